@@ -1,0 +1,421 @@
+//! A trace: SSA values, instructions, labels and snapshots.
+//!
+//! Problem: recorder, optimizer, evaluator and lowering pass traces to one another and to text files. Design: a
+//! flat list of instructions over dense value ids; constants are values too (equal bits of equal type: one id), so
+//! that every operand is a [`Value`]; a label's arguments are defined by its instruction. The type stands beside
+//! the value id. Recorded and optimized traces have the same form: in an optimized one, snapshots also hold virtual
+//! objects and pending stores (they are the resume data), and record operations on real objects are expanded.
+//!
+//! Invariant: a value is defined once; `insts[0]` is the entry label, whose arguments are the trace's inputs; the
+//! last instruction is a `jump` or a `finish`. [`crate::verify`] checks all of it.
+//!
+//! ```
+//! use tracelift_core::{ir::*, Op, Type};
+//! let mut trace = Trace::new("count");
+//! let i0 = trace.new_value(Type::Int);
+//! let loop_label = trace.add_label("L0", &[i0]);
+//! let one = trace.const_int(1);
+//! let i1 = trace.push(Inst::new(Op::IntAdd, &[i0, one]), Some(Type::Int)).unwrap();
+//! trace.push(Inst::new(Op::Jump, &[i1]).with(Payload::Label(loop_label)), None);
+//! assert_eq!(trace.insts.len(), 3);
+//! ```
+
+use std::collections::HashMap;
+
+use smallvec::SmallVec;
+
+use crate::ops::Op;
+use crate::schema::{define_id, CellId, FieldId, FuncId, LayoutId, Schema, TagId};
+use crate::snapshot::Snapshot;
+use crate::types::{Bits, Type};
+
+define_id! {
+    /// A value of a trace: an input, a label's argument, an instruction's result, or a constant.
+    Value,
+    /// A label.
+    LabelId,
+    /// A snapshot (in an optimized trace: resume data).
+    SnapId,
+}
+
+/// A constant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Const {
+    /// Bits of the value's type: an integer, a double (compared by bits), an object's or any other address.
+    Bits(Bits),
+    /// An object of the test world, by its number; bound to an address before the trace runs ([`Trace::bind`]).
+    Object(u32),
+}
+
+/// What is known of a value by its id alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// Its constant, if it is one.
+    pub constant: Option<Const>,
+    /// Its name in the text form, where the author chose one.
+    pub name: Option<Box<str>>,
+}
+
+/// What an instruction carries beside its arguments; [`crate::ops::PayloadKind`] says which op has which.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Payload {
+    /// Nothing.
+    #[default]
+    None,
+    /// A raw memory cell.
+    Cell(CellId),
+    /// A fixed field.
+    Field(FieldId),
+    /// A record layout.
+    Layout(LayoutId),
+    /// A layout and the capacities of its parts.
+    New {
+        /// The layout.
+        layout: LayoutId,
+        /// Room for items.
+        items: u32,
+        /// Room for keyed entries.
+        keys: u32,
+    },
+    /// An item of a record.
+    Item {
+        /// The layout.
+        layout: LayoutId,
+        /// The tag read (guarded) or written; `None` in untagged layouts.
+        tag: Option<TagId>,
+    },
+    /// A keyed entry of a record.
+    Key {
+        /// The layout.
+        layout: LayoutId,
+        /// The tag read (guarded) or written; `None` in untagged layouts.
+        tag: Option<TagId>,
+        /// Where the recorder saw the entry: (value of the size cell, entry index). Advice: a miss leaves the trace.
+        hint: Option<(u32, u32)>,
+    },
+    /// A function.
+    Func(FuncId),
+    /// A label.
+    Label(LabelId),
+    /// Address arithmetic.
+    Scale {
+        /// Bytes per index step.
+        stride: u32,
+        /// Bytes added.
+        offset: i32,
+    },
+}
+
+/// Why an exit is taken: it decides what the runtime does and whether the exit counts as a failure.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ExitKind {
+    /// A guard failed.
+    #[default]
+    Guard,
+    /// The loop is over: a normal exit, no failure.
+    LoopEnd,
+    /// The host's collector wants to run; the loop is entered again afterwards.
+    Collect,
+    /// The host's interrupt flag (hooks, Ctrl-C) is up.
+    Interrupt,
+    /// The trace's end: it returns to the interpreter.
+    Finish,
+}
+
+impl ExitKind {
+    /// Every kind.
+    pub const ALL: [ExitKind; 5] =
+        [ExitKind::Guard, ExitKind::LoopEnd, ExitKind::Collect, ExitKind::Interrupt, ExitKind::Finish];
+
+    /// The name in the text form and in statistics.
+    pub fn name(self) -> &'static str {
+        match self {
+            ExitKind::Guard => "guard",
+            ExitKind::LoopEnd => "loop_end",
+            ExitKind::Collect => "collect",
+            ExitKind::Interrupt => "interrupt",
+            ExitKind::Finish => "finish",
+        }
+    }
+}
+
+/// Arguments of an instruction.
+pub type Args = SmallVec<[Value; 4]>;
+
+/// An instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Inst {
+    /// The operation.
+    pub op: Op,
+    /// Operands; for a label, the values that it defines.
+    pub args: Args,
+    /// The value that it defines, if the op has a result.
+    pub result: Option<Value>,
+    /// What it carries beside arguments.
+    pub payload: Payload,
+    /// Where the trace is left to when a guard fails. Guards of hand-written traces may have none: such an exit
+    /// says only which guard it was.
+    pub snap: Option<SnapId>,
+    /// Why it would be left.
+    pub exit: ExitKind,
+    /// Depth of the host function it was recorded in, 0 for the outermost: only for listings (seed 000, Figure 2).
+    pub depth: u8,
+}
+
+impl Inst {
+    /// An instruction without result, payload and snapshot.
+    pub fn new(op: Op, args: &[Value]) -> Inst {
+        Inst {
+            op,
+            args: Args::from_slice(args),
+            result: None,
+            payload: Payload::None,
+            snap: None,
+            exit: if op == Op::Finish { ExitKind::Finish } else { ExitKind::Guard },
+            depth: 0,
+        }
+    }
+
+    /// The same with a payload.
+    pub fn with(mut self, payload: Payload) -> Inst {
+        self.payload = payload;
+        self
+    }
+
+    /// The same with a snapshot.
+    pub fn at(mut self, snap: Option<SnapId>) -> Inst {
+        self.snap = snap;
+        self
+    }
+
+    /// The same with another kind of exit.
+    pub fn exit_kind(mut self, exit: ExitKind) -> Inst {
+        self.exit = exit;
+        self
+    }
+
+    /// The label that a `label` or `jump` names.
+    pub fn label(&self) -> Option<LabelId> {
+        match self.payload {
+            Payload::Label(label) => Some(label),
+            _ => None,
+        }
+    }
+
+    /// Whether the instruction leaves the trace by an exit: guards and `finish`. Its position among these is the
+    /// exit's number.
+    pub fn is_exit(&self) -> bool {
+        self.op.is_guard() || self.op == Op::Finish
+    }
+
+    /// The type that the instruction's result has, from op, payload and argument types; `None` if it has none.
+    pub fn result_type(&self, trace: &Trace, schema: &Schema) -> Option<Type> {
+        use crate::ops::{ArgType, Arity, ResultType};
+        match self.op.info().result {
+            ResultType::Nothing => None,
+            ResultType::Is(ty) => Some(ty),
+            ResultType::Same => {
+                let Arity::Fixed(kinds) = self.op.info().args else { return None };
+                let position = kinds.iter().position(|kind| *kind == ArgType::Same)?;
+                self.args.get(position).map(|&arg| trace.ty(arg))
+            }
+            ResultType::Declared => self.declared_type(schema),
+        }
+    }
+
+    /// The type that the payload declares for a loaded or stored value or a call's result.
+    pub fn declared_type(&self, schema: &Schema) -> Option<Type> {
+        match self.payload {
+            Payload::Cell(cell) => Some(schema.cell(cell).ty),
+            Payload::Field(field) => Some(schema.field_cell(field).ty),
+            Payload::Item { layout, tag } => {
+                schema.layout(layout).items.as_ref().and_then(|part| schema.element_type(&part.element, tag))
+            }
+            Payload::Key { layout, tag, .. } => {
+                schema.layout(layout).keys.as_ref().and_then(|part| schema.element_type(&part.element, tag))
+            }
+            Payload::Func(func) => schema.func(func).result,
+            _ => None,
+        }
+    }
+
+    /// Whether the instruction changes memory or calls something that may: what must not lie between a snapshot and
+    /// a guard that uses it.
+    pub fn has_visible_effect(&self, schema: &Schema) -> bool {
+        use crate::ops::Flags;
+        match self.payload {
+            Payload::Func(func) => schema.func(func).effects.is_visible(),
+            _ => self.op.is(Flags::WRITES),
+        }
+    }
+}
+
+/// A label: its arguments are the values that its instruction defines.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// Name in the text form.
+    pub name: String,
+    /// Its arguments.
+    pub args: Vec<Value>,
+}
+
+/// A slot of the host's frame from which an input of the trace is loaded at entry.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct EntrySlot {
+    /// Slot number, relative to the frame base at entry.
+    pub slot: i32,
+    /// The tag that it must have; another one refuses the entry.
+    pub tag: TagId,
+}
+
+/// A trace, recorded or optimized.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Trace {
+    /// What it is called in logs and in the text form.
+    pub name: String,
+    /// Values by id.
+    pub values: Vec<ValueData>,
+    /// Instructions in order.
+    pub insts: Vec<Inst>,
+    /// Labels by id; label 0 is the entry.
+    pub labels: Vec<Label>,
+    /// Snapshots by id.
+    pub snapshots: Vec<Snapshot>,
+    /// Where each argument of the entry label comes from; empty in traces whose caller passes the inputs.
+    pub entry: Vec<EntrySlot>,
+    /// Slots whose tag alone is checked at entry: they were only overwritten, or hold tags without a payload.
+    pub entry_tags: Vec<EntrySlot>,
+    constants: HashMap<(Type, Const), Value>,
+}
+
+impl Trace {
+    /// An empty trace.
+    pub fn new(name: &str) -> Trace {
+        Trace { name: name.to_string(), ..Trace::default() }
+    }
+
+    /// A new value of that type, not yet defined.
+    pub fn new_value(&mut self, ty: Type) -> Value {
+        self.values.push(ValueData { ty, constant: None, name: None });
+        Value(self.values.len() as u32 - 1)
+    }
+
+    /// The value of a constant.
+    pub fn constant(&mut self, ty: Type, constant: Const) -> Value {
+        if let Some(&value) = self.constants.get(&(ty, constant)) {
+            return value;
+        }
+        self.values.push(ValueData { ty, constant: Some(constant), name: None });
+        let value = Value(self.values.len() as u32 - 1);
+        self.constants.insert((ty, constant), value);
+        value
+    }
+
+    /// An integer constant.
+    pub fn const_int(&mut self, int: i64) -> Value {
+        self.constant(Type::Int, Const::Bits(int as u64))
+    }
+
+    /// A double constant; 0.0 and -0.0 differ, and so do NaNs of different bits.
+    pub fn const_float(&mut self, float: f64) -> Value {
+        self.constant(Type::Float, Const::Bits(float.to_bits()))
+    }
+
+    /// A constant object (0 is null), which the host keeps alive.
+    pub fn const_ref(&mut self, address: u64) -> Value {
+        self.constant(Type::Ref, Const::Bits(address))
+    }
+
+    /// A constant address.
+    pub fn const_addr(&mut self, address: u64) -> Value {
+        self.constant(Type::Addr, Const::Bits(address))
+    }
+
+    /// The type of a value.
+    #[inline]
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value.index()].ty
+    }
+
+    /// The constant that a value is.
+    #[inline]
+    pub fn constant_of(&self, value: Value) -> Option<Const> {
+        self.values[value.index()].constant
+    }
+
+    /// The bits of a constant value; `None` for others and for unbound objects of the test world.
+    #[inline]
+    pub fn bits_of(&self, value: Value) -> Option<Bits> {
+        match self.constant_of(value) {
+            Some(Const::Bits(bits)) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The integer that a constant value is.
+    pub fn int_of(&self, value: Value) -> Option<i64> {
+        (self.ty(value) == Type::Int).then(|| self.bits_of(value)).flatten().map(|bits| bits as i64)
+    }
+
+    /// Adds an instruction; with a type, it gets a new value as its result (unless it has one already).
+    pub fn push(&mut self, mut inst: Inst, result: Option<Type>) -> Option<Value> {
+        if let (Some(ty), None) = (result, inst.result) {
+            inst.result = Some(self.new_value(ty));
+        }
+        let result = inst.result;
+        self.insts.push(inst);
+        result
+    }
+
+    /// Adds a label and its instruction.
+    pub fn add_label(&mut self, name: &str, args: &[Value]) -> LabelId {
+        let id = LabelId(self.labels.len() as u32);
+        self.labels.push(Label { name: name.to_string(), args: args.to_vec() });
+        self.insts.push(Inst::new(Op::Label, args).with(Payload::Label(id)));
+        id
+    }
+
+    /// Adds a snapshot.
+    pub fn add_snapshot(&mut self, snapshot: Snapshot) -> SnapId {
+        self.snapshots.push(snapshot);
+        SnapId(self.snapshots.len() as u32 - 1)
+    }
+
+    /// The snapshot of an instruction.
+    pub fn snapshot_of(&self, inst: &Inst) -> Option<&Snapshot> {
+        inst.snap.map(|snap| &self.snapshots[snap.index()])
+    }
+
+    /// The trace's inputs: the arguments of the entry label.
+    pub fn inputs(&self) -> &[Value] {
+        self.labels.first().map_or(&[], |label| &label.args)
+    }
+
+    /// Turns the objects of the test world that are named as constants into their addresses there.
+    pub fn bind(&mut self, address: impl Fn(u32) -> Bits) {
+        for data in &mut self.values {
+            if let Some(Const::Object(number)) = data.constant {
+                data.constant = Some(Const::Bits(address(number)));
+            }
+        }
+        self.constants = self
+            .values
+            .iter()
+            .enumerate()
+            .filter_map(|(index, data)| Some(((data.ty, data.constant?), Value(index as u32))))
+            .collect();
+    }
+
+    /// The instructions that are exits, in order: their positions here are the exit numbers.
+    pub fn exits(&self) -> impl Iterator<Item = (usize, &Inst)> {
+        self.insts.iter().enumerate().filter(|(_, inst)| inst.is_exit())
+    }
+
+    /// How many operations there are, labels left out (as seed 002's Figure 7 counts).
+    pub fn op_count(&self) -> usize {
+        self.insts.iter().filter(|inst| inst.op != Op::Label).count()
+    }
+}

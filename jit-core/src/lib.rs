@@ -1,0 +1,20 @@
+//! The trace language of Tracelift: what every other layer speaks.
+//!
+//! A host's recorder writes a [`Trace`] over a [`Schema`]; the optimizer turns it into another `Trace`; lowering
+//! turns that into machine code. This crate owns the op table ([`ops`]), types and values, descriptors ([`schema`]),
+//! snapshots and resume data ([`snapshot`]). It depends on no other layer.
+
+pub mod ir;
+pub mod meaning;
+pub mod ops;
+pub mod planted;
+pub mod schema;
+pub mod snapshot;
+pub mod types;
+pub mod world_spec;
+
+pub use ir::{Const, ExitKind, Inst, LabelId, Payload, SnapId, Trace, Value};
+pub use ops::Op;
+pub use schema::Schema;
+pub use snapshot::{live_values, Snapshot};
+pub use types::{Bits, Type};

@@ -1,0 +1,67 @@
+//! Deliberate bugs, to show that the checks see them.
+//!
+//! Problem: a differential test that never fails proves little. Design: places in optimizer, lowering and resume
+//! data ask [`planted`] whether a named bug is switched on and then do the wrong thing; the tests switch each on in
+//! turn and fail unless some check objects. Without the feature `planted-bugs` the question is the constant
+//! `false` and costs nothing. Invariant: no release artifact is built with the feature.
+
+/// A deliberate bug.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+#[rustfmt::skip]
+pub enum Bug {
+    // Optimizer
+    FoldSubSwapped, FoldShiftUnmasked, GuardForgottenAcrossLabel, GuardFalseTakenAsTrue, ExpandNoBoundsCheck,
+    ExpandNoTagCheck,
+    // Lowering
+    LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
+    // Resume data
+    ResumeSlotShifted, ResumeConstantDropped,
+}
+
+impl Bug {
+    /// Every planted bug.
+    #[rustfmt::skip]
+    pub const ALL: &'static [Bug] = &[
+        Bug::FoldSubSwapped, Bug::FoldShiftUnmasked, Bug::GuardForgottenAcrossLabel, Bug::GuardFalseTakenAsTrue,
+        Bug::ExpandNoBoundsCheck, Bug::ExpandNoTagCheck, Bug::LowerUnsignedAsSigned, Bug::LowerFloorDivTruncates,
+        Bug::LowerNarrowLoadSigned, Bug::LowerJumpArgsSequential, Bug::ResumeSlotShifted, Bug::ResumeConstantDropped,
+    ];
+}
+
+/// Whether this bug is switched on in this thread.
+#[cfg(not(feature = "planted-bugs"))]
+#[inline(always)]
+pub fn planted(_bug: Bug) -> bool {
+    false
+}
+
+#[cfg(feature = "planted-bugs")]
+mod switch {
+    use super::Bug;
+    use std::cell::Cell;
+
+    thread_local! {
+        static ACTIVE: Cell<Option<Bug>> = const { Cell::new(None) };
+    }
+
+    /// Whether this bug is switched on in this thread.
+    pub fn planted(bug: Bug) -> bool {
+        ACTIVE.get() == Some(bug)
+    }
+
+    /// Runs `f` with the bug switched on in this thread.
+    pub fn with_planted<T>(bug: Bug, f: impl FnOnce() -> T) -> T {
+        struct Off;
+        impl Drop for Off {
+            fn drop(&mut self) {
+                ACTIVE.set(None);
+            }
+        }
+        ACTIVE.set(Some(bug));
+        let _off = Off;
+        f()
+    }
+}
+#[cfg(feature = "planted-bugs")]
+pub use switch::{planted, with_planted};

@@ -1,0 +1,498 @@
+//! The schema: what a host tells once about its memory, its objects and its functions.
+//!
+//! Problem: an optimizer that knows nothing of the host's objects can forward no load and remove no allocation.
+//! Design: the host declares tags, the slot layout of its frames, raw memory *cells*, *record layouts* with up
+//! to three parts (fixed fields, indexed items, keyed entries) and *functions* with effects; each gets a dense
+//! id, and instructions carry ids. One schema serves all traces of a VM and only grows.
+//!
+//! Aliasing: each cell belongs to one alias class; accesses of different classes never touch the same memory.
+//! All typed views of one payload (int, float, ref, addr) belong to one class and are one location.
+//!
+//! Invariant: ids handed out stay valid for the life of the schema; cell widths are 1, 2, 4 or 8 bytes and only
+//! integers are narrower than 8.
+//!
+//! ```
+//! use tracelift_core::schema::*;
+//! use tracelift_core::Type;
+//! let mut schema = Schema::new();
+//! let boxed = schema.add_layout(LayoutSpec { name: "BoxedInteger".into(), size: 16, ..LayoutSpec::default() });
+//! let class = schema.alias_class("boxed.class");
+//! let word = schema.add_cell(Cell { ty: Type::Int, ..Cell::new("class", 0, Type::Int, class) });
+//! schema.set_class_word(boxed, word, 1);
+//! let intval = schema.alias_class("boxed.intval");
+//! schema.add_field(boxed, Cell::new("intval", 8, Type::Int, intval));
+//! assert_eq!(schema.layout(boxed).fields.len(), 1);
+//! ```
+
+use crate::types::Type;
+
+macro_rules! define_id {
+    ($(#[doc = $doc:literal] $name:ident),* $(,)?) => {$(
+        #[doc = $doc]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The id as an index into its table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+pub(crate) use define_id;
+
+define_id! {
+    /// A host tag: the dynamic type that stands beside a payload in slots, items and entries.
+    TagId,
+    /// An alias class.
+    ClassId,
+    /// A raw memory cell, relative to an object or address.
+    CellId,
+    /// A record layout.
+    LayoutId,
+    /// A fixed field of a record layout (ids are global, not per layout).
+    FieldId,
+    /// A function that traces may call.
+    FuncId,
+}
+
+/// A dynamic type of the host, as it stands in a tag byte or word.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tag {
+    /// Name in the text form.
+    pub name: String,
+    /// The tag's bits in memory.
+    pub bits: u64,
+    /// The type of the payload; `None` for tags that are the whole value (nil, true, false).
+    pub payload: Option<Type>,
+}
+
+/// Where a frame slot keeps payload and tag. A slot is `stride` bytes; slot `n` of a frame is at `base + n * stride`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotLayout {
+    /// Bytes from slot to slot.
+    pub stride: u32,
+    /// Offset of the 8-byte payload.
+    pub payload: u32,
+    /// Offset and width in bytes of the tag, if slots are tagged.
+    pub tag: Option<(u32, u8)>,
+}
+
+/// A raw memory cell at a fixed offset from an object or address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// Name in the text form; unique in the schema.
+    pub name: String,
+    /// Byte offset.
+    pub offset: i32,
+    /// Bytes: 1, 2, 4 or 8; less than 8 for integers only.
+    pub width: u8,
+    /// Whether a narrow integer is sign-extended when loaded.
+    pub signed: bool,
+    /// Type of the loaded value.
+    pub ty: Type,
+    /// The memory it may share with other cells.
+    pub class: ClassId,
+    /// Never written after the object was made: loads survive every store and call.
+    pub immutable: bool,
+}
+
+impl Cell {
+    /// An 8-byte, mutable cell.
+    pub fn new(name: &str, offset: i32, ty: Type, class: ClassId) -> Cell {
+        Cell { name: name.to_string(), offset, width: 8, signed: false, ty, class, immutable: false }
+    }
+
+    /// An unsigned integer cell of `width` bytes.
+    pub fn narrow(name: &str, offset: i32, width: u8, class: ClassId) -> Cell {
+        Cell { width, ..Cell::new(name, offset, Type::Int, class) }
+    }
+}
+
+/// A fixed field of a record: a cell of the record itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// The record layout.
+    pub layout: LayoutId,
+    /// Where it lies.
+    pub cell: CellId,
+}
+
+/// How one element (item or entry) of a record holds a value: payload views and tag, relative to the element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Element {
+    /// Bytes from element to element.
+    pub stride: u32,
+    /// The payload seen as int, float, ref and addr (indexed by `Type as usize`); one location, one alias class.
+    pub value: [CellId; 4],
+    /// The tag, if elements are tagged; `None` means that all elements have the type `untagged`.
+    pub tag: Option<CellId>,
+    /// The element type of untagged elements.
+    pub untagged: Type,
+    /// The tag that means "nothing here" (Lua: nil), if there is one.
+    pub absent: Option<TagId>,
+}
+
+/// The indexed part of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Items {
+    /// How many items there are room for, a cell of the record.
+    pub count: CellId,
+    /// The address of the first item, a cell of the record (type `Addr`).
+    pub base: CellId,
+    /// The index of the first item (Lua: 1).
+    pub first: i64,
+    /// Each item.
+    pub element: Element,
+}
+
+/// The keyed part of a record: a table of entries found by constant keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Keys {
+    /// A cell of the record whose value says how large the entry table is (any encoding; Lua: log2).
+    pub size: CellId,
+    /// The address of the first entry, a cell of the record.
+    pub base: CellId,
+    /// Each entry's value.
+    pub element: Element,
+    /// The entry's key (type `Ref`), relative to the entry.
+    pub key: CellId,
+    /// The entry's key tag and its value for a live constant key (a dead entry may keep its key pointer).
+    pub key_tag: Option<(CellId, u64)>,
+    /// `find(context, layout id, record, key) -> Addr` of the entry, or null when the key is absent (also: when its
+    /// entry holds the absent tag). Reads the keyed part, no effect.
+    pub find: FuncId,
+    /// `insert(context, layout id, record, key) -> Addr` of the new entry, whose value the trace then writes; null
+    /// when there is no memory (then without effect).
+    pub insert: Option<FuncId>,
+}
+
+/// When a reference stored into a record needs the host collector's attention: both masks hit. The trace then
+/// leaves before the store and the interpreter does it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Barrier {
+    /// A cell of the record stored into.
+    pub object: CellId,
+    /// The bits of it that matter.
+    pub object_mask: i64,
+    /// A cell of the object stored.
+    pub value: CellId,
+    /// The bits of it that matter.
+    pub value_mask: i64,
+}
+
+/// A record layout.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// Name in the text form; unique in the schema.
+    pub name: String,
+    /// Bytes of the record itself (its parts may lie elsewhere).
+    pub size: u32,
+    /// The cell and value by which a real object of this layout is recognized (`guard_class`).
+    pub class_word: Option<(CellId, u64)>,
+    /// Fixed fields, in order.
+    pub fields: Vec<FieldId>,
+    /// The indexed part.
+    pub items: Option<Items>,
+    /// The keyed part.
+    pub keys: Option<Keys>,
+    /// `alloc(context, layout id, items, keys) -> Ref`, null when there is no memory: makes an empty record of this
+    /// layout with its class word set and room for that many items and entries. It neither collects nor throws.
+    pub alloc: Option<FuncId>,
+    /// The write barrier.
+    pub barrier: Option<Barrier>,
+}
+
+/// What [`Schema::add_layout`] needs to know at first; parts are added later.
+#[derive(Clone, Debug, Default)]
+pub struct LayoutSpec {
+    /// Name in the text form; unique in the schema.
+    pub name: String,
+    /// Bytes of the record itself.
+    pub size: u32,
+}
+
+/// The alias classes that a call reads or writes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum ClassSet {
+    /// None.
+    #[default]
+    None,
+    /// These, sorted.
+    Some(Vec<ClassId>),
+    /// All.
+    All,
+}
+
+impl ClassSet {
+    /// Whether the class is among them.
+    pub fn contains(&self, class: ClassId) -> bool {
+        match self {
+            ClassSet::None => false,
+            ClassSet::Some(classes) => classes.binary_search(&class).is_ok(),
+            ClassSet::All => true,
+        }
+    }
+
+    /// The set of these classes.
+    pub fn of(mut classes: Vec<ClassId>) -> ClassSet {
+        classes.sort();
+        classes.dedup();
+        if classes.is_empty() {
+            ClassSet::None
+        } else {
+            ClassSet::Some(classes)
+        }
+    }
+}
+
+/// What a call may do beside computing its result.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Effects {
+    /// Memory it may read.
+    pub reads: ClassSet,
+    /// Memory it may write.
+    pub writes: ClassSet,
+    /// It may make objects.
+    pub allocates: bool,
+    /// It may run host code that is not described here.
+    pub reenters: bool,
+}
+
+impl Effects {
+    /// Any effect at all.
+    pub fn anything() -> Effects {
+        Effects { reads: ClassSet::All, writes: ClassSet::All, allocates: true, reenters: true }
+    }
+
+    /// Nothing but the result, and that from the arguments alone.
+    pub fn is_pure(&self) -> bool {
+        *self == Effects::default()
+    }
+
+    /// Whether a second run would be visible: writes, allocations, host code.
+    pub fn is_visible(&self) -> bool {
+        self.writes != ClassSet::None || self.allocates || self.reenters
+    }
+}
+
+/// A C function that traces may call: at most 6 integer or pointer and 8 float parameters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Func {
+    /// Name in the text form; unique in the schema.
+    pub name: String,
+    /// Parameter types.
+    pub params: Vec<Type>,
+    /// Result type, if it has one.
+    pub result: Option<Type>,
+    /// What it may do.
+    pub effects: Effects,
+    /// Its address; 0 if it is not known (such a trace cannot be compiled).
+    pub address: usize,
+    /// Whether the evaluator may call it too. If not, traces that call it are not evaluated, and the tools say so.
+    pub evaluable: bool,
+}
+
+/// All that a host has declared.
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    tags: Vec<Tag>,
+    classes: Vec<String>,
+    cells: Vec<Cell>,
+    layouts: Vec<Layout>,
+    fields: Vec<Field>,
+    funcs: Vec<Func>,
+    slots: Option<SlotLayout>,
+    /// 64-bit words per frame that the host wants back at an exit (resume pc and the like).
+    pub frame_words: u32,
+}
+
+impl Default for SlotLayout {
+    /// Payload and a one-byte tag side by side, 16 bytes a slot.
+    fn default() -> SlotLayout {
+        SlotLayout { stride: 16, payload: 0, tag: Some((8, 1)) }
+    }
+}
+
+impl Schema {
+    /// An empty schema.
+    pub fn new() -> Schema {
+        Schema::default()
+    }
+
+    /// A schema with one tag per type (`int` 0, `float` 1, `ref` 2, `addr` 3) and `nil` 4, for traces written by
+    /// hand.
+    pub fn with_default_tags() -> Schema {
+        let mut schema = Schema::new();
+        for ty in Type::ALL {
+            schema.add_tag(ty.name(), ty as u64, Some(ty));
+        }
+        schema.add_tag("nil", 4, None);
+        schema
+    }
+
+    /// The slot layout of frames.
+    pub fn slots(&self) -> SlotLayout {
+        self.slots.unwrap_or_default()
+    }
+
+    /// Declares the slot layout of frames.
+    pub fn set_slots(&mut self, slots: SlotLayout) {
+        self.slots = Some(slots);
+    }
+
+    /// Declares a tag.
+    pub fn add_tag(&mut self, name: &str, bits: u64, payload: Option<Type>) -> TagId {
+        self.tags.push(Tag { name: name.to_string(), bits, payload });
+        TagId(self.tags.len() as u32 - 1)
+    }
+
+    /// The alias class with that name, declared at first use.
+    pub fn alias_class(&mut self, name: &str) -> ClassId {
+        if let Some(index) = self.classes.iter().position(|class| class == name) {
+            return ClassId(index as u32);
+        }
+        self.classes.push(name.to_string());
+        ClassId(self.classes.len() as u32 - 1)
+    }
+
+    /// Declares a raw memory cell.
+    pub fn add_cell(&mut self, cell: Cell) -> CellId {
+        debug_assert!(matches!(cell.width, 1 | 2 | 4 | 8) && (cell.width == 8 || cell.ty == Type::Int));
+        self.cells.push(cell);
+        CellId(self.cells.len() as u32 - 1)
+    }
+
+    /// Declares a record layout without parts.
+    pub fn add_layout(&mut self, spec: LayoutSpec) -> LayoutId {
+        self.layouts.push(Layout {
+            name: spec.name,
+            size: spec.size,
+            class_word: None,
+            fields: Vec::new(),
+            items: None,
+            keys: None,
+            alloc: None,
+            barrier: None,
+        });
+        LayoutId(self.layouts.len() as u32 - 1)
+    }
+
+    /// Says how a real object of this layout is recognized.
+    pub fn set_class_word(&mut self, layout: LayoutId, cell: CellId, value: u64) {
+        self.layouts[layout.index()].class_word = Some((cell, value));
+    }
+
+    /// Adds a fixed field to a layout.
+    pub fn add_field(&mut self, layout: LayoutId, cell: Cell) -> FieldId {
+        let cell = self.add_cell(cell);
+        self.fields.push(Field { layout, cell });
+        let id = FieldId(self.fields.len() as u32 - 1);
+        self.layouts[layout.index()].fields.push(id);
+        id
+    }
+
+    /// Declares the four views of one payload at `offset` in an element, named `prefix.int` and so on.
+    pub fn add_views(&mut self, prefix: &str, offset: i32, class: ClassId) -> [CellId; 4] {
+        Type::ALL.map(|ty| self.add_cell(Cell::new(&format!("{prefix}.{ty}"), offset, ty, class)))
+    }
+
+    /// A layout, to add its parts, allocator or barrier to.
+    pub fn layout_mut(&mut self, layout: LayoutId) -> &mut Layout {
+        &mut self.layouts[layout.index()]
+    }
+
+    /// Declares a function.
+    pub fn add_func(&mut self, func: Func) -> FuncId {
+        self.funcs.push(func);
+        FuncId(self.funcs.len() as u32 - 1)
+    }
+
+    /// A tag.
+    pub fn tag(&self, id: TagId) -> &Tag {
+        &self.tags[id.index()]
+    }
+    /// An alias class's name.
+    pub fn class_name(&self, id: ClassId) -> &str {
+        &self.classes[id.index()]
+    }
+    /// A cell.
+    pub fn cell(&self, id: CellId) -> &Cell {
+        &self.cells[id.index()]
+    }
+    /// A layout.
+    pub fn layout(&self, id: LayoutId) -> &Layout {
+        &self.layouts[id.index()]
+    }
+    /// A field.
+    pub fn field(&self, id: FieldId) -> Field {
+        self.fields[id.index()]
+    }
+    /// The cell of a field.
+    pub fn field_cell(&self, id: FieldId) -> &Cell {
+        self.cell(self.field(id).cell)
+    }
+    /// A function.
+    pub fn func(&self, id: FuncId) -> &Func {
+        &self.funcs[id.index()]
+    }
+    /// A function, to give it an address.
+    pub fn func_mut(&mut self, id: FuncId) -> &mut Func {
+        &mut self.funcs[id.index()]
+    }
+
+    /// All tags, by id.
+    pub fn tags(&self) -> &[Tag] {
+        &self.tags
+    }
+    /// All alias classes' names, by id.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+    /// All cells, by id.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+    /// All layouts, by id.
+    pub fn layouts(&self) -> &[Layout] {
+        &self.layouts
+    }
+    /// All fields, by id.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+    /// All functions, by id.
+    pub fn funcs(&self) -> &[Func] {
+        &self.funcs
+    }
+
+    /// The tag with that name.
+    pub fn find_tag(&self, name: &str) -> Option<TagId> {
+        self.tags.iter().position(|t| t.name == name).map(|i| TagId(i as u32))
+    }
+    /// The cell with that name.
+    pub fn find_cell(&self, name: &str) -> Option<CellId> {
+        self.cells.iter().position(|c| c.name == name).map(|i| CellId(i as u32))
+    }
+    /// The layout with that name.
+    pub fn find_layout(&self, name: &str) -> Option<LayoutId> {
+        self.layouts.iter().position(|l| l.name == name).map(|i| LayoutId(i as u32))
+    }
+    /// The function with that name.
+    pub fn find_func(&self, name: &str) -> Option<FuncId> {
+        self.funcs.iter().position(|f| f.name == name).map(|i| FuncId(i as u32))
+    }
+    /// The field of that layout with that name.
+    pub fn find_field(&self, layout: LayoutId, name: &str) -> Option<FieldId> {
+        self.layout(layout).fields.iter().copied().find(|&f| self.field_cell(f).name == name)
+    }
+
+    /// The type that an element of a record has under `tag` (`None`: the tag has no payload, or no such element).
+    pub fn element_type(&self, element: &Element, tag: Option<TagId>) -> Option<Type> {
+        match tag {
+            Some(tag) => self.tag(tag).payload,
+            None => Some(element.untagged),
+        }
+    }
+}

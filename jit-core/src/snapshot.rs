@@ -1,0 +1,175 @@
+//! Snapshots and resume data: the interpreter's state at a guard, as a function of the trace's values.
+//!
+//! Problem: compiled code keeps the host's variables in registers, and objects that were never made in nothing at
+//! all; when a guard fails the interpreter must find everything as if it had run every instruction itself. Design:
+//! a snapshot lists the host's frames, outermost first, each with opaque host words (function, resume pc, …) and
+//! its changed live slots. The optimizer turns a snapshot into the *resume data* of one guard by adding the virtual
+//! objects that it mentions and the stores still pending there. A recorded snapshot has neither.
+//!
+//! Invariant: lifting the virtual objects in order, making the pending stores in order and then writing the slots
+//! rebuilds the state that the unoptimized trace has at the snapshot [`Snapshot::origin`].
+
+use smallvec::SmallVec;
+
+use crate::ir::{Inst, Trace, Value};
+use crate::schema::{FieldId, LayoutId, TagId};
+
+/// Where the interpreter goes on when a guard fails.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Snapshot {
+    /// The number of the recorded snapshot that this one comes from (its own number in a recorded trace).
+    pub origin: u32,
+    /// In a recorded trace: the index of the instruction before which the snapshot was taken.
+    pub position: u32,
+    /// Host frames, outermost first.
+    pub frames: Vec<Frame>,
+    /// Objects that exist only here; [`Source::Virtual`] names them by index. Cycles are allowed.
+    pub virtuals: Vec<Virtual>,
+    /// Stores into real objects that the trace has not made yet, in order.
+    pub pending: Vec<Pending>,
+}
+
+/// One host frame.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Frame {
+    /// Slots from the frame base at entry to this frame's base.
+    pub base: i32,
+    /// The host's words, handed back as they are: as many as the schema says.
+    pub words: SmallVec<[u64; 4]>,
+    /// Changed live slots.
+    pub slots: Vec<SlotValue>,
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SlotValue {
+    /// Slot number, relative to its frame's base.
+    pub slot: i32,
+    /// The tag to write.
+    pub tag: TagId,
+    /// The payload; nothing for tags without one.
+    pub source: Source,
+}
+
+/// Where a payload comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Source {
+    /// No payload: the tag says it all.
+    Nothing,
+    /// A value of the trace.
+    Value(Value),
+    /// A virtual object of the same snapshot, by index.
+    Virtual(u32),
+}
+
+impl Source {
+    /// The value of the trace that it is.
+    pub fn value(self) -> Option<Value> {
+        match self {
+            Source::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// An object that was never made: its layout and what it would hold (a *static object* of seed 002, section 5).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Virtual {
+    /// Its layout.
+    pub layout: LayoutId,
+    /// Fields that were set.
+    pub fields: Vec<(FieldId, Source)>,
+    /// Capacity of the indexed part, and the items that were set: index (counted from the part's first), tag, payload.
+    pub items: u32,
+    /// The items set.
+    pub item_values: Vec<(u32, Option<TagId>, Source)>,
+    /// Capacity of the keyed part.
+    pub keys: u32,
+    /// Entries in insertion order: key (a constant), tag, payload.
+    pub entries: Vec<(Value, Option<TagId>, Source)>,
+}
+
+/// A store that the trace has put off.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Pending {
+    /// The object stored into.
+    pub object: Source,
+    /// Where in it.
+    pub place: Place,
+    /// The tag to write, if the place is tagged.
+    pub tag: Option<TagId>,
+    /// What is stored.
+    pub source: Source,
+}
+
+/// A place in a record.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Place {
+    /// A fixed field.
+    Field(FieldId),
+    /// An item; the index is a value of the trace.
+    Item(LayoutId, Value),
+    /// A keyed entry that exists; the key is a constant.
+    Key(LayoutId, Value),
+}
+
+impl Snapshot {
+    /// Calls `f` with every value of the trace that the snapshot mentions, constants included, in a fixed order:
+    /// frames, virtual objects, pending stores. Values can come more than once.
+    pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
+        let mut copy = self.clone();
+        copy.map_values(|value| {
+            f(value);
+            value
+        });
+    }
+
+    /// Replaces every value that the snapshot mentions, in the order of [`Snapshot::for_each_value`].
+    pub fn map_values(&mut self, mut f: impl FnMut(Value) -> Value) {
+        let mut source = |s: &mut Source| {
+            if let Source::Value(value) = s {
+                *value = f(*value);
+            }
+        };
+        for slot in self.frames.iter_mut().flat_map(|frame| &mut frame.slots) {
+            source(&mut slot.source);
+        }
+        for object in &mut self.virtuals {
+            object.fields.iter_mut().for_each(|(_, s)| source(s));
+            object.item_values.iter_mut().for_each(|(_, _, s)| source(s));
+            object.entries.iter_mut().for_each(|(_, _, s)| source(s));
+        }
+        for store in &mut self.pending {
+            source(&mut store.object);
+            source(&mut store.source);
+        }
+        for object in &mut self.virtuals {
+            object.entries.iter_mut().for_each(|(key, _, _)| *key = f(*key));
+        }
+        for store in &mut self.pending {
+            if let Place::Item(_, value) | Place::Key(_, value) = &mut store.place {
+                *value = f(*value);
+            }
+        }
+    }
+}
+
+/// The values that an exit stores to the exit buffer, in buffer order: a `finish`'s arguments first, then each value
+/// that the snapshot mentions, once, constants left out. Lowering (which stores them) and resume data (which finds
+/// them) both use this order.
+pub fn live_values(trace: &Trace, inst: &Inst) -> Vec<Value> {
+    let mut live: Vec<Value> = Vec::new();
+    // A linear scan beats a hash set at the sizes seen (tens of values), and keeps first-mention order.
+    let mut add = |value: Value| {
+        if trace.constant_of(value).is_none() && !live.contains(&value) {
+            live.push(value);
+        }
+    };
+    if inst.op == crate::Op::Finish {
+        inst.args.iter().for_each(|&arg| add(arg));
+    }
+    if let Some(snapshot) = trace.snapshot_of(inst) {
+        snapshot.for_each_value(add);
+    }
+    live
+}
