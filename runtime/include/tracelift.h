@@ -1,0 +1,316 @@
+/* tracelift.h: the C interface of Tracelift, a tracing just-in-time compiler that interpreters embed.
+**
+** An interpreter that uses it does four things.
+**
+** 1. It describes its memory once: tags, slots, cells, record layouts, functions (section "Describing the host").
+** 2. At each backward jump it counts down a counter, and at zero asks tl_hot what to do: nothing, run compiled
+**    code, or record (section "Running").
+** 3. While it records, it calls one function here per operation of each bytecode that it is about to execute
+**    (section "Recording"), and goes on interpreting.
+** 4. It calls compiled code itself and hands the exit number to tl_exit, which writes the frame's slots and says
+**    where the interpreter goes on.
+**
+** Rules that hold everywhere:
+** - No function here throws or calls back into the host, but for the functions described with tl_add_func that
+**   lifting needs. No frame of this library stands between the host and compiled code, so host functions called by
+**   compiled code may longjmp over it.
+** - A tl_vm belongs to one thread at a time. Compiled code belongs to the tl_vm that made it.
+** - Ids are small integers; 0 is never a valid id or value, so a failed call can be passed on: recording functions
+**   accept it, and the recording has failed by then (tl_recording tells).
+** - Functions that can fail return a tl_status, or 0 for an id; tl_last_error says why, in one sentence.
+**
+** Example (the whole hot path of a host):
+**
+**     uint32_t *counter = &counters[hash(pc)];
+**     if (--*counter == 0) {
+**       tl_run run;
+**       switch (tl_hot(vm, pc, counter, frame_base, &run)) {
+**         case TL_RUN: {
+**           uint64_t left = run.code(context, frame_base);
+**           tl_exit_info info;
+**           tl_exit(vm, left, context, frame_base, &info);
+**           pc = (const instruction *)info.frames[0].words[0];
+**           break;
+**         }
+**         case TL_RECORD: start_recording(vm, pc); break;
+**         case TL_NOTHING: break;
+**       }
+**     }
+*/
+#ifndef TRACELIFT_H
+#define TRACELIFT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this interface; tl_new refuses a host compiled for another one. */
+#define TL_ABI_VERSION 1u
+
+typedef struct tl_vm tl_vm;   /* one just-in-time compiler: schema, traces, code, statistics */
+
+typedef uint32_t tl_value;    /* a value of the trace being recorded; 0: none */
+typedef uint32_t tl_tag;      /* ids of things described; 0: none */
+typedef uint32_t tl_class;
+typedef uint32_t tl_cell;
+typedef uint32_t tl_layout;
+typedef uint32_t tl_field;
+typedef uint32_t tl_func;
+
+typedef enum tl_status {
+  TL_OK = 0,
+  TL_MISUSE = 1,        /* the call broke a rule of this interface: tl_last_error says which */
+  TL_ABORTED = 2,       /* the recording was given up for a normal, counted reason */
+  TL_AGAIN = 3,         /* slot types changed while recording: record again at once from here */
+  TL_INTERNAL = 4       /* a bug of Tracelift's, counted; the program goes on in the interpreter */
+} tl_status;
+
+typedef enum tl_type { TL_INT = 0, TL_FLOAT = 1, TL_REF = 2, TL_ADDR = 3, TL_VOID = 4 } tl_type;
+
+/* ------------------------------------------------------------------------------------------------------------
+** Making and freeing
+*/
+
+/* Configuration; zero it, set `abi`, then what differs. 0 means the default. */
+typedef struct tl_config {
+  uint32_t abi;             /* TL_ABI_VERSION */
+  uint32_t threshold;       /* back edges of a loop before it is recorded; default 56 */
+  uint32_t max_ops;         /* operations in a recorded trace; default 8000 */
+  uint32_t max_snapshots;   /* snapshots in a recorded trace; default 2000 */
+  uint32_t max_frames;      /* host frames in a snapshot; default 20 */
+  uint32_t flags;           /* TL_FLAG_... */
+  uint64_t code_bytes;      /* limit of machine code; default 64 MiB */
+  uint64_t force_exit;      /* test aid: the Nth guard execution (from 1) fails; 0: none */
+  const char *passes;       /* optimizer passes switched, "-fold,-guards"; NULL: all on */
+  const char *log;          /* stages to log: "record,opt,resume,clif,asm,exit,abort,all", or NULL */
+  const char *log_file;     /* where the log goes; NULL: standard error */
+} tl_config;
+
+#define TL_FLAG_OFF 1u              /* never record: counters are set out of reach */
+#define TL_FLAG_VERIFY 2u           /* verify every trace and Cranelift's input: for tests */
+#define TL_FLAG_COUNT_ITERATIONS 4u /* compiled loops count their iterations for tl_stats_json */
+#define TL_FLAG_COUNT_GUARDS 8u     /* compiled code counts guard executions (as force_exit does) */
+#define TL_FLAG_NO_EXEC 16u         /* test aid: behave as if the system refused executable memory */
+
+/* A new compiler, or NULL (then tl_config_error says why). It lives until tl_free. */
+tl_vm *tl_new(const tl_config *config);
+/* The reason why the last tl_new of this thread returned NULL. */
+const char *tl_config_error(void);
+/* Frees it with all its code. No compiled code of it may be running. */
+void tl_free(tl_vm *vm);
+/* Why the last call on this vm failed: one sentence, valid until the next call. */
+const char *tl_last_error(const tl_vm *vm);
+
+/* ------------------------------------------------------------------------------------------------------------
+** Describing the host. All before the first recording.
+*/
+
+/* A dynamic type: its bits in memory and the type of its payload (TL_VOID: the tag is the whole value). */
+tl_tag tl_add_tag(tl_vm *vm, const char *name, uint64_t bits, tl_type payload);
+
+/* Frame slots: `stride` bytes each, an 8-byte payload and a tag of `tag_width` bytes (0: slots are untagged). */
+tl_status tl_set_slots(tl_vm *vm, uint32_t stride, uint32_t payload, uint32_t tag_offset, uint32_t tag_width);
+
+/* How many 64-bit words of its own the host keeps with each frame of a snapshot (1 to TL_MAX_WORDS). */
+#define TL_MAX_WORDS 8
+tl_status tl_set_frame_words(tl_vm *vm, uint32_t words);
+
+/* An alias class: memory of different classes never overlaps. The same name gives the same class. */
+tl_class tl_alias_class(tl_vm *vm, const char *name);
+
+#define TL_SIGNED 1u       /* a narrow integer is sign-extended */
+#define TL_IMMUTABLE 2u    /* never written once the object is made */
+/* A raw memory cell at `offset` from an object or address; `width` in bytes, below 8 for TL_INT only. */
+tl_cell tl_add_cell(tl_vm *vm, const char *name, int32_t offset, uint32_t width, tl_type type, tl_class alias,
+                    uint32_t flags);
+
+/* A record layout of `size` bytes; `class_word` and `class_value` recognize a real one (0: it has no class word). */
+tl_layout tl_add_layout(tl_vm *vm, const char *name, uint32_t size, tl_cell class_word, uint64_t class_value);
+/* A fixed field of a layout, lying in `cell`. */
+tl_field tl_add_field(tl_vm *vm, tl_layout layout, tl_cell cell);
+
+/* How an item or entry holds a value: the four views of its payload (int, float, ref, addr) and its tag. */
+typedef struct tl_element {
+  uint32_t stride;     /* bytes from element to element */
+  tl_cell value[4];    /* the payload as TL_INT, TL_FLOAT, TL_REF, TL_ADDR, in one alias class; offsets from the element */
+  tl_cell tag;         /* the tag; 0: untagged elements, all of type `untagged` */
+  tl_type untagged;
+  tl_tag absent;       /* the tag that means "nothing here"; 0: none */
+} tl_element;
+/* The indexed part: cells of the record with its count and the address of its first item; the first index. */
+tl_status tl_set_items(tl_vm *vm, tl_layout layout, tl_cell count, tl_cell base, int64_t first,
+                       const tl_element *element);
+/* The keyed part: cells of the record with its size and the address of entry 0; key and key tag of an entry; the
+** functions that find(context, layout, record, key) and insert(context, layout, record, key) an entry. */
+tl_status tl_set_keys(tl_vm *vm, tl_layout layout, tl_cell size, tl_cell base, const tl_element *element,
+                      tl_cell key, tl_cell key_tag, uint64_t key_tag_value, tl_func find, tl_func insert);
+/* How a real one is made: alloc(context, layout, items, keys), null when there is no memory. */
+tl_status tl_set_alloc(tl_vm *vm, tl_layout layout, tl_func alloc);
+/* The write barrier: a reference may be stored by compiled code unless both masks hit. */
+tl_status tl_set_barrier(tl_vm *vm, tl_layout layout, tl_cell object, int64_t object_mask, tl_cell value,
+                         int64_t value_mask);
+
+#define TL_EFFECT_READS_ALL 1u
+#define TL_EFFECT_WRITES_ALL 2u
+#define TL_EFFECT_ALLOCATES 4u
+#define TL_EFFECT_REENTERS 8u
+/* A C function that traces may call. `signature`: one letter per parameter (i f r a), '>' and the result's letter or
+** 'v', as "af>f". At most 6 integer or pointer and 8 float parameters. `reads` and `writes` list alias classes,
+** ended by 0, or are NULL. No effects at all means pure. */
+tl_func tl_add_func(tl_vm *vm, const char *name, const void *address, const char *signature, uint32_t effects,
+                    const tl_class *reads, const tl_class *writes);
+
+/* ------------------------------------------------------------------------------------------------------------
+** Running
+*/
+
+/* Counters of back edges live in the host's memory, so that its fast path is one decrement and a test for zero. Each
+** loop uses the counter that its key hashes to; sharing is harmless. The library sets all counters from now on. */
+tl_status tl_set_counters(tl_vm *vm, uint32_t *counters, uint32_t count);
+
+/* Compiled code: returns the exit taken, for tl_exit. */
+typedef uint64_t (*tl_code)(void *context, void *base);
+
+typedef enum tl_action { TL_NOTHING = 0, TL_RUN = 1, TL_RECORD = 2 } tl_action;
+
+typedef struct tl_run {
+  tl_code code;             /* TL_RUN: call it with the context and the frame base */
+  uint32_t stack_slots;     /* slots above the frame base that an exit may write: secure them first */
+  uint32_t frames;          /* frames beyond the current one that an exit may push: secure them first */
+} tl_run;
+
+/* `counter` reached zero at the loop whose key is `key` (the address of its head's bytecode, say), with the frame's
+** slots at `base`. Sets the counter anew. TL_RECORD: call tl_record, or the loop counts as aborted. */
+tl_action tl_hot(tl_vm *vm, const void *key, uint32_t *counter, const void *base, tl_run *run);
+
+typedef enum tl_exit_kind {
+  TL_EXIT_GUARD = 0,       /* a guard failed */
+  TL_EXIT_LOOP_END = 1,    /* the loop is over */
+  TL_EXIT_COLLECT = 2,     /* the host's collector wants to run */
+  TL_EXIT_INTERRUPT = 3,   /* the host's interrupt flag is up */
+  TL_EXIT_FINISH = 4,      /* the trace ended */
+  TL_EXIT_REFUSED = 5      /* the entry's types did not match: nothing happened, no frames are given */
+} tl_exit_kind;
+
+typedef struct tl_frame {
+  int32_t base;                  /* slots from the entry frame's base to this frame's */
+  uint64_t words[TL_MAX_WORDS];  /* the host's words, as they were recorded */
+} tl_frame;
+
+typedef struct tl_exit_info {
+  tl_exit_kind kind;
+  uint32_t nframes;              /* outermost first; frames[0] is the frame that was entered */
+  const tl_frame *frames;        /* valid until the next tl_exit */
+} tl_exit_info;
+
+/* Compiled code returned `left`: restores the slots of all frames and says where to go on. It cannot fail. */
+void tl_exit(tl_vm *vm, uint64_t left, void *context, void *base, tl_exit_info *info);
+
+/* Keys from `low` up to and without `high` are no longer valid (the function was freed): their code goes. */
+void tl_forget(tl_vm *vm, const void *low, const void *high);
+
+/* ------------------------------------------------------------------------------------------------------------
+** Recording: one at a time per vm.
+**
+** For each bytecode about to be executed the host calls tl_resume_point and then, in this order, reads slots and
+** memory, makes guards, and at last writes slots and memory. A guard after a write fails the recording (misuse):
+** the interpreter could not redo that bytecode.
+*/
+
+/* Starts a recording at the loop `key`, whose frame has its slots at `base`. */
+tl_status tl_record(tl_vm *vm, const void *key, const void *base);
+/* 1 while the recording is alive, 0 when there is none or it has failed (tl_record_close or tl_record_abort must
+** still be called and give the reason). */
+int tl_recording(const tl_vm *vm);
+
+/* The bytecode that is next: if a guard fails from here on, the interpreter goes on with it. `base` is where the
+** entry frame's slots are now; `words` the current frame's words; bit n of `live` says whether the current frame's
+** slot n (of `nslots`) is live. `live` must stay valid until the recording ends. */
+void tl_resume_point(tl_vm *vm, const void *base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
+
+/* The current frame calls: its slots from now on count from `base` slots above the current frame's base. When the
+** callee returns the caller goes on at `words` with `live`. */
+void tl_frame_push(tl_vm *vm, int32_t base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
+/* The current frame returned; its slots are forgotten. */
+void tl_frame_pop(tl_vm *vm);
+/* How many frames are pushed. */
+uint32_t tl_frame_depth(const tl_vm *vm);
+
+/* The value of a slot of the current frame, which now holds `tag` (0 for a tag without a payload). */
+tl_value tl_slot_read(tl_vm *vm, int32_t slot, tl_tag tag);
+/* The slot now holds that value (0 for a tag without a payload). Writes no memory. */
+void tl_slot_write(tl_vm *vm, int32_t slot, tl_tag tag, tl_value value);
+
+tl_value tl_const_int(tl_vm *vm, int64_t value);
+tl_value tl_const_float(tl_vm *vm, double value);
+tl_value tl_const_ref(tl_vm *vm, const void *object);   /* the host keeps it alive while the trace lives */
+tl_value tl_const_addr(tl_vm *vm, const void *address);
+/* 1 and the number if the value is an integer constant, else 0. */
+int tl_is_const_int(const tl_vm *vm, tl_value value, int64_t *number);
+
+/* The operations without payload, named as in the trace language; see docs/trace-language.md for each. */
+typedef enum tl_op {
+#define TL_OP(name, number) TL_##name = number,
+#include "tracelift_ops.h"
+#undef TL_OP
+  TL_OP_LAST
+} tl_op;
+/* A pure operation; `b` and `c` are 0 where the operation takes fewer arguments. */
+tl_value tl_op1(tl_vm *vm, tl_op op, tl_value a);
+tl_value tl_op2(tl_vm *vm, tl_op op, tl_value a, tl_value b);
+tl_value tl_op3(tl_vm *vm, tl_op op, tl_value a, tl_value b, tl_value c);
+tl_value tl_context(tl_vm *vm);
+tl_value tl_frame_base(tl_vm *vm);
+/* base + index * stride + offset */
+tl_value tl_item_addr(tl_vm *vm, tl_value base, tl_value index, uint32_t stride, int32_t offset);
+/* Raw memory. */
+tl_value tl_load(tl_vm *vm, tl_cell cell, tl_value base);
+void tl_store(tl_vm *vm, tl_cell cell, tl_value base, tl_value value);
+/* A guard: TL_GUARD_TRUE and so on; `b` is the constant of TL_GUARD_VALUE, else 0. */
+void tl_guard(tl_vm *vm, tl_op op, tl_value a, tl_value b, tl_exit_kind kind);
+
+/* Records. Each leaves the trace where docs/trace-language.md says so. */
+tl_value tl_new_record(tl_vm *vm, tl_layout layout, uint32_t items, uint32_t keys);
+void tl_guard_class(tl_vm *vm, tl_layout layout, tl_value record);
+tl_value tl_get(tl_vm *vm, tl_field field, tl_value record);
+void tl_set(tl_vm *vm, tl_field field, tl_value record, tl_value value);
+tl_value tl_item_count(tl_vm *vm, tl_layout layout, tl_value record);
+/* `tag` is what the host sees there now (0 in untagged layouts). */
+tl_value tl_get_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index);
+void tl_set_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index, tl_value value);
+void tl_put_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index, tl_value value);
+/* `key` is a constant; `size` and `entry` say where the host sees it now (size UINT32_MAX: no hint). */
+tl_value tl_get_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value key, uint32_t size,
+                    uint32_t entry);
+void tl_guard_key_absent(tl_vm *vm, tl_layout layout, tl_value record, tl_value key);
+void tl_set_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value key, tl_value value,
+                uint32_t size, uint32_t entry);
+void tl_insert_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value key, tl_value value);
+
+/* Calls a described function. tl_try_call leaves the trace when the result is null. */
+tl_value tl_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
+tl_value tl_try_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
+
+/* The loop is back at its head: compile it. TL_OK: compiled, entered from the next back edge on; TL_AGAIN: call
+** tl_record again now; TL_ABORTED: given up for a counted reason. In each case the recording is over. */
+tl_status tl_record_close(tl_vm *vm);
+/* Gives the recording up. `reason` is counted under this text in the statistics; keep it short and constant. */
+void tl_record_abort(tl_vm *vm, const char *reason);
+
+/* ------------------------------------------------------------------------------------------------------------
+** Looking
+*/
+
+/* The statistics as JSON, or as text for people; NUL-terminated, valid until the next call on this vm. */
+const char *tl_stats_json(tl_vm *vm);
+const char *tl_stats_text(tl_vm *vm);
+/* Why the loop `key` is not compiled, or NULL when it is or was never tried. */
+const char *tl_last_abort(tl_vm *vm, const void *key);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
