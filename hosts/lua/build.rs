@@ -1,0 +1,213 @@
+//! Builds the Lua virtual machine with our hooks, and stock Lua as the oracle.
+//!
+//! Problem: the flagship host is *stock* Lua, but its sources must not lie in this repository.
+//!
+//! Design: the sources come from the pinned crate `lua-src` (found through `cargo metadata`, or named by
+//! `LUA_SRC_DIR`), are copied to the build folder, get the insertions of `build/insertions.rs`, and are compiled with
+//! the flags that crate itself uses, together with our C files in `c/`. The untouched sources and our driver make
+//! the executable `stock-lua`, the oracle of the differential tests.
+//!
+//! Invariant: both builds use the same compiler flags, and every insertion matched exactly once.
+//!
+//! Example: `LUA_SRC_DIR=/usr/src/lua-5.4.9 cargo build -p tracelift-lua`; `TRACELIFT_LUA_ASSERT=1` compiles Lua's
+//! own assertions in.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+#[path = "build/insertions.rs"]
+mod insertions;
+use insertions::{Insertion, Place, INSERTIONS};
+
+/// Folder of the right version inside the crate `lua-src`.
+const LUA_FOLDER: &str = "lua-5.4.9";
+/// Our C files that make up the driver; the only ones the stock executable gets.
+const DRIVER: &str = "tlua_driver.c";
+/// The recorder; when the file is there, the rest is told so.
+const RECORDER: &str = "tlua_rec.c";
+
+fn main() {
+    if let Err(message) = build() {
+        eprintln!("tracelift-lua: {message}");
+        std::process::exit(1);
+    }
+}
+
+fn build() -> Result<(), String> {
+    let package = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
+    let out = PathBuf::from(variable("OUT_DIR")?);
+    let our_c = package.join("c");
+    for path in ["build.rs", "build/insertions.rs", "c", "../../runtime/include"] {
+        println!("cargo:rerun-if-changed={}", package.join(path).display());
+    }
+    for name in ["LUA_SRC_DIR", "TRACELIFT_LUA_ASSERT"] {
+        println!("cargo:rerun-if-env-changed={name}");
+    }
+
+    let sources = find_sources(&package)?;
+    println!("cargo:rerun-if-changed={}", sources.display());
+    let stock = out.join("stock");
+    let patched = out.join("patched");
+    copy_sources(&sources, &stock)?;
+    copy_sources(&sources, &patched)?;
+    let lines = insert_all(&patched)?;
+    println!("tracelift-lua: {} insertions, {lines} lines", INSERTIONS.len());
+    println!("cargo:rustc-env=TRACELIFT_LUA_INSERTIONS={}", INSERTIONS.len());
+    println!("cargo:rustc-env=TRACELIFT_LUA_INSERTED_LINES={lines}");
+
+    build_library(&patched, &our_c, &package.join("../../runtime/include"));
+    let executable = build_stock(&stock, &our_c, &out)?;
+    println!("cargo:rustc-env=TRACELIFT_STOCK_LUA={}", executable.display());
+    Ok(())
+}
+
+fn variable(name: &str) -> Result<String, String> {
+    env::var(name).map_err(|error| format!("environment variable {name}: {error}"))
+}
+
+/// The folder with Lua's C sources.
+fn find_sources(package: &Path) -> Result<PathBuf, String> {
+    if let Some(folder) = env::var_os("LUA_SRC_DIR") {
+        return Ok(PathBuf::from(folder));
+    }
+    // What this build uses is already on this machine, so the first try stays off the network.
+    let text = metadata(package, &["--offline"]).or_else(|_| metadata(package, &[]))?;
+    let parsed: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| format!("cargo metadata printed no JSON: {error}"))?;
+    let manifest = parsed["packages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|entry| entry["name"] == "lua-src")
+        .and_then(|entry| entry["manifest_path"].as_str())
+        .ok_or("cargo metadata knows no package lua-src; name the sources with LUA_SRC_DIR")?;
+    Ok(Path::new(manifest).with_file_name(LUA_FOLDER))
+}
+
+fn metadata(package: &Path, options: &[&str]) -> Result<String, String> {
+    let output = Command::new(variable("CARGO")?)
+        .args(["metadata", "--format-version", "1", "--manifest-path"])
+        .arg(package.join("Cargo.toml"))
+        .args(options)
+        .output()
+        .map_err(|error| format!("cargo metadata: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    String::from_utf8(output.stdout).map_err(|error| format!("cargo metadata: {error}"))
+}
+
+/// Lists the files of a folder with one of the extensions, sorted.
+fn files_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|found| extensions.iter().any(|e| found == *e)))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+fn copy_sources(from: &Path, to: &Path) -> Result<(), String> {
+    fs::create_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
+    for file in files_of(from, &["c", "h"])? {
+        let name = file.file_name().expect("a listed file has a name");
+        // Read and written rather than copied: a copy would keep the read-only mode some registries set.
+        let text = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        fs::write(to.join(name), text).map_err(|error| format!("{}: {error}", to.display()))?;
+    }
+    Ok(())
+}
+
+/// Applies every insertion and returns the number of lines they add.
+fn insert_all(folder: &Path) -> Result<usize, String> {
+    let names: BTreeSet<&str> = INSERTIONS.iter().map(|insertion| insertion.file).collect();
+    for name in names {
+        let path = folder.join(name);
+        let stock = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        // Each row is looked up in the stock text; then all are made from the back, so that offsets stay right.
+        let mut found = Vec::new();
+        for insertion in INSERTIONS.iter().filter(|insertion| insertion.file == name) {
+            found.push((position(&stock, insertion)?, insertion.text));
+        }
+        found.sort_by_key(|(offset, _)| *offset);
+        let mut text = stock;
+        for (offset, inserted) in found.into_iter().rev() {
+            text.insert_str(offset, inserted);
+        }
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(INSERTIONS.iter().map(|insertion| insertion.text.matches('\n').count()).sum())
+}
+
+fn position(text: &str, insertion: &Insertion) -> Result<usize, String> {
+    let matches = text.matches(insertion.anchor).count();
+    let Some(offset) = text.find(insertion.anchor).filter(|_| matches == 1) else {
+        return Err(format!(
+            "{}: the insertion for \"{}\" matches {matches} times instead of once; are these the sources of {LUA_FOLDER}? \
+             Anchor: {:?}",
+            insertion.file, insertion.why, insertion.anchor
+        ));
+    };
+    Ok(match insertion.place {
+        Place::Before => offset,
+        Place::After => offset + insertion.anchor.len(),
+    })
+}
+
+/// The flags `lua-src` uses, whatever the Cargo profile: interpreter speed is compared with stock Lua's.
+fn lua_flags() -> cc::Build {
+    let mut build = cc::Build::new();
+    build.opt_level(2).flag_if_supported("-fno-common").define("LUA_COMPAT_5_3", None);
+    let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    build.define(if system == "macos" { "LUA_USE_MACOSX" } else { "LUA_USE_LINUX" }, None);
+    if env::var_os("TRACELIFT_LUA_ASSERT").is_some() {
+        build.define("LUAI_ASSERT", None).define("LUA_USE_APICHECK", None);
+    }
+    build
+}
+
+fn build_library(patched: &Path, our_c: &Path, runtime_include: &Path) {
+    let recorder = our_c.join(RECORDER).exists();
+    let configured = || {
+        let mut build = lua_flags();
+        build.include(patched).include(our_c).include(runtime_include);
+        if recorder {
+            build.define("TLUA_HAVE_RECORDER", None);
+        }
+        build
+    };
+    let lua_files = files_of(patched, &["c"]).expect("the folder was just written");
+    let lua_objects = configured().warnings(false).files(lua_files).compile_intermediates();
+    let our_files = files_of(our_c, &["c"]).expect("the folder of our C files is part of the package");
+    let mut ours = configured();
+    ours.warnings(true).extra_warnings(true).flag_if_supported("-Wno-unused-parameter");
+    ours.files(our_files).objects(lua_objects).compile("tracelift_lua_vm");
+    println!("cargo:rustc-link-lib=m");
+}
+
+/// Links the oracle: untouched sources and our driver.
+fn build_stock(stock: &Path, our_c: &Path, out: &Path) -> Result<PathBuf, String> {
+    let mut build = lua_flags();
+    build
+        .include(stock)
+        .warnings(false)
+        .define("TLUA_STOCK", None)
+        .cargo_metadata(false)
+        .out_dir(out.join("stock-objects"));
+    build.files(files_of(stock, &["c"])?).file(our_c.join(DRIVER));
+    let objects = build.compile_intermediates();
+    let executable = out.join("stock-lua");
+    let mut link = build.get_compiler().to_command();
+    link.args(&objects).arg("-o").arg(&executable).arg("-lm");
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+        link.args(["-ldl", "-Wl,-E"]);
+    }
+    let status = link.status().map_err(|error| format!("cannot link stock-lua: {error}"))?;
+    if !status.success() {
+        return Err(format!("cannot link stock-lua: {status}"));
+    }
+    Ok(executable)
+}

@@ -1,0 +1,214 @@
+//! The insertions that turn stock Lua 5.4 into a host of the JIT.
+//!
+//! Problem: the interpreter needs a few hook points (hot loops, recording, resuming at another place), but no Lua
+//! source may lie in this repository and a patch file would carry much of it.
+//!
+//! Design: each row names a file, a short piece of text in it that occurs exactly once, and what to put directly
+//! before or behind that piece. Nothing is ever removed or replaced. What the inserted names do is in `c/tlua.h`.
+//!
+//! Invariant: a row that does not match exactly once stops the build, so another version of Lua cannot be patched
+//! by accident. The table is also compiled into the tests, which assert its size.
+//!
+//! Example: `Insertion { file: "ldo.c", place: After, anchor: "f (x) {", text: "\n  hook(x);", why: "…" }`.
+
+/// On which side of the anchor the text goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Directly before the anchor.
+    Before,
+    /// Directly behind the anchor.
+    After,
+}
+use Place::{After, Before};
+
+/// One insertion into one file.
+#[derive(Debug)]
+pub struct Insertion {
+    /// File name in the folder of sources.
+    pub file: &'static str,
+    /// Text that occurs exactly once in the file.
+    pub anchor: &'static str,
+    /// Side of the anchor.
+    pub place: Place,
+    /// Text to insert.
+    pub text: &'static str,
+    /// Reason, shown when the row does not match.
+    pub why: &'static str,
+}
+
+/// All insertions, in the order of the files.
+pub const INSERTIONS: &[Insertion] = &[
+    // Fields.
+    Insertion {
+        file: "lobject.h",
+        anchor: "} Proto;",
+        place: Before,
+        text: "  struct TluaProto *jit;\n  unsigned int jit_entries;\n",
+        why: "what the JIT knows of a function: liveness, anchored constants, traces",
+    },
+    Insertion {
+        file: "lstate.h",
+        anchor: "#include \"lzio.h\"",
+        place: After,
+        text: "\n#include \"tlua.h\"",
+        why: "the hook macros, for every file that sees a lua_State",
+    },
+    Insertion {
+        file: "lstate.h",
+        anchor: "} global_State;",
+        place: Before,
+        text: "  struct Tlua tlua;\n",
+        why: "the JIT's state; part of the block of the state, so that it always exists",
+    },
+    Insertion {
+        file: "lstate.h",
+        anchor: "  volatile l_signalT hookmask;",
+        place: After,
+        text: "\n  struct Tlua *jit;",
+        why: "the way from a thread to the JIT's state in one load",
+    },
+    // Birth and death of states, threads and functions.
+    Insertion {
+        file: "lstate.c",
+        anchor: "  L->oldpc = 0;",
+        place: After,
+        text: "\n  L->jit = &g->tlua;",
+        why: "all threads of a state share one JIT state",
+    },
+    Insertion {
+        file: "lstate.c",
+        anchor: "  preinit_thread(L, g);",
+        place: After,
+        text: "\n  tlua_init(L);",
+        why: "counters out of reach until tlua_open",
+    },
+    Insertion {
+        file: "lstate.c",
+        anchor: "  luaM_freearray(L, G(L)->strt.hash, G(L)->strt.size);",
+        place: Before,
+        text: "  tlua_shutdown(L);\n",
+        why: "the JIT's memory is freed behind all objects and before the accounts are checked",
+    },
+    Insertion {
+        file: "lstate.c",
+        anchor: "  L1->hookmask = L->hookmask;",
+        place: After,
+        text: "\n  L1->hookmask &= ~TLUA_RECORD_BIT;",
+        why: "a new thread inherits the program's hooks, not our recording",
+    },
+    Insertion {
+        file: "lstate.c",
+        anchor: "void luaE_freethread (lua_State *L, lua_State *L1) {",
+        place: After,
+        text: "\n  tlua_thread_freed(L1);",
+        why: "a recording must not outlive its thread",
+    },
+    Insertion {
+        file: "lfunc.c",
+        anchor: "  f->source = NULL;",
+        place: After,
+        text: "\n  f->jit = NULL;\n  f->jit_entries = 0;",
+        why: "a new function has no JIT data",
+    },
+    Insertion {
+        file: "lfunc.c",
+        anchor: "  luaM_freearray(L, f->code, f->sizecode);",
+        place: Before,
+        text: "  if (f->jit != NULL) tlua_proto_freed(L, f);\n",
+        why: "traces go with their function, since addresses of code are reused",
+    },
+    // The collector.
+    Insertion {
+        file: "lgc.c",
+        anchor: "static int traverseproto (global_State *g, Proto *f) {",
+        place: Before,
+        text: "void tlua_mark_value (global_State *g, const TValue *v) {\n  markvalue(g, v);\n}\n\n",
+        why: "marking is private to this file",
+    },
+    Insertion {
+        file: "lgc.c",
+        anchor: "  markobjectN(g, f->source);",
+        place: After,
+        text: "\n  if (f->jit != NULL) tlua_mark_proto(g, f);",
+        why: "constants of traces live as long as the function",
+    },
+    // Errors and recording.
+    Insertion {
+        file: "ldo.c",
+        anchor: "l_noret luaD_throw (lua_State *L, int errcode) {",
+        place: After,
+        text: "\n  if (l_unlikely(L->jit->recording != NULL)) tlua_thrown(L);",
+        why: "an error or a yield ends the recording of its thread",
+    },
+    Insertion {
+        file: "ldebug.c",
+        anchor: "LUA_API int lua_gethookmask (lua_State *L) {\n  return L->hookmask",
+        place: After,
+        text: " & ~TLUA_RECORD_BIT",
+        why: "the private bit is invisible to programs",
+    },
+    Insertion {
+        file: "ldebug.c",
+        anchor: "  if (!(mask & (LUA_MASKLINE | LUA_MASKCOUNT))) {  /* no hooks? */",
+        place: Before,
+        text: "  if (l_unlikely(mask & TLUA_RECORD_BIT) && tlua_record(L, ci, pc)) return 1;\n",
+        why: "the recording callback, before each instruction",
+    },
+    // The interpreter loop.
+    Insertion {
+        file: "lvm.c",
+        anchor: "{ pc += GETARG_sJ(i) + e;",
+        place: After,
+        text: " if (GETARG_sJ(i) < 0) tlua_back_edge();",
+        why: "while, repeat and goto loops, also the jump inside a conditional test",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: "            setivalue(s2v(ra + 3), idx);  /* and control variable */\n            pc -= GETARG_Bx(i);",
+        place: After,
+        text: " tlua_back_edge();",
+        why: "numeric loops over integers",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: "else if (floatforloop(ra))",
+        place: After,
+        text: " {",
+        why: "numeric loops over floats: opens the block",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: "        updatetrap(ci);  /* allows a signal to break the loop */",
+        place: Before,
+        text: "          tlua_back_edge();\n        }\n",
+        why: "numeric loops over floats: closes the block",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: "          setobjs2s(L, ra + 2, ra + 4);  /* save control variable */\n          pc -= GETARG_Bx(i);",
+        place: After,
+        text: " tlua_back_edge();",
+        why: "generic loops",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: " startfunc:\n",
+        place: Before,
+        text: "  tlua_resume_block();\n",
+        why: "the slow path of the counters, and the way to go on at another instruction or frame",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: " startfunc:\n",
+        place: After,
+        text: "  tlua_entry_edge();\n",
+        why: "counts function entries, when that is switched on",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: "    trap = luaG_tracecall(L);\n",
+        place: After,
+        text: " l_jitresume:\n",
+        why: "resuming at a function's first instruction must not call the program's call hook again",
+    },
+];

@@ -1,0 +1,246 @@
+/*
+** The slow paths behind the hook points of tlua.h, and the services of tlua_internal.h.
+**
+** Problem: between the interpreter's macros and an engine stand rules that every engine needs and none should repeat: whose
+** recording it is, when events may pass, what is freed when.
+**
+** Design: the hooks call in here; here the rules are checked and the engine's function is called.
+**
+** Invariant: if 'recording' is not NULL it is a thread that has not ended, and its hookmask has TLUA_RECORD_BIT unless the
+** program has set a hook since; tlua_record and the next hot event then notice and abandon the recording.
+**
+** Example: a while loop's counter reaches 0 -> tlua_hot_loop -> engine->on_hot -> tlua_record_start -> the interpreter
+** goes on at l_jitreload -> luaG_traceexec -> tlua_record -> engine->on_record, before each instruction.
+*/
+
+#define LUA_CORE
+
+#include "lprefix.h"
+
+#include <string.h>
+
+#include "tlua_internal.h"
+
+#include "ldebug.h"
+#include "lgc.h"
+#include "lmem.h"
+
+/* --- state --- */
+
+const TluaEngine tlua_count_engine = { .name = "count" };
+
+static void reset_counters (Tlua *jit, uint32_t threshold) {
+  jit->threshold = threshold;
+  for (int i = 0; i < TLUA_COUNTERS; i++)
+    jit->counters[i] = threshold;
+}
+
+void tlua_init (lua_State *L) {
+  memset(L->jit, 0, sizeof(Tlua));
+  reset_counters(L->jit, TLUA_OUT_OF_REACH);
+}
+
+static const TluaEngine *engine_of_mode (uint32_t mode) {
+  switch (mode) {
+    case TLUA_MODE_COUNT: return &tlua_count_engine;
+    case TLUA_MODE_STRESS: return &tlua_stress_engine;
+    case TLUA_MODE_POISON: return &tlua_poison_engine;
+#if defined(TLUA_HAVE_RECORDER)
+    case TLUA_MODE_JIT: return &tlua_recorder_engine;
+#endif
+    default: return NULL;
+  }
+}
+
+int tlua_open (lua_State *L, const TluaConfig *config) {
+  Tlua *jit = L->jit;
+  jit->config = *config;
+  if (config->mode == TLUA_MODE_OFF)
+    return 1;
+  const TluaEngine *engine = engine_of_mode(config->mode);
+  if (engine == NULL || jit->engine != NULL)
+    return 0;
+  if (engine->on_open != NULL && !engine->on_open(L, config))
+    return 0;
+  jit->engine = engine;
+  reset_counters(jit, config->threshold == 0 ? 1 : config->threshold);
+  return 1;
+}
+
+void tlua_shutdown (lua_State *L) {
+  Tlua *jit = L->jit;
+  jit->recording = NULL;
+  if (jit->engine != NULL && jit->engine->on_close != NULL)
+    jit->engine->on_close(L);
+  jit->engine = NULL;
+}
+
+void tlua_statistics (lua_State *L, TluaStatistics *statistics) {
+  *statistics = L->jit->statistics;
+}
+
+/* --- recording --- */
+
+void tlua_record_start (lua_State *L) {
+  Tlua *jit = L->jit;
+  lua_assert(jit->recording == NULL && L->hookmask == 0);
+  jit->recording = L;
+  jit->recorded_since_hot = 1;
+  jit->oldpc = L->oldpc;
+  jit->statistics.recordings++;
+  L->hookmask |= TLUA_RECORD_BIT;
+  if (isLua(L->ci))
+    L->ci->u.l.trap = 1;
+}
+
+void tlua_record_stop (lua_State *L) {
+  Tlua *jit = L->jit;
+  lua_State *thread = jit->recording;
+  (void)L;
+  if (thread == NULL)
+    return;
+  jit->recording = NULL;
+  if (thread->hookmask & TLUA_RECORD_BIT) {
+    thread->hookmask &= ~TLUA_RECORD_BIT;
+    thread->oldpc = jit->oldpc;  /* returns and calls moved it; the program's next line hook must not see that */
+  }
+}
+
+static void abandon (lua_State *L, int why) {
+  lua_State *thread = L->jit->recording;
+  const TluaEngine *engine = L->jit->engine;
+  tlua_record_stop(L);
+  if (engine != NULL && engine->on_abandon != NULL)
+    engine->on_abandon(thread, why);
+}
+
+/* Returns true to keep the callback on for this frame. */
+int tlua_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  Tlua *jit = L->jit;
+  if (l_unlikely(jit->recording != L)) {  /* a bit that nobody owns */
+    L->hookmask &= ~TLUA_RECORD_BIT;
+    return 0;
+  }
+  if (l_unlikely(!L->allowhook)) {  /* a finalizer, called by the collector */
+    abandon(L, TLUA_ABANDON_NESTED);
+    return 0;
+  }
+  jit->recorded_since_hot = 1;
+  jit->statistics.recorded_instructions++;
+  jit->engine->on_record(L, ci, pc);
+  return L->hookmask == TLUA_RECORD_BIT;
+}
+
+/* An error or a yield of thread L, about to leave C frames by longjmp. */
+void tlua_thrown (lua_State *L) {
+  if (L->jit->recording == L) {
+    L->jit->statistics.recordings_thrown++;
+    abandon(L, TLUA_ABANDON_THROW);
+  }
+}
+
+void tlua_thread_freed (lua_State *L) {
+  if (L->jit->recording == L)
+    abandon(L, TLUA_ABANDON_THREAD);
+}
+
+/*
+** Decides whether a hot event may pass while a recording is on. It may not; but a recording that nobody moved since the
+** last event is lost (the program set a hook, or a C function runs another thread) and makes room.
+*/
+static int recording_is_on (lua_State *L) {
+  Tlua *jit = L->jit;
+  if (l_likely(jit->recording == NULL))
+    return 0;
+  if (jit->recorded_since_hot) {
+    jit->recorded_since_hot = 0;
+    return 1;
+  }
+  abandon(L, (jit->recording->hookmask & TLUA_RECORD_BIT) ? TLUA_ABANDON_STALE : TLUA_ABANDON_HOOK);
+  return 0;
+}
+
+void tlua_hot_loop (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  Tlua *jit = L->jit;
+  *tlua_counter(jit, pc) = jit->threshold;
+  ci->u.l.savedpc = pc;
+  if (l_unlikely(jit->engine == NULL) || recording_is_on(L) || L->hookmask != 0)
+    return;
+  jit->statistics.hot_loops++;
+  L->top.p = ci->top.p;
+  if (jit->engine->on_hot != NULL)
+    jit->engine->on_hot(L, ci, pc);
+}
+
+int tlua_hot_entry (lua_State *L, CallInfo *ci) {
+  Tlua *jit = L->jit;
+  if (jit->engine == NULL || recording_is_on(L) || L->hookmask != 0 || ci->u.l.savedpc != ci_func(ci)->p->code)
+    return 0;
+  jit->statistics.hot_entries++;
+  return jit->engine->on_entry != NULL && jit->engine->on_entry(L, ci);
+}
+
+/* --- data of functions --- */
+
+void *tlua_realloc (lua_State *L, void *block, size_t old_size, size_t new_size) {
+  global_State *g = G(L);
+  void *result = (*g->frealloc)(g->ud, block, old_size, new_size);
+  if (result == NULL && new_size > 0)
+    return NULL;
+  g->GCdebt += (l_mem)new_size - (l_mem)(block == NULL ? 0 : old_size);
+  return result;
+}
+
+TluaProto *tlua_proto (lua_State *L, Proto *p) {
+  if (p->jit == NULL) {
+    TluaProto *data = (TluaProto *)tlua_realloc(L, NULL, 0, sizeof(TluaProto));
+    if (data != NULL)
+      memset(data, 0, sizeof(TluaProto));
+    p->jit = data;
+  }
+  return p->jit;
+}
+
+int tlua_anchor (lua_State *L, Proto *p, const TValue *value) {
+  if (!iscollectable(value))
+    return 1;
+  TluaProto *data = tlua_proto(L, p);
+  if (data == NULL)
+    return 0;
+  for (int i = 0; i < data->anchors_used; i++) {
+    if (iscollectable(&data->anchors[i]) && gcvalue(&data->anchors[i]) == gcvalue(value))
+      return 1;
+  }
+  if (data->anchors_used == data->anchors_size) {
+    int size = data->anchors_size == 0 ? 4 : 2 * data->anchors_size;
+    void *grown = tlua_realloc(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue), (size_t)size * sizeof(TValue));
+    if (grown == NULL)
+      return 0;
+    data->anchors = (TValue *)grown;
+    data->anchors_size = size;
+  }
+  setobj(L, &data->anchors[data->anchors_used], value);
+  data->anchors_used++;
+  luaC_barrier(L, obj2gco(p), value);
+  return 1;
+}
+
+void tlua_mark_proto (global_State *g, Proto *p) {
+  TluaProto *data = p->jit;
+  const TluaEngine *engine = g->tlua.engine;
+  for (int i = 0; i < data->anchors_used; i++)
+    tlua_mark_value(g, &data->anchors[i]);
+  if (engine != NULL && engine->on_mark != NULL)
+    engine->on_mark(g, p);
+}
+
+void tlua_proto_freed (lua_State *L, Proto *p) {
+  TluaProto *data = p->jit;
+  const TluaEngine *engine = L->jit->engine;
+  if (engine != NULL && engine->on_proto_freed != NULL)
+    engine->on_proto_freed(L, p);
+  tlua_realloc(L, data->live, data->live_bytes, 0);
+  tlua_realloc(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue), 0);
+  tlua_realloc(L, data, sizeof(TluaProto), 0);
+  p->jit = NULL;
+}

@@ -1,0 +1,133 @@
+/*
+** Hook points of the Lua virtual machine. Every patched Lua file sees this header through lstate.h.
+**
+** Problem: an interpreter that is to be traced must tell when a loop is hot, must hand each instruction to a recorder
+** while one is at work, and must be able to go on at another instruction and in other frames than it left. All of
+** that has to cost next to nothing while nothing is hot.
+**
+** Design: a back edge decrements one of 256 shared counters, chosen by the address of the instruction; the rest is out of
+** line. Recording rides on Lua's own hooks: a private bit in 'hookmask' makes the interpreter call luaG_traceexec
+** before each instruction. The state of the JIT is a part of global_State and is reached by 'L->jit' from each thread.
+**
+** Invariant: 'L->jit' is never NULL. Before tlua_open the counters start at 2^32 - 1 and there is no engine, so the
+** interpreter behaves as stock Lua does.
+**
+** Example, what a loop costs:   if (--*counter_of(pc) == 0) goto l_jithot;   /\* five instructions *\/
+*/
+#ifndef tlua_h
+#define tlua_h
+
+#include <stdint.h>
+
+struct lua_State;
+struct global_State;
+struct CallInfo;
+struct Proto;
+struct TValue;
+struct TluaEngine;
+
+/* Set to 1 to count function entries too (needs 'jit_entries' of each Proto set by the engine). */
+#if !defined(TLUA_ENTRY_COUNTERS)
+#define TLUA_ENTRY_COUNTERS 0
+#endif
+
+/* Bit of 'hookmask' that no hook of the program uses. */
+#define TLUA_RECORD_BIT 0x80
+
+#define TLUA_COUNTERS 256
+#define TLUA_OUT_OF_REACH UINT32_MAX
+
+/* What tlua_open is to do. Shared with Rust: keep in step with src/config.rs. */
+enum TluaMode {
+  TLUA_MODE_OFF = 0,     /* as stock Lua: counters are never looked at */
+  TLUA_MODE_COUNT = 1,   /* hot loops are counted, nothing else */
+  TLUA_MODE_STRESS = 2,  /* test: recordings that only count instructions */
+  TLUA_MODE_POISON = 3,  /* test: as STRESS, and registers that are not live get overwritten */
+  TLUA_MODE_JIT = 4      /* the recorder */
+};
+
+typedef struct TluaConfig {
+  uint32_t mode;
+  uint32_t threshold;  /* back edges until a loop is hot */
+  uint32_t period;     /* test modes: mean distance of random events, in instructions */
+  uint32_t reserved;
+  uint64_t seed;       /* test modes: start of the random numbers */
+} TluaConfig;
+
+/* Counts since tlua_open. Shared with Rust: keep in step with src/config.rs. */
+typedef struct TluaStatistics {
+  uint64_t hot_loops;
+  uint64_t hot_entries;
+  uint64_t recordings;
+  uint64_t recorded_instructions;
+  uint64_t recordings_closed;   /* came back to their first instruction */
+  uint64_t recordings_thrown;   /* ended by an error or a yield */
+  uint64_t poisoned_registers;
+  uint64_t violations;          /* test modes: events that broke a rule; must stay 0 */
+} TluaStatistics;
+
+typedef struct Tlua {
+  uint32_t counters[TLUA_COUNTERS];  /* first, so that their address is that of the struct */
+  uint32_t threshold;
+  struct lua_State *recording;       /* thread being recorded, or NULL */
+  int oldpc;                         /* 'oldpc' of that thread when the recording began */
+  int recorded_since_hot;            /* whether the recording moved since the last hot event */
+  const struct TluaEngine *engine;   /* NULL: no JIT */
+  void *engine_state;
+  TluaConfig config;
+  TluaStatistics statistics;
+} Tlua;
+
+/* Offset in bytes of the counter of an instruction; instructions are aligned to four bytes, as counters are. */
+#define tlua_counter_offset(pc) ((size_t)(pc) & (TLUA_COUNTERS * 4 - 4))
+#define tlua_counter(jit, pc) ((uint32_t *)((char *)(jit)->counters + tlua_counter_offset(pc)))
+
+/* --- used inside luaV_execute only --- */
+
+#define tlua_back_edge() { if (l_unlikely(--*tlua_counter(L->jit, pc) == 0)) goto l_jithot; }
+
+#if TLUA_ENTRY_COUNTERS
+#define tlua_entry_edge() { \
+  if (l_unlikely(--ci_func(ci)->p->jit_entries == 0) && tlua_hot_entry(L, ci)) goto l_jitreload; }
+#else
+#define tlua_entry_edge() ((void)0)
+#endif
+
+/*
+** Out of line part of the counters. Whatever the slow path did, 'L->ci' and its 'savedpc' tell where to go on; every
+** local variable of the interpreter is taken afresh. 'l_jitresume' lies behind the call hook.
+*/
+#define tlua_resume_block() \
+  if (0) { \
+   l_jithot: \
+    tlua_hot_loop(L, ci, pc); \
+   l_jitreload: \
+    ; \
+    ci = L->ci; \
+    cl = ci_func(ci); \
+    k = cl->p->k; \
+    pc = ci->u.l.savedpc; \
+    if (l_unlikely(L->hookmask)) ci->u.l.trap = 1; \
+    trap = ci->u.l.trap; \
+    goto l_jitresume; \
+  }
+
+void tlua_hot_loop (struct lua_State *L, struct CallInfo *ci, const uint32_t *pc);
+int tlua_hot_entry (struct lua_State *L, struct CallInfo *ci);
+int tlua_record (struct lua_State *L, struct CallInfo *ci, const uint32_t *pc);
+void tlua_thrown (struct lua_State *L);
+void tlua_thread_freed (struct lua_State *L);
+void tlua_proto_freed (struct lua_State *L, struct Proto *p);
+void tlua_mark_proto (struct global_State *g, struct Proto *p);
+void tlua_mark_value (struct global_State *g, const struct TValue *v);
+void tlua_init (struct lua_State *L);
+void tlua_shutdown (struct lua_State *L);
+
+/* --- for whoever makes a state --- */
+
+/* Gives the state an engine. Call it on the main thread, once; returns 0 when memory is short or the mode is unknown. */
+int tlua_open (struct lua_State *L, const TluaConfig *config);
+
+void tlua_statistics (struct lua_State *L, TluaStatistics *statistics);
+
+#endif

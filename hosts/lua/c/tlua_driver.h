@@ -1,0 +1,33 @@
+/*
+** Running one script, as the stand-alone interpreter does.
+**
+** Problem: Lua leaves functions by longjmp, which must not cross a Rust frame.
+**
+** Design: Rust fills a TluaRun and calls tlua_run once; state, protected calls and error messages stay in C.
+**
+** Invariant: tlua_run neither throws nor returns with a state left open.
+**
+** Example: argv { "lua", "x.lua", "1" }, script 1 gives arg[-1] = "lua", arg[0] = "x.lua", arg[1] = "1".
+*/
+#ifndef tlua_driver_h
+#define tlua_driver_h
+
+#include "tlua.h"
+
+/* Shared with Rust: keep in step with src/driver.rs. */
+typedef struct TluaRun {
+  const char *prefix;         /* of messages, as in "lua: out of memory"; NULL for none */
+  const char *const *argv;    /* command line */
+  uint32_t argc;
+  uint32_t script;            /* index of the script in argv */
+  uint32_t uses_environment;  /* run LUA_INIT, heed LUA_PATH and LUA_CPATH */
+  uint32_t reserved;
+  TluaConfig config;
+  TluaStatistics statistics;  /* out; untouched when the script leaves through os.exit */
+  const char *refused;        /* out: reason when the state could not be opened, else NULL */
+} TluaRun;
+
+/* Returns the exit code. */
+int tlua_run (TluaRun *run);
+
+#endif

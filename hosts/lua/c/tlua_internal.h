@@ -1,0 +1,113 @@
+/*
+** What the hooks offer to an engine: a recorder, or one of the test modes.
+**
+** Problem: hooks, recorder and checks are written apart and must be testable apart.
+**
+** Design: an engine is a table of functions. tlua.c calls them at the events below and offers the few services that
+** touch the interpreter's state. Any entry may be NULL.
+**
+** Invariant: tlua.c never lets an event through that an engine could not act upon: no hot event while the program has
+** debug hooks of its own or while a recording is on, no instruction of a finalizer or a hook function.
+**
+** Example, the smallest recorder:
+**   static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) { tlua_record_start(L); }
+**   static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) { if (enough()) tlua_record_stop(L); }
+*/
+#ifndef tlua_internal_h
+#define tlua_internal_h
+
+#include <stddef.h>
+
+#include "lua.h"
+
+#include "lobject.h"
+#include "lstate.h"
+
+typedef struct TluaEngine {
+  const char *name;
+
+  /* Makes L->jit->engine_state. Returns 0 on lack of memory. */
+  int (*on_open) (lua_State *L, const TluaConfig *config);
+
+  /* The state is closing: all objects are gone, free engine_state. */
+  void (*on_close) (lua_State *L);
+
+  /*
+  ** A loop is hot; 'pc' is the instruction the jump arrived at, 'ci' == L->ci its frame. ci->u.l.savedpc == pc,
+  ** L->top == ci->top, the counter is reset, no recording is on and L->hookmask == 0. May run compiled code, may
+  ** change L->ci and frames, may start a recording, may throw (as the instruction at savedpc might).
+  ** On return the interpreter goes on in L->ci at its savedpc.
+  */
+  void (*on_hot) (lua_State *L, CallInfo *ci, const Instruction *pc);
+
+  /* As on_hot, for a function entry. Returns 1 to go on at L->ci's savedpc, 0 for an ordinary entry. */
+  int (*on_entry) (lua_State *L, CallInfo *ci);
+
+  /*
+  ** Before the instruction '*pc' of the recorded thread; ci == L->ci. Must not change frames, throw, or collect.
+  ** L->top is valid only if the instruction is an open one (isIT(*pc)). ci->u.l.savedpc is that of an earlier
+  ** instruction of this frame.
+  */
+  void (*on_record) (lua_State *L, CallInfo *ci, const Instruction *pc);
+
+  /* The recording of L ends from outside: an error, a yield, a hook or a finalizer. It is off already. */
+  void (*on_abandon) (lua_State *L, int why);
+
+  /* A function is freed; p->jit is still there. Drop its traces. */
+  void (*on_proto_freed) (lua_State *L, Proto *p);
+
+  /* The collector marks a function; its anchored constants are marked already. For what the engine keeps elsewhere. */
+  void (*on_mark) (global_State *g, Proto *p);
+} TluaEngine;
+
+/* Reasons of on_abandon. */
+enum { TLUA_ABANDON_THROW, TLUA_ABANDON_HOOK, TLUA_ABANDON_NESTED, TLUA_ABANDON_STALE, TLUA_ABANDON_THREAD };
+
+/* What the JIT keeps of a function. */
+typedef struct TluaProto {
+  lu_byte *live;        /* a row for each instruction, see tlua_live; NULL until asked for */
+  size_t live_bytes;
+  TValue *anchors;      /* constants of traces, marked with the function */
+  int anchors_used;
+  int anchors_size;
+  void *traces;         /* the engine's */
+} TluaProto;
+
+/* Engines. */
+extern const TluaEngine tlua_count_engine;   /* tlua.c */
+extern const TluaEngine tlua_stress_engine;  /* tlua_check.c */
+extern const TluaEngine tlua_poison_engine;  /* tlua_check.c */
+#if defined(TLUA_HAVE_RECORDER)
+extern const TluaEngine tlua_recorder_engine;  /* tlua_rec.c; the build script sees that the file exists */
+#endif
+
+/* --- recording --- */
+
+/* From the next instruction on, on_record is called. L must be the running thread, without hooks. */
+void tlua_record_start (lua_State *L);
+/* Ends the recording, from on_record or on_hot. */
+void tlua_record_stop (lua_State *L);
+#define tlua_is_recording(L) ((L)->jit->recording == (L))
+
+/* --- data of functions --- */
+
+/* p->jit, made if need be; NULL on lack of memory. Never collects, never throws. */
+TluaProto *tlua_proto (lua_State *L, Proto *p);
+
+/*
+** Keeps a value alive as long as the function. Through the write barrier; each value is kept once. Returns 0 on lack
+** of memory.
+*/
+int tlua_anchor (lua_State *L, Proto *p, const TValue *value);
+
+/*
+** Registers live before instruction 'pc' (an index): bit r%8 of byte r/8, for r < p->maxstacksize. NULL on lack of
+** memory. The bitmap lives as long as the function.
+*/
+const lu_byte *tlua_live (lua_State *L, Proto *p, int pc);
+#define tlua_is_live(row, r) (((row)[(r) >> 3] >> ((r) & 7)) & 1)
+
+/* Memory from the state's allocator, on its accounts, but without collections and errors; NULL on lack of memory. */
+void *tlua_realloc (lua_State *L, void *block, size_t old_size, size_t new_size);
+
+#endif

@@ -1,0 +1,406 @@
+/*
+** Liveness of registers, per function.
+**
+** Problem: a trace may forget a register at a loop head or at an exit only if no path of the interpreter reads it again. A guess
+** that is too large makes temporaries loop-carried, a guess that is too small makes programs wrong.
+**
+** Design: two data-flow analyses over the bytecode, each opcode decoded on its own.
+**   1. forward, "held": a register that an open upvalue or a pending to-be-closed variable may refer to. Set by
+**      OP_CLOSURE, OP_TBC and OP_TFORPREP, cleared by OP_CLOSE. A held register can be read or written at any time.
+**   2. backward, "live": read on some path before it is written.
+** The result is the union, one bitmap for each instruction, kept in the function's TluaProto.
+**
+** Invariant: a register that is not live before an instruction may hold anything there without a change of the program's
+** results. Both analyses err only towards live. (debug.getlocal can tell the difference; it reads dead variables.)
+**
+** Example, 'for i = 1, n do s = s + i * 2 end' with s in 1 and the loop in 2..5, the product in 6: before the first instruction of
+** the body 1 to 5 are live and 6 is not.
+*/
+
+#define LUA_CORE
+
+#include "lprefix.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "tlua_internal.h"
+
+#include "lopcodes.h"
+
+/* Registers are at most 255. */
+#define WORDS 4
+
+typedef struct Registers {
+  uint64_t word[WORDS];
+} Registers;
+
+static void include (Registers *set, int r) {
+  set->word[r >> 6] |= (uint64_t)1 << (r & 63);
+}
+
+static void exclude (Registers *set, int r) {
+  set->word[r >> 6] &= ~((uint64_t)1 << (r & 63));
+}
+
+static int includes (const Registers *set, int r) {
+  return (int)(set->word[r >> 6] >> (r & 63)) & 1;
+}
+
+static void include_range (Registers *set, int first, int count) {
+  for (int r = first; r < first + count; r++)
+    include(set, r);
+}
+
+static void exclude_range (Registers *set, int first, int count) {
+  for (int r = first; r < first + count; r++)
+    exclude(set, r);
+}
+
+/* Adds 'more' and tells whether that changed anything. */
+static int unite (Registers *set, const Registers *more) {
+  uint64_t news = 0;
+  for (int i = 0; i < WORDS; i++) {
+    news |= more->word[i] & ~set->word[i];
+    set->word[i] |= more->word[i];
+  }
+  return news != 0;
+}
+
+typedef struct Analysis {
+  const Proto *p;
+  Registers *live;  /* before each instruction; one more behind the last, empty */
+  Registers *held;
+} Analysis;
+
+static int limit_of (const Analysis *a) {
+  return a->p->maxstacksize;
+}
+
+static void include_from (const Analysis *a, Registers *set, int first) {
+  for (int r = first; r < limit_of(a); r++)
+    include(set, r);
+}
+
+static void exclude_from (const Analysis *a, Registers *set, int first) {
+  for (int r = first; r < limit_of(a); r++)
+    exclude(set, r);
+}
+
+/* Reads of 'count' registers, or of all up to the top when the instruction is an open one. */
+static void include_list (const Analysis *a, Registers *set, int first, int count, int is_open) {
+  if (is_open)
+    include_from(a, set, first);
+  else
+    include_range(set, first, count);
+}
+
+static void include_constant_or_register (Registers *set, Instruction i) {
+  if (!TESTARG_k(i))
+    include(set, GETARG_C(i));
+}
+
+/* --- forward: held registers --- */
+
+static void captured (const Analysis *a, Registers *set, Instruction i) {
+  const Proto *inner = a->p->p[GETARG_Bx(i)];
+  for (int u = 0; u < inner->sizeupvalues; u++) {
+    if (inner->upvalues[u].instack)
+      include(set, inner->upvalues[u].idx);
+  }
+}
+
+static Registers held_after (const Analysis *a, int pc) {
+  Instruction i = a->p->code[pc];
+  Registers set = a->held[pc];
+  switch (GET_OPCODE(i)) {
+    case OP_CLOSURE: captured(a, &set, i); break;
+    case OP_TBC: include(&set, GETARG_A(i)); break;
+    case OP_TFORPREP: include(&set, GETARG_A(i) + 3); break;
+    case OP_CLOSE: exclude_from(a, &set, GETARG_A(i)); break;
+    default: break;
+  }
+  return set;
+}
+
+/* Indexes of the instructions that may follow; returns how many there are. A test's jump is an instruction of its own here. */
+static int successors (const Proto *p, int pc, int next[2]) {
+  Instruction i = p->code[pc];
+  int count = 0;
+  switch (GET_OPCODE(i)) {
+    case OP_RETURN: case OP_RETURN0: case OP_RETURN1: case OP_TAILCALL:
+      return 0;
+    case OP_JMP:
+      next[count++] = pc + 1 + GETARG_sJ(i);
+      break;
+    case OP_LFALSESKIP:
+      next[count++] = pc + 2;
+      break;
+    case OP_ADDI:
+    case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_POWK: case OP_DIVK: case OP_IDIVK:
+    case OP_BANDK: case OP_BORK: case OP_BXORK: case OP_SHRI: case OP_SHLI:
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MOD: case OP_POW: case OP_DIV: case OP_IDIV:
+    case OP_BAND: case OP_BOR: case OP_BXOR: case OP_SHL: case OP_SHR:
+    case OP_EQ: case OP_LT: case OP_LE: case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI:
+    case OP_TEST: case OP_TESTSET:
+      next[count++] = pc + 1;
+      next[count++] = pc + 2;
+      break;
+    case OP_FORPREP:
+      next[count++] = pc + 1;
+      next[count++] = pc + 2 + GETARG_Bx(i);
+      break;
+    case OP_TFORPREP:
+      next[count++] = pc + 1 + GETARG_Bx(i);
+      break;
+    case OP_FORLOOP: case OP_TFORLOOP:
+      next[count++] = pc + 1;
+      next[count++] = pc + 1 - GETARG_Bx(i);
+      break;
+    default:  /* EXTRAARG is walked over as an instruction without effect */
+      next[count++] = pc + 1;
+      break;
+  }
+  return count;
+}
+
+static void find_held (Analysis *a) {
+  int changed = 1;
+  while (changed) {
+    changed = 0;
+    for (int pc = 0; pc < a->p->sizecode; pc++) {
+      Registers after = held_after(a, pc);
+      int next[2];
+      int count = successors(a->p, pc, next);
+      for (int n = 0; n < count; n++)
+        changed |= unite(&a->held[next[n]], &after);
+    }
+  }
+}
+
+/* --- backward: live registers --- */
+
+/* Where a metamethod instruction puts its result: the register of the operation that failed. */
+static int metamethod_result (const Proto *p, int pc) {
+  return GETARG_A(p->code[pc - 1]);
+}
+
+static Registers live_before (const Analysis *a, int pc) {
+  const Proto *p = a->p;
+  Instruction i = p->code[pc];
+  int A = GETARG_A(i);
+  int next[2];
+  int count = successors(p, pc, next);
+  Registers set;
+  memset(&set, 0, sizeof set);
+  if (count > 0)
+    set = a->live[next[0]];
+  switch (GET_OPCODE(i)) {
+    /* writes A */
+    case OP_LOADI: case OP_LOADF: case OP_LOADK: case OP_LOADKX: case OP_LOADFALSE: case OP_LFALSESKIP: case OP_LOADTRUE:
+    case OP_GETUPVAL: case OP_GETTABUP: case OP_NEWTABLE:
+      exclude(&set, A);
+      break;
+    case OP_LOADNIL:
+      exclude_range(&set, A, GETARG_B(i) + 1);
+      break;
+    /* writes A, reads B */
+    case OP_MOVE: case OP_GETI: case OP_GETFIELD: case OP_UNM: case OP_BNOT: case OP_NOT: case OP_LEN:
+      exclude(&set, A);
+      include(&set, GETARG_B(i));
+      break;
+    case OP_GETTABLE:
+      exclude(&set, A);
+      include(&set, GETARG_B(i));
+      include(&set, GETARG_C(i));
+      break;
+    case OP_SELF:
+      exclude_range(&set, A, 2);
+      include(&set, GETARG_B(i));
+      include_constant_or_register(&set, i);
+      break;
+    /* reads only */
+    case OP_SETUPVAL: case OP_TBC:
+      include(&set, A);
+      break;
+    case OP_SETTABUP:
+      include_constant_or_register(&set, i);
+      break;
+    case OP_SETTABLE:
+      include(&set, A);
+      include(&set, GETARG_B(i));
+      include_constant_or_register(&set, i);
+      break;
+    case OP_SETI: case OP_SETFIELD:
+      include(&set, A);
+      include_constant_or_register(&set, i);
+      break;
+    case OP_SETLIST:
+      include(&set, A);
+      include_list(a, &set, A + 1, GETARG_B(i), GETARG_B(i) == 0);
+      break;
+    /* arithmetic: behind the metamethod instruction A is written; before it, A still has its old value */
+    case OP_ADDI:
+    case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_POWK: case OP_DIVK: case OP_IDIVK:
+    case OP_BANDK: case OP_BORK: case OP_BXORK: case OP_SHRI: case OP_SHLI:
+      set = a->live[pc + 2];
+      exclude(&set, A);
+      unite(&set, &a->live[pc + 1]);
+      include(&set, GETARG_B(i));
+      break;
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MOD: case OP_POW: case OP_DIV: case OP_IDIV:
+    case OP_BAND: case OP_BOR: case OP_BXOR: case OP_SHL: case OP_SHR:
+      set = a->live[pc + 2];
+      exclude(&set, A);
+      unite(&set, &a->live[pc + 1]);
+      include(&set, GETARG_B(i));
+      include(&set, GETARG_C(i));
+      break;
+    case OP_MMBINI: case OP_MMBINK:
+      exclude(&set, metamethod_result(p, pc));
+      include(&set, A);
+      break;
+    case OP_MMBIN:
+      exclude(&set, metamethod_result(p, pc));
+      include(&set, A);
+      include(&set, GETARG_B(i));
+      break;
+    /* the operands are also where the partial results go */
+    case OP_CONCAT:
+      include_range(&set, A, GETARG_B(i));
+      break;
+    /* tests */
+    case OP_EQ: case OP_LT: case OP_LE:
+      unite(&set, &a->live[pc + 2]);
+      include(&set, A);
+      include(&set, GETARG_B(i));
+      break;
+    case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI: case OP_TEST:
+      unite(&set, &a->live[pc + 2]);
+      include(&set, A);
+      break;
+    case OP_TESTSET:  /* A is written only on the way that jumps */
+      exclude(&set, A);
+      unite(&set, &a->live[pc + 2]);
+      include(&set, GETARG_B(i));
+      break;
+    /* calls: the callee's frame lies over everything from A on */
+    case OP_CALL:
+      exclude_from(a, &set, A);
+      include_list(a, &set, A, GETARG_B(i), GETARG_B(i) == 0);
+      break;
+    case OP_TAILCALL:
+      include_list(a, &set, A, GETARG_B(i), GETARG_B(i) == 0);
+      break;
+    case OP_RETURN:
+      include_list(a, &set, A, GETARG_B(i) - 1, GETARG_B(i) == 0);
+      break;
+    case OP_RETURN1:
+      include(&set, A);
+      break;
+    case OP_VARARG:
+      if (GETARG_C(i) == 0)
+        exclude_from(a, &set, A);
+      else
+        exclude_range(&set, A, GETARG_C(i) - 1);
+      break;
+    case OP_VARARGPREP:  /* the extra arguments still lie in the frame */
+      include_from(a, &set, 0);
+      break;
+    /* loops */
+    case OP_FORPREP:  /* the variable at A+3 is written only when the body is entered */
+      exclude(&set, A + 3);
+      unite(&set, &a->live[pc + 2 + GETARG_Bx(i)]);
+      include_range(&set, A, 3);
+      break;
+    case OP_FORLOOP: {
+      Registers body = a->live[pc + 1 - GETARG_Bx(i)];
+      exclude(&body, A + 3);
+      unite(&set, &body);
+      include_range(&set, A, 3);
+      break;
+    }
+    case OP_TFORPREP:  /* A+3 is the value to be closed */
+      include_range(&set, A, 4);
+      break;
+    case OP_TFORCALL:
+      exclude_from(a, &set, A + 4);
+      include_range(&set, A, 3);
+      break;
+    case OP_TFORLOOP: {
+      Registers body = a->live[pc + 1 - GETARG_Bx(i)];
+      exclude(&body, A + 2);
+      unite(&set, &body);
+      include(&set, A + 4);
+      break;
+    }
+    case OP_CLOSURE: {  /* a function that refers to itself captures A before A is written */
+      Registers slots;
+      memset(&slots, 0, sizeof slots);
+      captured(a, &slots, i);
+      unite(&set, &slots);
+      exclude(&set, A);
+      break;
+    }
+    /* neither reads nor writes; what OP_CLOSE touches is held */
+    case OP_JMP: case OP_CLOSE: case OP_RETURN0: case OP_EXTRAARG:
+      break;
+    default:
+      lua_assert(0);
+      include_from(a, &set, 0);
+      break;
+  }
+  return set;
+}
+
+static void find_live (Analysis *a) {
+  int changed = 1;
+  while (changed) {
+    changed = 0;
+    for (int pc = a->p->sizecode - 1; pc >= 0; pc--) {
+      Registers before = live_before(a, pc);
+      changed |= unite(&a->live[pc], &before);
+    }
+  }
+}
+
+/* --- result --- */
+
+static void pack (const Analysis *a, lu_byte *rows, size_t row_bytes) {
+  memset(rows, 0, row_bytes * (size_t)a->p->sizecode);
+  for (int pc = 0; pc < a->p->sizecode; pc++) {
+    lu_byte *row = rows + row_bytes * (size_t)pc;
+    for (int r = 0; r < limit_of(a); r++) {
+      if (includes(&a->live[pc], r) || includes(&a->held[pc], r))
+        row[r >> 3] |= (lu_byte)(1 << (r & 7));
+    }
+  }
+}
+
+const lu_byte *tlua_live (lua_State *L, Proto *p, int pc) {
+  size_t row_bytes = ((size_t)p->maxstacksize + 7) / 8;
+  TluaProto *data = tlua_proto(L, p);
+  if (data == NULL)
+    return NULL;
+  if (data->live == NULL) {
+    /* two more than there are instructions: an arithmetic instruction looks two further */
+    size_t count = (size_t)p->sizecode + 2;
+    size_t scratch_bytes = 2 * count * sizeof(Registers);
+    size_t live_bytes = row_bytes * (size_t)p->sizecode;
+    Registers *scratch = (Registers *)tlua_realloc(L, NULL, 0, scratch_bytes);
+    lu_byte *rows = (lu_byte *)tlua_realloc(L, NULL, 0, live_bytes);
+    if (scratch != NULL && rows != NULL) {
+      Analysis a = { .p = p, .live = scratch, .held = scratch + count };
+      memset(scratch, 0, scratch_bytes);
+      find_held(&a);
+      find_live(&a);
+      pack(&a, rows, row_bytes);
+      data->live = rows;
+      data->live_bytes = live_bytes;
+    }
+    else
+      tlua_realloc(L, rows, live_bytes, 0);
+    tlua_realloc(L, scratch, scratch_bytes, 0);
+  }
+  return data->live == NULL ? NULL : data->live + row_bytes * (size_t)pc;
+}

@@ -1,0 +1,112 @@
+//! Running a script file as the stand-alone interpreter does.
+//!
+//! Problem: Rust programs want to run Lua files, but Lua's errors are `longjmp`s.
+//!
+//! Design: [`Lua::run_file`] lays the command line out as C strings, fills a `TluaRun` and calls `tlua_run` once; state,
+//! protected calls and messages are the business of `c/tlua_driver.c`.
+//!
+//! Invariant: nothing of Rust runs while the script does.
+//!
+//! Example: `Lua::new(Config::default()).run_file("app.lua", &["--fast"])?.code`.
+
+use std::ffi::{c_char, c_int, CStr, CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use crate::config::{Config, RawConfig, Statistics};
+
+/// Why a script could not be started. Errors of the script itself are an exit code.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A word of the command line holds a zero byte, which C strings cannot.
+    #[error("an argument contains a zero byte")]
+    ZeroByte(#[from] std::ffi::NulError),
+    /// The command line has more words than the C side can count.
+    #[error("too many arguments")]
+    TooManyArguments,
+    /// The Lua state or its engine could not be made.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExitStatus {
+    /// Exit code for the process: 0, or 1 after an error (its message is on stderr already).
+    pub code: i32,
+    /// Counts of the hooks.
+    pub statistics: Statistics,
+}
+
+/// `TluaRun` of `c/tlua_driver.h`.
+#[repr(C)]
+struct RawRun {
+    prefix: *const c_char,
+    argv: *const *const c_char,
+    argc: u32,
+    script: u32,
+    uses_environment: u32,
+    reserved: u32,
+    config: RawConfig,
+    statistics: Statistics,
+    refused: *const c_char,
+}
+
+extern "C" {
+    fn tlua_run(run: *mut RawRun) -> c_int;
+}
+
+/// A way to run Lua scripts; each run has a state of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Lua {
+    config: Config,
+}
+
+impl Lua {
+    /// Keeps the settings for later runs.
+    pub fn new(config: Config) -> Lua {
+        Lua { config }
+    }
+
+    /// Runs a script to its end, as `lua PATH ARGS` does; `-` is the standard input.
+    ///
+    /// A script that cannot be read or compiled, or that ends with an error, leaves a message on stderr and gives code 1. A
+    /// script that calls `os.exit` ends the process.
+    pub fn run_file<P, A>(&self, path: P, args: &[A]) -> Result<ExitStatus, Error>
+    where
+        P: AsRef<Path>,
+        A: AsRef<OsStr>,
+    {
+        let config = &self.config;
+        let words = config.command.iter().map(|word| word.as_os_str());
+        let words = words.chain([path.as_ref().as_os_str()]).chain(args.iter().map(|word| word.as_ref()));
+        let words: Vec<CString> =
+            words.map(|word| CString::new(word.as_bytes())).collect::<Result<_, _>>()?;
+        let argc = u32::try_from(words.len()).ok().filter(|count| *count < i32::MAX as u32);
+        let argc = argc.ok_or(Error::TooManyArguments)?;
+        let mut argv: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
+        argv.push(ptr::null());
+        let prefix = CString::new(config.prefix.as_bytes())?;
+        let mut run = RawRun {
+            prefix: if config.prefix.is_empty() { ptr::null() } else { prefix.as_ptr() },
+            argv: argv.as_ptr(),
+            argc,
+            script: config.command.len() as u32,
+            uses_environment: u32::from(config.uses_environment),
+            reserved: 0,
+            config: RawConfig::from(&config.jit),
+            statistics: Statistics::default(),
+            refused: ptr::null(),
+        };
+        // SAFETY: `run` has the layout of `TluaRun`; its strings and `argv` live until after the call; the function neither
+        // throws nor keeps the pointers, and returns with the state closed.
+        let code = unsafe { tlua_run(&mut run) };
+        if !run.refused.is_null() {
+            // SAFETY: the C side sets it to a string literal or leaves it null.
+            let reason = unsafe { CStr::from_ptr(run.refused) };
+            return Err(Error::Refused(reason.to_string_lossy().into_owned()));
+        }
+        Ok(ExitStatus { code, statistics: run.statistics })
+    }
+}

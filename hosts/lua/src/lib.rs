@@ -1,0 +1,33 @@
+//! Stock Lua 5.4 as a host of the JIT.
+//!
+//! Problem: people have Lua 5.4 programs and want them faster, in the interpreter they know.
+//!
+//! Design: the build script compiles Lua's own sources with a few hook points (`build/insertions.rs`, `c/tlua.h`);
+//! everything that touches Lua is C beside Lua's own headers, and this crate only fills in a description of a run and
+//! calls one C function ([`Lua::run_file`]).
+//!
+//! Invariant: no Rust frame lies between a Lua function that may leave by `longjmp` and the `setjmp` that catches it.
+//!
+//! Example:
+//! ```
+//! let path = std::env::temp_dir().join(format!("tracelift-doc-{}.lua", std::process::id()));
+//! std::fs::write(&path, "assert(... == 'x')").unwrap();
+//! let status = tracelift_lua::Lua::new(tracelift_lua::Config::default()).run_file(&path, &["x"]).unwrap();
+//! assert_eq!(status.code, 0);
+//! # std::fs::remove_file(path).unwrap();
+//! ```
+
+mod config;
+mod driver;
+
+pub use config::{Config, JitConfig, Mode, Statistics};
+pub use driver::{Error, ExitStatus, Lua};
+
+/// Path of an executable with unpatched Lua of the same version and flags, the oracle of differential tests.
+pub const STOCK_LUA: &str = env!("TRACELIFT_STOCK_LUA");
+
+/// Number of insertions the build script made into Lua's sources.
+pub const INSERTIONS: &str = env!("TRACELIFT_LUA_INSERTIONS");
+
+/// Number of lines these insertions added.
+pub const INSERTED_LINES: &str = env!("TRACELIFT_LUA_INSERTED_LINES");
