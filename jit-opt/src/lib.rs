@@ -1,1 +1,109 @@
-//! Placeholder module doc.
+//! Tracelift's trace optimizer: a recorded trace in, an optimized and expanded one out.
+//!
+//! Problem: a recorded trace repeats tests, moves constants about and speaks of records in the host's terms; machine
+//! code wants as few loads, compares and guards as possible. Design: one forward walk; every operation goes through
+//! a chain of small passes, each of which keeps it or *proposes* something simpler, and the driver in `pass.rs`
+//! commits what is left to a new trace. Passes share knowledge as facts on the driver and never name one another,
+//! so that the same chain can serve a recorded trace, its peeled copy and a bridge. A backward walk then drops what
+//! nobody uses, and the snapshots that are left are encoded as resume data.
+//!
+//! Invariant: the input is never changed, a verified trace never makes the optimizer panic, and its output verifies;
+//! at every exit the output rebuilds the state that the recorded trace has at that snapshot.
+//!
+//! ```
+//! use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type};
+//! use tracelift_opt::{optimize, Config};
+//! let mut trace = Trace::new("count");
+//! let i0 = trace.new_value(Type::Int);
+//! let label = trace.add_label("L0", &[i0]);
+//! let zero = trace.const_int(0);
+//! let i1 = trace.push(Inst::new(Op::IntAdd, &[i0, zero]), Some(Type::Int)).unwrap();
+//! trace.push(Inst::new(Op::Jump, &[i1]).with(Payload::Label(label)), None);
+//! let optimized = optimize(&trace, &Schema::new(), &Config::new()).unwrap();
+//! assert_eq!(optimized.trace.insts.len(), 2);
+//! assert_eq!(optimized.report.fired("add_zero"), 1);
+//! ```
+
+use thiserror::Error;
+use tracelift_core::{Schema, Trace};
+
+mod config;
+mod dce;
+mod facts;
+mod pass;
+mod passes;
+mod report;
+pub mod resume;
+
+pub use config::{Config, ConfigError, PassInfo, PASSES};
+pub use report::{OpCounts, Report, Stage};
+pub use resume::{Resume, ResumeTable};
+
+/// Why a trace has no optimized form. All are ordinary results: the host goes on in its interpreter.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum OptError {
+    /// What is known contradicts itself: the trace can never run to its end.
+    #[error("the trace contradicts itself: {0}")]
+    Contradiction(&'static str),
+    /// A record operation on a layout that lacks what it needs.
+    #[error("layout `{layout}` has no {what}")]
+    LayoutLacks {
+        /// The layout's name.
+        layout: String,
+        /// The part or function that it lacks.
+        what: &'static str,
+    },
+    /// The input is not a trace (the verifier says where).
+    #[error("malformed trace: {0}")]
+    Malformed(&'static str),
+}
+
+/// An optimized trace, ready for lowering.
+#[derive(Clone, Debug)]
+pub struct Optimized {
+    /// The trace; its snapshots are the resume data of its exits.
+    pub trace: Trace,
+    /// What was done.
+    pub report: Report,
+    /// The same resume data, encoded, by exit.
+    pub resume: ResumeTable,
+}
+
+/// Optimizes a recorded trace.
+pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optimized, OptError> {
+    let mut report = Report { before: OpCounts::of(trace, schema), ..Report::default() };
+    if config.stages {
+        report.stages = stages(trace, schema, config)?;
+    }
+    let chain = passes::chain(config);
+    let mut optimized = pass::Driver::new(trace, schema, config.fuel, chain).run(&mut report)?;
+    if config.is_on("dce") {
+        optimized = dce::remove_unused(&optimized, schema, &mut report);
+    }
+    let optimized = dce::compact(&optimized);
+    let resume = resume::encode(&optimized);
+    report.after = OpCounts::of(&optimized, schema);
+    report.resume_bytes = resume.bytes.len();
+    report.resume_distinct = resume.distinct;
+    Ok(Optimized { trace: optimized, report, resume })
+}
+
+/// The trace after each pass: the chain is run once per stage, each time with one pass more.
+fn stages(trace: &Trace, schema: &Schema, config: &Config) -> Result<Vec<Stage>, OptError> {
+    let mut stages = vec![Stage { name: "recorded", trace: trace.clone() }];
+    for count in 1..=passes::chain(config).len() {
+        let mut chain = passes::chain(config);
+        chain.truncate(count);
+        let name = chain[count - 1].name();
+        let out = pass::Driver::new(trace, schema, config.fuel, chain).run(&mut Report::default())?;
+        stages.push(Stage { name, trace: dce::compact(&out) });
+    }
+    Ok(stages)
+}
+
+/// The names of all rewrites that the passes know, in the order of the passes.
+pub fn rule_names() -> Vec<&'static str> {
+    let mut names: Vec<_> = passes::chain(&Config::new()).iter().flat_map(|pass| pass.rules()).collect();
+    names.extend(dce::RULES);
+    names
+}

@@ -1,0 +1,157 @@
+//! Which passes run, and how much they may rewrite.
+//!
+//! Problem: a wrong result has to be traced to one pass and then to one rewrite, and the figures of the papers show
+//! single optimizations alone. Design: every pass has a name and can be switched off by it; *fuel* is the number of
+//! rewrites after which the optimizer only copies, so that a search by halves finds the guilty one. Invariant: a
+//! configuration changes what the output looks like, never what it means.
+//!
+//! ```
+//! use tracelift_opt::Config;
+//! let config = Config::parse("-fold,-cse").unwrap();
+//! assert!(!config.is_on("fold") && config.is_on("guards"));
+//! assert!(Config::parse("-flod").unwrap_err().to_string().contains("flod"));
+//! ```
+
+use thiserror::Error;
+
+/// A pass that can be switched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PassInfo {
+    /// Its name in configurations.
+    pub name: &'static str,
+    /// One line on what it does.
+    pub doc: &'static str,
+    /// Whether it may be switched off.
+    pub optional: bool,
+}
+
+/// Every pass, in the order in which an operation meets them.
+pub const PASSES: &[PassInfo] = &[
+    PassInfo { name: "expand", doc: "record operations become loads, stores and guards", optional: false },
+    PassInfo { name: "fold", doc: "constant folding and algebraic rewrites", optional: true },
+    PassInfo { name: "cse", doc: "a pure operation seen before is not repeated", optional: true },
+    PassInfo { name: "guards", doc: "repeated and implied guards go", optional: true },
+    PassInfo { name: "dce", doc: "unused operations go", optional: true },
+];
+
+/// What the optimizer may do.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    off: Vec<&'static str>,
+    /// At most this many rewrites, to find a wrong one by halving. `None`: no limit.
+    pub fuel: Option<u64>,
+    /// Keep a trace of every stage in the report.
+    pub stages: bool,
+    /// Leave record operations as they are, as the papers' figures show them. The output is for reading: it is
+    /// verified and evaluated, but cannot be lowered.
+    pub keep_records: bool,
+}
+
+/// A configuration string that makes no sense.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ConfigError {
+    /// The name is no pass.
+    #[error("there is no pass `{name}`; the passes are {}", pass_names())]
+    UnknownPass {
+        /// What was written.
+        name: String,
+    },
+    /// The pass is needed for every trace.
+    #[error("the pass `{name}` cannot be switched off: lowering needs what it makes")]
+    NotOptional {
+        /// The pass.
+        name: &'static str,
+    },
+    /// An item without `+` or `-`.
+    #[error("`{item}` should be `+NAME` or `-NAME`")]
+    NoSign {
+        /// The item.
+        item: String,
+    },
+}
+
+fn pass_names() -> String {
+    PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ")
+}
+
+impl Config {
+    /// Everything on.
+    pub fn new() -> Config {
+        Config::default()
+    }
+
+    /// Everything on but what `text` switches: `-NAME,+NAME` from left to right; the name `all` stands for every
+    /// pass that may be off.
+    pub fn parse(text: &str) -> Result<Config, ConfigError> {
+        let mut config = Config::new();
+        config.switch(text)?;
+        Ok(config)
+    }
+
+    /// Switches passes as [`Config::parse`] does, on top of what is set already.
+    pub fn switch(&mut self, text: &str) -> Result<(), ConfigError> {
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            let (on, name) = match (item.strip_prefix('+'), item.strip_prefix('-')) {
+                (Some(name), _) => (true, name),
+                (_, Some(name)) => (false, name),
+                _ => return Err(ConfigError::NoSign { item: item.to_string() }),
+            };
+            if name == "all" {
+                for pass in PASSES.iter().filter(|pass| pass.optional) {
+                    self.set(pass.name, on);
+                }
+                continue;
+            }
+            let pass = PASSES
+                .iter()
+                .find(|pass| pass.name == name)
+                .ok_or_else(|| ConfigError::UnknownPass { name: name.to_string() })?;
+            if !on && !pass.optional {
+                return Err(ConfigError::NotOptional { name: pass.name });
+            }
+            self.set(pass.name, on);
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, name: &'static str, on: bool) {
+        self.off.retain(|&off| off != name);
+        if !on {
+            self.off.push(name);
+        }
+    }
+
+    /// Whether a pass runs.
+    pub fn is_on(&self, name: &str) -> bool {
+        !self.off.contains(&name)
+    }
+
+    /// The same with at most this many rewrites.
+    pub fn with_fuel(mut self, fuel: u64) -> Config {
+        self.fuel = Some(fuel);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_are_read_from_left_to_right() {
+        let config = Config::parse("-all, +guards").unwrap();
+        assert!(config.is_on("guards") && !config.is_on("fold") && config.is_on("expand"));
+        assert_eq!(Config::parse("").unwrap(), Config::new());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert_eq!(Config::parse("-expand"), Err(ConfigError::NotOptional { name: "expand" }));
+        assert_eq!(Config::parse("fold"), Err(ConfigError::NoSign { item: "fold".into() }));
+        let message = Config::parse("-heat").unwrap_err().to_string();
+        assert!(
+            message.contains("`heat`") && message.contains("expand, fold, cse, guards, dce"),
+            "{message}"
+        );
+    }
+}

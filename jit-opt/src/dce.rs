@@ -1,0 +1,110 @@
+//! Unused operations go; what is left gets dense numbers.
+//!
+//! Problem: folding and expansion leave operations whose results nobody reads any more. Design: one backward walk
+//! marks what is needed; an operation goes when its result is not marked and the operation has neither an effect nor
+//! an exit. Values that only a snapshot mentions are needed: the interpreter reads them when that guard fails. A
+//! second function renumbers values and snapshots and drops those that nobody mentions, so that tables by value stay
+//! small. Invariant: guards, writes, visible calls and labels stay, and so do all label arguments.
+//!
+//! Example: `guard_true(int_eq(i0, 7))` became `guard_value(i0, 7)`; the `int_eq` has no use left and goes.
+
+use tracelift_core::ops::Flags;
+use tracelift_core::{Inst, Op, Payload, Schema, SnapId, Trace, Value};
+
+use crate::Report;
+
+/// The names of the rewrites here.
+pub(crate) const RULES: &[&str] = &["unused"];
+
+/// Whether the operation may go when its result is not used.
+fn is_removable(inst: &Inst, schema: &Schema) -> bool {
+    if inst.is_exit() || inst.op == Op::Label || inst.op.is(Flags::ENDS) || inst.op.is(Flags::WRITES) {
+        return false;
+    }
+    match inst.payload {
+        Payload::Func(func) => !schema.func(func).effects.is_visible(),
+        _ => true,
+    }
+}
+
+/// The trace without operations whose results are not used.
+pub(crate) fn remove_unused(trace: &Trace, schema: &Schema, report: &mut Report) -> Trace {
+    let mut used = vec![false; trace.values.len()];
+    let mut keep = vec![true; trace.insts.len()];
+    let mut snapshot_seen = vec![false; trace.snapshots.len()];
+    for (index, inst) in trace.insts.iter().enumerate().rev() {
+        report.visited += 1;
+        if is_removable(inst, schema) && inst.result.is_none_or(|result| !used[result.index()]) {
+            keep[index] = false;
+            *report.rules.entry("unused").or_default() += 1;
+            continue;
+        }
+        inst.args.iter().for_each(|arg| used[arg.index()] = true);
+        if let Some(snap) = inst.snap {
+            if !std::mem::replace(&mut snapshot_seen[snap.index()], true) {
+                trace.snapshots[snap.index()].for_each_value(|value| used[value.index()] = true);
+            }
+        }
+    }
+    let mut out = trace.clone();
+    out.insts =
+        trace.insts.iter().zip(&keep).filter(|(_, &keep)| keep).map(|(inst, _)| inst.clone()).collect();
+    // A snapshot's position moves by as many operations as went before it.
+    let mut position = 0;
+    let moved: Vec<u32> = keep
+        .iter()
+        .map(|&keep| {
+            let here = position;
+            position += keep as u32;
+            here
+        })
+        .collect();
+    for snapshot in &mut out.snapshots {
+        snapshot.position = moved.get(snapshot.position as usize).copied().unwrap_or(snapshot.position);
+    }
+    out
+}
+
+/// The same trace with values and snapshots numbered in the order of their first mention.
+pub(crate) fn compact(trace: &Trace) -> Trace {
+    let mut out = Trace::new(&trace.name);
+    out.entry = trace.entry.clone();
+    out.entry_tags = trace.entry_tags.clone();
+    let mut values: Vec<Option<Value>> = vec![None; trace.values.len()];
+    let mut snapshots: Vec<Option<SnapId>> = vec![None; trace.snapshots.len()];
+    for inst in &trace.insts {
+        let mut copy = inst.clone();
+        for arg in copy.args.iter_mut().chain(&mut copy.result) {
+            *arg = renumber(trace, &mut out, &mut values, *arg);
+        }
+        if let Some(snap) = inst.snap {
+            let new = snapshots[snap.index()].unwrap_or_else(|| {
+                let mut snapshot = trace.snapshots[snap.index()].clone();
+                snapshot.map_values(|value| renumber(trace, &mut out, &mut values, value));
+                out.add_snapshot(snapshot)
+            });
+            snapshots[snap.index()] = Some(new);
+            copy.snap = Some(new);
+        }
+        out.insts.push(copy);
+    }
+    out.labels = trace.labels.clone();
+    for label in &mut out.labels {
+        label.args = label.args.iter().map(|arg| values[arg.index()].unwrap_or(*arg)).collect();
+    }
+    out
+}
+
+fn renumber(trace: &Trace, out: &mut Trace, values: &mut [Option<Value>], value: Value) -> Value {
+    if let Some(new) = values[value.index()] {
+        return new;
+    }
+    let data = &trace.values[value.index()];
+    let new = match data.constant {
+        Some(constant) => out.constant(data.ty, constant),
+        None => out.new_value(data.ty),
+    };
+    out.values[new.index()].name.clone_from(&data.name);
+    values[value.index()] = Some(new);
+    new
+}

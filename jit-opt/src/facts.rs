@@ -1,0 +1,147 @@
+//! What the driver knows of the values of the trace so far: the only thing that passes share.
+//!
+//! Problem: a guard that was passed tells something about its operand, and several passes want to know. Design: small
+//! tables by output value, filled by whichever pass learns a fact. Facts about an object's class depend on memory
+//! when the class word may be rewritten; they carry the *epoch* of that alias class and are void once a store or call
+//! writes it. Invariant: every fact holds from the instruction that was committed last to the next label that is not
+//! the entry; there all facts are dropped, because other ways lead there too.
+//!
+//! Example: after `guard_value(i1, 7)` the table `constant` maps `i1` to the value of the constant 7, and the driver
+//! puts that constant wherever a later instruction or snapshot mentions `i1`.
+
+use std::collections::HashMap;
+
+use tracelift_core::schema::{ClassId, ClassSet, LayoutId};
+use tracelift_core::{Schema, Value};
+
+/// A table by value.
+#[derive(Clone, Debug)]
+pub(crate) struct ValueTable<T>(Vec<Option<T>>);
+
+impl<T> Default for ValueTable<T> {
+    fn default() -> Self {
+        ValueTable(Vec::new())
+    }
+}
+
+impl<T: Copy> ValueTable<T> {
+    pub fn get(&self, value: Value) -> Option<T> {
+        self.0.get(value.index()).copied().flatten()
+    }
+
+    pub fn set(&mut self, value: Value, entry: T) {
+        if self.0.len() <= value.index() {
+            self.0.resize_with(value.index() + 1, || None);
+        }
+        self.0[value.index()] = Some(entry);
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// How often an alias class was written so far, as far as anybody asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Epochs {
+    all: u32,
+    single: HashMap<ClassId, u32>,
+}
+
+impl Epochs {
+    /// A number that changes when the class is written.
+    pub fn of(&self, class: ClassId) -> (u32, u32) {
+        (self.all, self.single.get(&class).copied().unwrap_or(0))
+    }
+
+    /// Memory of this class was written.
+    pub fn write(&mut self, class: ClassId) {
+        *self.single.entry(class).or_default() += 1;
+    }
+
+    /// Memory of these classes may have been written.
+    pub fn write_set(&mut self, classes: &ClassSet) {
+        match classes {
+            ClassSet::None => {}
+            ClassSet::Some(classes) => classes.iter().for_each(|&class| self.write(class)),
+            ClassSet::All => self.all += 1,
+        }
+    }
+}
+
+/// A known class, and the epoch of its class word.
+#[derive(Clone, Copy, Debug)]
+struct KnownClass {
+    layout: LayoutId,
+    epoch: (u32, u32),
+}
+
+/// What is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    /// Values that are known to be a constant: the constant's value.
+    pub constant: ValueTable<Value>,
+    /// Integers that are known to be different from 0 (without being known).
+    pub nonzero: ValueTable<()>,
+    /// References and addresses that are known not to be null.
+    pub nonnull: ValueTable<()>,
+    /// How often memory was written.
+    pub epochs: Epochs,
+    class: ValueTable<KnownClass>,
+    /// Changes when facts do that a snapshot shows.
+    pub version: u32,
+}
+
+impl Facts {
+    /// Learns that a value is a constant.
+    pub fn learn_constant(&mut self, value: Value, constant: Value) {
+        self.constant.set(value, constant);
+        self.version += 1;
+    }
+
+    /// Learns the class of an object.
+    pub fn learn_class(&mut self, schema: &Schema, object: Value, layout: LayoutId) {
+        let epoch = self.class_epoch(schema, layout);
+        self.class.set(object, KnownClass { layout, epoch });
+        self.nonnull.set(object, ());
+    }
+
+    /// The class of an object, if it is known and nothing can have changed it.
+    pub fn class_of(&self, schema: &Schema, object: Value) -> Option<LayoutId> {
+        let known = self.class.get(object)?;
+        (known.epoch == self.class_epoch(schema, known.layout)).then_some(known.layout)
+    }
+
+    fn class_epoch(&self, schema: &Schema, layout: LayoutId) -> (u32, u32) {
+        match schema.layout(layout).class_word {
+            Some((cell, _)) if !schema.cell(cell).immutable => self.epochs.of(schema.cell(cell).class),
+            _ => (0, 0),
+        }
+    }
+
+    /// Forgets everything: a label that is not the entry was reached.
+    pub fn forget(&mut self) {
+        self.constant.clear();
+        self.nonzero.clear();
+        self.nonnull.clear();
+        self.class.clear();
+        self.version += 1;
+    }
+
+    /// Makes one value inherit what is known of another. Only the planted bug wants this: a label's argument must
+    /// not inherit from the first jump that leads there.
+    pub fn inherit(&mut self, from: Value, to: Value) {
+        if let Some(constant) = self.constant.get(from) {
+            self.constant.set(to, constant);
+        }
+        if self.nonzero.get(from).is_some() {
+            self.nonzero.set(to, ());
+        }
+        if self.nonnull.get(from).is_some() {
+            self.nonnull.set(to, ());
+        }
+        if let Some(class) = self.class.get(from) {
+            self.class.set(to, class);
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! The pass interface and the driver that feeds operations through the chain.
+//!
+//! Problem: a rewrite makes others possible, in the same pass and in later ones, and running whole passes to a
+//! fixed point costs time that a just-in-time compiler does not have. Design: one operation goes through the whole
+//! chain before the next one is looked at. A pass sees the operation over *output* values, with everything known put
+//! in already, and answers with an [`Outcome`]; it never writes the output itself. What a pass emits in place of an
+//! operation enters the chain behind that pass ([`Cx::emit`]), so an expansion is optimized like recorded code. Passes
+//! talk through [`Facts`] only. The walk is over a source trace and a value map, so the same chain can walk the same
+//! trace twice, with its inputs mapped to other values the second time.
+//!
+//! Invariants: output values are made when an instruction is committed, never before; a guard's snapshot is mapped
+//! at that moment, so it shows what is known before the guard and not what the guard proves; a pass has been told of
+//! every committed instruction before it is asked about the next one ([`Pass::committed`]).
+//!
+//! Example: for `get_item` the expanding pass emits a load of the count, `uint_lt` and `guard_true`. Folding sees the
+//! `uint_lt` with its operands and may answer `Equal(1)`; then the guard never reaches the output.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tracelift_core::ir::ValueData;
+use tracelift_core::ops::Flags;
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::{Const, Inst, Op, Payload, Schema, SnapId, Snapshot, Trace, Type, Value};
+
+use crate::facts::{Facts, ValueTable};
+use crate::{OptError, Report};
+
+/// What a pass proposes for an operation.
+#[derive(Debug)]
+#[allow(dead_code, reason = "the passes of today never find a contradiction; peeling will")]
+pub(crate) enum Outcome {
+    /// Nothing: on to the next pass.
+    Keep,
+    /// This instead; the same pass is asked again.
+    Replace(Inst),
+    /// The result is this value; nothing more is committed.
+    Equal(Value),
+    /// Nothing (more) is committed, and there is no result.
+    Drop,
+    /// The trace cannot be run to its end.
+    Invalid(&'static str),
+}
+
+/// A pass of the forward walk.
+pub(crate) trait Pass {
+    /// Its name in [`crate::PASSES`].
+    fn name(&self) -> &'static str;
+
+    /// The names of its rewrites.
+    fn rules(&self) -> Vec<&'static str>;
+
+    /// Asked about an operation whose operands are output values.
+    fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError>;
+
+    /// Told of an instruction that was committed, with its result.
+    fn committed(&mut self, _st: &mut State<'_>, _inst: &Inst) {}
+
+    /// Told of a label that is not the entry: what the pass knows of earlier values is void.
+    fn label(&mut self) {}
+}
+
+/// A pass in a chain, and how many committed instructions it was told of.
+struct Slot {
+    pass: Box<dyn Pass>,
+    seen: usize,
+}
+
+/// What the driver and all passes work on.
+pub(crate) struct State<'s> {
+    pub schema: &'s Schema,
+    pub out: Trace,
+    pub facts: Facts,
+    source: &'s Trace,
+    /// Output value of each source value, once it is known.
+    map: Vec<Option<Value>>,
+    /// Position in `out` of the instruction that defines a value.
+    defs: ValueTable<u32>,
+    /// Output position at which each source instruction began.
+    started: Vec<u32>,
+    snapshots: HashMap<Snapshot, SnapId>,
+    last_snapshot: Option<(SnapId, u32, SnapId)>,
+    context: Option<Value>,
+    depth: u8,
+    fired: BTreeMap<&'static str, u64>,
+    fuel: Option<u64>,
+    visited: u64,
+    /// Arguments of the last jump; only the planted bug looks at them.
+    last_jump: Vec<Value>,
+}
+
+impl State<'_> {
+    /// Counts a rewrite; `false` when the fuel is used up and it must not be made.
+    pub fn fire(&mut self, rule: &'static str) -> bool {
+        if let Some(fuel) = &mut self.fuel {
+            if *fuel == 0 {
+                return false;
+            }
+            *fuel -= 1;
+        }
+        *self.fired.entry(rule).or_default() += 1;
+        true
+    }
+
+    /// The instruction that defines an output value; none for inputs' and constants'.
+    pub fn def(&self, value: Value) -> Option<&Inst> {
+        self.defs.get(value).map(|index| &self.out.insts[index as usize])
+    }
+
+    /// The bits of a value that is a constant of known bits.
+    pub fn bits(&self, value: Value) -> Option<u64> {
+        self.out.bits_of(value)
+    }
+
+    /// A constant of the output trace.
+    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        self.out.constant(ty, Const::Bits(bits))
+    }
+
+    /// The constant that a value is known to be, else the value.
+    pub fn resolve(&self, value: Value) -> Value {
+        self.facts.constant.get(value).unwrap_or(value)
+    }
+
+    fn mapped(&mut self, value: Value) -> Result<Value, OptError> {
+        if let Some(constant) = self.source.constant_of(value) {
+            return Ok(self.out.constant(self.source.ty(value), constant));
+        }
+        let mapped =
+            self.map[value.index()].ok_or(OptError::Malformed("a value is used before its definition"))?;
+        Ok(self.resolve(mapped))
+    }
+
+    /// The output's snapshot for a source snapshot, as of now.
+    fn snapshot(&mut self, source: SnapId) -> Result<SnapId, OptError> {
+        if let Some((last, version, out)) = self.last_snapshot {
+            if last == source && version == self.facts.version {
+                return Ok(out);
+            }
+        }
+        let mut snapshot = self.source.snapshots[source.index()].clone();
+        let mut error = None;
+        snapshot.map_values(|value| {
+            self.mapped(value).unwrap_or_else(|err| {
+                error = Some(err);
+                value
+            })
+        });
+        if let Some(error) = error {
+            return Err(error);
+        }
+        snapshot.position =
+            self.started.get(snapshot.position as usize).copied().unwrap_or(snapshot.position);
+        let out = match self.snapshots.get(&snapshot) {
+            Some(&out) => out,
+            None => {
+                let out = self.out.add_snapshot(snapshot.clone());
+                self.snapshots.insert(snapshot, out);
+                out
+            }
+        };
+        self.last_snapshot = Some((source, self.facts.version, out));
+        Ok(out)
+    }
+
+    /// Appends an instruction to the output. Its snapshot is still the source's.
+    fn commit(&mut self, mut inst: Inst) -> Result<Option<Value>, OptError> {
+        if let Some(snap) = inst.snap {
+            inst.snap = Some(self.snapshot(snap)?);
+        }
+        inst.result = inst.result_type(&self.out, self.schema).map(|ty| self.out.new_value(ty));
+        if let Some(result) = inst.result {
+            self.defs.set(result, self.out.insts.len() as u32);
+            if inst.op == Op::Context {
+                self.context = Some(result);
+            }
+        }
+        self.note_writes(&inst);
+        let result = inst.result;
+        self.out.insts.push(inst);
+        Ok(result)
+    }
+
+    fn note_writes(&mut self, inst: &Inst) {
+        match inst.payload {
+            Payload::Func(func) => self.facts.epochs.write_set(&self.schema.func(func).effects.writes),
+            _ if !inst.op.is(Flags::WRITES) => {}
+            Payload::Cell(cell) => self.facts.epochs.write(self.schema.cell(cell).class),
+            Payload::Field(field) => self.facts.epochs.write(self.schema.field_cell(field).class),
+            _ => self.facts.epochs.write_set(&tracelift_core::schema::ClassSet::All),
+        }
+    }
+}
+
+/// What a pass is given when it is asked about an operation.
+pub(crate) struct Cx<'c, 's> {
+    pub st: &'c mut State<'s>,
+    rest: &'c mut [Slot],
+}
+
+impl Cx<'_, '_> {
+    /// Sends an instruction over output values into the passes behind this one; its result, if it has one.
+    pub fn emit(&mut self, mut inst: Inst) -> Result<Option<Value>, OptError> {
+        catch_up(self.st, self.rest);
+        inst.depth = self.st.depth;
+        inst.args.iter_mut().for_each(|arg| *arg = self.st.resolve(*arg));
+        run_chain(self.st, self.rest, inst)
+    }
+
+    /// The same for an instruction that has a result.
+    pub fn emit_value(&mut self, inst: Inst) -> Result<Value, OptError> {
+        let result = self.emit(inst)?;
+        result.ok_or(OptError::Malformed("an instruction without result is used as a value"))
+    }
+
+    /// Emits a guard that leaves the trace where `like` would.
+    pub fn guard(&mut self, op: Op, args: &[Value], like: &Inst) -> Result<(), OptError> {
+        self.emit(Inst::new(op, args).at(like.snap).exit_kind(like.exit)).map(|_| ())
+    }
+
+    /// The host's context pointer.
+    pub fn context(&mut self) -> Result<Value, OptError> {
+        match self.st.context {
+            Some(context) => Ok(context),
+            None => self.emit_value(Inst::new(Op::Context, &[])),
+        }
+    }
+
+    /// An integer constant.
+    pub fn int(&mut self, int: i64) -> Value {
+        self.st.out.const_int(int)
+    }
+}
+
+/// Tells the passes what was committed since they were last told.
+fn catch_up(st: &mut State<'_>, slots: &mut [Slot]) {
+    for slot in slots {
+        while slot.seen < st.out.insts.len() {
+            let inst = st.out.insts[slot.seen].clone();
+            slot.seen += 1;
+            slot.pass.committed(st, &inst);
+        }
+    }
+}
+
+/// How often one pass may replace one operation. Rewrites shrink, so the limit is never met by correct rules; it
+/// keeps two rules that undo each other from hanging the host.
+const MAX_REPLACEMENTS: u32 = 64;
+
+fn run_chain(st: &mut State<'_>, mut slots: &mut [Slot], mut inst: Inst) -> Result<Option<Value>, OptError> {
+    while let Some((slot, rest)) = slots.split_first_mut() {
+        for round in 0.. {
+            debug_assert!(round < MAX_REPLACEMENTS, "pass {} runs in circles at {inst:?}", slot.pass.name());
+            st.visited += 1;
+            match slot.pass.feed(&mut Cx { st, rest }, &inst)? {
+                Outcome::Replace(new) if round < MAX_REPLACEMENTS => inst = new,
+                Outcome::Keep | Outcome::Replace(_) => break,
+                Outcome::Equal(value) => return Ok(Some(value)),
+                Outcome::Drop => return Ok(None),
+                Outcome::Invalid(reason) => return Err(OptError::Contradiction(reason)),
+            }
+        }
+        slots = rest;
+    }
+    st.commit(inst)
+}
+
+/// Walks a source trace through a chain of passes.
+pub(crate) struct Driver<'s> {
+    st: State<'s>,
+    chain: Vec<Slot>,
+}
+
+impl<'s> Driver<'s> {
+    /// A driver with nothing walked yet.
+    pub fn new(
+        source: &'s Trace,
+        schema: &'s Schema,
+        fuel: Option<u64>,
+        chain: Vec<Box<dyn Pass>>,
+    ) -> Driver<'s> {
+        let mut out = Trace::new(&source.name);
+        out.entry = source.entry.clone();
+        out.entry_tags = source.entry_tags.clone();
+        out.labels = source.labels.clone();
+        let st = State {
+            schema,
+            out,
+            facts: Facts::default(),
+            source,
+            map: vec![None; source.values.len()],
+            defs: ValueTable::default(),
+            started: Vec::with_capacity(source.insts.len()),
+            snapshots: HashMap::new(),
+            last_snapshot: None,
+            context: None,
+            depth: 0,
+            fired: BTreeMap::new(),
+            fuel,
+            visited: 0,
+            last_jump: Vec::new(),
+        };
+        Driver { st, chain: chain.into_iter().map(|pass| Slot { pass, seen: 0 }).collect() }
+    }
+
+    /// Walks the whole source trace.
+    pub fn run(mut self, report: &mut Report) -> Result<Trace, OptError> {
+        if self.st.source.insts.first().map(|inst| inst.op) != Some(Op::Label) {
+            return Err(OptError::Malformed("a trace begins with a label"));
+        }
+        let source = self.st.source;
+        for (index, inst) in source.insts.iter().enumerate() {
+            self.st.started.push(self.st.out.insts.len() as u32);
+            self.st.depth = inst.depth;
+            match inst.op {
+                Op::Label => self.label(inst, index == 0)?,
+                _ => self.step(inst)?,
+            }
+        }
+        report.visited += self.st.visited;
+        for (rule, count) in self.st.fired {
+            *report.rules.entry(rule).or_default() += count;
+        }
+        Ok(self.st.out)
+    }
+
+    /// Walks one instruction.
+    fn step(&mut self, inst: &Inst) -> Result<(), OptError> {
+        catch_up(&mut self.st, &mut self.chain);
+        let mut copy = inst.clone();
+        copy.result = None;
+        for arg in &mut copy.args {
+            *arg = self.st.mapped(*arg)?;
+        }
+        if planted(Bug::GuardForgottenAcrossLabel) && inst.op == Op::Jump {
+            self.st.last_jump = copy.args.to_vec();
+        }
+        let made_before = self.st.out.values.len();
+        let result = run_chain(&mut self.st, &mut self.chain, copy)?;
+        let Some(source_result) = inst.result else { return Ok(()) };
+        let result = result.ok_or(OptError::Malformed("an instruction lost its result"))?;
+        self.st.map[source_result.index()] = Some(result);
+        if result.index() >= made_before {
+            self.keep_name(source_result, result);
+        }
+        Ok(())
+    }
+
+    /// Walks a label: its arguments become new values, and unless it is the entry, everything known is void.
+    fn label(&mut self, inst: &Inst, is_entry: bool) -> Result<(), OptError> {
+        catch_up(&mut self.st, &mut self.chain);
+        let label = inst.label().ok_or(OptError::Malformed("a label without a number"))?;
+        let mut copy = inst.clone();
+        for arg in &mut copy.args {
+            let value = self.st.out.new_value(self.st.source.ty(*arg));
+            self.st.map[arg.index()] = Some(value);
+            self.keep_name(*arg, value);
+            *arg = value;
+        }
+        if !is_entry {
+            self.forget(&copy);
+        }
+        self.st.out.labels[label.index()].args = copy.args.to_vec();
+        self.st.out.insts.push(copy);
+        Ok(())
+    }
+
+    fn forget(&mut self, label: &Inst) {
+        if planted(Bug::GuardForgottenAcrossLabel) {
+            for (&from, &to) in self.st.last_jump.iter().zip(&label.args) {
+                self.st.facts.inherit(from, to);
+            }
+            return;
+        }
+        self.st.facts.forget();
+        self.st.context = None;
+        self.chain.iter_mut().for_each(|slot| slot.pass.label());
+    }
+
+    fn keep_name(&mut self, source: Value, out: Value) {
+        let name = &self.st.source.values[source.index()].name;
+        let data: &mut ValueData = &mut self.st.out.values[out.index()];
+        if data.name.is_none() && data.constant.is_none() {
+            data.name.clone_from(name);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Common subexpressions: a pure operation whose operation, payload and operands were seen before is that value.
+//!
+//! Problem: interpreters compute the same tag test and the same address again and again. Design: one hash table from
+//! what determines a pure operation's result to the value that holds it, filled as instructions are committed.
+//! Operands of commuting operations are put in order first. Invariant: the table is empty at a label that is not the
+//! entry, since values from before are not visible there. A partial operation (`int_div`) needs no care: the first
+//! one stands earlier on the same straight line, behind its own guards.
+//!
+//! Example: `i2 = int_mul(i0, i1); i3 = int_mul(i1, i0)` commits one multiplication.
+
+use std::collections::HashMap;
+
+use tracelift_core::ir::Args;
+use tracelift_core::ops::Flags;
+use tracelift_core::{Inst, Op, Payload, Value};
+
+use crate::pass::{Cx, Outcome, Pass, State};
+use crate::OptError;
+
+type Key = (Op, Payload, Args);
+
+/// The pass.
+#[derive(Default)]
+pub(crate) struct Cse {
+    seen: HashMap<Key, Value>,
+}
+
+fn key(inst: &Inst) -> Key {
+    let mut args = inst.args.clone();
+    if inst.op.is(Flags::COMMUTES) {
+        args.sort();
+    }
+    (inst.op, inst.payload, args)
+}
+
+impl Pass for Cse {
+    fn name(&self) -> &'static str {
+        "cse"
+    }
+
+    fn rules(&self) -> Vec<&'static str> {
+        vec!["seen_before"]
+    }
+
+    fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
+        if !inst.op.is(Flags::PURE) {
+            return Ok(Outcome::Keep);
+        }
+        match self.seen.get(&key(inst)) {
+            Some(&value) if cx.st.fire("seen_before") => Ok(Outcome::Equal(value)),
+            _ => Ok(Outcome::Keep),
+        }
+    }
+
+    fn committed(&mut self, _st: &mut State<'_>, inst: &Inst) {
+        if let (true, Some(result)) = (inst.op.is(Flags::PURE), inst.result) {
+            self.seen.insert(key(inst), result);
+        }
+    }
+
+    fn label(&mut self) {
+        self.seen.clear();
+    }
+}

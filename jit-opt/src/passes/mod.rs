@@ -1,0 +1,32 @@
+//! The passes of the forward walk, one per file, and their order.
+//!
+//! An operation meets the passes in this order: what is known of a record's class is used before the record operation
+//! is expanded; expanded code is folded, then looked up among earlier pure operations, and the guards that are left
+//! are compared with earlier ones. Invariant: each pass is right whichever others run.
+
+mod cse;
+mod expand;
+mod fold;
+mod guards;
+
+use crate::pass::Pass;
+use crate::Config;
+
+/// The passes that the configuration asks for, in order.
+pub(crate) fn chain(config: &Config) -> Vec<Box<dyn Pass>> {
+    let mut chain: Vec<Box<dyn Pass>> = Vec::new();
+    if config.is_on("guards") {
+        chain.push(Box::new(guards::ClassGuards));
+    }
+    chain.push(Box::new(expand::Expand::new(config.keep_records)));
+    if config.is_on("fold") {
+        chain.push(Box::new(fold::Fold));
+    }
+    if config.is_on("cse") {
+        chain.push(Box::new(cse::Cse::default()));
+    }
+    if config.is_on("guards") {
+        chain.push(Box::new(guards::Guards::default()));
+    }
+    chain
+}

@@ -1,0 +1,158 @@
+//! Writing resume data: see the grammar in the module's description.
+//!
+//! Invariant: two exits with the same state and the same buffer order get the same bytes, stored once. Example: the
+//! guards that an expanded `get_item` leaves share a snapshot, hence one string.
+
+use std::collections::HashMap;
+
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::schema::TagId;
+use tracelift_core::snapshot::{Frame, Pending, Place, Source, Virtual};
+use tracelift_core::{live_values, Const, Op, Trace, Value};
+
+use super::varint::{write, write_signed};
+use super::{Resume, ResumeTable};
+
+/// Encodes the resume data of every exit of an optimized trace.
+pub(crate) fn encode(trace: &Trace) -> ResumeTable {
+    let mut table = ResumeTable::default();
+    let mut pool: HashMap<Const, u32> = HashMap::new();
+    let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
+    for (index, inst) in trace.exits() {
+        let live = live_values(trace, inst);
+        let position = live.iter().enumerate().map(|(at, &value)| (value, at as u32)).collect();
+        let results = if inst.op == Op::Finish { &inst.args[..] } else { &[] };
+        let mut writer =
+            Writer { trace, position, pool: &mut pool, constants: &mut table.pool, out: Vec::new() };
+        writer.exit(results, inst.snap.map(|snap| snap.index()));
+        let data = writer.out;
+        let len = data.len() as u32;
+        let start = *known.entry(data).or_insert_with_key(|data| {
+            let start = table.bytes.len() as u32;
+            table.bytes.extend_from_slice(data);
+            start
+        });
+        let live = live.len() as u32;
+        table.exits.push(Resume { inst: index as u32, kind: inst.exit, live, start, len });
+    }
+    table.distinct = known.len();
+    table
+}
+
+struct Writer<'a> {
+    trace: &'a Trace,
+    position: HashMap<Value, u32>,
+    pool: &'a mut HashMap<Const, u32>,
+    constants: &'a mut Vec<Const>,
+    out: Vec<u8>,
+}
+
+impl Writer<'_> {
+    fn exit(&mut self, results: &[Value], snapshot: Option<usize>) {
+        let snapshot = snapshot.map(|index| &self.trace.snapshots[index]);
+        self.count(snapshot.map_or(0, |snapshot| snapshot.origin as usize + 1));
+        self.count(results.len());
+        results.iter().for_each(|&value| self.value(value));
+        let Some(snapshot) = snapshot else {
+            // No virtual objects, no pending stores, no frames.
+            self.out.extend([0, 0, 0]);
+            return;
+        };
+        self.count(snapshot.virtuals.len());
+        snapshot.virtuals.iter().for_each(|object| self.virtual_object(object));
+        self.count(snapshot.pending.len());
+        snapshot.pending.iter().for_each(|store| self.pending(store));
+        self.count(snapshot.frames.len());
+        snapshot.frames.iter().for_each(|frame| self.frame(frame));
+    }
+
+    fn count(&mut self, count: usize) {
+        write(&mut self.out, count as u64);
+    }
+
+    fn tag(&mut self, tag: Option<TagId>) {
+        write(&mut self.out, tag.map_or(0, |tag| tag.0 as u64 + 1));
+    }
+
+    fn constant(&mut self, constant: Const) -> u32 {
+        *self.pool.entry(constant).or_insert_with(|| {
+            self.constants.push(constant);
+            self.constants.len() as u32 - 1
+        })
+    }
+
+    fn value(&mut self, value: Value) {
+        self.source(Source::Value(value));
+    }
+
+    fn source(&mut self, source: Source) {
+        let (kind, index) = match source {
+            Source::Nothing => (0, 0),
+            Source::Virtual(index) => (3, index),
+            Source::Value(value) => match self.trace.constant_of(value) {
+                Some(_) if planted(Bug::ResumeConstantDropped) => (0, 0),
+                Some(constant) => (2, self.constant(constant)),
+                // `live_values` lists every value of the exit that is no constant.
+                None => (1, self.position.get(&value).copied().unwrap_or(u32::MAX)),
+            },
+        };
+        write(&mut self.out, index as u64 * 4 + kind);
+    }
+
+    fn virtual_object(&mut self, object: &Virtual) {
+        for number in [object.layout.0, object.items, object.keys] {
+            write(&mut self.out, number as u64);
+        }
+        self.count(object.fields.len());
+        for &(field, source) in &object.fields {
+            write(&mut self.out, field.0 as u64);
+            self.source(source);
+        }
+        self.count(object.item_values.len());
+        for &(index, tag, source) in &object.item_values {
+            write(&mut self.out, index as u64);
+            self.tag(tag);
+            self.source(source);
+        }
+        self.count(object.entries.len());
+        for &(key, tag, source) in &object.entries {
+            self.value(key);
+            self.tag(tag);
+            self.source(source);
+        }
+    }
+
+    fn pending(&mut self, store: &Pending) {
+        self.source(store.object);
+        let (kind, id, value) = match store.place {
+            Place::Field(field) => (0, field.0, None),
+            Place::Item(layout, index) => (1, layout.0, Some(index)),
+            Place::Key(layout, key) => (2, layout.0, Some(key)),
+        };
+        write(&mut self.out, kind);
+        write(&mut self.out, id as u64);
+        if let Some(value) = value {
+            self.value(value);
+        }
+        self.tag(store.tag);
+        self.source(store.source);
+    }
+
+    fn frame(&mut self, frame: &Frame) {
+        write_signed(&mut self.out, frame.base as i64);
+        self.count(frame.words.len());
+        for &word in &frame.words {
+            let index = self.constant(Const::Bits(word));
+            write(&mut self.out, index as u64);
+        }
+        self.count(frame.slots.len());
+        let mut previous = -1;
+        for slot in &frame.slots {
+            let shift = planted(Bug::ResumeSlotShifted) as i64;
+            write_signed(&mut self.out, slot.slot as i64 - previous - 1 + shift);
+            previous = slot.slot as i64;
+            write(&mut self.out, slot.tag.0 as u64);
+            self.source(slot.source);
+        }
+    }
+}
