@@ -1,0 +1,219 @@
+//! The compiler: one trace in, relocation-free machine code and its exit table out.
+//!
+//! Problem: a tracing JIT compiles thousands of short functions, so set-up costs count. Design: [`Compiler`] owns
+//! the reusable buffers of Cranelift and of lowering; a [`Request`] holds what differs from call to call. The
+//! result owns its bytes, so that compiling can happen on another thread than running.
+//!
+//! Invariant: the code has no relocations (helpers are called by absolute address), so it may be copied to any
+//! address that is aligned to 64 bytes. Example: see the crate's documentation.
+
+use std::time::Instant;
+
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::Context;
+use cranelift_frontend::FunctionBuilderContext;
+use tracelift_core::{Schema, Trace};
+
+use crate::error::CompileError;
+use crate::exits::{exit_table, ExitInfo};
+use crate::isa::{self, Options};
+use crate::lower::{self, Environment};
+
+/// Where a trace finds its inputs when it is entered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EntryKind {
+    /// In the slots that [`Trace::entry`] names; tags are checked, there and in [`Trace::entry_tags`].
+    Slots,
+    /// In the exit buffer, one cell each, in order: side traces, and traces written by hand.
+    Buffer,
+}
+
+impl EntryKind {
+    /// What a trace asks for: slots if it names any, else the buffer.
+    pub fn of(trace: &Trace) -> EntryKind {
+        if trace.entry.is_empty() && trace.entry_tags.is_empty() {
+            EntryKind::Buffer
+        } else {
+            EntryKind::Slots
+        }
+    }
+}
+
+/// One compilation's particulars. The addresses become constants in the code.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The number that the code returns in its upper half.
+    pub trace_no: u32,
+    /// The exit buffer: room for [`Compiled::buffer_cells`] cells for as long as the code may run.
+    pub exit_buffer: *mut u64,
+    /// Where inputs come from; `None`: as the trace says.
+    pub entry: Option<EntryKind>,
+    /// For tests: a cell that every execution of a guard counts down; the guard that brings it to 0 leaves by its
+    /// exit, before it has computed or called anything. A cell that starts at 0 or at `u64::MAX` forces nothing, and
+    /// counts the guards that ran.
+    pub force_counter: Option<*mut u64>,
+    /// A cell that every backward jump counts up.
+    pub iteration_counter: Option<*mut u64>,
+}
+
+// SAFETY: the addresses are only copied into code; whoever runs the code answers for them.
+unsafe impl Send for Request {}
+
+impl Request {
+    /// A request without counters.
+    pub fn new(trace_no: u32, exit_buffer: *mut u64) -> Request {
+        Request { trace_no, exit_buffer, entry: None, force_counter: None, iteration_counter: None }
+    }
+
+    /// The same with a cell that forces exits.
+    pub fn force(mut self, counter: *mut u64) -> Request {
+        self.force_counter = Some(counter);
+        self
+    }
+
+    /// The same with a cell that counts iterations.
+    pub fn count_iterations(mut self, counter: *mut u64) -> Request {
+        self.iteration_counter = Some(counter);
+        self
+    }
+
+    /// The same with inputs from elsewhere than the trace says.
+    pub fn enter_by(mut self, entry: EntryKind) -> Request {
+        self.entry = Some(entry);
+        self
+    }
+}
+
+/// Sizes and times of one compilation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Bytes of code, constants included.
+    pub code_bytes: usize,
+    /// Bytes of it that belong to exit stubs.
+    pub stub_bytes: usize,
+    /// Guards in the trace.
+    pub guards: usize,
+    /// Exit stubs: fewer than guards where these share a snapshot.
+    pub stubs: usize,
+    /// Operations of the trace, labels left out.
+    pub ops: usize,
+    /// Cranelift instructions.
+    pub clif_insts: usize,
+    /// Time to build Cranelift's input, in nanoseconds.
+    pub build_ns: u64,
+    /// Time for Cranelift to make code of it, in nanoseconds.
+    pub codegen_ns: u64,
+}
+
+/// A compiled trace, not yet in executable memory.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The number that it returns.
+    pub trace_no: u32,
+    /// Machine code, to be put at an address aligned to 64 bytes.
+    pub code: Vec<u8>,
+    /// Its exits, by number.
+    pub exits: Vec<ExitInfo>,
+    /// Cells of the exit buffer that entry and exits use at most.
+    pub buffer_cells: usize,
+    /// Sizes and times.
+    pub stats: Stats,
+    /// Cranelift's input, if [`Options::want_clif`].
+    pub clif: Option<String>,
+    /// Machine code as text, if [`Options::want_disasm`].
+    pub disasm: Option<String>,
+}
+
+/// Turns traces into machine code.
+pub struct Compiler {
+    options: Options,
+    isa: OwnedTargetIsa,
+    environment: Environment,
+    context: Context,
+    builder: FunctionBuilderContext,
+}
+
+impl Compiler {
+    /// A compiler with these options.
+    pub fn new(options: Options) -> Result<Compiler, CompileError> {
+        let isa = isa::build(&options)?;
+        let environment = Environment {
+            call_conv: isa.default_call_conv(),
+            has_rounding: isa::has_rounding(&*isa),
+            alias_regions: options.optimize,
+        };
+        Ok(Compiler {
+            options,
+            isa,
+            environment,
+            context: Context::new(),
+            builder: FunctionBuilderContext::new(),
+        })
+    }
+
+    /// The options that it was made with.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Compiles one trace.
+    pub fn compile(
+        &mut self,
+        trace: &Trace,
+        schema: &Schema,
+        request: &Request,
+    ) -> Result<Compiled, CompileError> {
+        let start = Instant::now();
+        let exits = exit_table(trace);
+        self.context.clear();
+        self.context.set_disasm(self.options.want_disasm);
+        // An error in the middle leaves the builder's context dirty; a new one costs little and errors are rare.
+        let mut builder = std::mem::take(&mut self.builder);
+        let lowered = lower::lower(
+            lower::Input { trace, schema, request, exits: &exits, environment: &self.environment },
+            &mut self.context.func,
+            &mut builder,
+            self.isa.frontend_config(),
+        )?;
+        self.builder = builder;
+        let clif = self.options.want_clif.then(|| self.context.func.display().to_string());
+        let clif_insts = self.context.func.dfg.num_insts();
+        let built = Instant::now();
+        let code = self
+            .context
+            .compile(&*self.isa, &mut ControlPlane::default())
+            .map_err(|error| CompileError::Codegen(format!("{:?}", error.inner)))?;
+        let relocations = code.buffer.relocs().len();
+        if relocations != 0 {
+            return Err(CompileError::Relocations(relocations));
+        }
+        let stub_bytes = code
+            .buffer
+            .get_srclocs_sorted()
+            .iter()
+            .filter(|range| !range.loc.is_default() && range.loc.bits() & lower::STUB_LOCATION != 0)
+            .map(|range| (range.end - range.start) as usize)
+            .sum();
+        let stats = Stats {
+            code_bytes: code.code_buffer().len(),
+            stub_bytes,
+            guards: trace.insts.iter().filter(|inst| inst.op.is_guard()).count(),
+            stubs: lowered.stubs,
+            ops: trace.op_count(),
+            clif_insts,
+            build_ns: (built - start).as_nanos() as u64,
+            codegen_ns: built.elapsed().as_nanos() as u64,
+        };
+        let live = exits.iter().map(|exit| exit.live.len()).max().unwrap_or(0);
+        Ok(Compiled {
+            trace_no: request.trace_no,
+            code: code.code_buffer().to_vec(),
+            exits,
+            buffer_cells: live.max(lowered.buffer_inputs),
+            stats,
+            clif,
+            disasm: code.vcode.clone(),
+        })
+    }
+}

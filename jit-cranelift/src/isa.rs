@@ -1,0 +1,78 @@
+//! Which machine to generate code for, and with which settings.
+//!
+//! Problem: Cranelift's defaults are made for whole modules; a tracing JIT wants cheap compiles and its own checks.
+//! Design: [`Options`] is all that a user chooses; everything else is fixed here, as measured: the backtracking
+//! register allocator (the fast one makes code several times slower), no mid-end unless asked for (the trace
+//! optimizer has done its work), frame pointers always, verifier in tests only, functions aligned to cache lines.
+//!
+//! Invariant: code for [`Target::Native`] runs on this machine; the other targets are for tests.
+//! Example: `Options { target: Target::Aarch64, ..Options::default() }` generates code that can only be looked at.
+
+use cranelift_codegen::isa::{self, OwnedTargetIsa};
+use cranelift_codegen::settings::{self, Configurable};
+
+use crate::error::CompileError;
+
+/// The machine that code is generated for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Target {
+    /// This machine, with every feature that it has.
+    #[default]
+    Native,
+    /// The oldest machine of this architecture: runs here, uses none of the newer instructions.
+    Baseline,
+    /// 64-bit Arm, whatever the machine: the code can be looked at, not run (unless this is an Arm machine).
+    Aarch64,
+}
+
+/// What to generate, and what to keep for people to read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// The machine.
+    pub target: Target,
+    /// Run Cranelift's mid-end too: 1.4 to 2 times the compile time, for traces that our optimizer did not see.
+    pub optimize: bool,
+    /// Check Cranelift's input: for tests, 60 % more compile time.
+    pub verify: bool,
+    /// Keep Cranelift's input as text.
+    pub want_clif: bool,
+    /// Keep the machine code as text.
+    pub want_disasm: bool,
+}
+
+/// The code generator for these options.
+pub(crate) fn build(options: &Options) -> Result<OwnedTargetIsa, CompileError> {
+    let target = |error: &dyn std::fmt::Display| CompileError::Target(error.to_string());
+    let mut flags = settings::builder();
+    let choices = [
+        ("opt_level", if options.optimize { "speed" } else { "none" }),
+        ("regalloc_algorithm", "backtracking"),
+        ("preserve_frame_pointers", "true"),
+        ("enable_verifier", if options.verify { "true" } else { "false" }),
+        ("log2_min_function_alignment", "6"),
+        // Nobody unwinds through traces: errors are returned, and a host's longjmp needs no tables.
+        ("unwind_info", "false"),
+    ];
+    for (name, value) in choices {
+        flags.set(name, value).map_err(|error| target(&error))?;
+    }
+    let builder = match options.target {
+        Target::Native => cranelift_native::builder().map_err(|error| target(&error))?,
+        Target::Baseline => cranelift_native::builder_with_options(false).map_err(|error| target(&error))?,
+        Target::Aarch64 => {
+            isa::lookup_by_name("aarch64-unknown-linux-gnu").map_err(|error| target(&error))?
+        }
+    };
+    builder.finish(settings::Flags::new(flags)).map_err(|error| target(&error))
+}
+
+/// Whether floats are rounded by one instruction. Without it Cranelift would call a library function through a
+/// relocation, and we call our own by its address instead.
+pub(crate) fn has_rounding(isa: &dyn isa::TargetIsa) -> bool {
+    match isa.triple().architecture {
+        target_lexicon::Architecture::X86_64 => {
+            isa.isa_flags().iter().any(|flag| flag.name == "has_sse41" && flag.as_bool() == Some(true))
+        }
+        _ => true,
+    }
+}

@@ -1,0 +1,401 @@
+//! Lowering: one pass over an expanded trace, from its ops to Cranelift's.
+//!
+//! Problem: every op needs machine code that agrees with its `eval` in the op table, and guards must cost a compare
+//! and a branch that is not taken. Design: a *part* of a trace (a label up to its `jump` or `finish`) becomes a chain
+//! of blocks in which each guard branches to a cold exit block and otherwise falls through; labels become blocks with
+//! parameters, so the parallel move at a jump is Cranelift's. Here is the one exhaustive match over all ops; the
+//! arms live in files by group: `values` (operands and lazily computed values), `ints`, `floats`, `memory`, `guards`.
+//!
+//! Rules that come from measurements: guards are `brif fail, exit, ok`, never the other way round; no call rejoins
+//! from a cold block; comparisons are emitted where they are used, so that they fuse with the branch; addresses keep
+//! their displacement apart, so that it ends in the addressing mode.
+//!
+//! Invariants: a part uses its label's arguments, its own values and constants, nothing of other parts; no
+//! instruction that can trap is reachable with operands that make it trap.
+//!
+//! Example: `i2 = int_add_ovf(i0, i1)` becomes `v2, v3 = sadd_overflow v0, v1; brif v3, exit(0), next`.
+
+mod floats;
+mod guards;
+mod ints;
+mod memory;
+mod values;
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{self, types, AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::{Inst, LabelId, Op, Payload, Schema, Trace, Type, Value};
+
+use crate::compiler::{EntryKind, Request};
+use crate::error::CompileError;
+use crate::exits::{ExitInfo, ENTRY_REFUSED};
+use guards::Stubs;
+use values::Values;
+
+/// A value in Cranelift's code, to tell it from the trace's [`Value`].
+type Ssa = ir::Value;
+type Result<T> = std::result::Result<T, CompileError>;
+
+/// Marks the source locations of exit stubs; the rest of a location is the instruction's index.
+pub(crate) const STUB_LOCATION: u32 = 1 << 31;
+
+/// What lowering has to know of the target.
+pub(crate) struct Environment {
+    /// How C functions are called, and how traces are.
+    pub call_conv: CallConv,
+    /// Whether rounding is one instruction.
+    pub has_rounding: bool,
+    /// Whether to tell Cranelift which accesses cannot alias; only its mid-end asks.
+    pub alias_regions: bool,
+}
+
+/// What is lowered.
+pub(crate) struct Input<'a> {
+    pub trace: &'a Trace,
+    pub schema: &'a Schema,
+    pub request: &'a Request,
+    pub exits: &'a [ExitInfo],
+    pub environment: &'a Environment,
+}
+
+/// What came out beside the code.
+pub(crate) struct Lowered {
+    /// Exit stubs made.
+    pub stubs: usize,
+    /// Inputs taken from the exit buffer.
+    pub buffer_inputs: usize,
+}
+
+/// Lowers a trace into an empty function.
+pub(crate) fn lower(
+    input: Input<'_>,
+    func: &mut ir::Function,
+    builder: &mut FunctionBuilderContext,
+    frontend: TargetFrontendConfig,
+) -> Result<Lowered> {
+    func.signature = ir::Signature::new(input.environment.call_conv);
+    func.signature.params.extend([AbiParam::new(types::I64); 2]);
+    func.signature.returns.push(AbiParam::new(types::I64));
+    let mut lowering = Lowering::new(input, FunctionBuilder::new(func, builder));
+    let buffer_inputs = lowering.entry()?;
+    for index in 0..lowering.input.trace.insts.len() {
+        lowering.index = index;
+        lowering.inst(&lowering.input.trace.insts[index])?;
+    }
+    if lowering.open {
+        return Err(lowering.malformed("the trace does not end in a jump or finish"));
+    }
+    lowering.emit_return_block();
+    let Lowering { mut b, stubs, .. } = lowering;
+    b.seal_all_blocks();
+    b.finalize(frontend);
+    Ok(Lowered { stubs: stubs.made, buffer_inputs })
+}
+
+/// The state of lowering one trace.
+struct Lowering<'a, 'f> {
+    input: Input<'a>,
+    b: FunctionBuilder<'f>,
+    values: Values,
+    stubs: Stubs,
+    /// The function's parameters: the host's context and the frame's base.
+    context: Ssa,
+    base: Ssa,
+    /// By label: its block, and whether its instruction was passed.
+    labels: Vec<(Block, bool)>,
+    /// The instruction being lowered.
+    index: usize,
+    /// The number of the next exit.
+    next_exit: u32,
+    /// Whether the current block still takes instructions.
+    open: bool,
+}
+
+impl<'a, 'f> Lowering<'a, 'f> {
+    fn new(input: Input<'a>, mut b: FunctionBuilder<'f>) -> Lowering<'a, 'f> {
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        let (context, base) = (b.block_params(entry)[0], b.block_params(entry)[1]);
+        let stubs = Stubs::new(&mut b, input.trace.snapshots.len());
+        let labels = (input.trace.labels.iter())
+            .map(|label| {
+                let block = b.create_block();
+                for &arg in &label.args {
+                    b.append_block_param(block, clif_type(input.trace.ty(arg)));
+                }
+                (block, false)
+            })
+            .collect();
+        b.switch_to_block(entry);
+        let values = Values::new(input.trace.values.len());
+        Lowering { input, b, values, stubs, context, base, labels, index: 0, next_exit: 0, open: true }
+    }
+
+    /// Checks tags, loads the inputs and goes to the entry label. Returns how many inputs the exit buffer holds.
+    fn entry(&mut self) -> Result<usize> {
+        let trace = self.input.trace;
+        let &(first, _) =
+            self.labels.first().ok_or_else(|| self.malformed("the trace has no entry label"))?;
+        let kind = self.input.request.entry.unwrap_or(EntryKind::of(trace));
+        let args: Vec<BlockArg> = match kind {
+            EntryKind::Slots => {
+                if trace.entry.len() != trace.inputs().len() {
+                    return Err(self.malformed("the trace has not one entry slot per input"));
+                }
+                for slot in trace.entry.iter().chain(&trace.entry_tags) {
+                    self.check_entry_tag(slot.slot, self.input.schema.tag(slot.tag).bits)?;
+                }
+                let layout = self.input.schema.slots();
+                (trace.entry.iter().zip(trace.inputs()))
+                    .map(|(slot, &input)| {
+                        let offset = self.slot_offset(slot.slot, layout.payload)?;
+                        let ty = clif_type(trace.ty(input));
+                        Ok(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset).into())
+                    })
+                    .collect::<Result<_>>()?
+            }
+            EntryKind::Buffer => {
+                let buffer = self.iconst(self.input.request.exit_buffer as i64);
+                (trace.inputs().iter().enumerate())
+                    .map(|(cell, &input)| {
+                        let ty = clif_type(trace.ty(input));
+                        self.b.ins().load(ty, MemFlagsData::trusted(), buffer, cell as i32 * 8).into()
+                    })
+                    .collect()
+            }
+        };
+        self.b.ins().jump(first, &args);
+        self.open = false;
+        Ok(if kind == EntryKind::Buffer { args.len() } else { 0 })
+    }
+
+    /// Offset of a slot's part from the frame base.
+    fn slot_offset(&self, slot: i32, part: u32) -> Result<i32> {
+        let offset = i64::from(slot) * i64::from(self.input.schema.slots().stride) + i64::from(part);
+        i32::try_from(offset).map_err(|_| self.malformed("an entry slot is too far from the frame base"))
+    }
+
+    /// Leaves with [`ENTRY_REFUSED`] unless the slot has this tag; untagged slots always pass.
+    fn check_entry_tag(&mut self, slot: i32, bits: u64) -> Result<()> {
+        let Some((part, width)) = self.input.schema.slots().tag else { return Ok(()) };
+        let offset = self.slot_offset(slot, part)?;
+        let ty = int_of_width(width).ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
+        let found = self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset);
+        let mask = u64::MAX >> (64 - u32::from(width) * 8);
+        let expected = self.b.ins().iconst(ty, (bits & mask) as i64);
+        let differs = self.b.ins().icmp(IntCC::NotEqual, found, expected);
+        self.return_if(differs, ENTRY_REFUSED);
+        Ok(())
+    }
+
+    /// Lowers one instruction.
+    fn inst(&mut self, inst: &Inst) -> Result<()> {
+        if !self.open && inst.op != Op::Label {
+            return Err(self.malformed("an instruction follows a jump or finish without a label"));
+        }
+        self.b.set_srcloc(SourceLoc::new(self.index as u32 & !STUB_LOCATION));
+        let exit = self.next_exit;
+        if inst.is_exit() {
+            self.next_exit += 1;
+        }
+        if inst.op.is_guard() && !inst.op.is(tracelift_core::ops::Flags::RECORD) {
+            self.count_guard(inst, exit)?;
+        }
+        self.dispatch(inst, exit)
+    }
+
+    /// The match over all ops.
+    #[rustfmt::skip]
+    fn dispatch(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        match inst.op {
+            Op::IntAdd => { self.note_affine(inst, 1); self.int2(inst, |b, x, y| b.ins().iadd(x, y)) }
+            Op::IntSub => { self.note_affine(inst, -1); self.int2(inst, |b, x, y| b.ins().isub(x, y)) }
+            Op::IntMul => self.int2(inst, |b, x, y| b.ins().imul(x, y)),
+            Op::IntNeg => self.int1(inst, |b, x| b.ins().ineg(x)),
+            Op::IntAddOvf => { self.note_affine(inst, 1); self.overflowing(inst, exit, |b, x, y| b.ins().sadd_overflow(x, y)) }
+            Op::IntSubOvf => { self.note_affine(inst, -1); self.overflowing(inst, exit, |b, x, y| b.ins().ssub_overflow(x, y)) }
+            Op::IntMulOvf => self.overflowing(inst, exit, |b, x, y| b.ins().smul_overflow(x, y)),
+            Op::IntDiv => self.int_div(inst),
+            Op::IntRem => self.int_rem(inst),
+            Op::IntFloorDiv => self.int_floor_div(inst),
+            Op::IntFloorMod => self.int_floor_mod(inst),
+            Op::IntAnd => self.int2(inst, |b, x, y| b.ins().band(x, y)),
+            Op::IntOr => self.int2(inst, |b, x, y| b.ins().bor(x, y)),
+            Op::IntXor => self.int2(inst, |b, x, y| b.ins().bxor(x, y)),
+            Op::IntNot => self.int1(inst, |b, x| b.ins().bnot(x)),
+            Op::IntShl => self.int2(inst, |b, x, n| b.ins().ishl(x, n)),
+            Op::IntSar => self.int2(inst, |b, x, n| b.ins().sshr(x, n)),
+            Op::IntShr => self.int2(inst, |b, x, n| b.ins().ushr(x, n)),
+            Op::IntEq => self.int_compare(inst, IntCC::Equal),
+            Op::IntNe => self.int_compare(inst, IntCC::NotEqual),
+            Op::IntLt => self.int_compare(inst, IntCC::SignedLessThan),
+            Op::IntLe => self.int_compare(inst, IntCC::SignedLessThanOrEqual),
+            Op::IntGt => self.int_compare(inst, IntCC::SignedGreaterThan),
+            Op::IntGe => self.int_compare(inst, IntCC::SignedGreaterThanOrEqual),
+            Op::UintLt => self.uint_compare(inst, IntCC::UnsignedLessThan, IntCC::SignedLessThan),
+            Op::UintLe => self.uint_compare(inst, IntCC::UnsignedLessThanOrEqual, IntCC::SignedLessThanOrEqual),
+            Op::UintGt => self.uint_compare(inst, IntCC::UnsignedGreaterThan, IntCC::SignedGreaterThan),
+            Op::UintGe => self.uint_compare(inst, IntCC::UnsignedGreaterThanOrEqual, IntCC::SignedGreaterThanOrEqual),
+
+            Op::FloatAdd => self.float_commuting(inst, |b, x, y| b.ins().fadd(x, y)),
+            Op::FloatSub => self.float2(inst, |b, x, y| b.ins().fsub(x, y)),
+            Op::FloatMul => self.float_commuting(inst, |b, x, y| b.ins().fmul(x, y)),
+            Op::FloatDiv => self.float2(inst, |b, x, y| b.ins().fdiv(x, y)),
+            Op::FloatNeg => self.float1(inst, |b, x| b.ins().fneg(x)),
+            Op::FloatAbs => self.float1(inst, |b, x| b.ins().fabs(x)),
+            Op::FloatSqrt => self.float1(inst, |b, x| b.ins().sqrt(x)),
+            Op::FloatFloor => self.float_round(inst, floats::floor, |b, x| b.ins().floor(x)),
+            Op::FloatCeil => self.float_round(inst, floats::ceil, |b, x| b.ins().ceil(x)),
+            Op::FloatTrunc => self.float_round(inst, floats::trunc, |b, x| b.ins().trunc(x)),
+            Op::FloatEq => self.float_compare(inst, FloatCC::Equal),
+            Op::FloatNe => self.float_compare(inst, FloatCC::NotEqual),
+            Op::FloatLt => self.float_compare(inst, FloatCC::LessThan),
+            Op::FloatLe => self.float_compare(inst, FloatCC::LessThanOrEqual),
+            Op::FloatGt => self.float_compare(inst, FloatCC::GreaterThan),
+            Op::FloatGe => self.float_compare(inst, FloatCC::GreaterThanOrEqual),
+
+            Op::IntToFloat => self.int1(inst, |b, x| b.ins().fcvt_from_sint(types::F64, x)),
+            Op::FloatToInt => self.float1(inst, |b, x| b.ins().fcvt_to_sint_sat(types::I64, x)),
+            Op::FloatToIntExact => self.float_to_int_exact(inst, exit),
+            Op::FloatToBits => self.float1(inst, |b, x| b.ins().bitcast(types::I64, MemFlagsData::new(), x)),
+            Op::FloatFromBits => self.int1(inst, |b, x| b.ins().bitcast(types::F64, MemFlagsData::new(), x)),
+            Op::RefToAddr => self.same(inst),
+            Op::AddrToInt => self.same(inst),
+
+            Op::Select => self.select(inst),
+            Op::RefEq => self.int_compare(inst, IntCC::Equal),
+            Op::RefNe => self.int_compare(inst, IntCC::NotEqual),
+            Op::RefIsNull => self.is_null(inst),
+            Op::AddrEq => self.int_compare(inst, IntCC::Equal),
+
+            Op::Context => self.define(inst, self.context),
+            Op::FrameBase => self.define(inst, self.base),
+            Op::AddrAdd => self.addr_add(inst),
+            Op::ItemAddr => self.item_addr(inst),
+            Op::Load => self.load(inst),
+            Op::Store => self.store(inst),
+
+            Op::New | Op::GuardClass | Op::Get | Op::Set | Op::ItemCount | Op::GetItem | Op::SetItem | Op::PutItem
+            | Op::GetKey | Op::GuardKeyAbsent | Op::SetKey | Op::InsertKey => {
+                Err(CompileError::RecordOp { op: inst.op, inst: self.index })
+            }
+
+            Op::Call => self.call(inst),
+            Op::TryCall => self.try_call(inst, exit),
+
+            Op::GuardTrue => self.guard_condition(inst, exit, true),
+            Op::GuardFalse => self.guard_condition(inst, exit, false),
+            Op::GuardValue => self.guard_value(inst, exit),
+            Op::GuardNull => self.guard_null(inst, exit, true),
+            Op::GuardNonnull => self.guard_null(inst, exit, false),
+            Op::GuardAlwaysFails => self.guard_always_fails(inst, exit),
+
+            Op::Label => self.label(inst),
+            Op::Jump => self.jump(inst),
+            Op::Finish => self.finish(inst, exit),
+        }
+    }
+
+    /// Begins a part: its block, and its arguments as the only known values.
+    fn label(&mut self, inst: &Inst) -> Result<()> {
+        let label = self.label_of(inst)?;
+        let (block, passed) = self.labels[label.index()];
+        if passed {
+            return Err(self.malformed("a label stands twice in the trace"));
+        }
+        if self.open {
+            if !inst.args.is_empty() {
+                return Err(self.malformed("a label with arguments is only reached by jumps"));
+            }
+            self.b.ins().jump(block, &[]);
+        }
+        if inst.args[..] != self.input.trace.labels[label.index()].args[..] {
+            return Err(self.malformed("a label's instruction defines other arguments than the label has"));
+        }
+        self.b.switch_to_block(block);
+        self.open = true;
+        self.labels[label.index()].1 = true;
+        self.values.forget();
+        self.stubs.forget();
+        for (position, &arg) in inst.args.iter().enumerate() {
+            let param = self.b.block_params(block)[position];
+            self.values.define(arg, param);
+        }
+        Ok(())
+    }
+
+    /// Ends a part by going on at a label.
+    fn jump(&mut self, inst: &Inst) -> Result<()> {
+        let label = self.label_of(inst)?;
+        let (block, passed) = self.labels[label.index()];
+        let params = &self.input.trace.labels[label.index()].args;
+        let types_agree = params.len() == inst.args.len()
+            && params.iter().zip(&inst.args).all(|(&p, &a)| self.input.trace.ty(p) == self.input.trace.ty(a));
+        if !types_agree {
+            return Err(self.malformed("the jump's arguments are not those of the label"));
+        }
+        let mut args: Vec<Ssa> = Vec::with_capacity(params.len());
+        for &arg in &inst.args {
+            let moved_before = params[..args.len()].iter().position(|&param| param == arg);
+            let ssa = match moved_before {
+                Some(earlier) if planted(Bug::LowerJumpArgsSequential) => args[earlier],
+                _ => self.value(arg)?,
+            };
+            args.push(ssa);
+        }
+        if let (true, Some(counter)) = (passed, self.input.request.iteration_counter) {
+            self.add_to_cell(counter, 1);
+        }
+        let args: Vec<BlockArg> = args.into_iter().map(BlockArg::Value).collect();
+        self.b.ins().jump(block, &args);
+        self.open = false;
+        Ok(())
+    }
+
+    fn label_of(&self, inst: &Inst) -> Result<LabelId> {
+        match inst.payload {
+            Payload::Label(label) if label.index() < self.labels.len() => Ok(label),
+            _ => Err(self.malformed("no such label")),
+        }
+    }
+
+    /// Adds to a 64-bit cell at a constant address, and returns what is in it now.
+    fn add_to_cell(&mut self, cell: *mut u64, amount: i64) -> Ssa {
+        let address = self.iconst(cell as i64);
+        let old = self.b.ins().load(types::I64, MemFlagsData::trusted(), address, 0);
+        let new = self.b.ins().iadd_imm_s(old, amount);
+        self.b.ins().store(MemFlagsData::trusted(), new, address, 0);
+        new
+    }
+
+    fn malformed(&self, what: &'static str) -> CompileError {
+        CompileError::Malformed { inst: self.index, what }
+    }
+}
+
+/// How values of a type are held in registers.
+fn clif_type(ty: Type) -> ir::Type {
+    match ty {
+        Type::Int | Type::Ref | Type::Addr => types::I64,
+        Type::Float => types::F64,
+    }
+}
+
+/// The machine integer of that many bytes.
+fn int_of_width(width: u8) -> Option<ir::Type> {
+    match width {
+        1 => Some(types::I8),
+        2 => Some(types::I16),
+        4 => Some(types::I32),
+        8 => Some(types::I64),
+        _ => None,
+    }
+}
+
+/// The argument at a position, or an error where the verifier should have objected.
+fn arg(inst: &Inst, position: usize, index: usize) -> Result<Value> {
+    let missing = CompileError::Malformed { inst: index, what: "an argument is missing" };
+    inst.args.get(position).copied().ok_or(missing)
+}

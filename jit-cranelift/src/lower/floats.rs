@@ -1,0 +1,126 @@
+//! Floats: arithmetic that keeps NaNs as the machine makes them, rounding, conversions.
+//!
+//! Problem: the host prints the sign of a NaN, so operands must never change places; Cranelift however exchanges the
+//! operands of an addition or multiplication to read the left one from memory. Design: where the left operand was
+//! loaded in the same block, an empty instruction that nothing moves across stands between load and operation, so
+//! that the load stays a load. Rounding without a machine instruction calls a function by address.
+//!
+//! Invariant: for one NaN operand the result has its payload, for two the left one's, as the machine does it.
+//! Example: `float_add(f0, f1)` with two NaNs returns the first, quieted, also when `f0` has just been loaded.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder, Opcode};
+use cranelift_frontend::FunctionBuilder;
+use tracelift_core::Inst;
+
+use super::values::Def;
+use super::{Lowering, Result, Ssa};
+
+/// Rounding towards minus infinity, for machines without an instruction.
+pub(super) extern "C" fn floor(x: f64) -> f64 {
+    x.floor()
+}
+
+/// Rounding towards plus infinity, for machines without an instruction.
+pub(super) extern "C" fn ceil(x: f64) -> f64 {
+    x.ceil()
+}
+
+/// Rounding towards zero, for machines without an instruction.
+pub(super) extern "C" fn trunc(x: f64) -> f64 {
+    x.trunc()
+}
+
+impl Lowering<'_, '_> {
+    /// A unary operation on a double.
+    pub(super) fn float1(
+        &mut self,
+        inst: &Inst,
+        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa) -> Ssa,
+    ) -> Result<()> {
+        self.int1(inst, f)
+    }
+
+    /// A binary operation on doubles whose operands Cranelift leaves in place.
+    pub(super) fn float2(
+        &mut self,
+        inst: &Inst,
+        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa, Ssa) -> Ssa,
+    ) -> Result<()> {
+        self.int2(inst, f)
+    }
+
+    /// A binary operation on doubles that Cranelift takes to commute.
+    pub(super) fn float_commuting(
+        &mut self,
+        inst: &Inst,
+        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa, Ssa) -> Ssa,
+    ) -> Result<()> {
+        let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        if self.is_load(x) && !self.is_constant(y) {
+            self.b.ins().sequence_point();
+        }
+        let result = f(&mut self.b, x, y);
+        self.define(inst, result)
+    }
+
+    fn is_load(&self, value: Ssa) -> bool {
+        self.opcode_of(value) == Some(Opcode::Load)
+    }
+
+    /// A constant is only a NaN if the trace says so; then order matters as with variables.
+    fn is_constant(&self, value: Ssa) -> bool {
+        let dfg = &self.b.func.dfg;
+        let Some(inst) = dfg.value_def(value).inst() else { return false };
+        match dfg.insts[inst] {
+            ir::InstructionData::UnaryIeee64 { imm, .. } => !imm.as_f64().is_nan(),
+            _ => false,
+        }
+    }
+
+    fn opcode_of(&self, value: Ssa) -> Option<Opcode> {
+        let dfg = &self.b.func.dfg;
+        dfg.value_def(value).inst().map(|inst| dfg.insts[inst].opcode())
+    }
+
+    /// A comparison of doubles, made where it is used.
+    pub(super) fn float_compare(&mut self, inst: &Inst, cc: FloatCC) -> Result<()> {
+        let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        self.define_as(inst, Def::FloatCompare(cc, x, y))
+    }
+
+    /// Rounding, by an instruction or by a call.
+    pub(super) fn float_round(
+        &mut self,
+        inst: &Inst,
+        function: extern "C" fn(f64) -> f64,
+        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa) -> Ssa,
+    ) -> Result<()> {
+        if self.input.environment.has_rounding {
+            return self.float1(inst, f);
+        }
+        let x = self.operand(inst, 0)?;
+        let mut signature = ir::Signature::new(self.input.environment.call_conv);
+        signature.params.push(AbiParam::new(types::F64));
+        signature.returns.push(AbiParam::new(types::F64));
+        let signature = self.b.import_signature(signature);
+        let address = self.iconst(function as usize as i64);
+        let call = self.b.ins().call_indirect(signature, address, &[x]);
+        let result = self.b.inst_results(call)[0];
+        self.define(inst, result)
+    }
+
+    /// The integer with exactly this value. Conversion saturates and turns NaN into 0, so converting back shows
+    /// fractions, NaN and what is out of range, except for 2^63, which saturates to `MAX` and comes back as itself;
+    /// no double converts to `MAX` otherwise.
+    pub(super) fn float_to_int_exact(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        let x = self.operand(inst, 0)?;
+        let int = self.b.ins().fcvt_to_sint_sat(types::I64, x);
+        let back = self.b.ins().fcvt_from_sint(types::F64, int);
+        let differs = self.b.ins().fcmp(FloatCC::NotEqual, back, x);
+        self.leave_if(differs, inst, exit)?;
+        let saturated = self.b.ins().icmp_imm_s(IntCC::Equal, int, i64::MAX);
+        self.leave_if(saturated, inst, exit)?;
+        self.define(inst, int)
+    }
+}

@@ -1,0 +1,191 @@
+//! Guards and exit stubs.
+//!
+//! Problem: a trace has one guard in three operations, each with its own way out, and a way out that costs hot code
+//! or much cold code is too expensive. Design: a guard is `brif fail, stub(number), next`. A stub is a cold block
+//! that stores the snapshot's values to the exit buffer, whose address is a constant there (so no register is held
+//! for it), and goes to the one block that returns. Guards of one part with the same snapshot share a stub and pass
+//! their number; guards without values to store go to the return block directly.
+//!
+//! Invariant: a stub stores the exit table's values in the exit table's order; all of them are known at the part's
+//! first guard with that snapshot, since snapshots are taken before their guards. Example: `guard_true(i1)` at
+//! snapshot 3, exit 5, with `i2` live, becomes `brif fail, stub3(5), next`, and `stub3(n): store i2; jump return(n)`.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{types, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_frontend::FunctionBuilder;
+use tracelift_core::{Inst, Type, Value};
+
+use super::{arg, Lowering, Result, Ssa, STUB_LOCATION};
+
+/// The stubs of the current part, and the block that all of them end in.
+pub(super) struct Stubs {
+    /// Returns its parameter, an exit number, with the trace's number.
+    return_block: Block,
+    by_snapshot: Vec<Option<Block>>,
+    /// How many there are in the whole trace.
+    pub(super) made: usize,
+}
+
+impl Stubs {
+    pub(super) fn new(b: &mut FunctionBuilder<'_>, snapshots: usize) -> Stubs {
+        let return_block = b.create_block();
+        b.append_block_param(return_block, types::I32);
+        b.set_cold_block(return_block);
+        Stubs { return_block, by_snapshot: vec![None; snapshots], made: 0 }
+    }
+
+    /// Another part begins, whose values are others.
+    pub(super) fn forget(&mut self) {
+        self.by_snapshot.fill(None);
+    }
+}
+
+impl Lowering<'_, '_> {
+    /// Fills the block that returns: last, when the trace itself is lowered.
+    pub(super) fn emit_return_block(&mut self) {
+        let block = self.stubs.return_block;
+        self.b.switch_to_block(block);
+        self.b.set_srcloc(SourceLoc::new(STUB_LOCATION));
+        let number = self.b.block_params(block)[0];
+        let mut result = self.b.ins().uextend(types::I64, number);
+        let trace_no = self.input.request.trace_no;
+        if trace_no != 0 {
+            let upper = self.iconst((u64::from(trace_no) << 32) as i64);
+            result = self.b.ins().bor(result, upper);
+        }
+        self.b.ins().return_(&[result]);
+    }
+
+    /// Returns with that number if the flag is set.
+    pub(super) fn return_if(&mut self, flag: Ssa, number: u32) {
+        let number = self.exit_arg(number);
+        let next = self.b.create_block();
+        self.b.ins().brif(flag, self.stubs.return_block, &[number], next, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    fn exit_arg(&mut self, number: u32) -> BlockArg {
+        self.b.ins().iconst(types::I32, i64::from(number)).into()
+    }
+
+    /// Leaves the trace by this exit if the flag is set.
+    pub(super) fn leave_if(&mut self, flag: Ssa, inst: &Inst, exit: u32) -> Result<()> {
+        let number = self.exit_arg(exit);
+        let (stub, fresh) = self.stub(inst, exit);
+        let next = self.b.create_block();
+        self.b.ins().brif(flag, stub, &[number], next, &[]);
+        if fresh {
+            self.emit_stub(stub, exit)?;
+        }
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// The block that this exit goes to, and whether it must still be filled.
+    fn stub(&mut self, inst: &Inst, exit: u32) -> (Block, bool) {
+        if self.input.exits[exit as usize].live.is_empty() {
+            return (self.stubs.return_block, false);
+        }
+        let shared = inst.snap.and_then(|snap| self.stubs.by_snapshot.get_mut(snap.index()));
+        if let Some(&mut Some(stub)) = shared {
+            return (stub, false);
+        }
+        let stub = self.b.create_block();
+        if let Some(place) = shared {
+            *place = Some(stub);
+        }
+        self.b.append_block_param(stub, types::I32);
+        self.b.set_cold_block(stub);
+        self.stubs.made += 1;
+        (stub, true)
+    }
+
+    fn emit_stub(&mut self, stub: Block, exit: u32) -> Result<()> {
+        let hot = self.b.srcloc();
+        self.b.switch_to_block(stub);
+        self.b.set_srcloc(SourceLoc::new(STUB_LOCATION | self.index as u32));
+        self.store_live(exit)?;
+        let number = self.b.block_params(stub)[0];
+        self.b.ins().jump(self.stubs.return_block, &[number.into()]);
+        self.b.set_srcloc(hot);
+        Ok(())
+    }
+
+    /// Stores an exit's values to the exit buffer.
+    fn store_live(&mut self, exit: u32) -> Result<()> {
+        let exits = self.input.exits;
+        let live: &[Value] = &exits[exit as usize].live;
+        if live.is_empty() {
+            return Ok(());
+        }
+        let buffer = self.iconst(self.input.request.exit_buffer as i64);
+        for (cell, &value) in live.iter().enumerate() {
+            let value = self.value(value)?;
+            self.b.ins().store(MemFlagsData::trusted(), value, buffer, cell as i32 * 8);
+        }
+        Ok(())
+    }
+
+    /// The test facility: counts this execution of a guard, and leaves if it is the one that is to fail.
+    pub(super) fn count_guard(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        let Some(counter) = self.input.request.force_counter else { return Ok(()) };
+        let left = self.add_to_cell(counter, -1);
+        let forced = self.b.ins().icmp_imm_s(IntCC::Equal, left, 0);
+        self.leave_if(forced, inst, exit)
+    }
+
+    /// Goes on if the condition is as wanted.
+    pub(super) fn guard_condition(&mut self, inst: &Inst, exit: u32, wanted: bool) -> Result<()> {
+        let fails = self.condition(arg(inst, 0, self.index)?, !wanted)?;
+        self.leave_if(fails, inst, exit)
+    }
+
+    /// Goes on if both operands have the same bits: doubles too, so 0.0 is not -0.0, and a NaN is itself.
+    pub(super) fn guard_value(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        let (mut found, expected) = (self.operand(inst, 0)?, arg(inst, 1, self.index)?);
+        let expected = if self.input.trace.ty(expected) == Type::Float {
+            found = self.b.ins().bitcast(types::I64, MemFlagsData::new(), found);
+            match self.input.trace.bits_of(expected) {
+                Some(bits) => self.iconst(bits as i64),
+                None => {
+                    let expected = self.value(expected)?;
+                    self.b.ins().bitcast(types::I64, MemFlagsData::new(), expected)
+                }
+            }
+        } else {
+            self.value(expected)?
+        };
+        let differs = self.b.ins().icmp(IntCC::NotEqual, found, expected);
+        self.leave_if(differs, inst, exit)
+    }
+
+    /// Goes on if the pointer is null (`wanted`), or if it is not.
+    pub(super) fn guard_null(&mut self, inst: &Inst, exit: u32, wanted: bool) -> Result<()> {
+        let pointer = self.operand(inst, 0)?;
+        let cc = if wanted { IntCC::NotEqual } else { IntCC::Equal };
+        let fails = self.b.ins().icmp_imm_s(cc, pointer, 0);
+        self.leave_if(fails, inst, exit)
+    }
+
+    /// Leaves for good. What follows is never reached, but lowered all the same.
+    pub(super) fn guard_always_fails(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        let number = self.exit_arg(exit);
+        let (stub, fresh) = self.stub(inst, exit);
+        self.b.ins().jump(stub, &[number]);
+        if fresh {
+            self.emit_stub(stub, exit)?;
+        }
+        let never = self.b.create_block();
+        self.b.switch_to_block(never);
+        Ok(())
+    }
+
+    /// Ends the trace: its results and its snapshot's values are stored here, not in a stub, and no guard shares it.
+    pub(super) fn finish(&mut self, _inst: &Inst, exit: u32) -> Result<()> {
+        self.store_live(exit)?;
+        let number = self.exit_arg(exit);
+        self.b.ins().jump(self.stubs.return_block, &[number]);
+        self.open = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,285 @@
+//! Integers: arithmetic, overflow checks, comparisons, division.
+//!
+//! Problem: division traps on 0 and on `MIN / -1`, and hosts divide in two ways (towards zero, towards minus
+//! infinity). Design: the divisors 0 and -1 go past the division on a cold path: -1 negates (or leaves no remainder),
+//! and 0, for which the op has no value, yields something but never traps, so an optimizer may move a division
+//! above the guard that protects it. Constant divisors cost no test: powers of two become shifts, the others a
+//! multiplication by a fixed-point inverse.
+//!
+//! Invariant: results agree with the op table's `eval` wherever that has a value. Example: `int_floordiv(x, 8)` is
+//! one arithmetic shift.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{types, InstBuilder};
+use cranelift_frontend::FunctionBuilder;
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::Inst;
+
+use super::values::Def;
+use super::{arg, Lowering, Result, Ssa};
+
+impl Lowering<'_, '_> {
+    /// A unary operation on a register.
+    pub(super) fn int1(
+        &mut self,
+        inst: &Inst,
+        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa) -> Ssa,
+    ) -> Result<()> {
+        let x = self.operand(inst, 0)?;
+        let result = f(&mut self.b, x);
+        self.define(inst, result)
+    }
+
+    /// A binary operation on registers.
+    pub(super) fn int2(
+        &mut self,
+        inst: &Inst,
+        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa, Ssa) -> Ssa,
+    ) -> Result<()> {
+        let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        let result = f(&mut self.b, x, y);
+        self.define(inst, result)
+    }
+
+    /// An operation that also says whether it overflowed, in which case the trace is left.
+    pub(super) fn overflowing(
+        &mut self,
+        inst: &Inst,
+        exit: u32,
+        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa, Ssa) -> (Ssa, Ssa),
+    ) -> Result<()> {
+        let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        let (result, overflow) = f(&mut self.b, x, y);
+        self.leave_if(overflow, inst, exit)?;
+        self.define(inst, result)
+    }
+
+    /// A comparison of integers or pointers, made where it is used.
+    pub(super) fn int_compare(&mut self, inst: &Inst, cc: IntCC) -> Result<()> {
+        let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        self.define_as(inst, Def::IntCompare(cc, x, y))
+    }
+
+    pub(super) fn uint_compare(&mut self, inst: &Inst, unsigned: IntCC, signed: IntCC) -> Result<()> {
+        self.int_compare(inst, if planted(Bug::LowerUnsignedAsSigned) { signed } else { unsigned })
+    }
+
+    pub(super) fn is_null(&mut self, inst: &Inst) -> Result<()> {
+        let x = self.operand(inst, 0)?;
+        let null = self.iconst(0);
+        self.define_as(inst, Def::IntCompare(IntCC::Equal, x, null))
+    }
+
+    pub(super) fn select(&mut self, inst: &Inst) -> Result<()> {
+        let condition = self.condition(arg(inst, 0, self.index)?, true)?;
+        let (x, y) = (self.operand(inst, 1)?, self.operand(inst, 2)?);
+        let result = self.b.ins().select(condition, x, y);
+        self.define(inst, result)
+    }
+
+    pub(super) fn int_div(&mut self, inst: &Inst) -> Result<()> {
+        let (x, y) = self.division(inst)?;
+        let result = self.quotient(x, y);
+        self.define(inst, result)
+    }
+
+    pub(super) fn int_rem(&mut self, inst: &Inst) -> Result<()> {
+        let (x, y) = self.division(inst)?;
+        let result = self.remainder(x, y);
+        self.define(inst, result)
+    }
+
+    pub(super) fn int_floor_div(&mut self, inst: &Inst) -> Result<()> {
+        let (x, y) = self.division(inst)?;
+        let result = match y {
+            _ if planted(Bug::LowerFloorDivTruncates) => self.quotient(x, y),
+            Divisor::Constant(y) if y > 0 && y & (y - 1) == 0 => {
+                self.b.ins().sshr_imm_u(x, i64::from(y.trailing_zeros()))
+            }
+            _ => {
+                let quotient = self.quotient(x, y);
+                let divisor = self.divisor(y);
+                let product = self.b.ins().imul(quotient, divisor);
+                let rest = self.b.ins().isub(x, product);
+                let inexact = self.b.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
+                let inexact = self.b.ins().uextend(types::I64, inexact);
+                // The rest has the dividend's sign, so this is set where dividend and divisor differ in sign.
+                let signs = self.b.ins().bxor(rest, divisor);
+                let differ = self.b.ins().ushr_imm_u(signs, 63);
+                let one_less = self.b.ins().band(inexact, differ);
+                self.b.ins().isub(quotient, one_less)
+            }
+        };
+        self.define(inst, result)
+    }
+
+    pub(super) fn int_floor_mod(&mut self, inst: &Inst) -> Result<()> {
+        let (x, y) = self.division(inst)?;
+        let result = match y {
+            Divisor::Constant(y) if y > 0 && y & (y - 1) == 0 => self.b.ins().band_imm_s(x, y - 1),
+            _ => {
+                let rest = self.remainder(x, y);
+                let divisor = self.divisor(y);
+                let signs = self.b.ins().bxor(rest, divisor);
+                let differ = self.b.ins().sshr_imm_u(signs, 63);
+                let correction = self.b.ins().band(differ, divisor);
+                let corrected = self.b.ins().iadd(rest, correction);
+                let exact = self.b.ins().icmp_imm_s(IntCC::Equal, rest, 0);
+                self.b.ins().select(exact, rest, corrected)
+            }
+        };
+        self.define(inst, result)
+    }
+
+    fn division(&mut self, inst: &Inst) -> Result<(Ssa, Divisor)> {
+        let x = self.operand(inst, 0)?;
+        let divisor = arg(inst, 1, self.index)?;
+        Ok(match self.input.trace.int_of(divisor) {
+            Some(constant) => (x, Divisor::Constant(constant)),
+            None => (x, Divisor::Variable(self.value(divisor)?)),
+        })
+    }
+
+    fn divisor(&mut self, y: Divisor) -> Ssa {
+        match y {
+            Divisor::Constant(y) => self.iconst(y),
+            Divisor::Variable(y) => y,
+        }
+    }
+
+    /// `x / y` towards zero.
+    fn quotient(&mut self, x: Ssa, y: Divisor) -> Ssa {
+        match y {
+            Divisor::Constant(0 | -1) => self.b.ins().ineg(x),
+            Divisor::Constant(1) => x,
+            Divisor::Constant(y) => self.quotient_by_constant(x, y),
+            Divisor::Variable(y) => {
+                let other = self.b.ins().ineg(x);
+                self.unless_special(y, other, |b| b.ins().sdiv(x, y))
+            }
+        }
+    }
+
+    /// The rest of `x / y` towards zero.
+    fn remainder(&mut self, x: Ssa, y: Divisor) -> Ssa {
+        match y {
+            Divisor::Constant(0 | 1 | -1) => self.iconst(0),
+            Divisor::Constant(constant) => {
+                let quotient = self.quotient_by_constant(x, constant);
+                let product = self.b.ins().imul_imm_s(quotient, constant);
+                self.b.ins().isub(x, product)
+            }
+            Divisor::Variable(y) => {
+                let other = self.iconst(0);
+                self.unless_special(y, other, |b| b.ins().srem(x, y))
+            }
+        }
+    }
+
+    /// `f`'s value, unless the divisor is 0 or -1: then `other`.
+    fn unless_special(
+        &mut self,
+        divisor: Ssa,
+        other: Ssa,
+        f: impl FnOnce(&mut FunctionBuilder<'_>) -> Ssa,
+    ) -> Ssa {
+        let b = &mut self.b;
+        let (divide, done) = (b.create_block(), b.create_block());
+        let result = b.append_block_param(done, types::I64);
+        let shifted = b.ins().iadd_imm_s(divisor, 1);
+        let special = b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, shifted, 1);
+        b.ins().brif(special, done, &[other.into()], divide, &[]);
+        b.switch_to_block(divide);
+        let regular = f(b);
+        b.ins().jump(done, &[regular.into()]);
+        b.switch_to_block(done);
+        result
+    }
+
+    /// `x / y` towards zero for a constant other than 0, 1 and -1: the upper half of a product with the divisor's
+    /// inverse, rounded up; one more for negative quotients.
+    fn quotient_by_constant(&mut self, x: Ssa, y: i64) -> Ssa {
+        let (inverse, shift) = fixed_point_inverse(y);
+        let factor = self.iconst(inverse);
+        let mut high = self.b.ins().smulhi(x, factor);
+        // The inverse needs 65 bits where its sign is not the divisor's; the missing addend is x itself.
+        if y > 0 && inverse < 0 {
+            high = self.b.ins().iadd(high, x);
+        } else if y < 0 && inverse > 0 {
+            high = self.b.ins().isub(high, x);
+        }
+        let shifted = if shift == 0 { high } else { self.b.ins().sshr_imm_u(high, i64::from(shift)) };
+        let negative = self.b.ins().ushr_imm_u(shifted, 63);
+        self.b.ins().iadd(shifted, negative)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Divisor {
+    Constant(i64),
+    Variable(Ssa),
+}
+
+/// `(m, s)` such that for every `x`, `x / y` towards zero is the upper half of `x * m`, shifted right by `s`, plus
+/// one if negative; `m` is taken modulo 2^64. `y` is not 0, 1 or -1.
+///
+/// The inverse is the smallest `2^p / |y|`, rounded up, whose error stays below `1 / |y|` for every dividend: with
+/// `n` the largest dividend whose rest is `|y| - 1`, that is `2^p > n * (|y| - 2^p mod |y|)` (Granlund and
+/// Montgomery, *Division by Invariant Integers using Multiplication*, 1994).
+fn fixed_point_inverse(y: i64) -> (i64, u32) {
+    let size = u128::from(y.unsigned_abs());
+    // The largest magnitude of a dividend of the quotient's sign: 2^63 - 1 above, 2^63 below.
+    let limit = (1u128 << 63) + u128::from(y < 0);
+    let largest = limit - 1 - limit % size;
+    let mut power = 64;
+    loop {
+        let two = 1u128 << power;
+        let missing = size - two % size;
+        if two > largest * missing {
+            let inverse = (two + missing) / size;
+            let inverse = inverse as u64 as i64;
+            return (if y < 0 { inverse.wrapping_neg() } else { inverse }, power - 64);
+        }
+        power += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the generated code computes.
+    fn divide(x: i64, y: i64) -> i64 {
+        let (inverse, shift) = fixed_point_inverse(y);
+        let mut high = ((i128::from(x) * i128::from(inverse)) >> 64) as i64;
+        if y > 0 && inverse < 0 {
+            high = high.wrapping_add(x);
+        } else if y < 0 && inverse > 0 {
+            high = high.wrapping_sub(x);
+        }
+        let shifted = high >> shift;
+        shifted + (shifted as u64 >> 63) as i64
+    }
+
+    #[test]
+    fn inverses_divide_exactly() {
+        let mut edges: Vec<i64> = (-300..300).collect();
+        for power in 3..64 {
+            let two = 1i64.wrapping_shl(power);
+            edges.extend((-3..4).flat_map(|d| [two.wrapping_add(d), two.wrapping_neg().wrapping_add(d)]));
+        }
+        edges.extend([i64::MIN, i64::MAX, 1_000_000_007, 233_280, 10_i64.pow(18), 3037000499, -3037000500]);
+        for &y in edges.iter().filter(|y| !matches!(y, -1..=1)) {
+            for &x in &edges {
+                assert_eq!(divide(x, y), x.wrapping_div(y), "{x} / {y}");
+            }
+            // Dividends around multiples of the divisor are where a wrong inverse shows.
+            for multiple in [1i64, 2, 3, 1 << 20, i64::MAX / y, i64::MIN / y] {
+                for near in -1..=1 {
+                    let x = multiple.wrapping_mul(y).wrapping_add(near);
+                    assert_eq!(divide(x, y), x.wrapping_div(y), "{x} / {y}");
+                }
+            }
+        }
+    }
+}

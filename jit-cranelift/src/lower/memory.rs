@@ -1,0 +1,126 @@
+//! Memory and calls.
+//!
+//! Problem: cells are narrow or wide, signed or not, at addresses that are sums; functions are C's. Design: an access
+//! uses the operand's recipe (see `values`) so that the whole sum becomes one addressing mode; a narrow integer is
+//! extended by the load itself. Functions are called by their address as a constant, with the declared signature.
+//!
+//! Invariant: no access traps as far as Cranelift knows (the trace's guards protect it), none is taken to be aligned,
+//! and none may move above the guard that protects it. Example: `i1 = load(p0, flags)`, a one-byte cell at 9, is `movzx r, byte [p0+9]`.
+
+use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder, MemFlagsData};
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::schema::{Cell, Func};
+use tracelift_core::{Inst, Payload, Type};
+
+use super::{clif_type, Lowering, Result, Ssa};
+use crate::error::CompileError;
+
+impl<'a> Lowering<'a, '_> {
+    pub(super) fn load(&mut self, inst: &Inst) -> Result<()> {
+        let cell = self.cell(inst)?;
+        let (base, offset) = self.address(inst, 0, cell.offset)?;
+        let flags = self.flags(cell);
+        let signed = cell.signed != (planted(Bug::LowerNarrowLoadSigned) && cell.width < 8);
+        let ins = self.b.ins();
+        let result = match (cell.width, signed) {
+            (1, false) => ins.uload8(types::I64, flags, base, offset),
+            (1, true) => ins.sload8(types::I64, flags, base, offset),
+            (2, false) => ins.uload16(types::I64, flags, base, offset),
+            (2, true) => ins.sload16(types::I64, flags, base, offset),
+            (4, false) => ins.uload32(flags, base, offset),
+            (4, true) => ins.sload32(flags, base, offset),
+            (8, _) => ins.load(clif_type(cell.ty), flags, base, offset),
+            _ => return Err(self.malformed("a cell has no machine width")),
+        };
+        self.define(inst, result)
+    }
+
+    pub(super) fn store(&mut self, inst: &Inst) -> Result<()> {
+        let cell = self.cell(inst)?;
+        let value = self.operand(inst, 1)?;
+        let (base, offset) = self.address(inst, 0, cell.offset)?;
+        let flags = self.flags(cell);
+        let ins = self.b.ins();
+        match cell.width {
+            1 => ins.istore8(flags, value, base, offset),
+            2 => ins.istore16(flags, value, base, offset),
+            4 => ins.istore32(flags, value, base, offset),
+            8 => ins.store(flags, value, base, offset),
+            _ => return Err(self.malformed("a cell has no machine width")),
+        };
+        Ok(())
+    }
+
+    fn cell(&self, inst: &Inst) -> Result<&'a Cell> {
+        let schema = self.input.schema;
+        match inst.payload {
+            Payload::Cell(cell) => {
+                schema.cells().get(cell.index()).ok_or_else(|| self.malformed("no such cell"))
+            }
+            _ => Err(self.malformed("a memory access names no cell")),
+        }
+    }
+
+    /// `can_move` is never set: an immutable cell is still only readable behind the guard on its object.
+    fn flags(&mut self, cell: &Cell) -> MemFlagsData {
+        let mut flags = MemFlagsData::new().with_notrap();
+        if self.input.environment.alias_regions {
+            let region = ir::AliasRegionData { user_id: cell.class.0, description: "alias class".into() };
+            let region = self.b.func.dfg.alias_regions.insert(region);
+            flags = flags.with_alias_region(Some(region));
+        }
+        flags
+    }
+
+    pub(super) fn call(&mut self, inst: &Inst) -> Result<()> {
+        match (self.emit_call(inst)?, inst.result) {
+            (Some(result), Some(_)) => self.define(inst, result),
+            (None, Some(_)) => Err(self.malformed("the function has no result")),
+            (_, None) => Ok(()),
+        }
+    }
+
+    /// A call whose null result leaves the trace.
+    pub(super) fn try_call(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        let result = self.emit_call(inst)?;
+        let (Some(result), false) = (result, self.func(inst)?.result == Some(Type::Float)) else {
+            return Err(self.malformed("a call that may fail has a result that can be null"));
+        };
+        let null = self.b.ins().icmp_imm_s(ir::condcodes::IntCC::Equal, result, 0);
+        self.leave_if(null, inst, exit)?;
+        match inst.result {
+            Some(_) => self.define(inst, result),
+            None => Ok(()),
+        }
+    }
+
+    fn func(&self, inst: &Inst) -> Result<&'a Func> {
+        let schema = self.input.schema;
+        match inst.payload {
+            Payload::Func(func) => {
+                schema.funcs().get(func.index()).ok_or_else(|| self.malformed("no such function"))
+            }
+            _ => Err(self.malformed("a call names no function")),
+        }
+    }
+
+    fn emit_call(&mut self, inst: &Inst) -> Result<Option<Ssa>> {
+        let func = self.func(inst)?;
+        if func.address == 0 {
+            return Err(CompileError::UnknownFunction { name: func.name.clone(), inst: self.index });
+        }
+        let types_agree = func.params.len() == inst.args.len()
+            && func.params.iter().zip(&inst.args).all(|(&ty, &arg)| self.input.trace.ty(arg) == ty);
+        if !types_agree {
+            return Err(self.malformed("the call's arguments are not those of the function"));
+        }
+        let mut signature = ir::Signature::new(self.input.environment.call_conv);
+        signature.params.extend(func.params.iter().map(|&ty| AbiParam::new(clif_type(ty))));
+        signature.returns.extend(func.result.map(|ty| AbiParam::new(clif_type(ty))));
+        let signature = self.b.import_signature(signature);
+        let args = inst.args.iter().map(|&arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
+        let address = self.iconst(func.address as i64);
+        let call = self.b.ins().call_indirect(signature, address, &args);
+        Ok(self.b.inst_results(call).first().copied())
+    }
+}

@@ -1,0 +1,242 @@
+//! Operands: trace values as Cranelift values, some of them computed only where they are used.
+//!
+//! Problem: a comparison fuses with its branch only if both stand together, and a displacement ends in the
+//! addressing mode only if it is known at the load. Design: a trace value is a Cranelift value or a recipe: a
+//! comparison not yet made, or an address with its displacement apart. [`Lowering::value`] carries a recipe out where
+//! a plain value is needed; branches and memory accesses look at the recipe itself. Constants are made once a part:
+//! Cranelift makes them again at every use, in the instruction where possible.
+//!
+//! Invariant: what is cached stands in the current chain of blocks, hence dominates everything that follows in the
+//! part; recipes are carried out afresh each time, so exit stubs may do so too. Example: `a2 = item_addr(a0, i1)`
+//! with stride 8 and offset 16 is kept as `(a0 + i1 * 8, 16)`; `load.elem(a2)` reads `[a0 + i1*8 + 16 + elem]`.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
+use cranelift_codegen::ir::immediates::Ieee64;
+use cranelift_codegen::ir::{types, InstBuilder};
+use tracelift_core::{Const, Inst, Payload, Type, Value};
+
+use super::{arg, Lowering, Result, Ssa};
+use crate::error::CompileError;
+
+/// How a trace value is known.
+#[derive(Clone, Copy)]
+pub(super) enum Def {
+    /// Not yet, or in another part.
+    Unknown,
+    /// In a register.
+    Value(Ssa),
+    /// The outcome of a comparison of integers or pointers.
+    IntCompare(IntCC, Ssa, Ssa),
+    /// The outcome of a comparison of doubles.
+    FloatCompare(FloatCC, Ssa, Ssa),
+    /// A sum whose last addend is constant.
+    Address(Ssa, i32),
+}
+
+/// What is known of the trace's values in the current part.
+pub(super) struct Values {
+    defs: Vec<Def>,
+    /// Integers that are another value plus a constant.
+    affine: HashMap<Value, (Value, i64)>,
+    /// `base + index * stride`, by these three: indexes that differ by a constant share one address.
+    sums: HashMap<(Ssa, Value, u32), Ssa>,
+}
+
+impl Values {
+    pub(super) fn new(count: usize) -> Values {
+        Values { defs: vec![Def::Unknown; count], affine: HashMap::new(), sums: HashMap::new() }
+    }
+
+    /// Forgets everything: another part begins.
+    pub(super) fn forget(&mut self) {
+        self.defs.fill(Def::Unknown);
+        self.affine.clear();
+        self.sums.clear();
+    }
+
+    pub(super) fn define(&mut self, value: Value, ssa: Ssa) {
+        self.define_as(value, Def::Value(ssa));
+    }
+
+    fn define_as(&mut self, value: Value, def: Def) {
+        if let Some(place) = self.defs.get_mut(value.index()) {
+            *place = def;
+        }
+    }
+}
+
+impl Lowering<'_, '_> {
+    /// Defines the instruction's result.
+    pub(super) fn define(&mut self, inst: &Inst, ssa: Ssa) -> Result<()> {
+        self.define_as(inst, Def::Value(ssa))
+    }
+
+    pub(super) fn define_as(&mut self, inst: &Inst, def: Def) -> Result<()> {
+        let result = inst.result.ok_or_else(|| self.malformed("the instruction has no result"))?;
+        self.values.define_as(result, def);
+        Ok(())
+    }
+
+    /// A 64-bit integer constant.
+    pub(super) fn iconst(&mut self, bits: i64) -> Ssa {
+        self.b.ins().iconst(types::I64, bits)
+    }
+
+    /// How a value is known; constants become known here.
+    pub(super) fn def(&mut self, value: Value) -> Result<Def> {
+        let undefined = CompileError::Undefined { value, inst: self.index };
+        let Some(&def) = self.values.defs.get(value.index()) else { return Err(undefined) };
+        let Def::Unknown = def else { return Ok(def) };
+        let bits = match self.input.trace.constant_of(value) {
+            Some(Const::Bits(bits)) => bits,
+            Some(Const::Object(object)) => {
+                return Err(CompileError::UnboundObject { object, inst: self.index });
+            }
+            None => return Err(undefined),
+        };
+        let ssa = match self.input.trace.ty(value) {
+            Type::Float => self.b.ins().f64const(Ieee64::with_bits(bits)),
+            Type::Int | Type::Ref | Type::Addr => self.iconst(bits as i64),
+        };
+        self.values.define(value, ssa);
+        Ok(Def::Value(ssa))
+    }
+
+    /// A value in a register.
+    pub(super) fn value(&mut self, value: Value) -> Result<Ssa> {
+        let def = self.def(value)?;
+        Ok(match def {
+            Def::Value(ssa) => ssa,
+            Def::IntCompare(..) | Def::FloatCompare(..) => {
+                let flag = self.flag(def, true);
+                self.b.ins().uextend(types::I64, flag)
+            }
+            Def::Address(base, offset) => self.b.ins().iadd_imm_s(base, i64::from(offset)),
+            Def::Unknown => return Err(CompileError::Undefined { value, inst: self.index }),
+        })
+    }
+
+    /// The operand at a position, in a register.
+    pub(super) fn operand(&mut self, inst: &Inst, position: usize) -> Result<Ssa> {
+        self.value(arg(inst, position, self.index)?)
+    }
+
+    /// The operand at a position as base and displacement, with `more` added if the sum still fits.
+    pub(super) fn address(&mut self, inst: &Inst, position: usize, more: i32) -> Result<(Ssa, i32)> {
+        let value = arg(inst, position, self.index)?;
+        if let Def::Address(base, offset) = self.def(value)? {
+            if let Some(sum) = offset.checked_add(more) {
+                return Ok((base, sum));
+            }
+        }
+        Ok((self.value(value)?, more))
+    }
+
+    /// A condition as a flag to branch on: set where the value is not 0 (or, if `wanted` is false, where it is 0).
+    pub(super) fn condition(&mut self, value: Value, wanted: bool) -> Result<Ssa> {
+        let def = self.def(value)?;
+        if let Def::IntCompare(..) | Def::FloatCompare(..) = def {
+            return Ok(self.flag(def, wanted));
+        }
+        let value = self.value(value)?;
+        let cc = if wanted { IntCC::NotEqual } else { IntCC::Equal };
+        Ok(self.b.ins().icmp_imm_s(cc, value, 0))
+    }
+
+    /// Carries out a comparison, or its opposite. The opposite of `less` is `greater, equal or unordered`, so NaN
+    /// falls on the right side.
+    fn flag(&mut self, def: Def, wanted: bool) -> Ssa {
+        match def {
+            Def::IntCompare(cc, x, y) => {
+                let cc = if wanted { cc } else { cc.complement() };
+                self.b.ins().icmp(cc, x, y)
+            }
+            Def::FloatCompare(cc, x, y) => {
+                let cc = if wanted { cc } else { cc.complement() };
+                self.b.ins().fcmp(cc, x, y)
+            }
+            Def::Unknown | Def::Value(_) | Def::Address(..) => {
+                unreachable!("only comparisons are passed here")
+            }
+        }
+    }
+
+    /// The result is the operand in another type of the same registers.
+    pub(super) fn same(&mut self, inst: &Inst) -> Result<()> {
+        let def = self.def(arg(inst, 0, self.index)?)?;
+        self.define_as(inst, def)
+    }
+
+    /// Remembers that the result is an operand plus a constant (`sign` 1) or minus one (-1).
+    pub(super) fn note_affine(&mut self, inst: &Inst, sign: i64) {
+        let (Some(result), &[x, y]) = (inst.result, &inst.args[..]) else { return };
+        let trace = self.input.trace;
+        let (root, constant) = match (trace.int_of(x), trace.int_of(y)) {
+            (None, Some(constant)) => (x, constant.wrapping_mul(sign)),
+            (Some(constant), None) if sign == 1 => (y, constant),
+            _ => return,
+        };
+        let (root, before) = self.values.affine.get(&root).copied().unwrap_or((root, 0));
+        self.values.affine.insert(result, (root, before.wrapping_add(constant)));
+    }
+
+    /// Address plus integer: a constant becomes displacement.
+    pub(super) fn addr_add(&mut self, inst: &Inst) -> Result<()> {
+        let constant = self.input.trace.int_of(arg(inst, 1, self.index)?).and_then(|c| i32::try_from(c).ok());
+        if let Some(constant) = constant {
+            let (base, offset) = self.address(inst, 0, constant)?;
+            return self.define_as(inst, Def::Address(base, offset));
+        }
+        let (base, offset) = self.address(inst, 0, 0)?;
+        let index = self.operand(inst, 1)?;
+        let sum = self.b.ins().iadd(base, index);
+        self.define_as(inst, Def::Address(sum, offset))
+    }
+
+    /// Address of an item. All that is constant, also in the index, becomes displacement: `a[i]` and `a[i+1]` share
+    /// one register.
+    pub(super) fn item_addr(&mut self, inst: &Inst) -> Result<()> {
+        let Payload::Scale { stride, offset } = inst.payload else {
+            return Err(self.malformed("item_addr without stride"));
+        };
+        let index = arg(inst, 1, self.index)?;
+        let (root, constant) = self.values.affine.get(&index).copied().unwrap_or((index, 0));
+        let constant = constant.wrapping_mul(i64::from(stride)).wrapping_add(i64::from(offset));
+        let (base, base_offset) = self.address(inst, 0, 0)?;
+        // Wrapping arithmetic makes the two forms equal whatever the index; only the displacement's size matters.
+        let (root, displacement) = match i32::try_from(constant.wrapping_add(i64::from(base_offset))) {
+            Ok(displacement) => (root, displacement),
+            Err(_) => {
+                let base = self.operand(inst, 0)?;
+                let sum = self.item_sum(base, index, stride)?;
+                return self.define_as(inst, Def::Address(sum, offset));
+            }
+        };
+        let sum = self.item_sum(base, root, stride)?;
+        self.define_as(inst, Def::Address(sum, displacement))
+    }
+
+    fn item_sum(&mut self, base: Ssa, index: Value, stride: u32) -> Result<Ssa> {
+        if let Some(&sum) = self.values.sums.get(&(base, index, stride)) {
+            return Ok(sum);
+        }
+        let scaled = match self.input.trace.int_of(index) {
+            Some(constant) => self.iconst(constant.wrapping_mul(i64::from(stride))),
+            None => {
+                let index = self.value(index)?;
+                match stride {
+                    1 => index,
+                    _ if stride.is_power_of_two() => {
+                        self.b.ins().ishl_imm_u(index, i64::from(stride.trailing_zeros()))
+                    }
+                    _ => self.b.ins().imul_imm_s(index, i64::from(stride)),
+                }
+            }
+        };
+        let sum = self.b.ins().iadd(base, scaled);
+        self.values.sums.insert((base, index, stride), sum);
+        Ok(sum)
+    }
+}
