@@ -4,13 +4,18 @@
 //! turns that into machine code. This crate owns the op table ([`ops`]), types and values, descriptors ([`schema`]),
 //! snapshots and resume data ([`snapshot`]). It depends on no other layer.
 
+pub mod eval;
 pub mod ir;
 pub mod meaning;
 pub mod ops;
 pub mod planted;
 pub mod schema;
 pub mod snapshot;
+pub mod testbed;
+#[cfg(feature = "testgen")]
+pub mod testgen;
 pub mod types;
+pub mod world;
 pub mod world_spec;
 
 pub use ir::{Const, ExitKind, Inst, LabelId, Payload, SnapId, Trace, Value};

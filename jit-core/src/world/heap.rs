@@ -1,0 +1,144 @@
+//! The blocks of memory that a world consists of.
+//!
+//! Problem: machine code writes raw memory, so a test world must be raw memory too, and yet every access of the
+//! evaluator has to be checked. Design: each object, item array and entry table is one zeroed, 16-byte aligned
+//! block; a map from start addresses finds the block an address lies in. Invariant: a block's memory is valid
+//! until the heap is dropped or (for blocks made after [`Heap::save`]) restored; retired blocks are kept, so that
+//! a stale pointer in machine code reads poison and never foreign memory.
+
+use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
+use std::collections::BTreeMap;
+
+use crate::schema::LayoutId;
+
+/// What a block is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BlockKind {
+    /// A record.
+    Object(LayoutId),
+    /// The items of a record of that layout.
+    Items(LayoutId),
+    /// The keyed entries of a record of that layout.
+    Entries(LayoutId),
+    /// The frame in which traces are entered.
+    Frame,
+}
+
+struct Block {
+    kind: BlockKind,
+    size: usize,
+    retired: bool,
+    /// What it held when the heap was saved.
+    saved: Option<Box<[u8]>>,
+}
+
+/// All blocks, by start address.
+#[derive(Default)]
+pub(crate) struct Heap {
+    blocks: BTreeMap<u64, Block>,
+}
+
+fn memory_layout(size: usize) -> std::alloc::Layout {
+    std::alloc::Layout::from_size_align(size.max(16), 16).expect("block sizes are far below isize::MAX")
+}
+
+impl Heap {
+    /// A new zeroed block; its address.
+    pub(crate) fn add(&mut self, kind: BlockKind, size: usize) -> u64 {
+        let layout = memory_layout(size);
+        // SAFETY: the layout's size is at least 16.
+        let pointer = unsafe { alloc_zeroed(layout) };
+        if pointer.is_null() {
+            handle_alloc_error(layout);
+        }
+        let address = pointer as usize as u64;
+        self.blocks.insert(address, Block { kind, size, retired: false, saved: None });
+        address
+    }
+
+    /// Poisons a block that is not used any more and refuses further accesses to it.
+    pub(crate) fn retire(&mut self, address: u64) {
+        if let Some(block) = self.blocks.get_mut(&address) {
+            block.retired = true;
+            // SAFETY: the block is ours and `size` bytes long.
+            unsafe { (address as usize as *mut u8).write_bytes(0xDB, block.size) };
+        }
+    }
+
+    fn find(&self, address: u64) -> Option<(u64, &Block)> {
+        let (&start, block) = self.blocks.range(..=address).next_back()?;
+        (address - start < block.size as u64).then_some((start, block))
+    }
+
+    /// Start and kind of the block in which the address lies, retired blocks included.
+    pub(crate) fn block_at(&self, address: u64) -> Option<(u64, BlockKind)> {
+        self.find(address).map(|(start, block)| (start, block.kind))
+    }
+
+    /// Size of the block that starts there, and whether it is retired.
+    pub(crate) fn extent(&self, start: u64) -> Option<(usize, bool)> {
+        self.blocks.get(&start).map(|block| (block.size, block.retired))
+    }
+
+    /// Whether these bytes lie inside one block that is in use.
+    pub(crate) fn contains(&self, address: u64, width: usize) -> bool {
+        self.find(address)
+            .is_some_and(|(start, block)| !block.retired && (address - start) as usize + width <= block.size)
+    }
+
+    /// Remembers what every block holds.
+    pub(crate) fn save(&mut self) {
+        for (&address, block) in &mut self.blocks {
+            // SAFETY: the block is ours and `size` bytes long.
+            let bytes = unsafe { std::slice::from_raw_parts(address as usize as *const u8, block.size) };
+            block.saved = Some(bytes.into());
+        }
+    }
+
+    /// Gives every saved block its bytes back and frees all others.
+    pub(crate) fn restore(&mut self) {
+        self.blocks.retain(|&address, block| {
+            let Some(saved) = &block.saved else {
+                // SAFETY: the block was made by `add` with this size and is dropped from the map here.
+                unsafe { dealloc(address as usize as *mut u8, memory_layout(block.size)) };
+                return false;
+            };
+            block.retired = false;
+            // SAFETY: the block is ours and as long as what was saved of it.
+            unsafe { (address as usize as *mut u8).copy_from_nonoverlapping(saved.as_ptr(), saved.len()) };
+            true
+        });
+    }
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        for (&address, block) in &self.blocks {
+            // SAFETY: the block was made by `add` with this size; the map is dropped with it.
+            unsafe { dealloc(address as usize as *mut u8, memory_layout(block.size)) };
+        }
+    }
+}
+
+/// Reads `width` (1, 2, 4 or 8) bytes at any alignment, zero-extended.
+///
+/// # Safety
+/// The bytes are readable.
+pub(crate) unsafe fn read_raw(address: u64, width: u8) -> u64 {
+    let mut bytes = [0u8; 8];
+    // SAFETY: the caller says that the bytes are readable; width is at most 8.
+    unsafe {
+        bytes.as_mut_ptr().copy_from_nonoverlapping(address as usize as *const u8, width.min(8) as usize)
+    };
+    u64::from_le_bytes(bytes)
+}
+
+/// Writes the low `width` (1, 2, 4 or 8) bytes at any alignment.
+///
+/// # Safety
+/// The bytes are writable.
+pub(crate) unsafe fn write_raw(address: u64, width: u8, bits: u64) {
+    let bytes = bits.to_le_bytes();
+    // SAFETY: the caller says that the bytes are writable; width is at most 8.
+    unsafe { (address as usize as *mut u8).copy_from_nonoverlapping(bytes.as_ptr(), width.min(8) as usize) };
+}
