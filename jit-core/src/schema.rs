@@ -387,9 +387,14 @@ impl Schema {
     /// Adds a fixed field to a layout.
     pub fn add_field(&mut self, layout: LayoutId, cell: Cell) -> FieldId {
         let cell = self.add_cell(cell);
-        self.fields.push(Field { layout, cell });
+        self.add_field_of(Field { layout, cell })
+    }
+
+    /// Adds a field whose cell is declared already.
+    pub fn add_field_of(&mut self, field: Field) -> FieldId {
+        self.fields.push(field);
         let id = FieldId(self.fields.len() as u32 - 1);
-        self.layouts[layout.index()].fields.push(id);
+        self.layouts[field.layout.index()].fields.push(id);
         id
     }
 

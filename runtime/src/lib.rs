@@ -1,1 +1,28 @@
-//! Placeholder module doc.
+//! The service that an interpreter embeds: from hot loops to running machine code and back.
+//!
+//! [`Vm`] is the JIT of one interpreter instance. Rust hosts use it directly: describe the host in `vm.schema`, call
+//! [`Vm::hot`] at hot back edges, record through [`Recorder`], run the code, and hand the exit to [`Vm::exit`]. C
+//! hosts do the same through `include/tracelift.h`, which [`capi`] implements.
+
+pub mod abort;
+pub mod capi;
+pub mod compile;
+pub mod config;
+pub mod exit;
+pub mod hot;
+pub mod location;
+pub mod log;
+pub mod recorder;
+mod slots;
+pub mod stats;
+pub mod vm;
+
+pub use abort::AbortReason;
+pub use compile::CloseOutcome;
+pub use config::{Config, DEFAULT_THRESHOLD};
+pub use exit::{Exit, ExitFrame};
+pub use hot::Action;
+pub use log::Stage;
+pub use recorder::Recorder;
+pub use stats::Stats;
+pub use vm::{Vm, VmError};

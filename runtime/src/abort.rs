@@ -1,0 +1,60 @@
+//! Why recordings are given up, and why code is not compiled: one table of names.
+//!
+//! Problem: a JIT that silently does not compile a loop cannot be understood or improved. Design: every reason has a
+//! constant name, is counted in the statistics under it, and is kept with the location that it stopped. Hosts add
+//! reasons of their own as text. Invariant: no recording ends without either code or a reason.
+
+use std::fmt;
+
+macro_rules! define_reasons {
+    ($( #[doc = $doc:literal] $variant:ident = $name:literal; )*) => {
+        /// Why a recording was given up: a normal, counted outcome, or (the last two) somebody's mistake.
+        #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        pub enum AbortReason {
+            $( #[doc = $doc] $variant, )*
+            /// A reason of the host's own, such as an opcode that it does not record yet.
+            Host(String),
+        }
+
+        impl AbortReason {
+            /// The name under which the reason is counted.
+            pub fn name(&self) -> &str {
+                match self {
+                    $( AbortReason::$variant => $name, )*
+                    AbortReason::Host(text) => text,
+                }
+            }
+        }
+    };
+}
+
+define_reasons! {
+    /// The recorded trace reached the configured number of operations.
+    TooManyOps = "trace too long";
+    /// The recorded trace reached the configured number of snapshots.
+    TooManySnapshots = "too many snapshots";
+    /// More host frames than configured.
+    TooManyFrames = "too many frames";
+    /// Slot types at the head and at the closing kept differing.
+    Unstable = "unstable slot types";
+    /// The optimizer found that the loop contradicts itself.
+    Contradiction = "contradictory trace";
+    /// The system gave no executable memory.
+    NoExecutableMemory = "no executable memory";
+    /// The configured amount of code memory is used up.
+    CodeMemoryFull = "code memory full";
+    /// A function called by the trace has no known address.
+    UnknownFunction = "function without address";
+    /// The host gave the recording up without a reason.
+    Abandoned = "abandoned";
+    /// The host broke a rule of the recording interface.
+    Misuse = "misuse of the recording interface";
+    /// A bug of Tracelift's: the optimizer or the lowering failed on a valid trace.
+    Internal = "internal error";
+}
+
+impl fmt::Display for AbortReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

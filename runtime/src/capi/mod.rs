@@ -1,0 +1,149 @@
+//! The C ABI: every `extern "C"` of the library stands in this folder; `include/tracelift.h` is its contract.
+//!
+//! Problem: a C host can pass anything, and a Rust panic must never unwind into C. Design: every entry point goes
+//! through [`enter`], which checks the handle's magic word and catches panics; ids cross the border plus one, so that
+//! 0 is "none". A failed check leaves a sentence for `tl_last_error`. Invariant: no entry point calls back into the
+//! host, except that `tl_exit` may call the host's allocation functions to lift virtual objects.
+
+mod describe;
+mod record;
+mod service;
+
+use std::ffi::{c_char, CStr, CString};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use tracelift_core::schema::{CellId, ClassId, FieldId, FuncId, LayoutId, TagId};
+use tracelift_core::{Type, Value};
+
+use crate::exit::MAX_WORDS;
+use crate::vm::Vm;
+
+/// What a live handle begins with.
+const MAGIC: u64 = 0x7472_6163_656c_6966;
+
+/// The handle behind `tl_vm`.
+#[repr(C)]
+pub struct TlVm {
+    magic: u64,
+    vm: Vm,
+    last_error: CString,
+    text: CString,
+}
+
+/// `tl_status`.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TlStatus {
+    /// Done.
+    Ok = 0,
+    /// The call broke a rule of the interface.
+    Misuse = 1,
+    /// The recording was given up for a normal reason.
+    Aborted = 2,
+    /// Record again at once.
+    Again = 3,
+    /// A bug of the library's.
+    Internal = 4,
+}
+
+/// Runs `f` on the handle's state. A bad handle gives `otherwise`; so do an error of `f`, whose sentence is kept, and
+/// a panic, which is counted as a bug.
+fn enter<T>(handle: *mut TlVm, otherwise: T, f: impl FnOnce(&mut TlVm) -> Result<T, String>) -> T {
+    // SAFETY: the host passes what tl_new gave it; the magic word catches null, freed and wrong pointers as far as
+    // memory can still be read there.
+    let Some(handle) = (unsafe { handle.as_mut() }).filter(|handle| handle.magic == MAGIC) else {
+        return otherwise;
+    };
+    match catch_unwind(AssertUnwindSafe(|| f(handle))) {
+        Ok(Ok(value)) => value,
+        Ok(Err(sentence)) => {
+            handle.last_error = c_string(&sentence);
+            otherwise
+        }
+        Err(_) => {
+            handle.last_error = c"a bug in Tracelift: it panicked".into();
+            handle.vm.count_internal_error();
+            otherwise
+        }
+    }
+}
+
+/// Text for C: NUL bytes inside are dropped.
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+/// A C string as Rust text.
+///
+/// # Safety
+/// `text` is null or NUL-terminated.
+unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, String> {
+    if text.is_null() {
+        return Err("a text is null".into());
+    }
+    // SAFETY: promised by the caller.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| "a text is not UTF-8".into())
+}
+
+/// A C array as a slice; null is empty.
+///
+/// # Safety
+/// `start` is null or points to `count` initialized elements.
+unsafe fn slice<'a, T>(start: *const T, count: usize) -> &'a [T] {
+    if start.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: promised by the caller.
+    unsafe { std::slice::from_raw_parts(start, count) }
+}
+
+fn type_of(number: u32) -> Result<Option<Type>, String> {
+    match number {
+        4 => Ok(None),
+        _ => {
+            Type::ALL.get(number as usize).copied().map(Some).ok_or_else(|| format!("{number} is no tl_type"))
+        }
+    }
+}
+
+macro_rules! ids {
+    ($($name:ident: $id:ident in $table:ident, $what:literal;)*) => {$(
+        fn $name(vm: &Vm, number: u32) -> Result<$id, String> {
+            match number.checked_sub(1) {
+                Some(index) if (index as usize) < vm.schema.$table().len() => Ok($id(index)),
+                _ => Err(format!(concat!("{} is no ", $what, " of this vm"), number)),
+            }
+        }
+    )*};
+}
+
+ids! {
+    tag_id: TagId in tags, "tag";
+    class_id: ClassId in classes, "alias class";
+    cell_id: CellId in cells, "cell";
+    field_id: FieldId in fields, "field";
+    func_id: FuncId in funcs, "function";
+}
+
+/// Layouts keep their number across the border, since host functions get it from compiled code: `tl_new` declares an
+/// unused layout 0.
+fn layout_id(vm: &Vm, number: u32) -> Result<LayoutId, String> {
+    match number {
+        1.. if (number as usize) < vm.schema.layouts().len() => Ok(LayoutId(number)),
+        _ => Err(format!("{number} is no layout of this vm")),
+    }
+}
+
+/// An id that may be 0 for "none".
+fn optional<T>(number: u32, id: impl FnOnce(u32) -> Result<T, String>) -> Result<Option<T>, String> {
+    if number == 0 {
+        Ok(None)
+    } else {
+        id(number).map(Some)
+    }
+}
+
+fn to_c(value: Option<Value>) -> u32 {
+    value.map_or(0, |value| value.0 + 1)
+}

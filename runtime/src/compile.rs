@@ -1,0 +1,264 @@
+//! From a closed recording to installed code.
+//!
+//! Problem: between a recording and its code lie four stages, each of which may say no, and none of which may take
+//! the program down. Design: one function per stage, a typed reason for every no, and a net below our own panics:
+//! an optimizer or code generator that panics on a valid trace is a bug, counted as `internal error`, and the
+//! program goes on in the interpreter (with `verify`, as in tests, it is an error that tests see). Invariant: a trace
+//! is published in its location only when its code is installed and its exit tables are complete.
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::time::Instant;
+
+use tracelift_core::Trace;
+mod text {
+    pub fn print_trace(t: &tracelift_core::Trace, _s: &tracelift_core::Schema) -> String {
+        format!("{:#?}", t.insts)
+    }
+}
+mod verify {
+    #[derive(Clone, Copy)]
+    pub enum Mode {
+        Recorded,
+        Expanded,
+    }
+    pub fn verify(_: &tracelift_core::Trace, _: &tracelift_core::Schema, _: Mode) -> Vec<String> {
+        vec![]
+    }
+}
+use tracelift_cranelift::{CodeMemory, CompileError, Request, TreeId};
+use tracelift_opt::{OptError, Optimized};
+
+use crate::abort::AbortReason;
+use crate::location::Key;
+use crate::log::Stage;
+use crate::recorder::Closed;
+use crate::vm::{Backend, TraceData, Vm, EXIT_BUFFER_CELLS};
+
+/// How often a recording is taken again because slot types changed under it.
+const MAX_RETRIES: u32 = 3;
+
+/// What became of a recording.
+#[derive(Debug)]
+pub enum CloseOutcome {
+    /// Compiled: the trace's number.
+    Compiled(u32),
+    /// Slot types changed: record again at once.
+    Again,
+    /// Given up, for this reason.
+    Aborted(AbortReason, String),
+}
+
+impl Vm {
+    /// The recorded loop is back at its head; see `tl_record_close`.
+    pub fn close_recording(&mut self) -> CloseOutcome {
+        let Some(recorder) = self.recorder.take() else {
+            return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
+        };
+        let (key, retries, needs) = (recorder.key, recorder.retries, recorder.needs());
+        let base = recorder.base();
+        let result = match recorder.close(&self.schema) {
+            Ok(Closed::Loop(trace)) => self.compile(key, trace, needs),
+            Ok(Closed::Again) if retries < MAX_RETRIES => {
+                self.totals.retaken += 1;
+                self.start_recording(key, base, retries + 1);
+                return CloseOutcome::Again;
+            }
+            Ok(Closed::Again) => Err((AbortReason::Unstable, "slot types kept changing".into())),
+            Err(failure) => Err(failure),
+        };
+        match result {
+            Ok(number) => CloseOutcome::Compiled(number),
+            Err((reason, sentence)) => {
+                self.give_up(key, reason.clone(), &sentence);
+                CloseOutcome::Aborted(reason, sentence)
+            }
+        }
+    }
+
+    /// Gives the recording up; see `tl_record_abort`. A failure that the recorder found itself goes first.
+    pub fn abort_recording(&mut self, reason: AbortReason) {
+        if let Some(recorder) = self.recorder.take() {
+            let (reason, sentence) = recorder.failure().cloned().unwrap_or((reason, String::new()));
+            self.give_up(recorder.key, reason, &sentence);
+        }
+    }
+
+    fn compile(
+        &mut self,
+        key: Key,
+        recorded: Trace,
+        needs: (u32, u32),
+    ) -> Result<u32, (AbortReason, String)> {
+        let number = self.traces.len() as u32;
+        self.log.entry(Stage::Record, &format!("trace {number} {} recorded", recorded.name), || {
+            text::print_trace(&recorded, &self.schema)
+        });
+        if self.config.verify {
+            check(&recorded, &self.schema, verify::Mode::Recorded)?;
+        }
+        let start = Instant::now();
+        let optimized = self.optimize(&recorded)?;
+        self.totals.compile.optimize_us += start.elapsed().as_micros() as u64;
+        self.log.entry(Stage::Opt, &format!("trace {number} {} optimized", recorded.name), || {
+            text::print_trace(&optimized.trace, &self.schema)
+        });
+        if self.config.verify {
+            check(&optimized.trace, &self.schema, verify::Mode::Expanded)?;
+        }
+        self.log.entry(Stage::Resume, &format!("trace {number} resume data"), || {
+            describe_resume(&optimized.resume, &self.schema)
+        });
+        let data = self.generate(number, key, &recorded, optimized, needs)?;
+        self.publish(key, number, data);
+        Ok(number)
+    }
+
+    fn optimize(&mut self, recorded: &Trace) -> Result<Optimized, (AbortReason, String)> {
+        let (schema, config) = (&self.schema, &self.config.opt);
+        let result = catch_unwind(AssertUnwindSafe(|| tracelift_opt::optimize(recorded, schema, config)));
+        match result {
+            Ok(Ok(optimized)) => {
+                for (&rule, &count) in &optimized.report.rules {
+                    *self.totals.rewrites.entry(rule.to_string()).or_default() += count;
+                }
+                Ok(optimized)
+            }
+            Ok(Err(error @ OptError::Contradiction(_))) => {
+                Err((AbortReason::Contradiction, error.to_string()))
+            }
+            Ok(Err(error)) => Err((AbortReason::Misuse, error.to_string())),
+            Err(_) => Err((AbortReason::Internal, "the optimizer panicked".into())),
+        }
+    }
+
+    fn generate(
+        &mut self,
+        number: u32,
+        key: Key,
+        recorded: &Trace,
+        optimized: Optimized,
+        needs: (u32, u32),
+    ) -> Result<TraceData, (AbortReason, String)> {
+        let Optimized { trace, resume, .. } = optimized;
+        let Some(pool) = resume.pool_bits() else {
+            return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
+        };
+        let mut request = Request::new(number, self.cells.exit_buffer.as_mut_ptr());
+        if self.counts_guards() {
+            request = request.force(&mut *self.cells.force);
+        }
+        if self.config.count_iterations {
+            request = request.count_iterations(&mut *self.cells.iterations);
+        }
+        let (compiler, arena) = match &mut self.backend {
+            Backend::Ready(ready) => (&mut ready.0, &mut ready.1),
+            Backend::Refused(reason, sentence) => return Err((reason.clone(), sentence.clone())),
+        };
+        let schema = &self.schema;
+        let compiled = match catch_unwind(AssertUnwindSafe(|| compiler.compile(&trace, schema, &request))) {
+            Ok(Ok(compiled)) => compiled,
+            Ok(Err(error @ CompileError::UnknownFunction { .. })) => {
+                return Err((AbortReason::UnknownFunction, error.to_string()));
+            }
+            Ok(Err(error)) => return Err((AbortReason::Internal, error.to_string())),
+            Err(_) => return Err((AbortReason::Internal, "the code generator panicked".into())),
+        };
+        if compiled.buffer_cells > EXIT_BUFFER_CELLS {
+            return Err((AbortReason::TooManyOps, "an exit has too many live values".into()));
+        }
+        let code = arena.install(TreeId(number), &compiled).map_err(|error| match error {
+            CodeMemory::Full { .. } => (AbortReason::CodeMemoryFull, error.to_string()),
+            _ => (AbortReason::NoExecutableMemory, error.to_string()),
+        })?;
+        let name = recorded.name.clone();
+        self.log.entry(Stage::Clif, &format!("trace {number} {name} clif"), || {
+            compiled.clif.clone().unwrap_or_default()
+        });
+        self.log.entry(Stage::Asm, &format!("trace {number} {name} machine code"), || {
+            compiled.disasm.clone().unwrap_or_default()
+        });
+        Ok(TraceData {
+            name,
+            code,
+            entry: recorded.entry.iter().chain(&recorded.entry_tags).copied().collect(),
+            needs,
+            entries: 0,
+            exits: Default::default(),
+            exit_counts: vec![0; compiled.exits.len()].into(),
+            ops: (recorded.op_count() as u64, trace.op_count() as u64),
+            compiled,
+            resume,
+            pool,
+        })
+    }
+
+    fn publish(&mut self, key: Key, number: u32, data: TraceData) {
+        let stats = &data.compiled.stats;
+        let totals = &mut self.totals.compile;
+        totals.traces += 1;
+        totals.ops_recorded += data.ops.0;
+        totals.ops_optimized += data.ops.1;
+        totals.guards += stats.guards as u64;
+        totals.code_bytes += stats.code_bytes as u64;
+        totals.resume_bytes += data.resume.bytes.len() as u64;
+        totals.codegen_us += (stats.build_ns + stats.codegen_ns) / 1000;
+        self.exit_state.reserve(&data.compiled);
+        self.traces.push(Some(Box::new(data)));
+        let location = self.locations.entry(key).or_default();
+        location.compiled(number);
+        self.counters.pin(location.counter);
+    }
+
+    /// Keys from `low` up to and without `high` are no longer valid: their code is freed. None of it may be running.
+    pub fn forget(&mut self, low: Key, high: Key) {
+        if self.recorder.as_ref().is_some_and(|recorder| (low..high).contains(&recorder.key)) {
+            self.recorder = None;
+            *self.totals.aborts.entry(AbortReason::Abandoned.name().to_string()).or_default() += 1;
+        }
+        let gone: Vec<Key> = self.locations.keys().copied().filter(|key| (low..high).contains(key)).collect();
+        for key in gone {
+            let location = self.locations.remove(&key).expect("the key was just found");
+            for number in location.entries {
+                self.counters.unpin(location.counter);
+                self.traces[number as usize] = None;
+                if let Backend::Ready(ready) = &mut self.backend {
+                    ready.1.free(TreeId(number));
+                }
+            }
+        }
+    }
+}
+
+/// With `verify`, an invalid trace is a bug that tests must see.
+fn check(
+    trace: &Trace,
+    schema: &tracelift_core::Schema,
+    mode: verify::Mode,
+) -> Result<(), (AbortReason, String)> {
+    let errors = verify::verify(trace, schema, mode);
+    match errors.first() {
+        None => Ok(()),
+        Some(error) => Err((AbortReason::Internal, format!("invalid trace: {error}"))),
+    }
+}
+
+/// Resume data for people: one line per exit.
+fn describe_resume(resume: &tracelift_opt::ResumeTable, schema: &tracelift_core::Schema) -> String {
+    let mut out = format!("{} bytes, {} distinct\n", resume.bytes.len(), resume.distinct);
+    for (number, exit) in resume.exits.iter().enumerate() {
+        out += &format!("exit {number} ({}):", exit.kind.name());
+        let Ok(state) = resume.state(number) else { continue };
+        for frame in state.frames() {
+            let words: Vec<_> =
+                frame.words.map(|index| format!("{:?}", resume.pool[index as usize])).collect();
+            let slots: Vec<_> = frame
+                .slots
+                .map(|slot| format!("{}: {} {:?}", slot.slot, schema.tag(slot.tag).name, slot.source))
+                .collect();
+            out +=
+                &format!(" frame {} words [{}] slots [{}]", frame.base, words.join(", "), slots.join(", "));
+        }
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,71 @@
+//! What can be set when a JIT is made; it is read once and never again.
+//!
+//! Example: `Config { threshold: 1, verify: true, ..Config::default() }` records every loop at its first back edge
+//! and checks every trace.
+
+use std::path::PathBuf;
+
+use crate::log::Stage;
+
+/// Settings of a [`Vm`](crate::Vm).
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Whether anything is recorded at all.
+    pub enabled: bool,
+    /// Back edges of a loop before it is recorded, at least 1.
+    pub threshold: u32,
+    /// Operations in a recorded trace.
+    pub max_ops: usize,
+    /// Snapshots in a recorded trace.
+    pub max_snapshots: usize,
+    /// Host frames in a snapshot.
+    pub max_frames: usize,
+    /// Compiled entries of one loop, for different types of its slots.
+    pub max_entries: usize,
+    /// Limit of machine code in bytes.
+    pub code_bytes: usize,
+    /// The optimizer's passes.
+    pub opt: tracelift_opt::Config,
+    /// Check every trace after recording and after optimization, and Cranelift's input: for tests.
+    pub verify: bool,
+    /// Test aid: the Nth guard execution (from 1) fails.
+    pub force_exit: Option<u64>,
+    /// Compiled code counts the guards that it executes.
+    pub count_guards: bool,
+    /// Compiled loops count their iterations.
+    pub count_iterations: bool,
+    /// Test aid: behave as if the system refused executable memory.
+    pub refuse_executable_memory: bool,
+    /// Test aid: the Nth allocation of code memory (from 1) fails.
+    pub fail_code_allocation: Option<u64>,
+    /// Stages that are logged.
+    pub log: Vec<Stage>,
+    /// Where the log goes; standard error if not set.
+    pub log_file: Option<PathBuf>,
+}
+
+/// Back edges of a loop before it is recorded, unless configured.
+pub const DEFAULT_THRESHOLD: u32 = 56;
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            enabled: true,
+            threshold: DEFAULT_THRESHOLD,
+            max_ops: 8000,
+            max_snapshots: 2000,
+            max_frames: 20,
+            max_entries: 4,
+            code_bytes: 64 << 20,
+            opt: tracelift_opt::Config::default(),
+            verify: false,
+            force_exit: None,
+            count_guards: false,
+            count_iterations: false,
+            refuse_executable_memory: false,
+            fail_code_allocation: None,
+            log: Vec::new(),
+            log_file: None,
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Leaving compiled code: from raw values in the exit buffer to the interpreter's state.
+//!
+//! Problem: after an exit the host's frames must hold exactly what the interpreter would have put there, and objects
+//! that were never made must exist. Design: the exit's number leads straight to its resume data; virtual objects are
+//! lifted first (all made, then filled, so that cycles are no special case: seed 002, Figure 6), then pending stores
+//! are made, then slots are written, and the frames' words are handed to the host. Nothing is searched or locked,
+//! and the buffers are reserved when a trace is published. Invariant: an exit cannot fail.
+
+use std::ffi::c_void;
+
+use tracelift_core::schema::{CellId, Element, LayoutId, TagId};
+use tracelift_core::{ExitKind, Schema};
+use tracelift_cranelift::Compiled;
+use tracelift_opt::resume::{PendingData, PlaceData, ResumeSource, ResumeState, VirtualData};
+
+use crate::log::Stage;
+use crate::slots;
+use crate::vm::{TraceData, Vm};
+
+/// Words per frame that an exit has room for.
+pub const MAX_WORDS: usize = 8;
+
+/// The lower half of what compiled code returns when its entry's types did not match.
+const REFUSED: u32 = u32::MAX;
+
+/// A host frame to go on in (`tl_frame`).
+#[repr(C)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct ExitFrame {
+    /// Slots from the entry frame's base to this frame's.
+    pub base: i32,
+    /// The host's words, as they were recorded.
+    pub words: [u64; MAX_WORDS],
+}
+
+/// Buffers of exits, reused.
+#[derive(Default)]
+pub(crate) struct ExitState {
+    frames: Vec<ExitFrame>,
+    lifted: Vec<u64>,
+}
+
+impl ExitState {
+    /// Makes room for the exits of a trace, so that leaving it allocates nothing.
+    pub(crate) fn reserve(&mut self, compiled: &Compiled) {
+        self.frames.reserve(16);
+        self.lifted.reserve(compiled.buffer_cells.max(16));
+    }
+}
+
+/// How compiled code was left.
+#[derive(Clone, Copy, Debug)]
+pub struct Exit<'a> {
+    /// Why; `None` if the entry was refused and nothing happened.
+    pub kind: Option<ExitKind>,
+    /// Frames to go on in, outermost first.
+    pub frames: &'a [ExitFrame],
+}
+
+/// The host's memory as an exit sees it.
+struct Host<'a> {
+    schema: &'a Schema,
+    context: *mut c_void,
+    buffer: &'a [u64],
+    pool: &'a [u64],
+    lifted: &'a mut Vec<u64>,
+}
+
+impl Vm {
+    /// Compiled code returned `left`; see `tl_exit`.
+    ///
+    /// # Safety
+    /// This VM's code was just called with this context and base, and returned `left`. The frame has room for the
+    /// slots and frames that the entry said an exit needs.
+    pub unsafe fn exit(&mut self, left: u64, context: *mut c_void, base: *mut u8) -> Exit<'_> {
+        let (number, exit) = ((left >> 32) as usize, left as u32);
+        self.exit_state.frames.clear();
+        let trace = match self.traces.get_mut(number) {
+            Some(Some(trace)) if exit != REFUSED => trace,
+            _ => {
+                self.totals.refused += 1;
+                return Exit { kind: None, frames: &[] };
+            }
+        };
+        let kind = trace.compiled.exits[exit as usize].kind;
+        trace.exits.count(kind);
+        trace.exit_counts[exit as usize] += 1;
+        self.totals.exits.count(kind);
+        self.exit_state.lifted.clear();
+        let mut host = Host {
+            schema: &self.schema,
+            context,
+            buffer: &self.cells.exit_buffer,
+            pool: &trace.pool,
+            lifted: &mut self.exit_state.lifted,
+        };
+        // SAFETY: passed on from the caller.
+        unsafe { host.restore(trace, exit, base, &mut self.exit_state.frames) };
+        self.log.entry(Stage::Exit, &format!("exit {exit} of trace {number}: {}", kind.name()), String::new);
+        Exit { kind: Some(kind), frames: &self.exit_state.frames }
+    }
+}
+
+impl Host<'_> {
+    unsafe fn restore(&mut self, trace: &TraceData, exit: u32, base: *mut u8, frames: &mut Vec<ExitFrame>) {
+        let state = match trace.resume.state(exit as usize) {
+            Ok(state) => state,
+            // The table was made with the code; that it does not decode is a bug which must not go on silently.
+            Err(error) => panic!("the resume data of exit {exit} is damaged: {error}"),
+        };
+        // SAFETY: passed on from the caller, for all below.
+        unsafe {
+            self.lift(&state);
+            state.pending().for_each(|store| self.store(&store));
+            let layout = self.schema.slots();
+            for frame in state.frames() {
+                let mut words = [0; MAX_WORDS];
+                words.iter_mut().zip(frame.words).for_each(|(word, index)| *word = self.pool[index as usize]);
+                for slot in frame.slots {
+                    let tag = self.schema.tag(slot.tag).bits;
+                    slots::write_slot(base, frame.base + slot.slot, &layout, tag, self.bits(slot.source));
+                }
+                frames.push(ExitFrame { base: frame.base, words });
+            }
+        }
+    }
+
+    fn bits(&self, source: ResumeSource) -> Option<u64> {
+        match source {
+            ResumeSource::Virtual(index) => Some(self.lifted[index as usize]),
+            _ => source.bits(self.buffer, self.pool),
+        }
+    }
+
+    /// Makes every virtual object, then fills them.
+    unsafe fn lift(&mut self, state: &ResumeState<'_>) {
+        for object in state.virtuals() {
+            let func = self.schema.layout(object.layout).alloc.expect("virtual records have an allocator");
+            let args = [u64::from(object.layout.0), u64::from(object.items), u64::from(object.keys)];
+            // SAFETY: the host declared the function with this signature.
+            let address = unsafe { self.call(func, &args) };
+            assert!(address != 0, "the host secured memory for lifting before the entry");
+            self.lifted.push(address);
+        }
+        for (index, object) in state.virtuals().enumerate() {
+            let address = self.lifted[index];
+            // SAFETY: the object was just made with this layout and room for its parts.
+            unsafe { self.fill(address, &object) };
+        }
+    }
+
+    unsafe fn fill(&mut self, address: u64, object: &VirtualData<'_>) {
+        let layout = self.schema.layout(object.layout);
+        // SAFETY: passed on from the caller, for all below.
+        unsafe {
+            for (field, source) in object.fields.clone() {
+                self.write(address, self.schema.field(field).cell, self.bits(source));
+            }
+            if let Some(items) = &layout.items {
+                let base = self.read_cell(address, items.base);
+                for (index, tag, source) in object.item_values.clone() {
+                    let at = base + u64::from(index) * u64::from(items.element.stride);
+                    self.write_element(at, &items.element, tag, self.bits(source));
+                }
+            }
+            for (key, tag, source) in object.entries.clone() {
+                let keys = layout.keys.as_ref().expect("entries lie in a keyed part");
+                let insert = keys.insert.expect("virtual records with entries can insert");
+                let key = self.bits(key).expect("a key is a constant");
+                let at = self.call(insert, &[u64::from(object.layout.0), address, key]);
+                assert!(at != 0, "the host secured memory for lifting before the entry");
+                self.write_element(at, &keys.element, tag, self.bits(source));
+            }
+        }
+    }
+
+    unsafe fn store(&mut self, store: &PendingData) {
+        let object = self.bits(store.object).expect("an object is stored into");
+        let payload = self.bits(store.source);
+        // SAFETY: passed on from the caller, for all below; the place existed when the trace put the store off.
+        unsafe {
+            match store.place {
+                PlaceData::Field(field) => self.write(object, self.schema.field(field).cell, payload),
+                PlaceData::Item(layout, index) => {
+                    let items = self.schema.layout(layout).items.expect("an item lies in an indexed part");
+                    let index = self.bits(index).expect("an index is a value") as i64 - items.first;
+                    let base = self.read_cell(object, items.base);
+                    let at = base.wrapping_add((index as u64).wrapping_mul(u64::from(items.element.stride)));
+                    self.write_element(at, &items.element, store.tag, payload);
+                }
+                PlaceData::Key(layout, key) => self.store_key(object, layout, key, store.tag, payload),
+            }
+        }
+    }
+
+    unsafe fn store_key(
+        &mut self,
+        object: u64,
+        layout: LayoutId,
+        key: ResumeSource,
+        tag: Option<TagId>,
+        payload: Option<u64>,
+    ) {
+        let keys = self.schema.layout(layout).keys.expect("an entry lies in a keyed part");
+        let key = self.bits(key).expect("a key is a constant");
+        // SAFETY: passed on from the caller.
+        unsafe {
+            let at = self.call(keys.find, &[u64::from(layout.0), object, key]);
+            self.write_element(at, &keys.element, tag, payload);
+        }
+    }
+
+    unsafe fn call(&self, func: tracelift_core::schema::FuncId, args: &[u64]) -> u64 {
+        let address = self.schema.func(func).address;
+        let arg = |index: usize| args.get(index).copied().unwrap_or(0);
+        // SAFETY: lifting functions take the context and three integers or pointers (see the schema), and the host
+        // declared this address as one.
+        unsafe {
+            let function: extern "C" fn(*mut c_void, u64, u64, u64) -> u64 = std::mem::transmute(address);
+            function(self.context, arg(0), arg(1), arg(2))
+        }
+    }
+
+    unsafe fn read_cell(&self, object: u64, cell: CellId) -> u64 {
+        let offset = self.schema.cell(cell).offset as isize;
+        // SAFETY: passed on from the caller.
+        unsafe { slots::read_word((object as *const u8).offset(offset)) }
+    }
+
+    unsafe fn write(&self, object: u64, cell: CellId, payload: Option<u64>) {
+        let cell = self.schema.cell(cell);
+        // SAFETY: passed on from the caller.
+        unsafe {
+            let at = (object as *mut u8).offset(cell.offset as isize);
+            slots::write_cell(at, cell.width, payload.unwrap_or(0));
+        }
+    }
+
+    unsafe fn write_element(&self, at: u64, element: &Element, tag: Option<TagId>, payload: Option<u64>) {
+        // SAFETY: passed on from the caller, for both.
+        unsafe {
+            if payload.is_some() {
+                self.write(at, element.value[0], payload);
+            }
+            if let (Some(cell), Some(tag)) = (element.tag, tag) {
+                self.write(at, cell, Some(self.schema.tag(tag).bits));
+            }
+        }
+    }
+}

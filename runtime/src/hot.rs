@@ -1,0 +1,204 @@
+//! What to do at a hot back edge: nothing, run code, or record.
+//!
+//! Problem: the host's fast path must be one decrement and one test, yet loops share counters by hashing. Design:
+//! the counters are the host's array; the VM knows what each was last set to, so that the ticks that elapsed are
+//! credited to whoever fires, and *pins* a counter to 1 while any loop that uses it has code. Invariant: the sum of
+//! elapsed ticks over all counters is exactly the number of back edges that the interpreter took.
+
+use tracelift_core::ir::EntrySlot;
+use tracelift_core::Schema;
+
+use crate::abort::AbortReason;
+use crate::location::Key;
+use crate::recorder::{Limits, Recorder};
+use crate::vm::{Backend, Vm};
+
+/// The host's counters and what the VM last set them to.
+pub struct Counters {
+    start: *mut u32,
+    set_to: Vec<u32>,
+    pins: Vec<u32>,
+    spent: u64,
+    initial: u32,
+}
+
+impl Counters {
+    pub(crate) fn new(initial: u32) -> Counters {
+        Counters { start: std::ptr::null_mut(), set_to: Vec::new(), pins: Vec::new(), spent: 0, initial }
+    }
+
+    /// Takes over the host's counters.
+    ///
+    /// # Safety
+    /// `start` points to `count` counters that live as long as the VM and are only decremented by the host.
+    pub(crate) unsafe fn attach(&mut self, start: *mut u32, count: usize) {
+        self.start = start;
+        self.set_to = vec![self.initial; count];
+        self.pins = vec![0; count];
+        for index in 0..count {
+            // SAFETY: promised by the caller.
+            unsafe { start.add(index).write(self.initial) };
+        }
+    }
+
+    fn index(&self, counter: *const u32) -> Option<usize> {
+        let offset = (counter as usize).checked_sub(self.start as usize)?;
+        let index = offset / size_of::<u32>();
+        (index < self.set_to.len()).then_some(index)
+    }
+
+    fn value(&self, index: usize) -> u32 {
+        // SAFETY: the index is below the number of counters, which live as long as the VM (see `attach`).
+        unsafe { self.start.add(index).read() }
+    }
+
+    fn set(&mut self, index: usize, value: u32) {
+        self.set_to[index] = value;
+        // SAFETY: as in `value`.
+        unsafe { self.start.add(index).write(value) };
+    }
+
+    /// Back edges that the interpreter took.
+    pub(crate) fn ticks(&self) -> u64 {
+        let open = (0..self.set_to.len()).map(|i| u64::from(self.set_to[i].wrapping_sub(self.value(i))));
+        self.spent + open.sum::<u64>()
+    }
+
+    /// Another trace begins at a loop with this counter: every back edge from now on takes the slow path.
+    pub(crate) fn pin(&mut self, index: usize) {
+        let Some(pins) = self.pins.get_mut(index) else { return };
+        *pins += 1;
+        self.spent += u64::from(self.set_to[index].wrapping_sub(self.value(index)));
+        self.set(index, 1);
+    }
+
+    /// Such a trace is gone.
+    pub(crate) fn unpin(&mut self, index: usize) {
+        if let Some(pins) = self.pins.get_mut(index) {
+            *pins = pins.saturating_sub(1);
+        }
+    }
+}
+
+/// What the host is to do.
+#[derive(Clone, Copy, Debug)]
+pub enum Action {
+    /// Go on interpreting.
+    Nothing,
+    /// Call this code.
+    Run {
+        /// The code.
+        code: tracelift_cranelift::CodePtr,
+        /// Slots above the frame base, and frames, that an exit may need.
+        needs: (u32, u32),
+    },
+    /// Start a recording.
+    Record,
+}
+
+impl Vm {
+    /// Makes the host's counters known; see `tl_set_counters`.
+    ///
+    /// # Safety
+    /// `start` points to `count` counters that live as long as the VM.
+    pub unsafe fn set_counters(&mut self, start: *mut u32, count: usize) {
+        // SAFETY: promised by the caller.
+        unsafe { self.counters.attach(start, count) };
+    }
+
+    /// `counter` reached zero at the loop `key` whose frame's slots are at `base`; see `tl_hot`.
+    ///
+    /// # Safety
+    /// `base` points to the frame's slots, as many as any trace of this loop names.
+    pub unsafe fn hot(&mut self, key: Key, counter: *const u32, base: *const u8) -> Action {
+        let Some(index) = self.counters.index(counter) else { return Action::Nothing };
+        self.events += 1;
+        let ticks = u64::from(self.counters.set_to[index]);
+        self.counters.spent += ticks;
+        self.locations.entry(key).or_default().counter = index;
+        let action = if self.config.enabled && self.recorder.is_none() {
+            // SAFETY: passed on from the caller.
+            unsafe { self.decide(key, ticks, base) }
+        } else {
+            Action::Nothing
+        };
+        let next = match action {
+            Action::Run { .. } => 1,
+            _ if !self.config.enabled => u32::MAX,
+            _ if self.counters.pins[index] > 0 => 1,
+            _ => {
+                let location = self.locations.entry(key).or_default();
+                let needed = location.needed(self.config.threshold, self.events);
+                needed.saturating_sub(location.heat).clamp(1, u64::from(u32::MAX)) as u32
+            }
+        };
+        self.counters.set(index, next);
+        action
+    }
+
+    unsafe fn decide(&mut self, key: Key, ticks: u64, base: *const u8) -> Action {
+        if matches!(self.backend, Backend::Refused(..)) {
+            return Action::Nothing;
+        }
+        let (threshold, now, max_entries) = (self.config.threshold, self.events, self.config.max_entries);
+        let location = self.locations.entry(key).or_default();
+        for &number in &location.entries {
+            let trace = self.traces[number as usize].as_mut().expect("a location's traces are alive");
+            // SAFETY: passed on from the caller.
+            if unsafe { tags_match(&trace.entry, base, &self.schema) } {
+                trace.entries += 1;
+                self.totals.entries += 1;
+                return Action::Run { code: trace.code, needs: trace.needs };
+            }
+        }
+        if !location.entries.is_empty() {
+            self.totals.refused += 1;
+            location.misses += 1;
+            if location.entries.len() >= max_entries {
+                return Action::Nothing;
+            }
+        }
+        location.heat += ticks;
+        if location.heat < location.needed(threshold, now) {
+            return Action::Nothing;
+        }
+        Action::Record
+    }
+
+    /// Starts a recording at the loop `key`; false if one is in progress.
+    pub fn start_recording(&mut self, key: Key, base: *const u8, retries: u32) -> bool {
+        if self.recorder.is_some() {
+            return false;
+        }
+        let limits = Limits {
+            ops: self.config.max_ops,
+            snapshots: self.config.max_snapshots,
+            frames: self.config.max_frames,
+        };
+        self.totals.recordings += 1;
+        self.recorder = Some(Recorder::new(key, base, limits, retries));
+        true
+    }
+
+    /// Gives up on a location for now.
+    pub(crate) fn give_up(&mut self, key: Key, reason: AbortReason, sentence: &str) {
+        *self.totals.aborts.entry(reason.name().to_string()).or_default() += 1;
+        self.log.entry(
+            crate::log::Stage::Abort,
+            &format!("abort loop_{key:x}: {reason}: {sentence}"),
+            String::new,
+        );
+        let (threshold, now) = (self.config.threshold, self.events);
+        self.locations.entry(key).or_default().penalize(reason, threshold, now);
+    }
+}
+
+/// Whether the slots hold the tags that a trace expects.
+unsafe fn tags_match(entry: &[EntrySlot], base: *const u8, schema: &Schema) -> bool {
+    let layout = schema.slots();
+    entry.iter().all(|entry| {
+        // SAFETY: the caller promised that the frame has the slots that its traces name.
+        let bits = unsafe { crate::slots::read_tag(base, entry.slot, &layout) };
+        bits.is_none_or(|bits| bits == schema.tag(entry.tag).bits)
+    })
+}

@@ -1,0 +1,524 @@
+//! The recorder: turns one iteration of a host's loop into a trace.
+//!
+//! Problem: an interpreter works on frames of tagged slots, a trace on typed values. Design: a map from slots to
+//! (tag, value). The first read of a slot makes a typed input; a write only changes the map; memory holds a slot's
+//! old content until an exit writes it. At each bytecode the host names the resume point; the first guard after it
+//! takes the snapshot: the frames' changed live slots. When the loop closes, the slots that were read at the head, or
+//! written and live there, become the label's arguments (the slot layout's contract in design section 5).
+//!
+//! Two rules make an exit exact. A guard after a write of the same bytecode is refused, since the interpreter could
+//! not redo that bytecode. And a slot that the loop changes is written at *every* exit where it is live, also at
+//! those recorded before the change: from the second iteration on its memory is stale there too
+//! ([`Recorder::close`] completes the snapshots).
+//!
+//! Example: recording `s = s + 1` (slot 0) at a loop head gives
+//! `L0(i0): i1 = int_add(i0, 1)  jump(L0, i1)` with entry `[0: int]`.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+use tracelift_core::ir::EntrySlot;
+use tracelift_core::ops::Flags;
+use tracelift_core::schema::TagId;
+use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source};
+use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, Value};
+
+use crate::abort::AbortReason;
+use crate::location::Key;
+
+/// Limits of a recording.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Operations.
+    pub ops: usize,
+    /// Snapshots.
+    pub snapshots: usize,
+    /// Host frames, the outermost included.
+    pub frames: usize,
+}
+
+/// A set of small slot numbers, as a bit map.
+pub type Live = SmallVec<[u8; 16]>;
+
+fn is_live(live: &[u8], slot: i32) -> bool {
+    usize::try_from(slot).is_ok_and(|slot| live.get(slot / 8).is_some_and(|byte| byte >> (slot % 8) & 1 == 1))
+}
+
+/// A host frame during the recording.
+#[derive(Clone, Debug)]
+struct OpenFrame {
+    base: i32,
+    words: SmallVec<[u64; 4]>,
+    live: Live,
+}
+
+/// What is known of a slot (numbered from the entry frame's base).
+#[derive(Clone, Copy, Debug)]
+struct SlotState {
+    /// The tag in memory at the head.
+    head_tag: TagId,
+    /// The trace input made of it.
+    input: Option<Value>,
+    /// The tag now.
+    tag: TagId,
+    /// The payload now, if the tag has one.
+    value: Option<Value>,
+    written: bool,
+    /// Belongs to a pushed frame, so that it has no meaning at the head.
+    inner: bool,
+}
+
+/// How a recording closed.
+#[derive(Debug)]
+pub enum Closed {
+    /// A loop, ready to be optimized.
+    Loop(Trace),
+    /// Slot tags at the closing differ from those at the head: the program is in a new state now.
+    Again,
+}
+
+/// A recording in progress.
+#[derive(Debug)]
+pub struct Recorder {
+    /// The location recorded.
+    pub key: Key,
+    /// How often this recording was taken again because of unstable tags.
+    pub retries: u32,
+    trace: Trace,
+    slots: BTreeMap<i32, SlotState>,
+    frames: Vec<OpenFrame>,
+    head_live: Option<Live>,
+    /// Address of the entry frame's slots now, to look at tags in memory.
+    base: *const u8,
+    snapshot: Option<SnapId>,
+    /// For each snapshot, the live slots of its frames: (frame base, live).
+    snapshot_live: Vec<Vec<(i32, Live)>>,
+    dirty: bool,
+    limits: Limits,
+    /// Highest slot (from the entry base) and most frames that a snapshot mentions.
+    max_slot: i32,
+    max_frames: usize,
+    failure: Option<(AbortReason, String)>,
+}
+
+impl Recorder {
+    /// Starts a recording of the loop `key` whose frame has its slots at `base`.
+    pub fn new(key: Key, base: *const u8, limits: Limits, retries: u32) -> Recorder {
+        let mut trace = Trace::new(&format!("loop_{key:x}"));
+        trace.add_label("L0", &[]);
+        Recorder {
+            key,
+            retries,
+            trace,
+            slots: BTreeMap::new(),
+            frames: vec![OpenFrame { base: 0, words: SmallVec::new(), live: Live::new() }],
+            head_live: None,
+            base,
+            snapshot: None,
+            snapshot_live: Vec::new(),
+            dirty: true,
+            limits,
+            max_slot: 0,
+            max_frames: 1,
+            failure: None,
+        }
+    }
+
+    /// Whether nothing has been recorded yet.
+    pub fn is_new(&self) -> bool {
+        self.head_live.is_none()
+    }
+
+    /// Where the entry frame's slots are now.
+    pub fn base(&self) -> *const u8 {
+        self.base
+    }
+
+    /// Why the recording has failed, if it has: the reason and a sentence.
+    pub fn failure(&self) -> Option<&(AbortReason, String)> {
+        self.failure.as_ref()
+    }
+
+    /// The trace so far, for logs.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Gives up; the first reason stays.
+    pub fn fail(&mut self, reason: AbortReason, sentence: impl Into<String>) {
+        self.failure.get_or_insert((reason, sentence.into()));
+    }
+
+    fn misuse(&mut self, sentence: impl Into<String>) {
+        self.fail(AbortReason::Misuse, sentence);
+    }
+
+    /// The bytecode that is next; see `tl_resume_point`.
+    pub fn resume_point(&mut self, base: *const u8, words: &[u64], live: &[u8]) {
+        self.base = base;
+        let frame = self.frames.last_mut().expect("the entry frame is never popped");
+        frame.words = SmallVec::from_slice(words);
+        frame.live = Live::from_slice(live);
+        if self.head_live.is_none() {
+            self.head_live = Some(frame.live.clone());
+        }
+        self.snapshot = None;
+        self.dirty = false;
+    }
+
+    /// The current frame calls; see `tl_frame_push`.
+    pub fn push_frame(&mut self, base: i32, words: &[u64], live: &[u8]) {
+        if self.frames.len() >= self.limits.frames {
+            return self.fail(AbortReason::TooManyFrames, "a call nests too deep");
+        }
+        let frame = self.frames.last_mut().expect("the entry frame is never popped");
+        frame.words = SmallVec::from_slice(words);
+        frame.live = Live::from_slice(live);
+        let base = frame.base + base;
+        self.frames.push(OpenFrame { base, words: SmallVec::new(), live: Live::new() });
+        self.snapshot = None;
+        self.dirty = true;
+    }
+
+    /// The current frame returned.
+    pub fn pop_frame(&mut self) {
+        if self.frames.len() == 1 {
+            return self.misuse("tl_frame_pop without tl_frame_push");
+        }
+        let frame = self.frames.pop().expect("checked above");
+        // Whatever lies above the returned frame's base is dead; results have been written by the host below it.
+        let dead: Vec<i32> = self.slots.range(frame.base..).map(|(&slot, _)| slot).collect();
+        for slot in dead {
+            if self.slots[&slot].inner {
+                self.slots.remove(&slot);
+            }
+        }
+        self.snapshot = None;
+        self.dirty = true;
+    }
+
+    /// How many frames are pushed.
+    pub fn depth(&self) -> usize {
+        self.frames.len() - 1
+    }
+
+    fn absolute(&self, slot: i32) -> i32 {
+        self.frames.last().map_or(0, |frame| frame.base) + slot
+    }
+
+    /// The tag that memory holds in a slot; slots without tags have tag 0 of the schema.
+    fn tag_in_memory(&self, slot: i32, schema: &Schema) -> Option<TagId> {
+        // SAFETY: the host promised that `base` is where its frame's slots are now, and it asks only for slots of
+        // that frame or frames above it, which lie in the same stack.
+        let bits = unsafe { crate::slots::read_tag(self.base, slot, &schema.slots()) }?;
+        schema.tags().iter().position(|tag| tag.bits == bits).map(|index| TagId(index as u32))
+    }
+
+    /// The value of a slot of the current frame, which now holds `tag`; see `tl_slot_read`.
+    pub fn read_slot(&mut self, slot: i32, tag: TagId, schema: &Schema) -> Option<Value> {
+        if self.failure.is_some() {
+            return None;
+        }
+        let at = self.absolute(slot);
+        if let Some(state) = self.slots.get(&at) {
+            if state.tag != tag {
+                let (old, new) = (&schema.tag(state.tag).name, &schema.tag(tag).name);
+                self.misuse(format!("slot {at} is read as {new} but was last written as {old}"));
+                return None;
+            }
+            if let Some(value) = state.value {
+                return Some(value);
+            }
+            return self.materialize_input(at, schema);
+        }
+        let inner = self.frames.len() > 1 && slot >= 0;
+        if inner {
+            self.misuse(format!("slot {at} of a called frame is read before it was written"));
+            return None;
+        }
+        self.slots.insert(
+            at,
+            SlotState { head_tag: tag, input: None, tag, value: None, written: false, inner: false },
+        );
+        self.materialize_input(at, schema)
+    }
+
+    /// Makes the typed input of a slot whose tag has a payload and whose value is still the one at the head.
+    fn materialize_input(&mut self, at: i32, schema: &Schema) -> Option<Value> {
+        let state = self.slots.get_mut(&at)?;
+        if state.written {
+            return None; // written as a tag without payload
+        }
+        let ty = schema.tag(state.head_tag).payload?;
+        let value = *state.input.get_or_insert_with(|| self.trace.new_value(ty));
+        state.value = Some(value);
+        Some(value)
+    }
+
+    /// The slot now holds this; see `tl_slot_write`.
+    pub fn write_slot(&mut self, slot: i32, tag: TagId, value: Option<Value>, schema: &Schema) {
+        if self.failure.is_some() {
+            return;
+        }
+        let payload = schema.tag(tag).payload;
+        if payload != value.map(|value| self.trace.ty(value)) {
+            let name = &schema.tag(tag).name;
+            return self.misuse(format!("slot {slot} is written with a value that does not fit tag {name}"));
+        }
+        let at = self.absolute(slot);
+        let inner = self.frames.len() > 1;
+        match self.slots.get_mut(&at) {
+            Some(state) => (state.tag, state.value, state.written) = (tag, value, true),
+            None => {
+                // Memory still holds the head's tag, as no earlier bytecode of the iteration wrote the slot. A tag
+                // that the host did not declare can only be stale, since liveness says otherwise where it matters.
+                let head_tag = self.tag_in_memory(at, schema).unwrap_or(tag);
+                let state = SlotState { head_tag, input: None, tag, value, written: true, inner };
+                self.slots.insert(at, state);
+            }
+        }
+        self.dirty = true;
+    }
+
+    /// The snapshot of the current resume point.
+    fn snapshot(&mut self) -> Option<SnapId> {
+        if self.dirty {
+            self.misuse("a guard after an effect of the same bytecode: the interpreter could not redo it");
+            return None;
+        }
+        if self.snapshot.is_some() {
+            return self.snapshot;
+        }
+        if self.trace.snapshots.len() >= self.limits.snapshots {
+            self.fail(AbortReason::TooManySnapshots, "the trace has too many snapshots");
+            return None;
+        }
+        let mut frames = Vec::with_capacity(self.frames.len());
+        let mut live_slots = Vec::with_capacity(self.frames.len());
+        for frame in &self.frames {
+            let changed = self
+                .slots
+                .iter()
+                .filter(|(&at, state)| state.written && is_live(&frame.live, at - frame.base));
+            let slots = changed
+                .map(|(&at, state)| SlotValue {
+                    slot: at - frame.base,
+                    tag: state.tag,
+                    source: state.value.map_or(Source::Nothing, Source::Value),
+                })
+                .collect();
+            frames.push(Frame { base: frame.base, words: frame.words.clone(), slots });
+            live_slots.push((frame.base, frame.live.clone()));
+            let top = frame.base + frame.live.len() as i32 * 8;
+            self.max_slot = self.max_slot.max(top);
+        }
+        self.max_frames = self.max_frames.max(frames.len());
+        let snapshot = Snapshot {
+            origin: self.trace.snapshots.len() as u32,
+            position: self.trace.insts.len() as u32,
+            frames,
+            ..Snapshot::default()
+        };
+        self.snapshot_live.push(live_slots);
+        self.snapshot = Some(self.trace.add_snapshot(snapshot));
+        self.snapshot
+    }
+
+    /// Whether a value may be used: the host passes 0 on after a failure.
+    fn check_args(&mut self, args: &[Value]) -> bool {
+        if self.failure.is_some() {
+            return false;
+        }
+        let known = args.iter().all(|arg| arg.index() < self.trace.values.len());
+        if !known {
+            self.misuse("an operand is no value of this recording");
+        }
+        known
+    }
+
+    /// One operation; guards get the current snapshot. Constant operands of pure operations are folded at once.
+    pub fn emit(
+        &mut self,
+        op: Op,
+        args: &[Value],
+        payload: Payload,
+        exit: ExitKind,
+        schema: &Schema,
+    ) -> Option<Value> {
+        if !self.check_args(args) {
+            return None;
+        }
+        if op.is(Flags::PURE) {
+            if let Some(value) = self.fold(op, args) {
+                return Some(value);
+            }
+        }
+        if self.trace.insts.len() >= self.limits.ops {
+            self.fail(AbortReason::TooManyOps, "the trace has too many operations");
+            return None;
+        }
+        let mut inst = Inst::new(op, args).with(payload).exit_kind(exit);
+        inst.depth = self.depth().min(255) as u8;
+        if op.is_guard() {
+            inst.snap = Some(self.snapshot()?);
+        }
+        if let Err(sentence) = check_types(&inst, &self.trace, schema) {
+            self.misuse(sentence);
+            return None;
+        }
+        if inst.has_visible_effect(schema) {
+            self.dirty = true;
+        }
+        let result = inst.result_type(&self.trace, schema);
+        self.trace.push(inst, result)
+    }
+
+    /// Folds a pure operation on constants, except where the result is a NaN, whose bits the machine decides.
+    fn fold(&mut self, op: Op, args: &[Value]) -> Option<Value> {
+        use tracelift_core::ops::ResultType;
+        let eval = op.info().eval?;
+        let bits: SmallVec<[u64; 4]> =
+            args.iter().map(|&arg| self.trace.bits_of(arg)).collect::<Option<_>>()?;
+        let ty = match op.info().result {
+            ResultType::Is(ty) => ty,
+            ResultType::Same => self.trace.ty(*args.last()?),
+            _ => return None,
+        };
+        if args.is_empty() {
+            return None;
+        }
+        let result = eval(&bits)?;
+        if ty == Type::Float && f64::from_bits(result).is_nan() {
+            return None;
+        }
+        Some(self.trace.constant(ty, tracelift_core::Const::Bits(result)))
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        self.trace.constant(ty, tracelift_core::Const::Bits(bits))
+    }
+
+    /// The integer that a value is, if it is a constant.
+    pub fn int_of(&self, value: Value) -> Option<i64> {
+        (value.index() < self.trace.values.len()).then(|| self.trace.int_of(value)).flatten()
+    }
+
+    /// The loop is back at its head.
+    pub fn close(mut self, schema: &Schema) -> Result<Closed, (AbortReason, String)> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if self.frames.len() != 1 {
+            return Err((AbortReason::Misuse, "the loop closed inside a called frame".into()));
+        }
+        let head_live = self.head_live.clone().unwrap_or_default();
+        let mut carried = Vec::new(); // (slot, input, jump argument)
+        for (&slot, state) in &mut self.slots {
+            let read_at_head = state.input.is_some() || !state.written;
+            if state.inner || !(read_at_head || is_live(&head_live, slot)) {
+                continue;
+            }
+            let matters = is_live(&head_live, slot);
+            if state.tag != state.head_tag && matters {
+                return Ok(Closed::Again);
+            }
+            let entry = EntrySlot { slot, tag: state.head_tag };
+            match schema.tag(state.head_tag).payload {
+                None => self.trace.entry_tags.push(entry),
+                Some(ty) => {
+                    let input = *state.input.get_or_insert_with(|| self.trace.new_value(ty));
+                    // A slot that is dead at the head was read before it was written only by a host whose liveness
+                    // is too small; then it is carried unchanged, which is what memory holds.
+                    let next = if matters { state.value.unwrap_or(input) } else { input };
+                    carried.push((entry, input, next));
+                }
+            }
+        }
+        self.complete_snapshots(&carried);
+        let inputs: Vec<Value> = carried.iter().map(|(_, input, _)| *input).collect();
+        let next: Vec<Value> = carried.iter().map(|(_, _, next)| *next).collect();
+        self.trace.entry = carried.iter().map(|(entry, _, _)| *entry).collect();
+        self.trace.labels[0].args.clone_from(&inputs);
+        self.trace.insts[0].args = SmallVec::from_slice(&inputs);
+        let jump = Inst::new(Op::Jump, &next).with(Payload::Label(tracelift_core::LabelId(0)));
+        self.trace.push(jump, None);
+        Ok(Closed::Loop(self.trace))
+    }
+
+    /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their memory
+    /// is stale from the second iteration on.
+    fn complete_snapshots(&mut self, carried: &[(EntrySlot, Value, Value)]) {
+        let changed: Vec<_> = carried.iter().filter(|(_, input, next)| input != next).collect();
+        for (snapshot, live) in self.trace.snapshots.iter_mut().zip(&self.snapshot_live) {
+            // The head's slots belong to the outermost frame; a called frame wrote what it holds.
+            let (Some(frame), Some((_, live))) = (snapshot.frames.first_mut(), live.first()) else {
+                continue;
+            };
+            for (entry, input, _) in &changed {
+                let known = frame.slots.iter().any(|known| known.slot == entry.slot);
+                if !known && is_live(live, entry.slot) {
+                    frame.slots.push(SlotValue {
+                        slot: entry.slot,
+                        tag: entry.tag,
+                        source: Source::Value(*input),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Slots from the entry frame's base that exits may write, and frames beyond the first that they may push.
+    pub fn needs(&self) -> (u32, u32) {
+        (self.max_slot.max(0) as u32, self.max_frames as u32 - 1)
+    }
+}
+
+/// Checks an instruction's operands against the op table, so that a host's slip is a sentence and not a crash.
+fn check_types(inst: &Inst, trace: &Trace, schema: &Schema) -> Result<(), String> {
+    use tracelift_core::ops::{ArgType, Arity};
+    let name = inst.op.info().name;
+    let fail = |position: usize, expected: &str| {
+        let found = trace.ty(inst.args[position]);
+        Err(format!("{name}: operand {} is {found}, expected {expected}", position + 1))
+    };
+    match inst.op.info().args {
+        Arity::Fixed(kinds) => {
+            // A tag without a payload leaves the declared operand out.
+            let declared = matches!(kinds.last(), Some(ArgType::Declared));
+            let omitted = declared && inst.declared_type(schema).is_none();
+            let expected = kinds.len() - usize::from(omitted);
+            if inst.args.len() != expected {
+                return Err(format!("{name}: {} operands, expected {expected}", inst.args.len()));
+            }
+            let kinds = &kinds[..expected];
+            let mut same = None;
+            for (position, kind) in kinds.iter().enumerate() {
+                let ty = trace.ty(inst.args[position]);
+                match kind {
+                    ArgType::Is(expected) if ty != *expected => return fail(position, expected.name()),
+                    ArgType::Pointer if !ty.is_pointer() => return fail(position, "ref or addr"),
+                    ArgType::Same if *same.get_or_insert(ty) != ty => return fail(position, "the same type"),
+                    ArgType::Declared => match inst.declared_type(schema) {
+                        Some(expected) if expected != ty => return fail(position, expected.name()),
+                        _ => {}
+                    },
+                    _ => {}
+                }
+            }
+        }
+        Arity::Variadic => {
+            if let Payload::Func(func) = inst.payload {
+                let params = &schema.func(func).params;
+                let types: Vec<Type> = inst.args.iter().map(|&arg| trace.ty(arg)).collect();
+                if *params != types {
+                    return Err(format!(
+                        "{name}: {} is called with other types than declared",
+                        schema.func(func).name
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}

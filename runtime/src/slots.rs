@@ -1,0 +1,76 @@
+//! A host's frame slots as memory: reading tags, writing payloads and tags.
+//!
+//! The slot layout is the schema's. Invariant: only the payload and the tag of the named slot are touched; padding
+//! between them belongs to the host. Example: with 16-byte slots and a one-byte tag at 8, slot 2 of a frame at
+//! `base` has its payload at `base + 32` and its tag at `base + 40`.
+
+use tracelift_core::schema::SlotLayout;
+
+fn at(slot: i32, layout: &SlotLayout, offset: u32) -> isize {
+    slot as isize * layout.stride as isize + offset as isize
+}
+
+/// The bits of a slot's tag, if slots are tagged.
+///
+/// # Safety
+/// `base` points to a frame that has the slot.
+pub(crate) unsafe fn read_tag(base: *const u8, slot: i32, layout: &SlotLayout) -> Option<u64> {
+    let (offset, width) = layout.tag?;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let at = base.offset(at(slot, layout, offset));
+        Some(match width {
+            1 => u64::from(*at),
+            2 => u64::from(at.cast::<u16>().read_unaligned()),
+            4 => u64::from(at.cast::<u32>().read_unaligned()),
+            _ => at.cast::<u64>().read_unaligned(),
+        })
+    }
+}
+
+/// Writes a slot's tag, and its payload if it has one.
+///
+/// # Safety
+/// `base` points to a frame that has the slot.
+pub(crate) unsafe fn write_slot(
+    base: *mut u8,
+    slot: i32,
+    layout: &SlotLayout,
+    tag: u64,
+    payload: Option<u64>,
+) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        if let Some(payload) = payload {
+            base.offset(at(slot, layout, layout.payload)).cast::<u64>().write_unaligned(payload);
+        }
+        if let Some((offset, width)) = layout.tag {
+            write_cell(base.offset(at(slot, layout, offset)), width, tag);
+        }
+    }
+}
+
+/// Writes the low `width` bytes of `bits`.
+///
+/// # Safety
+/// `at` points to that many writable bytes.
+pub(crate) unsafe fn write_cell(at: *mut u8, width: u8, bits: u64) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        match width {
+            1 => at.write(bits as u8),
+            2 => at.cast::<u16>().write_unaligned(bits as u16),
+            4 => at.cast::<u32>().write_unaligned(bits as u32),
+            _ => at.cast::<u64>().write_unaligned(bits),
+        }
+    }
+}
+
+/// Reads an 8-byte cell.
+///
+/// # Safety
+/// `at` points to 8 readable bytes.
+pub(crate) unsafe fn read_word(at: *const u8) -> u64 {
+    // SAFETY: promised by the caller.
+    unsafe { at.cast::<u64>().read_unaligned() }
+}

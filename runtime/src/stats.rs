@@ -1,0 +1,152 @@
+//! Statistics: what was compiled, how it runs, and what was not compiled and why.
+//!
+//! Everything that does not become machine code is counted by reason, so that a silent fallback cannot make a number
+//! look good. Counters that cost something in compiled code (iterations, guards) are kept only if configured; then
+//! they are exact, else they are absent (`null`), never zero. The JSON form is `serde`'s view of [`Stats`].
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+use tracelift_core::ExitKind;
+
+/// A snapshot of the counters of a [`Vm`](crate::Vm).
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Stats {
+    /// Whether anything is compiled at all, and if not, why.
+    pub jit: String,
+    /// Back edges that the interpreter counted.
+    pub interpreted_back_edges: u64,
+    /// Iterations that ran as machine code; absent unless configured.
+    pub compiled_iterations: Option<u64>,
+    /// Share of all loop iterations that ran as machine code, 0 to 1; absent unless configured.
+    pub compiled_share: Option<f64>,
+    /// Guards that compiled code executed; absent unless configured.
+    pub guards_executed: Option<u64>,
+    /// Recordings started.
+    pub recordings: u64,
+    /// Recordings taken again because slot types changed.
+    pub retaken: u64,
+    /// Recordings given up, by reason.
+    pub aborts: BTreeMap<String, u64>,
+    /// Back edges at a compiled loop whose entries all expect other slot types.
+    pub refused_entries: u64,
+    /// Times that compiled code was entered.
+    pub entries: u64,
+    /// Exits by kind.
+    pub exits: BTreeMap<&'static str, u64>,
+    /// Traces alive, in the order they were made.
+    pub traces: Vec<TraceStats>,
+    /// Totals over all traces ever made.
+    pub compile: CompileStats,
+    /// Fired rewrites of the optimizer, by name.
+    pub rewrites: BTreeMap<String, u64>,
+}
+
+/// Totals of compilation.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct CompileStats {
+    /// Traces compiled.
+    pub traces: u64,
+    /// Operations recorded.
+    pub ops_recorded: u64,
+    /// Operations left after optimization.
+    pub ops_optimized: u64,
+    /// Guards in compiled code.
+    pub guards: u64,
+    /// Bytes of machine code.
+    pub code_bytes: u64,
+    /// Bytes of resume data.
+    pub resume_bytes: u64,
+    /// Microseconds spent in the optimizer.
+    pub optimize_us: u64,
+    /// Microseconds spent making machine code.
+    pub codegen_us: u64,
+}
+
+/// One trace.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TraceStats {
+    /// Its number.
+    pub number: u32,
+    /// Its name: where it came from.
+    pub name: String,
+    /// Times it was entered.
+    pub entries: u64,
+    /// Times it was left, by kind.
+    pub exits: BTreeMap<&'static str, u64>,
+    /// Operations recorded and left after optimization.
+    pub ops: (u64, u64),
+    /// Bytes of machine code.
+    pub code_bytes: u64,
+}
+
+/// Counts exits by kind without searching.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExitCounts([u64; ExitKind::ALL.len()]);
+
+impl ExitCounts {
+    /// One more exit of that kind.
+    pub fn count(&mut self, kind: ExitKind) {
+        self.0[kind as usize] += 1;
+    }
+
+    /// Adds another count.
+    pub fn add(&mut self, other: &ExitCounts) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
+    }
+
+    /// The counts that are not 0, by name.
+    pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
+        let counts = ExitKind::ALL.iter().map(|&kind| (kind.name(), self.0[kind as usize]));
+        counts.filter(|&(_, count)| count > 0).collect()
+    }
+}
+
+impl Stats {
+    /// The statistics for people: a few lines.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        self.write_text(&mut out).expect("writing to a string does not fail");
+        out
+    }
+
+    fn write_text(&self, out: &mut String) -> std::fmt::Result {
+        let compile = &self.compile;
+        writeln!(out, "jit: {}", self.jit)?;
+        writeln!(
+            out,
+            "compiled: {} trace{} ({} operations recorded, {} after optimization), {} guards, {} bytes of code, \
+             {} bytes of resume data, {} us",
+            compile.traces,
+            if compile.traces == 1 { "" } else { "s" },
+            compile.ops_recorded,
+            compile.ops_optimized,
+            compile.guards,
+            compile.code_bytes,
+            compile.resume_bytes,
+            compile.optimize_us + compile.codegen_us,
+        )?;
+        let exits: Vec<_> = self.exits.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let exits =
+            if exits.is_empty() { "never left".to_string() } else { format!("left: {}", exits.join(", ")) };
+        writeln!(out, "entered {} times, {exits}; {} entries refused", self.entries, self.refused_entries)?;
+        if let (Some(iterations), Some(share)) = (self.compiled_iterations, self.compiled_share) {
+            writeln!(
+                out,
+                "loop iterations: {iterations} as machine code, {} interpreted: {:.2} % as machine code",
+                self.interpreted_back_edges,
+                share * 100.0
+            )?;
+        }
+        if let Some(guards) = self.guards_executed {
+            writeln!(out, "guards executed: {guards}")?;
+        }
+        let aborts: Vec<_> = self.aborts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        if aborts.is_empty() {
+            writeln!(out, "recordings: {}, none given up", self.recordings)
+        } else {
+            writeln!(out, "recordings: {}, given up: {}", self.recordings, aborts.join(", "))
+        }
+    }
+}

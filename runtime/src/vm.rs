@@ -1,0 +1,229 @@
+//! The service: one JIT for one interpreter instance.
+//!
+//! Problem: locations, traces, code memory, the exit buffer and the statistics belong together and live as long as
+//! the interpreter. Design: [`Vm`] owns them; its work is spread over files by moment: `hot.rs` decides at a hot back
+//! edge, `recorder.rs` records, `compile.rs` turns a recording into code, `exit.rs` restores the interpreter's state.
+//! Invariant: compiled code refers only to cells that the `Vm` owns in boxes (exit buffer, counters), so moving the
+//! `Vm` is harmless; dropping it frees the code.
+
+use rustc_hash::FxHashMap;
+use thiserror::Error;
+use tracelift_core::Schema;
+use tracelift_cranelift::{Arena, ArenaOptions, CodePtr, Compiled, Compiler, Options};
+use tracelift_opt::ResumeTable;
+
+use crate::abort::AbortReason;
+use crate::config::Config;
+use crate::hot::Counters;
+use crate::location::{Key, Location};
+use crate::log::Log;
+use crate::recorder::Recorder;
+use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
+
+/// Cells of the exit buffer: the most live values that an exit can have.
+pub const EXIT_BUFFER_CELLS: usize = 4096;
+
+/// Why a [`Vm`] cannot be made.
+#[derive(Debug, Error)]
+pub enum VmError {
+    /// The log file cannot be opened.
+    #[error("cannot open log file '{path}': {source}")]
+    LogFile {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// A compiled trace, alive.
+pub(crate) struct TraceData {
+    pub name: String,
+    pub code: CodePtr,
+    pub compiled: Compiled,
+    pub resume: ResumeTable,
+    /// The constants of `resume`, as bits.
+    pub pool: Vec<u64>,
+    pub entry: Vec<tracelift_core::ir::EntrySlot>,
+    /// Slots and frames that an exit may need.
+    pub needs: (u32, u32),
+    pub entries: u64,
+    pub exits: ExitCounts,
+    pub exit_counts: Box<[u64]>,
+    pub ops: (u64, u64),
+}
+
+/// Cells that compiled code writes: their addresses are constants in it.
+pub(crate) struct SharedCells {
+    pub exit_buffer: Box<[u64]>,
+    /// Counts guards down; see `Request::force_counter`.
+    pub force: Box<u64>,
+    pub iterations: Box<u64>,
+}
+
+/// The code maker, or why there is none.
+pub(crate) enum Backend {
+    Ready(Box<(Compiler, Arena)>),
+    Refused(AbortReason, String),
+}
+
+/// A just-in-time compiler for one interpreter instance.
+pub struct Vm {
+    /// What the host has declared. It may grow until the first recording.
+    pub schema: Schema,
+    pub(crate) config: Config,
+    pub(crate) counters: Counters,
+    pub(crate) locations: FxHashMap<Key, Location>,
+    pub(crate) traces: Vec<Option<Box<TraceData>>>,
+    pub(crate) recorder: Option<Recorder>,
+    pub(crate) backend: Backend,
+    pub(crate) cells: SharedCells,
+    pub(crate) log: Log,
+    pub(crate) events: u64,
+    pub(crate) totals: Totals,
+    pub(crate) exit_state: crate::exit::ExitState,
+}
+
+/// Counters that are not kept anywhere else.
+#[derive(Default)]
+pub(crate) struct Totals {
+    pub recordings: u64,
+    pub retaken: u64,
+    pub aborts: std::collections::BTreeMap<String, u64>,
+    pub refused: u64,
+    pub entries: u64,
+    pub exits: ExitCounts,
+    pub compile: CompileStats,
+    pub rewrites: std::collections::BTreeMap<String, u64>,
+}
+
+impl Vm {
+    /// A new JIT. That the system refuses executable memory is no error: the program then runs in the interpreter,
+    /// and the statistics say why.
+    pub fn new(config: Config) -> Result<Vm, VmError> {
+        let file = match &config.log_file {
+            None => None,
+            Some(path) => Some(
+                std::fs::File::create(path)
+                    .map_err(|source| VmError::LogFile { path: path.display().to_string(), source })?,
+            ),
+        };
+        let log = Log::new(&config.log, file);
+        let counting = config.force_exit.is_some() || config.count_guards;
+        // A cell at its highest value forces nothing for longer than any program runs, and counts all the same.
+        let force = if counting { config.force_exit.filter(|&n| n > 0).unwrap_or(u64::MAX) } else { 0 };
+        Ok(Vm {
+            schema: Schema::new(),
+            backend: make_backend(&config),
+            counters: Counters::new(if config.enabled { config.threshold.max(1) } else { u32::MAX }),
+            locations: FxHashMap::default(),
+            traces: Vec::new(),
+            recorder: None,
+            cells: SharedCells {
+                exit_buffer: vec![0; EXIT_BUFFER_CELLS].into(),
+                force: Box::new(force),
+                iterations: Box::new(0),
+            },
+            log,
+            events: 0,
+            totals: Totals::default(),
+            exit_state: crate::exit::ExitState::default(),
+            config,
+        })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The recording in progress.
+    pub fn recorder(&mut self) -> Option<(&mut Recorder, &Schema)> {
+        self.recorder.as_mut().map(|recorder| (recorder, &self.schema))
+    }
+
+    /// Why the loop `key` is not compiled; `None` if it is, or was never tried.
+    pub fn last_abort(&self, key: Key) -> Option<&AbortReason> {
+        self.locations.get(&key)?.last_abort.as_ref()
+    }
+
+    pub(crate) fn count_internal_error(&mut self) {
+        *self.totals.aborts.entry(AbortReason::Internal.name().to_string()).or_default() += 1;
+    }
+
+    pub(crate) fn counts_guards(&self) -> bool {
+        self.config.force_exit.is_some() || self.config.count_guards
+    }
+
+    /// Guards executed by compiled code so far, if they are counted.
+    pub fn guards_executed(&self) -> Option<u64> {
+        let start = self.config.force_exit.filter(|&n| n > 0).unwrap_or(u64::MAX);
+        self.counts_guards().then(|| start.wrapping_sub(*self.cells.force))
+    }
+
+    /// The statistics so far.
+    pub fn stats(&self) -> Stats {
+        let interpreted = self.counters.ticks();
+        let iterations = self.config.count_iterations.then_some(*self.cells.iterations);
+        let all = interpreted + iterations.unwrap_or(0);
+        let share = iterations.map(|iterations| iterations as f64 / all.max(1) as f64);
+        let jit = match &self.backend {
+            _ if !self.config.enabled => "off".to_string(),
+            Backend::Ready(_) => "on".to_string(),
+            Backend::Refused(reason, sentence) => format!("off: {reason} ({sentence})"),
+        };
+        Stats {
+            jit,
+            interpreted_back_edges: interpreted,
+            compiled_iterations: iterations,
+            compiled_share: share,
+            guards_executed: self.guards_executed(),
+            recordings: self.totals.recordings,
+            retaken: self.totals.retaken,
+            aborts: self.totals.aborts.clone(),
+            refused_entries: self.totals.refused,
+            entries: self.totals.entries,
+            exits: self.totals.exits.by_name(),
+            traces: self.trace_stats(),
+            compile: self.totals.compile,
+            rewrites: self.totals.rewrites.clone(),
+        }
+    }
+
+    fn trace_stats(&self) -> Vec<TraceStats> {
+        let alive =
+            self.traces.iter().enumerate().filter_map(|(number, trace)| Some((number, trace.as_ref()?)));
+        alive
+            .map(|(number, trace)| TraceStats {
+                number: number as u32,
+                name: trace.name.clone(),
+                entries: trace.entries,
+                exits: trace.exits.by_name(),
+                ops: trace.ops,
+                code_bytes: trace.compiled.stats.code_bytes as u64,
+            })
+            .collect()
+    }
+}
+
+fn make_backend(config: &Config) -> Backend {
+    let options = Options {
+        verify: config.verify,
+        want_clif: config.log.contains(&crate::log::Stage::Clif),
+        want_disasm: config.log.contains(&crate::log::Stage::Asm),
+        ..Options::default()
+    };
+    let compiler = match Compiler::new(options) {
+        Ok(compiler) => compiler,
+        Err(error) => return Backend::Refused(AbortReason::Internal, error.to_string()),
+    };
+    let arena = Arena::new(ArenaOptions {
+        limit: config.code_bytes,
+        refuse_executable: config.refuse_executable_memory,
+        fail_allocation: config.fail_code_allocation,
+    });
+    match arena {
+        Ok(arena) => Backend::Ready(Box::new((compiler, arena))),
+        Err(error) => Backend::Refused(AbortReason::NoExecutableMemory, error.to_string()),
+    }
+}
