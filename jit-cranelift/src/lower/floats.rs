@@ -16,19 +16,28 @@ use tracelift_core::Inst;
 use super::values::Def;
 use super::{Lowering, Result, Ssa};
 
+/// As the instructions do it: the library may hand a signalling NaN back as it is.
+fn quieted(x: f64, round: fn(f64) -> f64) -> f64 {
+    if x.is_nan() {
+        f64::from_bits(x.to_bits() | 1 << 51)
+    } else {
+        round(x)
+    }
+}
+
 /// Rounding towards minus infinity, for machines without an instruction.
 pub(super) extern "C" fn floor(x: f64) -> f64 {
-    x.floor()
+    quieted(x, f64::floor)
 }
 
 /// Rounding towards plus infinity, for machines without an instruction.
 pub(super) extern "C" fn ceil(x: f64) -> f64 {
-    x.ceil()
+    quieted(x, f64::ceil)
 }
 
 /// Rounding towards zero, for machines without an instruction.
 pub(super) extern "C" fn trunc(x: f64) -> f64 {
-    x.trunc()
+    quieted(x, f64::trunc)
 }
 
 impl Lowering<'_, '_> {
