@@ -45,6 +45,12 @@ pub(crate) fn float1(a: &[Bits], f: fn(f64) -> f64) -> Option<Bits> {
     Some(f(float(a[0])).to_bits())
 }
 
+/// Rounding to a whole number. Libraries differ in what they make of a signalling NaN; machines quiet it.
+pub(crate) fn round1(a: &[Bits], f: fn(f64) -> f64) -> Option<Bits> {
+    let x = float(a[0]);
+    Some(if x.is_nan() { a[0] | 1 << 51 } else { f(x).to_bits() })
+}
+
 pub(crate) fn float2(a: &[Bits], f: fn(f64, f64) -> f64) -> Option<Bits> {
     Some(f(float(a[0]), float(a[1])).to_bits())
 }

@@ -290,11 +290,11 @@ define_ops! {
     /// Square root.
     FloatSqrt = "float_sqrt" (Float) -> Float [PURE] None eval |a| float1(a, f64::sqrt);
     /// Rounding towards minus infinity.
-    FloatFloor = "float_floor" (Float) -> Float [PURE] None eval |a| float1(a, f64::floor);
+    FloatFloor = "float_floor" (Float) -> Float [PURE] None eval |a| round1(a, f64::floor);
     /// Rounding towards plus infinity.
-    FloatCeil = "float_ceil" (Float) -> Float [PURE] None eval |a| float1(a, f64::ceil);
+    FloatCeil = "float_ceil" (Float) -> Float [PURE] None eval |a| round1(a, f64::ceil);
     /// Rounding towards zero.
-    FloatTrunc = "float_trunc" (Float) -> Float [PURE] None eval |a| float1(a, f64::trunc);
+    FloatTrunc = "float_trunc" (Float) -> Float [PURE] None eval |a| round1(a, f64::trunc);
     /// 1 if equal, else 0 (also for NaN).
     FloatEq = "float_eq" (Float Float) -> Int [PURE COMMUTES] None eval |a| fcmp2(a, |x, y| x == y);
     /// 1 if different or unordered, else 0.
