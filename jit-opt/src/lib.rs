@@ -34,6 +34,8 @@ mod pass;
 mod passes;
 mod report;
 pub mod resume;
+#[cfg(test)]
+mod tests;
 
 pub use config::{Config, ConfigError, PassInfo, PASSES};
 pub use report::{OpCounts, Report, Stage};

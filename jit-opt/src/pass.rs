@@ -369,9 +369,9 @@ impl<'s> Driver<'s> {
             for (&from, &to) in self.st.last_jump.iter().zip(&label.args) {
                 self.st.facts.inherit(from, to);
             }
-            return;
+        } else {
+            self.st.facts.forget();
         }
-        self.st.facts.forget();
         self.st.context = None;
         self.chain.iter_mut().for_each(|slot| slot.pass.label());
     }

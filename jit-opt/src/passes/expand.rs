@@ -61,7 +61,9 @@ impl Pass for Expand {
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
         // Only with `keep_records` are there such instructions; expansion learns the same when it emits.
         match (inst.op, inst.payload) {
-            (Op::GuardClass, Payload::Layout(layout)) => st.facts.learn_class(st.schema, inst.args[0], layout),
+            (Op::GuardClass, Payload::Layout(layout)) => {
+                st.facts.learn_class(st.schema, inst.args[0], layout)
+            }
             (Op::New, Payload::New { layout, .. }) => {
                 if let Some(result) = inst.result {
                     st.facts.learn_class(st.schema, result, layout);
@@ -92,10 +94,18 @@ fn expand(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Option<Value>, OptError> {
             ex.store(record, cell, inst.args[1])
         }
         (Op::GetItem, Payload::Item { layout, tag }, Some(record)) => ex.get_item(layout, tag, record),
-        (Op::SetItem, Payload::Item { layout, tag }, Some(record)) => ex.write_item(layout, tag, record, true),
-        (Op::PutItem, Payload::Item { layout, tag }, Some(record)) => ex.write_item(layout, tag, record, false),
-        (Op::GetKey, Payload::Key { layout, tag, hint }, Some(record)) => ex.get_key(layout, tag, hint, record),
-        (Op::SetKey, Payload::Key { layout, tag, hint }, Some(record)) => ex.set_key(layout, tag, hint, record),
+        (Op::SetItem, Payload::Item { layout, tag }, Some(record)) => {
+            ex.write_item(layout, tag, record, true)
+        }
+        (Op::PutItem, Payload::Item { layout, tag }, Some(record)) => {
+            ex.write_item(layout, tag, record, false)
+        }
+        (Op::GetKey, Payload::Key { layout, tag, hint }, Some(record)) => {
+            ex.get_key(layout, tag, hint, record)
+        }
+        (Op::SetKey, Payload::Key { layout, tag, hint }, Some(record)) => {
+            ex.set_key(layout, tag, hint, record)
+        }
         (Op::InsertKey, Payload::Key { layout, tag, .. }, Some(record)) => ex.insert_key(layout, tag, record),
         (Op::GuardKeyAbsent, Payload::Key { layout, .. }, Some(record)) => {
             let find = ex.keys(layout)?.find;
@@ -282,7 +292,13 @@ impl<'s> Expansion<'_, '_, 's> {
         self.guard(Op::GuardFalse, &[is_absent])
     }
 
-    fn write_element(&mut self, element: &Element, tag: Option<TagId>, at: Value, value: Option<Value>) -> Done {
+    fn write_element(
+        &mut self,
+        element: &Element,
+        tag: Option<TagId>,
+        at: Value,
+        value: Option<Value>,
+    ) -> Done {
         if let Some(value) = value {
             let ty = self.cx.st.out.ty(value);
             self.store(at, element.value[ty as usize], value)?;

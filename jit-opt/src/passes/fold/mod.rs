@@ -1,0 +1,154 @@
+//! Constant folding, and algebraic rewrites as a table of named rules.
+//!
+//! Problem: expansion and recording produce arithmetic that a person would never write: `x + 0`, `not not x`, compares
+//! of compares, guards on constants. Design: an operation on constants is evaluated by the op table's own `eval`; else
+//! the rules for its op are tried in table order, and the first that matches replaces it. The rules stand in the files
+//! beside this one, grouped by what they look at; each has a name, a law for readers, and a function.
+//!
+//! Laws for rules:
+//! 1. **Keep the value, bit by bit, and the type.** Wrapping integer laws hold for wrapping ops only; an op that leaves
+//!    the trace on overflow may only be replaced where it never does. Floats obey almost no law: `x + 0.0` changes -0.0
+//!    and `x * 1.0` quiets a signalling NaN, so neither is here, and float operands are never exchanged.
+//! 2. **Never to something worse.** An operation becomes a constant, a value that exists, or one operation that is no
+//!    dearer. No rule makes two operations out of one.
+//! 3. **Shrink only.** Each rewrite lowers (operations, operand depth, cost of the op) in this order or puts a
+//!    constant to the right; so rules cannot run in circles.
+//! 4. **Nothing across a label.** Operands' definitions are looked at, and those from before a label are not visible
+//!    behind it: the label's arguments have no definition that a rule could see.
+//! 5. **NaN results are not folded**: their sign bit is the machine's choice and can be printed. A partial op without
+//!    a value stays as it is.
+//!
+//! Invariant: a guard that fails for sure becomes `guard_always_fails` in its place and the rest of the trace is still
+//! optimized: nothing of it will run, and nothing of it is trusted. Example: `i2 = int_add(int_add(i0, 3), -3)` is `i0`.
+
+mod address;
+mod compare;
+mod float;
+mod guard;
+mod int;
+mod matcher;
+
+use std::sync::OnceLock;
+
+use tracelift_core::ops::Flags;
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::{Inst, Op, Payload, Type};
+
+use crate::pass::{Cx, Outcome, Pass};
+use crate::OptError;
+pub(crate) use matcher::{inverse, is_compare, mirrored};
+use matcher::{Match, Rewrite, Rule};
+
+/// The pass.
+pub(crate) struct Fold;
+
+/// Rules in the order in which they are tried.
+fn tables() -> impl Iterator<Item = &'static Rule> {
+    [int::RULES, compare::RULES, float::RULES, address::RULES, guard::RULES].into_iter().flatten()
+}
+
+/// The rules for each op.
+fn rules_of(op: Op) -> &'static [&'static Rule] {
+    static BY_OP: OnceLock<Vec<Vec<&'static Rule>>> = OnceLock::new();
+    let by_op = BY_OP.get_or_init(|| {
+        let rules = |op: &Op| tables().filter(|rule| rule.ops.contains(op)).collect();
+        Op::ALL.iter().map(rules).collect()
+    });
+    &by_op[op as usize]
+}
+
+impl Pass for Fold {
+    fn name(&self) -> &'static str {
+        "fold"
+    }
+
+    fn rules(&self) -> Vec<&'static str> {
+        let mut names = vec!["constant", "guard_holds", "guard_fails"];
+        for rule in tables() {
+            if !names.contains(&rule.name) {
+                names.push(rule.name);
+            }
+        }
+        names
+    }
+
+    fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
+        if let Some(outcome) = constant(cx, inst)? {
+            return Ok(outcome);
+        }
+        for rule in rules_of(inst.op) {
+            let rewrite = (rule.apply)(&Match { st: cx.st, inst });
+            if let Some(rewrite) = rewrite {
+                if cx.st.fire(rule.name) {
+                    return Ok(commit(cx, inst, rewrite));
+                }
+            }
+        }
+        Ok(Outcome::Keep)
+    }
+}
+
+/// Evaluates an operation on constants.
+fn constant(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Option<Outcome>, OptError> {
+    let Some(eval) = inst.op.info().eval else { return Ok(None) };
+    let mut bits: Vec<u64> = Vec::with_capacity(inst.args.len());
+    for &arg in &inst.args {
+        match cx.st.bits(arg) {
+            Some(arg) => bits.push(arg),
+            None => return Ok(None),
+        }
+    }
+    if planted(Bug::FoldSubSwapped) && inst.op == Op::IntSub {
+        bits.reverse();
+    }
+    let result = eval(&bits);
+    let ty = inst.result_type(&cx.st.out, cx.st.schema);
+    match (result, ty) {
+        (None, _) if inst.op == Op::GuardAlwaysFails || !inst.op.is_guard() => Ok(None),
+        (None, _) => guard_fails(cx, inst, "guard_fails"),
+        (Some(_), None) => Ok(cx.st.fire("guard_holds").then_some(Outcome::Drop)),
+        (Some(bits), Some(Type::Float)) if f64::from_bits(bits).is_nan() && !moves_bits(inst.op) => Ok(None),
+        (Some(bits), Some(ty)) => {
+            Ok(cx.st.fire("constant").then(|| Outcome::Equal(cx.st.constant(ty, bits))))
+        }
+    }
+}
+
+/// Whether the op hands bits on as they are: then even a NaN is exact.
+fn moves_bits(op: Op) -> bool {
+    matches!(op, Op::FloatFromBits | Op::Select | Op::FloatNeg | Op::FloatAbs)
+}
+
+/// Puts `guard_always_fails` where a guard fails for sure. A result, if the guard has one, is never used at run time:
+/// any value will do.
+pub(super) fn guard_fails(
+    cx: &mut Cx<'_, '_>,
+    inst: &Inst,
+    rule: &'static str,
+) -> Result<Option<Outcome>, OptError> {
+    if !cx.st.fire(rule) {
+        return Ok(None);
+    }
+    cx.guard(Op::GuardAlwaysFails, &[], inst)?;
+    let ty = inst.result_type(&cx.st.out, cx.st.schema);
+    Ok(Some(ty.map_or(Outcome::Drop, |ty| Outcome::Equal(cx.st.constant(ty, 0)))))
+}
+
+fn commit(cx: &mut Cx<'_, '_>, inst: &Inst, rewrite: Rewrite) -> Outcome {
+    match rewrite {
+        Rewrite::Is(term) => Outcome::Equal(term.value(cx)),
+        Rewrite::Holds => Outcome::Drop,
+        Rewrite::Op(op, terms) => Outcome::Replace(rewritten(cx, inst, op, &terms, Payload::None)),
+        Rewrite::With(op, terms, payload) => Outcome::Replace(rewritten(cx, inst, op, &terms, payload)),
+    }
+}
+
+fn rewritten(cx: &mut Cx<'_, '_>, inst: &Inst, op: Op, terms: &[matcher::Term], payload: Payload) -> Inst {
+    let args: Vec<_> = terms.iter().map(|term| term.value(cx)).collect();
+    let mut new = Inst::new(op, &args).with(payload);
+    new.depth = inst.depth;
+    if op.is(Flags::GUARD) {
+        new = new.at(inst.snap).exit_kind(inst.exit);
+    }
+    new
+}
