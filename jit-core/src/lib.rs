@@ -14,6 +14,7 @@ pub mod snapshot;
 pub mod testbed;
 #[cfg(feature = "testgen")]
 pub mod testgen;
+pub mod text;
 pub mod types;
 pub mod world;
 pub mod world_spec;

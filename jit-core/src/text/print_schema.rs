@@ -1,0 +1,313 @@
+//! Declarations, worlds and whole files to text.
+//!
+//! Problem: a dumped trace is a test only together with what it names. Design: declarations are printed in an order
+//! in which everything is declared before it is used: tags, slots, cells, functions, layouts, objects, traces with
+//! their runs. A layout that is what its short form would make is printed in short form.
+//!
+//! Invariant: what is printed parses, and prints the same again (ids may differ: cells come before fields).
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use super::auto_layout;
+use super::decl::KEYWORDS;
+use super::lex::write_name;
+use super::names::{write_bits, SchemaNames};
+use super::print::Printer;
+use super::{Outcome, Run, RunValue, TraceFile};
+use crate::schema::{
+    Cell, CellId, ClassSet, Effects, Element, Func, Layout, LayoutId, Schema, SlotLayout, TagId,
+};
+use crate::types::Type;
+use crate::world_spec::{ObjectSpec, SpecValue, WorldSpec};
+
+/// A whole file. Comments are not kept.
+pub fn print_file(file: &TraceFile) -> String {
+    let names = SchemaNames::new(&file.schema, Some(&file.world));
+    let native = |index| file.natives.iter().find(|(id, _)| id.0 == index).map(|(_, name)| name.as_str());
+    let mut sections = vec![declarations(&file.schema, &names, &native), objects(file, &names)];
+    for (index, trace) in file.traces.iter().enumerate() {
+        let printer = Printer::new(trace, &names);
+        let text = printer.trace();
+        // Only a header tells where the next trace begins.
+        let header = if trace.name.is_empty() && file.traces.len() > 1 { "trace\n" } else { "" };
+        sections.push(format!("{header}{text}"));
+        sections.push(
+            file.runs.iter().filter(|run| run.trace == index).map(|run| run_line(run, &names)).collect(),
+        );
+    }
+    sections.retain(|section| !section.is_empty());
+    sections.join("\n")
+}
+
+/// Declarations alone.
+pub fn print_schema(schema: &Schema) -> String {
+    declarations(schema, &SchemaNames::new(schema, None), &|_| None)
+}
+
+/// The objects of a world.
+pub fn print_world(world: &WorldSpec, schema: &Schema) -> String {
+    let names = SchemaNames::new(schema, Some(world));
+    world
+        .objects
+        .iter()
+        .enumerate()
+        .map(|(index, object)| object_line(index, object, schema, &names))
+        .collect()
+}
+
+fn objects(file: &TraceFile, names: &SchemaNames) -> String {
+    let lines = file.world.objects.iter().enumerate();
+    lines.map(|(index, object)| object_line(index, object, &file.schema, names)).collect()
+}
+
+fn declarations<'a>(schema: &Schema, names: &SchemaNames, native: &dyn Fn(u32) -> Option<&'a str>) -> String {
+    let mut out = tags(schema, names);
+    if schema.slots() != SlotLayout::default() {
+        let slots = schema.slots();
+        let tag = slots.tag.map_or(String::new(), |(offset, width)| format!(", tag {offset} width {width}"));
+        let _ = writeln!(out, "slots {{ stride {}, payload {}{tag} }}", slots.stride, slots.payload);
+    }
+    if schema.frame_words != 0 {
+        let _ = writeln!(out, "words {}", schema.frame_words);
+    }
+    let mut in_layouts: HashSet<CellId> = schema.fields().iter().map(|field| field.cell).collect();
+    let autos: Vec<Option<String>> = (0..schema.layouts().len() as u32)
+        .map(|id| {
+            let auto = auto_layout::recognize(schema, LayoutId(id), names)?;
+            in_layouts.extend(auto.cells);
+            Some(auto.text)
+        })
+        .collect();
+    for (id, func) in schema.funcs().iter().enumerate() {
+        out += &func_line(func, id as u32, schema, names, native(id as u32));
+    }
+    for (id, cell) in schema.cells().iter().enumerate() {
+        let id = CellId(id as u32);
+        if !in_layouts.contains(&id) {
+            // A cell that has to be renamed would get another alias class by default.
+            let keeps_name = names.cell(id) == write_name(&cell.name, &KEYWORDS);
+            let class = if keeps_name { cell.name.as_str() } else { "" };
+            let _ = writeln!(out, "cell {}: {}", names.cell(id), cell_options(cell, schema, class));
+        }
+    }
+    for ((id, layout), auto) in schema.layouts().iter().enumerate().zip(autos) {
+        match auto {
+            Some(text) => out += &text,
+            None => layout_block(&mut out, LayoutId(id as u32), layout, schema, names),
+        }
+    }
+    out
+}
+
+fn tags(schema: &Schema, names: &SchemaNames) -> String {
+    if schema.tags() == Schema::with_default_tags().tags() {
+        return String::new();
+    }
+    let line = |(id, tag): (usize, &crate::schema::Tag)| {
+        let payload = tag.payload.map_or(String::new(), |ty| format!(": {ty}"));
+        format!("tag {} = {:#x}{payload}\n", names.tag(TagId(id as u32)), tag.bits)
+    };
+    schema.tags().iter().enumerate().map(line).collect()
+}
+
+/// `int @12 width 4 signed class c immutable`.
+fn cell_options(cell: &Cell, schema: &Schema, class: &str) -> String {
+    let mut text = format!("{} @{}", cell.ty, cell.offset);
+    if cell.width != 8 {
+        text += &format!(" width {}", cell.width);
+    }
+    if cell.signed {
+        text += " signed";
+    }
+    let own = schema.classes().get(cell.class.index()).map_or("", String::as_str);
+    if own != class {
+        text += &format!(" class {}", write_name(own, &KEYWORDS));
+    }
+    if cell.immutable {
+        text += " immutable";
+    }
+    text
+}
+
+fn func_line(func: &Func, id: u32, schema: &Schema, names: &SchemaNames, native: Option<&str>) -> String {
+    let params: Vec<_> = func.params.iter().map(|ty| ty.name()).collect();
+    let result = func.result.map_or(String::new(), |ty| format!(" -> {ty}"));
+    let evaluable = if func.evaluable { " evaluable" } else { "" };
+    let native = native.map_or(String::new(), |name| format!(" = native {}", write_name(name, &[])));
+    let name = names.func(crate::schema::FuncId(id));
+    format!(
+        "func {name}({}){result}{}{evaluable}{native}\n",
+        params.join(", "),
+        effects(&func.effects, schema)
+    )
+}
+
+fn effects(effects: &Effects, schema: &Schema) -> String {
+    if effects.is_pure() {
+        return " pure".to_string();
+    }
+    if *effects == Effects::anything() {
+        return " anything".to_string();
+    }
+    let classes = |word: &str, set: &ClassSet| match set {
+        ClassSet::None => String::new(),
+        ClassSet::All => format!(" {word} all"),
+        ClassSet::Some(ids) => {
+            let name =
+                |id: &crate::schema::ClassId| schema.classes().get(id.index()).map_or("", String::as_str);
+            // By name, since classes get other ids when the text is parsed.
+            let mut names: Vec<_> = ids.iter().map(|id| write_name(name(id), &KEYWORDS)).collect();
+            names.sort();
+            format!(" {word} {}", names.join(" "))
+        }
+    };
+    let flag = |word: &str, set: bool| if set { format!(" {word}") } else { String::new() };
+    [
+        classes("reads", &effects.reads),
+        classes("writes", &effects.writes),
+        flag("allocates", effects.allocates),
+        flag("reenters", effects.reenters),
+    ]
+    .concat()
+}
+
+fn layout_block(out: &mut String, id: LayoutId, layout: &Layout, schema: &Schema, names: &SchemaNames) {
+    let _ = writeln!(out, "layout {} {{", names.layout(id));
+    let _ = writeln!(out, "  size {}", layout.size);
+    if let Some((cell, value)) = layout.class_word {
+        let _ = writeln!(out, "  class {} = {value:#x}", names.cell(cell));
+    }
+    for field in &layout.fields {
+        let Some(cell) = schema.fields().get(field.index()).and_then(|f| schema.cells().get(f.cell.index()))
+        else {
+            continue;
+        };
+        let options = cell_options(cell, schema, &format!("{}.{}", layout.name, cell.name));
+        let _ = writeln!(out, "  field {}: {options}", write_name(&cell.name, &KEYWORDS));
+    }
+    if let Some(items) = &layout.items {
+        let head = format!(
+            "count: {}, base: {}, first: {}",
+            names.cell(items.count),
+            names.cell(items.base),
+            items.first
+        );
+        let _ = writeln!(out, "  items {{ {head}, {} }}", element(&items.element, schema, names));
+    }
+    if let Some(keys) = &layout.keys {
+        let mut text = format!("size: {}, base: {}, ", names.cell(keys.size), names.cell(keys.base));
+        text += &element(&keys.element, schema, names);
+        text += &format!(", key: {}", names.cell(keys.key));
+        if let Some((cell, value)) = keys.key_tag {
+            text += &format!(", key_tag: {} = {value:#x}", names.cell(cell));
+        }
+        text += &format!(", find: {}", names.func(keys.find));
+        if let Some(insert) = keys.insert {
+            text += &format!(", insert: {}", names.func(insert));
+        }
+        let _ = writeln!(out, "  keys {{ {text} }}");
+    }
+    *out += &alloc_and_barrier(layout, names, "  ", "\n");
+    *out += "}\n";
+}
+
+/// `alloc F` and `barrier { … }`, each with `before` and `after`.
+pub(super) fn alloc_and_barrier(layout: &Layout, names: &SchemaNames, before: &str, after: &str) -> String {
+    let mut out = String::new();
+    if let Some(alloc) = layout.alloc {
+        out += &format!("{before}alloc {}{after}", names.func(alloc));
+    }
+    if let Some(barrier) = layout.barrier {
+        let part = |cell, mask: i64| format!("{} & {mask:#x}", names.cell(cell));
+        let (object, value) =
+            (part(barrier.object, barrier.object_mask), part(barrier.value, barrier.value_mask));
+        out += &format!("{before}barrier {{ object: {object}, value: {value} }}{after}");
+    }
+    out
+}
+
+fn element(element: &Element, schema: &Schema, names: &SchemaNames) -> String {
+    let mut text = format!("stride: {}, value: ", element.stride);
+    let cells =
+        element.value.map(|cell| schema.cells().get(cell.index()).map_or("", |cell| cell.name.as_str()));
+    let prefix = cells[0].strip_suffix(".int").unwrap_or("");
+    let are_views = Type::ALL.iter().zip(cells).all(|(ty, name)| name == format!("{prefix}.{ty}"));
+    if are_views && !prefix.is_empty() {
+        text += &write_name(prefix, &KEYWORDS);
+    } else {
+        text += &format!("({})", element.value.map(|cell| names.cell(cell)).join(", "));
+    }
+    match element.tag {
+        Some(tag) => text += &format!(", tag: {}", names.cell(tag)),
+        None => text += &format!(", untagged: {}", element.untagged),
+    }
+    if let Some(absent) = element.absent {
+        text += &format!(", absent: {}", names.tag(absent));
+    }
+    text
+}
+
+fn object_line(index: usize, object: &ObjectSpec, schema: &Schema, names: &SchemaNames) -> String {
+    let layout = schema.layouts().get(object.layout.index());
+    let field_type = |field: crate::schema::FieldId| {
+        let cell = schema.fields().get(field.index()).map(|field| field.cell)?;
+        schema.cells().get(cell.index()).map(|cell| cell.ty)
+    };
+    let mut parts: Vec<String> = Vec::new();
+    for &(field, value) in &object.fields {
+        let ty = field_type(field).unwrap_or(Type::Int);
+        parts.push(format!("{}: {}", names.field(field), spec_value(value, ty, names)));
+    }
+    let element = |part: Option<Element>, tag: Option<TagId>, value: SpecValue| {
+        let untagged = part.map_or(Type::Int, |element| element.untagged);
+        match tag {
+            None => spec_value(value, untagged, names),
+            Some(tag) => {
+                let payload = schema.tags().get(tag.index()).and_then(|tag| tag.payload);
+                let value = payload.map_or(String::new(), |ty| format!(" {}", spec_value(value, ty, names)));
+                format!("{}{value}", names.tag(tag))
+            }
+        }
+    };
+    if object.item_capacity > 0 {
+        let part = layout.and_then(|layout| layout.items).map(|items| items.element);
+        let items: Vec<_> = object.items.iter().map(|&(tag, value)| element(part, tag, value)).collect();
+        parts.push(format!("items: [{}] room {}", items.join(", "), object.item_capacity));
+    }
+    if object.key_capacity > 0 {
+        let part = layout.and_then(|layout| layout.keys).map(|keys| keys.element);
+        let entry = |&(key, tag, value): &(u32, Option<TagId>, SpecValue)| {
+            format!("@{}: {}", names.object(key), element(part, tag, value))
+        };
+        let entries: Vec<_> = object.entries.iter().map(entry).collect();
+        parts.push(format!("entries: {{{}}} room {}", entries.join(", "), object.key_capacity));
+    }
+    let name = names.object(index as u32);
+    format!("object {name} = {} {{ {} }}\n", names.layout(object.layout), parts.join(", "))
+        .replace("{  }", "{}")
+}
+
+fn spec_value(value: SpecValue, ty: Type, names: &SchemaNames) -> String {
+    match value {
+        SpecValue::Nothing => write_bits(ty, 0),
+        SpecValue::Bits(bits) => write_bits(ty, bits),
+        SpecValue::Object(number) => format!("@{}", names.object(number)),
+    }
+}
+
+fn run_line(run: &Run, names: &SchemaNames) -> String {
+    let value = |value: &RunValue| match *value {
+        RunValue::Bits(ty, bits) => write_bits(ty, bits),
+        RunValue::Object(number) => format!("@{}", names.object(number)),
+        RunValue::Any => "_".to_string(),
+    };
+    let list = |values: &[RunValue]| values.iter().map(value).collect::<Vec<_>>().join(", ");
+    let outcome = match &run.outcome {
+        Outcome::Finish(results) => format!(" -> finish({})", list(results)),
+        Outcome::Exit(number) => format!(" -> exit({number})"),
+        Outcome::Any => String::new(),
+    };
+    let inputs = list(&run.inputs);
+    format!("run: {inputs}{outcome}\n").replace("run:  ->", "run: ->").replace("run: \n", "run:\n")
+}
