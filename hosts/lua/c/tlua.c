@@ -60,10 +60,12 @@ int tlua_open (lua_State *L, const TluaConfig *config) {
   const TluaEngine *engine = engine_of_mode(config->mode);
   if (engine == NULL || jit->engine != NULL)
     return 0;
-  if (engine->on_open != NULL && !engine->on_open(L, config))
+  reset_counters(jit, config->threshold == 0 ? 1 : config->threshold);  /* the engine may set them otherwise */
+  if (engine->on_open != NULL && !engine->on_open(L, config)) {
+    reset_counters(jit, TLUA_OUT_OF_REACH);
     return 0;
+  }
   jit->engine = engine;
-  reset_counters(jit, config->threshold == 0 ? 1 : config->threshold);
   return 1;
 }
 

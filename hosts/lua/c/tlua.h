@@ -25,6 +25,7 @@ struct CallInfo;
 struct Proto;
 struct TValue;
 struct TluaEngine;
+struct tl_config;
 
 /* Set to 1 to count function entries too (needs 'jit_entries' of each Proto set by the engine). */
 #if !defined(TLUA_ENTRY_COUNTERS)
@@ -52,6 +53,7 @@ typedef struct TluaConfig {
   uint32_t period;     /* test modes: mean distance of random events, in instructions */
   uint32_t reserved;
   uint64_t seed;       /* test modes: start of the random numbers */
+  const struct tl_config *jit;  /* the recorder's library; NULL for its defaults with 'threshold'. Read by tlua_open only */
 } TluaConfig;
 
 /* Counts since tlua_open. Shared with Rust: keep in step with src/config.rs. */
@@ -129,5 +131,11 @@ void tlua_shutdown (struct lua_State *L);
 int tlua_open (struct lua_State *L, const TluaConfig *config);
 
 void tlua_statistics (struct lua_State *L, TluaStatistics *statistics);
+
+#if defined(TLUA_HAVE_RECORDER)
+/* What the library counted, as JSON or as text; "{}" and "" without the recorder. Valid until the next call. */
+const char *tlua_jit_stats_json (struct lua_State *L);
+const char *tlua_jit_stats_text (struct lua_State *L);
+#endif
 
 #endif

@@ -175,6 +175,10 @@ int tlua_run (TluaRun *run) {
 #if !defined(TLUA_STOCK)
   tlua_statistics(L, &run->statistics);
 #endif
+#if defined(TLUA_HAVE_RECORDER)
+  run->jit_json = strdup(tlua_jit_stats_json(L));
+  run->jit_text = strdup(tlua_jit_stats_text(L));
+#endif
   lua_close(L);
   fflush(stdout);
   return is_done && status == LUA_OK ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -25,6 +25,8 @@ typedef struct TluaRun {
   TluaConfig config;
   TluaStatistics statistics;  /* out; untouched when the script leaves through os.exit */
   const char *refused;        /* out: reason when the state could not be opened, else NULL */
+  char *jit_json;             /* out: the library's counts, from malloc; NULL without the recorder */
+  char *jit_text;             /* out: the same for people */
 } TluaRun;
 
 /* Returns the exit code. */

@@ -12,7 +12,7 @@
 use std::env;
 use std::str::FromStr;
 
-use tracelift_lua::{Config, JitConfig, Lua, Mode};
+use tracelift_lua::{Config, JitConfig, LibraryConfig, Lua, Mode};
 
 fn number<T: FromStr>(name: &str, default: T) -> T {
     env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -26,7 +26,16 @@ fn main() {
         Ok("jit") => Mode::Jit,
         _ => Mode::Count,
     };
+    let library = LibraryConfig {
+        flags: number("RUNLUA_FLAGS", 0),
+        force_exit: number("RUNLUA_FORCE_EXIT", 0),
+        passes: env::var("RUNLUA_PASSES").unwrap_or_default(),
+        log: env::var("RUNLUA_LOG").unwrap_or_default(),
+        log_file: env::var_os("RUNLUA_LOG_FILE").map(Into::into),
+        ..LibraryConfig::default()
+    };
     let jit = JitConfig {
+        library,
         mode,
         threshold: number("RUNLUA_THRESHOLD", JitConfig::OUT_OF_REACH),
         period: number("RUNLUA_PERIOD", 10),
@@ -44,6 +53,10 @@ fn main() {
         Ok(status) => {
             if env::var_os("RUNLUA_REPORT").is_some() {
                 eprintln!("{:?}", status.statistics);
+                eprint!("{}", status.jit_text);
+            }
+            if let Some(path) = env::var_os("RUNLUA_JSON") {
+                std::fs::write(path, &status.jit_json).expect("RUNLUA_JSON names a file that can be written");
             }
             std::process::exit(status.code);
         }

@@ -8,7 +8,10 @@
 //!
 //! Example: `Config { jit: JitConfig { mode: Mode::Count, ..JitConfig::default() }, ..Config::default() }`.
 
-use std::ffi::OsString;
+use std::ffi::{c_char, CString, NulError, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::ptr;
 
 /// What the hooks in the interpreter are used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +40,38 @@ pub struct JitConfig {
     pub period: u32,
     /// Test modes: start of the random numbers.
     pub seed: u64,
+    /// The recorder's library: its settings beside the threshold.
+    pub library: LibraryConfig,
+}
+
+/// Settings of the library behind [`Mode::Jit`]; what is 0 or empty has its default. See `tl_config` in `tracelift.h`.
+#[derive(Clone, Debug, Default)]
+pub struct LibraryConfig {
+    /// Sum of `TL_FLAG_…`, as [`LibraryConfig::VERIFY`].
+    pub flags: u32,
+    /// Operations in a recorded trace.
+    pub max_ops: u32,
+    /// Limit of machine code in bytes.
+    pub code_bytes: u64,
+    /// Test aid: this guard execution, counted from 1, fails.
+    pub force_exit: u64,
+    /// Optimizer passes to switch, as `-fold,-guards`.
+    pub passes: String,
+    /// Stages to log, as `record,exit`.
+    pub log: String,
+    /// Where the log goes; standard error if not set.
+    pub log_file: Option<PathBuf>,
+}
+
+impl LibraryConfig {
+    /// Verify every trace and the compiler's input.
+    pub const VERIFY: u32 = 2;
+    /// Count the iterations of compiled loops.
+    pub const COUNT_ITERATIONS: u32 = 4;
+    /// Count the executions of guards.
+    pub const COUNT_GUARDS: u32 = 8;
+    /// Test aid: behave as if the system refused executable memory.
+    pub const NO_EXEC: u32 = 16;
 }
 
 impl JitConfig {
@@ -46,7 +81,7 @@ impl JitConfig {
 
 impl Default for JitConfig {
     fn default() -> Self {
-        JitConfig { mode: Mode::Off, threshold: 57, period: 10, seed: 1 }
+        JitConfig { mode: Mode::Off, threshold: 57, period: 10, seed: 1, library: LibraryConfig::default() }
     }
 }
 
@@ -83,17 +118,75 @@ pub(crate) struct RawConfig {
     period: u32,
     reserved: u32,
     seed: u64,
+    jit: *const RawLibraryConfig,
 }
 
-impl From<&JitConfig> for RawConfig {
-    fn from(config: &JitConfig) -> Self {
+impl RawConfig {
+    /// The settings as the C side reads them; `library` must live until the state is open.
+    pub(crate) fn new(config: &JitConfig, library: &OwnedLibraryConfig) -> Self {
         RawConfig {
             mode: config.mode as u32,
             threshold: config.threshold,
             period: config.period,
             reserved: 0,
             seed: config.seed,
+            jit: &library.raw,
         }
+    }
+}
+
+/// `tl_config` of `tracelift.h`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct RawLibraryConfig {
+    abi: u32,
+    threshold: u32,
+    max_ops: u32,
+    max_snapshots: u32,
+    max_frames: u32,
+    flags: u32,
+    code_bytes: u64,
+    force_exit: u64,
+    passes: *const c_char,
+    log: *const c_char,
+    log_file: *const c_char,
+}
+
+/// A `tl_config` with the texts that it points to.
+#[derive(Debug)]
+pub(crate) struct OwnedLibraryConfig {
+    raw: RawLibraryConfig,
+    /// Only held: `raw` points into them, and a C string's text stays where it is when the string moves.
+    _texts: [CString; 3],
+}
+
+impl OwnedLibraryConfig {
+    /// `TL_ABI_VERSION`.
+    const ABI_VERSION: u32 = 1;
+
+    pub(crate) fn new(config: &JitConfig) -> Result<Self, NulError> {
+        let library = &config.library;
+        let log_file = library.log_file.as_ref().map_or(&b""[..], |path| path.as_os_str().as_bytes());
+        let texts = [
+            CString::new(library.passes.as_bytes())?,
+            CString::new(library.log.as_bytes())?,
+            CString::new(log_file)?,
+        ];
+        let or_null = |text: &CString| if text.is_empty() { ptr::null() } else { text.as_ptr() };
+        let raw = RawLibraryConfig {
+            abi: Self::ABI_VERSION,
+            threshold: config.threshold,
+            max_ops: library.max_ops,
+            max_snapshots: 0,
+            max_frames: 0,
+            flags: library.flags,
+            code_bytes: library.code_bytes,
+            force_exit: library.force_exit,
+            passes: or_null(&texts[0]),
+            log: or_null(&texts[1]),
+            log_file: or_null(&texts[2]),
+        };
+        Ok(OwnedLibraryConfig { raw, _texts: texts })
     }
 }
 

@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use crate::config::{Config, RawConfig, Statistics};
+use crate::config::{Config, OwnedLibraryConfig, RawConfig, Statistics};
 
 /// Why a script could not be started. Errors of the script itself are an exit code.
 #[derive(Debug, thiserror::Error)]
@@ -31,12 +31,16 @@ pub enum Error {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExitStatus {
     /// Exit code for the process: 0, or 1 after an error (its message is on stderr already).
     pub code: i32,
     /// Counts of the hooks.
     pub statistics: Statistics,
+    /// Counts of the library behind [`Mode::Jit`](crate::Mode::Jit) as JSON; empty without the recorder.
+    pub jit_json: String,
+    /// The same for people.
+    pub jit_text: String,
 }
 
 /// `TluaRun` of `c/tlua_driver.h`.
@@ -51,6 +55,24 @@ struct RawRun {
     config: RawConfig,
     statistics: Statistics,
     refused: *const c_char,
+    jit_json: *mut c_char,
+    jit_text: *mut c_char,
+}
+
+/// Takes a text from the C side's `malloc`.
+///
+/// # Safety
+/// `text` is null or a NUL-terminated string from `malloc` that nobody else frees.
+unsafe fn take_text(text: *mut c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: promised by the caller.
+    unsafe {
+        let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+        libc::free(text.cast());
+        copy
+    }
 }
 
 extern "C" {
@@ -88,6 +110,7 @@ impl Lua {
         let mut argv: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
         argv.push(ptr::null());
         let prefix = CString::new(config.prefix.as_bytes())?;
+        let library = OwnedLibraryConfig::new(&config.jit)?;
         let mut run = RawRun {
             prefix: if config.prefix.is_empty() { ptr::null() } else { prefix.as_ptr() },
             argv: argv.as_ptr(),
@@ -95,18 +118,22 @@ impl Lua {
             script: config.command.len() as u32,
             uses_environment: u32::from(config.uses_environment),
             reserved: 0,
-            config: RawConfig::from(&config.jit),
+            config: RawConfig::new(&config.jit, &library),
             statistics: Statistics::default(),
             refused: ptr::null(),
+            jit_json: ptr::null_mut(),
+            jit_text: ptr::null_mut(),
         };
-        // SAFETY: `run` has the layout of `TluaRun`; its strings and `argv` live until after the call; the function neither
-        // throws nor keeps the pointers, and returns with the state closed.
+        // SAFETY: `run` has the layout of `TluaRun`; its strings, `argv` and `library` live until after the call; the
+        // function neither throws nor keeps the pointers, and returns with the state closed.
         let code = unsafe { tlua_run(&mut run) };
+        // SAFETY: the C side sets both to null or to copies made for us.
+        let (jit_json, jit_text) = unsafe { (take_text(run.jit_json), take_text(run.jit_text)) };
         if !run.refused.is_null() {
             // SAFETY: the C side sets it to a string literal or leaves it null.
             let reason = unsafe { CStr::from_ptr(run.refused) };
             return Err(Error::Refused(reason.to_string_lossy().into_owned()));
         }
-        Ok(ExitStatus { code, statistics: run.statistics })
+        Ok(ExitStatus { code, statistics: run.statistics, jit_json, jit_text })
     }
 }

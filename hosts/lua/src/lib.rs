@@ -20,7 +20,10 @@
 mod config;
 mod driver;
 
-pub use config::{Config, JitConfig, Mode, Statistics};
+// The recorder in C calls the library's C interface, and no Rust here names it.
+use tracelift_runtime as _;
+
+pub use config::{Config, JitConfig, LibraryConfig, Mode, Statistics};
 pub use driver::{Error, ExitStatus, Lua};
 
 /// Path of an executable with unpatched Lua of the same version and flags, the oracle of differential tests.

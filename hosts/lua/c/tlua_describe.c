@@ -1,0 +1,256 @@
+/*
+** What the library is told about Lua's memory: tags, frames, tables, upvalues, strings, and the C functions that compiled code
+** calls.
+**
+** Problem: the library optimizes loads and stores that it knows the shape of, and nothing else; a wrong offset or a class
+** too fine makes wrong programs.
+**
+** Design: every offset is taken from Lua's own headers. Two cells share an alias class if any two objects may have them at the
+** same address: the value of an array element and the value of a hash node never do, an open upvalue and a closed one
+** are told apart by nobody and share one.
+**
+** Invariant: no function described here throws, collects, or runs Lua code.
+**
+** Example, 't.x' in a trace:   v = get_key Table t "x"   -- guards the node that held "x" when it was recorded
+*/
+
+#include "lprefix.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "tlua_rec.h"
+
+#include "lgc.h"
+#include "lstring.h"
+#include "ltable.h"
+#include "lvm.h"
+
+/* --- functions that compiled code calls --- */
+
+/* '#t' without metamethod. It may move the hint in 'alimit'. */
+static int64_t length (Table *t) {
+  return (int64_t)luaH_getn(t);
+}
+
+static double power (double a, double b) {
+  return luai_numpow(NULL, a, b);
+}
+
+static double modulo (double a, double b) {
+  double m;
+  luai_nummod(NULL, a, b, m);
+  return m;
+}
+
+/* Comparisons of an integer with a float, exact also where the integer is no double. */
+static int64_t int_below_float (int64_t i, double f) {
+  TValue a, b;
+  setivalue(&a, i);
+  setfltvalue(&b, f);
+  return luaV_lessthan(NULL, &a, &b);
+}
+
+static int64_t int_to_float_order (int64_t i, double f) {
+  TValue a, b;
+  setivalue(&a, i);
+  setfltvalue(&b, f);
+  return luaV_lessequal(NULL, &a, &b);
+}
+
+static int64_t float_below_int (double f, int64_t i) {
+  TValue a, b;
+  setfltvalue(&a, f);
+  setivalue(&b, i);
+  return luaV_lessthan(NULL, &a, &b);
+}
+
+static int64_t float_to_int_order (double f, int64_t i) {
+  TValue a, b;
+  setfltvalue(&a, f);
+  setivalue(&b, i);
+  return luaV_lessequal(NULL, &a, &b);
+}
+
+static int64_t equal_long_strings (TString *a, TString *b) {
+  return luaS_eqlngstr(a, b);
+}
+
+/* The node with a short string as key and a value, or NULL. */
+static Node *find_key (lua_State *L, int64_t layout, Table *t, TString *key) {
+  const TValue *slot = luaH_getshortstr(t, key);
+  (void)L;
+  (void)layout;
+  return isempty(slot) ? NULL : nodefromval(slot);
+}
+
+/* --- helpers --- */
+
+static tl_cell pointer_cell (tl_vm *vm, const char *name, size_t offset, tl_type type, const char *alias, uint32_t flags) {
+  return tl_add_cell(vm, name, (int32_t)offset, 8, type, tl_alias_class(vm, alias), flags);
+}
+
+static tl_cell number_cell (tl_vm *vm, const char *name, size_t offset, size_t width, const char *alias, uint32_t flags) {
+  return tl_add_cell(vm, name, (int32_t)offset, (uint32_t)width, TL_INT, tl_alias_class(vm, alias), flags);
+}
+
+/* The four views of the payload of a TValue at the start of an element. */
+static void add_views (tl_vm *vm, tl_cell views[4], const char *const names[4], const char *alias) {
+  tl_class class_id = tl_alias_class(vm, alias);
+  for (int type = 0; type < 4; type++)
+    views[type] = tl_add_cell(vm, names[type], offsetof(TValue, value_), 8, (tl_type)type, class_id, 0);
+}
+
+/* --- tags --- */
+
+typedef struct TagRow {
+  int tt;
+  const char *name;
+  tl_type payload;
+} TagRow;
+
+/* 'empty' is the nil of an array element or a node that never was assigned; registers never hold it. */
+static const TagRow tag_rows[] = {
+  { LUA_VNIL, "nil", TL_VOID },
+  { LUA_VEMPTY, "empty", TL_VOID },
+  { LUA_VFALSE, "false", TL_VOID },
+  { LUA_VTRUE, "true", TL_VOID },
+  { LUA_VNUMINT, "integer", TL_INT },
+  { LUA_VNUMFLT, "float", TL_FLOAT },
+  { ctb(LUA_VSHRSTR), "string", TL_REF },
+  { ctb(LUA_VLNGSTR), "long_string", TL_REF },
+  { ctb(LUA_VTABLE), "table", TL_REF },
+  { ctb(LUA_VLCL), "function", TL_REF },
+  { LUA_VLCF, "c_function", TL_ADDR },
+  { ctb(LUA_VCCL), "c_closure", TL_REF },
+  { ctb(LUA_VUSERDATA), "userdata", TL_REF },
+  { LUA_VLIGHTUSERDATA, "light_userdata", TL_ADDR },
+  { ctb(LUA_VTHREAD), "thread", TL_REF }
+};
+
+#define TAGS (sizeof(tag_rows) / sizeof(tag_rows[0]))
+
+tl_type tlua_payload (int tt) {
+  for (size_t n = 0; n < TAGS; n++) {
+    if (tag_rows[n].tt == tt)
+      return tag_rows[n].payload;
+  }
+  return TL_VOID;
+}
+
+static int describe_tags (tl_vm *vm, TluaSchema *schema) {
+  for (size_t n = 0; n < TAGS; n++) {
+    tl_tag tag = tl_add_tag(vm, tag_rows[n].name, (uint64_t)tag_rows[n].tt, tag_rows[n].payload);
+    if (tag == 0)
+      return 0;
+    schema->tag_of[tag_rows[n].tt] = tag;
+  }
+  return 1;
+}
+
+/* --- frames, closures, upvalues --- */
+
+static int describe_frames (tl_vm *vm, TluaSchema *schema) {
+  /* words: resume pc, function slot, wanted results, call status */
+  if (tl_set_slots(vm, sizeof(StackValue), offsetof(TValue, value_), offsetof(TValue, tt_), 1) != TL_OK
+      || tl_set_frame_words(vm, 4) != TL_OK)
+    return 0;
+  schema->hookmask = number_cell(vm, "thread.hookmask", offsetof(lua_State, hookmask), sizeof(l_signalT), "thread.hookmask", 0);
+  /* The function of a frame lies below its base and is never assigned. */
+  schema->function = tl_add_cell(vm, "frame.function", -(int32_t)sizeof(StackValue), 8, TL_REF,
+                                 tl_alias_class(vm, "frame.function"), TL_IMMUTABLE);
+  schema->marked = number_cell(vm, "object.marked", offsetof(GCObject, marked), 1, "object.marked", 0);
+  return schema->hookmask != 0 && schema->function != 0 && schema->marked != 0;
+}
+
+static int describe_upvalues (tl_vm *vm, TluaSchema *schema) {
+  static const char *const names[4] = { "upvalue.int", "upvalue.float", "upvalue.ref", "upvalue.addr" };
+  /* debug.upvaluejoin can exchange an upvalue of a closure, so this cell is not immutable */
+  schema->upvalue = pointer_cell(vm, "closure.upvalue", 0, TL_ADDR, "closure.upvalue", 0);
+  schema->upvalue_place = pointer_cell(vm, "upvalue.place", offsetof(UpVal, v), TL_ADDR, "upvalue.place", 0);
+  add_views(vm, schema->upvalue_value, names, "upvalue.value");
+  schema->upvalue_tag = number_cell(vm, "upvalue.tag", offsetof(TValue, tt_), 1, "upvalue.tag", 0);
+  return schema->upvalue != 0 && schema->upvalue_place != 0 && schema->upvalue_value[TL_ADDR] != 0
+      && schema->upvalue_tag != 0;
+}
+
+static int describe_strings (tl_vm *vm, TluaSchema *schema) {
+  schema->short_length = number_cell(vm, "string.short_length", offsetof(TString, shrlen), 1, "string", TL_IMMUTABLE);
+  schema->long_length = number_cell(vm, "string.long_length", offsetof(TString, u), 8, "string", TL_IMMUTABLE);
+  return schema->short_length != 0 && schema->long_length != 0;
+}
+
+/* --- tables --- */
+
+static int describe_items (tl_vm *vm, TluaSchema *schema) {
+  static const char *const names[4] = { "array.int", "array.float", "array.ref", "array.addr" };
+  tl_element element = { .stride = sizeof(TValue), .absent = schema->tag_of[LUA_VEMPTY] };
+  /* As a bound 'alimit' may be too small (it is a hint when the flag says so) but never too large. */
+  tl_cell count = number_cell(vm, "table.count", offsetof(Table, alimit), sizeof(unsigned int), "table.count", 0);
+  tl_cell base = pointer_cell(vm, "table.array", offsetof(Table, array), TL_ADDR, "table.array", 0);
+  add_views(vm, element.value, names, "array.value");
+  element.tag = number_cell(vm, "array.tag", offsetof(TValue, tt_), 1, "array.tag", 0);
+  return count != 0 && base != 0 && element.value[TL_ADDR] != 0 && element.tag != 0
+      && tl_set_items(vm, schema->table, count, base, 1, &element) == TL_OK;
+}
+
+static int describe_keys (tl_vm *vm, TluaSchema *schema) {
+  static const char *const names[4] = { "node.int", "node.float", "node.ref", "node.addr" };
+  tl_element element = { .stride = sizeof(Node), .absent = schema->tag_of[LUA_VEMPTY] };
+  tl_cell size = number_cell(vm, "table.log_size", offsetof(Table, lsizenode), 1, "table.log_size", 0);
+  tl_cell base = pointer_cell(vm, "table.nodes", offsetof(Table, node), TL_ADDR, "table.nodes", 0);
+  tl_cell key = pointer_cell(vm, "node.key", offsetof(Node, u.key_val), TL_REF, "node.key", 0);
+  tl_cell key_tag = number_cell(vm, "node.key_tag", offsetof(Node, u.key_tt), 1, "node.key_tag", 0);
+  add_views(vm, element.value, names, "node.value");
+  element.tag = number_cell(vm, "node.tag", offsetof(Node, u.tt_), 1, "node.tag", 0);
+  const tl_class reads[] = { tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "table.nodes"),
+                             tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"),
+                             tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.next"), 0 };
+  tl_func find = tl_add_func(vm, "find_key", (const void *)find_key, "airr>a", 0, reads, NULL);
+  return size != 0 && base != 0 && key != 0 && key_tag != 0 && element.value[TL_ADDR] != 0 && element.tag != 0 && find != 0
+      && tl_set_keys(vm, schema->table, size, base, &element, key, key_tag, ctb(LUA_VSHRSTR), find, 0) == TL_OK;
+}
+
+static int describe_tables (tl_vm *vm, TluaSchema *schema) {
+  schema->table = tl_add_layout(vm, "Table", sizeof(Table), 0, 0);
+  if (schema->table == 0)
+    return 0;
+  tl_cell metatable = pointer_cell(vm, "table.metatable", offsetof(Table, metatable), TL_REF, "table.metatable", 0);
+  schema->metatable = tl_add_field(vm, schema->table, metatable);
+  schema->flags = number_cell(vm, "table.flags", offsetof(Table, flags), 1, "table.flags", 0);
+  return schema->metatable != 0 && schema->flags != 0 && describe_items(vm, schema) && describe_keys(vm, schema)
+      && tl_set_barrier(vm, schema->table, schema->marked, bitmask(BLACKBIT), schema->marked, WHITEBITS) == TL_OK;
+}
+
+/* --- functions --- */
+
+static int describe_functions (tl_vm *vm, TluaSchema *schema) {
+  const tl_class length_reads[] = {
+    tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.array"), tl_alias_class(vm, "table.flags"),
+    tl_alias_class(vm, "table.nodes"), tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "array.tag"),
+    tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"),
+    tl_alias_class(vm, "node.next"), 0 };
+  const tl_class length_writes[] = { tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.flags"), 0 };
+  struct { tl_func *id; const char *name; const void *address; const char *signature; } const pure[] = {
+    { &schema->power, "power", (const void *)power, "ff>f" },
+    { &schema->modulo, "modulo", (const void *)modulo, "ff>f" },
+    { &schema->int_below_float, "int_below_float", (const void *)int_below_float, "if>i" },
+    { &schema->int_to_float_order, "int_to_float_order", (const void *)int_to_float_order, "if>i" },
+    { &schema->float_below_int, "float_below_int", (const void *)float_below_int, "fi>i" },
+    { &schema->float_to_int_order, "float_to_int_order", (const void *)float_to_int_order, "fi>i" },
+    /* strings never change, so that this too depends on nothing but its arguments */
+    { &schema->equal_long_strings, "equal_long_strings", (const void *)equal_long_strings, "rr>i" }
+  };
+  for (size_t n = 0; n < sizeof(pure) / sizeof(pure[0]); n++) {
+    *pure[n].id = tl_add_func(vm, pure[n].name, pure[n].address, pure[n].signature, 0, NULL, NULL);
+    if (*pure[n].id == 0)
+      return 0;
+  }
+  schema->length = tl_add_func(vm, "length", (const void *)length, "r>i", 0, length_reads, length_writes);
+  return schema->length != 0;
+}
+
+int tlua_describe (tl_vm *vm, TluaSchema *schema) {
+  return describe_tags(vm, schema) && describe_frames(vm, schema) && describe_upvalues(vm, schema)
+      && describe_strings(vm, schema) && describe_tables(vm, schema) && describe_functions(vm, schema);
+}

@@ -1,0 +1,257 @@
+/*
+** The recorder's engine: what happens when a loop is hot, while it is recorded, and when compiled code was left.
+**
+** Problem: three parties have to agree on one state. The interpreter owns frames and stack, the library owns traces and code, and
+** a recording sees both, one instruction at a time, while the program goes on.
+**
+** Design: a hot event asks the library. To run: the stack is made large enough, the code is called from here (no other frame
+** lies between), and 'savedpc' is set from the exit's words. To record: the hooks call on_record before each instruction, which
+** is lowered by tlua_rec_ops.c; back at the loop's head the recording is closed.
+**
+** Invariant: rec->thread is not NULL exactly as long as the library has a recording and the hooks are on. Compiled code
+** is only ever entered in the frame, and at the instruction, that its loop was recorded for.
+**
+** Example: 'for i = 1, 1e6 do s = s + i end' is hot at its first ADD; on_hot gets TL_RECORD; on_record sees ADD, FORLOOP, and
+** ADD again, which closes the loop; the next back edge gets TL_RUN, and the exit (loop end) goes on at FORLOOP.
+*/
+
+#include "lprefix.h"
+
+#include <string.h>
+
+#include "tlua_rec.h"
+
+#include "ldebug.h"
+#include "ldo.h"
+#include "lgc.h"
+
+/* Words of a frame. */
+enum { WORD_PC, WORD_FUNCTION, WORD_RESULTS, WORD_STATUS, WORDS };
+
+static TluaRecorder *recorder_of (lua_State *L) {
+  return (TluaRecorder *)L->jit->engine_state;
+}
+
+/* --- making and freeing --- */
+
+static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *config) {
+  tl_config jit;
+  if (config->jit != NULL)
+    jit = *config->jit;
+  else {
+    memset(&jit, 0, sizeof jit);
+    jit.abi = TL_ABI_VERSION;
+    jit.threshold = config->threshold;
+  }
+  rec->vm = tl_new(&jit);
+  return rec->vm != NULL
+      && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK
+      && tlua_describe(rec->vm, &rec->schema);
+}
+
+static int on_open (lua_State *L, const TluaConfig *config) {
+  TluaRecorder *rec = (TluaRecorder *)tlua_realloc(L, NULL, 0, sizeof(TluaRecorder));
+  if (rec == NULL)
+    return 0;
+  memset(rec, 0, sizeof(TluaRecorder));
+  if (!open_library(L, rec, config)) {
+    if (rec->vm != NULL)
+      tl_free(rec->vm);
+    tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
+    return 0;
+  }
+  L->jit->engine_state = rec;
+  return 1;
+}
+
+static void on_close (lua_State *L) {
+  TluaRecorder *rec = recorder_of(L);
+  tl_free(rec->vm);
+  tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
+  L->jit->engine_state = NULL;
+}
+
+/* --- running --- */
+
+/* The interpreter frame keeps its own slots; only what an exit may write above them has to be made sure of. */
+static int secure_stack (lua_State *L, CallInfo *ci, uint32_t slots) {
+  ptrdiff_t left = L->stack_last.p - (ci->func.p + 1);
+  if ((ptrdiff_t)slots <= left)
+    return 1;
+  return luaD_growstack(L, (int)(slots - (uint32_t)left) + EXTRA_STACK, 0);
+}
+
+static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run) {
+  tl_exit_info info;
+  if (run->frames > 0 || !secure_stack(L, ci, run->stack_slots))
+    return;
+  void *base = ci->func.p + 1;
+  uint64_t left = run->code(L, base);
+  tl_exit(rec->vm, left, L, base, &info);
+  if (info.kind == TL_EXIT_REFUSED)
+    return;
+  lua_assert(info.nframes == 1 && L->ci == ci);
+  ci->u.l.savedpc = (const Instruction *)(uintptr_t)info.frames[0].words[WORD_PC];
+  if (info.kind == TL_EXIT_COLLECT) {
+    L->top.p = ci->top.p;
+    luaC_checkGC(L);  /* finalizers may run and move the stack; the interpreter takes everything afresh */
+  }
+}
+
+/* --- recording --- */
+
+static void forget_recording (TluaRecorder *rec) {
+  rec->thread = NULL;
+  rec->ci = NULL;
+  rec->p = NULL;
+}
+
+/* Gives the recording up and takes the hooks off. */
+static void stop_recording (lua_State *L, TluaRecorder *rec, const char *reason) {
+  tl_record_abort(rec->vm, reason);
+  forget_recording(rec);
+  tlua_record_stop(L);
+}
+
+void tlua_rec_give_up (TluaRecorder *rec, const char *reason) {
+  if (rec->reason == NULL)
+    rec->reason = reason;
+}
+
+/* Where an instruction jumps back to, or NULL. */
+static const Instruction *back_target (const Instruction *pc) {
+  switch (GET_OPCODE(*pc)) {
+    case OP_JMP: return GETARG_sJ(*pc) < 0 ? pc + 1 + GETARG_sJ(*pc) : NULL;
+    case OP_FORLOOP: case OP_TFORLOOP: return pc + 1 - GETARG_Bx(*pc);
+    default: return NULL;
+  }
+}
+
+/* The loop's end: exits to places beyond it count as the end of the loop and not as failures. */
+static const Instruction *last_of_loop (const Proto *p, const Instruction *head) {
+  const Instruction *last = head;
+  for (const Instruction *pc = head; pc < p->code + p->sizecode; pc++) {
+    if (back_target(pc) == head)
+      last = pc;
+  }
+  return last;
+}
+
+static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  TluaRecorder *rec = recorder_of(L);
+  if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK)
+    return;
+  rec->thread = L;
+  rec->ci = ci;
+  rec->p = ci_func(ci)->p;
+  rec->head = rec->next = pc;
+  rec->last = last_of_loop(rec->p, pc);
+  rec->is_started = 0;
+  tlua_record_start(L);
+}
+
+static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  TluaRecorder *rec = recorder_of(L);
+  tl_run run;
+  switch (tl_hot(rec->vm, pc, tlua_counter(L->jit, pc), ci->func.p + 1, &run)) {
+    case TL_RUN: run_compiled(L, ci, rec, &run); break;
+    case TL_RECORD: start_recording(L, ci, pc); break;
+    case TL_NOTHING: break;
+  }
+}
+
+/* Says what the interpreter goes on with if a guard of this instruction fails. */
+static void set_resume_point (lua_State *L, TluaRecorder *rec) {
+  const lu_byte *live = tlua_live(L, rec->p, (int)(rec->pc - rec->p->code));
+  uint64_t words[WORDS] = { 0 };
+  if (live == NULL) {
+    tlua_rec_give_up(rec, "out of memory");
+    return;
+  }
+  words[WORD_PC] = (uint64_t)(uintptr_t)rec->pc;
+  tl_resume_point(rec->vm, rec->base, words, live, rec->p->maxstacksize);
+}
+
+/* Once per iteration: the program's hooks, set by a signal handler say, must get their turn. */
+static void guard_no_hooks (TluaRecorder *rec) {
+  tl_vm *vm = rec->vm;
+  tl_value mask = tl_load(vm, rec->schema.hookmask, tl_context(vm));
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, mask, tl_const_int(vm, 0)), 0, TL_EXIT_INTERRUPT);
+}
+
+/* Back at the head: compile. Returns 1 if the recording is to begin anew, with the instruction at hand. */
+static int close_loop (lua_State *L, TluaRecorder *rec) {
+  tl_status status = tl_record_close(rec->vm);
+  if (status == TL_AGAIN && tl_record(rec->vm, rec->head, rec->base) == TL_OK) {
+    rec->is_started = 0;
+    return 1;
+  }
+  forget_recording(rec);
+  tlua_record_stop(L);
+  return 0;
+}
+
+static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  TluaRecorder *rec = recorder_of(L);
+  rec->reason = NULL;
+  if (ci != rec->ci || pc != rec->next) {
+    stop_recording(L, rec, ci != rec->ci ? "frame left" : "unexpected instruction");
+    return;
+  }
+  rec->pc = pc;
+  rec->k = rec->p->k;
+  rec->base = ci->func.p + 1;
+  if (pc == rec->head && rec->is_started && !close_loop(L, rec))
+    return;
+  set_resume_point(L, rec);
+  rec->is_started = 1;
+  if (rec->reason == NULL) {
+    if (pc == rec->head)
+      guard_no_hooks(rec);
+    tlua_rec_instruction(rec);
+  }
+  if (rec->reason != NULL)
+    stop_recording(L, rec, rec->reason);
+  else if (!tl_recording(rec->vm))
+    stop_recording(L, rec, "refused by the library");
+}
+
+/* --- endings from outside --- */
+
+static const char *abandon_reason (int why) {
+  switch (why) {
+    case TLUA_ABANDON_THROW: return "error or yield";
+    case TLUA_ABANDON_HOOK: return "debug hook";
+    case TLUA_ABANDON_NESTED: return "finalizer";
+    case TLUA_ABANDON_STALE: return "stale";
+    default: return "thread ended";
+  }
+}
+
+/* 'L' is the recorded thread; its hooks are off already. */
+static void on_abandon (lua_State *L, int why) {
+  TluaRecorder *rec = recorder_of(L);
+  if (rec->thread != NULL) {
+    tl_record_abort(rec->vm, abandon_reason(why));
+    forget_recording(rec);
+  }
+}
+
+static void on_proto_freed (lua_State *L, Proto *p) {
+  tl_forget(recorder_of(L)->vm, p->code, p->code + p->sizecode);
+}
+
+/* --- statistics --- */
+
+const char *tlua_jit_stats_json (lua_State *L) {
+  return L->jit->engine == &tlua_recorder_engine ? tl_stats_json(recorder_of(L)->vm) : "{}";
+}
+
+const char *tlua_jit_stats_text (lua_State *L) {
+  return L->jit->engine == &tlua_recorder_engine ? tl_stats_text(recorder_of(L)->vm) : "";
+}
+
+const TluaEngine tlua_recorder_engine = {
+  .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot, .on_record = on_record,
+  .on_abandon = on_abandon, .on_proto_freed = on_proto_freed
+};

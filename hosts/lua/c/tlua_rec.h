@@ -1,0 +1,119 @@
+/*
+** The recorder's own types, shared by its files.
+**
+** Problem: a recorder for a whole instruction set is too much for one file, and its parts need the same few services: read a
+** register with its type, write one, say where the interpreter goes on, give up.
+**
+** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
+** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues; tlua_describe.c tells the
+** library how Lua lays out its memory. A lowering function looks at the real values, which the instruction has not changed
+** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
+**
+** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets 'reason', and
+** nothing that was recorded for that instruction matters any more.
+**
+** Example, OP_UNM of an integer:
+**   Operand b = read_register(rec, GETARG_B(i));
+**   write_register(rec, GETARG_A(i), LUA_VNUMINT, tl_op1(rec->vm, TL_INT_NEG, b.value));
+*/
+#ifndef tlua_rec_h
+#define tlua_rec_h
+
+#include "tlua_internal.h"
+
+#include "lopcodes.h"
+#include "ltm.h"
+
+#include "tracelift.h"
+
+/* Ids of what tlua_describe told the library. */
+typedef struct TluaSchema {
+  tl_tag tag_of[256];         /* by tag byte; 0: no value in a register has it */
+  tl_layout table;
+  tl_field metatable;         /* of a table */
+  tl_cell hookmask;           /* of a thread */
+  tl_cell function;           /* of a frame base: the running closure */
+  tl_cell marked;             /* of any object: the collector's bits */
+  tl_cell flags;              /* of a table: the cache of absent metamethods */
+  tl_cell upvalue;            /* of a closure's element: the upvalue */
+  tl_cell upvalue_place;      /* of an upvalue: where its value is */
+  tl_cell upvalue_value[4];   /* of that place, by tl_type */
+  tl_cell upvalue_tag;
+  tl_cell short_length;       /* of a short string */
+  tl_cell long_length;        /* of a long string */
+  tl_func length;             /* functions of tlua_describe.c */
+  tl_func power;
+  tl_func modulo;
+  tl_func int_below_float;
+  tl_func int_to_float_order; /* int <= float */
+  tl_func float_below_int;
+  tl_func float_to_int_order; /* float <= int */
+  tl_func equal_long_strings;
+} TluaSchema;
+
+typedef struct TluaRecorder {
+  tl_vm *vm;
+  TluaSchema schema;
+  /* the recording */
+  lua_State *thread;          /* NULL: none */
+  CallInfo *ci;
+  Proto *p;
+  const Instruction *head;    /* the loop's first instruction */
+  const Instruction *last;    /* its last one, the jump back that is farthest down */
+  const Instruction *next;    /* where the lowered instruction goes on */
+  int is_started;             /* whether an instruction was lowered */
+  const char *reason;         /* why to give up; NULL: go on */
+  /* the instruction being lowered */
+  const Instruction *pc;
+  TValue *k;
+  StkId base;
+} TluaRecorder;
+
+/* A value seen by an instruction: what it is in the trace, and what it is now. */
+typedef struct Operand {
+  tl_value value;             /* 0 when the tag is the whole value */
+  tl_tag tag;
+  int tt;                     /* tag byte */
+  const TValue *now;
+} Operand;
+
+/* --- tlua_describe.c --- */
+
+/* Tells the library about Lua. Returns 0 if it refused something. */
+int tlua_describe (tl_vm *vm, TluaSchema *schema);
+/* The type under which a payload with this tag byte is kept. */
+tl_type tlua_payload (int tt);
+
+/* --- tlua_rec.c --- */
+
+void tlua_rec_give_up (TluaRecorder *rec, const char *reason);
+
+/* --- tlua_rec_ops.c --- */
+
+/* Lowers the instruction at rec->pc; sets rec->next or rec->reason. */
+void tlua_rec_instruction (TluaRecorder *rec);
+Operand tlua_rec_register (TluaRecorder *rec, int r);
+Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value);
+/* The constant or register that argument C names, by flag k. */
+Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i);
+void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
+
+/* --- tlua_rec_arith.c --- */
+
+/* Each returns 0 if the opcode is not its business. */
+int tlua_rec_arithmetic (TluaRecorder *rec, Instruction i);
+
+/* Whether both are numbers of any kind. */
+#define are_numbers(a, b) (novariant((a).tt) == LUA_TNUMBER && novariant((b).tt) == LUA_TNUMBER)
+/* The number as a double. */
+tl_value tlua_rec_as_float (TluaRecorder *rec, Operand o);
+/* The number as an integer, under a guard that it is one; gives up if it is not one now. */
+tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now);
+
+/* --- tlua_rec_table.c --- */
+
+int tlua_rec_memory (TluaRecorder *rec, Instruction i);
+/* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
+int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
+
+#endif

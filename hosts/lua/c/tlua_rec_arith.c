@@ -1,0 +1,211 @@
+/*
+** Lowering of arithmetic and bitwise operations.
+**
+** Problem: one opcode is up to four operations, by the types of its operands, and each has corners of its own: floor division,
+** shifts by 64 and more, integers that wrap, floats that stand for integers.
+**
+** Design: operands are fetched by the opcode's form (register, constant, small number), then the operation is chosen by their
+** tags. An operation that succeeds skips the metamethod instruction behind it, as in the interpreter; strings and objects
+** with metamethods give the recording up.
+**
+** Invariant: an operation that would raise an error now is not recorded, and one that would raise it later leaves by a guard.
+**
+** Example, 'a // b' with integers:   guard_true(int_ne(b, 0)); r = int_floordiv(a, b)
+*/
+
+#include "lprefix.h"
+
+#include "tlua_rec.h"
+
+#include "lvm.h"
+
+/* --- numbers --- */
+
+tl_value tlua_rec_as_float (TluaRecorder *rec, Operand o) {
+  int64_t number;
+  if (o.tt == LUA_VNUMFLT)
+    return o.value;
+  if (tl_is_const_int(rec->vm, o.value, &number))
+    return tl_const_float(rec->vm, (double)number);
+  return tl_op1(rec->vm, TL_INT_TO_FLOAT, o.value);
+}
+
+tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now) {
+  if (!luaV_tointegerns(o.now, now, F2Ieq)) {
+    tlua_rec_give_up(rec, novariant(o.tt) == LUA_TNUMBER ? "number without integer value" : "bitwise operation on no number");
+    return 0;
+  }
+  return o.tt == LUA_VNUMINT ? o.value : tl_op1(rec->vm, TL_FLOAT_TO_INT_EXACT, o.value);
+}
+
+static Operand small_number (TluaRecorder *rec, int number, TValue *store) {
+  setivalue(store, number);
+  return tlua_rec_constant(rec, store);
+}
+
+/* --- operations --- */
+
+/* What the forms of one operation have in common: named as the metamethod is. */
+static TMS operation_of (OpCode op) {
+  switch (op) {
+    case OP_ADD: case OP_ADDK: case OP_ADDI: return TM_ADD;
+    case OP_SUB: case OP_SUBK: return TM_SUB;
+    case OP_MUL: case OP_MULK: return TM_MUL;
+    case OP_MOD: case OP_MODK: return TM_MOD;
+    case OP_POW: case OP_POWK: return TM_POW;
+    case OP_DIV: case OP_DIVK: return TM_DIV;
+    case OP_IDIV: case OP_IDIVK: return TM_IDIV;
+    case OP_BAND: case OP_BANDK: return TM_BAND;
+    case OP_BOR: case OP_BORK: return TM_BOR;
+    case OP_BXOR: case OP_BXORK: return TM_BXOR;
+    case OP_SHL: case OP_SHLI: return TM_SHL;
+    case OP_SHR: case OP_SHRI: return TM_SHR;
+    default: return TM_N;
+  }
+}
+
+static tl_value int_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
+  tl_vm *vm = rec->vm;
+  switch (operation) {
+    case TM_ADD: return tl_op2(vm, TL_INT_ADD, a.value, b.value);
+    case TM_SUB: return tl_op2(vm, TL_INT_SUB, a.value, b.value);
+    case TM_MUL: return tl_op2(vm, TL_INT_MUL, a.value, b.value);
+    default: break;  /* TM_MOD, TM_IDIV */
+  }
+  if (ivalue(b.now) == 0) {
+    tlua_rec_give_up(rec, "division by zero");
+    return 0;
+  }
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_NE, b.value, tl_const_int(vm, 0)), 0, TL_EXIT_GUARD);
+  return tl_op2(vm, operation == TM_MOD ? TL_INT_FLOORMOD : TL_INT_FLOORDIV, a.value, b.value);
+}
+
+/* 'a ^ 2' is a product in Lua, and only that. */
+static tl_value power (TluaRecorder *rec, tl_value a, tl_value b, Operand exponent, int is_constant) {
+  if (is_constant && nvalue(exponent.now) == 2)
+    return tl_op2(rec->vm, TL_FLOAT_MUL, a, a);
+  tl_value arguments[2] = { a, b };
+  return tl_call(rec->vm, rec->schema.power, arguments, 2);
+}
+
+static tl_value float_operation (TluaRecorder *rec, TMS operation, Operand left, Operand right, int is_constant) {
+  tl_vm *vm = rec->vm;
+  tl_value a = tlua_rec_as_float(rec, left);
+  tl_value b = tlua_rec_as_float(rec, right);
+  tl_value arguments[2] = { a, b };
+  switch (operation) {
+    case TM_ADD: return tl_op2(vm, TL_FLOAT_ADD, a, b);
+    case TM_SUB: return tl_op2(vm, TL_FLOAT_SUB, a, b);
+    case TM_MUL: return tl_op2(vm, TL_FLOAT_MUL, a, b);
+    case TM_DIV: return tl_op2(vm, TL_FLOAT_DIV, a, b);
+    case TM_IDIV: return tl_op1(vm, TL_FLOAT_FLOOR, tl_op2(vm, TL_FLOAT_DIV, a, b));
+    case TM_MOD: return tl_call(vm, rec->schema.modulo, arguments, 2);
+    default: return power(rec, a, b, right, is_constant);
+  }
+}
+
+/*
+** x << y with Lua's meaning: a negative count shifts right, and a count of 64 or more in either direction gives 0. The trace is
+** for the kind of count there is now.
+*/
+static tl_value shift_left (TluaRecorder *rec, tl_value x, tl_value y, lua_Integer count) {
+  tl_vm *vm = rec->vm;
+  tl_value bits = tl_const_int(vm, 64);
+  if (0 <= count && count < 64) {
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_LT, y, bits), 0, TL_EXIT_GUARD);
+    return tl_op2(vm, TL_INT_SHL, x, y);
+  }
+  if (-64 < count && count < 0) {
+    tl_value right = tl_op1(vm, TL_INT_NEG, y);
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_LT, right, bits), 0, TL_EXIT_GUARD);
+    return tl_op2(vm, TL_INT_SHR, x, right);
+  }
+  /* counts from -63 to 63 are from 0 to 126 here */
+  tl_value distance = tl_op2(vm, TL_INT_ADD, y, tl_const_int(vm, 63));
+  tl_guard(vm, TL_GUARD_FALSE, tl_op2(vm, TL_UINT_LT, distance, tl_const_int(vm, 127)), 0, TL_EXIT_GUARD);
+  return tl_const_int(vm, 0);
+}
+
+static tl_value bitwise_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
+  tl_vm *vm = rec->vm;
+  lua_Integer x_now = 0, y_now = 0;
+  tl_value x = tlua_rec_as_integer(rec, a, &x_now);
+  tl_value y = tlua_rec_as_integer(rec, b, &y_now);
+  if (rec->reason != NULL)
+    return 0;
+  switch (operation) {
+    case TM_BAND: return tl_op2(vm, TL_INT_AND, x, y);
+    case TM_BOR: return tl_op2(vm, TL_INT_OR, x, y);
+    case TM_BXOR: return tl_op2(vm, TL_INT_XOR, x, y);
+    case TM_SHL: return shift_left(rec, x, y, y_now);
+    default: return shift_left(rec, x, tl_op1(vm, TL_INT_NEG, y), (lua_Integer)(0u - (lua_Unsigned)y_now));
+  }
+}
+
+/* --- instructions --- */
+
+static int is_bitwise (TMS operation) {
+  return TM_BAND <= operation && operation <= TM_SHR;
+}
+
+static void binary (TluaRecorder *rec, Instruction i, Operand a, Operand b, int is_constant) {
+  TMS operation = operation_of(GET_OPCODE(i));
+  int type = LUA_VNUMINT;
+  tl_value result = 0;
+  if (!are_numbers(a, b))
+    tlua_rec_give_up(rec, is_bitwise(operation) ? "bitwise operation on no number" : "arithmetic on no number");
+  else if (is_bitwise(operation))
+    result = bitwise_operation(rec, operation, a, b);
+  else if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT && operation != TM_DIV && operation != TM_POW)
+    result = int_operation(rec, operation, a, b);
+  else {
+    type = LUA_VNUMFLT;
+    result = float_operation(rec, operation, a, b, is_constant);
+  }
+  if (rec->reason == NULL)
+    tlua_rec_write(rec, GETARG_A(i), type, result);
+  rec->next = rec->pc + 2;  /* behind the metamethod instruction */
+}
+
+static void negate (TluaRecorder *rec, Instruction i) {
+  Operand b = tlua_rec_register(rec, GETARG_B(i));
+  if (novariant(b.tt) != LUA_TNUMBER)
+    tlua_rec_give_up(rec, "arithmetic on no number");
+  else
+    tlua_rec_write(rec, GETARG_A(i), b.tt, tl_op1(rec->vm, b.tt == LUA_VNUMINT ? TL_INT_NEG : TL_FLOAT_NEG, b.value));
+}
+
+static void complement (TluaRecorder *rec, Instruction i) {
+  lua_Integer now;
+  tl_value b = tlua_rec_as_integer(rec, tlua_rec_register(rec, GETARG_B(i)), &now);
+  if (b != 0)
+    tlua_rec_write(rec, GETARG_A(i), LUA_VNUMINT, tl_op1(rec->vm, TL_INT_NOT, b));
+}
+
+int tlua_rec_arithmetic (TluaRecorder *rec, Instruction i) {
+  TValue store;
+  Operand a;
+  switch (GET_OPCODE(i)) {
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MOD: case OP_POW: case OP_DIV: case OP_IDIV:
+    case OP_BAND: case OP_BOR: case OP_BXOR: case OP_SHL: case OP_SHR:
+      a = tlua_rec_register(rec, GETARG_B(i));
+      binary(rec, i, a, tlua_rec_register(rec, GETARG_C(i)), 0);
+      return 1;
+    case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_POWK: case OP_DIVK: case OP_IDIVK:
+    case OP_BANDK: case OP_BORK: case OP_BXORK:
+      a = tlua_rec_register(rec, GETARG_B(i));
+      binary(rec, i, a, tlua_rec_constant(rec, rec->k + GETARG_C(i)), 1);
+      return 1;
+    case OP_ADDI: case OP_SHRI:
+      a = tlua_rec_register(rec, GETARG_B(i));
+      binary(rec, i, a, small_number(rec, GETARG_sC(i), &store), 1);
+      return 1;
+    case OP_SHLI:  /* the small number is the one that is shifted */
+      a = small_number(rec, GETARG_sC(i), &store);
+      binary(rec, i, a, tlua_rec_register(rec, GETARG_B(i)), 0);
+      return 1;
+    case OP_UNM: negate(rec, i); return 1;
+    case OP_BNOT: complement(rec, i); return 1;
+    default: return 0;
+  }
+}

@@ -1,0 +1,354 @@
+/*
+** Lowering of moves, tests and loops, and the choice of a lowering function by opcode.
+**
+** Problem: the interpreter decides at run time what a trace has to know when it is made: which way a test goes, what type a
+** register has.
+**
+** Design: a register is read with the tag it has now, which makes the trace depend on that tag; a test is decided as the
+** interpreter will decide it in a moment, and guarded. A test and the jump behind it are one step here as in the
+** interpreter.
+**
+** Invariant: rec->next is the instruction that the interpreter shows next; any other one ends the recording.
+**
+** Example, 'if x < 10' taken with an integer x:   guard_true(int_lt(x, 10)); nothing else
+*/
+
+#include "lprefix.h"
+
+#include "tlua_rec.h"
+
+#include "lvm.h"
+
+/* --- registers and constants --- */
+
+static Operand operand (TluaRecorder *rec, const TValue *now) {
+  Operand o = { .now = now, .tt = rawtt(now), .tag = rec->schema.tag_of[rawtt(now)], .value = 0 };
+  if (o.tag == 0)
+    tlua_rec_give_up(rec, "value of an unknown type");
+  return o;
+}
+
+Operand tlua_rec_register (TluaRecorder *rec, int r) {
+  Operand o = operand(rec, s2v(rec->base + r));
+  if (o.tag != 0)
+    o.value = tl_slot_read(rec->vm, r, o.tag);
+  return o;
+}
+
+/* Constants of the function itself need no anchor: function and trace die together. */
+Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value) {
+  Operand o = operand(rec, value);
+  switch (o.tt) {
+    case LUA_VNUMINT: o.value = tl_const_int(rec->vm, ivalue(value)); break;
+    case LUA_VNUMFLT: o.value = tl_const_float(rec->vm, fltvalue(value)); break;
+    case ctb(LUA_VSHRSTR): case ctb(LUA_VLNGSTR): o.value = tl_const_ref(rec->vm, gcvalue(value)); break;
+    default: break;  /* nil, false, true */
+  }
+  return o;
+}
+
+Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i) {
+  int c = GETARG_C(i);
+  return TESTARG_k(i) ? tlua_rec_constant(rec, rec->k + c) : tlua_rec_register(rec, c);
+}
+
+void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value) {
+  tl_slot_write(rec->vm, r, rec->schema.tag_of[tt], value);
+}
+
+static void write_operand (TluaRecorder *rec, int r, Operand o) {
+  if (o.tag != 0)
+    tl_slot_write(rec->vm, r, o.tag, o.value);
+}
+
+static void load_nils (TluaRecorder *rec, int first, int count) {
+  for (int r = first; r < first + count; r++)
+    tlua_rec_write(rec, r, LUA_VNIL, 0);
+}
+
+/* --- jumps --- */
+
+/* A jump back must be the recorded loop's own. */
+static void go_to (TluaRecorder *rec, const Instruction *target) {
+  if (target <= rec->pc && target != rec->head)
+    tlua_rec_give_up(rec, target > rec->head ? "inner loop" : "loop left");
+  rec->next = target;
+}
+
+/* Follows jumps to where something else happens. Jumps back are the business of the loop. */
+static const Instruction *behind_jumps (const Instruction *pc) {
+  while (GET_OPCODE(*pc) == OP_JMP && GETARG_sJ(*pc) >= 0)
+    pc += 1 + GETARG_sJ(*pc);
+  return pc;
+}
+
+static int leaves_loop (TluaRecorder *rec, const Instruction *pc) {
+  pc = behind_jumps(pc);
+  OpCode op = GET_OPCODE(*pc);
+  return pc < rec->head || pc > rec->last || op == OP_RETURN || op == OP_RETURN0 || op == OP_RETURN1;
+}
+
+/* A test comes out as 'outcome' (0 or 1). 'condition' is the value in the trace that decides it, or 0 if the tags do. */
+static void branch (TluaRecorder *rec, int outcome, tl_value condition) {
+  Instruction i = *rec->pc;
+  const Instruction *skip = rec->pc + 2;
+  const Instruction *jump = rec->pc + 2 + GETARG_sJ(rec->pc[1]);
+  int jumps = outcome == GETARG_k(i);
+  if (condition != 0) {
+    tl_exit_kind kind = leaves_loop(rec, jumps ? skip : jump) ? TL_EXIT_LOOP_END : TL_EXIT_GUARD;
+    tl_guard(rec->vm, outcome ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, kind);
+  }
+  go_to(rec, jumps ? jump : skip);
+}
+
+/* --- comparisons --- */
+
+/*
+** Equality of an integer and a float: the conversion to a double may round, the one to an integer may saturate, but not both
+** for equal results, except that 2^63 saturates to a number that rounds to 2^63.
+*/
+static tl_value mixed_equal (TluaRecorder *rec, tl_value i, tl_value f) {
+  tl_vm *vm = rec->vm;
+  tl_value as_floats = tl_op2(vm, TL_FLOAT_EQ, tl_op1(vm, TL_INT_TO_FLOAT, i), f);
+  tl_value as_integers = tl_op2(vm, TL_INT_EQ, tl_op1(vm, TL_FLOAT_TO_INT, f), i);
+  tl_value in_range = tl_op2(vm, TL_FLOAT_LT, f, tl_const_float(vm, 9223372036854775808.0));
+  return tl_op2(vm, TL_INT_AND, tl_op2(vm, TL_INT_AND, as_floats, as_integers), in_range);
+}
+
+static int is_false (int tt) {
+  return tt == LUA_VFALSE || novariant(tt) == LUA_TNIL;
+}
+
+/* Condition of equality for two values of the same tag with a payload; tables and userdata by identity. */
+static tl_value same_tag_equal (TluaRecorder *rec, Operand a, Operand b) {
+  tl_vm *vm = rec->vm;
+  if (a.tt == ctb(LUA_VLNGSTR)) {
+    tl_value arguments[2] = { a.value, b.value };
+    return tl_call(vm, rec->schema.equal_long_strings, arguments, 2);
+  }
+  switch (tlua_payload(a.tt)) {
+    case TL_INT: return tl_op2(vm, TL_INT_EQ, a.value, b.value);
+    case TL_FLOAT: return tl_op2(vm, TL_FLOAT_EQ, a.value, b.value);
+    case TL_REF: return tl_op2(vm, TL_REF_EQ, a.value, b.value);
+    case TL_ADDR: return tl_op2(vm, TL_ADDR_EQ, a.value, b.value);
+    default: return 0;
+  }
+}
+
+/* Different tables are unequal only if neither has the metamethod; '__eq' is not looked for when they are the same. */
+static void guard_raw_equality (TluaRecorder *rec, Operand a, Operand b) {
+  if (a.tt == ctb(LUA_VTABLE)) {
+    tlua_rec_guard_no_metamethod(rec, a, TM_EQ);
+    tlua_rec_guard_no_metamethod(rec, b, TM_EQ);
+  }
+  else if (a.tt == ctb(LUA_VUSERDATA))
+    tlua_rec_give_up(rec, "comparison of userdata");
+}
+
+static void compare_equal (TluaRecorder *rec, Operand a, Operand b) {
+  int outcome = luaV_rawequalobj(a.now, b.now) != 0;
+  if (a.tt == b.tt) {
+    if (!outcome)
+      guard_raw_equality(rec, a, b);
+    branch(rec, outcome, same_tag_equal(rec, a, b));
+  }
+  else if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMFLT)
+    branch(rec, outcome, mixed_equal(rec, a.value, b.value));
+  else if (a.tt == LUA_VNUMFLT && b.tt == LUA_VNUMINT)
+    branch(rec, outcome, mixed_equal(rec, b.value, a.value));
+  else
+    branch(rec, outcome, 0);  /* values of different types, and the tags are known */
+}
+
+/* 'i < f' and the like, for an integer i. Integers that are doubles compare as doubles; others are left to C. */
+static tl_value mixed_order (TluaRecorder *rec, Operand a, Operand b, int or_equal) {
+  tl_vm *vm = rec->vm;
+  int int_first = a.tt == LUA_VNUMINT;
+  Operand whole = int_first ? a : b;
+  const lua_Integer limit = (lua_Integer)1 << 53;
+  if ((lua_Unsigned)ivalue(whole.now) + (lua_Unsigned)limit <= 2 * (lua_Unsigned)limit) {
+    tl_value shifted = tl_op2(vm, TL_INT_ADD, whole.value, tl_const_int(vm, limit));
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_LE, shifted, tl_const_int(vm, 2 * limit)), 0, TL_EXIT_GUARD);
+    return tl_op2(vm, or_equal ? TL_FLOAT_LE : TL_FLOAT_LT, tlua_rec_as_float(rec, a), tlua_rec_as_float(rec, b));
+  }
+  tl_value arguments[2] = { a.value, b.value };
+  const TluaSchema *schema = &rec->schema;
+  if (int_first)
+    return tl_call(vm, or_equal ? schema->int_to_float_order : schema->int_below_float, arguments, 2);
+  return tl_call(vm, or_equal ? schema->float_to_int_order : schema->float_below_int, arguments, 2);
+}
+
+/* 'a < b' or 'a <= b' */
+static void compare_order (TluaRecorder *rec, Operand a, Operand b, int or_equal) {
+  tl_vm *vm = rec->vm;
+  if (!are_numbers(a, b)) {
+    tlua_rec_give_up(rec, "order of values that are no numbers");
+    return;
+  }
+  /* with numbers these neither call metamethods nor use the state */
+  int outcome = or_equal ? luaV_lessequal(NULL, a.now, b.now) : luaV_lessthan(NULL, a.now, b.now);
+  tl_value condition;
+  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT)
+    condition = tl_op2(vm, or_equal ? TL_INT_LE : TL_INT_LT, a.value, b.value);
+  else if (a.tt == LUA_VNUMFLT && b.tt == LUA_VNUMFLT)
+    condition = tl_op2(vm, or_equal ? TL_FLOAT_LE : TL_FLOAT_LT, a.value, b.value);
+  else
+    condition = mixed_order(rec, a, b, or_equal);
+  branch(rec, outcome, condition);
+}
+
+/* Comparisons with a small number in the instruction: it is compared as the type that the register has. */
+static Operand immediate (TluaRecorder *rec, Operand a, int number, TValue *store) {
+  if (a.tt == LUA_VNUMFLT) {
+    setfltvalue(store, (lua_Number)number);
+  }
+  else {
+    setivalue(store, number);
+  }
+  return tlua_rec_constant(rec, store);
+}
+
+static void compare_immediate (TluaRecorder *rec, Instruction i) {
+  TValue store;
+  Operand a = tlua_rec_register(rec, GETARG_A(i));
+  Operand b = immediate(rec, a, GETARG_sB(i), &store);
+  switch (GET_OPCODE(i)) {
+    case OP_EQI: compare_equal(rec, a, b); break;
+    case OP_LTI: compare_order(rec, a, b, 0); break;
+    case OP_LEI: compare_order(rec, a, b, 1); break;
+    case OP_GTI: compare_order(rec, b, a, 0); break;
+    default: compare_order(rec, b, a, 1); break;  /* OP_GEI */
+  }
+}
+
+static void test_and_set (TluaRecorder *rec, Instruction i) {
+  Operand b = tlua_rec_register(rec, GETARG_B(i));
+  int outcome = !is_false(b.tt);
+  branch(rec, outcome, 0);
+  if (outcome == GETARG_k(i))
+    write_operand(rec, GETARG_A(i), b);
+}
+
+/* --- numeric loops --- */
+
+/* The counter of an integer loop is unsigned and says how many iterations are left: neither limit nor overflow matter. */
+static void int_loop (TluaRecorder *rec, int a) {
+  tl_vm *vm = rec->vm;
+  Operand index = tlua_rec_register(rec, a);
+  Operand count = tlua_rec_register(rec, a + 1);
+  Operand step = tlua_rec_register(rec, a + 2);
+  if (index.tt != LUA_VNUMINT || count.tt != LUA_VNUMINT) {
+    tlua_rec_give_up(rec, "loop changed by a debugger");
+    return;
+  }
+  if (ivalue(count.now) == 0) {
+    tlua_rec_give_up(rec, "loop ended");
+    return;
+  }
+  tl_value goes_on = tl_op2(vm, TL_INT_NE, count.value, tl_const_int(vm, 0));
+  tl_guard(vm, TL_GUARD_TRUE, goes_on, 0, TL_EXIT_LOOP_END);
+  tl_value left = tl_op2(vm, TL_INT_SUB, count.value, tl_const_int(vm, 1));
+  tl_value next = tl_op2(vm, TL_INT_ADD, index.value, step.value);
+  tlua_rec_write(rec, a + 1, LUA_VNUMINT, left);
+  tlua_rec_write(rec, a, LUA_VNUMINT, next);
+  tlua_rec_write(rec, a + 3, LUA_VNUMINT, next);
+}
+
+static void float_loop (TluaRecorder *rec, int a) {
+  tl_vm *vm = rec->vm;
+  Operand index = tlua_rec_register(rec, a);
+  Operand limit = tlua_rec_register(rec, a + 1);
+  Operand step = tlua_rec_register(rec, a + 2);
+  if (index.tt != LUA_VNUMFLT || limit.tt != LUA_VNUMFLT || step.tt != LUA_VNUMFLT) {
+    tlua_rec_give_up(rec, "loop changed by a debugger");
+    return;
+  }
+  int rises = 0 < fltvalue(step.now);
+  lua_Number next_now = fltvalue(index.now) + fltvalue(step.now);
+  if (!(rises ? next_now <= fltvalue(limit.now) : fltvalue(limit.now) <= next_now)) {
+    tlua_rec_give_up(rec, "loop ended");
+    return;
+  }
+  tl_value sign = tl_op2(vm, TL_FLOAT_LT, tl_const_float(vm, 0.0), step.value);
+  tl_guard(vm, rises ? TL_GUARD_TRUE : TL_GUARD_FALSE, sign, 0, TL_EXIT_GUARD);
+  tl_value next = tl_op2(vm, TL_FLOAT_ADD, index.value, step.value);
+  tl_value goes_on = rises ? tl_op2(vm, TL_FLOAT_LE, next, limit.value) : tl_op2(vm, TL_FLOAT_LE, limit.value, next);
+  tl_guard(vm, TL_GUARD_TRUE, goes_on, 0, TL_EXIT_LOOP_END);
+  tlua_rec_write(rec, a, LUA_VNUMFLT, next);
+  tlua_rec_write(rec, a + 3, LUA_VNUMFLT, next);
+}
+
+static void numeric_loop (TluaRecorder *rec, Instruction i) {
+  int a = GETARG_A(i);
+  go_to(rec, rec->pc + 1 - GETARG_Bx(i));
+  if (ttisinteger(s2v(rec->base + a + 2)))
+    int_loop(rec, a);
+  else
+    float_loop(rec, a);
+}
+
+/* --- dispatch --- */
+
+#define NAME(op) [OP_##op] = "opcode " #op
+
+static const char *const not_lowered[NUM_OPCODES] = {
+  NAME(NEWTABLE), NAME(SELF), NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CONCAT), NAME(CLOSE), NAME(TBC), NAME(CALL),
+  NAME(TAILCALL), NAME(RETURN), NAME(RETURN0), NAME(RETURN1), NAME(TFORPREP), NAME(TFORCALL), NAME(TFORLOOP),
+  NAME(SETLIST), NAME(CLOSURE), NAME(VARARG), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop"
+};
+
+/* Moves and constants; returns 0 if the opcode is none of them. */
+static int move (TluaRecorder *rec, Instruction i) {
+  tl_vm *vm = rec->vm;
+  int a = GETARG_A(i);
+  switch (GET_OPCODE(i)) {
+    case OP_MOVE: write_operand(rec, a, tlua_rec_register(rec, GETARG_B(i))); return 1;
+    case OP_LOADI: tlua_rec_write(rec, a, LUA_VNUMINT, tl_const_int(vm, GETARG_sBx(i))); return 1;
+    case OP_LOADF: tlua_rec_write(rec, a, LUA_VNUMFLT, tl_const_float(vm, (double)GETARG_sBx(i))); return 1;
+    case OP_LOADK: write_operand(rec, a, tlua_rec_constant(rec, rec->k + GETARG_Bx(i))); return 1;
+    case OP_LOADKX:
+      write_operand(rec, a, tlua_rec_constant(rec, rec->k + GETARG_Ax(rec->pc[1])));
+      rec->next = rec->pc + 2;
+      return 1;
+    case OP_LFALSESKIP: rec->next = rec->pc + 2;  /* FALLTHROUGH */
+    case OP_LOADFALSE: tlua_rec_write(rec, a, LUA_VFALSE, 0); return 1;
+    case OP_LOADTRUE: tlua_rec_write(rec, a, LUA_VTRUE, 0); return 1;
+    case OP_LOADNIL: load_nils(rec, a, GETARG_B(i) + 1); return 1;
+    case OP_NOT: tlua_rec_write(rec, a, is_false(tlua_rec_register(rec, GETARG_B(i)).tt) ? LUA_VTRUE : LUA_VFALSE, 0); return 1;
+    default: return 0;
+  }
+}
+
+/* Tests and jumps; returns 0 if the opcode is none of them. */
+static int control (TluaRecorder *rec, Instruction i) {
+  Operand a, b;
+  switch (GET_OPCODE(i)) {
+    case OP_JMP: go_to(rec, rec->pc + 1 + GETARG_sJ(i)); return 1;
+    case OP_FORLOOP: numeric_loop(rec, i); return 1;
+    case OP_TEST: branch(rec, !is_false(tlua_rec_register(rec, GETARG_A(i)).tt), 0); return 1;
+    case OP_TESTSET: test_and_set(rec, i); return 1;
+    case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI: compare_immediate(rec, i); return 1;
+    case OP_EQK:
+      a = tlua_rec_register(rec, GETARG_A(i));
+      compare_equal(rec, a, tlua_rec_constant(rec, rec->k + GETARG_B(i)));
+      return 1;
+    case OP_EQ: case OP_LT: case OP_LE:
+      a = tlua_rec_register(rec, GETARG_A(i));
+      b = tlua_rec_register(rec, GETARG_B(i));
+      if (GET_OPCODE(i) == OP_EQ)
+        compare_equal(rec, a, b);
+      else
+        compare_order(rec, a, b, GET_OPCODE(i) == OP_LE);
+      return 1;
+    default: return 0;
+  }
+}
+
+void tlua_rec_instruction (TluaRecorder *rec) {
+  Instruction i = *rec->pc;
+  rec->next = rec->pc + 1;
+  if (move(rec, i) || control(rec, i) || tlua_rec_arithmetic(rec, i) || tlua_rec_memory(rec, i))
+    return;
+  const char *name = not_lowered[GET_OPCODE(i)];
+  tlua_rec_give_up(rec, name != NULL ? name : "unknown opcode");
+}

@@ -1,0 +1,328 @@
+/*
+** Lowering of tables, upvalues, and lengths.
+**
+** Problem: 't[i]' may be an array element, a hash node, or a call of a metamethod; an upvalue may be a register of another frame.
+**
+** Design: only what is found in the table itself, without metamethods, is lowered. Positive integers use the array part and short
+** strings that are constants the hash part, through the library's operations on records, so that it can tell one element from
+** another. An upvalue is read through its pointer, open or closed, as the interpreter does it: the pointer
+** is loaded in the trace, since it moves with the stack and when the upvalue is closed.
+**
+** Invariant: a store into a table without '__newindex' may make an absent element present; with one, only elements that
+** are present (by a guard on the old value's tag) are written. Registers of the recorded frame itself are never reached
+** through an upvalue.
+**
+** Example, 's = s + t[i]' with t an upvalue:
+**   u = load closure.upvalue (item_addr closure 0); p = load upvalue.place u; guard_value(load upvalue.tag p, table)
+**   t = load upvalue.ref p; x = get_item Table float t i; s' = float_add s x
+*/
+
+#include "lprefix.h"
+
+#include <stddef.h>
+
+#include "tlua_rec.h"
+
+#include "ldebug.h"
+#include "lfunc.h"
+#include "lgc.h"
+#include "ltable.h"
+
+/* --- metatables --- */
+
+int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
+  tl_vm *vm = rec->vm;
+  Table *metatable = hvalue(t.now)->metatable;
+  tl_value reference = tl_get(vm, rec->schema.metatable, t.value);
+  if (metatable == NULL) {
+    tl_guard(vm, TL_GUARD_NULL, reference, 0, TL_EXIT_GUARD);
+    return 1;
+  }
+  /* fasttm leaves a mark in the flags when there is no such metamethod; stores of new keys take it away */
+  if (fasttm(rec->thread, metatable, event) != NULL) {
+    tlua_rec_give_up(rec, event == TM_INDEX ? "metamethod __index" : event == TM_NEWINDEX ? "metamethod __newindex"
+                        : event == TM_LEN ? "metamethod __len" : "metamethod __eq");
+    return 0;
+  }
+  tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
+  tl_value mark = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.flags, reference), tl_const_int(vm, (int64_t)1 << event));
+  tl_guard(vm, TL_GUARD_TRUE, mark, 0, TL_EXIT_GUARD);
+  return 1;
+}
+
+/* --- tables --- */
+
+static int is_table (TluaRecorder *rec, Operand t) {
+  if (t.tt == ctb(LUA_VTABLE))
+    return 1;
+  tlua_rec_give_up(rec, "index of no table");
+  return 0;
+}
+
+/* The tag of an element as it is now; nil and empty are two tags. 0 gives the recording up. */
+static tl_tag element_tag (TluaRecorder *rec, const TValue *slot) {
+  tl_tag tag = rec->schema.tag_of[rawtt(slot)];
+  if (tag == 0)
+    tlua_rec_give_up(rec, "value of an unknown type");
+  return tag;
+}
+
+/* The array element at a positive integer, or NULL (then the recording is given up). */
+static const TValue *array_slot (TluaRecorder *rec, Operand t, lua_Integer index) {
+  Table *h = hvalue(t.now);
+  if ((lua_Unsigned)index - 1u < h->alimit)
+    return &h->array[index - 1];
+  tlua_rec_give_up(rec, "integer key outside the array part");
+  return NULL;
+}
+
+static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, lua_Integer index_now) {
+  const TValue *slot = array_slot(rec, t, index_now);
+  if (slot == NULL)
+    return;
+  if (isempty(slot) && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX))
+    return;
+  tl_tag tag = element_tag(rec, slot);
+  if (tag == 0)
+    return;
+  tl_value value = tl_get_item(rec->vm, rec->schema.table, tag, t.value, index);
+  tlua_rec_write(rec, result, isempty(slot) ? LUA_VNIL : rawtt(slot), value);
+}
+
+static int has_newindex (TluaRecorder *rec, Operand t) {
+  return fasttm(rec->thread, hvalue(t.now)->metatable, TM_NEWINDEX) != NULL;
+}
+
+static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value) {
+  tl_vm *vm = rec->vm;
+  const TValue *slot = array_slot(rec, t, index_now);
+  if (slot == NULL)
+    return;
+  if (isempty(slot) || !has_newindex(rec, t)) {
+    if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
+      return;
+  }
+  else {
+    tl_tag old = element_tag(rec, slot);
+    if (old == 0)
+      return;
+    tl_get_item(vm, rec->schema.table, old, t.value, index);
+  }
+  tl_put_item(vm, rec->schema.table, value.tag, t.value, index, value.value);
+}
+
+/* Where the hash part holds a key. */
+static uint32_t node_index (Table *h, const TValue *slot) {
+  return (uint32_t)(nodefromval(slot) - h->node);
+}
+
+static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
+  tl_vm *vm = rec->vm;
+  if (!is_table(rec, t))
+    return;
+  Table *h = hvalue(t.now);
+  tl_value key = tl_const_ref(vm, name);
+  const TValue *slot = luaH_getshortstr(h, name);
+  if (isempty(slot)) {
+    if (tlua_rec_guard_no_metamethod(rec, t, TM_INDEX)) {
+      tl_guard_key_absent(vm, rec->schema.table, t.value, key);
+      tlua_rec_write(rec, result, LUA_VNIL, 0);
+    }
+    return;
+  }
+  tl_tag tag = element_tag(rec, slot);
+  if (tag != 0) {
+    tl_value value = tl_get_key(vm, rec->schema.table, tag, t.value, key, h->lsizenode, node_index(h, slot));
+    tlua_rec_write(rec, result, rawtt(slot), value);
+  }
+}
+
+/* The guard on the old value's tag makes sure that the entry is present, and not nil. */
+static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value) {
+  tl_vm *vm = rec->vm;
+  if (!is_table(rec, t))
+    return;
+  Table *h = hvalue(t.now);
+  const TValue *slot = luaH_getshortstr(h, name);
+  if (isempty(slot)) {
+    tlua_rec_give_up(rec, "new key");
+    return;
+  }
+  tl_tag old = element_tag(rec, slot);
+  if (old == 0)
+    return;
+  tl_value key = tl_const_ref(vm, name);
+  uint32_t entry = node_index(h, slot);
+  tl_get_key(vm, rec->schema.table, old, t.value, key, h->lsizenode, entry);
+  tl_set_key(vm, rec->schema.table, value.tag, t.value, key, value.value, h->lsizenode, entry);
+}
+
+/* Keys that are not written in the instruction: integers, and floats that stand for one. */
+static tl_value integer_key (TluaRecorder *rec, Operand key, lua_Integer *now) {
+  if (novariant(key.tt) != LUA_TNUMBER) {
+    tlua_rec_give_up(rec, novariant(key.tt) == LUA_TSTRING ? "string key in a variable" : "key of another type");
+    return 0;
+  }
+  return tlua_rec_as_integer(rec, key, now);
+}
+
+static void get_table (TluaRecorder *rec, Instruction i) {
+  lua_Integer now;
+  Operand t = tlua_rec_register(rec, GETARG_B(i));
+  Operand key = tlua_rec_register(rec, GETARG_C(i));
+  tl_value index = is_table(rec, t) ? integer_key(rec, key, &now) : 0;
+  if (index != 0)
+    get_item(rec, GETARG_A(i), t, index, now);
+}
+
+static void set_table (TluaRecorder *rec, Instruction i) {
+  lua_Integer now;
+  Operand t = tlua_rec_register(rec, GETARG_A(i));
+  Operand key = tlua_rec_register(rec, GETARG_B(i));
+  Operand value = tlua_rec_register_or_constant(rec, i);
+  tl_value index = is_table(rec, t) ? integer_key(rec, key, &now) : 0;
+  if (index != 0)
+    set_item(rec, t, index, now, value);
+}
+
+static void get_small_index (TluaRecorder *rec, Instruction i) {
+  Operand t = tlua_rec_register(rec, GETARG_B(i));
+  int index = GETARG_C(i);
+  if (is_table(rec, t))
+    get_item(rec, GETARG_A(i), t, tl_const_int(rec->vm, index), index);
+}
+
+static void set_small_index (TluaRecorder *rec, Instruction i) {
+  Operand t = tlua_rec_register(rec, GETARG_A(i));
+  Operand value = tlua_rec_register_or_constant(rec, i);
+  int index = GETARG_B(i);
+  if (is_table(rec, t))
+    set_item(rec, t, tl_const_int(rec->vm, index), index, value);
+}
+
+/* --- upvalues --- */
+
+/* The upvalue object, read from the closure that runs: all closures of one function share its traces. */
+static tl_value upvalue (TluaRecorder *rec, int n) {
+  tl_vm *vm = rec->vm;
+  tl_value closure = tl_load(vm, rec->schema.function, tl_frame_base(vm));
+  tl_value element = tl_item_addr(vm, tl_op1(vm, TL_REF_TO_ADDR, closure), tl_const_int(vm, n), sizeof(UpVal *),
+                                  (int32_t)offsetof(LClosure, upvals));
+  return tl_load(vm, rec->schema.upvalue, element);
+}
+
+static UpVal *upvalue_now (TluaRecorder *rec, int n) {
+  return ci_func(rec->ci)->upvals[n];
+}
+
+/* An upvalue is a variable of a function around this one. The trace keeps this frame's registers to itself. */
+static int is_elsewhere (TluaRecorder *rec, const UpVal *u) {
+  StkId place = (StkId)u->v.p;
+  if (!upisopen(u) || place < rec->base || place >= rec->base + rec->p->maxstacksize)
+    return 1;
+  tlua_rec_give_up(rec, "open upvalue");
+  return 0;
+}
+
+static Operand read_upvalue (TluaRecorder *rec, int n) {
+  tl_vm *vm = rec->vm;
+  UpVal *u = upvalue_now(rec, n);
+  Operand o = { .now = u->v.p, .tt = rawtt(u->v.p), .tag = rec->schema.tag_of[rawtt(u->v.p)], .value = 0 };
+  if (!is_elsewhere(rec, u))
+    return o;
+  if (o.tag == 0) {
+    tlua_rec_give_up(rec, "value of an unknown type");
+    return o;
+  }
+  tl_value place = tl_load(vm, rec->schema.upvalue_place, upvalue(rec, n));
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue_tag, place), tl_const_int(vm, o.tt), TL_EXIT_GUARD);
+  tl_type type = tlua_payload(o.tt);
+  if (type != TL_VOID)
+    o.value = tl_load(vm, rec->schema.upvalue_value[type], place);
+  return o;
+}
+
+/* Stores of references leave where the collector must hear of them. */
+static int guard_upvalue_barrier (TluaRecorder *rec, const UpVal *u, tl_value object, Operand value) {
+  tl_vm *vm = rec->vm;
+  if (isblack(u) && iswhite(gcvalue(value.now))) {
+    tlua_rec_give_up(rec, "upvalue barrier");
+    return 0;
+  }
+  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, object), tl_const_int(vm, bitmask(BLACKBIT)));
+  tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, value.value), tl_const_int(vm, WHITEBITS));
+  tl_value zero = tl_const_int(vm, 0);
+  tl_value harmless = tl_op2(vm, TL_INT_OR, tl_op2(vm, TL_INT_EQ, black, zero), tl_op2(vm, TL_INT_EQ, white, zero));
+  tl_guard(vm, TL_GUARD_TRUE, harmless, 0, TL_EXIT_GUARD);
+  return 1;
+}
+
+static void set_upvalue (TluaRecorder *rec, Instruction i) {
+  tl_vm *vm = rec->vm;
+  int n = GETARG_B(i);
+  UpVal *u = upvalue_now(rec, n);
+  Operand value = tlua_rec_register(rec, GETARG_A(i));
+  if (!is_elsewhere(rec, u) || value.tag == 0)
+    return;
+  tl_value object = upvalue(rec, n);
+  if (iscollectable(value.now) && !guard_upvalue_barrier(rec, u, object, value))
+    return;
+  tl_value place = tl_load(vm, rec->schema.upvalue_place, object);
+  tl_type type = tlua_payload(value.tt);
+  if (type != TL_VOID)
+    tl_store(vm, rec->schema.upvalue_value[type], place, value.value);
+  tl_store(vm, rec->schema.upvalue_tag, place, tl_const_int(vm, value.tt));
+}
+
+/* --- lengths --- */
+
+static void length (TluaRecorder *rec, Instruction i) {
+  tl_vm *vm = rec->vm;
+  Operand b = tlua_rec_register(rec, GETARG_B(i));
+  tl_value result;
+  switch (b.tt) {
+    case ctb(LUA_VSHRSTR): result = tl_load(vm, rec->schema.short_length, b.value); break;
+    case ctb(LUA_VLNGSTR): result = tl_load(vm, rec->schema.long_length, b.value); break;
+    case ctb(LUA_VTABLE):
+      if (!tlua_rec_guard_no_metamethod(rec, b, TM_LEN))
+        return;
+      result = tl_call(vm, rec->schema.length, &b.value, 1);
+      break;
+    default: tlua_rec_give_up(rec, "length of no table or string"); return;
+  }
+  tlua_rec_write(rec, GETARG_A(i), LUA_VNUMINT, result);
+}
+
+/* --- instructions --- */
+
+int tlua_rec_memory (TluaRecorder *rec, Instruction i) {
+  Operand o;
+  switch (GET_OPCODE(i)) {
+    case OP_GETTABLE: get_table(rec, i); return 1;
+    case OP_SETTABLE: set_table(rec, i); return 1;
+    case OP_GETI: get_small_index(rec, i); return 1;
+    case OP_SETI: set_small_index(rec, i); return 1;
+    case OP_LEN: length(rec, i); return 1;
+    case OP_SETUPVAL: set_upvalue(rec, i); return 1;
+    case OP_GETUPVAL:
+      o = read_upvalue(rec, GETARG_B(i));
+      if (rec->reason == NULL)
+        tlua_rec_write(rec, GETARG_A(i), o.tt, o.value);
+      return 1;
+    case OP_GETFIELD:
+      get_key(rec, GETARG_A(i), tlua_rec_register(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
+      return 1;
+    case OP_SETFIELD:
+      o = tlua_rec_register(rec, GETARG_A(i));
+      set_key(rec, o, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
+      return 1;
+    case OP_GETTABUP:
+      get_key(rec, GETARG_A(i), read_upvalue(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
+      return 1;
+    case OP_SETTABUP:
+      o = read_upvalue(rec, GETARG_A(i));
+      set_key(rec, o, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
+      return 1;
+    default: return 0;
+  }
+}
