@@ -482,6 +482,45 @@ fn what_cannot_be_compiled_says_why() {
     );
 }
 
+/// Loads, stores, calls, entry and exits for 64-bit Arm: looked at, not run.
+#[test]
+fn structure_has_code_for_aarch64() {
+    let options = Options { target: Target::Aarch64, verify: true, want_disasm: true, ..Options::default() };
+    let mut harness = Harness::with(options);
+    harness.force = Some(Box::new(0));
+    harness.iterations = Some(Box::new(0));
+    harness.compile(&sum_loop(), &Schema::new());
+    let (trace, schema) = framed();
+    let compiled = harness.compile(&trace, &schema);
+    assert!(compiled.disasm.expect("it was asked for").contains("ldrb"), "the tag check");
+
+    let mut schema = Schema::new();
+    let class = schema.alias_class("memory");
+    let params: Vec<Type> = (0..14).map(|n| if n % 7 < 3 { Type::Int } else { Type::Float }).collect();
+    let most = func(&mut schema, "most", params.clone(), Some(Type::Ref), 0x1234_5678_9ABC);
+    let mut trace = Trace::new("arm");
+    let inputs = trace.input(&[Type::Addr, Type::Int, Type::Float]);
+    for width in [1u8, 2, 4, 8] {
+        for signed in [false, true] {
+            let name = format!("cell{width}{signed}");
+            let cell = schema.add_cell(Cell { signed, ..Cell::narrow(&name, -4, width, class) });
+            let item =
+                Inst::new(Op::ItemAddr, &inputs[..2]).with(Payload::Scale { stride: 24, offset: 1 << 20 });
+            let item = trace.push(item, Some(Type::Addr)).unwrap();
+            let load = Inst::new(Op::Load, &[item]).with(Payload::Cell(cell));
+            let loaded = trace.push(load, Some(Type::Int)).unwrap();
+            trace.push(Inst::new(Op::Store, &[inputs[0], loaded]).with(Payload::Cell(cell)), None);
+        }
+    }
+    let args: Vec<Value> =
+        params.iter().map(|ty| if *ty == Type::Float { inputs[2] } else { inputs[1] }).collect();
+    let snap = trace.snap(&inputs);
+    trace.push(Inst::new(Op::TryCall, &args).with(most).at(Some(snap)), Some(Type::Ref));
+    trace.jump(LabelId(0), &inputs);
+    let compiled = harness.compile(&trace, &schema);
+    assert_eq!(compiled.stats.code_bytes % 4, 0);
+}
+
 #[test]
 fn texts_on_request() {
     let options = Options { want_clif: true, want_disasm: true, verify: true, ..Options::default() };

@@ -1,0 +1,71 @@
+//! Deliberate bugs of lowering, each of which these tests must see.
+//!
+//! Runs only with the feature `planted-bugs`: `cargo test -p tracelift-cranelift --features planted-bugs`.
+#![cfg(feature = "planted-bugs")]
+
+mod common;
+
+use common::*;
+use tracelift_core::planted::{with_planted, Bug};
+use tracelift_core::schema::Cell;
+use tracelift_core::{ir::*, Op, Schema, Type};
+
+/// The outcome without the bug, and with it.
+fn both(bug: Bug, trace: &Trace, schema: &Schema, inputs: &[u64]) -> (Outcome, Outcome) {
+    let mut harness = Harness::new();
+    let right = harness.run(trace, schema, inputs);
+    let wrong = with_planted(bug, || harness.run(trace, schema, inputs));
+    assert_eq!(right, harness.run(trace, schema, inputs), "the bug is off again");
+    (right, wrong)
+}
+
+fn binary(bug: Bug, op: Op, inputs: [i64; 2]) {
+    let mut trace = Trace::new("binary");
+    let args = trace.input(&[Type::Int; 2]);
+    let result = trace.op(op, &args, Type::Int);
+    trace.finish(&[result]);
+    let (right, wrong) = both(bug, &trace, &Schema::new(), &inputs.map(|int| int as u64));
+    assert_eq!(right.cells, [op.info().eval.unwrap()(&inputs.map(|int| int as u64)).unwrap()]);
+    assert_ne!(right, wrong);
+}
+
+#[test]
+fn unsigned_as_signed() {
+    for op in [Op::UintLt, Op::UintLe, Op::UintGt, Op::UintGe] {
+        binary(Bug::LowerUnsignedAsSigned, op, [1, -1]);
+    }
+}
+
+#[test]
+fn floor_division_truncates() {
+    binary(Bug::LowerFloorDivTruncates, Op::IntFloorDiv, [-7, 2]);
+}
+
+#[test]
+fn narrow_load_extends_wrongly() {
+    for signed in [false, true] {
+        let mut schema = Schema::new();
+        let class = schema.alias_class("memory");
+        let cell = schema.add_cell(Cell { signed, ..Cell::narrow("byte", 0, 1, class) });
+        let mut trace = Trace::new("narrow");
+        let inputs = trace.input(&[Type::Addr]);
+        let load = Inst::new(Op::Load, &inputs).with(Payload::Cell(cell));
+        let byte = trace.push(load, Some(Type::Int)).unwrap();
+        trace.finish(&[byte]);
+        let memory = [0x80u8; 8];
+        let (right, wrong) = both(Bug::LowerNarrowLoadSigned, &trace, &schema, &[memory.as_ptr() as u64]);
+        assert_ne!(right, wrong);
+    }
+}
+
+#[test]
+fn jump_arguments_one_after_the_other() {
+    let mut trace = Trace::new("swap");
+    let args = trace.input(&[Type::Int; 3]);
+    let zero = trace.const_int(0);
+    let snap = trace.snap(&args[..2]);
+    trace.guard(Op::GuardTrue, &args[2..], Some(snap));
+    trace.jump(LabelId(0), &[args[1], args[0], zero]);
+    let (right, wrong) = both(Bug::LowerJumpArgsSequential, &trace, &Schema::new(), &[1, 2, 1]);
+    assert_eq!((right.cells, wrong.cells), (vec![2, 1], vec![2, 2]));
+}
