@@ -7,7 +7,7 @@ use tracelift_core::ir::{Args, SnapId};
 use tracelift_core::ops::{ArgType, Arity, Flags};
 use tracelift_core::schema::TagId;
 use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source};
-use tracelift_core::{Bits, Inst, Op, Payload, Trace, Type, Value};
+use tracelift_core::{Bits, Const, Inst, Op, Payload, Trace, Type, Value};
 
 use super::random::Random;
 
@@ -68,6 +68,7 @@ impl Inputs {
 fn edge(random: &mut Random, ty: Type) -> Bits {
     match ty {
         Type::Int if random.percent(20) => random.next(),
+        Type::Int if random.percent(40) => random.below(2) as u64,
         Type::Int => random.pick(&INTS) as u64,
         Type::Float if random.percent(20) => random.next(),
         Type::Float => random.pick(&FLOATS).to_bits(),
@@ -91,13 +92,12 @@ pub fn generate(random: &mut Random) -> Trace {
     let inputs: Vec<Value> = INPUTS.iter().map(|&ty| trace.new_value(ty)).collect();
     trace.add_label("L0", &inputs);
     let mut values = inputs;
-    let ops = ops();
+    // A few ops per trace: rules look at pairs of certain ones, which would else seldom meet.
+    let all = ops();
+    let ops: Vec<Op> = (0..2 + random.below(4)).map(|_| random.pick(&all)).collect();
     let length = 4 + random.below(20);
     for _ in 0..length {
-        let mut op = random.pick(&ops);
-        if op.is_guard() && random.percent(50) {
-            op = random.pick(&ops);
-        }
+        let op = random.pick(&ops);
         push(&mut trace, &mut values, random, op);
     }
     let results: Vec<Value> = values.iter().rev().take(6).copied().collect();
@@ -147,8 +147,17 @@ fn argument(
         }
     }
     if constant || random.percent(30) {
+        if ty == Type::Ref && random.percent(30) {
+            return trace.constant(ty, Const::Object(random.below(2) as u32));
+        }
+        let is_constant =
+            |index: &usize| trace.values[*index].ty == ty && trace.values[*index].constant.is_some();
+        let old: Vec<usize> = (0..trace.values.len()).filter(is_constant).collect();
+        if !old.is_empty() && random.percent(30) {
+            return Value(random.pick(&old) as u32);
+        }
         let bits = edge(random, ty);
-        return trace.constant(ty, tracelift_core::Const::Bits(bits));
+        return trace.constant(ty, Const::Bits(bits));
     }
     let recent: Vec<Value> = values.iter().rev().filter(of_type).take(3).copied().collect();
     let all: Vec<Value> = values.iter().filter(of_type).copied().collect();
@@ -185,7 +194,10 @@ pub struct Ended {
 pub fn run(trace: &Trace, inputs: &Inputs) -> Option<Ended> {
     let mut bits: Vec<Option<Bits>> = trace.values.iter().map(|_| None).collect();
     for (index, slot) in bits.iter_mut().enumerate() {
-        *slot = trace.bits_of(Value(index as u32));
+        *slot = trace.constant_of(Value(index as u32)).map(|constant| match constant {
+            Const::Bits(bits) => bits,
+            Const::Object(number) => 0x1000 * (number as u64 + 1),
+        });
     }
     for (&value, &input) in trace.inputs().iter().zip(&inputs.0) {
         bits[value.index()] = Some(input);
