@@ -35,8 +35,9 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use exit::frames_at;
-pub use exit::{compare_frames, compare_outcomes, FrameState, SlotState};
+pub use exit::{compare_frames, compare_outcomes, frames_at, FrameState, SlotState};
+#[cfg(feature = "testgen")]
+pub(crate) use step::Registers;
 pub(crate) use step::{step, Flow};
 
 use crate::ir::{ExitKind, Trace};
@@ -200,8 +201,8 @@ impl<'a> Evaluator<'a> {
                 if iteration == outcome.iteration && snapshot.position as usize == at {
                     outcome.end = End::Stopped;
                     outcome.origin = Some(snapshot.origin);
-                    outcome.frames =
-                        frames_at(snapshot, self.schema, &regs, world).map_err(|f| error(at, f))?;
+                    outcome.frames = frames_at(snapshot, self.schema, &|value| regs.get(value), world)
+                        .map_err(|f| error(at, f))?;
                     return Ok(outcome);
                 }
             }
@@ -237,8 +238,8 @@ impl<'a> Evaluator<'a> {
                     };
                     if let Some(snapshot) = trace.snapshot_of(inst) {
                         outcome.origin = Some(snapshot.origin);
-                        outcome.frames =
-                            frames_at(snapshot, self.schema, &regs, world).map_err(|f| error(at, f))?;
+                        outcome.frames = frames_at(snapshot, self.schema, &|value| regs.get(value), world)
+                            .map_err(|f| error(at, f))?;
                     }
                     return Ok(outcome);
                 }

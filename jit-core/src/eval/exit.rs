@@ -7,8 +7,9 @@
 //! snapshot without virtual objects and pending stores changes nothing in the world.
 
 use super::records::{item_place, write};
-use super::step::{store, Registers};
+use super::step::store;
 use super::{End, Fault, Outcome};
+use crate::ir::Value;
 use crate::schema::{Schema, TagId};
 use crate::snapshot::{Pending, Place, Snapshot, Source, Virtual};
 use crate::types::{Bits, Type};
@@ -37,11 +38,15 @@ pub struct SlotState {
     pub bits: Option<Bits>,
 }
 
-/// Rebuilds the interpreter's state at a snapshot: lifts and stores into `world`, and reads the frames.
-pub(crate) fn frames_at(
+/// The bits that a value of the trace has.
+type Values<'a> = &'a dyn Fn(Value) -> Result<Bits, Fault>;
+
+/// Rebuilds the interpreter's state at a snapshot: lifts and stores into `world`, and reads the frames. `values` says
+/// what the values are that the snapshot mentions; the evaluator's registers, or what compiled code left behind.
+pub fn frames_at(
     snapshot: &Snapshot,
     schema: &Schema,
-    regs: &Registers,
+    values: Values<'_>,
     world: &mut World,
 ) -> Result<Vec<FrameState>, Fault> {
     let mut lifted = Vec::with_capacity(snapshot.virtuals.len());
@@ -52,7 +57,7 @@ pub(crate) fn frames_at(
     let bits = |source: Source| -> Result<Option<Bits>, Fault> {
         match source {
             Source::Nothing => Ok(None),
-            Source::Value(value) => regs.get(value).map(Some),
+            Source::Value(value) => values(value).map(Some),
             Source::Virtual(index) => {
                 let object = lifted.get(index as usize).copied();
                 object.map(Some).ok_or(Fault::Malformed("a virtual object that the snapshot has not"))
@@ -60,10 +65,10 @@ pub(crate) fn frames_at(
         }
     };
     for (object, &address) in snapshot.virtuals.iter().zip(&lifted) {
-        fill(schema, regs, world, object, address, &bits)?;
+        fill(schema, values, world, object, address, &bits)?;
     }
     for pending in &snapshot.pending {
-        make_pending(schema, regs, world, pending, &bits)?;
+        make_pending(schema, values, world, pending, &bits)?;
     }
     snapshot
         .frames
@@ -87,7 +92,7 @@ pub(crate) fn frames_at(
 
 fn fill(
     schema: &Schema,
-    regs: &Registers,
+    values: Values<'_>,
     world: &mut World,
     object: &Virtual,
     address: Bits,
@@ -108,7 +113,7 @@ fn fill(
     }
     if let Some(part) = &layout.keys {
         for &(key, tag, source) in &object.entries {
-            let entry = world.make_entry(object.layout, address, regs.get(key)?);
+            let entry = world.make_entry(object.layout, address, values(key)?);
             let entry = entry.ok_or(Fault::Malformed("a virtual object's entry that cannot be made"))?;
             write(schema, world, &part.element, tag, entry, bits(source)?)?;
         }
@@ -118,7 +123,7 @@ fn fill(
 
 fn make_pending(
     schema: &Schema,
-    regs: &Registers,
+    values: Values<'_>,
     world: &mut World,
     pending: &Pending,
     bits: &dyn Fn(Source) -> Result<Option<Bits>, Fault>,
@@ -131,14 +136,14 @@ fn make_pending(
             store(world, object, schema.field_cell(field), value)
         }
         Place::Item(layout, index) => {
-            let place = item_place(schema, world, layout, object, regs.get(index)?)?;
+            let place = item_place(schema, world, layout, object, values(index)?)?;
             let place = place.ok_or(Fault::Malformed("a pending store outside the items"))?;
             let part = schema.layout(layout).items.as_ref();
             let part = part.ok_or(Fault::Malformed("a layout without items"))?;
             write(schema, world, &part.element, pending.tag, place, value)
         }
         Place::Key(layout, key) => {
-            let entry = world.find_entry(layout, object, regs.get(key)?);
+            let entry = world.find_entry(layout, object, values(key)?);
             let entry = entry.ok_or(Fault::Malformed("a pending store to a key that is absent"))?;
             let part = schema.layout(layout).keys.as_ref();
             let part = part.ok_or(Fault::Malformed("a layout without keys"))?;

@@ -39,6 +39,12 @@ impl Registers {
         Ok(())
     }
 
+    /// Forgets the registers of values that were taken back.
+    #[cfg(feature = "testgen")]
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
     pub(crate) fn get(&self, value: Value) -> Result<Bits, Fault> {
         self.0.get(value.index()).copied().flatten().ok_or(Fault::Undefined(value.0))
     }

@@ -1,0 +1,95 @@
+//! Calls of the standard test functions, each with the arguments it wants.
+//!
+//! Problem: calls differ in effects, and a call that may do anything ends most knowledge. Design: one arm per
+//! function; those with small effects come more often. Invariant: records are passed with the class that the
+//! function expects, and a `try_call` that would fail in the shadow is rare.
+
+use super::{Generator, Made};
+use crate::ir::{Inst, Payload, Value};
+use crate::ops::Op;
+use crate::types::Type;
+
+impl Generator {
+    fn call_with(&mut self, op: Op, name: &str, args: &[Value]) -> Made<Option<Value>> {
+        let func = self.schema.find_func(name).expect("a standard function");
+        let result = self.emit(Inst::new(op, args).with(Payload::Func(func)))?;
+        result.into_iter().for_each(|value| self.add_var(value));
+        Ok(result)
+    }
+
+    /// A call that cannot fail.
+    pub(super) fn call(&mut self) -> Made {
+        let boxed = self.layout("BoxedInteger");
+        match self.rng.below(16) {
+            0 | 1 => {
+                let x = self.operand(Type::Float);
+                self.call_with(Op::Call, "math.sin", &[x])
+            }
+            2 | 3 => {
+                let args = [self.operand(Type::Float), self.operand(Type::Float)];
+                self.call_with(Op::Call, "math.fmod", &args)
+            }
+            4 | 5 => {
+                let args = [self.operand(Type::Int), self.operand(Type::Float)];
+                self.call_with(Op::Call, "test.mix", &args)
+            }
+            6 => {
+                let func = self.schema.find_func("test.wide").expect("a standard function");
+                let params = self.schema.func(func).params.clone();
+                let args: Vec<Value> = params.iter().map(|&ty| self.operand(ty)).collect();
+                self.call_with(Op::Call, "test.wide", &args)
+            }
+            7 | 8 => {
+                let args = [self.stored(Type::Ref), self.operand(Type::Ref)];
+                self.call_with(Op::Call, "test.same", &args)
+            }
+            9 | 10 => {
+                let record = self.record(boxed)?;
+                self.call_with(Op::Call, "test.bump", &[record])
+            }
+            11 | 12 => {
+                let record = self.record(boxed)?;
+                self.call_with(Op::Call, "test.peek", &[record])
+            }
+            13 => {
+                let pair = self.layout("Pair");
+                let args = [self.record(pair)?, self.stored(Type::Ref)];
+                self.call_with(Op::Call, "test.keep", &args)
+            }
+            _ => {
+                let context = self.context()?;
+                self.call_with(Op::Call, "test.anything", &[context])
+            }
+        }?;
+        Ok(())
+    }
+
+    /// A call that may fail.
+    pub(super) fn try_call(&mut self) -> Made {
+        let boxed = self.layout("BoxedInteger");
+        match self.rng.below(4) {
+            0 => {
+                let x = self.operand(Type::Int);
+                self.call_with(Op::TryCall, "test.maybe", &[x])?;
+            }
+            1 => {
+                let args = [self.record(boxed)?, self.operand(Type::Int)];
+                self.call_with(Op::TryCall, "test.maybe_bump", &args)?;
+            }
+            2 => {
+                let args = [self.context()?, self.operand(Type::Int)];
+                let made = self.call_with(Op::TryCall, "test.boxed", &args)?;
+                made.into_iter().for_each(|value| self.learn(value, Some(boxed)));
+            }
+            _ => {
+                // What `new` is expanded to, by hand.
+                let pair = self.layout("Pair");
+                let (id, none) = (self.trace.const_int(pair.0 as i64), self.trace.const_int(0));
+                let args = [self.context()?, id, none, none];
+                let made = self.call_with(Op::TryCall, "world.alloc", &args)?;
+                made.into_iter().for_each(|value| self.learn(value, Some(pair)));
+            }
+        }
+        Ok(())
+    }
+}

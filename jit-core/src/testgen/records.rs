@@ -1,0 +1,223 @@
+//! Operations on records: fields, items, entries, fresh objects.
+//!
+//! Problem: virtual objects, lookups and barriers interact with everything else. Design: records come from
+//! [`Generator::record`] (world objects, fresh ones, guarded references); tags are mostly those that the shadow's
+//! memory holds; keys are constant objects, with hints that are mostly right. Invariant: operations are used on
+//! records of their layout only, and a key is inserted only behind a guard of its absence.
+
+use super::{Generator, Made, Refused};
+use crate::ir::{Inst, Payload, Value};
+use crate::ops::Op;
+use crate::schema::{Element, FieldId, LayoutId, TagId};
+use crate::types::{Bits, Type};
+
+impl Generator {
+    /// A new record of that layout.
+    pub(super) fn fresh(&mut self, layout: LayoutId) -> Made<Value> {
+        let declared = self.schema.layout(layout);
+        let items = if declared.items.is_some() { self.rng.below(4) as u32 } else { 0 };
+        let keys = if self.schema.layout(layout).keys.is_some() { self.rng.below(4) as u32 } else { 0 };
+        let record = self.value(Inst::new(Op::New, &[]).with(Payload::New { layout, items, keys }))?;
+        self.learn(record, Some(layout));
+        // A few fields right away, as constructors do.
+        let fields = self.schema.layout(layout).fields.clone();
+        for field in fields {
+            let is_mark = self.schema.field_cell(field).name.ends_with("_mark");
+            if self.rng.chance(if is_mark { 2 } else { 60 }) && !self.schema.field_cell(field).immutable {
+                // A barrier that hits leaves; then the field stays as it is.
+                let _ = self.set_field(record, field);
+            }
+        }
+        Ok(record)
+    }
+
+    /// A new record of any layout.
+    pub(super) fn new_record(&mut self) -> Made {
+        let layouts =
+            ["BoxedInteger", "BoxedInteger", "BoxedFloat", "Pair", "Pair", "Narrow", "Table", "Table"];
+        let more = ["FloatArray", "RefArray", "Buffer"];
+        let name = if self.rng.chance(80) { *self.rng.pick(&layouts) } else { *self.rng.pick(&more) };
+        let layout = self.layout(name);
+        self.fresh(layout).map(|_| ())
+    }
+
+    /// Any field of a layout that has fields.
+    fn any_field(&mut self) -> FieldId {
+        let names = ["BoxedInteger", "BoxedInteger", "BoxedFloat", "Pair", "Pair", "Narrow", "Table"];
+        let name = *self.rng.pick(&names);
+        let layout = self.layout(name);
+        let fields = self.schema.layout(layout).fields.clone();
+        let plain: Vec<FieldId> = fields[1..].to_vec();
+        if self.rng.one_in(12) {
+            fields[0]
+        } else {
+            *self.rng.pick(&plain)
+        }
+    }
+
+    /// Reads a field.
+    pub(super) fn get(&mut self) -> Made {
+        let field = self.any_field();
+        let record = self.record(self.schema.field(field).layout)?;
+        self.value(Inst::new(Op::Get, &[record]).with(Payload::Field(field)))?;
+        Ok(())
+    }
+
+    /// Writes a field that may be written.
+    pub(super) fn set(&mut self) -> Made {
+        let field = self.any_field();
+        if self.schema.field_cell(field).immutable {
+            return Err(Refused);
+        }
+        let record = self.record(self.schema.field(field).layout)?;
+        self.set_field(record, field)
+    }
+
+    fn set_field(&mut self, record: Value, field: FieldId) -> Made {
+        let cell = self.schema.field_cell(field).clone();
+        let value = match cell.name.ends_with("_mark") {
+            true => {
+                let mark = self.rng.below(4) as i64;
+                self.trace.const_int(mark)
+            }
+            false => self.stored(cell.ty),
+        };
+        self.emit(Inst::new(Op::Set, &[record, value]).with(Payload::Field(field)))?;
+        Ok(())
+    }
+
+    /// A value to store: for references often a fresh object.
+    pub(super) fn stored(&mut self, ty: Type) -> Value {
+        let fresh: Vec<Value> = self
+            .vars
+            .iter()
+            .filter(|var| var.ty == Type::Ref && var.class.is_some())
+            .map(|var| var.value)
+            .collect();
+        if ty == Type::Ref && !fresh.is_empty() && self.rng.chance(50) {
+            return *self.rng.pick(&fresh);
+        }
+        self.operand(ty)
+    }
+
+    /// How many items a record holds.
+    pub(super) fn item_count(&mut self) -> Made {
+        let name = *self.rng.pick(&["Table", "FloatArray", "RefArray"]);
+        let layout = self.layout(name);
+        let record = self.record(layout)?;
+        self.value(Inst::new(Op::ItemCount, &[record]).with(Payload::Layout(layout)))?;
+        Ok(())
+    }
+
+    /// The tag that an element has in the shadow; rarely another one.
+    fn tag_at(&mut self, element: &Element, at: Bits) -> Made<Option<TagId>> {
+        let Some(cell) = element.tag else { return Ok(None) };
+        let bits = self.shadow.load_cell(at, self.schema.cell(cell)).ok_or(Refused)?;
+        let tag = self.schema.tags().iter().position(|tag| tag.bits == bits).ok_or(Refused)?;
+        if self.rng.one_in(40) {
+            return Ok(Some(self.any_tag()));
+        }
+        Ok(Some(TagId(tag as u32)))
+    }
+
+    /// A tag for elements: no `addr`, which only slots hold.
+    fn any_tag(&mut self) -> TagId {
+        let name = *self.rng.pick(&["int", "int", "float", "float", "ref", "table", "nil", "true", "false"]);
+        self.schema.find_tag(name).expect("a standard tag")
+    }
+
+    /// The tag to write and the value with it.
+    fn payload_for(&mut self, element: &Element) -> (Option<TagId>, Option<Value>) {
+        let tag = element.tag.map(|_| self.any_tag());
+        let ty = self.schema.element_type(element, tag);
+        (tag, ty.map(|ty| self.stored(ty)))
+    }
+
+    /// An index that mostly is inside the bounds.
+    pub(super) fn index(&mut self, first: i64, count: u64) -> Value {
+        if count > 0 && self.rng.chance(90) {
+            let inside = first + self.rng.below(count) as i64;
+            // A variable that has this value now, so that it varies from iteration to iteration.
+            let fitting: Vec<Value> = self
+                .vars
+                .iter()
+                .filter(|var| var.ty == Type::Int)
+                .map(|var| var.value)
+                .filter(|&value| {
+                    self.shadow(value).is_some_and(|bits| bits.wrapping_sub(first as u64) < count)
+                })
+                .collect();
+            if !fitting.is_empty() && self.rng.chance(60) {
+                return *self.rng.pick(&fitting);
+            }
+            return self.trace.const_int(inside);
+        }
+        self.operand(Type::Int)
+    }
+
+    /// `get_item`, `set_item` or `put_item`.
+    pub(super) fn item(&mut self, op: Op) -> Made {
+        let name = *self.rng.pick(&["Table", "Table", "FloatArray", "RefArray"]);
+        let layout = self.layout(name);
+        let record = self.record(layout)?;
+        self.sync();
+        let part = self.schema.layout(layout).items.expect("a layout with items");
+        let shadow = self.shadow(record).ok_or(Refused)?;
+        let load = |g: &Generator, cell| g.shadow.load_cell(shadow, g.schema.cell(cell)).ok_or(Refused);
+        let (count, base) = (load(self, part.count)?, load(self, part.base)?);
+        let index = self.index(part.first, count);
+        self.sync();
+        let offset = self.shadow(index).ok_or(Refused)?.wrapping_sub(part.first as u64);
+        if offset >= count && !self.rng.one_in(20) {
+            return Err(Refused);
+        }
+        let (tag, value) = match op {
+            Op::GetItem if offset >= count => (part.element.tag.map(|_| self.any_tag()), None),
+            Op::GetItem => (self.tag_at(&part.element, base + offset * part.element.stride as u64)?, None),
+            _ => self.payload_for(&part.element),
+        };
+        let mut args = vec![record, index];
+        args.extend(value);
+        let result = self.emit(Inst::new(op, &args).with(Payload::Item { layout, tag }))?;
+        result.into_iter().for_each(|value| self.add_var(value));
+        Ok(())
+    }
+
+    /// `get_key`, `guard_key_absent`, `set_key` or `insert_key`.
+    pub(super) fn keyed(&mut self, op: Op) -> Made {
+        let layout = self.layout("Table");
+        let record = self.record(layout)?;
+        let key = self.key();
+        self.sync();
+        let part = self.schema.layout(layout).keys.expect("a layout with keys");
+        let (shadow, shadow_key) = (self.shadow(record).ok_or(Refused)?, self.shadow(key).ok_or(Refused)?);
+        let entry = self.shadow.find_entry(layout, shadow, shadow_key);
+        let wants_entry = matches!(op, Op::GetKey | Op::SetKey);
+        if wants_entry != entry.is_some() && !self.rng.one_in(30) {
+            return Err(Refused);
+        }
+        let hint = match entry {
+            Some(entry) if wants_entry && self.rng.chance(50) => {
+                let load =
+                    |g: &Generator, cell| g.shadow.load_cell(shadow, g.schema.cell(cell)).ok_or(Refused);
+                let (size, base) = (load(self, part.size)?, load(self, part.base)?);
+                Some((size as u32, ((entry - base) / part.element.stride as u64) as u32))
+            }
+            _ => None,
+        };
+        let (tag, value) = match (op, entry) {
+            (Op::GetKey, Some(entry)) => (self.tag_at(&part.element, entry)?, None),
+            (Op::GetKey | Op::GuardKeyAbsent, _) => (Some(self.any_tag()), None),
+            _ => self.payload_for(&part.element),
+        };
+        let keyed = |tag, hint| Payload::Key { layout, tag, hint };
+        if op == Op::InsertKey {
+            self.emit(Inst::new(Op::GuardKeyAbsent, &[record, key]).with(keyed(tag, None)))?;
+        }
+        let mut args = vec![record, key];
+        args.extend(value);
+        let result = self.emit(Inst::new(op, &args).with(keyed(tag, hint)))?;
+        result.into_iter().for_each(|value| self.add_var(value));
+        Ok(())
+    }
+}

@@ -1,0 +1,273 @@
+//! The shape of a random trace: straight line or loop, label arguments, body, end.
+//!
+//! Problem: an optimizer treats inputs, loop-carried values and the end of a loop in different ways; all must come.
+//! Design: three shapes: a straight line that finishes, a loop, and a loop with a preamble before its label. A loop
+//! counts, so that it ends by itself; its other arguments go round as themselves, as new values or as fresh objects of
+//! the same class. Invariant: the last instruction is `jump` or `finish`, and what lies before a label that is not the
+//! entry is used behind it through label arguments only.
+
+use super::{spec, Case, Generator, Made, ModelFrame, HOMES};
+use crate::ir::{EntrySlot, ExitKind, Inst, LabelId, Payload, Value};
+use crate::ops::Op;
+use crate::snapshot::Source;
+use crate::types::Type;
+use crate::world_spec::SpecValue;
+
+impl Generator {
+    /// Makes the whole case.
+    pub(super) fn case(mut self) -> Case {
+        let seed = self.trace.name.trim_start_matches("random").parse().unwrap_or_default();
+        let inputs = self.inputs();
+        self.push_frame();
+        let args = self.trace.inputs().to_vec();
+        self.begin(&args);
+        let is_loop = self.rng.chance(70);
+        let has_preamble = is_loop && self.rng.chance(15);
+        self.counter = is_loop.then_some(args[0]);
+        if has_preamble {
+            let length = self.rng.range(2, 12);
+            self.body(length);
+            self.second_label(&args);
+        }
+        let length = match self.rng.below(10) {
+            0..=3 => self.rng.range(3, 10),
+            4..=8 => self.rng.range(8, 25),
+            _ => self.rng.range(20, 45),
+        };
+        if is_loop {
+            let _ = self.head_checks();
+        }
+        self.body(length);
+        if self.rng.one_in(80) {
+            let _ = self.emit(Inst::new(Op::GuardAlwaysFails, &[]));
+        }
+        match is_loop {
+            true => self.close_loop(has_preamble as u32),
+            false => self.finish(),
+        }
+        Case { seed, trace: self.trace, spec: self.spec, inputs }
+    }
+
+    /// The entry label: a counter and a few values of all types.
+    fn inputs(&mut self) -> Vec<SpecValue> {
+        let mut types = vec![Type::Int];
+        for _ in 0..self.rng.range(1, 6) {
+            types.push(*self.rng.pick(&[
+                Type::Int,
+                Type::Int,
+                Type::Float,
+                Type::Float,
+                Type::Ref,
+                Type::Ref,
+            ]));
+        }
+        let args: Vec<Value> = types.iter().map(|&ty| self.trace.new_value(ty)).collect();
+        self.trace.add_label("L0", &args);
+        let mut inputs: Vec<SpecValue> =
+            types.iter().map(|&ty| spec::random_value(&mut self.rng, ty)).collect();
+        inputs[0] = SpecValue::Bits(0);
+        if self.rng.chance(30) {
+            for (slot, &ty) in types.iter().enumerate() {
+                let tag = self.slot_tag(ty);
+                let tag = self.schema.find_tag(tag).expect("a standard tag");
+                self.trace.entry.push(EntrySlot { slot: slot as i32, tag });
+            }
+        }
+        self.sync();
+        for (&arg, &input) in args.iter().zip(&inputs) {
+            let bits = self.shadow.bits(input);
+            self.regs.set(arg, bits);
+        }
+        inputs
+    }
+
+    /// Begins a part of the trace at a label whose arguments are all that is known.
+    fn begin(&mut self, args: &[Value]) {
+        self.vars.clear();
+        self.pure.clear();
+        self.guards.clear();
+        self.context = None;
+        self.snapshot = None;
+        for frame in &mut self.frames {
+            frame.homes = [None; HOMES];
+        }
+        for &arg in args {
+            self.add_var(arg);
+        }
+    }
+
+    /// Ends the preamble with a jump to a second label.
+    fn second_label(&mut self, inputs: &[Value]) {
+        let mut args: Vec<Value> = vec![inputs[0]];
+        for _ in 0..self.rng.range(1, 5) {
+            let ty = *self.rng.pick(&[Type::Int, Type::Float, Type::Ref, Type::Ref]);
+            args.push(self.operand(ty));
+        }
+        self.sync();
+        let label = LabelId(1);
+        let names: Vec<Value> = args.iter().map(|&arg| self.trace.new_value(self.trace.ty(arg))).collect();
+        self.trace.push(Inst::new(Op::Jump, &args).with(Payload::Label(label)), None);
+        self.trace.add_label("L1", &names);
+        self.sync();
+        for (&name, &arg) in names.iter().zip(&args) {
+            if let Some(bits) = self.shadow(arg) {
+                self.regs.set(name, bits);
+            }
+        }
+        self.counter = Some(names[0]);
+        self.begin(&names);
+    }
+
+    fn push_frame(&mut self) {
+        let depth = self.frames.len() as u64;
+        let words = [100 + depth, self.rng.below(1000)];
+        self.frames.push(ModelFrame { base: depth as i32 * (HOMES as i32 + 1), words, homes: [None; HOMES] });
+    }
+
+    fn body(&mut self, length: u64) {
+        for _ in 0..length {
+            if self.dead {
+                return;
+            }
+            // What cannot be done here is left out.
+            let _ = self.one();
+        }
+    }
+
+    /// One operation, or a small group around it.
+    fn one(&mut self) -> Made {
+        match self.rng.below(100) {
+            0..=1 if self.frames.len() < 3 => {
+                self.push_frame();
+                Ok(())
+            }
+            2..=3 if self.frames.len() > 1 => {
+                self.frames.pop();
+                Ok(())
+            }
+            4..=5 => {
+                let source = match self.rng.chance(50) {
+                    true => Source::Nothing,
+                    false => {
+                        let ty = *self.rng.pick(&[Type::Int, Type::Float, Type::Ref]);
+                        Source::Value(self.constant(ty))
+                    }
+                };
+                self.give_home(source);
+                Ok(())
+            }
+            6..=11 => self.foldable(),
+            12..=15 => self.again(),
+            16..=18 => self.guard_again(),
+            19..=26 => self.guard_condition(),
+            27..=50 => match self.rng.below(4) {
+                0 => self.new_record(),
+                1 => self.get(),
+                2 => self.set(),
+                _ => {
+                    let op =
+                        *self.rng.pick(&[Op::GetItem, Op::SetItem, Op::GetKey, Op::SetKey, Op::InsertKey]);
+                    self.any(op)
+                }
+            },
+            _ => {
+                let op = *self.rng.pick(Op::ALL);
+                self.any(op)
+            }
+        }
+    }
+
+    /// Emits this op. The match is exhaustive: a new op does not compile until random traces have it.
+    fn any(&mut self, op: Op) -> Made {
+        use Op::*;
+        match op {
+            IntAdd | IntSub | IntMul | IntNeg | IntAddOvf | IntSubOvf | IntMulOvf | IntAnd | IntOr
+            | IntXor | IntNot | IntEq | IntNe | IntLt | IntLe | IntGt | IntGe | UintLt | UintLe | UintGt
+            | UintGe => self.plain(op),
+            FloatAdd | FloatSub | FloatMul | FloatDiv | FloatNeg | FloatAbs | FloatSqrt | FloatFloor
+            | FloatCeil | FloatTrunc | FloatEq | FloatNe | FloatLt | FloatLe | FloatGt | FloatGe => {
+                self.plain(op)
+            }
+            IntToFloat | FloatToInt | Select | RefEq | RefNe | RefIsNull => self.plain(op),
+            IntDiv | IntRem | IntFloorDiv | IntFloorMod => self.division(op),
+            IntShl | IntSar | IntShr => self.shift(op),
+            FloatToIntExact => self.exact(),
+            FloatToBits => self.float_bits(),
+            FloatFromBits => self.float_from_bits(),
+            RefToAddr | AddrToInt | AddrEq | AddrAdd | ItemAddr => self.address(op),
+            Context => self.context().map(|_| ()),
+            FrameBase | Load => self.raw(Load),
+            Store => self.raw(Store),
+            New => self.new_record(),
+            GuardClass => self.guard_class(),
+            Get => self.get(),
+            Set => self.set(),
+            ItemCount => self.item_count(),
+            GetItem | SetItem | PutItem => self.item(op),
+            GetKey | GuardKeyAbsent | SetKey | InsertKey => self.keyed(op),
+            Call => self.call(),
+            TryCall => self.try_call(),
+            GuardTrue | GuardFalse => self.guard_condition(),
+            GuardValue => self.guard_value(),
+            GuardNull | GuardNonnull => self.guard_null(),
+            // Structure comes from the shape, and a guard that always fails ends it.
+            GuardAlwaysFails | Label | Jump | Finish => Ok(()),
+        }
+    }
+
+    /// Counts, leaves when the count is reached, and jumps.
+    fn close_loop(&mut self, label: u32) {
+        let counter = self.counter.expect("a loop has a counter");
+        let one = self.trace.const_int(1);
+        let limit = self.rng.range(2, 6) as i64;
+        let limit = self.trace.const_int(limit);
+        let next = self.closing(Inst::new(Op::IntAdd, &[counter, one]));
+        let goes_on = self.closing(Inst::new(Op::IntLt, &[next, limit]));
+        let snap = self.snapshot();
+        let guard = Inst::new(Op::GuardTrue, &[goes_on]).exit_kind(ExitKind::LoopEnd).at(Some(snap));
+        self.trace.push(guard, None);
+        let label = LabelId(label);
+        let mut args = vec![next];
+        for arg in self.trace.labels[label.index()].args.clone().into_iter().skip(1) {
+            args.push(self.carried(arg));
+        }
+        self.trace.push(Inst::new(Op::Jump, &args).with(Payload::Label(label)), None);
+    }
+
+    /// A pure instruction of the loop's end.
+    fn closing(&mut self, inst: Inst) -> Value {
+        let value = self.trace.push(inst, Some(Type::Int)).expect("has a type");
+        self.sync();
+        self.add_var(value);
+        value
+    }
+
+    /// What a label argument is in the next iteration.
+    fn carried(&mut self, arg: Value) -> Value {
+        let ty = self.trace.ty(arg);
+        if self.rng.chance(25) {
+            return arg;
+        }
+        if ty == Type::Ref && self.rng.chance(85) {
+            let class = self.class_of(arg).or(self.shadow_class(arg));
+            let same: Vec<Value> = self
+                .vars
+                .iter()
+                .filter(|var| var.class.is_some() && var.class == class)
+                .map(|var| var.value)
+                .collect();
+            return if same.is_empty() { arg } else { *self.rng.pick(&same) };
+        }
+        self.operand(ty)
+    }
+
+    fn finish(&mut self) {
+        let mut results = Vec::new();
+        for _ in 0..self.rng.below(5) {
+            let ty = *self.rng.pick(&Type::ALL);
+            results.push(self.operand(ty));
+        }
+        let snap = self.rng.chance(70).then(|| self.snapshot());
+        self.trace.push(Inst::new(Op::Finish, &results).at(snap), None);
+    }
+}
