@@ -1,17 +1,19 @@
 //! Guards and exit stubs.
 //!
 //! Problem: a trace has one guard in three operations, each with its own way out, and a way out that costs hot code
-//! or much cold code is too expensive. Design: a guard is `brif fail, stub(number), next`. A stub is a cold block
-//! that stores the snapshot's values to the exit buffer, whose address is a constant there (so no register is held
-//! for it), and goes to the one block that returns. Guards of one part with the same snapshot share a stub and pass
-//! their number; guards without values to store go to the return block directly.
+//! or much cold code is too expensive. Design: a guard is `brif fail, way, next`; the way is a cold block that passes
+//! the exit's number to a stub. A stub is a cold block that stores the snapshot's values to the exit buffer, whose
+//! address is a constant there (so no register is held for it), and goes to the one block that returns. Guards of one
+//! part with the same snapshot share a stub; guards without values to store go to the return block directly.
 //!
 //! Invariant: a stub stores the exit table's values in the exit table's order; all of them are known at the part's
-//! first guard with that snapshot, since snapshots are taken before their guards. Example: `guard_true(i1)` at
-//! snapshot 3, exit 5, with `i2` live, becomes `brif fail, stub3(5), next`, and `stub3(n): store i2; jump return(n)`.
+//! first guard with that snapshot, since snapshots are taken before their guards.
+//!
+//! Example: `guard_true(i1)` at snapshot 3, exit 5, with `i2` live, becomes `brif fail, way, next`,
+//! `way: jump stub3(5)`, and `stub3(n): store i2; jump return(n)`.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{types, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
 use tracelift_core::{Inst, Type, Value};
 
@@ -58,27 +60,50 @@ impl Lowering<'_, '_> {
 
     /// Returns with that number if the flag is set.
     pub(super) fn return_if(&mut self, flag: Ssa, number: u32) {
-        let number = self.exit_arg(number);
-        let next = self.b.create_block();
-        self.b.ins().brif(flag, self.stubs.return_block, &[number], next, &[]);
+        let (way, next) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(flag, way, &[], next, &[]);
+        self.b.switch_to_block(way);
+        self.pass_number(self.stubs.return_block, number);
         self.b.switch_to_block(next);
-    }
-
-    fn exit_arg(&mut self, number: u32) -> BlockArg {
-        self.b.ins().iconst(types::I32, i64::from(number)).into()
     }
 
     /// Leaves the trace by this exit if the flag is set.
     pub(super) fn leave_if(&mut self, flag: Ssa, inst: &Inst, exit: u32) -> Result<()> {
-        let number = self.exit_arg(exit);
-        let (stub, fresh) = self.stub(inst, exit);
-        let next = self.b.create_block();
-        self.b.ins().brif(flag, stub, &[number], next, &[]);
-        if fresh {
-            self.emit_stub(stub, exit)?;
-        }
+        let (way, next) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(flag, way, &[], next, &[]);
+        self.b.switch_to_block(way);
+        self.leave(inst, exit)?;
         self.b.switch_to_block(next);
         Ok(())
+    }
+
+    /// Ends the current block, a cold one, by going to the exit's stub.
+    fn leave(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        let hot = self.b.srcloc();
+        self.b.set_srcloc(SourceLoc::new(STUB_LOCATION | self.index as u32));
+        let (stub, fresh) = self.stub(inst, exit);
+        self.pass_number(stub, exit);
+        if fresh {
+            self.b.switch_to_block(stub);
+            self.store_live(exit)?;
+            let number = self.b.block_params(stub)[0];
+            self.b.ins().jump(self.stubs.return_block, &[number.into()]);
+        }
+        self.b.set_srcloc(hot);
+        Ok(())
+    }
+
+    /// Goes on at a stub or the return block with that exit number. Only cold blocks may do so: a number passed by
+    /// the guard's own branch would be loaded into a register each time that the guard holds.
+    fn pass_number(&mut self, block: Block, number: u32) {
+        let number = self.b.ins().iconst(types::I32, i64::from(number));
+        self.b.ins().jump(block, &[number.into()]);
+    }
+
+    fn cold_block(&mut self) -> Block {
+        let block = self.b.create_block();
+        self.b.set_cold_block(block);
+        block
     }
 
     /// The block that this exit goes to, and whether it must still be filled.
@@ -91,24 +116,13 @@ impl Lowering<'_, '_> {
             return (stub, false);
         }
         let stub = self.b.create_block();
+        self.b.set_cold_block(stub);
+        self.b.append_block_param(stub, types::I32);
         if let Some(place) = shared {
             *place = Some(stub);
         }
-        self.b.append_block_param(stub, types::I32);
-        self.b.set_cold_block(stub);
         self.stubs.made += 1;
         (stub, true)
-    }
-
-    fn emit_stub(&mut self, stub: Block, exit: u32) -> Result<()> {
-        let hot = self.b.srcloc();
-        self.b.switch_to_block(stub);
-        self.b.set_srcloc(SourceLoc::new(STUB_LOCATION | self.index as u32));
-        self.store_live(exit)?;
-        let number = self.b.block_params(stub)[0];
-        self.b.ins().jump(self.stubs.return_block, &[number.into()]);
-        self.b.set_srcloc(hot);
-        Ok(())
     }
 
     /// Stores an exit's values to the exit buffer.
@@ -169,12 +183,10 @@ impl Lowering<'_, '_> {
 
     /// Leaves for good. What follows is never reached, but lowered all the same.
     pub(super) fn guard_always_fails(&mut self, inst: &Inst, exit: u32) -> Result<()> {
-        let number = self.exit_arg(exit);
-        let (stub, fresh) = self.stub(inst, exit);
-        self.b.ins().jump(stub, &[number]);
-        if fresh {
-            self.emit_stub(stub, exit)?;
-        }
+        let way = self.cold_block();
+        self.b.ins().jump(way, &[]);
+        self.b.switch_to_block(way);
+        self.leave(inst, exit)?;
         let never = self.b.create_block();
         self.b.switch_to_block(never);
         Ok(())
@@ -183,8 +195,7 @@ impl Lowering<'_, '_> {
     /// Ends the trace: its results and its snapshot's values are stored here, not in a stub, and no guard shares it.
     pub(super) fn finish(&mut self, _inst: &Inst, exit: u32) -> Result<()> {
         self.store_live(exit)?;
-        let number = self.exit_arg(exit);
-        self.b.ins().jump(self.stubs.return_block, &[number]);
+        self.pass_number(self.stubs.return_block, exit);
         self.open = false;
         Ok(())
     }

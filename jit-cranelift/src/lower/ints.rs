@@ -96,9 +96,15 @@ impl Lowering<'_, '_> {
             Divisor::Constant(y) if y > 0 && y & (y - 1) == 0 => {
                 self.b.ins().sshr_imm_u(x, i64::from(y.trailing_zeros()))
             }
-            _ => {
+            Divisor::Constant(constant) => {
                 let quotient = self.quotient(x, y);
-                let divisor = self.divisor(y);
+                let product = self.b.ins().imul_imm_s(quotient, constant);
+                let rest = self.b.ins().isub(x, product);
+                let one_less = self.wrong_side(rest, constant);
+                self.b.ins().iadd(quotient, one_less)
+            }
+            Divisor::Variable(divisor) => {
+                let quotient = self.quotient(x, y);
                 let product = self.b.ins().imul(quotient, divisor);
                 let rest = self.b.ins().isub(x, product);
                 let inexact = self.b.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
@@ -117,9 +123,14 @@ impl Lowering<'_, '_> {
         let (x, y) = self.division(inst)?;
         let result = match y {
             Divisor::Constant(y) if y > 0 && y & (y - 1) == 0 => self.b.ins().band_imm_s(x, y - 1),
-            _ => {
+            Divisor::Constant(constant) => {
                 let rest = self.remainder(x, y);
-                let divisor = self.divisor(y);
+                let wrong = self.wrong_side(rest, constant);
+                let correction = self.b.ins().band_imm_s(wrong, constant);
+                self.b.ins().iadd(rest, correction)
+            }
+            Divisor::Variable(divisor) => {
+                let rest = self.remainder(x, y);
                 let signs = self.b.ins().bxor(rest, divisor);
                 let differ = self.b.ins().sshr_imm_u(signs, 63);
                 let correction = self.b.ins().band(differ, divisor);
@@ -140,11 +151,10 @@ impl Lowering<'_, '_> {
         })
     }
 
-    fn divisor(&mut self, y: Divisor) -> Ssa {
-        match y {
-            Divisor::Constant(y) => self.iconst(y),
-            Divisor::Variable(y) => y,
-        }
+    /// -1 where a rest has the sign that is not the constant divisor's, else 0.
+    fn wrong_side(&mut self, rest: Ssa, divisor: i64) -> Ssa {
+        let rest = if divisor > 0 { rest } else { self.b.ins().ineg(rest) };
+        self.b.ins().sshr_imm_u(rest, 63)
     }
 
     /// `x / y` towards zero.
@@ -163,7 +173,7 @@ impl Lowering<'_, '_> {
     /// The rest of `x / y` towards zero.
     fn remainder(&mut self, x: Ssa, y: Divisor) -> Ssa {
         match y {
-            Divisor::Constant(0 | 1 | -1) => self.iconst(0),
+            Divisor::Constant(-1..=1) => self.iconst(0),
             Divisor::Constant(constant) => {
                 let quotient = self.quotient_by_constant(x, constant);
                 let product = self.b.ins().imul_imm_s(quotient, constant);
