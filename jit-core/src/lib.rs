@@ -16,6 +16,7 @@ pub mod testbed;
 pub mod testgen;
 pub mod text;
 pub mod types;
+pub mod verify;
 pub mod world;
 pub mod world_spec;
 

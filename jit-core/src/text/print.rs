@@ -31,6 +31,13 @@ pub fn print_inst(trace: &Trace, schema: &Schema, inst: &Inst) -> String {
     Printer::new(trace, &SchemaNames::new(schema, None)).inst(inst)
 }
 
+/// The name of each value in [`print_trace`]'s text (a constant's text), by id.
+pub fn value_names(trace: &Trace) -> Vec<String> {
+    let schema = SchemaNames::new(&Schema::new(), None);
+    let printer = Printer::new(trace, &schema);
+    (0..trace.values.len() as u32).map(|id| printer.value(Value(id))).collect()
+}
+
 /// Before which instruction each snapshot is printed; the number of instructions for the end.
 pub(super) fn snapshot_places(trace: &Trace) -> Vec<usize> {
     let mut defined_at = vec![usize::MAX; trace.values.len()];

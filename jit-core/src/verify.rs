@@ -1,0 +1,355 @@
+//! Whether a trace is one: the checks that every layer relies on.
+//!
+//! Problem: recorder, passes, generators and hand-written tests all make traces, and a wrong one shows far from
+//! where it was made. Design: one walk over the instructions that trusts nothing (ids may be out of range, types
+//! may disagree), driven by the op table; what it finds is a list of errors that name the instruction. It runs
+//! between passes in tests, and it has tests that plant each fault. Checked are:
+//!
+//! - structure: the entry label first, each label once, control never falls into a label, an end at the end;
+//! - definitions: every value defined once and before its uses; behind a label only its arguments and what is
+//!   defined there are visible (seed 000, section 3: a value of the preamble must be passed to the peeled loop);
+//! - arity, types, payloads and constants of every op, against op table and schema;
+//! - snapshots: visible values, tags and types that agree, virtual objects that fit their layouts;
+//! - in recorded traces: no virtual objects, and no visible effect between a snapshot and its guards;
+//! - in expanded traces: no record ops; entry slots that match the inputs.
+//!
+//! Invariant: no trace and no schema make [`verify`] panic; a trace without errors can be evaluated and lowered.
+//!
+//! ```
+//! use tracelift_core::{text::parse_file, verify::{verify, Mode}};
+//! let text = "L0(i0):\ni1 = i0 + 1\njump(L1, i0)\nL1(i2):\ni3 = i1 + i2\njump(L1, i3)\n";
+//! let file = parse_file(text, &|_| None).unwrap();
+//! let errors = verify(&file.traces[0], &file.schema, Mode::Recorded);
+//! assert_eq!(errors[0].message, "i1 is used behind L1 but not passed to it");
+//! ```
+
+mod snapshots;
+mod types;
+
+use crate::ir::{Inst, Payload, Trace, Value};
+use crate::ops::{Flags, Op};
+use crate::schema::{LayoutId, Schema, TagId};
+use crate::text::value_names;
+use crate::types::Type;
+
+/// What kind of trace is expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// From a recorder (or written by hand): snapshots mention no virtual objects, and effects come after the guards
+    /// of their snapshot.
+    Recorded,
+    /// Between passes: snapshots may be resume data, record ops may be there.
+    #[default]
+    Optimized,
+    /// Ready for lowering: no record ops are left.
+    Expanded,
+}
+
+/// What kind of rule is broken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ErrorKind {
+    /// Labels and ends of the trace.
+    Structure,
+    /// A value is defined twice, or what is defined is no value.
+    Definition,
+    /// A value is used where it is not visible.
+    Use,
+    /// The number of arguments is wrong.
+    Arity,
+    /// A type is wrong.
+    Type,
+    /// What an instruction carries does not fit its op or the schema.
+    Payload,
+    /// A constant is required.
+    Constant,
+    /// A snapshot is malformed.
+    Snapshot,
+    /// A visible effect lies between a snapshot and a guard that uses it.
+    Effect,
+    /// The op is not allowed in this mode.
+    Mode,
+    /// Entry slots do not match the inputs.
+    Entry,
+    /// A field of a new object is read before it was set ([`reads_unset_fields`]).
+    UnsetField,
+}
+
+/// A fault of a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VerifyError {
+    /// The instruction, by index; `None` if the fault is the whole trace's.
+    pub inst: Option<usize>,
+    /// What is wrong, in the text form's names.
+    pub message: String,
+    /// The rule that is broken.
+    pub kind: ErrorKind,
+}
+
+impl std::fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.inst {
+            Some(index) => write!(f, "instruction {index}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+/// All faults of a trace, in the order of its instructions.
+pub fn verify(trace: &Trace, schema: &Schema, mode: Mode) -> Vec<VerifyError> {
+    let mut checker = Checker::new(trace, schema, mode);
+    checker.entry_slots();
+    checker.labels();
+    for (index, inst) in trace.insts.iter().enumerate() {
+        checker.at = Some(index);
+        checker.instruction(index, inst);
+    }
+    checker.errors
+}
+
+/// Reads of fields of objects made in the same stretch of the trace before anything set them: *malformed* in the
+/// seeds' language, which knows no null; harmless in hosts whose new objects hold nulls.
+pub fn reads_unset_fields(trace: &Trace, schema: &Schema) -> Vec<VerifyError> {
+    let mut checker = Checker::new(trace, schema, Mode::Optimized);
+    // Objects made since the last label or visible call, with the fields that were set.
+    let mut fresh: Vec<(Value, Vec<crate::schema::FieldId>)> = Vec::new();
+    for (index, inst) in trace.insts.iter().enumerate() {
+        checker.at = Some(index);
+        let object = inst.args.first().copied();
+        let known = fresh.iter_mut().find(|(made, _)| Some(*made) == object);
+        match (inst.op, inst.payload, known) {
+            (Op::New, ..) => fresh.extend(inst.result.map(|made| (made, Vec::new()))),
+            (Op::Set, Payload::Field(field), Some((_, set))) => set.push(field),
+            (Op::Get, Payload::Field(field), Some((_, set))) if !set.contains(&field) => {
+                let name = object.map_or(String::new(), |object| checker.name(object));
+                let field =
+                    schema.fields().get(field.index()).map_or("a field", |_| &schema.field_cell(field).name);
+                let message = format!("{field} of {name} is read before it is set");
+                checker.error(ErrorKind::UnsetField, message);
+            }
+            (Op::Label, ..) => fresh.clear(),
+            // A function may set fields behind the trace's back; so may a store through an address.
+            (Op::Call | Op::TryCall | Op::Store, ..) => fresh.clear(),
+            _ => {}
+        }
+    }
+    checker.errors
+}
+
+/// Where a value is defined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nowhere up to here.
+    Undefined,
+    /// In a stretch before the last label.
+    Hidden,
+    /// Since the last label.
+    Visible,
+}
+
+struct Checker<'a> {
+    trace: &'a Trace,
+    schema: &'a Schema,
+    mode: Mode,
+    errors: Vec<VerifyError>,
+    at: Option<usize>,
+    states: Vec<State>,
+    names: Vec<String>,
+    /// The label above, for messages.
+    label: String,
+    /// For each instruction, how many visible effects lie before it.
+    effects_before: Vec<u32>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(trace: &'a Trace, schema: &'a Schema, mode: Mode) -> Checker<'a> {
+        let mut effects = 0;
+        let effects_before = trace.insts.iter().map(|inst| {
+            let before = effects;
+            effects += has_visible_effect(inst, schema) as u32;
+            before
+        });
+        Checker {
+            trace,
+            schema,
+            mode,
+            errors: Vec::new(),
+            at: None,
+            states: vec![State::Undefined; trace.values.len()],
+            names: value_names(trace),
+            label: String::new(),
+            effects_before: effects_before.collect(),
+        }
+    }
+
+    fn error(&mut self, kind: ErrorKind, message: impl Into<String>) {
+        self.errors.push(VerifyError { inst: self.at, message: message.into(), kind });
+    }
+
+    /// A value's name or constant.
+    fn name(&self, value: Value) -> String {
+        self.names.get(value.index()).cloned().unwrap_or_else(|| format!("value {}", value.0))
+    }
+
+    /// A value's type, if there is such a value.
+    fn type_of(&self, value: Value) -> Option<Type> {
+        self.trace.values.get(value.index()).map(|data| data.ty)
+    }
+
+    fn is_constant(&self, value: Value) -> bool {
+        self.trace.values.get(value.index()).is_some_and(|data| data.constant.is_some())
+    }
+
+    fn tag_exists(&self, tag: TagId) -> bool {
+        tag.index() < self.schema.tags().len()
+    }
+
+    fn layout_exists(&self, layout: LayoutId) -> bool {
+        layout.index() < self.schema.layouts().len()
+    }
+
+    fn entry_slots(&mut self) {
+        let inputs = self.trace.inputs();
+        if !self.trace.entry.is_empty() && self.trace.entry.len() != inputs.len() {
+            let message = format!("{} entry slots for {} inputs", self.trace.entry.len(), inputs.len());
+            self.error(ErrorKind::Entry, message);
+        }
+        for (slot, &input) in self.trace.entry.iter().zip(inputs) {
+            let Some(tag) = self.schema.tags().get(slot.tag.index()) else { continue };
+            if tag.payload != self.type_of(input) {
+                let message = format!(
+                    "entry slot {}: tag {} does not fit input {}",
+                    slot.slot,
+                    tag.name,
+                    self.name(input)
+                );
+                self.error(ErrorKind::Entry, message);
+            }
+        }
+        let mut seen: Vec<i32> = Vec::new();
+        for slot in self.trace.entry.iter().chain(&self.trace.entry_tags) {
+            if !self.tag_exists(slot.tag) {
+                self.error(ErrorKind::Entry, format!("entry slot {}: no such tag", slot.slot));
+            }
+            if seen.contains(&slot.slot) {
+                self.error(ErrorKind::Entry, format!("entry slot {} is given twice", slot.slot));
+            }
+            seen.push(slot.slot);
+        }
+    }
+
+    /// Each label has one instruction, the entry's is the first, and the trace ends with an end.
+    fn labels(&mut self) {
+        let insts = &self.trace.insts;
+        match insts.first() {
+            Some(first)
+                if first.op == Op::Label && first.payload == Payload::Label(crate::ir::LabelId(0)) => {}
+            _ => self.error(ErrorKind::Structure, "the trace does not begin with its entry label"),
+        }
+        if !insts.last().is_some_and(|last| last.op.is(Flags::ENDS)) {
+            self.error(ErrorKind::Structure, "the trace does not end with a jump or finish");
+        }
+        for (id, label) in self.trace.labels.iter().enumerate() {
+            let id = crate::ir::LabelId(id as u32);
+            let count = insts.iter().filter(|inst| inst.op == Op::Label && inst.label() == Some(id)).count();
+            if count != 1 {
+                self.error(ErrorKind::Structure, format!("label {} stands in {count} places", label.name));
+            }
+        }
+    }
+
+    fn instruction(&mut self, index: usize, inst: &Inst) {
+        let name = inst.op.info().name;
+        let before = index.checked_sub(1).and_then(|index| self.trace.insts.get(index));
+        if let Some(before) = before {
+            let ended = before.op.is(Flags::ENDS);
+            if ended && inst.op != Op::Label {
+                self.error(ErrorKind::Structure, format!("{name} stands behind the end of the trace"));
+            }
+            if !ended && inst.op == Op::Label {
+                self.error(ErrorKind::Structure, "control falls into a label without a jump");
+            }
+        }
+        if self.mode == Mode::Expanded && inst.op.is(Flags::RECORD) {
+            self.error(ErrorKind::Mode, format!("{name} is not expanded"));
+        }
+        if inst.op == Op::Label {
+            return self.label(inst);
+        }
+        for &arg in &inst.args {
+            self.use_of(arg);
+        }
+        if self.payload(inst) {
+            self.arguments(inst);
+            self.result(inst);
+        }
+        self.snapshot(index, inst);
+        if let Some(result) = inst.result {
+            self.define(result);
+        }
+    }
+
+    fn label(&mut self, inst: &Inst) {
+        for state in self.states.iter_mut().filter(|state| **state == State::Visible) {
+            *state = State::Hidden;
+        }
+        let label = inst.label().and_then(|label| self.trace.labels.get(label.index()));
+        match label {
+            None => self.error(ErrorKind::Payload, "label names no label of the trace"),
+            Some(label) => {
+                if label.args.as_slice() != inst.args.as_slice() {
+                    self.error(ErrorKind::Structure, format!("the arguments of {} disagree", label.name));
+                }
+                self.label = label.name.clone();
+            }
+        }
+        if inst.result.is_some() {
+            self.error(ErrorKind::Type, "label has no result");
+        }
+        if inst.snap.is_some() {
+            self.error(ErrorKind::Snapshot, "label takes no snapshot");
+        }
+        for &arg in &inst.args {
+            self.define(arg);
+        }
+    }
+
+    fn define(&mut self, value: Value) {
+        let name = self.name(value);
+        if self.is_constant(value) {
+            return self.error(ErrorKind::Definition, format!("{name} is a constant and cannot be defined"));
+        }
+        match self.states.get_mut(value.index()) {
+            None => self.error(ErrorKind::Definition, format!("{name} does not exist")),
+            Some(state) if *state == State::Undefined => *state = State::Visible,
+            Some(_) => self.error(ErrorKind::Definition, format!("{name} is defined twice")),
+        }
+    }
+
+    /// A use, which must be of a visible value or a constant.
+    fn use_of(&mut self, value: Value) {
+        if let Some(message) = self.use_fault(value) {
+            self.error(ErrorKind::Use, message);
+        }
+    }
+
+    fn use_fault(&self, value: Value) -> Option<String> {
+        if self.is_constant(value) {
+            return None;
+        }
+        let name = self.name(value);
+        match self.states.get(value.index()) {
+            None => Some(format!("{name} does not exist")),
+            Some(State::Visible) => None,
+            Some(State::Hidden) => Some(format!("{name} is used behind {} but not passed to it", self.label)),
+            Some(State::Undefined) => Some(format!("{name} is used before its definition")),
+        }
+    }
+}
+
+/// [`Inst::has_visible_effect`] for instructions that may name functions that do not exist.
+fn has_visible_effect(inst: &Inst, schema: &Schema) -> bool {
+    match inst.payload {
+        Payload::Func(func) => schema.funcs().get(func.index()).is_none_or(|func| func.effects.is_visible()),
+        _ => inst.op.is(Flags::WRITES),
+    }
+}

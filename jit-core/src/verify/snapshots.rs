@@ -1,0 +1,219 @@
+//! Snapshots against the guards that use them.
+//!
+//! Problem: a snapshot's fault shows only when its guard fails, in code that runs once a day. Design: each guard
+//! checks its snapshot as if it failed: every value must be visible there, every tag must fit its source, every
+//! virtual object its layout; a shared snapshot is checked at each of its guards. Invariant: a snapshot without
+//! faults can be restored. Example: `1: int f3` is reported as `snapshot @0: slot 1: tag int does not fit f3`.
+
+use super::{Checker, ErrorKind, Mode};
+use crate::ir::{Inst, Value};
+use crate::schema::{FieldId, LayoutId, TagId};
+use crate::snapshot::{Frame, Pending, Place, Snapshot, Source, Virtual};
+use crate::types::Type;
+
+impl Checker<'_> {
+    /// Checks the snapshot of an instruction.
+    pub(super) fn snapshot(&mut self, index: usize, inst: &Inst) {
+        let Some(id) = inst.snap else { return };
+        if !inst.is_exit() {
+            self.error(ErrorKind::Snapshot, format!("{} takes no snapshot", inst.op.info().name));
+        }
+        let trace = self.trace;
+        let Some(snapshot) = trace.snapshots.get(id.index()) else {
+            return self.error(ErrorKind::Snapshot, format!("there is no snapshot @{}", id.0));
+        };
+        let mut faults = Vec::new();
+        snapshot.for_each_value(|value| faults.extend(self.use_fault(value)));
+        snapshot.frames.iter().for_each(|frame| self.frame_faults(frame, snapshot, &mut faults));
+        snapshot.virtuals.iter().for_each(|object| self.virtual_faults(object, snapshot, &mut faults));
+        snapshot.pending.iter().for_each(|store| self.pending_faults(store, snapshot, &mut faults));
+        for fault in faults {
+            self.error(ErrorKind::Snapshot, format!("snapshot @{}: {fault}", id.0));
+        }
+        if self.mode == Mode::Recorded {
+            self.recorded(index, id.0, snapshot);
+        }
+    }
+
+    /// What only recorded traces promise.
+    fn recorded(&mut self, index: usize, id: u32, snapshot: &Snapshot) {
+        if !snapshot.virtuals.is_empty() || !snapshot.pending.is_empty() {
+            self.error(ErrorKind::Snapshot, format!("snapshot @{id}: a recorder knows no virtual objects"));
+        }
+        let position = snapshot.position as usize;
+        if position > index {
+            self.error(ErrorKind::Snapshot, format!("snapshot @{id} is used before it is taken"));
+        } else if self.effects_before[position] != self.effects_before[index] {
+            let message = format!("a visible effect lies between snapshot @{id} and this guard");
+            self.error(ErrorKind::Effect, message);
+        }
+    }
+
+    fn frame_faults(&self, frame: &Frame, snapshot: &Snapshot, faults: &mut Vec<String>) {
+        let words = self.schema.frame_words as usize;
+        if frame.words.len() != words {
+            faults.push(format!("a frame has {} words, not {words}", frame.words.len()));
+        }
+        for slot in &frame.slots {
+            let place = format!("slot {}", slot.slot);
+            faults.extend(self.tagged_fault(&place, slot.tag, slot.source, snapshot));
+        }
+    }
+
+    fn virtual_faults(&self, object: &Virtual, snapshot: &Snapshot, faults: &mut Vec<String>) {
+        if !self.layout_exists(object.layout) {
+            return faults.push("a virtual object has no such layout".to_string());
+        }
+        for &(field, source) in &object.fields {
+            faults.extend(self.field_fault(object.layout, field, source, snapshot));
+        }
+        for &(index, tag, source) in &object.item_values {
+            if index >= object.items {
+                faults.push(format!("item {index} is outside the room for {}", object.items));
+            }
+            faults.extend(self.item_source_fault(object.layout, tag, source, snapshot));
+        }
+        if object.entries.len() > object.keys as usize {
+            faults.push(format!("{} entries are outside the room for {}", object.entries.len(), object.keys));
+        }
+        for &(key, tag, source) in &object.entries {
+            faults.extend(self.key_source_fault(object.layout, key, tag, source, snapshot));
+        }
+        let layout = self.schema.layout(object.layout);
+        if (object.items > 0 && layout.items.is_none()) || (object.keys > 0 && layout.keys.is_none()) {
+            faults.push(format!("{} has no part that needs room", layout.name));
+        }
+    }
+
+    fn pending_faults(&self, store: &Pending, snapshot: &Snapshot, faults: &mut Vec<String>) {
+        match self.source_type(store.object, snapshot) {
+            Ok(Some(Type::Ref)) => {}
+            Ok(_) => faults.push("a pending store needs an object".to_string()),
+            Err(fault) => faults.push(fault),
+        }
+        match store.place {
+            Place::Field(field) => match self.schema.fields().get(field.index()) {
+                None => faults.push("no such field".to_string()),
+                Some(known) => {
+                    faults.extend(self.field_fault(known.layout, field, store.source, snapshot));
+                    if store.tag.is_some() {
+                        faults.push("fields have no tags".to_string());
+                    }
+                }
+            },
+            Place::Item(layout, _) | Place::Key(layout, _) if !self.layout_exists(layout) => {
+                faults.push("no such layout".to_string());
+            }
+            Place::Item(layout, index) => {
+                if self.type_of(index).is_some_and(|ty| ty != Type::Int) {
+                    faults.push(format!("index {} is no int", self.name(index)));
+                }
+                faults.extend(self.item_source_fault(layout, store.tag, store.source, snapshot));
+            }
+            Place::Key(layout, key) => {
+                faults.extend(self.key_source_fault(layout, key, store.tag, store.source, snapshot));
+            }
+        }
+    }
+
+    fn field_fault(
+        &self,
+        layout: LayoutId,
+        field: FieldId,
+        source: Source,
+        snapshot: &Snapshot,
+    ) -> Option<String> {
+        let Some(known) = self.schema.fields().get(field.index()) else {
+            return Some("no such field".to_string());
+        };
+        let cell = self.schema.cell(known.cell);
+        if known.layout != layout {
+            return Some(format!("{} is no field of {}", cell.name, self.schema.layout(layout).name));
+        }
+        match self.source_type(source, snapshot) {
+            Ok(Some(ty)) if ty == cell.ty => None,
+            Ok(_) => Some(format!("{} does not fit field {}", self.source_name(source), cell.name)),
+            Err(fault) => Some(fault),
+        }
+    }
+
+    fn item_source_fault(
+        &self,
+        layout: LayoutId,
+        tag: Option<TagId>,
+        source: Source,
+        snapshot: &Snapshot,
+    ) -> Option<String> {
+        if let Some(fault) = self.item_fault(layout, tag) {
+            return Some(fault);
+        }
+        let untagged = self.schema.layout(layout).items.map(|items| items.element.untagged);
+        self.element_fault("item", tag, untagged, source, snapshot)
+    }
+
+    fn key_source_fault(
+        &self,
+        layout: LayoutId,
+        key: Value,
+        tag: Option<TagId>,
+        source: Source,
+        snapshot: &Snapshot,
+    ) -> Option<String> {
+        if !self.is_constant(key) || self.type_of(key) != Some(Type::Ref) {
+            return Some(format!("key {} is no constant object", self.name(key)));
+        }
+        if let Some(fault) = self.key_fault(layout, tag) {
+            return Some(fault);
+        }
+        let untagged = self.schema.layout(layout).keys.map(|keys| keys.element.untagged);
+        self.element_fault("entry", tag, untagged, source, snapshot)
+    }
+
+    fn element_fault(
+        &self,
+        place: &str,
+        tag: Option<TagId>,
+        untagged: Option<Type>,
+        source: Source,
+        snapshot: &Snapshot,
+    ) -> Option<String> {
+        if let Some(tag) = tag {
+            return self.tagged_fault(place, tag, source, snapshot);
+        }
+        match self.source_type(source, snapshot) {
+            Ok(ty) if ty == untagged => None,
+            Ok(_) => Some(format!("{} does not fit an {place}", self.source_name(source))),
+            Err(fault) => Some(fault),
+        }
+    }
+
+    /// A tag and its payload.
+    fn tagged_fault(&self, place: &str, tag: TagId, source: Source, snapshot: &Snapshot) -> Option<String> {
+        let Some(tag) = self.schema.tags().get(tag.index()) else {
+            return Some(format!("{place}: no such tag"));
+        };
+        match self.source_type(source, snapshot) {
+            Ok(ty) if ty == tag.payload => None,
+            Ok(_) => Some(format!("{place}: tag {} does not fit {}", tag.name, self.source_name(source))),
+            Err(fault) => Some(format!("{place}: {fault}")),
+        }
+    }
+
+    /// The type of a source: nothing's is `None`.
+    fn source_type(&self, source: Source, snapshot: &Snapshot) -> Result<Option<Type>, String> {
+        match source {
+            Source::Nothing => Ok(None),
+            Source::Value(value) => self.type_of(value).map(Some).ok_or_else(|| "no such value".to_string()),
+            Source::Virtual(index) if (index as usize) < snapshot.virtuals.len() => Ok(Some(Type::Ref)),
+            Source::Virtual(index) => Err(format!("there is no virtual object v{index}")),
+        }
+    }
+
+    fn source_name(&self, source: Source) -> String {
+        match source {
+            Source::Nothing => "nothing".to_string(),
+            Source::Value(value) => self.name(value),
+            Source::Virtual(index) => format!("v{index}"),
+        }
+    }
+}
