@@ -7,11 +7,12 @@
 ** Design: two data-flow analyses over the bytecode, each opcode decoded on its own.
 **   1. forward, "held": a register that an open upvalue or a pending to-be-closed variable may refer to. Set by
 **      OP_CLOSURE, OP_TBC and OP_TFORPREP, cleared by OP_CLOSE. A held register can be read or written at any time.
-**   2. backward, "live": read on some path before it is written.
+**   2. backward, "live": read on some path before it is written. An instruction within the scope of a named variable counts as a
+**      read, since debug.getlocal in a function called there sees the variable whether the program needs it or not.
 ** The result is the union, one bitmap for each instruction, kept in the function's TluaProto.
 **
 ** Invariant: a register that is not live before an instruction may hold anything there without a change of the program's
-** results. Both analyses err only towards live. (debug.getlocal can tell the difference; it reads dead variables.)
+** results. Both analyses err only towards live.
 **
 ** Example, 'for i = 1, n do s = s + i * 2 end' with s in 1 and the loop in 2..5, the product in 6: before the first instruction of
 ** the body 1 to 5 are live and 6 is not.
@@ -71,6 +72,7 @@ typedef struct Analysis {
   const Proto *p;
   Registers *live;  /* before each instruction; one more behind the last, empty */
   Registers *held;
+  lu_byte *named;   /* variables in scope at each instruction; they are in the first registers */
 } Analysis;
 
 static int limit_of (const Analysis *a) {
@@ -176,6 +178,19 @@ static void find_held (Analysis *a) {
         changed |= unite(&a->held[next[n]], &after);
     }
   }
+}
+
+/* --- variables in scope --- */
+
+/* The changes of the number at each instruction, and then their sums. Without debug information there are none. */
+static void find_named (Analysis *a) {
+  const Proto *p = a->p;
+  for (int n = 0; n < p->sizelocvars; n++) {
+    a->named[p->locvars[n].startpc]++;
+    a->named[p->locvars[n].endpc]--;
+  }
+  for (int pc = 1; pc <= p->sizecode; pc++)
+    a->named[pc] = (lu_byte)(a->named[pc] + a->named[pc - 1]);
 }
 
 /* --- backward: live registers --- */
@@ -359,6 +374,7 @@ static void find_live (Analysis *a) {
     changed = 0;
     for (int pc = a->p->sizecode - 1; pc >= 0; pc--) {
       Registers before = live_before(a, pc);
+      include_range(&before, 0, a->named[pc]);
       changed |= unite(&a->live[pc], &before);
     }
   }
@@ -385,13 +401,14 @@ const lu_byte *tlua_live (lua_State *L, Proto *p, int pc) {
   if (data->live == NULL) {
     /* two more than there are instructions: an arithmetic instruction looks two further */
     size_t count = (size_t)p->sizecode + 2;
-    size_t scratch_bytes = 2 * count * sizeof(Registers);
+    size_t scratch_bytes = count * (2 * sizeof(Registers) + 1);
     size_t live_bytes = row_bytes * (size_t)p->sizecode;
     Registers *scratch = (Registers *)tlua_realloc(L, NULL, 0, scratch_bytes);
     lu_byte *rows = (lu_byte *)tlua_realloc(L, NULL, 0, live_bytes);
     if (scratch != NULL && rows != NULL) {
-      Analysis a = { .p = p, .live = scratch, .held = scratch + count };
+      Analysis a = { .p = p, .live = scratch, .held = scratch + count, .named = (lu_byte *)(scratch + 2 * count) };
       memset(scratch, 0, scratch_bytes);
+      find_named(&a);
       find_held(&a);
       find_live(&a);
       pack(&a, rows, row_bytes);
