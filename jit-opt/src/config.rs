@@ -126,6 +126,18 @@ impl Config {
         !self.off.contains(&name)
     }
 
+    /// The same, with a trace of every stage in the report.
+    pub fn with_stages(mut self) -> Config {
+        self.stages = true;
+        self
+    }
+
+    /// The same, with record operations left as they are.
+    pub fn keeping_records(mut self) -> Config {
+        self.keep_records = true;
+        self
+    }
+
     /// The same with at most this many rewrites.
     pub fn with_fuel(mut self, fuel: u64) -> Config {
         self.fuel = Some(fuel);

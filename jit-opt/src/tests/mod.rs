@@ -1,6 +1,7 @@
 //! Tests of the passes together: random straight-line code against a small evaluator, whole traces as text, and a
 //! list of what fires which rule.
 
+mod differential;
 pub(crate) mod random;
 mod straight;
 

@@ -1,0 +1,140 @@
+//! Random traces over real memory: the optimized trace must do what the recorded one does, also at forced exits.
+//!
+//! At an exit the state of the optimized run (frames, and everything they reach in memory) is compared with the state
+//! of the recorded trace where its snapshot was taken, in the same iteration.
+
+use std::sync::Arc;
+
+use tracelift_core::eval::{compare_outcomes, End, Evaluator, Limits, Outcome};
+use tracelift_core::planted::{with_planted, Bug};
+use tracelift_core::testbed::standard_schema;
+use tracelift_core::testgen::{generate, Case};
+use tracelift_core::text::print_trace;
+use tracelift_core::verify::{verify, Mode};
+use tracelift_core::world::World;
+use tracelift_core::{Op, Schema, Trace, Type};
+
+use crate::{optimize, Config};
+
+struct Harness {
+    schema: Arc<Schema>,
+}
+
+impl Harness {
+    fn run(&self, case: &Case, trace: &Trace, limits: Limits) -> Result<(Outcome, World), String> {
+        let mut world = World::build(&case.spec, &self.schema);
+        let inputs = case.enter(&mut world);
+        let outcome = Evaluator::new(trace, &self.schema).run(&mut world, &inputs, limits);
+        Ok((outcome.map_err(|err| err.to_string())?, world))
+    }
+
+    /// Runs the optimized trace and compares its end with the recorded trace at the same place.
+    fn compare(&self, case: &Case, optimized: &Trace, force_guard: Option<u64>) -> Result<Outcome, String> {
+        let (found, found_world) = self.run(case, optimized, Limits { force_guard, ..Limits::default() })?;
+        let stop_at = match found.end {
+            End::Exit { .. } => Some((found.origin.ok_or("an exit without snapshot")?, found.iteration)),
+            _ => None,
+        };
+        let (expected, expected_world) =
+            self.run(case, &case.trace, Limits { stop_at, ..Limits::default() })?;
+        let types: Vec<Type> = match case.trace.insts.last() {
+            Some(inst) if inst.op == Op::Finish => inst.args.iter().map(|&arg| case.trace.ty(arg)).collect(),
+            _ => Vec::new(),
+        };
+        let same_end = match found.end {
+            End::Exit { .. } => expected.end == End::Stopped,
+            _ => std::mem::discriminant(&found.end) == std::mem::discriminant(&expected.end),
+        };
+        if !same_end || found.iteration != expected.iteration {
+            return Err(format!(
+                "ended with {:?} in iteration {}, not with {:?} in {}",
+                found.end, found.iteration, expected.end, expected.iteration
+            ));
+        }
+        compare_outcomes(&self.schema, (&expected, &expected_world), (&found, &found_world), &types)
+            .map_err(|difference| difference.to_string())?;
+        if force_guard.is_none() {
+            // A recorded trace that leaves at some guard must not be left later by the optimized one.
+            let (recorded, _) = self.run(case, &case.trace, Limits::default())?;
+            if (recorded.iteration, recorded.origin) != (found.iteration, found.origin)
+                && !may_leave_early(case)
+            {
+                return Err(format!("left at {:?}, not at {:?}", found.origin, recorded.origin));
+            }
+        }
+        Ok(found)
+    }
+
+    fn check(&self, seed: u64, config: &Config) -> Result<(), String> {
+        let case = generate(seed, &self.schema);
+        let errors = verify(&case.trace, &self.schema, Mode::Recorded);
+        assert!(errors.is_empty(), "seed {seed}: the generator is wrong: {errors:?}");
+        let optimized = optimize(&case.trace, &self.schema, config).map_err(|err| err.to_string())?;
+        let told = |what: String| {
+            let (before, after) = (&case.trace, &optimized.trace);
+            let shown = |trace: &Trace| print_trace(trace, &self.schema);
+            format!("seed {seed}: {what}\n{}\n==>\n{}", shown(before), shown(after))
+        };
+        let mode = if config.keep_records { Mode::Optimized } else { Mode::Expanded };
+        let errors = verify(&optimized.trace, &self.schema, mode);
+        if !errors.is_empty() {
+            return Err(told(format!("{errors:?}")));
+        }
+        for exit in 0..optimized.resume.exits.len() {
+            optimized.resume.state(exit).map_err(|err| told(err.to_string()))?;
+        }
+        let outcome = self.compare(&case, &optimized.trace, None).map_err(&told)?;
+        let step = 1 + outcome.guards_executed / 12;
+        for guard in (1..=outcome.guards_executed).step_by(step as usize) {
+            self.compare(&case, &optimized.trace, Some(guard))
+                .map_err(|what| told(format!("guard execution {guard}: {what}")))?;
+        }
+        Ok(())
+    }
+
+    fn check_all(&self, seeds: std::ops::Range<u64>, config: &str) -> Result<(), String> {
+        let config = Config::parse(config).map_err(|err| err.to_string())?;
+        seeds.into_iter().try_for_each(|seed| self.check(seed, &config))
+    }
+}
+
+/// A hint may miss where the key is still found: then the optimized trace leaves, and the host does the operation.
+fn may_leave_early(case: &Case) -> bool {
+    use tracelift_core::Payload;
+    case.trace.insts.iter().any(|inst| matches!(inst.payload, Payload::Key { hint: Some(_), .. }))
+}
+
+fn harness() -> Harness {
+    Harness { schema: Arc::new(standard_schema()) }
+}
+
+#[test]
+fn optimized_traces_do_what_recorded_ones_do() {
+    harness().check_all(0..1_500, "").unwrap_or_else(|what| panic!("{what}"));
+}
+
+#[test]
+fn every_pass_can_be_off() {
+    for config in ["-all", "-fold", "-cse", "-guards", "-dce", "-all,+fold", "-all,+guards"] {
+        harness().check_all(0..150, config).unwrap_or_else(|what| panic!("{config}: {what}"));
+    }
+}
+
+#[test]
+fn records_can_be_kept() {
+    let config = Config::new().keeping_records();
+    (0..200).try_for_each(|seed| harness().check(seed, &config)).unwrap_or_else(|what| panic!("{what}"));
+}
+
+#[test]
+fn planted_bugs_are_seen() {
+    for bug in [
+        Bug::ExpandNoBoundsCheck,
+        Bug::ExpandNoTagCheck,
+        Bug::GuardForgottenAcrossLabel,
+        Bug::GuardFalseTakenAsTrue,
+    ] {
+        let result = with_planted(bug, || harness().check_all(0..1_500, ""));
+        assert!(result.is_err(), "{bug:?} was not seen");
+    }
+}
