@@ -186,6 +186,9 @@ typedef struct tl_run {
 ** slots at `base`. Sets the counter anew. TL_RECORD: call tl_record, or the loop counts as aborted. */
 tl_action tl_hot(tl_vm *vm, const void *key, uint32_t *counter, const void *base, tl_run *run);
 
+/* `counter` reached zero at a time when the host can neither run code nor record: counts the back edges and sets it. */
+void tl_tick(tl_vm *vm, uint32_t *counter);
+
 typedef enum tl_exit_kind {
   TL_EXIT_GUARD = 0,       /* a guard failed */
   TL_EXIT_LOOP_END = 1,    /* the loop is over */

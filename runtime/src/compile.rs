@@ -9,22 +9,7 @@
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
 
-use tracelift_core::Trace;
-mod text {
-    pub fn print_trace(t: &tracelift_core::Trace, _s: &tracelift_core::Schema) -> String {
-        format!("{:#?}", t.insts)
-    }
-}
-mod verify {
-    #[derive(Clone, Copy)]
-    pub enum Mode {
-        Recorded,
-        Expanded,
-    }
-    pub fn verify(_: &tracelift_core::Trace, _: &tracelift_core::Schema, _: Mode) -> Vec<String> {
-        vec![]
-    }
-}
+use tracelift_core::{text, verify, Trace};
 use tracelift_cranelift::{CodeMemory, CompileError, Request, TreeId};
 use tracelift_opt::{OptError, Optimized};
 
@@ -108,7 +93,7 @@ impl Vm {
         self.log.entry(Stage::Resume, &format!("trace {number} resume data"), || {
             describe_resume(&optimized.resume, &self.schema)
         });
-        let data = self.generate(number, key, &recorded, optimized, needs)?;
+        let data = self.generate(number, &recorded, optimized, needs)?;
         self.publish(key, number, data);
         Ok(number)
     }
@@ -134,7 +119,6 @@ impl Vm {
     fn generate(
         &mut self,
         number: u32,
-        key: Key,
         recorded: &Trace,
         optimized: Optimized,
         needs: (u32, u32),

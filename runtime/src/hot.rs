@@ -136,6 +136,14 @@ impl Vm {
         action
     }
 
+    /// `counter` reached zero at a time when the host can neither run code nor record; see `tl_tick`.
+    pub fn tick(&mut self, counter: *const u32) {
+        let Some(index) = self.counters.index(counter) else { return };
+        self.counters.spent += u64::from(self.counters.set_to[index]);
+        let next = if self.counters.pins[index] > 0 { 1 } else { self.counters.initial };
+        self.counters.set(index, next);
+    }
+
     unsafe fn decide(&mut self, key: Key, ticks: u64, base: *const u8) -> Action {
         if matches!(self.backend, Backend::Refused(..)) {
             return Action::Nothing;

@@ -26,3 +26,5 @@ pub use log::Stage;
 pub use recorder::Recorder;
 pub use stats::Stats;
 pub use vm::{Vm, VmError};
+// The optimizer's switches are part of `Config`.
+pub use tracelift_opt::{Config as OptConfig, PASSES};

@@ -78,7 +78,7 @@ pub enum Closed {
 }
 
 /// A recording in progress.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recorder {
     /// The location recorded.
     pub key: Key,
@@ -99,6 +99,8 @@ pub struct Recorder {
     max_slot: i32,
     max_frames: usize,
     failure: Option<(AbortReason, String)>,
+    /// Calls of the host's own that operations are marked with; see [`Recorder::set_inlined`].
+    inlined: usize,
 }
 
 impl Recorder {
@@ -121,6 +123,7 @@ impl Recorder {
             max_slot: 0,
             max_frames: 1,
             failure: None,
+            inlined: 0,
         }
     }
 
@@ -176,6 +179,9 @@ impl Recorder {
         frame.live = Live::from_slice(live);
         let base = frame.base + base;
         self.frames.push(OpenFrame { base, words: SmallVec::new(), live: Live::new() });
+        // Counted although no exit may ever happen in it: a host that limits its frames must not enter code that
+        // inlines more calls than the interpreter would allow.
+        self.max_frames = self.max_frames.max(self.frames.len());
         self.snapshot = None;
         self.dirty = true;
     }
@@ -200,6 +206,12 @@ impl Recorder {
     /// How many frames are pushed.
     pub fn depth(&self) -> usize {
         self.frames.len() - 1
+    }
+
+    /// From now on operations belong to a function of the host's own, `depth` calls below the current frame's code.
+    /// That has no frame of its own and is never resumed in; the depth is for listings, which indent by it.
+    pub fn set_inlined(&mut self, depth: usize) {
+        self.inlined = depth;
     }
 
     fn absolute(&self, slot: i32) -> i32 {
@@ -358,7 +370,7 @@ impl Recorder {
             return None;
         }
         let mut inst = Inst::new(op, args).with(payload).exit_kind(exit);
-        inst.depth = self.depth().min(255) as u8;
+        inst.depth = (self.depth() + self.inlined).min(255) as u8;
         if op.is_guard() {
             inst.snap = Some(self.snapshot()?);
         }

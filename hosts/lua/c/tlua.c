@@ -45,6 +45,7 @@ static const TluaEngine *engine_of_mode (uint32_t mode) {
     case TLUA_MODE_COUNT: return &tlua_count_engine;
     case TLUA_MODE_STRESS: return &tlua_stress_engine;
     case TLUA_MODE_POISON: return &tlua_poison_engine;
+    case TLUA_MODE_SABOTAGE: return &tlua_sabotage_engine;
 #if defined(TLUA_HAVE_RECORDER)
     case TLUA_MODE_JIT: return &tlua_recorder_engine;
 #endif
@@ -164,10 +165,17 @@ static int recording_is_on (lua_State *L) {
 
 void tlua_hot_loop (lua_State *L, CallInfo *ci, const Instruction *pc) {
   Tlua *jit = L->jit;
-  *tlua_counter(jit, pc) = jit->threshold;
+  uint32_t *counter = tlua_counter(jit, pc);
   ci->u.l.savedpc = pc;
-  if (l_unlikely(jit->engine == NULL) || recording_is_on(L) || L->hookmask != 0)
+  if (l_unlikely(jit->engine == NULL) || jit->engine->on_swallowed == NULL)
+    *counter = jit->threshold;
+  if (l_unlikely(jit->engine == NULL))
     return;
+  if (recording_is_on(L) || L->hookmask != 0) {
+    if (jit->engine->on_swallowed != NULL)
+      jit->engine->on_swallowed(L, counter);
+    return;
+  }
   jit->statistics.hot_loops++;
   L->top.p = ci->top.p;
   if (jit->engine->on_hot != NULL)

@@ -44,7 +44,8 @@ enum TluaMode {
   TLUA_MODE_COUNT = 1,   /* hot loops are counted, nothing else */
   TLUA_MODE_STRESS = 2,  /* test: recordings that only count instructions */
   TLUA_MODE_POISON = 3,  /* test: as STRESS, and registers that are not live get overwritten */
-  TLUA_MODE_JIT = 4      /* the recorder */
+  TLUA_MODE_JIT = 4,     /* the recorder */
+  TLUA_MODE_SABOTAGE = 5 /* test of the test: as POISON, but live registers get lost too */
 };
 
 typedef struct TluaConfig {

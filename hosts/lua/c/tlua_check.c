@@ -1,5 +1,5 @@
 /*
-** Two engines that test the hooks and the liveness of registers on real programs.
+** Engines that test the hooks and the liveness of registers on real programs.
 **
 ** Problem: recording must never change what a program does, and neither must forgetting a register that is not live. Both are claims
 ** about every program.
@@ -8,7 +8,9 @@
 ** the loop closes. "poison" also overwrites, at random instructions, the registers that tlua_live calls dead: in the
 ** running frame and in Lua callers that wait at an ordinary call. The tests then compare the program's output with stock Lua's.
 **
-** Invariant: the only writes to the program's memory are to dead registers of frames of the recorded thread.
+** "sabotage" is the test of that test: it sets live registers to nil as well, as a wrong analysis would.
+**
+** Invariant: the only writes to the program's memory are to dead registers of frames of the recorded thread (save for sabotage).
 **
 ** Example: TluaConfig { .mode = TLUA_MODE_POISON, .threshold = 3, .period = 5, .seed = 1 }.
 */
@@ -32,6 +34,7 @@ typedef struct Check {
   uint32_t period;
   uint32_t threshold;
   int poisons;
+  int sabotages;
   uint32_t left;             /* instructions until the recording stops */
   CallInfo *start_frame;
   const Instruction *start;
@@ -68,6 +71,13 @@ static int open_stress (lua_State *L, const TluaConfig *config) {
 
 static int open_poison (lua_State *L, const TluaConfig *config) {
   return open_check(L, config, 1);
+}
+
+static int open_sabotage (lua_State *L, const TluaConfig *config) {
+  if (!open_check(L, config, 1))
+    return 0;
+  check_of(L)->sabotages = 1;
+  return 1;
 }
 
 static void close_check (lua_State *L) {
@@ -119,6 +129,8 @@ static void poison_frame (lua_State *L, CallInfo *ci, int pc, int limit) {
       write_poison(check, s2v(ci->func.p + 1 + r));
       L->jit->statistics.poisoned_registers++;
     }
+    else if (check->sabotages && random_below(check, 8) == 0)
+      setnilvalue(s2v(ci->func.p + 1 + r));
   }
 }
 
@@ -163,4 +175,8 @@ const TluaEngine tlua_stress_engine = {
 
 const TluaEngine tlua_poison_engine = {
   .name = "poison", .on_open = open_poison, .on_close = close_check, .on_hot = on_hot, .on_record = on_record
+};
+
+const TluaEngine tlua_sabotage_engine = {
+  .name = "sabotage", .on_open = open_sabotage, .on_close = close_check, .on_hot = on_hot, .on_record = on_record
 };

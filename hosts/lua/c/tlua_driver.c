@@ -23,6 +23,9 @@
 #include "lualib.h"
 
 #include "tlua_driver.h"
+#if defined(TLUA_HAVE_RECORDER)
+#include "tracelift.h"
+#endif
 
 /* The state an interrupt is for. */
 static lua_State *volatile interrupted_state = NULL;
@@ -152,6 +155,33 @@ static int protected_run (lua_State *L) {
   return 1;
 }
 
+#if defined(TLUA_HAVE_RECORDER)
+
+/* A script may end the process by os.exit; then the report is made from an exit handler, as long as this is set. */
+static lua_State *reporting_state = NULL;
+static uint32_t report_form = TLUA_REPORT_NONE;
+
+static void print_report (void) {
+  lua_State *L = reporting_state;
+  reporting_state = NULL;
+  if (L == NULL || report_form == TLUA_REPORT_NONE)
+    return;
+  fflush(stdout);
+  fprintf(stderr, "%s", report_form == TLUA_REPORT_JSON ? tlua_jit_stats_json(L) : tlua_jit_stats_text(L));
+  if (report_form == TLUA_REPORT_JSON)
+    fputc('\n', stderr);
+}
+
+static void report_at_end (lua_State *L, uint32_t form) {
+  static int is_registered = 0;
+  reporting_state = L;
+  report_form = form;
+  if (form != TLUA_REPORT_NONE && !is_registered)
+    is_registered = atexit(print_report) == 0;
+}
+
+#endif
+
 int tlua_run (TluaRun *run) {
   run->refused = NULL;
   lua_State *L = luaL_newstate();
@@ -161,10 +191,17 @@ int tlua_run (TluaRun *run) {
   }
 #if !defined(TLUA_STOCK)
   if (!tlua_open(L, &run->config)) {
+#if defined(TLUA_HAVE_RECORDER)
+    run->refused = run->config.mode == TLUA_MODE_JIT ? tl_config_error() : "the engine for this mode cannot be opened";
+#else
     run->refused = "the engine for this mode cannot be opened";
+#endif
     lua_close(L);
     return EXIT_FAILURE;
   }
+#endif
+#if defined(TLUA_HAVE_RECORDER)
+  report_at_end(L, run->report);
 #endif
   lua_gc(L, LUA_GCSTOP);
   lua_pushcfunction(L, protected_run);
@@ -178,6 +215,7 @@ int tlua_run (TluaRun *run) {
 #if defined(TLUA_HAVE_RECORDER)
   run->jit_json = strdup(tlua_jit_stats_json(L));
   run->jit_text = strdup(tlua_jit_stats_text(L));
+  print_report();
 #endif
   lua_close(L);
   fflush(stdout);

@@ -14,6 +14,8 @@
 
 #include "tlua.h"
 
+enum TluaReport { TLUA_REPORT_NONE = 0, TLUA_REPORT_TEXT = 1, TLUA_REPORT_JSON = 2 };
+
 /* Shared with Rust: keep in step with src/driver.rs. */
 typedef struct TluaRun {
   const char *prefix;         /* of messages, as in "lua: out of memory"; NULL for none */
@@ -21,7 +23,7 @@ typedef struct TluaRun {
   uint32_t argc;
   uint32_t script;            /* index of the script in argv */
   uint32_t uses_environment;  /* run LUA_INIT, heed LUA_PATH and LUA_CPATH */
-  uint32_t reserved;
+  uint32_t report;            /* TLUA_REPORT_...: the library's counts on stderr at the end, however the script ends */
   TluaConfig config;
   TluaStatistics statistics;  /* out; untouched when the script leaves through os.exit */
   const char *refused;        /* out: reason when the state could not be opened, else NULL */

@@ -40,6 +40,12 @@ typedef struct TluaEngine {
   */
   void (*on_hot) (lua_State *L, CallInfo *ci, const Instruction *pc);
 
+  /*
+  ** A counter reached 0 while a recording or a hook is on, so that there is no on_hot. If the engine has this, it sets
+  ** the counter, here and in on_hot; else it is set to the threshold already.
+  */
+  void (*on_swallowed) (lua_State *L, uint32_t *counter);
+
   /* As on_hot, for a function entry. Returns 1 to go on at L->ci's savedpc, 0 for an ordinary entry. */
   int (*on_entry) (lua_State *L, CallInfo *ci);
 
@@ -77,6 +83,7 @@ typedef struct TluaProto {
 extern const TluaEngine tlua_count_engine;   /* tlua.c */
 extern const TluaEngine tlua_stress_engine;  /* tlua_check.c */
 extern const TluaEngine tlua_poison_engine;  /* tlua_check.c */
+extern const TluaEngine tlua_sabotage_engine;  /* tlua_check.c */
 #if defined(TLUA_HAVE_RECORDER)
 extern const TluaEngine tlua_recorder_engine;  /* tlua_rec.c; the build script sees that the file exists */
 #endif

@@ -160,6 +160,10 @@ static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   }
 }
 
+static void on_swallowed (lua_State *L, uint32_t *counter) {
+  tl_tick(recorder_of(L)->vm, counter);
+}
+
 /* Says what the interpreter goes on with if a guard of this instruction fails. */
 static void set_resume_point (lua_State *L, TluaRecorder *rec) {
   const lu_byte *live = tlua_live(L, rec->p, (int)(rec->pc - rec->p->code));
@@ -252,6 +256,6 @@ const char *tlua_jit_stats_text (lua_State *L) {
 }
 
 const TluaEngine tlua_recorder_engine = {
-  .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot, .on_record = on_record,
+  .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot, .on_swallowed = on_swallowed, .on_record = on_record,
   .on_abandon = on_abandon, .on_proto_freed = on_proto_freed
 };

@@ -27,6 +27,8 @@ pub enum Mode {
     Poison = 3,
     /// The recorder; refused when it was not built in.
     Jit = 4,
+    /// A test of the test: as [`Mode::Poison`], but live registers get lost too, so programs go wrong.
+    Sabotage = 5,
 }
 
 /// Settings of the JIT.
@@ -64,6 +66,8 @@ pub struct LibraryConfig {
 }
 
 impl LibraryConfig {
+    /// Compile nothing, but count.
+    pub const OFF: u32 = 1;
     /// Verify every trace and the compiler's input.
     pub const VERIFY: u32 = 2;
     /// Count the iterations of compiled loops.
@@ -85,6 +89,19 @@ impl Default for JitConfig {
     }
 }
 
+/// Whether and how a run tells the library's counts on standard error at its end, also after `os.exit`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Report {
+    /// Not at all.
+    #[default]
+    None = 0,
+    /// A few lines for people.
+    Text = 1,
+    /// JSON.
+    Json = 2,
+}
+
 /// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -94,6 +111,8 @@ pub struct Config {
     pub command: Vec<OsString>,
     /// Whether the environment variables of Lua (`LUA_INIT`, `LUA_PATH`, …) are heeded.
     pub uses_environment: bool,
+    /// What is told at the end.
+    pub report: Report,
     /// Settings of the JIT.
     pub jit: JitConfig,
 }
@@ -104,6 +123,7 @@ impl Default for Config {
             prefix: "tracelift".to_owned(),
             command: vec!["tracelift".into()],
             uses_environment: true,
+            report: Report::None,
             jit: JitConfig::default(),
         }
     }

@@ -19,12 +19,14 @@
 
 mod config;
 mod driver;
+mod liveness;
 
 // The recorder in C calls the library's C interface, and no Rust here names it.
 use tracelift_runtime as _;
 
-pub use config::{Config, JitConfig, LibraryConfig, Mode, Statistics};
+pub use config::{Config, JitConfig, LibraryConfig, Mode, Report, Statistics};
 pub use driver::{Error, ExitStatus, Lua};
+pub use liveness::list_liveness;
 
 /// Path of an executable with unpatched Lua of the same version and flags, the oracle of differential tests.
 pub const STOCK_LUA: &str = env!("TRACELIFT_STOCK_LUA");

@@ -195,6 +195,15 @@ pub unsafe extern "C" fn tl_hot(
 }
 
 /// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_tick(vm: *mut TlVm, counter: *mut u32) {
+    enter(vm, (), |handle| {
+        handle.vm.tick(counter);
+        Ok(())
+    });
+}
+
+/// See `tracelift.h`.
 ///
 /// # Safety
 /// `left` was returned by this vm's code, called with this `context` and `base`; `info` points to a `tl_exit_info`.

@@ -23,6 +23,7 @@ fn main() {
         Ok("off") => Mode::Off,
         Ok("stress") => Mode::Stress,
         Ok("poison") => Mode::Poison,
+        Ok("sabotage") => Mode::Sabotage,
         Ok("jit") => Mode::Jit,
         _ => Mode::Count,
     };
@@ -42,7 +43,7 @@ fn main() {
         seed: number("RUNLUA_SEED", 1),
     };
     let lua =
-        Lua::new(Config { prefix: "lua".into(), command: vec!["lua".into()], uses_environment: true, jit });
+        Lua::new(Config { prefix: "lua".into(), command: vec!["lua".into()], jit, ..Config::default() });
     let mut words = env::args_os().skip(1);
     let Some(script) = words.next() else {
         eprintln!("usage: runlua FILE [ARGS]");

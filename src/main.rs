@@ -1,0 +1,69 @@
+//! The command `tracelift`.
+//!
+//! Problem: a user wants to run a Lua program, and to see what the JIT did with it; a student of JITs wants to see a
+//! trace go through the optimizer. Design: one subcommand each; everything that can be got wrong on the command line
+//! or in a file ends in one line on standard error and exit code 2 (the script's own errors: 1, as stock Lua's).
+//!
+//! ```text
+//! tracelift run --stats examples/sum.lua 1000000
+//! tracelift opt tests/traces/opt/count.trace
+//! ```
+
+mod opt;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Runs Lua 5.4 programs with a tracing just-in-time compiler.
+#[derive(Parser, Debug)]
+#[command(name = "tracelift", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Run a Lua program as `lua FILE ARGS` does.
+    Run(run::RunArgs),
+    /// Optimize the traces of a trace file and show what became of them.
+    Opt(opt::OptArgs),
+}
+
+/// Exit code for a mistake in the command line or in an input file.
+const USAGE_ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return explain(&error),
+    };
+    let result = match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Opt(args) => opt::opt(&args),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("tracelift: {}", one_line(&format!("{error:#}")));
+        ExitCode::from(USAGE_ERROR)
+    })
+}
+
+/// Help and version go to standard output in full; of an error the first line, which says what is wrong.
+fn explain(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() || error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    {
+        // Nothing sensible is left to do if standard output is closed.
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() { USAGE_ERROR } else { 0 });
+    }
+    let text = error.to_string();
+    let what: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
+    eprintln!("tracelift: {} (see 'tracelift --help')", what.join(" ").trim_start_matches("error: "));
+    ExitCode::from(USAGE_ERROR)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,214 @@
+//! `tracelift opt`: a trace file through the optimizer.
+//!
+//! Prints each trace as recorded, as each pass left it and as it goes to lowering; runs its `run:` lines with the
+//! evaluator before and after; and counts operations in the form of seed 002's Figure 7. Invariant: a file that does
+//! not parse or verify, or a run that does not end as the file says or ends differently once optimized, is an error
+//! with one line, and the exit code is not 0.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{bail, Context};
+use clap::Args;
+use tracelift_core::eval::{End, Evaluator, Limits, Outcome};
+use tracelift_core::text::{self, RunValue, TraceFile};
+use tracelift_core::world::World;
+use tracelift_core::{testbed, verify, Schema, Trace, Type};
+use tracelift_opt::{optimize, Config, OpCounts, Optimized};
+
+/// Arguments of `tracelift opt`.
+#[derive(Args, Debug)]
+pub struct OptArgs {
+    /// Passes to switch, as `-fold,-guards`.
+    #[arg(long, value_name = "PASSES", allow_hyphen_values = true)]
+    opt: Option<String>,
+    /// Keep record operations as the papers' figures show them.
+    #[arg(long)]
+    keep_records: bool,
+    /// Print only what comes out at the end.
+    #[arg(long)]
+    quiet: bool,
+    /// At most this many rewrites: to find a wrong one by halving.
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+    /// The trace file.
+    #[arg(value_name = "FILE.trace")]
+    file: PathBuf,
+}
+
+/// Optimizes every trace of the file.
+pub fn opt(args: &OptArgs) -> anyhow::Result<ExitCode> {
+    let name = args.file.display();
+    let source = std::fs::read_to_string(&args.file).with_context(|| format!("cannot read {name}"))?;
+    let file = text::parse_file(&source, &testbed::natives).with_context(|| format!("{name}"))?;
+    if file.traces.is_empty() {
+        bail!("{name}: no trace in it");
+    }
+    let mut config = Config::parse(args.opt.as_deref().unwrap_or(""))?;
+    config.keep_records = args.keep_records;
+    config.stages = !args.quiet;
+    config.fuel = args.fuel;
+    let mut counts = Vec::new();
+    for (index, trace) in file.traces.iter().enumerate() {
+        check(&file, index, trace).with_context(|| format!("{name}"))?;
+        let optimized = optimize(trace, &file.schema, &config)
+            .with_context(|| format!("{name}: trace {}", trace.name))?;
+        show(&file, trace, &optimized, args.quiet);
+        evaluate(&file, index, trace, &optimized.trace).with_context(|| format!("{name}"))?;
+        counts.push((trace.name.clone(), optimized.report.before, optimized.report.after));
+    }
+    print!("{}", table(&counts));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(file: &TraceFile, index: usize, trace: &Trace) -> anyhow::Result<()> {
+    let Some(error) = verify::verify(trace, &file.schema, verify::Mode::Recorded).into_iter().next() else {
+        return Ok(());
+    };
+    let line = error.inst.and_then(|inst| file.inst_lines.get(index)?.get(inst).copied());
+    match line {
+        Some(line) => bail!("line {line}: {}", error.message),
+        None => bail!("trace {}: {}", trace.name, error.message),
+    }
+}
+
+fn show(file: &TraceFile, trace: &Trace, optimized: &Optimized, quiet: bool) {
+    let print = |title: &str, trace: &Trace| {
+        println!("; --- {title}\n{}", text::print_trace_in(trace, &file.schema, &file.world));
+    };
+    for stage in &optimized.report.stages {
+        print(&format!("{}: after {}", trace.name, stage.name), &stage.trace);
+    }
+    if quiet || optimized.report.stages.is_empty() {
+        print(&trace.name, &optimized.trace);
+    } else {
+        print(&format!("{}: optimized", trace.name), &optimized.trace);
+    }
+    let fired: Vec<_> =
+        optimized.report.rules.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+    println!("; rewrites: {}", if fired.is_empty() { "none".to_string() } else { fired.join(", ") });
+    let report = &optimized.report;
+    println!("; resume data: {} bytes, {} distinct\n", report.resume_bytes, report.resume_distinct);
+}
+
+/// Runs the file's runs of one trace before and after.
+fn evaluate(file: &TraceFile, index: usize, before: &Trace, after: &Trace) -> anyhow::Result<()> {
+    let schema = Arc::new(file.schema.clone());
+    for run in file.runs.iter().filter(|run| run.trace == index) {
+        if let Some(func) = opaque(before, &schema) {
+            println!("; run (line {}): not evaluated: `{func}` has no body here", run.line);
+            continue;
+        }
+        let first =
+            evaluate_one(file, &schema, before, &run.inputs).with_context(|| format!("line {}", run.line))?;
+        let second = evaluate_one(file, &schema, after, &run.inputs)
+            .with_context(|| format!("line {}: optimized trace", run.line))?;
+        let (shown, optimized) = (describe(&first), describe(&second));
+        println!("; run (line {}): {shown}; optimized: {optimized}", run.line);
+        println!(
+            ";   instructions executed: {} before, {} after; guards: {} before, {} after",
+            first.op_counts.iter().sum::<u64>(),
+            second.op_counts.iter().sum::<u64>(),
+            first.guards_executed,
+            second.guards_executed
+        );
+        if shown != optimized {
+            bail!("line {}: the optimized trace ends as {optimized}, the recorded one as {shown}", run.line);
+        }
+        expected(&run.outcome, &first, before, run.line)?;
+    }
+    Ok(())
+}
+
+/// A function that the evaluator may not call.
+fn opaque<'a>(trace: &Trace, schema: &'a Schema) -> Option<&'a str> {
+    trace.insts.iter().find_map(|inst| match inst.payload {
+        tracelift_core::Payload::Func(func) if !schema.func(func).evaluable => {
+            Some(schema.func(func).name.as_str())
+        }
+        _ => None,
+    })
+}
+
+fn evaluate_one(
+    file: &TraceFile,
+    schema: &Arc<Schema>,
+    trace: &Trace,
+    inputs: &[RunValue],
+) -> anyhow::Result<Outcome> {
+    let mut world = World::build(&file.world, schema);
+    let inputs: Vec<u64> = inputs
+        .iter()
+        .map(|input| match *input {
+            RunValue::Bits(_, bits) => Ok(bits),
+            RunValue::Object(number) => Ok(world.object_address(number)),
+            RunValue::Any => bail!("an input cannot be `_`"),
+        })
+        .collect::<Result<_, _>>()?;
+    let mut bound = trace.clone();
+    bound.bind(|number| world.object_address(number));
+    Ok(Evaluator::new(&bound, schema).run(&mut world, &inputs, Limits::default())?)
+}
+
+/// How a run ended, without addresses. A recorded and an optimized trace number their exits differently; the
+/// snapshot they leave at is the same.
+fn describe(outcome: &Outcome) -> String {
+    match &outcome.end {
+        End::Finish(values) => {
+            format!("finish with {} values in iteration {}", values.len(), outcome.iteration)
+        }
+        End::Exit { kind, .. } => {
+            let at = outcome.origin.map_or(String::new(), |origin| format!(" at snapshot {origin}"));
+            format!("{} exit{at} in iteration {}", kind.name(), outcome.iteration)
+        }
+        End::Stopped => "stopped".into(),
+        End::OutOfFuel => "still running".into(),
+    }
+}
+
+fn expected(expected: &text::Outcome, outcome: &Outcome, trace: &Trace, line: usize) -> anyhow::Result<()> {
+    match (expected, &outcome.end) {
+        (text::Outcome::Any, _) => Ok(()),
+        (text::Outcome::Exit(number), End::Exit { number: taken, .. }) if number == taken => Ok(()),
+        (text::Outcome::Finish(wanted), End::Finish(found)) if wanted.len() == found.len() => {
+            let types = trace.insts.last().map(|inst| inst.args.iter().map(|&arg| trace.ty(arg)).collect());
+            let types: Vec<Type> = types.unwrap_or_default();
+            let differs =
+                wanted.iter().zip(found).zip(types).position(|((wanted, &found), ty)| match *wanted {
+                    RunValue::Bits(_, bits) => !tracelift_core::world::compare::same_number(ty, bits, found),
+                    RunValue::Object(_) | RunValue::Any => false,
+                });
+            match differs {
+                None => Ok(()),
+                Some(position) => bail!("line {line}: result {} is not what the file says", position + 1),
+            }
+        }
+        _ => bail!("line {line}: the run ended as {}, not as the file says", describe(outcome)),
+    }
+}
+
+/// Operations before and after, as seed 002's Figure 7 shows them.
+fn table(counts: &[(String, OpCounts, OpCounts)]) -> String {
+    let removed = |before: usize, after: usize| {
+        if before == 0 {
+            "-".to_string()
+        } else {
+            format!("{:.0}%", 100.0 * (before as f64 - after as f64) / before as f64)
+        }
+    };
+    let mut out =
+        format!("{:<20} {:>15} {:>18} {:>17} {:>18}\n", "operations", "new", "get/set", "guard", "all");
+    for (name, before, after) in counts {
+        let cell = |before: usize, after: usize| format!("{before} -> {after} {}", removed(before, after));
+        out += &format!(
+            "{:<20} {:>15} {:>18} {:>17} {:>18}\n",
+            name,
+            cell(before.new, after.new),
+            cell(before.get_set, after.get_set),
+            cell(before.guard, after.guard),
+            cell(before.all, after.all)
+        );
+    }
+    out
+}

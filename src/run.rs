@@ -1,0 +1,122 @@
+//! `tracelift run`: a Lua program, as the stand-alone interpreter runs it, with the JIT on.
+//!
+//! Invariant: the program's own output and exit code are those of stock Lua; what the command adds (statistics, log)
+//! goes to standard error or to a file.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{bail, Context};
+use clap::{Args, ValueEnum};
+use tracelift_lua::{Config, JitConfig, LibraryConfig, Lua, Mode, Report};
+
+/// Arguments of `tracelift run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// Whether hot loops are compiled.
+    #[arg(long, value_enum, default_value = "on")]
+    jit: Switch,
+    /// Back edges of a loop before it is recorded.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    threshold: Option<u32>,
+    /// Optimizer passes to switch, as `-fold,-guards`.
+    #[arg(long, value_name = "PASSES", allow_hyphen_values = true)]
+    opt: Option<String>,
+    /// Test aid: make the Nth guard execution fail.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    force_exit: Option<u64>,
+    /// Print statistics to standard error at the end.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    stats: Option<Form>,
+    /// Stages to log: record, opt, resume, clif, asm, exit, abort, all.
+    #[arg(long, value_name = "STAGES")]
+    log: Option<String>,
+    /// Where the log goes instead of standard error.
+    #[arg(long, value_name = "FILE")]
+    log_file: Option<PathBuf>,
+    /// Check every trace at every stage (slow; for tests).
+    #[arg(long)]
+    verify: bool,
+    /// Limit of machine code in KiB.
+    #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(1..))]
+    code_limit: Option<u64>,
+    /// Test aid: behave as if the system refused executable memory.
+    #[arg(long)]
+    no_exec: bool,
+    /// The program; `-` is standard input.
+    #[arg(value_name = "FILE.lua")]
+    file: PathBuf,
+    /// Its arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    Text,
+    Json,
+}
+
+/// Runs the program.
+pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+    if args.file.as_os_str() != "-" {
+        let metadata =
+            std::fs::metadata(&args.file).with_context(|| format!("cannot open {}", args.file.display()))?;
+        if metadata.is_dir() {
+            bail!("cannot read {}: it is a directory", args.file.display());
+        }
+    }
+    check_settings(args)?;
+    let mut flags = 0;
+    if args.jit == Switch::Off {
+        flags |= LibraryConfig::OFF;
+    }
+    if args.stats.is_some() {
+        flags |= LibraryConfig::COUNT_ITERATIONS | LibraryConfig::COUNT_GUARDS;
+    }
+    if args.verify {
+        flags |= LibraryConfig::VERIFY;
+    }
+    if args.no_exec {
+        flags |= LibraryConfig::NO_EXEC;
+    }
+    let library = LibraryConfig {
+        flags,
+        code_bytes: args.code_limit.map_or(0, |kib| kib.saturating_mul(1024)),
+        force_exit: args.force_exit.unwrap_or(0),
+        passes: args.opt.clone().unwrap_or_default(),
+        log: args.log.clone().unwrap_or_default(),
+        log_file: args.log_file.clone(),
+        ..LibraryConfig::default()
+    };
+    let jit = JitConfig {
+        // With the JIT off the library is only needed to count for the statistics.
+        mode: if args.jit == Switch::On || args.stats.is_some() { Mode::Jit } else { Mode::Off },
+        threshold: args.threshold.unwrap_or(tracelift_runtime::DEFAULT_THRESHOLD),
+        library,
+        ..JitConfig::default()
+    };
+    let report = match args.stats {
+        None => Report::None,
+        Some(Form::Text) => Report::Text,
+        Some(Form::Json) => Report::Json,
+    };
+    let config = Config { jit, report, ..Config::default() };
+    let status = Lua::new(config).run_file(&args.file, &args.args)?;
+    Ok(ExitCode::from(status.code.clamp(0, 255) as u8))
+}
+
+/// What the library would refuse, said before anything starts.
+fn check_settings(args: &RunArgs) -> anyhow::Result<()> {
+    tracelift_opt::Config::parse(args.opt.as_deref().unwrap_or("")).context("--opt")?;
+    let stages = tracelift_runtime::Stage::parse_list(args.log.as_deref().unwrap_or(""));
+    stages.map_err(anyhow::Error::msg).context("--log")?;
+    Ok(())
+}
