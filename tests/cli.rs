@@ -1,0 +1,174 @@
+//! The command line: what it prints, what it refuses, and how.
+//!
+//! Bad input of every kind gives one line on standard error and an exit code that is not 0; the program's own output
+//! and exit code are untouched by what the command adds.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn tracelift(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tracelift")).args(args).output().expect("the command starts")
+}
+
+/// A file with this content, in a folder of its own for each name.
+fn file(name: &str, content: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cli");
+    std::fs::create_dir_all(&folder).expect("the test folder can be made");
+    let path = folder.join(name);
+    std::fs::write(&path, content).expect("the test file can be written");
+    path
+}
+
+fn text(path: &std::path::Path) -> &str {
+    path.to_str().expect("test paths are UTF-8")
+}
+
+/// One line on standard error that contains `needle`, nothing on standard output, exit code not 0.
+fn refuses(args: &[&str], needle: &str) {
+    let output = tracelift(args);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{args:?} succeeded");
+    assert!(output.status.code().is_some(), "{args:?} was killed: {errors}");
+    assert_eq!(errors.lines().count(), 1, "{args:?}: {errors}");
+    assert!(errors.contains(needle), "{args:?}: {errors}");
+    assert!(!errors.contains("panicked"), "{args:?}: {errors}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+}
+
+const LOOP: &str = "local s = 0\nfor i = 1, 1000 do s = s + i end\nprint(s)\n";
+
+#[test]
+fn bad_input_is_one_line() {
+    let program = file("loop.lua", LOOP);
+    let program = text(&program);
+    let syntax = file("syntax.lua", "for i = 1 do\n");
+    refuses(&["run", "no-such-file.lua"], "no-such-file.lua");
+    refuses(&["run", env!("CARGO_TARGET_TMPDIR")], "directory");
+    refuses(&["run", text(&syntax)], "syntax.lua:1:");
+    refuses(&["run", "--opt=-nonsense", program], "`nonsense`");
+    refuses(&["run", "--opt=fold", program], "`fold`");
+    refuses(&["run", "--opt=-expand", program], "`expand`");
+    refuses(&["run", "--threshold=0", program], "--threshold");
+    refuses(&["run", "--threshold=many", program], "many");
+    refuses(&["run", "--threshold=99999999999", program], "99999999999");
+    refuses(&["run", "--force-exit=0", program], "--force-exit");
+    refuses(&["run", "--jit=maybe", program], "maybe");
+    refuses(&["run", "--stats=xml", program], "xml");
+    refuses(&["run", "--log=recrod", program], "'recrod'");
+    refuses(&["run", "--log=record", "--log-file=/no/such/folder/log", program], "/no/such/folder/log");
+    refuses(&["run", "--no-such-flag", program], "--no-such-flag");
+    refuses(&["walk"], "walk");
+    refuses(&["opt", "no-such-file.trace"], "no-such-file.trace");
+    refuses(&["opt", "--opt=-nonsense", program], "");
+}
+
+#[test]
+fn a_malformed_trace_is_named_by_its_line() {
+    for (name, content, line, needle) in [
+        ("op.trace", "L0(i0):\ni1 = int_ad(i0, 1)\njump(L0, i1)\n", "line 2", "int_ad"),
+        ("undefined.trace", "L0(i0):\ni1 = int_add(i0, i7)\njump(L0, i1)\n", "line 2", "i7"),
+        ("type.trace", "L0(i0, f1):\ni2 = int_add(i0, f1)\njump(L0, i2, f1)\n", "line 2", "int_add"),
+        ("end.trace", "L0(i0):\ni1 = int_add(i0, 1)\n", "", ""),
+        ("empty.trace", "", "", "no trace"),
+        (
+            "run.trace",
+            "L0(i0):\ni1 = int_add(i0, 1)\nfinish(i1)\nrun: 3 -> finish(5)\n",
+            "line 4",
+            "not what the file says",
+        ),
+    ] {
+        let path = file(name, content);
+        let output = tracelift(&["opt", text(&path)]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{name}");
+        assert_eq!(errors.lines().count(), 1, "{name}: {errors}");
+        assert!(errors.contains(line) && errors.contains(needle), "{name}: {errors}");
+    }
+}
+
+#[test]
+fn opt_shows_stages_runs_and_counts() {
+    let path = file(
+        "count.trace",
+        "L0(i0):\ni1 = int_add(i0, 0)\ni2 = int_mul(i1, 2)\nfinish(i2)\nrun: 3 -> finish(6)\n",
+    );
+    let output = tracelift(&["opt", text(&path)]);
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for needle in
+        ["after recorded", "after fold", "optimized", "add_zero 1", "finish with 1 values", "3 -> 2 33%"]
+    {
+        assert!(shown.contains(needle), "{needle} is missing in:\n{shown}");
+    }
+}
+
+#[test]
+fn a_program_gets_its_arguments_and_keeps_its_exit_code() {
+    let path = file("arguments.lua", "print(...)\nprint(arg[1], #arg)\nos.exit(tonumber((...)))\n");
+    let output = tracelift(&["run", "--stats", text(&path), "7", "--jit=off", "-x"]);
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "7\t--jit=off\t-x\n7\t3\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("jit: on"), "statistics come after os.exit too");
+}
+
+#[test]
+fn an_error_of_the_program_is_reported_as_lua_does() {
+    let path = file("error.lua", "local t\nfor i = 1, 100 do if i == 90 then t.x = 1 end end\n");
+    let output = tracelift(&["run", "--threshold=1", text(&path)]);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("error.lua:2: attempt to index a nil value (local 't')"), "{errors}");
+    assert!(errors.contains("stack traceback:"), "{errors}");
+}
+
+fn stats(args: &[&str]) -> (String, serde_json::Value) {
+    let output = tracelift(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let json = serde_json::from_slice(&output.stderr).expect("the statistics are JSON");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), json)
+}
+
+#[test]
+fn statistics_add_up() {
+    let program = file("counted.lua", LOOP);
+    let program = text(&program);
+    let (printed, json) = stats(&["run", "--stats=json", program]);
+    assert_eq!(printed, "500500\n");
+    assert_eq!(json["jit"], "on");
+    assert_eq!(json["compile"]["traces"], 1);
+    // A loop of 1000 iterations takes 999 back edges and one look at the end of the loop.
+    let interpreted = json["interpreted_back_edges"].as_u64().expect("a number");
+    let compiled = json["compiled_iterations"].as_u64().expect("a number");
+    assert_eq!(interpreted + compiled, 999, "{json}");
+    assert!(compiled > 900, "{json}");
+    assert_eq!(json["exits"]["loop_end"], 1);
+    let (printed, json) = stats(&["run", "--stats=json", "--jit=off", program]);
+    assert_eq!(printed, "500500\n");
+    assert_eq!((&json["jit"], &json["interpreted_back_edges"]), (&"off".into(), &999.into()));
+}
+
+#[test]
+fn refused_memory_means_the_interpreter_and_says_why() {
+    let program = file("refused.lua", LOOP);
+    let (printed, json) = stats(&["run", "--stats=json", "--no-exec", text(&program)]);
+    assert_eq!(printed, "500500\n");
+    assert!(json["jit"].as_str().is_some_and(|jit| jit.contains("no executable memory")), "{json}");
+    let many: String =
+        (0..40).map(|n| format!("local s{n} = 0\nfor i = 1, 200 do s{n} = s{n} + i end\n")).collect();
+    let program = file("full.lua", &format!("{many}print(s0, s39)\n"));
+    let (printed, json) = stats(&["run", "--stats=json", "--code-limit=4", text(&program)]);
+    assert_eq!(printed, "20100\t20100\n");
+    assert!(json["aborts"]["code memory full"].as_u64().is_some_and(|count| count > 0), "{json}");
+}
+
+#[test]
+fn the_log_holds_each_stage() {
+    let program = file("logged.lua", LOOP);
+    let log = file("log.txt", "");
+    let output = tracelift(&["run", "--log=all", &format!("--log-file={}", text(&log)), text(&program)]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    let log = std::fs::read_to_string(&log).expect("the log was written");
+    for needle in ["recorded", "optimized", "resume data", "clif", "machine code", "loop_end"] {
+        assert!(log.contains(needle), "{needle} is missing");
+    }
+}
