@@ -5,7 +5,7 @@
 //! field, two words (size and address) for each of the parts `items` and `keys`, one alias class per field and part.
 //! [`recognize`] finds layouts that look like this, by parsing the short form that they would have.
 //!
-//! Invariant: a layout is recognized only if its short form makes exactly the same layout, but for ids.
+//! Invariant: a layout is recognized only if its short form makes exactly the same layout, but for ids that are higher by a constant.
 
 use super::decl::{self, Parsed};
 use super::lex::{self, Cursor};
@@ -18,8 +18,10 @@ use crate::types::Type;
 pub(super) struct ShortForm {
     /// Its line.
     pub text: String,
-    /// The cells that it declares.
-    pub cells: Vec<CellId>,
+    /// The first cell that it declares.
+    pub first_cell: CellId,
+    /// How many cells it declares, one after another.
+    pub cells: usize,
 }
 
 /// The short form of a layout, if it has one.
@@ -43,7 +45,11 @@ pub(super) fn recognize(schema: &Schema, id: LayoutId, names: &SchemaNames) -> O
     let other = layout_cells(&scratch, id);
     let same_cells = cells.len() == other.len()
         && cells.iter().zip(&other).all(|(a, b)| same_cell(schema, *a, &scratch, *b));
-    (same_cells && shape(schema, id) == shape(&scratch, id)).then_some(ShortForm { text, cells })
+    // The same cells with the same ids, but for where the first one is: then nothing lies between them.
+    let first_cell = cells.iter().min().copied()?;
+    let same_order = cells.iter().zip(&other).all(|(a, b)| a.0 - first_cell.0 == b.0);
+    let same = same_cells && same_order && shape(schema, id) == shape(&scratch, id);
+    same.then_some(ShortForm { text, first_cell, cells: cells.len() })
 }
 
 /// `layout Table { x: int, items: tagged from 1, keys: tagged find f insert g, alloc h }`.
@@ -71,7 +77,7 @@ fn short_form(schema: &Schema, id: LayoutId, names: &SchemaNames) -> Option<Stri
 }
 
 /// All cells that a layout mentions, in a fixed order.
-fn layout_cells(schema: &Schema, id: LayoutId) -> Vec<CellId> {
+pub(super) fn layout_cells(schema: &Schema, id: LayoutId) -> Vec<CellId> {
     let layout = schema.layout(id);
     let mut cells: Vec<CellId> = layout.class_word.iter().map(|(cell, _)| *cell).collect();
     cells.extend(layout.fields.iter().map(|field| schema.field(*field).cell));

@@ -228,6 +228,16 @@ fn class_set(cur: &mut Cursor, schema: &mut Schema) -> Result<ClassSet, ParseErr
     }
 }
 
+/// `extend NAME { … }`: more of a layout that was declared above.
+pub(super) fn extend(cur: &mut Cursor, schema: &mut Schema) -> Parsed {
+    let id = operand::layout(cur, schema)?;
+    let name = schema.layout(id).name.clone();
+    let mut offset = 0;
+    cur.expect("{")?;
+    cur.list("}", |cur| layout_entry(cur, schema, id, &name, true, &mut offset))?;
+    cur.end()
+}
+
 /// `layout NAME { … }`.
 pub(super) fn layout(cur: &mut Cursor, schema: &mut Schema) -> Parsed {
     let name = cur.name("a layout's name")?;
@@ -257,10 +267,10 @@ fn layout_entry(
 ) -> Parsed {
     let next_is = |punct| cur.peek_at(1) == Some(&Tok::Punct(punct));
     let (is_typed, is_block) = (next_is(":"), next_is("{"));
-    if cur.is_word("items") && is_typed {
+    if !sized && cur.is_word("items") && is_typed {
         return auto::items(cur, schema, id, layout, offset);
     }
-    if cur.is_word("keys") && is_typed {
+    if !sized && cur.is_word("keys") && is_typed {
         return auto::keys(cur, schema, id, layout, offset);
     }
     if is_typed || cur.eat_word("field") {

@@ -27,6 +27,7 @@ mod names;
 mod operand;
 mod parse;
 mod print;
+mod print_layouts;
 mod print_schema;
 mod snap;
 

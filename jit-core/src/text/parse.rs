@@ -62,13 +62,14 @@ pub fn directives(source: &str) -> Vec<Directive> {
 
 /// The keyword that a line begins with, if it is no line of a trace.
 fn keyword(line: &Line) -> Option<&str> {
-    const KEYWORDS: [&str; 12] = [
+    const KEYWORDS: [&str; 13] = [
         "tag",
         "slots",
         "words",
         "cell",
         "views",
         "layout",
+        "extend",
         "func",
         "object",
         "trace",
@@ -126,6 +127,7 @@ impl Parser {
             "cell" => decl::cell(&mut cur, schema),
             "views" => decl::views(&mut cur, schema),
             "layout" => decl::layout(&mut cur, schema),
+            "extend" => decl::extend(&mut cur, schema),
             "func" => decl::func(&mut cur, &mut self.file, natives),
             "words" => {
                 schema.frame_words = cur.small("the words per frame")?;

@@ -1,23 +1,19 @@
 //! Declarations, worlds and whole files to text.
 //!
 //! Problem: a dumped trace is a test only together with what it names. Design: declarations are printed in an order
-//! in which everything is declared before it is used: tags, slots, cells, functions, layouts, objects, traces with
-//! their runs. A layout that is what its short form would make is printed in short form.
+//! in which everything is declared before it is used: tags, slots, functions, cells and layouts, objects, traces with
+//! their runs.
 //!
-//! Invariant: what is printed parses, and prints the same again (ids may differ: cells come before fields).
+//! Invariant: what is printed parses to the same file (alias classes may get other ids), and prints the same again.
 
-use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::auto_layout;
 use super::decl::KEYWORDS;
 use super::lex::write_name;
 use super::names::{write_bits, SchemaNames};
 use super::print::Printer;
 use super::{Outcome, Run, RunValue, TraceFile};
-use crate::schema::{
-    Cell, CellId, ClassSet, Effects, Element, Func, Layout, LayoutId, Schema, SlotLayout, TagId,
-};
+use crate::schema::{ClassSet, Effects, Element, Func, Schema, SlotLayout, TagId};
 use crate::types::Type;
 use crate::world_spec::{ObjectSpec, SpecValue, WorldSpec};
 
@@ -71,33 +67,10 @@ fn declarations<'a>(schema: &Schema, names: &SchemaNames, native: &dyn Fn(u32) -
     if schema.frame_words != 0 {
         let _ = writeln!(out, "words {}", schema.frame_words);
     }
-    let mut in_layouts: HashSet<CellId> = schema.fields().iter().map(|field| field.cell).collect();
-    let autos: Vec<Option<String>> = (0..schema.layouts().len() as u32)
-        .map(|id| {
-            let auto = auto_layout::recognize(schema, LayoutId(id), names)?;
-            in_layouts.extend(auto.cells);
-            Some(auto.text)
-        })
-        .collect();
     for (id, func) in schema.funcs().iter().enumerate() {
         out += &func_line(func, id as u32, schema, names, native(id as u32));
     }
-    for (id, cell) in schema.cells().iter().enumerate() {
-        let id = CellId(id as u32);
-        if !in_layouts.contains(&id) {
-            // A cell that has to be renamed would get another alias class by default.
-            let keeps_name = names.cell(id) == write_name(&cell.name, &KEYWORDS);
-            let class = if keeps_name { cell.name.as_str() } else { "" };
-            let _ = writeln!(out, "cell {}: {}", names.cell(id), cell_options(cell, schema, class));
-        }
-    }
-    for ((id, layout), auto) in schema.layouts().iter().enumerate().zip(autos) {
-        match auto {
-            Some(text) => out += &text,
-            None => layout_block(&mut out, LayoutId(id as u32), layout, schema, names),
-        }
-    }
-    out
+    out + &super::print_layouts::cells_and_layouts(schema, names)
 }
 
 fn tags(schema: &Schema, names: &SchemaNames) -> String {
@@ -109,25 +82,6 @@ fn tags(schema: &Schema, names: &SchemaNames) -> String {
         format!("tag {} = {:#x}{payload}\n", names.tag(TagId(id as u32)), tag.bits)
     };
     schema.tags().iter().enumerate().map(line).collect()
-}
-
-/// `int @12 width 4 signed class c immutable`.
-fn cell_options(cell: &Cell, schema: &Schema, class: &str) -> String {
-    let mut text = format!("{} @{}", cell.ty, cell.offset);
-    if cell.width != 8 {
-        text += &format!(" width {}", cell.width);
-    }
-    if cell.signed {
-        text += " signed";
-    }
-    let own = schema.classes().get(cell.class.index()).map_or("", String::as_str);
-    if own != class {
-        text += &format!(" class {}", write_name(own, &KEYWORDS));
-    }
-    if cell.immutable {
-        text += " immutable";
-    }
-    text
 }
 
 fn func_line(func: &Func, id: u32, schema: &Schema, names: &SchemaNames, native: Option<&str>) -> String {
@@ -170,82 +124,6 @@ fn effects(effects: &Effects, schema: &Schema) -> String {
         flag("reenters", effects.reenters),
     ]
     .concat()
-}
-
-fn layout_block(out: &mut String, id: LayoutId, layout: &Layout, schema: &Schema, names: &SchemaNames) {
-    let _ = writeln!(out, "layout {} {{", names.layout(id));
-    let _ = writeln!(out, "  size {}", layout.size);
-    if let Some((cell, value)) = layout.class_word {
-        let _ = writeln!(out, "  class {} = {value:#x}", names.cell(cell));
-    }
-    for field in &layout.fields {
-        let Some(cell) = schema.fields().get(field.index()).and_then(|f| schema.cells().get(f.cell.index()))
-        else {
-            continue;
-        };
-        let options = cell_options(cell, schema, &format!("{}.{}", layout.name, cell.name));
-        let _ = writeln!(out, "  field {}: {options}", write_name(&cell.name, &KEYWORDS));
-    }
-    if let Some(items) = &layout.items {
-        let head = format!(
-            "count: {}, base: {}, first: {}",
-            names.cell(items.count),
-            names.cell(items.base),
-            items.first
-        );
-        let _ = writeln!(out, "  items {{ {head}, {} }}", element(&items.element, schema, names));
-    }
-    if let Some(keys) = &layout.keys {
-        let mut text = format!("size: {}, base: {}, ", names.cell(keys.size), names.cell(keys.base));
-        text += &element(&keys.element, schema, names);
-        text += &format!(", key: {}", names.cell(keys.key));
-        if let Some((cell, value)) = keys.key_tag {
-            text += &format!(", key_tag: {} = {value:#x}", names.cell(cell));
-        }
-        text += &format!(", find: {}", names.func(keys.find));
-        if let Some(insert) = keys.insert {
-            text += &format!(", insert: {}", names.func(insert));
-        }
-        let _ = writeln!(out, "  keys {{ {text} }}");
-    }
-    *out += &alloc_and_barrier(layout, names, "  ", "\n");
-    *out += "}\n";
-}
-
-/// `alloc F` and `barrier { … }`, each with `before` and `after`.
-pub(super) fn alloc_and_barrier(layout: &Layout, names: &SchemaNames, before: &str, after: &str) -> String {
-    let mut out = String::new();
-    if let Some(alloc) = layout.alloc {
-        out += &format!("{before}alloc {}{after}", names.func(alloc));
-    }
-    if let Some(barrier) = layout.barrier {
-        let part = |cell, mask: i64| format!("{} & {mask:#x}", names.cell(cell));
-        let (object, value) =
-            (part(barrier.object, barrier.object_mask), part(barrier.value, barrier.value_mask));
-        out += &format!("{before}barrier {{ object: {object}, value: {value} }}{after}");
-    }
-    out
-}
-
-fn element(element: &Element, schema: &Schema, names: &SchemaNames) -> String {
-    let mut text = format!("stride: {}, value: ", element.stride);
-    let cells =
-        element.value.map(|cell| schema.cells().get(cell.index()).map_or("", |cell| cell.name.as_str()));
-    let prefix = cells[0].strip_suffix(".int").unwrap_or("");
-    let are_views = Type::ALL.iter().zip(cells).all(|(ty, name)| name == format!("{prefix}.{ty}"));
-    if are_views && !prefix.is_empty() {
-        text += &write_name(prefix, &KEYWORDS);
-    } else {
-        text += &format!("({})", element.value.map(|cell| names.cell(cell)).join(", "));
-    }
-    match element.tag {
-        Some(tag) => text += &format!(", tag: {}", names.cell(tag)),
-        None => text += &format!(", untagged: {}", element.untagged),
-    }
-    if let Some(absent) = element.absent {
-        text += &format!(", absent: {}", names.tag(absent));
-    }
-    text
 }
 
 fn object_line(index: usize, object: &ObjectSpec, schema: &Schema, names: &SchemaNames) -> String {
