@@ -118,7 +118,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         let (context, base) = (b.block_params(entry)[0], b.block_params(entry)[1]);
-        let stubs = Stubs::new(&mut b, input.trace.snapshots.len());
+        let stubs = Stubs::new(&mut b, input.trace, input.request.force_counter.is_some());
         let labels = (input.trace.labels.iter())
             .map(|label| {
                 let block = b.create_block();

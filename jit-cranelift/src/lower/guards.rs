@@ -4,7 +4,8 @@
 //! or much cold code is too expensive. Design: a guard is `brif fail, way, next`; the way is a cold block that passes
 //! the exit's number to a stub. A stub is a cold block that stores the snapshot's values to the exit buffer, whose
 //! address is a constant there (so no register is held for it), and goes to the one block that returns. Guards of one
-//! part with the same snapshot share a stub; guards without values to store go to the return block directly.
+//! part with the same snapshot share a stub; a guard that is alone with its snapshot has the stub in its way; guards
+//! without values to store go to the return block directly.
 //!
 //! Invariant: a stub stores the exit table's values in the exit table's order; all of them are known at the part's
 //! first guard with that snapshot, since snapshots are taken before their guards.
@@ -15,7 +16,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
-use tracelift_core::{Inst, Type, Value};
+use tracelift_core::{Inst, Op, Trace, Type, Value};
 
 use super::{arg, Lowering, Result, Ssa, STUB_LOCATION};
 
@@ -24,16 +25,24 @@ pub(super) struct Stubs {
     /// Returns its parameter, an exit number, with the trace's number.
     return_block: Block,
     by_snapshot: Vec<Option<Block>>,
+    /// How many branches lead to each snapshot's stub, if there were one for the whole trace.
+    branches: Vec<u32>,
     /// How many there are in the whole trace.
     pub(super) made: usize,
 }
 
 impl Stubs {
-    pub(super) fn new(b: &mut FunctionBuilder<'_>, snapshots: usize) -> Stubs {
+    pub(super) fn new(b: &mut FunctionBuilder<'_>, trace: &Trace, forced: bool) -> Stubs {
         let return_block = b.create_block();
         b.append_block_param(return_block, types::I32);
         b.set_cold_block(return_block);
-        Stubs { return_block, by_snapshot: vec![None; snapshots], made: 0 }
+        let mut branches = vec![0; trace.snapshots.len()];
+        for inst in trace.insts.iter().filter(|inst| inst.op.is_guard()) {
+            if let Some(count) = inst.snap.and_then(|snap| branches.get_mut(snap.index())) {
+                *count += if forced || inst.op == Op::FloatToIntExact { 2 } else { 1 };
+            }
+        }
+        Stubs { return_block, by_snapshot: vec![None; trace.snapshots.len()], branches, made: 0 }
     }
 
     /// Another part begins, whose values are others.
@@ -77,19 +86,43 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Ends the current block, a cold one, by going to the exit's stub.
+    /// Ends the current block, a cold one, by going to the exit's stub; or makes it the stub, if nobody shares it.
     fn leave(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let hot = self.b.srcloc();
         self.b.set_srcloc(SourceLoc::new(STUB_LOCATION | self.index as u32));
-        let (stub, fresh) = self.stub(inst, exit);
+        let branches = inst.snap.and_then(|snap| self.stubs.branches.get(snap.index()).copied());
+        if self.input.exits[exit as usize].live.is_empty() {
+            self.pass_number(self.stubs.return_block, exit);
+        } else if branches == Some(1) {
+            self.stubs.made += 1;
+            self.store_live(exit)?;
+            self.pass_number(self.stubs.return_block, exit);
+        } else {
+            self.leave_shared(inst, exit)?;
+        }
+        self.b.set_srcloc(hot);
+        Ok(())
+    }
+
+    /// Goes to the stub of the instruction's snapshot, which is made if this is the first to go there.
+    fn leave_shared(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        let snap = inst.snap.ok_or_else(|| self.malformed("an exit stores values without a snapshot"))?;
+        let (stub, fresh) = match self.stubs.by_snapshot[snap.index()] {
+            Some(stub) => (stub, false),
+            None => (self.cold_block(), true),
+        };
+        if fresh {
+            self.b.append_block_param(stub, types::I32);
+        }
         self.pass_number(stub, exit);
         if fresh {
+            self.stubs.by_snapshot[snap.index()] = Some(stub);
+            self.stubs.made += 1;
             self.b.switch_to_block(stub);
             self.store_live(exit)?;
             let number = self.b.block_params(stub)[0];
             self.b.ins().jump(self.stubs.return_block, &[number.into()]);
         }
-        self.b.set_srcloc(hot);
         Ok(())
     }
 
@@ -104,25 +137,6 @@ impl Lowering<'_, '_> {
         let block = self.b.create_block();
         self.b.set_cold_block(block);
         block
-    }
-
-    /// The block that this exit goes to, and whether it must still be filled.
-    fn stub(&mut self, inst: &Inst, exit: u32) -> (Block, bool) {
-        if self.input.exits[exit as usize].live.is_empty() {
-            return (self.stubs.return_block, false);
-        }
-        let shared = inst.snap.and_then(|snap| self.stubs.by_snapshot.get_mut(snap.index()));
-        if let Some(&mut Some(stub)) = shared {
-            return (stub, false);
-        }
-        let stub = self.b.create_block();
-        self.b.set_cold_block(stub);
-        self.b.append_block_param(stub, types::I32);
-        if let Some(place) = shared {
-            *place = Some(stub);
-        }
-        self.stubs.made += 1;
-        (stub, true)
     }
 
     /// Stores an exit's values to the exit buffer.
