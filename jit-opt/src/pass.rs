@@ -367,7 +367,10 @@ impl<'s> Driver<'s> {
     fn forget(&mut self, label: &Inst) {
         if planted(Bug::GuardForgottenAcrossLabel) {
             for (&from, &to) in self.st.last_jump.iter().zip(&label.args) {
-                self.st.facts.inherit(from, to);
+                match self.st.out.constant_of(from) {
+                    Some(_) => self.st.facts.learn_constant(to, from),
+                    None => self.st.facts.inherit(from, to),
+                }
             }
         } else {
             self.st.facts.forget();

@@ -120,10 +120,16 @@ impl Guards {
     }
 }
 
-/// Notes that a value is a constant.
+/// Notes that a value has these bits.
 fn pin(st: &mut State<'_>, value: Value, bits: u64) {
     let constant = st.constant(st.out.ty(value), bits);
-    if st.out.constant_of(value).is_none() && st.fire("value_known") {
+    learn_value(st, value, constant);
+}
+
+/// Notes that a value is a constant, which may be an object of the test world whose bits are not known yet.
+fn learn_value(st: &mut State<'_>, value: Value, constant: Value) {
+    let is_constant = |value| st.out.constant_of(value).is_some();
+    if is_constant(constant) && !is_constant(value) && st.fire("value_known") {
         st.facts.learn_constant(value, constant);
     }
 }
@@ -207,17 +213,11 @@ impl Pass for Guards {
         match inst.op {
             Op::GuardTrue => self.learn_truth(st, inst.args[0], true),
             Op::GuardFalse => self.learn_truth(st, inst.args[0], false),
-            Op::GuardValue => {
-                // Objects of the test world have no bits yet; the value itself is the constant.
-                if st.out.constant_of(inst.args[1]).is_some()
-                    && st.out.constant_of(inst.args[0]).is_none()
-                    && st.fire("value_known")
-                {
-                    st.facts.learn_constant(inst.args[0], inst.args[1]);
-                }
-            }
+            Op::GuardValue => learn_value(st, inst.args[0], inst.args[1]),
             Op::GuardNull => pin(st, inst.args[0], 0),
             Op::GuardNonnull => st.facts.nonnull.set(inst.args[0], ()),
+            // Memory was there, or the trace would have been malformed.
+            Op::Load | Op::Store => st.facts.nonnull.set(inst.args[0], ()),
             Op::TryCall => {
                 if let Some(result) = inst.result.filter(|&result| st.out.ty(result) != Type::Int) {
                     st.facts.nonnull.set(result, ());

@@ -4,6 +4,7 @@
 mod differential;
 pub(crate) mod random;
 mod straight;
+mod text;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,6 @@ use tracelift_core::{Schema, Trace};
 use crate::{optimize, Config};
 use random::Random;
 
-/// What a run of a straight-line trace shows: results, or the exit taken and its slots.
 use straight::{generate, run, Inputs};
 
 /// Optimizes random traces and compares them on random inputs; how often each rule fired, or a counterexample.
