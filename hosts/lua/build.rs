@@ -161,6 +161,8 @@ fn position(text: &str, insertion: &Insertion) -> Result<usize, String> {
 fn lua_flags() -> cc::Build {
     let mut build = cc::Build::new();
     build.opt_level(2).flag_if_supported("-fno-common").define("LUA_COMPAT_5_3", None);
+    // Otherwise a Cargo profile with debug information would cost the interpreter a register.
+    build.force_frame_pointer(false);
     let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     build.define(if system == "macos" { "LUA_USE_MACOSX" } else { "LUA_USE_LINUX" }, None);
     if env::var_os("TRACELIFT_LUA_ASSERT").is_some() {

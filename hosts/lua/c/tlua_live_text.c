@@ -11,6 +11,7 @@
 */
 
 #define LUA_CORE
+#define _XOPEN_SOURCE 700  /* for open_memstream; Lua's prefix asks for less */
 
 #include "lprefix.h"
 

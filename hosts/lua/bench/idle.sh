@@ -1,0 +1,57 @@
+#!/bin/sh
+# Price of idle hooks.
+#
+# Problem: a program without hot loops must not pay for the JIT.
+#
+# Design: each program of bench/idle runs with stock Lua and with the patched interpreter whose counters are out of
+# reach, in turns; medians of the user times are compared. The instructions per back edge come from callgrind as the
+# difference of two runs that differ only in the number of iterations.
+#
+# Invariant: both interpreters come from the same build, so they have the same flags.
+#
+# Example: bench/idle.sh 7          (seven runs each, default 5)
+set -eu
+folder=$(cd "$(dirname "$0")" && pwd)
+runs=${1:-5}
+cd "$folder/../../.."
+cargo build -q --release -p tracelift-lua --bin runlua
+target=${CARGO_TARGET_DIR:-target}
+patched=$target/release/runlua
+stock=$(ls -t "$target"/release/build/tracelift-lua-*/out/stock-lua | head -1)
+pin=""
+if command -v taskset >/dev/null; then pin="taskset -c ${IDLE_CPU:-0}"; fi
+
+# Prints the user time of a run in milliseconds.
+user_time() {
+  { /usr/bin/env bash -c 'TIMEFORMAT=%U; time "$@" >/dev/null' idle $pin "$@"; } 2>&1 | tr -d .
+}
+median() { sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+printf '%-14s %9s %9s %7s\n' program stock patched ratio
+for program in "$folder"/idle/*.lua; do
+  name=$(basename "$program" .lua)
+  for _ in $(seq "$runs"); do
+    user_time "$stock" "$program" >>"$scratch/$name.stock"
+    user_time "$patched" "$program" >>"$scratch/$name.patched"
+  done
+  printf '%s %s %s\n' "$name" "$(median <"$scratch/$name.stock")" "$(median <"$scratch/$name.patched")" >>"$scratch/table"
+done
+awk '{ ratio = $3 / $2; sum += log(ratio); printf "%-14s %7d ms %6d ms %7.3f\n", $1, $2, $3, ratio }
+     END { printf "geometric mean %31.3f\n", exp(sum / NR) }' "$scratch/table"
+
+if command -v valgrind >/dev/null; then
+  echo 'for i = 1, tonumber(arg[1]) do local x = i end' >"$scratch/for.lua"
+  echo 'local i, n = 0, tonumber(arg[1]) while i < n do i = i + 1 end' >"$scratch/while.lua"
+  echo 'local i, n = 0, tonumber(arg[1]) for _ in function() i = i + 1; return i < n or nil end do end' >"$scratch/generic.lua"
+  instructions() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 | sed -n 's/.*Collected : //p'
+  }
+  per_edge() { echo $((($(instructions "$@" 300000) - $(instructions "$@" 100000)) / 2000)); }
+  for loop in for while generic; do
+    before=$(per_edge "$stock" "$scratch/$loop.lua")
+    after=$(per_edge "$patched" "$scratch/$loop.lua")
+    echo "$loop $before $after" | awk '{ printf "%-8s instructions per iteration: stock %.2f, patched %.2f, more %.2f\n", $1, $2 / 100, $3 / 100, ($3 - $2) / 100 }'
+  done
+fi
