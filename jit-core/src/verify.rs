@@ -26,6 +26,8 @@
 mod snapshots;
 mod types;
 
+use std::cell::OnceCell;
+
 use crate::ir::{Inst, Payload, Trace, Value};
 use crate::ops::{Flags, Op};
 use crate::schema::{LayoutId, Schema, TagId};
@@ -153,7 +155,8 @@ struct Checker<'a> {
     errors: Vec<VerifyError>,
     at: Option<usize>,
     states: Vec<State>,
-    names: Vec<String>,
+    /// The values' names, made when the first message needs one.
+    names: OnceCell<Vec<String>>,
     /// The label above, for messages.
     label: String,
     /// For each instruction, how many visible effects lie before it.
@@ -175,7 +178,7 @@ impl<'a> Checker<'a> {
             errors: Vec::new(),
             at: None,
             states: vec![State::Undefined; trace.values.len()],
-            names: value_names(trace),
+            names: OnceCell::new(),
             label: String::new(),
             effects_before: effects_before.collect(),
         }
@@ -187,7 +190,8 @@ impl<'a> Checker<'a> {
 
     /// A value's name or constant.
     fn name(&self, value: Value) -> String {
-        self.names.get(value.index()).cloned().unwrap_or_else(|| format!("value {}", value.0))
+        let names = self.names.get_or_init(|| value_names(self.trace));
+        names.get(value.index()).cloned().unwrap_or_else(|| format!("value {}", value.0))
     }
 
     /// A value's type, if there is such a value.
@@ -314,15 +318,17 @@ impl<'a> Checker<'a> {
     }
 
     fn define(&mut self, value: Value) {
-        let name = self.name(value);
-        if self.is_constant(value) {
-            return self.error(ErrorKind::Definition, format!("{name} is a constant and cannot be defined"));
-        }
-        match self.states.get_mut(value.index()) {
-            None => self.error(ErrorKind::Definition, format!("{name} does not exist")),
-            Some(state) if *state == State::Undefined => *state = State::Visible,
-            Some(_) => self.error(ErrorKind::Definition, format!("{name} is defined twice")),
-        }
+        let is_constant = self.is_constant(value);
+        let fault = match self.states.get_mut(value.index()) {
+            _ if is_constant => "is a constant and cannot be defined",
+            None => "does not exist",
+            Some(state) if *state == State::Undefined => {
+                *state = State::Visible;
+                return;
+            }
+            Some(_) => "is defined twice",
+        };
+        self.error(ErrorKind::Definition, format!("{} {fault}", self.name(value)));
     }
 
     /// A use, which must be of a visible value or a constant.
@@ -336,13 +342,13 @@ impl<'a> Checker<'a> {
         if self.is_constant(value) {
             return None;
         }
-        let name = self.name(value);
-        match self.states.get(value.index()) {
-            None => Some(format!("{name} does not exist")),
-            Some(State::Visible) => None,
-            Some(State::Hidden) => Some(format!("{name} is used behind {} but not passed to it", self.label)),
-            Some(State::Undefined) => Some(format!("{name} is used before its definition")),
-        }
+        let fault = match self.states.get(value.index()) {
+            Some(State::Visible) => return None,
+            None => "does not exist".to_string(),
+            Some(State::Hidden) => format!("is used behind {} but not passed to it", self.label),
+            Some(State::Undefined) => "is used before its definition".to_string(),
+        };
+        Some(format!("{} {fault}", self.name(value)))
     }
 }
 

@@ -241,6 +241,23 @@ fn expectations_are_replaced() {
     assert_eq!(parse(without).expectation(), None);
 }
 
+/// Thirty thousand guards with a snapshot each: whatever is quadratic in that takes minutes instead of a second.
+#[test]
+fn long_traces_take_linear_time() {
+    let mut text = "L0(i0):\n".to_string();
+    for index in 0..30_000 {
+        text += &format!("i{} = int_add(i{index}, 1)\n@{index} = frame[0: int i{index}]\n", index + 1);
+        text += &format!("guard_true(i{index}) @{index}\n");
+    }
+    text += "jump(L0, i0)\n";
+    let start = std::time::Instant::now();
+    let file = parse(&text);
+    assert_eq!(print_file(&file), text);
+    assert_eq!(verify(&file.traces[0], &file.schema, Mode::Recorded), []);
+    equal_up_to_renaming(&file.traces[0], &file.traces[0], &file.schema).unwrap();
+    assert!(start.elapsed().as_secs() < 20, "took {:?}", start.elapsed());
+}
+
 /// A fixed random sequence (splitmix64).
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -362,6 +379,10 @@ fn random_traces_verify_and_read_back() {
         let again = parse(&printed);
         assert_eq!(print_file(&again), printed, "seed {seed}");
         assert_eq!(again.world, case.spec, "seed {seed}");
-        assert_eq!(equal_up_to_renaming(&case.trace, &again.traces[0], &schema), Ok(()), "seed {seed}\n{printed}");
+        assert_eq!(
+            equal_up_to_renaming(&case.trace, &again.traces[0], &schema),
+            Ok(()),
+            "seed {seed}\n{printed}"
+        );
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! Invariant: values get their ids in the order in which the text mentions them, results after their operands.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::lex::{Cursor, Line, Tok};
 use super::operand::{self, Cx};
@@ -53,7 +53,7 @@ pub(super) struct Body {
     undefined: Vec<(Value, ParseError)>,
     /// The snapshot that a line such as `virtual …` goes on with.
     pub open_snap: Option<SnapId>,
-    pub defined_snaps: Vec<SnapId>,
+    pub defined_snaps: HashSet<SnapId>,
 }
 
 /// Whether a line is a label's: `L0(p0):` or `L0:`.

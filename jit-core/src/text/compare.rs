@@ -86,14 +86,8 @@ impl Pairs {
         if (x.op, x.exit, x.args.len()) != (y.op, y.exit, y.args.len()) {
             return false;
         }
-        match (x.payload, y.payload) {
-            (Payload::Label(p), Payload::Label(q)) => {
-                if *self.labels.entry(p).or_insert(q) != q || *self.labels_back.entry(q).or_insert(p) != p {
-                    return false;
-                }
-            }
-            (p, q) if p != q => return false,
-            _ => {}
+        if !self.payload(x.payload, y.payload) {
+            return false;
         }
         let is_entry = x.label() == Some(LabelId(0)) && y.label() == Some(LabelId(0));
         if x.op == Op::Label && !is_entry {
@@ -122,6 +116,11 @@ impl Pairs {
             _ => false,
         };
         snapshots && results
+    }
+
+    fn payload(&mut self, x: Payload, y: Payload) -> bool {
+        let (Payload::Label(p), Payload::Label(q)) = (x, y) else { return x == y };
+        *self.labels.entry(p).or_insert(q) == q && *self.labels_back.entry(q).or_insert(p) == p
     }
 
     fn snapshot(&mut self, a: &Trace, b: &Trace, x: &Snapshot, y: &Snapshot) -> bool {

@@ -243,16 +243,15 @@ fn stretches(trace: &Trace) -> Vec<Option<Stretch>> {
 
 /// Calls `f` with each mention of a value, and how many labels stand above it, roughly in the order of the text.
 fn for_each_mention(trace: &Trace, mut f: impl FnMut(usize, Value)) {
-    let places = super::print::snapshot_places(trace);
+    let places = super::print::snapshots_by_place(trace);
+    let mut places = places.iter().peekable();
     let mut stretch = 0;
-    for (index, inst) in trace.insts.iter().enumerate() {
-        for id in places.iter().enumerate().filter(|(_, place)| **place == index).map(|(id, _)| id) {
-            trace.snapshots[id].for_each_value(|value| f(stretch, value));
+    for index in 0..=trace.insts.len() {
+        while let Some((_, id)) = places.next_if(|(place, _)| *place <= index) {
+            trace.snapshots[*id].for_each_value(|value| f(stretch, value));
         }
+        let Some(inst) = trace.insts.get(index) else { continue };
         stretch += (inst.op == crate::Op::Label) as usize;
         inst.args.iter().chain(&inst.result).for_each(|&value| f(stretch, value));
-    }
-    for id in places.iter().enumerate().filter(|(_, place)| **place >= trace.insts.len()).map(|(id, _)| id) {
-        trace.snapshots[id].for_each_value(|value| f(stretch, value));
     }
 }

@@ -38,8 +38,8 @@ pub fn value_names(trace: &Trace) -> Vec<String> {
     (0..trace.values.len() as u32).map(|id| printer.value(Value(id))).collect()
 }
 
-/// Before which instruction each snapshot is printed; the number of instructions for the end.
-pub(super) fn snapshot_places(trace: &Trace) -> Vec<usize> {
+/// Before which instruction each snapshot is printed (the number of instructions for the end), in that order.
+pub(super) fn snapshots_by_place(trace: &Trace) -> Vec<(usize, usize)> {
     let mut defined_at = vec![usize::MAX; trace.values.len()];
     let mut first_use = vec![trace.insts.len(); trace.snapshots.len()];
     for (index, inst) in trace.insts.iter().enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn snapshot_places(trace: &Trace) -> Vec<usize> {
             *place = (*place).min(index);
         }
     }
-    let place = |(snapshot, used): (&Snapshot, usize)| {
+    let place = |(id, (snapshot, used)): (usize, (&Snapshot, usize))| {
         let position = snapshot.position as usize;
         let mut safe = position <= used;
         snapshot.for_each_value(|value| {
@@ -61,13 +61,11 @@ pub(super) fn snapshot_places(trace: &Trace) -> Vec<usize> {
             let is_constant = data.is_some_and(|data| data.constant.is_some());
             safe &= is_constant || defined_at.get(value.index()).is_some_and(|at| *at < position);
         });
-        if safe {
-            position
-        } else {
-            used
-        }
+        (if safe { position } else { used }, id)
     };
-    trace.snapshots.iter().zip(first_use).map(place).collect()
+    let mut places: Vec<_> = trace.snapshots.iter().zip(first_use).enumerate().map(place).collect();
+    places.sort();
+    places
 }
 
 /// What a trace's text leaves out.
@@ -115,25 +113,23 @@ impl<'a> Printer<'a> {
                 out += &format!("{word} [{}]\n", texts.join(", "));
             }
         }
-        let places = snapshot_places(self.trace);
+        let places = snapshots_by_place(self.trace);
+        let mut places = places.iter().peekable();
         let base = self.trace.insts.first().map_or(0, |inst| inst.depth);
-        for (index, inst) in self.trace.insts.iter().enumerate() {
-            let depth = if self.style == Style::Full { inst.depth.saturating_sub(base) as usize } else { 0 };
-            self.snapshots_at(&places, index, depth, &mut out);
-            let _ = writeln!(out, "{:indent$}{}", "", self.inst(inst), indent = 2 * depth);
-        }
-        self.snapshots_at(&places, self.trace.insts.len(), 0, &mut out);
-        out
-    }
-
-    fn snapshots_at(&self, places: &[usize], index: usize, depth: usize, out: &mut String) {
-        for (id, snapshot) in self.trace.snapshots.iter().enumerate() {
-            let at_end = index == self.trace.insts.len() && places[id] > index;
-            if places[id] == index || at_end {
-                let text = self.snapshot(id as u32, snapshot, 2 * depth);
-                let _ = writeln!(out, "{:indent$}{text}", "", indent = 2 * depth);
+        for index in 0..=self.trace.insts.len() {
+            let inst = self.trace.insts.get(index);
+            let depth =
+                inst.filter(|_| self.style == Style::Full).map_or(0, |inst| inst.depth.saturating_sub(base));
+            let indent = 2 * depth as usize;
+            while let Some((_, id)) = places.next_if(|(place, _)| *place <= index) {
+                let text = self.snapshot(*id as u32, &self.trace.snapshots[*id], indent);
+                let _ = writeln!(out, "{:indent$}{text}", "");
+            }
+            if let Some(inst) = inst {
+                let _ = writeln!(out, "{:indent$}{}", "", self.inst(inst));
             }
         }
+        out
     }
 
     /// An operand.

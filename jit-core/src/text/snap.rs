@@ -37,10 +37,9 @@ impl Body {
             cur.expect("=")?;
             // Numbers were collected before; the line is the same.
             let Some(&id) = self.snaps.get(&number) else { return Err(cur.error("not a snapshot")) };
-            if self.defined_snaps.contains(&id) {
+            if !self.defined_snaps.insert(id) {
                 return Err(cur.error_at(0, format!("snapshot @{number} is defined twice")));
             }
-            self.defined_snaps.push(id);
             self.open_snap = Some(id);
             let position = self.trace.insts.len() as u32;
             self.trace.snapshots[id.index()] = Snapshot { origin: id.0, position, ..Snapshot::default() };
