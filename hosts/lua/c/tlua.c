@@ -70,8 +70,14 @@ int tlua_open (lua_State *L, const TluaConfig *config) {
   return 1;
 }
 
+void tlua_at_shutdown (lua_State *L, void (*function) (lua_State *L)) {
+  L->jit->at_shutdown = function;
+}
+
 void tlua_shutdown (lua_State *L) {
   Tlua *jit = L->jit;
+  if (jit->at_shutdown != NULL)
+    jit->at_shutdown(L);
   jit->recording = NULL;
   if (jit->engine != NULL && jit->engine->on_close != NULL)
     jit->engine->on_close(L);

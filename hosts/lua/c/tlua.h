@@ -77,6 +77,7 @@ typedef struct Tlua {
   int recorded_since_hot;            /* whether the recording moved since the last hot event */
   const struct TluaEngine *engine;   /* NULL: no JIT */
   void *engine_state;
+  void (*at_shutdown) (struct lua_State *L);
   TluaConfig config;
   TluaStatistics statistics;
 } Tlua;
@@ -132,6 +133,9 @@ void tlua_shutdown (struct lua_State *L);
 int tlua_open (struct lua_State *L, const TluaConfig *config);
 
 void tlua_statistics (struct lua_State *L, TluaStatistics *statistics);
+
+/* Calls a function when the state is closed, before the engine goes; also when the program closes the state itself. */
+void tlua_at_shutdown (struct lua_State *L, void (*function) (struct lua_State *L));
 
 #if defined(TLUA_HAVE_RECORDER)
 /* What the library counted, as JSON or as text; "{}" and "" without the recorder. Valid until the next call. */

@@ -157,27 +157,33 @@ static int protected_run (lua_State *L) {
 
 #if defined(TLUA_HAVE_RECORDER)
 
-/* A script may end the process by os.exit; then the report is made from an exit handler, as long as this is set. */
+/* A script may end the process by os.exit, with its state open or closed; the first of these events makes the report. */
 static lua_State *reporting_state = NULL;
 static uint32_t report_form = TLUA_REPORT_NONE;
 
-static void print_report (void) {
-  lua_State *L = reporting_state;
-  reporting_state = NULL;
-  if (L == NULL || report_form == TLUA_REPORT_NONE)
+static void print_report (lua_State *L) {
+  if (L == NULL || L != reporting_state)
     return;
+  reporting_state = NULL;
   fflush(stdout);
   fprintf(stderr, "%s", report_form == TLUA_REPORT_JSON ? tlua_jit_stats_json(L) : tlua_jit_stats_text(L));
   if (report_form == TLUA_REPORT_JSON)
     fputc('\n', stderr);
 }
 
+static void print_report_at_exit (void) {
+  print_report(reporting_state);
+}
+
 static void report_at_end (lua_State *L, uint32_t form) {
   static int is_registered = 0;
+  if (form == TLUA_REPORT_NONE)
+    return;
   reporting_state = L;
   report_form = form;
-  if (form != TLUA_REPORT_NONE && !is_registered)
-    is_registered = atexit(print_report) == 0;
+  tlua_at_shutdown(L, print_report);
+  if (!is_registered)
+    is_registered = atexit(print_report_at_exit) == 0;
 }
 
 #endif
@@ -215,7 +221,6 @@ int tlua_run (TluaRun *run) {
 #if defined(TLUA_HAVE_RECORDER)
   run->jit_json = strdup(tlua_jit_stats_json(L));
   run->jit_text = strdup(tlua_jit_stats_text(L));
-  print_report();
 #endif
   lua_close(L);
   fflush(stdout);
