@@ -117,11 +117,23 @@ impl Snapshot {
     /// Calls `f` with every value of the trace that the snapshot mentions, constants included, in a fixed order:
     /// frames, virtual objects, pending stores. Values can come more than once.
     pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
-        let mut copy = self.clone();
-        copy.map_values(|value| {
-            f(value);
-            value
-        });
+        let mut source = |s: &Source| s.value().into_iter().for_each(&mut f);
+        self.frames.iter().flat_map(|frame| &frame.slots).for_each(|slot| source(&slot.source));
+        for object in &self.virtuals {
+            object.fields.iter().for_each(|(_, s)| source(s));
+            object.item_values.iter().for_each(|(_, _, s)| source(s));
+            object.entries.iter().for_each(|(_, _, s)| source(s));
+        }
+        for store in &self.pending {
+            source(&store.object);
+            source(&store.source);
+        }
+        self.virtuals.iter().flat_map(|object| &object.entries).for_each(|&(key, _, _)| f(key));
+        for store in &self.pending {
+            if let Place::Item(_, value) | Place::Key(_, value) = store.place {
+                f(value);
+            }
+        }
     }
 
     /// Replaces every value that the snapshot mentions, in the order of [`Snapshot::for_each_value`].
@@ -172,4 +184,39 @@ pub fn live_values(trace: &Trace, inst: &Inst) -> Vec<Value> {
         snapshot.for_each_value(add);
     }
     live
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_and_mapping_meet_values_in_one_order() {
+        let v = |n| Source::Value(Value(n));
+        let slot = SlotValue { slot: 0, tag: TagId(0), source: v(1) };
+        let object = Virtual {
+            layout: LayoutId(0),
+            fields: vec![(FieldId(0), v(2)), (FieldId(1), Source::Virtual(0))],
+            items: 1,
+            item_values: vec![(0, None, v(3))],
+            keys: 1,
+            entries: vec![(Value(4), None, v(5))],
+        };
+        let store =
+            Pending { object: v(6), place: Place::Item(LayoutId(0), Value(7)), tag: None, source: v(8) };
+        let mut snapshot = Snapshot {
+            frames: vec![Frame { slots: vec![slot], ..Frame::default() }],
+            virtuals: vec![object],
+            pending: vec![store],
+            ..Snapshot::default()
+        };
+        let (mut read, mut mapped) = (Vec::new(), Vec::new());
+        snapshot.for_each_value(|value| read.push(value.0));
+        snapshot.map_values(|value| {
+            mapped.push(value.0);
+            value
+        });
+        assert_eq!(read, mapped);
+        assert_eq!(read, [1, 2, 3, 5, 6, 8, 4, 7]);
+    }
 }
