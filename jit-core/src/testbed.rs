@@ -77,6 +77,7 @@ pub fn standard_schema() -> Schema {
     let mut schema = Schema::new();
     schema.frame_words = 2;
     add_tags(&mut schema);
+    add_header(&mut schema);
     let alloc = add_func(
         &mut schema,
         "world.alloc",
@@ -119,6 +120,14 @@ fn add_tags(schema: &mut Schema) {
     }
 }
 
+/// The cells that every object begins with.
+fn add_header(schema: &mut Schema) {
+    let class = schema.alias_class("header.class");
+    schema.add_cell(Cell { immutable: true, ..Cell::narrow("header.class", 0, 4, class) });
+    let mark = schema.alias_class("header.mark");
+    schema.add_cell(Cell::narrow("header.mark", 4, 1, mark));
+}
+
 fn add_func(
     schema: &mut Schema,
     name: &str,
@@ -138,10 +147,7 @@ fn add_func(
 
 /// A layout with the common header; the mark byte is a field, so that specs and traces can set it.
 fn add_record(schema: &mut Schema, name: &str, size: u32, class_value: u64, alloc: FuncId) -> LayoutId {
-    let class = schema.alias_class("header.class");
-    let word = schema.find_cell("header.class").unwrap_or_else(|| {
-        schema.add_cell(Cell { immutable: true, ..Cell::narrow("header.class", 0, 4, class) })
-    });
+    let word = schema.find_cell("header.class").expect("declared first");
     let layout = schema.add_layout(LayoutSpec { name: name.to_string(), size });
     schema.set_class_word(layout, word, class_value);
     let mark = schema.alias_class("header.mark");
@@ -157,10 +163,7 @@ fn field(schema: &mut Schema, layout: LayoutId, name: &str, offset: i32, ty: Typ
 
 /// Storing a marked object (bit 1) into a marked record (bit 0) needs the collector.
 fn add_barrier(schema: &mut Schema, layout: LayoutId) {
-    let class = schema.alias_class("header.mark");
-    let mark = schema
-        .find_cell("header.mark")
-        .unwrap_or_else(|| schema.add_cell(Cell::narrow("header.mark", 4, 1, class)));
+    let mark = schema.find_cell("header.mark").expect("declared first");
     schema.layout_mut(layout).barrier =
         Some(Barrier { object: mark, object_mask: 1, value: mark, value_mask: 2 });
 }

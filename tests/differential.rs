@@ -1,0 +1,70 @@
+//! Random traces, run every way there is: evaluator and machine code, recorded and optimized, with each pass off, with
+//! every guard forced to fail. See `support/mod.rs` for what is compared.
+//!
+//! Environment: `TRACELIFT_RANDOM_TRACES` is the number of traces (default 2,000), `TRACELIFT_FIRST_SEED` the first
+//! seed (default 0), `TRACELIFT_SEED` one seed to run alone. A failure prints its seed and a trace file that can be
+//! committed as a test. Invariant: with the default number or more, every op was executed and every guard op and kind
+//! of exit was left through, or the test fails.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use support::check::{Checker, Failure};
+use support::coverage::Coverage;
+use tracelift_core::testbed::standard_schema;
+use tracelift_core::testgen::generate;
+
+/// As many traces as this must cover everything.
+const ENOUGH: u64 = 2_000;
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
+}
+
+#[test]
+fn random_traces_mean_the_same_every_way() {
+    support::crash::install();
+    let schema = Arc::new(standard_schema());
+    if let Some(seed) = number("TRACELIFT_SEED") {
+        let mut checker = Checker::new(&schema);
+        if let Err(failure) = checker.check(&generate(seed, &schema)) {
+            panic!("{failure}");
+        }
+        return;
+    }
+    let count = number("TRACELIFT_RANDOM_TRACES").unwrap_or(ENOUGH);
+    let first = number("TRACELIFT_FIRST_SEED").unwrap_or(0);
+    let next = AtomicU64::new(first);
+    let failed = AtomicBool::new(false);
+    let results: Mutex<(Coverage, Option<Box<Failure>>)> = Mutex::default();
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let mut checker = Checker::new(&schema);
+                let mut failure = None;
+                while failure.is_none() && !failed.load(Ordering::Relaxed) {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= first + count {
+                        break;
+                    }
+                    failure = checker.check(&generate(seed, &schema)).err();
+                }
+                failed.fetch_or(failure.is_some(), Ordering::Relaxed);
+                let mut results = results.lock().expect("no thread panics while it holds the lock");
+                results.0.merge(&checker.coverage);
+                results.1 = results.1.take().or(failure);
+            });
+        }
+    });
+    let (coverage, failure) = results.into_inner().expect("no thread panics while it holds the lock");
+    println!("{}", coverage.table());
+    if let Some(failure) = failure {
+        panic!("{failure}");
+    }
+    let missing = coverage.missing();
+    assert!(count < ENOUGH || missing.is_empty(), "not covered:\n{}", missing.join("\n"));
+}

@@ -1,0 +1,79 @@
+//! The checks must see every bug that is planted on purpose.
+//!
+//! Problem: a differential test that never fails proves little. Design: optimizer, lowering and resume data hold a
+//! dozen deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked with the bug switched
+//! on until the checks object. A planted bug may well crash the process or make it run wild, so each is tried in a
+//! process of its own: this test starts itself again with `TRACELIFT_PLANTED` set. A crash counts as an objection.
+//!
+//! Invariant: without a planted bug the same traces pass (`tests/differential.rs`), so an objection is the bug's.
+//! Run it with `cargo test --features planted-bugs --test planted -- --nocapture`.
+
+mod support;
+
+use std::process::Command;
+use std::sync::Arc;
+
+use support::check::Checker;
+use tracelift_core::planted::{with_planted, Bug};
+use tracelift_core::testbed::standard_schema;
+use tracelift_core::testgen::generate;
+
+/// Within so many traces each bug must be seen.
+const BOUND: u64 = 3_000;
+
+/// What a process that tries one bug prints before its verdict.
+const VERDICT: &str = "verdict: ";
+
+/// Checks random traces with the bug switched on; the number of traces until the checks object, and what they say.
+fn hunt(bug: Bug) -> Option<(u64, String)> {
+    support::crash::install();
+    let schema = Arc::new(standard_schema());
+    let mut checker = Checker::new(&schema);
+    for seed in 0..BOUND {
+        let case = generate(seed, &schema);
+        let check = std::panic::AssertUnwindSafe(|| with_planted(bug, || checker.check(&case)));
+        match std::panic::catch_unwind(check) {
+            Ok(Ok(())) => {}
+            Ok(Err(failure)) => return Some((seed + 1, failure.what)),
+            Err(_) => return Some((seed + 1, "a panic".into())),
+        }
+    }
+    None
+}
+
+/// Tries a bug in a process of its own; the line to report, or why the bug was not seen.
+fn try_bug(bug: Bug) -> Result<String, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(program)
+        .args(["every_planted_bug_is_seen", "--exact", "--nocapture"])
+        .env("TRACELIFT_PLANTED", format!("{bug:?}"))
+        .output()
+        .map_err(|error| error.to_string())?;
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if let Some(at) = out.find(VERDICT) {
+        let verdict = out[at + VERDICT.len()..].lines().next().unwrap_or_default();
+        return Ok(format!("{bug:?}: {verdict}"));
+    }
+    match err.lines().find(|line| line.starts_with("crash while running")) {
+        Some(crash) => Ok(format!("{bug:?}: {crash}")),
+        None => Err(format!("{bug:?} was not seen in {BOUND} traces\n{out}\n{err}")),
+    }
+}
+
+#[test]
+fn every_planted_bug_is_seen() {
+    if let Ok(name) = std::env::var("TRACELIFT_PLANTED") {
+        let bug = Bug::ALL.iter().find(|bug| format!("{bug:?}") == name).expect("the name of a planted bug");
+        let (traces, what) = hunt(*bug).expect("the bug is seen");
+        println!("\n{VERDICT}{traces} traces: {}", what.lines().next().unwrap_or_default());
+        return;
+    }
+    let mut unseen = Vec::new();
+    for &bug in Bug::ALL {
+        match try_bug(bug) {
+            Ok(line) => println!("{line}"),
+            Err(why) => unseen.push(why),
+        }
+    }
+    assert!(unseen.is_empty(), "{}", unseen.join("\n"));
+}
