@@ -20,9 +20,6 @@ use crate::vm::{TraceData, Vm};
 /// Words per frame that an exit has room for.
 pub const MAX_WORDS: usize = 8;
 
-/// The lower half of what compiled code returns when its entry's types did not match.
-const REFUSED: u32 = u32::MAX;
-
 /// A host frame to go on in (`tl_frame`).
 #[repr(C)]
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -76,7 +73,8 @@ impl Vm {
         let (number, exit) = ((left >> 32) as usize, left as u32);
         self.exit_state.frames.clear();
         let trace = match self.traces.get_mut(number) {
-            Some(Some(trace)) if exit != REFUSED => trace,
+            // Neither a refused entry nor a number that no code returns leads anywhere.
+            Some(Some(trace)) if (exit as usize) < trace.compiled.exits.len() => trace,
             _ => {
                 self.totals.refused += 1;
                 return Exit { kind: None, frames: &[] };

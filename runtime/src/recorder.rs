@@ -272,6 +272,9 @@ impl Recorder {
         if self.failure.is_some() {
             return;
         }
+        if !self.check_args(value.as_slice()) {
+            return;
+        }
         let payload = schema.tag(tag).payload;
         if payload != value.map(|value| self.trace.ty(value)) {
             let name = &schema.tag(tag).name;
@@ -360,6 +363,11 @@ impl Recorder {
         if !self.check_args(args) {
             return None;
         }
+        let mut inst = Inst::new(op, args).with(payload).exit_kind(exit);
+        if let Err(sentence) = check_types(&inst, &self.trace, schema) {
+            self.misuse(sentence);
+            return None;
+        }
         if op.is(Flags::PURE) {
             if let Some(value) = self.fold(op, args) {
                 return Some(value);
@@ -369,14 +377,9 @@ impl Recorder {
             self.fail(AbortReason::TooManyOps, "the trace has too many operations");
             return None;
         }
-        let mut inst = Inst::new(op, args).with(payload).exit_kind(exit);
         inst.depth = (self.depth() + self.inlined).min(255) as u8;
         if op.is_guard() {
             inst.snap = Some(self.snapshot()?);
-        }
-        if let Err(sentence) = check_types(&inst, &self.trace, schema) {
-            self.misuse(sentence);
-            return None;
         }
         if inst.has_visible_effect(schema) {
             self.dirty = true;
@@ -424,7 +427,9 @@ impl Recorder {
         if self.frames.len() != 1 {
             return Err((AbortReason::Misuse, "the loop closed inside a called frame".into()));
         }
-        let head_live = self.head_live.clone().unwrap_or_default();
+        let Some(head_live) = self.head_live.clone() else {
+            return Err((AbortReason::Misuse, "the loop closed before its first resume point".into()));
+        };
         let mut carried = Vec::new(); // (slot, input, jump argument)
         for (&slot, state) in &mut self.slots {
             let read_at_head = state.input.is_some() || !state.written;
@@ -517,6 +522,11 @@ fn check_types(inst: &Inst, trace: &Trace, schema: &Schema) -> Result<(), String
                     },
                     _ => {}
                 }
+            }
+            // The second operand of these is part of what the operation is.
+            let fixed = inst.op == Op::GuardValue || matches!(inst.payload, Payload::Key { .. });
+            if fixed && trace.constant_of(inst.args[1]).is_none() {
+                return fail(1, "a constant");
             }
         }
         Arity::Variadic => {

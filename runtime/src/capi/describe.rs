@@ -1,6 +1,7 @@
 //! `tl_add_tag` to `tl_add_func`: the host describes its memory, objects and functions.
 
 use std::ffi::{c_char, c_void};
+use std::mem::offset_of;
 
 use tracelift_core::schema::{
     Barrier, Cell, ClassSet, Effects, Element, Field, Func, Items, Keys, LayoutSpec, SlotLayout,
@@ -21,6 +22,11 @@ pub struct TlElement {
     untagged: u32,
     absent: u32,
 }
+
+// Both sides of the border agree; tests/capi/header.c has the other side of this.
+const _: () = assert!(size_of::<TlElement>() == 32 && offset_of!(TlElement, value) == 4);
+const _: () = assert!(offset_of!(TlElement, tag) == 20 && offset_of!(TlElement, untagged) == 24);
+const _: () = assert!(offset_of!(TlElement, stride) == 0 && offset_of!(TlElement, absent) == 28);
 
 /// Most integer or pointer parameters and most float parameters of a function.
 const MAX_PARAMS: (usize, usize) = (6, 8);
@@ -260,9 +266,11 @@ fn signature(text: &str) -> Result<(Vec<Type>, Option<Type>), String> {
         letter => Type::from_letter(letter).filter(|ty| *ty != Type::Ref),
     };
     let params: Vec<Type> = params.chars().map(letter).collect::<Option<_>>().ok_or_else(bad)?;
-    let result = match result {
-        "v" => None,
-        _ => Some(letter(result.chars().next().ok_or_else(bad)?).ok_or_else(bad)?),
+    let mut letters = result.chars();
+    let result = match (letters.next(), letters.next()) {
+        (Some('v'), None) => None,
+        (Some(one), None) => Some(letter(one).ok_or_else(bad)?),
+        _ => return Err(bad()),
     };
     let floats = params.iter().filter(|&&ty| ty == Type::Float).count();
     if params.len() - floats > MAX_PARAMS.0 || floats > MAX_PARAMS.1 {
@@ -323,7 +331,7 @@ mod tests {
     fn signatures() {
         assert_eq!(signature("af>f"), Ok((vec![Type::Addr, Type::Float], Some(Type::Float))));
         assert_eq!(signature(">v"), Ok((vec![], None)));
-        for bad in ["a", "x>i", "a>", "a>q", "iiiiiii>i"] {
+        for bad in ["a", "x>i", "a>", "a>q", "a>ii", "a>vi", "iiiiiii>i"] {
             assert!(signature(bad).is_err(), "{bad}");
         }
     }

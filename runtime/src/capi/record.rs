@@ -4,6 +4,7 @@
 use std::ffi::{c_char, c_void};
 
 use tracelift_core::ops::PayloadKind;
+use tracelift_core::schema::TagId;
 use tracelift_core::{ExitKind, Op, Payload, Schema, Type, Value};
 
 use super::service::live_bytes;
@@ -138,25 +139,29 @@ pub extern "C" fn tl_frame_depth(vm: *mut TlVm) -> u32 {
     recording(vm, |recorder, _| Ok(recorder.depth() as u32))
 }
 
-/// See `tracelift.h`.
-#[no_mangle]
-pub extern "C" fn tl_slot_read(vm: *mut TlVm, slot: i32, tag: u32) -> u32 {
-    super::enter(vm, 0, |handle| {
-        let tag = tag_id(&handle.vm, tag)?;
+/// Runs `f` on the recording with a tag; a bad one fails the recording.
+fn with_tag<T: Default>(vm: *mut TlVm, tag: u32, f: impl FnOnce(&mut Recorder, &Schema, TagId) -> T) -> T {
+    super::enter(vm, T::default(), |handle| {
+        let tag = tag_id(&handle.vm, tag);
         let (recorder, schema) = handle.vm.recorder().ok_or("no recording is in progress")?;
-        Ok(to_c(recorder.read_slot(slot, tag, schema)))
+        if let Err(sentence) = &tag {
+            recorder.fail(AbortReason::Misuse, sentence.clone());
+        }
+        Ok(f(recorder, schema, tag?))
     })
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
+pub extern "C" fn tl_slot_read(vm: *mut TlVm, slot: i32, tag: u32) -> u32 {
+    with_tag(vm, tag, |recorder, schema, tag| to_c(recorder.read_slot(slot, tag, schema)))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
 pub extern "C" fn tl_slot_write(vm: *mut TlVm, slot: i32, tag: u32, value: u32) {
-    super::enter(vm, (), |handle| {
-        let tag = tag_id(&handle.vm, tag)?;
-        let (recorder, schema) = handle.vm.recorder().ok_or("no recording is in progress")?;
-        recorder.write_slot(slot, tag, value.checked_sub(1).map(Value), schema);
-        Ok(())
-    });
+    let value = value.checked_sub(1).map(Value);
+    with_tag(vm, tag, |recorder, schema, tag| recorder.write_slot(slot, tag, value, schema));
 }
 
 fn constant(vm: *mut TlVm, ty: Type, bits: u64) -> u32 {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void, CString};
+use std::mem::offset_of;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use super::{c_string, enter, slice, text, TlStatus, TlVm, MAGIC};
@@ -53,6 +54,23 @@ pub struct TlExitInfo {
     nframes: u32,
     frames: *const ExitFrame,
 }
+
+// Both sides of the border agree; tests/capi/header.c has the other side of this.
+const _: () = {
+    assert!(size_of::<TlConfig>() == 64 && offset_of!(TlConfig, abi) == 0);
+    assert!(offset_of!(TlConfig, threshold) == 4 && offset_of!(TlConfig, max_ops) == 8);
+    assert!(offset_of!(TlConfig, max_snapshots) == 12 && offset_of!(TlConfig, max_frames) == 16);
+    assert!(offset_of!(TlConfig, flags) == 20 && offset_of!(TlConfig, code_bytes) == 24);
+    assert!(offset_of!(TlConfig, force_exit) == 32 && offset_of!(TlConfig, passes) == 40);
+    assert!(offset_of!(TlConfig, log) == 48 && offset_of!(TlConfig, log_file) == 56);
+    assert!(size_of::<TlRun>() == 16 && offset_of!(TlRun, code) == 0);
+    assert!(offset_of!(TlRun, stack_slots) == 8 && offset_of!(TlRun, frames) == 12);
+    assert!(size_of::<ExitFrame>() == 72 && offset_of!(ExitFrame, base) == 0);
+    assert!(offset_of!(ExitFrame, words) == 8 && crate::exit::MAX_WORDS == 8);
+    assert!(size_of::<TlExitInfo>() == 16 && offset_of!(TlExitInfo, kind) == 0);
+    assert!(offset_of!(TlExitInfo, nframes) == 4 && offset_of!(TlExitInfo, frames) == 8);
+    assert!(size_of::<TlStatus>() == 4);
+};
 
 thread_local! {
     static CONFIG_ERROR: RefCell<CString> = RefCell::default();

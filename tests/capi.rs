@@ -1,0 +1,131 @@
+//! The C interface, used from C: each program in `tests/capi` is compiled against `tracelift.h` and run.
+//!
+//! Problem: only a C compiler knows whether the header, the static and the shared library fit together. Design:
+//! cargo builds `libtracelift_runtime.a` and `libtracelift_runtime.so` with the runtime, which this package depends
+//! on, and leaves them beside this test's executable (`cargo build -p tracelift-runtime` also puts them into
+//! `target/debug` or `target/release`). Each program is linked with both and must exit with 0.
+//! Invariant: every warning is an error, so the header and the examples stay clean.
+//!
+//! Example: by hand, a host is built with
+//! `cc -Iruntime/include host.c target/release/libtracelift_runtime.a -lpthread -ldl -lm`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The folder of the library and of this test.
+fn folder() -> PathBuf {
+    let executable = std::env::current_exe().expect("the test has a path");
+    executable.parent().expect("it lies in a folder").to_path_buf()
+}
+
+/// How a program is linked.
+#[derive(Clone, Copy, Debug)]
+enum Link {
+    Static,
+    Shared,
+}
+
+fn check(what: &str, output: Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{what}: {}\n{out}{err}", output.status);
+    out
+}
+
+/// Compiles a program of `tests/capi`, links it and runs it.
+fn run(compiler: &[&str], name: &str, link: Link) -> String {
+    let folder = folder();
+    let source = root().join("tests/capi").join(format!("{name}.c"));
+    let program =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("capi_{name}_{}_{link:?}", compiler[0]));
+    let mut cc = Command::new(compiler[0]);
+    cc.args(&compiler[1..]).args(WARNINGS).args(["-O1", "-g"]);
+    cc.arg("-I").arg(root().join("runtime/include")).arg(&source).args(["-x", "none"]);
+    match link {
+        Link::Static => cc.arg(folder.join("libtracelift_runtime.a")),
+        Link::Shared => {
+            let path = format!("-Wl,-rpath,{}", folder.display());
+            cc.arg(folder.join("libtracelift_runtime.so")).arg(path)
+        }
+    };
+    cc.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program);
+    check(&format!("compiling {name}.c"), cc.output().expect("a C compiler is there"));
+    check(&format!("{name}.c ({link:?})"), Command::new(&program).output().expect("it was just linked"))
+}
+
+const C: [&str; 4] = ["cc", "-std=c11", "-x", "c"];
+const CPP: [&str; 4] = ["c++", "-std=c++17", "-x", "c++"];
+
+fn run_both(name: &str) {
+    run(&C, name, Link::Static);
+    run(&C, name, Link::Shared);
+}
+
+#[test]
+fn the_example_interpreter() {
+    let printed = run(&C, "registers", Link::Static);
+    assert_eq!(printed, run(&C, "registers", Link::Shared));
+    assert_eq!(printed.lines().count(), 3, "{printed}");
+}
+
+#[test]
+fn misuse_gives_sentences() {
+    run_both("misuse");
+}
+
+#[test]
+fn errors_may_jump_over_compiled_code() {
+    run_both("longjmp");
+}
+
+#[test]
+fn the_header_is_c_and_cpp() {
+    for link in [Link::Static, Link::Shared] {
+        run(&C, "header", link);
+        run(&CPP, "header", link);
+    }
+}
+
+/// A host links only what the header declares.
+#[test]
+fn the_shared_library_exports_what_the_header_declares() {
+    let header =
+        std::fs::read_to_string(root().join("runtime/include/tracelift.h")).expect("the header is there");
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    // A declaration begins its line with a type; comments and macros do not.
+    let declared = header
+        .lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()) && !line.starts_with("typedef"))
+        .filter_map(|line| line[..line.find('(')?].rsplit(|c| !is_name(c)).next())
+        .filter(|name| name.starts_with("tl_"));
+    let library = folder().join("libtracelift_runtime.so");
+    let nm = Command::new("nm").args(["-D", "--defined-only"]).arg(library).output();
+    let exported = check("nm", nm.expect("nm is there"));
+    let exported: Vec<&str> = exported.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    let missing: Vec<&str> = declared.clone().filter(|name| !exported.contains(name)).collect();
+    assert!(missing.is_empty() && declared.count() > 50, "declared but not exported: {missing:?}");
+}
+
+/// `tracelift_ops.h` is made from the op table; `UPDATE_EXPECT=1` writes it anew.
+#[test]
+fn the_operations_header_equals_the_table() {
+    let mut text = String::from(
+        "/* tracelift_ops.h: the numbers of the operations, one TL_OP(NAME, number) each; included by tracelift.h.\n\
+         ** Generated from the op table in jit-core/src/ops.rs; a test compares (UPDATE_EXPECT=1 writes it anew). */\n",
+    );
+    for (number, op) in tracelift_core::Op::ALL.iter().enumerate() {
+        text += &format!("TL_OP({}, {number})\n", op.info().name.to_uppercase());
+    }
+    let path = root().join("runtime/include/tracelift_ops.h");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &text).expect("the header can be written");
+    }
+    let found = std::fs::read_to_string(&path).expect("the header is there");
+    assert_eq!(found, text, "run the test with UPDATE_EXPECT=1");
+}

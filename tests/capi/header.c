@@ -1,0 +1,70 @@
+/* header.c: tracelift.h alone, as C11 and as C++17, with every warning an error. The constants are the library's own:
+** runtime/src/capi asserts the same of the Rust structs, so that both sides of the border agree. */
+#include "tracelift.h"
+
+#ifdef __cplusplus
+#define CHECK(what) static_assert(what, #what)
+#else
+#define CHECK(what) _Static_assert(what, #what)
+#endif
+
+CHECK(TL_ABI_VERSION == 1);
+CHECK(TL_MAX_WORDS == 8);
+
+CHECK(sizeof(tl_config) == 64);
+CHECK(offsetof(tl_config, abi) == 0);
+CHECK(offsetof(tl_config, threshold) == 4);
+CHECK(offsetof(tl_config, max_ops) == 8);
+CHECK(offsetof(tl_config, max_snapshots) == 12);
+CHECK(offsetof(tl_config, max_frames) == 16);
+CHECK(offsetof(tl_config, flags) == 20);
+CHECK(offsetof(tl_config, code_bytes) == 24);
+CHECK(offsetof(tl_config, force_exit) == 32);
+CHECK(offsetof(tl_config, passes) == 40);
+CHECK(offsetof(tl_config, log) == 48);
+CHECK(offsetof(tl_config, log_file) == 56);
+
+CHECK(sizeof(tl_element) == 32);
+CHECK(offsetof(tl_element, stride) == 0);
+CHECK(offsetof(tl_element, value) == 4);
+CHECK(offsetof(tl_element, tag) == 20);
+CHECK(offsetof(tl_element, untagged) == 24);
+CHECK(offsetof(tl_element, absent) == 28);
+
+CHECK(sizeof(tl_run) == 16);
+CHECK(offsetof(tl_run, code) == 0);
+CHECK(offsetof(tl_run, stack_slots) == 8);
+CHECK(offsetof(tl_run, frames) == 12);
+
+CHECK(sizeof(tl_frame) == 72);
+CHECK(offsetof(tl_frame, base) == 0);
+CHECK(offsetof(tl_frame, words) == 8);
+
+CHECK(sizeof(tl_exit_info) == 16);
+CHECK(offsetof(tl_exit_info, kind) == 0);
+CHECK(offsetof(tl_exit_info, nframes) == 4);
+CHECK(offsetof(tl_exit_info, frames) == 8);
+
+CHECK(sizeof(tl_status) == 4);
+CHECK(TL_OK == 0);
+CHECK(TL_MISUSE == 1);
+CHECK(TL_ABORTED == 2);
+CHECK(TL_AGAIN == 3);
+CHECK(TL_INTERNAL == 4);
+CHECK(TL_INT == 0);
+CHECK(TL_FLOAT == 1);
+CHECK(TL_REF == 2);
+CHECK(TL_ADDR == 3);
+CHECK(TL_VOID == 4);
+CHECK(TL_EXIT_GUARD == 0);
+CHECK(TL_EXIT_FINISH == 4);
+CHECK(TL_EXIT_REFUSED == 5);
+
+int main(void) {
+  tl_config config = {0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+  config.abi = TL_ABI_VERSION;
+  tl_vm *vm = tl_new(&config);
+  if (!vm) return 1;
+  tl_free(vm);
+  return 0;
+}
