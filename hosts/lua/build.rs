@@ -163,6 +163,8 @@ fn lua_flags() -> cc::Build {
     build.opt_level(2).flag_if_supported("-fno-common").define("LUA_COMPAT_5_3", None);
     // Otherwise a Cargo profile with debug information would cost the interpreter a register.
     build.force_frame_pointer(false);
+    // The interpreter loop's speed differs by up to a third with its place within a cache line; fix that for both builds.
+    build.flag_if_supported("-falign-functions=64");
     let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     build.define(if system == "macos" { "LUA_USE_MACOSX" } else { "LUA_USE_LINUX" }, None);
     if env::var_os("TRACELIFT_LUA_ASSERT").is_some() {

@@ -4,7 +4,8 @@
 # Problem: a program without hot loops must not pay for the JIT.
 #
 # Design: each program of bench/idle runs with stock Lua and with the patched interpreter whose counters are out of
-# reach, in turns; medians of the user times are compared. The instructions per back edge come from callgrind as the
+# reach, in turns; medians and minima of the user times are compared (minima where other work disturbs). The
+# instructions per back edge come from callgrind as the
 # difference of two runs that differ only in the number of iterations.
 #
 # Invariant: both interpreters come from the same build, so they have the same flags.
@@ -25,21 +26,23 @@ if command -v taskset >/dev/null; then pin="taskset -c ${IDLE_CPU:-0}"; fi
 user_time() {
   { /usr/bin/env bash -c 'TIMEFORMAT=%U; time "$@" >/dev/null' idle $pin "$@"; } 2>&1 | tr -d .
 }
-median() { sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
+# Prints median and minimum.
+summary() { sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)], value[1] }'; }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-printf '%-14s %9s %9s %7s\n' program stock patched ratio
+printf '%-14s %10s %10s %9s %9s\n' program stock patched medians minima
 for program in "$folder"/idle/*.lua; do
   name=$(basename "$program" .lua)
   for _ in $(seq "$runs"); do
     user_time "$stock" "$program" >>"$scratch/$name.stock"
     user_time "$patched" "$program" >>"$scratch/$name.patched"
   done
-  printf '%s %s %s\n' "$name" "$(median <"$scratch/$name.stock")" "$(median <"$scratch/$name.patched")" >>"$scratch/table"
+  echo "$name $(summary <"$scratch/$name.stock") $(summary <"$scratch/$name.patched")" >>"$scratch/table"
 done
-awk '{ ratio = $3 / $2; sum += log(ratio); printf "%-14s %7d ms %6d ms %7.3f\n", $1, $2, $3, ratio }
-     END { printf "geometric mean %31.3f\n", exp(sum / NR) }' "$scratch/table"
+awk '{ medians += log($4 / $2); minima += log($5 / $3)
+       printf "%-14s %7d ms %7d ms %9.3f %9.3f\n", $1, $2, $4, $4 / $2, $5 / $3 }
+     END { printf "%-36s %9.3f %9.3f\n", "geometric mean", exp(medians / NR), exp(minima / NR) }' "$scratch/table"
 
 if command -v valgrind >/dev/null; then
   echo 'for i = 1, tonumber(arg[1]) do local x = i end' >"$scratch/for.lua"
