@@ -42,7 +42,7 @@ impl Vm {
         let (key, retries, needs) = (recorder.key, recorder.retries, recorder.needs());
         let base = recorder.base();
         let result = match recorder.close(&self.schema) {
-            Ok(Closed::Loop(trace)) => self.compile(key, trace, needs),
+            Ok(Closed::Loop(trace)) => self.compile(key, *trace, needs),
             Ok(Closed::Again) if retries < MAX_RETRIES => {
                 self.totals.retaken += 1;
                 self.start_recording(key, base, retries + 1);

@@ -72,7 +72,7 @@ struct SlotState {
 #[derive(Debug)]
 pub enum Closed {
     /// A loop, ready to be optimized.
-    Loop(Trace),
+    Loop(Box<Trace>),
     /// Slot tags at the closing differ from those at the head: the program is in a new state now.
     Again,
 }
@@ -460,7 +460,7 @@ impl Recorder {
         self.trace.insts[0].args = SmallVec::from_slice(&inputs);
         let jump = Inst::new(Op::Jump, &next).with(Payload::Label(tracelift_core::LabelId(0)));
         self.trace.push(jump, None);
-        Ok(Closed::Loop(self.trace))
+        Ok(Closed::Loop(Box::new(self.trace)))
     }
 
     /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their memory

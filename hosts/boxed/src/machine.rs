@@ -454,7 +454,7 @@ impl Machine {
         if self.options.keep_recorded {
             if let Some((recorder, schema)) = self.vm.recorder() {
                 if let Ok(Closed::Loop(trace)) = recorder.clone().close(schema) {
-                    self.recorded.push(trace);
+                    self.recorded.push(*trace);
                 }
             }
         }

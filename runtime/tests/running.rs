@@ -1,0 +1,301 @@
+//! The service's rules, one test each: when it records, what it enters, what it says when it cannot.
+
+mod support;
+
+use support::*;
+use tracelift_core::{ExitKind, Op};
+use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config};
+
+/// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
+fn sum(tape: &mut Tape<'_>) {
+    tape.while_less(0, 0b111, 1, 2);
+    tape.at(1, 0b111);
+    let (s, i) = (tape.int(0), tape.int(1));
+    let s = tape.op2(Op::IntAdd, s, i);
+    tape.write_int(0, s);
+    tape.add(2, 0b111, 1, 1);
+}
+
+fn compiled(outcome: CloseOutcome) -> u32 {
+    match outcome {
+        CloseOutcome::Compiled(number) => number,
+        other => panic!("not compiled: {other:?}"),
+    }
+}
+
+fn aborted(outcome: CloseOutcome) -> (AbortReason, String) {
+    match outcome {
+        CloseOutcome::Aborted(reason, sentence) => (reason, sentence),
+        other => panic!("not aborted: {other:?}"),
+    }
+}
+
+/// A host whose loop 1 is the sum, compiled.
+fn summing(config: Config) -> Host {
+    let mut host = Host::new(Config { threshold: 1, ..config });
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
+    assert!(matches!(host.back_edge(1), Action::Record));
+    compiled(host.record(1, sum));
+    host
+}
+
+#[test]
+fn compiled_code_leaves_the_slots_as_the_interpreter_would() {
+    let mut host = summing(Config::default());
+    for n in [10, 0, 1, -5, 1000] {
+        host.frame[..4].copy_from_slice(&[int(0), int(0), int(n), int(-7)]);
+        assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+        let n = n.max(0);
+        assert_eq!(
+            host.frame[..4],
+            [int(n * (n - 1) / 2), int(n), int(host.frame[2].payload as i64), int(-7)]
+        );
+    }
+}
+
+#[test]
+fn the_threshold_is_the_number_of_back_edges_before_recording() {
+    for threshold in [1, 2, 56] {
+        let mut host = Host::new(Config { threshold, ..Config::default() });
+        let edges = (1..).find(|_| matches!(host.back_edge(1), Action::Record));
+        assert_eq!(edges, Some(threshold));
+    }
+    let mut off = Host::new(Config { enabled: false, threshold: 1, ..Config::default() });
+    assert!((0..1000).all(|_| matches!(off.back_edge(1), Action::Nothing)));
+    assert_eq!((off.vm.stats().jit.as_str(), off.vm.stats().interpreted_back_edges), ("off", 1000));
+}
+
+#[test]
+fn loops_that_share_a_counter_are_both_compiled() {
+    let mut host = Host::new(Config { threshold: 10, ..Config::default() });
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(5)]);
+    let mut records = 0;
+    for round in 0..200 {
+        let key = if round % 2 == 0 { 1 } else { 3 };
+        match host.back_edge(key) {
+            Action::Record => {
+                records += 1;
+                compiled(host.record(key, sum));
+            }
+            Action::Run { .. } => assert!(records > 0),
+            Action::Nothing => {}
+        }
+    }
+    assert_eq!(records, 2);
+    let stats = host.vm.stats();
+    assert_eq!(stats.interpreted_back_edges, 200);
+    assert!(stats.entries > 150, "both are entered at each back edge");
+}
+
+#[test]
+fn other_tags_refuse_the_entry_and_get_an_entry_of_their_own() {
+    let mut host = summing(Config::default());
+    host.frame[..3].copy_from_slice(&[float(0.5), int(0), int(10)]);
+    // Slot 0 is a float now: the code for integers must not run; the loop is hot, so it is recorded again.
+    assert!(matches!(host.back_edge(1), Action::Record));
+    assert_eq!(host.frame[0], float(0.5));
+    let second = host.record(1, |tape| {
+        tape.while_less(0, 0b111, 1, 2);
+        tape.at(1, 0b111);
+        let i = tape.int(1);
+        let (s, i) = (tape.read(0, tape.ids.float).unwrap(), tape.op(Op::IntToFloat, &[i]).unwrap());
+        let s = tape.op2(Op::FloatAdd, s, i);
+        tape.write(0, tape.ids.float, Some(s));
+        tape.add(2, 0b111, 1, 1);
+    });
+    assert_eq!(compiled(second), 1);
+    assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+    assert_eq!(host.frame[..2], [float(45.5), int(10)]);
+    host.frame[..3].copy_from_slice(&[int(7), int(0), int(4)]);
+    assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+    assert_eq!(host.frame[..2], [int(13), int(4)], "the first entry is still there");
+    let traces = host.vm.stats().traces;
+    assert_eq!(traces.iter().map(|trace| trace.entries).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
+fn a_location_has_so_many_entries_and_no_more() {
+    let mut host = Host::new(Config { threshold: 1, max_entries: 1, ..Config::default() });
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
+    compiled(host.record(1, sum));
+    host.frame[0] = float(1.0);
+    assert!((0..100).all(|_| matches!(host.back_edge(1), Action::Nothing)));
+    assert_eq!(host.vm.stats().refused_entries, 100);
+}
+
+#[test]
+fn changing_tags_are_recorded_again_and_then_compiled() {
+    let mut host = Host::new(Config { threshold: 1, ..Config::default() });
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
+    let widen = |tape: &mut Tape<'_>| {
+        tape.while_less(0, 0b111, 1, 2);
+        tape.at(1, 0b111);
+        let s = tape.int(0);
+        let s = tape.op(Op::IntToFloat, &[s]);
+        tape.write(0, tape.ids.float, s);
+    };
+    assert!(matches!(host.record(1, widen), CloseOutcome::Again));
+    host.frame[0] = float(0.0); // what the interpreter did meanwhile
+    host.go_on(|tape| {
+        assert!(tape.recorder.is_new() && tape.recorder.retries == 1);
+        tape.while_less(0, 0b111, 1, 2);
+        tape.at(1, 0b111);
+        let s = tape.read(0, tape.ids.float).unwrap();
+        let s = tape.op2(Op::FloatAdd, s, s);
+        tape.write(0, tape.ids.float, Some(s));
+        tape.add(2, 0b111, 1, 1);
+    });
+    compiled(host.vm.close_recording());
+    let stats = host.vm.stats();
+    assert_eq!((stats.recordings, stats.retaken, stats.aborts.len()), (2, 1, 0));
+}
+
+#[test]
+fn tags_that_never_settle_are_given_up_after_three_retries() {
+    let mut host = Host::new(Config { threshold: 1, ..Config::default() });
+    let flip = |tape: &mut Tape<'_>| {
+        tape.at(0, 1);
+        let s = tape.int(0);
+        let s = tape.op(Op::IntToFloat, &[s]);
+        tape.write(0, tape.ids.float, s);
+    };
+    host.begin(1, flip);
+    for _ in 0..3 {
+        assert!(matches!(host.vm.close_recording(), CloseOutcome::Again));
+        host.go_on(flip);
+    }
+    assert_eq!(aborted(host.vm.close_recording()).0, AbortReason::Unstable);
+    assert_eq!(host.vm.last_abort(1), Some(&AbortReason::Unstable));
+    assert_eq!(host.vm.stats().aborts["unstable slot types"], 1);
+}
+
+#[test]
+fn aborts_back_off_and_try_again() {
+    let mut host = Host::new(Config { threshold: 4, ..Config::default() });
+    let mut gaps = Vec::new();
+    for _ in 0..5 {
+        gaps.push((1..).find(|_| matches!(host.back_edge(1), Action::Record)).unwrap());
+        host.begin(1, |_| {});
+        host.vm.abort_recording(AbortReason::Host("no goto".into()));
+    }
+    assert_eq!(gaps, [4, 4 + 8, 4 + 16, 4 + 32, 4 + 64]);
+    assert_eq!(host.vm.stats().aborts["no goto"], 5);
+    assert_eq!(host.vm.last_abort(1).map(AbortReason::name), Some("no goto"));
+}
+
+#[test]
+fn what_cannot_be_compiled_is_counted_and_can_be_tried_later() {
+    let mut host = Host::new(Config { threshold: 1, fail_code_allocation: Some(1), ..Config::default() });
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
+    assert!(matches!(host.back_edge(1), Action::Record));
+    assert_eq!(aborted(host.record(1, sum)).0, AbortReason::CodeMemoryFull);
+    assert_eq!((host.vm.stats().aborts["code memory full"], host.vm.stats().jit.as_str()), (1, "on"));
+    assert_eq!(host.frame[..3], [int(0), int(0), int(10)], "the program's state is untouched");
+    assert!((0..100).any(|_| matches!(host.back_edge(1), Action::Record)));
+    compiled(host.record(1, sum));
+    assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+}
+
+#[test]
+fn refused_executable_memory_is_said_once_and_nothing_is_recorded() {
+    let config = Config { threshold: 1, refuse_executable_memory: true, ..Config::default() };
+    let mut host = Host::new(config);
+    assert!((0..100).all(|_| matches!(host.back_edge(1), Action::Nothing)));
+    let stats = host.vm.stats();
+    assert!(stats.jit.starts_with("off: no executable memory"), "{}", stats.jit);
+    assert_eq!((stats.recordings, stats.interpreted_back_edges), (0, 100));
+}
+
+#[test]
+fn code_memory_runs_out_and_forgetting_gives_it_back() {
+    let mut host = Host::new(Config { threshold: 1, code_bytes: 16 << 10, ..Config::default() });
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
+    let mut keys = (1..).step_by(2);
+    let full = loop {
+        let key = keys.next().unwrap();
+        let _ = host.back_edge(key);
+        if let CloseOutcome::Aborted(reason, _) = host.record(key, sum) {
+            assert_eq!(reason, AbortReason::CodeMemoryFull);
+            break key;
+        }
+        assert!(key < 1000, "16 KiB are never full");
+    };
+    host.vm.forget(1, full);
+    compiled(host.record(full, sum));
+}
+
+#[test]
+fn forgetting_frees_the_code_of_a_range_of_keys() {
+    let mut host = Host::new(Config { threshold: 1, ..Config::default() });
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
+    for key in [10, 20, 30] {
+        let _ = host.back_edge(key);
+        compiled(host.record(key, sum));
+    }
+    host.vm.forget(15, 30);
+    let alive: Vec<_> = host.vm.stats().traces.iter().map(|trace| trace.number).collect();
+    assert_eq!(alive, [0, 2]);
+    assert!(!matches!(host.back_edge(20), Action::Run { .. }));
+    assert!(matches!(host.back_edge(30), Action::Run { .. }));
+    // A recording of a forgotten key is given up.
+    let base = host.base();
+    assert!(host.vm.start_recording(40, base, 0));
+    host.vm.forget(40, 41);
+    assert!(host.vm.recorder().is_none());
+    // The code's exit number leads nowhere any more.
+    let context = std::ptr::null_mut();
+    let base = host.frame.as_mut_ptr().cast();
+    // SAFETY: trace 1 is gone, so nothing is restored.
+    let exit = unsafe { host.vm.exit(1 << 32, context, base) };
+    assert_eq!((exit.kind, exit.frames.len()), (None, 0));
+    host.vm.forget(0, usize::MAX);
+    assert!(host.vm.stats().traces.is_empty());
+}
+
+#[test]
+fn effects_happen_as_often_as_iterations() {
+    let mut host = Host::new(Config { threshold: 1, ..Config::default() });
+    host.frame[..2].copy_from_slice(&[int(0), int(10)]);
+    let _ = host.back_edge(1);
+    compiled(host.record(1, |tape| {
+        tape.while_less(0, 0b11, 0, 1);
+        tape.at(1, 0b11);
+        let i = tape.int(0);
+        tape.count(i);
+        tape.add(2, 0b11, 0, 1);
+    }));
+    assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+    assert_eq!(host.counted, 45);
+}
+
+#[test]
+fn forced_exits_fail_one_guard_execution_and_change_nothing() {
+    for n in 1..=25 {
+        let mut host = summing(Config { force_exit: Some(n), ..Config::default() });
+        host.frame[..3].copy_from_slice(&[int(0), int(0), int(20)]);
+        // The guard stands first in the loop, so its nth execution is that of iteration n.
+        let (kind, word) = host.run(1).unwrap();
+        let done = (n as i64 - 1).min(20);
+        assert_eq!((kind, word), (ExitKind::LoopEnd, 0));
+        assert_eq!(host.frame[..2], [int(done * (done - 1) / 2), int(done)], "execution {n}");
+        assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+        assert_eq!(host.frame[..2], [int(190), int(20)], "goes on after execution {n}");
+    }
+}
+
+#[test]
+fn statistics_add_up_and_are_null_when_not_kept() {
+    let mut host = summing(Config { count_iterations: true, count_guards: true, ..Config::default() });
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(100)]);
+    assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+    let stats = host.vm.stats();
+    // Two back edges in the interpreter (the one that recorded, the one that entered), 100 in the code.
+    assert_eq!((stats.interpreted_back_edges, stats.compiled_iterations), (2, Some(100)));
+    assert_eq!(stats.compiled_share, Some(100.0 / 102.0));
+    assert_eq!(stats.guards_executed, Some(101));
+    assert_eq!((stats.entries, stats.exits["loop_end"], stats.traces[0].exits["loop_end"]), (1, 1, 1));
+    assert_eq!((stats.compile.traces, stats.compile.ops_recorded), (1, stats.traces[0].ops.0));
+    let uncounted = summing(Config::default()).vm.stats();
+    assert_eq!((uncounted.compiled_iterations, uncounted.guards_executed), (None, None));
+    assert!(serde_json::to_string(&uncounted).unwrap().contains("\"compiled_iterations\":null"));
+}
