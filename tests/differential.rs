@@ -2,8 +2,8 @@
 //! every guard forced to fail. See `support/mod.rs` for what is compared.
 //!
 //! Environment: `TRACELIFT_RANDOM_TRACES` is the number of traces (default 2,000), `TRACELIFT_FIRST_SEED` the first
-//! seed (default 0), `TRACELIFT_SEED` one seed to run alone. A failure prints its seed and a trace file that can be
-//! committed as a test. Invariant: with the default number or more, every op was executed and every guard op and kind
+//! seed (default 0), `TRACELIFT_SEED` one seed to run alone. A failure prints its seed and a trace file, made as
+//! small as possible, that can be committed as a test. Invariant: with the default number or more, every op was executed and every guard op and kind
 //! of exit was left through, or the test fails.
 
 mod support;
@@ -30,8 +30,10 @@ fn random_traces_mean_the_same_every_way() {
     let schema = Arc::new(standard_schema());
     if let Some(seed) = number("TRACELIFT_SEED") {
         let mut checker = Checker::new(&schema);
-        if let Err(failure) = checker.check(&generate(seed, &schema)) {
-            panic!("{failure}");
+        let case = generate(seed, &schema);
+        if let Err(failure) = checker.check(&case) {
+            let found = failure.to_string();
+            panic!("{found}\nand smaller:\n{}", checker.smaller(&case, failure));
         }
         return;
     }
@@ -51,7 +53,8 @@ fn random_traces_mean_the_same_every_way() {
                     if seed >= first + count {
                         break;
                     }
-                    failure = checker.check(&generate(seed, &schema)).err();
+                    let case = generate(seed, &schema);
+                    failure = checker.check(&case).err().map(|failure| checker.smaller(&case, failure));
                 }
                 failed.fetch_or(failure.is_some(), Ordering::Relaxed);
                 let mut results = results.lock().expect("no thread panics while it holds the lock");

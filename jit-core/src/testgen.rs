@@ -31,11 +31,13 @@ mod pick;
 mod records;
 mod rng;
 mod shape;
+mod shrink;
 mod spec;
 
 use std::sync::Arc;
 
 pub use rng::Rng;
+pub use shrink::shrink;
 
 use crate::eval::{step, Flow, Registers};
 use crate::ir::{Inst, SnapId, Trace, Value};

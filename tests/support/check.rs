@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use tracelift_core::eval::{compare_outcomes, End, Evaluator, Limits, Outcome};
-use tracelift_core::testgen::{Case, MAX_ITERATIONS};
+use tracelift_core::testgen::{shrink, Case, MAX_ITERATIONS};
 use tracelift_core::text;
 use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::{ContextCells, World};
@@ -58,7 +58,8 @@ struct Variation {
 pub struct Checker {
     schema: Arc<Schema>,
     configs: Vec<(String, Config)>,
-    machine: Machine,
+    /// Without and with Cranelift's own optimizations.
+    machines: [Machine; 2],
     /// What was covered so far.
     pub coverage: Coverage,
 }
@@ -75,9 +76,30 @@ impl Checker {
         Checker {
             schema: schema.clone(),
             configs,
-            machine: Machine::new(false),
+            machines: [Machine::new(false), Machine::new(true)],
             coverage: Coverage::default(),
         }
+    }
+
+    /// A failure of the same kind as `failure`, of a case as small as can be found.
+    pub fn smaller(&mut self, case: &Case, failure: Box<Failure>) -> Box<Failure> {
+        let mut smallest = failure;
+        let coverage = self.coverage.clone();
+        shrink(case, 600, |smaller| {
+            // A case without meaning is no smaller form of one that has a meaning.
+            let schema = self.schema.clone();
+            let valid = verified(&smaller.trace, &schema, Mode::Recorded).is_ok()
+                && Runs::new(smaller, &schema).recorded(&mut self.coverage).is_ok();
+            match self.check(smaller) {
+                Err(failure) if valid => {
+                    smallest = failure;
+                    true
+                }
+                _ => false,
+            }
+        });
+        self.coverage = coverage;
+        smallest
     }
 
     /// Checks one case in every way.
@@ -102,9 +124,10 @@ impl Checker {
             };
             verified(&optimized.trace, &self.schema, Mode::Expanded)
                 .map_err(|what| failure(format!("{name}: {what}"), Some(&optimized.trace)))?;
+            let machine = &mut self.machines[(case.seed % 2) as usize];
             let mut way = Way {
                 runs: &mut runs,
-                machine: &mut self.machine,
+                machine,
                 coverage: &mut self.coverage,
                 optimized: &optimized,
                 code: None,
@@ -113,7 +136,7 @@ impl Checker {
             };
             let checked = way.all();
             if let Some(code) = way.code.take() {
-                self.machine.free(code);
+                machine.free(code);
             }
             checked.map_err(|what| failure(format!("{name}: {what}"), Some(&optimized.trace)))?;
             for (rule, count) in &optimized.report.rules {

@@ -187,12 +187,23 @@ impl Generator {
     pub(super) fn keyed(&mut self, op: Op) -> Made {
         let layout = self.layout("Table");
         let record = self.record(layout)?;
-        let key = self.key();
         self.sync();
         let part = self.schema.layout(layout).keys.expect("a layout with keys");
-        let (shadow, shadow_key) = (self.shadow(record).ok_or(Refused)?, self.shadow(key).ok_or(Refused)?);
-        let entry = self.shadow.find_entry(layout, shadow, shadow_key);
+        let shadow = self.shadow(record).ok_or(Refused)?;
         let wants_entry = matches!(op, Op::GetKey | Op::SetKey);
+        // Mostly a key that is there, or is not, as the operation wants it.
+        let mut key = self.key();
+        for _ in 0..6 {
+            self.sync();
+            let bits = self.shadow(key).ok_or(Refused)?;
+            if self.shadow.find_entry(layout, shadow, bits).is_some() == wants_entry {
+                break;
+            }
+            key = self.key();
+        }
+        self.sync();
+        let shadow_key = self.shadow(key).ok_or(Refused)?;
+        let entry = self.shadow.find_entry(layout, shadow, shadow_key);
         if wants_entry != entry.is_some() && !self.rng.one_in(30) {
             return Err(Refused);
         }

@@ -160,16 +160,13 @@ impl Generator {
             12..=15 => self.again(),
             16..=18 => self.guard_again(),
             19..=26 => self.guard_condition(),
-            27..=50 => match self.rng.below(4) {
-                0 => self.new_record(),
-                1 => self.get(),
-                2 => self.set(),
-                _ => {
-                    let op =
-                        *self.rng.pick(&[Op::GetItem, Op::SetItem, Op::GetKey, Op::SetKey, Op::InsertKey]);
-                    self.any(op)
-                }
-            },
+            27..=52 => {
+                use Op::{Get, GetItem, GetKey, InsertKey, New, PutItem, Set, SetItem, SetKey};
+                let often = [New, New, New, Get, Get, Get, Set, Set, GetItem, GetItem, SetItem, PutItem];
+                let keyed = [GetKey, GetKey, SetKey, InsertKey];
+                let op = if self.rng.chance(75) { *self.rng.pick(&often) } else { *self.rng.pick(&keyed) };
+                self.any(op)
+            }
             _ => {
                 let op = *self.rng.pick(Op::ALL);
                 self.any(op)

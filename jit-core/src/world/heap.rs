@@ -2,12 +2,14 @@
 //!
 //! Problem: machine code writes raw memory, so a test world must be raw memory too, and yet every access of the
 //! evaluator has to be checked. Design: each object, item array and entry table is one zeroed, 16-byte aligned
-//! block; a map from start addresses finds the block an address lies in. Invariant: a block's memory is valid
-//! until the heap is dropped or (for blocks made after [`Heap::save`]) restored; retired blocks are kept, so that
-//! a stale pointer in machine code reads poison and never foreign memory.
+//! block; a table sorted by address finds the block an address lies in, and the block of the last access is tried
+//! first. Invariant: a block's memory is valid until the heap is dropped or (for blocks made after [`Heap::save`])
+//! restored; retired blocks are kept, so that a stale pointer in machine code reads poison and never foreign memory.
+//!
+//! Example: `add` gives 0x1000 for 24 bytes; then `contains(0x1010, 8)` is true and `contains(0x1014, 8)` is not.
 
 use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
-use std::collections::BTreeMap;
+use std::cell::Cell;
 
 use crate::schema::LayoutId;
 
@@ -32,10 +34,13 @@ struct Block {
     saved: Option<Box<[u8]>>,
 }
 
-/// All blocks, by start address.
+/// All blocks, sorted by start address.
 #[derive(Default)]
 pub(crate) struct Heap {
-    blocks: BTreeMap<u64, Block>,
+    starts: Vec<u64>,
+    blocks: Vec<Block>,
+    /// Index of the block that was found last: accesses come in groups.
+    last: Cell<usize>,
 }
 
 fn memory_layout(size: usize) -> std::alloc::Layout {
@@ -52,13 +57,16 @@ impl Heap {
             handle_alloc_error(layout);
         }
         let address = pointer as usize as u64;
-        self.blocks.insert(address, Block { kind, size, retired: false, saved: None });
+        let index = self.starts.partition_point(|&start| start < address);
+        self.starts.insert(index, address);
+        self.blocks.insert(index, Block { kind, size, retired: false, saved: None });
         address
     }
 
     /// Poisons a block that is not used any more and refuses further accesses to it.
     pub(crate) fn retire(&mut self, address: u64) {
-        if let Some(block) = self.blocks.get_mut(&address) {
+        if let Ok(index) = self.starts.binary_search(&address) {
+            let block = &mut self.blocks[index];
             block.retired = true;
             // SAFETY: the block is ours and `size` bytes long.
             unsafe { (address as usize as *mut u8).write_bytes(0xDB, block.size) };
@@ -66,8 +74,15 @@ impl Heap {
     }
 
     fn find(&self, address: u64) -> Option<(u64, &Block)> {
-        let (&start, block) = self.blocks.range(..=address).next_back()?;
-        (address - start < block.size as u64).then_some((start, block))
+        let at = |index: usize| {
+            let (&start, block) = (self.starts.get(index)?, self.blocks.get(index)?);
+            (address.checked_sub(start)? < block.size as u64).then_some((start, block))
+        };
+        at(self.last.get()).or_else(|| {
+            let index = self.starts.partition_point(|&start| start <= address).checked_sub(1)?;
+            self.last.set(index);
+            at(index)
+        })
     }
 
     /// Start and kind of the block in which the address lies, retired blocks included.
@@ -77,7 +92,8 @@ impl Heap {
 
     /// Size of the block that starts there, and whether it is retired.
     pub(crate) fn extent(&self, start: u64) -> Option<(usize, bool)> {
-        self.blocks.get(&start).map(|block| (block.size, block.retired))
+        let block = &self.blocks[self.starts.binary_search(&start).ok()?];
+        Some((block.size, block.retired))
     }
 
     /// Whether these bytes lie inside one block that is in use.
@@ -88,7 +104,7 @@ impl Heap {
 
     /// Remembers what every block holds.
     pub(crate) fn save(&mut self) {
-        for (&address, block) in &mut self.blocks {
+        for (&address, block) in self.starts.iter().zip(&mut self.blocks) {
             // SAFETY: the block is ours and `size` bytes long.
             let bytes = unsafe { std::slice::from_raw_parts(address as usize as *const u8, block.size) };
             block.saved = Some(bytes.into());
@@ -97,23 +113,27 @@ impl Heap {
 
     /// Gives every saved block its bytes back and frees all others.
     pub(crate) fn restore(&mut self) {
-        self.blocks.retain(|&address, block| {
-            let Some(saved) = &block.saved else {
-                // SAFETY: the block was made by `add` with this size and is dropped from the map here.
-                unsafe { dealloc(address as usize as *mut u8, memory_layout(block.size)) };
-                return false;
-            };
-            block.retired = false;
-            // SAFETY: the block is ours and as long as what was saved of it.
-            unsafe { (address as usize as *mut u8).copy_from_nonoverlapping(saved.as_ptr(), saved.len()) };
-            true
-        });
+        for (&address, block) in self.starts.iter().zip(&mut self.blocks) {
+            match &block.saved {
+                // SAFETY: the block was made by `add` with this size and is dropped from the table below.
+                None => unsafe { dealloc(address as usize as *mut u8, memory_layout(block.size)) },
+                Some(saved) => {
+                    block.retired = false;
+                    let to = address as usize as *mut u8;
+                    // SAFETY: the block is ours and as long as what was saved of it.
+                    unsafe { to.copy_from_nonoverlapping(saved.as_ptr(), saved.len()) };
+                }
+            }
+        }
+        let mut kept = self.blocks.iter().map(|block| block.saved.is_some());
+        self.starts.retain(|_| kept.next().unwrap_or(false));
+        self.blocks.retain(|block| block.saved.is_some());
     }
 }
 
 impl Drop for Heap {
     fn drop(&mut self) {
-        for (&address, block) in &self.blocks {
+        for (&address, block) in self.starts.iter().zip(&self.blocks) {
             // SAFETY: the block was made by `add` with this size; the map is dropped with it.
             unsafe { dealloc(address as usize as *mut u8, memory_layout(block.size)) };
         }
