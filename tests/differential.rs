@@ -5,6 +5,9 @@
 //! seed (default 0), `TRACELIFT_SEED` one seed to run alone. A failure prints its seed and a trace file, made as
 //! small as possible, that can be committed as a test. Invariant: with the default number or more, every op was executed and every guard op and kind
 //! of exit was left through, or the test fails.
+//!
+//! Example: `TRACELIFT_SEED=386 cargo test --test differential` runs one case again and makes it small if it
+//! fails.
 
 mod support;
 

@@ -7,6 +7,9 @@
 //!
 //! Invariant: without a planted bug the same traces pass (`tests/differential.rs`), so an objection is the bug's.
 //! Run it with `cargo test --features planted-bugs --test planted -- --nocapture`.
+//!
+//! Example of a line it prints: `FoldShiftUnmasked: 19 traces: all passes: evaluator: frame 0 slot 1: 1 vs
+//! 0`.
 
 mod support;
 

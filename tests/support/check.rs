@@ -5,6 +5,8 @@
 //! access, endless loop), machine code is not tried, so that a bug is reported and does not crash the tests.
 //!
 //! Invariant: whatever is found wrong comes back as a [`Failure`] with a trace file ready to be committed.
+//!
+//! Example of what it finds: `-fold: machine code, guard execution 7 forced: b1.intval: 5 vs 6`.
 
 use std::sync::Arc;
 

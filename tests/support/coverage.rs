@@ -3,6 +3,8 @@
 //! Problem: a green differential run means nothing if the interesting things never happened. Design: count executions
 //! per op and exits per op and kind, for the recorded traces, the optimized ones and machine code; the test fails if
 //! something that must come never came. Invariant: a count is made where the thing happened, never where it was planned.
+//!
+//! Example: `no machine code was left by try_call` fails a run of 2,000 traces.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -5,6 +5,8 @@
 //! put back at the same addresses before each run. Guards count down a cell, which forces an exit when it reaches 0.
 //!
 //! Invariant: a run is bounded: without a forced guard the cell starts so high that only endless loops get there.
+//!
+//! Example: `run(&code, &case, &mut world, Some(5))` leaves by the exit of the fifth guard that is executed.
 
 use tracelift_core::testgen::Case;
 use tracelift_core::world::World;

@@ -9,6 +9,9 @@
 //!
 //! Invariant: every way works in a world of its own that is put back before each run, so that a failing run cannot
 //! hide or cause another one's failure.
+//!
+//! Example: a load that was forwarded across a store shows as one slot that differs, at one exit of one
+//! iteration.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 

@@ -5,6 +5,9 @@
 //! sequence of registers and doubles to another, so one call that fills six of the first and eight of the second
 //! suits every function that a schema may declare. Invariant: no reference that the world does not know reaches a
 //! function, so a malformed trace cannot make it read foreign memory.
+//!
+//! Example: `test.mix(int, float)` gets its integer in the first integer register and its double in the first
+//! float one.
 
 use super::Fault;
 use crate::schema::{Func, Schema};

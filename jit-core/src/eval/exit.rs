@@ -5,6 +5,8 @@
 //! all virtual objects are made empty (so that cycles work), then filled in order, then the pending stores are made,
 //! then slots are read. Lifting never fails for lack of memory, as a host secures it before entry. Invariant: a
 //! snapshot without virtual objects and pending stores changes nothing in the world.
+//!
+//! Example: two pairs that hold each other are both made empty, then each gets the other's address.
 
 use super::records::{item_place, write};
 use super::step::store;

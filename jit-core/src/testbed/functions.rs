@@ -3,6 +3,8 @@
 //! Problem: calls must be tested with every effect that a schema can declare. Design: plain C functions on the
 //! standard layouts (`intval` and `first` lie at offset 8 of their records). Invariant: they never panic, and they
 //! do nothing on null, so that a wrong trace is seen as a difference and not as a crash.
+//!
+//! Example: `maybe(6)` is null, `maybe(7)` is an address that belongs to no world.
 
 use crate::schema::LayoutId;
 use crate::world::Context;

@@ -3,6 +3,8 @@
 //! Problem: calls differ in effects, and a call that may do anything ends most knowledge. Design: one arm per
 //! function; those with small effects come more often. Invariant: records are passed with the class that the
 //! function expects, and a `try_call` that would fail in the shadow is rare.
+//!
+//! Example: `test.bump(p3)` comes behind `guard_class(p3, BoxedInteger)`.
 
 use super::{Generator, Made};
 use crate::ir::{Inst, Payload, Value};

@@ -3,6 +3,8 @@
 //! Problem: a guard that never fails shows nothing, one that always fails hides everything behind it. Design: the
 //! shadow says how a condition comes out in the first iteration, and the guard is chosen to hold there; conditions on
 //! the loop's counter fail in a later one. Invariant: kinds of exit other than `guard` are used as recorders do.
+//!
+//! Example: `i9 = int_lt(i0, 3)`, `guard_true(i9)` holds in three iterations of a loop that counts `i0`.
 
 use super::{Generator, Made, Refused};
 use crate::ir::{ExitKind, Inst, Payload, Value};

@@ -4,6 +4,9 @@
 //! a single access outside. Design: a buffer's bytes 0 to 31 hold numbers in all views (a store through one is read
 //! through another), 32 to 47 references, 48 to 63 addresses; variable indices are masked. Invariant: a number is
 //! never read where an address may have been written, and no NaN is written where an integer may be read.
+//!
+//! Example: `i4 = int_and(i2, 3)`, `a5 = item_addr(a3, i4, 8, 16)`, `store(a5, raw.i16, i1)`, `load(a5,
+//! raw.int)`.
 
 use super::{Generator, Made, Refused};
 use crate::ir::{Inst, Payload, Value};

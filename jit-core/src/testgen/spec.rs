@@ -3,6 +3,8 @@
 //! Problem: aliasing needs objects that are reachable on several ways. Design: the number of objects is fixed (so that
 //! the text form of a case reads familiarly), their contents are random. Invariant: object 0 is a `BoxedInteger`, as
 //! `test.anything` wants it.
+//!
+//! Example: `object t0 = Table { meta: @t1, items: [int 3, nil] room 4, entries: {@b0: ref @p1} room 2 }`.
 
 use super::{numbers, Rng};
 use crate::schema::{LayoutId, Schema, TagId};

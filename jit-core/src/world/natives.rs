@@ -3,6 +3,9 @@
 //! Problem: a layout names three host functions, and a test has no host. Design: they get the world by the context
 //! pointer and the layout by its id, as hosts' own do. Invariant: they never panic (a panic would have to cross
 //! machine code) and never touch memory outside the world; what makes no sense returns null.
+//!
+//! Example: `world_alloc(context, 4, 3, 0)` makes a record of layout 4 with room for three items, or returns
+//! 0.
 
 use super::Context;
 use crate::schema::LayoutId;
