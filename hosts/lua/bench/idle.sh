@@ -11,9 +11,11 @@
 # Invariant: both interpreters come from the same build, so they have the same flags.
 #
 # Example: bench/idle.sh 7          (seven runs each, default 5)
+#          bench/idle.sh --callgrind-only     (no times; fails when a back edge costs more than 6 instructions)
 set -eu
 folder=$(cd "$(dirname "$0")" && pwd)
 runs=${1:-5}
+if [ "$runs" = --callgrind-only ]; then runs=0; fi
 cd "$folder/../../.."
 cargo build -q --release -p tracelift-lua --bin runlua
 target=${CARGO_TARGET_DIR:-target}
@@ -31,30 +33,41 @@ summary() { sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-printf '%-14s %10s %10s %9s %9s\n' program stock patched medians minima
-for program in "$folder"/idle/*.lua; do
-  name=$(basename "$program" .lua)
-  for _ in $(seq "$runs"); do
-    user_time "$stock" "$program" >>"$scratch/$name.stock"
-    user_time "$patched" "$program" >>"$scratch/$name.patched"
+if [ "$runs" -gt 0 ]; then
+  printf '%-14s %10s %10s %9s %9s\n' program stock patched medians minima
+  for program in "$folder"/idle/*.lua; do
+    name=$(basename "$program" .lua)
+    for _ in $(seq "$runs"); do
+      user_time "$stock" "$program" >>"$scratch/$name.stock"
+      user_time "$patched" "$program" >>"$scratch/$name.patched"
+    done
+    echo "$name $(summary <"$scratch/$name.stock") $(summary <"$scratch/$name.patched")" >>"$scratch/table"
   done
-  echo "$name $(summary <"$scratch/$name.stock") $(summary <"$scratch/$name.patched")" >>"$scratch/table"
-done
-awk '{ medians += log($4 / $2); minima += log($5 / $3)
-       printf "%-14s %7d ms %7d ms %9.3f %9.3f\n", $1, $2, $4, $4 / $2, $5 / $3 }
-     END { printf "%-36s %9.3f %9.3f\n", "geometric mean", exp(medians / NR), exp(minima / NR) }' "$scratch/table"
+  awk '{ medians += log($4 / $2); minima += log($5 / $3)
+         printf "%-14s %7d ms %7d ms %9.3f %9.3f\n", $1, $2, $4, $4 / $2, $5 / $3 }
+       END { printf "%-36s %9.3f %9.3f\n", "geometric mean", exp(medians / NR), exp(minima / NR) }' "$scratch/table"
+fi
 
 if command -v valgrind >/dev/null; then
+  # In a loop over `pairs` and in one that calls, what the iterator or the call costs more is counted too.
   echo 'for i = 1, tonumber(arg[1]) do local x = i end' >"$scratch/for.lua"
+  echo 'for i = 1.0, tonumber(arg[1]) do local x = i end' >"$scratch/for_float.lua"
   echo 'local i, n = 0, tonumber(arg[1]) while i < n do i = i + 1 end' >"$scratch/while.lua"
-  echo 'local i, n = 0, tonumber(arg[1]) for _ in function() i = i + 1; return i < n or nil end do end' >"$scratch/generic.lua"
+  echo 'local i, n = 0, tonumber(arg[1]) repeat i = i + 1 until i >= n' >"$scratch/repeat.lua"
+  echo 'local n = tonumber(arg[1]) local t = {} for i = 1, 1000 do t[i] = i end
+        for r = 1, n // 1000 do for k in next, t do end end' >"$scratch/next.lua"
+  echo 'local i, n = 0, tonumber(arg[1]) for _ in function() i = i + 1; return i < n or nil end do end' >"$scratch/calling.lua"
   instructions() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 | sed -n 's/.*Collected : //p'
   }
   per_edge() { echo $((($(instructions "$@" 300000) - $(instructions "$@" 100000)) / 2000)); }
-  for loop in for while generic; do
+  status=0
+  for loop in for for_float while repeat next calling; do
     before=$(per_edge "$stock" "$scratch/$loop.lua")
     after=$(per_edge "$patched" "$scratch/$loop.lua")
-    echo "$loop $before $after" | awk '{ printf "%-8s instructions per iteration: stock %.2f, patched %.2f, more %.2f\n", $1, $2 / 100, $3 / 100, ($3 - $2) / 100 }'
+    echo "$loop $before $after" | awk '{ printf "%-10s instructions per iteration: stock %.2f, patched %.2f, more %.2f\n", $1, $2 / 100, $3 / 100, ($3 - $2) / 100 }'
+    if [ "$loop" != calling ] && [ $((after - before)) -gt 605 ]; then status=1; fi
   done
+  if [ $status -ne 0 ]; then echo "a back edge costs more than 6 instructions" >&2; fi
+  exit $status
 fi

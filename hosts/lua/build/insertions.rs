@@ -157,9 +157,16 @@ pub const INSERTIONS: &[Insertion] = &[
     // The interpreter loop.
     Insertion {
         file: "lvm.c",
-        anchor: "{ pc += GETARG_sJ(i) + e;",
+        anchor: "#define dojump(ci,i,e)\t{",
         place: After,
-        text: " if (GETARG_sJ(i) < 0) tlua_back_edge();",
+        text: " size_t from = (size_t)pc;",
+        why: "an address, not the offset, tells backward from forward below: one instruction less in conditional jumps",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: " pc += GETARG_sJ(i) + e;",
+        place: After,
+        text: " if (e ? (size_t)pc <= from : (size_t)pc < from) tlua_back_edge();",
         why: "while, repeat and goto loops, also the jump inside a conditional test",
     },
     Insertion {

@@ -5,14 +5,14 @@
 ** while one is at work, and must be able to go on at another instruction and in other frames than it left. All of
 ** that has to cost next to nothing while nothing is hot.
 **
-** Design: a back edge decrements one of 256 shared counters, chosen by the address of the instruction; the rest is out of
+** Design: a back edge decrements one of 16384 shared counters, chosen by the address of the instruction; the rest is out of
 ** line. Recording rides on Lua's own hooks: a private bit in 'hookmask' makes the interpreter call luaG_traceexec
 ** before each instruction. The state of the JIT is a part of global_State and is reached by 'L->jit' from each thread.
 **
 ** Invariant: 'L->jit' is never NULL. Before tlua_open the counters start at 2^32 - 1 and there is no engine, so the
 ** interpreter behaves as stock Lua does.
 **
-** Example, what a loop costs:   if (--*counter_of(pc) == 0) goto l_jithot;   /\* five instructions *\/
+** Example, what a loop costs:   if (--*counter_of(pc) == 0) goto l_jithot;   /\* four instructions *\/
 */
 #ifndef tlua_h
 #define tlua_h
@@ -35,7 +35,8 @@ struct tl_config;
 /* Bit of 'hookmask' that no hook of the program uses. */
 #define TLUA_RECORD_BIT 0x80
 
-#define TLUA_COUNTERS 256
+/* So many that an instruction's counter is found by the low 16 bits of its address: one move instead of move and mask. */
+#define TLUA_COUNTERS 16384
 #define TLUA_OUT_OF_REACH UINT32_MAX
 
 /* What tlua_open is to do. Shared with Rust: keep in step with src/config.rs. */
@@ -83,7 +84,7 @@ typedef struct Tlua {
 } Tlua;
 
 /* Offset in bytes of the counter of an instruction; instructions are aligned to four bytes, as counters are. */
-#define tlua_counter_offset(pc) ((size_t)(pc) & (TLUA_COUNTERS * 4 - 4))
+#define tlua_counter_offset(pc) ((size_t)(uint16_t)(size_t)(pc))
 #define tlua_counter(jit, pc) ((uint32_t *)((char *)(jit)->counters + tlua_counter_offset(pc)))
 
 /* --- used inside luaV_execute only --- */
