@@ -171,7 +171,8 @@ tl_func tl_add_func(tl_vm *vm, const char *name, const void *address, const char
 ** loop uses the counter that its key hashes to; sharing is harmless. The library sets all counters from now on. */
 tl_status tl_set_counters(tl_vm *vm, uint32_t *counters, uint32_t count);
 
-/* Compiled code: returns the exit taken, for tl_exit. */
+/* Compiled code: returns the exit taken, for tl_exit. If a host function that it calls longjmps over it, the frame's
+** slots are those of the entry: right for an error that is caught further out, and for nothing else. */
 typedef uint64_t (*tl_code)(void *context, void *base);
 
 typedef enum tl_action { TL_NOTHING = 0, TL_RUN = 1, TL_RECORD = 2 } tl_action;
@@ -235,7 +236,7 @@ int tl_recording(const tl_vm *vm);
 void tl_resume_point(tl_vm *vm, const void *base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
 
 /* The current frame calls: its slots from now on count from `base` slots above the current frame's base. When the
-** callee returns the caller goes on at `words` with `live`. */
+** callee returns the caller goes on at `words` with `live`, which leaves out the slots that the results will go to. */
 void tl_frame_push(tl_vm *vm, int32_t base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
 /* The current frame returned; its slots are forgotten. */
 void tl_frame_pop(tl_vm *vm);

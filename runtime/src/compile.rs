@@ -190,7 +190,9 @@ impl Vm {
         self.traces.push(Some(Box::new(data)));
         let location = self.locations.entry(key).or_default();
         location.compiled(number);
-        self.counters.pin(location.counter);
+        if let Some(counter) = location.counter {
+            self.counters.pin(counter);
+        }
     }
 
     /// Keys from `low` up to and without `high` are no longer valid: their code is freed. None of it may be running.
@@ -203,7 +205,9 @@ impl Vm {
         for key in gone {
             let location = self.locations.remove(&key).expect("the key was just found");
             for number in location.entries {
-                self.counters.unpin(location.counter);
+                if let Some(counter) = location.counter {
+                    self.counters.unpin(counter);
+                }
                 self.traces[number as usize] = None;
                 if let Backend::Ready(ready) = &mut self.backend {
                     ready.1.free(TreeId(number));

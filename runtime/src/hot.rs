@@ -115,7 +115,7 @@ impl Vm {
         self.events += 1;
         let ticks = u64::from(self.counters.set_to[index]);
         self.counters.spent += ticks;
-        self.locations.entry(key).or_default().counter = index;
+        self.locations.entry(key).or_default().counter = Some(index);
         let action = if self.config.enabled && self.recorder.is_none() {
             // SAFETY: passed on from the caller.
             unsafe { self.decide(key, ticks, base) }

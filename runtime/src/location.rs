@@ -30,8 +30,8 @@ pub struct Location {
     /// Extra heat that the next attempt needs, as of the event number `penalized_at`.
     penalty: u64,
     penalized_at: u64,
-    /// Index of the host's counter that it uses.
-    pub counter: usize,
+    /// Index of the host's counter that it uses, known since it was hot for the first time.
+    pub counter: Option<usize>,
     /// Compiled entries: trace numbers.
     pub entries: Vec<u32>,
     /// Back edges that found no entry for the slots' types since the last attempt.
