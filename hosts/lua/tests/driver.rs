@@ -111,14 +111,21 @@ fn the_library_reports_instead_of_panicking() {
     assert_eq!(status.expect("the script starts").code, 0);
 }
 
+/// Starts an endless loop in some mode, and interrupts it.
 #[cfg(unix)]
-#[test]
-fn an_interrupt_stops_a_loop() {
+fn interrupt(mode: &str) {
     use std::io::Read;
     use std::process::{Command, Stdio};
-    let path = script("endless.lua", "print('ready') io.stdout:flush() while true do end");
+    // The first call makes the loop hot, so that the second one is compiled code from its first back edge on.
+    let path = script(
+        "endless.lua",
+        "local function spin(n) while true do n = n - 1 if n == 0 then return end end end
+         spin(1000) print('ready') io.stdout:flush() spin(-1)",
+    );
     let mut child = Command::new(env!("CARGO_BIN_EXE_runlua"))
         .arg(&path)
+        .env("RUNLUA_MODE", mode)
+        .env("RUNLUA_THRESHOLD", "10")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -128,6 +135,18 @@ fn an_interrupt_stops_a_loop() {
     // SAFETY: a signal to a process of our own.
     assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
     let outcome: Outcome = child.wait_with_output().expect("the process ends").into();
-    assert_eq!(outcome.code, Some(1));
-    assert!(outcome.stderr.contains("interrupted!"), "{}", outcome.stderr);
+    assert_eq!(outcome.code, Some(1), "{mode}");
+    assert!(outcome.stderr.contains("interrupted!"), "{mode}: {}", outcome.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_stops_a_loop() {
+    interrupt("count");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_stops_compiled_code() {
+    interrupt("jit");
 }
