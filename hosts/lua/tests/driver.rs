@@ -118,7 +118,7 @@ fn interrupt(mode: &str) {
     use std::process::{Command, Stdio};
     // The first call makes the loop hot, so that the second one is compiled code from its first back edge on.
     let path = script(
-        "endless.lua",
+        &format!("endless-{mode}.lua"),
         "local function spin(n) while true do n = n - 1 if n == 0 then return end end end
          spin(1000) print('ready') io.stdout:flush() spin(-1)",
     );
