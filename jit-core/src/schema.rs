@@ -96,12 +96,14 @@ pub struct Cell {
     pub class: ClassId,
     /// Never written after the object was made: loads survive every store and call.
     pub immutable: bool,
+    /// May change at any time from outside (a signal handler's flag): every load is made.
+    pub volatile: bool,
 }
 
 impl Cell {
     /// An 8-byte, mutable cell.
     pub fn new(name: &str, offset: i32, ty: Type, class: ClassId) -> Cell {
-        Cell { name: name.to_string(), offset, width: 8, signed: false, ty, class, immutable: false }
+        Cell { name: name.to_string(), offset, width: 8, signed: false, ty, class, immutable: false, volatile: false }
     }
 
     /// An unsigned integer cell of `width` bytes.

@@ -123,7 +123,8 @@ tl_class tl_alias_class(tl_vm *vm, const char *name);
 
 #define TL_SIGNED 1u       /* a narrow integer is sign-extended */
 #define TL_IMMUTABLE 2u    /* never written once the object is made */
-/* A raw memory cell at `offset` from an object or address; `width` in bytes, below 8 for TL_INT only. */
+#define TL_VOLATILE 4u     /* may change at any time from outside (a signal handler's flag): every load is made */
+/* A raw memory cell at `offset` (which may be negative) from an object or address; `width` in bytes, below 8 for TL_INT only. */
 tl_cell tl_add_cell(tl_vm *vm, const char *name, int32_t offset, uint32_t width, tl_type type, tl_class alias,
                     uint32_t flags);
 

@@ -20,7 +20,7 @@ use crate::types::Type;
 use crate::world_spec::{ObjectSpec, SpecValue};
 
 /// Words with a meaning in declarations; schema names that equal one are written in quotes.
-pub(super) const KEYWORDS: [&str; 34] = [
+pub(super) const KEYWORDS: [&str; 35] = [
     "size",
     "class",
     "field",
@@ -31,6 +31,7 @@ pub(super) const KEYWORDS: [&str; 34] = [
     "width",
     "signed",
     "immutable",
+    "volatile",
     "room",
     "entries",
     "count",
@@ -126,7 +127,8 @@ fn cell_options(
 ) -> Result<Cell, ParseError> {
     let ty = operand::ty(cur)?;
     let mut class = class.to_string();
-    let (mut offset, mut width, mut signed, mut immutable) = (offset, 8, false, false);
+    let (mut offset, mut width, mut signed) = (offset, 8, false);
+    let (mut immutable, mut volatile) = (false, false);
     loop {
         if cur.eat("@") {
             offset = cur.small("an offset")?;
@@ -143,12 +145,14 @@ fn cell_options(
             signed = true;
         } else if cur.eat_word("immutable") {
             immutable = true;
+        } else if cur.eat_word("volatile") {
+            volatile = true;
         } else {
             break;
         }
     }
     let class = schema.alias_class(&class);
-    Ok(Cell { name: name.to_string(), offset, width, signed, ty, class, immutable })
+    Ok(Cell { name: name.to_string(), offset, width, signed, ty, class, immutable, volatile })
 }
 
 /// `func find(addr, int, ref) -> addr reads a b writes c allocates reenters evaluable = native find`.
