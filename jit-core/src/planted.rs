@@ -13,6 +13,7 @@ pub enum Bug {
     // Optimizer
     FoldSubSwapped, FoldShiftUnmasked, GuardForgottenAcrossLabel, GuardFalseTakenAsTrue, ExpandNoBoundsCheck,
     ExpandNoTagCheck,
+    HeapStoreAliasIgnored, HeapCallKeepsLoads, HeapNarrowForwarded,
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
     // Resume data
@@ -26,6 +27,7 @@ impl Bug {
         Bug::FoldSubSwapped, Bug::FoldShiftUnmasked, Bug::GuardForgottenAcrossLabel, Bug::GuardFalseTakenAsTrue,
         Bug::ExpandNoBoundsCheck, Bug::ExpandNoTagCheck, Bug::LowerUnsignedAsSigned, Bug::LowerFloorDivTruncates,
         Bug::LowerNarrowLoadSigned, Bug::LowerJumpArgsSequential, Bug::ResumeSlotShifted, Bug::ResumeConstantDropped,
+        Bug::HeapStoreAliasIgnored, Bug::HeapCallKeepsLoads, Bug::HeapNarrowForwarded,
     ];
 }
 

@@ -31,6 +31,13 @@ pub const PASSES: &[PassInfo] = &[
     PassInfo { name: "fold", doc: "constant folding and algebraic rewrites", optional: true },
     PassInfo { name: "cse", doc: "a pure operation seen before is not repeated", optional: true },
     PassInfo { name: "guards", doc: "repeated and implied guards go", optional: true },
+    PassInfo {
+        name: "load_forward",
+        doc: "a load of what was loaded before is not repeated",
+        optional: true,
+    },
+    PassInfo { name: "store_forward", doc: "a load of what was stored before is that value", optional: true },
+    PassInfo { name: "dead_store", doc: "stores that change nothing that is seen go", optional: true },
     PassInfo { name: "dce", doc: "unused operations go", optional: true },
 ];
 
@@ -162,7 +169,7 @@ mod tests {
         assert_eq!(Config::parse("fold"), Err(ConfigError::NoSign { item: "fold".into() }));
         let message = Config::parse("-heat").unwrap_err().to_string();
         assert!(
-            message.contains("`heat`") && message.contains("expand, fold, cse, guards, dce"),
+            message.contains("`heat`") && message.contains("expand, fold, cse, guards, load_forward"),
             "{message}"
         );
     }

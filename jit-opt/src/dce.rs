@@ -47,22 +47,29 @@ pub(crate) fn remove_unused(trace: &Trace, schema: &Schema, report: &mut Report)
         }
     }
     let mut out = trace.clone();
-    out.insts =
-        trace.insts.iter().zip(&keep).filter(|(_, &keep)| keep).map(|(inst, _)| inst.clone()).collect();
+    retain(&mut out, |index| keep[index]);
+    out
+}
+
+/// Keeps the instructions at these positions only.
+pub(crate) fn retain(trace: &mut Trace, keep: impl Fn(usize) -> bool) {
     // A snapshot's position moves by as many operations as went before it.
     let mut position = 0;
-    let moved: Vec<u32> = keep
-        .iter()
-        .map(|&keep| {
+    let moved: Vec<u32> = (0..trace.insts.len())
+        .map(|index| {
             let here = position;
-            position += keep as u32;
+            position += keep(index) as u32;
             here
         })
         .collect();
-    for snapshot in &mut out.snapshots {
+    let mut index = 0;
+    trace.insts.retain(|_| {
+        index += 1;
+        keep(index - 1)
+    });
+    for snapshot in &mut trace.snapshots {
         snapshot.position = moved.get(snapshot.position as usize).copied().unwrap_or(snapshot.position);
     }
-    out
 }
 
 /// The same trace with values and snapshots numbered in the order of their first mention.

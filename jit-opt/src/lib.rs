@@ -79,6 +79,9 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     }
     let chain = passes::chain(config);
     let mut optimized = pass::Driver::new(trace, schema, config.fuel, chain).run(&mut report)?;
+    if config.is_on("dead_store") {
+        passes::heap::remove_overwritten(&mut optimized, schema, config.fuel, &mut report);
+    }
     if config.is_on("dce") {
         optimized = dce::remove_unused(&optimized, schema, &mut report);
     }
@@ -106,6 +109,7 @@ fn stages(trace: &Trace, schema: &Schema, config: &Config) -> Result<Vec<Stage>,
 /// The names of all rewrites that the passes know, in the order of the passes.
 pub fn rule_names() -> Vec<&'static str> {
     let mut names: Vec<_> = passes::chain(&Config::new()).iter().flat_map(|pass| pass.rules()).collect();
+    names.extend(passes::heap::DEAD_RULES);
     names.extend(dce::RULES);
     names
 }

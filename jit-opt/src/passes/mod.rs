@@ -8,6 +8,7 @@ mod cse;
 mod expand;
 mod fold;
 mod guards;
+pub(crate) mod heap;
 
 use crate::pass::Pass;
 use crate::Config;
@@ -27,6 +28,9 @@ pub(crate) fn chain(config: &Config) -> Vec<Box<dyn Pass>> {
     }
     if config.is_on("guards") {
         chain.push(Box::new(guards::Guards::default()));
+    }
+    if let Some(heap) = heap::Heap::new(config) {
+        chain.push(Box::new(heap));
     }
     chain
 }

@@ -115,7 +115,18 @@ fn optimized_traces_do_what_recorded_ones_do() {
 
 #[test]
 fn every_pass_can_be_off() {
-    for config in ["-all", "-fold", "-cse", "-guards", "-dce", "-all,+fold", "-all,+guards"] {
+    for config in [
+        "-all",
+        "-fold",
+        "-cse",
+        "-guards",
+        "-dce",
+        "-all,+fold",
+        "-all,+guards",
+        "-all,+load_forward",
+        "-all,+store_forward",
+        "-all,+dead_store",
+    ] {
         harness().check_all(0..150, config).unwrap_or_else(|what| panic!("{config}: {what}"));
     }
 }
@@ -128,7 +139,9 @@ fn records_can_be_kept() {
 
 #[test]
 fn planted_bugs_are_seen() {
-    for bug in [Bug::ExpandNoBoundsCheck, Bug::ExpandNoTagCheck, Bug::GuardFalseTakenAsTrue] {
+    let heap = [Bug::HeapCallKeepsLoads, Bug::HeapNarrowForwarded];
+    let others = [Bug::ExpandNoBoundsCheck, Bug::ExpandNoTagCheck, Bug::GuardFalseTakenAsTrue];
+    for bug in heap.into_iter().chain(others) {
         let result = with_planted(bug, || harness().check_all(0..1_500, ""));
         assert!(result.is_err(), "{bug:?} was not seen");
     }

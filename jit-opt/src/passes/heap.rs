@@ -1,0 +1,355 @@
+//! Loads whose value is known from an earlier load or store, and stores that change nothing.
+//!
+//! Problem: expanded record operations read the same count, base address and tag again and again, and read back what
+//! was written a few operations before. Design: for every alias class the pass keeps a short list of what memory is
+//! known to hold ([`Entry`]): loads and stores add to it, stores and calls strike out what they may have changed. A
+//! load that finds itself in the list is that value. Only the last [`KEPT`] entries of a class are kept, so that the
+//! work is linear in the trace. What two addresses have to do with each other is decided in `heap/place.rs`; here the
+//! pass adds what it knows of objects: one just made that nobody was told of is no other one, older values never point
+//! to newer objects, and objects of different known classes differ. Stores that are overwritten before anybody can
+//! look are found by a backward walk, `heap/dead.rs`.
+//!
+//! Rules of the list:
+//! 1. **One view.** A value is forwarded to a load of the same bytes and the same type only. All views of a payload
+//!    share a class, so a store through one strikes out the others.
+//! 2. **Narrow stores truncate.** What was stored to 1, 2 or 4 bytes is forwarded only where it is a constant (then it
+//!    is truncated and extended here) or known to fit; else the load stays, and is itself known from then on.
+//! 3. **Guards change nothing.** Calls change the classes that they declare; one that re-enters the host changes all.
+//! 4. **Immutable cells** are struck out only by stores to immutable cells: those that make the object.
+//! 5. **Nothing across a label** that is not the entry.
+//!
+//! Invariant: every entry says what its bytes hold now, on every run that comes this far. Example:
+//!
+//! ```text
+//! store(a7, item.tag, 3)
+//! i8 = load(a7, item.tag)      => 3
+//! guard_value(i8, 3)           => gone (by folding)
+//! ```
+
+mod dead;
+mod place;
+
+use std::collections::{HashMap, VecDeque};
+
+use tracelift_core::ops::Flags;
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::schema::{CellId, ClassId, ClassSet, FuncId};
+use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
+
+use super::fold::is_compare;
+use crate::facts::ValueTable;
+use crate::pass::{Cx, Outcome, Pass, State};
+use crate::{Config, OptError};
+pub(crate) use dead::{remove_overwritten, RULES as DEAD_RULES};
+use place::{Access, Place, Places};
+
+/// How many entries of an alias class are kept.
+const KEPT: usize = 16;
+
+/// What some bytes of memory hold.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    at: Access,
+    value: Value,
+    /// Known from a store, whose value was truncated to the cell's width; else from a load.
+    stored: bool,
+}
+
+/// The pass.
+pub(crate) struct Heap {
+    load_forward: bool,
+    store_forward: bool,
+    dead_store: bool,
+    known: HashMap<ClassId, VecDeque<Entry>>,
+    places: Places,
+    /// Objects made in this trace: the number of the first value that may be a second name of it, if any may.
+    fresh: HashMap<Value, Option<u32>>,
+    /// Pointers that were loaded from a fresh object: it may hold its own address.
+    owner: ValueTable<Value>,
+    allocators: HashMap<FuncId, bool>,
+}
+
+impl Heap {
+    /// The pass, if the configuration asks for any part of it.
+    pub fn new(config: &Config) -> Option<Heap> {
+        let heap = Heap {
+            load_forward: config.is_on("load_forward"),
+            store_forward: config.is_on("store_forward"),
+            dead_store: config.is_on("dead_store"),
+            known: HashMap::new(),
+            places: Places::default(),
+            fresh: HashMap::new(),
+            owner: ValueTable::default(),
+            allocators: HashMap::new(),
+        };
+        (heap.load_forward || heap.store_forward || heap.dead_store).then_some(heap)
+    }
+
+    fn access(&self, st: &State<'_>, pointer: Value, cell: CellId) -> Access {
+        refreshed(st, Access::new(self.places.of(&st.out, pointer), st.schema.cell(cell)))
+    }
+
+    /// What is known of exactly these bytes through this view, the newest first.
+    fn find(&self, st: &State<'_>, class: ClassId, at: &Access) -> Vec<Entry> {
+        let Some(known) = self.known.get(&class) else { return Vec::new() };
+        known.iter().rev().filter(|entry| refreshed(st, entry.at).is_same(at)).copied().collect()
+    }
+
+    fn load(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst, cell: CellId) -> Outcome {
+        let at = self.access(cx.st, inst.args[0], cell);
+        for entry in self.find(cx.st, cx.st.schema.cell(cell).class, &at) {
+            let value = cx.st.resolve(entry.value);
+            let (value, rule) = match entry.stored {
+                false if self.load_forward && entry.at.signed == at.signed => (value, "load_seen"),
+                true if self.store_forward && at.width == 8 => (value, "load_of_store"),
+                true if self.store_forward => match narrowed(cx.st, value, &at) {
+                    Some(value) => (value, "load_of_narrow_store"),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            if cx.st.fire(rule) {
+                return Outcome::Equal(value);
+            }
+        }
+        Outcome::Keep
+    }
+
+    fn store(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst, cell: CellId) -> Outcome {
+        if !self.dead_store {
+            return Outcome::Keep;
+        }
+        let at = self.access(cx.st, inst.args[0], cell);
+        let entries = self.find(cx.st, cx.st.schema.cell(cell).class, &at);
+        let is_there = entries.iter().any(|entry| cx.st.resolve(entry.value) == inst.args[1]);
+        if is_there && cx.st.fire("store_same") {
+            return Outcome::Drop;
+        }
+        Outcome::Keep
+    }
+
+    fn learn(&mut self, class: ClassId, entry: Entry) {
+        let known = self.known.entry(class).or_default();
+        if known.len() == KEPT {
+            known.pop_front();
+        }
+        known.push_back(entry);
+    }
+
+    /// Strikes out what a store may have changed.
+    fn overwrite(&mut self, st: &State<'_>, class: ClassId, at: &Access) {
+        let Some(mut known) = self.known.remove(&class) else { return };
+        known.retain(|entry| {
+            let survives = entry.at.immutable && !at.immutable;
+            let old = refreshed(st, entry.at);
+            let is_other = old.place != at.place;
+            survives || !self.may_alias(st, &old, at) || (planted(Bug::HeapStoreAliasIgnored) && is_other)
+        });
+        self.known.insert(class, known);
+    }
+
+    /// Strikes out what a call may have changed.
+    fn forget(&mut self, classes: &ClassSet) {
+        if planted(Bug::HeapCallKeepsLoads) {
+            return;
+        }
+        let strike = |known: &mut VecDeque<Entry>| known.retain(|entry| entry.at.immutable);
+        match classes {
+            ClassSet::None => {}
+            ClassSet::Some(classes) => {
+                classes.iter().for_each(|class| self.known.get_mut(class).into_iter().for_each(strike));
+            }
+            ClassSet::All => self.known.values_mut().for_each(strike),
+        }
+    }
+
+    fn may_alias(&self, st: &State<'_>, a: &Access, b: &Access) -> bool {
+        if self.places.are_disjoint(&st.out, a, b) {
+            return false;
+        }
+        let (a, b) = (&a.place, &b.place);
+        a.root == b.root || !(self.excludes(st, a, b) || self.excludes(st, b, a) || differ(st, a, b))
+    }
+
+    /// Whether the first is a fresh object that the second cannot point to.
+    fn excludes(&self, st: &State<'_>, a: &Place, b: &Place) -> bool {
+        let Some((object, told)) = a.object.and_then(|object| Some((object, self.fresh.get(&object)?)))
+        else {
+            return false;
+        };
+        let Some(other) = b.object else { return true };
+        if other == object {
+            return false;
+        }
+        let is_older = st.out.constant_of(other).is_some() || other.0 < object.0;
+        let before_told = told.is_none_or(|told| other.0 < told);
+        is_older || self.fresh.contains_key(&other) || (before_told && self.owner.get(other) != Some(object))
+    }
+
+    /// A pointer goes where it may be read back from.
+    fn tell(&mut self, st: &State<'_>, pointer: Value, now: u32) {
+        if !st.out.ty(pointer).is_pointer() {
+            return;
+        }
+        let Some(object) = self.places.of(&st.out, pointer).object else { return };
+        let object = self.owner.get(object).unwrap_or(object);
+        if let Some(told) = self.fresh.get_mut(&object) {
+            told.get_or_insert(now);
+        }
+    }
+
+    fn is_allocator(&mut self, st: &State<'_>, func: FuncId) -> bool {
+        let layouts = st.schema.layouts();
+        *self
+            .allocators
+            .entry(func)
+            .or_insert_with(|| layouts.iter().any(|layout| layout.alloc == Some(func)))
+    }
+
+    fn called(&mut self, st: &State<'_>, inst: &Inst, func: FuncId, now: u32) {
+        inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
+        let effects = &st.schema.func(func).effects;
+        self.forget(if effects.reenters { &ClassSet::All } else { &effects.writes });
+        if let (true, Some(result)) = (self.is_allocator(st, func), inst.result) {
+            self.fresh.insert(result, None);
+        }
+    }
+}
+
+impl Pass for Heap {
+    fn name(&self) -> &'static str {
+        "heap"
+    }
+
+    fn rules(&self) -> Vec<&'static str> {
+        vec!["load_seen", "load_of_store", "load_of_narrow_store", "store_same"]
+    }
+
+    fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
+        Ok(match (inst.op, inst.payload) {
+            (Op::Load, Payload::Cell(cell)) => self.load(cx, inst, cell),
+            (Op::Store, Payload::Cell(cell)) => self.store(cx, inst, cell),
+            _ => Outcome::Keep,
+        })
+    }
+
+    fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
+        let st = &*st;
+        self.places.note(&st.out, st.schema, inst);
+        let now = inst.result.map_or(st.out.values.len() as u32, |result| result.0);
+        match (inst.op, inst.payload) {
+            (Op::Load, Payload::Cell(cell)) => {
+                let Some(value) = inst.result else { return };
+                let at = self.access(st, inst.args[0], cell);
+                self.learn(st.schema.cell(cell).class, Entry { at, value, stored: false });
+                if let Some(object) = at.place.object.filter(|_| st.out.ty(value).is_pointer()) {
+                    let owner = self.owner.get(object).unwrap_or(object);
+                    if self.fresh.contains_key(&owner) {
+                        self.owner.set(value, owner);
+                    }
+                }
+            }
+            (Op::Store, Payload::Cell(cell)) => {
+                self.tell(st, inst.args[1], now);
+                let at = self.access(st, inst.args[0], cell);
+                let class = st.schema.cell(cell).class;
+                self.overwrite(st, class, &at);
+                self.learn(class, Entry { at, value: inst.args[1], stored: true });
+            }
+            (_, Payload::Func(func)) => self.called(st, inst, func, now),
+            (Op::Select | Op::AddrToInt, _) => inst.args.iter().for_each(|&arg| self.tell(st, arg, now)),
+            // Only where record operations are kept.
+            (op, _) if op.is(Flags::RECORD) => {
+                inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
+                if op.is(Flags::WRITES) {
+                    self.forget(&ClassSet::All);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn label(&mut self) {
+        self.known.clear();
+        self.fresh.clear();
+        self.owner.clear();
+    }
+}
+
+/// The same access with what has become known of its root and index since.
+fn refreshed(st: &State<'_>, mut at: Access) -> Access {
+    if let Some((index, stride)) = at.place.index {
+        if let Some(index) = st.out.int_of(st.resolve(index)) {
+            at.place.index = None;
+            at.place.disp = at.place.disp.wrapping_add(index.wrapping_mul(stride));
+        }
+    }
+    if let Some(root) = at.place.root {
+        let root = st.resolve(root);
+        match st.out.bits_of(root) {
+            Some(bits) if st.out.ty(root) == Type::Addr => {
+                at.place.root = None;
+                at.place.disp = at.place.disp.wrapping_add(bits as i64);
+            }
+            _ => at.place.root = Some(root),
+        }
+    }
+    at
+}
+
+/// Whether two objects differ: different constants, or of classes that exclude each other.
+fn differ(st: &State<'_>, a: &Place, b: &Place) -> bool {
+    let (Some(a), Some(b)) = (a.root, b.root) else { return false };
+    if st.out.ty(a) != Type::Ref || st.out.ty(b) != Type::Ref {
+        return false;
+    }
+    match (st.out.constant_of(a), st.out.constant_of(b)) {
+        (Some(Const::Bits(a)), Some(Const::Bits(b))) => return a != b,
+        (Some(Const::Object(a)), Some(Const::Object(b))) => return a != b,
+        _ => {}
+    }
+    let class_word = |object| {
+        let layout = st.facts.class_of(st.schema, object)?;
+        st.schema.layout(layout).class_word
+    };
+    match (class_word(a), class_word(b)) {
+        (Some((cell, is)), Some((other, wants))) => cell == other && is != wants,
+        _ => false,
+    }
+}
+
+/// What a load reads after `value` was stored to the same narrow cell, where that is known.
+fn narrowed(st: &mut State<'_>, value: Value, at: &Access) -> Option<Value> {
+    if planted(Bug::HeapNarrowForwarded) {
+        return Some(value);
+    }
+    let shift = 64 - 8 * at.width as u32;
+    if let Some(int) = st.out.int_of(value) {
+        let extended = match at.signed {
+            true => int << shift >> shift,
+            false => ((int as u64) << shift >> shift) as i64,
+        };
+        return Some(st.out.const_int(extended));
+    }
+    let room = 8 * at.width as u32 - at.signed as u32;
+    fits(st, value, room, at).then_some(value)
+}
+
+/// Whether an integer is known to be what extension makes of its lowest bytes: not negative and of at most `room` bits,
+/// or itself loaded from as small a cell.
+fn fits(st: &State<'_>, value: Value, room: u32, at: &Access) -> bool {
+    let Some(def) = st.def(value) else { return false };
+    let constant = def.args.get(1).and_then(|&arg| st.out.int_of(arg));
+    match (def.op, def.payload, constant) {
+        (Op::Load, Payload::Cell(cell), _) => {
+            let cell = st.schema.cell(cell);
+            match cell.signed {
+                true => at.signed && cell.width <= at.width,
+                false => 8 * cell.width as u32 <= room,
+            }
+        }
+        (Op::IntAnd, _, Some(mask)) => mask >= 0 && 64 - mask.leading_zeros() <= room,
+        (Op::IntShr, _, Some(count)) => 64 - (count as u32 & 63) <= room,
+        (op, _, _) => is_compare(op),
+    }
+}

@@ -1,0 +1,106 @@
+//! Stores that are overwritten before anybody can look go.
+//!
+//! Problem: a loop body writes the same field twice, and only the second value is ever seen. Design: one backward walk
+//! over the finished trace keeps, per alias class, the accesses that are overwritten further on with nothing between
+//! that could see the difference. A store to exactly such bytes goes. Loads that may meet an access strike it out,
+//! calls strike out the classes that they read, and everything that can leave the trace strikes out all, since the
+//! interpreter reads memory there. At most [`KEPT`](super::KEPT) accesses of a class are kept, so the walk is linear.
+//!
+//! Invariant: memory is what it was at every exit, label and call that reads it. Example:
+//!
+//! ```text
+//! store(p0, BoxedInteger.intval, i1)       => gone
+//! i3 = int_add(i1, i2)
+//! store(p0, BoxedInteger.intval, i3)
+//! ```
+
+use std::collections::{HashMap, VecDeque};
+
+use tracelift_core::ops::Flags;
+use tracelift_core::schema::{ClassId, ClassSet};
+use tracelift_core::{Inst, Op, Payload, Schema, Trace};
+
+use super::place::{Access, Places};
+use super::KEPT;
+use crate::Report;
+
+/// The names of the rewrites here.
+pub(crate) const RULES: &[&str] = &["store_overwritten"];
+
+/// Accesses whose bytes are written before they are read, by class.
+#[derive(Default)]
+struct Overwritten(HashMap<ClassId, VecDeque<Access>>);
+
+impl Overwritten {
+    fn contains(&self, class: ClassId, at: &Access) -> bool {
+        // Another view of the same bytes overwrites them as well.
+        let covers = |later: &Access| later.place == at.place && later.width >= at.width;
+        self.0.get(&class).is_some_and(|accesses| accesses.iter().any(covers))
+    }
+
+    fn add(&mut self, class: ClassId, at: Access) {
+        let accesses = self.0.entry(class).or_default();
+        if accesses.len() == KEPT {
+            accesses.pop_front();
+        }
+        accesses.push_back(at);
+    }
+
+    fn read(&mut self, trace: &Trace, places: &Places, class: ClassId, at: &Access) {
+        if let Some(accesses) = self.0.get_mut(&class) {
+            accesses.retain(|later| places.are_disjoint(trace, later, at));
+        }
+    }
+
+    fn read_set(&mut self, classes: &ClassSet) {
+        match classes {
+            ClassSet::None => {}
+            ClassSet::Some(classes) => classes.iter().for_each(|class| drop(self.0.remove(class))),
+            ClassSet::All => self.0.clear(),
+        }
+    }
+}
+
+/// Whether memory can be looked at there by somebody that the trace does not show.
+fn is_watched(inst: &Inst) -> bool {
+    inst.is_exit() || inst.op == Op::Label || inst.op.is(Flags::ENDS) || inst.op.is(Flags::RECORD)
+}
+
+/// The trace without stores that are overwritten; at most as many go as the fuel that is left allows.
+pub(crate) fn remove_overwritten(trace: &mut Trace, schema: &Schema, fuel: Option<u64>, report: &mut Report) {
+    let mut fuel = fuel.map(|fuel| fuel.saturating_sub(report.rewrites()));
+    let mut places = Places::default();
+    for inst in &trace.insts {
+        places.note(trace, schema, inst);
+    }
+    let mut overwritten = Overwritten::default();
+    let mut dead = vec![false; trace.insts.len()];
+    for (index, inst) in trace.insts.iter().enumerate().rev() {
+        report.visited += 1;
+        match (inst.op, inst.payload) {
+            (Op::Store, Payload::Cell(cell)) => {
+                let cell = schema.cell(cell);
+                let at = Access::new(places.of(trace, inst.args[0]), cell);
+                if overwritten.contains(cell.class, &at) && fuel != Some(0) {
+                    fuel = fuel.map(|fuel| fuel - 1);
+                    dead[index] = true;
+                    *report.rules.entry(RULES[0]).or_default() += 1;
+                } else {
+                    overwritten.add(cell.class, at);
+                }
+            }
+            (Op::Load, Payload::Cell(cell)) => {
+                let cell = schema.cell(cell);
+                let at = Access::new(places.of(trace, inst.args[0]), cell);
+                overwritten.read(trace, &places, cell.class, &at);
+            }
+            _ if is_watched(inst) => overwritten.0.clear(),
+            (_, Payload::Func(func)) => {
+                let effects = &schema.func(func).effects;
+                overwritten.read_set(if effects.reenters { &ClassSet::All } else { &effects.reads });
+            }
+            _ => {}
+        }
+    }
+    crate::dce::retain(trace, |index| !dead[index]);
+}

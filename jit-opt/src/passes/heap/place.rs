@@ -1,0 +1,205 @@
+//! Where in memory an access lies: addresses in a normal form, and whether two of them can meet.
+//!
+//! Problem: the same item is reached as `item_addr(a, i)` and as `addr_add(a, 16)` behind `i + 1`, and two accesses
+//! that never meet must not hinder each other. Design: every address is a root value, at most one scaled index and a
+//! displacement, noted when its instruction is committed, so that an address costs constant time. Integer sums,
+//! differences and products with constants are looked through; all of it wraps at 64 bits as the machine does, so the
+//! form is exact. Two accesses are disjoint by *distance* (same root and index, displacements apart), by *residue*
+//! (different indexes, but displacements that differ modulo a power of two that divides both strides), and both of
+//! these also hold for different roots that are each the start of an object, or of the same part of records: two
+//! starts are equal, or their objects do not overlap.
+//!
+//! Invariant: an answer "disjoint" holds for every run; an answer "not disjoint" says nothing. Example: with
+//! `i2 = int_add(i1, 1)`, items `i1` and `i2` of 16 bytes each are `a + 16 * i1` and `a + 16 * i1 + 16`: disjoint.
+
+use tracelift_core::schema::{Cell, CellId};
+use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type, Value};
+
+use crate::facts::ValueTable;
+
+/// An address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    /// What everything is relative to; `None` for absolute addresses.
+    pub root: Option<Value>,
+    /// An integer and how many bytes each step of it is.
+    pub index: Option<(Value, i64)>,
+    /// Bytes added.
+    pub disp: i64,
+    /// The pointer that the address was made from: the root, unless a second index hides it.
+    pub object: Option<Value>,
+}
+
+/// A place and what is read or written there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub place: Place,
+    pub width: u8,
+    pub ty: Type,
+    pub signed: bool,
+    pub immutable: bool,
+}
+
+impl Access {
+    pub fn new(place: Place, cell: &Cell) -> Access {
+        let place = Place { disp: place.disp.wrapping_add(cell.offset as i64), ..place };
+        Access { place, width: cell.width, ty: cell.ty, signed: cell.signed, immutable: cell.immutable }
+    }
+
+    /// Whether both touch exactly the same bytes through the same view.
+    pub fn is_same(&self, other: &Access) -> bool {
+        let (a, b) = (&self.place, &other.place);
+        (a.root, a.index, a.disp) == (b.root, b.index, b.disp)
+            && (self.width, self.ty) == (other.width, other.ty)
+    }
+}
+
+/// `value * scale + plus`.
+#[derive(Clone, Copy, Debug)]
+struct Linear {
+    value: Value,
+    scale: i64,
+    plus: i64,
+}
+
+/// The normal forms of the addresses and integers of a trace, as far as it was walked.
+#[derive(Default)]
+pub(super) struct Places {
+    places: ValueTable<Place>,
+    linear: ValueTable<Linear>,
+    /// Values loaded from the cell that holds the address of a part: the start of that part.
+    starts: ValueTable<CellId>,
+    /// Those cells, once they were asked for.
+    bases: Option<Vec<CellId>>,
+}
+
+impl Places {
+    /// The place of an address or object.
+    pub fn of(&self, trace: &Trace, pointer: Value) -> Place {
+        if let Some(place) = self.places.get(pointer) {
+            return place;
+        }
+        match (trace.ty(pointer), trace.bits_of(pointer)) {
+            (Type::Addr, Some(bits)) => Place { root: None, index: None, disp: bits as i64, object: None },
+            _ => Place { root: Some(pointer), index: None, disp: 0, object: Some(pointer) },
+        }
+    }
+
+    fn linear_of(&self, trace: &Trace, value: Value) -> Result<Linear, i64> {
+        match trace.int_of(value) {
+            Some(int) => Err(int),
+            None => Ok(self.linear.get(value).unwrap_or(Linear { value, scale: 1, plus: 0 })),
+        }
+    }
+
+    /// `base + index * stride + offset`.
+    fn item(&self, trace: &Trace, base: Value, index: Value, stride: i64, offset: i64) -> Place {
+        let from = self.of(trace, base);
+        match self.linear_of(trace, index) {
+            Err(int) => {
+                let disp = from.disp.wrapping_add(int.wrapping_mul(stride)).wrapping_add(offset);
+                Place { disp, ..from }
+            }
+            Ok(linear) => {
+                let from = match from.index {
+                    None => from,
+                    Some(_) => Place { root: Some(base), index: None, disp: 0, object: from.object },
+                };
+                let plus = linear.plus.wrapping_mul(stride).wrapping_add(offset);
+                let index = Some((linear.value, linear.scale.wrapping_mul(stride)));
+                Place { index, disp: from.disp.wrapping_add(plus), ..from }
+            }
+        }
+    }
+
+    /// Notes what a committed instruction defines.
+    pub fn note(&mut self, trace: &Trace, schema: &Schema, inst: &Inst) {
+        let Some(result) = inst.result else { return };
+        match (inst.op, inst.payload) {
+            (Op::RefToAddr, _) => self.places.set(result, self.of(trace, inst.args[0])),
+            (Op::AddrAdd, _) => {
+                self.places.set(result, self.item(trace, inst.args[0], inst.args[1], 1, 0));
+            }
+            (Op::ItemAddr, Payload::Scale { stride, offset }) => {
+                let place = self.item(trace, inst.args[0], inst.args[1], stride as i64, offset as i64);
+                self.places.set(result, place);
+            }
+            (Op::Load, Payload::Cell(cell)) if trace.ty(result) == Type::Addr => {
+                if self.bases.get_or_insert_with(|| bases(schema)).contains(&cell) {
+                    self.starts.set(result, cell);
+                }
+            }
+            _ => self.note_integer(trace, inst, result),
+        }
+    }
+
+    fn note_integer(&mut self, trace: &Trace, inst: &Inst, result: Value) {
+        let commutes = match inst.op {
+            Op::IntAdd | Op::IntAddOvf | Op::IntMul => true,
+            Op::IntSub | Op::IntSubOvf | Op::IntShl => false,
+            _ => return,
+        };
+        let (linear, int) = match (self.linear_of(trace, inst.args[0]), self.linear_of(trace, inst.args[1])) {
+            (Ok(linear), Err(int)) => (linear, int),
+            (Err(int), Ok(linear)) if commutes => (linear, int),
+            _ => return,
+        };
+        let scaled = |by: i64| Linear {
+            scale: linear.scale.wrapping_mul(by),
+            plus: linear.plus.wrapping_mul(by),
+            ..linear
+        };
+        let linear = match inst.op {
+            Op::IntMul => scaled(int),
+            Op::IntShl => scaled(1i64.wrapping_shl(int as u32)),
+            Op::IntAdd | Op::IntAddOvf => Linear { plus: linear.plus.wrapping_add(int), ..linear },
+            _ => Linear { plus: linear.plus.wrapping_sub(int), ..linear },
+        };
+        self.linear.set(result, linear);
+    }
+
+    /// Whether two roots are starts of the same kind: then they are equal, or what they start does not overlap.
+    fn are_starts(&self, trace: &Trace, a: Value, b: Value) -> bool {
+        match (trace.ty(a), trace.ty(b)) {
+            (Type::Ref, Type::Ref) => true,
+            (Type::Addr, Type::Addr) => {
+                self.starts.get(a).is_some_and(|cell| self.starts.get(b) == Some(cell))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two accesses never share a byte, whatever the values are.
+    pub fn are_disjoint(&self, trace: &Trace, a: &Access, b: &Access) -> bool {
+        let comparable = match (a.place.root, b.place.root) {
+            (Some(one), Some(two)) => one == two || self.are_starts(trace, one, two),
+            (one, two) => one == two,
+        };
+        if !comparable {
+            return false;
+        }
+        let distance = b.place.disp.wrapping_sub(a.place.disp) as u64;
+        let (a_width, b_width) = (a.width as u64, b.width as u64);
+        if a.place.index == b.place.index {
+            return distance >= a_width && distance.wrapping_neg() >= b_width;
+        }
+        // The addresses differ by the distance and multiples of both strides; 2^64 is such a multiple only for powers
+        // of two.
+        let stride = |place: &Place| place.index.map_or(0, |(_, stride)| stride as u64);
+        let shift = (stride(&a.place) | stride(&b.place)).trailing_zeros().min(63);
+        let modulus = 1u64 << shift;
+        let residue = distance & (modulus - 1);
+        residue >= a_width && modulus - residue >= b_width
+    }
+}
+
+/// The cells that hold addresses of parts.
+fn bases(schema: &Schema) -> Vec<CellId> {
+    let parts = |layout: &tracelift_core::schema::Layout| {
+        [layout.items.as_ref().map(|items| items.base), layout.keys.as_ref().map(|keys| keys.base)]
+    };
+    let mut bases: Vec<CellId> = schema.layouts().iter().flat_map(parts).flatten().collect();
+    bases.sort();
+    bases.dedup();
+    bases
+}
