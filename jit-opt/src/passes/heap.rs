@@ -16,7 +16,8 @@
 //!    is truncated and extended here) or known to fit; else the load stays, and is itself known from then on.
 //! 3. **Guards change nothing.** Calls change the classes that they declare; one that re-enters the host changes all.
 //! 4. **Immutable cells** are struck out only by stores to immutable cells: those that make the object.
-//! 5. **Nothing across a label** that is not the entry.
+//! 5. **Volatile cells** are never in the list.
+//! 6. **Nothing across a label** that is not the entry.
 //!
 //! Invariant: every entry says what its bytes hold now, on every run that comes this far. Example:
 //!
@@ -92,7 +93,8 @@ impl Heap {
     /// What is known of exactly these bytes through this view, the newest first.
     fn find(&self, st: &State<'_>, class: ClassId, at: &Access) -> Vec<Entry> {
         let Some(known) = self.known.get(&class) else { return Vec::new() };
-        known.iter().rev().filter(|entry| refreshed(st, entry.at).is_same(at)).copied().collect()
+        let is_there = |entry: &&Entry| !at.volatile && refreshed(st, entry.at).is_same(at);
+        known.iter().rev().filter(is_there).copied().collect()
     }
 
     fn load(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst, cell: CellId) -> Outcome {
@@ -129,6 +131,9 @@ impl Heap {
     }
 
     fn learn(&mut self, class: ClassId, entry: Entry) {
+        if entry.at.volatile {
+            return;
+        }
         let known = self.known.entry(class).or_default();
         if known.len() == KEPT {
             known.pop_front();

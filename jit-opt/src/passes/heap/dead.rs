@@ -81,7 +81,7 @@ pub(crate) fn remove_overwritten(trace: &mut Trace, schema: &Schema, fuel: Optio
             (Op::Store, Payload::Cell(cell)) => {
                 let cell = schema.cell(cell);
                 let at = Access::new(places.of(trace, inst.args[0]), cell);
-                if overwritten.contains(cell.class, &at) && fuel != Some(0) {
+                if !at.volatile && overwritten.contains(cell.class, &at) && fuel != Some(0) {
                     fuel = fuel.map(|fuel| fuel - 1);
                     dead[index] = true;
                     *report.rules.entry(RULES[0]).or_default() += 1;

@@ -38,12 +38,15 @@ pub(super) struct Access {
     pub ty: Type,
     pub signed: bool,
     pub immutable: bool,
+    /// May change without a store: never known, and always stored.
+    pub volatile: bool,
 }
 
 impl Access {
     pub fn new(place: Place, cell: &Cell) -> Access {
         let place = Place { disp: place.disp.wrapping_add(cell.offset as i64), ..place };
-        Access { place, width: cell.width, ty: cell.ty, signed: cell.signed, immutable: cell.immutable }
+        let Cell { width, ty, signed, immutable, volatile, .. } = *cell;
+        Access { place, width, ty, signed, immutable, volatile }
     }
 
     /// Whether both touch exactly the same bytes through the same view.
