@@ -194,7 +194,7 @@ static int describe_items (tl_vm *vm, TluaSchema *schema) {
       && tl_set_items(vm, schema->table, count, base, 1, &element) == TL_OK;
 }
 
-static int describe_keys (tl_vm *vm, TluaSchema *schema) {
+static int describe_keys (tl_vm *vm, TluaSchema *schema, tl_func insert) {
   static const char *const names[4] = { "node.int", "node.float", "node.ref", "node.addr" };
   tl_element element = { .stride = sizeof(Node), .absent = schema->tag_of[LUA_VEMPTY] };
   tl_cell size = number_cell(vm, "table.log_size", offsetof(Table, lsizenode), 1, "table.log_size", 0);
@@ -208,7 +208,7 @@ static int describe_keys (tl_vm *vm, TluaSchema *schema) {
                              tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.next"), 0 };
   tl_func find = tl_add_func(vm, "find_key", (const void *)find_key, "airr>a", 0, reads, NULL);
   return size != 0 && base != 0 && key != 0 && key_tag != 0 && element.value[TL_ADDR] != 0 && element.tag != 0 && find != 0
-      && tl_set_keys(vm, schema->table, size, base, &element, key, key_tag, ctb(LUA_VSHRSTR), find, 0) == TL_OK;
+      && tl_set_keys(vm, schema->table, size, base, &element, key, key_tag, ctb(LUA_VSHRSTR), find, insert) == TL_OK;
 }
 
 static int describe_tables (tl_vm *vm, TluaSchema *schema) {
@@ -218,7 +218,9 @@ static int describe_tables (tl_vm *vm, TluaSchema *schema) {
   tl_cell metatable = pointer_cell(vm, "table.metatable", offsetof(Table, metatable), TL_REF, "table.metatable", 0);
   schema->metatable = tl_add_field(vm, schema->table, metatable);
   schema->flags = number_cell(vm, "table.flags", offsetof(Table, flags), 1, "table.flags", 0);
-  return schema->metatable != 0 && schema->flags != 0 && describe_items(vm, schema) && describe_keys(vm, schema)
+  tl_func insert;
+  return schema->metatable != 0 && schema->flags != 0 && tlua_describe_alloc(vm, schema, &insert)
+      && describe_items(vm, schema) && describe_keys(vm, schema, insert)
       && tl_set_barrier(vm, schema->table, schema->marked, bitmask(BLACKBIT), schema->marked, WHITEBITS) == TL_OK;
 }
 

@@ -44,6 +44,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
     jit.threshold = config->threshold;
   }
   rec->vm = tl_new(&jit);
+  rec->no_nodes = tlua_rec_no_nodes(L);
   return rec->vm != NULL
       && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK
       && tlua_describe(rec->vm, &rec->schema);
@@ -137,6 +138,14 @@ static const Instruction *last_of_loop (const Proto *p, const Instruction *head)
   return last;
 }
 
+static int makes_tables (const Instruction *head, const Instruction *last) {
+  for (const Instruction *pc = head; pc <= last; pc++) {
+    if (GET_OPCODE(*pc) == OP_NEWTABLE)
+      return 1;
+  }
+  return 0;
+}
+
 static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK)
@@ -146,6 +155,7 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   rec->p = ci_func(ci)->p;
   rec->head = rec->next = pc;
   rec->last = last_of_loop(rec->p, pc);
+  rec->makes_tables = makes_tables(pc, rec->last);
   rec->is_started = 0;
   tlua_record_start(L);
 }
@@ -165,8 +175,8 @@ static void on_swallowed (lua_State *L, uint32_t *counter) {
 }
 
 /* Says what the interpreter goes on with if a guard of this instruction fails. */
-static void set_resume_point (lua_State *L, TluaRecorder *rec) {
-  const lu_byte *live = tlua_live(L, rec->p, (int)(rec->pc - rec->p->code));
+void tlua_rec_resume_here (TluaRecorder *rec) {
+  const lu_byte *live = tlua_live(rec->thread, rec->p, (int)(rec->pc - rec->p->code));
   uint64_t words[WORDS] = { 0 };
   if (live == NULL) {
     tlua_rec_give_up(rec, "out of memory");
@@ -207,11 +217,14 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   rec->base = ci->func.p + 1;
   if (pc == rec->head && rec->is_started && !close_loop(L, rec))
     return;
-  set_resume_point(L, rec);
+  tlua_rec_resume_here(rec);
   rec->is_started = 1;
   if (rec->reason == NULL) {
-    if (pc == rec->head)
+    if (pc == rec->head) {
       guard_no_hooks(rec);
+      if (rec->makes_tables)
+        tlua_rec_guard_no_debt(rec);
+    }
     tlua_rec_instruction(rec);
   }
   if (rec->reason != NULL)

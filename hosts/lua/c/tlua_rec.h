@@ -5,8 +5,8 @@
 ** register with its type, write one, say where the interpreter goes on, give up.
 **
 ** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
-** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues; tlua_describe.c tells the
-** library how Lua lays out its memory. A lowering function looks at the real values, which the instruction has not changed
+** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new tables;
+** tlua_describe.c tells the library how Lua lays out its memory. A lowering function looks at the real values, which the instruction has not changed
 ** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
 **
 ** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets 'reason', and
@@ -41,6 +41,10 @@ typedef struct TluaSchema {
   tl_cell upvalue_tag;
   tl_cell short_length;       /* of a short string */
   tl_cell long_length;        /* of a long string */
+  tl_cell global;             /* of a thread: the global state */
+  tl_cell debt;               /* of the global state: what the collector is behind */
+  tl_func new_table;          /* functions of tlua_rec_alloc.c */
+  tl_func reach_item;
   tl_func length;             /* functions of tlua_describe.c */
   tl_func power;
   tl_func modulo;
@@ -54,6 +58,7 @@ typedef struct TluaSchema {
 typedef struct TluaRecorder {
   tl_vm *vm;
   TluaSchema schema;
+  Node *no_nodes;             /* the hash part of tables without one */
   /* the recording */
   lua_State *thread;          /* NULL: none */
   CallInfo *ci;
@@ -61,6 +66,7 @@ typedef struct TluaRecorder {
   const Instruction *head;    /* the loop's first instruction */
   const Instruction *last;    /* its last one, the jump back that is farthest down */
   const Instruction *next;    /* where the lowered instruction goes on */
+  int makes_tables;           /* whether there is an OP_NEWTABLE between head and last */
   int is_started;             /* whether an instruction was lowered */
   const char *reason;         /* why to give up; NULL: go on */
   /* the instruction being lowered */
@@ -87,6 +93,8 @@ tl_type tlua_payload (int tt);
 /* --- tlua_rec.c --- */
 
 void tlua_rec_give_up (TluaRecorder *rec, const char *reason);
+/* From here on too the interpreter goes on with the instruction at hand: it must be able to do it again as a whole. */
+void tlua_rec_resume_here (TluaRecorder *rec);
 
 /* --- tlua_rec_ops.c --- */
 
@@ -115,5 +123,19 @@ tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now);
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);
 /* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
 int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
+
+/* --- tlua_rec_alloc.c --- */
+
+/* Describes the functions that make and fill tables, and the collector's account. */
+int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert);
+/* The node that all tables without a hash part share. Neither throws nor allocates. */
+Node *tlua_rec_no_nodes (lua_State *L);
+int tlua_rec_allocation (TluaRecorder *rec, Instruction i);
+/* Leaves when the collector has something to do. */
+void tlua_rec_guard_no_debt (TluaRecorder *rec);
+/* Leaves unless the index is in the array part, and moves the hint there; the interpreter goes on with this instruction. */
+void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index);
+/* Whether a key that is absent can be inserted without building the hash part anew. */
+int tlua_rec_can_insert (const Table *t, const TString *key);
 
 #endif

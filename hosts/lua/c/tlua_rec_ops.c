@@ -292,9 +292,9 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
 #define NAME(op) [OP_##op] = "opcode " #op
 
 static const char *const not_lowered[NUM_OPCODES] = {
-  NAME(NEWTABLE), NAME(SELF), NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CONCAT), NAME(CLOSE), NAME(TBC), NAME(CALL),
+  NAME(SELF), NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CONCAT), NAME(CLOSE), NAME(TBC), NAME(CALL),
   NAME(TAILCALL), NAME(RETURN), NAME(RETURN0), NAME(RETURN1), NAME(TFORPREP), NAME(TFORCALL), NAME(TFORLOOP),
-  NAME(SETLIST), NAME(CLOSURE), NAME(VARARG), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop"
+  NAME(CLOSURE), NAME(VARARG), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop"
 };
 
 /* Moves and constants; returns 0 if the opcode is none of them. */
@@ -347,7 +347,8 @@ static int control (TluaRecorder *rec, Instruction i) {
 void tlua_rec_instruction (TluaRecorder *rec) {
   Instruction i = *rec->pc;
   rec->next = rec->pc + 1;
-  if (move(rec, i) || control(rec, i) || tlua_rec_arithmetic(rec, i) || tlua_rec_memory(rec, i))
+  if (move(rec, i) || control(rec, i) || tlua_rec_arithmetic(rec, i) || tlua_rec_memory(rec, i)
+      || tlua_rec_allocation(rec, i))
     return;
   const char *name = not_lowered[GET_OPCODE(i)];
   tlua_rec_give_up(rec, name != NULL ? name : "unknown opcode");

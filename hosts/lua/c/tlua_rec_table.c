@@ -67,17 +67,25 @@ static tl_tag element_tag (TluaRecorder *rec, const TValue *slot) {
   return tag;
 }
 
-/* The array element at a positive integer, or NULL (then the recording is given up). */
-static const TValue *array_slot (TluaRecorder *rec, Operand t, lua_Integer index) {
+/*
+** The array element at a positive integer, or NULL (then the recording is given up). Arrays that are appended to lie behind
+** the hint that '#' leaves in 'alimit'.
+*/
+static const TValue *array_slot (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now) {
   Table *h = hvalue(t.now);
-  if ((lua_Unsigned)index - 1u < h->alimit)
-    return &h->array[index - 1];
+  lua_Unsigned place = (lua_Unsigned)index_now - 1u;
+  if (place < h->alimit)
+    return &h->array[place];
+  if (place < luaH_realasize(h)) {
+    tlua_rec_reach_item(rec, t, index);
+    return &h->array[place];
+  }
   tlua_rec_give_up(rec, "integer key outside the array part");
   return NULL;
 }
 
 static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, lua_Integer index_now) {
-  const TValue *slot = array_slot(rec, t, index_now);
+  const TValue *slot = array_slot(rec, t, index, index_now);
   if (slot == NULL)
     return;
   if (isempty(slot) && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX))
@@ -95,7 +103,7 @@ static int has_newindex (TluaRecorder *rec, Operand t) {
 
 static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value) {
   tl_vm *vm = rec->vm;
-  const TValue *slot = array_slot(rec, t, index_now);
+  const TValue *slot = array_slot(rec, t, index, index_now);
   if (slot == NULL)
     return;
   if (isempty(slot) || !has_newindex(rec, t)) {
@@ -137,6 +145,23 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
   }
 }
 
+/* A nil for an absent key changes nothing. */
+static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value) {
+  tl_vm *vm = rec->vm;
+  Table *h = hvalue(t.now);
+  tl_value key = tl_const_ref(vm, name);
+  int is_nil = novariant(value.tt) == LUA_TNIL;
+  if (!is_nil && isabstkey(luaH_getshortstr(h, name)) && !tlua_rec_can_insert(h, name)) {
+    tlua_rec_give_up(rec, "new key without a free node");
+    return;
+  }
+  if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
+    return;
+  tl_guard_key_absent(vm, rec->schema.table, t.value, key);
+  if (!is_nil)
+    tl_insert_key(vm, rec->schema.table, value.tag, t.value, key, value.value);
+}
+
 /* The guard on the old value's tag makes sure that the entry is present, and not nil. */
 static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value) {
   tl_vm *vm = rec->vm;
@@ -145,7 +170,7 @@ static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   Table *h = hvalue(t.now);
   const TValue *slot = luaH_getshortstr(h, name);
   if (isempty(slot)) {
-    tlua_rec_give_up(rec, "new key");
+    add_key(rec, t, name, value);
     return;
   }
   tl_tag old = element_tag(rec, slot);

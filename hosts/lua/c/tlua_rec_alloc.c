@@ -1,0 +1,269 @@
+/*
+** Tables that compiled code makes and fills.
+**
+** Problem: 'luaH_new', a new key and a longer array go through Lua's allocator, which may collect, run finalizers, and throw. All
+** three would find the registers of a compiled loop in a state that only a snapshot can put right.
+**
+** Design: compiled code calls the functions below instead. They take memory from the state's allocator, on its accounts, and
+** answer NULL when there is none, or when Lua would have to build a table anew; the trace is then left before the instruction,
+** and the interpreter does it. The collector gets its turn once per iteration, at the loop's head, where a loop that
+** makes tables looks at 'GCdebt' and leaves when there is one.
+**
+** Invariant: no function here throws, collects, or runs Lua code; each either does exactly what the interpreter does, or
+** nothing. A table has the same number of nodes, and its keys in the same order, as if no loop had been compiled: what
+** 'pairs' prints depends on it.
+**
+** Example, 'p = { x = i }' in a loop:
+**   guard_true(int_le(load global.debt g, 0)) -- collect;  p = new Table 0 1;  guard_key_absent Table p "x"
+**   insert_key Table integer p "x" i          -- finds a free node, or leaves
+*/
+
+#include "lprefix.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "tlua_rec.h"
+
+#include "lgc.h"
+#include "ltable.h"
+
+/* --- making a table --- */
+
+/*
+** All tables without nodes share one that is private to ltable.c. A table on the C stack is made to let go of its node: as no part
+** of it was or becomes longer than nothing, no memory is asked for.
+*/
+Node *tlua_rec_no_nodes (lua_State *L) {
+  Node one;
+  Table t;
+  memset(&one, 0, sizeof one);
+  memset(&t, 0, sizeof t);
+  setnilkey(&one);
+  setempty(gval(&one));
+  t.node = &one;
+  luaH_resize(L, &t, 0, 0);
+  return t.node;
+}
+
+/* 'size' is 0 or a power of two. Returns 0 on lack of memory. */
+static int add_nodes (lua_State *L, Table *t, size_t size) {
+  if (size == 0) {
+    t->node = ((TluaRecorder *)L->jit->engine_state)->no_nodes;
+    t->lsizenode = 0;
+    t->lastfree = NULL;
+    return 1;
+  }
+  t->node = (Node *)tlua_realloc(L, NULL, 0, size * sizeof(Node));
+  if (t->node == NULL)
+    return 0;
+  for (size_t n = 0; n < size; n++) {
+    gnext(&t->node[n]) = 0;
+    setnilkey(&t->node[n]);
+    setempty(gval(&t->node[n]));
+  }
+  t->lsizenode = 0;
+  while (((size_t)1 << t->lsizenode) < size)
+    t->lsizenode++;
+  t->lastfree = t->node + size;
+  return 1;
+}
+
+static int add_array (lua_State *L, Table *t, size_t size) {
+  t->array = NULL;
+  t->alimit = (unsigned int)size;
+  if (size == 0)
+    return 1;
+  t->array = (TValue *)tlua_realloc(L, NULL, 0, size * sizeof(TValue));
+  if (t->array == NULL)
+    return 0;
+  for (size_t n = 0; n < size; n++)
+    setempty(&t->array[n]);
+  return 1;
+}
+
+/* A new object as luaC_newobj makes it: white, the first of all. It is linked when nothing can fail any more. */
+static void link_object (lua_State *L, Table *t) {
+  global_State *g = G(L);
+  GCObject *o = obj2gco(t);
+  o->marked = luaC_white(g);
+  o->tt = LUA_VTABLE;
+  o->next = g->allgc;
+  g->allgc = o;
+}
+
+static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t keys) {
+  /* Lua tells its allocator the type of a new object where the size of an old one would be */
+  Table *t = (Table *)tlua_realloc(L, NULL, LUA_TTABLE, sizeof(Table));
+  (void)layout;
+  if (t == NULL)
+    return NULL;
+  t->metatable = NULL;
+  t->gclist = NULL;
+  t->flags = cast_byte(maskflags);
+  if (!add_nodes(L, t, (size_t)keys)) {
+    tlua_realloc(L, t, sizeof(Table), 0);
+    return NULL;
+  }
+  if (!add_array(L, t, (size_t)items)) {
+    if (keys > 0)
+      tlua_realloc(L, t->node, (size_t)keys * sizeof(Node), 0);
+    tlua_realloc(L, t, sizeof(Table), 0);
+    return NULL;
+  }
+  link_object(L, t);
+  return t;
+}
+
+/* --- new keys --- */
+
+/* Whether 'luaH_newkey' will find a place. Its own search gives nodes up as it goes; this one looks at them only. */
+static int has_place (const Table *t, const TString *key) {
+  if (isdummy(t))
+    return 0;
+  if (isempty(gval(gnode(t, lmod(key->hash, sizenode(t))))))
+    return 1;
+  for (const Node *n = t->lastfree; n > t->node; ) {
+    if (keyisnil(--n))
+      return 1;
+  }
+  return 0;
+}
+
+/*
+** The node for a key that has no value, with whatever value: the trace writes the real one at once. A key that lost its value
+** may still have its node, which then serves again.
+*/
+static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
+  const TValue *slot = luaH_getshortstr(t, key);
+  (void)layout;
+  if (isabstkey(slot)) {
+    TValue name, any;
+    if (!has_place(t, key))
+      return NULL;
+    setsvalue(L, &name, key);
+    setbfvalue(&any);
+    luaH_finishset(L, t, &name, slot, &any);
+    slot = luaH_getshortstr(t, key);
+  }
+  invalidateTMcache(t);
+  return nodefromval(slot);
+}
+
+/* --- array elements behind the hint --- */
+
+/*
+** The array may be longer than 'alimit' says. As 'luaH_getint' does, this moves the hint to an element that is there; NULL
+** if there is none.
+*/
+static TValue *reach_item (Table *t, int64_t index) {
+  lua_Unsigned place = l_castS2U(index) - 1u;
+  if (place >= t->alimit) {
+    if (isrealasize(t) || (place & ~(t->alimit - (lua_Unsigned)1u)) >= t->alimit)
+      return NULL;
+    t->alimit = cast_uint(index);
+  }
+  return &t->array[place];
+}
+
+/* --- what the library is told --- */
+
+#define CLASSES 12
+
+/* The alias classes with these names, ended by 0. */
+static const tl_class *classes (tl_vm *vm, tl_class store[CLASSES], const char *const *names) {
+  int n = 0;
+  for (; names[n] != NULL; n++)
+    store[n] = tl_alias_class(vm, names[n]);
+  store[n] = 0;
+  return store;
+}
+
+/* Before the table's parts are described; sets 'insert'. */
+int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert) {
+  static const char *const nothing[] = { NULL };
+  static const char *const account[] = { "global.debt", NULL };
+  static const char *const searched[] = { "table.log_size", "table.nodes", "table.last_free", "table.flags", "node.key", "node.key_tag",
+                                          "node.tag", "node.value", "node.next", "object.marked", NULL };
+  static const char *const moved[] = { "table.last_free", "table.flags", "node.key", "node.key_tag", "node.tag", "node.value",
+                                       "node.next", "object.marked", NULL };
+  static const char *const array[] = { "table.count", "table.array", "table.flags", NULL };
+  static const char *const count[] = { "table.count", NULL };
+  tl_class reads[CLASSES], writes[CLASSES];
+  schema->new_table = tl_add_func(vm, "new_table", (const void *)new_table, "aiii>r", TL_EFFECT_ALLOCATES,
+                                  classes(vm, reads, nothing), classes(vm, writes, account));
+  *insert = tl_add_func(vm, "insert_key", (const void *)insert_key, "airr>a", 0, classes(vm, reads, searched),
+                        classes(vm, writes, moved));
+  schema->reach_item = tl_add_func(vm, "reach_item", (const void *)reach_item, "ri>a", 0, classes(vm, reads, array),
+                                   classes(vm, writes, count));
+  schema->global = tl_add_cell(vm, "thread.global", offsetof(lua_State, l_G), 8, TL_ADDR, tl_alias_class(vm, "thread.global"),
+                               TL_IMMUTABLE);
+  schema->debt = tl_add_cell(vm, "global.debt", offsetof(global_State, GCdebt), 8, TL_INT, tl_alias_class(vm, "global.debt"), 0);
+  return schema->new_table != 0 && *insert != 0 && schema->reach_item != 0 && schema->global != 0 && schema->debt != 0
+      && tl_set_alloc(vm, schema->table, schema->new_table) == TL_OK;
+}
+
+/* --- lowering --- */
+
+void tlua_rec_guard_no_debt (TluaRecorder *rec) {
+  tl_vm *vm = rec->vm;
+  tl_value debt = tl_load(vm, rec->schema.debt, tl_load(vm, rec->schema.global, tl_context(vm)));
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_LE, debt, tl_const_int(vm, 0)), 0, TL_EXIT_COLLECT);
+}
+
+/* Larger tables are not worth a thought, and a size that overflows is the interpreter's error to raise. */
+#define MOST_ITEMS (1 << 20)
+#define MOST_KEYS_LOG 20
+
+static void new_record (TluaRecorder *rec, Instruction i) {
+  int log = GETARG_B(i);  /* of the number of nodes, and 1 more; 0: none */
+  int64_t items = GETARG_C(i);
+  if (TESTARG_k(i))
+    items += (int64_t)GETARG_Ax(rec->pc[1]) * (MAXARG_C + 1);
+  if (items > MOST_ITEMS || log > MOST_KEYS_LOG) {
+    tlua_rec_give_up(rec, "large table constructor");
+    return;
+  }
+  uint32_t keys = log > 0 ? (uint32_t)1 << (log - 1) : 0;
+  tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VTABLE), tl_new_record(rec->vm, rec->schema.table, (uint32_t)items, keys));
+  rec->next = rec->pc + 2;
+}
+
+/* The interpreter can do the whole instruction again wherever it stopped, so that each item may leave by itself. */
+static void set_list (TluaRecorder *rec, Instruction i) {
+  int a = GETARG_A(i), count = GETARG_B(i);
+  int64_t behind = GETARG_C(i);
+  if (TESTARG_k(i)) {
+    behind += (int64_t)GETARG_Ax(rec->pc[1]) * (MAXARG_C + 1);
+    rec->next = rec->pc + 2;
+  }
+  Operand t = tlua_rec_register(rec, a);
+  if (count == 0 || behind + count > (int64_t)hvalue(t.now)->alimit) {
+    tlua_rec_give_up(rec, count == 0 ? "list of open length" : "list longer than the array part");
+    return;
+  }
+  for (int n = 1; n <= count && rec->reason == NULL; n++) {
+    Operand value = tlua_rec_register(rec, a + n);
+    if (n > 1)
+      tlua_rec_resume_here(rec);
+    tl_put_item(rec->vm, rec->schema.table, value.tag, t.value, tl_const_int(rec->vm, behind + n), value.value);
+  }
+}
+
+void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index) {
+  tl_value arguments[2] = { t.value, index };
+  tl_try_call(rec->vm, rec->schema.reach_item, arguments, 2);
+  tlua_rec_resume_here(rec);
+}
+
+int tlua_rec_can_insert (const Table *t, const TString *key) {
+  return has_place(t, key);
+}
+
+int tlua_rec_allocation (TluaRecorder *rec, Instruction i) {
+  switch (GET_OPCODE(i)) {
+    case OP_NEWTABLE: new_record(rec, i); return 1;
+    case OP_SETLIST: set_list(rec, i); return 1;
+    default: return 0;
+  }
+}
