@@ -77,8 +77,18 @@ impl Generator {
                     // Any bits may be there; as a float they may be a NaN, which is fine for floats.
                     return self.load(at, cell).map(|_| ());
                 }
+                // What is read on both sides of a store shows whether it was rightly taken to be the same.
+                let other = self.buffer_address(0, 4)?;
+                let seen = self.number_cell();
+                let looks_around = self.rng.chance(50);
+                if looks_around {
+                    self.load(other, seen)?;
+                }
                 let value = self.number(cell)?;
                 self.store(at, cell, value)?;
+                if looks_around {
+                    self.load(other, seen)?;
+                }
                 if self.rng.chance(50) {
                     let cell = self.number_cell();
                     self.load(at, cell)?;

@@ -123,8 +123,6 @@ fn every_pass_can_be_off() {
         "-dce",
         "-all,+fold",
         "-all,+guards",
-        "-virtuals",
-        "-all,+virtuals",
         "-all,+load_forward",
         "-all,+store_forward",
         "-all,+dead_store",
