@@ -85,11 +85,10 @@ static int add_array (lua_State *L, Table *t, size_t size) {
 /* A new object as luaC_newobj makes it: white, the first of all. It is linked when nothing can fail any more. */
 static void link_object (lua_State *L, Table *t) {
   global_State *g = G(L);
-  GCObject *o = obj2gco(t);
-  o->marked = luaC_white(g);
-  o->tt = LUA_VTABLE;
-  o->next = g->allgc;
-  g->allgc = o;
+  t->marked = luaC_white(g);
+  t->tt = LUA_VTABLE;
+  t->next = g->allgc;
+  g->allgc = obj2gco(t);
 }
 
 static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t keys) {
@@ -117,11 +116,15 @@ static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t ke
 
 /* --- new keys --- */
 
+static Node *main_position (const Table *t, const TString *key) {
+  return gnode(t, lmod(key->hash, sizenode(t)));
+}
+
 /* Whether 'luaH_newkey' will find a place. Its own search gives nodes up as it goes; this one looks at them only. */
 static int has_place (const Table *t, const TString *key) {
   if (isdummy(t))
     return 0;
-  if (isempty(gval(gnode(t, lmod(key->hash, sizenode(t))))))
+  if (isempty(gval(main_position(t, key))))
     return 1;
   for (const Node *n = t->lastfree; n > t->node; ) {
     if (keyisnil(--n))
@@ -139,9 +142,16 @@ static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
   (void)layout;
   if (isabstkey(slot)) {
     TValue name, any;
+    Node *n = main_position(t, key);
+    setsvalue(L, &name, key);
+    if (isempty(gval(n)) && !isdummy(t)) {  /* the usual case, without a search */
+      setnodekey(L, n, &name);
+      luaC_barrierback(L, obj2gco(t), &name);
+      invalidateTMcache(t);
+      return n;
+    }
     if (!has_place(t, key))
       return NULL;
-    setsvalue(L, &name, key);
     setbfvalue(&any);
     luaH_finishset(L, t, &name, slot, &any);
     slot = luaH_getshortstr(t, key);
