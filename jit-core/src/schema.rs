@@ -103,7 +103,16 @@ pub struct Cell {
 impl Cell {
     /// An 8-byte, mutable cell.
     pub fn new(name: &str, offset: i32, ty: Type, class: ClassId) -> Cell {
-        Cell { name: name.to_string(), offset, width: 8, signed: false, ty, class, immutable: false, volatile: false }
+        Cell {
+            name: name.to_string(),
+            offset,
+            width: 8,
+            signed: false,
+            ty,
+            class,
+            immutable: false,
+            volatile: false,
+        }
     }
 
     /// An unsigned integer cell of `width` bytes.
