@@ -14,6 +14,7 @@ pub enum Bug {
     FoldSubSwapped, FoldShiftUnmasked, GuardForgottenAcrossLabel, GuardFalseTakenAsTrue, ExpandNoBoundsCheck,
     ExpandNoTagCheck,
     HeapStoreAliasIgnored, HeapCallKeepsLoads, HeapNarrowForwarded,
+    VirtualSetForgotten, VirtualMissingInSnapshot, LiftTwice, PeelJumpArgStale, PeelAliasIgnored, PeelInputsKept,
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
     // Resume data
@@ -28,6 +29,8 @@ impl Bug {
         Bug::ExpandNoBoundsCheck, Bug::ExpandNoTagCheck, Bug::LowerUnsignedAsSigned, Bug::LowerFloorDivTruncates,
         Bug::LowerNarrowLoadSigned, Bug::LowerJumpArgsSequential, Bug::ResumeSlotShifted, Bug::ResumeConstantDropped,
         Bug::HeapStoreAliasIgnored, Bug::HeapCallKeepsLoads, Bug::HeapNarrowForwarded,
+        Bug::VirtualSetForgotten, Bug::VirtualMissingInSnapshot, Bug::LiftTwice, Bug::PeelJumpArgStale,
+        Bug::PeelAliasIgnored, Bug::PeelInputsKept,
     ];
 }
 

@@ -14,6 +14,8 @@ use std::collections::HashMap;
 use tracelift_core::schema::{ClassId, ClassSet, LayoutId};
 use tracelift_core::{Schema, Value};
 
+use crate::statics::StaticHeap;
+
 /// A table by value.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueTable<T>(Vec<Option<T>>);
@@ -85,6 +87,10 @@ pub(crate) struct Facts {
     pub nonzero: ValueTable<()>,
     /// References and addresses that are known not to be null.
     pub nonnull: ValueTable<()>,
+    /// Objects that do not exist yet.
+    pub statics: StaticHeap,
+    /// The real objects of those that were lifted.
+    pub lifted: ValueTable<Value>,
     /// How often memory was written.
     pub epochs: Epochs,
     class: ValueTable<KnownClass>,
@@ -122,6 +128,8 @@ impl Facts {
     /// Forgets everything: a label that is not the entry was reached.
     pub fn forget(&mut self) {
         self.constant.clear();
+        self.statics.clear();
+        self.lifted.clear();
         self.nonzero.clear();
         self.nonnull.clear();
         self.class.clear();

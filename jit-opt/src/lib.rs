@@ -24,6 +24,8 @@
 //! assert_eq!(optimized.report.fired("add_zero"), 1);
 //! ```
 
+use std::collections::BTreeSet;
+
 use thiserror::Error;
 use tracelift_core::{Schema, Trace};
 
@@ -34,6 +36,7 @@ mod pass;
 mod passes;
 mod report;
 pub mod resume;
+mod statics;
 #[cfg(test)]
 mod tests;
 
@@ -77,8 +80,7 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     if config.stages {
         report.stages = stages(trace, schema, config)?;
     }
-    let chain = passes::chain(config);
-    let mut optimized = pass::Driver::new(trace, schema, config.fuel, chain).run(&mut report)?;
+    let mut optimized = walk(trace, schema, config, usize::MAX, &mut report)?;
     if config.is_on("dead_store") {
         passes::heap::remove_overwritten(&mut optimized, schema, config.fuel, &mut report);
     }
@@ -93,14 +95,41 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     Ok(Optimized { trace: optimized, report, resume })
 }
 
+/// After so many walks that each found an object that must be real, all objects are.
+const MAX_WALKS: u32 = 4;
+
+/// Walks the trace through the first `passes` passes of the chain.
+fn walk(
+    trace: &Trace,
+    schema: &Schema,
+    config: &Config,
+    passes: usize,
+    report: &mut Report,
+) -> Result<Trace, OptError> {
+    let mut real = BTreeSet::new();
+    for round in 1.. {
+        let mut chain = passes::chain(config);
+        chain.truncate(passes);
+        let walked = pass::Driver::new(trace, schema, config.fuel, chain).with_real(real.clone()).run()?;
+        if walked.more_real.is_empty() {
+            walked.report(report);
+            return Ok(walked.trace);
+        }
+        report.visited += walked.visited;
+        match round < MAX_WALKS {
+            true => real.extend(walked.more_real),
+            false => real.extend(0..trace.insts.len() as u32),
+        }
+    }
+    Err(OptError::Malformed("a virtual object that can be neither kept nor made"))
+}
+
 /// The trace after each pass: the chain is run once per stage, each time with one pass more.
 fn stages(trace: &Trace, schema: &Schema, config: &Config) -> Result<Vec<Stage>, OptError> {
     let mut stages = vec![Stage { name: "recorded", trace: trace.clone() }];
     for count in 1..=passes::chain(config).len() {
-        let mut chain = passes::chain(config);
-        chain.truncate(count);
-        let name = chain[count - 1].name();
-        let out = pass::Driver::new(trace, schema, config.fuel, chain).run(&mut Report::default())?;
+        let name = passes::chain(config)[count - 1].name();
+        let out = walk(trace, schema, config, count, &mut Report::default())?;
         stages.push(Stage { name, trace: dce::compact(&out) });
     }
     Ok(stages)

@@ -15,7 +15,7 @@
 //! Example: for `get_item` the expanding pass emits a load of the count, `uint_lt` and `guard_true`. Folding sees the
 //! `uint_lt` with its operands and may answer `Equal(1)`; then the guard never reaches the output.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tracelift_core::ir::ValueData;
 use tracelift_core::ops::Flags;
@@ -65,6 +65,9 @@ struct Slot {
     seen: usize,
 }
 
+/// Marks a snapshot of an instruction as one of the output already.
+const MAPPED: u32 = 1 << 31;
+
 /// What the driver and all passes work on.
 pub(crate) struct State<'s> {
     pub schema: &'s Schema,
@@ -79,6 +82,15 @@ pub(crate) struct State<'s> {
     started: Vec<u32>,
     snapshots: HashMap<Snapshot, SnapId>,
     last_snapshot: Option<(SnapId, u32, SnapId)>,
+    /// The last snapshot that no committed effect has followed, as an instruction's ([`MAPPED`]).
+    resume_point: Option<SnapId>,
+    /// Whether a virtual object is being lifted: what is written then is new, and nobody sees it.
+    pub lifting: bool,
+    /// Recorded `new`s whose objects must be real.
+    real: BTreeSet<u32>,
+    /// More of them, found on this walk.
+    more_real: BTreeSet<u32>,
+    current: u32,
     context: Option<Value>,
     depth: u8,
     fired: BTreeMap<&'static str, u64>,
@@ -116,9 +128,39 @@ impl State<'_> {
         self.out.constant(ty, Const::Bits(bits))
     }
 
-    /// The constant that a value is known to be, else the value.
+    /// The constant or the lifted object that a value is known to be, else the value.
     pub fn resolve(&self, value: Value) -> Value {
+        let value = self.facts.lifted.get(value).unwrap_or(value);
         self.facts.constant.get(value).unwrap_or(value)
+    }
+
+    /// The recorded instruction that is being walked.
+    pub fn current(&self) -> u32 {
+        self.current
+    }
+
+    /// Whether the `new` that is being walked must make a real object.
+    pub fn is_real(&self) -> bool {
+        self.real.contains(&self.current)
+    }
+
+    /// The snapshot of what lifts an object that was recorded at `made_at`. If there is none to leave to, this walk
+    /// goes on without, and is made again with that object real.
+    pub fn lifting_snapshot(&mut self, made_at: u32) -> Option<SnapId> {
+        let wants = self.source.insts[made_at as usize].snap.is_some();
+        if wants && self.resume_point.is_none() {
+            self.more_real.insert(made_at);
+        }
+        self.resume_point
+    }
+
+    /// Gives a value the name of another.
+    pub fn take_name(&mut self, from: Value, to: Value) {
+        let name = self.out.values[from.index()].name.take();
+        let data = &mut self.out.values[to.index()];
+        if data.name.is_none() {
+            data.name = name;
+        }
     }
 
     fn mapped(&mut self, value: Value) -> Result<Value, OptError> {
@@ -132,6 +174,9 @@ impl State<'_> {
 
     /// The output's snapshot for a source snapshot, as of now.
     fn snapshot(&mut self, source: SnapId) -> Result<SnapId, OptError> {
+        if source.0 & MAPPED != 0 {
+            return Ok(SnapId(source.0 & !MAPPED));
+        }
         if let Some((last, version, out)) = self.last_snapshot {
             if last == source && version == self.facts.version {
                 return Ok(out);
@@ -148,6 +193,7 @@ impl State<'_> {
         if let Some(error) = error {
             return Err(error);
         }
+        self.facts.statics.describe(self.schema, &mut snapshot, |value| self.resolve(value));
         snapshot.position =
             self.started.get(snapshot.position as usize).copied().unwrap_or(snapshot.position);
         let out = match self.snapshots.get(&snapshot) {
@@ -175,6 +221,10 @@ impl State<'_> {
             }
         }
         self.note_writes(&inst);
+        let is_new = self.source.insts[self.current as usize].op == Op::New;
+        if !self.lifting && !is_new && inst.has_visible_effect(self.schema) {
+            self.resume_point = None;
+        }
         let result = inst.result;
         self.out.insts.push(inst);
         Ok(result)
@@ -264,6 +314,28 @@ fn run_chain(st: &mut State<'_>, mut slots: &mut [Slot], mut inst: Inst) -> Resu
     st.commit(inst)
 }
 
+/// What a walk gave.
+pub(crate) struct Walked {
+    /// The output.
+    pub trace: Trace,
+    /// How often each rewrite fired.
+    pub fired: BTreeMap<&'static str, u64>,
+    /// How often a pass looked at an operation.
+    pub visited: u64,
+    /// Recorded `new`s that must be real: if there are any, the output is wrong.
+    pub more_real: BTreeSet<u32>,
+}
+
+impl Walked {
+    /// Adds the counters to a report.
+    pub fn report(&self, report: &mut Report) {
+        report.visited += self.visited;
+        for (rule, count) in &self.fired {
+            *report.rules.entry(rule).or_default() += count;
+        }
+    }
+}
+
 /// Walks a source trace through a chain of passes.
 pub(crate) struct Driver<'s> {
     st: State<'s>,
@@ -292,6 +364,11 @@ impl<'s> Driver<'s> {
             started: Vec::with_capacity(source.insts.len()),
             snapshots: HashMap::new(),
             last_snapshot: None,
+            resume_point: None,
+            lifting: false,
+            real: BTreeSet::new(),
+            more_real: BTreeSet::new(),
+            current: 0,
             context: None,
             depth: 0,
             fired: BTreeMap::new(),
@@ -302,8 +379,14 @@ impl<'s> Driver<'s> {
         Driver { st, chain: chain.into_iter().map(|pass| Slot { pass, seen: 0 }).collect() }
     }
 
+    /// The same with these recorded `new`s made real.
+    pub fn with_real(mut self, real: BTreeSet<u32>) -> Driver<'s> {
+        self.st.real = real;
+        self
+    }
+
     /// Walks the whole source trace.
-    pub fn run(mut self, report: &mut Report) -> Result<Trace, OptError> {
+    pub fn run(mut self) -> Result<Walked, OptError> {
         if self.st.source.insts.first().map(|inst| inst.op) != Some(Op::Label) {
             return Err(OptError::Malformed("a trace begins with a label"));
         }
@@ -311,21 +394,27 @@ impl<'s> Driver<'s> {
         for (index, inst) in source.insts.iter().enumerate() {
             self.st.started.push(self.st.out.insts.len() as u32);
             self.st.depth = inst.depth;
+            self.st.current = index as u32;
             match inst.op {
                 Op::Label => self.label(inst, index == 0)?,
                 _ => self.step(inst)?,
             }
         }
-        report.visited += self.st.visited;
-        for (rule, count) in self.st.fired {
-            *report.rules.entry(rule).or_default() += count;
-        }
-        Ok(self.st.out)
+        Ok(self.walked())
+    }
+
+    /// Ends the walk.
+    fn walked(self) -> Walked {
+        let State { out, fired, visited, more_real, .. } = self.st;
+        Walked { trace: out, fired, visited, more_real }
     }
 
     /// Walks one instruction.
     fn step(&mut self, inst: &Inst) -> Result<(), OptError> {
         catch_up(&mut self.st, &mut self.chain);
+        if let Some(snap) = inst.snap {
+            self.st.resume_point = Some(SnapId(self.st.snapshot(snap)?.0 | MAPPED));
+        }
         let mut copy = inst.clone();
         copy.result = None;
         for arg in &mut copy.args {
@@ -376,6 +465,7 @@ impl<'s> Driver<'s> {
             self.st.facts.forget();
         }
         self.st.context = None;
+        self.st.resume_point = None;
         self.chain.iter_mut().for_each(|slot| slot.pass.label());
     }
 

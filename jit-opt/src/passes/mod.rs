@@ -1,6 +1,6 @@
 //! The passes of the forward walk, one per file, and their order.
 //!
-//! An operation meets the passes in this order: what is known of a record's class is used before the record operation
+//! An operation meets the passes in this order: objects that need not exist are kept off the heap; what is known of a record's class is used before the record operation
 //! is expanded; expanded code is folded, then looked up among earlier pure operations, and the guards that are left
 //! are compared with earlier ones. Invariant: each pass is right whichever others run.
 
@@ -9,6 +9,7 @@ mod expand;
 mod fold;
 mod guards;
 pub(crate) mod heap;
+pub(crate) mod virtuals;
 
 use crate::pass::Pass;
 use crate::Config;
@@ -16,6 +17,9 @@ use crate::Config;
 /// The passes that the configuration asks for, in order.
 pub(crate) fn chain(config: &Config) -> Vec<Box<dyn Pass>> {
     let mut chain: Vec<Box<dyn Pass>> = Vec::new();
+    if config.is_on("virtuals") {
+        chain.push(Box::new(virtuals::Virtuals::default()));
+    }
     if config.is_on("guards") {
         chain.push(Box::new(guards::ClassGuards));
     }

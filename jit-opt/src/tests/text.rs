@@ -242,7 +242,8 @@ fn a_key_is_inserted_where_it_is_absent() {
 
 #[test]
 fn a_record_is_made_by_its_allocator() {
-    check_opt(
+    check(
+        "-virtuals",
         "L0(i0):\np1 = new(BoxedInteger)\nset(p1, BoxedInteger.intval, i0)\nguard_class(p1, BoxedInteger)\n\
          i2 = get(p1, BoxedInteger.intval)\nfinish(i2)\n",
         expect![[r#"
@@ -370,7 +371,8 @@ fn facts_die_at_a_label_that_is_not_the_entry() {
 
 #[test]
 fn nothing_is_shared_across_a_label() {
-    check_opt(
+    check(
+        "-virtuals",
         "L0(p0):\np1 = new(BoxedInteger)\njump(L1, p0)\nL1(p2):\np3 = new(BoxedInteger)\njump(L1, p3)\n",
         expect![[r#"
             L0(p0):
@@ -432,7 +434,7 @@ fn stages_show_each_pass() {
     let optimized = optimize(&trace.unwrap(), &schema, &Config::new().with_stages()).unwrap();
     let sizes: Vec<(&str, usize)> =
         optimized.report.stages.iter().map(|stage| (stage.name, stage.trace.insts.len())).collect();
-    expect![[r#"[("recorded", 5), ("guards", 5), ("expand", 5), ("fold", 4), ("cse", 4), ("guards", 4), ("heap", 4)]"#]]
+    expect![[r#"[("recorded", 5), ("virtuals", 5), ("guards", 5), ("expand", 5), ("fold", 4), ("cse", 4), ("guards", 4), ("heap", 4)]"#]]
         .assert_eq(&format!("{sizes:?}"));
 }
 

@@ -1,0 +1,151 @@
+//! The static heap: objects that the trace makes and that do not exist yet (seed 002, section 5).
+//!
+//! Problem: most objects that a trace makes are read, written and dropped by the same trace; making them is waste.
+//! Design: the pass `virtuals` answers `new` with a *name*, an output value that no instruction defines, and keeps here
+//! what the object would hold. The heap belongs to the driver's facts and not to the pass, since every committed
+//! snapshot describes the objects that it mentions. When an object must exist after all it is *lifted*: it leaves the
+//! heap, and its name stands for the real object from then on ([`crate::facts::Facts::lifted`]).
+//!
+//! Invariant: a name is an operand of committed instructions only after lifting; parts are kept in the order in which
+//! they were set first, so that lifting replays what the trace did. Example: after `p5 = new(Pair)` and
+//! `set(p5, first, p5)` the heap is `{p5: (Pair, first = p5)}`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::schema::{FieldId, LayoutId, TagId};
+use tracelift_core::snapshot::{Snapshot, Source, Virtual};
+use tracelift_core::{Schema, Value};
+
+/// A tag and a payload; the payload may be missing under tags that say it all.
+pub(crate) type Element = (Option<TagId>, Option<Value>);
+
+/// An object that does not exist.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Object {
+    /// Its layout.
+    pub layout: LayoutId,
+    /// Fields that were set; the others are null.
+    pub fields: Vec<(FieldId, Value)>,
+    /// Room for items.
+    pub item_room: u32,
+    /// Items that were set, by index from the part's first.
+    pub items: BTreeMap<u32, Element>,
+    /// Room for keyed entries.
+    pub key_room: u32,
+    /// Keyed entries in the order of insertion.
+    pub entries: Vec<(Value, Element)>,
+    /// The recorded instruction that makes it.
+    pub made_at: u32,
+}
+
+/// All objects that do not exist, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StaticHeap {
+    objects: HashMap<Value, Object>,
+}
+
+impl StaticHeap {
+    /// The object of that name.
+    pub fn get(&self, name: Value) -> Option<&Object> {
+        self.objects.get(&name)
+    }
+
+    /// The object of that name, to be changed.
+    pub fn get_mut(&mut self, name: Value) -> Option<&mut Object> {
+        self.objects.get_mut(&name)
+    }
+
+    /// Whether the value is the name of an object that does not exist.
+    pub fn has(&self, value: Value) -> bool {
+        !self.objects.is_empty() && self.objects.contains_key(&value)
+    }
+
+    /// Adds an object.
+    pub fn add(&mut self, name: Value, object: Object) {
+        self.objects.insert(name, object);
+    }
+
+    /// Takes an object out.
+    pub fn take(&mut self, name: Value) -> Option<Object> {
+        self.objects.remove(&name)
+    }
+
+    /// Forgets all objects.
+    pub fn clear(&mut self) {
+        self.objects.clear();
+    }
+
+    /// Turns the names in a snapshot into virtual objects, with all that they reach; `resolve` says what is known of
+    /// a value.
+    pub fn describe(&self, schema: &Schema, snapshot: &mut Snapshot, resolve: impl Fn(Value) -> Value) {
+        if self.objects.is_empty() {
+            return;
+        }
+        let mut found = Found { heap: self, numbers: HashMap::new(), names: Vec::new(), resolve };
+        for slot in snapshot.frames.iter_mut().flat_map(|frame| &mut frame.slots) {
+            if let Source::Value(value) = slot.source {
+                slot.source = found.source(value);
+            }
+        }
+        for store in &mut snapshot.pending {
+            for source in [&mut store.object, &mut store.source] {
+                if let Source::Value(value) = *source {
+                    *source = found.source(value);
+                }
+            }
+        }
+        let mut next = 0;
+        while let Some(object) = found.names.get(next).and_then(|&name| self.get(name)) {
+            next += 1;
+            let described = found.object(schema, object);
+            snapshot.virtuals.push(described);
+        }
+    }
+}
+
+/// The objects that a snapshot was found to mention.
+struct Found<'h, R> {
+    heap: &'h StaticHeap,
+    numbers: HashMap<Value, u32>,
+    names: Vec<Value>,
+    resolve: R,
+}
+
+impl<R: Fn(Value) -> Value> Found<'_, R> {
+    fn source(&mut self, value: Value) -> Source {
+        let value = (self.resolve)(value);
+        if !self.heap.has(value) {
+            return Source::Value(value);
+        }
+        let next = self.names.len() as u32;
+        let number = *self.numbers.entry(value).or_insert(next);
+        if number == next {
+            self.names.push(value);
+        }
+        Source::Virtual(number)
+    }
+
+    fn element(&mut self, (_, value): Element) -> Source {
+        value.map_or(Source::Nothing, |value| self.source(value))
+    }
+
+    fn object(&mut self, schema: &Schema, object: &Object) -> Virtual {
+        let forgets = planted(Bug::VirtualMissingInSnapshot);
+        let has_items = schema.layout(object.layout).items.is_some();
+        let has_keys = schema.layout(object.layout).keys.is_some();
+        let fields = object.fields.iter().skip(forgets as usize);
+        Virtual {
+            layout: object.layout,
+            fields: fields.map(|&(field, value)| (field, self.source(value))).collect(),
+            items: if has_items { object.item_room } else { 0 },
+            item_values: object
+                .items
+                .iter()
+                .map(|(&index, &item)| (index, item.0, self.element(item)))
+                .collect(),
+            keys: if has_keys { object.key_room } else { 0 },
+            entries: object.entries.iter().map(|&(key, entry)| (key, entry.0, self.element(entry))).collect(),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Allocation removal against the listings of seed 002, and the smallest trace for each rule.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use tracelift_core::planted::{with_planted, Bug};
+use tracelift_core::text::{equal_up_to_renaming, parse_file, print_trace, TraceFile};
+use tracelift_core::verify::{verify, Mode};
+
+use crate::{optimize, Config, Optimized};
+
+/// What the rules of the pass are called; every one is fired below.
+pub const RULES: &[&str] =
+    &["virtual_new", "virtual_get", "virtual_set", "virtual_guard", "virtual_test", "lift"];
+
+/// The objects and functions that the listings speak of.
+const HEADER: &str = "func make(addr, int, int, int) -> ref allocates = native world.alloc
+func \"find\"(addr, int, ref, ref) -> addr reads all = native world.find
+func \"insert\"(addr, int, ref, ref) -> addr writes all = native world.insert
+func print(int) writes out
+func escape(int) writes out
+func seen(ref) writes out
+tag int = 0x3: int
+tag ref = 0x5: ref
+tag nil = 0x0
+layout BoxedInteger { intval: int, alloc make }
+layout BoxedFloat { floatval: float, alloc make }
+layout Pair { first: ref, second: ref, alloc make }
+layout Other { left: ref, alloc make }
+layout Array { items: tagged from 1, alloc make }
+layout Dict { keys: tagged find \"find\" insert \"insert\", alloc make }
+trace t
+";
+
+pub fn parse(input: &str) -> TraceFile {
+    let text = format!("{HEADER}{input}");
+    let file = parse_file(&text, &tracelift_core::testbed::natives);
+    file.unwrap_or_else(|err| panic!("{err}\n{}", &text[..text.len().min(3000)]))
+}
+
+/// Optimizes with these passes, record operations kept, and compares with the listing.
+pub fn figure(passes: &str, input: &str, expected: &str) -> Optimized {
+    let file = parse(input);
+    let optimized = run(passes, &file);
+    let wanted = parse(expected);
+    if let Err(difference) = equal_up_to_renaming(&optimized.trace, &wanted.traces[0], &file.schema) {
+        panic!("{difference}\n{}", print_trace(&optimized.trace, &file.schema));
+    }
+    optimized
+}
+
+pub fn run(passes: &str, file: &TraceFile) -> Optimized {
+    let errors = verify(&file.traces[0], &file.schema, Mode::Recorded);
+    assert!(errors.is_empty(), "{errors:?}");
+    let config = Config::parse(passes).unwrap().keeping_records();
+    let optimized = optimize(&file.traces[0], &file.schema, &config).unwrap();
+    let errors = verify(&optimized.trace, &file.schema, Mode::Optimized);
+    assert!(errors.is_empty(), "{errors:?}\n{}", print_trace(&optimized.trace, &file.schema));
+    optimized
+}
+
+const ALONE: &str = "-all,+virtuals";
+
+const FIGURE_2: &str = "L0(p0, p1):
+guard_class(p1, BoxedInteger)
+i2 = get(p1, intval)
+guard_class(p0, BoxedInteger)
+i3 = get(p0, intval)
+i4 = int_add(i2, i3)
+p5 = new(BoxedInteger)
+set(p5, intval, i4)
+p6 = new(BoxedInteger)
+set(p6, intval, -100)
+guard_class(p5, BoxedInteger)
+i7 = get(p5, intval)
+guard_class(p6, BoxedInteger)
+i8 = get(p6, intval)
+i9 = int_add(i7, i8)
+p10 = new(BoxedInteger)
+set(p10, intval, i9)
+p11 = new(BoxedInteger)
+set(p11, intval, -1)
+guard_class(p0, BoxedInteger)
+i12 = get(p0, intval)
+guard_class(p11, BoxedInteger)
+i13 = get(p11, intval)
+i14 = int_add(i12, i13)
+p15 = new(BoxedInteger)
+set(p15, intval, i14)
+guard_class(p15, BoxedInteger)
+i16 = get(p15, intval)
+i17 = int_gt(i16, 0)
+guard_true(i17)
+jump(L0, p15, p10)
+";
+
+#[test]
+fn b2_figure_2_becomes_figure_4() {
+    let optimized = figure(
+        ALONE,
+        FIGURE_2,
+        "L0(p0, p1):
+guard_class(p1, BoxedInteger)
+i2 = get(p1, intval)
+guard_class(p0, BoxedInteger)
+i3 = get(p0, intval)
+i4 = int_add(i2, i3)
+i9 = int_add(i4, -100)
+guard_class(p0, BoxedInteger)
+i12 = get(p0, intval)
+i14 = int_add(i12, -1)
+i17 = int_gt(i14, 0)
+guard_true(i17)
+p15 = new(BoxedInteger)
+set(p15, intval, i14)
+p10 = new(BoxedInteger)
+set(p10, intval, i9)
+jump(L0, p15, p10)
+",
+    );
+    assert_eq!((optimized.report.before.new, optimized.report.after.new), (5, 2));
+}
+
+/// After the first two objects were made, a guard describes both.
+#[test]
+fn b3_the_static_heap_between_operations() {
+    let input: String = FIGURE_2.lines().take(10).fold(String::new(), |text, line| text + line + "\n");
+    let optimized = figure(
+        ALONE,
+        &format!("{input}@0 = frame[0: ref p5, 1: ref p6]\nguard_true(i4) @0\nfinish()\n"),
+        "L0(p0, p1):
+guard_class(p1, BoxedInteger)
+i2 = get(p1, intval)
+guard_class(p0, BoxedInteger)
+i3 = get(p0, intval)
+i4 = int_add(i2, i3)
+@0 = frame[0: ref v0, 1: ref v1] virtual v0 BoxedInteger{intval: i4} virtual v1 BoxedInteger{intval: -100}
+guard_true(i4) @0
+finish()
+",
+    );
+    assert_eq!(optimized.report.after.new, 0);
+}
+
+/// One test for each rule of Figure 6 and for the tests that it leaves out.
+#[test]
+fn b5_each_rule_of_figure_6() {
+    let cases = [
+        // new, set and get of a static object; a guard on its class.
+        (
+            "L0(i0):\np1 = new(BoxedInteger)\nset(p1, intval, i0)\nguard_class(p1, BoxedInteger)\ni2 = get(p1, intval)\nfinish(i2)\n",
+            "L0(i0):\nfinish(i0)\n",
+        ),
+        // What was not set is null.
+        ("L0():\np1 = new(BoxedInteger)\ni2 = get(p1, intval)\nfinish(i2)\n", "L0():\nfinish(0)\n"),
+        // get and set of a dynamic object; the stored object is lifted.
+        (
+            "L0(p0, i1):\np2 = get(p0, first)\np3 = new(BoxedInteger)\nset(p3, intval, i1)\nset(p0, second, p3)\nfinish(p2)\n",
+            "L0(p0, i1):\np2 = get(p0, first)\np3 = new(BoxedInteger)\nset(p3, intval, i1)\nset(p0, second, p3)\nfinish(p2)\n",
+        ),
+        // A guard that fails stays, and lifts.
+        (
+            "L0():\np1 = new(BoxedInteger)\nguard_class(p1, BoxedFloat)\nfinish()\n",
+            "L0():\np1 = new(BoxedInteger)\nguard_class(p1, BoxedFloat)\nfinish()\n",
+        ),
+        // An object is itself, no other, and not null.
+        (
+            "L0(p0):\np1 = new(Pair)\np2 = new(Pair)\ni3 = ref_eq(p1, p2)\ni4 = ref_eq(p1, p1)\ni5 = ref_ne(p1, p0)\ni6 = ref_is_null(p1)\nguard_nonnull(p1)\nfinish(i3, i4, i5, i6)\n",
+            "L0(p0):\nfinish(0, 1, 1, 0)\n",
+        ),
+        // Lifting is made once.
+        (
+            "L0():\np1 = new(Pair)\ncall(seen, p1)\ncall(seen, p1)\nset(p1, first, p1)\nfinish()\n",
+            "L0():\np1 = new(Pair)\ncall(seen, p1)\ncall(seen, p1)\nset(p1, first, p1)\nfinish()\n",
+        ),
+    ];
+    let mut fired = BTreeSet::new();
+    for (input, expected) in cases {
+        fired.extend(figure(ALONE, input, expected).report.rules.keys().copied());
+    }
+    assert_eq!(fired, RULES.iter().copied().collect());
+}
+
+/// `{v: (T1, w, v), w: (T2, u, u)}`: lifting v lifts w with it; lifting w leaves v virtual.
+#[test]
+fn b6_lifting_follows_what_the_object_holds() {
+    let graph = "L0(p0):\np1 = new(Pair)\np2 = new(Pair)\nset(p2, first, p0)\nset(p2, second, p0)\nset(p1, first, p2)\nset(p1, second, p1)\n";
+    figure(
+        ALONE,
+        &format!("{graph}call(seen, p1)\nfinish()\n"),
+        "L0(p0):\np1 = new(Pair)\np2 = new(Pair)\nset(p2, first, p0)\nset(p2, second, p0)\nset(p1, first, p2)\nset(p1, second, p1)\ncall(seen, p1)\nfinish()\n",
+    );
+    figure(
+        ALONE,
+        &format!("{graph}call(seen, p2)\nfinish()\n"),
+        "L0(p0):\np2 = new(Pair)\nset(p2, first, p0)\nset(p2, second, p0)\ncall(seen, p2)\nfinish()\n",
+    );
+}
+
+/// Four kinds of objects: they die, escape, survive the jump and die, survive and escape.
+#[test]
+fn b8_the_four_kinds_of_objects() {
+    figure(
+        ALONE,
+        "L0(p0, p1, i2):\np3 = new(BoxedInteger)\nset(p3, intval, i2)\np4 = new(BoxedInteger)\ncall(seen, p4)\ni5 = get(p0, intval)\ncall(seen, p1)\np6 = new(BoxedInteger)\nset(p6, intval, i5)\np7 = new(BoxedInteger)\njump(L0, p6, p7, i5)\n",
+        "L0(p0, p1, i2):\np4 = new(BoxedInteger)\ncall(seen, p4)\ni5 = get(p0, intval)\ncall(seen, p1)\np6 = new(BoxedInteger)\nset(p6, intval, i5)\np7 = new(BoxedInteger)\njump(L0, p6, p7, i5)\n",
+    );
+}
+
+/// A chain of objects of any length is lifted without recursion, and the work is linear.
+#[test]
+fn b9_a_long_chain_is_lifted() {
+    let visits = |length: usize| {
+        let mut input = String::from("L0(p0):\n");
+        for n in 1..=length {
+            writeln!(input, "p{n} = new(Pair)\nset(p{n}, first, p{})", n - 1).unwrap();
+        }
+        writeln!(input, "call(seen, p{length})\nfinish()").unwrap();
+        let file = parse(&input);
+        let config = Config::parse("-all,+virtuals").unwrap().keeping_records();
+        let optimized = optimize(&file.traces[0], &file.schema, &config).unwrap();
+        assert_eq!(optimized.report.after.new, length);
+        optimized.report.visited as f64
+    };
+    let slope = visits(100_000) / visits(10_000);
+    assert!((9.0..11.0).contains(&slope), "{slope}");
+}
+
+/// Two names of one object see each other's writes.
+#[test]
+fn b10_two_names_of_one_object() {
+    figure(
+        ALONE,
+        "L0(i0):\np1 = new(Pair)\np2 = new(BoxedInteger)\nset(p1, first, p2)\np3 = get(p1, first)\nset(p3, intval, i0)\ni4 = get(p2, intval)\nfinish(i4)\n",
+        "L0(i0):\nfinish(i0)\n",
+    );
+}
+
+#[test]
+fn items_at_constant_indexes_are_virtual() {
+    figure(
+        ALONE,
+        "L0(i0, p1):\np2 = new(Array, 2, 0)\nput_item(p2, 1, i0, Array:int)\ni3 = get_item(p2, 1, Array:int)\nget_item(p2, 2, Array:nil)\ni4 = item_count(p2, Array)\nfinish(i3, i4)\n",
+        "L0(i0, p1):\nfinish(i0, 2)\n",
+    );
+    // An index that is not known, or outside, makes the array.
+    for index in ["i0", "3"] {
+        let input = format!("L0(i0):\np2 = new(Array, 2, 0)\nput_item(p2, 1, i0, Array:int)\ni3 = get_item(p2, {index}, Array:int)\nfinish(i3)\n");
+        figure(ALONE, &input, &input);
+    }
+}
+
+#[test]
+fn a_trace_without_a_place_to_leave_to_keeps_the_object() {
+    let input = "L0(p0):\n@0 = frame[0: ref p0]\np1 = new(BoxedInteger) @0\ncall(seen, p0)\ncall(seen, p1)\nfinish()\n";
+    let optimized = figure(ALONE, input, input);
+    assert_eq!(optimized.report.fired("virtual_new"), 0);
+}
+
+#[test]
+fn planted_bugs_change_the_listings() {
+    let broken = |bug| {
+        let found = with_planted(bug, || {
+            let optimized = run(ALONE, &parse("L0(i0):\np1 = new(BoxedInteger)\nset(p1, intval, 1)\nset(p1, intval, i0)\ncall(seen, p1)\ncall(seen, p1)\nfinish()\n"));
+            optimized.trace.insts.len()
+        });
+        found
+    };
+    assert_eq!(broken(Bug::ResumeSlotShifted), 6);
+    assert_eq!(broken(Bug::LiftTwice), 8);
+}
