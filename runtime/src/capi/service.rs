@@ -9,7 +9,7 @@ use super::{c_string, enter, slice, text, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
 
-use crate::config::{Config, DEFAULT_THRESHOLD};
+use crate::config::{default_passes, Config, DEFAULT_THRESHOLD};
 use crate::hot::Action;
 use crate::log::Stage;
 use crate::vm::Vm;
@@ -94,7 +94,11 @@ unsafe fn read_config(c: &TlConfig) -> Result<Config, String> {
         max_snapshots: or(c.max_snapshots, default.max_snapshots),
         max_frames: or(c.max_frames, default.max_frames),
         code_bytes: if c.code_bytes == 0 { default.code_bytes } else { c.code_bytes as usize },
-        opt: tracelift_opt::Config::parse(passes).map_err(|error| error.to_string())?,
+        opt: {
+            let mut opt = default_passes();
+            opt.switch(passes).map_err(|error| error.to_string())?;
+            opt
+        },
         verify: c.flags & FLAG_VERIFY != 0,
         force_exit: (c.force_exit != 0).then_some(c.force_exit),
         count_guards: c.flags & FLAG_COUNT_GUARDS != 0,
