@@ -39,6 +39,11 @@ pub const PASSES: &[PassInfo] = &[
     },
     PassInfo { name: "store_forward", doc: "a load of what was stored before is that value", optional: true },
     PassInfo { name: "dead_store", doc: "stores that change nothing that is seen go", optional: true },
+    PassInfo {
+        name: "peel",
+        doc: "the first iteration stands alone, and the loop uses what it found",
+        optional: true,
+    },
     PassInfo { name: "dce", doc: "unused operations go", optional: true },
 ];
 

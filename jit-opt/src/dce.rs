@@ -17,7 +17,7 @@ use crate::Report;
 pub(crate) const RULES: &[&str] = &["unused"];
 
 /// Whether the operation may go when its result is not used.
-fn is_removable(inst: &Inst, schema: &Schema) -> bool {
+pub(crate) fn is_removable(inst: &Inst, schema: &Schema) -> bool {
     if inst.is_exit() || inst.op == Op::Label || inst.op.is(Flags::ENDS) || inst.op.is(Flags::WRITES) {
         return false;
     }

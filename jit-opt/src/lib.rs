@@ -19,7 +19,7 @@
 //! let zero = trace.const_int(0);
 //! let i1 = trace.push(Inst::new(Op::IntAdd, &[i0, zero]), Some(Type::Int)).unwrap();
 //! trace.push(Inst::new(Op::Jump, &[i1]).with(Payload::Label(label)), None);
-//! let optimized = optimize(&trace, &Schema::new(), &Config::new()).unwrap();
+//! let optimized = optimize(&trace, &Schema::new(), &Config::parse("-peel").unwrap()).unwrap();
 //! assert_eq!(optimized.trace.insts.len(), 2);
 //! assert_eq!(optimized.report.fired("add_zero"), 1);
 //! ```
@@ -34,6 +34,7 @@ mod dce;
 mod facts;
 mod pass;
 mod passes;
+mod peel;
 mod report;
 pub mod resume;
 mod statics;
@@ -41,6 +42,7 @@ mod statics;
 mod tests;
 
 pub use config::{Config, ConfigError, PassInfo, PASSES};
+pub use peel::{CarriedKey, Peeled};
 pub use report::{OpCounts, Report, Stage};
 pub use resume::{Resume, ResumeTable};
 
@@ -72,6 +74,8 @@ pub struct Optimized {
     pub report: Report,
     /// The same resume data, encoded, by exit.
     pub resume: ResumeTable,
+    /// What the loop's label wants, if the trace was peeled.
+    pub peeled: Option<Peeled>,
 }
 
 /// Optimizes a recorded trace.
@@ -80,19 +84,62 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     if config.stages {
         report.stages = stages(trace, schema, config)?;
     }
+    let recorded = report.clone();
     let mut optimized = walk(trace, schema, config, usize::MAX, &mut report)?;
-    if config.is_on("dead_store") {
-        passes::heap::remove_overwritten(&mut optimized, schema, config.fuel, &mut report);
-    }
-    if config.is_on("dce") {
-        optimized = dce::remove_unused(&optimized, schema, &mut report);
-    }
-    let optimized = dce::compact(&optimized);
+    optimized = clean(optimized, schema, config, &mut report);
+    let peeled = peel(trace, schema, config, &optimized, recorded);
+    let optimized = match &peeled {
+        Some((peeled, _, _)) => dce::compact(peeled),
+        None => dce::compact(&optimized),
+    };
+    let peeled = peeled.map(|(_, with_peeling, peeled)| {
+        report = with_peeling;
+        peeled
+    });
     let resume = resume::encode(&optimized);
     report.after = OpCounts::of(&optimized, schema);
     report.resume_bytes = resume.bytes.len();
     report.resume_distinct = resume.distinct;
-    Ok(Optimized { trace: optimized, report, resume })
+    Ok(Optimized { trace: optimized, report, resume, peeled })
+}
+
+/// What is done behind the forward walk.
+fn clean(mut trace: Trace, schema: &Schema, config: &Config, report: &mut Report) -> Trace {
+    if config.is_on("dead_store") {
+        passes::heap::remove_overwritten(&mut trace, schema, config.fuel, report);
+    }
+    if config.is_on("dce") {
+        trace = dce::remove_unused(&trace, schema, report);
+    }
+    trace
+}
+
+/// The peeled trace, if it can be peeled and its loop is not longer than the plain one.
+fn peel(
+    trace: &Trace,
+    schema: &Schema,
+    config: &Config,
+    plain: &Trace,
+    mut report: Report,
+) -> Option<(Trace, Report, Peeled)> {
+    if !config.is_on("peel") || !peel::is_loop(trace) {
+        return None;
+    }
+    let mut real = BTreeSet::new();
+    for _ in 0..MAX_WALKS {
+        let chain = passes::chain(config);
+        let driver = pass::Driver::new(trace, schema, config.fuel, chain).with_real(real.clone());
+        let (walked, peeled) = peel::run(driver, config.is_on("dce")).ok()??;
+        if !walked.more_real.is_empty() {
+            real.extend(walked.more_real);
+            continue;
+        }
+        walked.report(&mut report);
+        let out = clean(walked.trace, schema, config, &mut report);
+        let body = out.insts.iter().rev().take_while(|inst| inst.op != tracelift_core::Op::Label).count();
+        return (body <= plain.op_count()).then_some((out, report, peeled));
+    }
+    None
 }
 
 /// After so many walks that each found an object that must be real, all objects are.
@@ -138,6 +185,7 @@ fn stages(trace: &Trace, schema: &Schema, config: &Config) -> Result<Vec<Stage>,
 /// The names of all rewrites that the passes know, in the order of the passes.
 pub fn rule_names() -> Vec<&'static str> {
     let mut names: Vec<_> = passes::chain(&Config::new()).iter().flat_map(|pass| pass.rules()).collect();
+    names.push("peel");
     names.extend(passes::heap::DEAD_RULES);
     names.extend(dce::RULES);
     names

@@ -23,6 +23,7 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Const, Inst, Op, Payload, Schema, SnapId, Snapshot, Trace, Type, Value};
 
 use crate::facts::{Facts, ValueTable};
+use crate::passes::virtuals::lift;
 use crate::{OptError, Report};
 
 /// What a pass proposes for an operation.
@@ -65,6 +66,9 @@ struct Slot {
     seen: usize,
 }
 
+/// What an expansion emits: recorded instruction, operation, payload, and how many such there were before.
+pub(crate) type MadeKey = (u32, Op, Payload, u32);
+
 /// Marks a snapshot of an instruction as one of the output already.
 const MAPPED: u32 = 1 << 31;
 
@@ -73,24 +77,32 @@ pub(crate) struct State<'s> {
     pub schema: &'s Schema,
     pub out: Trace,
     pub facts: Facts,
-    source: &'s Trace,
+    pub source: &'s Trace,
     /// Output value of each source value, once it is known.
-    map: Vec<Option<Value>>,
+    pub map: Vec<Option<Value>>,
     /// Position in `out` of the instruction that defines a value.
     defs: ValueTable<u32>,
     /// Output position at which each source instruction began.
-    started: Vec<u32>,
+    pub started: Vec<u32>,
     snapshots: HashMap<Snapshot, SnapId>,
-    last_snapshot: Option<(SnapId, u32, SnapId)>,
+    pub last_snapshot: Option<(SnapId, u32, SnapId)>,
     /// The last snapshot that no committed effect has followed, as an instruction's ([`MAPPED`]).
-    resume_point: Option<SnapId>,
+    pub resume_point: Option<SnapId>,
     /// Whether a virtual object is being lifted: what is written then is new, and nobody sees it.
     pub lifting: bool,
     /// Recorded `new`s whose objects must be real.
     real: BTreeSet<u32>,
     /// More of them, found on this walk.
     more_real: BTreeSet<u32>,
-    current: u32,
+    pub current: u32,
+    /// Results of operations that expansions emit.
+    pub made: HashMap<MadeKey, Value>,
+    /// The same in order.
+    pub made_order: Vec<(MadeKey, Value)>,
+    /// How many of each the current expansion has emitted.
+    made_now: HashMap<(Op, Payload), u32>,
+    /// Whether the recorded operations are walked a second time; then names are not kept.
+    pub is_copy: bool,
     context: Option<Value>,
     depth: u8,
     fired: BTreeMap<&'static str, u64>,
@@ -116,6 +128,11 @@ impl State<'_> {
     /// The instruction that defines an output value; none for inputs' and constants'.
     pub fn def(&self, value: Value) -> Option<&Inst> {
         self.defs.get(value).map(|index| &self.out.insts[index as usize])
+    }
+
+    /// The position of the instruction that defines an output value.
+    pub fn def_index(&self, value: Value) -> Option<usize> {
+        self.defs.get(value).map(|index| index as usize)
     }
 
     /// The bits of a value that is a constant of known bits.
@@ -163,7 +180,8 @@ impl State<'_> {
         }
     }
 
-    fn mapped(&mut self, value: Value) -> Result<Value, OptError> {
+    /// The output value of a source value.
+    pub fn mapped(&mut self, value: Value) -> Result<Value, OptError> {
         if let Some(constant) = self.source.constant_of(value) {
             return Ok(self.out.constant(self.source.ty(value), constant));
         }
@@ -256,6 +274,21 @@ impl Cx<'_, '_> {
         run_chain(self.st, self.rest, inst)
     }
 
+    /// The same for an operation that stands for a part of the recorded instruction: the next iteration has the same
+    /// part, whatever is known then.
+    pub fn emit_part(&mut self, inst: Inst) -> Result<Option<Value>, OptError> {
+        let part = (inst.op, inst.payload);
+        let result = self.emit(inst)?;
+        if let (Some(value), false) = (result, self.st.lifting) {
+            let count = self.st.made_now.entry(part).or_default();
+            *count += 1;
+            let key = (self.st.current, part.0, part.1, *count - 1);
+            self.st.made.insert(key, value);
+            self.st.made_order.push((key, value));
+        }
+        Ok(result)
+    }
+
     /// The same for an instruction that has a result.
     pub fn emit_value(&mut self, inst: Inst) -> Result<Value, OptError> {
         let result = self.emit(inst)?;
@@ -338,7 +371,7 @@ impl Walked {
 
 /// Walks a source trace through a chain of passes.
 pub(crate) struct Driver<'s> {
-    st: State<'s>,
+    pub st: State<'s>,
     chain: Vec<Slot>,
 }
 
@@ -369,6 +402,10 @@ impl<'s> Driver<'s> {
             real: BTreeSet::new(),
             more_real: BTreeSet::new(),
             current: 0,
+            made: HashMap::new(),
+            made_order: Vec::new(),
+            made_now: HashMap::new(),
+            is_copy: false,
             context: None,
             depth: 0,
             fired: BTreeMap::new(),
@@ -390,21 +427,39 @@ impl<'s> Driver<'s> {
         if self.st.source.insts.first().map(|inst| inst.op) != Some(Op::Label) {
             return Err(OptError::Malformed("a trace begins with a label"));
         }
+        self.walk(0..self.st.source.insts.len())?;
+        Ok(self.walked())
+    }
+
+    /// Walks these instructions.
+    pub fn walk(&mut self, range: std::ops::Range<usize>) -> Result<(), OptError> {
         let source = self.st.source;
-        for (index, inst) in source.insts.iter().enumerate() {
+        for (index, inst) in source.insts.iter().enumerate().take(range.end).skip(range.start) {
             self.st.started.push(self.st.out.insts.len() as u32);
             self.st.depth = inst.depth;
             self.st.current = index as u32;
+            self.st.made_now.clear();
             match inst.op {
                 Op::Label => self.label(inst, index == 0)?,
                 _ => self.step(inst)?,
             }
         }
-        Ok(self.walked())
+        Ok(())
+    }
+
+    /// Tells all passes what was committed.
+    pub fn catch_up(&mut self) {
+        catch_up(&mut self.st, &mut self.chain);
+    }
+
+    /// Makes a virtual object real.
+    pub fn lift(&mut self, value: Value) -> Result<Value, OptError> {
+        let behind = self.chain.iter().position(|slot| slot.pass.name() == "virtuals").map_or(0, |at| at + 1);
+        lift(&mut Cx { st: &mut self.st, rest: &mut self.chain[behind..] }, value)
     }
 
     /// Ends the walk.
-    fn walked(self) -> Walked {
+    pub fn walked(self) -> Walked {
         let State { out, fired, visited, more_real, .. } = self.st;
         Walked { trace: out, fired, visited, more_real }
     }
@@ -428,7 +483,7 @@ impl<'s> Driver<'s> {
         let Some(source_result) = inst.result else { return Ok(()) };
         let result = result.ok_or(OptError::Malformed("an instruction lost its result"))?;
         self.st.map[source_result.index()] = Some(result);
-        if result.index() >= made_before {
+        if result.index() >= made_before && !self.st.is_copy {
             self.keep_name(source_result, result);
         }
         Ok(())

@@ -39,6 +39,39 @@ pub(crate) struct Object {
     pub made_at: u32,
 }
 
+impl Object {
+    /// The same with its fields in the order of the layout, and with what is known now of the values that it holds, so
+    /// that two objects can be compared.
+    pub fn sorted(&self, resolve: impl Fn(Value) -> Value) -> Object {
+        let mut object = self.clone();
+        object.fields.sort_by_key(|&(field, _)| field);
+        object.fields.iter_mut().for_each(|(_, value)| *value = resolve(*value));
+        let elements = object.items.values_mut().chain(object.entries.iter_mut().map(|(_, element)| element));
+        elements.flat_map(|(_, value)| value).for_each(|value| *value = resolve(*value));
+        object
+    }
+
+    /// Everything that it holds.
+    pub fn parts(&self) -> impl Iterator<Item = Value> + '_ {
+        let fields = self.fields.iter().map(|&(_, value)| value);
+        let items = self.items.values().filter_map(|&(_, value)| value);
+        fields.chain(items).chain(self.entries.iter().filter_map(|&(_, (_, value))| value))
+    }
+
+    /// Whether two sorted objects differ in nothing but in the values that they hold.
+    pub fn same_form(&self, other: &Object) -> bool {
+        let form = |&(tag, value): &Element| (tag, value.is_some());
+        (self.layout, self.item_room, self.key_room) == (other.layout, other.item_room, other.key_room)
+            && self.fields.iter().map(|&(field, _)| field).eq(other.fields.iter().map(|&(field, _)| field))
+            && self.items.iter().map(|(i, e)| (i, form(e))).eq(other.items.iter().map(|(i, e)| (i, form(e))))
+            && self
+                .entries
+                .iter()
+                .map(|(k, e)| (k, form(e)))
+                .eq(other.entries.iter().map(|(k, e)| (k, form(e))))
+    }
+}
+
 /// All objects that do not exist, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StaticHeap {

@@ -150,8 +150,13 @@ impl<'s> Expansion<'_, '_, 's> {
         self.layout(layout).keys.ok_or_else(|| self.lacks(layout, "keyed part"))
     }
 
+    fn part(&mut self, inst: Inst) -> Result<Value, OptError> {
+        let result = self.cx.emit_part(inst)?;
+        result.ok_or(OptError::Malformed("an instruction without result is used as a value"))
+    }
+
     fn op(&mut self, op: Op, args: &[Value]) -> Result<Value, OptError> {
-        self.cx.emit_value(Inst::new(op, args))
+        self.part(Inst::new(op, args))
     }
 
     fn guard(&mut self, op: Op, args: &[Value]) -> Done {
@@ -159,7 +164,7 @@ impl<'s> Expansion<'_, '_, 's> {
     }
 
     fn load(&mut self, at: Value, cell: CellId) -> Result<Value, OptError> {
-        self.cx.emit_value(Inst::new(Op::Load, &[at]).with(Payload::Cell(cell)))
+        self.part(Inst::new(Op::Load, &[at]).with(Payload::Cell(cell)))
     }
 
     fn store(&mut self, at: Value, cell: CellId, value: Value) -> Done {
@@ -175,7 +180,7 @@ impl<'s> Expansion<'_, '_, 's> {
         all.extend_from_slice(args);
         let inst = Inst::new(op, &all).with(Payload::Func(func));
         let snap = if op.is_guard() { self.inst.snap } else { None };
-        self.cx.emit_value(inst.at(snap).exit_kind(self.inst.exit))
+        self.part(inst.at(snap).exit_kind(self.inst.exit))
     }
 
     /// Loads a cell and leaves the trace unless it has these bits.
@@ -246,7 +251,7 @@ impl<'s> Expansion<'_, '_, 's> {
         }
         let base = self.load(record, items.base)?;
         let scale = Payload::Scale { stride: items.element.stride, offset: 0 };
-        self.cx.emit_value(Inst::new(Op::ItemAddr, &[base, index]).with(scale))
+        self.part(Inst::new(Op::ItemAddr, &[base, index]).with(scale))
     }
 
     fn get_item(&mut self, layout: LayoutId, tag: Option<TagId>, record: Value) -> Done {

@@ -393,7 +393,7 @@ fn names_and_depths_are_kept() {
     let input = "L0(i_counter):\ni_next = int_add(i_counter, 1)\njump(L0, i_next)\n";
     let mut trace = parse_trace(input, &schema).unwrap();
     trace.insts[1].depth = 2;
-    let optimized = optimize(&trace, &schema, &Config::new()).unwrap();
+    let optimized = optimize(&trace, &schema, &Config::parse("-peel").unwrap()).unwrap();
     assert_eq!(optimized.trace.insts[1].depth, 2);
     assert_eq!(optimized.trace.values, trace.values);
 }
@@ -402,7 +402,7 @@ fn names_and_depths_are_kept() {
 #[test]
 fn the_example_of_the_papers_keeps_its_form_when_records_are_kept() {
     let schema = standard_schema();
-    let config = Config::new().keeping_records();
+    let config = Config::parse("-peel").unwrap().keeping_records();
     let input = "L0(p0, p1):\nguard_class(p1, BoxedInteger)\ni2 = get(p1, BoxedInteger.intval)\n\
                  guard_class(p0, BoxedInteger)\ni3 = get(p0, BoxedInteger.intval)\ni4 = int_add(i2, i3)\n\
                  p5 = new(BoxedInteger)\nset(p5, BoxedInteger.intval, i4)\nguard_class(p5, BoxedInteger)\n\

@@ -1,0 +1,366 @@
+//! Loop peeling (seed 000): the recorded iteration twice, once as preamble and once as loop.
+//!
+//! Problem: a loop tests the same class and loads the same field in every iteration, and makes an object for the next
+//! iteration to take apart. Design: the chain of passes walks the recorded operations a second time, without forgetting
+//! anything, with the inputs mapped to what the first walk passes to its jump. What the first walk knows removes
+//! operations from the second. A value of the preamble that the loop still uses is *carried*: it becomes an argument of
+//! the loop's label, behind those that the jump passes anyway.
+//!
+//! Why this is sound: the preamble runs with any inputs, so whatever it knows at its end of the values that it computed
+//! holds at the end of *every* iteration of the values that this iteration computed. The loop may use such a fact if it
+//! can name these values: a carried value `h` needs a *key*, the recorded value that it is. If the first walk gave the
+//! key's value as `h` and the second walk gives it as `m(h)`, then the preamble's jump passes `h` and the loop's jump
+//! passes `m(h)` (seed 000, equations 5 and 6). Values made by expansion have the recorded instruction and their place
+//! in its expansion as key. The context and the frame's base never change and are their own `m`.
+//!
+//! Virtual objects that the jump passes stay virtual: what they hold is passed instead, each object once (equations 7
+//! to 9). At the loop's end there must be virtual objects of the same shape, one for one, or the loop is not peeled;
+//! a virtual object where the label wants a real one is lifted before the jump.
+//!
+//! During the second walk everything keeps its name, so that facts need no translation; at the end the second half is
+//! rewritten: carried values become the label's arguments, in instructions and in snapshots. Values that only unused
+//! operations need are not carried.
+//!
+//! Invariant: `None` leaves nothing behind, and the caller keeps the plain loop. Example (seed 000, section 5):
+//!
+//! ```text
+//! L0(i0):                    L0(i0):
+//! i1 = int_add(i0, 1)        i1 = int_add(i0, 1)
+//! call(print, i1)       =>   call(print, i1)
+//! jump(L0, i0)               jump(L1, i0, i1)
+//!                            L1(i2, i3):
+//!                            call(print, i3)
+//!                            jump(L1, i2, i3)
+//! ```
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use tracelift_core::ir::Label;
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::{Inst, LabelId, Op, Payload, SnapId, Trace, Value};
+
+use crate::dce::is_removable;
+use crate::pass::{Driver, MadeKey, Walked};
+use crate::statics::Object;
+use crate::OptError;
+
+/// What names a value of an iteration in every iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CarriedKey {
+    /// A value of the recorded trace.
+    Recorded(Value),
+    /// The result of an operation that the expansion of a recorded instruction emits.
+    Expanded {
+        /// The recorded instruction.
+        inst: u32,
+        /// The operation.
+        op: Op,
+        /// What it carries.
+        payload: Payload,
+        /// How many such operations the expansion emits before.
+        nth: u32,
+    },
+    /// The same value in every iteration (the host's context, the frame's base).
+    Invariant,
+}
+
+/// The loop that a peeled trace ends with: what a *short preamble* needs, which brings a bridge's values into the form
+/// that the loop's label wants.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Peeled {
+    /// The loop's label.
+    pub label: LabelId,
+    /// What each of its arguments is; the first [`Peeled::passed`] are what the recorded jump passes, the others are
+    /// carried because the loop uses what an iteration before has computed.
+    pub args: Vec<CarriedKey>,
+    /// How many arguments the recorded jump passes (virtual objects exploded into what they hold).
+    pub passed: usize,
+}
+
+/// What a label takes and what of it is virtual.
+struct Entry {
+    /// What the recorded jump passes, by recorded argument.
+    passed: Vec<Value>,
+    /// Virtual objects among it, and in what these hold.
+    shape: HashMap<Value, Object>,
+    /// Values that are arguments of the label.
+    carried: Vec<Value>,
+}
+
+/// The driver between the two walks, and behind the second.
+struct Peeling<'s> {
+    driver: Driver<'s>,
+    entry: Entry,
+    keys: HashMap<Value, CarriedKey>,
+    /// Values up to here are the preamble's.
+    first_value: usize,
+    /// Position of the loop's label.
+    start: usize,
+    dce: bool,
+}
+
+/// Whether this trace can be peeled: one loop around the entry label.
+pub(crate) fn is_loop(trace: &Trace) -> bool {
+    let labels = trace.insts.iter().filter(|inst| inst.op == Op::Label).count();
+    let ends_there =
+        trace.insts.last().is_some_and(|last| last.op == Op::Jump && last.label() == Some(LabelId(0)));
+    labels == 1 && ends_there && trace.insts[0].op == Op::Label
+}
+
+/// Walks the trace twice; `None` when the loop cannot be peeled. The walk tells if more objects must be real.
+pub(crate) fn run(mut driver: Driver<'_>, dce: bool) -> Result<Option<(Walked, Peeled)>, OptError> {
+    let last = driver.st.source.insts.len() - 1;
+    driver.walk(0..last)?;
+    driver.catch_up();
+    driver.st.current = last as u32;
+    if !driver.st.fire("peel") {
+        return Ok(None);
+    }
+    let jump = &driver.st.source.insts[last];
+    let passed = jump.args.iter().map(|&arg| driver.st.mapped(arg)).collect::<Result<Vec<_>, _>>()?;
+    let entry = explode(&driver, passed);
+    let keys = keys(&driver);
+    let start = driver.st.out.insts.len() + 1;
+    let first_value = driver.st.out.values.len();
+    let mut peeling = Peeling { driver, entry, keys, first_value, start, dce };
+    peeling.second_walk(last)?;
+    peeling.close()
+}
+
+/// Everything that is reached from the jump's arguments, each once, in one order.
+fn explode(driver: &Driver<'_>, passed: Vec<Value>) -> Entry {
+    let st = &driver.st;
+    let mut entry = Entry { passed, shape: HashMap::new(), carried: Vec::new() };
+    let mut seen = HashSet::new();
+    let mut stack: Vec<Value> = entry.passed.iter().rev().copied().collect();
+    while let Some(value) = stack.pop() {
+        let value = st.resolve(value);
+        if st.out.constant_of(value).is_some() || !seen.insert(value) {
+            continue;
+        }
+        let Some(object) = st.facts.statics.get(value) else {
+            entry.carried.push(value);
+            continue;
+        };
+        let object = object.sorted(|value| st.resolve(value));
+        stack.extend(object.parts().collect::<Vec<_>>().into_iter().rev());
+        entry.shape.insert(value, object);
+    }
+    entry
+}
+
+/// The key of every value that has one.
+fn keys(driver: &Driver<'_>) -> HashMap<Value, CarriedKey> {
+    let st = &driver.st;
+    let mut keys = HashMap::new();
+    for (index, mapped) in st.map.iter().enumerate() {
+        if let Some(value) = *mapped {
+            keys.entry(st.resolve(value)).or_insert(CarriedKey::Recorded(Value(index as u32)));
+        }
+    }
+    for &((inst, op, payload, nth), value) in &st.made_order {
+        keys.entry(st.resolve(value)).or_insert(CarriedKey::Expanded { inst, op, payload, nth });
+    }
+    keys
+}
+
+impl Peeling<'_> {
+    /// Walks the recorded operations again, behind a new label.
+    fn second_walk(&mut self, last: usize) -> Result<(), OptError> {
+        let st = &mut self.driver.st;
+        let label = LabelId(st.out.labels.len() as u32);
+        let name = (1..).map(|n| format!("L{n}")).find(|name| st.out.labels.iter().all(|l| l.name != *name));
+        st.out.labels.push(Label { name: name.unwrap_or_default(), args: Vec::new() });
+        // Their arguments are known at the end.
+        st.out.insts.push(Inst::new(Op::Jump, &[]).with(Payload::Label(label)));
+        st.out.insts.push(Inst::new(Op::Label, &[]).with(Payload::Label(label)));
+        if !planted(Bug::PeelInputsKept) {
+            for (input, &passed) in st.source.insts[0].args.iter().zip(&self.entry.passed) {
+                st.map[input.index()] = Some(passed);
+            }
+        }
+        st.started.clear();
+        st.started.push(st.out.insts.len() as u32);
+        st.made = HashMap::new();
+        st.last_snapshot = None;
+        st.resume_point = None;
+        st.is_copy = true;
+        self.driver.walk(1..last)?;
+        self.driver.catch_up();
+        self.driver.st.current = last as u32;
+        Ok(())
+    }
+
+    fn is_preamble(&self, value: Value) -> bool {
+        value.index() < self.first_value && self.driver.st.out.constant_of(value).is_none()
+    }
+
+    /// What the loop's jump passes for a carried value.
+    fn next(&self, carried: Value) -> Option<Value> {
+        let st = &self.driver.st;
+        if planted(Bug::PeelJumpArgStale) && !self.entry.carried.contains(&carried) {
+            return Some(carried);
+        }
+        let value = match self.key(carried)? {
+            CarriedKey::Invariant => carried,
+            CarriedKey::Recorded(value) => st.map[value.index()]?,
+            CarriedKey::Expanded { inst, op, payload, nth } => {
+                *st.made.get(&(inst, op, payload, nth) as &MadeKey)?
+            }
+        };
+        Some(st.resolve(value))
+    }
+
+    fn key(&self, carried: Value) -> Option<CarriedKey> {
+        let def = self.driver.st.def(carried).map(|def| def.op);
+        match def {
+            Some(Op::Context | Op::FrameBase) => Some(CarriedKey::Invariant),
+            _ => self.keys.get(&carried).copied(),
+        }
+    }
+
+    /// Finds what is carried, lifts what must be real, and writes the loop's jump.
+    fn close(mut self) -> Result<Option<(Walked, Peeled)>, OptError> {
+        let fails = |inst: &Inst| inst.op == Op::GuardAlwaysFails;
+        if self.driver.st.out.insts[self.start..].iter().any(fails) {
+            return Ok(None);
+        }
+        let (carried, used) = loop {
+            let Some(found) = self.carried() else { return Ok(None) };
+            if found.lift.is_empty() {
+                break (found.carried, found.used);
+            }
+            for value in found.lift {
+                self.driver.lift(value)?;
+            }
+            self.driver.catch_up();
+        };
+        if !self.shapes_match() {
+            return Ok(None);
+        }
+        let Some(args) = carried.iter().map(|&value| self.key(value)).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        let passed = self.entry.carried.len();
+        let label = self.driver.st.out.insts[self.start].label().unwrap_or(LabelId(0));
+        let next: Option<Vec<Value>> = carried.iter().map(|&value| self.next(value)).collect();
+        let Some(next) = next else { return Ok(None) };
+        self.rewrite(label, &carried, &next, &used);
+        Ok(Some((self.driver.walked(), Peeled { label, args, passed })))
+    }
+
+    /// The preamble's values that the loop needs, in the order of their first use.
+    fn carried(&self) -> Option<Found> {
+        let st = &self.driver.st;
+        let mut found = Found { carried: Vec::new(), lift: Vec::new(), used: HashSet::new() };
+        let mut seen = HashSet::new();
+        let mut todo: VecDeque<Value> = self.entry.carried.iter().copied().collect();
+        for (index, inst) in st.out.insts.iter().enumerate().skip(self.start + 1) {
+            if !self.dce || !is_removable(inst, st.schema) {
+                found.used.insert(index);
+                self.operands(inst, &mut todo);
+            }
+        }
+        while let Some(value) = todo.pop_front() {
+            if st.out.constant_of(value).is_some() || !seen.insert(value) {
+                continue;
+            }
+            if self.is_preamble(value) {
+                found.carried.push(value);
+                let next = self.next(value)?;
+                match st.facts.statics.has(next) {
+                    true => found.lift.push(next),
+                    false => todo.push_back(next),
+                }
+            } else if let Some(index) = st.def_index(value) {
+                if found.used.insert(index) {
+                    self.operands(&st.out.insts[index], &mut todo);
+                }
+            }
+        }
+        Some(found)
+    }
+
+    fn operands(&self, inst: &Inst, todo: &mut VecDeque<Value>) {
+        todo.extend(&inst.args);
+        if let Some(snapshot) = self.driver.st.out.snapshot_of(inst) {
+            snapshot.for_each_value(|value| todo.push_back(value));
+        }
+    }
+
+    /// Whether the virtual objects at the loop's end have the shape of those at its label.
+    fn shapes_match(&self) -> bool {
+        let st = &self.driver.st;
+        let jump = &st.source.insts[st.current as usize];
+        let mut pairs: HashMap<Value, Value> = HashMap::new();
+        let mut partners: HashMap<Value, Value> = HashMap::new();
+        let mut todo: Vec<(Value, Value)> = Vec::new();
+        for (&passed, arg) in self.entry.passed.iter().zip(&jump.args) {
+            if self.entry.shape.contains_key(&passed) {
+                let Some(now) = st.map[arg.index()] else { return false };
+                todo.push((passed, now));
+            }
+        }
+        while let Some((then, now)) = todo.pop() {
+            let (then, now) = (then, st.resolve(now));
+            let Some(wanted) = self.entry.shape.get(&then) else { continue };
+            let Some(object) = st.facts.statics.get(now) else { return false };
+            let met = (pairs.insert(then, now), partners.insert(now, then));
+            match met {
+                (None, None) => {}
+                (Some(other), Some(partner)) if other == now && partner == then => continue,
+                _ if planted(Bug::PeelAliasIgnored) => continue,
+                _ => return false,
+            }
+            let object = object.sorted(|value| st.resolve(value));
+            if !wanted.same_form(&object) {
+                return false;
+            }
+            todo.extend(wanted.parts().zip(object.parts()));
+        }
+        true
+    }
+
+    /// Gives the loop's label and both jumps their arguments, and the loop its own names for carried values.
+    fn rewrite(&mut self, label: LabelId, carried: &[Value], next: &[Value], used: &HashSet<usize>) {
+        let out = &mut self.driver.st.out;
+        let mut names: HashMap<Value, Value> = HashMap::new();
+        for &value in carried {
+            let name = out.new_value(out.ty(value));
+            names.insert(value, name);
+        }
+        let renamed = |value: Value| names.get(&value).copied().unwrap_or(value);
+        let args: Vec<Value> = carried.iter().map(|&value| renamed(value)).collect();
+        out.insts[self.start - 1].args = carried.iter().copied().collect();
+        out.insts[self.start].args = args.iter().copied().collect();
+        out.labels[label.index()].args = args;
+        let mut snapshots: HashMap<SnapId, SnapId> = HashMap::new();
+        let body = out.insts.split_off(self.start + 1);
+        for (index, mut inst) in body.into_iter().enumerate() {
+            if !used.contains(&(index + self.start + 1)) {
+                continue;
+            }
+            inst.args.iter_mut().for_each(|arg| *arg = renamed(*arg));
+            inst.snap = inst.snap.map(|snap| {
+                *snapshots.entry(snap).or_insert_with(|| {
+                    let mut snapshot = out.snapshots[snap.index()].clone();
+                    snapshot.map_values(renamed);
+                    out.add_snapshot(snapshot)
+                })
+            });
+            out.insts.push(inst);
+        }
+        let next: Vec<Value> = next.iter().map(|&value| renamed(value)).collect();
+        out.insts.push(Inst::new(Op::Jump, &next).with(Payload::Label(label)));
+    }
+}
+
+/// What a loop needs.
+struct Found {
+    /// Values of the preamble, those that the jump passes first.
+    carried: Vec<Value>,
+    /// Virtual objects that the jump must pass as real ones.
+    lift: Vec<Value>,
+    /// Positions of the instructions that are used.
+    used: HashSet<usize>,
+}
