@@ -84,7 +84,7 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     if config.stages {
         report.stages = stages(trace, schema, config)?;
     }
-    let recorded = report.clone();
+    let recorded = Report { before: report.before, ..Report::default() };
     let mut optimized = walk(trace, schema, config, usize::MAX, &mut report)?;
     optimized = clean(optimized, schema, config, &mut report);
     let peeled = peel(trace, schema, config, &optimized, recorded);
@@ -93,7 +93,10 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
         None => dce::compact(&optimized),
     };
     let peeled = peeled.map(|(_, with_peeling, peeled)| {
-        report = with_peeling;
+        report = Report { stages: std::mem::take(&mut report.stages), ..with_peeling };
+        if config.stages {
+            report.stages.push(Stage { name: "peel", trace: optimized.clone() });
+        }
         peeled
     });
     let resume = resume::encode(&optimized);
