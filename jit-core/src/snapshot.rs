@@ -9,10 +9,12 @@
 //! Invariant: lifting the virtual objects in order, making the pending stores in order and then writing the slots
 //! rebuilds the state that the unoptimized trace has at the snapshot [`Snapshot::origin`].
 
+use std::collections::HashSet;
+
 use smallvec::SmallVec;
 
 use crate::ir::{Inst, Trace, Value};
-use crate::schema::{FieldId, LayoutId, TagId};
+use crate::schema::{CellId, FieldId, LayoutId, TagId};
 
 /// Where the interpreter goes on when a guard fails.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -89,28 +91,15 @@ pub struct Virtual {
     pub entries: Vec<(Value, Option<TagId>, Source)>,
 }
 
-/// A store that the trace has put off.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// A store that the trace has put off, since what it stores does not exist.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pending {
-    /// The object stored into.
-    pub object: Source,
-    /// Where in it.
-    pub place: Place,
-    /// The tag to write, if the place is tagged.
-    pub tag: Option<TagId>,
+    /// Where it is stored: an address or a real object.
+    pub address: Value,
+    /// The cell there.
+    pub cell: CellId,
     /// What is stored.
     pub source: Source,
-}
-
-/// A place in a record.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Place {
-    /// A fixed field.
-    Field(FieldId),
-    /// An item; the index is a value of the trace.
-    Item(LayoutId, Value),
-    /// A keyed entry that exists; the key is a constant.
-    Key(LayoutId, Value),
 }
 
 impl Snapshot {
@@ -124,16 +113,9 @@ impl Snapshot {
             object.item_values.iter().for_each(|(_, _, s)| source(s));
             object.entries.iter().for_each(|(_, _, s)| source(s));
         }
-        for store in &self.pending {
-            source(&store.object);
-            source(&store.source);
-        }
+        self.pending.iter().for_each(|store| source(&store.source));
         self.virtuals.iter().flat_map(|object| &object.entries).for_each(|&(key, _, _)| f(key));
-        for store in &self.pending {
-            if let Place::Item(_, value) | Place::Key(_, value) = store.place {
-                f(value);
-            }
-        }
+        self.pending.iter().for_each(|store| f(store.address));
     }
 
     /// Replaces every value that the snapshot mentions, in the order of [`Snapshot::for_each_value`].
@@ -151,18 +133,11 @@ impl Snapshot {
             object.item_values.iter_mut().for_each(|(_, _, s)| source(s));
             object.entries.iter_mut().for_each(|(_, _, s)| source(s));
         }
-        for store in &mut self.pending {
-            source(&mut store.object);
-            source(&mut store.source);
-        }
+        self.pending.iter_mut().for_each(|store| source(&mut store.source));
         for object in &mut self.virtuals {
             object.entries.iter_mut().for_each(|(key, _, _)| *key = f(*key));
         }
-        for store in &mut self.pending {
-            if let Place::Item(_, value) | Place::Key(_, value) = &mut store.place {
-                *value = f(*value);
-            }
-        }
+        self.pending.iter_mut().for_each(|store| store.address = f(store.address));
     }
 }
 
@@ -171,9 +146,17 @@ impl Snapshot {
 /// them) both use this order.
 pub fn live_values(trace: &Trace, inst: &Inst) -> Vec<Value> {
     let mut live: Vec<Value> = Vec::new();
-    // A linear scan beats a hash set at the sizes seen (tens of values), and keeps first-mention order.
+    let mut seen = HashSet::new();
+    // A linear scan beats a hash set at the sizes seen (tens of values); deep graphs of virtual objects need the set.
     let mut add = |value: Value| {
-        if trace.constant_of(value).is_none() && !live.contains(&value) {
+        let few = live.len() < 64;
+        if trace.constant_of(value).is_some() || (few && live.contains(&value)) {
+            return;
+        }
+        if live.len() == 64 && seen.is_empty() {
+            seen.extend(live.iter().copied());
+        }
+        if few || seen.insert(value) {
             live.push(value);
         }
     };
@@ -202,8 +185,7 @@ mod tests {
             keys: 1,
             entries: vec![(Value(4), None, v(5))],
         };
-        let store =
-            Pending { object: v(6), place: Place::Item(LayoutId(0), Value(7)), tag: None, source: v(8) };
+        let store = Pending { address: Value(6), cell: CellId(0), source: v(7) };
         let mut snapshot = Snapshot {
             frames: vec![Frame { slots: vec![slot], ..Frame::default() }],
             virtuals: vec![object],
@@ -217,6 +199,6 @@ mod tests {
             value
         });
         assert_eq!(read, mapped);
-        assert_eq!(read, [1, 2, 3, 5, 6, 8, 4, 7]);
+        assert_eq!(read, [1, 2, 3, 5, 7, 4, 6]);
     }
 }

@@ -211,8 +211,7 @@ fn recorded_snapshots() {
 #[test]
 fn resume_data() {
     let good = "frame(words 1)[0: ref v0, 1: int i0] virtual v0 Table{link: v1, items 2 [0: int i0], keys 1 {@k: nil}} \
-                virtual v1 Box{x: i0} pending set(p2, link, v0) pending set_item(p2, i0, f1, Table:float) \
-                pending set_key(p2, @k, i0, Table:int)";
+                virtual v1 Box{x: i0} pending store(p2, link, v0) pending store(p2, link, p2)";
     assert_eq!(snapshot(good), []);
     for bad in [
         "frame[0: int i0]",
@@ -235,13 +234,9 @@ fn resume_data() {
         "virtual v0 Table{keys 1 {p2: int i0}}",
         "virtual v0 Table{keys 1 {1: int i0}}",
         "virtual v0 Table{keys 1 {@k: int f1}}",
-        "pending set(i0, link, p2)",
-        "pending set(v0, link, p2)",
-        "pending set(p2, link, i0)",
-        "pending set_item(p2, f1, i0, Table:int)",
-        "pending set_item(p2, i0, i0, Table:nil)",
-        "pending set_item(p2, i0, i0, Box)",
-        "pending set_key(p2, p2, i0, Table:int)",
+        "pending store(i0, link, p2)",
+        "pending store(p2, link, i0)",
+        "pending store(p2, link, v0)",
     ] {
         let found = snapshot(bad);
         assert!(
@@ -256,8 +251,7 @@ fn ids_out_of_range_in_snapshots() {
     let (value, layout, tag, field) = (Value(999), LayoutId(999), TagId(999), FieldId(999));
     let object =
         |layout| Virtual { layout, fields: vec![], items: 9, item_values: vec![], keys: 9, entries: vec![] };
-    let pending =
-        |place, tag| Pending { object: Source::Value(value), place, tag, source: Source::Value(value) };
+    let pending = |cell, source| Pending { address: value, cell, source };
     let frame = |tag, source| Frame { slots: vec![SlotValue { slot: 0, tag, source }], ..Frame::default() };
     let snapshots = [
         Snapshot { frames: vec![frame(tag, Source::Nothing)], ..Snapshot::default() },
@@ -281,9 +275,9 @@ fn ids_out_of_range_in_snapshots() {
             }],
             ..Snapshot::default()
         },
-        Snapshot { pending: vec![pending(Place::Field(field), Some(tag))], ..Snapshot::default() },
-        Snapshot { pending: vec![pending(Place::Item(layout, value), Some(tag))], ..Snapshot::default() },
-        Snapshot { pending: vec![pending(Place::Key(LayoutId(2), value), Some(tag))], ..Snapshot::default() },
+        Snapshot { pending: vec![pending(CellId(99), Source::Value(value))], ..Snapshot::default() },
+        Snapshot { pending: vec![pending(CellId(0), Source::Nothing)], ..Snapshot::default() },
+        Snapshot { pending: vec![pending(CellId(0), Source::Virtual(3))], ..Snapshot::default() },
     ];
     for snapshot in snapshots {
         let found = after(|trace| trace.snapshots[0] = snapshot.clone());

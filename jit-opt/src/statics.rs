@@ -122,10 +122,8 @@ impl StaticHeap {
             }
         }
         for store in &mut snapshot.pending {
-            for source in [&mut store.object, &mut store.source] {
-                if let Source::Value(value) = *source {
-                    *source = found.source(value);
-                }
+            if let Source::Value(value) = store.source {
+                store.source = found.source(value);
             }
         }
         let mut next = 0;

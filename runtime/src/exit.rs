@@ -8,10 +8,10 @@
 
 use std::ffi::c_void;
 
-use tracelift_core::schema::{CellId, Element, LayoutId, TagId};
+use tracelift_core::schema::{CellId, Element, TagId};
 use tracelift_core::{ExitKind, Schema};
 use tracelift_cranelift::Compiled;
-use tracelift_opt::resume::{PendingData, PlaceData, ResumeSource, ResumeState, VirtualData};
+use tracelift_opt::resume::{PendingData, ResumeSource, ResumeState, VirtualData};
 
 use crate::log::Stage;
 use crate::slots;
@@ -172,40 +172,11 @@ impl Host<'_> {
         }
     }
 
-    unsafe fn store(&mut self, store: &PendingData) {
-        let object = self.bits(store.object).expect("an object is stored into");
-        let payload = self.bits(store.source);
-        // SAFETY: passed on from the caller, for all below; the place existed when the trace put the store off.
-        unsafe {
-            match store.place {
-                PlaceData::Field(field) => self.write(object, self.schema.field(field).cell, payload),
-                PlaceData::Item(layout, index) => {
-                    let items = self.schema.layout(layout).items.expect("an item lies in an indexed part");
-                    let index = self.bits(index).expect("an index is a value") as i64 - items.first;
-                    let base = self.read_cell(object, items.base);
-                    let at = base.wrapping_add((index as u64).wrapping_mul(u64::from(items.element.stride)));
-                    self.write_element(at, &items.element, store.tag, payload);
-                }
-                PlaceData::Key(layout, key) => self.store_key(object, layout, key, store.tag, payload),
-            }
-        }
-    }
-
-    unsafe fn store_key(
-        &mut self,
-        object: u64,
-        layout: LayoutId,
-        key: ResumeSource,
-        tag: Option<TagId>,
-        payload: Option<u64>,
-    ) {
-        let keys = self.schema.layout(layout).keys.expect("an entry lies in a keyed part");
-        let key = self.bits(key).expect("a key is a constant");
-        // SAFETY: passed on from the caller.
-        unsafe {
-            let at = self.call(keys.find, &[u64::from(layout.0), object, key]);
-            self.write_element(at, &keys.element, tag, payload);
-        }
+    unsafe fn store(&self, store: &PendingData) {
+        let address = self.bits(store.address).expect("a pending store has an address");
+        // SAFETY: passed on from the caller; the place existed when the trace put the store off, and what may move it
+        // makes the store first.
+        unsafe { self.write(address, store.cell, self.bits(store.source)) }
     }
 
     unsafe fn call(&self, func: tracelift_core::schema::FuncId, args: &[u64]) -> u64 {

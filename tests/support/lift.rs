@@ -7,10 +7,10 @@
 //! Example: a slot with source `Buffer(3)` gets the fourth cell of the exit buffer.
 
 use tracelift_core::eval::{frames_at, Fault, FrameState};
-use tracelift_core::snapshot::{Frame, Pending, Place, SlotValue, Snapshot, Source, Virtual};
+use tracelift_core::snapshot::{Frame, Pending, SlotValue, Snapshot, Source, Virtual};
 use tracelift_core::world::World;
 use tracelift_core::{Bits, Value};
-use tracelift_opt::resume::{PlaceData, ResumeSource, ResumeState, ResumeTable};
+use tracelift_opt::resume::{ResumeSource, ResumeState, ResumeTable};
 
 /// What an exit of compiled code amounts to.
 pub struct Lifted {
@@ -87,14 +87,9 @@ fn snapshot(state: &ResumeState<'_>, pool: &[Bits], cells: &mut Cells<'_>) -> Re
         snapshot.virtuals.push(copy);
     }
     for pending in state.pending() {
-        let place = match pending.place {
-            PlaceData::Field(field) => Place::Field(field),
-            PlaceData::Item(layout, index) => Place::Item(layout, cells.value(index)?),
-            PlaceData::Key(layout, key) => Place::Key(layout, cells.value(key)?),
-        };
-        let object = cells.source(pending.object)?;
+        let address = cells.value(pending.address)?;
         let source = cells.source(pending.source)?;
-        snapshot.pending.push(Pending { object, place, tag: pending.tag, source });
+        snapshot.pending.push(Pending { address, cell: pending.cell, source });
     }
     for frame in state.frames() {
         let mut copy = Frame { base: frame.base, ..Frame::default() };

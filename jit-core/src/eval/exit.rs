@@ -13,7 +13,7 @@ use super::step::store;
 use super::{End, Fault, Outcome};
 use crate::ir::Value;
 use crate::schema::{Schema, TagId};
-use crate::snapshot::{Pending, Place, Snapshot, Source, Virtual};
+use crate::snapshot::{Snapshot, Source, Virtual};
 use crate::types::{Bits, Type};
 use crate::world::compare::{Comparison, Difference};
 use crate::world::World;
@@ -70,7 +70,8 @@ pub fn frames_at(
         fill(schema, values, world, object, address, &bits)?;
     }
     for pending in &snapshot.pending {
-        make_pending(schema, values, world, pending, &bits)?;
+        let value = bits(pending.source)?.ok_or(Fault::Malformed("a pending store of nothing"))?;
+        store(world, values(pending.address)?, schema.cell(pending.cell), value)?;
     }
     snapshot
         .frames
@@ -121,37 +122,6 @@ fn fill(
         }
     }
     Ok(())
-}
-
-fn make_pending(
-    schema: &Schema,
-    values: Values<'_>,
-    world: &mut World,
-    pending: &Pending,
-    bits: &dyn Fn(Source) -> Result<Option<Bits>, Fault>,
-) -> Result<(), Fault> {
-    let object = bits(pending.object)?.ok_or(Fault::Malformed("a pending store into nothing"))?;
-    let value = bits(pending.source)?;
-    match pending.place {
-        Place::Field(field) => {
-            let value = value.ok_or(Fault::Malformed("a pending store of nothing"))?;
-            store(world, object, schema.field_cell(field), value)
-        }
-        Place::Item(layout, index) => {
-            let place = item_place(schema, world, layout, object, values(index)?)?;
-            let place = place.ok_or(Fault::Malformed("a pending store outside the items"))?;
-            let part = schema.layout(layout).items.as_ref();
-            let part = part.ok_or(Fault::Malformed("a layout without items"))?;
-            write(schema, world, &part.element, pending.tag, place, value)
-        }
-        Place::Key(layout, key) => {
-            let entry = world.find_entry(layout, object, values(key)?);
-            let entry = entry.ok_or(Fault::Malformed("a pending store to a key that is absent"))?;
-            let part = schema.layout(layout).keys.as_ref();
-            let part = part.ok_or(Fault::Malformed("a layout without keys"))?;
-            write(schema, world, &part.element, pending.tag, entry, value)
-        }
-    }
 }
 
 /// Compares frames of two runs in two worlds, adding the objects in their slots to the comparison.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::*;
 use crate::ir::{Const, Inst, Payload};
 use crate::schema::{LayoutId, TagId};
-use crate::snapshot::{Frame, Pending, Place, SlotValue, Snapshot, Source, Virtual};
+use crate::snapshot::{Frame, Pending, SlotValue, Snapshot, Source, Virtual};
 use crate::testbed::standard_schema;
 use crate::types::Type;
 use crate::world::compare::compare;
@@ -200,9 +200,8 @@ fn lifting_makes_cycles_and_pending_stores() {
             pair(vec![(first, Source::Virtual(0))]),
         ],
         pending: vec![Pending {
-            object: Source::Value(boxed),
-            place: Place::Field(intval),
-            tag: None,
+            address: boxed,
+            cell: f.schema.field(intval).cell,
             source: Source::Value(nine),
         }],
     });

@@ -13,7 +13,7 @@ use super::operand::type_of_first_letter;
 use crate::ir::{ExitKind, Inst, Payload, Trace, Value};
 use crate::ops::{Op, PayloadKind};
 use crate::schema::Schema;
-use crate::snapshot::{Pending, Place, Snapshot, Source, Virtual};
+use crate::snapshot::{Pending, Snapshot, Source, Virtual};
 use crate::world_spec::WorldSpec;
 
 /// A trace as text, without the declarations that it needs; objects of the world are printed by number.
@@ -271,20 +271,8 @@ impl<'a> Printer<'a> {
     }
 
     fn pending(&self, pending: &Pending) -> String {
-        let (op, index, layout) = match pending.place {
-            Place::Field(field) => {
-                let (object, source) = (self.source(pending.object), self.source(pending.source));
-                return format!("set({object}, {}, {source})", self.schema.field(field));
-            }
-            Place::Item(layout, index) => ("set_item", index, layout),
-            Place::Key(layout, key) => ("set_key", key, layout),
-        };
-        let mut args = vec![self.source(pending.object), self.value(index)];
-        if pending.source != Source::Nothing {
-            args.push(self.source(pending.source));
-        }
-        args.push(self.schema.tagged_layout(layout, pending.tag));
-        format!("{op}({})", args.join(", "))
+        let (address, source) = (self.value(pending.address), self.source(pending.source));
+        format!("store({address}, {}, {source})", self.schema.cell(pending.cell))
     }
 }
 

@@ -7,17 +7,17 @@
 //! ```text
 //! @3 = frame(base 0, words 0x10 7)[0: int i3, 1: nil, 2: ref v0]
 //!     virtual v0 Pair{left: i3, right: v0}
-//!     pending set(p1, Box.ref, v0)
+//!     pending store(p1, Box.ref, v0)
 //! ```
 //!
 //! Invariant: in snapshots `v0`, `v1`, … are the snapshot's virtual objects, in order; no value has such a name.
 
-use super::body::{items_left, tagged_layout, Body};
+use super::body::Body;
 use super::lex::{Cursor, Tok};
 use super::operand::{self, Cx};
 use super::ParseError;
-use crate::schema::{LayoutId, TagId};
-use crate::snapshot::{Frame, Pending, Place, SlotValue, Snapshot, Source, Virtual};
+use crate::schema::TagId;
+use crate::snapshot::{Frame, Pending, SlotValue, Snapshot, Source, Virtual};
 
 /// The keywords that begin a part.
 const PARTS: [&str; 4] = ["frame", "virtual", "pending", "origin"];
@@ -150,34 +150,17 @@ impl Body {
         Ok((Some(tag), self.optional_source(cur, cx)?))
     }
 
-    /// `set(p1, Box.ref, v0)`, `set_item(p1, i2, i3, Table:int)` or `set_key(p1, @k, i3, Table:int)`.
+    /// `store(a1, raw.ref, v0)`.
     fn pending(&mut self, cur: &mut Cursor, cx: &Cx) -> Result<Pending, ParseError> {
-        let kind = ["set", "set_item", "set_key"].into_iter().find(|kind| cur.is_word(kind));
-        let kind = kind
-            .ok_or_else(|| cur.error(format!("expected set, set_item or set_key, found {}", cur.found())))?;
-        cur.pos += 1;
+        cur.expect_word("store")?;
         cur.expect("(")?;
-        let has_payload = items_left(cur) > 3;
-        let object = self.source(cur, cx)?;
+        let address = self.operand(cur, cx)?;
         cur.expect(",")?;
-        if kind == "set" {
-            let field = operand::field(cur, cx.schema, None)?;
-            cur.expect(",")?;
-            let source = self.source(cur, cx)?;
-            cur.expect(")")?;
-            return Ok(Pending { object, place: Place::Field(field), tag: None, source });
-        }
-        let index = self.operand(cur, cx)?;
+        let cell = operand::cell(cur, cx.schema)?;
         cur.expect(",")?;
-        let mut source = Source::Nothing;
-        if has_payload {
-            source = self.source(cur, cx)?;
-            cur.expect(",")?;
-        }
-        let (layout, tag): (LayoutId, Option<TagId>) = tagged_layout(cur, cx)?;
+        let source = self.source(cur, cx)?;
         cur.expect(")")?;
-        let place = if kind == "set_item" { Place::Item(layout, index) } else { Place::Key(layout, index) };
-        Ok(Pending { object, place, tag, source })
+        Ok(Pending { address, cell, source })
     }
 
     /// A source, or nothing before the end of the entry.

@@ -8,7 +8,7 @@
 use super::{Checker, ErrorKind, Mode};
 use crate::ir::{Inst, Value};
 use crate::schema::{FieldId, LayoutId, TagId};
-use crate::snapshot::{Frame, Pending, Place, Snapshot, Source, Virtual};
+use crate::snapshot::{Frame, Pending, Snapshot, Source, Virtual};
 use crate::types::Type;
 
 impl Checker<'_> {
@@ -86,33 +86,16 @@ impl Checker<'_> {
     }
 
     fn pending_faults(&self, store: &Pending, snapshot: &Snapshot, faults: &mut Vec<String>) {
-        match self.source_type(store.object, snapshot) {
-            Ok(Some(Type::Ref)) => {}
-            Ok(_) => faults.push("a pending store needs an object".to_string()),
-            Err(fault) => faults.push(fault),
+        if self.type_of(store.address).is_some_and(|ty| !ty.is_pointer()) {
+            faults.push("a pending store needs an address".to_string());
         }
-        match store.place {
-            Place::Field(field) => match self.schema.fields().get(field.index()) {
-                None => faults.push("no such field".to_string()),
-                Some(known) => {
-                    faults.extend(self.field_fault(known.layout, field, store.source, snapshot));
-                    if store.tag.is_some() {
-                        faults.push("fields have no tags".to_string());
-                    }
-                }
-            },
-            Place::Item(layout, _) | Place::Key(layout, _) if !self.layout_exists(layout) => {
-                faults.push("no such layout".to_string());
-            }
-            Place::Item(layout, index) => {
-                if self.type_of(index).is_some_and(|ty| ty != Type::Int) {
-                    faults.push(format!("index {} is no int", self.name(index)));
-                }
-                faults.extend(self.item_source_fault(layout, store.tag, store.source, snapshot));
-            }
-            Place::Key(layout, key) => {
-                faults.extend(self.key_source_fault(layout, key, store.tag, store.source, snapshot));
-            }
+        let Some(cell) = self.schema.cells().get(store.cell.index()) else {
+            return faults.push("no such cell".to_string());
+        };
+        match self.source_type(store.source, snapshot) {
+            Ok(Some(ty)) if ty == cell.ty => {}
+            Ok(_) => faults.push(format!("{} does not fit {}", self.source_name(store.source), cell.name)),
+            Err(fault) => faults.push(fault),
         }
     }
 

@@ -14,7 +14,7 @@
 //! ```
 
 use thiserror::Error;
-use tracelift_core::schema::{FieldId, LayoutId, TagId};
+use tracelift_core::schema::{CellId, FieldId, LayoutId, TagId};
 
 use super::varint::Reader;
 use super::ResumeSource;
@@ -119,26 +119,13 @@ pub struct VirtualData<'a> {
     pub entries: Items<'a, (ResumeSource, Option<TagId>, ResumeSource)>,
 }
 
-/// Where a pending store goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PlaceData {
-    /// A fixed field.
-    Field(FieldId),
-    /// An item of a record of this layout, at this index.
-    Item(LayoutId, ResumeSource),
-    /// An entry of a record of this layout, with this key.
-    Key(LayoutId, ResumeSource),
-}
-
 /// A store that is still to be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PendingData {
-    /// The object stored into.
-    pub object: ResumeSource,
-    /// Where in it.
-    pub place: PlaceData,
-    /// The tag to write, if the place is tagged.
-    pub tag: Option<TagId>,
+    /// Where it is stored: an address or a real object.
+    pub address: ResumeSource,
+    /// The cell there.
+    pub cell: CellId,
     /// What is stored.
     pub source: ResumeSource,
 }
@@ -262,16 +249,8 @@ fn read_virtual<'a>(cursor: &mut Cursor<'a>, _: &mut i64) -> Result<VirtualData<
 }
 
 fn read_pending(cursor: &mut Cursor<'_>, _: &mut i64) -> Result<PendingData, DecodeError> {
-    let object = cursor.source()?;
-    let kind = cursor.reader.read()?;
-    let id = cursor.reader.read_u32()?;
-    let place = match kind {
-        0 => PlaceData::Field(FieldId(id)),
-        1 => PlaceData::Item(LayoutId(id), cursor.source()?),
-        2 => PlaceData::Key(LayoutId(id), cursor.source()?),
-        _ => return Err(DecodeError::OutOfRange),
-    };
-    Ok(PendingData { object, place, tag: cursor.tag()?, source: cursor.source()? })
+    let (address, cell) = (cursor.source()?, CellId(cursor.reader.read_u32()?));
+    Ok(PendingData { address, cell, source: cursor.source()? })
 }
 
 fn read_word(cursor: &mut Cursor<'_>, _: &mut i64) -> Result<u32, DecodeError> {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
-use tracelift_core::snapshot::{Frame, Pending, Place, Source, Virtual};
+use tracelift_core::snapshot::{Frame, Pending, Source, Virtual};
 use tracelift_core::{live_values, Const, Op, Trace, Value};
 
 use super::varint::{write, write_signed};
@@ -123,18 +123,8 @@ impl Writer<'_> {
     }
 
     fn pending(&mut self, store: &Pending) {
-        self.source(store.object);
-        let (kind, id, value) = match store.place {
-            Place::Field(field) => (0, field.0, None),
-            Place::Item(layout, index) => (1, layout.0, Some(index)),
-            Place::Key(layout, key) => (2, layout.0, Some(key)),
-        };
-        write(&mut self.out, kind);
-        write(&mut self.out, id as u64);
-        if let Some(value) = value {
-            self.value(value);
-        }
-        self.tag(store.tag);
+        self.value(store.address);
+        write(&mut self.out, store.cell.0 as u64);
         self.source(store.source);
     }
 

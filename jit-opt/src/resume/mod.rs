@@ -10,7 +10,7 @@
 //! exit   := origin+1 (0: no snapshot)  results  virtuals  pending  frames
 //! results, virtuals, pending, frames, … := count, then that many
 //! virtual:= layout  items  keys  fields(field source)*  items(index tag+1 source)*  entries(source tag+1 source)*
-//! pending:= source  kind(0 field, 1 item, 2 key)  id  [source]  tag+1  source
+//! pending:= source  cell  source
 //! frame  := zigzag(base)  words(pool index)*  slots(zigzag(slot - previous - 1) tag source)*
 //! source := index*4 + kind (0 nothing, 1 exit buffer, 2 pool, 3 virtual)
 //! ```
@@ -23,7 +23,7 @@ mod decode;
 mod encode;
 mod varint;
 
-pub use decode::{DecodeError, FrameData, Items, PendingData, PlaceData, ResumeState, SlotData, VirtualData};
+pub use decode::{DecodeError, FrameData, Items, PendingData, ResumeState, SlotData, VirtualData};
 pub(crate) use encode::encode;
 use tracelift_core::{Bits, Const, ExitKind};
 

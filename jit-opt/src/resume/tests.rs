@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 use tracelift_core::planted::{with_planted, Bug};
-use tracelift_core::schema::{FieldId, LayoutId, TagId};
-use tracelift_core::snapshot::{Frame, Pending, Place, SlotValue, Source, Virtual};
+use tracelift_core::schema::{CellId, FieldId, LayoutId, TagId};
+use tracelift_core::snapshot::{Frame, Pending, SlotValue, Source, Virtual};
 use tracelift_core::{live_values, Const, Inst, Op, Snapshot, Trace, Type, Value};
 
 use super::*;
@@ -40,13 +40,8 @@ fn rebuild(trace: &Trace, table: &ResumeTable, exit: usize) -> (Snapshot, Vec<So
         entries: object.entries.map(|(key, tag, s)| (value(key), tag, source(s))).collect(),
     });
     let pending = state.pending().map(|store| Pending {
-        object: source(store.object),
-        place: match store.place {
-            PlaceData::Field(field) => Place::Field(field),
-            PlaceData::Item(layout, index) => Place::Item(layout, value(index)),
-            PlaceData::Key(layout, key) => Place::Key(layout, value(key)),
-        },
-        tag: store.tag,
+        address: value(store.address),
+        cell: store.cell,
         source: source(store.source),
     });
     let frames = state.frames().map(|frame| Frame {
@@ -123,13 +118,8 @@ fn random_snapshot(random: &mut Random, values: &[Value]) -> Snapshot {
             })
             .collect(),
         pending: some(random, 3, |random| Pending {
-            object: source(random),
-            place: match random.below(3) {
-                0 => Place::Field(FieldId(random.below(99) as u32)),
-                1 => Place::Item(LayoutId(random.below(9) as u32), value(random)),
-                _ => Place::Key(LayoutId(random.below(9) as u32), value(random)),
-            },
-            tag: tag(random),
+            address: value(random),
+            cell: CellId(random.below(99) as u32),
             source: source(random),
         }),
     }
