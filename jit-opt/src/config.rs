@@ -28,6 +28,11 @@ pub struct PassInfo {
 /// Every pass, in the order in which an operation meets them.
 pub const PASSES: &[PassInfo] = &[
     PassInfo { name: "virtuals", doc: "objects that nobody else sees are not made", optional: true },
+    PassInfo {
+        name: "delay_store",
+        doc: "a store of an object that does not exist waits until somebody may look",
+        optional: true,
+    },
     PassInfo { name: "expand", doc: "record operations become loads, stores and guards", optional: false },
     PassInfo { name: "fold", doc: "constant folding and algebraic rewrites", optional: true },
     PassInfo { name: "cse", doc: "a pure operation seen before is not repeated", optional: true },

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use tracelift_core::schema::{ClassId, ClassSet, LayoutId};
 use tracelift_core::{Schema, Value};
 
+use crate::passes::virtuals::Delayed;
 use crate::statics::StaticHeap;
 
 /// A table by value.
@@ -89,6 +90,8 @@ pub(crate) struct Facts {
     pub nonnull: ValueTable<()>,
     /// Objects that do not exist yet.
     pub statics: StaticHeap,
+    /// Stores of such objects that wait.
+    pub delayed: Vec<Delayed>,
     /// The real objects of those that were lifted.
     pub lifted: ValueTable<Value>,
     /// How often memory was written.
@@ -129,6 +132,7 @@ impl Facts {
     pub fn forget(&mut self) {
         self.constant.clear();
         self.statics.clear();
+        self.delayed.clear();
         self.lifted.clear();
         self.nonzero.clear();
         self.nonnull.clear();

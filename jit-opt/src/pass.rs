@@ -20,10 +20,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tracelift_core::ir::ValueData;
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
+use tracelift_core::schema::CellId;
+use tracelift_core::snapshot::{Pending, Source};
 use tracelift_core::{Const, Inst, Op, Payload, Schema, SnapId, Snapshot, Trace, Type, Value};
 
 use crate::facts::{Facts, ValueTable};
-use crate::passes::virtuals::lift;
+use crate::passes::virtuals::{lift, make_all};
 use crate::{OptError, Report};
 
 /// What a pass proposes for an operation.
@@ -88,6 +90,8 @@ pub(crate) struct State<'s> {
     pub last_snapshot: Option<(SnapId, u32, SnapId)>,
     /// The last snapshot that no committed effect has followed, as an instruction's ([`MAPPED`]).
     pub resume_point: Option<SnapId>,
+    /// While an operation's stores are told to wait: those met so far.
+    pub delaying: Option<Vec<(Value, CellId, Value)>>,
     /// Whether a virtual object is being lifted: what is written then is new, and nobody sees it.
     pub lifting: bool,
     /// Recorded `new`s whose objects must be real.
@@ -171,6 +175,15 @@ impl State<'_> {
         self.resume_point
     }
 
+    /// Stores that waited were made just before an operation with this recorded snapshot: the place to leave to is the
+    /// same, the state there is that of now.
+    pub fn renew_resume_point(&mut self, snap: Option<SnapId>) -> Result<(), OptError> {
+        if let (Some(snap), None) = (snap, self.resume_point) {
+            self.resume_point = Some(SnapId(self.snapshot(snap)?.0 | MAPPED));
+        }
+        Ok(())
+    }
+
     /// Gives a value the name of another.
     pub fn take_name(&mut self, from: Value, to: Value) {
         let name = self.out.values[from.index()].name.take();
@@ -211,6 +224,10 @@ impl State<'_> {
         if let Some(error) = error {
             return Err(error);
         }
+        for &(address, cell, value) in self.facts.delayed.iter().flat_map(|delayed| &delayed.stores) {
+            let (address, source) = (self.resolve(address), Source::Value(self.resolve(value)));
+            snapshot.pending.push(Pending { address, cell, source });
+        }
         self.facts.statics.describe(self.schema, &mut snapshot, |value| self.resolve(value));
         snapshot.position =
             self.started.get(snapshot.position as usize).copied().unwrap_or(snapshot.position);
@@ -228,6 +245,10 @@ impl State<'_> {
 
     /// Appends an instruction to the output. Its snapshot is still the source's.
     fn commit(&mut self, mut inst: Inst) -> Result<Option<Value>, OptError> {
+        if let (Some(stores), Op::Store, Payload::Cell(cell)) = (&mut self.delaying, inst.op, inst.payload) {
+            stores.push((inst.args[0], cell, inst.args[1]));
+            return Ok(None);
+        }
         if let Some(snap) = inst.snap {
             inst.snap = Some(self.snapshot(snap)?);
         }
@@ -398,6 +419,7 @@ impl<'s> Driver<'s> {
             snapshots: HashMap::new(),
             last_snapshot: None,
             resume_point: None,
+            delaying: None,
             lifting: false,
             real: BTreeSet::new(),
             more_real: BTreeSet::new(),
@@ -452,10 +474,20 @@ impl<'s> Driver<'s> {
         catch_up(&mut self.st, &mut self.chain);
     }
 
+    /// What the pass `virtuals` has behind it.
+    fn behind_virtuals(&mut self) -> Cx<'_, 's> {
+        let behind = self.chain.iter().position(|slot| slot.pass.name() == "virtuals").map_or(0, |at| at + 1);
+        Cx { st: &mut self.st, rest: &mut self.chain[behind..] }
+    }
+
     /// Makes a virtual object real.
     pub fn lift(&mut self, value: Value) -> Result<Value, OptError> {
-        let behind = self.chain.iter().position(|slot| slot.pass.name() == "virtuals").map_or(0, |at| at + 1);
-        lift(&mut Cx { st: &mut self.st, rest: &mut self.chain[behind..] }, value)
+        lift(&mut self.behind_virtuals(), value)
+    }
+
+    /// Makes the stores that wait.
+    pub fn make_delayed(&mut self) -> Result<(), OptError> {
+        make_all(&mut self.behind_virtuals())
     }
 
     /// Ends the walk.

@@ -116,6 +116,8 @@ pub(crate) fn run(mut driver: Driver<'_>, dce: bool) -> Result<Option<(Walked, P
     if !driver.st.fire("peel") {
         return Ok(None);
     }
+    driver.make_delayed()?;
+    driver.catch_up();
     let jump = &driver.st.source.insts[last];
     let passed = jump.args.iter().map(|&arg| driver.st.mapped(arg)).collect::<Result<Vec<_>, _>>()?;
     let entry = explode(&driver, passed);
@@ -225,6 +227,8 @@ impl Peeling<'_> {
         if self.driver.st.out.insts[self.start..].iter().any(fails) {
             return Ok(None);
         }
+        self.driver.make_delayed()?;
+        self.driver.catch_up();
         let (carried, used) = loop {
             let Some(found) = self.carried() else { return Ok(None) };
             if found.lift.is_empty() {

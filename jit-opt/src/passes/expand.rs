@@ -215,12 +215,19 @@ impl<'s> Expansion<'_, '_, 's> {
         if st.out.ty(stored) != Type::Ref || st.bits(stored) == Some(0) {
             return Ok(None);
         }
+        let is_virtual = st.facts.statics.has(stored);
         let is_object = matches!(st.out.constant_of(stored), Some(Const::Object(_)));
         let nonnull = is_object || st.bits(stored).is_some() || st.facts.nonnull.get(stored).is_some();
         let object_mask = self.cx.int(barrier.object_mask);
         let value_mask = self.cx.int(barrier.value_mask);
         let object_word = self.load(record, barrier.object)?;
         let object_bits = self.op(Op::IntAnd, &[object_word, object_mask])?;
+        if is_virtual {
+            // It is new when it is made, which a barrier always minds.
+            let zero = self.cx.int(0);
+            let hit = self.op(Op::IntNe, &[object_bits, zero])?;
+            return self.guard(Op::GuardFalse, &[hit]);
+        }
         let value_bits = if nonnull {
             let value_word = self.load(stored, barrier.value)?;
             self.op(Op::IntAnd, &[value_word, value_mask])?

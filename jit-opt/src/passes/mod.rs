@@ -1,7 +1,7 @@
 //! The passes of the forward walk, one per file, and their order.
 //!
-//! An operation meets the passes in this order: objects that need not exist are kept off the heap; what is known of a record's class is used before the record operation
-//! is expanded; expanded code is folded, then looked up among earlier pure operations, and the guards that are left
+//! An operation meets the passes in this order: objects that need not exist are kept off the heap; what is known of a
+//! record's class is used before the record operation is expanded; expanded code is folded, then looked up among earlier pure operations, and the guards that are left
 //! are compared with earlier ones. Invariant: each pass is right whichever others run.
 
 mod cse;
@@ -18,7 +18,7 @@ use crate::Config;
 pub(crate) fn chain(config: &Config) -> Vec<Box<dyn Pass>> {
     let mut chain: Vec<Box<dyn Pass>> = Vec::new();
     if config.is_on("virtuals") {
-        chain.push(Box::new(virtuals::Virtuals::default()));
+        chain.push(Box::new(virtuals::Virtuals::new(config)));
     }
     if config.is_on("guards") {
         chain.push(Box::new(guards::ClassGuards));

@@ -22,6 +22,8 @@
 //! jump(L0, p5)                    => p5 = new(BoxedInteger); set(p5, intval, i4); jump(L0, p5)
 //! ```
 
+mod delay;
+
 use std::collections::HashMap;
 
 use tracelift_core::planted::{planted, Bug};
@@ -30,14 +32,16 @@ use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
 use crate::pass::{Cx, Outcome, Pass, State};
 use crate::statics::{Element, Object};
-use crate::OptError;
+use crate::{Config, OptError};
+pub(crate) use delay::{make_all, Delayed};
 
 /// An item beyond this index makes its object real: exits rebuild virtual objects from room set aside beforehand.
 const MAX_ROOM: u32 = 1 << 12;
 
 /// The pass.
-#[derive(Default)]
 pub(crate) struct Virtuals {
+    /// Whether stores of virtual objects wait.
+    delay: bool,
     /// Whether objects of a layout can be virtual.
     layouts: HashMap<LayoutId, bool>,
 }
@@ -48,28 +52,53 @@ impl Pass for Virtuals {
     }
 
     fn rules(&self) -> Vec<&'static str> {
-        vec!["virtual_new", "virtual_get", "virtual_set", "virtual_guard", "virtual_test", "lift"]
+        vec![
+            "virtual_new",
+            "virtual_get",
+            "virtual_set",
+            "virtual_guard",
+            "virtual_test",
+            "lift",
+            "delay_store",
+            "delayed_read",
+            "delayed_overwritten",
+        ]
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
         if let (Op::New, Payload::New { layout, items, keys }) = (inst.op, inst.payload) {
-            return Ok(self.make(cx.st, layout, items, keys));
+            let outcome = self.make(cx.st, layout, items, keys);
+            if let Outcome::Keep = outcome {
+                delay::make_touched(cx, inst)?;
+            }
+            return Ok(outcome);
         }
-        if !inst.args.iter().any(|&arg| cx.st.facts.statics.has(arg)) {
+        let is_virtual = inst.args.iter().any(|&arg| cx.st.facts.statics.has(arg));
+        if !is_virtual && cx.st.facts.delayed.is_empty() {
             return Ok(Outcome::Keep);
         }
-        if let Some(outcome) = answer(cx, inst)? {
+        if let Some(outcome) = if is_virtual { answer(cx, inst)? } else { None } {
+            return Ok(outcome);
+        }
+        if let Some(outcome) = delay::feed(cx, inst, self.delay)? {
             return Ok(outcome);
         }
         let mut real = inst.clone();
         for arg in &mut real.args {
             *arg = lift(cx, *arg)?;
         }
-        Ok(Outcome::Replace(real))
+        delay::make_touched(cx, &real)?;
+        Ok(if is_virtual { Outcome::Replace(real) } else { Outcome::Keep })
     }
 }
 
 impl Virtuals {
+    /// The pass. In the papers' mode nothing waits: record operations that are kept cannot show it.
+    pub fn new(config: &Config) -> Virtuals {
+        let delay = config.is_on("delay_store") && !config.keep_records;
+        Virtuals { delay, layouts: HashMap::new() }
+    }
+
     fn make(&mut self, st: &mut State<'_>, layout: LayoutId, items: u32, keys: u32) -> Outcome {
         let schema = st.schema;
         let possible = *self.layouts.entry(layout).or_insert_with(|| can_be_virtual(schema, layout));

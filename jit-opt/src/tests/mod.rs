@@ -1,6 +1,7 @@
 //! Tests of the passes together: random straight-line code against a small evaluator, whole traces as text, and a
 //! list of what fires which rule.
 
+mod delay;
 mod differential;
 mod heap;
 mod peel;
@@ -67,6 +68,7 @@ fn every_pass_and_every_rule_keeps_the_meaning_of_random_code() {
         records.contains(rule)
             || heap::RULES.contains(rule)
             || virtuals::RULES.contains(rule)
+            || delay::RULES.contains(rule)
             || **rule == *"peel"
     };
     let fires = |rule: &&str| fired.contains_key(*rule) || elsewhere(rule);

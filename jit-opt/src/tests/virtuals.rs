@@ -259,18 +259,9 @@ fn a_trace_without_a_place_to_leave_to_keeps_the_object() {
 
 #[test]
 fn planted_bugs_change_the_listings() {
-<<<<<<< HEAD
     let source = "L0(i0):\np1 = new(BoxedInteger)\nset(p1, intval, 1)\nset(p1, intval, i0)\n\
                   call(seen, p1)\ncall(seen, p1)\nfinish()\n";
     let broken = |bug| with_planted(bug, || run(ALONE, &parse(source)).trace.insts.len());
-=======
-    let broken = |bug| {
-        with_planted(bug, || {
-            let optimized = run(ALONE, &parse("L0(i0):\np1 = new(BoxedInteger)\nset(p1, intval, 1)\nset(p1, intval, i0)\ncall(seen, p1)\ncall(seen, p1)\nfinish()\n"));
-            optimized.trace.insts.len()
-        })
-    };
->>>>>>> e578333 (opt: peel loops)
     assert_eq!(broken(Bug::ResumeSlotShifted), 6);
     assert_eq!(broken(Bug::LiftTwice), 8);
 }

@@ -1,0 +1,288 @@
+//! Stores of virtual objects into real ones wait until somebody can look.
+//!
+//! Problem: the papers lift a virtual object as soon as it is stored into a real one (seed 002, Figure 6), though the
+//! next store may overwrite it, the next load may take it out again, and between the two a dozen guards may lie.
+//! Design: the operation that stores is expanded at its place, so that its tests are made there; the stores that it
+//! ends with are not committed but noted ([`Delayed`]), and every snapshot from there on lists them as pending
+//! ([`tracelift_core::snapshot::Pending`]). An operation that reads the very place gets the virtual object; one that
+//! may read or write the memory, by alias class, makes the stores first: all virtual objects are lifted, then the
+//! stores are committed in order. A loop's end makes them too.
+//!
+//! Invariant: the stores that wait, made in order, turn memory into what the recorded trace has there; nothing that
+//! waits can be seen by an operation that was committed since. Example:
+//!
+//! ```text
+//! set(p0, link, p5)          =>                          (p5 is virtual)
+//! guard_true(i1)             => guard_true(i1) @1 … pending store(p0, link, v0)
+//! p7 = get(p0, link)         => p5
+//! ```
+
+use tracelift_core::schema::{Barrier, CellId, ClassId, ClassSet, Element, FuncId, LayoutId, Schema, TagId};
+use tracelift_core::{Inst, Op, Payload, Type, Value};
+
+use super::lift;
+use crate::pass::{Cx, Outcome, State};
+use crate::OptError;
+
+/// So many operations may wait; each makes every later snapshot longer.
+const MAX_DELAYED: usize = 16;
+
+/// The place that an operation reads or writes: record or address, index or key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Place {
+    payload: Payload,
+    base: Value,
+    index: Option<Value>,
+}
+
+/// An operation whose stores wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Delayed {
+    place: Place,
+    tag: Option<TagId>,
+    /// What it stores: a virtual object, at least when it began to wait.
+    value: Value,
+    /// The stores that it ends with: address, cell, value.
+    pub stores: Vec<(Value, CellId, Value)>,
+}
+
+/// Alias classes that an operation touches.
+#[derive(Default)]
+struct Touched {
+    all: bool,
+    classes: Vec<ClassId>,
+}
+
+impl Touched {
+    fn cell(&mut self, schema: &Schema, cell: CellId) {
+        self.classes.push(schema.cell(cell).class);
+    }
+
+    fn set(&mut self, set: &ClassSet) {
+        match set {
+            ClassSet::None => {}
+            ClassSet::Some(classes) => self.classes.extend(classes),
+            ClassSet::All => self.all = true,
+        }
+    }
+
+    fn func(&mut self, schema: &Schema, func: FuncId) {
+        let effects = &schema.func(func).effects;
+        self.all |= effects.reenters;
+        self.set(&effects.reads);
+        self.set(&effects.writes);
+    }
+
+    fn element(&mut self, schema: &Schema, element: &Element) {
+        element.tag.into_iter().chain(element.value).for_each(|cell| self.cell(schema, cell));
+    }
+
+    fn barrier(&mut self, schema: &Schema, barrier: Option<Barrier>) {
+        barrier.iter().for_each(|barrier| {
+            self.cell(schema, barrier.object);
+            self.cell(schema, barrier.value);
+        });
+    }
+
+    fn meets(&self, schema: &Schema, delayed: &Delayed) -> bool {
+        let mut cells = delayed.stores.iter().map(|&(_, cell, _)| schema.cell(cell).class);
+        self.all || cells.any(|class| self.classes.contains(&class))
+    }
+}
+
+/// The classes of all memory that an operation, expanded, may look at or change.
+fn touched(schema: &Schema, inst: &Inst) -> Touched {
+    let mut touched = Touched::default();
+    let writes = inst.args.len() > 1;
+    match (inst.op, inst.payload) {
+        (Op::Jump | Op::Finish | Op::Label, _) => touched.all = true,
+        (_, Payload::Cell(cell)) => touched.cell(schema, cell),
+        (_, Payload::Func(func)) => touched.func(schema, func),
+        (_, Payload::Field(field)) => {
+            touched.cell(schema, schema.field(field).cell);
+            if writes {
+                touched.barrier(schema, schema.layout(schema.field(field).layout).barrier);
+            }
+        }
+        (_, Payload::Layout(layout)) => {
+            let layout = schema.layout(layout);
+            layout.class_word.iter().for_each(|&(cell, _)| touched.cell(schema, cell));
+            layout.items.iter().for_each(|items| touched.cell(schema, items.count));
+        }
+        (_, Payload::New { layout, .. }) => {
+            schema.layout(layout).alloc.iter().for_each(|&func| touched.func(schema, func));
+        }
+        (_, Payload::Item { layout, .. }) => {
+            let layout = schema.layout(layout);
+            touched.barrier(schema, layout.barrier);
+            if let Some(items) = &layout.items {
+                [items.count, items.base].into_iter().for_each(|cell| touched.cell(schema, cell));
+                touched.element(schema, &items.element);
+            }
+        }
+        (_, Payload::Key { layout, .. }) => {
+            let layout = schema.layout(layout);
+            touched.barrier(schema, layout.barrier);
+            if let Some(keys) = &layout.keys {
+                let cells = [keys.size, keys.base, keys.key].into_iter();
+                let key_tag = keys.key_tag.map(|(cell, _)| cell);
+                cells.chain(key_tag).for_each(|cell| touched.cell(schema, cell));
+                touched.element(schema, &keys.element);
+                keys.insert.iter().chain([&keys.find]).for_each(|&func| touched.func(schema, func));
+            }
+        }
+        _ => {}
+    }
+    touched
+}
+
+/// The place of an operation that reads or writes one, and the tag that it names.
+fn place(st: &State<'_>, inst: &Inst) -> Option<(Place, Option<TagId>)> {
+    let (payload, indexed, tag) = match (inst.op, inst.payload) {
+        (Op::Get | Op::Set, Payload::Field(_)) | (Op::Load | Op::Store, Payload::Cell(_)) => {
+            (inst.payload, false, None)
+        }
+        (Op::GetItem | Op::SetItem | Op::PutItem, Payload::Item { layout, tag }) => {
+            (Payload::Item { layout, tag: None }, true, tag)
+        }
+        (Op::GetKey | Op::SetKey | Op::InsertKey, Payload::Key { layout, tag, .. }) => {
+            (Payload::Key { layout, tag: None, hint: None }, true, tag)
+        }
+        _ => return None,
+    };
+    let index = if indexed { Some(st.resolve(inst.args[1])) } else { None };
+    Some((Place { payload, base: st.resolve(inst.args[0]), index }, tag))
+}
+
+/// Whether the operation does nothing to this memory but store a virtual object there, in a way that can wait.
+fn can_wait(st: &State<'_>, inst: &Inst) -> bool {
+    let Some((&value, others)) = inst.args.split_last() else { return false };
+    let schema = st.schema;
+    let writes =
+        matches!(inst.op, Op::Set | Op::SetItem | Op::PutItem | Op::SetKey | Op::InsertKey | Op::Store);
+    let only_value = st.facts.statics.has(value) && !others.iter().any(|&arg| st.facts.statics.has(arg));
+    let element = |element: &Element| element.value[Type::Ref as usize];
+    let layout = |layout: LayoutId| schema.layout(layout);
+    let cell = match inst.payload {
+        Payload::Cell(cell) => Some(cell),
+        Payload::Field(field) => Some(schema.field(field).cell),
+        Payload::Item { layout: of, .. } => layout(of).items.as_ref().map(|items| element(&items.element)),
+        Payload::Key { layout: of, .. } => layout(of).keys.as_ref().map(|keys| element(&keys.element)),
+        _ => None,
+    };
+    let Some(cell) = cell.filter(|_| writes && only_value).map(|cell| schema.cell(cell)) else {
+        return false;
+    };
+    // What is known of an object's class is not looked up again in what waits.
+    let is_class_word = |word: &(CellId, u64)| schema.cell(word.0).class == cell.class;
+    let names_class = schema.layouts().iter().any(|layout| layout.class_word.iter().any(is_class_word));
+    !cell.volatile && !cell.immutable && !names_class
+}
+
+/// An operation that reads the very place that a waiting one writes.
+fn read_back(st: &mut State<'_>, inst: &Inst) -> Option<Outcome> {
+    if !matches!(inst.op, Op::Get | Op::GetItem | Op::GetKey | Op::Load) {
+        return None;
+    }
+    let (place, tag) = place(st, inst)?;
+    let touched = touched(st.schema, inst);
+    // One that waits behind it may write there too.
+    let last = st.facts.delayed.iter().rev().find(|delayed| touched.meets(st.schema, delayed))?;
+    if last.place != place || last.tag != tag {
+        return None;
+    }
+    let value = st.resolve(last.value);
+    st.fire("delayed_read").then_some(Outcome::Equal(value))
+}
+
+/// Looks at an operation that no virtual object answers: reads what waits, waits itself, or makes what it may touch.
+pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Option<Outcome>, OptError> {
+    if !cx.st.facts.delayed.is_empty() {
+        if let Some(outcome) = read_back(cx.st, inst) {
+            return Ok(Some(outcome));
+        }
+    }
+    if !enabled || !can_wait(cx.st, inst) {
+        return Ok(None);
+    }
+    let Some((place, tag)) = place(cx.st, inst) else { return Ok(None) };
+    let schema = cx.st.schema;
+    let overwritten = |delayed: &Delayed| delayed.place == place && delayed.tag.is_none();
+    if tag.is_none() && matches!(inst.op, Op::Set | Op::Store) {
+        // What waits for the same place is never seen, unless one behind it may be stored to the same place.
+        let waiting = &cx.st.facts.delayed;
+        let touched = touched(schema, inst);
+        let last = waiting.iter().rposition(|delayed| touched.meets(schema, delayed));
+        if let Some(last) = last.filter(|&last| overwritten(&waiting[last])) {
+            if cx.st.fire("delayed_overwritten") {
+                cx.st.facts.delayed.remove(last);
+                cx.st.facts.version += 1;
+            }
+        }
+    } else {
+        make(cx, touched(schema, inst))?;
+    }
+    if matches!(inst.op, Op::Set) {
+        let mut barrier = Touched::default();
+        if let Payload::Field(field) = inst.payload {
+            barrier.barrier(schema, schema.layout(schema.field(field).layout).barrier);
+        }
+        make(cx, barrier)?;
+    }
+    if cx.st.facts.delayed.len() >= MAX_DELAYED {
+        make_all(cx)?;
+    }
+    if !cx.st.fire("delay_store") {
+        return Ok(None);
+    }
+    let Some(&value) = inst.args.last() else { return Ok(None) };
+    let outer = cx.st.delaying.replace(Vec::new());
+    cx.emit(inst.clone())?;
+    let stores = std::mem::replace(&mut cx.st.delaying, outer).unwrap_or_default();
+    cx.st.facts.delayed.push(Delayed { place, tag, value, stores });
+    cx.st.facts.version += 1;
+    Ok(Some(Outcome::Drop))
+}
+
+/// Makes the stores that this operation could see.
+pub(super) fn make_touched(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<(), OptError> {
+    let touched = touched(cx.st.schema, inst);
+    let any = !touched.classes.is_empty() || touched.all;
+    if any {
+        make(cx, touched)?;
+        cx.st.renew_resume_point(inst.snap)?;
+    }
+    Ok(())
+}
+
+/// Makes all stores that wait.
+pub(crate) fn make_all(cx: &mut Cx<'_, '_>) -> Result<(), OptError> {
+    make(cx, Touched { all: true, ..Touched::default() })
+}
+
+/// Makes the stores that meet these classes. All objects are lifted first: behind a store there is no way out of the
+/// trace for the allocation that fails.
+fn make(cx: &mut Cx<'_, '_>, mut touched: Touched) -> Result<(), OptError> {
+    let schema = cx.st.schema;
+    let mut made = Vec::new();
+    // From the last to the first: one that is made takes along those before it that may be stored to the same place.
+    for (index, delayed) in cx.st.facts.delayed.iter().enumerate().rev() {
+        if touched.meets(schema, delayed) {
+            delayed.stores.iter().for_each(|&(_, cell, _)| touched.cell(schema, cell));
+            made.push(index);
+        }
+    }
+    for &index in made.iter().rev() {
+        let value = cx.st.facts.delayed[index].value;
+        lift(cx, value)?;
+    }
+    let mut stores = Vec::new();
+    for index in made {
+        stores.push(cx.st.facts.delayed.remove(index).stores);
+        cx.st.facts.version += 1;
+    }
+    for (address, cell, value) in stores.into_iter().rev().flatten() {
+        cx.emit(Inst::new(Op::Store, &[address, value]).with(Payload::Cell(cell)))?;
+    }
+    Ok(())
+}
