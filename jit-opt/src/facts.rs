@@ -102,6 +102,12 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
+    /// The constant or the lifted object that a value is known to be, else the value.
+    pub fn resolve(&self, value: Value) -> Value {
+        let value = self.lifted.get(value).unwrap_or(value);
+        self.constant.get(value).unwrap_or(value)
+    }
+
     /// Learns that a value is a constant.
     pub fn learn_constant(&mut self, value: Value, constant: Value) {
         self.constant.set(value, constant);

@@ -37,6 +37,7 @@ mod passes;
 mod peel;
 mod report;
 pub mod resume;
+pub mod short;
 mod statics;
 #[cfg(test)]
 mod tests;

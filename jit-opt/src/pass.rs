@@ -105,6 +105,8 @@ pub(crate) struct State<'s> {
     pub made_order: Vec<(MadeKey, Value)>,
     /// How many of each the current expansion has emitted.
     made_now: HashMap<(Op, Payload), u32>,
+    /// Position of the last label but the entry.
+    pub label_at: usize,
     /// Whether the recorded operations are walked a second time; then names are not kept.
     pub is_copy: bool,
     context: Option<Value>,
@@ -134,6 +136,12 @@ impl State<'_> {
         self.defs.get(value).map(|index| &self.out.insts[index as usize])
     }
 
+    /// The same, if there is no label between. A rewrite that reaches over a loop's label for an operand makes the loop
+    /// carry that operand as well, which costs more than the operation that it saves.
+    pub fn def_here(&self, value: Value) -> Option<&Inst> {
+        self.def_index(value).filter(|&index| index >= self.label_at).map(|index| &self.out.insts[index])
+    }
+
     /// The position of the instruction that defines an output value.
     pub fn def_index(&self, value: Value) -> Option<usize> {
         self.defs.get(value).map(|index| index as usize)
@@ -151,8 +159,7 @@ impl State<'_> {
 
     /// The constant or the lifted object that a value is known to be, else the value.
     pub fn resolve(&self, value: Value) -> Value {
-        let value = self.facts.lifted.get(value).unwrap_or(value);
-        self.facts.constant.get(value).unwrap_or(value)
+        self.facts.resolve(value)
     }
 
     /// The recorded instruction that is being walked.
@@ -427,6 +434,7 @@ impl<'s> Driver<'s> {
             made: HashMap::new(),
             made_order: Vec::new(),
             made_now: HashMap::new(),
+            label_at: 0,
             is_copy: false,
             context: None,
             depth: 0,

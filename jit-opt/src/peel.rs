@@ -40,7 +40,9 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, LabelId, Op, Payload, SnapId, Trace, Value};
 
 use crate::dce::is_removable;
+use crate::facts::Facts;
 use crate::pass::{Driver, MadeKey, Walked};
+use crate::short::{short_preamble, virtual_state, AtLabel, VirtualState};
 use crate::statics::Object;
 use crate::OptError;
 
@@ -64,8 +66,7 @@ pub enum CarriedKey {
     Invariant,
 }
 
-/// The loop that a peeled trace ends with: what a *short preamble* needs, which brings a bridge's values into the form
-/// that the loop's label wants.
+/// The loop that a peeled trace ends with, as somebody needs it who wants to enter it without passing the preamble.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Peeled {
     /// The loop's label.
@@ -75,6 +76,10 @@ pub struct Peeled {
     pub args: Vec<CarriedKey>,
     /// How many arguments the recorded jump passes (virtual objects exploded into what they hold).
     pub passed: usize,
+    /// The state that the label wants.
+    pub state: VirtualState,
+    /// What brings the other arguments about, if they can be had from those that the recorded jump passes.
+    pub short_preamble: Option<Trace>,
 }
 
 /// What a label takes and what of it is virtual.
@@ -92,6 +97,8 @@ struct Peeling<'s> {
     driver: Driver<'s>,
     entry: Entry,
     keys: HashMap<Value, CarriedKey>,
+    /// What is known at the end of the preamble.
+    facts: Facts,
     /// Values up to here are the preamble's.
     first_value: usize,
     /// Position of the loop's label.
@@ -124,7 +131,8 @@ pub(crate) fn run(mut driver: Driver<'_>, dce: bool) -> Result<Option<(Walked, P
     let keys = keys(&driver);
     let start = driver.st.out.insts.len() + 1;
     let first_value = driver.st.out.values.len();
-    let mut peeling = Peeling { driver, entry, keys, first_value, start, dce };
+    let facts = driver.st.facts.clone();
+    let mut peeling = Peeling { driver, entry, keys, facts, first_value, start, dce };
     peeling.second_walk(last)?;
     peeling.close()
 }
@@ -187,6 +195,7 @@ impl Peeling<'_> {
         st.last_snapshot = None;
         st.resume_point = None;
         st.is_copy = true;
+        st.label_at = st.out.insts.len();
         self.driver.walk(1..last)?;
         self.driver.catch_up();
         self.driver.st.current = last as u32;
@@ -249,8 +258,12 @@ impl Peeling<'_> {
         let label = self.driver.st.out.insts[self.start].label().unwrap_or(LabelId(0));
         let next: Option<Vec<Value>> = carried.iter().map(|&value| self.next(value)).collect();
         let Some(next) = next else { return Ok(None) };
+        let st = &self.driver.st;
+        let at_label = AtLabel { schema: st.schema, out: &st.out, facts: &self.facts };
+        let state = virtual_state(&at_label, &self.entry.passed, &self.entry.shape, &carried);
+        let short_preamble = short_preamble(&st.out, st.schema, 1..self.start - 1, &carried, passed);
         self.rewrite(label, &carried, &next, &used);
-        Ok(Some((self.driver.walked(), Peeled { label, args, passed })))
+        Ok(Some((self.driver.walked(), Peeled { label, args, passed, state, short_preamble })))
     }
 
     /// The preamble's values that the loop needs, in the order of their first use.

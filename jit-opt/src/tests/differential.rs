@@ -160,3 +160,72 @@ fn planted_bugs_are_seen() {
         assert!(result.is_err(), "{bug:?} was not seen");
     }
 }
+
+/// The preamble, then the short preamble on what it passes, then everything as results: what the jump passes and what
+/// the short preamble gives.
+fn with_short_preamble(optimized: &Optimized) -> Option<(Trace, usize)> {
+    let peeled = optimized.peeled.as_ref()?;
+    let short = peeled.short_preamble.as_ref()?;
+    let end = optimized.trace.insts.iter().position(|inst| inst.op == Op::Jump)?;
+    let mut trace = optimized.trace.clone();
+    trace.labels.truncate(1);
+    let passed = trace.insts[end].args.to_vec();
+    trace.insts.truncate(end);
+    let mut map: Vec<_> = short
+        .values
+        .iter()
+        .map(|data| data.constant.map(|constant| trace.constant(data.ty, constant)))
+        .collect();
+    for (input, &value) in short.inputs().iter().zip(&passed) {
+        map[input.index()] = Some(value);
+    }
+    for inst in &short.insts[1..] {
+        let mut inst = inst.clone();
+        inst.args.iter_mut().for_each(|arg| *arg = map[arg.index()].expect("defined before"));
+        if inst.op == Op::Finish {
+            inst.args = passed.iter().chain(&inst.args).copied().collect();
+        }
+        if let Some(result) = inst.result {
+            let value = trace.new_value(short.ty(result));
+            map[result.index()] = Some(value);
+            inst.result = Some(value);
+        }
+        trace.insts.push(inst);
+    }
+    Some((trace, passed.len()))
+}
+
+#[test]
+fn short_preambles_give_what_the_preamble_passes() {
+    let harness = harness();
+    let (mut peeled, mut short, mut compared) = (0, 0, 0);
+    for seed in 0..1_500 {
+        let case = generate(seed, &harness.schema);
+        let optimized = optimize(&case.trace, &harness.schema, &Config::new()).unwrap();
+        peeled += optimized.peeled.is_some() as u32;
+        short += optimized.peeled.as_ref().is_some_and(|peeled| peeled.short_preamble.is_some()) as u32;
+        let Some((trace, count)) = with_short_preamble(&optimized) else { continue };
+        let told = |what: &str| {
+            let short = optimized.peeled.as_ref().and_then(|peeled| peeled.short_preamble.as_ref());
+            let shown = [&optimized.trace, short.unwrap(), &trace].map(|t| print_trace(t, &harness.schema));
+            format!("seed {seed}: {what}\n{}", shown.join("\n==>\n"))
+        };
+        let errors = verify(&trace, &harness.schema, Mode::Expanded);
+        assert!(errors.is_empty(), "{}", told(&format!("{errors:?}")));
+        let (outcome, _) =
+            harness.run(&case, &trace, Limits::default()).unwrap_or_else(|err| panic!("{}", told(&err)));
+        match outcome.end {
+            End::Finish(results) => {
+                assert_eq!(results[..count], results[count..], "{}", told("other values"));
+                compared += 1;
+            }
+            // The preamble itself may leave.
+            End::Exit { .. } => {
+                assert!(outcome.origin.is_some(), "{}", told("a guard of the short preamble fails"))
+            }
+            other => panic!("{}", told(&format!("{other:?}"))),
+        }
+    }
+    let what = format!("{peeled} loops peeled, {short} short preambles, {compared} compared");
+    assert!(peeled > 200 && short > peeled / 2 && compared > 100, "{what}");
+}

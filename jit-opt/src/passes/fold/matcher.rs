@@ -139,7 +139,7 @@ impl<'m> Match<'m, '_> {
 
     /// The operands of the operation that defines a value, if it is this one.
     pub fn def_of(&self, value: Value, op: Op) -> Option<&'m [Value]> {
-        self.st.def(value).filter(|def| def.op == op).map(|def| &def.args[..])
+        self.st.def_here(value).filter(|def| def.op == op).map(|def| &def.args[..])
     }
 
     /// An operand of the form `x op c`: `x` and the constant.
