@@ -270,12 +270,12 @@ impl Peeling<'_> {
     fn carried(&self) -> Option<Found> {
         let st = &self.driver.st;
         let mut found = Found { carried: Vec::new(), lift: Vec::new(), used: HashSet::new() };
-        let mut seen = HashSet::new();
+        let (mut seen, mut snapshots) = (HashSet::new(), HashSet::new());
         let mut todo: VecDeque<Value> = self.entry.carried.iter().copied().collect();
         for (index, inst) in st.out.insts.iter().enumerate().skip(self.start + 1) {
             if !self.dce || !is_removable(inst, st.schema) {
                 found.used.insert(index);
-                self.operands(inst, &mut todo);
+                self.operands(inst, &mut todo, &mut snapshots);
             }
         }
         while let Some(value) = todo.pop_front() {
@@ -291,17 +291,17 @@ impl Peeling<'_> {
                 }
             } else if let Some(index) = st.def_index(value) {
                 if found.used.insert(index) {
-                    self.operands(&st.out.insts[index], &mut todo);
+                    self.operands(&st.out.insts[index], &mut todo, &mut snapshots);
                 }
             }
         }
         Some(found)
     }
 
-    fn operands(&self, inst: &Inst, todo: &mut VecDeque<Value>) {
+    fn operands(&self, inst: &Inst, todo: &mut VecDeque<Value>, snapshots: &mut HashSet<SnapId>) {
         todo.extend(&inst.args);
-        if let Some(snapshot) = self.driver.st.out.snapshot_of(inst) {
-            snapshot.for_each_value(|value| todo.push_back(value));
+        if let Some(snap) = inst.snap.filter(|&snap| snapshots.insert(snap)) {
+            self.driver.st.out.snapshots[snap.index()].for_each_value(|value| todo.push_back(value));
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
 use tracelift_core::snapshot::{Frame, Pending, Source, Virtual};
-use tracelift_core::{live_values, Const, Op, Trace, Value};
+use tracelift_core::{live_values, Const, Op, SnapId, Trace, Value};
 
 use super::varint::{write, write_signed};
 use super::{Resume, ResumeTable};
@@ -18,7 +18,14 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
     let mut table = ResumeTable::default();
     let mut pool: HashMap<Const, u32> = HashMap::new();
     let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
+    // Lifting one large graph leaves a guard per object, all with one large snapshot.
+    let mut done: HashMap<SnapId, Resume> = HashMap::new();
     for (index, inst) in trace.exits() {
+        let shared = inst.snap.filter(|_| inst.op != Op::Finish);
+        if let Some(&resume) = shared.and_then(|snap| done.get(&snap)) {
+            table.exits.push(Resume { inst: index as u32, kind: inst.exit, ..resume });
+            continue;
+        }
         let live = live_values(trace, inst);
         let position = live.iter().enumerate().map(|(at, &value)| (value, at as u32)).collect();
         let results = if inst.op == Op::Finish { &inst.args[..] } else { &[] };
@@ -33,7 +40,9 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
             start
         });
         let live = live.len() as u32;
-        table.exits.push(Resume { inst: index as u32, kind: inst.exit, live, start, len });
+        let resume = Resume { inst: index as u32, kind: inst.exit, live, start, len };
+        table.exits.push(resume);
+        shared.map(|snap| done.insert(snap, resume));
     }
     table.distinct = known.len();
     table
