@@ -6,18 +6,23 @@
 //! small as possible, that can be committed as a test. Invariant: with the default number or more, every op was executed and every guard op and kind
 //! of exit was left through, or the test fails.
 //!
+//! Cases that failed once are trace files in `traces/found`; they are checked first, in the same ways.
+//!
 //! Example: `TRACELIFT_SEED=386 cargo test --test differential` runs one case again and makes it small if it
 //! fails.
 
 mod support;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use support::check::{Checker, Failure};
 use support::coverage::Coverage;
-use tracelift_core::testbed::standard_schema;
-use tracelift_core::testgen::generate;
+use tracelift_core::testbed::{natives, standard_schema};
+use tracelift_core::testgen::{generate, Case};
+use tracelift_core::text::{parse_file, RunValue, TraceFile};
+use tracelift_core::world_spec::SpecValue;
 
 /// As many traces as this must cover everything.
 const ENOUGH: u64 = 2_000;
@@ -25,6 +30,32 @@ const ENOUGH: u64 = 2_000;
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
+}
+
+/// The case that a trace file holds: its first trace with the inputs of its first run.
+fn case_of(file: &TraceFile) -> Case {
+    let inputs = file.runs[0].inputs.iter().map(|input| match *input {
+        RunValue::Object(number) => SpecValue::Object(number),
+        RunValue::Bits(_, bits) => SpecValue::Bits(bits),
+        RunValue::Any => panic!("an input without a value"),
+    });
+    let (trace, inputs) = (file.traces[0].clone(), inputs.collect());
+    Case { seed: 0, trace, spec: file.world.clone(), inputs }
+}
+
+#[test]
+fn cases_that_failed_once_mean_the_same_every_way() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/found");
+    let mut checked = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder of cases can be read") {
+        let path = entry.expect("its entries can be read").path();
+        let source = std::fs::read_to_string(&path).expect("a case can be read");
+        let file = parse_file(&source, &natives).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        let mut checker = Checker::new(&Arc::new(file.schema.clone()));
+        checker.check(&case_of(&file)).unwrap_or_else(|failure| panic!("{path:?}: {failure}"));
+        checked += 1;
+    }
+    assert!(checked > 0, "no case was found");
 }
 
 #[test]

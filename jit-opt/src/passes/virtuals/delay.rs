@@ -207,19 +207,9 @@ pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Op
     }
     let Some((place, tag)) = place(cx.st, inst) else { return Ok(None) };
     let schema = cx.st.schema;
-    let overwritten = |delayed: &Delayed| delayed.place == place && delayed.tag.is_none();
-    if tag.is_none() && matches!(inst.op, Op::Set | Op::Store) {
-        // What waits for the same place is never seen, unless one behind it may be stored to the same place.
-        let waiting = &cx.st.facts.delayed;
-        let touched = touched(schema, inst);
-        let last = waiting.iter().rposition(|delayed| touched.meets(schema, delayed));
-        if let Some(last) = last.filter(|&last| overwritten(&waiting[last])) {
-            if cx.st.fire("delayed_overwritten") {
-                cx.st.facts.delayed.remove(last);
-                cx.st.facts.version += 1;
-            }
-        }
-    } else {
+    // A plain store may pass those that wait for other places; what comes with a tag or a search may not.
+    let is_plain = tag.is_none() && matches!(inst.op, Op::Set | Op::Store);
+    if !is_plain {
         make(cx, touched(schema, inst))?;
     }
     if matches!(inst.op, Op::Set) {
@@ -239,6 +229,17 @@ pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Op
     let outer = cx.st.delaying.replace(Vec::new());
     cx.emit(inst.clone())?;
     let stores = std::mem::replace(&mut cx.st.delaying, outer).unwrap_or_default();
+    // The operation's own tests leave to where what it overwrites was there: it went no sooner than now.
+    let waiting = &cx.st.facts.delayed;
+    let touched = touched(schema, inst);
+    let last = waiting.iter().rposition(|delayed| touched.meets(schema, delayed)).filter(|_| is_plain);
+    // What waits for the same place is never seen, unless one behind it may be stored to the same place.
+    let overwritten = last.filter(|&last| waiting[last].place == place && waiting[last].tag.is_none());
+    if let Some(last) = overwritten {
+        if cx.st.fire("delayed_overwritten") {
+            cx.st.facts.delayed.remove(last);
+        }
+    }
     cx.st.facts.delayed.push(Delayed { place, tag, value, stores });
     cx.st.facts.version += 1;
     Ok(Some(Outcome::Drop))
