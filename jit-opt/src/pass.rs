@@ -358,11 +358,18 @@ fn catch_up(st: &mut State<'_>, slots: &mut [Slot]) {
 const MAX_REPLACEMENTS: u32 = 64;
 
 fn run_chain(st: &mut State<'_>, mut slots: &mut [Slot], mut inst: Inst) -> Result<Option<Value>, OptError> {
-    while let Some((slot, rest)) = slots.split_first_mut() {
+    while !slots.is_empty() {
         for round in 0.. {
+            let Some((slot, rest)) = slots.split_first_mut() else { break };
             debug_assert!(round < MAX_REPLACEMENTS, "pass {} runs in circles at {inst:?}", slot.pass.name());
             st.visited += 1;
-            match slot.pass.feed(&mut Cx { st, rest }, &inst)? {
+            let committed = st.out.insts.len();
+            let outcome = slot.pass.feed(&mut Cx { st, rest }, &inst)?;
+            if st.out.insts.len() > committed {
+                // Lifting and stores that waited come in front of the operation, which goes on.
+                catch_up(st, slots);
+            }
+            match outcome {
                 Outcome::Replace(new) if round < MAX_REPLACEMENTS => inst = new,
                 Outcome::Keep | Outcome::Replace(_) => break,
                 Outcome::Equal(value) => return Ok(Some(value)),
@@ -370,7 +377,7 @@ fn run_chain(st: &mut State<'_>, mut slots: &mut [Slot], mut inst: Inst) -> Resu
                 Outcome::Invalid(reason) => return Err(OptError::Contradiction(reason)),
             }
         }
-        slots = rest;
+        slots = slots.split_first_mut().map_or(&mut [], |(_, rest)| rest);
     }
     st.commit(inst)
 }
