@@ -107,8 +107,8 @@ pub(crate) struct State<'s> {
     made_now: HashMap<(Op, Payload), u32>,
     /// Position of the last label but the entry.
     pub label_at: usize,
-    /// Whether the recorded operations are walked a second time; then names are not kept.
-    pub is_copy: bool,
+    /// What the results of recorded operations are called on a second walk; on the first they keep their names.
+    pub names: Option<Vec<Option<Box<str>>>>,
     context: Option<Value>,
     depth: u8,
     fired: BTreeMap<&'static str, u64>,
@@ -442,7 +442,7 @@ impl<'s> Driver<'s> {
             made_order: Vec::new(),
             made_now: HashMap::new(),
             label_at: 0,
-            is_copy: false,
+            names: None,
             context: None,
             depth: 0,
             fired: BTreeMap::new(),
@@ -530,7 +530,7 @@ impl<'s> Driver<'s> {
         let Some(source_result) = inst.result else { return Ok(()) };
         let result = result.ok_or(OptError::Malformed("an instruction lost its result"))?;
         self.st.map[source_result.index()] = Some(result);
-        if result.index() >= made_before && !self.st.is_copy {
+        if result.index() >= made_before {
             self.keep_name(source_result, result);
         }
         Ok(())
@@ -572,7 +572,10 @@ impl<'s> Driver<'s> {
     }
 
     fn keep_name(&mut self, source: Value, out: Value) {
-        let name = &self.st.source.values[source.index()].name;
+        let name = match &self.st.names {
+            Some(names) => &names[source.index()],
+            None => &self.st.source.values[source.index()].name,
+        };
         let data: &mut ValueData = &mut self.st.out.values[out.index()];
         if data.name.is_none() && data.constant.is_none() {
             data.name.clone_from(name);

@@ -174,6 +174,25 @@ fn keys(driver: &Driver<'_>) -> HashMap<Value, CarriedKey> {
     keys
 }
 
+/// Names for the copy's values: where recorded ones are a letter and a number, as in the papers, the copy counts on.
+fn names_of_copy(source: &Trace) -> Vec<Option<Box<str>>> {
+    let parse = |value: Value| {
+        let name = source.values[value.index()].name.as_deref()?;
+        let letter = name.chars().next().filter(char::is_ascii_alphabetic)?;
+        Some((letter, name[1..].parse::<u32>().ok()?))
+    };
+    let numbers = (0..source.values.len() as u32).filter_map(|index| parse(Value(index)));
+    let mut last = numbers.map(|(_, number)| number).max().unwrap_or(0);
+    let mut names = vec![None; source.values.len()];
+    for result in source.insts.iter().filter_map(|inst| inst.result) {
+        if let (Some((letter, _)), Some(next)) = (parse(result), last.checked_add(1)) {
+            last = next;
+            names[result.index()] = Some(format!("{letter}{next}").into());
+        }
+    }
+    names
+}
+
 impl Peeling<'_> {
     /// Walks the recorded operations again, behind a new label.
     fn second_walk(&mut self, last: usize) -> Result<(), OptError> {
@@ -194,8 +213,8 @@ impl Peeling<'_> {
         st.made = HashMap::new();
         st.last_snapshot = None;
         st.resume_point = None;
-        st.is_copy = true;
         st.label_at = st.out.insts.len();
+        st.names = Some(names_of_copy(st.source));
         self.driver.walk(1..last)?;
         self.driver.catch_up();
         self.driver.st.current = last as u32;
@@ -344,6 +363,8 @@ impl Peeling<'_> {
         let mut names: HashMap<Value, Value> = HashMap::new();
         for &value in carried {
             let name = out.new_value(out.ty(value));
+            // The papers call an argument of the loop's label as what the preamble passes for it.
+            out.values[name.index()].name = out.values[value.index()].name.clone();
             names.insert(value, name);
         }
         let renamed = |value: Value| names.get(&value).copied().unwrap_or(value);
