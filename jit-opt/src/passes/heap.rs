@@ -231,10 +231,10 @@ impl Pass for Heap {
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
-        Ok(match (inst.op, inst.payload) {
-            (Op::Load, Payload::Cell(cell)) => self.load(cx, inst, cell),
-            (Op::Store, Payload::Cell(cell)) => self.store(cx, inst, cell),
-            _ => Outcome::Keep,
+        Ok(match access(cx.st, inst) {
+            Some((Op::Load, cell)) => self.load(cx, inst, cell),
+            Some((_, cell)) => self.store(cx, inst, cell),
+            None => Outcome::Keep,
         })
     }
 
@@ -242,8 +242,8 @@ impl Pass for Heap {
         let st = &*st;
         self.places.note(&st.out, st.schema, inst);
         let now = inst.result.map_or(st.out.values.len() as u32, |result| result.0);
-        match (inst.op, inst.payload) {
-            (Op::Load, Payload::Cell(cell)) => {
+        match (access(st, inst), inst.payload) {
+            (Some((Op::Load, cell)), _) => {
                 let Some(value) = inst.result else { return };
                 let at = self.access(st, inst.args[0], cell);
                 self.learn(st.schema.cell(cell).class, Entry { at, value, stored: false });
@@ -254,7 +254,7 @@ impl Pass for Heap {
                     }
                 }
             }
-            (Op::Store, Payload::Cell(cell)) => {
+            (Some((_, cell)), _) => {
                 self.tell(st, inst.args[1], now);
                 let at = self.access(st, inst.args[0], cell);
                 let class = st.schema.cell(cell).class;
@@ -262,11 +262,16 @@ impl Pass for Heap {
                 self.learn(class, Entry { at, value: inst.args[1], stored: true });
             }
             (_, Payload::Func(func)) => self.called(st, inst, func, now),
-            (Op::Select | Op::AddrToInt, _) => inst.args.iter().for_each(|&arg| self.tell(st, arg, now)),
-            // Only where record operations are kept.
-            (op, _) if op.is(Flags::RECORD) => {
+            _ if matches!(inst.op, Op::Select | Op::AddrToInt) => {
                 inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
-                if op.is(Flags::WRITES) {
+            }
+            // Only where record operations are kept.
+            (_, Payload::New { .. }) => inst.result.into_iter().for_each(|result| {
+                self.fresh.insert(result, None);
+            }),
+            _ if inst.op.is(Flags::RECORD) => {
+                inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
+                if inst.op.is(Flags::WRITES) {
                     self.forget(&ClassSet::All);
                 }
             }
@@ -278,6 +283,17 @@ impl Pass for Heap {
         self.known.clear();
         self.fresh.clear();
         self.owner.clear();
+    }
+}
+
+/// What a load or store accesses. `get` and `set` of a field come here only where record operations are kept; there
+/// they are what they would become.
+fn access(st: &State<'_>, inst: &Inst) -> Option<(Op, CellId)> {
+    match (inst.op, inst.payload) {
+        (Op::Load | Op::Store, Payload::Cell(cell)) => Some((inst.op, cell)),
+        (Op::Get, Payload::Field(field)) => Some((Op::Load, st.schema.field(field).cell)),
+        (Op::Set, Payload::Field(field)) => Some((Op::Store, st.schema.field(field).cell)),
+        _ => None,
     }
 }
 
