@@ -1,7 +1,6 @@
-//! Allocation removal against the listings of seed 002, and the smallest trace for each rule.
+//! Allocation removal where no figure of the papers shows it; those are in `tests/papers`.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::text::{equal_up_to_renaming, parse_file, print_trace, TraceFile};
@@ -13,7 +12,7 @@ use crate::{optimize, Config, Optimized};
 pub const RULES: &[&str] =
     &["virtual_new", "virtual_get", "virtual_set", "virtual_guard", "virtual_test", "lift"];
 
-/// The objects and functions that the listings speak of.
+/// The objects and functions that the traces speak of.
 const HEADER: &str = "func make(addr, int, int, int) -> ref allocates = native world.alloc
 func \"find\"(addr, int, ref, ref) -> addr reads all = native world.find
 func \"insert\"(addr, int, ref, ref) -> addr writes all = native world.insert
@@ -61,90 +60,9 @@ pub fn run(passes: &str, file: &TraceFile) -> Optimized {
 
 const ALONE: &str = "-all,+virtuals";
 
-const FIGURE_2: &str = "L0(p0, p1):
-guard_class(p1, BoxedInteger)
-i2 = get(p1, intval)
-guard_class(p0, BoxedInteger)
-i3 = get(p0, intval)
-i4 = int_add(i2, i3)
-p5 = new(BoxedInteger)
-set(p5, intval, i4)
-p6 = new(BoxedInteger)
-set(p6, intval, -100)
-guard_class(p5, BoxedInteger)
-i7 = get(p5, intval)
-guard_class(p6, BoxedInteger)
-i8 = get(p6, intval)
-i9 = int_add(i7, i8)
-p10 = new(BoxedInteger)
-set(p10, intval, i9)
-p11 = new(BoxedInteger)
-set(p11, intval, -1)
-guard_class(p0, BoxedInteger)
-i12 = get(p0, intval)
-guard_class(p11, BoxedInteger)
-i13 = get(p11, intval)
-i14 = int_add(i12, i13)
-p15 = new(BoxedInteger)
-set(p15, intval, i14)
-guard_class(p15, BoxedInteger)
-i16 = get(p15, intval)
-i17 = int_gt(i16, 0)
-guard_true(i17)
-jump(L0, p15, p10)
-";
-
+/// Every rule fires; the papers' own cases are in `tests/papers`.
 #[test]
-fn b2_figure_2_becomes_figure_4() {
-    let optimized = figure(
-        ALONE,
-        FIGURE_2,
-        "L0(p0, p1):
-guard_class(p1, BoxedInteger)
-i2 = get(p1, intval)
-guard_class(p0, BoxedInteger)
-i3 = get(p0, intval)
-i4 = int_add(i2, i3)
-i9 = int_add(i4, -100)
-guard_class(p0, BoxedInteger)
-i12 = get(p0, intval)
-i14 = int_add(i12, -1)
-i17 = int_gt(i14, 0)
-guard_true(i17)
-p15 = new(BoxedInteger)
-set(p15, intval, i14)
-p10 = new(BoxedInteger)
-set(p10, intval, i9)
-jump(L0, p15, p10)
-",
-    );
-    assert_eq!((optimized.report.before.new, optimized.report.after.new), (5, 2));
-}
-
-/// After the first two objects were made, a guard describes both.
-#[test]
-fn b3_the_static_heap_between_operations() {
-    let input: String = FIGURE_2.lines().take(10).fold(String::new(), |text, line| text + line + "\n");
-    let optimized = figure(
-        ALONE,
-        &format!("{input}@0 = frame[0: ref p5, 1: ref p6]\nguard_true(i4) @0\nfinish()\n"),
-        "L0(p0, p1):
-guard_class(p1, BoxedInteger)
-i2 = get(p1, intval)
-guard_class(p0, BoxedInteger)
-i3 = get(p0, intval)
-i4 = int_add(i2, i3)
-@0 = frame[0: ref v0, 1: ref v1] virtual v0 BoxedInteger{intval: i4} virtual v1 BoxedInteger{intval: -100}
-guard_true(i4) @0
-finish()
-",
-    );
-    assert_eq!(optimized.report.after.new, 0);
-}
-
-/// One test for each rule of Figure 6 and for the tests that it leaves out.
-#[test]
-fn b5_each_rule_of_figure_6() {
+fn each_rule_fires() {
     let cases = [
         // new, set and get of a static object; a guard on its class.
         (
@@ -179,61 +97,6 @@ fn b5_each_rule_of_figure_6() {
         fired.extend(figure(ALONE, input, expected).report.rules.keys().copied());
     }
     assert_eq!(fired, RULES.iter().copied().collect());
-}
-
-/// `{v: (T1, w, v), w: (T2, u, u)}`: lifting v lifts w with it; lifting w leaves v virtual.
-#[test]
-fn b6_lifting_follows_what_the_object_holds() {
-    let graph = "L0(p0):\np1 = new(Pair)\np2 = new(Pair)\nset(p2, first, p0)\nset(p2, second, p0)\nset(p1, first, p2)\nset(p1, second, p1)\n";
-    figure(
-        ALONE,
-        &format!("{graph}call(seen, p1)\nfinish()\n"),
-        "L0(p0):\np1 = new(Pair)\np2 = new(Pair)\nset(p2, first, p0)\nset(p2, second, p0)\nset(p1, first, p2)\nset(p1, second, p1)\ncall(seen, p1)\nfinish()\n",
-    );
-    figure(
-        ALONE,
-        &format!("{graph}call(seen, p2)\nfinish()\n"),
-        "L0(p0):\np2 = new(Pair)\nset(p2, first, p0)\nset(p2, second, p0)\ncall(seen, p2)\nfinish()\n",
-    );
-}
-
-/// Four kinds of objects: they die, escape, survive the jump and die, survive and escape.
-#[test]
-fn b8_the_four_kinds_of_objects() {
-    figure(
-        ALONE,
-        "L0(p0, p1, i2):\np3 = new(BoxedInteger)\nset(p3, intval, i2)\np4 = new(BoxedInteger)\ncall(seen, p4)\ni5 = get(p0, intval)\ncall(seen, p1)\np6 = new(BoxedInteger)\nset(p6, intval, i5)\np7 = new(BoxedInteger)\njump(L0, p6, p7, i5)\n",
-        "L0(p0, p1, i2):\np4 = new(BoxedInteger)\ncall(seen, p4)\ni5 = get(p0, intval)\ncall(seen, p1)\np6 = new(BoxedInteger)\nset(p6, intval, i5)\np7 = new(BoxedInteger)\njump(L0, p6, p7, i5)\n",
-    );
-}
-
-/// A chain of objects of any length is lifted without recursion, and the work is linear.
-#[test]
-fn b9_a_long_chain_is_lifted() {
-    let visits = |length: usize| {
-        let mut input = String::from("L0(p0):\n");
-        for n in 1..=length {
-            writeln!(input, "p{n} = new(Pair)\nset(p{n}, first, p{})", n - 1).unwrap();
-        }
-        writeln!(input, "call(seen, p{length})\nfinish()").unwrap();
-        let file = parse(&input);
-        let config = Config::parse("-all,+virtuals").unwrap().keeping_records();
-        let optimized = optimize(&file.traces[0], &file.schema, &config).unwrap();
-        assert_eq!(optimized.report.after.new, length);
-        optimized.report.visited as f64
-    };
-    let slope = visits(100_000) / visits(10_000);
-    assert!((9.0..11.0).contains(&slope), "{slope}");
-}
-
-/// Two names of one object see each other's writes.
-#[test]
-fn b10_two_names_of_one_object() {
-    figure(
-        ALONE,
-        "L0(i0):\np1 = new(Pair)\np2 = new(BoxedInteger)\nset(p1, first, p2)\np3 = get(p1, first)\nset(p3, intval, i0)\ni4 = get(p2, intval)\nfinish(i4)\n",
-        "L0(i0):\nfinish(i0)\n",
-    );
 }
 
 #[test]

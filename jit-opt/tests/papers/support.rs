@@ -68,7 +68,9 @@ pub fn optimized_by(config: &Config, trace: &Trace, schema: &Schema) -> Optimize
 pub fn figure(passes: &str, input: &str, expected: &str) -> Optimized {
     let file = parse(input);
     let optimized = optimized(passes, &file);
-    let wanted = parse(expected);
+    // What the input declares the listing may speak of as well.
+    let declarations = &input[..input.find("L0(").expect("a trace begins with its label")];
+    let wanted = parse(&format!("{declarations}{expected}"));
     if let Err(difference) = equal_up_to_renaming(&optimized.trace, &wanted.traces[0], &file.schema) {
         panic!("{difference}\n{}", print_trace(&optimized.trace, &file.schema));
     }
