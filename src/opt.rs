@@ -4,7 +4,12 @@
 //! evaluator before and after; and counts operations in the form of seed 002's Figure 7. Invariant: a file that does
 //! not parse or verify, or a run that does not end as the file says or ends differently once optimized, is an error
 //! with one line, and the exit code is not 0.
+//!
+//! With `--stage` only the named stages are printed, as the papers print traces: no heading where there is but one
+//! listing, no comments, indentation by call depth. Example: seed 000's Figure 5 is
+//! `tracelift opt --keep-records --opt=-all,+peel,+guards --stage=optimized tests/traces/papers/loops-figure2.trace`.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,8 +19,8 @@ use clap::Args;
 use tracelift_core::eval::{End, Evaluator, Limits, Outcome};
 use tracelift_core::text::{self, RunValue, TraceFile};
 use tracelift_core::world::World;
-use tracelift_core::{testbed, verify, Schema, Trace, Type};
-use tracelift_opt::{optimize, Config, OpCounts, Optimized};
+use tracelift_core::{testbed, verify, Payload, Schema, Trace, Type};
+use tracelift_opt::{optimize, stage_names, Config, OpCounts, Optimized};
 
 /// Arguments of `tracelift opt`.
 #[derive(Args, Debug)]
@@ -27,8 +32,11 @@ pub struct OptArgs {
     #[arg(long)]
     keep_records: bool,
     /// Print only what comes out at the end.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "stage")]
     quiet: bool,
+    /// Print only these stages: recorded, the name of a pass, peel, optimized.
+    #[arg(long, value_name = "STAGES", value_delimiter = ',')]
+    stage: Vec<String>,
     /// At most this many rewrites: to find a wrong one by halving.
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
@@ -40,6 +48,7 @@ pub struct OptArgs {
 /// Optimizes every trace of the file.
 pub fn opt(args: &OptArgs) -> anyhow::Result<ExitCode> {
     let name = args.file.display();
+    let wanted = stages(&args.stage)?;
     let source = std::fs::read_to_string(&args.file).with_context(|| format!("cannot read {name}"))?;
     let file = text::parse_file(&source, &testbed::natives).with_context(|| format!("{name}"))?;
     if file.traces.is_empty() {
@@ -49,17 +58,71 @@ pub fn opt(args: &OptArgs) -> anyhow::Result<ExitCode> {
     config.keep_records = args.keep_records;
     config.stages = !args.quiet;
     config.fuel = args.fuel;
+    let headed = wanted.len() * file.traces.len() > 1;
     let mut counts = Vec::new();
     for (index, trace) in file.traces.iter().enumerate() {
         check(&file, index, trace).with_context(|| format!("{name}"))?;
         let optimized = optimize(trace, &file.schema, &config)
             .with_context(|| format!("{name}: trace {}", trace.name))?;
+        let runs = evaluate(&file, index, trace, &optimized.trace).with_context(|| format!("{name}"))?;
+        if !wanted.is_empty() {
+            print!(
+                "{}",
+                listings(&file, trace, &optimized, &wanted, headed).with_context(|| format!("{name}"))?
+            );
+            continue;
+        }
         show(&file, trace, &optimized, args.quiet);
-        evaluate(&file, index, trace, &optimized.trace).with_context(|| format!("{name}"))?;
+        print!("{runs}");
         counts.push((trace.name.clone(), optimized.report.before, optimized.report.after));
     }
-    print!("{}", table(&counts));
+    if wanted.is_empty() {
+        print!("{}", table(&counts));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The stages that were asked for, if they exist.
+fn stages(names: &[String]) -> anyhow::Result<Vec<&'static str>> {
+    let known = stage_names();
+    let find = |name: &String| {
+        let found = known.iter().find(|known| **known == name.trim());
+        found
+            .copied()
+            .with_context(|| format!("there is no stage `{name}`; the stages are {}", known.join(", ")))
+    };
+    names.iter().map(find).collect()
+}
+
+/// The listings of these stages.
+fn listings(
+    file: &TraceFile,
+    trace: &Trace,
+    optimized: &Optimized,
+    stages: &[&str],
+    headed: bool,
+) -> anyhow::Result<String> {
+    let mut out = String::new();
+    for &name in stages {
+        let stage = optimized.report.stages.iter().rfind(|stage| stage.name == name);
+        let mut listing = match (stage, name) {
+            (_, "optimized") => optimized.trace.clone(),
+            (Some(stage), _) => stage.trace.clone(),
+            (None, "peel") => bail!("trace {}: no stage `peel`: the trace was not peeled", trace.name),
+            (None, _) => bail!("trace {}: no stage `{name}`: the pass is off", trace.name),
+        };
+        listing.name.clear();
+        if headed {
+            let trace = if file.traces.len() > 1 { format!("{}, ", trace.name) } else { String::new() };
+            let gap = if out.is_empty() { "" } else { "\n" };
+            out += &format!("{gap}# {trace}{name}\n");
+        }
+        out += &text::print_trace_in(&listing, &file.schema, &file.world);
+    }
+    if headed && file.traces.last().is_some_and(|last| !std::ptr::eq(last, trace)) {
+        out.push('\n');
+    }
+    Ok(out)
 }
 
 fn check(file: &TraceFile, index: usize, trace: &Trace) -> anyhow::Result<()> {
@@ -92,12 +155,13 @@ fn show(file: &TraceFile, trace: &Trace, optimized: &Optimized, quiet: bool) {
     println!("; resume data: {} bytes, {} distinct\n", report.resume_bytes, report.resume_distinct);
 }
 
-/// Runs the file's runs of one trace before and after.
-fn evaluate(file: &TraceFile, index: usize, before: &Trace, after: &Trace) -> anyhow::Result<()> {
+/// Runs the file's runs of one trace before and after; what came of them.
+fn evaluate(file: &TraceFile, index: usize, before: &Trace, after: &Trace) -> anyhow::Result<String> {
+    let mut out = String::new();
     let schema = Arc::new(file.schema.clone());
     for run in file.runs.iter().filter(|run| run.trace == index) {
         if let Some(func) = opaque(before, &schema) {
-            println!("; run (line {}): not evaluated: `{func}` has no body here", run.line);
+            writeln!(out, "; run (line {}): not evaluated: `{func}` has no body here", run.line)?;
             continue;
         }
         let first =
@@ -105,30 +169,32 @@ fn evaluate(file: &TraceFile, index: usize, before: &Trace, after: &Trace) -> an
         let second = evaluate_one(file, &schema, after, &run.inputs)
             .with_context(|| format!("line {}: optimized trace", run.line))?;
         let (shown, optimized) = (describe(&first), describe(&second));
-        println!("; run (line {}): {shown}; optimized: {optimized}", run.line);
-        println!(
+        writeln!(out, "; run (line {}): {shown}; optimized: {optimized}", run.line)?;
+        writeln!(
+            out,
             ";   instructions executed: {} before, {} after; guards: {} before, {} after",
             first.op_counts.iter().sum::<u64>(),
             second.op_counts.iter().sum::<u64>(),
             first.guards_executed,
             second.guards_executed
-        );
+        )?;
         if shown != optimized {
             bail!("line {}: the optimized trace ends as {optimized}, the recorded one as {shown}", run.line);
         }
         expected(&run.outcome, &first, before, run.line)?;
     }
-    Ok(())
+    Ok(out)
 }
 
 /// A function that the evaluator may not call.
 fn opaque<'a>(trace: &Trace, schema: &'a Schema) -> Option<&'a str> {
-    trace.insts.iter().find_map(|inst| match inst.payload {
-        tracelift_core::Payload::Func(func) if !schema.func(func).evaluable => {
-            Some(schema.func(func).name.as_str())
-        }
+    let called = |inst: &tracelift_core::Inst| match inst.payload {
+        Payload::Func(func) => Some(func),
+        Payload::New { layout, .. } => schema.layout(layout).alloc,
         _ => None,
-    })
+    };
+    let mut called = trace.insts.iter().filter_map(called).map(|func| schema.func(func));
+    called.find(|func| !func.evaluable).map(|func| func.name.as_str())
 }
 
 fn evaluate_one(

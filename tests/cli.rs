@@ -103,6 +103,49 @@ fn opt_shows_stages_runs_and_counts() {
 }
 
 #[test]
+fn opt_shows_single_stages_as_they_stand_in_a_paper() {
+    let recorded = "L0(i0):\ni1 = int_add(i0, 1)\n  call(print, i1)\njump(L0, i0)\n";
+    let path = file("stages.trace", &format!("func print(int) writes out\ntrace t\n# a comment\n{recorded}"));
+    let shown = |args: &[&str]| {
+        let output = tracelift(&[&["opt"], args, &[text(&path)]].concat());
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let peeled = "L0(i0):\ni1 = int_add(i0, 1)\n  call(print, i1)\njump(L1, i0, i1)\nL1(i0, i1):\n  call(print, i1)\njump(L1, i0, i1)\n";
+    assert_eq!(shown(&["--stage=recorded"]), recorded);
+    assert_eq!(shown(&["--stage=peel"]), peeled);
+    assert_eq!(shown(&["--stage=optimized"]), peeled);
+    let both = format!("# recorded\n{recorded}\n# peel\n{peeled}");
+    assert_eq!(shown(&["--stage=recorded,peel"]), both);
+    refuses(
+        &["opt", "--stage=pell", text(&path)],
+        "the stages are recorded, virtuals, expand, fold, cse, guards, heap, peel, optimized",
+    );
+    refuses(
+        &["opt", "--stage=fold", "--opt=-fold", text(&path)],
+        "trace t: no stage `fold`: the pass is off",
+    );
+    refuses(
+        &["opt", "--stage=peel", "--opt=-peel", text(&path)],
+        "trace t: no stage `peel`: the trace was not peeled",
+    );
+    refuses(&["opt", "--stage=", text(&path)], "no stage ``");
+}
+
+/// An allocator without a body is no failed run.
+#[test]
+fn opt_does_not_evaluate_what_has_no_body() {
+    let path = file(
+        "opaque.trace",
+        "func make(addr, int, int, int) -> ref allocates\nlayout Box { value: int, alloc make }\n\
+         L0(i0):\np1 = new(Box)\nset(p1, value, i0)\ni2 = get(p1, value)\nfinish(i2)\nrun: 3\n",
+    );
+    let output = tracelift(&["opt", text(&path)]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("not evaluated: `make` has no body here"));
+}
+
+#[test]
 fn a_program_gets_its_arguments_and_keeps_its_exit_code() {
     let path = file("arguments.lua", "print(...)\nprint(arg[1], #arg)\nos.exit(tonumber((...)))\n");
     let output = tracelift(&["run", "--stats", text(&path), "7", "--jit=off", "-x"]);

@@ -186,6 +186,16 @@ fn stages(trace: &Trace, schema: &Schema, config: &Config) -> Result<Vec<Stage>,
     Ok(stages)
 }
 
+/// The names of the stages that a trace can be shown at, in order: as recorded, behind each pass (where a name repeats,
+/// its last place counts), peeled, and optimized.
+pub fn stage_names() -> Vec<&'static str> {
+    let chain = passes::chain(&Config::new());
+    let mut names: Vec<_> = chain.iter().map(|pass| pass.name()).collect();
+    let last = |at: usize, names: &[&str]| !names[at + 1..].contains(&names[at]);
+    names = (0..names.len()).filter(|&at| last(at, &names)).map(|at| names[at]).collect();
+    [vec!["recorded"], names, vec!["peel", "optimized"]].concat()
+}
+
 /// The names of all rewrites that the passes know, in the order of the passes.
 pub fn rule_names() -> Vec<&'static str> {
     let mut names: Vec<_> = passes::chain(&Config::new()).iter().flat_map(|pass| pass.rules()).collect();
