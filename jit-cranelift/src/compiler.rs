@@ -53,7 +53,7 @@ pub struct Request {
     /// exit, before it has computed or called anything. A cell that starts at 0 or at `u64::MAX` forces nothing, and
     /// counts the guards that ran.
     pub force_counter: Option<*mut u64>,
-    /// A cell that every backward jump counts up.
+    /// A cell that every jump counts up: one per iteration, the preamble of a peeled loop included.
     pub iteration_counter: Option<*mut u64>,
 }
 

@@ -329,7 +329,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
     /// Ends a part by going on at a label.
     fn jump(&mut self, inst: &Inst) -> Result<()> {
         let label = self.label_of(inst)?;
-        let (block, passed) = self.labels[label.index()];
+        let (block, _) = self.labels[label.index()];
         let params = &self.input.trace.labels[label.index()].args;
         let types_agree = params.len() == inst.args.len()
             && params.iter().zip(&inst.args).all(|(&p, &a)| self.input.trace.ty(p) == self.input.trace.ty(a));
@@ -345,7 +345,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
             };
             args.push(ssa);
         }
-        if let (true, Some(counter)) = (passed, self.input.request.iteration_counter) {
+        // Each jump ends an iteration: the one from a peeled loop's preamble to the loop does too.
+        if let Some(counter) = self.input.request.iteration_counter {
             self.add_to_cell(counter, 1);
         }
         let args: Vec<BlockArg> = args.into_iter().map(BlockArg::Value).collect();

@@ -34,6 +34,34 @@ fn a_loop_runs_to_its_end() {
     }
 }
 
+/// The first iteration of a peeled loop ends with a jump forwards, and counts as every other.
+#[test]
+fn the_preamble_is_an_iteration() {
+    let mut trace = Trace::new("peeled");
+    let inputs = trace.input(&[Type::Int]);
+    let one = trace.const_int(1);
+    let limit = trace.const_int(1000);
+    let mut counted = inputs[0];
+    for label in [LabelId(0), LabelId(1)] {
+        if label == LabelId(1) {
+            let arg = trace.new_value(Type::Int);
+            trace.jump(LabelId(1), &[counted]);
+            counted = arg;
+            assert_eq!(trace.add_label("L1", &[arg]), label);
+        }
+        let snap = Some(trace.snap(&[counted]));
+        let more = trace.op(Op::IntLt, &[counted, limit], Type::Int);
+        trace.push(Inst::new(Op::GuardTrue, &[more]).at(snap).exit_kind(ExitKind::LoopEnd), None);
+        counted = trace.op(Op::IntAdd, &[counted, one], Type::Int);
+    }
+    trace.jump(LabelId(1), &[counted]);
+    for mut harness in Harness::all() {
+        harness.iterations = Some(Box::new(0));
+        assert_eq!(harness.run(&trace, &Schema::new(), &[0]).cells, [1000]);
+        assert_eq!(**harness.iterations.as_ref().unwrap(), 1000);
+    }
+}
+
 #[test]
 fn exits_know_kind_and_values() {
     let mut harness = Harness::new();
