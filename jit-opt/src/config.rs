@@ -12,7 +12,10 @@
 //! assert!(Config::parse("-flod").unwrap_err().to_string().contains("flod"));
 //! ```
 
+use std::collections::BTreeSet;
+
 use thiserror::Error;
+use tracelift_core::schema::LayoutId;
 
 /// A pass that can be switched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +66,9 @@ pub struct Config {
     /// Leave record operations as they are, as the papers' figures show them. The output is for reading: it is
     /// verified and evaluated, but cannot be lowered.
     pub keep_records: bool,
+    /// Layouts whose objects are made where the trace makes them, also with the pass `virtuals` on: nobody could make
+    /// them at an exit.
+    pub real_layouts: BTreeSet<LayoutId>,
 }
 
 /// A configuration string that makes no sense.
@@ -153,6 +159,12 @@ impl Config {
     /// The same, with record operations left as they are.
     pub fn keeping_records(mut self) -> Config {
         self.keep_records = true;
+        self
+    }
+
+    /// The same with objects of these layouts made where the trace makes them.
+    pub fn keeping_real(mut self, layouts: impl IntoIterator<Item = LayoutId>) -> Config {
+        self.real_layouts.extend(layouts);
         self
     }
 

@@ -11,8 +11,9 @@
 **    where the interpreter goes on.
 **
 ** Rules that hold everywhere:
-** - No function here throws or calls back into the host, but for the functions described with tl_add_func that
-**   lifting needs. No frame of this library stands between the host and compiled code, so host functions called by
+** - No function here throws or calls back into the host, but for the functions that lifting needs: those described
+**   with tl_add_func, which tl_exit calls, and tl_reserve, which tl_hot, tl_record_close and tl_forget call. These
+**   call nothing here, and neither collect nor throw. No frame of this library stands between the host and compiled code, so host functions called by
 **   compiled code may longjmp over it.
 ** - A tl_vm belongs to one thread at a time. Compiled code belongs to the tl_vm that made it.
 ** - Ids are small integers; 0 is never a valid id or value, so a failed call can be passed on: recording functions
@@ -150,6 +151,14 @@ tl_status tl_set_keys(tl_vm *vm, tl_layout layout, tl_cell size, tl_cell base, c
                       tl_cell key, tl_cell key_tag, uint64_t key_tag_value, tl_func find, tl_func insert);
 /* How a real one is made: alloc(context, layout, items, keys), null when there is no memory. */
 tl_status tl_set_alloc(tl_vm *vm, tl_layout layout, tl_func alloc);
+/* Holds memory for exits: from its return until its next call for the same layout, items and keys, the layout's alloc
+** and insert make `count` such objects at one exit, whatever the allocator says then. A count that is smaller than before lets
+** memory go, and succeeds. Returns 0 if the memory is not there: code that may need it is not entered, and the
+** library asks again before the next entry. It is asked again, too, when an exit has made such objects. */
+typedef int (*tl_reserve)(void *context, tl_layout layout, uint32_t items, uint32_t keys, uint32_t count);
+/* Without this, each object of the layout is made where the program makes it, and compiled code checks for lack of memory
+** there; with it, objects that nobody else sees are never made, or at an exit only. `context` is passed on as it is. */
+tl_status tl_set_reserve(tl_vm *vm, tl_layout layout, tl_reserve reserve, void *context);
 /* The write barrier: a reference may be stored by compiled code unless both masks hit. */
 tl_status tl_set_barrier(tl_vm *vm, tl_layout layout, tl_cell object, int64_t object_mask, tl_cell value,
                          int64_t value_mask);

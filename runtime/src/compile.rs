@@ -17,6 +17,7 @@ use crate::abort::AbortReason;
 use crate::location::Key;
 use crate::log::Stage;
 use crate::recorder::Closed;
+use crate::reserve::WorstCase;
 use crate::vm::{Backend, TraceData, Vm, EXIT_BUFFER_CELLS};
 
 /// How often a recording is taken again because slot types changed under it.
@@ -99,8 +100,8 @@ impl Vm {
     }
 
     fn optimize(&mut self, recorded: &Trace) -> Result<Optimized, (AbortReason, String)> {
-        let (schema, config) = (&self.schema, &self.config.opt);
-        let result = catch_unwind(AssertUnwindSafe(|| tracelift_opt::optimize(recorded, schema, config)));
+        let (schema, config) = (&self.schema, self.config.opt.clone().keeping_real(self.never_virtual()));
+        let result = catch_unwind(AssertUnwindSafe(|| tracelift_opt::optimize(recorded, schema, &config)));
         match result {
             Ok(Ok(optimized)) => {
                 for (&rule, &count) in &optimized.report.rules {
@@ -124,6 +125,9 @@ impl Vm {
         needs: (u32, u32),
     ) -> Result<TraceData, (AbortReason, String)> {
         let Optimized { trace, resume, .. } = optimized;
+        let Some(worst) = WorstCase::of(&resume) else {
+            return Err((AbortReason::Internal, "resume data does not decode".into()));
+        };
         let Some(pool) = resume.pool_bits() else {
             return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
         };
@@ -161,11 +165,13 @@ impl Vm {
         self.log.entry(Stage::Asm, &format!("trace {number} {name} machine code"), || {
             compiled.disasm.clone().unwrap_or_default()
         });
+        self.exit_state.reserve(&worst);
         Ok(TraceData {
             name,
             code,
             entry: recorded.entry.iter().chain(&recorded.entry_tags).copied().collect(),
             needs,
+            lifts: self.reserves.want(&worst),
             entries: 0,
             exits: Default::default(),
             exit_counts: vec![0; compiled.exits.len()].into(),
@@ -186,7 +192,8 @@ impl Vm {
         totals.code_bytes += stats.code_bytes as u64;
         totals.resume_bytes += data.resume.bytes.len() as u64;
         totals.codegen_us += (stats.build_ns + stats.codegen_ns) / 1000;
-        self.exit_state.reserve(&data.compiled);
+        // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is entered.
+        unsafe { self.reserves.secure(&data.lifts) };
         self.traces.push(Some(Box::new(data)));
         let location = self.locations.entry(key).or_default();
         location.compiled(number);
@@ -202,6 +209,7 @@ impl Vm {
             *self.totals.aborts.entry(AbortReason::Abandoned.name().to_string()).or_default() += 1;
         }
         let gone: Vec<Key> = self.locations.keys().copied().filter(|key| (low..high).contains(key)).collect();
+        let is_any_gone = !gone.is_empty();
         for key in gone {
             let location = self.locations.remove(&key).expect("the key was just found");
             for number in location.entries {
@@ -213,6 +221,11 @@ impl Vm {
                     ready.1.free(TreeId(number));
                 }
             }
+        }
+        if is_any_gone {
+            let live = self.traces.iter().flatten().map(|trace| trace.lifts.as_slice());
+            // SAFETY: promised to `set_reserve`.
+            unsafe { self.reserves.shrink(live) };
         }
     }
 }

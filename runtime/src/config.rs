@@ -57,7 +57,7 @@ impl Default for Config {
             max_frames: 20,
             max_entries: 4,
             code_bytes: 64 << 20,
-            opt: default_passes(),
+            opt: tracelift_opt::Config::new(),
             verify: false,
             force_exit: None,
             count_guards: false,
@@ -68,10 +68,4 @@ impl Default for Config {
             log_file: None,
         }
     }
-}
-
-/// The passes that run unless configured: all but `virtuals`. An exit must not fail, and hosts do not yet secure the
-/// memory that lifting a virtual object needs there; `+virtuals` switches it on for hosts that never run out.
-pub fn default_passes() -> tracelift_opt::Config {
-    tracelift_opt::Config::parse("-virtuals").expect("the pass exists and is optional")
 }

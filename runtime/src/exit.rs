@@ -4,16 +4,17 @@
 //! that were never made must exist. Design: the exit's number leads straight to its resume data; virtual objects are
 //! lifted first (all made, then filled, so that cycles are no special case: seed 002, Figure 6), then pending stores
 //! are made, then slots are written, and the frames' words are handed to the host. Nothing is searched or locked,
-//! and the buffers are reserved when a trace is published. Invariant: an exit cannot fail.
+//! the buffers are reserved when a trace is published, and the host holds memory for the objects (`reserve.rs`).
+//! Invariant: an exit cannot fail.
 
 use std::ffi::c_void;
 
 use tracelift_core::schema::{CellId, Element, TagId};
 use tracelift_core::{ExitKind, Schema};
-use tracelift_cranelift::Compiled;
 use tracelift_opt::resume::{PendingData, ResumeSource, ResumeState, VirtualData};
 
 use crate::log::Stage;
+use crate::reserve::WorstCase;
 use crate::slots;
 use crate::vm::{TraceData, Vm};
 
@@ -38,10 +39,10 @@ pub(crate) struct ExitState {
 }
 
 impl ExitState {
-    /// Makes room for the exits of a trace, so that leaving it allocates nothing.
-    pub(crate) fn reserve(&mut self, compiled: &Compiled) {
-        self.frames.reserve(16);
-        self.lifted.reserve(compiled.buffer_cells.max(16));
+    /// Makes room for the exits of a trace, so that leaving it allocates nothing of ours.
+    pub(crate) fn reserve(&mut self, worst: &WorstCase) {
+        self.frames.reserve(worst.frames.saturating_sub(self.frames.len()));
+        self.lifted.reserve(worst.objects.saturating_sub(self.lifted.len()));
     }
 }
 
@@ -94,7 +95,13 @@ impl Vm {
         };
         // SAFETY: passed on from the caller.
         unsafe { host.restore(trace, exit, base, &mut self.exit_state.frames) };
-        self.log.entry(Stage::Exit, &format!("exit {exit} of trace {number}: {}", kind.name()), String::new);
+        if !self.exit_state.lifted.is_empty() {
+            self.reserves.spend(&trace.lifts);
+        }
+        if self.log.wants(Stage::Exit) {
+            let heading = format!("exit {exit} of trace {number}: {}", kind.name());
+            self.log.entry(Stage::Exit, &heading, String::new);
+        }
         Exit { kind: Some(kind), frames: &self.exit_state.frames }
     }
 }

@@ -154,6 +154,11 @@ impl Vm {
             let trace = self.traces[number as usize].as_mut().expect("a location's traces are alive");
             // SAFETY: passed on from the caller.
             if unsafe { tags_match(&trace.entry, base, &self.schema) } {
+                // SAFETY: promised to `set_reserve`.
+                if !unsafe { self.reserves.secure(&trace.lifts) } {
+                    self.totals.unsecured += 1;
+                    return Action::Nothing;
+                }
                 trace.entries += 1;
                 self.totals.entries += 1;
                 return Action::Run { code: trace.code, needs: trace.needs };

@@ -13,6 +13,7 @@ pub mod hot;
 pub mod location;
 pub mod log;
 pub mod recorder;
+pub mod reserve;
 mod slots;
 pub mod stats;
 pub mod vm;
@@ -24,6 +25,7 @@ pub use exit::{Exit, ExitFrame};
 pub use hot::Action;
 pub use log::Stage;
 pub use recorder::Recorder;
+pub use reserve::ReserveFn;
 pub use stats::Stats;
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.

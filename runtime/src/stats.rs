@@ -31,6 +31,10 @@ pub struct Stats {
     pub aborts: BTreeMap<String, u64>,
     /// Back edges at a compiled loop whose entries all expect other slot types.
     pub refused_entries: u64,
+    /// Entries put off because the host could not hold memory for the objects that an exit may make.
+    pub unsecured_entries: u64,
+    /// Layouts whose objects are never left virtual, since the host has no function that holds memory for them.
+    pub never_virtual: Vec<String>,
     /// Times that compiled code was entered.
     pub entries: u64,
     /// Exits by kind.
@@ -131,6 +135,20 @@ impl Stats {
         let exits =
             if exits.is_empty() { "never left".to_string() } else { format!("left: {}", exits.join(", ")) };
         writeln!(out, "entered {} times, {exits}; {} entries refused", self.entries, self.refused_entries)?;
+        if self.unsecured_entries > 0 {
+            writeln!(
+                out,
+                "{} entries put off: no memory for the objects of an exit",
+                self.unsecured_entries
+            )?;
+        }
+        if !self.never_virtual.is_empty() {
+            writeln!(
+                out,
+                "always made, since no memory is held for exits: {}",
+                self.never_virtual.join(", ")
+            )?;
+        }
         if let (Some(iterations), Some(share)) = (self.compiled_iterations, self.compiled_share) {
             writeln!(
                 out,

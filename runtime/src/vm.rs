@@ -6,8 +6,11 @@
 //! Invariant: compiled code refers only to cells that the `Vm` owns in boxes (exit buffer, counters), so moving the
 //! `Vm` is harmless; dropping it frees the code.
 
+use std::ffi::c_void;
+
 use rustc_hash::FxHashMap;
 use thiserror::Error;
+use tracelift_core::schema::LayoutId;
 use tracelift_core::Schema;
 use tracelift_cranelift::{Arena, ArenaOptions, CodePtr, Compiled, Compiler, Options};
 use tracelift_opt::ResumeTable;
@@ -18,6 +21,7 @@ use crate::hot::Counters;
 use crate::location::{Key, Location};
 use crate::log::Log;
 use crate::recorder::Recorder;
+use crate::reserve::{Need, ReserveFn, Reserves};
 use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
 
 /// Cells of the exit buffer: the most live values that an exit can have.
@@ -47,6 +51,8 @@ pub(crate) struct TraceData {
     pub entry: Vec<tracelift_core::ir::EntrySlot>,
     /// Slots and frames that an exit may need.
     pub needs: (u32, u32),
+    /// Virtual objects that an exit may make.
+    pub lifts: Vec<Need>,
     pub entries: u64,
     pub exits: ExitCounts,
     pub exit_counts: Box<[u64]>,
@@ -82,6 +88,7 @@ pub struct Vm {
     pub(crate) events: u64,
     pub(crate) totals: Totals,
     pub(crate) exit_state: crate::exit::ExitState,
+    pub(crate) reserves: Reserves,
 }
 
 /// Counters that are not kept anywhere else.
@@ -91,6 +98,7 @@ pub(crate) struct Totals {
     pub retaken: u64,
     pub aborts: std::collections::BTreeMap<String, u64>,
     pub refused: u64,
+    pub unsecured: u64,
     pub entries: u64,
     pub exits: ExitCounts,
     pub compile: CompileStats,
@@ -128,6 +136,7 @@ impl Vm {
             events: 0,
             totals: Totals::default(),
             exit_state: crate::exit::ExitState::default(),
+            reserves: Reserves::default(),
             config,
         })
     }
@@ -182,12 +191,35 @@ impl Vm {
             retaken: self.totals.retaken,
             aborts: self.totals.aborts.clone(),
             refused_entries: self.totals.refused,
+            unsecured_entries: self.totals.unsecured,
+            never_virtual: self
+                .never_virtual()
+                .map(|layout| self.schema.layout(layout).name.clone())
+                .collect(),
             entries: self.totals.entries,
             exits: self.totals.exits.by_name(),
             traces: self.trace_stats(),
             compile: self.totals.compile,
             rewrites: self.totals.rewrites.clone(),
         }
+    }
+
+    /// The host holds memory for exits that make objects of this layout; see [`crate::reserve`]. Without it, no object of the
+    /// layout is left virtual in compiled code. Before the first recording.
+    ///
+    /// # Safety
+    /// The function keeps the promise of [`ReserveFn`], and may be called with this context as long as the VM lives.
+    /// It calls nothing of this VM.
+    pub unsafe fn set_reserve(&mut self, layout: LayoutId, function: ReserveFn, context: *mut c_void) {
+        self.reserves.declare(layout, function, context);
+    }
+
+    /// Layouts of objects that could be virtual, but for which the host holds no memory.
+    pub(crate) fn never_virtual(&self) -> impl Iterator<Item = LayoutId> + '_ {
+        let layouts = self.schema.layouts().iter().enumerate();
+        let possible = layouts.filter(|(_, layout)| layout.alloc.is_some());
+        let ids = possible.map(|(number, _)| LayoutId(number as u32));
+        ids.filter(|&layout| !self.reserves.can_hold(layout))
     }
 
     fn trace_stats(&self) -> Vec<TraceStats> {

@@ -211,7 +211,7 @@ static int describe_keys (tl_vm *vm, TluaSchema *schema, tl_func insert) {
       && tl_set_keys(vm, schema->table, size, base, &element, key, key_tag, ctb(LUA_VSHRSTR), find, insert) == TL_OK;
 }
 
-static int describe_tables (tl_vm *vm, TluaSchema *schema) {
+static int describe_tables (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
   schema->table = tl_add_layout(vm, "Table", sizeof(Table), 0, 0);
   if (schema->table == 0)
     return 0;
@@ -219,7 +219,7 @@ static int describe_tables (tl_vm *vm, TluaSchema *schema) {
   schema->metatable = tl_add_field(vm, schema->table, metatable);
   schema->flags = number_cell(vm, "table.flags", offsetof(Table, flags), 1, "table.flags", 0);
   tl_func insert;
-  return schema->metatable != 0 && schema->flags != 0 && tlua_describe_alloc(vm, schema, &insert)
+  return schema->metatable != 0 && schema->flags != 0 && tlua_describe_alloc(vm, schema, &insert, main_thread)
       && describe_items(vm, schema) && describe_keys(vm, schema, insert)
       && tl_set_barrier(vm, schema->table, schema->marked, bitmask(BLACKBIT), schema->marked, WHITEBITS) == TL_OK;
 }
@@ -252,7 +252,7 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
   return schema->length != 0;
 }
 
-int tlua_describe (tl_vm *vm, TluaSchema *schema) {
+int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
   return describe_tags(vm, schema) && describe_frames(vm, schema) && describe_upvalues(vm, schema)
-      && describe_strings(vm, schema) && describe_tables(vm, schema) && describe_functions(vm, schema);
+      && describe_strings(vm, schema) && describe_tables(vm, schema, main_thread) && describe_functions(vm, schema);
 }

@@ -47,7 +47,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   rec->no_nodes = tlua_rec_no_nodes(L);
   return rec->vm != NULL
       && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK
-      && tlua_describe(rec->vm, &rec->schema);
+      && tlua_describe(rec->vm, &rec->schema, G(L)->mainthread);
 }
 
 static int on_open (lua_State *L, const TluaConfig *config) {
@@ -68,6 +68,7 @@ static int on_open (lua_State *L, const TluaConfig *config) {
 static void on_close (lua_State *L) {
   TluaRecorder *rec = recorder_of(L);
   tl_free(rec->vm);
+  tlua_rec_free_spares(L, rec);
   tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
   L->jit->engine_state = NULL;
 }
@@ -82,21 +83,31 @@ static int secure_stack (lua_State *L, CallInfo *ci, uint32_t slots) {
   return luaD_growstack(L, (int)(slots - (uint32_t)left) + EXTRA_STACK, 0);
 }
 
+/*
+** Behind every exit: the exit itself may have made tables, and a loop that is only ever left before it looks at the
+** collector's debt must not run it up for ever. Finalizers may run and move the stack; the interpreter takes everything afresh.
+*/
+static void collect (lua_State *L, CallInfo *ci) {
+  if (isIT(*ci->u.l.savedpc))
+    return;  /* it needs the top that the instruction before it has left */
+  L->top.p = ci->top.p;
+  luaC_checkGC(L);
+}
+
 static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run) {
   tl_exit_info info;
   if (run->frames > 0 || !secure_stack(L, ci, run->stack_slots))
     return;
   void *base = ci->func.p + 1;
   uint64_t left = run->code(L, base);
+  rec->is_exiting = 1;
   tl_exit(rec->vm, left, L, base, &info);
+  rec->is_exiting = 0;
   if (info.kind == TL_EXIT_REFUSED)
     return;
   lua_assert(info.nframes == 1 && L->ci == ci);
   ci->u.l.savedpc = (const Instruction *)(uintptr_t)info.frames[0].words[WORD_PC];
-  if (info.kind == TL_EXIT_COLLECT) {
-    L->top.p = ci->top.p;
-    luaC_checkGC(L);  /* finalizers may run and move the stack; the interpreter takes everything afresh */
-  }
+  collect(L, ci);
 }
 
 /* --- recording --- */

@@ -5,7 +5,8 @@
 ** register with its type, write one, say where the interpreter goes on, give up.
 **
 ** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
-** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new tables;
+** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
+** tables, tlua_rec_spare.c the memory held for those that exits make;
 ** tlua_describe.c tells the library how Lua lays out its memory. A lowering function looks at the real values, which the instruction has not changed
 ** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
 **
@@ -55,10 +56,16 @@ typedef struct TluaSchema {
   tl_func equal_long_strings;
 } TluaSchema;
 
+/* Blocks that tables with this room need; the memory held for exits is kept by such shapes. See tlua_rec_spare.c. */
+enum { TLUA_PART_TABLE, TLUA_PART_NODES, TLUA_PART_ARRAY, TLUA_PARTS };
+typedef struct TluaSpare TluaSpare;
+
 typedef struct TluaRecorder {
   tl_vm *vm;
   TluaSchema schema;
   Node *no_nodes;             /* the hash part of tables without one */
+  TluaSpare *spares;          /* memory held for exits */
+  int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
   /* the recording */
   lua_State *thread;          /* NULL: none */
   CallInfo *ci;
@@ -86,7 +93,7 @@ typedef struct Operand {
 /* --- tlua_describe.c --- */
 
 /* Tells the library about Lua. Returns 0 if it refused something. */
-int tlua_describe (tl_vm *vm, TluaSchema *schema);
+int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread);
 /* The type under which a payload with this tag byte is kept. */
 tl_type tlua_payload (int tt);
 
@@ -127,7 +134,7 @@ int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
 /* --- tlua_rec_alloc.c --- */
 
 /* Describes the functions that make and fill tables, and the collector's account. */
-int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert);
+int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_State *main_thread);
 /* The node that all tables without a hash part share. Neither throws nor allocates. */
 Node *tlua_rec_no_nodes (lua_State *L);
 int tlua_rec_allocation (TluaRecorder *rec, Instruction i);
@@ -135,6 +142,20 @@ int tlua_rec_allocation (TluaRecorder *rec, Instruction i);
 void tlua_rec_guard_no_debt (TluaRecorder *rec);
 /* Leaves unless the index is in the array part, and moves the hint there; the interpreter goes on with this instruction. */
 void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index);
+/* --- tlua_rec_spare.c --- */
+
+/* Memory for a part of a new table with that room, from the state's allocator, or from what is held for the exit that is
+** being made; NULL if there is none. */
+void *tlua_rec_block (lua_State *L, int part, size_t items, size_t keys);
+/* Gives a block back to the allocator. */
+void tlua_rec_free_block (lua_State *L, int part, size_t items, size_t keys, void *block);
+/* The library's demand for memory that exits may need; 'context' is the state's main thread. */
+int tlua_rec_reserve (void *context, tl_layout layout, uint32_t items, uint32_t keys, uint32_t count);
+/* Gives all of it back: the state is closing. */
+void tlua_rec_free_spares (lua_State *L, TluaRecorder *rec);
+
+/* --- tlua_rec_alloc.c --- */
+
 /* Whether a key that is absent can be inserted without building the hash part anew. */
 int tlua_rec_can_insert (const Table *t, const TString *key);
 

@@ -7,7 +7,7 @@
 ** Design: compiled code calls the functions below instead. They take memory from the state's allocator, on its accounts, and
 ** answer NULL when there is none, or when Lua would have to build a table anew; the trace is then left before the instruction,
 ** and the interpreter does it. The collector gets its turn once per iteration, at the loop's head, where a loop that
-** makes tables looks at 'GCdebt' and leaves when there is one.
+** makes tables looks at 'GCdebt' and leaves when there is one. An exit that makes tables may take memory that is held for it.
 **
 ** Invariant: no function here throws, collects, or runs Lua code; each either does exactly what the interpreter does, or
 ** nothing. A table has the same number of nodes, and its keys in the same order, as if no loop had been compiled: what
@@ -46,17 +46,15 @@ Node *tlua_rec_no_nodes (lua_State *L) {
   return t.node;
 }
 
-/* 'size' is 0 or a power of two. Returns 0 on lack of memory. */
-static int add_nodes (lua_State *L, Table *t, size_t size) {
+/* 'nodes' has 'size' of them, 0 or a power of two. */
+static void add_nodes (lua_State *L, Table *t, Node *nodes, size_t size) {
+  t->node = nodes;
   if (size == 0) {
     t->node = ((TluaRecorder *)L->jit->engine_state)->no_nodes;
     t->lsizenode = 0;
     t->lastfree = NULL;
-    return 1;
+    return;
   }
-  t->node = (Node *)tlua_realloc(L, NULL, 0, size * sizeof(Node));
-  if (t->node == NULL)
-    return 0;
   for (size_t n = 0; n < size; n++) {
     gnext(&t->node[n]) = 0;
     setnilkey(&t->node[n]);
@@ -66,20 +64,13 @@ static int add_nodes (lua_State *L, Table *t, size_t size) {
   while (((size_t)1 << t->lsizenode) < size)
     t->lsizenode++;
   t->lastfree = t->node + size;
-  return 1;
 }
 
-static int add_array (lua_State *L, Table *t, size_t size) {
-  t->array = NULL;
+static void add_array (Table *t, TValue *array, size_t size) {
+  t->array = array;
   t->alimit = (unsigned int)size;
-  if (size == 0)
-    return 1;
-  t->array = (TValue *)tlua_realloc(L, NULL, 0, size * sizeof(TValue));
-  if (t->array == NULL)
-    return 0;
   for (size_t n = 0; n < size; n++)
     setempty(&t->array[n]);
-  return 1;
 }
 
 /* A new object as luaC_newobj makes it: white, the first of all. It is linked when nothing can fail any more. */
@@ -92,24 +83,24 @@ static void link_object (lua_State *L, Table *t) {
 }
 
 static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t keys) {
-  /* Lua tells its allocator the type of a new object where the size of an old one would be */
-  Table *t = (Table *)tlua_realloc(L, NULL, LUA_TTABLE, sizeof(Table));
+  void *blocks[TLUA_PARTS] = { NULL, NULL, NULL };
   (void)layout;
-  if (t == NULL)
-    return NULL;
+  for (int part = 0; part < TLUA_PARTS; part++) {
+    if ((part == TLUA_PART_NODES && keys == 0) || (part == TLUA_PART_ARRAY && items == 0))
+      continue;
+    blocks[part] = tlua_rec_block(L, part, (size_t)items, (size_t)keys);
+    if (blocks[part] == NULL) {
+      while (part-- > 0)
+        tlua_rec_free_block(L, part, (size_t)items, (size_t)keys, blocks[part]);
+      return NULL;
+    }
+  }
+  Table *t = (Table *)blocks[TLUA_PART_TABLE];
   t->metatable = NULL;
   t->gclist = NULL;
   t->flags = cast_byte(maskflags);
-  if (!add_nodes(L, t, (size_t)keys)) {
-    tlua_realloc(L, t, sizeof(Table), 0);
-    return NULL;
-  }
-  if (!add_array(L, t, (size_t)items)) {
-    if (keys > 0)
-      tlua_realloc(L, t->node, (size_t)keys * sizeof(Node), 0);
-    tlua_realloc(L, t, sizeof(Table), 0);
-    return NULL;
-  }
+  add_nodes(L, t, (Node *)blocks[TLUA_PART_NODES], (size_t)keys);
+  add_array(t, (TValue *)blocks[TLUA_PART_ARRAY], (size_t)items);
   link_object(L, t);
   return t;
 }
@@ -190,7 +181,7 @@ static const tl_class *classes (tl_vm *vm, tl_class store[CLASSES], const char *
 }
 
 /* Before the table's parts are described; sets 'insert'. */
-int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert) {
+int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_State *main_thread) {
   static const char *const nothing[] = { NULL };
   static const char *const account[] = { "global.debt", NULL };
   static const char *const searched[] = { "table.log_size", "table.nodes", "table.last_free", "table.flags", "node.key", "node.key_tag",
@@ -210,7 +201,8 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert) {
                                TL_IMMUTABLE);
   schema->debt = tl_add_cell(vm, "global.debt", offsetof(global_State, GCdebt), 8, TL_INT, tl_alias_class(vm, "global.debt"), 0);
   return schema->new_table != 0 && *insert != 0 && schema->reach_item != 0 && schema->global != 0 && schema->debt != 0
-      && tl_set_alloc(vm, schema->table, schema->new_table) == TL_OK;
+      && tl_set_alloc(vm, schema->table, schema->new_table) == TL_OK
+      && tl_set_reserve(vm, schema->table, tlua_rec_reserve, main_thread) == TL_OK;
 }
 
 /* --- lowering --- */

@@ -93,10 +93,11 @@ impl Pass for Virtuals {
 }
 
 impl Virtuals {
-    /// The pass. In the papers' mode nothing waits: record operations that are kept cannot show it.
+    /// The pass, for objects of all layouts but those that must be real. In the papers' mode nothing waits: record
+    /// operations that are kept cannot show it.
     pub fn new(config: &Config) -> Virtuals {
         let delay = config.is_on("delay_store") && !config.keep_records;
-        Virtuals { delay, layouts: HashMap::new() }
+        Virtuals { delay, layouts: config.real_layouts.iter().map(|&layout| (layout, false)).collect() }
     }
 
     fn make(&mut self, st: &mut State<'_>, layout: LayoutId, items: u32, keys: u32) -> Outcome {

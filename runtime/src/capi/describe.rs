@@ -11,6 +11,7 @@ use tracelift_core::Type;
 use super::{
     cell_id, class_id, func_id, layout_id, optional, tag_id, text, type_of, TlStatus, TlVm, MAX_WORDS,
 };
+use crate::reserve::ReserveFn;
 use crate::vm::Vm;
 
 /// `tl_element`.
@@ -236,6 +237,29 @@ pub extern "C" fn tl_set_alloc(vm: *mut TlVm, layout: u32, alloc: u32) -> TlStat
     set(vm, |vm| {
         let (layout, alloc) = (layout_id(vm, layout)?, func_id(vm, alloc)?);
         vm.schema.layout_mut(layout).alloc = Some(alloc);
+        Ok(())
+    })
+}
+
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `reserve` keeps the promise of [`ReserveFn`] as long as the vm lives, and `context` is what it expects.
+#[no_mangle]
+pub unsafe extern "C" fn tl_set_reserve(
+    vm: *mut TlVm,
+    layout: u32,
+    reserve: Option<ReserveFn>,
+    context: *mut c_void,
+) -> TlStatus {
+    set(vm, |vm| {
+        let layout = layout_id(vm, layout)?;
+        let reserve = reserve.ok_or("the function that holds memory is null")?;
+        if vm.schema.layout(layout).alloc.is_none() {
+            return Err("tl_set_alloc comes before tl_set_reserve".into());
+        }
+        // SAFETY: promised by the caller.
+        unsafe { vm.set_reserve(layout, reserve, context) };
         Ok(())
     })
 }

@@ -3,7 +3,8 @@
 //! Problem: a C host can pass anything, and a Rust panic must never unwind into C. Design: every entry point goes
 //! through [`enter`], which checks the handle's magic word and catches panics; ids cross the border plus one, so that
 //! 0 is "none". A failed check leaves a sentence for `tl_last_error`. Invariant: no entry point calls back into the
-//! host, except that `tl_exit` may call the host's allocation functions to lift virtual objects.
+//! host, except that `tl_exit` may call the host's allocation functions to lift virtual objects, and that `tl_hot`,
+//! `tl_record_close` and `tl_forget` may call its `tl_reserve` functions.
 
 mod describe;
 mod record;

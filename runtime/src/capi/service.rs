@@ -9,7 +9,7 @@ use super::{c_string, enter, slice, text, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
 
-use crate::config::{default_passes, Config, DEFAULT_THRESHOLD};
+use crate::config::{Config, DEFAULT_THRESHOLD};
 use crate::hot::Action;
 use crate::log::Stage;
 use crate::vm::Vm;
@@ -94,11 +94,7 @@ unsafe fn read_config(c: &TlConfig) -> Result<Config, String> {
         max_snapshots: or(c.max_snapshots, default.max_snapshots),
         max_frames: or(c.max_frames, default.max_frames),
         code_bytes: if c.code_bytes == 0 { default.code_bytes } else { c.code_bytes as usize },
-        opt: {
-            let mut opt = default_passes();
-            opt.switch(passes).map_err(|error| error.to_string())?;
-            opt
-        },
+        opt: tracelift_opt::Config::parse(passes).map_err(|error| error.to_string())?,
         verify: c.flags & FLAG_VERIFY != 0,
         force_exit: (c.force_exit != 0).then_some(c.force_exit),
         count_guards: c.flags & FLAG_COUNT_GUARDS != 0,
@@ -225,6 +221,16 @@ pub extern "C" fn tl_tick(vm: *mut TlVm, counter: *mut u32) {
     });
 }
 
+/// Ends the process when an exit panics, behind the panic's message: its frames are half restored, so that there is
+/// no state in which the host could go on.
+struct AbortUnlessWhole;
+
+impl Drop for AbortUnlessWhole {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
 /// See `tracelift.h`.
 ///
 /// # Safety
@@ -240,8 +246,10 @@ pub unsafe extern "C" fn tl_exit(
     enter(vm, (), |handle| {
         // SAFETY: promised by the caller.
         let info = unsafe { info.as_mut() }.ok_or("tl_exit needs a tl_exit_info to fill")?;
+        let whole = AbortUnlessWhole;
         // SAFETY: promised by the caller.
         let exit = unsafe { handle.vm.exit(left, context, base) };
+        std::mem::forget(whole);
         *info = TlExitInfo {
             kind: exit.kind.map_or(5, |kind| kind as u32),
             nframes: exit.frames.len() as u32,

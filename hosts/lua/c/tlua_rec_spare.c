@@ -1,0 +1,137 @@
+/*
+** Memory that is held for the tables that exits make.
+**
+** Problem: compiled code keeps tables that nobody else sees in registers, and makes them when it is left; then nothing can fail any
+** more, since half of the interpreter's state is that of the loop's last iteration. But each table is up to three blocks from an
+** allocator that may refuse.
+**
+** Design: for each shape of table (room for items and keys) that exits may make, the library says how many. So many blocks of each
+** part are taken from the state's allocator beforehand, on its accounts ('collectgarbage("count")' sees them), and wait in lists.
+** A table is made from the allocator as ever; only if that refuses, and only during an exit, a waiting block is
+** given out. It is a block as the allocator has made it, so that the collector frees it as any other. Before the next entry
+** the library asks again, and what was given out is replaced.
+**
+** Invariant: 'held' blocks of each part wait in a shape's list; after tlua_rec_reserve has returned 1 they are as many as it
+** was asked for. Nothing here throws or collects.
+**
+** Example, a loop with 'last = { x = i, y = i }': the library asks for (items 0, keys 2, count 1) when the loop is compiled, and
+** one Table and one block of two nodes wait until the function is freed.
+*/
+
+#include "lprefix.h"
+
+#include "tlua_rec.h"
+
+#include "ltable.h"
+
+/* Waiting blocks are linked through their first word. */
+typedef struct Waiting {
+  struct Waiting *next;
+} Waiting;
+
+struct TluaSpare {
+  TluaSpare *next;
+  uint32_t items, keys;
+  uint32_t wanted;
+  uint32_t held[TLUA_PARTS];
+  Waiting *blocks[TLUA_PARTS];
+};
+
+static size_t size_of (int part, size_t items, size_t keys) {
+  switch (part) {
+    case TLUA_PART_TABLE: return sizeof(Table);
+    case TLUA_PART_NODES: return keys * sizeof(Node);
+    default: return items * sizeof(TValue);
+  }
+}
+
+/* Lua tells its allocator the type of a new object where the size of an old one would be. */
+static void *allocate (lua_State *L, int part, size_t size) {
+  return tlua_realloc(L, NULL, part == TLUA_PART_TABLE ? LUA_TTABLE : 0, size);
+}
+
+static TluaSpare *find (const TluaRecorder *rec, size_t items, size_t keys) {
+  TluaSpare *spare = rec->spares;
+  while (spare != NULL && (spare->items != items || spare->keys != keys))
+    spare = spare->next;
+  return spare;
+}
+
+static void *take (TluaSpare *spare, int part) {
+  Waiting *block = spare->blocks[part];
+  if (block != NULL) {
+    spare->blocks[part] = block->next;
+    spare->held[part]--;
+  }
+  return block;
+}
+
+void *tlua_rec_block (lua_State *L, int part, size_t items, size_t keys) {
+  const TluaRecorder *rec = (const TluaRecorder *)L->jit->engine_state;
+  void *block = allocate(L, part, size_of(part, items, keys));
+  if (block == NULL && rec->is_exiting) {
+    TluaSpare *spare = find(rec, items, keys);
+    block = spare != NULL ? take(spare, part) : NULL;
+  }
+  return block;
+}
+
+void tlua_rec_free_block (lua_State *L, int part, size_t items, size_t keys, void *block) {
+  if (block != NULL)
+    tlua_realloc(L, block, size_of(part, items, keys), 0);
+}
+
+/* Brings the lists of a shape to the wanted length. Returns 0 when the allocator refuses. */
+static int fill (lua_State *L, TluaSpare *spare) {
+  for (int part = 0; part < TLUA_PARTS; part++) {
+    size_t size = size_of(part, spare->items, spare->keys);
+    if (size == 0)
+      continue;
+    while (spare->held[part] > spare->wanted)
+      tlua_realloc(L, take(spare, part), size, 0);
+    while (spare->held[part] < spare->wanted) {
+      Waiting *block = (Waiting *)allocate(L, part, size);
+      if (block == NULL)
+        return 0;
+      block->next = spare->blocks[part];
+      spare->blocks[part] = block;
+      spare->held[part]++;
+    }
+  }
+  return 1;
+}
+
+static TluaSpare *add (lua_State *L, TluaRecorder *rec, uint32_t items, uint32_t keys) {
+  TluaSpare *spare = (TluaSpare *)tlua_realloc(L, NULL, 0, sizeof(TluaSpare));
+  if (spare != NULL) {
+    *spare = (TluaSpare){ .next = rec->spares, .items = items, .keys = keys };
+    rec->spares = spare;
+  }
+  return spare;
+}
+
+int tlua_rec_reserve (void *context, tl_layout layout, uint32_t items, uint32_t keys, uint32_t count) {
+  lua_State *L = (lua_State *)context;
+  TluaRecorder *rec = (TluaRecorder *)L->jit->engine_state;
+  TluaSpare *spare = find(rec, items, keys);
+  (void)layout;
+  if (spare == NULL) {
+    if (count == 0)
+      return 1;
+    spare = add(L, rec, items, keys);
+    if (spare == NULL)
+      return 0;
+  }
+  spare->wanted = count;
+  return fill(L, spare);
+}
+
+void tlua_rec_free_spares (lua_State *L, TluaRecorder *rec) {
+  while (rec->spares != NULL) {
+    TluaSpare *spare = rec->spares;
+    rec->spares = spare->next;
+    spare->wanted = 0;
+    fill(L, spare);
+    tlua_realloc(L, spare, sizeof(TluaSpare), 0);
+  }
+}
