@@ -5,12 +5,17 @@
 //! iteration, leaving so that the interpreter collects. Objects hold no references, so marking is a loop over the
 //! stack's slots. Compiled code reaches the heap through the context pointer, which is a [`Context`].
 //!
+//! Memory for exits: an exit makes boxes that compiled code has left out, and cannot fail. The heap keeps as many cells
+//! back as one exit may need ([`reserve`]), and gives them out when there is no other memory. (The interpreter
+//! itself may use as much as it likes: it stands for hosts that end the program then.)
+//!
 //! Invariant: a slot of the stack holds 0 or the address of a cell of this heap, so marking follows any slot, also a
-//! dead one. A cell that is free has class word 0.
+//! dead one. A cell that is free has class word 0, one that is kept back has [`KEPT`].
 //!
 //! Example: `let object = heap.integer(5); assert_eq!(heap.number(object), Number::Integer(5))`.
 
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 
 use tracelift_core::schema::LayoutId;
 
@@ -19,11 +24,14 @@ pub const INTEGER: u64 = 1;
 /// Class word of a `BoxedFloat`.
 pub const FLOAT: u64 = 2;
 
+/// Class word of a cell that is kept back for exits.
+const KEPT: u64 = 3;
+
 /// A boxed number, or a free cell.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Object {
-    /// [`INTEGER`], [`FLOAT`], or 0 for a free cell.
+    /// [`INTEGER`], [`FLOAT`], 0 for a free cell, or 3 for one that is kept back.
     pub class: u64,
     /// The number's bits; in a free cell, the next free one.
     pub value: u64,
@@ -68,6 +76,18 @@ pub struct Context {
     pub heap: Heap,
 }
 
+/// Which allocations find no memory, counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Refused {
+    /// None.
+    #[default]
+    Never,
+    /// This one.
+    Only(u64),
+    /// This one and all behind it.
+    From(u64),
+}
+
 /// Objects and free cells.
 #[derive(Default)]
 pub struct Heap {
@@ -78,12 +98,17 @@ pub struct Heap {
     pub made: u64,
     /// Collections.
     pub collections: u64,
-    /// Test aid: the Nth allocation of compiled code (from 1) finds no memory.
-    pub fail_at: Option<u64>,
-    /// Allocations asked for by compiled code.
+    /// Test aid: allocations of compiled code, of exits, and of cells to keep back that find no memory.
+    pub refused: Refused,
+    /// Such allocations so far.
     pub asked: u64,
-    /// An exit lifts objects: they have been secured, so allocation does not fail.
+    /// An exit lifts objects: cells that are kept back may be used.
     pub lifting: bool,
+    /// Cells that exits were given from those kept back.
+    pub given: u64,
+    /// Cells kept back, and how many it should be by layout.
+    kept: Vec<Ref>,
+    wanted: [usize; 2],
 }
 
 impl Heap {
@@ -150,6 +175,41 @@ impl Heap {
         (index < marks.len()).then_some((start, index))
     }
 
+    /// Counts an allocation; whether it finds no memory.
+    fn is_refused(&mut self) -> bool {
+        self.asked += 1;
+        match self.refused {
+            Refused::Never => false,
+            Refused::Only(number) => self.asked == number,
+            Refused::From(number) => self.asked >= number,
+        }
+    }
+
+    /// Brings the cells kept back to the wanted number; whether there was memory.
+    fn keep(&mut self) -> bool {
+        let wanted = self.wanted.iter().sum();
+        while self.kept.len() > wanted {
+            let cell = self.kept.pop().expect("there are more than none");
+            // SAFETY: cells that are kept back are cells of the chunks that nobody else refers to.
+            unsafe { *(cell as *mut Object) = Object { class: 0, value: self.free } };
+            self.free = cell;
+        }
+        while self.kept.len() < wanted {
+            if self.is_refused() {
+                return false;
+            }
+            let cell = self.make(KEPT, 0);
+            self.made -= 1;
+            self.kept.push(cell);
+        }
+        true
+    }
+
+    /// Cells that are kept back.
+    pub fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
     /// Frees all objects but those that `roots` refer to.
     pub fn collect(&mut self, roots: &[Ref]) {
         self.collections += 1;
@@ -164,7 +224,7 @@ impl Heap {
                 let object = (start + index * size_of::<Object>()) as *mut Object;
                 // SAFETY: a cell of a chunk; what is not marked is referred to by nobody.
                 unsafe {
-                    if !*mark || (*object).class == 0 {
+                    if (!*mark || (*object).class == 0) && (*object).class != KEPT {
                         *object = Object { class: 0, value: self.free };
                         self.free = object as Ref;
                     }
@@ -193,15 +253,36 @@ impl Drop for Heap {
 pub unsafe extern "C" fn alloc(context: *mut Context, layout: u64, _items: u64, _keys: u64) -> Ref {
     // SAFETY: promised by the caller.
     let context = unsafe { &mut *context };
-    let heap = &mut context.heap;
-    if !heap.lifting {
-        heap.asked += 1;
-        if heap.fail_at == Some(heap.asked) {
-            return 0;
-        }
+    let (heap, class) = (&mut context.heap, class_of(LayoutId(layout as u32)));
+    if !heap.is_refused() {
+        context.debt += 1;
+        return heap.make(class, 0);
     }
+    let cell = if heap.lifting { heap.kept.pop() } else { None };
+    let Some(cell) = cell else { return 0 };
+    // SAFETY: cells that are kept back are cells of the chunks that nobody else refers to.
+    unsafe { *(cell as *mut Object) = Object { class, value: 0 } };
+    heap.made += 1;
+    heap.given += 1;
     context.debt += 1;
-    heap.make(class_of(LayoutId(layout as u32)), 0)
+    cell
+}
+
+/// Keeps cells back for exits: `tracelift_runtime::ReserveFn` of both layouts.
+///
+/// # Safety
+/// As for [`alloc`].
+pub unsafe extern "C" fn reserve(
+    context: *mut c_void,
+    layout: u32,
+    _items: u32,
+    _keys: u32,
+    count: u32,
+) -> i32 {
+    // SAFETY: promised by the caller.
+    let heap = unsafe { &mut (*context.cast::<Context>()).heap };
+    heap.wanted[layout as usize] = count as usize;
+    i32::from(heap.keep())
 }
 
 /// The class word of objects of a layout.
@@ -222,5 +303,29 @@ mod tests {
         assert_eq!(heap.number(kept), Number::Integer(7));
         assert_eq!(heap.integer(8), dropped, "its memory is used again");
         assert_eq!((heap.made, heap.collections), (3, 1));
+    }
+
+    #[test]
+    fn cells_kept_back_are_for_exits_alone() {
+        let mut context = Context { fuel: 0, debt: 0, heap: Heap::default() };
+        let at = &raw mut context;
+        // SAFETY: the context is alive, and nothing else uses it during the calls.
+        unsafe {
+            assert_eq!(reserve(at.cast(), 0, 0, 0, 2), 1);
+            (*at).heap.refused = Refused::From(1);
+            assert_eq!(alloc(at, 0, 0, 0), 0, "not at an exit");
+            (*at).heap.lifting = true;
+            let first = alloc(at, 0, 0, 0);
+            (*at).heap.collect(&[first]);
+            let second = alloc(at, 1, 0, 0);
+            assert!(first != 0 && second != 0 && first != second);
+            assert_eq!((*at).heap.number(second), Number::Float(0.0));
+            assert_eq!(alloc(at, 0, 0, 0), 0, "no more than was promised");
+            assert_eq!(reserve(at.cast(), 0, 0, 0, 2), 0, "refused");
+            (*at).heap.refused = Refused::Never;
+            assert_eq!(reserve(at.cast(), 0, 0, 0, 2), 1);
+            assert_eq!(reserve(at.cast(), 0, 0, 0, 0), 1);
+            assert_eq!((*at).heap.kept(), 0);
+        }
     }
 }

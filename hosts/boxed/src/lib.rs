@@ -15,7 +15,7 @@ pub mod machine;
 pub mod parse;
 mod record;
 
-pub use heap::Number;
+pub use heap::{Number, Refused};
 pub use machine::{Machine, Options, Outcome};
 
 /// Seed 000, Figure 1: counts down for ever.

@@ -23,7 +23,7 @@ use tracelift_runtime::recorder::Closed;
 use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config, Vm};
 
 use crate::code::{compile, Code, Op, Slot};
-use crate::heap::{Context, Heap, Number, Object, Ref, COLLECT_AFTER, INTEGER};
+use crate::heap::{Context, Heap, Number, Object, Ref, Refused, COLLECT_AFTER, INTEGER};
 use crate::host::{describe, Host};
 use crate::parse::parse;
 use crate::record::Tape;
@@ -42,8 +42,8 @@ pub struct Options {
     pub config: Config,
     /// Loops check fuel and garbage; without, they are exactly as in the papers, and may never end.
     pub polls: bool,
-    /// Test aid: the Nth allocation that compiled code asks for (from 1) finds no memory.
-    pub fail_allocation: Option<u64>,
+    /// Test aid: allocations of compiled code and for exits that find no memory.
+    pub refused: Refused,
     /// Keep recorded traces for [`Machine::recorded`].
     pub keep_recorded: bool,
     /// Stop the program when the first recording closes.
@@ -55,7 +55,7 @@ impl Default for Options {
         Options {
             config: Config::default(),
             polls: true,
-            fail_allocation: None,
+            refused: Refused::Never,
             keep_recorded: false,
             stop_when_recorded: false,
         }
@@ -135,7 +135,12 @@ impl Machine {
         let mut vm = Vm::new(options.config.clone()).map_err(|error| error.to_string())?;
         let host = describe(&mut vm.schema);
         let mut heap = Heap::default();
-        heap.fail_at = options.fail_allocation;
+        heap.refused = options.refused;
+        let context = Pinned::new(Box::new(Context { fuel: 0, debt: 0, heap }));
+        for layout in host.layouts {
+            // SAFETY: the context lives as long as the machine, whose field `vm` is dropped without using it.
+            unsafe { vm.set_reserve(layout, crate::heap::reserve, context.0.cast()) };
+        }
         let mut counters = Pinned::new(vec![0u32; COUNTERS].into_boxed_slice());
         // SAFETY: the counters live as long as the machine, whose field `vm` is dropped without using them.
         unsafe { vm.set_counters(counters.get().as_mut_ptr(), COUNTERS) };
@@ -143,7 +148,7 @@ impl Machine {
             program,
             vm,
             host,
-            context: Pinned::new(Box::new(Context { fuel: 0, debt: 0, heap })),
+            context,
             counters,
             stack: Pinned::new(vec![0; STACK_SLOTS].into_boxed_slice()),
             frames: Vec::new(),

@@ -1,6 +1,6 @@
 //! With the JIT on, every program does exactly what the plain interpreter does.
 
-use tracelift_boxed::{Machine, Number, Options, Outcome, SEED_000, SEED_002};
+use tracelift_boxed::{Machine, Number, Options, Outcome, Refused, SEED_000, SEED_002};
 use tracelift_runtime::{Config, PASSES};
 
 use Number::{Float, Integer};
@@ -203,15 +203,33 @@ fn with_every_allocation_failing_in_turn() {
         let (_, mut machine) = run(source, &calls, LITTLE_FUEL, options);
         for n in 1..=machine.heap().asked {
             let config = Config { verify: false, ..tested(3) };
-            let (found, _) = run(
-                source,
-                &calls,
-                LITTLE_FUEL,
-                Options { config, fail_allocation: Some(n), ..Options::default() },
-            );
+            let refused = Refused::Only(n);
+            let (found, _) =
+                run(source, &calls, LITTLE_FUEL, Options { config, refused, ..Options::default() });
             assert_eq!(found, expected, "{name} with allocation {n} failing");
         }
     }
+}
+
+/// Exits make their objects from what was kept back, and nothing is entered that may need more.
+#[test]
+fn without_memory_from_some_allocation_on() {
+    let (mut given, mut put_off) = (0, 0);
+    for (name, source, calls) in programs() {
+        let expected = expected(source, &calls, LITTLE_FUEL);
+        let options = Options { config: tested(3), ..Options::default() };
+        let (_, mut machine) = run(source, &calls, LITTLE_FUEL, options);
+        for n in 1..=machine.heap().asked + 1 {
+            let config = Config { verify: false, ..tested(3) };
+            let refused = Refused::From(n);
+            let (found, mut machine) =
+                run(source, &calls, LITTLE_FUEL, Options { config, refused, ..Options::default() });
+            assert_eq!(found, expected, "{name} without memory from allocation {n} on");
+            given += machine.heap().given;
+            put_off += machine.vm().stats().unsecured_entries;
+        }
+    }
+    assert!(given > 20 && put_off > 20, "{given} cells given, {put_off} entries put off");
 }
 
 #[test]
