@@ -20,7 +20,7 @@
 //! assert_eq!(trace.insts.len(), 3);
 //! ```
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use smallvec::SmallVec;
 

@@ -9,7 +9,7 @@
 //! Invariant: lifting the virtual objects in order, making the pending stores in order and then writing the slots
 //! rebuilds the state that the unoptimized trace has at the snapshot [`Snapshot::origin`].
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use smallvec::SmallVec;
 
@@ -146,7 +146,7 @@ impl Snapshot {
 /// them) both use this order.
 pub fn live_values(trace: &Trace, inst: &Inst) -> Vec<Value> {
     let mut live: Vec<Value> = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     // A linear scan beats a hash set at the sizes seen (tens of values); deep graphs of virtual objects need the set.
     let mut add = |value: Value| {
         let few = live.len() < 64;

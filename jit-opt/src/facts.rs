@@ -9,7 +9,7 @@
 //! Example: after `guard_value(i1, 7)` the table `constant` maps `i1` to the value of the constant 7, and the driver
 //! puts that constant wherever a later instruction or snapshot mentions `i1`.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::schema::{ClassId, ClassSet, LayoutId};
 use tracelift_core::{Schema, Value};

@@ -15,7 +15,9 @@
 //! Example: for `get_item` the expanding pass emits a load of the count, `uint_lt` and `guard_true`. Folding sees the
 //! `uint_lt` with its operands and may answer `Equal(1)`; then the guard never reaches the output.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::ir::ValueData;
 use tracelift_core::ops::Flags;
@@ -430,7 +432,7 @@ impl<'s> Driver<'s> {
             map: vec![None; source.values.len()],
             defs: ValueTable::default(),
             started: Vec::with_capacity(source.insts.len()),
-            snapshots: HashMap::new(),
+            snapshots: HashMap::default(),
             last_snapshot: None,
             resume_point: None,
             delaying: None,
@@ -438,9 +440,9 @@ impl<'s> Driver<'s> {
             real: BTreeSet::new(),
             more_real: BTreeSet::new(),
             current: 0,
-            made: HashMap::new(),
+            made: HashMap::default(),
             made_order: Vec::new(),
-            made_now: HashMap::new(),
+            made_now: HashMap::default(),
             label_at: 0,
             names: None,
             context: None,

@@ -33,7 +33,9 @@
 //!                            jump(L1, i2, i3)
 //! ```
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use tracelift_core::ir::Label;
 use tracelift_core::planted::{planted, Bug};
@@ -140,8 +142,8 @@ pub(crate) fn run(mut driver: Driver<'_>, dce: bool) -> Result<Option<(Walked, P
 /// Everything that is reached from the jump's arguments, each once, in one order.
 fn explode(driver: &Driver<'_>, passed: Vec<Value>) -> Entry {
     let st = &driver.st;
-    let mut entry = Entry { passed, shape: HashMap::new(), carried: Vec::new() };
-    let mut seen = HashSet::new();
+    let mut entry = Entry { passed, shape: HashMap::default(), carried: Vec::new() };
+    let mut seen = HashSet::default();
     let mut stack: Vec<Value> = entry.passed.iter().rev().copied().collect();
     while let Some(value) = stack.pop() {
         let value = st.resolve(value);
@@ -162,7 +164,7 @@ fn explode(driver: &Driver<'_>, passed: Vec<Value>) -> Entry {
 /// The key of every value that has one.
 fn keys(driver: &Driver<'_>) -> HashMap<Value, CarriedKey> {
     let st = &driver.st;
-    let mut keys = HashMap::new();
+    let mut keys = HashMap::default();
     for (index, mapped) in st.map.iter().enumerate() {
         if let Some(value) = *mapped {
             keys.entry(st.resolve(value)).or_insert(CarriedKey::Recorded(Value(index as u32)));
@@ -210,7 +212,7 @@ impl Peeling<'_> {
         }
         st.started.clear();
         st.started.push(st.out.insts.len() as u32);
-        st.made = HashMap::new();
+        st.made = HashMap::default();
         st.last_snapshot = None;
         st.resume_point = None;
         st.label_at = st.out.insts.len();
@@ -288,8 +290,8 @@ impl Peeling<'_> {
     /// The preamble's values that the loop needs, in the order of their first use.
     fn carried(&self) -> Option<Found> {
         let st = &self.driver.st;
-        let mut found = Found { carried: Vec::new(), lift: Vec::new(), used: HashSet::new() };
-        let (mut seen, mut snapshots) = (HashSet::new(), HashSet::new());
+        let mut found = Found { carried: Vec::new(), lift: Vec::new(), used: HashSet::default() };
+        let (mut seen, mut snapshots) = (HashSet::default(), HashSet::default());
         let mut todo: VecDeque<Value> = self.entry.carried.iter().copied().collect();
         for (index, inst) in st.out.insts.iter().enumerate().skip(self.start + 1) {
             if !self.dce || !is_removable(inst, st.schema) {
@@ -328,8 +330,8 @@ impl Peeling<'_> {
     fn shapes_match(&self) -> bool {
         let st = &self.driver.st;
         let jump = &st.source.insts[st.current as usize];
-        let mut pairs: HashMap<Value, Value> = HashMap::new();
-        let mut partners: HashMap<Value, Value> = HashMap::new();
+        let mut pairs: HashMap<Value, Value> = HashMap::default();
+        let mut partners: HashMap<Value, Value> = HashMap::default();
         let mut todo: Vec<(Value, Value)> = Vec::new();
         for (&passed, arg) in self.entry.passed.iter().zip(&jump.args) {
             if self.entry.shape.contains_key(&passed) {
@@ -360,7 +362,7 @@ impl Peeling<'_> {
     /// Gives the loop's label and both jumps their arguments, and the loop its own names for carried values.
     fn rewrite(&mut self, label: LabelId, carried: &[Value], next: &[Value], used: &HashSet<usize>) {
         let out = &mut self.driver.st.out;
-        let mut names: HashMap<Value, Value> = HashMap::new();
+        let mut names: HashMap<Value, Value> = HashMap::default();
         for &value in carried {
             let name = out.new_value(out.ty(value));
             // The papers call an argument of the loop's label as what the preamble passes for it.
@@ -372,7 +374,7 @@ impl Peeling<'_> {
         out.insts[self.start - 1].args = carried.iter().copied().collect();
         out.insts[self.start].args = args.iter().copied().collect();
         out.labels[label.index()].args = args;
-        let mut snapshots: HashMap<SnapId, SnapId> = HashMap::new();
+        let mut snapshots: HashMap<SnapId, SnapId> = HashMap::default();
         let body = out.insts.split_off(self.start + 1);
         for (index, mut inst) in body.into_iter().enumerate() {
             if !used.contains(&(index + self.start + 1)) {

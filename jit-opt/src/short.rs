@@ -23,7 +23,7 @@
 //! finish(p0, i4, i3)
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use tracelift_core::ops::Flags;
 use tracelift_core::schema::{ClassId, ClassSet, FieldId, LayoutId, TagId};
@@ -99,7 +99,7 @@ pub(crate) fn virtual_state(
     carried: &[Value],
 ) -> VirtualState {
     let places = carried.iter().enumerate().map(|(at, &value)| (value, at as u32)).collect();
-    let mut walk = Describing { st, shape, places, numbers: HashMap::new(), names: Vec::new() };
+    let mut walk = Describing { st, shape, places, numbers: HashMap::default(), names: Vec::new() };
     let args = passed.iter().map(|&value| walk.part(value)).collect();
     let mut objects = Vec::new();
     while let Some(name) = walk.names.get(objects.len()).copied() {
@@ -234,7 +234,7 @@ pub(crate) fn short_preamble(
         written.note(schema, inst);
     }
     let mut short = Trace::new("short preamble");
-    let mut map: HashMap<Value, Value> = HashMap::new();
+    let mut map: HashMap<Value, Value> = HashMap::default();
     let mut inputs = Vec::new();
     for &value in &carried[..passed] {
         let input = short.new_value(out.ty(value));

@@ -10,7 +10,9 @@
 //! they were set first, so that lifting replays what the trace did. Example: after `p5 = new(Pair)` and
 //! `set(p5, first, p5)` the heap is `{p5: (Pair, first = p5)}`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{FieldId, LayoutId, TagId};
@@ -115,7 +117,7 @@ impl StaticHeap {
         if self.objects.is_empty() {
             return;
         }
-        let mut found = Found { heap: self, numbers: HashMap::new(), names: Vec::new(), resolve };
+        let mut found = Found { heap: self, numbers: HashMap::default(), names: Vec::new(), resolve };
         for slot in snapshot.frames.iter_mut().flat_map(|frame| &mut frame.slots) {
             if let Source::Value(value) = slot.source {
                 slot.source = found.source(value);

@@ -8,7 +8,7 @@
 //!
 //! Example: `i2 = int_mul(i0, i1); i3 = int_mul(i1, i0)` commits one multiplication.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::ir::Args;
 use tracelift_core::ops::Flags;

@@ -16,7 +16,7 @@
 //! guard_false(i3)         => gone
 //! ```
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::ir::Args;
 use tracelift_core::planted::{planted, Bug};

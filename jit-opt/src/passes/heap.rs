@@ -30,7 +30,9 @@
 mod dead;
 mod place;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
@@ -77,11 +79,11 @@ impl Heap {
             load_forward: config.is_on("load_forward"),
             store_forward: config.is_on("store_forward"),
             dead_store: config.is_on("dead_store"),
-            known: HashMap::new(),
+            known: HashMap::default(),
             places: Places::default(),
-            fresh: HashMap::new(),
+            fresh: HashMap::default(),
             owner: ValueTable::default(),
-            allocators: HashMap::new(),
+            allocators: HashMap::default(),
         };
         (heap.load_forward || heap.store_forward || heap.dead_store).then_some(heap)
     }

@@ -24,7 +24,7 @@
 
 mod delay;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{Cell, CellId, FieldId, LayoutId, Schema, TagId};

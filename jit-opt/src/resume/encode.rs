@@ -3,7 +3,7 @@
 //! Invariant: two exits with the same state and the same buffer order get the same bytes, stored once. Example: the
 //! guards that an expanded `get_item` leaves share a snapshot, hence one string.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
@@ -16,10 +16,10 @@ use super::{Resume, ResumeTable};
 /// Encodes the resume data of every exit of an optimized trace.
 pub(crate) fn encode(trace: &Trace) -> ResumeTable {
     let mut table = ResumeTable::default();
-    let mut pool: HashMap<Const, u32> = HashMap::new();
-    let mut known: HashMap<Vec<u8>, u32> = HashMap::new();
+    let mut pool: HashMap<Const, u32> = HashMap::default();
+    let mut known: HashMap<Vec<u8>, u32> = HashMap::default();
     // Lifting one large graph leaves a guard per object, all with one large snapshot.
-    let mut done: HashMap<SnapId, Resume> = HashMap::new();
+    let mut done: HashMap<SnapId, Resume> = HashMap::default();
     for (index, inst) in trace.exits() {
         let shared = inst.snap.filter(|_| inst.op != Op::Finish);
         if let Some(&resume) = shared.and_then(|snap| done.get(&snap)) {

@@ -14,7 +14,9 @@
 //! store(p0, BoxedInteger.intval, i3)
 //! ```
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::ops::Flags;
 use tracelift_core::schema::{ClassId, ClassSet};
