@@ -24,7 +24,10 @@
 //! ```
 
 mod calls;
+mod delayed;
+mod graphs;
 mod guards;
+mod loops;
 mod memory;
 mod numbers;
 mod pick;
@@ -101,6 +104,8 @@ struct Var {
     nonnull: bool,
     /// A `Ref` of this class, in every iteration (then it is not null either).
     class: Option<LayoutId>,
+    /// The result of a `new` of this iteration.
+    fresh: bool,
 }
 
 /// What a slot of the modelled interpreter holds.
@@ -135,6 +140,12 @@ struct Generator {
     pure: Vec<Inst>,
     /// Guards without effect so far, to repeat.
     guards: Vec<Inst>,
+    /// Whether the trace is mostly about objects: graphs, records that go round, stores of fresh objects.
+    about_objects: bool,
+    /// Label arguments, and the record that shall take their place in the next iteration.
+    successors: Vec<(Value, Value)>,
+    /// Label arguments that go round as themselves, because something invariant was made of them.
+    invariant: Vec<Value>,
 }
 
 impl Generator {
@@ -159,6 +170,9 @@ impl Generator {
             context: None,
             pure: Vec::new(),
             guards: Vec::new(),
+            about_objects: false,
+            successors: Vec::new(),
+            invariant: Vec::new(),
         }
     }
 
@@ -228,7 +242,7 @@ impl Generator {
 
     fn add_var(&mut self, value: Value) {
         let ty = self.trace.ty(value);
-        self.vars.push(Var { value, ty, nonnull: false, class: None });
+        self.vars.push(Var { value, ty, nonnull: false, class: None, fresh: false });
         if self.rng.chance(75) {
             self.give_home(Source::Value(value));
         }

@@ -12,7 +12,7 @@ use crate::ops::Op;
 use crate::types::Type;
 
 impl Generator {
-    fn call_with(&mut self, op: Op, name: &str, args: &[Value]) -> Made<Option<Value>> {
+    pub(super) fn call_with(&mut self, op: Op, name: &str, args: &[Value]) -> Made<Option<Value>> {
         let func = self.schema.find_func(name).expect("a standard function");
         let result = self.emit(Inst::new(op, args).with(Payload::Func(func)))?;
         result.into_iter().for_each(|value| self.add_var(value));

@@ -16,21 +16,21 @@ use crate::testbed::BUFFER_START;
 use crate::types::Type;
 
 impl Generator {
-    fn cell(&self, name: &str) -> CellId {
+    pub(super) fn cell(&self, name: &str) -> CellId {
         self.schema.find_cell(name).expect("a standard cell")
     }
 
-    fn load(&mut self, at: Value, cell: CellId) -> Made<Value> {
+    pub(super) fn load(&mut self, at: Value, cell: CellId) -> Made<Value> {
         self.value(Inst::new(Op::Load, &[at]).with(Payload::Cell(cell)))
     }
 
-    fn store(&mut self, at: Value, cell: CellId, value: Value) -> Made {
+    pub(super) fn store(&mut self, at: Value, cell: CellId, value: Value) -> Made {
         self.emit(Inst::new(Op::Store, &[at, value]).with(Payload::Cell(cell)))?;
         Ok(())
     }
 
     /// An address inside a buffer, `slots` 8-byte slots from `first` on.
-    fn buffer_address(&mut self, first: i64, slots: i64) -> Made<Value> {
+    pub(super) fn buffer_address(&mut self, first: i64, slots: i64) -> Made<Value> {
         let layout = self.layout("Buffer");
         let buffer = self.record(layout)?;
         let start = self.op(Op::RefToAddr, &[buffer])?;

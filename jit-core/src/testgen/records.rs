@@ -19,8 +19,7 @@ impl Generator {
         let declared = self.schema.layout(layout);
         let items = if declared.items.is_some() { self.rng.below(4) as u32 } else { 0 };
         let keys = if self.schema.layout(layout).keys.is_some() { self.rng.below(4) as u32 } else { 0 };
-        let record = self.value(Inst::new(Op::New, &[]).with(Payload::New { layout, items, keys }))?;
-        self.learn(record, Some(layout));
+        let record = self.empty(layout, items, keys)?;
         // A few fields right away, as constructors do.
         let fields = self.schema.layout(layout).fields.clone();
         for field in fields {
@@ -30,6 +29,14 @@ impl Generator {
                 let _ = self.set_field(record, field);
             }
         }
+        Ok(record)
+    }
+
+    /// A new record that holds nothing yet.
+    pub(super) fn empty(&mut self, layout: LayoutId, items: u32, keys: u32) -> Made<Value> {
+        let record = self.value(Inst::new(Op::New, &[]).with(Payload::New { layout, items, keys }))?;
+        self.learn(record, Some(layout));
+        self.vars.iter_mut().filter(|var| var.value == record).for_each(|var| var.fresh = true);
         Ok(record)
     }
 
@@ -84,6 +91,11 @@ impl Generator {
             }
             false => self.stored(cell.ty),
         };
+        self.set_field_to(record, field, value)
+    }
+
+    /// Writes a field.
+    pub(super) fn set_field_to(&mut self, record: Value, field: FieldId, value: Value) -> Made {
         self.emit(Inst::new(Op::Set, &[record, value]).with(Payload::Field(field)))?;
         Ok(())
     }
@@ -112,7 +124,7 @@ impl Generator {
     }
 
     /// The tag that an element has in the shadow; rarely another one.
-    fn tag_at(&mut self, element: &Element, at: Bits) -> Made<Option<TagId>> {
+    pub(super) fn tag_at(&mut self, element: &Element, at: Bits) -> Made<Option<TagId>> {
         let Some(cell) = element.tag else { return Ok(None) };
         let bits = self.shadow.load_cell(at, self.schema.cell(cell)).ok_or(Refused)?;
         let tag = self.schema.tags().iter().position(|tag| tag.bits == bits).ok_or(Refused)?;
@@ -128,8 +140,14 @@ impl Generator {
         self.schema.find_tag(name).expect("a standard tag")
     }
 
-    /// The tag to write and the value with it.
-    fn payload_for(&mut self, element: &Element) -> (Option<TagId>, Option<Value>) {
+    /// The tag to write and the value with it; a reference that is wanted there goes there if it can.
+    fn payload_for(&mut self, element: &Element, wanted: Option<Value>) -> (Option<TagId>, Option<Value>) {
+        let tagged = element.tag.is_some();
+        if let Some(wanted) = wanted.filter(|_| tagged || element.untagged == Type::Ref) {
+            let name = *self.rng.pick(&["ref", "table"]);
+            let tag = self.schema.find_tag(name).expect("a standard tag");
+            return (tagged.then_some(tag), Some(wanted));
+        }
         let tag = element.tag.map(|_| self.any_tag());
         let ty = self.schema.element_type(element, tag);
         (tag, ty.map(|ty| self.stored(ty)))
@@ -162,6 +180,17 @@ impl Generator {
         let name = *self.rng.pick(&["Table", "Table", "FloatArray", "RefArray"]);
         let layout = self.layout(name);
         let record = self.record(layout)?;
+        self.item_in(op, record, layout, None).map(|_| ())
+    }
+
+    /// The same in this record, with a reference to store; the result.
+    pub(super) fn item_in(
+        &mut self,
+        op: Op,
+        record: Value,
+        layout: LayoutId,
+        wanted: Option<Value>,
+    ) -> Made<Option<Value>> {
         self.sync();
         let part = self.schema.layout(layout).items.expect("a layout with items");
         let shadow = self.shadow(record).ok_or(Refused)?;
@@ -176,25 +205,37 @@ impl Generator {
         let (tag, value) = match op {
             Op::GetItem if offset >= count => (part.element.tag.map(|_| self.any_tag()), None),
             Op::GetItem => (self.tag_at(&part.element, base + offset * part.element.stride as u64)?, None),
-            _ => self.payload_for(&part.element),
+            _ => self.payload_for(&part.element, wanted),
         };
         let mut args = vec![record, index];
         args.extend(value);
         let result = self.emit(Inst::new(op, &args).with(Payload::Item { layout, tag }))?;
         result.into_iter().for_each(|value| self.add_var(value));
-        Ok(())
+        Ok(result)
     }
 
     /// `get_key`, `guard_key_absent`, `set_key` or `insert_key`.
     pub(super) fn keyed(&mut self, op: Op) -> Made {
         let layout = self.layout("Table");
         let record = self.record(layout)?;
+        let key = self.key();
+        self.keyed_in(op, record, key, None).map(|_| ())
+    }
+
+    /// The same in this table, with a key to try first and a reference to store; the result.
+    pub(super) fn keyed_in(
+        &mut self,
+        op: Op,
+        record: Value,
+        mut key: Value,
+        wanted: Option<Value>,
+    ) -> Made<Option<Value>> {
+        let layout = self.layout("Table");
         self.sync();
         let part = self.schema.layout(layout).keys.expect("a layout with keys");
         let shadow = self.shadow(record).ok_or(Refused)?;
         let wants_entry = matches!(op, Op::GetKey | Op::SetKey);
         // Mostly a key that is there, or is not, as the operation wants it.
-        let mut key = self.key();
         for _ in 0..6 {
             self.sync();
             let bits = self.shadow(key).ok_or(Refused)?;
@@ -221,7 +262,7 @@ impl Generator {
         let (tag, value) = match (op, entry) {
             (Op::GetKey, Some(entry)) => (self.tag_at(&part.element, entry)?, None),
             (Op::GetKey | Op::GuardKeyAbsent, _) => (Some(self.any_tag()), None),
-            _ => self.payload_for(&part.element),
+            _ => self.payload_for(&part.element, wanted),
         };
         let keyed = |tag, hint| Payload::Key { layout, tag, hint };
         if op == Op::InsertKey {
@@ -231,6 +272,6 @@ impl Generator {
         args.extend(value);
         let result = self.emit(Inst::new(op, &args).with(keyed(tag, hint)))?;
         result.into_iter().for_each(|value| self.add_var(value));
-        Ok(())
+        Ok(result)
     }
 }

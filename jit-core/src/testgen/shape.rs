@@ -19,11 +19,12 @@ impl Generator {
     /// Makes the whole case.
     pub(super) fn case(mut self) -> Case {
         let seed = self.trace.name.trim_start_matches("random").parse().unwrap_or_default();
+        self.about_objects = self.rng.chance(45);
         let inputs = self.inputs();
         self.push_frame();
         let args = self.trace.inputs().to_vec();
         self.begin(&args);
-        let is_loop = self.rng.chance(70);
+        let is_loop = self.rng.chance(if self.about_objects { 85 } else { 70 });
         let has_preamble = is_loop && self.rng.chance(15);
         self.counter = is_loop.then_some(args[0]);
         if has_preamble {
@@ -32,12 +33,17 @@ impl Generator {
             self.second_label(&args);
         }
         let length = match self.rng.below(10) {
+            0..=6 if self.about_objects => self.rng.range(2, 6),
+            _ if self.about_objects => self.rng.range(5, 12),
             0..=3 => self.rng.range(3, 10),
             4..=8 => self.rng.range(8, 25),
             _ => self.rng.range(20, 45),
         };
         if is_loop {
             let _ = self.head_checks();
+            if self.about_objects && self.rng.chance(60) {
+                self.classes_first();
+            }
         }
         self.body(length);
         if self.rng.one_in(80) {
@@ -53,6 +59,9 @@ impl Generator {
     /// The entry label: a counter and a few values of all types.
     fn inputs(&mut self) -> Vec<SpecValue> {
         let mut types = vec![Type::Int];
+        let refs = if self.about_objects { self.rng.range(1, 4) } else { 0 };
+        types.extend((0..refs).map(|_| Type::Ref));
+        let favourite = *self.rng.pick(&["Pair", "Pair", "BoxedInteger", "Table", "Table"]);
         for _ in 0..self.rng.range(1, 6) {
             types.push(*self.rng.pick(&[
                 Type::Int,
@@ -68,6 +77,13 @@ impl Generator {
         let mut inputs: Vec<SpecValue> =
             types.iter().map(|&ty| spec::random_value(&mut self.rng, ty)).collect();
         inputs[0] = SpecValue::Bits(0);
+        let objects = spec::objects_of(&self.spec, self.layout(favourite));
+        for input in &mut inputs[1..=refs as usize] {
+            // Of one class, so that they can take one another's places; two of them may be the same.
+            if self.rng.chance(80) {
+                *input = SpecValue::Object(*self.rng.pick(&objects));
+            }
+        }
         if self.rng.chance(30) {
             for (slot, &ty) in types.iter().enumerate() {
                 let tag = self.slot_tag(ty);
@@ -138,6 +154,14 @@ impl Generator {
 
     /// One operation, or a small group around it.
     fn one(&mut self) -> Made {
+        if self.about_objects && self.rng.chance(60) {
+            return match self.rng.below(10) {
+                0..=2 => self.graph(),
+                3..=5 => self.delayed(),
+                6..=7 => self.successor(),
+                _ => self.invariant(),
+            };
+        }
         match self.rng.below(100) {
             0..=1 if self.frames.len() < 3 => {
                 self.push_frame();
@@ -158,7 +182,9 @@ impl Generator {
                 self.give_home(source);
                 Ok(())
             }
-            6..=11 => self.foldable(),
+            6..=9 => self.foldable(),
+            10 => self.graph(),
+            11 => self.delayed(),
             12..=15 => self.again(),
             16..=18 => self.guard_again(),
             19..=26 => self.guard_condition(),
@@ -227,8 +253,12 @@ impl Generator {
         self.trace.push(guard, None);
         let label = LabelId(label);
         let mut args = vec![next];
-        for arg in self.trace.labels[label.index()].args.clone().into_iter().skip(1) {
+        let names = self.trace.labels[label.index()].args.clone();
+        for &arg in &names[1..] {
             args.push(self.carried(arg));
+        }
+        if self.rng.chance(40) {
+            self.twist(&names, &mut args);
         }
         self.trace.push(Inst::new(Op::Jump, &args).with(Payload::Label(label)), None);
     }
@@ -244,8 +274,12 @@ impl Generator {
     /// What a label argument is in the next iteration.
     fn carried(&mut self, arg: Value) -> Value {
         let ty = self.trace.ty(arg);
-        if self.rng.chance(25) {
+        if self.rng.chance(25) || self.invariant.contains(&arg) {
             return arg;
+        }
+        let successor = self.successors.iter().rev().find(|(of, _)| *of == arg).map(|&(_, next)| next);
+        if let Some(next) = successor.filter(|_| self.rng.chance(85)) {
+            return next;
         }
         if ty == Type::Ref && self.rng.chance(85) {
             let class = self.class_of(arg).or(self.shadow_class(arg));

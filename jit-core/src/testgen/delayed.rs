@@ -1,0 +1,147 @@
+//! Stores of fresh objects into old ones, and whatever may come between such a store and the end of the iteration.
+//!
+//! Problem: an optimizer may put off a store of an object that does not exist, and must still make it before anybody
+//! could miss it: a guard's exit, a read of the place or of one that may be the same, a second store, a call, the
+//! loop's end. Design: one store of each kind, then a few of these in any order; the old object is sometimes marked
+//! for the write barrier, and the fresh one goes on changing behind the store. Invariant: places are written through
+//! the record operations of their layout, or in the part of a buffer that holds references.
+//!
+//! Example: `set(@p0, first, p4)`, `guard_true(i2)`, `p5 = get(p1, first)`, `set(p4, second, p5)`, `jump(...)`.
+
+use super::{Generator, Made, Refused};
+use crate::ir::{Inst, Payload, Value};
+use crate::ops::Op;
+use crate::schema::FieldId;
+use crate::types::Type;
+
+/// Where a fresh object was stored.
+#[derive(Clone, Copy)]
+enum Place {
+    Field(Value, FieldId),
+    Items(Value),
+    Key(Value, Value),
+    Raw(Value),
+}
+
+impl Generator {
+    /// A store of a fresh object into an old one, and what follows it.
+    pub(super) fn delayed(&mut self) -> Made {
+        let node = self.fresh_one()?;
+        let place = self.place(None)?;
+        self.put(place, node)?;
+        for _ in 0..self.rng.below(6) {
+            let _ = self.behind(place, node);
+        }
+        Ok(())
+    }
+
+    /// A place in an old object; like the one given: of the same kind, in an object that may be the same.
+    fn place(&mut self, like: Option<Place>) -> Made<Place> {
+        let kind = match like {
+            Some(Place::Field(..)) => 0,
+            Some(Place::Items(_)) => 1,
+            Some(Place::Key(..)) => 2,
+            Some(Place::Raw(_)) => 3,
+            None => self.rng.below(8) % 4,
+        };
+        if kind == 3 {
+            return self.buffer_address(4, 2).map(Place::Raw);
+        }
+        let names: &[&str] = match (kind, like) {
+            (0, _) => &["Pair", "Pair", "Table"],
+            (1, Some(Place::Items(old))) if self.class_of(old) == Some(self.layout("RefArray")) => {
+                &["RefArray"]
+            }
+            (1, _) => &["Table", "RefArray"],
+            _ => &["Table"],
+        };
+        let name = *self.rng.pick(names);
+        let layout = self.layout(name);
+        let old = match self.rng.chance(85) {
+            true => self.old_one(layout)?,
+            false => self.record(layout)?,
+        };
+        if like.is_none() && self.rng.chance(15) {
+            let mark = self.rng.range(1, 3) as i64;
+            let mark = self.trace.const_int(mark);
+            let field = self.schema.layout(layout).fields[0];
+            let _ = self.set_field_to(old, field, mark);
+        }
+        let fields = self.schema.layout(layout).fields.clone();
+        Ok(match kind {
+            0 => Place::Field(old, *self.rng.pick(&fields[1..])),
+            1 => Place::Items(old),
+            _ => Place::Key(old, self.key()),
+        })
+    }
+
+    /// Stores a reference there.
+    fn put(&mut self, place: Place, node: Value) -> Made {
+        match place {
+            Place::Field(old, field) => self.set_field_to(old, field, node),
+            Place::Items(old) => {
+                let layout = self.class_of(old).ok_or(Refused)?;
+                let op = *self.rng.pick(&[Op::PutItem, Op::PutItem, Op::SetItem]);
+                self.item_in(op, old, layout, Some(node)).map(|_| ())
+            }
+            Place::Key(old, key) => {
+                let op = *self.rng.pick(&[Op::SetKey, Op::InsertKey]);
+                self.keyed_in(op, old, key, Some(node)).map(|_| ())
+            }
+            Place::Raw(at) => {
+                let cell = self.cell("raw.ref");
+                self.store(at, cell, node)
+            }
+        }
+    }
+
+    /// Reads what is there.
+    fn take(&mut self, place: Place) -> Made<Option<Value>> {
+        match place {
+            Place::Field(old, field) => {
+                self.value(Inst::new(Op::Get, &[old]).with(Payload::Field(field))).map(Some)
+            }
+            Place::Items(old) => {
+                let layout = self.class_of(old).ok_or(Refused)?;
+                self.item_in(Op::GetItem, old, layout, None)
+            }
+            Place::Key(old, key) => self.keyed_in(Op::GetKey, old, key, None),
+            Place::Raw(at) => {
+                let name = *self.rng.pick(&["raw.ref", "raw.ref", "raw.addr"]);
+                let cell = self.cell(name);
+                self.load(at, cell).map(Some)
+            }
+        }
+    }
+
+    /// Something that may come behind such a store.
+    fn behind(&mut self, place: Place, node: Value) -> Made {
+        match self.rng.below(14) {
+            0..=2 => self.guard_condition(),
+            3 | 4 => {
+                let back = self.take(place)?.ok_or(Refused)?;
+                if self.trace.ty(back) == Type::Ref && self.rng.chance(60) {
+                    let same = self.op(Op::RefEq, &[back, node])?;
+                    self.guard_as_now(same)?;
+                }
+                Ok(())
+            }
+            5 | 6 => {
+                let other = self.place(Some(place))?;
+                self.take(other).map(|_| ())
+            }
+            7 => {
+                let again = self.stored(Type::Ref);
+                self.put(place, again)
+            }
+            8 => {
+                let (other, value) = (self.place(Some(place))?, self.stored(Type::Ref));
+                self.put(other, value)
+            }
+            9 | 10 => self.write_part(node, None),
+            11 => self.read_part(node).map(|_| ()),
+            12 => self.escape(node),
+            _ => self.call(),
+        }
+    }
+}
