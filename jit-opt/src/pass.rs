@@ -17,7 +17,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use tracelift_core::ir::ValueData;
 use tracelift_core::ops::Flags;
@@ -107,10 +107,12 @@ pub(crate) struct State<'s> {
     pub made_order: Vec<(MadeKey, Value)>,
     /// How many of each the current expansion has emitted.
     made_now: HashMap<(Op, Payload), u32>,
-    /// Position of the last label but the entry.
-    pub label_at: usize,
     /// What the results of recorded operations are called on a second walk; on the first they keep their names.
     pub names: Option<Vec<Option<Box<str>>>>,
+    /// On a second walk: how many values the first has made.
+    pub first_walk: usize,
+    /// On a second walk: those of them that the jump passes.
+    pub passed: HashSet<Value>,
     context: Option<Value>,
     depth: u8,
     fired: BTreeMap<&'static str, u64>,
@@ -136,12 +138,6 @@ impl State<'_> {
     /// The instruction that defines an output value; none for inputs' and constants'.
     pub fn def(&self, value: Value) -> Option<&Inst> {
         self.defs.get(value).map(|index| &self.out.insts[index as usize])
-    }
-
-    /// The same, if there is no label between. A rewrite that reaches over a loop's label for an operand makes the loop
-    /// carry that operand as well, which costs more than the operation that it saves.
-    pub fn def_here(&self, value: Value) -> Option<&Inst> {
-        self.def_index(value).filter(|&index| index >= self.label_at).map(|index| &self.out.insts[index])
     }
 
     /// The position of the instruction that defines an output value.
@@ -191,6 +187,11 @@ impl State<'_> {
             self.resume_point = Some(SnapId(self.snapshot(snap)?.0 | MAPPED));
         }
         Ok(())
+    }
+
+    /// Whether it is a value of the preamble, seen from the loop.
+    pub fn is_preamble(&self, value: Value) -> bool {
+        value.index() < self.first_walk && self.out.constant_of(value).is_none()
     }
 
     /// Gives a value the name of another.
@@ -443,8 +444,9 @@ impl<'s> Driver<'s> {
             made: HashMap::default(),
             made_order: Vec::new(),
             made_now: HashMap::default(),
-            label_at: 0,
             names: None,
+            first_walk: 0,
+            passed: HashSet::default(),
             context: None,
             depth: 0,
             fired: BTreeMap::new(),

@@ -101,8 +101,6 @@ struct Peeling<'s> {
     keys: HashMap<Value, CarriedKey>,
     /// What is known at the end of the preamble.
     facts: Facts,
-    /// Values up to here are the preamble's.
-    first_value: usize,
     /// Position of the loop's label.
     start: usize,
     dce: bool,
@@ -132,9 +130,8 @@ pub(crate) fn run(mut driver: Driver<'_>, dce: bool) -> Result<Option<(Walked, P
     let entry = explode(&driver, passed);
     let keys = keys(&driver);
     let start = driver.st.out.insts.len() + 1;
-    let first_value = driver.st.out.values.len();
     let facts = driver.st.facts.clone();
-    let mut peeling = Peeling { driver, entry, keys, facts, first_value, start, dce };
+    let mut peeling = Peeling { driver, entry, keys, facts, start, dce };
     peeling.second_walk(last)?;
     peeling.close()
 }
@@ -215,16 +212,13 @@ impl Peeling<'_> {
         st.made = HashMap::default();
         st.last_snapshot = None;
         st.resume_point = None;
-        st.label_at = st.out.insts.len();
         st.names = Some(names_of_copy(st.source));
+        st.first_walk = st.out.values.len();
+        st.passed = self.entry.carried.iter().copied().collect();
         self.driver.walk(1..last)?;
         self.driver.catch_up();
         self.driver.st.current = last as u32;
         Ok(())
-    }
-
-    fn is_preamble(&self, value: Value) -> bool {
-        value.index() < self.first_value && self.driver.st.out.constant_of(value).is_none()
     }
 
     /// What the loop's jump passes for a carried value.
@@ -303,7 +297,7 @@ impl Peeling<'_> {
             if st.out.constant_of(value).is_some() || !seen.insert(value) {
                 continue;
             }
-            if self.is_preamble(value) {
+            if st.is_preamble(value) {
                 found.carried.push(value);
                 let next = self.next(value)?;
                 match st.facts.statics.has(next) {

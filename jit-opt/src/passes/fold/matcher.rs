@@ -139,9 +139,7 @@ impl<'m> Match<'m, '_> {
 
     /// The operands of the operation that defines a value, if it is this one.
     pub fn def_of(&self, value: Value, op: Op) -> Option<&'m [Value]> {
-        // What a guard says of an earlier compare is said better of its operands: they may be known to pass.
-        let def = if self.inst.op.is_guard() { self.st.def(value) } else { self.st.def_here(value) };
-        def.filter(|def| def.op == op).map(|def| &def.args[..])
+        self.st.def(value).filter(|def| def.op == op).map(|def| &def.args[..])
     }
 
     /// An operand of the form `x op c`: `x` and the constant.

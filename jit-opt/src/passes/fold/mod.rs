@@ -14,7 +14,8 @@
 //! 3. **Shrink only.** Each rewrite lowers (operations, operand depth, cost of the op) in this order or puts a
 //!    constant to the right; so rules cannot run in circles.
 //! 4. **Nothing across a label.** Operands' definitions are looked at, and those from before a label are not visible
-//!    behind it: the label's arguments have no definition that a rule could see.
+//!    behind it: the label's arguments have no definition that a rule could see. In a peeled loop they are visible, but
+//!    no rule makes an operation over a value of the preamble that the jump does not pass anyway.
 //! 5. **NaN results are not folded**: their sign bit is the machine's choice and can be printed. A partial op without
 //!    a value stays as it is.
 //!
@@ -78,7 +79,7 @@ impl Pass for Fold {
         }
         for rule in rules_of(inst.op) {
             let rewrite = (rule.apply)(&Match { st: cx.st, inst });
-            if let Some(rewrite) = rewrite {
+            if let Some(rewrite) = rewrite.filter(|rewrite| !reaches_over_label(cx, inst, rewrite)) {
                 if cx.st.fire(rule.name) {
                     return Ok(commit(cx, inst, rewrite));
                 }
@@ -86,6 +87,23 @@ impl Pass for Fold {
         }
         Ok(Outcome::Keep)
     }
+}
+
+/// Whether the rewrite is, or is an operation over, another value of the preamble: the loop would have to be passed that one as
+/// well, which is dearer than what the rule saves.
+fn reaches_over_label(cx: &Cx<'_, '_>, inst: &Inst, rewrite: &Rewrite) -> bool {
+    let terms = match rewrite {
+        Rewrite::Op(_, terms) | Rewrite::With(_, terms, _) => &terms[..],
+        Rewrite::Is(term) => std::slice::from_ref(term),
+        Rewrite::Holds => &[],
+    };
+    let reaches = |term: &matcher::Term| match *term {
+        matcher::Term::Value(value) => {
+            cx.st.is_preamble(value) && !cx.st.passed.contains(&value) && !inst.args.contains(&value)
+        }
+        matcher::Term::Const(..) => false,
+    };
+    terms.iter().any(reaches)
 }
 
 /// Evaluates an operation on constants.
