@@ -67,6 +67,7 @@ typedef struct TluaStatistics {
   uint64_t recordings_closed;   /* came back to their first instruction */
   uint64_t recordings_thrown;   /* ended by an error or a yield */
   uint64_t poisoned_registers;
+  uint64_t spare_blocks;        /* given to exits when the allocator refused */
   uint64_t violations;          /* test modes: events that broke a rule; must stay 0 */
 } TluaStatistics;
 

@@ -188,6 +188,23 @@ static void report_at_end (lua_State *L, uint32_t form) {
 
 #endif
 
+/* --- memory --- */
+
+/* The allocator of luaL_newstate, which counts and refuses. Requests to shrink are not counted and never fail. */
+static void *allocate (void *user, void *block, size_t old_size, size_t new_size) {
+  TluaRun *run = (TluaRun *)user;
+  if (new_size == 0) {
+    free(block);
+    return NULL;
+  }
+  if (block == NULL || new_size > old_size) {
+    uint64_t number = ++run->requests;
+    if (number >= run->refuse_from && (run->refuse_count == 0 || number - run->refuse_from < run->refuse_count))
+      return NULL;
+  }
+  return realloc(block, new_size);
+}
+
 int tlua_run (TluaRun *run) {
   run->refused = NULL;
   lua_State *L = luaL_newstate();
@@ -195,6 +212,8 @@ int tlua_run (TluaRun *run) {
     run->refused = "cannot create state: not enough memory";
     return EXIT_FAILURE;
   }
+  if (run->refuse_from != 0)
+    lua_setallocf(L, allocate, run);
 #if !defined(TLUA_STOCK)
   if (!tlua_open(L, &run->config)) {
 #if defined(TLUA_HAVE_RECORDER)

@@ -72,6 +72,7 @@ void *tlua_rec_block (lua_State *L, int part, size_t items, size_t keys) {
   if (block == NULL && rec->is_exiting) {
     TluaSpare *spare = find(rec, items, keys);
     block = spare != NULL ? take(spare, part) : NULL;
+    L->jit->statistics.spare_blocks += block != NULL;
   }
   return block;
 }

@@ -102,6 +102,15 @@ pub enum Report {
     Json = 2,
 }
 
+/// Test aid: requests for memory that a run's allocator refuses, counted from 1. Requests to shrink a block do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// The first one; 0: none, and they are not even counted. `u64::MAX` only counts.
+    pub from: u64,
+    /// How many; 0: all from there on.
+    pub count: u64,
+}
+
 /// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -113,6 +122,8 @@ pub struct Config {
     pub uses_environment: bool,
     /// What is told at the end.
     pub report: Report,
+    /// Test aid: when there is no memory.
+    pub refusal: Refusal,
     /// Settings of the JIT.
     pub jit: JitConfig,
 }
@@ -124,6 +135,7 @@ impl Default for Config {
             command: vec!["tracelift".into()],
             uses_environment: true,
             report: Report::None,
+            refusal: Refusal::default(),
             jit: JitConfig::default(),
         }
     }
@@ -228,6 +240,8 @@ pub struct Statistics {
     pub recordings_thrown: u64,
     /// Registers overwritten by [`Mode::Poison`].
     pub poisoned_registers: u64,
+    /// Blocks of memory held for exits that were given to one, since the allocator refused.
+    pub spare_blocks: u64,
     /// Events that broke a rule of the hooks; always 0 unless there is a bug.
     pub violations: u64,
 }

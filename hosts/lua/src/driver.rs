@@ -35,6 +35,8 @@ pub enum Error {
 pub struct ExitStatus {
     /// Exit code for the process: 0, or 1 after an error (its message is on stderr already).
     pub code: i32,
+    /// Requests for memory, if [`Config::refusal`] has them counted.
+    pub requests: u64,
     /// Counts of the hooks.
     pub statistics: Statistics,
     /// Counts of the library behind [`Mode::Jit`](crate::Mode::Jit) as JSON; empty without the recorder.
@@ -52,7 +54,10 @@ struct RawRun {
     script: u32,
     uses_environment: u32,
     report: u32,
+    refuse_from: u64,
+    refuse_count: u64,
     config: RawConfig,
+    requests: u64,
     statistics: Statistics,
     refused: *const c_char,
     jit_json: *mut c_char,
@@ -118,7 +123,10 @@ impl Lua {
             script: config.command.len() as u32,
             uses_environment: u32::from(config.uses_environment),
             report: config.report as u32,
+            refuse_from: config.refusal.from,
+            refuse_count: config.refusal.count,
             config: RawConfig::new(&config.jit, &library),
+            requests: 0,
             statistics: Statistics::default(),
             refused: ptr::null(),
             jit_json: ptr::null_mut(),
@@ -134,6 +142,6 @@ impl Lua {
             let reason = unsafe { CStr::from_ptr(run.refused) };
             return Err(Error::Refused(reason.to_string_lossy().into_owned()));
         }
-        Ok(ExitStatus { code, statistics: run.statistics, jit_json, jit_text })
+        Ok(ExitStatus { code, requests: run.requests, statistics: run.statistics, jit_json, jit_text })
     }
 }

@@ -24,7 +24,7 @@ mod liveness;
 // The recorder in C calls the library's C interface, and no Rust here names it.
 use tracelift_runtime as _;
 
-pub use config::{Config, JitConfig, LibraryConfig, Mode, Report, Statistics};
+pub use config::{Config, JitConfig, LibraryConfig, Mode, Refusal, Report, Statistics};
 pub use driver::{Error, ExitStatus, Lua};
 pub use liveness::list_liveness;
 

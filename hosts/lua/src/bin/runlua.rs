@@ -12,7 +12,7 @@
 use std::env;
 use std::str::FromStr;
 
-use tracelift_lua::{Config, JitConfig, LibraryConfig, Lua, Mode};
+use tracelift_lua::{Config, JitConfig, LibraryConfig, Lua, Mode, Refusal};
 
 fn number<T: FromStr>(name: &str, default: T) -> T {
     env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -42,8 +42,9 @@ fn main() {
         period: number("RUNLUA_PERIOD", 10),
         seed: number("RUNLUA_SEED", 1),
     };
-    let lua =
-        Lua::new(Config { prefix: "lua".into(), command: vec!["lua".into()], jit, ..Config::default() });
+    let refusal = Refusal { from: number("RUNLUA_REFUSE", 0), count: number("RUNLUA_REFUSE_COUNT", 0) };
+    let command = vec!["lua".into()];
+    let lua = Lua::new(Config { prefix: "lua".into(), command, refusal, jit, ..Config::default() });
     let mut words = env::args_os().skip(1);
     let Some(script) = words.next() else {
         eprintln!("usage: runlua FILE [ARGS]");
@@ -54,6 +55,7 @@ fn main() {
         Ok(status) => {
             if env::var_os("RUNLUA_REPORT").is_some() {
                 eprintln!("{:?}", status.statistics);
+                eprintln!("requests: {}", status.requests);
                 eprint!("{}", status.jit_text);
             }
             if let Some(path) = env::var_os("RUNLUA_JSON") {
