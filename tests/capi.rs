@@ -84,6 +84,12 @@ fn errors_may_jump_over_compiled_code() {
     run_both("longjmp");
 }
 
+/// Memory for exits, held and not.
+#[test]
+fn exits_make_objects_without_memory() {
+    run_both("objects");
+}
+
 #[test]
 fn the_header_is_c_and_cpp() {
     for link in [Link::Static, Link::Shared] {
