@@ -50,9 +50,6 @@ pub use resume::{Resume, ResumeTable};
 /// Why a trace has no optimized form. All are ordinary results: the host goes on in its interpreter.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum OptError {
-    /// What is known contradicts itself: the trace can never run to its end.
-    #[error("the trace contradicts itself: {0}")]
-    Contradiction(&'static str),
     /// A record operation on a layout that lacks what it needs.
     #[error("layout `{layout}` has no {what}")]
     LayoutLacks {

@@ -32,7 +32,6 @@ use crate::{OptError, Report};
 
 /// What a pass proposes for an operation.
 #[derive(Debug)]
-#[allow(dead_code, reason = "the passes of today never find a contradiction; peeling will")]
 pub(crate) enum Outcome {
     /// Nothing: on to the next pass.
     Keep,
@@ -42,8 +41,6 @@ pub(crate) enum Outcome {
     Equal(Value),
     /// Nothing (more) is committed, and there is no result.
     Drop,
-    /// The trace cannot be run to its end.
-    Invalid(&'static str),
 }
 
 /// A pass of the forward walk.
@@ -377,7 +374,6 @@ fn run_chain(st: &mut State<'_>, mut slots: &mut [Slot], mut inst: Inst) -> Resu
                 Outcome::Keep | Outcome::Replace(_) => break,
                 Outcome::Equal(value) => return Ok(Some(value)),
                 Outcome::Drop => return Ok(None),
-                Outcome::Invalid(reason) => return Err(OptError::Contradiction(reason)),
             }
         }
         slots = slots.split_first_mut().map_or(&mut [], |(_, rest)| rest);

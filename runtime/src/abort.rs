@@ -37,8 +37,6 @@ define_reasons! {
     TooManyFrames = "too many frames";
     /// Slot types at the head and at the closing kept differing.
     Unstable = "unstable slot types";
-    /// The optimizer found that the loop contradicts itself.
-    Contradiction = "contradictory trace";
     /// The system gave no executable memory.
     NoExecutableMemory = "no executable memory";
     /// The configured amount of code memory is used up.

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use tracelift_core::{text, verify, Trace};
 use tracelift_cranelift::{CodeMemory, CompileError, Request, TreeId};
-use tracelift_opt::{OptError, Optimized};
+use tracelift_opt::Optimized;
 
 use crate::abort::AbortReason;
 use crate::location::Key;
@@ -108,9 +108,6 @@ impl Vm {
                     *self.totals.rewrites.entry(rule.to_string()).or_default() += count;
                 }
                 Ok(optimized)
-            }
-            Ok(Err(error @ OptError::Contradiction(_))) => {
-                Err((AbortReason::Contradiction, error.to_string()))
             }
             Ok(Err(error)) => Err((AbortReason::Misuse, error.to_string())),
             Err(_) => Err((AbortReason::Internal, "the optimizer panicked".into())),

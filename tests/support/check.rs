@@ -17,7 +17,7 @@ use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::{ContextCells, World};
 use tracelift_core::world_spec::SpecValue;
 use tracelift_core::{ExitKind, Op, Schema, Trace, Type};
-use tracelift_opt::{optimize, Config, OptError, Optimized, PASSES};
+use tracelift_opt::{optimize, Config, Optimized, PASSES};
 
 use super::coverage::{Coverage, ExitCounts};
 use super::crash;
@@ -116,14 +116,8 @@ impl Checker {
         let mut runs = Runs::new(case, &self.schema);
         runs.recorded(&mut self.coverage).map_err(|what| failure(what, None))?;
         for (index, (name, config)) in self.configs.iter().enumerate() {
-            let optimized = match optimize(&case.trace, &self.schema, config) {
-                Ok(optimized) => optimized,
-                Err(OptError::Contradiction(_)) => {
-                    self.coverage.contradictions += 1;
-                    continue;
-                }
-                Err(error) => return Err(failure(format!("{name}: {error}"), None)),
-            };
+            let optimized = optimize(&case.trace, &self.schema, config)
+                .map_err(|error| failure(format!("{name}: {error}"), None))?;
             verified(&optimized.trace, &self.schema, Mode::Expanded)
                 .map_err(|what| failure(format!("{name}: {what}"), Some(&optimized.trace)))?;
             let machine = &mut self.machines[(case.seed % 2) as usize];

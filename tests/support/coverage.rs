@@ -21,8 +21,6 @@ pub type ExitCounts = BTreeMap<(Op, ExitKind), u64>;
 pub struct Coverage {
     /// Cases checked.
     pub traces: u64,
-    /// Those that the optimizer found to contradict themselves.
-    pub contradictions: u64,
     /// Executions by the evaluator of recorded traces, by op.
     pub recorded_ops: BTreeMap<Op, u64>,
     /// The same for optimized traces.
@@ -53,7 +51,6 @@ impl Coverage {
     /// Adds another thread's counts.
     pub fn merge(&mut self, other: &Coverage) {
         self.traces += other.traces;
-        self.contradictions += other.contradictions;
         self.free_runs += other.free_runs;
         self.same_exit += other.same_exit;
         self.lifting_exits += other.lifting_exits;
@@ -107,8 +104,8 @@ impl Coverage {
         };
         let _ = writeln!(
             out,
-            "{} traces ({} contradictions), {} of {} unforced runs left where the recorded trace does, {} exits lifted",
-            self.traces, self.contradictions, self.same_exit, self.free_runs, self.lifting_exits
+            "{} traces, {} of {} unforced runs left where the recorded trace does, {} exits lifted",
+            self.traces, self.same_exit, self.free_runs, self.lifting_exits
         );
         let _ = writeln!(
             out,
