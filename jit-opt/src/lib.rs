@@ -43,6 +43,7 @@ mod statics;
 mod tests;
 
 pub use config::{Config, ConfigError, PassInfo, PASSES};
+pub use passes::fold::{algebraic_rules, AlgebraicRule};
 pub use peel::{CarriedKey, Peeled};
 pub use report::{OpCounts, Report, Stage};
 pub use resume::{Resume, ResumeTable};

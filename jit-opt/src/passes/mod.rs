@@ -6,7 +6,7 @@
 
 mod cse;
 mod expand;
-mod fold;
+pub(crate) mod fold;
 mod guards;
 pub(crate) mod heap;
 pub(crate) mod virtuals;

@@ -6,6 +6,7 @@ mod differential;
 mod heap;
 mod peel;
 pub(crate) mod random;
+mod rules;
 mod straight;
 mod text;
 mod virtuals;

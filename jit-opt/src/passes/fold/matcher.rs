@@ -12,8 +12,7 @@ use crate::pass::{Cx, State};
 pub(crate) struct Rule {
     /// Its name in reports.
     pub name: &'static str,
-    /// What it says, for readers.
-    #[allow(dead_code, reason = "the law stands in the table for readers and for failing tests")]
+    /// What it says, for readers: `docs/rules.md` lists all.
     pub law: &'static str,
     /// The operations that it looks at.
     pub ops: &'static [Op],

@@ -48,6 +48,22 @@ fn tables() -> impl Iterator<Item = &'static Rule> {
     [int::RULES, compare::RULES, float::RULES, address::RULES, guard::RULES].into_iter().flatten()
 }
 
+/// An algebraic rule, for readers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AlgebraicRule {
+    /// Its name in reports.
+    pub name: &'static str,
+    /// The operations that it looks at.
+    pub ops: &'static [Op],
+    /// What it says, as `x + 0 => x`.
+    pub law: &'static str,
+}
+
+/// The algebraic rules of the pass `fold`, in the order in which they are tried.
+pub fn algebraic_rules() -> Vec<AlgebraicRule> {
+    tables().map(|&Rule { name, ops, law, .. }| AlgebraicRule { name, ops, law }).collect()
+}
+
 /// The rules for each op.
 fn rules_of(op: Op) -> &'static [&'static Rule] {
     static BY_OP: OnceLock<Vec<Vec<&'static Rule>>> = OnceLock::new();
@@ -89,8 +105,8 @@ impl Pass for Fold {
     }
 }
 
-/// Whether the rewrite is, or is an operation over, another value of the preamble: the loop would have to be passed that one as
-/// well, which is dearer than what the rule saves.
+/// Whether the rewrite is, or is an operation over, another value of the preamble: the loop would have to be passed
+/// that one as well, which is dearer than what the rule saves.
 fn reaches_over_label(cx: &Cx<'_, '_>, inst: &Inst, rewrite: &Rewrite) -> bool {
     let terms = match rewrite {
         Rewrite::Op(_, terms) | Rewrite::With(_, terms, _) => &terms[..],
