@@ -74,7 +74,12 @@ pub fn opt(args: &OptArgs) -> anyhow::Result<ExitCode> {
         }
         show(&file, trace, &optimized, args.quiet);
         print!("{runs}");
-        counts.push((trace.name.clone(), optimized.report.before, optimized.report.after));
+        let report = &optimized.report;
+        counts.push((trace.name.clone(), report.before, report.after));
+        if optimized.peeled.is_some() {
+            let in_loop = OpCounts::of_loop(&optimized.trace, &file.schema);
+            counts.push((format!("{}, its loop", trace.name), report.before, in_loop));
+        }
     }
     if wanted.is_empty() {
         print!("{}", table(&counts));
@@ -264,11 +269,11 @@ fn table(counts: &[(String, OpCounts, OpCounts)]) -> String {
         }
     };
     let mut out =
-        format!("{:<20} {:>15} {:>18} {:>17} {:>18}\n", "operations", "new", "get/set", "guard", "all");
+        format!("{:<24} {:>15} {:>18} {:>17} {:>18}\n", "operations", "new", "get/set", "guard", "all");
     for (name, before, after) in counts {
         let cell = |before: usize, after: usize| format!("{before} -> {after} {}", removed(before, after));
         out += &format!(
-            "{:<20} {:>15} {:>18} {:>17} {:>18}\n",
+            "{:<24} {:>15} {:>18} {:>17} {:>18}\n",
             name,
             cell(before.new, after.new),
             cell(before.get_set, after.get_set),

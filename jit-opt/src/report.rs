@@ -25,8 +25,18 @@ pub struct OpCounts {
 impl OpCounts {
     /// Counts a trace.
     pub fn of(trace: &Trace, schema: &Schema) -> OpCounts {
+        OpCounts::count(&trace.insts, schema)
+    }
+
+    /// Counts what lies behind the last label: one iteration, without the preamble of a peeled trace.
+    pub fn of_loop(trace: &Trace, schema: &Schema) -> OpCounts {
+        let start = trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap_or(0);
+        OpCounts::count(&trace.insts[start..], schema)
+    }
+
+    fn count(insts: &[Inst], schema: &Schema) -> OpCounts {
         let mut counts = OpCounts::default();
-        for inst in trace.insts.iter().filter(|inst| inst.op != Op::Label) {
+        for inst in insts.iter().filter(|inst| inst.op != Op::Label) {
             counts.all += 1;
             if is_allocation(inst, schema) {
                 counts.new += 1;
