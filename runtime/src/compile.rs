@@ -11,13 +11,14 @@ use std::time::Instant;
 
 use tracelift_core::{text, verify, Trace};
 use tracelift_cranelift::{CodeMemory, CompileError, Request, TreeId};
-use tracelift_opt::Optimized;
+use tracelift_opt::{OpCounts, Optimized};
 
 use crate::abort::AbortReason;
 use crate::location::Key;
 use crate::log::Stage;
 use crate::recorder::Closed;
 use crate::reserve::WorstCase;
+use crate::stats::GroupedOps;
 use crate::vm::{Backend, TraceData, Vm, EXIT_BUFFER_CELLS};
 
 /// How often a recording is taken again because slot types changed under it.
@@ -94,21 +95,50 @@ impl Vm {
         self.log.entry(Stage::Resume, &format!("trace {number} resume data"), || {
             describe_resume(&optimized.resume, &self.schema)
         });
+        let operations = self.count_operations(&recorded, &optimized)?;
         let data = self.generate(number, &recorded, optimized, needs)?;
         self.publish(key, number, data);
+        if let Some(GroupedOps { before, after }) = operations {
+            let totals = self.totals.compile.operations.get_or_insert_with(GroupedOps::default);
+            totals.before += before;
+            totals.after += after;
+        }
         Ok(number)
     }
 
+    /// What an iteration consists of, if statistics are wanted: the recording is taken apart by a run of its own, without
+    /// any optional pass.
+    fn count_operations(
+        &self,
+        recorded: &Trace,
+        optimized: &Optimized,
+    ) -> Result<Option<GroupedOps>, (AbortReason, String)> {
+        if !self.config.count_iterations {
+            return Ok(None);
+        }
+        let none = tracelift_opt::Config::parse("-all").expect("`all` stands for every optional pass");
+        let apart = self.optimize_with(&none, recorded)?;
+        let [before, after] = [&apart, optimized].map(|of| OpCounts::of_loop(&of.trace, &self.schema).into());
+        Ok(Some(GroupedOps { before, after }))
+    }
+
     fn optimize(&mut self, recorded: &Trace) -> Result<Optimized, (AbortReason, String)> {
-        let (schema, config) = (&self.schema, self.config.opt.clone().keeping_real(self.never_virtual()));
-        let result = catch_unwind(AssertUnwindSafe(|| tracelift_opt::optimize(recorded, schema, &config)));
-        match result {
-            Ok(Ok(optimized)) => {
-                for (&rule, &count) in &optimized.report.rules {
-                    *self.totals.rewrites.entry(rule.to_string()).or_default() += count;
-                }
-                Ok(optimized)
-            }
+        let config = self.config.opt.clone().keeping_real(self.never_virtual());
+        let optimized = self.optimize_with(&config, recorded)?;
+        for (&rule, &count) in &optimized.report.rules {
+            *self.totals.rewrites.entry(rule.to_string()).or_default() += count;
+        }
+        Ok(optimized)
+    }
+
+    fn optimize_with(
+        &self,
+        config: &tracelift_opt::Config,
+        recorded: &Trace,
+    ) -> Result<Optimized, (AbortReason, String)> {
+        let run = AssertUnwindSafe(|| tracelift_opt::optimize(recorded, &self.schema, config));
+        match catch_unwind(run) {
+            Ok(Ok(optimized)) => Ok(optimized),
             Ok(Err(error)) => Err((AbortReason::Misuse, error.to_string())),
             Err(_) => Err((AbortReason::Internal, "the optimizer panicked".into())),
         }

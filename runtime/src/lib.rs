@@ -26,7 +26,7 @@ pub use hot::Action;
 pub use log::Stage;
 pub use recorder::Recorder;
 pub use reserve::ReserveFn;
-pub use stats::Stats;
+pub use stats::{CompileStats, GroupedOps, OpGroups, Stats};
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.
 pub use tracelift_opt::{Config as OptConfig, PASSES};

@@ -66,6 +66,47 @@ pub struct CompileStats {
     pub optimize_us: u64,
     /// Microseconds spent making machine code.
     pub codegen_us: u64,
+    /// Operations of an iteration by group; absent unless iterations are counted.
+    pub operations: Option<GroupedOps>,
+}
+
+/// Operations by the groups of seed 002's Figure 7.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct OpGroups {
+    /// Allocations.
+    pub new: u64,
+    /// Loads and stores.
+    pub get_set: u64,
+    /// Guards.
+    pub guard: u64,
+    /// All operations.
+    pub all: u64,
+}
+
+impl From<tracelift_opt::OpCounts> for OpGroups {
+    fn from(counts: tracelift_opt::OpCounts) -> OpGroups {
+        let tracelift_opt::OpCounts { new, get_set, guard, all } = counts;
+        OpGroups { new: new as u64, get_set: get_set as u64, guard: guard as u64, all: all as u64 }
+    }
+}
+
+impl std::ops::AddAssign for OpGroups {
+    fn add_assign(&mut self, more: OpGroups) {
+        self.new += more.new;
+        self.get_set += more.get_set;
+        self.guard += more.guard;
+        self.all += more.all;
+    }
+}
+
+/// What an iteration of each compiled loop consists of, summed over the loops: recorded operations taken apart into
+/// loads, stores and guards with every optimization off, and what is left with the passes that are on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct GroupedOps {
+    /// Without optimization.
+    pub before: OpGroups,
+    /// With it; the preamble of a peeled loop runs once and does not count.
+    pub after: OpGroups,
 }
 
 /// One trace.
@@ -131,6 +172,20 @@ impl Stats {
             compile.resume_bytes,
             compile.optimize_us + compile.codegen_us,
         )?;
+        if let Some(GroupedOps { before, after }) = compile.operations {
+            writeln!(
+                out,
+                "operations per iteration, before -> after: new {} -> {}, get/set {} -> {}, guards {} -> {}, all {} -> {}",
+                before.new,
+                after.new,
+                before.get_set,
+                after.get_set,
+                before.guard,
+                after.guard,
+                before.all,
+                after.all
+            )?;
+        }
         let exits: Vec<_> = self.exits.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         let exits =
             if exits.is_empty() { "never left".to_string() } else { format!("left: {}", exits.join(", ")) };
