@@ -4,9 +4,9 @@
 //! exit.
 
 use tracelift_core::text::{parse_file, print_trace, TraceFile};
-use tracelift_core::verify::{verify, Mode};
 
-use crate::{optimize, Config, Optimized};
+use super::optimized;
+use crate::{Config, Optimized};
 
 /// The rules that the tests here show.
 pub const RULES: [&str; 3] = ["delay_store", "delayed_read", "delayed_overwritten"];
@@ -33,12 +33,8 @@ fn run(input: &str) -> (Optimized, String) {
 
 fn run_with(passes: &str, input: &str) -> (Optimized, String) {
     let file: TraceFile = parse_file(&format!("{HEADER}{input}"), &tracelift_core::testbed::natives).unwrap();
-    let errors = verify(&file.traces[0], &file.schema, Mode::Recorded);
-    assert!(errors.is_empty(), "{errors:?}");
-    let optimized = optimize(&file.traces[0], &file.schema, &Config::parse(passes).unwrap()).unwrap();
+    let optimized = optimized(&Config::parse(passes).unwrap(), &file.traces[0], &file.schema).unwrap();
     let text = print_trace(&optimized.trace, &file.schema);
-    let errors = verify(&optimized.trace, &file.schema, Mode::Expanded);
-    assert!(errors.is_empty(), "{errors:?}\n{text}");
     (optimized, text)
 }
 

@@ -11,13 +11,13 @@ use tracelift_core::eval::{compare_outcomes, Evaluator, Limits};
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::{parse_trace, print_trace};
-use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::World;
 use tracelift_core::world_spec::{ObjectSpec, SpecValue, WorldSpec};
 use tracelift_core::{Schema, Trace, Type};
 
+use super::optimized_text;
 use super::random::Random;
-use crate::{optimize, Config, Optimized};
+use crate::Config;
 
 /// The rules that the tests here show.
 pub const RULES: [&str; 5] =
@@ -25,20 +25,10 @@ pub const RULES: [&str; 5] =
 
 const MEMORY: &str = "-all,+load_forward,+store_forward,+dead_store";
 
-fn optimized_with(config: &Config, input: &str, schema: &Schema) -> Optimized {
-    let trace = parse_trace(input, schema).unwrap_or_else(|err| panic!("{err}"));
-    let errors = verify(&trace, schema, Mode::Recorded);
-    assert!(errors.is_empty(), "{errors:?}\n{input}");
-    let optimized = optimize(&trace, schema, config).unwrap();
-    let errors = verify(&optimized.trace, schema, Mode::Expanded);
-    assert!(errors.is_empty(), "{errors:?}\n{}", print_trace(&optimized.trace, schema));
-    optimized
-}
-
 /// What comes out, a line per instruction, and the rules that fired.
 fn lines(config: &str, input: &str) -> (Vec<String>, Vec<&'static str>) {
     let schema = standard_schema();
-    let optimized = optimized_with(&Config::parse(config).unwrap(), input, &schema);
+    let optimized = optimized_text(&Config::parse(config).unwrap(), input, &schema);
     let text = print_trace(&optimized.trace, &schema);
     let rules = optimized.report.rules.keys().copied().filter(|rule| RULES.contains(rule)).collect();
     (text.lines().map(|line| line.trim().to_string()).collect(), rules)
@@ -202,7 +192,7 @@ fn check_random(config: &str, seeds: std::ops::Range<u64>) -> Result<BTreeMap<&'
         let mut random = Random::new(seed);
         let text = Program::random(&mut random).text;
         let recorded = parse_trace(&text, &schema).unwrap_or_else(|err| panic!("{err}\n{text}"));
-        let optimized = optimized_with(&config, &text, &schema);
+        let optimized = optimized_text(&config, &text, &schema);
         for (rule, count) in &optimized.report.rules {
             *fired.entry(*rule).or_default() += count;
         }
@@ -475,7 +465,7 @@ fn many_places_are_linear() {
         }
         let schema = standard_schema();
         let start = std::time::Instant::now();
-        optimized_with(&Config::new(), &(input + "finish()\n"), &schema);
+        optimized_text(&Config::new(), &(input + "finish()\n"), &schema);
         start.elapsed().as_secs_f64()
     };
     let (short, long) = (seconds(2_000), seconds(20_000));

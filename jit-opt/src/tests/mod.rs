@@ -14,12 +14,32 @@ mod virtuals;
 use std::collections::BTreeMap;
 
 use tracelift_core::planted::{with_planted, Bug};
+use tracelift_core::text::{parse_trace, print_trace};
+use tracelift_core::verify::{verify, Mode};
 use tracelift_core::{Schema, Trace};
 
-use crate::{optimize, Config};
+use crate::{optimize, Config, OptError, Optimized};
 use random::Random;
 
 use straight::{generate, run, Inputs};
+
+/// Optimizes a trace; both forms verify.
+fn optimized(config: &Config, recorded: &Trace, schema: &Schema) -> Result<Optimized, OptError> {
+    let verified = |trace: &Trace, mode| {
+        let errors = verify(trace, schema, mode);
+        assert!(errors.is_empty(), "{errors:?}\n{}", print_trace(trace, schema));
+    };
+    verified(recorded, Mode::Recorded);
+    let optimized = optimize(recorded, schema, config)?;
+    verified(&optimized.trace, if config.keep_records { Mode::Optimized } else { Mode::Expanded });
+    Ok(optimized)
+}
+
+/// The same for a listing.
+fn optimized_text(config: &Config, input: &str, schema: &Schema) -> Optimized {
+    let trace = parse_trace(input, schema).unwrap_or_else(|err| panic!("{err}\n{input}"));
+    optimized(config, &trace, schema).unwrap()
+}
 
 /// Optimizes random traces and compares them on random inputs; how often each rule fired, or a counterexample.
 fn check_random(config: &Config, seeds: std::ops::Range<u64>) -> Result<BTreeMap<&'static str, u64>, String> {

@@ -5,27 +5,15 @@ use tracelift_core::eval::{Evaluator, Limits};
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::{parse_file, parse_trace, print_trace};
-use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::World;
 use tracelift_core::world_spec::WorldSpec;
-use tracelift_core::Schema;
 
-use crate::{optimize, Config, OptError, Optimized};
-
-fn run(config: &Config, input: &str, schema: &Schema) -> Result<Optimized, OptError> {
-    let trace = parse_trace(input, schema).unwrap_or_else(|err| panic!("{err}"));
-    let errors = verify(&trace, schema, Mode::Recorded);
-    assert!(errors.is_empty(), "{errors:?}");
-    let optimized = optimize(&trace, schema, config)?;
-    let mode = if config.keep_records { Mode::Optimized } else { Mode::Expanded };
-    let errors = verify(&optimized.trace, schema, mode);
-    assert!(errors.is_empty(), "{errors:?}\n{}", print_trace(&optimized.trace, schema));
-    Ok(optimized)
-}
+use super::optimized_text;
+use crate::{optimize, Config, Optimized};
 
 fn check(config: &str, input: &str, expect: Expect) -> Optimized {
     let schema = standard_schema();
-    let optimized = run(&Config::parse(config).unwrap(), input, &schema).unwrap();
+    let optimized = optimized_text(&Config::parse(config).unwrap(), input, &schema);
     expect.assert_eq(&print_trace(&optimized.trace, &schema));
     optimized
 }
@@ -360,7 +348,7 @@ fn facts_die_at_a_label_that_is_not_the_entry() {
     // From 3 the loop counts down and ends; with the planted bug it believes in 3 for ever.
     let schema = std::sync::Arc::new(standard_schema());
     let iterations = || {
-        let trace = run(&Config::new(), PEELED, &schema).unwrap().trace;
+        let trace = optimized_text(&Config::new(), PEELED, &schema).trace;
         let mut world = World::build(&WorldSpec::default(), &schema);
         let limits = Limits { steps: 1_000, ..Limits::default() };
         Evaluator::new(&trace, &schema).run(&mut world, &[3], limits).unwrap().iteration
@@ -396,32 +384,6 @@ fn names_and_depths_are_kept() {
     let optimized = optimize(&trace, &schema, &Config::parse("-peel").unwrap()).unwrap();
     assert_eq!(optimized.trace.insts[1].depth, 2);
     assert_eq!(optimized.trace.values, trace.values);
-}
-
-/// Seed 000, Figure 2: nothing in one iteration repeats, so only the form changes.
-#[test]
-fn the_example_of_the_papers_keeps_its_form_when_records_are_kept() {
-    let schema = standard_schema();
-    let config = Config::parse("-peel").unwrap().keeping_records();
-    let input = "L0(p0, p1):\nguard_class(p1, BoxedInteger)\ni2 = get(p1, BoxedInteger.intval)\n\
-                 guard_class(p0, BoxedInteger)\ni3 = get(p0, BoxedInteger.intval)\ni4 = int_add(i2, i3)\n\
-                 p5 = new(BoxedInteger)\nset(p5, BoxedInteger.intval, i4)\nguard_class(p5, BoxedInteger)\n\
-                 guard_class(p0, BoxedInteger)\njump(L0, p0, p5)\n";
-    let optimized = run(&config, input, &schema).unwrap();
-    expect![[r#"
-        L0(p0, p1):
-        guard_class(p1, BoxedInteger)
-        i2 = get(p1, intval)
-        guard_class(p0, BoxedInteger)
-        i3 = get(p0, intval)
-        i4 = int_add(i2, i3)
-        p5 = new(BoxedInteger)
-        set(p5, intval, i4)
-        jump(L0, p0, p5)
-    "#]]
-    .assert_eq(&print_trace(&optimized.trace, &schema));
-    assert_eq!(optimized.report.before.guard - optimized.report.after.guard, 2);
-    assert_eq!((optimized.report.after.new, optimized.report.after.get_set), (1, 3));
 }
 
 #[test]
