@@ -28,6 +28,7 @@
 //! assert_eq!((outcome.iteration, outcome.end), (9, End::Exit { number: 0, kind: ExitKind::LoopEnd }));
 //! ```
 
+mod against;
 mod call;
 mod exit;
 mod records;
@@ -35,6 +36,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+pub use against::{compare_with_recorded, finish_types};
 pub use exit::{compare_frames, compare_outcomes, frames_at, FrameState, SlotState};
 #[cfg(feature = "testgen")]
 pub(crate) use step::Registers;

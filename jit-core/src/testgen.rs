@@ -301,7 +301,7 @@ impl Generator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::{compare_outcomes, End, Evaluator, Limits};
+    use crate::eval::{compare_outcomes, finish_types, End, Evaluator, Limits};
 
     #[test]
     fn cases_are_deterministic_and_run_without_errors() {
@@ -321,8 +321,7 @@ mod tests {
             let ((left, left_world), (right, right_world)) = (run(&one), run(&two));
             assert_ne!(left.end, End::OutOfFuel);
             assert!(left.iteration <= MAX_ITERATIONS);
-            let finish = one.trace.insts.last().map(|inst| inst.args.as_slice()).unwrap_or_default();
-            let types: Vec<Type> = finish.iter().map(|&arg| one.trace.ty(arg)).collect();
+            let types = finish_types(&one.trace);
             compare_outcomes(&schema, (&left, &left_world), (&right, &right_world), &types)
                 .unwrap_or_else(|difference| panic!("seed {seed}: {difference}"));
             ops.iter_mut().zip(&left.op_counts).for_each(|(sum, count)| *sum += count);

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use tracelift_core::eval::{compare_outcomes, End, Evaluator, Limits, Outcome};
+use tracelift_core::eval::{compare_outcomes, finish_types, End, Evaluator, Limits, Outcome};
 use tracelift_core::testgen::{shrink, Case, MAX_ITERATIONS};
 use tracelift_core::text;
 use tracelift_core::verify::{verify, Mode};
@@ -195,11 +195,6 @@ fn verified(trace: &Trace, schema: &Schema, mode: Mode) -> Result<(), String> {
         None => Ok(()),
         Some(error) => Err(format!("the verifier objects: {error}")),
     }
-}
-
-fn finish_types(trace: &Trace) -> Vec<Type> {
-    let last = trace.insts.iter().rev().find(|inst| inst.op == Op::Finish);
-    last.map_or(Vec::new(), |inst| inst.args.iter().map(|&arg| trace.ty(arg)).collect())
 }
 
 fn count_exit(exits: &mut ExitCounts, trace: &Trace, end: &End) {

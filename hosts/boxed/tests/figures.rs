@@ -73,10 +73,8 @@ fn b2_seed_002_figure_2() {
 /// What is left of a recorded loop behind its last label.
 fn body(machine: &Machine, config: &tracelift_opt::Config) -> Vec<Op> {
     let optimized = optimize(&machine.recorded()[0], machine.schema(), config).unwrap();
-    let body = optimized.trace.insts.iter().rev().take_while(|inst| inst.op != Op::Label);
-    let mut ops: Vec<Op> = body.map(|inst| inst.op).collect();
-    ops.reverse();
-    ops
+    let label = optimized.trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap();
+    optimized.trace.insts[label + 1..].iter().map(|inst| inst.op).collect()
 }
 
 /// Seed 000, Figure 8: "the resulting optimized peeled loop consists of a single integer addition".

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use tracelift_core::eval::{compare_outcomes, End, Evaluator, Limits, Outcome};
+use tracelift_core::eval::{compare_with_recorded, End, Evaluator, Limits, Outcome};
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::testgen::{generate, Case};
 use tracelift_core::text::print_trace;
 use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::World;
-use tracelift_core::{Op, Schema, Trace, Type};
+use tracelift_core::{Op, Schema, Trace};
 
 use crate::{optimize, Config, Optimized};
 
@@ -35,35 +35,14 @@ impl Harness {
         optimized: &Optimized,
         force_guard: Option<u64>,
     ) -> Result<Outcome, String> {
-        let early = may_leave_early(case, optimized);
-        let optimized = &optimized.trace;
-        let (found, found_world) = self.run(case, optimized, Limits { force_guard, ..Limits::default() })?;
-        let stop_at = match found.end {
-            End::Exit { .. } => Some((found.origin.ok_or("an exit without snapshot")?, found.iteration)),
-            _ => None,
-        };
-        let (expected, expected_world) =
-            self.run(case, &case.trace, Limits { stop_at, ..Limits::default() })?;
-        let types: Vec<Type> = match case.trace.insts.last() {
-            Some(inst) if inst.op == Op::Finish => inst.args.iter().map(|&arg| case.trace.ty(arg)).collect(),
-            _ => Vec::new(),
-        };
-        let same_end = match found.end {
-            End::Exit { .. } => expected.end == End::Stopped,
-            _ => std::mem::discriminant(&found.end) == std::mem::discriminant(&expected.end),
-        };
-        if !same_end || found.iteration != expected.iteration {
-            return Err(format!(
-                "ended with {:?} in iteration {}, not with {:?} in {}",
-                found.end, found.iteration, expected.end, expected.iteration
-            ));
-        }
-        compare_outcomes(&self.schema, (&expected, &expected_world), (&found, &found_world), &types)
-            .map_err(|difference| difference.to_string())?;
+        let run = |trace: &Trace, limits| self.run(case, trace, limits);
+        let found = compare_with_recorded(&self.schema, &case.trace, &optimized.trace, force_guard, run)?;
         if force_guard.is_none() {
             // A recorded trace that leaves at some guard must not be left later by the optimized one.
             let (recorded, _) = self.run(case, &case.trace, Limits::default())?;
-            if (recorded.iteration, recorded.origin) != (found.iteration, found.origin) && !early {
+            if (recorded.iteration, recorded.origin) != (found.iteration, found.origin)
+                && !may_leave_early(case, optimized)
+            {
                 return Err(format!("left at {:?}, not at {:?}", found.origin, recorded.origin));
             }
         }

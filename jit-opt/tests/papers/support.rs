@@ -7,13 +7,13 @@
 
 use std::sync::Arc;
 
-use tracelift_core::eval::{compare_outcomes, End, Evaluator, Limits, Outcome};
+use tracelift_core::eval::{compare_with_recorded, Evaluator, Limits, Outcome};
 use tracelift_core::testgen::Case;
 use tracelift_core::text::{equal_up_to_renaming, parse_file, print_trace, RunValue, TraceFile};
 use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::World;
 use tracelift_core::world_spec::WorldSpec;
-use tracelift_core::{Op, Schema, Trace, Type};
+use tracelift_core::{Op, Schema, Trace};
 use tracelift_opt::{optimize, Config, Optimized};
 
 /// The objects and functions that the papers' listings speak of, and a few more.
@@ -84,10 +84,16 @@ pub fn listing(passes: &str, input: &str, expected: &str) -> Optimized {
     optimized
 }
 
-/// How often an operation occurs behind the last label.
+/// The operations behind the last label.
+pub fn loop_ops(trace: &Trace) -> Vec<Op> {
+    let start =
+        trace.insts.iter().rposition(|inst| inst.op == Op::Label).expect("a trace begins with a label");
+    trace.insts[start + 1..].iter().map(|inst| inst.op).collect()
+}
+
+/// How often one occurs there.
 pub fn in_loop(trace: &Trace, op: Op) -> usize {
-    let body = trace.insts.iter().rev().take_while(|inst| inst.op != Op::Label);
-    body.filter(|inst| inst.op == op).count()
+    loop_ops(trace).into_iter().filter(|&other| other == op).count()
 }
 
 /// A recorded trace, where it runs, and with which inputs.
@@ -148,29 +154,10 @@ impl<'a> Subject<'a> {
         Ok((outcome.map_err(|error| error.to_string())?, world))
     }
 
-    /// Runs the optimized trace and compares its end with the recorded trace at the same place: the same results, or the
-    /// same frames and everything that they reach, fresh objects compared modulo their addresses.
+    /// Compares where the optimized trace ends with the recorded trace at the same place.
     pub fn compare(&self, optimized: &Trace, force_guard: Option<u64>) -> Result<Outcome, String> {
-        let (found, found_world) = self.run(optimized, Limits { force_guard, ..Limits::default() })?;
-        let stop_at = match found.end {
-            End::Exit { .. } => Some((found.origin.ok_or("an exit without snapshot")?, found.iteration)),
-            _ => None,
-        };
-        let (expected, expected_world) = self.run(self.recorded, Limits { stop_at, ..Limits::default() })?;
-        let same_end = match found.end {
-            End::Exit { .. } => expected.end == End::Stopped,
-            _ => std::mem::discriminant(&found.end) == std::mem::discriminant(&expected.end),
-        };
-        if !same_end || found.iteration != expected.iteration {
-            return Err(format!(
-                "ended with {:?} in iteration {}, not with {:?} in {}",
-                found.end, found.iteration, expected.end, expected.iteration
-            ));
-        }
-        let types = finish_types(self.recorded);
-        compare_outcomes(&self.schema, (&expected, &expected_world), (&found, &found_world), &types)
-            .map_err(|difference| difference.to_string())?;
-        Ok(found)
+        let run = |trace: &Trace, limits| self.run(trace, limits);
+        compare_with_recorded(&self.schema, self.recorded, optimized, force_guard, run)
     }
 
     /// Compares a run, and the run with each guard execution failing in turn (at most `guards`, evenly chosen); how many
@@ -185,13 +172,5 @@ impl<'a> Subject<'a> {
             runs += 1;
         }
         Ok(runs)
-    }
-}
-
-/// The types of a trace's results.
-pub fn finish_types(trace: &Trace) -> Vec<Type> {
-    match trace.insts.last() {
-        Some(inst) if inst.op == Op::Finish => inst.args.iter().map(|&arg| trace.ty(arg)).collect(),
-        _ => Vec::new(),
     }
 }

@@ -8,7 +8,7 @@
 use tracelift_core::Op;
 
 use super::ALONE;
-use crate::support::{figure, in_loop, listing, optimized, parse};
+use crate::support::{figure, in_loop, listing, loop_ops, optimized, parse};
 
 const PEELED: &str = "-all,+virtuals,+peel";
 
@@ -281,7 +281,5 @@ set(p5, local0, p4)
 jump(L0, p5)
 ";
     let out = optimized(PEELED, &parse(input));
-    let body: Vec<Op> =
-        out.trace.insts.iter().rev().take_while(|inst| inst.op != Op::Label).map(|i| i.op).collect();
-    assert_eq!(body, [Op::Jump, Op::IntAdd]);
+    assert_eq!(loop_ops(&out.trace), [Op::IntAdd, Op::Jump]);
 }

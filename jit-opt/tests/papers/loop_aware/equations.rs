@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use tracelift_core::eval::{compare_outcomes, End, Limits, Outcome};
+use tracelift_core::eval::{compare_outcomes, finish_types, End, Limits, Outcome};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::testgen::{generate, Case};
 use tracelift_core::text::print_trace;
@@ -20,7 +20,7 @@ use tracelift_core::world::World;
 use tracelift_core::{Const, Inst, Op, Schema, Trace, Type, Value};
 use tracelift_opt::{CarriedKey, Optimized};
 
-use crate::support::{config, finish_types, listing, optimized_by, Subject};
+use crate::support::{config, listing, optimized_by, Subject};
 
 /// An operand: a value, or the constant that it is (each trace numbers its constants itself).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

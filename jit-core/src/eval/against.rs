@@ -1,0 +1,53 @@
+//! An optimized trace against the recorded one that it was made from.
+//!
+//! Problem: where two runs end the same their states can be compared, but an optimized trace has fewer guards, and any of
+//! them may be made to fail. Design: run the optimized trace; then run the recorded one, stopped at the snapshot and in
+//! the iteration at which the other has left. Invariant: each run has a world of its own, built alike by the caller.
+//! Example: with guard 3 forced, the objects that the exit makes are those that the recorded trace has there.
+
+use super::{compare_outcomes, End, Limits, Outcome};
+use crate::ir::Trace;
+use crate::ops::Op;
+use crate::schema::Schema;
+use crate::types::Type;
+use crate::world::World;
+
+/// The types of a trace's results; a loop has none.
+pub fn finish_types(trace: &Trace) -> Vec<Type> {
+    match trace.insts.last() {
+        Some(inst) if inst.op == Op::Finish => inst.args.iter().map(|&arg| trace.ty(arg)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Runs `optimized`, with one guard execution forced to fail if `force_guard` says so, and compares its end with
+/// `recorded` at the same place: the same results, or the same frames and everything that they reach, fresh objects
+/// compared modulo their addresses. `run` runs a trace in a new world. How the optimized trace ended, or what differs.
+pub fn compare_with_recorded(
+    schema: &Schema,
+    recorded: &Trace,
+    optimized: &Trace,
+    force_guard: Option<u64>,
+    mut run: impl FnMut(&Trace, Limits) -> Result<(Outcome, World), String>,
+) -> Result<Outcome, String> {
+    let (found, found_world) = run(optimized, Limits { force_guard, ..Limits::default() })?;
+    let stop_at = match found.end {
+        End::Exit { .. } => Some((found.origin.ok_or("an exit without snapshot")?, found.iteration)),
+        _ => None,
+    };
+    let (expected, expected_world) = run(recorded, Limits { stop_at, ..Limits::default() })?;
+    let same_end = match found.end {
+        End::Exit { .. } => expected.end == End::Stopped,
+        _ => std::mem::discriminant(&found.end) == std::mem::discriminant(&expected.end),
+    };
+    if !same_end || found.iteration != expected.iteration {
+        return Err(format!(
+            "ended with {:?} in iteration {}, not with {:?} in {}",
+            found.end, found.iteration, expected.end, expected.iteration
+        ));
+    }
+    let types = finish_types(recorded);
+    compare_outcomes(schema, (&expected, &expected_world), (&found, &found_world), &types)
+        .map_err(|difference| difference.to_string())?;
+    Ok(found)
+}
