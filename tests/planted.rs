@@ -1,7 +1,7 @@
 //! The checks must see every bug that is planted on purpose.
 //!
-//! Problem: a differential test that never fails proves little. Design: optimizer, lowering and resume data hold a
-//! dozen deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked with the bug switched
+//! Problem: a differential test that never fails proves little. Design: optimizer, lowering and resume data hold some
+//! thirty deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked with the bug switched
 //! on until the checks object. A planted bug may well crash the process or make it run wild, so each is tried in a
 //! process of its own: this test starts itself again with `TRACELIFT_PLANTED` set. A crash counts as an objection.
 //!
@@ -14,7 +14,8 @@
 mod support;
 
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use support::check::Checker;
 use tracelift_core::planted::{with_planted, Bug};
@@ -71,12 +72,22 @@ fn every_planted_bug_is_seen() {
         println!("\n{VERDICT}{traces} traces: {}", what.lines().next().unwrap_or_default());
         return;
     }
-    let mut unseen = Vec::new();
-    for &bug in Bug::ALL {
-        match try_bug(bug) {
-            Ok(line) => println!("{line}"),
-            Err(why) => unseen.push(why),
+    let (next, unseen) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let processes = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    std::thread::scope(|scope| {
+        for _ in 0..processes {
+            scope.spawn(|| {
+                while let Some(&bug) = Bug::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match try_bug(bug) {
+                        Ok(line) => println!("{line}"),
+                        Err(why) => {
+                            unseen.lock().expect("no thread panics while it holds the lock").push(why)
+                        }
+                    }
+                }
+            });
         }
-    }
+    });
+    let unseen = unseen.into_inner().expect("no thread panics while it holds the lock");
     assert!(unseen.is_empty(), "{}", unseen.join("\n"));
 }

@@ -15,6 +15,10 @@ pub enum Bug {
     ExpandNoTagCheck,
     HeapStoreAliasIgnored, HeapCallKeepsLoads, HeapNarrowForwarded,
     VirtualSetForgotten, VirtualMissingInSnapshot, LiftTwice, PeelJumpArgStale, PeelAliasIgnored, PeelInputsKept,
+    VirtualKeysReversed, VirtualItemsFromFirst, VirtualUnsetRead, VirtualAbsentIgnored, VirtualIdentityByClass,
+    VirtualSelfDropped, VirtualBarrierIgnored,
+    PeelFactsByPosition, PeelCarriedOrder,
+    DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads,
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
     // Resume data
@@ -31,6 +35,10 @@ impl Bug {
         Bug::HeapStoreAliasIgnored, Bug::HeapCallKeepsLoads, Bug::HeapNarrowForwarded,
         Bug::VirtualSetForgotten, Bug::VirtualMissingInSnapshot, Bug::LiftTwice, Bug::PeelJumpArgStale,
         Bug::PeelAliasIgnored, Bug::PeelInputsKept,
+        Bug::VirtualKeysReversed, Bug::VirtualItemsFromFirst, Bug::VirtualUnsetRead, Bug::VirtualAbsentIgnored,
+        Bug::VirtualIdentityByClass, Bug::VirtualSelfDropped, Bug::VirtualBarrierIgnored,
+        Bug::PeelFactsByPosition, Bug::PeelCarriedOrder,
+        Bug::DelayedMissingAtExit, Bug::DelayedAliasIgnored, Bug::DelayedCallReads,
     ];
 }
 

@@ -44,6 +44,7 @@ pub const BUFFER_BYTES: u32 = 64;
 /// | `test.bump` | (ref BoxedInteger) | adds 1 to `intval` |
 /// | `test.peek` | (ref BoxedInteger) -> int | reads `intval` |
 /// | `test.keep` | (ref Pair, ref) | writes `first` |
+/// | `test.look` | (ref Pair) -> int | reads `first`: 1 if it is null |
 /// | `test.maybe` | (int) -> addr | none; null if the argument is divisible by 3 |
 /// | `test.maybe_bump` | (ref BoxedInteger, int n) -> addr | null if n is even, else adds n to `intval` |
 /// | `test.boxed` | (addr context, int) -> ref | makes a `BoxedInteger` (layout 0); null without memory |
@@ -63,6 +64,7 @@ pub fn natives(name: &str) -> Option<usize> {
         "test.bump" => bump as *const () as usize,
         "test.peek" => peek as *const () as usize,
         "test.keep" => keep as *const () as usize,
+        "test.look" => look as *const () as usize,
         "test.maybe" => maybe as *const () as usize,
         "test.maybe_bump" => maybe_bump as *const () as usize,
         "test.boxed" => boxed as *const () as usize,
@@ -291,6 +293,8 @@ fn add_functions(schema: &mut Schema) {
     add_func(schema, "test.peek", &[Ref], Some(Int), peeks);
     let keeps = touching(schema, "first", true);
     add_func(schema, "test.keep", &[Ref, Ref], None, keeps);
+    let looks = touching(schema, "first", false);
+    add_func(schema, "test.look", &[Ref], Some(Int), looks);
     add_func(schema, "test.maybe", &[Int], Some(Addr), pure());
     add_func(schema, "test.maybe_bump", &[Ref, Int], Some(Addr), bumps);
     let makes = Effects { allocates: true, ..Effects::default() };

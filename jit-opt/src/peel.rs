@@ -204,6 +204,9 @@ impl Peeling<'_> {
         st.out.insts.push(Inst::new(Op::Label, &[]).with(Payload::Label(label)));
         if !planted(Bug::PeelInputsKept) {
             for (input, &passed) in st.source.insts[0].args.iter().zip(&self.entry.passed) {
+                if let (true, Some(first)) = (planted(Bug::PeelFactsByPosition), st.map[input.index()]) {
+                    st.facts.inherit(first, passed);
+                }
                 st.map[input.index()] = Some(passed);
             }
         }
@@ -341,7 +344,6 @@ impl Peeling<'_> {
             match met {
                 (None, None) => {}
                 (Some(other), Some(partner)) if other == now && partner == then => continue,
-                _ if planted(Bug::PeelAliasIgnored) => continue,
                 _ => return false,
             }
             let object = object.sorted(|value| st.resolve(value));
@@ -363,8 +365,15 @@ impl Peeling<'_> {
             out.values[name.index()].name = out.values[value.index()].name.clone();
             names.insert(value, name);
         }
+        let args: Vec<Value> = carried.iter().map(|value| names[value]).collect();
+        if planted(Bug::PeelAliasIgnored) {
+            // Values that become equal in the loop are taken to be equal when it is entered.
+            for (index, value) in carried.iter().enumerate() {
+                let twin = next[..index].iter().position(|&earlier| earlier == next[index]);
+                names.extend(twin.map(|twin| (*value, args[twin])));
+            }
+        }
         let renamed = |value: Value| names.get(&value).copied().unwrap_or(value);
-        let args: Vec<Value> = carried.iter().map(|&value| renamed(value)).collect();
         out.insts[self.start - 1].args = carried.iter().copied().collect();
         out.insts[self.start].args = args.iter().copied().collect();
         out.labels[label.index()].args = args;
@@ -384,7 +393,10 @@ impl Peeling<'_> {
             });
             out.insts.push(inst);
         }
-        let next: Vec<Value> = next.iter().map(|&value| renamed(value)).collect();
+        let mut next: Vec<Value> = next.iter().map(|&value| renamed(value)).collect();
+        if planted(Bug::PeelCarriedOrder) {
+            next[self.entry.carried.len()..].sort();
+        }
         out.insts.push(Inst::new(Op::Jump, &next).with(Payload::Label(label)));
     }
 }

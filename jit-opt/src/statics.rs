@@ -130,8 +130,11 @@ impl StaticHeap {
         }
         let mut next = 0;
         while let Some(object) = found.names.get(next).and_then(|&name| self.get(name)) {
+            let mut described = found.object(schema, object);
+            if planted(Bug::VirtualSelfDropped) {
+                described.fields.retain(|&(_, source)| source != Source::Virtual(next as u32));
+            }
             next += 1;
-            let described = found.object(schema, object);
             snapshot.virtuals.push(described);
         }
     }
@@ -168,6 +171,12 @@ impl<R: Fn(Value) -> Value> Found<'_, R> {
         let has_items = schema.layout(object.layout).items.is_some();
         let has_keys = schema.layout(object.layout).keys.is_some();
         let fields = object.fields.iter().skip(forgets as usize);
+        let first = schema.layout(object.layout).items.map_or(0, |part| part.first) as u32;
+        let shift = if planted(Bug::VirtualItemsFromFirst) { first } else { 0 };
+        let mut entries: Vec<_> = object.entries.iter().collect();
+        if planted(Bug::VirtualKeysReversed) {
+            entries.reverse();
+        }
         Virtual {
             layout: object.layout,
             fields: fields.map(|&(field, value)| (field, self.source(value))).collect(),
@@ -175,10 +184,10 @@ impl<R: Fn(Value) -> Value> Found<'_, R> {
             item_values: object
                 .items
                 .iter()
-                .map(|(&index, &item)| (index, item.0, self.element(item)))
+                .map(|(&index, &item)| (index + shift, item.0, self.element(item)))
                 .collect(),
             keys: if has_keys { object.key_room } else { 0 },
-            entries: object.entries.iter().map(|&(key, entry)| (key, entry.0, self.element(entry))).collect(),
+            entries: entries.into_iter().map(|&(key, entry)| (key, entry.0, self.element(entry))).collect(),
         }
     }
 }

@@ -82,6 +82,11 @@ pub(super) unsafe extern "C" fn keep(record: u64, object: u64) {
     }
 }
 
+pub(super) unsafe extern "C" fn look(record: u64) -> i64 {
+    // SAFETY: the caller gives null or a Pair.
+    unsafe { first_field(record) }.map_or(0, |first| (*first == 0) as i64)
+}
+
 /// An address that is none of the world's, so equal in all worlds.
 pub(super) extern "C" fn maybe(x: i64) -> u64 {
     if x % 3 == 0 {

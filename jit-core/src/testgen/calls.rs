@@ -22,7 +22,7 @@ impl Generator {
     /// A call that cannot fail.
     pub(super) fn call(&mut self) -> Made {
         let boxed = self.layout("BoxedInteger");
-        match self.rng.below(16) {
+        match self.rng.below(18) {
             0 | 1 => {
                 let x = self.operand(Type::Float);
                 self.call_with(Op::Call, "math.sin", &[x])
@@ -57,6 +57,11 @@ impl Generator {
                 let pair = self.layout("Pair");
                 let args = [self.record(pair)?, self.stored(Type::Ref)];
                 self.call_with(Op::Call, "test.keep", &args)
+            }
+            14 | 15 => {
+                let pair = self.layout("Pair");
+                let record = self.record(pair)?;
+                self.call_with(Op::Call, "test.look", &[record])
             }
             _ => {
                 let context = self.context()?;

@@ -27,7 +27,7 @@ impl Generator {
     /// A store of a fresh object into an old one, and what follows it.
     pub(super) fn delayed(&mut self) -> Made {
         let node = self.fresh_one()?;
-        let place = self.place(None)?;
+        let place = self.place()?;
         self.put(place, node)?;
         for _ in 0..self.rng.below(6) {
             let _ = self.behind(place, node);
@@ -35,43 +35,53 @@ impl Generator {
         Ok(())
     }
 
-    /// A place in an old object; like the one given: of the same kind, in an object that may be the same.
-    fn place(&mut self, like: Option<Place>) -> Made<Place> {
-        let kind = match like {
-            Some(Place::Field(..)) => 0,
-            Some(Place::Items(_)) => 1,
-            Some(Place::Key(..)) => 2,
-            Some(Place::Raw(_)) => 3,
-            None => self.rng.below(8) % 4,
-        };
+    /// A place in an old object.
+    fn place(&mut self) -> Made<Place> {
+        let (kind, name) = *self.rng.pick(&[
+            (0, "Pair"),
+            (0, "Pair"),
+            (0, "Table"),
+            (1, "Table"),
+            (1, "RefArray"),
+            (2, "Table"),
+            (2, "Table"),
+            (3, "Buffer"),
+        ]);
         if kind == 3 {
             return self.buffer_address(4, 2).map(Place::Raw);
         }
-        let names: &[&str] = match (kind, like) {
-            (0, _) => &["Pair", "Pair", "Table"],
-            (1, Some(Place::Items(old))) if self.class_of(old) == Some(self.layout("RefArray")) => {
-                &["RefArray"]
-            }
-            (1, _) => &["Table", "RefArray"],
-            _ => &["Table"],
-        };
-        let name = *self.rng.pick(names);
         let layout = self.layout(name);
         let old = match self.rng.chance(85) {
             true => self.old_one(layout)?,
             false => self.record(layout)?,
         };
-        if like.is_none() && self.rng.chance(15) {
-            let mark = self.rng.range(1, 3) as i64;
-            let mark = self.trace.const_int(mark);
-            let field = self.schema.layout(layout).fields[0];
-            let _ = self.set_field_to(old, field, mark);
-        }
         let fields = self.schema.layout(layout).fields.clone();
+        if self.rng.chance(15) {
+            let mark = self.mark();
+            let _ = self.set_field_to(old, fields[0], mark);
+        }
         Ok(match kind {
             0 => Place::Field(old, *self.rng.pick(&fields[1..])),
             1 => Place::Items(old),
             _ => Place::Key(old, self.key()),
+        })
+    }
+
+    /// A place in an object that may be the same; it may be the very place.
+    fn maybe_same(&mut self, place: Place) -> Made<Place> {
+        let (Place::Field(old, _) | Place::Items(old) | Place::Key(old, _)) = place else {
+            return self.buffer_address(4, 2).map(Place::Raw);
+        };
+        let layout = self.class_of(old).ok_or(Refused)?;
+        let other = self.old_one(layout)?;
+        let fields = self.schema.layout(layout).fields.clone();
+        let is_other = self.rng.chance(25);
+        Ok(match place {
+            Place::Field(..) if is_other => Place::Field(other, *self.rng.pick(&fields[1..])),
+            Place::Field(_, field) => Place::Field(other, field),
+            Place::Key(..) if is_other => Place::Key(other, self.key()),
+            Place::Key(_, key) => Place::Key(other, key),
+            _ => Place::Items(other),
         })
     }
 
@@ -127,7 +137,7 @@ impl Generator {
                 Ok(())
             }
             5 | 6 => {
-                let other = self.place(Some(place))?;
+                let other = self.maybe_same(place)?;
                 self.take(other).map(|_| ())
             }
             7 => {
@@ -135,8 +145,13 @@ impl Generator {
                 self.put(place, again)
             }
             8 => {
-                let (other, value) = (self.place(Some(place))?, self.stored(Type::Ref));
-                self.put(other, value)
+                let other = self.maybe_same(place)?;
+                let value = if self.rng.chance(60) { self.fresh_one()? } else { self.stored(Type::Ref) };
+                self.put(other, value)?;
+                match self.rng.chance(50) {
+                    true => self.take(place).map(|_| ()),
+                    false => Ok(()),
+                }
             }
             9 | 10 => self.write_part(node, None),
             11 => self.read_part(node).map(|_| ()),

@@ -44,6 +44,10 @@ impl Generator {
             let (from, to) = (*self.rng.pick(&nodes), *self.rng.pick(&nodes));
             let _ = self.write_part(from, Some(to));
         }
+        if self.rng.one_in(8) {
+            let (holder, held) = (*self.rng.pick(&nodes), *self.rng.pick(&nodes));
+            let _ = self.marked(holder, held);
+        }
         for _ in 0..self.rng.below(5) {
             let node = *self.rng.pick(&nodes);
             let _ = self.look_at(node);
@@ -56,6 +60,16 @@ impl Generator {
             let _ = self.look_at(other);
         }
         Ok(())
+    }
+
+    /// An object that holds another when, in this iteration or a later one, a barrier minds it.
+    fn marked(&mut self, holder: Value, held: Value) -> Made {
+        for (object, mark) in [(holder, self.mark()), (held, self.trace.const_int(2))] {
+            let layout = self.class_of(object).ok_or(Refused)?;
+            let field = self.schema.layout(layout).fields[0];
+            self.set_field_to(object, field, mark)?;
+        }
+        self.write_part(holder, Some(held))
     }
 
     /// A fresh object without contents, or with some.
@@ -119,8 +133,7 @@ impl Generator {
             fields.into_iter().filter(|&field| !self.schema.field_cell(field).immutable).collect();
         if fields.is_empty() || self.rng.one_in(12) {
             // The mark, which barriers look at.
-            let mark = self.rng.below(4) as i64;
-            let mark = self.trace.const_int(mark);
+            let mark = self.mark();
             let field = self.schema.layout(layout).fields[0];
             return self.set_field_to(record, field, mark);
         }
@@ -162,7 +175,7 @@ impl Generator {
             0..=3 => self.read_part(node).map(|_| ()),
             4..=5 => self.write_part(node, None),
             6 => {
-                let other = self.stored(Type::Ref);
+                let other = if self.rng.chance(50) { self.fresh_one()? } else { self.stored(Type::Ref) };
                 let op = *self.rng.pick(&[Op::RefEq, Op::RefNe]);
                 let same = self.op(op, &[node, other])?;
                 self.guard_as_now(same)

@@ -85,13 +85,19 @@ impl Generator {
     fn set_field(&mut self, record: Value, field: FieldId) -> Made {
         let cell = self.schema.field_cell(field).clone();
         let value = match cell.name.ends_with("_mark") {
-            true => {
-                let mark = self.rng.below(4) as i64;
-                self.trace.const_int(mark)
-            }
+            true => self.mark(),
             false => self.stored(cell.ty),
         };
         self.set_field_to(record, field, value)
+    }
+
+    /// A mark for barriers: fixed, or one that comes with a later iteration.
+    pub(super) fn mark(&mut self) -> Value {
+        let fixed = self.rng.below(4) as i64;
+        match self.counter.filter(|_| self.rng.chance(50)) {
+            Some(counter) => counter,
+            None => self.trace.const_int(fixed),
+        }
     }
 
     /// Writes a field.

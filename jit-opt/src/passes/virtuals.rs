@@ -189,6 +189,10 @@ fn equal(st: &mut State<'_>, rule: &'static str, value: Value) -> Option<Outcome
 /// Tests of identity: a virtual object is itself, not null, and no other object.
 fn test(cx: &mut Cx<'_, '_>, inst: &Inst) -> Option<Outcome> {
     let outcome = match inst.op {
+        Op::RefEq if planted(Bug::VirtualIdentityByClass) => {
+            let layout = |name| cx.st.facts.statics.get(name).map(|object| object.layout);
+            (layout(inst.args[0]) == layout(inst.args[1])) as i64
+        }
         Op::RefEq => (inst.args[0] == inst.args[1]) as i64,
         Op::RefNe => (inst.args[0] != inst.args[1]) as i64,
         Op::RefIsNull => 0,
@@ -213,6 +217,7 @@ fn get(cx: &mut Cx<'_, '_>, name: Value, field: FieldId) -> Result<Option<Outcom
         return Ok(None);
     }
     let value = match value {
+        None if planted(Bug::VirtualUnsetRead) && cell.ty == Type::Ref => name,
         None => null(cx.st, cell.ty),
         Some(value) if cell.width < 8 => narrowed(cx, value, cell)?,
         Some(value) => value,
@@ -243,7 +248,9 @@ fn barrier_was_set(schema: &Schema, object: &Object) -> bool {
 /// Whether this value may be stored into the object without its becoming real.
 fn may_hold(st: &State<'_>, name: Value, value: Option<Value>) -> bool {
     let is_ref = value.is_some_and(|value| st.out.ty(value) == Type::Ref && st.bits(value) != Some(0));
-    !is_ref || !st.facts.statics.get(name).is_some_and(|object| barrier_was_set(st.schema, object))
+    !is_ref
+        || planted(Bug::VirtualBarrierIgnored)
+        || !st.facts.statics.get(name).is_some_and(|object| barrier_was_set(st.schema, object))
 }
 
 fn set(st: &mut State<'_>, name: Value, field: FieldId, value: Value) -> Option<Outcome> {
@@ -292,6 +299,7 @@ fn item(st: &mut State<'_>, inst: &Inst, tag: Option<TagId>) -> Option<Outcome> 
         return read(st, element, tag);
     }
     let is_absent = match known {
+        _ if planted(Bug::VirtualAbsentIgnored) => false,
         Some((tag, _)) => absent.is_some() && tag == absent,
         None => absent.is_some(),
     };

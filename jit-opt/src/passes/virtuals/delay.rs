@@ -17,6 +17,7 @@
 //! p7 = get(p0, link)         => p5
 //! ```
 
+use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{Barrier, CellId, ClassId, ClassSet, Element, FuncId, LayoutId, Schema, TagId};
 use tracelift_core::{Inst, Op, Payload, Type, Value};
 
@@ -69,7 +70,9 @@ impl Touched {
     fn func(&mut self, schema: &Schema, func: FuncId) {
         let effects = &schema.func(func).effects;
         self.all |= effects.reenters;
-        self.set(&effects.reads);
+        if !planted(Bug::DelayedCallReads) {
+            self.set(&effects.reads);
+        }
         self.set(&effects.writes);
     }
 
@@ -187,7 +190,9 @@ fn read_back(st: &mut State<'_>, inst: &Inst) -> Option<Outcome> {
     let (place, tag) = place(st, inst)?;
     let touched = touched(st.schema, inst);
     // One that waits behind it may write there too.
-    let last = st.facts.delayed.iter().rev().find(|delayed| touched.meets(st.schema, delayed))?;
+    let ignores = |delayed: &Delayed| planted(Bug::DelayedAliasIgnored) && delayed.place != place;
+    let meets = |delayed: &&Delayed| touched.meets(st.schema, delayed) && !ignores(delayed);
+    let last = st.facts.delayed.iter().rev().find(meets)?;
     if last.place != place || last.tag != tag {
         return None;
     }
