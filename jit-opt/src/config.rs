@@ -52,6 +52,7 @@ pub const PASSES: &[PassInfo] = &[
         doc: "the first iteration stands alone, and the loop uses what it found",
         optional: true,
     },
+    PassInfo { name: "collect", doc: "loops that allocate nothing ask for no collection", optional: true },
     PassInfo { name: "dce", doc: "unused operations go", optional: true },
 ];
 
@@ -66,6 +67,9 @@ pub struct Config {
     /// Leave record operations as they are, as the papers' figures show them. The output is for reading: it is
     /// verified and evaluated, but cannot be lowered.
     pub keep_records: bool,
+    /// The host looks at its collector's debt behind each exit: then loops that allocate nothing need no checks of
+    /// their own (the pass `collect`). Without this every check stays.
+    pub host_collects: bool,
     /// Layouts whose objects are made where the trace makes them, also with the pass `virtuals` on: nobody could make
     /// them at an exit.
     pub real_layouts: BTreeSet<LayoutId>,
@@ -148,6 +152,11 @@ impl Config {
     /// Whether a pass runs.
     pub fn is_on(&self, name: &str) -> bool {
         !self.off.contains(&name)
+    }
+
+    /// Whether checks for a collection may go.
+    pub(crate) fn checks_may_go(&self) -> bool {
+        self.host_collects && self.is_on("collect")
     }
 
     /// The same, with a trace of every stage in the report.

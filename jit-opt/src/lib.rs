@@ -29,6 +29,7 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 use tracelift_core::{Schema, Trace};
 
+mod collect;
 mod config;
 mod dce;
 mod facts;
@@ -110,6 +111,9 @@ fn clean(mut trace: Trace, schema: &Schema, config: &Config, report: &mut Report
     if config.is_on("dead_store") {
         passes::heap::remove_overwritten(&mut trace, schema, config.fuel, report);
     }
+    if config.checks_may_go() {
+        collect::remove_unneeded(&mut trace, schema, config.fuel, report);
+    }
     if config.is_on("dce") {
         trace = dce::remove_unused(&trace, schema, report);
     }
@@ -127,11 +131,13 @@ fn peel(
     if !config.is_on("peel") || !peel::is_loop(trace) {
         return None;
     }
+    // With fuel they go behind the walk, where the fuel that is left is known.
+    let checks_may_go = config.checks_may_go() && config.fuel.is_none();
     let mut real = BTreeSet::new();
     for _ in 0..MAX_WALKS {
         let chain = passes::chain(config);
         let driver = pass::Driver::new(trace, schema, config.fuel, chain).with_real(real.clone());
-        let (walked, peeled) = peel::run(driver, config.is_on("dce")).ok()??;
+        let (walked, peeled) = peel::run(driver, config.is_on("dce"), checks_may_go).ok()??;
         if !walked.more_real.is_empty() {
             real.extend(walked.more_real);
             continue;
@@ -199,6 +205,7 @@ pub fn rule_names() -> Vec<&'static str> {
     let mut names: Vec<_> = passes::chain(&Config::new()).iter().flat_map(|pass| pass.rules()).collect();
     names.push("peel");
     names.extend(passes::heap::DEAD_RULES);
+    names.extend(collect::RULES);
     names.extend(dce::RULES);
     names
 }

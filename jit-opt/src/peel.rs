@@ -41,6 +41,7 @@ use tracelift_core::ir::Label;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, LabelId, Op, Payload, SnapId, Trace, Value};
 
+use crate::collect;
 use crate::dce::is_removable;
 use crate::facts::Facts;
 use crate::pass::{Driver, MadeKey, Walked};
@@ -104,6 +105,8 @@ struct Peeling<'s> {
     /// Position of the loop's label.
     start: usize,
     dce: bool,
+    /// Whether checks for a collection go from a loop that allocates nothing, before their operands are carried.
+    checks_may_go: bool,
 }
 
 /// Whether this trace can be peeled: one loop around the entry label.
@@ -115,7 +118,11 @@ pub(crate) fn is_loop(trace: &Trace) -> bool {
 }
 
 /// Walks the trace twice; `None` when the loop cannot be peeled. The walk tells if more objects must be real.
-pub(crate) fn run(mut driver: Driver<'_>, dce: bool) -> Result<Option<(Walked, Peeled)>, OptError> {
+pub(crate) fn run(
+    mut driver: Driver<'_>,
+    dce: bool,
+    checks_may_go: bool,
+) -> Result<Option<(Walked, Peeled)>, OptError> {
     let last = driver.st.source.insts.len() - 1;
     driver.walk(0..last)?;
     driver.catch_up();
@@ -131,7 +138,7 @@ pub(crate) fn run(mut driver: Driver<'_>, dce: bool) -> Result<Option<(Walked, P
     let keys = keys(&driver);
     let start = driver.st.out.insts.len() + 1;
     let facts = driver.st.facts.clone();
-    let mut peeling = Peeling { driver, entry, keys, facts, start, dce };
+    let mut peeling = Peeling { driver, entry, keys, facts, start, dce, checks_may_go };
     peeling.second_walk(last)?;
     peeling.close()
 }
@@ -266,6 +273,11 @@ impl Peeling<'_> {
             }
             self.driver.catch_up();
         };
+        for index in self.start + 1..self.driver.st.out.insts.len() {
+            if collect::is_check(&self.driver.st.out.insts[index]) && !used.contains(&index) {
+                self.driver.st.fire(collect::RULES[0]);
+            }
+        }
         if !self.shapes_match() {
             return Ok(None);
         }
@@ -290,7 +302,12 @@ impl Peeling<'_> {
         let mut found = Found { carried: Vec::new(), lift: Vec::new(), used: HashSet::default() };
         let (mut seen, mut snapshots) = (HashSet::default(), HashSet::default());
         let mut todo: VecDeque<Value> = self.entry.carried.iter().copied().collect();
+        let body = &st.out.insts[self.start + 1..];
+        let checks_go = self.checks_may_go && !body.iter().any(|inst| collect::allocates(inst, st.schema));
         for (index, inst) in st.out.insts.iter().enumerate().skip(self.start + 1) {
+            if checks_go && collect::is_check(inst) {
+                continue;
+            }
             if !self.dce || !is_removable(inst, st.schema) {
                 found.used.insert(index);
                 self.operands(inst, &mut todo, &mut snapshots);

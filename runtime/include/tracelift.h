@@ -203,11 +203,18 @@ void tl_tick(tl_vm *vm, uint32_t *counter);
 typedef enum tl_exit_kind {
   TL_EXIT_GUARD = 0,       /* a guard failed */
   TL_EXIT_LOOP_END = 1,    /* the loop is over */
-  TL_EXIT_COLLECT = 2,     /* the host's collector wants to run */
+  TL_EXIT_COLLECT = 2,     /* the host's collector wants to run: see below */
   TL_EXIT_INTERRUPT = 3,   /* the host's interrupt flag is up */
   TL_EXIT_FINISH = 4,      /* the trace ended */
   TL_EXIT_REFUSED = 5      /* the entry's types did not match: nothing happened, no frames are given */
 } tl_exit_kind;
+
+/* Collections. Compiled code and tl_exit allocate, but never collect. A loop that makes objects therefore looks at the
+** collector's debt once per iteration: the host records that as a guard of kind TL_EXIT_COLLECT. What it may rely on:
+** a compiled loop that may allocate (by a call with TL_EFFECT_ALLOCATES or TL_EFFECT_REENTERS) keeps the guard. From
+** other loops it goes, also if they made objects when they were recorded; whoever wants to stop a loop for another
+** reason records a guard of kind TL_EXIT_INTERRUPT. What the host must do: look at the debt behind every tl_exit,
+** whatever its kind, as the exit itself may have made objects. */
 
 typedef struct tl_frame {
   int32_t base;                  /* slots from the entry frame's base to this frame's */

@@ -123,7 +123,9 @@ impl Vm {
     }
 
     fn optimize(&mut self, recorded: &Trace) -> Result<Optimized, (AbortReason, String)> {
-        let config = self.config.opt.clone().keeping_real(self.never_virtual());
+        let mut config = self.config.opt.clone().keeping_real(self.never_virtual());
+        // The contract of exits: see `TL_EXIT_COLLECT`.
+        config.host_collects = true;
         let optimized = self.optimize_with(&config, recorded)?;
         for (&rule, &count) in &optimized.report.rules {
             *self.totals.rewrites.entry(rule.to_string()).or_default() += count;

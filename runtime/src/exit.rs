@@ -65,7 +65,8 @@ struct Host<'a> {
 }
 
 impl Vm {
-    /// Compiled code returned `left`; see `tl_exit`.
+    /// Compiled code returned `left`; see `tl_exit`. It may make objects, so that the host looks at its collector's
+    /// debt behind it, whatever the exit's kind.
     ///
     /// # Safety
     /// This VM's code was just called with this context and base, and returned `left`. The frame has room for the

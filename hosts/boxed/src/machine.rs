@@ -279,19 +279,14 @@ impl Machine {
     }
 
     fn poll(&mut self, code: &Code, frame: Frame) -> Option<Outcome> {
-        let top = frame.base + code.slots;
-        let context = self.context.get();
-        if context.fuel <= 0 {
+        if self.context.get().fuel <= 0 {
             let live = code.live[frame.pc];
             let slots = (0..code.slots as Slot).filter(|slot| live >> slot & 1 == 1);
             let values = slots.map(|slot| (slot, self.number(slot))).collect();
             return Some(Outcome::OutOfFuel(code.name.clone(), values));
         }
-        if context.debt > COLLECT_AFTER {
-            context.heap.collect(&self.stack.get()[..top]);
-            context.debt = 0;
-        }
-        context.fuel -= 1;
+        self.collect_if_due();
+        self.context.get().fuel -= 1;
         None
     }
 
@@ -362,6 +357,18 @@ impl Machine {
             }));
         }
         self.context.get().heap.lifting = false;
+        // The exit may have made objects, and the loop need not look at the debt.
+        self.collect_if_due();
+    }
+
+    fn collect_if_due(&mut self) {
+        let frame = *self.top();
+        let top = frame.base + self.program[frame.function].slots;
+        let context = self.context.get();
+        if context.debt > COLLECT_AFTER {
+            context.heap.collect(&self.stack.get()[..top]);
+            context.debt = 0;
+        }
     }
 
     /// The operation is about to be executed.

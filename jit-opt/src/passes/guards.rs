@@ -23,8 +23,9 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
 use super::fold::{guard_fails, inverse, is_compare, mirrored};
+use crate::collect::is_check;
 use crate::pass::{Cx, Outcome, Pass, State};
-use crate::OptError;
+use crate::{Config, OptError};
 
 /// Guards on the class of a record, before they are expanded.
 pub(crate) struct ClassGuards;
@@ -58,8 +59,9 @@ impl Pass for ClassGuards {
 }
 
 /// All other guards.
-#[derive(Default)]
 pub(crate) struct Guards {
+    /// Checks for a collection may go in the end, so that nothing is learned from them.
+    checks_may_go: bool,
     /// Compares whose outcome a guard has established.
     compares: HashMap<(Op, Args), bool>,
     /// Checked operations that were passed, and their results.
@@ -67,6 +69,15 @@ pub(crate) struct Guards {
 }
 
 impl Guards {
+    /// The pass.
+    pub fn new(config: &Config) -> Guards {
+        Guards {
+            checks_may_go: config.checks_may_go(),
+            compares: HashMap::default(),
+            checked: HashMap::default(),
+        }
+    }
+
     /// Notes what a compare answers, and with it the compares that say the same.
     fn learn_compare(&mut self, compare: &Inst, outcome: bool) {
         let args = &compare.args;
@@ -210,6 +221,9 @@ impl Pass for Guards {
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
+        if self.checks_may_go && is_check(inst) {
+            return;
+        }
         match inst.op {
             Op::GuardTrue => self.learn_truth(st, inst.args[0], true),
             Op::GuardFalse => self.learn_truth(st, inst.args[0], false),

@@ -31,7 +31,7 @@ pub(crate) fn chain(config: &Config) -> Vec<Box<dyn Pass>> {
         chain.push(Box::new(cse::Cse::default()));
     }
     if config.is_on("guards") {
-        chain.push(Box::new(guards::Guards::default()));
+        chain.push(Box::new(guards::Guards::new(config)));
     }
     if let Some(heap) = heap::Heap::new(config) {
         chain.push(Box::new(heap));

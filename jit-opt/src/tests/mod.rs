@@ -1,6 +1,7 @@
 //! Tests of the passes together: random straight-line code against a small evaluator, whole traces as text, and a
 //! list of what fires which rule.
 
+mod collect;
 mod delay;
 mod differential;
 mod heap;
@@ -87,6 +88,7 @@ fn every_pass_and_every_rule_keeps_the_meaning_of_random_code() {
     let records = ["class_known", "class_other"];
     let elsewhere = |rule: &&str| {
         records.contains(rule)
+            || collect::RULES.contains(rule)
             || heap::RULES.contains(rule)
             || virtuals::RULES.contains(rule)
             || delay::RULES.contains(rule)

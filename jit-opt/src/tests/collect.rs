@@ -1,0 +1,92 @@
+//! Checks for a collection: where they go, and where they must stay.
+
+use tracelift_core::testbed::standard_schema;
+use tracelift_core::text::{parse_trace, print_trace};
+use tracelift_core::verify::{verify, Mode};
+
+use crate::{optimize, Config};
+
+/// The rule that the tests here show.
+pub const RULES: [&str; 1] = ["collect_unneeded"];
+
+/// How many checks are left of a trace.
+#[track_caller]
+fn checks(config: Config, input: &str) -> usize {
+    let schema = standard_schema();
+    let trace = parse_trace(input, &schema).unwrap_or_else(|err| panic!("{err}"));
+    let optimized = optimize(&trace, &schema, &config).unwrap();
+    let errors = verify(&optimized.trace, &schema, Mode::Expanded);
+    let text = print_trace(&optimized.trace, &schema);
+    assert!(errors.is_empty(), "{errors:?}\n{text}");
+    assert!(text.contains(" interrupt"), "the way to interrupt stays\n{text}");
+    assert_eq!(
+        text.contains("context.debt"),
+        text.contains(" collect"),
+        "nothing of a check is left\n{text}"
+    );
+    let left = text.lines().filter(|line| line.trim().ends_with("collect")).count();
+    assert_eq!(optimized.report.fired(RULES[0]) == 0, left == 1 || left == 2, "{text}");
+    left
+}
+
+fn promised(passes: &str) -> Config {
+    let mut config = Config::parse(passes).unwrap();
+    config.host_collects = true;
+    config
+}
+
+fn program(body: &str, end: &str) -> String {
+    format!(
+        "L0(i0, p1):
+a2 = context()
+i3 = load(a2, context.interrupt)
+@0 = frame(words 1 2)[0: int i0, 1: ref p1]
+guard_false(i3) @0 interrupt
+i4 = load(a2, context.debt)
+guard_false(i4) @0 collect
+{body}i9 = int_add(i0, 1)
+jump(L0, {end})
+"
+    )
+}
+
+const BOX: &str = "p5 = new(BoxedInteger) @0\nset(p5, intval, i0)\n";
+
+#[test]
+fn a_loop_whose_objects_are_virtual_needs_none() {
+    let input = program(BOX, "i9, p5");
+    // The loop passes the box on: only peeling keeps it virtual.
+    assert_eq!(checks(promised(""), &input), 0);
+    assert_eq!(checks(promised("-peel"), &input), 1);
+    assert_eq!(checks(promised("-virtuals,-peel"), &input), 1);
+    assert_eq!(checks(promised("-virtuals"), &input), 2, "preamble and loop");
+}
+
+#[test]
+fn a_loop_that_allocates_nothing_needs_none() {
+    assert_eq!(checks(promised("-peel"), &program("", "i9, p1")), 0);
+    let input = program("p5 = try_call(test.boxed, a2, i0) @0\n", "i9, p1");
+    assert_eq!(checks(promised("-peel"), &input), 1, "a function makes an object");
+    assert_eq!(checks(promised(""), &input), 2);
+}
+
+#[test]
+fn hosts_that_promise_nothing_keep_theirs() {
+    let input = program(BOX, "i9, p5");
+    assert!(checks(Config::new(), &input) > 0);
+    assert!(checks(promised("-collect"), &input) > 0);
+    assert!(checks(promised("").with_fuel(0), &input) > 0);
+}
+
+#[test]
+fn nothing_relies_on_a_check_that_goes() {
+    // The second guard says what the check has said, and must be made when the check is not.
+    let body = "i5 = int_add(i0, 0)\n@1 = frame(words 1 2)[0: int i5, 1: ref p1]\nguard_false(i4) @1\n";
+    let input = program(body, "i9, p1");
+    let schema = standard_schema();
+    let trace = parse_trace(&input, &schema).unwrap();
+    let text = |config| print_trace(&optimize(&trace, &schema, &config).unwrap().trace, &schema);
+    let with = text(promised("-peel"));
+    assert_eq!(with.matches("guard_false").count(), 2, "{with}");
+    assert!(!with.contains("collect"), "{with}");
+}
