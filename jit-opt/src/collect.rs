@@ -9,7 +9,8 @@
 //! which stay.
 //!
 //! Invariant: a guard that may go has taught the other passes nothing (`passes/guards.rs`), so that nothing relies on it.
-//! A cycle that allocates keeps all its checks.
+//! A cycle that allocates keeps all its checks. Cycles are seen within one trace: who closes one over several (a side trace
+//! that enters a loop) must give the side trace a check of its own if it allocates.
 //!
 //! ```text
 //! L0(i0):                                                    L0(i0):

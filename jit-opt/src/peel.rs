@@ -291,7 +291,9 @@ impl Peeling<'_> {
         let st = &self.driver.st;
         let at_label = AtLabel { schema: st.schema, out: &st.out, facts: &self.facts };
         let state = virtual_state(&at_label, &self.entry.passed, &self.entry.shape, &carried);
-        let short_preamble = short_preamble(&st.out, st.schema, 1..self.start - 1, &carried, passed);
+        let preamble = 1..self.start - 1;
+        let short_preamble =
+            short_preamble(&st.out, st.schema, preamble, &carried, passed, self.checks_may_go);
         self.rewrite(label, &carried, &next, &used);
         Ok(Some((self.driver.walked(), Peeled { label, args, passed, state, short_preamble })))
     }

@@ -29,6 +29,7 @@ use tracelift_core::ops::Flags;
 use tracelift_core::schema::{ClassId, ClassSet, FieldId, LayoutId, TagId};
 use tracelift_core::{Const, Inst, Op, Payload, Schema, Trace, Value};
 
+use crate::collect::is_check;
 use crate::facts::Facts;
 use crate::statics::{Element, Object};
 
@@ -219,18 +220,23 @@ fn again(schema: &Schema, out: &Trace, inst: &Inst, written: &Written) -> Option
     repeats.then_some((copy, inst.result))
 }
 
-/// The short preamble: from the first `passed` of the label's arguments to all of them.
+/// The short preamble: from the first `passed` of the label's arguments to all of them. With `checks_may_go` it asks for no
+/// collection.
 pub(crate) fn short_preamble(
     out: &Trace,
     schema: &Schema,
     preamble: std::ops::Range<usize>,
     carried: &[Value],
     passed: usize,
+    checks_may_go: bool,
 ) -> Option<Trace> {
     let mut written = Written::default();
     let mut operations = Vec::new();
     for inst in out.insts[preamble].iter().rev() {
-        operations.extend(again(schema, out, inst, &written));
+        // Nothing was learned from these, and the loop makes its own if it needs them.
+        if !(checks_may_go && is_check(inst)) {
+            operations.extend(again(schema, out, inst, &written));
+        }
         written.note(schema, inst);
     }
     let mut short = Trace::new("short preamble");

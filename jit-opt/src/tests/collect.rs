@@ -90,3 +90,18 @@ fn nothing_relies_on_a_check_that_goes() {
     assert_eq!(with.matches("guard_false").count(), 2, "{with}");
     assert!(!with.contains("collect"), "{with}");
 }
+
+#[test]
+fn the_way_into_the_loop_asks_for_none_either() {
+    // The loop allocates and keeps its check; that the preamble's has passed is nothing that it relies on.
+    let schema = standard_schema();
+    let body = "i6 = int_mul(i0, 3)\np5 = try_call(test.boxed, a2, i6) @0\n";
+    let trace = parse_trace(&program(body, "i0, p1"), &schema).unwrap();
+    let short = |config| {
+        let peeled = optimize(&trace, &schema, &config).unwrap().peeled.expect("a loop");
+        print_trace(&peeled.short_preamble.expect("everything can be had again"), &schema)
+    };
+    let (with, without) = (short(Config::new()), short(promised("")));
+    assert!(with.contains(" collect") && !without.contains(" collect"), "{with}{without}");
+    assert!(with.contains("int_mul") && without.contains("int_mul"), "{with}{without}");
+}
