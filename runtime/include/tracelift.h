@@ -303,7 +303,9 @@ tl_value tl_item_count(tl_vm *vm, tl_layout layout, tl_value record);
 tl_value tl_get_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index);
 void tl_set_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index, tl_value value);
 void tl_put_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index, tl_value value);
-/* `key` is a constant; `size` and `entry` say where the host sees it now (size UINT32_MAX: no hint). */
+/* `key` is a constant; `size` and `entry` say where the host sees it now (size UINT32_MAX: no hint). An entry is removed by
+** setting it with the tag that the layout declares as absent, whatever other encodings of nothing the host has: where the next
+** key goes may depend on it, so that objects are made before. */
 tl_value tl_get_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value key, uint32_t size,
                     uint32_t entry);
 void tl_guard_key_absent(tl_vm *vm, tl_layout layout, tl_value record, tl_value key);

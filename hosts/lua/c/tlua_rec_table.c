@@ -162,7 +162,10 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
     tl_insert_key(vm, rec->schema.table, value.tag, t.value, key, value.value);
 }
 
-/* The guard on the old value's tag makes sure that the entry is present, and not nil. */
+/*
+** The guard on the old value's tag makes sure that the entry is present, and not nil. A nil takes it away, which the library must
+** know: the next new key may get its node. Both encodings of nil mean the same to Lua; the one that is declared as absent says so.
+*/
 static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value) {
   tl_vm *vm = rec->vm;
   if (!is_table(rec, t))
@@ -178,8 +181,9 @@ static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
     return;
   tl_value key = tl_const_ref(vm, name);
   uint32_t entry = node_index(h, slot);
+  tl_tag tag = novariant(value.tt) == LUA_TNIL ? rec->schema.tag_of[LUA_VEMPTY] : value.tag;
   tl_get_key(vm, rec->schema.table, old, t.value, key, h->lsizenode, entry);
-  tl_set_key(vm, rec->schema.table, value.tag, t.value, key, value.value, h->lsizenode, entry);
+  tl_set_key(vm, rec->schema.table, tag, t.value, key, value.value, h->lsizenode, entry);
 }
 
 /* Keys that are not written in the instruction: integers, and floats that stand for one. */
