@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tracelift_core::ir::ValueData;
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::schema::CellId;
+use tracelift_core::schema::{CellId, ClassSet, LayoutId};
 use tracelift_core::snapshot::{Pending, Source};
 use tracelift_core::{Const, Inst, Op, Payload, Schema, SnapId, Snapshot, Trace, Type, Value};
 
@@ -59,6 +59,9 @@ pub(crate) trait Pass {
 
     /// Told of a label that is not the entry: what the pass knows of earlier values is void.
     fn label(&mut self) {}
+
+    /// Told at a peeled loop's label what its iterations may write beyond what the preamble wrote.
+    fn loop_writes(&mut self, _writes: &ClassSet) {}
 }
 
 /// A pass in a chain, and how many committed instructions it was told of.
@@ -489,6 +492,24 @@ impl<'s> Driver<'s> {
     /// Tells all passes what was committed.
     pub fn catch_up(&mut self) {
         catch_up(&mut self.st, &mut self.chain);
+    }
+
+    /// Told that the loop of a peeled trace begins. An object that the first walk kept virtual may have to be made in the
+    /// loop; what its allocator writes (the collector's accounts, say) is not known from the preamble.
+    pub fn enter_loop(&mut self) {
+        let (schema, source) = (self.st.schema, self.st.source);
+        let mut layouts: Vec<LayoutId> = Vec::new();
+        for inst in &source.insts {
+            match inst.payload {
+                Payload::New { layout, .. } if !layouts.contains(&layout) => layouts.push(layout),
+                _ => {}
+            }
+        }
+        for func in layouts.into_iter().filter_map(|layout| schema.layout(layout).alloc) {
+            let effects = &schema.func(func).effects;
+            let writes = if effects.reenters { &ClassSet::All } else { &effects.writes };
+            self.chain.iter_mut().for_each(|slot| slot.pass.loop_writes(writes));
+        }
     }
 
     /// What the pass `virtuals` has behind it.

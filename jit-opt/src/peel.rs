@@ -17,6 +17,8 @@
 //! to 9). At the loop's end there must be virtual objects of the same shape, one for one, or the loop is not peeled;
 //! a virtual object where the label wants a real one is lifted before the jump.
 //!
+//! An object that is virtual in the preamble may have to be made in the loop: what its allocator writes is forgotten in between.
+//!
 //! During the second walk everything keeps its name, so that facts need no translation; at the end the second half is
 //! rewritten: carried values become the label's arguments, in instructions and in snapshots. Values that only unused
 //! operations need are not carried.
@@ -225,6 +227,7 @@ impl Peeling<'_> {
         st.names = Some(names_of_copy(st.source));
         st.first_walk = st.out.values.len();
         st.passed = self.entry.carried.iter().copied().collect();
+        self.driver.enter_loop();
         self.driver.walk(1..last)?;
         self.driver.catch_up();
         self.driver.st.current = last as u32;

@@ -286,6 +286,10 @@ impl Pass for Heap {
         self.fresh.clear();
         self.owner.clear();
     }
+
+    fn loop_writes(&mut self, writes: &ClassSet) {
+        self.forget(writes);
+    }
 }
 
 /// What a load or store accesses. `get` and `set` of a field come here only where record operations are kept; there

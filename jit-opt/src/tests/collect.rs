@@ -1,5 +1,6 @@
 //! Checks for a collection: where they go, and where they must stay.
 
+use tracelift_core::schema::ClassSet;
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::{parse_trace, print_trace};
 use tracelift_core::verify::{verify, Mode};
@@ -104,4 +105,34 @@ fn the_way_into_the_loop_asks_for_none_either() {
     let (with, without) = (short(Config::new()), short(promised("")));
     assert!(with.contains(" collect") && !without.contains(" collect"), "{with}{without}");
     assert!(with.contains("int_mul") && without.contains("int_mul"), "{with}{without}");
+}
+
+#[test]
+fn a_loop_that_makes_what_the_preamble_did_not_reads_the_debt_anew() {
+    // The older object comes from outside in the first iteration only, so that the loop makes each for the next.
+    let mut schema = standard_schema();
+    let debt = schema.alias_class("context.debt");
+    let boxed = schema.find_layout("BoxedInteger").unwrap();
+    let alloc = schema.layout(boxed).alloc.unwrap();
+    schema.func_mut(alloc).effects.writes = ClassSet::of(vec![debt]);
+    let input = "L0(i0, p1, p2):
+a2 = context()
+i3 = load(a2, context.interrupt)
+@0 = frame(words 1 2)[0: int i0, 1: ref p1, 2: ref p2]
+guard_false(i3) @0 interrupt
+i4 = load(a2, context.debt)
+guard_false(i4) @0 collect
+p5 = new(BoxedInteger) @0
+set(p5, intval, i0)
+i9 = int_add(i0, 1)
+jump(L0, i9, p2, p5)
+";
+    let trace = parse_trace(input, &schema).unwrap();
+    let optimized = optimize(&trace, &schema, &promised("")).unwrap();
+    let text = print_trace(&optimized.trace, &schema);
+    let lines: Vec<&str> = text.lines().collect();
+    let label = lines.iter().rposition(|line| line.starts_with('L')).unwrap();
+    let body = lines[label..].join("\n");
+    assert!(label > 0 && body.contains("world.alloc"), "{text}");
+    assert!(body.contains("context.debt") && body.contains(" collect"), "{text}");
 }
