@@ -51,7 +51,7 @@ pub const FRAME_SLOTS: u32 = 64;
 
 /// The cells at the context pointer that traces may read and write; everything behind them belongs to the world.
 #[repr(C)]
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ContextCells {
     /// Not 0 when the host wants compiled code to stop (exit kind `interrupt`).
     pub interrupt: u64,

@@ -11,8 +11,9 @@
 //!
 //! Example: after a run that wrote 5 in one world and 6 in the other, the difference reads `b1.intval: 5 vs 6`.
 
-use std::collections::HashMap;
 use std::fmt;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{BlockKind, Context, ContextCells, World};
 use crate::schema::{Cell, CellId, Element, Layout, LayoutId, Schema};
@@ -36,7 +37,7 @@ impl std::error::Error for Difference {}
 pub struct Comparison<'a> {
     left: &'a World,
     right: &'a World,
-    schema: std::sync::Arc<Schema>,
+    schema: &'a Schema,
     forward: HashMap<u64, u64>,
     backward: HashMap<u64, u64>,
     /// Pairs of objects still to be walked, with the path on which they were found.
@@ -73,9 +74,9 @@ impl<'a> Comparison<'a> {
         let mut walk = Comparison {
             left,
             right,
-            schema: left.schema(),
-            forward: HashMap::new(),
-            backward: HashMap::new(),
+            schema: &left.inner().schema,
+            forward: HashMap::default(),
+            backward: HashMap::default(),
             queue: Vec::new(),
         };
         if left.object_count() != right.object_count() {
@@ -165,7 +166,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn cell(&mut self, l: u64, r: u64, cell: CellId, path: &str) -> Compared {
-        let schema = self.schema.clone();
+        let schema = self.schema;
         let cell = schema.cell(cell);
         let (a, b) = (self.left.load_cell(l, cell), self.right.load_cell(r, cell));
         let path = format_args!("{path}.{}", cell.name);
@@ -176,9 +177,9 @@ impl<'a> Comparison<'a> {
     }
 
     fn record(&mut self, id: LayoutId, l: u64, r: u64, path: &str) -> Compared {
-        let schema = self.schema.clone();
+        let schema = self.schema;
         let layout = schema.layout(id);
-        let cells = described(&schema, layout);
+        let cells = described(schema, layout);
         for &cell in &cells {
             self.cell(l, r, cell, path)?;
         }
@@ -226,15 +227,22 @@ impl<'a> Comparison<'a> {
 
     /// The bytes that no described cell covers: whole words may be addresses, the rest is compared as it is.
     fn raw(&mut self, l: u64, r: u64, size: u32, cells: &[CellId], path: &str) -> Compared {
-        let schema = self.schema.clone();
+        let schema = self.schema;
         let covered = |from: u32, to: u32| {
             cells.iter().map(|&id| schema.cell(id)).any(|cell| {
                 let start = cell.offset as i64;
                 start < to as i64 && start + cell.width as i64 > from as i64
             })
         };
+        let heaps = (&self.left.inner().heap, &self.right.inner().heap);
+        let words = heaps.0.words(l, size as usize).zip(heaps.1.words(r, size as usize));
+        let same = |at: usize| words.is_some_and(|(a, b)| a[at / 8] == b[at / 8]);
         let mut at = 0;
         while at < size {
+            if at % 8 == 0 && at + 8 <= size && same(at as usize) {
+                at += 8;
+                continue;
+            }
             // Words that described cells fill are the common case.
             let fills = |cell: &Cell| cell.width == 8 && cell.offset as u32 == at;
             if cells.iter().any(|&id| fills(schema.cell(id))) {

@@ -102,6 +102,16 @@ impl Heap {
             .is_some_and(|(start, block)| !block.retired && (address - start) as usize + width <= block.size)
     }
 
+    /// The first `size` bytes of the block that starts there, as words; none if it has not so many or is retired.
+    pub(crate) fn words(&self, start: u64, size: usize) -> Option<&[u64]> {
+        let (at, block) = self.find(start)?;
+        if at != start || block.retired || size > block.size {
+            return None;
+        }
+        // SAFETY: the block is ours, aligned to 16, and no shorter than this.
+        Some(unsafe { std::slice::from_raw_parts(start as usize as *const u64, size / 8) })
+    }
+
     /// Remembers what every block holds.
     pub(crate) fn save(&mut self) {
         for (&address, block) in self.starts.iter().zip(&mut self.blocks) {
