@@ -25,6 +25,7 @@
 
 mod calls;
 mod delayed;
+mod folds;
 mod graphs;
 mod guards;
 mod loops;

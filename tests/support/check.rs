@@ -11,21 +11,25 @@
 use std::sync::Arc;
 
 use tracelift_core::eval::{compare_outcomes, finish_types, End, Evaluator, Limits, Outcome};
+use tracelift_core::snapshot::Snapshot;
 use tracelift_core::testgen::{shrink, Case, MAX_ITERATIONS};
 use tracelift_core::text;
 use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::{ContextCells, World};
 use tracelift_core::world_spec::SpecValue;
-use tracelift_core::{ExitKind, Op, Schema, Trace, Type};
-use tracelift_opt::{optimize, Config, Optimized, PASSES};
+use tracelift_core::{ExitKind, LabelId, Op, Schema, Trace, Type};
+use tracelift_opt::{optimize, Config, Optimized, Peeled, PASSES};
 
-use super::coverage::{Coverage, ExitCounts};
+use super::coverage::{loop_length, Coverage, ExitCounts};
 use super::crash;
 use super::machine::{Code, Machine};
 
 /// Guard executions that are forced in the evaluator and in machine code, per configuration: in the first one (all
 /// passes on), and in each other one.
 const FORCED: [u64; 2] = [400, 12];
+
+/// The name of the first configuration.
+const ALL_PASSES: &str = "all passes";
 
 /// What is wrong with a case.
 #[derive(Debug)]
@@ -69,7 +73,7 @@ pub struct Checker {
 impl Checker {
     /// A checker over this schema.
     pub fn new(schema: &Arc<Schema>) -> Checker {
-        let mut configs = vec![("all passes".to_string(), Config::new())];
+        let mut configs = vec![(ALL_PASSES.to_string(), Config::new())];
         let optional = PASSES.iter().filter(|pass| pass.optional).map(|pass| format!("-{}", pass.name));
         for off in optional.chain(["-all".to_string()]) {
             let config = Config::parse(&off).expect("names of optional passes");
@@ -115,9 +119,33 @@ impl Checker {
         verified(&case.trace, &self.schema, Mode::Recorded).map_err(|what| failure(what, None))?;
         let mut runs = Runs::new(case, &self.schema);
         runs.recorded(&mut self.coverage).map_err(|what| failure(what, None))?;
+        let mut tried: Vec<Trace> = Vec::new();
+        let mut all_passes: Option<(Trace, Option<Peeled>)> = None;
         for (index, (name, config)) in self.configs.iter().enumerate() {
             let optimized = optimize(&case.trace, &self.schema, config)
                 .map_err(|error| failure(format!("{name}: {error}"), None))?;
+            for (rule, count) in &optimized.report.rules {
+                *self.coverage.rules.entry(rule.to_string()).or_default() += count;
+            }
+            match (name.as_str(), &all_passes) {
+                ("-peel", Some((with_peeling, peeled))) if is_loop(&case.trace) => {
+                    let lengths = [&optimized.trace, with_peeling].map(loop_length);
+                    if lengths[1] > lengths[0] {
+                        let what = format!("a loop of {} operations, peeled of {}", lengths[0], lengths[1]);
+                        return Err(failure(what, Some(with_peeling)));
+                    }
+                    self.coverage.count_peeling(lengths, peeled.as_ref());
+                }
+                (ALL_PASSES, _) => all_passes = Some((optimized.trace.clone(), optimized.peeled.clone())),
+                _ => {}
+            }
+            // The same trace has the same resume data and code: nothing new would be seen.
+            if tried.contains(&optimized.trace) {
+                self.coverage.forms[1] += 1;
+                continue;
+            }
+            self.coverage.forms[0] += 1;
+            tried.push(optimized.trace.clone());
             verified(&optimized.trace, &self.schema, Mode::Expanded)
                 .map_err(|what| failure(format!("{name}: {what}"), Some(&optimized.trace)))?;
             let machine = &mut self.machines[(case.seed % 2) as usize];
@@ -127,6 +155,7 @@ impl Checker {
                 coverage: &mut self.coverage,
                 optimized: &optimized,
                 code: None,
+                is_first: index == 0,
                 forced: FORCED[(index > 0) as usize],
                 rng: tracelift_core::testgen::Rng::new(case.seed ^ index as u64),
             };
@@ -135,9 +164,6 @@ impl Checker {
                 machine.free(code);
             }
             checked.map_err(|what| failure(format!("{name}: {what}"), Some(&optimized.trace)))?;
-            for (rule, count) in &optimized.report.rules {
-                *self.coverage.rules.entry(rule.to_string()).or_default() += count;
-            }
         }
         self.coverage.traces += 1;
         round_trip(case, &self.schema).map_err(|what| failure(what, None))
@@ -189,6 +215,12 @@ fn round_trip(case: &Case, schema: &Schema) -> Result<(), String> {
     }
 }
 
+/// Whether the trace is one loop around its entry label, which can be peeled.
+fn is_loop(trace: &Trace) -> bool {
+    let last = trace.insts.last().expect("a trace has instructions");
+    last.op == Op::Jump && last.label() == Some(LabelId(0)) && trace.labels.len() == 1
+}
+
 /// What the verifier says of a trace.
 fn verified(trace: &Trace, schema: &Schema, mode: Mode) -> Result<(), String> {
     match verify(trace, schema, mode).first() {
@@ -208,6 +240,9 @@ fn count_exit(exits: &mut ExitCounts, trace: &Trace, end: &End) {
     }
 }
 
+/// Snapshot and iteration at which the reference stops (if it does not run to its end), and the context's cells.
+type Stop = (Option<(u32, u64)>, ContextCells);
+
 /// The worlds of a case and the reference runs in them.
 struct Runs<'a> {
     case: &'a Case,
@@ -221,6 +256,10 @@ struct Runs<'a> {
     real: World,
     /// How the recorded trace ends by itself.
     end: Option<Outcome>,
+    /// How many objects it makes until then.
+    made: u64,
+    /// Where the reference's world is.
+    referred: Option<(Stop, Outcome)>,
 }
 
 impl<'a> Runs<'a> {
@@ -228,7 +267,17 @@ impl<'a> Runs<'a> {
         let world = || World::build(&case.spec, schema);
         let (reference, other, real) = (world(), world(), world());
         let finish = finish_types(&case.trace);
-        Runs { case, schema: schema.clone(), finish, reference, other, real, end: None }
+        Runs {
+            case,
+            schema: schema.clone(),
+            finish,
+            reference,
+            other,
+            real,
+            end: None,
+            made: 0,
+            referred: None,
+        }
     }
 
     fn limits(variation: Variation) -> Limits {
@@ -252,13 +301,19 @@ impl<'a> Runs<'a> {
 
     /// Runs the reference to where `left` was left.
     fn refer(&mut self, left: &Outcome, variation: Variation) -> Result<Outcome, String> {
-        self.reference.reset();
-        self.reference.set_context_cells(variation.cells);
-        let inputs = self.case.enter(&mut self.reference);
         let stop_at = match left.end {
             End::Finish(_) => None,
             _ => Some((left.origin.ok_or("an exit without a snapshot")?, left.iteration)),
         };
+        // Guards that follow one another often leave to the same place.
+        if let Some((_, outcome)) = self.referred.as_ref().filter(|(at, _)| *at == (stop_at, variation.cells))
+        {
+            return Ok(outcome.clone());
+        }
+        self.referred = None;
+        self.reference.reset();
+        self.reference.set_context_cells(variation.cells);
+        let inputs = self.case.enter(&mut self.reference);
         let limits = Limits { stop_at, force_guard: None, ..Self::limits(variation) };
         let outcome = Evaluator::new(&self.case.trace, &self.schema)
             .run(&mut self.reference, &inputs, limits)
@@ -268,6 +323,7 @@ impl<'a> Runs<'a> {
             _ => outcome.end == End::Stopped,
         };
         if fits {
+            self.referred = Some(((stop_at, variation.cells), outcome.clone()));
             return Ok(outcome);
         }
         let (s, n) = (left.origin, left.iteration);
@@ -284,6 +340,7 @@ impl<'a> Runs<'a> {
         let free = self.evaluate(&case.trace, Variation::default())?;
         Coverage::count_ops(&mut coverage.recorded_ops, &free);
         let guards = free.guards_executed;
+        self.made = self.other.allocations();
         self.end = Some(free);
         for force in std::iter::once(None).chain((1..=guards.min(FORCED[0])).map(Some)) {
             let variation = Variation { force, ..Variation::default() };
@@ -304,6 +361,8 @@ struct Way<'r, 'a> {
     coverage: &'r mut Coverage,
     optimized: &'r Optimized,
     code: Option<Code>,
+    /// Whether it is the form with all passes.
+    is_first: bool,
     forced: u64,
     rng: tracelift_core::testgen::Rng,
 }
@@ -315,8 +374,16 @@ impl Way<'_, '_> {
         Coverage::count_ops(&mut self.coverage.optimized_ops, &free);
         self.coverage.free_runs += 1;
         let end = self.runs.end.as_ref().expect("the recorded trace ran");
-        self.coverage.same_exit += ((end.origin, end.iteration) == (free.origin, free.iteration)) as u64;
+        let is_same = (end.origin, end.iteration) == (free.origin, free.iteration);
+        self.coverage.same_exit += is_same as u64;
         let runs = &*self.runs;
+        if self.is_first && is_same {
+            let recorded = runs.made;
+            let lifted = self.snapshot_at(&free).map_or(0, |snapshot| snapshot.virtuals.len() as u64);
+            let optimized = runs.other.allocations() - lifted;
+            let [one, other] = &mut self.coverage.objects_made;
+            (*one, *other) = (*one + recorded, *other + optimized);
+        }
         self.code = Some(self.machine.compile(self.optimized, &runs.schema, &runs.real)?);
         self.both(Variation::default())?;
         let guards = free.guards_executed;
@@ -333,6 +400,13 @@ impl Way<'_, '_> {
         let interrupt = ContextCells { interrupt: 1, ..ContextCells::default() };
         self.both(Variation { cells: interrupt, ..Variation::default() })?;
         self.both(Variation { cells: ContextCells { debt: 1, ..interrupt }, ..Variation::default() })
+    }
+
+    /// The snapshot of the exit that the optimized trace was left by.
+    fn snapshot_at(&self, left: &Outcome) -> Option<&Snapshot> {
+        let End::Exit { number, .. } = left.end else { return None };
+        let (_, inst) = self.optimized.trace.exits().nth(number as usize)?;
+        inst.snap.map(|snap| &self.optimized.trace.snapshots[snap.index()])
     }
 
     /// Runs the optimized trace in the evaluator and compares; where it was left, and the reference there.
@@ -369,9 +443,9 @@ impl Way<'_, '_> {
             _ => End::Exit { number: left.exit, kind: inst.exit },
         };
         count_exit(&mut self.coverage.machine_exits, trace, &end);
-        let lifts = inst.snap.map(|snap| &trace.snapshots[snap.index()]);
-        self.coverage.lifting_exits +=
-            lifts.is_some_and(|s| !s.virtuals.is_empty() || !s.pending.is_empty()) as u64;
+        if let Some(snap) = inst.snap {
+            self.coverage.count_lifted(&trace.snapshots[snap.index()]);
+        }
         let same_way = match (&end, &expected.end) {
             (End::Finish(_), End::Finish(_)) => true,
             (end, expected) => end == expected,

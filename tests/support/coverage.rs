@@ -1,8 +1,9 @@
 //! What the random traces have covered, as counts and as a table.
 //!
 //! Problem: a green differential run means nothing if the interesting things never happened. Design: count executions
-//! per op and exits per op and kind, for the recorded traces, the optimized ones and machine code; the test fails if
-//! something that must come never came. Invariant: a count is made where the thing happened, never where it was planned.
+//! per op and exits per op and kind, for the recorded traces, the optimized ones and machine code, what exits of machine
+//! code lift, what peeling made of loops, and rewrites; the test fails if something that must come never came.
+//! Invariant: a count is made where the thing happened, never where it was planned.
 //!
 //! Example: `no machine code was left by try_call` fails a run of 2,000 traces.
 
@@ -11,10 +12,45 @@ use std::fmt::Write;
 
 use tracelift_core::eval::Outcome;
 use tracelift_core::ops::Flags;
-use tracelift_core::{ExitKind, Op};
+use tracelift_core::snapshot::{Snapshot, Source, Virtual};
+use tracelift_core::{ExitKind, Op, Trace};
+use tracelift_opt::{rule_names, CarriedKey, Peeled};
 
 /// By which op, and of which kind, an exit was.
 pub type ExitCounts = BTreeMap<(Op, ExitKind), u64>;
+
+/// What machine code's exits lifted, and what peeling did, by what it is.
+pub type Counts = BTreeMap<&'static str, u64>;
+
+/// What must be lifted by some exit of machine code.
+const LIFTED: &[&str] = &[
+    "exits that lift",
+    "objects",
+    "objects with fields",
+    "objects with items",
+    "objects with entries",
+    "objects with room that is not used",
+    "objects that hold objects",
+    "objects that hold themselves",
+    "objects in a longer circle",
+    "objects in two places",
+    "stores that waited",
+    "stores that waited for one object",
+];
+
+/// So many traces must fire every rule.
+const MANY: u64 = 10_000;
+
+/// What must come of peeling.
+const PEELING: &[&str] = &[
+    "loops peeled",
+    "loops not peeled",
+    "loops with virtual objects at the label",
+    "arguments carried",
+    "arguments carried from expansions",
+    "loops with a short preamble",
+    "loops without a short preamble",
+];
 
 /// Counts of one thread; several are added up.
 #[derive(Clone, Debug, Default)]
@@ -31,14 +67,56 @@ pub struct Coverage {
     pub optimized_exits: ExitCounts,
     /// See `recorded_exits`.
     pub machine_exits: ExitCounts,
+    /// Optimized forms that were run, and those that were the same as one before.
+    pub forms: [u64; 2],
     /// Unforced runs of optimized traces, and how many of them left where the recorded trace does.
     pub free_runs: u64,
     /// See `free_runs`.
     pub same_exit: u64,
-    /// Exits that lifted virtual objects or made pending stores.
-    pub lifting_exits: u64,
+    /// See [`LIFTED`].
+    pub lifted: Counts,
+    /// See [`PEELING`].
+    pub peeling: Counts,
+    /// Operations of loops that were peeled: without peeling, and with it.
+    pub loop_ops: [u64; 2],
+    /// Objects that unforced runs made until they were left in the same place: by recorded traces, and by those
+    /// optimized with all passes.
+    pub objects_made: [u64; 2],
     /// Rewrites by name.
     pub rules: BTreeMap<String, u64>,
+}
+
+/// Whether an object holds another.
+fn holds(object: &Virtual, number: u32) -> bool {
+    parts(object).any(|source| source == Source::Virtual(number))
+}
+
+fn parts(object: &Virtual) -> impl Iterator<Item = Source> + '_ {
+    let fields = object.fields.iter().map(|&(_, source)| source);
+    let items = object.item_values.iter().map(|&(_, _, source)| source);
+    fields.chain(items).chain(object.entries.iter().map(|&(_, _, source)| source))
+}
+
+/// Whether an object can be reached from itself by way of others.
+fn in_circle(virtuals: &[Virtual], number: usize) -> bool {
+    let (mut seen, mut todo) = (vec![false; virtuals.len()], vec![number]);
+    while let Some(at) = todo.pop() {
+        for source in parts(&virtuals[at]) {
+            match source {
+                Source::Virtual(next) if next as usize == number && at != number => return true,
+                Source::Virtual(next) if !std::mem::replace(&mut seen[next as usize], true) => {
+                    todo.push(next as usize);
+                }
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+/// The operations between the last label and the end.
+pub fn loop_length(trace: &Trace) -> u64 {
+    trace.insts.iter().rev().take_while(|inst| inst.op != Op::Label).count() as u64
 }
 
 fn add<K: Ord + Clone>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
@@ -53,7 +131,15 @@ impl Coverage {
         self.traces += other.traces;
         self.free_runs += other.free_runs;
         self.same_exit += other.same_exit;
-        self.lifting_exits += other.lifting_exits;
+        for (to, from) in [
+            (&mut self.loop_ops, other.loop_ops),
+            (&mut self.objects_made, other.objects_made),
+            (&mut self.forms, other.forms),
+        ] {
+            (to[0], to[1]) = (to[0] + from[0], to[1] + from[1]);
+        }
+        add(&mut self.lifted, &other.lifted);
+        add(&mut self.peeling, &other.peeling);
         add(&mut self.recorded_ops, &other.recorded_ops);
         add(&mut self.optimized_ops, &other.optimized_ops);
         add(&mut self.recorded_exits, &other.recorded_exits);
@@ -67,6 +153,58 @@ impl Coverage {
         for (&op, &count) in Op::ALL.iter().zip(&outcome.op_counts).filter(|(_, &count)| count > 0) {
             *ops.entry(op).or_default() += count;
         }
+    }
+
+    /// Counts what an exit of machine code lifted.
+    pub fn count_lifted(&mut self, snapshot: &Snapshot) {
+        let (virtuals, pending) = (&snapshot.virtuals, &snapshot.pending);
+        if virtuals.is_empty() && pending.is_empty() {
+            return;
+        }
+        let mut count = |what: &'static str, number: usize| {
+            *self.lifted.entry(what).or_default() += number as u64;
+        };
+        count("exits that lift", 1);
+        count("stores that waited", pending.len());
+        let slots = || snapshot.frames.iter().flat_map(|frame| &frame.slots).map(|slot| slot.source);
+        for (number, object) in virtuals.iter().enumerate() {
+            let own = Source::Virtual(number as u32);
+            let uses = virtuals.iter().flat_map(parts).chain(slots()).filter(|&source| source == own).count();
+            let waiting = pending.iter().filter(|pending| pending.source == own).count();
+            let unused = object.items as usize > object.item_values.len()
+                || object.keys as usize > object.entries.len();
+            count("objects", 1);
+            count("objects with fields", !object.fields.is_empty() as usize);
+            count("objects with items", !object.item_values.is_empty() as usize);
+            count("objects with entries", !object.entries.is_empty() as usize);
+            count("objects with room that is not used", unused as usize);
+            count(
+                "objects that hold objects",
+                parts(object).any(|s| matches!(s, Source::Virtual(_))) as usize,
+            );
+            count("objects that hold themselves", holds(object, number as u32) as usize);
+            count("objects in a longer circle", in_circle(virtuals, number) as usize);
+            count("objects in two places", (uses + waiting > 1) as usize);
+            count("stores that waited for one object", if waiting > 1 { waiting } else { 0 });
+        }
+    }
+
+    /// Counts what became of a loop: its length without peeling and with it, and what its label takes.
+    pub fn count_peeling(&mut self, lengths: [u64; 2], peeled: Option<&Peeled>) {
+        let mut count = |what: &'static str, number: usize| {
+            *self.peeling.entry(what).or_default() += number as u64;
+        };
+        let Some(peeled) = peeled else { return count("loops not peeled", 1) };
+        let carried = &peeled.args[peeled.passed..];
+        let expanded = |key: &&CarriedKey| matches!(key, CarriedKey::Expanded { .. });
+        count("loops peeled", 1);
+        count("loops that became shorter", (lengths[1] < lengths[0]) as usize);
+        count("loops with virtual objects at the label", !peeled.state.objects.is_empty() as usize);
+        count("arguments carried", carried.len());
+        count("arguments carried from expansions", carried.iter().filter(expanded).count());
+        let is_short = peeled.short_preamble.is_some();
+        count(if is_short { "loops with a short preamble" } else { "loops without a short preamble" }, 1);
+        self.loop_ops = [self.loop_ops[0] + lengths[0], self.loop_ops[1] + lengths[1]];
     }
 
     /// What must come in enough random traces and did not.
@@ -93,6 +231,20 @@ impl Coverage {
                 missing.push(format!("no machine code was left by an exit of kind {}", kind.name()));
             }
         }
+        for (counts, demanded) in [(&self.lifted, LIFTED), (&self.peeling, PEELING)] {
+            let never = |what: &&&str| counts.get(**what).is_none_or(|&count| count == 0);
+            missing.extend(demanded.iter().filter(never).map(|what| format!("no {what}")));
+        }
+        if self.objects_made[1] >= self.objects_made[0] {
+            missing.push("no object was saved".into());
+        }
+        if self.loop_ops[1] >= self.loop_ops[0] {
+            missing.push("peeling made no loop shorter".into());
+        }
+        // Some rules want operands that come together once in a thousand traces.
+        let silent = if self.traces >= MANY { rule_names() } else { Vec::new() };
+        let silent = silent.into_iter().filter(|rule| !self.rules.contains_key(*rule));
+        missing.extend(silent.map(|rule| format!("no rewrite {rule}")));
         missing
     }
 
@@ -104,8 +256,8 @@ impl Coverage {
         };
         let _ = writeln!(
             out,
-            "{} traces, {} of {} unforced runs left where the recorded trace does, {} exits lifted",
-            self.traces, self.same_exit, self.free_runs, self.lifting_exits
+            "{} traces, {} optimized forms ({} more were the same), {} of {} unforced runs left where the recorded trace does",
+            self.traces, self.forms[0], self.forms[1], self.same_exit, self.free_runs
         );
         let _ = writeln!(
             out,
@@ -142,6 +294,15 @@ impl Coverage {
                 of(&self.machine_exits)
             );
         }
+        let list = |counts: &Counts| -> String {
+            counts.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
+        };
+        let _ = writeln!(out, "lifted by machine code: {}", list(&self.lifted));
+        let [recorded, optimized] = self.objects_made;
+        let _ = writeln!(out, "objects made by recorded traces {recorded}, by optimized ones {optimized}");
+        let _ = writeln!(out, "peeling: {}", list(&self.peeling));
+        let [plain, peeled] = self.loop_ops;
+        let _ = writeln!(out, "operations of loops that were peeled: {plain} without, {peeled} with peeling");
         let rules: Vec<String> = self.rules.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
         let _ = writeln!(out, "rewrites: {}", rules.join(", "));
         out

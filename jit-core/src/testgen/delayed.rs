@@ -28,7 +28,24 @@ impl Generator {
     pub(super) fn delayed(&mut self) -> Made {
         let node = self.fresh_one()?;
         let place = self.place()?;
+        let was_null = self.rng.one_in(5);
+        if was_null {
+            // Whoever does not see the store sees that nothing is there.
+            let null = self.trace.const_ref(0);
+            self.put(place, null)?;
+        }
         self.put(place, node)?;
+        if was_null && self.rng.chance(60) {
+            self.look(place)?;
+        }
+        if let (Place::Field(old, field), true) = (place, self.rng.one_in(3)) {
+            // Another one to the same place, by another name; then the first name reads.
+            if let Some(twin) = self.twin(old) {
+                let other = self.empty(self.layout("Pair"), 0, 0)?;
+                self.put(Place::Field(twin, field), other)?;
+                self.take(place)?;
+            }
+        }
         for _ in 0..self.rng.below(6) {
             let _ = self.behind(place, node);
         }
@@ -73,7 +90,10 @@ impl Generator {
             return self.buffer_address(4, 2).map(Place::Raw);
         };
         let layout = self.class_of(old).ok_or(Refused)?;
-        let other = self.old_one(layout)?;
+        let other = match self.twin(old).filter(|_| self.rng.chance(60)) {
+            Some(twin) => twin,
+            None => self.old_one(layout)?,
+        };
         let fields = self.schema.layout(layout).fields.clone();
         let is_other = self.rng.chance(25);
         Ok(match place {
@@ -83,6 +103,27 @@ impl Generator {
             Place::Key(_, key) => Place::Key(other, key),
             _ => Place::Items(other),
         })
+    }
+
+    /// Another value of the trace that is the same object now.
+    fn twin(&mut self, old: Value) -> Option<Value> {
+        let (bits, class) = (self.shadow(old)?, self.class_of(old)?);
+        let is_twin = |value: Value| value != old && self.shadow(value) == Some(bits);
+        let refs = self.vars.iter().filter(|var| var.ty == Type::Ref).map(|var| var.value);
+        let twins: Vec<Value> = refs.filter(|&value| is_twin(value)).collect();
+        let twin = (!twins.is_empty()).then(|| *self.rng.pick(&twins))?;
+        self.prove_class(twin, class).ok()?;
+        Some(twin)
+    }
+
+    /// A call that reads what was stored.
+    fn look(&mut self, place: Place) -> Made {
+        match place {
+            Place::Field(old, _) if self.class_of(old) == Some(self.layout("Pair")) => {
+                self.call_with(Op::Call, "test.look", &[old]).map(|_| ())
+            }
+            _ => self.call(),
+        }
     }
 
     /// Stores a reference there.
@@ -156,6 +197,7 @@ impl Generator {
             9 | 10 => self.write_part(node, None),
             11 => self.read_part(node).map(|_| ()),
             12 => self.escape(node),
+            _ if self.rng.chance(60) => self.look(place),
             _ => self.call(),
         }
     }

@@ -46,6 +46,9 @@ impl Generator {
             }
         }
         self.body(length);
+        if self.rng.one_in(30) {
+            let _ = self.excluded();
+        }
         if self.rng.one_in(80) {
             let _ = self.emit(Inst::new(Op::GuardAlwaysFails, &[]));
         }
@@ -83,6 +86,9 @@ impl Generator {
             if self.rng.chance(80) {
                 *input = SpecValue::Object(*self.rng.pick(&objects));
             }
+        }
+        if refs > 1 && self.rng.one_in(4) {
+            inputs[2] = inputs[1];
         }
         if self.rng.chance(30) {
             for (slot, &ty) in types.iter().enumerate() {
@@ -182,10 +188,12 @@ impl Generator {
                 self.give_home(source);
                 Ok(())
             }
-            6..=9 => self.foldable(),
+            6..=8 => self.foldable(),
+            9 => self.pair(),
             10 => self.graph(),
             11 => self.delayed(),
-            12..=15 => self.again(),
+            12 => self.pair(),
+            13..=15 => self.again(),
             16..=18 => self.guard_again(),
             19..=26 => self.guard_condition(),
             27..=52 => {
