@@ -151,16 +151,16 @@ static int describe_tags (tl_vm *vm, TluaSchema *schema) {
 /* --- frames, closures, upvalues --- */
 
 static int describe_frames (tl_vm *vm, TluaSchema *schema) {
-  /* words: resume pc, function slot, wanted results, call status */
   if (tl_set_slots(vm, sizeof(StackValue), offsetof(TValue, value_), offsetof(TValue, tt_), 1) != TL_OK
-      || tl_set_frame_words(vm, 4) != TL_OK)
+      || tl_set_frame_words(vm, TLUA_WORDS) != TL_OK)
     return 0;
   schema->hookmask = number_cell(vm, "thread.hookmask", offsetof(lua_State, hookmask), sizeof(l_signalT), "thread.hookmask", TL_VOLATILE);
   /* The function of a frame lies below its base and is never assigned. */
   schema->function = tl_add_cell(vm, "frame.function", -(int32_t)sizeof(StackValue), 8, TL_REF,
                                  tl_alias_class(vm, "frame.function"), TL_IMMUTABLE);
+  schema->prototype = pointer_cell(vm, "closure.prototype", offsetof(LClosure, p), TL_ADDR, "closure.prototype", TL_IMMUTABLE);
   schema->marked = number_cell(vm, "object.marked", offsetof(GCObject, marked), 1, "object.marked", 0);
-  return schema->hookmask != 0 && schema->function != 0 && schema->marked != 0;
+  return schema->hookmask != 0 && schema->function != 0 && schema->prototype != 0 && schema->marked != 0;
 }
 
 static int describe_upvalues (tl_vm *vm, TluaSchema *schema) {

@@ -25,9 +25,6 @@
 #include "ldo.h"
 #include "lgc.h"
 
-/* Words of a frame. */
-enum { WORD_PC, WORD_FUNCTION, WORD_RESULTS, WORD_STATUS, WORDS };
-
 static TluaRecorder *recorder_of (lua_State *L) {
   return (TluaRecorder *)L->jit->engine_state;
 }
@@ -90,13 +87,12 @@ static int secure_stack (lua_State *L, CallInfo *ci, uint32_t slots) {
 static void collect (lua_State *L, CallInfo *ci) {
   if (isIT(*ci->u.l.savedpc))
     return;  /* it needs the top that the instruction before it has left */
-  L->top.p = ci->top.p;
   luaC_checkGC(L);
 }
 
 static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run) {
   tl_exit_info info;
-  if (run->frames > 0 || !secure_stack(L, ci, run->stack_slots))
+  if (!tlua_rec_secure_frames(L, ci, run->frames) || !secure_stack(L, ci, run->stack_slots))
     return;
   void *base = ci->func.p + 1;
   uint64_t left = run->code(L, base);
@@ -105,17 +101,17 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const t
   rec->is_exiting = 0;
   if (info.kind == TL_EXIT_REFUSED)
     return;
-  lua_assert(info.nframes == 1 && L->ci == ci);
-  ci->u.l.savedpc = (const Instruction *)(uintptr_t)info.frames[0].words[WORD_PC];
-  collect(L, ci);
+  lua_assert(L->ci == ci);
+  collect(L, tlua_rec_rebuild(L, ci, &info));
 }
 
 /* --- recording --- */
 
 static void forget_recording (TluaRecorder *rec) {
   rec->thread = NULL;
-  rec->ci = NULL;
+  rec->ci = rec->entry = NULL;
   rec->p = NULL;
+  rec->depth = 0;
 }
 
 /* Gives the recording up and takes the hooks off. */
@@ -162,8 +158,12 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK)
     return;
   rec->thread = L;
-  rec->ci = ci;
+  rec->ci = rec->entry = ci;
   rec->p = ci_func(ci)->p;
+  memset(&rec->frames[0], 0, sizeof rec->frames[0]);
+  rec->frames[0].p = rec->p;
+  rec->depth = 0;
+  rec->is_calling = 0;
   rec->head = rec->next = pc;
   rec->last = last_of_loop(rec->p, pc);
   rec->makes_tables = makes_tables(pc, rec->last);
@@ -185,16 +185,40 @@ static void on_swallowed (lua_State *L, uint32_t *counter) {
   tl_tick(recorder_of(L)->vm, counter);
 }
 
+/* An open instruction uses the registers from A up to the top, which no analysis knows. Returns the top's register. */
+static int open_registers (TluaRecorder *rec, const lu_byte *live) {
+  int top = (int)(rec->thread->top.p - rec->base);
+  if (top >= 8 * (int)sizeof rec->row) {
+    tlua_rec_give_up(rec, "too many values in a call");
+    return 0;
+  }
+  memset(rec->row, 0, sizeof rec->row);
+  memcpy(rec->row, live, (size_t)(rec->p->maxstacksize + 7) / 8);
+  for (int r = GETARG_A(*rec->pc); r < top; r++)
+    rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
+  return top;
+}
+
 /* Says what the interpreter goes on with if a guard of this instruction fails. */
 void tlua_rec_resume_here (TluaRecorder *rec) {
   const lu_byte *live = tlua_live(rec->thread, rec->p, (int)(rec->pc - rec->p->code));
-  uint64_t words[WORDS] = { 0 };
+  const TluaFrame *frame = &rec->frames[rec->depth];
+  uint64_t words[TLUA_WORDS] = { 0 };
+  uint32_t registers = rec->p->maxstacksize;
   if (live == NULL) {
     tlua_rec_give_up(rec, "out of memory");
     return;
   }
-  words[WORD_PC] = (uint64_t)(uintptr_t)rec->pc;
-  tl_resume_point(rec->vm, rec->base, words, live, rec->p->maxstacksize);
+  if (isIT(*rec->pc)) {
+    uint32_t top = (uint32_t)open_registers(rec, live);
+    live = rec->row;
+    words[TLUA_WORD_TOP] = top;
+    registers = top > registers ? top : registers;
+  }
+  words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)rec->pc;
+  words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)frame->wanted;
+  words[TLUA_WORD_STATUS] = frame->status;
+  tl_resume_point(rec->vm, rec->entry->func.p + 1, words, live, registers);
 }
 
 /* Once per iteration: the program's hooks, set by a signal handler say, must get their turn. */
@@ -207,7 +231,7 @@ static void guard_no_hooks (TluaRecorder *rec) {
 /* Back at the head: compile. Returns 1 if the recording is to begin anew, with the instruction at hand. */
 static int close_loop (lua_State *L, TluaRecorder *rec) {
   tl_status status = tl_record_close(rec->vm);
-  if (status == TL_AGAIN && tl_record(rec->vm, rec->head, rec->base) == TL_OK) {
+  if (status == TL_AGAIN && tl_record(rec->vm, rec->head, rec->entry->func.p + 1) == TL_OK) {
     rec->is_started = 0;
     return 1;
   }
@@ -216,22 +240,35 @@ static int close_loop (lua_State *L, TluaRecorder *rec) {
   return 0;
 }
 
+/* The frame of the instruction at hand is the recording's, or that of the function which it has just called. */
+static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
+  if (rec->is_calling && ci->previous == rec->ci && !(ci->callstatus & CIST_FRESH))
+    rec->ci = ci;
+  else if (rec->is_calling)
+    return 0;
+  rec->is_calling = 0;
+  return ci == rec->ci;
+}
+
 static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   rec->reason = NULL;
-  if (ci != rec->ci || pc != rec->next) {
-    stop_recording(L, rec, ci != rec->ci ? "frame left" : "unexpected instruction");
+  int is_known = is_in_frame(rec, ci);
+  if (!is_known || pc != rec->next) {
+    stop_recording(L, rec, is_known ? "unexpected instruction" : "frame left");
     return;
   }
   rec->pc = pc;
+  rec->p = rec->frames[rec->depth].p;
   rec->k = rec->p->k;
   rec->base = ci->func.p + 1;
-  if (pc == rec->head && rec->is_started && !close_loop(L, rec))
+  lua_assert(rec->base - (rec->entry->func.p + 1) == rec->frames[rec->depth].base);
+  if (pc == rec->head && rec->depth == 0 && rec->is_started && !close_loop(L, rec))
     return;
   tlua_rec_resume_here(rec);
   rec->is_started = 1;
   if (rec->reason == NULL) {
-    if (pc == rec->head) {
+    if (pc == rec->head && rec->depth == 0) {
       guard_no_hooks(rec);
       if (rec->makes_tables)
         tlua_rec_guard_no_debt(rec);

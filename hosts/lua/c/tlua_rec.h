@@ -6,7 +6,7 @@
 **
 ** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
 ** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
-** tables, tlua_rec_spare.c the memory held for those that exits make;
+** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames;
 ** tlua_describe.c tells the library how Lua lays out its memory. A lowering function looks at the real values, which the instruction has not changed
 ** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
 **
@@ -34,6 +34,7 @@ typedef struct TluaSchema {
   tl_field metatable;         /* of a table */
   tl_cell hookmask;           /* of a thread */
   tl_cell function;           /* of a frame base: the running closure */
+  tl_cell prototype;          /* of a closure */
   tl_cell marked;             /* of any object: the collector's bits */
   tl_cell flags;              /* of a table: the cache of absent metamethods */
   tl_cell upvalue;            /* of a closure's element: the upvalue */
@@ -60,6 +61,24 @@ typedef struct TluaSchema {
 enum { TLUA_PART_TABLE, TLUA_PART_NODES, TLUA_PART_ARRAY, TLUA_PARTS };
 typedef struct TluaSpare TluaSpare;
 
+/* Words that the library keeps with a frame: where it goes on, the registers up to its top (0: all), the results
+** that its caller wants, its call status. */
+enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WORDS };
+
+/* Most frames of a recording. */
+#define TLUA_FRAMES 16
+
+/* A frame during the recording; the first is the loop's own. */
+typedef struct TluaFrame {
+  Proto *p;
+  tl_value closure;           /* 0 in the loop's frame */
+  int base;                   /* registers from the loop's frame */
+  int function;               /* the caller's register with the function, where the results go */
+  int wanted;                 /* results, or LUA_MULTRET */
+  unsigned status;            /* call status */
+  const Instruction *back;    /* where the caller goes on */
+} TluaFrame;
+
 typedef struct TluaRecorder {
   tl_vm *vm;
   TluaSchema schema;
@@ -68,8 +87,11 @@ typedef struct TluaRecorder {
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
   /* the recording */
   lua_State *thread;          /* NULL: none */
-  CallInfo *ci;
-  Proto *p;
+  CallInfo *ci;               /* the frame of the instruction at hand */
+  CallInfo *entry;            /* the loop's */
+  TluaFrame frames[TLUA_FRAMES];
+  int depth;                  /* calls that are open */
+  int is_calling;             /* whether the next instruction is the first of a called function */
   const Instruction *head;    /* the loop's first instruction */
   const Instruction *last;    /* its last one, the jump back that is farthest down */
   const Instruction *next;    /* where the lowered instruction goes on */
@@ -78,8 +100,10 @@ typedef struct TluaRecorder {
   const char *reason;         /* why to give up; NULL: go on */
   /* the instruction being lowered */
   const Instruction *pc;
+  Proto *p;
   TValue *k;
   StkId base;
+  lu_byte row[64];            /* live registers, where they are not the instruction's own */
 } TluaRecorder;
 
 /* A value seen by an instruction: what it is in the trace, and what it is now. */
@@ -112,6 +136,7 @@ Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value);
 /* The constant or register that argument C names, by flag k. */
 Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i);
 void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
+void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o);
 
 /* --- tlua_rec_arith.c --- */
 
@@ -124,6 +149,16 @@ int tlua_rec_arithmetic (TluaRecorder *rec, Instruction i);
 tl_value tlua_rec_as_float (TluaRecorder *rec, Operand o);
 /* The number as an integer, under a guard that it is one; gives up if it is not one now. */
 tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now);
+
+/* --- tlua_rec_call.c --- */
+
+int tlua_rec_calls (TluaRecorder *rec, Instruction i);
+/* The running closure. */
+tl_value tlua_rec_closure (TluaRecorder *rec);
+/* Makes sure that so many frames above this one can be rebuilt; returns 0 if not. May collect. */
+int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames);
+/* Rebuilds the interpreter's frames behind an exit; the frame that goes on. */
+CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info);
 
 /* --- tlua_rec_table.c --- */
 

@@ -35,7 +35,7 @@ Operand tlua_rec_register (TluaRecorder *rec, int r) {
   return o;
 }
 
-/* Constants of the function itself need no anchor: function and trace die together. */
+/* Constants of functions need no anchor: the loop's function dies with the trace, and keeps the inlined ones. */
 Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value) {
   Operand o = operand(rec, value);
   switch (o.tt) {
@@ -56,7 +56,7 @@ void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value) {
   tl_slot_write(rec->vm, r, rec->schema.tag_of[tt], value);
 }
 
-static void write_operand (TluaRecorder *rec, int r, Operand o) {
+void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o) {
   if (o.tag != 0)
     tl_slot_write(rec->vm, r, o.tag, o.value);
 }
@@ -70,7 +70,9 @@ static void load_nils (TluaRecorder *rec, int first, int count) {
 
 /* A jump back must be the recorded loop's own. */
 static void go_to (TluaRecorder *rec, const Instruction *target) {
-  if (target <= rec->pc && target != rec->head)
+  if (target <= rec->pc && rec->depth > 0)
+    tlua_rec_give_up(rec, "loop in a called function");
+  else if (target <= rec->pc && target != rec->head)
     tlua_rec_give_up(rec, target > rec->head ? "inner loop" : "loop left");
   rec->next = target;
 }
@@ -83,6 +85,8 @@ static const Instruction *behind_jumps (const Instruction *pc) {
 }
 
 static int leaves_loop (TluaRecorder *rec, const Instruction *pc) {
+  if (rec->depth > 0)
+    return 0;
   pc = behind_jumps(pc);
   OpCode op = GET_OPCODE(*pc);
   return pc < rec->head || pc > rec->last || op == OP_RETURN || op == OP_RETURN0 || op == OP_RETURN1;
@@ -226,7 +230,7 @@ static void test_and_set (TluaRecorder *rec, Instruction i) {
   int outcome = !is_false(b.tt);
   branch(rec, outcome, 0);
   if (outcome == GETARG_k(i))
-    write_operand(rec, GETARG_A(i), b);
+    tlua_rec_write_operand(rec, GETARG_A(i), b);
 }
 
 /* --- numeric loops --- */
@@ -292,8 +296,8 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
 #define NAME(op) [OP_##op] = "opcode " #op
 
 static const char *const not_lowered[NUM_OPCODES] = {
-  NAME(SELF), NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CONCAT), NAME(CLOSE), NAME(TBC), NAME(CALL),
-  NAME(TAILCALL), NAME(RETURN), NAME(RETURN0), NAME(RETURN1), NAME(TFORPREP), NAME(TFORCALL), NAME(TFORLOOP),
+  NAME(SELF), NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CONCAT), NAME(CLOSE), NAME(TBC),
+  NAME(TFORPREP), NAME(TFORCALL), NAME(TFORLOOP),
   NAME(CLOSURE), NAME(VARARG), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop"
 };
 
@@ -302,12 +306,12 @@ static int move (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   int a = GETARG_A(i);
   switch (GET_OPCODE(i)) {
-    case OP_MOVE: write_operand(rec, a, tlua_rec_register(rec, GETARG_B(i))); return 1;
+    case OP_MOVE: tlua_rec_write_operand(rec, a, tlua_rec_register(rec, GETARG_B(i))); return 1;
     case OP_LOADI: tlua_rec_write(rec, a, LUA_VNUMINT, tl_const_int(vm, GETARG_sBx(i))); return 1;
     case OP_LOADF: tlua_rec_write(rec, a, LUA_VNUMFLT, tl_const_float(vm, (double)GETARG_sBx(i))); return 1;
-    case OP_LOADK: write_operand(rec, a, tlua_rec_constant(rec, rec->k + GETARG_Bx(i))); return 1;
+    case OP_LOADK: tlua_rec_write_operand(rec, a, tlua_rec_constant(rec, rec->k + GETARG_Bx(i))); return 1;
     case OP_LOADKX:
-      write_operand(rec, a, tlua_rec_constant(rec, rec->k + GETARG_Ax(rec->pc[1])));
+      tlua_rec_write_operand(rec, a, tlua_rec_constant(rec, rec->k + GETARG_Ax(rec->pc[1])));
       rec->next = rec->pc + 2;
       return 1;
     case OP_LFALSESKIP: rec->next = rec->pc + 2;  /* FALLTHROUGH */
@@ -348,7 +352,7 @@ void tlua_rec_instruction (TluaRecorder *rec) {
   Instruction i = *rec->pc;
   rec->next = rec->pc + 1;
   if (move(rec, i) || control(rec, i) || tlua_rec_arithmetic(rec, i) || tlua_rec_memory(rec, i)
-      || tlua_rec_allocation(rec, i))
+      || tlua_rec_allocation(rec, i) || tlua_rec_calls(rec, i))
     return;
   const char *name = not_lowered[GET_OPCODE(i)];
   tlua_rec_give_up(rec, name != NULL ? name : "unknown opcode");

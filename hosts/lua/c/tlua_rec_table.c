@@ -9,8 +9,8 @@
 ** is loaded in the trace, since it moves with the stack and when the upvalue is closed.
 **
 ** Invariant: a store into a table without '__newindex' may make an absent element present; with one, only elements that
-** are present (by a guard on the old value's tag) are written. Registers of the recorded frame itself are never reached
-** through an upvalue.
+** are present (by a guard on the old value's tag) are written. Registers of the loop's frame are never reached
+** through an upvalue's pointer.
 **
 ** Example, 's = s + t[i]' with t an upvalue:
 **   u = load closure.upvalue (item_addr closure 0); p = load upvalue.place u; guard_value(load upvalue.tag p, table)
@@ -19,6 +19,7 @@
 
 #include "lprefix.h"
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "tlua_rec.h"
@@ -234,9 +235,8 @@ static void set_small_index (TluaRecorder *rec, Instruction i) {
 /* The upvalue object, read from the closure that runs: all closures of one function share its traces. */
 static tl_value upvalue (TluaRecorder *rec, int n) {
   tl_vm *vm = rec->vm;
-  tl_value closure = tl_load(vm, rec->schema.function, tl_frame_base(vm));
-  tl_value element = tl_item_addr(vm, tl_op1(vm, TL_REF_TO_ADDR, closure), tl_const_int(vm, n), sizeof(UpVal *),
-                                  (int32_t)offsetof(LClosure, upvals));
+  tl_value closure = tl_op1(vm, TL_REF_TO_ADDR, tlua_rec_closure(rec));
+  tl_value element = tl_item_addr(vm, closure, tl_const_int(vm, n), sizeof(UpVal *), (int32_t)offsetof(LClosure, upvals));
   return tl_load(vm, rec->schema.upvalue, element);
 }
 
@@ -244,26 +244,43 @@ static UpVal *upvalue_now (TluaRecorder *rec, int n) {
   return ci_func(rec->ci)->upvals[n];
 }
 
-/* An upvalue is a variable of a function around this one. The trace keeps this frame's registers to itself. */
-static int is_elsewhere (TluaRecorder *rec, const UpVal *u) {
-  StkId place = (StkId)u->v.p;
-  if (!upisopen(u) || place < rec->base || place >= rec->base + rec->p->maxstacksize)
-    return 1;
-  tlua_rec_give_up(rec, "open upvalue");
-  return 0;
+/*
+** An upvalue may be a register of the loop's own frame, which a called function shares: then it is that register here too, in
+** the trace's hands. Closures are not made in traces, so that the registers of called functions are nobody's upvalues.
+** Returns the register, counted from the running frame, under a guard; or NOT_HERE, also under a guard.
+*/
+#define NOT_HERE INT_MAX
+
+static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
+  tl_vm *vm = rec->vm;
+  const TluaFrame *loop = &rec->frames[0];
+  StkId base = rec->entry->func.p + 1;
+  StkId now = (StkId)u->v.p;
+  tl_value distance = tl_op2(vm, TL_INT_SUB, tl_op1(vm, TL_ADDR_TO_INT, place), tl_op1(vm, TL_ADDR_TO_INT, tl_frame_base(vm)));
+  if (upisopen(u) && base <= now && now < base + loop->p->maxstacksize) {
+    tl_value there = tl_const_int(vm, (int64_t)((now - base) * (ptrdiff_t)sizeof(StackValue)));
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, distance, there), 0, TL_EXIT_GUARD);
+    return (int)(now - base) - rec->frames[rec->depth].base;
+  }
+  tl_value size = tl_const_int(vm, (int64_t)(loop->p->maxstacksize * sizeof(StackValue)));
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_GE, distance, size), 0, TL_EXIT_GUARD);
+  return NOT_HERE;
 }
 
 static Operand read_upvalue (TluaRecorder *rec, int n) {
   tl_vm *vm = rec->vm;
   UpVal *u = upvalue_now(rec, n);
   Operand o = { .now = u->v.p, .tt = rawtt(u->v.p), .tag = rec->schema.tag_of[rawtt(u->v.p)], .value = 0 };
-  if (!is_elsewhere(rec, u))
-    return o;
   if (o.tag == 0) {
     tlua_rec_give_up(rec, "value of an unknown type");
     return o;
   }
   tl_value place = tl_load(vm, rec->schema.upvalue_place, upvalue(rec, n));
+  int r = guard_register(rec, u, place);
+  if (r != NOT_HERE) {
+    o.value = tl_slot_read(vm, r, o.tag);
+    return o;
+  }
   tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue_tag, place), tl_const_int(vm, o.tt), TL_EXIT_GUARD);
   tl_type type = tlua_payload(o.tt);
   if (type != TL_VOID)
@@ -291,12 +308,17 @@ static void set_upvalue (TluaRecorder *rec, Instruction i) {
   int n = GETARG_B(i);
   UpVal *u = upvalue_now(rec, n);
   Operand value = tlua_rec_register(rec, GETARG_A(i));
-  if (!is_elsewhere(rec, u) || value.tag == 0)
+  if (value.tag == 0)
     return;
   tl_value object = upvalue(rec, n);
+  tl_value place = tl_load(vm, rec->schema.upvalue_place, object);
+  int r = guard_register(rec, u, place);
+  if (r != NOT_HERE) {
+    tlua_rec_write_operand(rec, r, value);
+    return;
+  }
   if (iscollectable(value.now) && !guard_upvalue_barrier(rec, u, object, value))
     return;
-  tl_value place = tl_load(vm, rec->schema.upvalue_place, object);
   tl_type type = tlua_payload(value.tt);
   if (type != TL_VOID)
     tl_store(vm, rec->schema.upvalue_value[type], place, value.value);

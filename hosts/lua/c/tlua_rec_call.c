@@ -1,0 +1,250 @@
+/*
+** Lowering of calls of Lua functions and returns: the callee becomes part of the trace.
+**
+** Problem: hot loops call small functions, and a call costs the interpreter more than most of what they do. A trace that
+** goes on in the callee needs no frame at all, but when it is left there the interpreter must find one.
+**
+** Design: a call guards the function's prototype (closures of one prototype differ in their upvalues only, which are read
+** through the closure), tells the library that a frame is pushed, and goes on with the callee's instructions. Parameters are
+** the caller's registers where the call has put them, so that they need no code. A return moves the results, and the frame is
+** popped. The words of a frame say what an exit needs to rebuild it: where it goes on, where its top is, how many
+** results its caller wants, and its call status.
+**
+** Invariant: rec->frames[0 .. rec->depth] describe the frames of the interpreter from the recorded loop's up to the running one,
+** and rec->ci is the running one's. While a callee runs, of its caller only registers below the function are
+** live, and the function itself.
+**
+** Example, 's = s + half(i)' with 'local function half (x) return x / 2 end':
+**   guard_value(load closure.prototype f, half's); f4 = float_div(int_to_float(i1), 2.0); s' = float_add(s, f4)
+*/
+
+#include "lprefix.h"
+
+#include <string.h>
+
+#include "tlua_rec.h"
+
+#include "lgc.h"
+
+/* How often one prototype may stand on the recorded frames: recursion is not unrolled further. */
+#define MAX_SAME 3
+
+/* More arguments or results than this in one call are left to the interpreter. */
+#define MAX_VALUES 64
+
+tl_value tlua_rec_closure (TluaRecorder *rec) {
+  tl_vm *vm = rec->vm;
+  tl_value inlined = rec->frames[rec->depth].closure;
+  return inlined != 0 ? inlined : tl_load(vm, rec->schema.function, tl_frame_base(vm));
+}
+
+/* --- frames --- */
+
+/* Registers of the calling frame that matter while the callee runs: those below the function, and the function. */
+static const lu_byte *live_in_call (TluaRecorder *rec, const Instruction *back, int function) {
+  const Proto *p = rec->frames[rec->depth].p;
+  const lu_byte *after = tlua_live(rec->thread, rec->frames[rec->depth].p, (int)(back - p->code));
+  if (after == NULL) {
+    tlua_rec_give_up(rec, "out of memory");
+    return NULL;
+  }
+  memset(rec->row, 0, sizeof rec->row);
+  for (int r = 0; r < function; r++)
+    rec->row[r >> 3] |= (lu_byte)(after[r >> 3] & (1 << (r & 7)));
+  rec->row[function >> 3] |= (lu_byte)(1 << (function & 7));
+  return rec->row;
+}
+
+/* The trace lives with the function of its loop; so must every prototype that it relies on. */
+static int keep_prototype (TluaRecorder *rec, Proto *p) {
+  TValue value;
+  setgcovalue(rec->thread, &value, obj2gco(p));
+  return tlua_anchor(rec->thread, rec->frames[0].p, &value);
+}
+
+static int may_inline (TluaRecorder *rec, Proto *p) {
+  int same = 0;
+  for (int depth = 0; depth <= rec->depth; depth++)
+    same += rec->frames[depth].p == p;
+  if (p->is_vararg)
+    tlua_rec_give_up(rec, "call of a function with varargs");
+  else if (same >= MAX_SAME)
+    tlua_rec_give_up(rec, "recursion");
+  else if (rec->depth + 1 >= TLUA_FRAMES)
+    tlua_rec_give_up(rec, "calls nest too deep");
+  else if (!keep_prototype(rec, p))
+    tlua_rec_give_up(rec, "out of memory");
+  return rec->reason == NULL;
+}
+
+static void guard_prototype (TluaRecorder *rec, Operand function, const Proto *p) {
+  tl_vm *vm = rec->vm;
+  tl_value prototype = tl_load(vm, rec->schema.prototype, function.value);
+  tl_guard(vm, TL_GUARD_VALUE, prototype, tl_const_addr(vm, p), TL_EXIT_GUARD);
+}
+
+/* The callee's frame: its function is the running frame's register 'function', its arguments follow. */
+static void push (TluaRecorder *rec, Operand callee, int function, int arguments, const TluaFrame *frame) {
+  uint64_t words[TLUA_WORDS] = { 0 };
+  const TluaFrame *caller = &rec->frames[rec->depth];
+  const lu_byte *live = live_in_call(rec, frame->back, function);
+  if (live == NULL)
+    return;
+  words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)frame->back;
+  words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)caller->wanted;
+  words[TLUA_WORD_STATUS] = caller->status;
+  tl_frame_push(rec->vm, function + 1, words, live, (uint32_t)function + 1);
+  TluaFrame *pushed = &rec->frames[++rec->depth];
+  *pushed = *frame;
+  pushed->p = clLvalue(callee.now)->p;
+  pushed->closure = callee.value;
+  pushed->function = function;
+  pushed->base = caller->base + function + 1;
+  for (int r = arguments; r < pushed->p->numparams; r++)
+    tlua_rec_write(rec, r, LUA_VNIL, 0);
+  rec->next = pushed->p->code;
+}
+
+/* --- calls --- */
+
+/* How many values lie from this register on: as the instruction says, or up to the top. */
+static int count_values (TluaRecorder *rec, int first, int b) {
+  return b != 0 ? b - 1 : (int)(rec->thread->top.p - (rec->base + first));
+}
+
+/* The register's function if it is one that can become part of the trace. */
+static int is_inlined (TluaRecorder *rec, Operand function) {
+  switch (function.tt) {
+    case ctb(LUA_VLCL): return may_inline(rec, clLvalue(function.now)->p);
+    case LUA_VLCF: case ctb(LUA_VCCL): tlua_rec_give_up(rec, "call of a C function"); return 0;
+    default: tlua_rec_give_up(rec, "call of no function"); return 0;
+  }
+}
+
+static void call (TluaRecorder *rec, Instruction i) {
+  int a = GETARG_A(i);
+  TluaFrame frame = { .back = rec->pc + 1, .wanted = GETARG_C(i) - 1 };
+  int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
+  Operand function = tlua_rec_register(rec, a);
+  if (rec->reason != NULL || !is_inlined(rec, function))
+    return;
+  guard_prototype(rec, function, clLvalue(function.now)->p);
+  push(rec, function, a, arguments, &frame);
+  rec->is_calling = 1;
+}
+
+/* Reads values that are to be moved to another frame; returns 0 if the recording is given up. */
+static int read_values (TluaRecorder *rec, int first, int count, Operand *values) {
+  if (count > MAX_VALUES) {
+    tlua_rec_give_up(rec, "too many values in a call");
+    return 0;
+  }
+  for (int n = 0; n < count; n++)
+    values[n] = tlua_rec_register(rec, first + n);
+  return rec->reason == NULL;
+}
+
+static void pop (TluaRecorder *rec) {
+  tl_frame_pop(rec->vm);
+  rec->depth--;
+}
+
+/* The callee takes over the frame; the caller of the frame goes on where it would have. */
+static void tail_call (TluaRecorder *rec, Instruction i) {
+  Operand values[MAX_VALUES];
+  int a = GETARG_A(i);
+  if (rec->depth == 0) {
+    tlua_rec_give_up(rec, "opcode TAILCALL");
+    return;
+  }
+  int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
+  Operand function = tlua_rec_register(rec, a);
+  if (rec->reason != NULL || !is_inlined(rec, function) || !read_values(rec, a + 1, arguments, values))
+    return;
+  guard_prototype(rec, function, clLvalue(function.now)->p);
+  TluaFrame frame = rec->frames[rec->depth];
+  frame.status |= CIST_TAIL;
+  pop(rec);
+  tlua_rec_write_operand(rec, frame.function, function);
+  for (int n = 0; n < arguments; n++)
+    tlua_rec_write_operand(rec, frame.function + 1 + n, values[n]);
+  push(rec, function, frame.function, arguments, &frame);
+}
+
+/* --- returns --- */
+
+/* Closures are not made in traces, so that a callee has no upvalues to close. */
+static void return_values (TluaRecorder *rec, int first, int count) {
+  Operand values[MAX_VALUES];
+  TluaFrame frame = rec->frames[rec->depth];
+  int moved = frame.wanted == LUA_MULTRET || frame.wanted > count ? count : frame.wanted;
+  if (!read_values(rec, first, moved, values))
+    return;
+  pop(rec);
+  for (int n = 0; n < moved; n++)
+    tlua_rec_write_operand(rec, frame.function + n, values[n]);
+  for (int n = moved; n < frame.wanted; n++)
+    tlua_rec_write(rec, frame.function + n, LUA_VNIL, 0);
+  rec->next = frame.back;
+  rec->ci = rec->ci->previous;
+}
+
+static void go_back (TluaRecorder *rec, Instruction i) {
+  int a = GETARG_A(i);
+  OpCode op = GET_OPCODE(i);
+  if (rec->depth == 0)
+    tlua_rec_give_up(rec, op == OP_RETURN ? "opcode RETURN" : op == OP_RETURN0 ? "opcode RETURN0" : "opcode RETURN1");
+  else
+    return_values(rec, a, op == OP_RETURN ? count_values(rec, a, GETARG_B(i)) : op == OP_RETURN1);
+}
+
+int tlua_rec_calls (TluaRecorder *rec, Instruction i) {
+  switch (GET_OPCODE(i)) {
+    case OP_CALL: call(rec, i); return 1;
+    case OP_TAILCALL: tail_call(rec, i); return 1;
+    case OP_RETURN: case OP_RETURN0: case OP_RETURN1: go_back(rec, i); return 1;
+    default: return 0;
+  }
+}
+
+/* --- exits --- */
+
+/* The record of a frame may be made by the allocator, which refuses: then the code is not entered. */
+int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames) {
+  int secured = 1;
+  lua_assert(L->ci == ci);
+  for (; secured && frames > 0; frames--) {
+    if (L->ci->next == NULL)
+      secured = luaE_extendCI(L, 0) != NULL;
+    if (secured)
+      L->ci = L->ci->next;
+  }
+  L->ci = ci;
+  return secured;
+}
+
+static CallInfo *rebuild_frame (lua_State *L, CallInfo *caller, StkId func, const uint64_t *words) {
+  CallInfo *ci = caller->next;
+  ci->func.p = func;
+  ci->top.p = func + 1 + clLvalue(s2v(func))->p->maxstacksize;
+  ci->nresults = (short)(int64_t)words[TLUA_WORD_RESULTS];
+  ci->callstatus = (unsigned short)words[TLUA_WORD_STATUS];
+  ci->u.l.trap = 0;
+  ci->u.l.nextraargs = 0;
+  L->ci = ci;
+  return ci;
+}
+
+CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info) {
+  StkId base = ci->func.p + 1;
+  const uint64_t *words = info->frames[0].words;
+  ci->u.l.savedpc = (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
+  for (uint32_t n = 1; n < info->nframes; n++) {
+    words = info->frames[n].words;
+    ci = rebuild_frame(L, ci, base + info->frames[n].base - 1, words);
+    ci->u.l.savedpc = (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
+  }
+  uint64_t top = words[TLUA_WORD_TOP];
+  L->top.p = top != 0 ? ci->func.p + 1 + top : ci->top.p;
+  return ci;
+}
