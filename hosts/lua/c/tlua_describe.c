@@ -72,6 +72,20 @@ static int64_t float_to_int_order (double f, int64_t i) {
   return luaV_lessequal(NULL, &a, &b);
 }
 
+/* The order of strings is that of the locale. */
+static int64_t string_below (TString *a, TString *b) {
+  TValue x, y;
+  settt_(&x, ctb(a->tt));
+  settt_(&y, ctb(b->tt));
+  val_(&x).gc = obj2gco(a);
+  val_(&y).gc = obj2gco(b);
+  return luaV_lessthan(NULL, &x, &y);
+}
+
+static int64_t string_to_order (TString *a, TString *b) {
+  return !string_below(b, a);
+}
+
 static int64_t equal_long_strings (TString *a, TString *b) {
   return luaS_eqlngstr(a, b);
 }
@@ -202,7 +216,10 @@ static int describe_keys (tl_vm *vm, TluaSchema *schema, tl_func insert) {
   tl_cell key = pointer_cell(vm, "node.key", offsetof(Node, u.key_val), TL_REF, "node.key", 0);
   tl_cell key_tag = number_cell(vm, "node.key_tag", offsetof(Node, u.key_tt), 1, "node.key_tag", 0);
   add_views(vm, element.value, names, "node.value");
+  for (int type = 0; type < 4; type++)
+    schema->node_value[type] = element.value[type];
   element.tag = number_cell(vm, "node.tag", offsetof(Node, u.tt_), 1, "node.tag", 0);
+  schema->node_tag = element.tag;
   const tl_class reads[] = { tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "table.nodes"),
                              tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"),
                              tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.next"), 0 };
@@ -241,7 +258,9 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
     { &schema->float_below_int, "float_below_int", (const void *)float_below_int, "fi>i" },
     { &schema->float_to_int_order, "float_to_int_order", (const void *)float_to_int_order, "fi>i" },
     /* strings never change, so that this too depends on nothing but its arguments */
-    { &schema->equal_long_strings, "equal_long_strings", (const void *)equal_long_strings, "rr>i" }
+    { &schema->equal_long_strings, "equal_long_strings", (const void *)equal_long_strings, "rr>i" },
+    { &schema->string_below, "string_below", (const void *)string_below, "rr>i" },
+    { &schema->string_to_order, "string_to_order", (const void *)string_to_order, "rr>i" }
   };
   for (size_t n = 0; n < sizeof(pure) / sizeof(pure[0]); n++) {
     *pure[n].id = tl_add_func(vm, pure[n].name, pure[n].address, pure[n].signature, 0, NULL, NULL);
@@ -249,7 +268,9 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
       return 0;
   }
   schema->length = tl_add_func(vm, "length", (const void *)length, "r>i", 0, length_reads, length_writes);
-  return schema->length != 0;
+  schema->string_metatable = pointer_cell(vm, "global.string_metatable", offsetof(global_State, mt) + LUA_TSTRING * sizeof(Table *),
+                                          TL_REF, "global.metatables", 0);
+  return schema->length != 0 && schema->string_metatable != 0 && tlua_describe_keys(vm, schema);
 }
 
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {

@@ -37,6 +37,9 @@ typedef struct TluaSchema {
   tl_cell prototype;          /* of a closure */
   tl_cell marked;             /* of any object: the collector's bits */
   tl_cell flags;              /* of a table: the cache of absent metamethods */
+  tl_cell node_value[4];      /* of an entry of the hash part, by tl_type */
+  tl_cell node_tag;
+  tl_cell string_metatable;   /* of the global state */
   tl_cell upvalue;            /* of a closure's element: the upvalue */
   tl_cell upvalue_place;      /* of an upvalue: where its value is */
   tl_cell upvalue_value[4];   /* of that place, by tl_type */
@@ -55,6 +58,15 @@ typedef struct TluaSchema {
   tl_func float_below_int;
   tl_func float_to_int_order; /* float <= int */
   tl_func equal_long_strings;
+  tl_func string_below;
+  tl_func string_to_order;
+  tl_func find_integer;       /* functions of tlua_rec_key.c */
+  tl_func lacks_integer;
+  tl_func find_float;
+  tl_func find_object;
+  tl_func find_boolean;
+  tl_func insert_integer;
+  tl_func insert_object;
 } TluaSchema;
 
 /* Blocks that tables with this room need; the memory held for exits is kept by such shapes. See tlua_rec_spare.c. */
@@ -165,6 +177,13 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);
 /* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
 int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
+
+/* --- tlua_rec_key.c --- */
+
+int tlua_describe_keys (tl_vm *vm, TluaSchema *schema);
+/* 't[key]' where the key is neither a constant string nor an index of the array part. */
+void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key);
+void tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value);
 
 /* --- tlua_rec_alloc.c --- */
 

@@ -185,8 +185,14 @@ static tl_value mixed_order (TluaRecorder *rec, Operand a, Operand b, int or_equ
 /* 'a < b' or 'a <= b' */
 static void compare_order (TluaRecorder *rec, Operand a, Operand b, int or_equal) {
   tl_vm *vm = rec->vm;
+  if (ttisstring(a.now) && ttisstring(b.now)) {
+    tl_value strings[2] = { a.value, b.value };
+    int below = or_equal ? luaV_lessequal(NULL, a.now, b.now) : luaV_lessthan(NULL, a.now, b.now);
+    branch(rec, below, tl_call(vm, or_equal ? rec->schema.string_to_order : rec->schema.string_below, strings, 2));
+    return;
+  }
   if (!are_numbers(a, b)) {
-    tlua_rec_give_up(rec, "order of values that are no numbers");
+    tlua_rec_give_up(rec, "order of values that are no numbers or strings");
     return;
   }
   /* with numbers these neither call metamethods nor use the state */
@@ -296,7 +302,7 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
 #define NAME(op) [OP_##op] = "opcode " #op
 
 static const char *const not_lowered[NUM_OPCODES] = {
-  NAME(SELF), NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CONCAT), NAME(CLOSE), NAME(TBC),
+  NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CONCAT), NAME(CLOSE), NAME(TBC),
   NAME(TFORPREP), NAME(TFORCALL), NAME(TFORLOOP),
   NAME(CLOSURE), NAME(VARARG), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop"
 };

@@ -28,6 +28,7 @@
 #include "lfunc.h"
 #include "lgc.h"
 #include "ltable.h"
+#include "lvm.h"
 
 /* --- metatables --- */
 
@@ -81,7 +82,7 @@ static const TValue *array_slot (TluaRecorder *rec, Operand t, tl_value index, l
     tlua_rec_reach_item(rec, t, index);
     return &h->array[place];
   }
-  tlua_rec_give_up(rec, "integer key outside the array part");
+  tlua_rec_give_up(rec, "integer key outside the array part");  /* the callers have looked */
   return NULL;
 }
 
@@ -125,25 +126,87 @@ static uint32_t node_index (Table *h, const TValue *slot) {
   return (uint32_t)(nodefromval(slot) - h->node);
 }
 
+/* Tables that are asked one for the other by '__index'; longer chains are left to the interpreter. */
+#define LONGEST_CHAIN 8
+
+/* The table in the field '__index' of the table's metatable, under guards; the key is absent in the table itself. */
+static int follow_index (TluaRecorder *rec, Operand *t, const TValue *next) {
+  tl_vm *vm = rec->vm;
+  if (!ttistable(next)) {
+    tlua_rec_give_up(rec, "metamethod __index");
+    return 0;
+  }
+  Table *metatable = hvalue(t->now)->metatable;
+  TString *name = G(rec->thread)->tmname[TM_INDEX];
+  tl_value reference = tl_get(vm, rec->schema.metatable, t->value);
+  tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
+  const TValue *slot = luaH_getshortstr(metatable, name);
+  t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference, tl_const_ref(vm, name),
+                        metatable->lsizenode, node_index(metatable, slot));
+  t->now = next;
+  return 1;
+}
+
+/* A string's methods: the table in the field '__index' of the metatable that all strings share. */
+static int string_methods (TluaRecorder *rec, Operand *t) {
+  tl_vm *vm = rec->vm;
+  Table *metatable = G(rec->thread)->mt[LUA_TSTRING];
+  const TValue *next = fasttm(rec->thread, metatable, TM_INDEX);
+  if (next == NULL || !ttistable(next)) {
+    tlua_rec_give_up(rec, "index of no table");
+    return 0;
+  }
+  TString *name = G(rec->thread)->tmname[TM_INDEX];
+  tl_value reference = tl_load(vm, rec->schema.string_metatable, tl_load(vm, rec->schema.global, tl_context(vm)));
+  tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
+  t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference, tl_const_ref(vm, name),
+                        metatable->lsizenode, node_index(metatable, luaH_getshortstr(metatable, name)));
+  t->now = next;
+  t->tt = ctb(LUA_VTABLE);
+  return 1;
+}
+
 static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
   tl_vm *vm = rec->vm;
-  if (!is_table(rec, t))
-    return;
-  Table *h = hvalue(t.now);
   tl_value key = tl_const_ref(vm, name);
-  const TValue *slot = luaH_getshortstr(h, name);
-  if (isempty(slot)) {
-    if (tlua_rec_guard_no_metamethod(rec, t, TM_INDEX)) {
-      tl_guard_key_absent(vm, rec->schema.table, t.value, key);
-      tlua_rec_write(rec, result, LUA_VNIL, 0);
+  if (ttisstring(t.now) ? !string_methods(rec, &t) : !is_table(rec, t))
+    return;
+  for (int n = 0; n < LONGEST_CHAIN; n++) {
+    Table *h = hvalue(t.now);
+    const TValue *slot = luaH_getshortstr(h, name);
+    if (!isempty(slot)) {
+      tl_tag tag = element_tag(rec, slot);
+      if (tag != 0) {
+        tl_value value = tl_get_key(vm, rec->schema.table, tag, t.value, key, h->lsizenode, node_index(h, slot));
+        tlua_rec_write(rec, result, rawtt(slot), value);
+      }
+      return;
     }
+    const TValue *next = fasttm(rec->thread, h->metatable, TM_INDEX);
+    if (next == NULL && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX))
+      return;
+    tl_guard_key_absent(vm, rec->schema.table, t.value, key);
+    if (next == NULL) {
+      tlua_rec_write(rec, result, LUA_VNIL, 0);
+      return;
+    }
+    if (!follow_index(rec, &t, next))
+      return;
+  }
+  tlua_rec_give_up(rec, "long chain of metatables");
+}
+
+/* 'object:name()': the method, and the object as its first argument. */
+static void get_method (TluaRecorder *rec, Instruction i) {
+  Operand object = tlua_rec_register(rec, GETARG_B(i));
+  Operand key = tlua_rec_register_or_constant(rec, i);
+  if (key.tt != ctb(LUA_VSHRSTR)) {
+    tlua_rec_give_up(rec, "method with a long name");
     return;
   }
-  tl_tag tag = element_tag(rec, slot);
-  if (tag != 0) {
-    tl_value value = tl_get_key(vm, rec->schema.table, tag, t.value, key, h->lsizenode, node_index(h, slot));
-    tlua_rec_write(rec, result, rawtt(slot), value);
-  }
+  get_key(rec, GETARG_A(i), object, tsvalue(key.now));
+  if (rec->reason == NULL)
+    tlua_rec_write_operand(rec, GETARG_A(i) + 1, object);
 }
 
 /* A nil for an absent key changes nothing. */
@@ -187,47 +250,82 @@ static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   tl_set_key(vm, rec->schema.table, tag, t.value, key, value.value, h->lsizenode, entry);
 }
 
-/* Keys that are not written in the instruction: integers, and floats that stand for one. */
-static tl_value integer_key (TluaRecorder *rec, Operand key, lua_Integer *now) {
-  if (novariant(key.tt) != LUA_TNUMBER) {
-    tlua_rec_give_up(rec, novariant(key.tt) == LUA_TSTRING ? "string key in a variable" : "key of another type");
-    return 0;
-  }
-  return tlua_rec_as_integer(rec, key, now);
+static int is_in_array (const Table *t, lua_Integer index) {
+  return l_castS2U(index) - 1u < luaH_realasize(t);
+}
+
+/* The integer that the key stands for, as an operand of its own. */
+static Operand integer_key (TluaRecorder *rec, Operand key, lua_Integer now, TValue *store) {
+  Operand o = key;
+  setivalue(store, now);
+  o.value = tlua_rec_as_integer(rec, key, &now);
+  o.tt = LUA_VNUMINT;
+  o.tag = rec->schema.tag_of[LUA_VNUMINT];
+  o.now = store;
+  return o;
+}
+
+/* The key as an integer if it is one, or a float that stands for one; 0 if not. */
+static int is_integer_key (Operand key, lua_Integer *now) {
+  return novariant(key.tt) == LUA_TNUMBER && luaV_tointegerns(key.now, now, F2Ieq);
 }
 
 static void get_table (TluaRecorder *rec, Instruction i) {
   lua_Integer now;
+  TValue store;
   Operand t = tlua_rec_register(rec, GETARG_B(i));
   Operand key = tlua_rec_register(rec, GETARG_C(i));
-  tl_value index = is_table(rec, t) ? integer_key(rec, key, &now) : 0;
-  if (index != 0)
-    get_item(rec, GETARG_A(i), t, index, now);
+  if (rec->reason != NULL || !is_table(rec, t))
+    return;
+  if (!is_integer_key(key, &now))
+    tlua_rec_get_entry(rec, GETARG_A(i), t, key);
+  else if (is_in_array(hvalue(t.now), now))
+    get_item(rec, GETARG_A(i), t, tlua_rec_as_integer(rec, key, &now), now);
+  else
+    tlua_rec_get_entry(rec, GETARG_A(i), t, integer_key(rec, key, now, &store));
 }
 
 static void set_table (TluaRecorder *rec, Instruction i) {
   lua_Integer now;
+  TValue store;
   Operand t = tlua_rec_register(rec, GETARG_A(i));
   Operand key = tlua_rec_register(rec, GETARG_B(i));
   Operand value = tlua_rec_register_or_constant(rec, i);
-  tl_value index = is_table(rec, t) ? integer_key(rec, key, &now) : 0;
-  if (index != 0)
-    set_item(rec, t, index, now, value);
+  if (rec->reason != NULL || !is_table(rec, t))
+    return;
+  if (!is_integer_key(key, &now))
+    tlua_rec_set_entry(rec, t, key, value);
+  else if (is_in_array(hvalue(t.now), now))
+    set_item(rec, t, tlua_rec_as_integer(rec, key, &now), now, value);
+  else
+    tlua_rec_set_entry(rec, t, integer_key(rec, key, now, &store), value);
 }
 
 static void get_small_index (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_B(i));
   int index = GETARG_C(i);
-  if (is_table(rec, t))
+  TValue store;
+  if (!is_table(rec, t))
+    return;
+  setivalue(&store, index);
+  if (is_in_array(hvalue(t.now), index))
     get_item(rec, GETARG_A(i), t, tl_const_int(rec->vm, index), index);
+  else
+    tlua_rec_get_entry(rec, GETARG_A(i), t, tlua_rec_constant(rec, &store));
 }
 
 static void set_small_index (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_A(i));
   Operand value = tlua_rec_register_or_constant(rec, i);
   int index = GETARG_B(i);
-  if (is_table(rec, t))
+  TValue store;
+  if (!is_table(rec, t))
+    return;
+  setivalue(&store, index);
+  if (is_in_array(hvalue(t.now), index))
     set_item(rec, t, tl_const_int(rec->vm, index), index, value);
+  else
+    tlua_rec_set_entry(rec, t, tlua_rec_constant(rec, &store), value);
 }
 
 /* --- upvalues --- */
@@ -354,6 +452,7 @@ int tlua_rec_memory (TluaRecorder *rec, Instruction i) {
     case OP_GETI: get_small_index(rec, i); return 1;
     case OP_SETI: set_small_index(rec, i); return 1;
     case OP_LEN: length(rec, i); return 1;
+    case OP_SELF: get_method(rec, i); return 1;
     case OP_SETUPVAL: set_upvalue(rec, i); return 1;
     case OP_GETUPVAL:
       o = read_upvalue(rec, GETARG_B(i));
