@@ -145,14 +145,6 @@ static const Instruction *last_of_loop (const Proto *p, const Instruction *head)
   return last;
 }
 
-static int makes_tables (const Instruction *head, const Instruction *last) {
-  for (const Instruction *pc = head; pc <= last; pc++) {
-    if (GET_OPCODE(*pc) == OP_NEWTABLE)
-      return 1;
-  }
-  return 0;
-}
-
 static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK)
@@ -166,7 +158,6 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   rec->is_calling = 0;
   rec->head = rec->next = pc;
   rec->last = last_of_loop(rec->p, pc);
-  rec->makes_tables = makes_tables(pc, rec->last);
   rec->is_started = 0;
   tlua_record_start(L);
 }
@@ -270,8 +261,7 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   if (rec->reason == NULL) {
     if (pc == rec->head && rec->depth == 0) {
       guard_no_hooks(rec);
-      if (rec->makes_tables)
-        tlua_rec_guard_no_debt(rec);
+      tlua_rec_guard_no_debt(rec);  /* goes again if the loop turns out to make nothing */
     }
     tlua_rec_instruction(rec);
   }

@@ -60,6 +60,9 @@ typedef struct TluaSchema {
   tl_func equal_long_strings;
   tl_func string_below;
   tl_func string_to_order;
+  tl_func join[3];            /* of 2, 3, 4 strings */
+  tl_func integer_string;
+  tl_func float_string;
   tl_func find_integer;       /* functions of tlua_rec_key.c */
   tl_func lacks_integer;
   tl_func find_float;
@@ -107,7 +110,6 @@ typedef struct TluaRecorder {
   const Instruction *head;    /* the loop's first instruction */
   const Instruction *last;    /* its last one, the jump back that is farthest down */
   const Instruction *next;    /* where the lowered instruction goes on */
-  int makes_tables;           /* whether there is an OP_NEWTABLE between head and last */
   int is_started;             /* whether an instruction was lowered */
   const char *reason;         /* why to give up; NULL: go on */
   /* the instruction being lowered */
@@ -177,6 +179,13 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);
 /* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
 int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
+
+/* --- tlua_rec_string.c --- */
+
+int tlua_describe_strings (tl_vm *vm, TluaSchema *schema);
+int tlua_rec_strings (TluaRecorder *rec, Instruction i);
+/* The number as a (short) string. */
+tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 
 /* --- tlua_rec_key.c --- */
 

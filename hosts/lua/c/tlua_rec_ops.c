@@ -302,7 +302,7 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
 #define NAME(op) [OP_##op] = "opcode " #op
 
 static const char *const not_lowered[NUM_OPCODES] = {
-  NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CONCAT), NAME(CLOSE), NAME(TBC),
+  NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CLOSE), NAME(TBC),
   NAME(TFORPREP), NAME(TFORCALL), NAME(TFORLOOP),
   NAME(CLOSURE), NAME(VARARG), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop"
 };
@@ -358,7 +358,7 @@ void tlua_rec_instruction (TluaRecorder *rec) {
   Instruction i = *rec->pc;
   rec->next = rec->pc + 1;
   if (move(rec, i) || control(rec, i) || tlua_rec_arithmetic(rec, i) || tlua_rec_memory(rec, i)
-      || tlua_rec_allocation(rec, i) || tlua_rec_calls(rec, i))
+      || tlua_rec_allocation(rec, i) || tlua_rec_calls(rec, i) || tlua_rec_strings(rec, i))
     return;
   const char *name = not_lowered[GET_OPCODE(i)];
   tlua_rec_give_up(rec, name != NULL ? name : "unknown opcode");

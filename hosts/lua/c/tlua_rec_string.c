@@ -1,0 +1,202 @@
+/*
+** Lowering of what makes strings: concatenation, and numbers that become strings.
+**
+** Problem: Lua's functions for strings throw when there is no memory, and may collect before that. Compiled code can bear
+** neither.
+**
+** Design: they run protected, with the collector stopped, and a failure is an answer: NULL leaves the trace, and the
+** interpreter does the instruction with all its means. Strings are made in the state's own way, so that short ones stay unique.
+** What is made is on the collector's account, which the loop's head looks at.
+**
+** Invariant: a string is in no register of the interpreter while it is made, and no collection can happen before an exit has
+** put it there. Whether a result is a short string is part of its tag, so that the function is told what it was.
+**
+** Example, 'name .. i':   s = try_call integer_string(context, i); r = try_call join2(context, 0, name, s)
+*/
+
+#include "lprefix.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tlua_rec.h"
+
+#include "ldo.h"
+#include "lstring.h"
+#include "lvm.h"
+
+/* --- making strings --- */
+
+enum { MOST_PARTS = 4, ANY_LENGTH = -1 };
+
+typedef struct Job {
+  const TString *parts[MOST_PARTS];
+  int count;
+  size_t length;
+  TValue number;
+  TString *result;
+} Job;
+
+static TString *protected_job (lua_State *L, Pfunc work, Job *job) {
+  global_State *g = G(L);
+  lu_byte stopped = g->gcstopem;
+  g->gcstopem = 1;
+  int status = luaD_rawrunprotected(L, work, job);
+  g->gcstopem = stopped;
+  return status == LUA_OK ? job->result : NULL;
+}
+
+static void copy_parts (const Job *job, char *to) {
+  for (int n = 0; n < job->count; n++) {
+    memcpy(to, getstr(job->parts[n]), tsslen(job->parts[n]));
+    to += tsslen(job->parts[n]);
+  }
+}
+
+static void do_join (lua_State *L, void *data) {
+  Job *job = (Job *)data;
+  if (job->length <= LUAI_MAXSHORTLEN) {
+    char buffer[LUAI_MAXSHORTLEN];
+    copy_parts(job, buffer);
+    job->result = luaS_newlstr(L, buffer, job->length);
+  }
+  else {
+    job->result = luaS_createlngstrobj(L, job->length);
+    copy_parts(job, getlngstr(job->result));
+  }
+}
+
+/* NULL if there is no memory, or if the result is of the other kind than it was: 1 is a long string, 0 a short one. */
+static TString *join (lua_State *L, int64_t is_long, Job *job) {
+  job->length = 0;
+  for (int n = 0; n < job->count; n++) {
+    size_t length = tsslen(job->parts[n]);
+    if (length >= MAX_SIZE - sizeof(TString) - job->length)
+      return NULL;
+    job->length += length;
+  }
+  if (is_long != ANY_LENGTH && is_long != (job->length > LUAI_MAXSHORTLEN))
+    return NULL;
+  return protected_job(L, do_join, job);
+}
+
+static TString *join2 (lua_State *L, int64_t is_long, TString *a, TString *b) {
+  Job job = { .parts = { a, b }, .count = 2 };
+  return join(L, is_long, &job);
+}
+
+static TString *join3 (lua_State *L, int64_t is_long, TString *a, TString *b, TString *c) {
+  Job job = { .parts = { a, b, c }, .count = 3 };
+  return join(L, is_long, &job);
+}
+
+static TString *join4 (lua_State *L, int64_t is_long, TString *a, TString *b, TString *c, TString *d) {
+  Job job = { .parts = { a, b, c, d }, .count = 4 };
+  return join(L, is_long, &job);
+}
+
+static void do_number (lua_State *L, void *data) {
+  Job *job = (Job *)data;
+  luaO_tostring(L, &job->number);
+  job->result = tsvalue(&job->number);
+}
+
+static TString *integer_string (lua_State *L, int64_t number) {
+  Job job;
+  setivalue(&job.number, number);
+  return protected_job(L, do_number, &job);
+}
+
+static TString *float_string (lua_State *L, double number) {
+  Job job;
+  setfltvalue(&job.number, number);
+  return protected_job(L, do_number, &job);
+}
+
+int tlua_describe_strings (tl_vm *vm, TluaSchema *schema) {
+  const tl_class nothing[] = { 0 };
+  const tl_class account[] = { tl_alias_class(vm, "global.debt"), 0 };
+  struct { tl_func *id; const char *name; const void *address; const char *signature; } const rows[] = {
+    { &schema->join[0], "join2", (const void *)join2, "airr>r" },
+    { &schema->join[1], "join3", (const void *)join3, "airrr>r" },
+    { &schema->join[2], "join4", (const void *)join4, "airrrr>r" },
+    { &schema->integer_string, "integer_string", (const void *)integer_string, "ai>r" },
+    { &schema->float_string, "float_string", (const void *)float_string, "af>r" }
+  };
+  for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, TL_EFFECT_ALLOCATES, nothing, account);
+    if (*rows[n].id == 0)
+      return 0;
+  }
+  return 1;
+}
+
+/* --- lowering --- */
+
+tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number) {
+  tl_value arguments[2] = { tl_context(rec->vm), number.value };
+  tl_func function = number.tt == LUA_VNUMINT ? rec->schema.integer_string : rec->schema.float_string;
+  return tl_try_call(rec->vm, function, arguments, 2);
+}
+
+/* An operand as a string; what comes before it has no effect that doing the instruction again would show. */
+static tl_value part (TluaRecorder *rec, Operand o) {
+  if (ttisstring(o.now))
+    return o.value;
+  tlua_rec_resume_here(rec);
+  return tlua_rec_number_string(rec, o);
+}
+
+/* The length of the result, or 0 if an operand is neither string nor number. */
+static int length_now (TluaRecorder *rec, int first, int count, size_t *length) {
+  char buffer[64];
+  *length = 0;
+  for (int n = 0; n < count; n++) {
+    const TValue *now = s2v(rec->base + first + n);
+    if (ttisstring(now))
+      *length += tsslen(tsvalue(now));
+    else if (ttisinteger(now))
+      *length += (size_t)lua_integer2str(buffer, sizeof buffer, ivalue(now));
+    else if (ttisfloat(now))  /* the '.0' of floats that look like integers is added by hand there and here */
+      *length += (size_t)lua_number2str(buffer, sizeof buffer, fltvalue(now))
+               + (buffer[strspn(buffer, "-0123456789")] == '\0' ? 2 : 0);
+    else
+      return 0;
+  }
+  return 1;
+}
+
+/* From the right, as many at once as a function takes. */
+static void concatenate (TluaRecorder *rec, Instruction i) {
+  int a = GETARG_A(i), left = GETARG_B(i);
+  tl_value values[MOST_PARTS + 2];
+  tl_value joined = 0;
+  size_t length;
+  if (!length_now(rec, a, left, &length)) {
+    tlua_rec_give_up(rec, "concatenation with a metamethod");
+    return;
+  }
+  int is_long = length > LUAI_MAXSHORTLEN;
+  while (left > 0 && rec->reason == NULL) {
+    int parts = joined != 0 ? MOST_PARTS - 1 : MOST_PARTS;
+    parts = parts > left ? left : parts;
+    left -= parts;
+    for (int n = 0; n < parts; n++)
+      values[2 + n] = part(rec, tlua_rec_register(rec, a + left + n));
+    if (joined != 0)
+      values[2 + parts++] = joined;
+    tlua_rec_resume_here(rec);
+    values[0] = tl_context(rec->vm);
+    values[1] = tl_const_int(rec->vm, left > 0 ? ANY_LENGTH : is_long);
+    joined = tl_try_call(rec->vm, rec->schema.join[parts - 2], values, (uint32_t)parts + 2);
+  }
+  if (rec->reason == NULL)
+    tlua_rec_write(rec, a, is_long ? ctb(LUA_VLNGSTR) : ctb(LUA_VSHRSTR), joined);
+}
+
+int tlua_rec_strings (TluaRecorder *rec, Instruction i) {
+  if (GET_OPCODE(i) != OP_CONCAT)
+    return 0;
+  concatenate(rec, i);
+  return 1;
+}
