@@ -204,6 +204,7 @@ impl Vm {
             entries: 0,
             exits: Default::default(),
             exit_counts: vec![0; compiled.exits.len()].into(),
+            plans: compiled.exits.iter().map(|_| None).collect(),
             ops: (recorded.op_count() as u64, trace.op_count() as u64),
             compiled,
             resume,

@@ -87,6 +87,13 @@ impl Vm {
         trace.exit_counts[exit as usize] += 1;
         self.totals.exits.count(kind);
         self.exit_state.lifted.clear();
+        let count = trace.exit_counts[exit as usize];
+        if let Some(plan) = &trace.plans[exit as usize] {
+            let (buffer, frames) = (&self.cells.exit_buffer, &mut self.exit_state.frames);
+            // SAFETY: passed on from the caller.
+            unsafe { plan.restore(&self.schema, buffer, &trace.pool, base, frames) };
+            return Exit { kind: Some(kind), frames: &self.exit_state.frames };
+        }
         let mut host = Host {
             schema: &self.schema,
             context,
@@ -103,6 +110,7 @@ impl Vm {
             let heading = format!("exit {exit} of trace {number}: {}", kind.name());
             self.log.entry(Stage::Exit, &heading, String::new);
         }
+        self.note_exit(number, exit, count);
         Exit { kind: Some(kind), frames: &self.exit_state.frames }
     }
 }

@@ -145,6 +145,7 @@ impl Vm {
     }
 
     unsafe fn decide(&mut self, key: Key, ticks: u64, base: *const u8) -> Action {
+        self.plan_hot_exit();
         if matches!(self.backend, Backend::Refused(..)) {
             return Action::Nothing;
         }

@@ -12,6 +12,7 @@ pub mod exit;
 pub mod hot;
 pub mod location;
 pub mod log;
+mod plan;
 pub mod recorder;
 pub mod reserve;
 mod slots;

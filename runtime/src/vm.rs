@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::hot::Counters;
 use crate::location::{Key, Location};
 use crate::log::Log;
+use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::reserve::{Need, ReserveFn, Reserves};
 use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
@@ -56,6 +57,8 @@ pub(crate) struct TraceData {
     pub entries: u64,
     pub exits: ExitCounts,
     pub exit_counts: Box<[u64]>,
+    /// Decoded exits.
+    pub plans: Box<[Option<Box<Plan>>]>,
     pub ops: (u64, u64),
 }
 
@@ -88,6 +91,8 @@ pub struct Vm {
     pub(crate) events: u64,
     pub(crate) totals: Totals,
     pub(crate) exit_state: crate::exit::ExitState,
+    /// An exit that is to be decoded: trace and number.
+    pub(crate) hot_exit: Option<(u32, u32)>,
     pub(crate) reserves: Reserves,
 }
 
@@ -136,6 +141,7 @@ impl Vm {
             events: 0,
             totals: Totals::default(),
             exit_state: crate::exit::ExitState::default(),
+            hot_exit: None,
             reserves: Reserves::default(),
             config,
         })

@@ -54,6 +54,18 @@ fn compiled_code_leaves_the_slots_as_the_interpreter_would() {
 }
 
 #[test]
+fn an_exit_that_is_taken_often_does_what_it_did_before() {
+    let mut host = summing(Config::default());
+    for n in 1..40 {
+        host.frame[..4].copy_from_slice(&[int(n), int(0), int(n), int(-7)]);
+        assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+        assert_eq!(host.frame[..4], [int(n + n * (n - 1) / 2), int(n), int(n), int(-7)], "time {n}");
+    }
+    let exits = &host.vm.stats().traces[0].exits;
+    assert_eq!(exits.values().sum::<u64>(), 39);
+}
+
+#[test]
 fn the_threshold_is_the_number_of_back_edges_before_recording() {
     for threshold in [1, 2, 56] {
         let mut host = Host::new(Config { threshold, ..Config::default() });
