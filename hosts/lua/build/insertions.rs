@@ -218,4 +218,39 @@ pub const INSERTIONS: &[Insertion] = &[
         text: " l_jitresume:\n",
         why: "resuming at a function's first instruction must not call the program's call hook again",
     },
+    // The libraries' functions.
+    Insertion {
+        file: "lbaselib.c",
+        anchor: "LUAMOD_API int luaopen_base (lua_State *L) {",
+        place: Before,
+        text: "const luaL_Reg *tlua_base_functions (void) { return base_funcs; }\n\n",
+        why: "the recorder knows functions by their addresses, whatever the program does with names",
+    },
+    Insertion {
+        file: "lmathlib.c",
+        anchor: "LUAMOD_API int luaopen_math (lua_State *L) {",
+        place: Before,
+        text: "const luaL_Reg *tlua_math_functions (void) { return mathlib; }\n\
+               const luaL_Reg *tlua_random_functions (void) { return randfuncs; }\n\
+               lua_Number tlua_random_float (void *state) { return I2d(nextrand(((RanState *)state)->s)); }\n\
+               lua_Integer tlua_random_bits (void *state) { return (lua_Integer)I2UInt(nextrand(((RanState *)state)->s)); }\n\
+               lua_Integer tlua_random_below (void *state, lua_Unsigned n) {\n  \
+               Rand64 rv = nextrand(((RanState *)state)->s);\n  \
+               return (lua_Integer)project(I2UInt(rv), n, (RanState *)state);\n}\n\n",
+        why: "as above; and the generator of random numbers, without the stack",
+    },
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "LUAMOD_API int luaopen_string (lua_State *L) {",
+        place: Before,
+        text: "const luaL_Reg *tlua_string_functions (void) { return strlib; }\n\n",
+        why: "as above",
+    },
+    Insertion {
+        file: "ltablib.c",
+        anchor: "LUAMOD_API int luaopen_table (lua_State *L) {",
+        place: Before,
+        text: "const luaL_Reg *tlua_table_functions (void) { return tab_funcs; }\n\n",
+        why: "as above",
+    },
 ];

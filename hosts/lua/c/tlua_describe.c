@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "tlua_rec.h"
+#include "tlua_rec_lib.h"
 
 #include "lgc.h"
 #include "lstring.h"
@@ -271,7 +271,7 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
   schema->string_metatable = pointer_cell(vm, "global.string_metatable", offsetof(global_State, mt) + LUA_TSTRING * sizeof(Table *),
                                           TL_REF, "global.metatables", 0);
   return schema->length != 0 && schema->string_metatable != 0 && tlua_describe_keys(vm, schema)
-      && tlua_describe_strings(vm, schema);
+      && tlua_describe_strings(vm, schema) && tlua_describe_library(vm, schema);
 }
 
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {

@@ -6,9 +6,10 @@
 **
 ** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
 ** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
-** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames;
-** tlua_describe.c tells the library how Lua lays out its memory. A lowering function looks at the real values, which the instruction has not changed
-** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
+** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames, tlua_rec_lib.c and
+** its two parts the functions of Lua's libraries; tlua_describe.c tells the library how Lua lays out its memory. A lowering
+** function looks at the real values, which the instruction has not changed yet, to choose a path, records guards that keep
+** compiled code on that path, and then the results.
 **
 ** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets 'reason', and
 ** nothing that was recorded for that instruction matters any more.
@@ -22,10 +23,30 @@
 
 #include "tlua_internal.h"
 
+#include "ldo.h"
 #include "lopcodes.h"
 #include "ltm.h"
 
 #include "tracelift.h"
+
+/* What lowered library functions need besides; see tlua_rec_lib.c. */
+enum { TLUA_SIN, TLUA_COS, TLUA_TAN, TLUA_ASIN, TLUA_ACOS, TLUA_EXP, TLUA_LOG, TLUA_LOG2, TLUA_LOG10, TLUA_ATAN2, TLUA_FMOD,
+       TLUA_MATHS };
+typedef struct TluaLibrary {
+  tl_cell type_metatable[LUA_NUMTYPES];  /* of the global state: the metatables that all values of a type share */
+  tl_cell c_function;         /* of a C closure: what it calls */
+  tl_cell character;          /* of an address in a string */
+  tl_func maths[TLUA_MATHS];  /* the C library's own */
+  tl_func random_float;
+  tl_func random_bits;
+  tl_func random_between;
+  tl_func sub;
+  tl_func repeat;
+  tl_func upper;
+  tl_func lower;
+  tl_func reverse;
+  tl_func characters;
+} TluaLibrary;
 
 /* Ids of what tlua_describe told the library. */
 typedef struct TluaSchema {
@@ -70,6 +91,7 @@ typedef struct TluaSchema {
   tl_func find_boolean;
   tl_func insert_integer;
   tl_func insert_object;
+  TluaLibrary library;
 } TluaSchema;
 
 /* Blocks that tables with this room need; the memory held for exits is kept by such shapes. See tlua_rec_spare.c. */
@@ -112,6 +134,7 @@ typedef struct TluaRecorder {
   const Instruction *next;    /* where the lowered instruction goes on */
   int is_started;             /* whether an instruction was lowered */
   const char *reason;         /* why to give up; NULL: go on */
+  char reason_text[64];       /* holds a reason that is not constant */
   /* the instruction being lowered */
   const Instruction *pc;
   Proto *p;
@@ -152,6 +175,11 @@ Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i);
 void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
 void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o);
 
+/* The condition for 'a < b' or 'a <= b' of two numbers, exact for all. May record a guard. */
+tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_equal);
+/* The condition for equality without metamethods; 0 if the tags alone decide. */
+tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b);
+
 /* --- tlua_rec_arith.c --- */
 
 /* Each returns 0 if the opcode is not its business. */
@@ -179,11 +207,19 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);
 /* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
 int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
+/* 't[index]' where the array part has room for the index; its tag is 0 if the recording is given up. */
+Operand tlua_rec_get_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now);
+/* 't[index] = value' */
+void tlua_rec_set_index (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value);
+/* Whether the array part has room for the index. */
+int tlua_rec_is_in_array (const Table *t, lua_Integer index);
 
 /* --- tlua_rec_string.c --- */
 
 int tlua_describe_strings (tl_vm *vm, TluaSchema *schema);
 int tlua_rec_strings (TluaRecorder *rec, Instruction i);
+/* Runs work that may throw for lack of memory, without collections; returns whether it came to its end. */
+int tlua_rec_protected (lua_State *L, Pfunc work, void *data);
 /* The number as a (short) string. */
 tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 

@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-#include "tlua_rec.h"
+#include "tlua_rec_lib.h"
 
 #include "lgc.h"
 
@@ -30,7 +30,7 @@
 #define MAX_SAME 3
 
 /* More arguments or results than this in one call are left to the interpreter. */
-#define MAX_VALUES 64
+#define MAX_VALUES TLUA_MOST_VALUES
 
 tl_value tlua_rec_closure (TluaRecorder *rec) {
   tl_vm *vm = rec->vm;
@@ -112,27 +112,6 @@ static int count_values (TluaRecorder *rec, int first, int b) {
   return b != 0 ? b - 1 : (int)(rec->thread->top.p - (rec->base + first));
 }
 
-/* The register's function if it is one that can become part of the trace. */
-static int is_inlined (TluaRecorder *rec, Operand function) {
-  switch (function.tt) {
-    case ctb(LUA_VLCL): return may_inline(rec, clLvalue(function.now)->p);
-    case LUA_VLCF: case ctb(LUA_VCCL): tlua_rec_give_up(rec, "call of a C function"); return 0;
-    default: tlua_rec_give_up(rec, "call of no function"); return 0;
-  }
-}
-
-static void call (TluaRecorder *rec, Instruction i) {
-  int a = GETARG_A(i);
-  TluaFrame frame = { .back = rec->pc + 1, .wanted = GETARG_C(i) - 1 };
-  int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
-  Operand function = tlua_rec_register(rec, a);
-  if (rec->reason != NULL || !is_inlined(rec, function))
-    return;
-  guard_prototype(rec, function, clLvalue(function.now)->p);
-  push(rec, function, a, arguments, &frame);
-  rec->is_calling = 1;
-}
-
 /* Reads values that are to be moved to another frame; returns 0 if the recording is given up. */
 static int read_values (TluaRecorder *rec, int first, int count, Operand *values) {
   if (count > MAX_VALUES) {
@@ -144,9 +123,67 @@ static int read_values (TluaRecorder *rec, int first, int count, Operand *values
   return rec->reason == NULL;
 }
 
+/* Hands values on as results, of which so many are wanted. */
+static void write_results (TluaRecorder *rec, int first, const Operand *values, int count, int wanted) {
+  int moved = wanted == LUA_MULTRET || wanted > count ? count : wanted;
+  for (int n = 0; n < moved; n++)
+    tlua_rec_write_operand(rec, first + n, values[n]);
+  for (int n = moved; n < wanted; n++)
+    tlua_rec_write(rec, first + n, LUA_VNIL, 0);
+}
+
+/* Lowers a call of a library's function, up to its results; returns 0 if the recording is given up. */
+static int call_c_function (TluaRecorder *rec, int a, int arguments, LibraryCall *call) {
+  call->function = tlua_rec_register(rec, a);
+  call->count = arguments;
+  if (!read_values(rec, a + 1, arguments, call->arguments))
+    return 0;
+  tlua_rec_library(rec, call);
+  return rec->reason == NULL;
+}
+
+static int is_c_function (Operand function) {
+  return function.tt == LUA_VLCF || function.tt == ctb(LUA_VCCL);
+}
+
+/* The register's function if it is one that can become part of the trace. */
+static int is_inlined (TluaRecorder *rec, Operand function) {
+  switch (function.tt) {
+    case ctb(LUA_VLCL): return may_inline(rec, clLvalue(function.now)->p);
+    default: tlua_rec_give_up(rec, "call of no function"); return 0;
+  }
+}
+
+static void call (TluaRecorder *rec, Instruction i) {
+  int a = GETARG_A(i);
+  TluaFrame frame = { .back = rec->pc + 1, .wanted = GETARG_C(i) - 1 };
+  int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
+  Operand function = tlua_rec_register(rec, a);
+  LibraryCall library;
+  if (is_c_function(function)) {
+    if (call_c_function(rec, a, arguments, &library))
+      write_results(rec, a, library.results, library.nresults, frame.wanted);
+    return;
+  }
+  if (rec->reason != NULL || !is_inlined(rec, function))
+    return;
+  guard_prototype(rec, function, clLvalue(function.now)->p);
+  push(rec, function, a, arguments, &frame);
+  rec->is_calling = 1;
+}
+
 static void pop (TluaRecorder *rec) {
   tl_frame_pop(rec->vm);
   rec->depth--;
+}
+
+/* Back to the caller with these results. */
+static void leave_frame (TluaRecorder *rec, const Operand *values, int count) {
+  TluaFrame frame = rec->frames[rec->depth];
+  pop(rec);
+  write_results(rec, frame.function, values, count, frame.wanted);
+  rec->next = frame.back;
+  rec->ci = rec->ci->previous;
 }
 
 /* The callee takes over the frame; the caller of the frame goes on where it would have. */
@@ -159,6 +196,12 @@ static void tail_call (TluaRecorder *rec, Instruction i) {
   }
   int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
   Operand function = tlua_rec_register(rec, a);
+  LibraryCall library;
+  if (is_c_function(function)) {
+    if (call_c_function(rec, a, arguments, &library))
+      leave_frame(rec, library.results, library.nresults);
+    return;
+  }
   if (rec->reason != NULL || !is_inlined(rec, function) || !read_values(rec, a + 1, arguments, values))
     return;
   guard_prototype(rec, function, clLvalue(function.now)->p);
@@ -176,17 +219,10 @@ static void tail_call (TluaRecorder *rec, Instruction i) {
 /* Closures are not made in traces, so that a callee has no upvalues to close. */
 static void return_values (TluaRecorder *rec, int first, int count) {
   Operand values[MAX_VALUES];
-  TluaFrame frame = rec->frames[rec->depth];
-  int moved = frame.wanted == LUA_MULTRET || frame.wanted > count ? count : frame.wanted;
-  if (!read_values(rec, first, moved, values))
-    return;
-  pop(rec);
-  for (int n = 0; n < moved; n++)
-    tlua_rec_write_operand(rec, frame.function + n, values[n]);
-  for (int n = moved; n < frame.wanted; n++)
-    tlua_rec_write(rec, frame.function + n, LUA_VNIL, 0);
-  rec->next = frame.back;
-  rec->ci = rec->ci->previous;
+  int wanted = rec->frames[rec->depth].wanted;
+  int moved = wanted == LUA_MULTRET || wanted > count ? count : wanted;
+  if (read_values(rec, first, moved, values))
+    leave_frame(rec, values, moved);
 }
 
 static void go_back (TluaRecorder *rec, Instruction i) {

@@ -149,19 +149,21 @@ static void guard_raw_equality (TluaRecorder *rec, Operand a, Operand b) {
     tlua_rec_give_up(rec, "comparison of userdata");
 }
 
+tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b) {
+  if (a.tt == b.tt)
+    return same_tag_equal(rec, a, b);
+  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMFLT)
+    return mixed_equal(rec, a.value, b.value);
+  if (a.tt == LUA_VNUMFLT && b.tt == LUA_VNUMINT)
+    return mixed_equal(rec, b.value, a.value);
+  return 0;  /* values of different types, and the tags are known */
+}
+
 static void compare_equal (TluaRecorder *rec, Operand a, Operand b) {
   int outcome = luaV_rawequalobj(a.now, b.now) != 0;
-  if (a.tt == b.tt) {
-    if (!outcome)
-      guard_raw_equality(rec, a, b);
-    branch(rec, outcome, same_tag_equal(rec, a, b));
-  }
-  else if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMFLT)
-    branch(rec, outcome, mixed_equal(rec, a.value, b.value));
-  else if (a.tt == LUA_VNUMFLT && b.tt == LUA_VNUMINT)
-    branch(rec, outcome, mixed_equal(rec, b.value, a.value));
-  else
-    branch(rec, outcome, 0);  /* values of different types, and the tags are known */
+  if (a.tt == b.tt && !outcome)
+    guard_raw_equality(rec, a, b);
+  branch(rec, outcome, tlua_rec_raw_equal(rec, a, b));
 }
 
 /* 'i < f' and the like, for an integer i. Integers that are doubles compare as doubles; others are left to C. */
@@ -182,6 +184,15 @@ static tl_value mixed_order (TluaRecorder *rec, Operand a, Operand b, int or_equ
   return tl_call(vm, or_equal ? schema->float_to_int_order : schema->float_below_int, arguments, 2);
 }
 
+tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_equal) {
+  tl_vm *vm = rec->vm;
+  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT)
+    return tl_op2(vm, or_equal ? TL_INT_LE : TL_INT_LT, a.value, b.value);
+  if (a.tt == LUA_VNUMFLT && b.tt == LUA_VNUMFLT)
+    return tl_op2(vm, or_equal ? TL_FLOAT_LE : TL_FLOAT_LT, a.value, b.value);
+  return mixed_order(rec, a, b, or_equal);
+}
+
 /* 'a < b' or 'a <= b' */
 static void compare_order (TluaRecorder *rec, Operand a, Operand b, int or_equal) {
   tl_vm *vm = rec->vm;
@@ -197,14 +208,7 @@ static void compare_order (TluaRecorder *rec, Operand a, Operand b, int or_equal
   }
   /* with numbers these neither call metamethods nor use the state */
   int outcome = or_equal ? luaV_lessequal(NULL, a.now, b.now) : luaV_lessthan(NULL, a.now, b.now);
-  tl_value condition;
-  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT)
-    condition = tl_op2(vm, or_equal ? TL_INT_LE : TL_INT_LT, a.value, b.value);
-  else if (a.tt == LUA_VNUMFLT && b.tt == LUA_VNUMFLT)
-    condition = tl_op2(vm, or_equal ? TL_FLOAT_LE : TL_FLOAT_LT, a.value, b.value);
-  else
-    condition = mixed_order(rec, a, b, or_equal);
-  branch(rec, outcome, condition);
+  branch(rec, outcome, tlua_rec_number_order(rec, a, b, or_equal));
 }
 
 /* Comparisons with a small number in the instruction: it is compared as the type that the register has. */

@@ -86,17 +86,23 @@ static const TValue *array_slot (TluaRecorder *rec, Operand t, tl_value index, l
   return NULL;
 }
 
-static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, lua_Integer index_now) {
+Operand tlua_rec_get_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now) {
+  Operand o = { .tag = 0 };
   const TValue *slot = array_slot(rec, t, index, index_now);
-  if (slot == NULL)
-    return;
-  if (isempty(slot) && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX))
-    return;
+  if (slot == NULL || (isempty(slot) && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX)))
+    return o;
   tl_tag tag = element_tag(rec, slot);
   if (tag == 0)
-    return;
-  tl_value value = tl_get_item(rec->vm, rec->schema.table, tag, t.value, index);
-  tlua_rec_write(rec, result, isempty(slot) ? LUA_VNIL : rawtt(slot), value);
+    return o;
+  o.value = tl_get_item(rec->vm, rec->schema.table, tag, t.value, index);
+  o.tt = isempty(slot) ? LUA_VNIL : rawtt(slot);
+  o.tag = rec->schema.tag_of[o.tt];
+  o.now = slot;
+  return o;
+}
+
+static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, lua_Integer index_now) {
+  tlua_rec_write_operand(rec, result, tlua_rec_get_item(rec, t, index, index_now));
 }
 
 static int has_newindex (TluaRecorder *rec, Operand t) {
@@ -250,7 +256,7 @@ static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   tl_set_key(vm, rec->schema.table, tag, t.value, key, value.value, h->lsizenode, entry);
 }
 
-static int is_in_array (const Table *t, lua_Integer index) {
+int tlua_rec_is_in_array (const Table *t, lua_Integer index) {
   return l_castS2U(index) - 1u < luaH_realasize(t);
 }
 
@@ -279,7 +285,7 @@ static void get_table (TluaRecorder *rec, Instruction i) {
     return;
   if (!is_integer_key(key, &now))
     tlua_rec_get_entry(rec, GETARG_A(i), t, key);
-  else if (is_in_array(hvalue(t.now), now))
+  else if (tlua_rec_is_in_array(hvalue(t.now), now))
     get_item(rec, GETARG_A(i), t, tlua_rec_as_integer(rec, key, &now), now);
   else
     tlua_rec_get_entry(rec, GETARG_A(i), t, integer_key(rec, key, now, &store));
@@ -295,10 +301,20 @@ static void set_table (TluaRecorder *rec, Instruction i) {
     return;
   if (!is_integer_key(key, &now))
     tlua_rec_set_entry(rec, t, key, value);
-  else if (is_in_array(hvalue(t.now), now))
+  else if (tlua_rec_is_in_array(hvalue(t.now), now))
     set_item(rec, t, tlua_rec_as_integer(rec, key, &now), now, value);
   else
     tlua_rec_set_entry(rec, t, integer_key(rec, key, now, &store), value);
+}
+
+void tlua_rec_set_index (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value) {
+  TValue store;
+  Operand key = { .value = index, .tag = rec->schema.tag_of[LUA_VNUMINT], .tt = LUA_VNUMINT, .now = &store };
+  setivalue(&store, index_now);
+  if (tlua_rec_is_in_array(hvalue(t.now), index_now))
+    set_item(rec, t, index, index_now, value);
+  else
+    tlua_rec_set_entry(rec, t, key, value);
 }
 
 static void get_small_index (TluaRecorder *rec, Instruction i) {
@@ -308,7 +324,7 @@ static void get_small_index (TluaRecorder *rec, Instruction i) {
   if (!is_table(rec, t))
     return;
   setivalue(&store, index);
-  if (is_in_array(hvalue(t.now), index))
+  if (tlua_rec_is_in_array(hvalue(t.now), index))
     get_item(rec, GETARG_A(i), t, tl_const_int(rec->vm, index), index);
   else
     tlua_rec_get_entry(rec, GETARG_A(i), t, tlua_rec_constant(rec, &store));
@@ -318,14 +334,8 @@ static void set_small_index (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_A(i));
   Operand value = tlua_rec_register_or_constant(rec, i);
   int index = GETARG_B(i);
-  TValue store;
-  if (!is_table(rec, t))
-    return;
-  setivalue(&store, index);
-  if (is_in_array(hvalue(t.now), index))
-    set_item(rec, t, tl_const_int(rec->vm, index), index, value);
-  else
-    tlua_rec_set_entry(rec, t, tlua_rec_constant(rec, &store), value);
+  if (is_table(rec, t))
+    tlua_rec_set_index(rec, t, tl_const_int(rec->vm, index), index, value);
 }
 
 /* --- upvalues --- */
