@@ -117,6 +117,14 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "  if (f->jit != NULL) tlua_proto_freed(L, f);\n",
         why: "traces go with their function, since addresses of code are reused",
     },
+    // The library's own iterators.
+    Insertion {
+        file: "lbaselib.c",
+        anchor: "static int load_aux (lua_State *L, int status, int envidx) {",
+        place: Before,
+        text: "const lua_CFunction tlua_next = luaB_next;\nconst lua_CFunction tlua_ipairs_step = ipairsaux;\n\n",
+        why: "the recorder knows what a step of 'pairs' and 'ipairs' does",
+    },
     // The collector.
     Insertion {
         file: "lgc.c",

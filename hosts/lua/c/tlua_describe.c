@@ -203,7 +203,11 @@ static int describe_items (tl_vm *vm, TluaSchema *schema) {
   tl_cell count = number_cell(vm, "table.count", offsetof(Table, alimit), sizeof(unsigned int), "table.count", 0);
   tl_cell base = pointer_cell(vm, "table.array", offsetof(Table, array), TL_ADDR, "table.array", 0);
   add_views(vm, element.value, names, "array.value");
+  for (int type = 0; type < 4; type++)
+    schema->array_value[type] = element.value[type];
   element.tag = number_cell(vm, "array.tag", offsetof(TValue, tt_), 1, "array.tag", 0);
+  schema->array = base;
+  schema->array_tag = element.tag;
   return count != 0 && base != 0 && element.value[TL_ADDR] != 0 && element.tag != 0
       && tl_set_items(vm, schema->table, count, base, 1, &element) == TL_OK;
 }
@@ -213,8 +217,12 @@ static int describe_keys (tl_vm *vm, TluaSchema *schema, tl_func insert) {
   tl_element element = { .stride = sizeof(Node), .absent = schema->tag_of[LUA_VEMPTY] };
   tl_cell size = number_cell(vm, "table.log_size", offsetof(Table, lsizenode), 1, "table.log_size", 0);
   tl_cell base = pointer_cell(vm, "table.nodes", offsetof(Table, node), TL_ADDR, "table.nodes", 0);
-  tl_cell key = pointer_cell(vm, "node.key", offsetof(Node, u.key_val), TL_REF, "node.key", 0);
+  static const char *const key_names[4] = { "node.key_int", "node.key_float", "node.key", "node.key_addr" };
+  for (int type = 0; type < 4; type++)
+    schema->node_key[type] = pointer_cell(vm, key_names[type], offsetof(Node, u.key_val), (tl_type)type, "node.key", 0);
+  tl_cell key = schema->node_key[TL_REF];
   tl_cell key_tag = number_cell(vm, "node.key_tag", offsetof(Node, u.key_tt), 1, "node.key_tag", 0);
+  schema->node_key_tag = key_tag;
   add_views(vm, element.value, names, "node.value");
   for (int type = 0; type < 4; type++)
     schema->node_value[type] = element.value[type];
@@ -271,7 +279,7 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
   schema->string_metatable = pointer_cell(vm, "global.string_metatable", offsetof(global_State, mt) + LUA_TSTRING * sizeof(Table *),
                                           TL_REF, "global.metatables", 0);
   return schema->length != 0 && schema->string_metatable != 0 && tlua_describe_keys(vm, schema)
-      && tlua_describe_strings(vm, schema) && tlua_describe_library(vm, schema);
+      && tlua_describe_iterators(vm, schema) && tlua_describe_strings(vm, schema) && tlua_describe_library(vm, schema);
 }
 
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {

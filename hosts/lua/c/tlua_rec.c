@@ -92,6 +92,8 @@ static void collect (lua_State *L, CallInfo *ci) {
 
 static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run) {
   tl_exit_info info;
+  if (getCcalls(L) + TLUA_FRAMES >= LUAI_MAXCCALLS)
+    return;  /* where the interpreter's calls through C may nest too deep, it must say so */
   if (!tlua_rec_secure_frames(L, ci, run->frames) || !secure_stack(L, ci, run->stack_slots))
     return;
   void *base = ci->func.p + 1;
@@ -233,7 +235,7 @@ static int close_loop (lua_State *L, TluaRecorder *rec) {
 
 /* The frame of the instruction at hand is the recording's, or that of the function which it has just called. */
 static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
-  if (rec->is_calling && ci->previous == rec->ci && !(ci->callstatus & CIST_FRESH))
+  if (rec->is_calling && ci->previous == rec->ci && !(ci->callstatus & CIST_FRESH) == !rec->is_calling_fresh)
     rec->ci = ci;
   else if (rec->is_calling)
     return 0;

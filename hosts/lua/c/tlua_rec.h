@@ -6,10 +6,11 @@
 **
 ** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
 ** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
-** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames, tlua_rec_lib.c and
-** its two parts the functions of Lua's libraries; tlua_describe.c tells the library how Lua lays out its memory. A lowering
-** function looks at the real values, which the instruction has not changed yet, to choose a path, records guards that keep
-** compiled code on that path, and then the results.
+** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames, tlua_rec_iter.c the
+** steps of generic loops, tlua_rec_lib.c and its two parts the functions of Lua's libraries; tlua_rec_key.c keys that are known
+** only when they are used, tlua_rec_string.c what makes strings; tlua_describe.c tells the library how Lua lays out its memory.
+** A lowering function looks at the real values, which the instruction has not changed yet, to choose a path, records guards
+** that keep compiled code on that path, and then the results.
 **
 ** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets 'reason', and
 ** nothing that was recorded for that instruction matters any more.
@@ -60,6 +61,11 @@ typedef struct TluaSchema {
   tl_cell flags;              /* of a table: the cache of absent metamethods */
   tl_cell node_value[4];      /* of an entry of the hash part, by tl_type */
   tl_cell node_tag;
+  tl_cell node_key[4];        /* of an entry: its key, by tl_type */
+  tl_cell node_key_tag;
+  tl_cell array;              /* of a table: the address of its array part */
+  tl_cell array_value[4];     /* of an element of the array part, by tl_type */
+  tl_cell array_tag;
   tl_cell string_metatable;   /* of the global state */
   tl_cell upvalue;            /* of a closure's element: the upvalue */
   tl_cell upvalue_place;      /* of an upvalue: where its value is */
@@ -91,6 +97,12 @@ typedef struct TluaSchema {
   tl_func find_boolean;
   tl_func insert_integer;
   tl_func insert_object;
+  tl_func next_item;          /* functions of tlua_rec_iter.c */
+  tl_func node_behind_integer;
+  tl_func node_behind_float;
+  tl_func node_behind_boolean;
+  tl_func node_behind_object;
+  tl_func node_behind_address;
   TluaLibrary library;
 } TluaSchema;
 
@@ -105,8 +117,12 @@ enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WO
 /* Most frames of a recording. */
 #define TLUA_FRAMES 16
 
+/* Who wants the results of a called function: a call instruction, or the step of a generic loop. */
+typedef enum TluaCaller { TLUA_CALLED, TLUA_ITERATOR } TluaCaller;
+
 /* A frame during the recording; the first is the loop's own. */
 typedef struct TluaFrame {
+  TluaCaller caller;
   Proto *p;
   tl_value closure;           /* 0 in the loop's frame */
   int base;                   /* registers from the loop's frame */
@@ -129,6 +145,7 @@ typedef struct TluaRecorder {
   TluaFrame frames[TLUA_FRAMES];
   int depth;                  /* calls that are open */
   int is_calling;             /* whether the next instruction is the first of a called function */
+  int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
   const Instruction *head;    /* the loop's first instruction */
   const Instruction *last;    /* its last one, the jump back that is farthest down */
   const Instruction *next;    /* where the lowered instruction goes on */
@@ -174,6 +191,8 @@ Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value);
 Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i);
 void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
 void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o);
+/* The interpreter goes on at that instruction; gives up if this leads back, but not to the recorded loop's head. */
+void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target);
 
 /* The condition for 'a < b' or 'a <= b' of two numbers, exact for all. May record a guard. */
 tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_equal);
@@ -195,6 +214,8 @@ tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now);
 /* --- tlua_rec_call.c --- */
 
 int tlua_rec_calls (TluaRecorder *rec, Instruction i);
+/* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */
+void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted);
 /* The running closure. */
 tl_value tlua_rec_closure (TluaRecorder *rec);
 /* Makes sure that so many frames above this one can be rebuilt; returns 0 if not. May collect. */
@@ -205,6 +226,8 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
 /* --- tlua_rec_table.c --- */
 
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);
+/* 't[key]' of a table, with any key. */
+void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key);
 /* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
 int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
 /* 't[index]' where the array part has room for the index; its tag is 0 if the recording is given up. */
@@ -229,6 +252,13 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema);
 /* 't[key]' where the key is neither a constant string nor an index of the array part. */
 void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value);
+
+/* --- tlua_rec_iter.c --- */
+
+int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema);
+int tlua_rec_iteration (TluaRecorder *rec, Instruction i);
+/* Behind the call of an iterator: the loop goes on with its results, or the recording is given up. */
+void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control);
 
 /* --- tlua_rec_alloc.c --- */
 

@@ -170,6 +170,20 @@ static void call (TluaRecorder *rec, Instruction i) {
   guard_prototype(rec, function, clLvalue(function.now)->p);
   push(rec, function, a, arguments, &frame);
   rec->is_calling = 1;
+  rec->is_calling_fresh = 0;
+}
+
+/* Function and arguments are copied to where the results go. */
+void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
+  Operand values[3];
+  TluaFrame frame = { .caller = TLUA_ITERATOR, .back = rec->pc + 1, .wanted = wanted };
+  if (!read_values(rec, a, 3, values) || !is_inlined(rec, values[0]))
+    return;
+  guard_prototype(rec, values[0], clLvalue(values[0].now)->p);
+  for (int n = 0; n < 3; n++)
+    tlua_rec_write_operand(rec, a + 4 + n, values[n]);
+  push(rec, values[0], a + 4, 2, &frame);
+  rec->is_calling = rec->is_calling_fresh = 1;
 }
 
 static void pop (TluaRecorder *rec) {
@@ -184,6 +198,8 @@ static void leave_frame (TluaRecorder *rec, const Operand *values, int count) {
   write_results(rec, frame.function, values, count, frame.wanted);
   rec->next = frame.back;
   rec->ci = rec->ci->previous;
+  if (frame.caller == TLUA_ITERATOR)
+    tlua_rec_iterated(rec, frame.back, count > 0 ? values[0] : (Operand){ .tt = LUA_VNIL });
 }
 
 /* The callee takes over the frame; the caller of the frame goes on where it would have. */

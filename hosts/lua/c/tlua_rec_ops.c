@@ -69,7 +69,7 @@ static void load_nils (TluaRecorder *rec, int first, int count) {
 /* --- jumps --- */
 
 /* A jump back must be the recorded loop's own. */
-static void go_to (TluaRecorder *rec, const Instruction *target) {
+void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target) {
   if (target <= rec->pc && rec->depth > 0)
     tlua_rec_give_up(rec, "loop in a called function");
   else if (target <= rec->pc && target != rec->head)
@@ -102,7 +102,7 @@ static void branch (TluaRecorder *rec, int outcome, tl_value condition) {
     tl_exit_kind kind = leaves_loop(rec, jumps ? skip : jump) ? TL_EXIT_LOOP_END : TL_EXIT_GUARD;
     tl_guard(rec->vm, outcome ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, kind);
   }
-  go_to(rec, jumps ? jump : skip);
+  tlua_rec_go_to(rec, jumps ? jump : skip);
 }
 
 /* --- comparisons --- */
@@ -294,7 +294,7 @@ static void float_loop (TluaRecorder *rec, int a) {
 
 static void numeric_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
-  go_to(rec, rec->pc + 1 - GETARG_Bx(i));
+  tlua_rec_go_to(rec, rec->pc + 1 - GETARG_Bx(i));
   if (ttisinteger(s2v(rec->base + a + 2)))
     int_loop(rec, a);
   else
@@ -307,8 +307,8 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
 
 static const char *const not_lowered[NUM_OPCODES] = {
   NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CLOSE), NAME(TBC),
-  NAME(TFORPREP), NAME(TFORCALL), NAME(TFORLOOP),
-  NAME(CLOSURE), NAME(VARARG), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop"
+  NAME(TFORLOOP),
+  NAME(CLOSURE), NAME(VARARG), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop", [OP_TFORPREP] = "inner loop"
 };
 
 /* Moves and constants; returns 0 if the opcode is none of them. */
@@ -337,7 +337,7 @@ static int move (TluaRecorder *rec, Instruction i) {
 static int control (TluaRecorder *rec, Instruction i) {
   Operand a, b;
   switch (GET_OPCODE(i)) {
-    case OP_JMP: go_to(rec, rec->pc + 1 + GETARG_sJ(i)); return 1;
+    case OP_JMP: tlua_rec_go_to(rec, rec->pc + 1 + GETARG_sJ(i)); return 1;
     case OP_FORLOOP: numeric_loop(rec, i); return 1;
     case OP_TEST: branch(rec, !is_false(tlua_rec_register(rec, GETARG_A(i)).tt), 0); return 1;
     case OP_TESTSET: test_and_set(rec, i); return 1;
@@ -362,7 +362,8 @@ void tlua_rec_instruction (TluaRecorder *rec) {
   Instruction i = *rec->pc;
   rec->next = rec->pc + 1;
   if (move(rec, i) || control(rec, i) || tlua_rec_arithmetic(rec, i) || tlua_rec_memory(rec, i)
-      || tlua_rec_allocation(rec, i) || tlua_rec_calls(rec, i) || tlua_rec_strings(rec, i))
+      || tlua_rec_allocation(rec, i) || tlua_rec_calls(rec, i) || tlua_rec_strings(rec, i)
+      || tlua_rec_iteration(rec, i))
     return;
   const char *name = not_lowered[GET_OPCODE(i)];
   tlua_rec_give_up(rec, name != NULL ? name : "unknown opcode");

@@ -276,19 +276,22 @@ static int is_integer_key (Operand key, lua_Integer *now) {
   return novariant(key.tt) == LUA_TNUMBER && luaV_tointegerns(key.now, now, F2Ieq);
 }
 
-static void get_table (TluaRecorder *rec, Instruction i) {
+void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key) {
   lua_Integer now;
   TValue store;
+  if (!is_integer_key(key, &now))
+    tlua_rec_get_entry(rec, result, t, key);
+  else if (tlua_rec_is_in_array(hvalue(t.now), now))
+    get_item(rec, result, t, tlua_rec_as_integer(rec, key, &now), now);
+  else
+    tlua_rec_get_entry(rec, result, t, integer_key(rec, key, now, &store));
+}
+
+static void get_table (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_B(i));
   Operand key = tlua_rec_register(rec, GETARG_C(i));
-  if (rec->reason != NULL || !is_table(rec, t))
-    return;
-  if (!is_integer_key(key, &now))
-    tlua_rec_get_entry(rec, GETARG_A(i), t, key);
-  else if (tlua_rec_is_in_array(hvalue(t.now), now))
-    get_item(rec, GETARG_A(i), t, tlua_rec_as_integer(rec, key, &now), now);
-  else
-    tlua_rec_get_entry(rec, GETARG_A(i), t, integer_key(rec, key, now, &store));
+  if (rec->reason == NULL && is_table(rec, t))
+    tlua_rec_get_element(rec, GETARG_A(i), t, key);
 }
 
 static void set_table (TluaRecorder *rec, Instruction i) {

@@ -1,0 +1,318 @@
+/*
+** Lowering of generic loops: the step that a 'for ... in' takes between two runs of its body.
+**
+** Problem: the step is a call, in general, but mostly one of the library's own 'next' and 'ipairs', which are C functions that
+** may throw. A trace needs what they do, by operations and functions that answer instead.
+**
+** Design: the interpreter takes OP_TFORCALL and OP_TFORLOOP in one go, and so does the trace, whose head is the loop's body. The
+** step of 'ipairs' is an index. A step of 'next' is a search for the position behind a key, in one part of the table; the
+** trace then checks tags and loads key and value from there. A Lua function as iterator becomes part of the trace: its frame
+** returns to the OP_TFORLOOP, which the interpreter does on its own when it comes back there.
+**
+** Invariant: positions have the order of 'luaH_next'. Where that would raise an error, or find a key whose entry the collector
+** has marked as dead, the trace is left before the step. No search moves the hint in 'alimit', as 'luaH_next' does not.
+**
+** Example, 'for k, v in pairs(t) do n = n + v end':
+**   n' = int_add(n, v); guard_value(f, next); p = call node_behind_object(t, k, string); guard_nonnull(p) -- loop end
+**   guard_value(load(p, node.key_tag), string); k' = load(p, node.key); guard_value(load(p, node.tag), integer); ...
+*/
+
+#include "lprefix.h"
+
+#include "tlua_rec.h"
+
+#include "lgc.h"
+#include "ltable.h"
+#include "lvm.h"
+
+/* in lbaselib.c */
+extern const lua_CFunction tlua_next;
+extern const lua_CFunction tlua_ipairs_step;
+
+/* --- functions that compiled code calls --- */
+
+/* The next index of the array part that has a value, behind one of the array part; 0 if there is none. */
+static int64_t next_item (Table *t, int64_t index) {
+  unsigned int size = luaH_realasize(t);
+  if (l_castS2U(index) - 1u >= size)
+    return 0;
+  for (lua_Unsigned i = l_castS2U(index); i < size; i++) {
+    if (!isempty(&t->array[i]))
+      return (int64_t)i + 1;
+  }
+  return 0;
+}
+
+static Node *node_from (const Table *t, size_t place) {
+  for (; place < (size_t)sizenode(t); place++) {
+    if (!isempty(gval(gnode(t, place))))
+      return gnode(t, place);
+  }
+  return NULL;
+}
+
+/* The node behind that of a key in the hash part; NULL if there is none, or if the key is not found. */
+static Node *node_behind (const Table *t, const TValue *slot) {
+  return isabstkey(slot) ? NULL : node_from(t, (size_t)(nodefromval(slot) - gnode(t, 0)) + 1);
+}
+
+/* Behind an index of the array part comes the hash part's first node. */
+static Node *node_behind_integer (Table *t, int64_t key) {
+  if (l_castS2U(key) - 1u < luaH_realasize(t))
+    return next_item(t, key) != 0 ? NULL : node_from(t, 0);
+  return node_behind(t, luaH_getint(t, key));
+}
+
+/* No key of a table is a float that stands for an integer. */
+static Node *node_behind_float (Table *t, double number) {
+  TValue key;
+  lua_Integer index;
+  if (luaV_flttointeger(number, &index, F2Ieq))
+    return NULL;
+  setfltvalue(&key, number);
+  return node_behind(t, luaH_get(t, &key));
+}
+
+static Node *node_behind_boolean (Table *t, int64_t tt) {
+  TValue key;
+  settt_(&key, cast_byte(tt));
+  return node_behind(t, luaH_get(t, &key));
+}
+
+static Node *node_behind_object (Table *t, GCObject *object, int64_t tt) {
+  TValue key;
+  val_(&key).gc = object;
+  settt_(&key, cast_byte(tt));
+  return node_behind(t, luaH_get(t, &key));
+}
+
+/* A light userdata or a C function. */
+static Node *node_behind_address (Table *t, void *address, int64_t tt) {
+  TValue key;
+  val_(&key).p = address;
+  settt_(&key, cast_byte(tt));
+  return node_behind(t, luaH_get(t, &key));
+}
+
+int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
+  const tl_class reads[] = {
+    tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.array"), tl_alias_class(vm, "table.flags"),
+    tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "table.nodes"), tl_alias_class(vm, "array.tag"),
+    tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"), tl_alias_class(vm, "node.tag"),
+    tl_alias_class(vm, "node.next"), 0 };
+  struct { tl_func *id; const char *name; const void *address; const char *signature; } const rows[] = {
+    { &schema->next_item, "next_item", (const void *)next_item, "ri>i" },
+    { &schema->node_behind_integer, "node_behind_integer", (const void *)node_behind_integer, "ri>a" },
+    { &schema->node_behind_float, "node_behind_float", (const void *)node_behind_float, "rf>a" },
+    { &schema->node_behind_boolean, "node_behind_boolean", (const void *)node_behind_boolean, "ri>a" },
+    { &schema->node_behind_object, "node_behind_object", (const void *)node_behind_object, "rri>a" },
+    { &schema->node_behind_address, "node_behind_address", (const void *)node_behind_address, "rai>a" }
+  };
+  for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, 0, reads, NULL);
+    if (*rows[n].id == 0)
+      return 0;
+  }
+  return 1;
+}
+
+/* --- the loop goes on --- */
+
+/* The first instruction of the loop's body. */
+static const Instruction *body_of (const Instruction *loop) {
+  return loop + 1 - GETARG_Bx(*loop);
+}
+
+void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control) {
+  if (novariant(control.tt) == LUA_TNIL)
+    tlua_rec_give_up(rec, "loop ended");
+  else
+    tlua_rec_write_operand(rec, GETARG_A(*loop) + 2, control);
+  rec->next = body_of(loop);
+}
+
+/* What a step gives: the control variable's new value, a second one if there is one, and nils. */
+static void finish_step (TluaRecorder *rec, Operand control, const Operand *second) {
+  int a = GETARG_A(*rec->pc);
+  int wanted = GETARG_C(*rec->pc);
+  tlua_rec_write_operand(rec, a + 4, control);
+  if (second != NULL && wanted > 1)
+    tlua_rec_write_operand(rec, a + 5, *second);
+  for (int n = 2; n < wanted; n++)
+    tlua_rec_write(rec, a + 4 + n, LUA_VNIL, 0);
+  tlua_rec_iterated(rec, rec->pc + 1, control);
+}
+
+/* --- ipairs --- */
+
+static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
+  tl_vm *vm = rec->vm;
+  int a = GETARG_A(*rec->pc);
+  TValue store;
+  if (t.tt != ctb(LUA_VTABLE) || control.tt != LUA_VNUMINT) {
+    tlua_rec_give_up(rec, "ipairs of no table");
+    return;
+  }
+  Operand index = control;
+  setivalue(&store, intop(+, ivalue(control.now), 1));
+  index.now = &store;
+  if (isempty(luaH_getint(hvalue(t.now), ivalue(&store)))) {
+    tlua_rec_give_up(rec, "loop ended");
+    return;
+  }
+  index.value = tl_op2(vm, TL_INT_ADD, control.value, tl_const_int(vm, 1));
+  tlua_rec_get_element(rec, a + 5, t, index);  /* a register of the call, also where the loop wants no second value */
+  if (rec->reason == NULL)
+    finish_step(rec, index, NULL);
+}
+
+/* --- next --- */
+
+/* Where an element is, and what is there now. */
+typedef struct Place {
+  tl_value address;
+  tl_cell tag;
+  const tl_cell *views;
+} Place;
+
+static Operand element (TluaRecorder *rec, const Place *place, int tt) {
+  tl_vm *vm = rec->vm;
+  Operand o = { .tt = tt, .tag = rec->schema.tag_of[tt], .value = 0 };
+  tl_type type = tlua_payload(tt);
+  if (o.tag == 0) {
+    tlua_rec_give_up(rec, "value of an unknown type");
+    return o;
+  }
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, place->tag, place->address), tl_const_int(vm, tt), TL_EXIT_GUARD);
+  if (type != TL_VOID)
+    o.value = tl_load(vm, place->views[type], place->address);
+  return o;
+}
+
+/* Both keys are indexes of the array part. */
+static void step_in_array (TluaRecorder *rec, Operand t, Operand control, int64_t next) {
+  tl_vm *vm = rec->vm;
+  const TluaSchema *schema = &rec->schema;
+  tl_value arguments[2] = { t.value, control.value };
+  Operand key = control;
+  key.value = tl_call(vm, schema->next_item, arguments, 2);
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_NE, key.value, tl_const_int(vm, 0)), 0, TL_EXIT_LOOP_END);
+  tl_value array = tl_load(vm, schema->array, t.value);
+  Place place = { .tag = schema->array_tag, .views = schema->array_value,
+                  .address = tl_item_addr(vm, array, key.value, sizeof(TValue), -(int32_t)sizeof(TValue)) };
+  Operand value = element(rec, &place, rawtt(&hvalue(t.now)->array[next - 1]));
+  if (rec->reason == NULL)
+    finish_step(rec, key, &value);
+}
+
+/* A search for the node behind a key: the function, its arguments, and what it finds now. */
+typedef struct Search {
+  tl_func function;
+  tl_value arguments[3];
+  uint32_t count;
+  const Node *now;
+} Search;
+
+/* Returns 0 if the recording is given up. */
+static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
+  tl_vm *vm = rec->vm;
+  const TluaSchema *schema = &rec->schema;
+  Table *h = hvalue(t.now);
+  s->arguments[0] = t.value;
+  s->arguments[1] = key.value;
+  s->count = 2;
+  switch (key.tt) {
+    case LUA_VNUMINT:
+      s->function = schema->node_behind_integer;
+      s->now = node_behind_integer(h, ivalue(key.now));
+      return 1;
+    case LUA_VNUMFLT:
+      s->function = schema->node_behind_float;
+      s->now = node_behind_float(h, fltvalue(key.now));
+      return 1;
+    case LUA_VFALSE: case LUA_VTRUE:
+      s->function = schema->node_behind_boolean;
+      s->arguments[1] = tl_const_int(vm, key.tt);
+      s->now = node_behind_boolean(h, key.tt);
+      return 1;
+    case LUA_VLCF: case LUA_VLIGHTUSERDATA:
+      s->function = schema->node_behind_address;
+      break;
+    default:
+      if (!iscollectable(key.now)) {
+        tlua_rec_give_up(rec, "key of another type");
+        return 0;
+      }
+      s->function = schema->node_behind_object;
+      break;
+  }
+  s->arguments[2] = tl_const_int(vm, key.tt);
+  s->count = 3;
+  s->now = node_behind(h, luaH_get(h, key.now));
+  return 1;
+}
+
+static void step_of_next (TluaRecorder *rec, Operand t, Operand control) {
+  tl_vm *vm = rec->vm;
+  const TluaSchema *schema = &rec->schema;
+  Search s;
+  if (t.tt != ctb(LUA_VTABLE)) {
+    tlua_rec_give_up(rec, "next of no table");
+    return;
+  }
+  int64_t next = control.tt == LUA_VNUMINT ? next_item(hvalue(t.now), ivalue(control.now)) : 0;
+  if (next != 0) {
+    step_in_array(rec, t, control, next);
+    return;
+  }
+  if (!search(rec, t, control, &s))
+    return;
+  if (s.now == NULL) {
+    tlua_rec_give_up(rec, "loop ended");
+    return;
+  }
+  Place key_place = { .tag = schema->node_key_tag, .views = schema->node_key,
+                      .address = tl_call(vm, s.function, s.arguments, s.count) };
+  Place value_place = { .tag = schema->node_tag, .views = schema->node_value, .address = key_place.address };
+  tl_guard(vm, TL_GUARD_NONNULL, key_place.address, 0, TL_EXIT_LOOP_END);
+  Operand key = element(rec, &key_place, keytt(s.now));
+  Operand value = element(rec, &value_place, rawtt(gval(s.now)));
+  if (rec->reason == NULL)
+    finish_step(rec, key, &value);
+}
+
+/* --- instructions --- */
+
+static void step (TluaRecorder *rec, Instruction i) {
+  tl_vm *vm = rec->vm;
+  int a = GETARG_A(i);
+  tlua_rec_go_to(rec, body_of(rec->pc + 1));
+  if (rec->reason != NULL)
+    return;
+  if (!ttislcf(s2v(rec->base + a))) {
+    tlua_rec_call_iterator(rec, a, GETARG_C(i));
+    return;
+  }
+  Operand iterator = tlua_rec_register(rec, a);
+  Operand state = tlua_rec_register(rec, a + 1);
+  Operand control = tlua_rec_register(rec, a + 2);
+  lua_CFunction function = fvalue(iterator.now);
+  if (rec->reason != NULL)
+    return;
+  if (function != tlua_next && function != tlua_ipairs_step) {
+    tlua_rec_give_up(rec, "call of a C function");
+    return;
+  }
+  tl_guard(vm, TL_GUARD_VALUE, iterator.value, tl_const_addr(vm, (const void *)function), TL_EXIT_GUARD);
+  if (function == tlua_next)
+    step_of_next(rec, state, control);
+  else
+    step_of_ipairs(rec, state, control);
+}
+
+int tlua_rec_iteration (TluaRecorder *rec, Instruction i) {
+  if (GET_OPCODE(i) != OP_TFORCALL)
+    return 0;
+  step(rec, i);
+  return 1;
+}
