@@ -177,6 +177,18 @@ static int describe_frames (tl_vm *vm, TluaSchema *schema) {
   return schema->hookmask != 0 && schema->function != 0 && schema->prototype != 0 && schema->marked != 0;
 }
 
+/* Variable arguments of the loop's own frame lie below its base; nothing that a trace does changes them. */
+static int describe_arguments (tl_vm *vm, TluaSchema *schema) {
+  static const char *const names[4] = { "argument.int", "argument.float", "argument.ref", "argument.addr" };
+  schema->call_info = pointer_cell(vm, "thread.call_info", offsetof(lua_State, ci), TL_ADDR, "thread.call_info", 0);
+  schema->extra_arguments = number_cell(vm, "call_info.extra", offsetof(CallInfo, u.l.nextraargs), sizeof(int), "call_info.extra",
+                                        TL_SIGNED);
+  add_views(vm, schema->argument_value, names, "argument.value");
+  schema->argument_tag = number_cell(vm, "argument.tag", offsetof(TValue, tt_), 1, "argument.tag", 0);
+  return schema->call_info != 0 && schema->extra_arguments != 0 && schema->argument_value[TL_ADDR] != 0
+      && schema->argument_tag != 0;
+}
+
 static int describe_upvalues (tl_vm *vm, TluaSchema *schema) {
   static const char *const names[4] = { "upvalue.int", "upvalue.float", "upvalue.ref", "upvalue.addr" };
   /* debug.upvaluejoin can exchange an upvalue of a closure, so this cell is not immutable */
@@ -283,6 +295,7 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
 }
 
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
-  return describe_tags(vm, schema) && describe_frames(vm, schema) && describe_upvalues(vm, schema)
+  return describe_tags(vm, schema) && describe_frames(vm, schema) && describe_arguments(vm, schema)
+      && describe_upvalues(vm, schema)
       && describe_strings(vm, schema) && describe_tables(vm, schema, main_thread) && describe_functions(vm, schema);
 }

@@ -211,6 +211,7 @@ void tlua_rec_resume_here (TluaRecorder *rec) {
   words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)rec->pc;
   words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)frame->wanted;
   words[TLUA_WORD_STATUS] = frame->status;
+  words[TLUA_WORD_EXTRA] = (uint64_t)frame->extra;
   tl_resume_point(rec->vm, rec->entry->func.p + 1, words, live, registers);
 }
 

@@ -66,6 +66,10 @@ typedef struct TluaSchema {
   tl_cell array;              /* of a table: the address of its array part */
   tl_cell array_value[4];     /* of an element of the array part, by tl_type */
   tl_cell array_tag;
+  tl_cell call_info;          /* of a thread: the record of the running frame */
+  tl_cell extra_arguments;    /* of that record */
+  tl_cell argument_value[4];  /* of a variable argument, by tl_type */
+  tl_cell argument_tag;
   tl_cell string_metatable;   /* of the global state */
   tl_cell upvalue;            /* of a closure's element: the upvalue */
   tl_cell upvalue_place;      /* of an upvalue: where its value is */
@@ -111,8 +115,8 @@ enum { TLUA_PART_TABLE, TLUA_PART_NODES, TLUA_PART_ARRAY, TLUA_PARTS };
 typedef struct TluaSpare TluaSpare;
 
 /* Words that the library keeps with a frame: where it goes on, the registers up to its top (0: all), the results
-** that its caller wants, its call status. */
-enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WORDS };
+** that its caller wants, its call status, how many variable arguments lie below it. */
+enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WORD_EXTRA, TLUA_WORDS };
 
 /* Most frames of a recording. */
 #define TLUA_FRAMES 16
@@ -129,6 +133,7 @@ typedef struct TluaFrame {
   int function;               /* the caller's register with the function, where the results go */
   int wanted;                 /* results, or LUA_MULTRET */
   unsigned status;            /* call status */
+  int extra;                  /* variable arguments; not used in the loop's frame */
   const Instruction *back;    /* where the caller goes on */
 } TluaFrame;
 

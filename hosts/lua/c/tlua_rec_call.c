@@ -8,7 +8,7 @@
 ** through the closure), tells the library that a frame is pushed, and goes on with the callee's instructions. Parameters are
 ** the caller's registers where the call has put them, so that they need no code. A return moves the results, and the frame is
 ** popped. The words of a frame say what an exit needs to rebuild it: where it goes on, where its top is, how many
-** results its caller wants, and its call status.
+** results its caller wants, its call status, and how many variable arguments lie below it.
 **
 ** Invariant: rec->frames[0 .. rec->depth] describe the frames of the interpreter from the recorded loop's up to the running one,
 ** and rec->ci is the running one's. While a callee runs, of its caller only registers below the function are
@@ -40,18 +40,26 @@ tl_value tlua_rec_closure (TluaRecorder *rec) {
 
 /* --- frames --- */
 
-/* Registers of the calling frame that matter while the callee runs: those below the function, and the function. */
-static const lu_byte *live_in_call (TluaRecorder *rec, const Instruction *back, int function) {
+/*
+** Registers of the calling frame that matter while the callee runs: those below the function, the function, and what lies from
+** there to the callee's base if that was moved.
+*/
+static const lu_byte *live_in_call (TluaRecorder *rec, const Instruction *back, int function, int base) {
   const Proto *p = rec->frames[rec->depth].p;
   const lu_byte *after = tlua_live(rec->thread, rec->frames[rec->depth].p, (int)(back - p->code));
   if (after == NULL) {
     tlua_rec_give_up(rec, "out of memory");
     return NULL;
   }
+  if (base > 8 * (int)sizeof rec->row) {
+    tlua_rec_give_up(rec, "too many values in a call");
+    return NULL;
+  }
   memset(rec->row, 0, sizeof rec->row);
   for (int r = 0; r < function; r++)
     rec->row[r >> 3] |= (lu_byte)(after[r >> 3] & (1 << (r & 7)));
-  rec->row[function >> 3] |= (lu_byte)(1 << (function & 7));
+  for (int r = function; r < base; r++)
+    rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
   return rec->row;
 }
 
@@ -66,9 +74,7 @@ static int may_inline (TluaRecorder *rec, Proto *p) {
   int same = 0;
   for (int depth = 0; depth <= rec->depth; depth++)
     same += rec->frames[depth].p == p;
-  if (p->is_vararg)
-    tlua_rec_give_up(rec, "call of a function with varargs");
-  else if (same >= MAX_SAME)
+  if (same >= MAX_SAME)
     tlua_rec_give_up(rec, "recursion");
   else if (rec->depth + 1 >= TLUA_FRAMES)
     tlua_rec_give_up(rec, "calls nest too deep");
@@ -83,33 +89,49 @@ static void guard_prototype (TluaRecorder *rec, Operand function, const Proto *p
   tl_guard(vm, TL_GUARD_VALUE, prototype, tl_const_addr(vm, p), TL_EXIT_GUARD);
 }
 
-/* The callee's frame: its function is the running frame's register 'function', its arguments follow. */
-static void push (TluaRecorder *rec, Operand callee, int function, int arguments, const TluaFrame *frame) {
+/*
+** The frame of a function with variable arguments lies above them: function and parameters are copied there, and what was
+** the parameters becomes nil. Returns how far the frame moves.
+*/
+static int move_frame (TluaRecorder *rec, Operand callee, int function, int arguments, const Operand *values) {
+  int parameters = clLvalue(callee.now)->p->numparams;
+  int shift = (arguments > parameters ? arguments : parameters) + 1;
+  tlua_rec_write_operand(rec, function + shift, callee);
+  for (int n = 0; n < parameters && n < arguments; n++)
+    tlua_rec_write_operand(rec, function + shift + 1 + n, values[n]);
+  for (int n = 0; n < parameters; n++)
+    tlua_rec_write(rec, function + 1 + n, LUA_VNIL, 0);
+  return shift;
+}
+
+/*
+** The callee's frame: its function is the running frame's register 'function', its arguments follow. 'values' are those that
+** are parameters, if the callee has variable arguments.
+*/
+static void push (TluaRecorder *rec, Operand callee, int function, int arguments, const Operand *values, const TluaFrame *frame) {
   uint64_t words[TLUA_WORDS] = { 0 };
   const TluaFrame *caller = &rec->frames[rec->depth];
-  const lu_byte *live = live_in_call(rec, frame->back, function);
+  Proto *p = clLvalue(callee.now)->p;
+  int shift = p->is_vararg ? move_frame(rec, callee, function, arguments, values) : 0;
+  int base = function + shift + 1;
+  const lu_byte *live = live_in_call(rec, frame->back, function, base);
   if (live == NULL)
     return;
   words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)frame->back;
   words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)caller->wanted;
   words[TLUA_WORD_STATUS] = caller->status;
-  tl_frame_push(rec->vm, function + 1, words, live, (uint32_t)function + 1);
+  words[TLUA_WORD_EXTRA] = (uint64_t)caller->extra;
+  tl_frame_push(rec->vm, base, words, live, (uint32_t)base);
   TluaFrame *pushed = &rec->frames[++rec->depth];
   *pushed = *frame;
-  pushed->p = clLvalue(callee.now)->p;
+  pushed->p = p;
   pushed->closure = callee.value;
   pushed->function = function;
-  pushed->base = caller->base + function + 1;
-  for (int r = arguments; r < pushed->p->numparams; r++)
+  pushed->base = caller->base + base;
+  pushed->extra = shift != 0 ? shift - 1 - p->numparams : 0;
+  for (int r = arguments; r < p->numparams; r++)
     tlua_rec_write(rec, r, LUA_VNIL, 0);
-  rec->next = pushed->p->code;
-}
-
-/* --- calls --- */
-
-/* How many values lie from this register on: as the instruction says, or up to the top. */
-static int count_values (TluaRecorder *rec, int first, int b) {
-  return b != 0 ? b - 1 : (int)(rec->thread->top.p - (rec->base + first));
+  rec->next = p->code + p->is_vararg;  /* the interpreter shows no instruction that moves a frame */
 }
 
 /* Reads values that are to be moved to another frame; returns 0 if the recording is given up. */
@@ -121,6 +143,19 @@ static int read_values (TluaRecorder *rec, int first, int count, Operand *values
   for (int n = 0; n < count; n++)
     values[n] = tlua_rec_register(rec, first + n);
   return rec->reason == NULL;
+}
+
+/* Arguments that 'push' has to move. */
+static int read_parameters (TluaRecorder *rec, const Proto *p, int first, int arguments, Operand *values) {
+  int parameters = arguments < p->numparams ? arguments : p->numparams;
+  return read_values(rec, first, p->is_vararg ? parameters : 0, values);
+}
+
+/* --- calls --- */
+
+/* How many values lie from this register on: as the instruction says, or up to the top. */
+static int count_values (TluaRecorder *rec, int first, int b) {
+  return b != 0 ? b - 1 : (int)(rec->thread->top.p - (rec->base + first));
 }
 
 /* Hands values on as results, of which so many are wanted. */
@@ -155,6 +190,7 @@ static int is_inlined (TluaRecorder *rec, Operand function) {
 }
 
 static void call (TluaRecorder *rec, Instruction i) {
+  Operand values[MAX_VALUES];
   int a = GETARG_A(i);
   TluaFrame frame = { .back = rec->pc + 1, .wanted = GETARG_C(i) - 1 };
   int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
@@ -165,10 +201,11 @@ static void call (TluaRecorder *rec, Instruction i) {
       write_results(rec, a, library.results, library.nresults, frame.wanted);
     return;
   }
-  if (rec->reason != NULL || !is_inlined(rec, function))
+  if (rec->reason != NULL || !is_inlined(rec, function)
+      || !read_parameters(rec, clLvalue(function.now)->p, a + 1, arguments, values))
     return;
   guard_prototype(rec, function, clLvalue(function.now)->p);
-  push(rec, function, a, arguments, &frame);
+  push(rec, function, a, arguments, values, &frame);
   rec->is_calling = 1;
   rec->is_calling_fresh = 0;
 }
@@ -182,7 +219,7 @@ void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
   guard_prototype(rec, values[0], clLvalue(values[0].now)->p);
   for (int n = 0; n < 3; n++)
     tlua_rec_write_operand(rec, a + 4 + n, values[n]);
-  push(rec, values[0], a + 4, 2, &frame);
+  push(rec, values[0], a + 4, 2, values + 1, &frame);
   rec->is_calling = rec->is_calling_fresh = 1;
 }
 
@@ -227,7 +264,67 @@ static void tail_call (TluaRecorder *rec, Instruction i) {
   tlua_rec_write_operand(rec, frame.function, function);
   for (int n = 0; n < arguments; n++)
     tlua_rec_write_operand(rec, frame.function + 1 + n, values[n]);
-  push(rec, function, frame.function, arguments, &frame);
+  push(rec, function, frame.function, arguments, values, &frame);
+}
+
+/* --- variable arguments --- */
+
+/*
+** Those of the loop's own frame are the same as long as it runs, but another call of its function may have others: their number
+** is guarded as far as it matters, and their types. The first one lies so far below the base as there are of them.
+*/
+static Operand own_argument (TluaRecorder *rec, int n, tl_value extra) {
+  tl_vm *vm = rec->vm;
+  const TValue *now = s2v(rec->base - 1 - rec->ci->u.l.nextraargs + n);
+  Operand o = { .now = now, .tt = rawtt(now), .tag = rec->schema.tag_of[rawtt(now)], .value = 0 };
+  if (o.tag == 0) {
+    tlua_rec_give_up(rec, "value of an unknown type");
+    return o;
+  }
+  tl_value r = tl_op2(vm, TL_INT_SUB, tl_const_int(vm, n - 1), extra);
+  tl_value place = tl_item_addr(vm, tl_frame_base(vm), r, sizeof(StackValue), 0);
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.argument_tag, place), tl_const_int(vm, o.tt), TL_EXIT_GUARD);
+  tl_type type = tlua_payload(o.tt);
+  if (type != TL_VOID)
+    o.value = tl_load(vm, rec->schema.argument_value[type], place);
+  return o;
+}
+
+/* Returns their number. */
+static tl_value guard_own_arguments (TluaRecorder *rec, int extra, int wanted) {
+  tl_vm *vm = rec->vm;
+  tl_value frame = tl_load(vm, rec->schema.call_info, tl_context(vm));
+  tl_value count = tl_load(vm, rec->schema.extra_arguments, frame);
+  tl_op comparison = wanted != LUA_MULTRET && wanted <= extra ? TL_INT_GE : TL_INT_EQ;
+  tl_value limit = tl_const_int(vm, comparison == TL_INT_GE ? wanted : extra);
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, comparison, count, limit), 0, TL_EXIT_GUARD);
+  return count;
+}
+
+static void variable_arguments (TluaRecorder *rec, Instruction i) {
+  Operand values[MAX_VALUES];
+  int a = GETARG_A(i), wanted = GETARG_C(i) - 1;
+  int extra = rec->depth > 0 ? rec->frames[rec->depth].extra : rec->ci->u.l.nextraargs;
+  int count = wanted == LUA_MULTRET || wanted > extra ? extra : wanted;
+  if (rec->depth > 0) {
+    if (!read_values(rec, -1 - extra, count, values))
+      return;
+  }
+  else {
+    if (count > MAX_VALUES) {
+      tlua_rec_give_up(rec, "too many values in a call");
+      return;
+    }
+    tl_value number = guard_own_arguments(rec, extra, wanted);
+    for (int n = 0; n < count; n++)
+      values[n] = own_argument(rec, n, number);
+  }
+  if (rec->reason != NULL)
+    return;
+  for (int n = 0; n < count; n++)
+    tlua_rec_write_operand(rec, a + n, values[n]);
+  for (int n = count; n < wanted; n++)
+    tlua_rec_write(rec, a + n, LUA_VNIL, 0);
 }
 
 /* --- returns --- */
@@ -254,6 +351,7 @@ int tlua_rec_calls (TluaRecorder *rec, Instruction i) {
   switch (GET_OPCODE(i)) {
     case OP_CALL: call(rec, i); return 1;
     case OP_TAILCALL: tail_call(rec, i); return 1;
+    case OP_VARARG: variable_arguments(rec, i); return 1;
     case OP_RETURN: case OP_RETURN0: case OP_RETURN1: go_back(rec, i); return 1;
     default: return 0;
   }
@@ -282,7 +380,7 @@ static CallInfo *rebuild_frame (lua_State *L, CallInfo *caller, StkId func, cons
   ci->nresults = (short)(int64_t)words[TLUA_WORD_RESULTS];
   ci->callstatus = (unsigned short)words[TLUA_WORD_STATUS];
   ci->u.l.trap = 0;
-  ci->u.l.nextraargs = 0;
+  ci->u.l.nextraargs = (int)words[TLUA_WORD_EXTRA];
   L->ci = ci;
   return ci;
 }

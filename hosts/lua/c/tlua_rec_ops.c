@@ -308,7 +308,7 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
 static const char *const not_lowered[NUM_OPCODES] = {
   NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CLOSE), NAME(TBC),
   NAME(TFORLOOP),
-  NAME(CLOSURE), NAME(VARARG), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop", [OP_TFORPREP] = "inner loop"
+  NAME(CLOSURE), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop", [OP_TFORPREP] = "inner loop"
 };
 
 /* Moves and constants; returns 0 if the opcode is none of them. */
