@@ -2,14 +2,16 @@
 //!
 //! Problem: what a compiled loop gets wrong shows only where it is left, and most guards of a program never fail by
 //! themselves. Design: each program of `tests/lua` runs with the JIT off, at the default threshold, at threshold 1,
-//! with each optimizer pass off, and once for each guard execution with that guard forced to fail
+//! at thresholds taken at random, with each optimizer pass off, with each collector of [`COLLECTORS`] (one of which
+//! collects everything at each allocation), and once for each guard execution with that guard forced to fail
 //! (`--force-exit=N`). The same is done, more sparsely, with programs that `tests/lua/generate.lua` writes.
 //!
 //! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 300 of each program, then 150 at random) and
-//! makes more programs; `TRACELIFT_FIRST_SEED` is the first seed of the programs made.
+//! makes more programs; `TRACELIFT_FIRST_SEED` is the first seed of the programs made; `TRACELIFT_ONLY` keeps the
+//! programs of the corpus whose names contain it.
 //!
-//! Invariant: a program uses nothing that may differ between two runs of stock Lua. A failure names the command that
-//! shows it; programs that were made are kept then.
+//! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two collectors. A
+//! failure names the command that shows it; programs that were made are kept then.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -44,8 +46,28 @@ fn effort() -> Effort {
     }
 }
 
+/// A way to collect garbage: a name, and the chunk that sets it, which runs before the program (`LUA_INIT`).
+struct Collector {
+    name: &'static str,
+    chunk: &'static str,
+}
+
+/// As the stand-alone interpreter has it: generational.
+const USUAL: Collector = Collector { name: "usual", chunk: "" };
+
+const COLLECTORS: [Collector; 3] = [
+    // A pause of 0 makes a cycle due at each byte, and a step of more than any memory goes through all of it.
+    Collector {
+        name: "full at each allocation",
+        chunk: "collectgarbage('incremental', 0, 0, 63) collectgarbage('setpause', 0)",
+    },
+    // A step of 64 bytes each 64 bytes: all states of the collector meet all states of a loop.
+    Collector { name: "incremental", chunk: "collectgarbage('incremental', 100, 100, 6)" },
+    Collector { name: "young often", chunk: "collectgarbage('generational', 1, 20)" },
+];
+
 /// What a run left behind.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Outcome {
     /// `None`: killed by a signal, or for taking too long.
     code: Option<i32>,
@@ -82,14 +104,15 @@ fn wait(mut child: Child) -> Outcome {
 }
 
 /// Runs a program in its folder, so that messages name it in the same way everywhere.
-fn start(executable: &str, args: &[&str], program: &Path) -> Outcome {
+fn start(executable: &str, args: &[&str], program: &Path, collector: &Collector) -> Outcome {
     let folder = program.parent().expect("programs lie in folders");
     let name = program.file_name().expect("programs are files");
     let child = Command::new(executable)
         .args(args)
         .arg(name)
         .current_dir(folder)
-        .env_remove("LUA_INIT")
+        .env_remove("LUA_INIT_5_4")
+        .env("LUA_INIT", collector.chunk)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -98,10 +121,37 @@ fn start(executable: &str, args: &[&str], program: &Path) -> Outcome {
     wait(child)
 }
 
-fn stock(program: &Path) -> Outcome {
-    let outcome = start(STOCK_LUA, &[], program);
-    assert_eq!(outcome.code, Some(0), "stock Lua fails on {}: {}", program.display(), outcome.stderr);
+/// What stock Lua makes of a program, with messages as our command has them.
+fn stock(program: &Path, collector: &Collector) -> Outcome {
+    let mut outcome = start(STOCK_LUA, &[], program, collector);
+    if let Some(message) = outcome.stderr.strip_prefix("lua: ") {
+        outcome.stderr = format!("tracelift: {message}");
+    }
     outcome
+}
+
+const STATISTICS: &str = "--stats=json";
+
+/// Where two outcomes begin to differ.
+fn difference(expected: &Outcome, found: &Outcome) -> String {
+    let mut text = String::new();
+    if found.code != expected.code {
+        let _ = writeln!(text, "  exit code {:?}: {}", found.code, found.stderr);
+    }
+    for (name, a, b) in [
+        ("output", String::from_utf8_lossy(&expected.stdout), String::from_utf8_lossy(&found.stdout)),
+        ("messages", expected.stderr.as_str().into(), found.stderr.as_str().into()),
+    ] {
+        let first = a.lines().zip(b.lines()).enumerate().find(|(_, (a, b))| a != b);
+        let _ = match first {
+            _ if a == b => Ok(()),
+            Some((line, (a, b))) => {
+                writeln!(text, "  {name}, line {}: expected {a}\n{:>12} found {b}", line + 1, "")
+            }
+            None => writeln!(text, "  {name}: {} bytes expected, {} found", a.len(), b.len()),
+        };
+    }
+    text
 }
 
 /// A program and what stock Lua makes of it.
@@ -112,40 +162,49 @@ struct Case {
 }
 
 impl Case {
+    /// Stock Lua runs the program to its end, or to an error that nobody catches.
     fn new(program: PathBuf) -> Case {
-        let expected = stock(&program);
+        let expected = stock(&program, &USUAL);
+        let message = &expected.stderr;
+        let is_fine = match expected.code {
+            Some(0) => message.is_empty(),
+            Some(1) => message.contains("stack traceback:"),
+            _ => false,
+        };
+        assert!(is_fine, "stock Lua fails on {}: {message}", program.display());
         Case { program, expected, runs: 0 }
     }
 
     /// Runs the program once more; on a difference, says how to see it.
     fn check(&mut self, args: &[&str]) -> Result<Outcome, String> {
+        self.check_under(&USUAL, args)
+    }
+
+    fn check_under(&mut self, collector: &Collector, args: &[&str]) -> Result<Outcome, String> {
         self.runs += 1;
         let args: Vec<&str> = std::iter::once("run").chain(args.iter().copied()).collect();
-        let found = start(env!("CARGO_BIN_EXE_tracelift"), &args, &self.program);
-        if (found.code, &found.stdout) == (self.expected.code, &self.expected.stdout) {
+        let found = start(env!("CARGO_BIN_EXE_tracelift"), &args, &self.program, collector);
+        let is_silent = !args.contains(&STATISTICS);
+        if found == self.expected
+            || !is_silent && (found.code, &found.stdout) == (self.expected.code, &self.expected.stdout)
+        {
             return Ok(found);
         }
-        let (expected, output) =
-            (String::from_utf8_lossy(&self.expected.stdout), String::from_utf8_lossy(&found.stdout));
-        let mut text = format!("tracelift {} {}\n", args.join(" "), self.program.display());
-        if found.code != self.expected.code {
-            let _ = writeln!(text, "  exit code {:?}: {}", found.code, found.stderr);
-        }
-        let first = expected.lines().zip(output.lines()).enumerate().find(|(_, (a, b))| a != b);
-        let _ = match first {
-            Some((line, (a, b))) => {
-                writeln!(text, "  line {}: expected {a}\n{:>12} found {b}", line + 1, "")
-            }
-            None => writeln!(text, "  {} bytes expected, {} found", expected.len(), output.len()),
-        };
-        Err(text)
+        let command = format!("tracelift {} {}", args.join(" "), self.program.display());
+        Err(match collector.chunk {
+            "" => format!("{command}\n{}", difference(&self.expected, &found)),
+            chunk => format!("LUA_INIT=\"{chunk}\" {command}\n{}", difference(&self.expected, &found)),
+        })
     }
 
     /// The guard executions of a run at threshold 1.
     fn guards(&mut self) -> Result<u64, String> {
-        let outcome = self.check(&["--threshold=1", "--verify", "--stats=json"])?;
-        let json: serde_json::Value =
-            serde_json::from_str(&outcome.stderr).map_err(|error| format!("statistics: {error}"))?;
+        let outcome = self.check(&["--threshold=1", "--verify", STATISTICS])?;
+        // A message of the program may stand before or behind them.
+        let start = outcome.stderr.find("{\n").unwrap_or(0);
+        let mut values =
+            serde_json::Deserializer::from_str(&outcome.stderr[start..]).into_iter::<serde_json::Value>();
+        let json = values.next().ok_or("no statistics")?.map_err(|error| format!("statistics: {error}"))?;
         json["guards_executed"].as_u64().ok_or_else(|| "the statistics count no guards".to_string())
     }
 
@@ -171,22 +230,48 @@ fn passes_off() -> impl Iterator<Item = String> {
     names.chain(["all"]).map(|name| format!("--opt=-{name}"))
 }
 
+/// Stock Lua itself must not care.
+fn check_collectors(case: &mut Case, random: &mut Random) -> Result<(), String> {
+    for collector in &COLLECTORS {
+        let stock = stock(&case.program, collector);
+        if stock != case.expected {
+            let place = case.program.display();
+            return Err(format!(
+                "{place}: collector {}\n{}",
+                collector.name,
+                difference(&case.expected, &stock)
+            ));
+        }
+        case.check_under(collector, &["--threshold=1"])?;
+        case.check_under(collector, &[&format!("--threshold={}", 2 + random.below(8))])?;
+    }
+    Ok(())
+}
+
 /// Every way in turn, for a program of the corpus.
 fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), String> {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
     case.check(&["--jit=off"])?;
     case.check(&[])?;
     case.check(&["--threshold=2"])?;
+    for _ in 0..4 {
+        case.check(&[&format!("--threshold={}", 3 + random.below(40))])?;
+    }
     case.check(&["--threshold=1", "--no-exec"])?;
     for pass in passes_off() {
         case.check(&["--threshold=1", "--verify", &pass])?;
     }
+    check_collectors(case, &mut random)?;
     let guards = case.guards()?;
     for guard in 1..=guards.min(effort.in_turn) {
         case.check_forced(guard)?;
     }
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    for _ in 0..guards.saturating_sub(effort.in_turn).min(effort.at_random) {
-        case.check_forced(effort.in_turn + 1 + random.below(guards - effort.in_turn))?;
+    for count in 0..guards.saturating_sub(effort.in_turn).min(effort.at_random) {
+        let guard = effort.in_turn + 1 + random.below(guards - effort.in_turn);
+        case.check_forced(guard)?;
+        if count % 10 == 0 {
+            case.check_under(&COLLECTORS[0], &["--threshold=1", &format!("--force-exit={guard}")])?;
+        }
     }
     Ok(())
 }
@@ -199,6 +284,8 @@ fn check_sparsely(case: &mut Case, seed: u64) -> Result<(), String> {
     let passes: Vec<String> = passes_off().collect();
     let pass = &passes[random.below(passes.len() as u64) as usize];
     case.check(&["--threshold=1", "--verify", pass])?;
+    let collector = &COLLECTORS[random.below(COLLECTORS.len() as u64) as usize];
+    case.check_under(collector, &[&format!("--threshold={}", 1 + random.below(5))])?;
     for _ in 0..guards.min(4) {
         case.check_forced(1 + random.below(guards))?;
     }
@@ -247,6 +334,9 @@ fn corpus() {
         .collect();
     programs.sort();
     assert!(programs.len() >= 40, "only {} programs", programs.len());
+    if let Ok(only) = std::env::var("TRACELIFT_ONLY") {
+        programs.retain(|path| path.to_string_lossy().contains(&only));
+    }
     check_all(programs, "the corpus", |program| {
         let mut case = Case::new(program);
         let result = check_thoroughly(&mut case, effort);
