@@ -168,7 +168,7 @@ impl Case {
         let message = &expected.stderr;
         let is_fine = match expected.code {
             Some(0) => message.is_empty(),
-            Some(1) => message.contains("stack traceback:"),
+            Some(1) => message.contains("tracelift: ") && !expected.stdout.is_empty(),
             _ => false,
         };
         assert!(is_fine, "stock Lua fails on {}: {message}", program.display());
