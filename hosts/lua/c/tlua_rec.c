@@ -105,6 +105,7 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const t
     return;
   lua_assert(L->ci == ci);
   collect(L, tlua_rec_rebuild(L, ci, &info));
+  tlua_rec_finish_metamethods(L, ci);
 }
 
 /* --- recording --- */

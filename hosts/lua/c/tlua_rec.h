@@ -7,10 +7,10 @@
 ** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
 ** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
 ** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames, tlua_rec_iter.c the
-** steps of generic loops, tlua_rec_lib.c and its two parts the functions of Lua's libraries; tlua_rec_key.c keys that are known
-** only when they are used, tlua_rec_string.c what makes strings; tlua_describe.c tells the library how Lua lays out its memory.
-** A lowering function looks at the real values, which the instruction has not changed yet, to choose a path, records guards
-** that keep compiled code on that path, and then the results.
+** steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_lib.c and its two parts the functions of Lua's libraries;
+** tlua_rec_key.c keys that are known only when they are used, tlua_rec_string.c what makes strings; tlua_describe.c tells the
+** library how Lua lays out its memory. A lowering function looks at the real values, which the instruction has not changed
+** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
 **
 ** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets 'reason', and
 ** nothing that was recorded for that instruction matters any more.
@@ -71,6 +71,7 @@ typedef struct TluaSchema {
   tl_cell argument_value[4];  /* of a variable argument, by tl_type */
   tl_cell argument_tag;
   tl_cell string_metatable;   /* of the global state */
+  tl_cell metatables[LUA_NUMTYPES];  /* of the global state, by type */
   tl_cell upvalue;            /* of a closure's element: the upvalue */
   tl_cell upvalue_place;      /* of an upvalue: where its value is */
   tl_cell upvalue_value[4];   /* of that place, by tl_type */
@@ -121,12 +122,16 @@ enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WO
 /* Most frames of a recording. */
 #define TLUA_FRAMES 16
 
-/* Who wants the results of a called function: a call instruction, or the step of a generic loop. */
-typedef enum TluaCaller { TLUA_CALLED, TLUA_ITERATOR } TluaCaller;
+/*
+** Who wants the results of a called function: a call instruction, the step of a generic loop, or an instruction with a metamethod,
+** which wants a value for a register, a truth value for its jump, or nothing.
+*/
+typedef enum TluaCaller { TLUA_CALLED, TLUA_ITERATOR, TLUA_META_VALUE, TLUA_META_TEST, TLUA_META_STORE } TluaCaller;
 
 /* A frame during the recording; the first is the loop's own. */
 typedef struct TluaFrame {
   TluaCaller caller;
+  int target;                 /* the register that TLUA_META_VALUE is for */
   Proto *p;
   tl_value closure;           /* 0 in the loop's frame */
   int base;                   /* registers from the loop's frame */
@@ -155,6 +160,7 @@ typedef struct TluaRecorder {
   const Instruction *last;    /* its last one, the jump back that is farthest down */
   const Instruction *next;    /* where the lowered instruction goes on */
   int is_started;             /* whether an instruction was lowered */
+  int chain;                  /* tables that this instruction was led to by '__index' and '__newindex' */
   const char *reason;         /* why to give up; NULL: go on */
   char reason_text[64];       /* holds a reason that is not constant */
   /* the instruction being lowered */
@@ -198,6 +204,10 @@ void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
 void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o);
 /* The interpreter goes on at that instruction; gives up if this leads back, but not to the recorded loop's head. */
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target);
+/* The test at rec->pc comes out as 'outcome' (0 or 1). 'condition' is the value that decides it, or 0 if the tags do. */
+void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition);
+/* Whether a value with that tag byte counts as false. */
+int tlua_rec_is_false (int tt);
 
 /* The condition for 'a < b' or 'a <= b' of two numbers, exact for all. May record a guard. */
 tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_equal);
@@ -225,6 +235,11 @@ void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted);
 tl_value tlua_rec_closure (TluaRecorder *rec);
 /* Makes sure that so many frames above this one can be rebuilt; returns 0 if not. May collect. */
 int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames);
+/* Calls a metamethod for the instruction at hand. */
+void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count, TluaCaller caller,
+                               int target);
+/* Behind an exit: runs metamethods that the rebuilt frames are in, until none is left above 'entry'. May throw and yield. */
+void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry);
 /* Rebuilds the interpreter's frames behind an exit; the frame that goes on. */
 CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info);
 
@@ -233,6 +248,9 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);
 /* 't[key]' of a table, with any key. */
 void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key);
+void tlua_rec_set_element (TluaRecorder *rec, Operand t, Operand key, Operand value);
+/* Where the hash part holds a key. */
+uint32_t tlua_rec_node_index (Table *h, const TValue *slot);
 /* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
 int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
 /* 't[index]' where the array part has room for the index; its tag is 0 if the recording is given up. */
@@ -257,6 +275,20 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema);
 /* 't[key]' where the key is neither a constant string nor an index of the array part. */
 void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value);
+
+/* --- tlua_rec_meta.c --- */
+
+int tlua_describe_metatables (tl_vm *vm, TluaSchema *schema);
+int tlua_rec_metamethods (TluaRecorder *rec, Instruction i);
+/* The value's metamethod, or nil, under guards. Returns 0 if the recording is given up. */
+int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *method);
+/* The metamethod of a binary operation, called for the instruction at hand. */
+void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS event, TluaCaller caller, int target);
+/* Whether the table has that metamethod now; 'event' is one of those with a mark for absence. */
+int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event);
+/* 't[key]' and 't[key] = value' where the trace knows that there is no such key, and there is a metamethod. */
+void tlua_rec_index_behind (TluaRecorder *rec, int result, Operand t, Operand key);
+void tlua_rec_newindex_behind (TluaRecorder *rec, Operand t, Operand key, Operand value);
 
 /* --- tlua_rec_iter.c --- */
 

@@ -5,8 +5,8 @@
 ** shifts by 64 and more, integers that wrap, floats that stand for integers.
 **
 ** Design: operands are fetched by the opcode's form (register, constant, small number), then the operation is chosen by their
-** tags. An operation that succeeds skips the metamethod instruction behind it, as in the interpreter; strings and objects
-** with metamethods give the recording up.
+** tags. An operation that succeeds skips the metamethod instruction behind it, as in the interpreter; with operands that are
+** no numbers nothing happens before that one.
 **
 ** Invariant: an operation that would raise an error now is not recorded, and one that would raise it later leaves by a guard.
 **
@@ -153,8 +153,8 @@ static void binary (TluaRecorder *rec, Instruction i, Operand a, Operand b, int 
   int type = LUA_VNUMINT;
   tl_value result = 0;
   if (!are_numbers(a, b))
-    tlua_rec_give_up(rec, is_bitwise(operation) ? "bitwise operation on no number" : "arithmetic on no number");
-  else if (is_bitwise(operation))
+    return;  /* the metamethod instruction is next */
+  if (is_bitwise(operation))
     result = bitwise_operation(rec, operation, a, b);
   else if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT && operation != TM_DIV && operation != TM_POW)
     result = int_operation(rec, operation, a, b);
@@ -170,14 +170,19 @@ static void binary (TluaRecorder *rec, Instruction i, Operand a, Operand b, int 
 static void negate (TluaRecorder *rec, Instruction i) {
   Operand b = tlua_rec_register(rec, GETARG_B(i));
   if (novariant(b.tt) != LUA_TNUMBER)
-    tlua_rec_give_up(rec, "arithmetic on no number");
+    tlua_rec_binary_metamethod(rec, b, b, TM_UNM, TLUA_META_VALUE, GETARG_A(i));
   else
     tlua_rec_write(rec, GETARG_A(i), b.tt, tl_op1(rec->vm, b.tt == LUA_VNUMINT ? TL_INT_NEG : TL_FLOAT_NEG, b.value));
 }
 
 static void complement (TluaRecorder *rec, Instruction i) {
   lua_Integer now;
-  tl_value b = tlua_rec_as_integer(rec, tlua_rec_register(rec, GETARG_B(i)), &now);
+  Operand o = tlua_rec_register(rec, GETARG_B(i));
+  if (novariant(o.tt) != LUA_TNUMBER) {
+    tlua_rec_binary_metamethod(rec, o, o, TM_BNOT, TLUA_META_VALUE, GETARG_A(i));
+    return;
+  }
+  tl_value b = tlua_rec_as_integer(rec, o, &now);
   if (b != 0)
     tlua_rec_write(rec, GETARG_A(i), LUA_VNUMINT, tl_op1(rec->vm, TL_INT_NOT, b));
 }

@@ -10,6 +10,9 @@
 ** popped. The words of a frame say what an exit needs to rebuild it: where it goes on, where its top is, how many
 ** results its caller wants, its call status, and how many variable arguments lie below it.
 **
+** A metamethod is called by C code of the interpreter in the middle of an instruction. Its frame says so in its status, and an exit
+** inside of it runs the frames above that code before the interpreter goes on.
+**
 ** Invariant: rec->frames[0 .. rec->depth] describe the frames of the interpreter from the recorded loop's up to the running one,
 ** and rec->ci is the running one's. While a callee runs, of its caller only registers below the function are
 ** live, and the function itself.
@@ -25,6 +28,7 @@
 #include "tlua_rec_lib.h"
 
 #include "lgc.h"
+#include "lvm.h"
 
 /* How often one prototype may stand on the recorded frames: recursion is not unrolled further. */
 #define MAX_SAME 3
@@ -40,14 +44,21 @@ tl_value tlua_rec_closure (TluaRecorder *rec) {
 
 /* --- frames --- */
 
+static int is_metamethod (const TluaFrame *frame) {
+  return frame->caller >= TLUA_META_VALUE;
+}
+
 /*
 ** Registers of the calling frame that matter while the callee runs: those below the function, the function, and what lies from
-** there to the callee's base if that was moved.
+** there to the callee's base if that was moved. An instruction that calls a metamethod still has its operands, and its result's
+** register what was in it.
 */
-static const lu_byte *live_in_call (TluaRecorder *rec, const Instruction *back, int function, int base) {
-  const Proto *p = rec->frames[rec->depth].p;
-  const lu_byte *after = tlua_live(rec->thread, rec->frames[rec->depth].p, (int)(back - p->code));
-  if (after == NULL) {
+static const lu_byte *live_in_call (TluaRecorder *rec, const TluaFrame *frame, int function, int base) {
+  Proto *p = rec->frames[rec->depth].p;
+  int back = (int)(frame->back - p->code);
+  const lu_byte *after = tlua_live(rec->thread, p, back);
+  const lu_byte *before = is_metamethod(frame) ? tlua_live(rec->thread, p, back - 1) : after;
+  if (after == NULL || before == NULL) {
     tlua_rec_give_up(rec, "out of memory");
     return NULL;
   }
@@ -56,8 +67,11 @@ static const lu_byte *live_in_call (TluaRecorder *rec, const Instruction *back, 
     return NULL;
   }
   memset(rec->row, 0, sizeof rec->row);
-  for (int r = 0; r < function; r++)
-    rec->row[r >> 3] |= (lu_byte)(after[r >> 3] & (1 << (r & 7)));
+  for (int r = 0; r < function && r < p->maxstacksize; r++) {
+    int is_target = frame->caller == TLUA_META_VALUE && r == frame->target;
+    if (tlua_is_live(before, r) || (tlua_is_live(after, r) && !is_target))
+      rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
+  }
   for (int r = function; r < base; r++)
     rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
   return rec->row;
@@ -114,7 +128,7 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   Proto *p = clLvalue(callee.now)->p;
   int shift = p->is_vararg ? move_frame(rec, callee, function, arguments, values) : 0;
   int base = function + shift + 1;
-  const lu_byte *live = live_in_call(rec, frame->back, function, base);
+  const lu_byte *live = live_in_call(rec, frame, function, base);
   if (live == NULL)
     return;
   words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)frame->back;
@@ -189,8 +203,28 @@ static int is_inlined (TluaRecorder *rec, Operand function) {
   }
 }
 
+static void write_call (TluaRecorder *rec, int place, Operand function, const Operand *arguments, int count) {
+  tlua_rec_write_operand(rec, place, function);
+  for (int n = 0; n < count; n++)
+    tlua_rec_write_operand(rec, place + 1 + n, arguments[n]);
+}
+
+/* Instead of a table its '__call' is called, with the table as one more argument before all others. */
+static int find_callee (TluaRecorder *rec, Operand *function, Operand *values, int *count) {
+  Operand method;
+  if (function->tt != ctb(LUA_VTABLE))
+    return 1;
+  if (!tlua_rec_metamethod(rec, *function, TM_CALL, &method))
+    return 0;
+  memmove(values + 1, values, (size_t)*count * sizeof(Operand));
+  values[0] = *function;
+  *function = method;
+  *count += 1;
+  return 1;
+}
+
 static void call (TluaRecorder *rec, Instruction i) {
-  Operand values[MAX_VALUES];
+  Operand values[MAX_VALUES + 1];
   int a = GETARG_A(i);
   TluaFrame frame = { .back = rec->pc + 1, .wanted = GETARG_C(i) - 1 };
   int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
@@ -201,10 +235,17 @@ static void call (TluaRecorder *rec, Instruction i) {
       write_results(rec, a, library.results, library.nresults, frame.wanted);
     return;
   }
-  if (rec->reason != NULL || !is_inlined(rec, function)
-      || !read_parameters(rec, clLvalue(function.now)->p, a + 1, arguments, values))
+  if (rec->reason != NULL)
+    return;
+  int is_table = function.tt == ctb(LUA_VTABLE);
+  if (is_table && (!read_values(rec, a + 1, arguments, values) || !find_callee(rec, &function, values, &arguments)))
+    return;
+  if (!is_inlined(rec, function)
+      || (!is_table && !read_parameters(rec, clLvalue(function.now)->p, a + 1, arguments, values)))
     return;
   guard_prototype(rec, function, clLvalue(function.now)->p);
+  if (is_table)
+    write_call(rec, a, function, values, arguments);
   push(rec, function, a, arguments, values, &frame);
   rec->is_calling = 1;
   rec->is_calling_fresh = 0;
@@ -213,13 +254,42 @@ static void call (TluaRecorder *rec, Instruction i) {
 /* Function and arguments are copied to where the results go. */
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
   Operand values[3];
+  int arguments = 2;
   TluaFrame frame = { .caller = TLUA_ITERATOR, .back = rec->pc + 1, .wanted = wanted };
-  if (!read_values(rec, a, 3, values) || !is_inlined(rec, values[0]))
+  Operand function = tlua_rec_register(rec, a);
+  if (!read_values(rec, a + 1, arguments, values) || !find_callee(rec, &function, values, &arguments)
+      || !is_inlined(rec, function))
     return;
-  guard_prototype(rec, values[0], clLvalue(values[0].now)->p);
-  for (int n = 0; n < 3; n++)
-    tlua_rec_write_operand(rec, a + 4 + n, values[n]);
-  push(rec, values[0], a + 4, 2, values + 1, &frame);
+  guard_prototype(rec, function, clLvalue(function.now)->p);
+  write_call(rec, a + 4, function, values, arguments);
+  push(rec, function, a + 4, arguments, values, &frame);
+  rec->is_calling = rec->is_calling_fresh = 1;
+}
+
+/* A metamethod lies above all registers, or above the operands of a concatenation. */
+void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count, TluaCaller caller,
+                               int target) {
+  Instruction i = *rec->pc;
+  int is_join = GET_OPCODE(i) == OP_CONCAT;
+  int place = is_join ? GETARG_A(i) + GETARG_B(i) : rec->p->maxstacksize;
+  TluaFrame frame = { .caller = caller, .target = target, .back = rec->pc + 1, .wanted = caller != TLUA_META_STORE,
+                      .status = CIST_FRESH };
+  if (rec->reason != NULL)
+    return;
+  if (function.tt == LUA_VLCF || function.tt == ctb(LUA_VCCL)) {
+    tlua_rec_give_up(rec, "metamethod in C");
+    return;
+  }
+  if (!is_inlined(rec, function))
+    return;
+  Operand self = { .tag = 0 };
+  if (GET_OPCODE(i) == OP_SELF)
+    self = tlua_rec_register(rec, GETARG_B(i));
+  guard_prototype(rec, function, clLvalue(function.now)->p);
+  if (self.tag != 0)
+    tlua_rec_write_operand(rec, GETARG_A(i) + 1, self);
+  write_call(rec, place, function, arguments, count);
+  push(rec, function, place, count, arguments, &frame);
   rec->is_calling = rec->is_calling_fresh = 1;
 }
 
@@ -228,20 +298,11 @@ static void pop (TluaRecorder *rec) {
   rec->depth--;
 }
 
-/* Back to the caller with these results. */
-static void leave_frame (TluaRecorder *rec, const Operand *values, int count) {
-  TluaFrame frame = rec->frames[rec->depth];
-  pop(rec);
-  write_results(rec, frame.function, values, count, frame.wanted);
-  rec->next = frame.back;
-  rec->ci = rec->ci->previous;
-  if (frame.caller == TLUA_ITERATOR)
-    tlua_rec_iterated(rec, frame.back, count > 0 ? values[0] : (Operand){ .tt = LUA_VNIL });
-}
+static void leave_frame (TluaRecorder *rec, const Operand *values, int count);
 
 /* The callee takes over the frame; the caller of the frame goes on where it would have. */
 static void tail_call (TluaRecorder *rec, Instruction i) {
-  Operand values[MAX_VALUES];
+  Operand values[MAX_VALUES + 1];
   int a = GETARG_A(i);
   if (rec->depth == 0) {
     tlua_rec_give_up(rec, "opcode TAILCALL");
@@ -255,15 +316,14 @@ static void tail_call (TluaRecorder *rec, Instruction i) {
       leave_frame(rec, library.results, library.nresults);
     return;
   }
-  if (rec->reason != NULL || !is_inlined(rec, function) || !read_values(rec, a + 1, arguments, values))
+  if (rec->reason != NULL || !read_values(rec, a + 1, arguments, values)
+      || !find_callee(rec, &function, values, &arguments) || !is_inlined(rec, function))
     return;
   guard_prototype(rec, function, clLvalue(function.now)->p);
   TluaFrame frame = rec->frames[rec->depth];
   frame.status |= CIST_TAIL;
   pop(rec);
-  tlua_rec_write_operand(rec, frame.function, function);
-  for (int n = 0; n < arguments; n++)
-    tlua_rec_write_operand(rec, frame.function + 1 + n, values[n]);
+  write_call(rec, frame.function, function, values, arguments);
   push(rec, function, frame.function, arguments, values, &frame);
 }
 
@@ -329,6 +389,37 @@ static void variable_arguments (TluaRecorder *rec, Instruction i) {
 
 /* --- returns --- */
 
+static Operand nil_operand (TluaRecorder *rec) {
+  return (Operand){ .tt = LUA_VNIL, .tag = rec->schema.tag_of[LUA_VNIL], .value = 0 };
+}
+
+/* The instruction that called a metamethod goes on with the result, in its own frame. */
+static void finish_instruction (TluaRecorder *rec, const TluaFrame *frame, Operand result) {
+  rec->next = frame->back;
+  if (frame->caller == TLUA_META_VALUE)
+    tlua_rec_write_operand(rec, frame->target, result);
+  else if (frame->caller == TLUA_META_TEST) {
+    rec->pc = frame->back - 1;
+    rec->p = rec->frames[rec->depth].p;
+    tlua_rec_branch(rec, !tlua_rec_is_false(result.tt), 0);
+  }
+}
+
+/* Back to the caller with these results. */
+static void leave_frame (TluaRecorder *rec, const Operand *values, int count) {
+  TluaFrame frame = rec->frames[rec->depth];
+  pop(rec);
+  rec->ci = rec->ci->previous;
+  if (is_metamethod(&frame)) {
+    finish_instruction(rec, &frame, count > 0 ? values[0] : nil_operand(rec));
+    return;
+  }
+  write_results(rec, frame.function, values, count, frame.wanted);
+  rec->next = frame.back;
+  if (frame.caller == TLUA_ITERATOR)
+    tlua_rec_iterated(rec, frame.back, count > 0 ? values[0] : nil_operand(rec));
+}
+
 /* Closures are not made in traces, so that a callee has no upvalues to close. */
 static void return_values (TluaRecorder *rec, int first, int count) {
   Operand values[MAX_VALUES];
@@ -383,6 +474,22 @@ static CallInfo *rebuild_frame (lua_State *L, CallInfo *caller, StkId func, cons
   ci->u.l.nextraargs = (int)words[TLUA_WORD_EXTRA];
   L->ci = ci;
   return ci;
+}
+
+/*
+** Frames whose status says so are called from C. The function below stands for that C code, as the interpreter's own way to go on
+** behind a yield does: it runs the frames down to there, and lets the instruction that has called the metamethod finish.
+*/
+void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry) {
+  unsigned left = 0;
+  for (CallInfo *ci = L->ci; ci != entry; ci = ci->previous)
+    left += (ci->callstatus & CIST_FRESH) != 0;
+  L->nCcalls += left;
+  for (; left > 0; left--) {
+    luaV_execute(L, L->ci);
+    L->nCcalls--;
+    luaV_finishOp(L);
+  }
 }
 
 CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info) {

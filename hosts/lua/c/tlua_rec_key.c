@@ -178,11 +178,9 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   return 1;
 }
 
-/* Guards that there is no such key, and no metamethod that would be asked for it. */
-static int guard_absent (TluaRecorder *rec, Operand t, Operand key, const Search *s, TMS event) {
+/* Guards that there is no such key. */
+static int guard_lacks (TluaRecorder *rec, Operand key, const Search *s) {
   tl_vm *vm = rec->vm;
-  if (!tlua_rec_guard_no_metamethod(rec, t, event))
-    return 0;
   switch (key.tt) {
     case LUA_VNUMFLT: tlua_rec_give_up(rec, "absent float key"); return 0;
     case LUA_VNUMINT:
@@ -194,11 +192,21 @@ static int guard_absent (TluaRecorder *rec, Operand t, Operand key, const Search
   }
 }
 
+/* Guards that there is no such key, and no metamethod that would be asked for it. */
+static int guard_absent (TluaRecorder *rec, Operand t, Operand key, const Search *s, TMS event) {
+  return tlua_rec_guard_no_metamethod(rec, t, event) && guard_lacks(rec, key, s);
+}
+
 void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key) {
   tl_vm *vm = rec->vm;
   Search s;
   if (!search(rec, t, key, &s))
     return;
+  if (isempty(s.now) && tlua_rec_has_metamethod(rec, t, TM_INDEX)) {
+    if (guard_lacks(rec, key, &s))
+      tlua_rec_index_behind(rec, result, t, key);
+    return;
+  }
   if (isempty(s.now)) {
     if (guard_absent(rec, t, key, &s, TM_INDEX))
       tlua_rec_write(rec, result, LUA_VNIL, 0);
@@ -237,6 +245,11 @@ static void store (TluaRecorder *rec, tl_value place, Operand value) {
 static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s, Operand value) {
   tl_vm *vm = rec->vm;
   int is_nil = novariant(value.tt) == LUA_TNIL;
+  if (tlua_rec_has_metamethod(rec, t, TM_NEWINDEX)) {
+    if (guard_lacks(rec, key, s))
+      tlua_rec_newindex_behind(rec, t, key, value);
+    return;
+  }
   if (!is_nil && (s->insert == 0 || (isabstkey(s->now) && !has_free_node(hvalue(t.now))))) {
     tlua_rec_give_up(rec, "new key without a free node");
     return;

@@ -92,8 +92,7 @@ static int leaves_loop (TluaRecorder *rec, const Instruction *pc) {
   return pc < rec->head || pc > rec->last || op == OP_RETURN || op == OP_RETURN0 || op == OP_RETURN1;
 }
 
-/* A test comes out as 'outcome' (0 or 1). 'condition' is the value in the trace that decides it, or 0 if the tags do. */
-static void branch (TluaRecorder *rec, int outcome, tl_value condition) {
+void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition) {
   Instruction i = *rec->pc;
   const Instruction *skip = rec->pc + 2;
   const Instruction *jump = rec->pc + 2 + GETARG_sJ(rec->pc[1]);
@@ -119,7 +118,7 @@ static tl_value mixed_equal (TluaRecorder *rec, tl_value i, tl_value f) {
   return tl_op2(vm, TL_INT_AND, tl_op2(vm, TL_INT_AND, as_floats, as_integers), in_range);
 }
 
-static int is_false (int tt) {
+int tlua_rec_is_false (int tt) {
   return tt == LUA_VFALSE || novariant(tt) == LUA_TNIL;
 }
 
@@ -159,11 +158,30 @@ tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b) {
   return 0;  /* values of different types, and the tags are known */
 }
 
+static int has_equality (TluaRecorder *rec, Operand a, Operand b) {
+  return tlua_rec_has_metamethod(rec, a, TM_EQ) || tlua_rec_has_metamethod(rec, b, TM_EQ);
+}
+
+/* Of two different tables the first has the metamethod, or else the second. */
+static void call_equality (TluaRecorder *rec, Operand a, Operand b) {
+  Operand arguments[2] = { a, b }, method;
+  tl_guard(rec->vm, TL_GUARD_FALSE, tl_op2(rec->vm, TL_REF_EQ, a.value, b.value), 0, TL_EXIT_GUARD);
+  int is_first = tlua_rec_has_metamethod(rec, a, TM_EQ);
+  if (!is_first && !tlua_rec_guard_no_metamethod(rec, a, TM_EQ))
+    return;
+  if (tlua_rec_metamethod(rec, is_first ? a : b, TM_EQ, &method))
+    tlua_rec_call_metamethod(rec, method, arguments, 2, TLUA_META_TEST, 0);
+}
+
 static void compare_equal (TluaRecorder *rec, Operand a, Operand b) {
   int outcome = luaV_rawequalobj(a.now, b.now) != 0;
+  if (!outcome && a.tt == ctb(LUA_VTABLE) && b.tt == a.tt && has_equality(rec, a, b)) {
+    call_equality(rec, a, b);
+    return;
+  }
   if (a.tt == b.tt && !outcome)
     guard_raw_equality(rec, a, b);
-  branch(rec, outcome, tlua_rec_raw_equal(rec, a, b));
+  tlua_rec_branch(rec, outcome, tlua_rec_raw_equal(rec, a, b));
 }
 
 /* 'i < f' and the like, for an integer i. Integers that are doubles compare as doubles; others are left to C. */
@@ -199,21 +217,24 @@ static void compare_order (TluaRecorder *rec, Operand a, Operand b, int or_equal
   if (ttisstring(a.now) && ttisstring(b.now)) {
     tl_value strings[2] = { a.value, b.value };
     int below = or_equal ? luaV_lessequal(NULL, a.now, b.now) : luaV_lessthan(NULL, a.now, b.now);
-    branch(rec, below, tl_call(vm, or_equal ? rec->schema.string_to_order : rec->schema.string_below, strings, 2));
+    tlua_rec_branch(rec, below, tl_call(vm, or_equal ? rec->schema.string_to_order : rec->schema.string_below, strings, 2));
     return;
   }
   if (!are_numbers(a, b)) {
-    tlua_rec_give_up(rec, "order of values that are no numbers or strings");
+    tlua_rec_binary_metamethod(rec, a, b, or_equal ? TM_LE : TM_LT, TLUA_META_TEST, 0);
     return;
   }
   /* with numbers these neither call metamethods nor use the state */
   int outcome = or_equal ? luaV_lessequal(NULL, a.now, b.now) : luaV_lessthan(NULL, a.now, b.now);
-  branch(rec, outcome, tlua_rec_number_order(rec, a, b, or_equal));
+  tlua_rec_branch(rec, outcome, tlua_rec_number_order(rec, a, b, or_equal));
 }
 
-/* Comparisons with a small number in the instruction: it is compared as the type that the register has. */
-static Operand immediate (TluaRecorder *rec, Operand a, int number, TValue *store) {
-  if (a.tt == LUA_VNUMFLT) {
+/*
+** Comparisons with a small number in the instruction: it is compared as the type that the register has, and given to
+** metamethods as the one that it has in the source.
+*/
+static Operand immediate (TluaRecorder *rec, Operand a, int number, int is_float, TValue *store) {
+  if (a.tt == LUA_VNUMFLT || (a.tt != LUA_VNUMINT && is_float)) {
     setfltvalue(store, (lua_Number)number);
   }
   else {
@@ -225,7 +246,7 @@ static Operand immediate (TluaRecorder *rec, Operand a, int number, TValue *stor
 static void compare_immediate (TluaRecorder *rec, Instruction i) {
   TValue store;
   Operand a = tlua_rec_register(rec, GETARG_A(i));
-  Operand b = immediate(rec, a, GETARG_sB(i), &store);
+  Operand b = immediate(rec, a, GETARG_sB(i), GETARG_C(i), &store);
   switch (GET_OPCODE(i)) {
     case OP_EQI: compare_equal(rec, a, b); break;
     case OP_LTI: compare_order(rec, a, b, 0); break;
@@ -237,8 +258,8 @@ static void compare_immediate (TluaRecorder *rec, Instruction i) {
 
 static void test_and_set (TluaRecorder *rec, Instruction i) {
   Operand b = tlua_rec_register(rec, GETARG_B(i));
-  int outcome = !is_false(b.tt);
-  branch(rec, outcome, 0);
+  int outcome = !tlua_rec_is_false(b.tt);
+  tlua_rec_branch(rec, outcome, 0);
   if (outcome == GETARG_k(i))
     tlua_rec_write_operand(rec, GETARG_A(i), b);
 }
@@ -306,7 +327,7 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
 #define NAME(op) [OP_##op] = "opcode " #op
 
 static const char *const not_lowered[NUM_OPCODES] = {
-  NAME(MMBIN), NAME(MMBINI), NAME(MMBINK), NAME(CLOSE), NAME(TBC),
+  NAME(CLOSE), NAME(TBC),
   NAME(TFORLOOP),
   NAME(CLOSURE), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop", [OP_TFORPREP] = "inner loop"
 };
@@ -328,7 +349,7 @@ static int move (TluaRecorder *rec, Instruction i) {
     case OP_LOADFALSE: tlua_rec_write(rec, a, LUA_VFALSE, 0); return 1;
     case OP_LOADTRUE: tlua_rec_write(rec, a, LUA_VTRUE, 0); return 1;
     case OP_LOADNIL: load_nils(rec, a, GETARG_B(i) + 1); return 1;
-    case OP_NOT: tlua_rec_write(rec, a, is_false(tlua_rec_register(rec, GETARG_B(i)).tt) ? LUA_VTRUE : LUA_VFALSE, 0); return 1;
+    case OP_NOT: tlua_rec_write(rec, a, tlua_rec_is_false(tlua_rec_register(rec, GETARG_B(i)).tt) ? LUA_VTRUE : LUA_VFALSE, 0); return 1;
     default: return 0;
   }
 }
@@ -339,7 +360,7 @@ static int control (TluaRecorder *rec, Instruction i) {
   switch (GET_OPCODE(i)) {
     case OP_JMP: tlua_rec_go_to(rec, rec->pc + 1 + GETARG_sJ(i)); return 1;
     case OP_FORLOOP: numeric_loop(rec, i); return 1;
-    case OP_TEST: branch(rec, !is_false(tlua_rec_register(rec, GETARG_A(i)).tt), 0); return 1;
+    case OP_TEST: tlua_rec_branch(rec, !tlua_rec_is_false(tlua_rec_register(rec, GETARG_A(i)).tt), 0); return 1;
     case OP_TESTSET: test_and_set(rec, i); return 1;
     case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI: compare_immediate(rec, i); return 1;
     case OP_EQK:
@@ -361,9 +382,10 @@ static int control (TluaRecorder *rec, Instruction i) {
 void tlua_rec_instruction (TluaRecorder *rec) {
   Instruction i = *rec->pc;
   rec->next = rec->pc + 1;
+  rec->chain = 0;
   if (move(rec, i) || control(rec, i) || tlua_rec_arithmetic(rec, i) || tlua_rec_memory(rec, i)
       || tlua_rec_allocation(rec, i) || tlua_rec_calls(rec, i) || tlua_rec_strings(rec, i)
-      || tlua_rec_iteration(rec, i))
+      || tlua_rec_iteration(rec, i) || tlua_rec_metamethods(rec, i))
     return;
   const char *name = not_lowered[GET_OPCODE(i)];
   tlua_rec_give_up(rec, name != NULL ? name : "unknown opcode");

@@ -170,6 +170,16 @@ static int length_now (TluaRecorder *rec, int first, int count, size_t *length) 
   return 1;
 }
 
+/* Longer chains go on with the result of the last pair, which is left to the interpreter. */
+static void concatenate_by_metamethod (TluaRecorder *rec, int first, int count) {
+  if (count != 2) {
+    tlua_rec_give_up(rec, "concatenation with a metamethod");
+    return;
+  }
+  Operand left = tlua_rec_register(rec, first);
+  tlua_rec_binary_metamethod(rec, left, tlua_rec_register(rec, first + 1), TM_CONCAT, TLUA_META_VALUE, first);
+}
+
 /* From the right, as many at once as a function takes. */
 static void concatenate (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i), left = GETARG_B(i);
@@ -177,7 +187,7 @@ static void concatenate (TluaRecorder *rec, Instruction i) {
   tl_value joined = 0;
   size_t length;
   if (!length_now(rec, a, left, &length)) {
-    tlua_rec_give_up(rec, "concatenation with a metamethod");
+    concatenate_by_metamethod(rec, a, left);
     return;
   }
   int is_long = length > LUAI_MAXSHORTLEN;

@@ -86,10 +86,23 @@ static const TValue *array_slot (TluaRecorder *rec, Operand t, tl_value index, l
   return NULL;
 }
 
-Operand tlua_rec_get_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now) {
+static Operand integer_operand (TluaRecorder *rec, tl_value index, lua_Integer now, TValue *store) {
+  setivalue(store, now);
+  return (Operand){ .value = index, .tag = rec->schema.tag_of[LUA_VNUMINT], .tt = LUA_VNUMINT, .now = store };
+}
+
+/* The element is absent and stays so under a guard. */
+static int guard_no_item (TluaRecorder *rec, Operand t, tl_value index, const TValue *slot) {
+  tl_tag tag = element_tag(rec, slot);
+  if (tag != 0)
+    tl_get_item(rec->vm, rec->schema.table, tag, t.value, index);
+  return tag != 0;
+}
+
+/* The element in that slot of the array part, without metamethods; its tag is 0 if the recording is given up. */
+static Operand read_item (TluaRecorder *rec, Operand t, tl_value index, const TValue *slot) {
   Operand o = { .tag = 0 };
-  const TValue *slot = array_slot(rec, t, index, index_now);
-  if (slot == NULL || (isempty(slot) && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX)))
+  if (isempty(slot) && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX))
     return o;
   tl_tag tag = element_tag(rec, slot);
   if (tag == 0)
@@ -101,20 +114,35 @@ Operand tlua_rec_get_item (TluaRecorder *rec, Operand t, tl_value index, lua_Int
   return o;
 }
 
-static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, lua_Integer index_now) {
-  tlua_rec_write_operand(rec, result, tlua_rec_get_item(rec, t, index, index_now));
+Operand tlua_rec_get_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now) {
+  const TValue *slot = array_slot(rec, t, index, index_now);
+  return slot != NULL ? read_item(rec, t, index, slot) : (Operand){ .tag = 0 };
 }
 
-static int has_newindex (TluaRecorder *rec, Operand t) {
-  return fasttm(rec->thread, hvalue(t.now)->metatable, TM_NEWINDEX) != NULL;
+static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, lua_Integer index_now) {
+  TValue store;
+  const TValue *slot = array_slot(rec, t, index, index_now);
+  if (slot == NULL)
+    return;
+  if (!isempty(slot) || !tlua_rec_has_metamethod(rec, t, TM_INDEX))
+    tlua_rec_write_operand(rec, result, read_item(rec, t, index, slot));
+  else if (guard_no_item(rec, t, index, slot))
+    tlua_rec_index_behind(rec, result, t, integer_operand(rec, index, index_now, &store));
 }
 
 static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value) {
   tl_vm *vm = rec->vm;
+  TValue store;
   const TValue *slot = array_slot(rec, t, index, index_now);
   if (slot == NULL)
     return;
-  if (isempty(slot) || !has_newindex(rec, t)) {
+  int has_newindex = tlua_rec_has_metamethod(rec, t, TM_NEWINDEX);
+  if (isempty(slot) && has_newindex) {
+    if (guard_no_item(rec, t, index, slot))
+      tlua_rec_newindex_behind(rec, t, integer_operand(rec, index, index_now, &store), value);
+    return;
+  }
+  if (!has_newindex) {
     if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
       return;
   }
@@ -127,8 +155,7 @@ static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer 
   tl_put_item(vm, rec->schema.table, value.tag, t.value, index, value.value);
 }
 
-/* Where the hash part holds a key. */
-static uint32_t node_index (Table *h, const TValue *slot) {
+uint32_t tlua_rec_node_index (Table *h, const TValue *slot) {
   return (uint32_t)(nodefromval(slot) - h->node);
 }
 
@@ -138,17 +165,13 @@ static uint32_t node_index (Table *h, const TValue *slot) {
 /* The table in the field '__index' of the table's metatable, under guards; the key is absent in the table itself. */
 static int follow_index (TluaRecorder *rec, Operand *t, const TValue *next) {
   tl_vm *vm = rec->vm;
-  if (!ttistable(next)) {
-    tlua_rec_give_up(rec, "metamethod __index");
-    return 0;
-  }
   Table *metatable = hvalue(t->now)->metatable;
   TString *name = G(rec->thread)->tmname[TM_INDEX];
   tl_value reference = tl_get(vm, rec->schema.metatable, t->value);
   tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
   const TValue *slot = luaH_getshortstr(metatable, name);
   t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference, tl_const_ref(vm, name),
-                        metatable->lsizenode, node_index(metatable, slot));
+                        metatable->lsizenode, tlua_rec_node_index(metatable, slot));
   t->now = next;
   return 1;
 }
@@ -166,14 +189,20 @@ static int string_methods (TluaRecorder *rec, Operand *t) {
   tl_value reference = tl_load(vm, rec->schema.string_metatable, tl_load(vm, rec->schema.global, tl_context(vm)));
   tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
   t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference, tl_const_ref(vm, name),
-                        metatable->lsizenode, node_index(metatable, luaH_getshortstr(metatable, name)));
+                        metatable->lsizenode, tlua_rec_node_index(metatable, luaH_getshortstr(metatable, name)));
   t->now = next;
   t->tt = ctb(LUA_VTABLE);
   return 1;
 }
 
+static Operand string_operand (TluaRecorder *rec, tl_value key, TString *name, TValue *store) {
+  setsvalue(rec->thread, store, name);
+  return (Operand){ .value = key, .tag = rec->schema.tag_of[rawtt(store)], .tt = rawtt(store), .now = store };
+}
+
 static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
   tl_vm *vm = rec->vm;
+  TValue store;
   tl_value key = tl_const_ref(vm, name);
   if (ttisstring(t.now) ? !string_methods(rec, &t) : !is_table(rec, t))
     return;
@@ -183,7 +212,7 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
     if (!isempty(slot)) {
       tl_tag tag = element_tag(rec, slot);
       if (tag != 0) {
-        tl_value value = tl_get_key(vm, rec->schema.table, tag, t.value, key, h->lsizenode, node_index(h, slot));
+        tl_value value = tl_get_key(vm, rec->schema.table, tag, t.value, key, h->lsizenode, tlua_rec_node_index(h, slot));
         tlua_rec_write(rec, result, rawtt(slot), value);
       }
       return;
@@ -194,6 +223,10 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
     tl_guard_key_absent(vm, rec->schema.table, t.value, key);
     if (next == NULL) {
       tlua_rec_write(rec, result, LUA_VNIL, 0);
+      return;
+    }
+    if (!ttistable(next)) {
+      tlua_rec_index_behind(rec, result, t, string_operand(rec, key, name, &store));
       return;
     }
     if (!follow_index(rec, &t, next))
@@ -210,8 +243,9 @@ static void get_method (TluaRecorder *rec, Instruction i) {
     tlua_rec_give_up(rec, "method with a long name");
     return;
   }
+  int depth = rec->depth;
   get_key(rec, GETARG_A(i), object, tsvalue(key.now));
-  if (rec->reason == NULL)
+  if (rec->reason == NULL && rec->depth == depth)  /* else a metamethod was called, and it is written */
     tlua_rec_write_operand(rec, GETARG_A(i) + 1, object);
 }
 
@@ -220,7 +254,13 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   tl_vm *vm = rec->vm;
   Table *h = hvalue(t.now);
   tl_value key = tl_const_ref(vm, name);
+  TValue store;
   int is_nil = novariant(value.tt) == LUA_TNIL;
+  if (tlua_rec_has_metamethod(rec, t, TM_NEWINDEX)) {
+    tl_guard_key_absent(vm, rec->schema.table, t.value, key);
+    tlua_rec_newindex_behind(rec, t, string_operand(rec, key, name, &store), value);
+    return;
+  }
   if (!is_nil && isabstkey(luaH_getshortstr(h, name)) && !tlua_rec_can_insert(h, name)) {
     tlua_rec_give_up(rec, "new key without a free node");
     return;
@@ -250,7 +290,7 @@ static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   if (old == 0)
     return;
   tl_value key = tl_const_ref(vm, name);
-  uint32_t entry = node_index(h, slot);
+  uint32_t entry = tlua_rec_node_index(h, slot);
   tl_tag tag = novariant(value.tt) == LUA_TNIL ? rec->schema.tag_of[LUA_VEMPTY] : value.tag;
   tl_get_key(vm, rec->schema.table, old, t.value, key, h->lsizenode, entry);
   tl_set_key(vm, rec->schema.table, tag, t.value, key, value.value, h->lsizenode, entry);
@@ -294,14 +334,9 @@ static void get_table (TluaRecorder *rec, Instruction i) {
     tlua_rec_get_element(rec, GETARG_A(i), t, key);
 }
 
-static void set_table (TluaRecorder *rec, Instruction i) {
+void tlua_rec_set_element (TluaRecorder *rec, Operand t, Operand key, Operand value) {
   lua_Integer now;
   TValue store;
-  Operand t = tlua_rec_register(rec, GETARG_A(i));
-  Operand key = tlua_rec_register(rec, GETARG_B(i));
-  Operand value = tlua_rec_register_or_constant(rec, i);
-  if (rec->reason != NULL || !is_table(rec, t))
-    return;
   if (!is_integer_key(key, &now))
     tlua_rec_set_entry(rec, t, key, value);
   else if (tlua_rec_is_in_array(hvalue(t.now), now))
@@ -318,6 +353,14 @@ void tlua_rec_set_index (TluaRecorder *rec, Operand t, tl_value index, lua_Integ
     set_item(rec, t, index, index_now, value);
   else
     tlua_rec_set_entry(rec, t, key, value);
+}
+
+static void set_table (TluaRecorder *rec, Instruction i) {
+  Operand t = tlua_rec_register(rec, GETARG_A(i));
+  Operand key = tlua_rec_register(rec, GETARG_B(i));
+  Operand value = tlua_rec_register_or_constant(rec, i);
+  if (rec->reason == NULL && is_table(rec, t))
+    tlua_rec_set_element(rec, t, key, value);
 }
 
 static void get_small_index (TluaRecorder *rec, Instruction i) {
@@ -446,6 +489,10 @@ static void length (TluaRecorder *rec, Instruction i) {
     case ctb(LUA_VSHRSTR): result = tl_load(vm, rec->schema.short_length, b.value); break;
     case ctb(LUA_VLNGSTR): result = tl_load(vm, rec->schema.long_length, b.value); break;
     case ctb(LUA_VTABLE):
+      if (tlua_rec_has_metamethod(rec, b, TM_LEN)) {
+        tlua_rec_binary_metamethod(rec, b, b, TM_LEN, TLUA_META_VALUE, GETARG_A(i));
+        return;
+      }
       if (!tlua_rec_guard_no_metamethod(rec, b, TM_LEN))
         return;
       result = tl_call(vm, rec->schema.length, &b.value, 1);
