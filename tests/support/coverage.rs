@@ -243,7 +243,9 @@ impl Coverage {
         }
         // Some rules want operands that come together once in a thousand traces.
         let silent = if self.traces >= MANY { rule_names() } else { Vec::new() };
-        let silent = silent.into_iter().filter(|rule| !self.rules.contains_key(*rule));
+        // By its contract this one changes where a trace is left, so that nothing here could compare it.
+        let silent = silent.into_iter().filter(|rule| *rule != "collect_unneeded");
+        let silent = silent.filter(|rule| !self.rules.contains_key(*rule));
         missing.extend(silent.map(|rule| format!("no rewrite {rule}")));
         missing
     }
