@@ -23,7 +23,7 @@ const CONSTANT: u64 = 64;
 /// A name, variables and the loop's body, what is printed, and the blocks that the interpreter asks for in each iteration.
 type Loop = (&'static str, &'static str, &'static str, &'static str, u64);
 
-const LOOPS: [Loop; 8] = [
+const LOOPS: [Loop; 10] = [
     ("record", "local p = { x = 0, y = 0 }", "p = { x = i, y = p.x + p.y }", "p.x, p.y", 2),
     ("floats", "local p = { x = 0.5 }", "local d = { y = i * 0.5 }; p = { x = p.x + d.y }", "p.x", 4),
     ("array", "local p = { 0, 0 }", "p = { i, p[1] + p[2] }", "p[1], p[2], #p", 2),
@@ -48,6 +48,20 @@ const LOOPS: [Loop; 8] = [
         "p = { x = i + (q and q.x or 0) }; q = p; h = { first = p, p }; q.x = q.x - 1",
         "p == q, h[1] == h.first, h.first == p, q.x",
         5,
+    ),
+    (
+        "object",
+        "local Class, s = {}, 0; Class.__index = Class; function Class:twice() return self.x * 2 end",
+        "local p = setmetatable({ x = i }, Class); s = s + p:twice()",
+        "s",
+        2,
+    ),
+    (
+        "kept_object",
+        "local Class = {}; Class.__index = Class; local p = setmetatable({ x = 0, y = 0 }, Class)",
+        "p = setmetatable({ x = i, y = p.x + p.y }, Class)",
+        "p.x, p.y, getmetatable(p) == Class",
+        2,
     ),
     ("left", "local p = { x = 0 }", "p = { x = p.x + i }; if i == n - 10 then break end", "p.x", 2),
 ];
