@@ -273,6 +273,7 @@ tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 
 int tlua_describe_keys (tl_vm *vm, TluaSchema *schema);
 /* 't[key]' where the key is neither a constant string nor an index of the array part. */
+Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS event);  /* tag 0: given up; TM_N: raw */
 void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value);
 

@@ -192,35 +192,46 @@ static int guard_lacks (TluaRecorder *rec, Operand key, const Search *s) {
   }
 }
 
-/* Guards that there is no such key, and no metamethod that would be asked for it. */
+/* Guards that there is no such key, and no metamethod that would be asked for it (TM_N: none is). */
 static int guard_absent (TluaRecorder *rec, Operand t, Operand key, const Search *s, TMS event) {
-  return tlua_rec_guard_no_metamethod(rec, t, event) && guard_lacks(rec, key, s);
+  return (event == TM_N || tlua_rec_guard_no_metamethod(rec, t, event)) && guard_lacks(rec, key, s);
+}
+
+Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS event) {
+  tl_vm *vm = rec->vm;
+  Operand o = { .tag = 0 };
+  Search s;
+  if (!search(rec, t, key, &s))
+    return o;
+  if (isempty(s.now)) {
+    if (guard_absent(rec, t, key, &s, event)) {
+      o.tt = LUA_VNIL;
+      o.tag = rec->schema.tag_of[LUA_VNIL];
+    }
+    return o;
+  }
+  o.tt = rawtt(s.now);
+  o.now = s.now;
+  tl_type type = tlua_payload(o.tt);
+  if (rec->schema.tag_of[o.tt] == 0) {
+    tlua_rec_give_up(rec, "value of an unknown type");
+    return o;
+  }
+  o.tag = rec->schema.tag_of[o.tt];
+  tl_value place = tl_try_call(vm, s.find, s.arguments, s.count);
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.node_tag, place), tl_const_int(vm, o.tt), TL_EXIT_GUARD);
+  o.value = type != TL_VOID ? tl_load(vm, rec->schema.node_value[type], place) : 0;
+  return o;
 }
 
 void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key) {
-  tl_vm *vm = rec->vm;
   Search s;
   if (!search(rec, t, key, &s))
     return;
-  if (isempty(s.now) && tlua_rec_has_metamethod(rec, t, TM_INDEX)) {
-    if (guard_lacks(rec, key, &s))
-      tlua_rec_index_behind(rec, result, t, key);
-    return;
-  }
-  if (isempty(s.now)) {
-    if (guard_absent(rec, t, key, &s, TM_INDEX))
-      tlua_rec_write(rec, result, LUA_VNIL, 0);
-    return;
-  }
-  int tt = rawtt(s.now);
-  tl_type type = tlua_payload(tt);
-  if (rec->schema.tag_of[tt] == 0) {
-    tlua_rec_give_up(rec, "value of an unknown type");
-    return;
-  }
-  tl_value place = tl_try_call(vm, s.find, s.arguments, s.count);
-  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.node_tag, place), tl_const_int(vm, tt), TL_EXIT_GUARD);
-  tlua_rec_write(rec, result, tt, type != TL_VOID ? tl_load(vm, rec->schema.node_value[type], place) : 0);
+  if (!isempty(s.now) || !tlua_rec_has_metamethod(rec, t, TM_INDEX))
+    tlua_rec_write_operand(rec, result, tlua_rec_find_entry(rec, t, key, TM_INDEX));
+  else if (guard_lacks(rec, key, &s))
+    tlua_rec_index_behind(rec, result, t, key);
 }
 
 /* A reference that a black table gets is the collector's business: the interpreter stores it. */

@@ -276,6 +276,22 @@ static void raw_length (TluaRecorder *rec, LibraryCall *call) {
     tlua_lib_add(rec, call, LUA_VNUMINT, tl_call(rec->vm, rec->schema.length, &o.value, 1));
 }
 
+/* A hole in the array part is looked at under the guard that nobody else is asked for it. */
+static void raw_get (TluaRecorder *rec, LibraryCall *call) {
+  if (!has_table(rec, call, 0) || !has_value(rec, call, 1))
+    return;
+  Operand t = call->arguments[0], key = call->arguments[1];
+  Table *h = hvalue(t.now);
+  if (key.tt == LUA_VNUMFLT || novariant(key.tt) == LUA_TNIL)
+    tlua_rec_give_up(rec, "rawget with a float or nil");
+  else if (key.tt != LUA_VNUMINT || !tlua_rec_is_in_array(h, ivalue(key.now)))
+    tlua_lib_add_operand(call, tlua_rec_find_entry(rec, t, key, TM_N));
+  else if (isempty(&h->array[ivalue(key.now) - 1]) && h->metatable != NULL)
+    tlua_rec_give_up(rec, "rawget of a hole");
+  else
+    tlua_lib_add_operand(call, tlua_rec_get_item(rec, t, key.value, ivalue(key.now)));
+}
+
 /* Strings with a base, and without, are left to the interpreter. */
 static void to_number (TluaRecorder *rec, LibraryCall *call) {
   if (!has_value(rec, call, 0))
@@ -384,9 +400,9 @@ static void unpack (TluaRecorder *rec, LibraryCall *call) {
 /* --- dispatch --- */
 
 static const LibraryRow base_rows[] = {
-  { "assert", assert_true }, { "getmetatable", get_metatable }, { "rawequal", raw_equal }, { "rawlen", raw_length },
-  { "select", select_values }, { "setmetatable", set_metatable }, { "tonumber", to_number }, { "tostring", to_string },
-  { "type", type }, { NULL, NULL }
+  { "assert", assert_true }, { "getmetatable", get_metatable }, { "rawequal", raw_equal }, { "rawget", raw_get },
+  { "rawlen", raw_length }, { "select", select_values }, { "setmetatable", set_metatable }, { "tonumber", to_number },
+  { "tostring", to_string }, { "type", type }, { NULL, NULL }
 };
 
 static const LibraryRow table_rows[] = {
