@@ -1,4 +1,4 @@
--- Generic loops are interpreted for now; loops inside them are not.
+-- Generic loops around numeric ones: the inner loop is the one that is compiled.
 local t = { 10, 20, 30, a = 1, b = 2 }
 local s = 0
 for i, v in ipairs(t) do for k = 1, 10 do s = s + i * v + k end end

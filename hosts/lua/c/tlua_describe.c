@@ -291,8 +291,8 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
   schema->string_metatable = pointer_cell(vm, "global.string_metatable", offsetof(global_State, mt) + LUA_TSTRING * sizeof(Table *),
                                           TL_REF, "global.metatables", 0);
   return schema->length != 0 && schema->string_metatable != 0 && tlua_describe_metatables(vm, schema)
-      && tlua_describe_keys(vm, schema) && tlua_describe_iterators(vm, schema) && tlua_describe_strings(vm, schema)
-      && tlua_describe_library(vm, schema);
+      && tlua_describe_keys(vm, schema) && tlua_describe_iterators(vm, schema) && tlua_describe_closures(vm, schema)
+      && tlua_describe_strings(vm, schema) && tlua_describe_library(vm, schema);
 }
 
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {

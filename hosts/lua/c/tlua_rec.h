@@ -7,9 +7,10 @@
 ** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
 ** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
 ** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames, tlua_rec_iter.c the
-** steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_lib.c and its two parts the functions of Lua's libraries;
-** tlua_rec_key.c keys that are known only when they are used, tlua_rec_string.c what makes strings; tlua_describe.c tells the
-** library how Lua lays out its memory. A lowering function looks at the real values, which the instruction has not changed
+** steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_closure.c new closures, tlua_rec_lib.c and its two parts the
+** functions of Lua's libraries; tlua_rec_key.c keys that are known only when they are used, tlua_rec_string.c what makes
+** strings; tlua_describe.c tells the library how Lua lays out its memory.
+** A lowering function looks at the real values, which the instruction has not changed
 ** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
 **
 ** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets 'reason', and
@@ -108,6 +109,7 @@ typedef struct TluaSchema {
   tl_func node_behind_boolean;
   tl_func node_behind_object;
   tl_func node_behind_address;
+  tl_func new_closure;        /* function of tlua_rec_closure.c */
   TluaLibrary library;
 } TluaSchema;
 
@@ -290,6 +292,11 @@ int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event);
 /* 't[key]' and 't[key] = value' where the trace knows that there is no such key, and there is a metamethod. */
 void tlua_rec_index_behind (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_newindex_behind (TluaRecorder *rec, Operand t, Operand key, Operand value);
+
+/* --- tlua_rec_closure.c --- */
+
+int tlua_describe_closures (tl_vm *vm, TluaSchema *schema);
+int tlua_rec_closures (TluaRecorder *rec, Instruction i);
 
 /* --- tlua_rec_iter.c --- */
 

@@ -420,7 +420,7 @@ static void leave_frame (TluaRecorder *rec, const Operand *values, int count) {
     tlua_rec_iterated(rec, frame.back, count > 0 ? values[0] : nil_operand(rec));
 }
 
-/* Closures are not made in traces, so that a callee has no upvalues to close. */
+/* Closures that traces make refer to no registers, so that a callee has no upvalues to close. */
 static void return_values (TluaRecorder *rec, int first, int count) {
   Operand values[MAX_VALUES];
   int wanted = rec->frames[rec->depth].wanted;

@@ -329,7 +329,7 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
 static const char *const not_lowered[NUM_OPCODES] = {
   NAME(CLOSE), NAME(TBC),
   NAME(TFORLOOP),
-  NAME(CLOSURE), NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop", [OP_TFORPREP] = "inner loop"
+  NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop", [OP_TFORPREP] = "inner loop"
 };
 
 /* Moves and constants; returns 0 if the opcode is none of them. */
@@ -385,7 +385,7 @@ void tlua_rec_instruction (TluaRecorder *rec) {
   rec->chain = 0;
   if (move(rec, i) || control(rec, i) || tlua_rec_arithmetic(rec, i) || tlua_rec_memory(rec, i)
       || tlua_rec_allocation(rec, i) || tlua_rec_calls(rec, i) || tlua_rec_strings(rec, i)
-      || tlua_rec_iteration(rec, i) || tlua_rec_metamethods(rec, i))
+      || tlua_rec_iteration(rec, i) || tlua_rec_metamethods(rec, i) || tlua_rec_closures(rec, i))
     return;
   const char *name = not_lowered[GET_OPCODE(i)];
   tlua_rec_give_up(rec, name != NULL ? name : "unknown opcode");

@@ -400,7 +400,7 @@ static UpVal *upvalue_now (TluaRecorder *rec, int n) {
 
 /*
 ** An upvalue may be a register of the loop's own frame, which a called function shares: then it is that register here too, in
-** the trace's hands. Closures are not made in traces, so that the registers of called functions are nobody's upvalues.
+** the trace's hands. Closures that traces make refer to no registers, so that those of called functions are nobody's upvalues.
 ** Returns the register, counted from the running frame, under a guard; or NOT_HERE, also under a guard.
 */
 #define NOT_HERE INT_MAX

@@ -1,0 +1,75 @@
+/*
+** Lowering of new closures.
+**
+** Problem: a function expression in a loop makes a closure each time. Its variables may be registers of the running frame, which
+** a trace keeps in registers of the machine, or variables of the function around it, which exist already.
+**
+** Design: only the second kind is lowered: all upvalues are upvalues of the running closure too. The closure is made in Lua's own
+** way, protected and with the collector stopped; lack of memory leaves the trace.
+**
+** Invariant: no closure that a trace makes refers to a register, so that the registers of inlined frames are nobody's upvalues.
+**
+** Example, 'f = function () n = n + 1 end' with n a variable further out:   f = try_call new_closure(context, its prototype, closure)
+*/
+
+#include "lprefix.h"
+
+#include "tlua_rec.h"
+
+#include "ldo.h"
+#include "lfunc.h"
+
+typedef struct Job {
+  Proto *p;
+  const LClosure *around;
+  LClosure *result;
+} Job;
+
+static void do_closure (lua_State *L, void *data) {
+  Job *job = (Job *)data;
+  const Upvaldesc *variables = job->p->upvalues;
+  LClosure *closure = luaF_newLclosure(L, job->p->sizeupvalues);
+  closure->p = job->p;
+  for (int n = 0; n < job->p->sizeupvalues; n++)
+    closure->upvals[n] = job->around->upvals[variables[n].idx];  /* a new object is white: no barrier */
+  job->result = closure;
+}
+
+static LClosure *new_closure (lua_State *L, Proto *p, LClosure *around) {
+  global_State *g = G(L);
+  Job job = { .p = p, .around = around };
+  lu_byte stopped = g->gcstopem;
+  g->gcstopem = 1;
+  int status = luaD_rawrunprotected(L, do_closure, &job);
+  g->gcstopem = stopped;
+  return status == LUA_OK ? job.result : NULL;
+}
+
+int tlua_describe_closures (tl_vm *vm, TluaSchema *schema) {
+  const tl_class reads[] = { tl_alias_class(vm, "closure.upvalue"), 0 };
+  const tl_class writes[] = { tl_alias_class(vm, "global.debt"), 0 };
+  schema->new_closure = tl_add_func(vm, "new_closure", (const void *)new_closure, "aar>r", TL_EFFECT_ALLOCATES, reads, writes);
+  return schema->new_closure != 0;
+}
+
+static int captures_registers (const Proto *p) {
+  for (int n = 0; n < p->sizeupvalues; n++) {
+    if (p->upvalues[n].instack)
+      return 1;
+  }
+  return 0;
+}
+
+int tlua_rec_closures (TluaRecorder *rec, Instruction i) {
+  tl_vm *vm = rec->vm;
+  if (GET_OPCODE(i) != OP_CLOSURE)
+    return 0;
+  const Proto *p = rec->p->p[GETARG_Bx(i)];
+  if (captures_registers(p)) {
+    tlua_rec_give_up(rec, "closure over local variables");
+    return 1;
+  }
+  tl_value arguments[3] = { tl_context(vm), tl_const_addr(vm, p), tlua_rec_closure(rec) };
+  tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VLCL), tl_try_call(vm, rec->schema.new_closure, arguments, 3));
+  return 1;
+}
