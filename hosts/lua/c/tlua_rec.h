@@ -99,6 +99,7 @@ typedef struct TluaSchema {
   tl_func find_integer;       /* functions of tlua_rec_key.c */
   tl_func lacks_integer;
   tl_func find_float;
+  tl_func lacks_float;
   tl_func find_object;
   tl_func find_boolean;
   tl_func insert_integer;

@@ -54,6 +54,15 @@ static const TValue *find_float (Table *t, double number) {
   return found(luaH_get(t, &key));
 }
 
+static int64_t lacks_float (Table *t, double number) {
+  TValue key;
+  lua_Integer index;
+  if (luaV_flttointeger(number, &index, F2Ieq))
+    return lacks_integer(t, index);
+  setfltvalue(&key, number);
+  return isempty(luaH_get(t, &key));
+}
+
 static const TValue *find_object (Table *t, GCObject *object, int64_t tt) {
   TValue key;
   val_(&key).gc = object;
@@ -126,6 +135,7 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
     { &schema->find_integer, "find_integer", (const void *)find_integer, "ri>a", 0 },
     { &schema->lacks_integer, "lacks_integer", (const void *)lacks_integer, "ri>i", 0 },
     { &schema->find_float, "find_float", (const void *)find_float, "rf>a", 0 },
+    { &schema->lacks_float, "lacks_float", (const void *)lacks_float, "rf>i", 0 },
     { &schema->find_object, "find_object", (const void *)find_object, "rri>a", 0 },
     { &schema->find_boolean, "find_boolean", (const void *)find_boolean, "ri>a", 0 },
     { &schema->insert_integer, "insert_integer", (const void *)insert_integer, "ari>a", 1 },
@@ -179,22 +189,27 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
 }
 
 /* Guards that there is no such key. */
-static int guard_lacks (TluaRecorder *rec, Operand key, const Search *s) {
+static void guard_lacks (TluaRecorder *rec, Operand key, const Search *s) {
   tl_vm *vm = rec->vm;
   switch (key.tt) {
-    case LUA_VNUMFLT: tlua_rec_give_up(rec, "absent float key"); return 0;
+    case LUA_VNUMFLT:
+      tl_guard(vm, TL_GUARD_TRUE, tl_call(vm, rec->schema.lacks_float, s->arguments, 2), 0, TL_EXIT_GUARD);
+      return;
     case LUA_VNUMINT:
       tl_guard(vm, TL_GUARD_TRUE, tl_call(vm, rec->schema.lacks_integer, s->arguments, 2), 0, TL_EXIT_GUARD);
-      return 1;
+      return;
     default:
       tl_guard(vm, TL_GUARD_NULL, tl_call(vm, s->find, s->arguments, s->count), 0, TL_EXIT_GUARD);
-      return 1;
+      return;
   }
 }
 
 /* Guards that there is no such key, and no metamethod that would be asked for it (TM_N: none is). */
 static int guard_absent (TluaRecorder *rec, Operand t, Operand key, const Search *s, TMS event) {
-  return (event == TM_N || tlua_rec_guard_no_metamethod(rec, t, event)) && guard_lacks(rec, key, s);
+  if (event != TM_N && !tlua_rec_guard_no_metamethod(rec, t, event))
+    return 0;
+  guard_lacks(rec, key, s);
+  return 1;
 }
 
 Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS event) {
@@ -230,8 +245,10 @@ void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key) 
     return;
   if (!isempty(s.now) || !tlua_rec_has_metamethod(rec, t, TM_INDEX))
     tlua_rec_write_operand(rec, result, tlua_rec_find_entry(rec, t, key, TM_INDEX));
-  else if (guard_lacks(rec, key, &s))
+  else {
+    guard_lacks(rec, key, &s);
     tlua_rec_index_behind(rec, result, t, key);
+  }
 }
 
 /* A reference that a black table gets is the collector's business: the interpreter stores it. */
@@ -257,8 +274,8 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
   tl_vm *vm = rec->vm;
   int is_nil = novariant(value.tt) == LUA_TNIL;
   if (tlua_rec_has_metamethod(rec, t, TM_NEWINDEX)) {
-    if (guard_lacks(rec, key, s))
-      tlua_rec_newindex_behind(rec, t, key, value);
+    guard_lacks(rec, key, s);
+    tlua_rec_newindex_behind(rec, t, key, value);
     return;
   }
   if (!is_nil && (s->insert == 0 || (isabstkey(s->now) && !has_free_node(hvalue(t.now))))) {

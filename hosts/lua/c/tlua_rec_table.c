@@ -316,9 +316,19 @@ static int is_integer_key (Operand key, lua_Integer *now) {
   return novariant(key.tt) == LUA_TNUMBER && luaV_tointegerns(key.now, now, F2Ieq);
 }
 
+/* A metamethod gets the key as it is, though the table is searched for an integer. */
+static int is_float_for_metamethod (TluaRecorder *rec, Operand t, Operand key, lua_Integer now, TMS event) {
+  if (key.tt != LUA_VNUMFLT || !tlua_rec_has_metamethod(rec, t, event) || !isempty(luaH_getint(hvalue(t.now), now)))
+    return 0;
+  tlua_rec_give_up(rec, "float key for a metamethod");
+  return 1;
+}
+
 void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key) {
   lua_Integer now;
   TValue store;
+  if (is_integer_key(key, &now) && is_float_for_metamethod(rec, t, key, now, TM_INDEX))
+    return;
   if (!is_integer_key(key, &now))
     tlua_rec_get_entry(rec, result, t, key);
   else if (tlua_rec_is_in_array(hvalue(t.now), now))
@@ -337,6 +347,8 @@ static void get_table (TluaRecorder *rec, Instruction i) {
 void tlua_rec_set_element (TluaRecorder *rec, Operand t, Operand key, Operand value) {
   lua_Integer now;
   TValue store;
+  if (is_integer_key(key, &now) && is_float_for_metamethod(rec, t, key, now, TM_NEWINDEX))
+    return;
   if (!is_integer_key(key, &now))
     tlua_rec_set_entry(rec, t, key, value);
   else if (tlua_rec_is_in_array(hvalue(t.now), now))
