@@ -1,5 +1,5 @@
--- Errors that a library function raises in a loop that is compiled already: what it says must not change. Each loop is a
--- function of its own, so that each is compiled for its own call.
+-- Errors that a library function raises in a loop that is compiled already: what it says must not change. Each expression
+-- has a loop of its own, which is compiled for it.
 local template = [[
 local good, bad, at = ...
 local count, nils = 0, 0
@@ -15,9 +15,10 @@ end)
 print(ok, message, count, nils)
 ]]
 local function try (expression, good, ...)
+  local loop = assert(load(template:format(expression), "=loop"))
   for n = 1, select("#", ...) do
     print(expression, good)
-    assert(load(template:format(expression), "=loop"))(good, (select(n, ...)), 80)
+    loop(good, (select(n, ...)), 80)
   end
 end
 

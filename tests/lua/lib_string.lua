@@ -97,9 +97,10 @@ end))
 print(count)
 ]]
 local function try (expression, good, ...)
+  local loop = assert(load(template:format(expression), "=loop"))
   for n = 1, select("#", ...) do
     print(expression)
-    assert(load(template:format(expression), "=loop"))(good, (select(n, ...)), text)
+    loop(good, (select(n, ...)), text)
   end
 end
 try("x:byte(2)", "good", nil, 12, {}, "", ("long"):rep(20))
