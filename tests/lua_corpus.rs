@@ -7,11 +7,11 @@
 //! (`--force-exit=N`). The same is done, more sparsely, with programs that `tests/lua/generate.lua` writes.
 //!
 //! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 300 of each program, then 150 at random) and
-//! makes more programs; `TRACELIFT_FIRST_SEED` is the first seed of the programs made; `TRACELIFT_ONLY` keeps the
-//! programs of the corpus whose names contain it.
+//! makes more programs; `TRACELIFT_PROGRAMS` is how many are made, `TRACELIFT_FIRST_SEED` the seed of the first one;
+//! `TRACELIFT_ONLY` keeps the programs of the corpus whose names contain it.
 //!
 //! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two collectors. A
-//! failure names the command that shows it; programs that were made are kept then.
+//! failure names the command that shows it; programs that were made are kept then, and made smaller.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -20,13 +20,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{mpsc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+#[path = "support/reduce.rs"]
+mod reduce;
 
 use tracelift_lua::STOCK_LUA;
 use tracelift_opt::PASSES;
 
 /// No program runs longer than this in any way, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// No program that is being made smaller runs longer: without some of its lines it may well run for ever.
+const SHORT_PATIENCE: Duration = Duration::from_secs(4);
+
+/// So long a failing program is made smaller.
+const TIME_TO_REDUCE: Duration = Duration::from_secs(100);
 
 /// How much is done.
 #[derive(Clone, Copy)]
@@ -39,11 +48,18 @@ struct Effort {
     programs: u64,
 }
 
+/// A number that the environment may set.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
 fn effort() -> Effort {
-    match std::env::var("TRACELIFT_CORPUS").as_deref() {
-        Ok("full") => Effort { in_turn: 300, at_random: 150, programs: 1500 },
-        _ => Effort { in_turn: 40, at_random: 20, programs: 100 },
-    }
+    let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
+        Ok("full") => Effort { in_turn: 300, at_random: 150, programs: 1000 },
+        _ => Effort { in_turn: 40, at_random: 20, programs: 200 },
+    };
+    effort.programs = number("TRACELIFT_PROGRAMS").unwrap_or(effort.programs);
+    effort
 }
 
 /// A way to collect garbage: a name, and the chunk that sets it, which runs before the program (`LUA_INIT`).
@@ -53,9 +69,9 @@ struct Collector {
 }
 
 /// As the stand-alone interpreter has it: generational.
-const USUAL: Collector = Collector { name: "usual", chunk: "" };
+static USUAL: Collector = Collector { name: "usual", chunk: "" };
 
-const COLLECTORS: [Collector; 3] = [
+static COLLECTORS: [Collector; 3] = [
     // A pause of 0 makes a cycle due at each byte, and a step of more than any memory goes through all of it.
     Collector {
         name: "full at each allocation",
@@ -86,15 +102,15 @@ fn read_to_end(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> 
     receiver
 }
 
-fn wait(mut child: Child) -> Outcome {
+fn wait(mut child: Child, patience: Duration) -> Outcome {
     let stdout = read_to_end(child.stdout.take().expect("stdout is piped"));
     let stderr = read_to_end(child.stderr.take().expect("stderr is piped"));
-    let output = stdout.recv_timeout(PATIENCE);
+    let output = stdout.recv_timeout(patience);
     if output.is_err() {
         // It may have ended just now; then there is nothing to kill.
         let _ = child.kill();
     }
-    let errors = stderr.recv_timeout(PATIENCE).unwrap_or_default();
+    let errors = stderr.recv_timeout(patience).unwrap_or_default();
     let status = child.wait().expect("the child was started here");
     Outcome {
         code: status.code().filter(|_| output.is_ok()),
@@ -104,7 +120,13 @@ fn wait(mut child: Child) -> Outcome {
 }
 
 /// Runs a program in its folder, so that messages name it in the same way everywhere.
-fn start(executable: &str, args: &[&str], program: &Path, collector: &Collector) -> Outcome {
+fn start(
+    executable: &str,
+    args: &[&str],
+    program: &Path,
+    collector: &Collector,
+    patience: Duration,
+) -> Outcome {
     let folder = program.parent().expect("programs lie in folders");
     let name = program.file_name().expect("programs are files");
     let child = Command::new(executable)
@@ -118,12 +140,12 @@ fn start(executable: &str, args: &[&str], program: &Path, collector: &Collector)
         .stderr(Stdio::piped())
         .spawn()
         .expect("the executable was built with this test");
-    wait(child)
+    wait(child, patience)
 }
 
 /// What stock Lua makes of a program, with messages as our command has them.
-fn stock(program: &Path, collector: &Collector) -> Outcome {
-    let mut outcome = start(STOCK_LUA, &[], program, collector);
+fn stock(program: &Path, collector: &Collector, patience: Duration) -> Outcome {
+    let mut outcome = start(STOCK_LUA, &[], program, collector, patience);
     if let Some(message) = outcome.stderr.strip_prefix("lua: ") {
         outcome.stderr = format!("tracelift: {message}");
     }
@@ -154,63 +176,102 @@ fn difference(expected: &Outcome, found: &Outcome) -> String {
     text
 }
 
+/// A run that is not as stock Lua's.
+struct Failure {
+    collector: &'static Collector,
+    args: Vec<String>,
+    text: String,
+}
+
 /// A program and what stock Lua makes of it.
 struct Case {
     program: PathBuf,
     expected: Outcome,
     runs: u64,
+    patience: Duration,
 }
 
 impl Case {
-    /// Stock Lua runs the program to its end, or to an error that nobody catches.
-    fn new(program: PathBuf) -> Case {
-        let expected = stock(&program, &USUAL);
+    /// `None` if stock Lua runs the program neither to its end, nor to an error that nobody catches.
+    fn try_new(program: PathBuf, patience: Duration) -> Option<Case> {
+        let expected = stock(&program, &USUAL, patience);
         let message = &expected.stderr;
         let is_fine = match expected.code {
             Some(0) => message.is_empty(),
             Some(1) => message.contains("tracelift: ") && !expected.stdout.is_empty(),
             _ => false,
         };
-        assert!(is_fine, "stock Lua fails on {}: {message}", program.display());
-        Case { program, expected, runs: 0 }
+        is_fine.then_some(Case { program, expected, runs: 0, patience })
+    }
+
+    fn new(program: PathBuf) -> Case {
+        let name = program.display().to_string();
+        Case::try_new(program, PATIENCE).unwrap_or_else(|| panic!("stock Lua fails on {name}"))
     }
 
     /// Runs the program once more; on a difference, says how to see it.
-    fn check(&mut self, args: &[&str]) -> Result<Outcome, String> {
+    fn check(&mut self, args: &[&str]) -> Result<Outcome, Failure> {
         self.check_under(&USUAL, args)
     }
 
-    fn check_under(&mut self, collector: &Collector, args: &[&str]) -> Result<Outcome, String> {
+    fn check_under(&mut self, collector: &'static Collector, args: &[&str]) -> Result<Outcome, Failure> {
         self.runs += 1;
-        let args: Vec<&str> = std::iter::once("run").chain(args.iter().copied()).collect();
-        let found = start(env!("CARGO_BIN_EXE_tracelift"), &args, &self.program, collector);
+        let words: Vec<&str> = std::iter::once("run").chain(args.iter().copied()).collect();
+        let found = start(env!("CARGO_BIN_EXE_tracelift"), &words, &self.program, collector, self.patience);
         let is_silent = !args.contains(&STATISTICS);
         if found == self.expected
             || !is_silent && (found.code, &found.stdout) == (self.expected.code, &self.expected.stdout)
         {
             return Ok(found);
         }
-        let command = format!("tracelift {} {}", args.join(" "), self.program.display());
-        Err(match collector.chunk {
-            "" => format!("{command}\n{}", difference(&self.expected, &found)),
-            chunk => format!("LUA_INIT=\"{chunk}\" {command}\n{}", difference(&self.expected, &found)),
-        })
+        let mut text = format!("tracelift {} {}\n", words.join(" "), self.program.display());
+        if !collector.chunk.is_empty() {
+            text.insert_str(0, &format!("LUA_INIT=\"{}\" ", collector.chunk));
+        }
+        text += &difference(&self.expected, &found);
+        Err(Failure { collector, args: args.iter().map(|&arg| arg.to_owned()).collect(), text })
     }
 
     /// The guard executions of a run at threshold 1.
-    fn guards(&mut self) -> Result<u64, String> {
+    fn guards(&mut self) -> Result<u64, Failure> {
         let outcome = self.check(&["--threshold=1", "--verify", STATISTICS])?;
         // A message of the program may stand before or behind them.
-        let start = outcome.stderr.find("{\n").unwrap_or(0);
-        let mut values =
-            serde_json::Deserializer::from_str(&outcome.stderr[start..]).into_iter::<serde_json::Value>();
-        let json = values.next().ok_or("no statistics")?.map_err(|error| format!("statistics: {error}"))?;
-        json["guards_executed"].as_u64().ok_or_else(|| "the statistics count no guards".to_string())
+        let start = outcome.stderr.find("{\n").expect("statistics are printed");
+        let text = &outcome.stderr[start..];
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+        let json = values.next().expect("statistics are printed").expect("statistics are JSON");
+        Ok(json["guards_executed"].as_u64().expect("guards are counted"))
     }
 
-    fn check_forced(&mut self, guard: u64) -> Result<(), String> {
+    fn check_forced(&mut self, guard: u64) -> Result<(), Failure> {
         self.check(&["--threshold=1", &format!("--force-exit={guard}")]).map(|_| ())
     }
+
+    /// Whether the program fails in the way another one did. The guard to force is not the same then: all are tried.
+    fn fails_likewise(&mut self, failure: &Failure) -> bool {
+        let is_forced = |arg: &String| arg.starts_with("--force-exit=");
+        if !failure.args.iter().any(is_forced) {
+            let args: Vec<&str> = failure.args.iter().map(String::as_str).collect();
+            return self.check_under(failure.collector, &args).is_err();
+        }
+        match self.guards() {
+            Ok(guards) => (1..=guards.min(400)).any(|guard| self.check_forced(guard).is_err()),
+            Err(_) => true,
+        }
+    }
+}
+
+/// The program as small as it can be had in a short time.
+fn smaller(program: &Path, failure: &Failure) -> String {
+    let text = std::fs::read_to_string(program).expect("the program was just run");
+    let candidate = program.with_extension("small.lua");
+    let mut fails = |text: &str| {
+        std::fs::write(&candidate, text).expect("the test folder can be written");
+        Case::try_new(candidate.clone(), SHORT_PATIENCE).is_some_and(|mut case| case.fails_likewise(failure))
+    };
+    let text = reduce::reduce(&text, Instant::now() + TIME_TO_REDUCE, &mut fails);
+    std::fs::write(&candidate, &text).expect("the test folder can be written");
+    text
 }
 
 /// Numbers from xorshift, so that a failure can be had again.
@@ -231,16 +292,13 @@ fn passes_off() -> impl Iterator<Item = String> {
 }
 
 /// Stock Lua itself must not care.
-fn check_collectors(case: &mut Case, random: &mut Random) -> Result<(), String> {
+fn check_collectors(case: &mut Case, random: &mut Random) -> Result<(), Failure> {
     for collector in &COLLECTORS {
-        let stock = stock(&case.program, collector);
+        let stock = stock(&case.program, collector, PATIENCE);
         if stock != case.expected {
-            let place = case.program.display();
-            return Err(format!(
-                "{place}: collector {}\n{}",
-                collector.name,
-                difference(&case.expected, &stock)
-            ));
+            let what = format!("{}: stock Lua, collector {}", case.program.display(), collector.name);
+            let text = format!("{what}\n{}", difference(&case.expected, &stock));
+            return Err(Failure { collector, args: Vec::new(), text });
         }
         case.check_under(collector, &["--threshold=1"])?;
         case.check_under(collector, &[&format!("--threshold={}", 2 + random.below(8))])?;
@@ -249,7 +307,7 @@ fn check_collectors(case: &mut Case, random: &mut Random) -> Result<(), String> 
 }
 
 /// Every way in turn, for a program of the corpus.
-fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), String> {
+fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     case.check(&["--jit=off"])?;
     case.check(&[])?;
@@ -277,7 +335,7 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), String> {
 }
 
 /// A few ways, for one of many programs.
-fn check_sparsely(case: &mut Case, seed: u64) -> Result<(), String> {
+fn check_sparsely(case: &mut Case, seed: u64) -> Result<(), Failure> {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let guards = case.guards()?;
     case.check(&[&format!("--threshold={}", 2 + random.below(8))])?;
@@ -293,7 +351,7 @@ fn check_sparsely(case: &mut Case, seed: u64) -> Result<(), String> {
 }
 
 /// Does all the work on all processors, and fails with what was found.
-fn check_all<T: Send>(work: Vec<T>, what: &str, check: impl Fn(T) -> (u64, Result<(), String>) + Sync) {
+fn check_all<T: Send>(work: Vec<T>, what: &str, check: impl Fn(T) -> (u64, Result<(), Failure>) + Sync) {
     let total = work.len();
     let work = Mutex::new(VecDeque::from(work));
     let failures = Mutex::new(Vec::new());
@@ -306,8 +364,8 @@ fn check_all<T: Send>(work: Vec<T>, what: &str, check: impl Fn(T) -> (u64, Resul
                 let Some(item) = next else { break };
                 let (count, result) = check(item);
                 runs.fetch_add(count, Ordering::Relaxed);
-                if let Err(text) = result {
-                    failures.lock().expect("no thread panics while it holds the lock").push(text);
+                if let Err(failure) = result {
+                    failures.lock().expect("no thread panics while it holds the lock").push(failure.text);
                 }
             });
         }
@@ -346,7 +404,7 @@ fn corpus() {
 
 #[test]
 fn programs_made() {
-    let first = std::env::var("TRACELIFT_FIRST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let first = number("TRACELIFT_FIRST_SEED").unwrap_or(1);
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("made");
     std::fs::create_dir_all(&target).expect("the test folder can be made");
     let seeds: Vec<u64> = (first..first + effort().programs).collect();
@@ -356,11 +414,27 @@ fn programs_made() {
         let text = made.expect("stock Lua was built with this test").stdout;
         std::fs::write(&program, text).expect("the test folder can be written");
         let mut case = Case::new(program.clone());
-        let result = check_sparsely(&mut case, seed);
-        if result.is_ok() {
+        let mut result = check_sparsely(&mut case, seed);
+        match &mut result {
             // Left for the next run if it cannot be removed.
-            let _ = std::fs::remove_file(program);
+            Ok(()) => drop(std::fs::remove_file(program)),
+            Err(failure) => {
+                let text = smaller(&program, failure);
+                let _ = writeln!(failure.text, "reduced:\n{text}");
+            }
         }
         (case.runs, result)
     });
+}
+
+#[test]
+fn reduction() {
+    let text = "a\nfor x do\n  b\n  if y then\n    boom\n  end\n  c\nend\nd";
+    let mut tried = 0;
+    let small = reduce::reduce(text, Instant::now() + TIME_TO_REDUCE, &mut |text| {
+        tried += 1;
+        text.contains("boom") && text.contains("if y")
+    });
+    assert_eq!(small, "  if y then\n    boom");
+    assert!(tried < 40, "{tried} tries");
 }

@@ -2,7 +2,9 @@
 --
 -- Problem: programs written by hand show the cases that somebody thought of.
 -- Design: a small grammar of loops, tests, arithmetic, tables, upvalues and globals; integers and floats start at edge values.
--- Each function runs in a protected call, several times with other arguments, and the program prints all that it changed.
+-- Each seed switches features on and off (calls, objects, closures, strings, keys in variables, errors, coroutines), so that
+-- some programs are full of one thing. Each function runs in a protected call, several times with other arguments, and the
+-- program prints all that it changed. Statements stand on lines of their own and blocks are indented, for the reducer.
 -- Invariant: the same seed gives the same program, which ends, prints no address, and never reads the clock.
 -- Example: "lua generate.lua 7 > p.lua; lua p.lua".
 local seed = tonumber((...)) or 1
@@ -27,11 +29,28 @@ local float_names = { "f1", "f2" }
 local any_names = { "v1", "v2", "v3" }
 local places = { "r.x", "r.y", "q.x", "q.z", "up1", "up2", "glob1", "glob2" }
 local loop_names = {}
+local captured = {}
+
+local feature = {}
+for _, name in ipairs { "calls", "objects", "closures", "strings", "keys", "errors", "coroutines", "collector", "records" } do
+  feature[name] = random(2) == 1
+end
+local fresh = 0
+local function new_name(prefix)
+  fresh = fresh + 1
+  return prefix .. fresh
+end
 
 local number
 
+local int
+
 local function int_atom()
   local k = random(10)
+  if feature.calls and k == 10 then
+    return pick { "g1(%s, %s)", "g2(%s, %s)", "g3(%s, %s)" }:format(pick(int_names), pick(integers))
+  end
+  if feature.strings and k == 9 then return pick { "#s1", "#s2", "#(s1 .. i1)" } end
   if k <= 4 then return pick(int_names) end
   if k <= 6 and #loop_names > 0 then return pick(loop_names) end
   if k == 7 then return "#t" end
@@ -39,7 +58,7 @@ local function int_atom()
 end
 
 -- An expression that is an integer (never an error).
-local function int(depth)
+function int(depth)
   if depth == 0 then return int_atom() end
   local k = random(12)
   if k <= 6 then return ("(%s %s %s)"):format(int(depth - 1), pick { "+", "-", "*", "&", "|", "~", "+", "-" }, int(depth - 1)) end
@@ -60,8 +79,29 @@ local function element()
   return random(8) == 1 and e or ("(%s or %s)"):format(e, pick { "0", "1.5", "2" })
 end
 
+local function call()
+  return pick { "h1(%s, %s)", "h2(%s, %s)", "h3(%s, i1 & 7)", "h4(%s, i2 & 5)", "h5(%s, %s)", "h6(h1, %s)", "(h2(%s, %s))", "h8(%s)",
+    "h9(i3, %s)", "select(2, h1(%s, %s))", "h10(%s, %s)" }:format(number(0), number(0))
+end
+
+local function object()
+  return pick { "o:get(%s)", "p:get(%s)", "(o + %s)", "(%s + p)", "o:mix(p)", "p.x", "o.y", "o:put(%s).x", "#p", "o(%s)", "p.word", "p:twice()" }
+    :format(number(0))
+end
+
+local function key() return pick { "key", "'x'", "'y'", "key2", "names[" .. int_atom() .. " & 3]" } end
+
+local function text()
+  return pick { "s1", "s2", "'a'", "''", "key", "'a longer text than forty bytes, so not interned'", "i1", "f1", "(s1 .. s2)", "v1 == nil and 'n' or v1", "-0.0" }
+end
+
 local function atom()
   local k = random(12)
+  local f = random(6)
+  if f == 1 and feature.calls then return call() end
+  if f == 2 and feature.objects then return object() end
+  if f == 3 and feature.closures then return pick { "(fs[1] and fs[1](%s) or 1)", "(fs[2] and fs[2](%s) or 1)" }:format(pick(int_names)) end
+  if f == 4 and feature.keys then return ("(%s[%s] or %s)"):format(pick { "r", "q", "r", "t" }, key(), pick { "0", "1.5" }) end
   if k <= 3 then return pick(float_names) end
   if k <= 5 then return pick(any_names) end
   if k <= 7 then return element() end
@@ -87,6 +127,8 @@ local function condition()
   if k <= 3 then return ("%s %s %s"):format(int(1), pick { "<", "<=", ">", ">=", "==", "~=" }, int(1)) end
   if k <= 6 then return ("%s %s %s"):format(number(1), pick { "<", "<=", ">", ">=", "==", "~=" }, number(1)) end
   if k == 7 then return ("%s %% %d == 0"):format(#loop_names > 0 and pick(loop_names) or "i1", random(5)) end
+  if k == 7 and feature.strings then return ("%s %s %s"):format(pick { "s1", "s2", "s1 .. s2" }, pick { "==", "~=", "<", "<=" }, pick { "s1", "s2", "'a'" }) end
+  if k == 6 and feature.objects then return pick { "o == p", "o < p", "o <= p", "p ~= o", "o.gone", "p.flag" } end
   if k == 8 then return pick { "flag", "not flag", "t[" .. index() .. "]", "w[" .. index() .. "] == nil", "name == 'n'", "r == q", "flag == false" } end
   if k == 9 then return ("%s %s %s"):format(number(0), pick { "<", ">", "==", ">=" }, pick { "0", "5", "100", "-3", "1.5" }) end
   return ("(%s) %s (%s)"):format(condition and "flag" or "", pick { "and", "or" }, ("%s < %s"):format(int(1), int(1)))
@@ -101,7 +143,13 @@ local function loop_body(depth, name)
   labels = labels + 1
   local label = "continue" .. labels
   emit("budget = budget - 1 if budget < 0 then error('budget') end")
+  local is_captured = feature.closures and random(2) == 1
+  if is_captured then
+    captured[#captured + 1] = new_name("c")
+    emit(("local %s = %s"):format(captured[#captured], pick { int(1), number(1) }))
+  end
   block(depth - 1, random(4), label)
+  if is_captured then captured[#captured] = nil end
   if name then loop_names[#loop_names] = nil end
   return label
 end
@@ -159,8 +207,108 @@ local function assignment()
   else emit(("v%d = %s and %s or %s"):format(random(3), condition(), number(1), number(1))) end
 end
 
+-- Statements of the features; each may be asked when its feature is off and then says so.
+local special = {}
+
+function special.calls()
+  emit(pick { "v1, v2, v3 = h1(%s, %s)", "i1, i2 = g3(i1, i2)", "v1, f1 = h2(%s, %s)", "v2 = (h4(%s, 3))", "h8(%s)", "v3, v1 = h5(%s)",
+    "t = { h1(%s, %s) }", "w[1], w[2] = h10(%s, %s)", "v1 = h6(function(x) return x + i1 end, %s)", "h7(r, key)", "v2, v3 = h7(q, 'x')",
+    "v1, v2 = v2, (h1(%s, %s))" }:format(number(0), number(1)))
+end
+
+function special.objects()
+  emit(pick { "o:put(%s)", "p:put(%s)", "o, p = p, o", "setmetatable(o, pick_class(i1))", "o.flag = %s > 1", "p.x, p.y = p.y, p.x", "o.gone = nil",
+    "p = setmetatable({ x = %s, y = 0 }, Derived)", "o = setmetatable({ x = i1, y = %s }, pick_class(i2))", "v1 = o:get(1) .. ''", "Derived.extra = i1", "setmetatable(o, Base)", "v2 = rawequal(o, p) and 1 or 2" }
+    :format(number(1)))
+end
+
+function special.closures()
+  local name = #captured > 0 and random(3) > 1 and captured[random(#captured)] or pick { "i1", "f1", "v1", "up1" }
+  if #loop_names > 0 and random(3) == 1 then name = pick(loop_names) end
+  emit(("fs[%d] = function(d)"):format(random(2)))
+  indent = indent + 1
+  emit(pick { "%s = %s + d", "%s = %s - 1", "i2 = %s; %s = d" }:format(name, name))
+  emit(pick { "return %s", "return %s, d", "return %s * 2", "return (%s)" }:format(name))
+  indent = indent - 1
+  emit("end")
+  if random(2) == 1 then emit(("v%d = fs[1] and fs[1](%s) or v%d"):format(random(3), int_atom(), random(3))) end
+end
+
+function special.strings()
+  emit(pick { "s1 = s1 .. " .. text(), "s2 = " .. text() .. " .. " .. text() .. " .. s2", "s1 = " .. text() .. " .. ''", "s2 = s1", "s1, s2 = s2, s1", "s1 = s1 .. s1" })
+  emit(pick { "if #s1 > 60 then s1 = 'cut' end", "s1 = s1:sub(-20)", "if #s1 > 45 then s1 = s2 end" })
+  emit("if #s2 > 60 then s2 = '' end")
+  emit("if #s1 > 200 then s1 = 'c' end")
+end
+
+function special.keys()
+  emit(pick { "key, key2 = key2, key", "key = names[" .. int_atom() .. " & 3]", "r[" .. key() .. "] = " .. number(1), "q[" .. key() .. "] = " .. int(1), "r[" .. key() .. "] = nil",
+    "key = " .. condition() .. " and 'x' or 'z'", "r[key], q[key2] = q[key], r[key2]", "key2 = 'k' .. (i1 & 3)" })
+end
+
+function special.records()
+  emit(pick { "r = { x = %s, y = %s, z = 1 }", "q = { z = %s, x = r.x, y = 1 }", "r = { x = r.y, y = %s, of = { x = i1 } }", "w[3] = { %s, %s }", "v1 = ({ %s, %s })[2]",
+    "w = { %s, 2.5, i1 }", "t[1], t[2] = ({ %s })[1], 0" }:format(number(1), number(0)))
+end
+
+function special.errors(depth)
+  local ok, message = new_name("ok"), new_name("e")
+  emit(("local %s, %s = pcall(function()"):format(ok, message))
+  indent = indent + 1
+  block(depth - 1, random(2), nil)
+  emit(("if %s then error(%s) end"):format(condition(), pick { "'e' .. i1", "i1", "{ x = i2 }", "'plain', 0", "nil", "s1, 2" }))
+  block(depth - 1, 1, nil)
+  indent = indent - 1
+  emit("end)")
+  emit(("if not %s then v%d = i1; s2 = type(%s) == 'string' and %s or type(%s) end"):format(ok, random(3), message, message, message))
+end
+
+function special.coroutines(depth)
+  local generator, index = new_name("co"), new_name("j")
+  local rounds = 5 + random(12)
+  emit(("local %s = coroutine.wrap(function(x)"):format(generator))
+  indent = indent + 1
+  emit(("for %s = 1, %d do"):format(index, rounds))
+  indent = indent + 1
+  loop_names[#loop_names + 1] = index
+  block(depth - 1, random(2), nil)
+  emit(("x = coroutine.yield(%s, x)"):format(number(1)))
+  loop_names[#loop_names] = nil
+  indent = indent - 1
+  emit("end")
+  emit("return nil")
+  indent = indent - 1
+  emit("end)")
+  emit(("for %s = 1, %d do"):format(index, rounds + random(3) - 2))
+  indent = indent + 1
+  emit(("v1, v2 = %s(%s)"):format(generator, index))
+  emit("if v1 == nil then break end")
+  emit("v3 = v1")
+  indent = indent - 1
+  emit("end")
+  emit("if inside then coroutine.yield(i1) end")
+end
+
+function special.collector() emit(pick { "collectgarbage('step')", "if i1 % 7 == 0 then collectgarbage() end" }) end
+
+local special_names = { "calls", "objects", "closures", "strings", "keys", "records", "calls", "objects", "keys", "errors", "coroutines", "collector" }
+
 local function statement(depth, label)
   local k = random(14)
+  local name = pick(special_names)
+  local is_block = name == "errors" or name == "coroutines"
+  if feature[name] and random(2) == 1 and (not is_block or depth > 1) then
+    if is_block then
+      emit("do")
+      indent = indent + 1
+    end
+    special[name](depth)
+    if is_block then
+      indent = indent - 1
+      emit("end")
+    end
+    return
+  end
   if k <= 8 or depth == 0 then
     assignment()
   elseif k <= 10 then
@@ -193,24 +341,57 @@ end
 emit("local budget = 0")
 emit("local up1, up2 = 1, 0.5")
 emit("glob1, glob2 = 2, 2.5")
+emit("local inside = false")
+emit("local names = { [0] = 'x', 'y', 'z', 'w' }")
+emit(("local function g1(a, b) return a %s b end"):format(pick { "+", "-", "*", "&", "~" }))
+emit(("local function g2(a, b) if a < b then return a %s 1 end return b end"):format(pick { "+", "|", "-" }))
+emit("local function g3(a, b) return b, a end")
+emit(("local function h1(a, b) return a %s b, a %s b end"):format(pick { "+", "*", "-" }, pick { "/", "-", "//" }))
+emit("local function h2(a, b) if a < b then return a, b end return b, a, a end")
+emit("local function h3(a, n) if n <= 0 then return a end return h3(a + n, n - 1) end")
+emit(("local function h4(a, n) if n <= 0 then return a, n end local x, y = h4(a, n - 1) return x %s 1, y end"):format(pick { "+", "-" }))
+emit("local function h5(...) local a, b = ... return select('#', ...), b, a end")
+emit("local function h6(f, x) return f(x, 2), x end")
+emit("local function h7(r, k) local v = r[k] r[k] = (v or 0) + 1 return v end")
+emit("local function h8(a) up1 = up1 + a return up1 end")
+emit("local function h9(a, b) local s = 0 for i = 1, a & 7 do s = s + b end return s end")
+emit("local function h10(a, b) local r = { x = a, y = b } local u = { x = r.y, y = r.x } return r.x + u.x, u end")
+emit([[
+local Base = {}
+Base.__index = Base
+function Base:get(d) return self.x + d end
+function Base:put(v) self.x = v return self end
+function Base:mix(o) self.x, o.x = o.x, self.x return self.y end
+function Base:twice() return self:get(self.x) end
+Base.__add = function(a, b) return (type(a) == 'table' and a.x or a) + (type(b) == 'table' and b.x or b) end
+Base.__lt = function(a, b) return a.x < b.x end
+Base.__le = function(a, b) return a.x <= b.x end
+Base.__eq = function(a, b) return a.x == b.x end
+Base.__call = function(o, d) return o.y - d end
+local Derived = {}
+for k, v in pairs(Base) do Derived[k] = v end
+Derived.__index = function(o, k) local v = Derived[k] if v == nil then return Base[k] or #k end return v end
+function Derived:get(d) return Base.get(self, d) * 2 end
+local function pick_class(n) return n % 2 == 0 and Base or Derived end]])
 for f = 1, 3 do
-  emit(("local function work%d(i1, f1, v1, t, w, r, q)"):format(f))
+  emit(("local function work%d(i1, f1, v1, t, w, r, q, o, p)"):format(f))
   indent = indent + 1
   emit("local i2, i3, f2, v2, v3 = 1, 2, 0.5, i1, f1")
   emit("local flag, name = true, 'n'")
-  loop_names = {}
+  emit("local s1, s2, key, key2, fs = 'a', '', 'x', 'y', {}")
+  loop_names, captured = {}, {}
   for _ = 1, 2 + random(2) do
     statement(1, nil)
     pick { for_loop, for_loop, while_loop, repeat_loop }(3)
   end
-  emit("return i1, i2, i3, f1, f2, v1, v2, v3, flag, name")
+  emit("return i1, i2, i3, f1, f2, v1, v2, v3, flag, name, s1, s2, key, key2, o.x, o.y, p.x, p.y, r.x, q.x")
   indent = indent - 1
   emit("end")
 end
 emit([[
 local function show(v)
   if math.type(v) == "float" then return v ~= v and "nan" or string.format("%.17g", v) .. "f" end
-  return type(v) == "table" and "table" or tostring(v)
+  return (type(v) == "table" or type(v) == "function") and type(v) or tostring(v)
 end
 local function show_all(...)
   local texts = table.pack(...)
@@ -229,7 +410,19 @@ emit("    for i = 1, 12 do t[i] = round == 3 and i / 2 or i * round end")
 emit("    local r, q = { x = 1, y = 2.5, z = 0 }, { z = 3, x = round == 2 and 1 or 1.5, y = 1 }")
 emit("    if round == 4 then setmetatable(w, { __index = function(_, k) return k end, __newindex = function(s, k, v) rawset(s, k, v) end }) end")
 emit(("    budget = %d"):format(3000))
-emit("    print(number, show_all(pcall(work, round == 2 and -3 or round * 5, round == 3 and 4 or 0.25, round, t, w, r, q)))")
+emit("    local o, p = setmetatable({ x = round, y = 2.5 }, Base), setmetatable({ x = 0.5, y = 3 }, Derived)")
+emit("    local function run() return pcall(work, round == 2 and -3 or round * 5, round == 3 and 4 or 0.25, round, t, w, r, q, o, p) end")
+emit("    inside = round == 2")
+emit("    if inside then")
+emit("      local co = coroutine.create(run)")
+emit("      local count, results = 0, table.pack(coroutine.resume(co))")
+emit("      while coroutine.status(co) ~= 'dead' do count = count + 1; results = table.pack(coroutine.resume(co)) end")
+emit("      print(number, count, show_all(table.unpack(results, 1, results.n)))")
+emit("    else")
+emit("      print(number, show_all(run()))")
+emit("    end")
+emit("    inside = false")
+emit("    print(show_all(o.x, o.y, p.x, p.y, r.w, q.w, Derived.extra))")
 emit("    print(array(t))")
 emit("    print(array(w))")
 emit("    print(show_all(r.x, r.y, r.z, q.x, q.y, q.z, up1, up2, glob1, glob2))")
