@@ -1,18 +1,20 @@
 /*
 ** Lowering of calls of library functions: which function it is, and the functions of the base library and of 'table'.
 **
-** Problem: hot loops call 'math.floor', 'type', 'setmetatable' and their like, which are C functions; and a program may store
-** them under any name, or other functions under theirs.
+** Problem: hot loops call 'math.floor', 'type', 'setmetatable' and their like, which are C functions; and a program may
+** store them under any name, or other functions under theirs.
 **
-** Design: a function is what its address says. The address is guarded, and looked up in the tables with which the libraries
-** register their functions; the name found there selects a lowering function, and names the call in the statistics if
-** there is none. The two functions that hold the state of random numbers are closures: there the address of what the
-** closure calls is guarded.
+** Design: a function is what its address says. The address is guarded, and looked up in the tables with which the
+** libraries register their functions; the name found there selects a lowering function, and names the call in the
+** statistics if there is none. The two functions that hold the state of random numbers are closures: there the address
+** of what the closure calls is guarded.
 **
-** Invariant: see tlua_rec_lib.h. Strings that results need are made while recording, and live as long as the loop's function.
+** Invariant: see tlua_rec_lib.h. Strings that results need are made while recording, and live as long as the loop's
+** function.
 **
 ** Example, 'local p = setmetatable({ x = i }, Point)':
-**   guard_value(f, luaB_setmetatable); guard_null(get Table.metatable t); guard_true(int_and(load table.flags Point, 4))
+**   guard_value(f, luaB_setmetatable); guard_null(get Table.metatable t)
+**   guard_true(int_and(load table.flags Point, 4))   -- no __gc
 **   set Table.metatable t Point        -- t stays virtual if it was
 */
 
@@ -120,7 +122,8 @@ static int has_table (TluaRecorder *rec, const LibraryCall *call, int n) {
 }
 
 tl_value tlua_lib_length (TluaRecorder *rec, Operand string) {
-  return tl_load(rec->vm, string.tt == ctb(LUA_VSHRSTR) ? rec->schema.short_length : rec->schema.long_length, string.value);
+  int is_short = string.tt == ctb(LUA_VSHRSTR);
+  return tl_load(rec->vm, is_short ? rec->schema.short_length : rec->schema.long_length, string.value);
 }
 
 /* --- metatables --- */
@@ -137,7 +140,8 @@ static int guard_no_metatable (TluaRecorder *rec, Operand t) {
 /* The metatable that all values of this kind share, with a guard whether there is one. */
 static tl_value guard_type_metatable (TluaRecorder *rec, int type) {
   tl_vm *vm = rec->vm;
-  tl_value reference = tl_load(vm, rec->schema.library.type_metatable[type], tl_load(vm, rec->schema.global, tl_context(vm)));
+  tl_value global = tl_load(vm, rec->schema.global, tl_context(vm));
+  tl_value reference = tl_load(vm, rec->schema.library.type_metatable[type], global);
   tl_guard(vm, G(rec->thread)->mt[type] == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
   return reference;
 }
@@ -458,7 +462,9 @@ void tlua_rec_library (TluaRecorder *rec, LibraryCall *call) {
   call->nresults = 0;
   if (row == NULL)
     return;
-  tl_value function = is_light ? call->function.value : tl_load(vm, rec->schema.library.c_function, call->function.value);
+  tl_value function = call->function.value;
+  if (!is_light)
+    function = tl_load(vm, rec->schema.library.c_function, function);
   tl_guard(vm, TL_GUARD_VALUE, function, tl_const_addr(vm, (const void *)(uintptr_t)f), TL_EXIT_GUARD);
   row->lower(rec, call);
 }

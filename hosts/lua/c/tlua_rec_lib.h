@@ -1,15 +1,17 @@
 /*
 ** Calls of library functions, shared by the files that lower them.
 **
-** Problem: a library function takes its arguments from the stack, checks them and throws; a trace has typed values and no stack.
+** Problem: a library function takes its arguments from the stack, checks them and throws; a trace has typed values and
+** no stack.
 **
-** Design: a lowering function gets the arguments as operands and answers with results; it says by guards, or by giving up,
-** under which conditions they are what the C function would have pushed. Who called takes care of registers and frames.
+** Design: a lowering function gets the arguments as operands and answers with results; it says by guards, or by giving
+** up, under which conditions they are what the C function would have pushed. Who called takes care of registers and
+** frames.
 **
-** Invariant: what throws is not lowered: the guards make sure that the interpreter makes the call, and raises the error, itself.
-** As everywhere, guards come before effects.
+** Invariant: what throws is not lowered: the guards make sure that the interpreter makes the call, and raises the
+** error, itself. As everywhere, guards come before effects.
 **
-** Example, 'math.sqrt(i)':   LibraryCall.arguments[0] is an integer;   tlua_lib_add(rec, call, LUA_VNUMFLT, float_sqrt(...))
+** Example, 'math.sqrt(i)':   x = tlua_lib_float(rec, call, 0);   tlua_lib_add(rec, call, LUA_VNUMFLT, float_sqrt(x))
 */
 #ifndef tlua_rec_lib_h
 #define tlua_rec_lib_h

@@ -1,13 +1,13 @@
 /*
 ** Lowering of the functions of 'math'.
 **
-** Problem: results must be those of the C functions to the last bit, also for NaN, infinities, zeros with a sign, and where a
-** float becomes an integer or does not.
+** Problem: results must be those of the C functions to the last bit, also for NaN, infinities, zeros with a sign, and
+** where a float becomes an integer or does not.
 **
-** Design: what processors do exactly is an operation of the trace (rounding, roots, absolute values); everything else calls the
-** function of the C library that the interpreter would call. Whether a result is an integer or a float is part of its tag,
-** so that a guard decides it. Random numbers are drawn by the generator's own code from the state that the closure
-** holds, which is memory of a class of its own: no draw is left out or made twice.
+** Design: what processors do exactly is an operation of the trace (rounding, roots, absolute values); everything else
+** calls the function of the C library that the interpreter would call. Whether a result is an integer or a float is
+** part of its tag, so that a guard decides it. Random numbers are drawn by the generator's own code from the state that
+** the closure holds, which is memory of a class of its own: no draw is left out or made twice.
 **
 ** Invariant: arguments that are no numbers give the recording up, strings that stand for numbers included.
 **
@@ -44,18 +44,20 @@ static int64_t random_between (CClosure *f, int64_t low, int64_t up) {
 
 int tlua_describe_math (tl_vm *vm, TluaLibrary *library) {
   static const struct { const char *name; double (*function) (double); } rows[] = {
-    [TLUA_SIN] = { "sin", sin }, [TLUA_COS] = { "cos", cos }, [TLUA_TAN] = { "tan", tan }, [TLUA_ASIN] = { "asin", asin },
-    [TLUA_ACOS] = { "acos", acos }, [TLUA_EXP] = { "exp", exp }, [TLUA_LOG] = { "log", log }, [TLUA_LOG2] = { "log2", log2 },
-    [TLUA_LOG10] = { "log10", log10 }
+    [TLUA_SIN] = { "sin", sin }, [TLUA_COS] = { "cos", cos }, [TLUA_TAN] = { "tan", tan },
+    [TLUA_ASIN] = { "asin", asin }, [TLUA_ACOS] = { "acos", acos }, [TLUA_EXP] = { "exp", exp },
+    [TLUA_LOG] = { "log", log }, [TLUA_LOG2] = { "log2", log2 }, [TLUA_LOG10] = { "log10", log10 }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
     library->maths[n] = tl_add_func(vm, rows[n].name, (const void *)(uintptr_t)rows[n].function, "f>f", 0, NULL, NULL);
   library->maths[TLUA_ATAN2] = tl_add_func(vm, "atan2", (const void *)(uintptr_t)atan2, "ff>f", 0, NULL, NULL);
   library->maths[TLUA_FMOD] = tl_add_func(vm, "fmod", (const void *)(uintptr_t)fmod, "ff>f", 0, NULL, NULL);
   const tl_class state[] = { tl_alias_class(vm, "random.state"), 0 };
-  library->random_float = tl_add_func(vm, "random_float", (const void *)(uintptr_t)random_float, "r>f", 0, state, state);
-  library->random_bits = tl_add_func(vm, "random_bits", (const void *)(uintptr_t)random_bits, "r>i", 0, state, state);
-  library->random_between = tl_add_func(vm, "random_between", (const void *)(uintptr_t)random_between, "rii>i", 0, state, state);
+  const void *addresses[] = { (const void *)(uintptr_t)random_float, (const void *)(uintptr_t)random_bits,
+                              (const void *)(uintptr_t)random_between };
+  library->random_float = tl_add_func(vm, "random_float", addresses[0], "r>f", 0, state, state);
+  library->random_bits = tl_add_func(vm, "random_bits", addresses[1], "r>i", 0, state, state);
+  library->random_between = tl_add_func(vm, "random_between", addresses[2], "rii>i", 0, state, state);
   for (int n = 0; n < TLUA_MATHS; n++) {
     if (library->maths[n] == 0)
       return 0;

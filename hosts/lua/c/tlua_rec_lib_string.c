@@ -1,18 +1,19 @@
 /*
 ** Lowering of the functions of 'string' that need no pattern.
 **
-** Problem: they make strings, for which there may be no memory, and are called so often with one character that a call each
-** is too much.
+** Problem: they make strings, for which there may be no memory, and are called so often with one character that a call
+** each is too much.
 **
-** Design: lengths and single characters are read from the string itself, which never changes. New strings are made protected and
-** without collections, as tlua_rec_string.c does it; the trace is left if there is no memory, or if the result is of the other
-** kind (short or long) than it was when the trace was recorded, since that is part of its tag.
+** Design: lengths and single characters are read from the string itself, which never changes. New strings are made
+** protected and without collections, as tlua_rec_string.c does it; the trace is left if there is no memory, or if the
+** result is of the other kind (short or long) than it was when the trace was recorded, since that is part of its tag.
 **
-** Invariant: positions are those of the C functions: negative ones count from the end, and what lies outside is cut off. Numbers
-** that stand for strings give the recording up.
+** Invariant: positions are those of the C functions: negative ones count from the end, and what lies outside is cut
+** off. Numbers that stand for strings give the recording up.
 **
-** Example, 's:byte(i)' with i = 3:   guard_true(int_lt(0, i)); guard_true(uint_lt(int_sub(i, 1), load string.short_length s))
-**                                    c = load string.character (item_addr s (int_sub i 1))
+** Example, 's:byte(i)' with i = 3:
+**   p = int_sub(i, 1); guard_false(int_lt(i, 0)); guard_true(uint_lt(p, load string.short_length s))
+**   c = load string.character (item_addr s p)
 */
 
 #include "lprefix.h"
@@ -28,7 +29,7 @@
 
 /* --- making strings --- */
 
-/* What is to be made of a string: 'fill' writes 'length' characters, from the place 'from' of the string, where that matters. */
+/* What is to be made of a string: 'fill' writes 'length' characters, from its place 'from' where that matters. */
 typedef struct Text {
   const TString *s;
   size_t from;
@@ -87,7 +88,7 @@ static TString *make (lua_State *L, int64_t is_long, Text *text) {
   return tlua_rec_protected(L, do_text, text) ? text->result : NULL;
 }
 
-/* The characters from 'i' to 'j', where negative positions count from the end; returns how many, and where they begin. */
+/* The characters from 'i' to 'j', where negative positions count from the end: how many, and where they begin. */
 static size_t slice (size_t length, int64_t i, int64_t j, size_t *from) {
   int64_t whole = (int64_t)length;
   int64_t first = i > 0 ? i : i < -whole || i == 0 ? 1 : whole + i + 1;
@@ -149,7 +150,8 @@ int tlua_describe_string_functions (tl_vm *vm, TluaLibrary *library) {
     { &library->characters, "characters_string", (const void *)(uintptr_t)characters_string, "aii>r" }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, TL_EFFECT_ALLOCATES, nothing, account);
+    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, TL_EFFECT_ALLOCATES, nothing,
+                              account);
     if (*rows[n].id == 0)
       return 0;
   }
@@ -218,8 +220,10 @@ static void lower_sub (TluaRecorder *rec, LibraryCall *call) {
     return;
   tl_value i = tlua_lib_integer(rec, call, 1, &i_now);
   tl_value j = tlua_lib_has(call, 2) ? tlua_lib_integer(rec, call, 2, &j_now) : tl_const_int(rec->vm, -1);
-  if (rec->reason == NULL)
-    add_string(rec, call, rec->schema.library.sub, slice(tsslen(tsvalue(call->arguments[0].now)), i_now, j_now, &from), i, j);
+  if (rec->reason != NULL)
+    return;
+  size_t length = slice(tsslen(tsvalue(call->arguments[0].now)), i_now, j_now, &from);
+  add_string(rec, call, rec->schema.library.sub, length, i, j);
 }
 
 static void lower_repeat (TluaRecorder *rec, LibraryCall *call) {
@@ -281,6 +285,6 @@ static void lower_characters (TluaRecorder *rec, LibraryCall *call) {
 }
 
 const LibraryRow tlua_lib_string[] = {
-  { "byte", lower_byte }, { "char", lower_characters }, { "len", lower_length }, { "lower", lower_lower }, { "rep", lower_repeat },
-  { "reverse", lower_reverse }, { "sub", lower_sub }, { "upper", lower_upper }, { NULL, NULL }
+  { "byte", lower_byte }, { "char", lower_characters }, { "len", lower_length }, { "lower", lower_lower },
+  { "rep", lower_repeat }, { "reverse", lower_reverse }, { "sub", lower_sub }, { "upper", lower_upper }, { NULL, NULL }
 };
