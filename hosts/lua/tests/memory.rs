@@ -86,3 +86,9 @@ fn all_requests_refused_from_one_on() {
     let (given, _) = refuse("objects.lua", 0);
     assert!(given > 0);
 }
+
+/// Functions of the library make strings here; none of them may be lost or cut when there is no memory for it.
+#[test]
+fn memory_of_library_functions_refused() {
+    refuse("library.lua", 1);
+}
