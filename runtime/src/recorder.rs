@@ -281,7 +281,8 @@ impl Recorder {
             return self.misuse(format!("slot {slot} is written with a value that does not fit tag {name}"));
         }
         let at = self.absolute(slot);
-        let inner = self.frames.len() > 1;
+        // A called function may share a slot of the loop's own frame, which matters at the head.
+        let inner = self.frames.get(1).is_some_and(|frame| at >= frame.base);
         match self.slots.get_mut(&at) {
             Some(state) => (state.tag, state.value, state.written) = (tag, value, true),
             None => {

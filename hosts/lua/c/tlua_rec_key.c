@@ -39,9 +39,14 @@ static const TValue *find_integer (Table *t, int64_t index) {
   return is_in_array(t, index) ? NULL : found(luaH_getint(t, index));
 }
 
-/* Whether there is no value, in the array part or elsewhere. */
+/*
+** Whether there is no value, in the array part or elsewhere. Not answered for the array part behind the hint in 'alimit': there
+** the interpreter's search moves the hint, which decides what '#' makes of an array with holes, so it is left to it.
+*/
 static int64_t lacks_integer (Table *t, int64_t index) {
-  return isempty(is_in_array(t, index) ? &t->array[index - 1] : luaH_getint(t, index));
+  if (is_in_array(t, index))
+    return l_castS2U(index) - 1u < t->alimit && isempty(&t->array[index - 1]);
+  return isempty(luaH_getint(t, index));
 }
 
 /* A float that stands for an integer is that integer as a key. */
