@@ -3,7 +3,7 @@
 //! Problem: compiled code leaves tables out and makes them when it is left, and that must not fail. Design: each program runs
 //! once for each request for memory that it makes, with that request refused, with a few, and with all from it on. The
 //! interpreter raises "not enough memory" where an allocation of its own fails, and programs catch it; every line that is
-//! printed is that error or what stock Lua prints there.
+//! printed is that error or what stock Lua prints there. [`WORKS`] are programs of a few lines about one feature each.
 //!
 //! Invariant: no run crashes, none prints anything else, and some exits were given memory that was held for them.
 //!
@@ -12,8 +12,9 @@
 mod support;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use support::{count, patched, stock, Outcome};
+use support::{count, patched, script, stock, Outcome};
 
 fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/memory").join(name)
@@ -91,4 +92,88 @@ fn all_requests_refused_from_one_on() {
 #[test]
 fn memory_of_library_functions_refused() {
     refuse("library.lua", 1);
+}
+
+/// A name, and the body of a function of `n` that is called in protected mode, three times, with hot loops.
+const WORKS: [(&str, &str); 24] = [
+    ("append", "local t = {} for i = 1, 3 * n do t[#t + 1] = i end return #t, t[n]"),
+    ("array", "local t = {} for i = 1, n do t[i] = i * 0.5 end local s = 0 for i = 1, n do s = s + t[i] end return s"),
+    ("fields", "local t = {} for i = 1, n do t.a = i; t.b = i; if i == 9 then t.c, t.d = 1, 2 end end return t.b, t.d"),
+    ("keys", "local t = {} for i = 1, n do local k = 'k' .. i % 5 t[k] = (t[k] or 0) + i end return t.k0, t.k4"),
+    ("strings", "local s = '' for i = 1, n do s = s .. i .. ',' end return s"),
+    ("long", "local s = ('x'):rep(60) local l = 0 for i = 1, n do local t = s .. i; l = l + #t end return l"),
+    ("records", "local p = { x = 0, y = 0 } for i = 1, n do p = { x = p.x + i, y = p.x } end return p.x, p.y"),
+    ("list", "local h for i = 1, n do h = { v = i, next = h } end local s = 0 while h do s = s + h.v; h = h.next end return s"),
+    ("nested", "local t = {} for i = 1, n do t[i] = {} for j = 1, 5 do t[i][j] = i * j end end return t[n][5], #t"),
+    ("constructor", "local s = 0 for i = 1, n do local t = { i, { i, k = i }, 'x' } s = s + t[2].k + #t end return s"),
+    ("closures", "local f = {} for i = 1, n do f[i] = function() i = i + 1 return i end end return f[1]() + f[n]()"),
+    ("counter", "local c = 0 local function up(d) c = c + d return c end for i = 1, n do up(i) end return c"),
+    ("methods", "local C = {} C.__index = C function C:add(d) self.v = self.v + d end \
+                 local o = setmetatable({ v = 0 }, C) for i = 1, n do o:add(i) end return o.v"),
+    ("vectors", "local function add(a, b) return { x = a.x + b.x } end local v = { x = 0 } \
+                 for i = 1, n do v = add(v, { x = i }) end return v.x"),
+    ("recursion", "local function f(k) if k == 0 then return 0 end return k + f(k - 1) end \
+                   local s = 0 for i = 1, n do s = s + f(i) end return s"),
+    ("deep", "local function f(k) if k == 0 then return 0 end return 1 + f(k - 1) end \
+              local s = 0 for i = 1, 4 do for j = 1, n do s = s + j end s = s + f(40 * i) end return s"),
+    ("coroutines", "local g = coroutine.wrap(function() for i = 1, 2 * n do coroutine.yield({ i }) end end) \
+                    local s = 0 for i = 1, n do s = s + g()[1] end return s"),
+    ("errors", "local c = 0 for i = 1, n do local ok, e = pcall(function() if i % 3 == 0 then error({ i }) end return i end) \
+                if ok then c = c + 1 elseif type(e) == 'table' then c = c + e[1] else error(e, 0) end end return c"),
+    ("varargs", "local function f(...) local t = { ... } return #t end local s = 0 for i = 1, n do s = s + f(i, i, i) end return s"),
+    ("metamethods", "local m = {} m.__add = function(a, b) return setmetatable({ a[1] + b }, m) end \
+                     local o = setmetatable({ 0 }, m) for i = 1, n do o = o + i end return o[1]"),
+    ("pairs", "local t, s = {}, 0 for i = 1, n do t['f' .. i] = i end for _, v in pairs(t) do s = s + v end return s"),
+    ("sort", "local t = {} for i = 1, n do t[i] = (i * 7) % 11 end table.sort(t, function(a, b) return a > b end) \
+              return table.concat(t, ' ')"),
+    ("close", "local c = 0 for i = 1, n do local x <close> = setmetatable({}, { __close = function() c = c + 1 end }) end return c"),
+    ("load", "local s = 0 for i = 1, 3 do local f, e = load('local s = 0 for i = 1, 9 do s = s + i end return s') \
+              if not f then error(e, 0) end s = s + f() end return s"),
+];
+
+/// Refuses one request, and then it and the one that the interpreter makes after a full collection.
+fn refuse_each(name: &str, body: &str, before: u64) {
+    let text = format!(
+        "local function work(n)\n  {body}\nend\nfor round = 1, 3 do print(pcall(work, 8 + 3 * round)) end\n"
+    );
+    let program = script(&format!("memory_{name}.lua"), &text);
+    let expected = stock(&program, &[]);
+    assert_eq!(expected.code, Some(0), "{}", expected.stderr);
+    assert!(!expected.stdout.contains("false"), "{name}: {}", expected.stdout);
+    let counted = run(&program, "", &[("RUNLUA_REFUSE", u64::MAX.to_string())]);
+    assert_eq!(counted.stdout, expected.stdout);
+    let requests = count(&counted, "requests");
+    assert!(requests > before, "{name} makes {requests} requests");
+    let mut caught = 0;
+    for from in before + 1..=requests {
+        for refused in 1..=2 {
+            let settings =
+                [("RUNLUA_REFUSE", from.to_string()), ("RUNLUA_REFUSE_COUNT", refused.to_string())];
+            let found = run(&program, "", &settings);
+            check(&format!("{name}: {refused} refused from {from} on"), &expected, &found);
+            // Memory is there again, so that the other calls do their work.
+            let failed = found.stdout.lines().filter(|line| line.starts_with("false")).count();
+            assert!(failed as u64 <= refused, "{name}: {refused} refused from {from} on: {}", found.stdout);
+            caught += failed;
+        }
+    }
+    assert!(caught > 0, "{name}: no call failed");
+}
+
+#[test]
+fn each_request_of_many_programs_refused() {
+    // A state alone makes so many.
+    let empty = run(&script("memory_empty.lua", ""), "", &[("RUNLUA_REFUSE", u64::MAX.to_string())]);
+    let before = count(&empty, "requests");
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((name, body)) = WORKS.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    refuse_each(name, body, before);
+                }
+            });
+        }
+    });
 }
