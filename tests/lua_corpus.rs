@@ -6,7 +6,7 @@
 //! collects everything at each allocation), and once for each guard execution with that guard forced to fail
 //! (`--force-exit=N`). The same is done, more sparsely, with programs that `tests/lua/generate.lua` writes.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 300 of each program, then 150 at random) and
+//! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 100 of each program, then 60 at random) and
 //! makes more programs; `TRACELIFT_PROGRAMS` is how many are made, `TRACELIFT_FIRST_SEED` the seed of the first one;
 //! `TRACELIFT_ONLY` keeps the programs of the corpus whose names contain it.
 //!
@@ -55,7 +55,7 @@ fn number(name: &str) -> Option<u64> {
 
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
-        Ok("full") => Effort { in_turn: 300, at_random: 150, programs: 1000 },
+        Ok("full") => Effort { in_turn: 100, at_random: 60, programs: 1000 },
         _ => Effort { in_turn: 40, at_random: 20, programs: 200 },
     };
     effort.programs = number("TRACELIFT_PROGRAMS").unwrap_or(effort.programs);
@@ -344,7 +344,7 @@ fn check_sparsely(case: &mut Case, seed: u64) -> Result<(), Failure> {
     case.check(&["--threshold=1", "--verify", pass])?;
     let collector = &COLLECTORS[random.below(COLLECTORS.len() as u64) as usize];
     case.check_under(collector, &[&format!("--threshold={}", 1 + random.below(5))])?;
-    for _ in 0..guards.min(4) {
+    for _ in 0..guards.min(2) {
         case.check_forced(1 + random.below(guards))?;
     }
     Ok(())
@@ -391,7 +391,7 @@ fn corpus() {
         .filter(|path| path.extension().is_some_and(|e| e == "lua") && !path.ends_with(GENERATOR))
         .collect();
     programs.sort();
-    assert!(programs.len() >= 40, "only {} programs", programs.len());
+    assert!(programs.len() >= 120, "only {} programs", programs.len());
     if let Ok(only) = std::env::var("TRACELIFT_ONLY") {
         programs.retain(|path| path.to_string_lossy().contains(&only));
     }
