@@ -24,14 +24,16 @@ for i = 1, 200 do
 end
 print(list[1]:length2(), list[150]:length2(), list[151]:length2(), getmetatable(list[200]) == Other)
 
--- a finalizer that comes while the loop runs: no object may lose it
+-- a finalizer that comes while the loop runs, and objects of another class after that: no object may lose its own
 local finalized = 0
-local Resource = { __index = {} }
-for i = 1, 150 do
-  if i == 100 then Resource.__gc = function () finalized = finalized + 1 end end
-  local r = setmetatable({ id = i }, Resource)
-  if i == 120 then Resource.__gc = nil end
+local Resource, Plain = { __index = {} }, { __index = {} }
+local function use ()
+  for i = 1, 150 do
+    if i == 100 then Resource.__gc = function () finalized = finalized + 1 end end
+    local r = setmetatable({ id = i }, i <= 120 and Resource or Plain)
+  end
 end
+use()
 collectgarbage()
 print(finalized)
 -- and one that is there but false, which marks nothing
