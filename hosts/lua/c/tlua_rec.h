@@ -249,6 +249,8 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
 /* --- tlua_rec_table.c --- */
 
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);
+/* Before a store into a table or upvalue: leaves where the collector must hear of the reference; the interpreter stores it. */
+void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value);
 /* 't[key]' of a table, with any key. */
 void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_set_element (TluaRecorder *rec, Operand t, Operand key, Operand value);

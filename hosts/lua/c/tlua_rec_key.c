@@ -256,18 +256,6 @@ void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key) 
   }
 }
 
-/* A reference that a black table gets is the collector's business: the interpreter stores it. */
-static void guard_barrier (TluaRecorder *rec, Operand t, Operand value) {
-  tl_vm *vm = rec->vm;
-  if (!iscollectable(value.now))
-    return;
-  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, t.value), tl_const_int(vm, bitmask(BLACKBIT)));
-  tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, value.value), tl_const_int(vm, WHITEBITS));
-  tl_value zero = tl_const_int(vm, 0);
-  tl_value harmless = tl_op2(vm, TL_INT_OR, tl_op2(vm, TL_INT_EQ, black, zero), tl_op2(vm, TL_INT_EQ, white, zero));
-  tl_guard(vm, TL_GUARD_TRUE, harmless, 0, TL_EXIT_GUARD);
-}
-
 static void store (TluaRecorder *rec, tl_value place, Operand value) {
   tl_type type = tlua_payload(value.tt);
   if (type != TL_VOID)
@@ -289,7 +277,7 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
   }
   if (!guard_absent(rec, t, key, s, TM_NEWINDEX) || is_nil)  /* a nil for an absent key changes nothing */
     return;
-  guard_barrier(rec, t, value);
+  tlua_rec_guard_barrier(rec, t.value, value);
   tl_value arguments[4] = { tl_context(vm), s->arguments[0], s->arguments[1], s->count == 3 ? s->arguments[2] : 0 };
   store(rec, tl_try_call(vm, s->insert, arguments, s->count + 1), value);
 }
@@ -303,6 +291,6 @@ void tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand valu
     return;
   }
   tl_value place = tl_try_call(rec->vm, s.find, s.arguments, s.count);
-  guard_barrier(rec, t, value);
+  tlua_rec_guard_barrier(rec, t.value, value);
   store(rec, place, value);
 }

@@ -454,19 +454,15 @@ static Operand read_upvalue (TluaRecorder *rec, int n) {
   return o;
 }
 
-/* Stores of references leave where the collector must hear of them. */
-static int guard_upvalue_barrier (TluaRecorder *rec, const UpVal *u, tl_value object, Operand value) {
+void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value) {
   tl_vm *vm = rec->vm;
-  if (isblack(u) && iswhite(gcvalue(value.now))) {
-    tlua_rec_give_up(rec, "upvalue barrier");
-    return 0;
-  }
-  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, object), tl_const_int(vm, bitmask(BLACKBIT)));
+  if (!iscollectable(value.now))
+    return;
+  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, owner), tl_const_int(vm, bitmask(BLACKBIT)));
   tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, value.value), tl_const_int(vm, WHITEBITS));
   tl_value zero = tl_const_int(vm, 0);
   tl_value harmless = tl_op2(vm, TL_INT_OR, tl_op2(vm, TL_INT_EQ, black, zero), tl_op2(vm, TL_INT_EQ, white, zero));
   tl_guard(vm, TL_GUARD_TRUE, harmless, 0, TL_EXIT_GUARD);
-  return 1;
 }
 
 static void set_upvalue (TluaRecorder *rec, Instruction i) {
@@ -483,8 +479,11 @@ static void set_upvalue (TluaRecorder *rec, Instruction i) {
     tlua_rec_write_operand(rec, r, value);
     return;
   }
-  if (iscollectable(value.now) && !guard_upvalue_barrier(rec, u, object, value))
+  if (iscollectable(value.now) && isblack(u) && iswhite(gcvalue(value.now))) {
+    tlua_rec_give_up(rec, "upvalue barrier");
     return;
+  }
+  tlua_rec_guard_barrier(rec, object, value);
   tl_type type = tlua_payload(value.tt);
   if (type != TL_VOID)
     tl_store(vm, rec->schema.upvalue_value[type], place, value.value);
