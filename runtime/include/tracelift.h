@@ -197,6 +197,8 @@ typedef struct tl_run {
 ** slots at `base`. Sets the counter anew. TL_RECORD: call tl_record, or the loop counts as aborted. */
 tl_action tl_hot(tl_vm *vm, const void *key, uint32_t *counter, const void *base, tl_run *run);
 
+/* The host does not call the code that tl_hot has just given, for want of stack, frames or whatever else; for statistics. */
+void tl_declined(tl_vm *vm);
 /* `counter` reached zero at a time when the host can neither run code nor record: counts the back edges and sets it. */
 void tl_tick(tl_vm *vm, uint32_t *counter);
 

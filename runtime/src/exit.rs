@@ -88,6 +88,10 @@ impl Vm {
         self.totals.exits.count(kind);
         self.exit_state.lifted.clear();
         let count = trace.exit_counts[exit as usize];
+        if self.log.wants(Stage::Exit) {
+            let heading = format!("exit {exit} of trace {number}: {}", kind.name());
+            self.log.entry(Stage::Exit, &heading, String::new);
+        }
         if let Some(plan) = &trace.plans[exit as usize] {
             let (buffer, frames) = (&self.cells.exit_buffer, &mut self.exit_state.frames);
             // SAFETY: passed on from the caller.
@@ -105,10 +109,6 @@ impl Vm {
         unsafe { host.restore(trace, exit, base, &mut self.exit_state.frames) };
         if !self.exit_state.lifted.is_empty() {
             self.reserves.spend(&trace.lifts);
-        }
-        if self.log.wants(Stage::Exit) {
-            let heading = format!("exit {exit} of trace {number}: {}", kind.name());
-            self.log.entry(Stage::Exit, &heading, String::new);
         }
         self.note_exit(number, exit, count);
         Exit { kind: Some(kind), frames: &self.exit_state.frames }

@@ -136,6 +136,16 @@ impl Vm {
         action
     }
 
+    /// The host did not call the code that it was told to run; see `tl_declined`.
+    pub fn declined(&mut self) {
+        let trace = self.last_run.take().and_then(|number| self.traces.get_mut(number as usize));
+        if let Some(Some(trace)) = trace {
+            trace.entries -= 1;
+            self.totals.entries -= 1;
+            self.totals.declined += 1;
+        }
+    }
+
     /// `counter` reached zero at a time when the host can neither run code nor record; see `tl_tick`.
     pub fn tick(&mut self, counter: *const u32) {
         let Some(index) = self.counters.index(counter) else { return };
@@ -162,6 +172,7 @@ impl Vm {
                 }
                 trace.entries += 1;
                 self.totals.entries += 1;
+                self.last_run = Some(number);
                 return Action::Run { code: trace.code, needs: trace.needs };
             }
         }

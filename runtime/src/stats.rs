@@ -33,6 +33,8 @@ pub struct Stats {
     pub refused_entries: u64,
     /// Entries put off because the host could not hold memory for the objects that an exit may make.
     pub unsecured_entries: u64,
+    /// Entries that the host declined: it had no room for the stack, the frames or the calls that an exit may need.
+    pub declined_entries: u64,
     /// Layouts whose objects are never left virtual, since the host has no function that holds memory for them.
     pub never_virtual: Vec<String>,
     /// Times that compiled code was entered.
@@ -196,6 +198,9 @@ impl Stats {
                 "{} entries put off: no memory for the objects of an exit",
                 self.unsecured_entries
             )?;
+        }
+        if self.declined_entries > 0 {
+            writeln!(out, "{} entries declined: no room for stack, frames or calls", self.declined_entries)?;
         }
         if !self.never_virtual.is_empty() {
             writeln!(

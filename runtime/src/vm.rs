@@ -91,6 +91,8 @@ pub struct Vm {
     pub(crate) events: u64,
     pub(crate) totals: Totals,
     pub(crate) exit_state: crate::exit::ExitState,
+    /// The trace whose code the host was told to run last.
+    pub(crate) last_run: Option<u32>,
     /// An exit that is to be decoded: trace and number.
     pub(crate) hot_exit: Option<(u32, u32)>,
     pub(crate) reserves: Reserves,
@@ -104,6 +106,7 @@ pub(crate) struct Totals {
     pub aborts: std::collections::BTreeMap<String, u64>,
     pub refused: u64,
     pub unsecured: u64,
+    pub declined: u64,
     pub entries: u64,
     pub exits: ExitCounts,
     pub compile: CompileStats,
@@ -141,6 +144,7 @@ impl Vm {
             events: 0,
             totals: Totals::default(),
             exit_state: crate::exit::ExitState::default(),
+            last_run: None,
             hot_exit: None,
             reserves: Reserves::default(),
             config,
@@ -198,6 +202,7 @@ impl Vm {
             aborts: self.totals.aborts.clone(),
             refused_entries: self.totals.refused,
             unsecured_entries: self.totals.unsecured,
+            declined_entries: self.totals.declined,
             never_virtual: self
                 .never_virtual()
                 .map(|layout| self.schema.layout(layout).name.clone())

@@ -66,6 +66,33 @@ fn an_exit_that_is_taken_often_does_what_it_did_before() {
 }
 
 #[test]
+fn each_exit_is_in_the_log_however_often_it_was_taken() {
+    let path = std::env::temp_dir().join(format!("tracelift-exits-{}.log", std::process::id()));
+    let log = vec![tracelift_runtime::Stage::Exit];
+    let mut host = summing(Config { log, log_file: Some(path.clone()), ..Config::default() });
+    for n in 1..20 {
+        host.frame[..3].copy_from_slice(&[int(0), int(0), int(n)]);
+        assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+    }
+    drop(host);
+    let text = std::fs::read_to_string(&path).expect("the log was written");
+    std::fs::remove_file(&path).expect("the log can be removed");
+    assert_eq!(text.matches("of trace 0: loop_end").count(), 19, "{text}");
+}
+
+#[test]
+fn what_the_host_declines_is_no_entry() {
+    let mut host = summing(Config::default());
+    assert!(matches!(host.back_edge(1), Action::Run { .. }));
+    host.vm.declined();
+    host.vm.declined();
+    let stats = host.vm.stats();
+    assert_eq!((stats.entries, stats.traces[0].entries, stats.declined_entries), (0, 0, 1));
+    assert_eq!(host.run(1), Some((ExitKind::LoopEnd, 0)));
+    assert_eq!((host.vm.stats().entries, host.vm.stats().declined_entries), (1, 1));
+}
+
+#[test]
 fn the_threshold_is_the_number_of_back_edges_before_recording() {
     for threshold in [1, 2, 56] {
         let mut host = Host::new(Config { threshold, ..Config::default() });

@@ -90,12 +90,18 @@ static void collect (lua_State *L, CallInfo *ci) {
   luaC_checkGC(L);
 }
 
+/* Where the interpreter's calls through C may nest too deep, or its stack may overflow, it must say so. */
+static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
+  return getCcalls(L) + TLUA_FRAMES < LUAI_MAXCCALLS && tlua_rec_secure_frames(L, ci, run->frames)
+      && secure_stack(L, ci, run->stack_slots);
+}
+
 static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run) {
   tl_exit_info info;
-  if (getCcalls(L) + TLUA_FRAMES >= LUAI_MAXCCALLS)
-    return;  /* where the interpreter's calls through C may nest too deep, it must say so */
-  if (!tlua_rec_secure_frames(L, ci, run->frames) || !secure_stack(L, ci, run->stack_slots))
+  if (!has_room(L, ci, run)) {
+    tl_declined(rec->vm);
     return;
+  }
   void *base = ci->func.p + 1;
   uint64_t left = run->code(L, base);
   rec->is_exiting = 1;

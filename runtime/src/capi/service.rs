@@ -214,6 +214,15 @@ pub unsafe extern "C" fn tl_hot(
 
 /// See `tracelift.h`.
 #[no_mangle]
+pub extern "C" fn tl_declined(vm: *mut TlVm) {
+    enter(vm, (), |handle| {
+        handle.vm.declined();
+        Ok(())
+    });
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
 pub extern "C" fn tl_tick(vm: *mut TlVm, counter: *mut u32) {
     enter(vm, (), |handle| {
         handle.vm.tick(counter);
