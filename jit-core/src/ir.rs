@@ -284,8 +284,11 @@ pub struct Trace {
     pub labels: Vec<Label>,
     /// Snapshots by id.
     pub snapshots: Vec<Snapshot>,
-    /// Where each argument of the entry label comes from; empty in traces whose caller passes the inputs.
+    /// Where the arguments of the entry label come from; empty in traces whose caller passes the inputs.
     pub entry: Vec<EntrySlot>,
+    /// The cells of the exit buffer that hold the arguments behind those of [`Trace::entry`]: in a side trace, the values
+    /// that the exit which it begins at leaves behind.
+    pub entry_cells: Vec<u32>,
     /// Slots whose tag alone is checked at entry: they were only overwritten, or hold tags without a payload.
     pub entry_tags: Vec<EntrySlot>,
     constants: HashMap<(Type, Const), Value>,

@@ -213,8 +213,9 @@ impl<'a> Checker<'a> {
 
     fn entry_slots(&mut self) {
         let inputs = self.trace.inputs();
-        if !self.trace.entry.is_empty() && self.trace.entry.len() != inputs.len() {
-            let message = format!("{} entry slots for {} inputs", self.trace.entry.len(), inputs.len());
+        let (slots, cells) = (self.trace.entry.len(), self.trace.entry_cells.len());
+        if slots + cells > 0 && slots + cells != inputs.len() {
+            let message = format!("{slots} entry slots and {cells} entry cells for {} inputs", inputs.len());
             self.error(ErrorKind::Entry, message);
         }
         for (slot, &input) in self.trace.entry.iter().zip(inputs) {

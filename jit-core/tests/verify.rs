@@ -291,6 +291,18 @@ fn entry_slots() {
     assert_eq!(with("entry [0: int", "entry [0: float"), [ErrorKind::Entry], "another type");
     assert_eq!(with("entry_tags [3: nil]", "entry_tags [0: nil]"), [ErrorKind::Entry], "given twice");
     assert_eq!(after(|trace| trace.entry_tags[0].tag = TagId(99)), [ErrorKind::Entry]);
+    let slots = "entry [0: int, 1: float, 2: ref]";
+    assert_eq!(
+        with(slots, "entry [0: int, 1: float]\nentry_cells [7]"),
+        [],
+        "the last one is in the exit buffer"
+    );
+    assert_eq!(
+        with(slots, "entry [0: int, 1: float, 2: ref]\nentry_cells [7]"),
+        [ErrorKind::Entry],
+        "too many"
+    );
+    assert_eq!(with(slots, "entry_cells [7, 0]"), [ErrorKind::Entry], "too few");
 }
 
 #[test]

@@ -146,16 +146,21 @@ impl Arena {
 
     /// Copies compiled code into the tree's memory and makes it executable.
     pub fn install(&mut self, tree: TreeId, compiled: &Compiled) -> Result<CodePtr, CodeMemory> {
+        self.install_code(tree, &compiled.code)
+    }
+
+    /// The same for code that is no trace's.
+    pub fn install_code(&mut self, tree: TreeId, code: &[u8]) -> Result<CodePtr, CodeMemory> {
         self.allocations += 1;
-        let len = compiled.code.len().next_multiple_of(ALIGNMENT).max(ALIGNMENT);
+        let len = code.len().next_multiple_of(ALIGNMENT).max(ALIGNMENT);
         if self.options.fail_allocation == Some(self.allocations) {
             return Err(self.full(len));
         }
         let offset = self.reserve(tree, len)?;
-        self.memory.write(offset, &compiled.code);
+        self.memory.write(offset, code);
         let address = self.memory.executable(offset);
-        icache::flush(address, compiled.code.len());
-        Ok(CodePtr { address, len: compiled.code.len() })
+        icache::flush(address, code.len());
+        Ok(CodePtr { address, len: code.len() })
     }
 
     /// Gives the tree's memory back; its code must not run any more. An unknown tree owns nothing.

@@ -7,32 +7,36 @@
 //! Invariant: the code has no relocations (helpers are called by absolute address), so it may be copied to any
 //! address that is aligned to 64 bytes. Example: see the crate's documentation.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::Context;
+use cranelift_codegen::ir;
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
+use cranelift_codegen::{CompiledCode, Context};
 use cranelift_frontend::FunctionBuilderContext;
 use tracelift_core::{Schema, Trace};
 
 use crate::error::CompileError;
 use crate::exits::{exit_table, ExitInfo};
+use crate::glue;
 use crate::isa::{self, Options};
 use crate::lower::{self, Environment};
 
 /// Where a trace finds its inputs when it is entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryKind {
-    /// In the slots that [`Trace::entry`] names; tags are checked, there and in [`Trace::entry_tags`].
+    /// In the slots that [`Trace::entry`] names; tags are checked, there and in [`Trace::entry_tags`]. Behind those come
+    /// the inputs that lie in the cells [`Trace::entry_cells`] of the exit buffer.
     Slots,
-    /// In the exit buffer, one cell each, in order: side traces, and traces written by hand.
+    /// In the exit buffer, one cell each, in order: traces written by hand.
     Buffer,
 }
 
 impl EntryKind {
     /// What a trace asks for: slots if it names any, else the buffer.
     pub fn of(trace: &Trace) -> EntryKind {
-        if trace.entry.is_empty() && trace.entry_tags.is_empty() {
+        if trace.entry.is_empty() && trace.entry_tags.is_empty() && trace.entry_cells.is_empty() {
             EntryKind::Buffer
         } else {
             EntryKind::Slots
@@ -40,8 +44,21 @@ impl EntryKind {
     }
 }
 
+/// How a trace goes on in others without coming back to the host: see `glue.rs`.
+#[derive(Clone, Debug)]
+pub struct Links {
+    /// A cell per exit, for as long as the code may run: where the code goes on behind it. It holds the address of
+    /// [`Glue::leave`](crate::Glue), or of another linked trace's code, and may change whenever no code runs.
+    pub cells: *const u64,
+    /// The end of the trace writes the slots of its snapshot, so that a loop can be entered there.
+    pub finish_writes_slots: bool,
+    /// By number of the recorded snapshot: the back edges that were passed up to there, for the iteration counter. What is not
+    /// mentioned has passed none.
+    pub edges: Arc<[u32]>,
+}
+
 /// One compilation's particulars. The addresses become constants in the code.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Request {
     /// The number that the code returns in its upper half.
     pub trace_no: u32,
@@ -55,6 +72,9 @@ pub struct Request {
     pub force_counter: Option<*mut u64>,
     /// A cell that every jump counts up: one per iteration, the preamble of a peeled loop included.
     pub iteration_counter: Option<*mut u64>,
+    /// Links to other traces. With them the code is no [`EntryPoint`](crate::EntryPoint) but entered by
+    /// [`Glue::enter`](crate::Glue).
+    pub links: Option<Links>,
 }
 
 // SAFETY: the addresses are only copied into code; whoever runs the code answers for them.
@@ -63,7 +83,20 @@ unsafe impl Send for Request {}
 impl Request {
     /// A request without counters.
     pub fn new(trace_no: u32, exit_buffer: *mut u64) -> Request {
-        Request { trace_no, exit_buffer, entry: None, force_counter: None, iteration_counter: None }
+        Request {
+            trace_no,
+            exit_buffer,
+            entry: None,
+            force_counter: None,
+            iteration_counter: None,
+            links: None,
+        }
+    }
+
+    /// The same with links.
+    pub fn link(mut self, links: Links) -> Request {
+        self.links = Some(links);
+        self
     }
 
     /// The same with a cell that forces exits.
@@ -157,6 +190,31 @@ impl Compiler {
         &self.options
     }
 
+    /// Makes the code that leads into and out of linked traces.
+    pub fn glue(&mut self) -> Result<[Vec<u8>; 2], CompileError> {
+        let frontend = self.isa.frontend_config();
+        let makers: [fn(&mut ir::Function, &mut FunctionBuilderContext, CallConv, TargetFrontendConfig); 2] =
+            [glue::enter, glue::leave];
+        let mut codes = [Vec::new(), Vec::new()];
+        for (make, code) in makers.iter().zip(&mut codes) {
+            self.context.clear();
+            make(&mut self.context.func, &mut self.builder, self.environment.call_conv, frontend);
+            *code = self.generate()?.code_buffer().to_vec();
+        }
+        Ok(codes)
+    }
+
+    fn generate(&mut self) -> Result<&CompiledCode, CompileError> {
+        let code = self
+            .context
+            .compile(&*self.isa, &mut ControlPlane::default())
+            .map_err(|error| CompileError::Codegen(format!("{:?}", error.inner)))?;
+        match code.buffer.relocs().len() {
+            0 => Ok(code),
+            relocations => Err(CompileError::Relocations(relocations)),
+        }
+    }
+
     /// Compiles one trace.
     pub fn compile(
         &mut self,
@@ -180,14 +238,7 @@ impl Compiler {
         let clif = self.options.want_clif.then(|| self.context.func.display().to_string());
         let clif_insts = self.context.func.dfg.num_insts();
         let built = Instant::now();
-        let code = self
-            .context
-            .compile(&*self.isa, &mut ControlPlane::default())
-            .map_err(|error| CompileError::Codegen(format!("{:?}", error.inner)))?;
-        let relocations = code.buffer.relocs().len();
-        if relocations != 0 {
-            return Err(CompileError::Relocations(relocations));
-        }
+        let code = self.generate()?;
         let stub_bytes = code
             .buffer
             .get_srclocs_sorted()

@@ -36,11 +36,13 @@ mod arena;
 mod compiler;
 mod error;
 pub mod exits;
+mod glue;
 mod isa;
 mod lower;
 
 pub use arena::{Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};
-pub use compiler::{Compiled, Compiler, EntryKind, Request, Stats};
+pub use compiler::{Compiled, Compiler, EntryKind, Links, Request, Stats};
 pub use error::{CodeMemory, CompileError};
 pub use exits::{exit_number, trace_number, ExitInfo, ENTRY_REFUSED};
+pub use glue::{Enter, Glue, LinkedEntry};
 pub use isa::{Options, Target};

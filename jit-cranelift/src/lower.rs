@@ -30,7 +30,8 @@ use tracelift_core::{Inst, LabelId, Op, Payload, Schema, Trace, Type, Value};
 
 use crate::compiler::{EntryKind, Request};
 use crate::error::CompileError;
-use crate::exits::{ExitInfo, ENTRY_REFUSED};
+use crate::exits::ExitInfo;
+use crate::glue;
 use guards::Stubs;
 use values::Values;
 
@@ -43,7 +44,7 @@ pub(crate) const STUB_LOCATION: u32 = 1 << 31;
 
 /// What lowering has to know of the target.
 pub(crate) struct Environment {
-    /// How C functions are called, and how traces are.
+    /// How C functions are called, and how traces without links are.
     pub call_conv: CallConv,
     /// Whether rounding is one instruction.
     pub has_rounding: bool,
@@ -75,9 +76,15 @@ pub(crate) fn lower(
     builder: &mut FunctionBuilderContext,
     frontend: TargetFrontendConfig,
 ) -> Result<Lowered> {
-    func.signature = ir::Signature::new(input.environment.call_conv);
-    func.signature.params.extend([AbiParam::new(types::I64); 2]);
-    func.signature.returns.push(AbiParam::new(types::I64));
+    func.signature = match input.request.links {
+        Some(_) => glue::signature(),
+        None => {
+            let mut signature = ir::Signature::new(input.environment.call_conv);
+            signature.params.extend([AbiParam::new(types::I64); 2]);
+            signature.returns.push(AbiParam::new(types::I64));
+            signature
+        }
+    };
     let mut lowering = Lowering::new(input, FunctionBuilder::new(func, builder));
     let buffer_inputs = lowering.entry()?;
     for index in 0..lowering.input.trace.insts.len() {
@@ -103,6 +110,8 @@ struct Lowering<'a, 'f> {
     /// The function's parameters: the host's context and the frame's base.
     context: Ssa,
     base: Ssa,
+    /// In a linked trace: the exit by which the program came.
+    origin: Option<Ssa>,
     /// By label: its block, and whether its instruction was passed.
     labels: Vec<(Block, bool)>,
     /// The instruction being lowered.
@@ -118,6 +127,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         let (context, base) = (b.block_params(entry)[0], b.block_params(entry)[1]);
+        let origin = b.block_params(entry).get(2).copied();
         let stubs = Stubs::new(&mut b, input.trace, input.request.force_counter.is_some());
         let labels = (input.trace.labels.iter())
             .map(|label| {
@@ -130,7 +140,19 @@ impl<'a, 'f> Lowering<'a, 'f> {
             .collect();
         b.switch_to_block(entry);
         let values = Values::new(input.trace.values.len());
-        Lowering { input, b, values, stubs, context, base, labels, index: 0, next_exit: 0, open: true }
+        Lowering {
+            input,
+            b,
+            values,
+            stubs,
+            context,
+            base,
+            origin,
+            labels,
+            index: 0,
+            next_exit: 0,
+            open: true,
+        }
     }
 
     /// Checks tags, loads the inputs and goes to the entry label. Returns how many inputs the exit buffer holds.
@@ -141,20 +163,29 @@ impl<'a, 'f> Lowering<'a, 'f> {
         let kind = self.input.request.entry.unwrap_or(EntryKind::of(trace));
         let args: Vec<BlockArg> = match kind {
             EntryKind::Slots => {
-                if trace.entry.len() != trace.inputs().len() {
-                    return Err(self.malformed("the trace has not one entry slot per input"));
+                let (slots, cells) = (trace.entry.len(), trace.entry_cells.len());
+                if slots + cells != trace.inputs().len() {
+                    return Err(self.malformed("the trace has not one entry slot or cell per input"));
                 }
                 for slot in trace.entry.iter().chain(&trace.entry_tags) {
                     self.check_entry_tag(slot.slot, self.input.schema.tag(slot.tag).bits)?;
                 }
                 let layout = self.input.schema.slots();
-                (trace.entry.iter().zip(trace.inputs()))
-                    .map(|(slot, &input)| {
-                        let offset = self.slot_offset(slot.slot, layout.payload)?;
+                let mut args = Vec::with_capacity(trace.inputs().len());
+                for (slot, &input) in trace.entry.iter().zip(trace.inputs()) {
+                    let offset = self.slot_offset(slot.slot, layout.payload)?;
+                    let ty = clif_type(trace.ty(input));
+                    args.push(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset).into());
+                }
+                if cells > 0 {
+                    let buffer = self.iconst(self.input.request.exit_buffer as i64);
+                    for (&cell, &input) in trace.entry_cells.iter().zip(&trace.inputs()[slots..]) {
                         let ty = clif_type(trace.ty(input));
-                        Ok(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset).into())
-                    })
-                    .collect::<Result<_>>()?
+                        let flags = MemFlagsData::trusted();
+                        args.push(self.b.ins().load(ty, flags, buffer, cell as i32 * 8).into());
+                    }
+                }
+                args
             }
             EntryKind::Buffer => {
                 let buffer = self.iconst(self.input.request.exit_buffer as i64);
@@ -168,7 +199,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
         };
         self.b.ins().jump(first, &args);
         self.open = false;
-        Ok(if kind == EntryKind::Buffer { args.len() } else { 0 })
+        let highest_cell = trace.entry_cells.iter().max().map_or(0, |&cell| cell as usize + 1);
+        Ok(if kind == EntryKind::Buffer { args.len() } else { highest_cell })
     }
 
     /// Offset of a slot's part from the frame base.
@@ -177,7 +209,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
         i32::try_from(offset).map_err(|_| self.malformed("an entry slot is too far from the frame base"))
     }
 
-    /// Leaves with [`ENTRY_REFUSED`] unless the slot has this tag; untagged slots always pass.
+    /// Leaves unless the slot has this tag, as if the trace had not been entered; untagged slots always pass.
     fn check_entry_tag(&mut self, slot: i32, bits: u64) -> Result<()> {
         let Some((part, width)) = self.input.schema.slots().tag else { return Ok(()) };
         let offset = self.slot_offset(slot, part)?;
@@ -186,7 +218,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
         let mask = u64::MAX >> (64 - u32::from(width) * 8);
         let expected = self.b.ins().iconst(ty, (bits & mask) as i64);
         let differs = self.b.ins().icmp(IntCC::NotEqual, found, expected);
-        self.return_if(differs, ENTRY_REFUSED);
+        self.refuse_if(differs);
         Ok(())
     }
 

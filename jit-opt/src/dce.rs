@@ -77,6 +77,7 @@ pub(crate) fn compact(trace: &Trace) -> Trace {
     let mut out = Trace::new(&trace.name);
     out.entry = trace.entry.clone();
     out.entry_tags = trace.entry_tags.clone();
+    out.entry_cells = trace.entry_cells.clone();
     let mut values: Vec<Option<Value>> = vec![None; trace.values.len()];
     let mut snapshots: Vec<Option<SnapId>> = vec![None; trace.snapshots.len()];
     for inst in &trace.insts {

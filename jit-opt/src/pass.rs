@@ -425,6 +425,7 @@ impl<'s> Driver<'s> {
         let mut out = Trace::new(&source.name);
         out.entry = source.entry.clone();
         out.entry_tags = source.entry_tags.clone();
+        out.entry_cells = source.entry_cells.clone();
         out.labels = source.labels.clone();
         let st = State {
             schema,

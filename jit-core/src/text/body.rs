@@ -114,6 +114,18 @@ impl Body {
         Ok(slots)
     }
 
+    /// `[0, 3]`.
+    pub fn entry_cells(&mut self, cur: &mut Cursor) -> Result<Vec<u32>, ParseError> {
+        let mut cells = Vec::new();
+        cur.expect("[")?;
+        cur.list("]", |cur| {
+            cells.push(cur.small("the number of a cell")?);
+            Ok(())
+        })?;
+        cur.end()?;
+        Ok(cells)
+    }
+
     /// Reads a label, an instruction or a snapshot.
     pub fn line(&mut self, line: &Line, cx: &Cx) -> Result<(), ParseError> {
         let mut cur = Cursor::new(line);

@@ -38,7 +38,7 @@ pub fn parse_trace(source: &str, schema: &Schema) -> Result<Trace, ParseError> {
     let lines = lex(source, &mut Vec::new())?;
     let mut parser = Parser { file, objects: HashMap::new(), body: None, any_object: true };
     for (index, line) in lines.iter().enumerate() {
-        if !matches!(keyword(line), None | Some("trace" | "entry" | "entry_tags")) {
+        if !matches!(keyword(line), None | Some("trace" | "entry" | "entry_tags" | "entry_cells")) {
             return Err(ParseError::at(&line.tokens[0], "only a trace is expected here"));
         }
         parser.line(line, &lines[index..], &|_| None)?;
@@ -62,7 +62,7 @@ pub fn directives(source: &str) -> Vec<Directive> {
 
 /// The keyword that a line begins with, if it is no line of a trace.
 fn keyword(line: &Line) -> Option<&str> {
-    const KEYWORDS: [&str; 13] = [
+    const KEYWORDS: [&str; 14] = [
         "tag",
         "slots",
         "words",
@@ -75,6 +75,7 @@ fn keyword(line: &Line) -> Option<&str> {
         "trace",
         "entry",
         "entry_tags",
+        "entry_cells",
         "run",
     ];
     let Tok::Ident(word) = &line.tokens[0].tok else { return None };
@@ -183,10 +184,10 @@ impl Parser {
         }
         let cx = Cx { schema: &self.file.schema, objects: &self.objects, any_object: self.any_object };
         let Some(body) = &mut self.body else { return Ok(()) };
-        let slots = body.entry_slots(cur, &cx)?;
         match word {
-            "entry" => body.trace.entry = slots,
-            _ => body.trace.entry_tags = slots,
+            "entry" => body.trace.entry = body.entry_slots(cur, &cx)?,
+            "entry_tags" => body.trace.entry_tags = body.entry_slots(cur, &cx)?,
+            _ => body.trace.entry_cells = body.entry_cells(cur)?,
         }
         Ok(())
     }

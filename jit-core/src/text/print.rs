@@ -113,6 +113,9 @@ impl<'a> Printer<'a> {
                 out += &format!("{word} [{}]\n", texts.join(", "));
             }
         }
+        if !self.trace.entry_cells.is_empty() {
+            out += &format!("entry_cells {:?}\n", self.trace.entry_cells);
+        }
         let places = snapshots_by_place(self.trace);
         let mut places = places.iter().peekable();
         let base = self.trace.insts.first().map_or(0, |inst| inst.depth);

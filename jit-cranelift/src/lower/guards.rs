@@ -16,9 +16,12 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
+use tracelift_core::snapshot::Source;
 use tracelift_core::{Inst, Op, Trace, Type, Value};
 
-use super::{arg, Lowering, Result, Ssa, STUB_LOCATION};
+use super::{arg, int_of_width, Lowering, Result, Ssa, STUB_LOCATION};
+use crate::exits::ENTRY_REFUSED;
+use crate::glue;
 
 /// The stubs of the current part, and the block that all of them end in.
 pub(super) struct Stubs {
@@ -64,15 +67,30 @@ impl Lowering<'_, '_> {
             let upper = self.iconst((u64::from(trace_no) << 32) as i64);
             result = self.b.ins().bor(result, upper);
         }
-        self.b.ins().return_(&[result]);
+        let Some(links) = &self.input.request.links else {
+            self.b.ins().return_(&[result]);
+            return;
+        };
+        let cells = self.iconst(links.cells as i64);
+        let number = self.b.ins().uextend(types::I64, number);
+        let offset = self.b.ins().ishl_imm_u(number, 3);
+        let cell = self.b.ins().iadd(cells, offset);
+        let next = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0);
+        let callee = self.b.import_signature(glue::signature());
+        self.b.ins().return_call_indirect(callee, next, &[self.context, self.base, result]);
     }
 
-    /// Returns with that number if the flag is set.
-    pub(super) fn return_if(&mut self, flag: Ssa, number: u32) {
+    /// Returns the exit by which the program came, or [`ENTRY_REFUSED`], if the flag is set.
+    pub(super) fn refuse_if(&mut self, flag: Ssa) {
         let (way, next) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(flag, way, &[], next, &[]);
         self.b.switch_to_block(way);
-        self.pass_number(self.stubs.return_block, number);
+        match self.origin {
+            Some(origin) => {
+                self.b.ins().return_(&[origin]);
+            }
+            None => self.pass_number(self.stubs.return_block, ENTRY_REFUSED),
+        }
         self.b.switch_to_block(next);
     }
 
@@ -91,6 +109,7 @@ impl Lowering<'_, '_> {
         let hot = self.b.srcloc();
         self.b.set_srcloc(SourceLoc::new(STUB_LOCATION | self.index as u32));
         let branches = inst.snap.and_then(|snap| self.stubs.branches.get(snap.index()).copied());
+        self.count_edges(inst);
         if self.input.exits[exit as usize].live.is_empty() {
             self.pass_number(self.stubs.return_block, exit);
         } else if branches == Some(1) {
@@ -206,9 +225,54 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
+    /// Counts the back edges that a side trace has passed up to this exit.
+    fn count_edges(&mut self, inst: &Inst) {
+        let request = self.input.request;
+        let (Some(links), Some(counter)) = (&request.links, request.iteration_counter) else { return };
+        let origin = inst.snap.and_then(|snap| self.input.trace.snapshots.get(snap.index()));
+        let edges = origin.and_then(|snapshot| links.edges.get(snapshot.origin as usize));
+        if let Some(&edges @ 1..) = edges {
+            self.add_to_cell(counter, i64::from(edges));
+        }
+    }
+
+    /// Writes the slots of the one frame that a linked trace ends in, as the host's memory has them.
+    fn write_slots(&mut self, inst: &Inst) -> Result<()> {
+        let (trace, schema) = (self.input.trace, self.input.schema);
+        let snapshot = inst.snap.and_then(|snap| trace.snapshots.get(snap.index()));
+        let Some(snapshot) = snapshot else { return Err(self.malformed("a link without a snapshot")) };
+        let [frame] = &snapshot.frames[..] else { return Err(self.malformed("a link from a called frame")) };
+        if !snapshot.virtuals.is_empty() || !snapshot.pending.is_empty() {
+            return Err(self.malformed("a link with virtual objects or stores that wait"));
+        }
+        let layout = schema.slots();
+        for slot in &frame.slots {
+            match slot.source {
+                Source::Nothing => {}
+                Source::Value(value) => {
+                    let value = self.value(value)?;
+                    let offset = self.slot_offset(frame.base + slot.slot, layout.payload)?;
+                    self.b.ins().store(MemFlagsData::trusted(), value, self.base, offset);
+                }
+                Source::Virtual(_) => return Err(self.malformed("a link with a virtual object")),
+            }
+            let Some((part, width)) = layout.tag else { continue };
+            let offset = self.slot_offset(frame.base + slot.slot, part)?;
+            let ty = int_of_width(width).ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
+            let mask = u64::MAX >> (64 - u32::from(width) * 8);
+            let tag = self.b.ins().iconst(ty, (schema.tag(slot.tag).bits & mask) as i64);
+            self.b.ins().store(MemFlagsData::trusted(), tag, self.base, offset);
+        }
+        Ok(())
+    }
+
     /// Ends the trace: its results and its snapshot's values are stored here, not in a stub, and no guard shares it.
-    pub(super) fn finish(&mut self, _inst: &Inst, exit: u32) -> Result<()> {
-        self.store_live(exit)?;
+    pub(super) fn finish(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        self.count_edges(inst);
+        match &self.input.request.links {
+            Some(links) if links.finish_writes_slots => self.write_slots(inst)?,
+            _ => self.store_live(exit)?,
+        }
         self.pass_number(self.stubs.return_block, exit);
         self.open = false;
         Ok(())

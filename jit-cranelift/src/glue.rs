@@ -1,0 +1,127 @@
+//! Glue: from the host into linked traces, from one to the next, and back.
+//!
+//! Problem: where a program goes on behind an exit that it takes often is compiled too, and coming back to the host between
+//! two pieces of code costs more than what they do. Design: linked traces are functions of Cranelift's `Tail` convention with
+//! the host's context, the frame's base and the number of the exit by which the program came. Each exit goes on, by a tail
+//! call, where its *link cell* says: at first that is [`leave`], which returns the exit's number to whoever has
+//! called [`enter`]; later it may be another trace's code. Changing a cell is all that linking takes.
+//!
+//! Invariant: no linked trace needs stack between it and `enter`. Code that finds itself entered with slots of other types than
+//! it expects returns the number that it was given: the host sees the exit by which the program came, as if nobody
+//! had been linked there; or [`ENTRY_REFUSED`](crate::ENTRY_REFUSED) if it came from the host.
+//!
+//! Example: exit 3 of trace 0 is linked to trace 5, whose end is linked to trace 0: `enter(context, base, code 0)` runs both
+//! in turn until one of them takes an exit whose cell holds `leave`.
+
+use std::ffi::c_void;
+
+use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+
+use crate::arena::CodePtr;
+
+/// Enters a linked trace, given its code's address; returns the trace and the exit by which the program came back.
+pub type Enter = unsafe extern "C" fn(context: *mut c_void, base: *mut u8, code: *const u8) -> u64;
+
+/// A linked trace's code, and how to get there.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkedEntry {
+    /// The glue.
+    pub enter: Enter,
+    /// The code.
+    pub code: *const u8,
+}
+
+impl LinkedEntry {
+    /// Runs the code; returns the trace and the exit by which the program came back.
+    ///
+    /// # Safety
+    /// As for [`EntryPoint`](crate::EntryPoint), for this trace and all that are linked.
+    pub unsafe fn call(self, context: *mut c_void, base: *mut u8) -> u64 {
+        // SAFETY: passed on from the caller.
+        unsafe { (self.enter)(context, base, self.code) }
+    }
+}
+
+/// The two pieces of glue, installed.
+#[derive(Clone, Copy, Debug)]
+pub struct Glue {
+    enter: CodePtr,
+    leave: CodePtr,
+}
+
+impl Glue {
+    /// What [`Compiler::glue`](crate::Compiler::glue) has made, installed in this order.
+    pub fn new(enter: CodePtr, leave: CodePtr) -> Glue {
+        Glue { enter, leave }
+    }
+
+    /// How the host enters this trace's code.
+    pub fn entry(&self, code: CodePtr) -> LinkedEntry {
+        // SAFETY: the code was made by `enter` below, with this type; it may run as long as its arena lives.
+        let enter = unsafe { std::mem::transmute::<usize, Enter>(self.enter.address()) };
+        LinkedEntry { enter, code: code.address() as *const u8 }
+    }
+
+    /// What a link cell holds whose exit leads back to the host.
+    pub fn leave(&self) -> u64 {
+        self.leave.address() as u64
+    }
+}
+
+/// The signature of linked traces.
+pub(crate) fn signature() -> ir::Signature {
+    with_three_words(CallConv::Tail)
+}
+
+fn with_three_words(convention: CallConv) -> ir::Signature {
+    let mut signature = ir::Signature::new(convention);
+    signature.params.extend([AbiParam::new(types::I64); 3]);
+    signature.returns.push(AbiParam::new(types::I64));
+    signature
+}
+
+/// `enter(context, base, code)`: calls the code with context, base and the number of no exit.
+pub(crate) fn enter(
+    func: &mut ir::Function,
+    builder: &mut FunctionBuilderContext,
+    convention: CallConv,
+    frontend: TargetFrontendConfig,
+) {
+    build(func, builder, with_three_words(convention), frontend, |b, params| {
+        let callee = b.import_signature(signature());
+        let refused = b.ins().iconst(types::I64, -1);
+        let call = b.ins().call_indirect(callee, params[2], &[params[0], params[1], refused]);
+        b.inst_results(call)[0]
+    });
+}
+
+/// `leave(context, base, exit)`: returns the exit.
+pub(crate) fn leave(
+    func: &mut ir::Function,
+    builder: &mut FunctionBuilderContext,
+    _convention: CallConv,
+    frontend: TargetFrontendConfig,
+) {
+    build(func, builder, signature(), frontend, |_, params| params[2]);
+}
+
+fn build(
+    func: &mut ir::Function,
+    builder: &mut FunctionBuilderContext,
+    signature: ir::Signature,
+    frontend: TargetFrontendConfig,
+    body: impl FnOnce(&mut FunctionBuilder<'_>, [ir::Value; 3]) -> ir::Value,
+) {
+    func.signature = signature;
+    let mut b = FunctionBuilder::new(func, builder);
+    let block = b.create_block();
+    b.append_block_params_for_function_params(block);
+    b.switch_to_block(block);
+    let params = [0, 1, 2].map(|at| b.block_params(block)[at]);
+    let result = body(&mut b, params);
+    b.ins().return_(&[result]);
+    b.seal_all_blocks();
+    b.finalize(frontend);
+}

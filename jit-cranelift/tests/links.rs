@@ -1,0 +1,178 @@
+//! Linked traces: code that goes on in other code.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::*;
+use tracelift_core::ir::EntrySlot;
+use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source};
+use tracelift_core::{ExitKind, Inst, Op, Schema, Trace, Type, Value};
+use tracelift_cranelift::*;
+
+/// Counts slot 0 down: leaves by exit 0 at zero, by exit 1 when what is left can be divided by 4.
+fn down(schema: &Schema) -> Trace {
+    let int = schema.find_tag("int").unwrap();
+    let mut trace = Trace::new("down");
+    let inputs = trace.input(&[Type::Int]);
+    trace.entry = vec![EntrySlot { slot: 0, tag: int }];
+    let (zero, one, three) = (constant(&mut trace, 0), constant(&mut trace, 1), constant(&mut trace, 3));
+    let (label, args) = trace.label(&[Type::Int]);
+    let head = slots(&mut trace, &[(0, int, args[0])]);
+    let more = trace.op(Op::IntNe, &[args[0], zero], Type::Int);
+    trace.guard(Op::GuardTrue, &[more], Some(head));
+    let less = trace.op(Op::IntSub, &[args[0], one], Type::Int);
+    let bits = trace.op(Op::IntAnd, &[less, three], Type::Int);
+    let after = slots(&mut trace, &[(0, int, less)]);
+    trace.guard(Op::GuardTrue, &[bits], Some(after));
+    trace.jump(label, &[less]);
+    // The entry goes straight to the loop.
+    let jump = Inst::new(Op::Jump, &inputs).with(tracelift_core::Payload::Label(label));
+    trace.insts.insert(1, jump);
+    trace
+}
+
+/// From the exit of `down` with its value in cell 0: slot 1 is counted up by slot 2, and slot 0 written.
+fn step(schema: &Schema) -> Trace {
+    let int = schema.find_tag("int").unwrap();
+    let mut trace = Trace::new("step");
+    let inputs = trace.input(&[Type::Int, Type::Int, Type::Int]);
+    trace.entry = vec![EntrySlot { slot: 1, tag: int }, EntrySlot { slot: 2, tag: int }];
+    trace.entry_cells = vec![0];
+    let sum = trace.op(Op::IntAdd, &[inputs[0], inputs[1]], Type::Int);
+    let end = slots(&mut trace, &[(0, int, inputs[2]), (1, int, sum)]);
+    trace.push(Inst::new(Op::Finish, &[]).at(Some(end)).exit_kind(ExitKind::Finish), None);
+    trace
+}
+
+fn constant(trace: &mut Trace, value: i64) -> Value {
+    trace.constant(Type::Int, tracelift_core::Const::Bits(value as u64))
+}
+
+fn slots(trace: &mut Trace, of: &[(i32, tracelift_core::schema::TagId, Value)]) -> tracelift_core::SnapId {
+    let slots =
+        of.iter().map(|&(slot, tag, value)| SlotValue { slot, tag, source: Source::Value(value) }).collect();
+    let position = trace.insts.len() as u32;
+    let frames = vec![Frame { base: 0, words: Default::default(), slots }];
+    let origin = trace.snapshots.len() as u32;
+    trace.add_snapshot(Snapshot { origin, position, frames, ..Snapshot::default() })
+}
+
+/// Both traces, installed and not linked yet.
+struct Pair {
+    harness: Harness,
+    glue: Glue,
+    codes: [CodePtr; 2],
+    links: [Box<[u64]>; 2],
+    iterations: Box<u64>,
+}
+
+fn pair(mut harness: Harness) -> Pair {
+    let schema = Schema::with_default_tags();
+    let [enter, leave] = harness.compiler.glue().unwrap();
+    let tree = TreeId(7);
+    let enter = harness.arena.install_code(tree, &enter).unwrap();
+    let glue = Glue::new(enter, harness.arena.install_code(tree, &leave).unwrap());
+    let mut iterations = Box::new(0);
+    let mut links = Vec::new();
+    let mut codes = Vec::new();
+    for (number, trace) in [down(&schema), step(&schema)].into_iter().enumerate() {
+        let cells: Box<[u64]> = vec![glue.leave(); trace.exits().count()].into();
+        let request = Request::new(number as u32, harness.buffer.as_mut_ptr())
+            .count_iterations(&raw mut *iterations)
+            .link(Links { cells: cells.as_ptr(), finish_writes_slots: number == 1, edges: Arc::from([3]) });
+        let request =
+            if number == 0 { Request { links: request.links.map(no_edges), ..request } } else { request };
+        let compiled = harness.compiler.compile(&trace, &schema, &request).unwrap();
+        codes.push(harness.arena.install(tree, &compiled).unwrap());
+        links.push(cells);
+    }
+    let (links, codes) = (links.try_into().unwrap(), codes.try_into().unwrap());
+    Pair { harness, glue, codes, links, iterations }
+}
+
+fn no_edges(links: Links) -> Links {
+    Links { edges: Arc::from([]), ..links }
+}
+
+impl Pair {
+    fn set(&mut self, slot: usize, value: i64, tag: u8) {
+        self.harness.frame[slot * 16..][..8].copy_from_slice(&value.to_le_bytes());
+        self.harness.frame[slot * 16 + 8] = tag;
+    }
+
+    fn get(&self, slot: usize) -> i64 {
+        i64::from_le_bytes(self.harness.frame[slot * 16..][..8].try_into().unwrap())
+    }
+
+    /// Enters a trace; gives trace and exit, or nothing if the entry was refused.
+    fn run(&mut self, number: usize) -> Option<(u32, u32)> {
+        let entry = self.glue.entry(self.codes[number]);
+        // SAFETY: both traces touch the first slots of the frame, and nothing else but cells that live as long as they do.
+        let left = unsafe { entry.call(std::ptr::null_mut(), self.harness.frame.as_mut_ptr()) };
+        (exit_number(left) != ENTRY_REFUSED).then_some((trace_number(left), exit_number(left)))
+    }
+
+    /// Exit 1 of `down` leads to `step`, whose end leads back.
+    fn link(&mut self) {
+        self.links[0][1] = self.codes[1].address() as u64;
+        self.links[1][0] = self.codes[0].address() as u64;
+    }
+}
+
+#[test]
+fn without_links_every_exit_leads_to_the_host() {
+    for harness in Harness::all() {
+        let mut pair = pair(harness);
+        pair.set(0, 10, 0);
+        assert_eq!(pair.run(0), Some((0, 1)));
+        assert_eq!((pair.harness.buffer[0], pair.get(0)), (8, 10), "an exit writes no slots");
+        pair.set(0, 0, 0);
+        assert_eq!(pair.run(0), Some((0, 0)));
+    }
+}
+
+#[test]
+fn linked_traces_follow_one_another() {
+    for harness in Harness::all() {
+        let mut pair = pair(harness);
+        pair.link();
+        [(0, 21), (1, 100), (2, 5)].map(|(slot, value)| pair.set(slot, value, 0));
+        assert_eq!(pair.run(0), Some((0, 0)));
+        // At 20, 16, 12, 8, 4 and 0.
+        assert_eq!((pair.harness.buffer[0], pair.get(1)), (0, 130));
+        // 15 times round the loop and one jump to it per entry; `step` passes three edges each time.
+        assert_eq!(*pair.iterations, 15 + 7 + 6 * 3);
+    }
+}
+
+#[test]
+fn who_is_refused_is_at_the_exit_where_he_came_from() {
+    for harness in Harness::all() {
+        let mut pair = pair(harness);
+        pair.link();
+        [(0, 10), (1, 100), (2, 5)].map(|(slot, value)| pair.set(slot, value, 0));
+        pair.set(2, 5, 1);
+        assert_eq!(pair.run(0), Some((0, 1)), "`step` wants an integer");
+        assert_eq!((pair.harness.buffer[0], pair.get(1)), (8, 100));
+        assert_eq!(pair.run(1), None, "from the host there is no such exit");
+        pair.set(2, 5, 0);
+        // `step` leads to itself, which finds another type after its second run.
+        pair.links[1][0] = pair.codes[1].address() as u64;
+        pair.set(0, 10, 1);
+        assert_eq!(pair.run(0), None);
+    }
+}
+
+#[test]
+fn the_end_writes_slots_and_tags() {
+    for harness in Harness::all() {
+        let mut pair = pair(harness);
+        [(0, 99), (1, 40), (2, 2)].map(|(slot, value)| pair.set(slot, value, 0));
+        pair.set(0, 99, 4);
+        pair.harness.buffer[0] = 17;
+        assert_eq!(pair.run(1), Some((1, 0)));
+        assert_eq!((pair.get(0), pair.get(1), pair.get(2)), (17, 42, 2));
+        assert_eq!(pair.harness.frame[8], 0, "the tag is an integer's");
+    }
+}
