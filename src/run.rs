@@ -20,6 +20,9 @@ pub struct RunArgs {
     /// Back edges of a loop before it is recorded.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threshold: Option<u32>,
+    /// Exits by one guard, or by a loop's end, before a side trace is recorded there; 10, or the threshold if that is lower.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    side_threshold: Option<u32>,
     /// Optimizer passes to switch, as `-fold,-guards`.
     #[arg(long, value_name = "PASSES", allow_hyphen_values = true)]
     opt: Option<String>,
@@ -90,6 +93,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let library = LibraryConfig {
         flags,
         code_bytes: args.code_limit.map_or(0, |kib| kib.saturating_mul(1024)),
+        side_threshold: args.side_threshold.unwrap_or(0),
         force_exit: args.force_exit.unwrap_or(0),
         passes: args.opt.clone().unwrap_or_default(),
         log: args.log.clone().unwrap_or_default(),

@@ -1,6 +1,6 @@
 /* tracelift.h: the C interface of Tracelift, a tracing just-in-time compiler that interpreters embed.
 **
-** An interpreter that uses it does four things.
+** An interpreter that uses it does four things, and better five.
 **
 ** 1. It describes its memory once: tags, slots, cells, record layouts, functions (section "Describing the host").
 ** 2. At each backward jump it counts down a counter, and at zero asks tl_hot what to do: nothing, run compiled
@@ -9,6 +9,9 @@
 **    (section "Recording"), and goes on interpreting.
 ** 4. It calls compiled code itself and hands the exit number to tl_exit, which writes the frame's slots and says
 **    where the interpreter goes on.
+** 5. Behind an exit it asks tl_next whether code goes on from there, or whether to record what the program does next: a side
+**    trace. Once that is compiled, exit, side trace and the loop that it leads to follow one another without the host.
+**    A host that never asks has loops only, and goes on in the interpreter behind each exit.
 **
 ** Rules that hold everywhere:
 ** - No function here throws or calls back into the host, but for the functions that lifting needs: those described
@@ -27,11 +30,11 @@
 **       tl_run run;
 **       switch (tl_hot(vm, pc, counter, frame_base, &run)) {
 **         case TL_RUN: {
-**           uint64_t left = run.code(context, frame_base);
+**           uint64_t left = tl_run_code(&run, context, frame_base);
 **           tl_exit_info info;
 **           tl_exit(vm, left, context, frame_base, &info);
 **           pc = (const instruction *)info.frames[0].words[0];
-**           break;
+**           break;  -- or ask tl_next: tests/capi/registers.c shows a whole interpreter
 **         }
 **         case TL_RECORD: start_recording(vm, pc); break;
 **         case TL_NOTHING: break;
@@ -83,6 +86,9 @@ typedef struct tl_config {
   uint32_t max_snapshots;   /* snapshots in a recorded trace; default 2000 */
   uint32_t max_frames;      /* host frames in a snapshot; default 20 */
   uint32_t flags;           /* TL_FLAG_... */
+  uint32_t side_threshold;  /* exits by one guard, or by a loop's end, before a side trace is recorded there; default 10, or
+                            ** `threshold` if that is lower */
+  uint32_t max_sides;       /* side traces that hang on one loop; default 200 */
   uint64_t code_bytes;      /* limit of machine code; default 64 MiB */
   uint64_t force_exit;      /* test aid: the Nth guard execution (from 1) fails; 0: none */
   const char *passes;       /* optimizer passes switched, "-fold,-guards"; NULL: all on */
@@ -181,17 +187,22 @@ tl_func tl_add_func(tl_vm *vm, const char *name, const void *address, const char
 ** loop uses the counter that its key hashes to; sharing is harmless. The library sets all counters from now on. */
 tl_status tl_set_counters(tl_vm *vm, uint32_t *counters, uint32_t count);
 
-/* Compiled code: returns the exit taken, for tl_exit. If a host function that it calls longjmps over it, the frame's
-** slots are those of the entry: right for an error that is caught further out, and for nothing else. */
-typedef uint64_t (*tl_code)(void *context, void *base);
-
-typedef enum tl_action { TL_NOTHING = 0, TL_RUN = 1, TL_RECORD = 2 } tl_action;
-
+/* Compiled code as tl_hot and tl_next give it. The code may go on in other code of this vm before it comes back. */
 typedef struct tl_run {
-  tl_code code;             /* TL_RUN: call it with the context and the frame base */
+  uint64_t (*enter)(void *context, void *base, const void *code);  /* called by tl_run_code */
+  const void *code;
   uint32_t stack_slots;     /* slots above the frame base that an exit may write: secure them first */
   uint32_t frames;          /* frames beyond the current one that an exit may push: secure them first */
 } tl_run;
+
+/* Runs it, with the frame's slots at `base`; returns the exit taken, for tl_exit. If a host function that the code calls longjmps
+** over it, the frame's slots are those of the entry, or of any exit or loop head since: right for an error that is caught
+** further out, and for nothing else. */
+static inline uint64_t tl_run_code(const tl_run *run, void *context, void *base) {
+  return run->enter(context, base, run->code);
+}
+
+typedef enum tl_action { TL_NOTHING = 0, TL_RUN = 1, TL_RECORD = 2 } tl_action;
 
 /* `counter` reached zero at the loop whose key is `key` (the address of its head's bytecode, say), with the frame's
 ** slots at `base`. Sets the counter anew. TL_RECORD: call tl_record, or the loop counts as aborted. */
@@ -231,6 +242,14 @@ typedef struct tl_exit_info {
 
 /* Compiled code returned `left`: restores the slots of all frames and says where to go on. It cannot fail. */
 void tl_exit(tl_vm *vm, uint64_t left, void *context, void *base, tl_exit_info *info);
+
+/* What to do behind the exit that tl_exit has just restored, for hosts that record side traces: TL_RUN: run the code with
+** the same base, when the stack and frames that it asks for are there (its exits again count from that base); TL_RECORD: record
+** a side trace from here, with tl_record_side; TL_NOTHING: go on interpreting. Collect first when that is due: code that runs
+** behind an exit does not look. Exits of kinds other than guard, loop end and finish lead nowhere. */
+int tl_next(tl_vm *vm, const void *base, tl_run *run);
+/* Whether the loop `key` has code: a side trace that comes to its head ends there. */
+int tl_has_loop(tl_vm *vm, const void *key);
 
 /* Keys from `low` up to and without `high` are no longer valid (the function was freed): their code goes. */
 void tl_forget(tl_vm *vm, const void *low, const void *high);
@@ -322,6 +341,14 @@ tl_value tl_try_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nar
 /* The loop is back at its head: compile it. TL_OK: compiled, entered from the next back edge on; TL_AGAIN: call
 ** tl_record again now; TL_ABORTED: given up for a counted reason. In each case the recording is over. */
 tl_status tl_record_close(tl_vm *vm);
+/* Starts the recording of the side trace that tl_next asked for. `base` is where the entry frame's slots are; for each further
+** frame of the exit the host calls tl_frame_push before the first tl_resume_point. Slots of all these frames may be read. */
+tl_status tl_record_side(tl_vm *vm, const void *base);
+/* A side trace passes a jump back, which statistics count as an iteration. */
+void tl_back_edge(tl_vm *vm);
+/* A side trace has come to the head of the compiled loop `key`, in the entry frame, and tl_resume_point was called there:
+** compile it. From now on it runs behind its exit, and the loop behind it. Status as of tl_record_close, without TL_AGAIN. */
+tl_status tl_record_link(tl_vm *vm, const void *key);
 /* Gives the recording up. `reason` is counted under this text in the statistics; keep it short and constant. */
 void tl_record_abort(tl_vm *vm, const char *reason);
 

@@ -10,14 +10,16 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
 
 use tracelift_core::{text, verify, Trace};
-use tracelift_cranelift::{CodeMemory, CompileError, Request, TreeId};
+use tracelift_cranelift::{CodeMemory, CompileError, Links, Request, TreeId};
 use tracelift_opt::{OpCounts, Optimized};
 
 use crate::abort::AbortReason;
 use crate::location::Key;
 use crate::log::Stage;
-use crate::recorder::Closed;
+use crate::plan::Plan;
+use crate::recorder::{Closed, Recorder, Start};
 use crate::reserve::WorstCase;
+use crate::side::{Reach, Tree};
 use crate::stats::GroupedOps;
 use crate::vm::{Backend, TraceData, Vm, EXIT_BUFFER_CELLS};
 
@@ -41,10 +43,19 @@ impl Vm {
         let Some(recorder) = self.recorder.take() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
-        let (key, retries, needs) = (recorder.key, recorder.retries, recorder.needs());
+        let (key, start, needs) = (recorder.key, recorder.start, recorder.needs());
         let base = recorder.base();
+        let Start::Loop { retries } = start else {
+            self.recorder = Some(recorder);
+            self.abort_recording(AbortReason::Misuse);
+            return CloseOutcome::Aborted(AbortReason::Misuse, "a side trace does not close".into());
+        };
         let result = match recorder.close(&self.schema) {
-            Ok(Closed::Loop(trace)) => self.compile(key, *trace, needs),
+            Ok(Closed::Loop(trace)) => {
+                let root = self.traces.len() as u32;
+                let compiled = self.compile(*trace, needs, Tree { key, root, ..Tree::default() });
+                compiled.inspect(|&number| self.attach_loop(key, number))
+            }
             Ok(Closed::Again) if retries < MAX_RETRIES => {
                 self.totals.retaken += 1;
                 self.start_recording(key, base, retries + 1);
@@ -62,19 +73,69 @@ impl Vm {
         }
     }
 
+    /// The recorded side trace has come to the head of the loop `link`; see `tl_record_link`.
+    pub fn link_recording(&mut self, link: Key) -> CloseOutcome {
+        let Some(recorder) = self.recorder.take() else {
+            return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
+        };
+        let Start::Side { trace: parent, exit } = recorder.start else {
+            self.recorder = Some(recorder);
+            self.abort_recording(AbortReason::Misuse);
+            return CloseOutcome::Aborted(AbortReason::Misuse, "a loop is closed and not linked".into());
+        };
+        match self.compile_side(recorder, (parent, exit), link) {
+            Ok(number) => {
+                self.attach_side(parent, exit, number);
+                CloseOutcome::Compiled(number)
+            }
+            Err((reason, sentence)) => {
+                self.give_up_side(parent, exit, &reason, &sentence);
+                CloseOutcome::Aborted(reason, sentence)
+            }
+        }
+    }
+
+    fn compile_side(
+        &mut self,
+        recorder: Recorder,
+        (parent, exit): (u32, u32),
+        link: Key,
+    ) -> Result<u32, (AbortReason, String)> {
+        let (needs, base) = (recorder.needs(), recorder.base());
+        let (trace, edges) = recorder.finish(&self.schema)?;
+        let Some(Some(of)) = self.traces.get(parent as usize) else {
+            return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
+        };
+        let tree = Tree {
+            key: of.tree.key,
+            root: of.tree.root,
+            parent: Some((parent, exit)),
+            link: Some(link),
+            edges: edges.into(),
+            ..Tree::default()
+        };
+        let number = self.compile(*trace, needs, tree)?;
+        // SAFETY: the host has just recorded in this frame.
+        unsafe { self.link_finish(number, link, base) };
+        Ok(number)
+    }
+
     /// Gives the recording up; see `tl_record_abort`. A failure that the recorder found itself goes first.
     pub fn abort_recording(&mut self, reason: AbortReason) {
         if let Some(recorder) = self.recorder.take() {
             let (reason, sentence) = recorder.failure().cloned().unwrap_or((reason, String::new()));
-            self.give_up(recorder.key, reason, &sentence);
+            match recorder.start {
+                Start::Loop { .. } => self.give_up(recorder.key, reason, &sentence),
+                Start::Side { trace, exit } => self.give_up_side(trace, exit, &reason, &sentence),
+            }
         }
     }
 
     fn compile(
         &mut self,
-        key: Key,
         recorded: Trace,
         needs: (u32, u32),
+        tree: Tree,
     ) -> Result<u32, (AbortReason, String)> {
         let number = self.traces.len() as u32;
         self.log.entry(Stage::Record, &format!("trace {number} {} recorded", recorded.name), || {
@@ -96,8 +157,8 @@ impl Vm {
             describe_resume(&optimized.resume, &self.schema)
         });
         let operations = self.count_operations(&recorded, &optimized)?;
-        let data = self.generate(number, &recorded, optimized, needs)?;
-        self.publish(key, number, data);
+        let data = self.generate(number, &recorded, optimized, needs, tree)?;
+        self.publish(data);
         if let Some(GroupedOps { before, after }) = operations {
             let totals = self.totals.compile.operations.get_or_insert_with(GroupedOps::default);
             totals.before += before;
@@ -113,7 +174,8 @@ impl Vm {
         recorded: &Trace,
         optimized: &Optimized,
     ) -> Result<Option<GroupedOps>, (AbortReason, String)> {
-        if !self.config.count_iterations {
+        let is_loop = recorded.insts.last().is_some_and(|last| last.op == tracelift_core::Op::Jump);
+        if !self.config.count_iterations || !is_loop {
             return Ok(None);
         }
         let none = tracelift_opt::Config::parse("-all").expect("`all` stands for every optional pass");
@@ -152,6 +214,7 @@ impl Vm {
         recorded: &Trace,
         optimized: Optimized,
         needs: (u32, u32),
+        tree: Tree,
     ) -> Result<TraceData, (AbortReason, String)> {
         let Optimized { trace, resume, .. } = optimized;
         let Some(worst) = WorstCase::of(&resume) else {
@@ -167,10 +230,18 @@ impl Vm {
         if self.config.count_iterations {
             request = request.count_iterations(&mut *self.cells.iterations);
         }
-        let (compiler, arena) = match &mut self.backend {
-            Backend::Ready(ready) => (&mut ready.0, &mut ready.1),
+        let ready = match &mut self.backend {
+            Backend::Ready(ready) => ready,
             Backend::Refused(reason, sentence) => return Err((reason.clone(), sentence.clone())),
         };
+        let glue = ready.glue().map_err(|sentence| (AbortReason::CodeMemoryFull, sentence))?;
+        let links = vec![glue.leave(); trace.exits().count()].into_boxed_slice();
+        request = request.link(Links {
+            cells: links.as_ptr(),
+            finish_writes_slots: tree.link.is_some(),
+            edges: tree.edges.clone(),
+        });
+        let (compiler, arena) = (&mut ready.compiler, &mut ready.arena);
         let schema = &self.schema;
         let compiled = match catch_unwind(AssertUnwindSafe(|| compiler.compile(&trace, schema, &request))) {
             Ok(Ok(compiled)) => compiled,
@@ -195,24 +266,34 @@ impl Vm {
             compiled.disasm.clone().unwrap_or_default()
         });
         self.exit_state.reserve(&worst);
+        let lifts = self.reserves.want(&worst);
+        let mut plans: Box<[Option<Box<Plan>>]> = compiled.exits.iter().map(|_| None).collect();
+        if tree.link.is_some() {
+            // The code has written the slots itself.
+            let finish = compiled.exits.len() - 1;
+            plans[finish] = Plan::of_frames(&resume, &pool, finish).map(Box::new);
+        }
         Ok(TraceData {
             name,
             code,
+            entry_code: glue.entry(code),
+            links,
+            reach: Reach::new(needs, &lifts),
             entry: recorded.entry.iter().chain(&recorded.entry_tags).copied().collect(),
-            needs,
-            lifts: self.reserves.want(&worst),
+            lifts,
             entries: 0,
             exits: Default::default(),
             exit_counts: vec![0; compiled.exits.len()].into(),
-            plans: compiled.exits.iter().map(|_| None).collect(),
+            plans,
             ops: (recorded.op_count() as u64, trace.op_count() as u64),
+            tree,
             compiled,
             resume,
             pool,
         })
     }
 
-    fn publish(&mut self, key: Key, number: u32, data: TraceData) {
+    fn publish(&mut self, data: TraceData) {
         let stats = &data.compiled.stats;
         let totals = &mut self.totals.compile;
         totals.traces += 1;
@@ -223,8 +304,11 @@ impl Vm {
         totals.resume_bytes += data.resume.bytes.len() as u64;
         totals.codegen_us += (stats.build_ns + stats.codegen_ns) / 1000;
         // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is entered.
-        unsafe { self.reserves.secure(&data.lifts) };
+        unsafe { self.reserves.secure(&data.reach.lifts) };
         self.traces.push(Some(Box::new(data)));
+    }
+
+    fn attach_loop(&mut self, key: Key, number: u32) {
         let location = self.locations.entry(key).or_default();
         location.compiled(number);
         if let Some(counter) = location.counter {
@@ -242,13 +326,12 @@ impl Vm {
         let is_any_gone = !gone.is_empty();
         for key in gone {
             let location = self.locations.remove(&key).expect("the key was just found");
-            for number in location.entries {
+            for root in location.entries {
                 if let Some(counter) = location.counter {
                     self.counters.unpin(counter);
                 }
-                self.traces[number as usize] = None;
-                if let Backend::Ready(ready) = &mut self.backend {
-                    ready.1.free(TreeId(number));
+                for number in self.tree_of(root) {
+                    self.free_trace(number);
                 }
             }
         }

@@ -14,6 +14,10 @@ pub struct Config {
     pub enabled: bool,
     /// Back edges of a loop before it is recorded, at least 1.
     pub threshold: u32,
+    /// Exits by one guard, or by a loop's end, before a side trace is recorded there, at least 1.
+    pub side_threshold: u32,
+    /// Side traces that hang on one loop's trace, directly or not.
+    pub max_sides: usize,
     /// Operations in a recorded trace.
     pub max_ops: usize,
     /// Snapshots in a recorded trace.
@@ -52,6 +56,8 @@ impl Default for Config {
         Config {
             enabled: true,
             threshold: DEFAULT_THRESHOLD,
+            side_threshold: 10,
+            max_sides: 200,
             max_ops: 8000,
             max_snapshots: 2000,
             max_frames: 20,

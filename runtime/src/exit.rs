@@ -79,12 +79,17 @@ impl Vm {
             Some(Some(trace)) if (exit as usize) < trace.compiled.exits.len() => trace,
             _ => {
                 self.totals.refused += 1;
+                self.last_exit = None;
                 return Exit { kind: None, frames: &[] };
             }
         };
         let kind = trace.compiled.exits[exit as usize].kind;
         trace.exits.count(kind);
         trace.exit_counts[exit as usize] += 1;
+        self.last_exit = Some((number as u32, exit, kind));
+        if let (true, Some(&edges)) = (self.config.count_iterations, trace.tree.edges.get(exit as usize)) {
+            *self.cells.iterations += u64::from(edges);
+        }
         self.totals.exits.count(kind);
         self.exit_state.lifted.clear();
         let count = trace.exit_counts[exit as usize];

@@ -10,7 +10,7 @@ use tracelift_core::Schema;
 
 use crate::abort::AbortReason;
 use crate::location::Key;
-use crate::recorder::{Limits, Recorder};
+use crate::recorder::{Limits, Recorder, Start};
 use crate::vm::{Backend, Vm};
 
 /// The host's counters and what the VM last set them to.
@@ -88,7 +88,7 @@ pub enum Action {
     /// Call this code.
     Run {
         /// The code.
-        code: tracelift_cranelift::CodePtr,
+        code: tracelift_cranelift::LinkedEntry,
         /// Slots above the frame base, and frames, that an exit may need.
         needs: (u32, u32),
     },
@@ -166,14 +166,14 @@ impl Vm {
             // SAFETY: passed on from the caller.
             if unsafe { tags_match(&trace.entry, base, &self.schema) } {
                 // SAFETY: promised to `set_reserve`.
-                if !unsafe { self.reserves.secure(&trace.lifts) } {
+                if !unsafe { self.reserves.secure(&trace.reach.lifts) } {
                     self.totals.unsecured += 1;
                     return Action::Nothing;
                 }
                 trace.entries += 1;
                 self.totals.entries += 1;
                 self.last_run = Some(number);
-                return Action::Run { code: trace.code, needs: trace.needs };
+                return Action::Run { code: trace.entry_code, needs: trace.reach.needs };
             }
         }
         if !location.entries.is_empty() {
@@ -195,14 +195,17 @@ impl Vm {
         if self.recorder.is_some() {
             return false;
         }
-        let limits = Limits {
+        self.totals.recordings += 1;
+        self.recorder = Some(Recorder::new(key, base, self.limits(), Start::Loop { retries }));
+        true
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
             ops: self.config.max_ops,
             snapshots: self.config.max_snapshots,
             frames: self.config.max_frames,
-        };
-        self.totals.recordings += 1;
-        self.recorder = Some(Recorder::new(key, base, limits, retries));
-        true
+        }
     }
 
     /// Gives up on a location for now.
@@ -219,7 +222,7 @@ impl Vm {
 }
 
 /// Whether the slots hold the tags that a trace expects.
-unsafe fn tags_match(entry: &[EntrySlot], base: *const u8, schema: &Schema) -> bool {
+pub(crate) unsafe fn tags_match(entry: &[EntrySlot], base: *const u8, schema: &Schema) -> bool {
     let layout = schema.slots();
     entry.iter().all(|entry| {
         // SAFETY: the caller promised that the frame has the slots that its traces name.

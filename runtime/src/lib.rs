@@ -15,6 +15,7 @@ pub mod log;
 mod plan;
 pub mod recorder;
 pub mod reserve;
+mod side;
 mod slots;
 pub mod stats;
 pub mod vm;
@@ -30,4 +31,5 @@ pub use reserve::ReserveFn;
 pub use stats::{CompileStats, GroupedOps, OpGroups, Stats};
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.
+pub use tracelift_cranelift::LinkedEntry;
 pub use tracelift_opt::{Config as OptConfig, PASSES};

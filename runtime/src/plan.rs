@@ -10,6 +10,7 @@
 
 use tracelift_core::Schema;
 use tracelift_opt::resume::ResumeSource;
+use tracelift_opt::ResumeTable;
 
 use crate::exit::{ExitFrame, MAX_WORDS};
 use crate::slots;
@@ -47,6 +48,18 @@ impl Plan {
             plan.frames.push(ExitFrame { base: frame.base, words });
         }
         Some(plan)
+    }
+
+    /// The plan of an exit whose slots are written already.
+    pub(crate) fn of_frames(resume: &ResumeTable, pool: &[u64], exit: usize) -> Option<Plan> {
+        let state = resume.state(exit).ok()?;
+        let frame = |base, words: &mut dyn Iterator<Item = u32>| {
+            let mut copy = [0; MAX_WORDS];
+            copy.iter_mut().zip(words).for_each(|(word, index)| *word = pool[index as usize]);
+            ExitFrame { base, words: copy }
+        };
+        let frames = state.frames().map(|mut of| frame(of.base, &mut of.words)).collect();
+        Some(Plan { frames, writes: Vec::new() })
     }
 
     /// Restores the interpreter's state.

@@ -66,6 +66,36 @@ struct SlotState {
     written: bool,
     /// Belongs to a pushed frame, so that it has no meaning at the head.
     inner: bool,
+    /// Was read before it was written: its tag belongs to the entry.
+    read: bool,
+}
+
+/// What a recording begins with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// The head of a loop.
+    Loop {
+        /// How often this recording was taken again because of unstable tags.
+        retries: u32,
+    },
+    /// The state behind an exit of a trace.
+    Side {
+        /// The trace.
+        trace: u32,
+        /// The exit's number.
+        exit: u32,
+    },
+}
+
+/// Where a side trace finds what a slot holds that its exit would have written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inherited {
+    /// The tag says it all.
+    Nothing,
+    /// In a cell of the exit buffer.
+    Cell(u32),
+    /// A constant.
+    Bits(u64),
 }
 
 /// How a recording closed.
@@ -82,11 +112,18 @@ pub enum Closed {
 pub struct Recorder {
     /// The location recorded.
     pub key: Key,
-    /// How often this recording was taken again because of unstable tags.
-    pub retries: u32,
+    /// What it begins with.
+    pub start: Start,
     trace: Trace,
     slots: BTreeMap<i32, SlotState>,
     frames: Vec<OpenFrame>,
+    /// How many of them there were at the start; what they hold is the entry's.
+    initial_frames: usize,
+    /// Inputs that lie in the exit buffer, and their cells.
+    cells: Vec<(u32, Value)>,
+    /// Back edges passed, and the same at each snapshot.
+    edges: u32,
+    snapshot_edges: Vec<u32>,
     head_live: Option<Live>,
     /// Address of the entry frame's slots now, to look at tags in memory.
     base: *const u8,
@@ -105,15 +142,23 @@ pub struct Recorder {
 
 impl Recorder {
     /// Starts a recording of the loop `key` whose frame has its slots at `base`.
-    pub fn new(key: Key, base: *const u8, limits: Limits, retries: u32) -> Recorder {
-        let mut trace = Trace::new(&format!("loop_{key:x}"));
+    pub fn new(key: Key, base: *const u8, limits: Limits, start: Start) -> Recorder {
+        let name = match start {
+            Start::Loop { .. } => format!("loop_{key:x}"),
+            Start::Side { trace, exit } => format!("side_{trace}_{exit}"),
+        };
+        let mut trace = Trace::new(&name);
         trace.add_label("L0", &[]);
         Recorder {
             key,
-            retries,
+            start,
             trace,
             slots: BTreeMap::new(),
             frames: vec![OpenFrame { base: 0, words: SmallVec::new(), live: Live::new() }],
+            initial_frames: 1,
+            cells: Vec::new(),
+            edges: 0,
+            snapshot_edges: Vec::new(),
             head_live: None,
             base,
             snapshot: None,
@@ -125,6 +170,26 @@ impl Recorder {
             failure: None,
             inlined: 0,
         }
+    }
+
+    /// A side trace begins with this in a slot, which memory does not hold when the program comes straight from the exit.
+    /// `inner`: the slot belongs to a frame above the entry's.
+    pub(crate) fn inherit(&mut self, slot: i32, inner: bool, tag: TagId, source: Inherited, schema: &Schema) {
+        let value = schema.tag(tag).payload.and_then(|ty| match source {
+            Inherited::Nothing => None,
+            Inherited::Bits(bits) => Some(self.constant(ty, bits)),
+            Inherited::Cell(cell) => {
+                let known = self.cells.iter().find(|&&(at, value)| at == cell && self.trace.ty(value) == ty);
+                let value = known.map(|&(_, value)| value);
+                Some(value.unwrap_or_else(|| {
+                    let value = self.trace.new_value(ty);
+                    self.cells.push((cell, value));
+                    value
+                }))
+            }
+        });
+        let state = SlotState { head_tag: tag, input: None, tag, value, written: true, inner, read: false };
+        self.slots.insert(slot, state);
     }
 
     /// Whether nothing has been recorded yet.
@@ -184,6 +249,15 @@ impl Recorder {
         self.max_frames = self.max_frames.max(self.frames.len());
         self.snapshot = None;
         self.dirty = true;
+        if self.is_new() {
+            // A side trace: the frame was there before.
+            self.initial_frames = self.frames.len();
+        }
+    }
+
+    /// The program has jumped back, in a side trace; for statistics.
+    pub fn back_edge(&mut self) {
+        self.edges += 1;
     }
 
     /// The current frame returned.
@@ -192,6 +266,7 @@ impl Recorder {
             return self.misuse("tl_frame_pop without tl_frame_push");
         }
         let frame = self.frames.pop().expect("checked above");
+        self.initial_frames = self.initial_frames.min(self.frames.len());
         // Whatever lies above the returned frame's base is dead; results have been written by the host below it.
         let dead: Vec<i32> = self.slots.range(frame.base..).map(|(&slot, _)| slot).collect();
         for slot in dead {
@@ -243,14 +318,22 @@ impl Recorder {
             }
             return self.materialize_input(at, schema);
         }
-        let inner = self.frames.len() > 1 && slot >= 0;
+        let inner = self.frames.len() > self.initial_frames && slot >= 0;
         if inner {
             self.misuse(format!("slot {at} of a called frame is read before it was written"));
             return None;
         }
         self.slots.insert(
             at,
-            SlotState { head_tag: tag, input: None, tag, value: None, written: false, inner: false },
+            SlotState {
+                head_tag: tag,
+                input: None,
+                tag,
+                value: None,
+                written: false,
+                inner: false,
+                read: true,
+            },
         );
         self.materialize_input(at, schema)
     }
@@ -289,7 +372,8 @@ impl Recorder {
                 // Memory still holds the head's tag, as no earlier bytecode of the iteration wrote the slot. A tag
                 // that the host did not declare can only be stale, since liveness says otherwise where it matters.
                 let head_tag = self.tag_in_memory(at, schema).unwrap_or(tag);
-                let state = SlotState { head_tag, input: None, tag, value, written: true, inner };
+                let state =
+                    SlotState { head_tag, input: None, tag, value, written: true, inner, read: false };
                 self.slots.insert(at, state);
             }
         }
@@ -336,6 +420,7 @@ impl Recorder {
             ..Snapshot::default()
         };
         self.snapshot_live.push(live_slots);
+        self.snapshot_edges.push(self.edges);
         self.snapshot = Some(self.trace.add_snapshot(snapshot));
         self.snapshot
     }
@@ -462,6 +547,37 @@ impl Recorder {
         let jump = Inst::new(Op::Jump, &next).with(Payload::Label(tracelift_core::LabelId(0)));
         self.trace.push(jump, None);
         Ok(Closed::Loop(Box::new(self.trace)))
+    }
+
+    /// A side trace ends here, at the resume point. Its entry is what it has read before it was written.
+    pub fn finish(mut self, schema: &Schema) -> Result<(Box<Trace>, Vec<u32>), (AbortReason, String)> {
+        let snapshot = self.snapshot();
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        // What the slots hold goes on to other code: objects among it have to be real.
+        let frames = snapshot.map(|snapshot| &self.trace.snapshots[snapshot.index()].frames);
+        let slots = frames.into_iter().flatten().flat_map(|frame| &frame.slots);
+        let values: SmallVec<[Value; 8]> = slots.filter_map(|slot| slot.source.value()).collect();
+        let mut finish = Inst::new(Op::Finish, &values).at(snapshot).exit_kind(ExitKind::Finish);
+        finish.depth = self.frames.len().min(255) as u8 - 1;
+        self.trace.push(finish, None);
+        let mut inputs: SmallVec<[Value; 4]> = SmallVec::new();
+        for (&slot, state) in self.slots.iter().filter(|(_, state)| state.read && !state.inner) {
+            let entry = EntrySlot { slot, tag: state.head_tag };
+            match (schema.tag(state.head_tag).payload, state.input) {
+                (Some(_), Some(input)) => {
+                    self.trace.entry.push(entry);
+                    inputs.push(input);
+                }
+                _ => self.trace.entry_tags.push(entry),
+            }
+        }
+        self.trace.entry_cells = self.cells.iter().map(|&(cell, _)| cell).collect();
+        inputs.extend(self.cells.iter().map(|&(_, value)| value));
+        self.trace.labels[0].args = inputs.to_vec();
+        self.trace.insts[0].args = inputs.iter().copied().collect();
+        Ok((Box::new(self.trace), self.snapshot_edges))
     }
 
     /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their memory

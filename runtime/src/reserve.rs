@@ -96,10 +96,10 @@ fn add(shapes: &mut Vec<(Shape, u32)>, shape: Shape) {
 }
 
 /// A shape of a trace: its place in [`Reserves`], and how many objects of it the trace's exits may make.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Need {
-    index: usize,
-    count: u32,
+    pub index: usize,
+    pub count: u32,
 }
 
 /// What is held for all traces together.

@@ -37,8 +37,10 @@ pub struct Stats {
     pub declined_entries: u64,
     /// Layouts whose objects are never left virtual, since the host has no function that holds memory for them.
     pub never_virtual: Vec<String>,
-    /// Times that compiled code was entered.
+    /// Times that the host has entered compiled code; going from trace to trace is not counted.
     pub entries: u64,
+    /// Side traces alive, among [`Stats::traces`].
+    pub side_traces: u64,
     /// Exits by kind.
     pub exits: BTreeMap<&'static str, u64>,
     /// Traces alive, in the order they were made.
@@ -118,9 +120,13 @@ pub struct TraceStats {
     pub number: u32,
     /// Its name: where it came from.
     pub name: String,
-    /// Times it was entered.
+    /// The trace and the exit that a side trace begins at.
+    pub parent: Option<(u32, u32)>,
+    /// Exits, of those tried, where no side trace could be recorded.
+    pub failed_sides: u32,
+    /// Times that the host has entered it; not counted is who came by a link.
     pub entries: u64,
-    /// Times it was left, by kind.
+    /// Times that it was left to the host, by kind.
     pub exits: BTreeMap<&'static str, u64>,
     /// Operations recorded and left after optimization.
     pub ops: (u64, u64),
@@ -174,6 +180,10 @@ impl Stats {
             compile.resume_bytes,
             compile.optimize_us + compile.codegen_us,
         )?;
+        if self.side_traces > 0 {
+            let failed: u32 = self.traces.iter().map(|trace| trace.failed_sides).sum();
+            writeln!(out, "side traces: {}; exits where none could be recorded: {failed}", self.side_traces)?;
+        }
         if let Some(GroupedOps { before, after }) = compile.operations {
             writeln!(
                 out,

@@ -12,7 +12,9 @@ use rustc_hash::FxHashMap;
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
 use tracelift_core::Schema;
-use tracelift_cranelift::{Arena, ArenaOptions, CodePtr, Compiled, Compiler, Options};
+use tracelift_cranelift::{
+    Arena, ArenaOptions, CodePtr, Compiled, Compiler, Glue, LinkedEntry, Options, TreeId,
+};
 use tracelift_opt::ResumeTable;
 
 use crate::abort::AbortReason;
@@ -23,6 +25,7 @@ use crate::log::Log;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::reserve::{Need, ReserveFn, Reserves};
+use crate::side::{Reach, Tree};
 use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
 
 /// Cells of the exit buffer: the most live values that an exit can have.
@@ -45,21 +48,26 @@ pub enum VmError {
 pub(crate) struct TraceData {
     pub name: String,
     pub code: CodePtr,
+    /// The same for the host.
+    pub entry_code: LinkedEntry,
+    /// For each exit, where the code goes on behind it; it reads these cells itself.
+    pub links: Box<[u64]>,
     pub compiled: Compiled,
     pub resume: ResumeTable,
     /// The constants of `resume`, as bits.
     pub pool: Vec<u64>,
     pub entry: Vec<tracelift_core::ir::EntrySlot>,
-    /// Slots and frames that an exit may need.
-    pub needs: (u32, u32),
-    /// Virtual objects that an exit may make.
+    /// Virtual objects that an exit of its own may make.
     pub lifts: Vec<Need>,
+    /// What must be there before the trace is entered, for its exits and those of all code that it leads to.
+    pub reach: Reach,
     pub entries: u64,
     pub exits: ExitCounts,
     pub exit_counts: Box<[u64]>,
     /// Decoded exits.
     pub plans: Box<[Option<Box<Plan>>]>,
     pub ops: (u64, u64),
+    pub tree: Tree,
 }
 
 /// Cells that compiled code writes: their addresses are constants in it.
@@ -70,9 +78,32 @@ pub(crate) struct SharedCells {
     pub iterations: Box<u64>,
 }
 
+/// What makes code and holds it.
+pub(crate) struct Ready {
+    pub compiler: Compiler,
+    pub arena: Arena,
+    /// Made for the first trace.
+    pub glue: Option<Glue>,
+}
+
+/// The tree that owns the glue; no trace has this number.
+const GLUE_TREE: TreeId = TreeId(u32::MAX);
+
+impl Ready {
+    pub fn glue(&mut self) -> Result<Glue, String> {
+        if let Some(glue) = self.glue {
+            return Ok(glue);
+        }
+        let [enter, leave] = self.compiler.glue().map_err(|error| error.to_string())?;
+        let enter = self.arena.install_code(GLUE_TREE, &enter).map_err(|error| error.to_string())?;
+        let leave = self.arena.install_code(GLUE_TREE, &leave).map_err(|error| error.to_string())?;
+        Ok(*self.glue.insert(Glue::new(enter, leave)))
+    }
+}
+
 /// The code maker, or why there is none.
 pub(crate) enum Backend {
-    Ready(Box<(Compiler, Arena)>),
+    Ready(Box<Ready>),
     Refused(AbortReason, String),
 }
 
@@ -95,6 +126,8 @@ pub struct Vm {
     pub(crate) last_run: Option<u32>,
     /// An exit that is to be decoded: trace and number.
     pub(crate) hot_exit: Option<(u32, u32)>,
+    /// The exit that was restored last: trace, number, kind.
+    pub(crate) last_exit: Option<(u32, u32, tracelift_core::ExitKind)>,
     pub(crate) reserves: Reserves,
 }
 
@@ -146,6 +179,7 @@ impl Vm {
             exit_state: crate::exit::ExitState::default(),
             last_run: None,
             hot_exit: None,
+            last_exit: None,
             reserves: Reserves::default(),
             config,
         })
@@ -208,6 +242,8 @@ impl Vm {
                 .map(|layout| self.schema.layout(layout).name.clone())
                 .collect(),
             entries: self.totals.entries,
+            side_traces: self.traces.iter().flatten().filter(|trace| trace.tree.parent.is_some()).count()
+                as u64,
             exits: self.totals.exits.by_name(),
             traces: self.trace_stats(),
             compile: self.totals.compile,
@@ -240,6 +276,8 @@ impl Vm {
             .map(|(number, trace)| TraceStats {
                 number: number as u32,
                 name: trace.name.clone(),
+                parent: trace.tree.parent,
+                failed_sides: trace.tree.failed(),
                 entries: trace.entries,
                 exits: trace.exits.by_name(),
                 ops: trace.ops,
@@ -266,7 +304,7 @@ fn make_backend(config: &Config) -> Backend {
         fail_allocation: config.fail_code_allocation,
     });
     match arena {
-        Ok(arena) => Backend::Ready(Box::new((compiler, arena))),
+        Ok(arena) => Backend::Ready(Box::new(Ready { compiler, arena, glue: None })),
         Err(error) => Backend::Refused(AbortReason::NoExecutableMemory, error.to_string()),
     }
 }

@@ -7,7 +7,7 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::snapshot::Source;
 use tracelift_core::text::print_trace;
 use tracelift_core::{ExitKind, Op, Schema, Trace};
-use tracelift_runtime::recorder::{Closed, Limits, Recorder};
+use tracelift_runtime::recorder::{Closed, Limits, Recorder, Start};
 use tracelift_runtime::AbortReason;
 
 /// Records with those limits over those slots and closes.
@@ -21,7 +21,7 @@ fn close_with(
     let mut frame = [Slot::default(); 16];
     frame[..slots.len()].copy_from_slice(slots);
     let base = frame.as_ptr().cast();
-    let mut recorder = Recorder::new(1, base, limits, 0);
+    let mut recorder = Recorder::new(1, base, limits, Start::Loop { retries: 0 });
     iteration(&mut Tape { recorder: &mut recorder, schema: &schema, ids, base });
     (recorder.close(&schema), schema)
 }
@@ -295,7 +295,7 @@ fn frames_are_counted_even_where_no_guard_is() {
     let mut schema = Schema::new();
     describe(&mut schema);
     let frame = [Slot::default(); 4];
-    let mut recorder = Recorder::new(1, frame.as_ptr().cast(), LIMITS, 0);
+    let mut recorder = Recorder::new(1, frame.as_ptr().cast(), LIMITS, Start::Loop { retries: 0 });
     recorder.resume_point(frame.as_ptr().cast(), &[0], &[1]);
     recorder.push_frame(2, &[0], &[1]);
     recorder.pop_frame();

@@ -4,6 +4,7 @@ mod support;
 
 use support::*;
 use tracelift_core::{ExitKind, Op};
+use tracelift_runtime::recorder::Start;
 use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config};
 
 /// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
@@ -176,7 +177,7 @@ fn changing_tags_are_recorded_again_and_then_compiled() {
     assert!(matches!(host.record(1, widen), CloseOutcome::Again));
     host.frame[0] = float(0.0); // what the interpreter did meanwhile
     host.go_on(|tape| {
-        assert!(tape.recorder.is_new() && tape.recorder.retries == 1);
+        assert!(tape.recorder.is_new() && tape.recorder.start == Start::Loop { retries: 1 });
         tape.while_less(0, 0b111, 1, 2);
         tape.at(1, 0b111);
         let s = tape.read(0, tape.ids.float).unwrap();

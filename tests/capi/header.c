@@ -11,18 +11,20 @@
 CHECK(TL_ABI_VERSION == 1);
 CHECK(TL_MAX_WORDS == 8);
 
-CHECK(sizeof(tl_config) == 64);
+CHECK(sizeof(tl_config) == 72);
 CHECK(offsetof(tl_config, abi) == 0);
 CHECK(offsetof(tl_config, threshold) == 4);
 CHECK(offsetof(tl_config, max_ops) == 8);
 CHECK(offsetof(tl_config, max_snapshots) == 12);
 CHECK(offsetof(tl_config, max_frames) == 16);
 CHECK(offsetof(tl_config, flags) == 20);
-CHECK(offsetof(tl_config, code_bytes) == 24);
-CHECK(offsetof(tl_config, force_exit) == 32);
-CHECK(offsetof(tl_config, passes) == 40);
-CHECK(offsetof(tl_config, log) == 48);
-CHECK(offsetof(tl_config, log_file) == 56);
+CHECK(offsetof(tl_config, side_threshold) == 24);
+CHECK(offsetof(tl_config, max_sides) == 28);
+CHECK(offsetof(tl_config, code_bytes) == 32);
+CHECK(offsetof(tl_config, force_exit) == 40);
+CHECK(offsetof(tl_config, passes) == 48);
+CHECK(offsetof(tl_config, log) == 56);
+CHECK(offsetof(tl_config, log_file) == 64);
 
 CHECK(sizeof(tl_element) == 32);
 CHECK(offsetof(tl_element, stride) == 0);
@@ -31,10 +33,11 @@ CHECK(offsetof(tl_element, tag) == 20);
 CHECK(offsetof(tl_element, untagged) == 24);
 CHECK(offsetof(tl_element, absent) == 28);
 
-CHECK(sizeof(tl_run) == 16);
-CHECK(offsetof(tl_run, code) == 0);
-CHECK(offsetof(tl_run, stack_slots) == 8);
-CHECK(offsetof(tl_run, frames) == 12);
+CHECK(sizeof(tl_run) == 24);
+CHECK(offsetof(tl_run, enter) == 0);
+CHECK(offsetof(tl_run, code) == 8);
+CHECK(offsetof(tl_run, stack_slots) == 16);
+CHECK(offsetof(tl_run, frames) == 20);
 
 CHECK(sizeof(tl_frame) == 72);
 CHECK(offsetof(tl_frame, base) == 0);
@@ -61,7 +64,7 @@ CHECK(TL_EXIT_FINISH == 4);
 CHECK(TL_EXIT_REFUSED == 5);
 
 int main(void) {
-  tl_config config = {0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+  tl_config config = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
   config.abi = TL_ABI_VERSION;
   tl_vm *vm = tl_new(&config);
   if (!vm) return 1;

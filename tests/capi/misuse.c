@@ -343,10 +343,10 @@ static void good_loop(tl_vm *vm) {
   SAYS(vm, "tl_run");
   EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_RUN);
   tl_exit_info info;
-  tl_exit(vm, run.code(NULL, frame), NULL, frame, NULL);
+  tl_exit(vm, tl_run_code(&run, NULL, frame), NULL, frame, NULL);
   SAYS(vm, "tl_exit_info");
   frame[0].payload = 3;
-  tl_exit(vm, run.code(NULL, frame), NULL, frame, &info);
+  tl_exit(vm, tl_run_code(&run, NULL, frame), NULL, frame, &info);
   EXPECT(info.kind == TL_EXIT_LOOP_END && info.nframes == 1 && info.frames[0].words[0] == 7);
   EXPECT(frame[0].payload == 1000 && frame[0].tag == 1);
   tl_exit(vm, 0xffffffff00000000u, NULL, frame, &info); /* no trace has this number */

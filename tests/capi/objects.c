@@ -139,7 +139,7 @@ static void record(tl_vm *vm, machine *m, int step) {
 
 static int enter(tl_vm *vm, machine *m, const tl_run *run, int step) {
   tl_exit_info info;
-  uint64_t left = run->code(m, m->frame);
+  uint64_t left = tl_run_code(run, m, m->frame);
   m->is_exiting = 1;
   tl_exit(vm, left, m, m->frame, &info);
   m->is_exiting = 0;

@@ -1,12 +1,13 @@
 /* registers.c: a complete little interpreter with Tracelift in it. Written to be read, and to be copied from.
 **
 ** The machine has sixteen registers that hold nil, integers, floats and arrays, and a dozen instructions. What
-** Tracelift adds to a plain interpreter is marked with the numbers of the four steps in tracelift.h:
+** Tracelift adds to a plain interpreter is marked with the numbers of the steps in tracelift.h:
 **
 **   1. describe()       tells once what a register and an array look like in memory.
 **   2. loop_head()      counts down at each backward jump, and asks what to do at zero.
 **   3. record()         says, for each instruction about to be executed, what it does.
-**   4. enter()          calls compiled code and goes on where it left.
+**   4. enter()          calls compiled code and goes on where it left: in other code, in the interpreter, or recording what
+**                       comes next (a side trace).
 **
 ** Everything else is the interpreter as it would be without. main() runs each program with the JIT off and on, and
 ** then with each execution of a guard forced to fail, and compares what is left in the registers.
@@ -65,7 +66,8 @@ typedef struct machine {
   const instruction *program;
   tl_vm *jit;
   uint32_t counters[64]; /* one per loop, or shared */
-  const instruction *recording; /* the head of the loop being recorded, or NULL */
+  const instruction *recording; /* the head of the loop being recorded, or where a side trace begins, or NULL */
+  int is_side, is_started; /* whether it is a side trace; whether an instruction of it was recorded */
 } machine;
 
 /* ---- 1. Describing the host -------------------------------------------------------------------------------- */
@@ -134,6 +136,12 @@ static void record(machine *m, const instruction *pc) {
   const value *r = m->registers;
   uint64_t words[1] = {(uintptr_t)pc};
   tl_resume_point(vm, r, words, all_live, REGISTERS);
+  if (m->is_side && m->is_started && tl_has_loop(vm, pc)) { /* a side trace ends where it comes to a compiled loop */
+    tl_record_link(vm, pc);
+    m->recording = NULL;
+    return;
+  }
+  m->is_started = 1;
   switch (pc->op) {
     case LOAD_INT: tl_slot_write(vm, pc->a, ids.tag[INT], tl_const_int(vm, pc->number)); break;
     case LOAD_FLOAT: tl_slot_write(vm, pc->a, ids.tag[FLOAT], tl_const_float(vm, pc->number / 4.0)); break;
@@ -172,7 +180,7 @@ static void record(machine *m, const instruction *pc) {
       tl_value test = ints ? tl_op2(vm, TL_INT_LT, read_register(m, pc->a), read_register(m, pc->b))
                            : tl_op2(vm, TL_FLOAT_LT, as_float(m, pc->a), as_float(m, pc->b));
       /* Leaving by the loop's own jump is its normal end, and no failure. */
-      int closes = m->program + pc->number == m->recording;
+      int closes = !m->is_side && m->program + pc->number == m->recording;
       tl_guard(vm, less ? TL_GUARD_TRUE : TL_GUARD_FALSE, test, 0, closes ? TL_EXIT_LOOP_END : TL_EXIT_GUARD);
       break;
     }
@@ -187,20 +195,36 @@ static void record(machine *m, const instruction *pc) {
 
 /* ---- 2. and 4. Running ------------------------------------------------------------------------------------- */
 
+static void start(machine *m, const instruction *pc, int is_side, tl_status status) {
+  if (status != TL_OK) return;
+  m->recording = pc;
+  m->is_side = is_side;
+  m->is_started = 0;
+}
+
 /* Runs compiled code and returns the instruction to go on with. */
-static const instruction *enter(machine *m, const tl_run *run, const instruction *pc) {
-  tl_exit_info info;
-  uint64_t left = run->code(m, m->registers);
-  tl_exit(m->jit, left, m, m->registers, &info);
-  return info.kind == TL_EXIT_REFUSED ? pc : (const instruction *)(uintptr_t)info.frames[0].words[0];
+static const instruction *enter(machine *m, tl_run run, const instruction *pc) {
+  int action = TL_RUN;
+  while (action == TL_RUN) {
+    tl_exit_info info;
+    uint64_t left = tl_run_code(&run, m, m->registers);
+    tl_exit(m->jit, left, m, m->registers, &info);
+    if (info.kind == TL_EXIT_REFUSED) return pc;
+    pc = (const instruction *)(uintptr_t)info.frames[0].words[0];
+    action = tl_next(m->jit, m->registers, &run);
+  }
+  if (action == TL_RECORD) start(m, pc, 1, tl_record_side(m->jit, m->registers));
+  return pc;
 }
 
 /* The program has jumped backwards to `pc`: the head of a loop. */
 static const instruction *loop_head(machine *m, const instruction *pc) {
   uint32_t *counter = &m->counters[(pc - m->program) % 64];
-  if (m->recording == pc) { /* once around */
+  if (m->recording && m->is_side) {
+    tl_back_edge(m->jit);
+  } else if (m->recording == pc) { /* once around */
     m->recording = NULL;
-    if (tl_record_close(m->jit) == TL_AGAIN && tl_record(m->jit, pc, m->registers) == TL_OK) m->recording = pc;
+    if (tl_record_close(m->jit) == TL_AGAIN) start(m, pc, 0, tl_record(m->jit, pc, m->registers));
   } else if (m->recording) {
     tl_record_abort(m->jit, "inner loop");
     m->recording = NULL;
@@ -209,10 +233,8 @@ static const instruction *loop_head(machine *m, const instruction *pc) {
     tl_run run;
     switch (tl_hot(m->jit, pc, counter, m->registers, &run)) {
       case TL_NOTHING: break;
-      case TL_RUN: return enter(m, &run, pc);
-      case TL_RECORD:
-        if (tl_record(m->jit, pc, m->registers) == TL_OK) m->recording = pc;
-        break;
+      case TL_RUN: return enter(m, run, pc);
+      case TL_RECORD: start(m, pc, 0, tl_record(m->jit, pc, m->registers)); break;
     }
   }
   return pc;
@@ -295,6 +317,15 @@ static const instruction notes[] = {
     {NOTE, 2, 0, 0, 0}, {JUMP_LESS, 2, 5, 0, 7}, {NOTE, 5, 0, 0, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 4, 0, 4},
     {HALT, 0, 0, 0, 0}};
 
+/* do { j = 0; do { s = s + j; j = j + 1 } while (j < 10); if (i < 30) x = x + s; i = i + 1 } while (i < 60): a nest of loops, which
+** runs without the interpreter in the end */
+static const instruction nest[] = {
+    {LOAD_INT, 0, 0, 0, 0}, {LOAD_FLOAT, 1, 0, 0, 1}, {LOAD_INT, 2, 0, 0, 0}, {LOAD_INT, 3, 0, 0, 1},
+    {LOAD_INT, 4, 0, 0, 60}, {LOAD_INT, 5, 0, 0, 10}, {LOAD_INT, 7, 0, 0, 30},
+    {LOAD_INT, 6, 0, 0, 0}, /* 7: outer loop */
+    {ADD, 0, 0, 6, 0}, {ADD, 6, 6, 3, 0}, {JUMP_LESS, 6, 5, 0, 8},
+    {JUMP_LESS, 7, 2, 0, 13}, {ADD, 1, 1, 0, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 4, 0, 7}, {HALT, 0, 0, 0, 0}};
+
 #define ITEMS 200
 
 typedef struct result {
@@ -355,9 +386,9 @@ static int same(const result *a, const result *b) {
 }
 
 int main(void) {
-  const instruction *programs[] = {sums, array_sum, notes};
-  const char *names[] = {"sums", "array_sum", "notes"};
-  for (int p = 0; p < 3; p++) {
+  const instruction *programs[] = {sums, array_sum, notes, nest};
+  const char *names[] = {"sums", "array_sum", "notes", "nest"};
+  for (int p = 0; p < 4; p++) {
     result expected = run(programs[p], (tl_config){.flags = TL_FLAG_OFF});
     uint32_t flags = TL_FLAG_VERIFY | TL_FLAG_COUNT_GUARDS | TL_FLAG_COUNT_ITERATIONS;
     result found = run(programs[p], (tl_config){.threshold = 5, .flags = flags});

@@ -15,12 +15,11 @@
 //! assert_eq!(result, Ok(Outcome::Finished(Number::Integer(3 + 2 + 1 - 300))));
 //! ```
 
-use std::ffi::c_void;
 use std::rc::Rc;
 
 use tracelift_core::{ExitKind, Schema, Trace};
 use tracelift_runtime::recorder::Closed;
-use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config, Vm};
+use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config, LinkedEntry, Vm};
 
 use crate::code::{compile, Code, Op, Slot};
 use crate::heap::{Context, Heap, Number, Object, Ref, Refused, COLLECT_AFTER, INTEGER};
@@ -324,7 +323,7 @@ impl Machine {
             Action::Nothing => {}
             Action::Run { code, needs } => {
                 if self.frames.len() + needs.1 as usize <= MAX_FRAMES {
-                    self.enter(code.entry(), frame);
+                    self.enter(code, frame);
                 }
             }
             Action::Record => {
@@ -340,10 +339,10 @@ impl Machine {
     }
 
     /// Runs compiled code for the current frame and rebuilds the frames where it left.
-    fn enter(&mut self, code: unsafe extern "C" fn(*mut c_void, *mut u8) -> u64, frame: Frame) {
+    fn enter(&mut self, code: LinkedEntry, frame: Frame) {
         let (context, base) = (self.context.0, self.base_of(frame));
         // SAFETY: the code was made for this context and stack; its entry was chosen by `hot` for this frame.
-        let left = unsafe { code(context.cast(), base) };
+        let left = unsafe { code.call(context.cast(), base) };
         self.context.get().heap.lifting = true;
         // SAFETY: this machine's code was just called so and left so; the frames and slots that the exit may need
         // were secured in `back_edge`.

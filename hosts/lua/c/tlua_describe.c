@@ -193,10 +193,12 @@ static int describe_upvalues (tl_vm *vm, TluaSchema *schema) {
   static const char *const names[4] = { "upvalue.int", "upvalue.float", "upvalue.ref", "upvalue.addr" };
   /* debug.upvaluejoin can exchange an upvalue of a closure, so this cell is not immutable */
   schema->upvalue = pointer_cell(vm, "closure.upvalue", 0, TL_ADDR, "closure.upvalue", 0);
+  schema->open_upvalues = pointer_cell(vm, "thread.open_upvalues", offsetof(lua_State, openupval), TL_ADDR, "thread.upvalues", 0);
+  schema->to_be_closed = pointer_cell(vm, "thread.to_be_closed", offsetof(lua_State, tbclist), TL_ADDR, "thread.upvalues", 0);
   schema->upvalue_place = pointer_cell(vm, "upvalue.place", offsetof(UpVal, v), TL_ADDR, "upvalue.place", 0);
   add_views(vm, schema->upvalue_value, names, "upvalue.value");
   schema->upvalue_tag = number_cell(vm, "upvalue.tag", offsetof(TValue, tt_), 1, "upvalue.tag", 0);
-  return schema->upvalue != 0 && schema->upvalue_place != 0 && schema->upvalue_value[TL_ADDR] != 0
+  return schema->open_upvalues != 0 && schema->to_be_closed != 0 && schema->upvalue != 0 && schema->upvalue_place != 0 && schema->upvalue_value[TL_ADDR] != 0
       && schema->upvalue_tag != 0;
 }
 

@@ -96,22 +96,50 @@ static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
       && secure_stack(L, ci, run->stack_slots);
 }
 
-static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run) {
-  tl_exit_info info;
+/* Runs code in the frame 'ci' and restores the interpreter's state. Returns 0 if it was not entered. */
+static int run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run, tl_exit_info *info) {
   if (!has_room(L, ci, run)) {
     tl_declined(rec->vm);
-    return;
+    return 0;
   }
   void *base = ci->func.p + 1;
-  uint64_t left = run->code(L, base);
+  uint64_t left = tl_run_code(run, L, base);
   rec->is_exiting = 1;
-  tl_exit(rec->vm, left, L, base, &info);
+  tl_exit(rec->vm, left, L, base, info);
   rec->is_exiting = 0;
-  if (info.kind == TL_EXIT_REFUSED)
-    return;
-  lua_assert(L->ci == ci);
-  collect(L, tlua_rec_rebuild(L, ci, &info));
-  tlua_rec_finish_metamethods(L, ci);
+  if (info->kind == TL_EXIT_REFUSED)
+    return 0;
+  tlua_rec_rebuild(L, ci, info);
+  return 1;
+}
+
+static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info);
+
+/* Metamethods called from C have to be finished by C first. */
+static int is_in_metamethod (lua_State *L, CallInfo *entry) {
+  for (CallInfo *ci = L->ci; ci != entry; ci = ci->previous) {
+    if (ci->callstatus & CIST_FRESH)
+      return 1;
+  }
+  return 0;
+}
+
+/* From exit to side trace to loop, as long as there is code and nobody else wants a turn. */
+static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *first) {
+  tl_run run = *first;
+  tl_exit_info info;
+  int has_left = 0, action = TL_RUN;
+  while (action == TL_RUN && run_once(L, ci, rec, &run, &info)) {
+    has_left = 1;
+    int is_due = G(L)->GCdebt > 0 || L->hookmask != 0 || is_in_metamethod(L, ci);
+    action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, &run);
+  }
+  if (action == TL_RECORD)
+    start_side(L, ci, &info);
+  else if (has_left) {
+    collect(L, L->ci);
+    tlua_rec_finish_metamethods(L, ci);
+  }
 }
 
 /* --- recording --- */
@@ -167,7 +195,36 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   rec->is_calling = 0;
   rec->head = rec->next = pc;
   rec->last = last_of_loop(rec->p, pc);
+  rec->is_started = rec->is_side = 0;
+  rec->steps = 0;
+  tlua_record_start(L);
+}
+
+/* The program is behind an exit of the code that was entered in the frame 'entry': records where it goes on. */
+static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
+  TluaRecorder *rec = recorder_of(L);
+  if (tl_record_side(rec->vm, entry->func.p + 1) != TL_OK)
+    return;
+  rec->reason = NULL;
+  rec->thread = L;
+  rec->entry = entry;
+  rec->ci = L->ci;
+  memset(&rec->frames[0], 0, sizeof rec->frames[0]);
+  rec->frames[0].p = ci_func(entry)->p;
+  rec->depth = 0;
+  rec->is_calling = 0;
+  rec->head = rec->last = NULL;
+  rec->next = L->ci->u.l.savedpc;
   rec->is_started = 0;
+  rec->is_side = 1;
+  rec->steps = 0;
+  tlua_rec_adopt_frames(rec, info);
+  rec->p = rec->frames[rec->depth].p;
+  if (rec->reason != NULL) {
+    tl_record_abort(rec->vm, rec->reason);
+    forget_recording(rec);
+    return;
+  }
   tlua_record_start(L);
 }
 
@@ -241,6 +298,21 @@ static int close_loop (lua_State *L, TluaRecorder *rec) {
   return 0;
 }
 
+/* A side trace is at the head of a loop that has code: compile. */
+static void link_side (lua_State *L, TluaRecorder *rec) {
+  tlua_rec_resume_here(rec);
+  if (rec->reason != NULL)
+    stop_recording(L, rec, rec->reason);
+  else {
+    tl_record_link(rec->vm, rec->pc);
+    forget_recording(rec);
+    tlua_record_stop(L);
+  }
+}
+
+/* More instructions than this are no side trace, but a loop that has no code yet. */
+#define MOST_STEPS 1000
+
 /* The frame of the instruction at hand is the recording's, or that of the function which it has just called. */
 static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
   if (rec->is_calling && ci->previous == rec->ci && !(ci->callstatus & CIST_FRESH) == !rec->is_calling_fresh)
@@ -266,13 +338,20 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   lua_assert(rec->base - (rec->entry->func.p + 1) == rec->frames[rec->depth].base);
   if (pc == rec->head && rec->depth == 0 && rec->is_started && !close_loop(L, rec))
     return;
+  if (rec->is_side && rec->is_started && rec->depth == 0 && tl_has_loop(rec->vm, pc)) {
+    link_side(L, rec);
+    return;
+  }
+  if (rec->is_side && ++rec->steps > MOST_STEPS)
+    tlua_rec_give_up(rec, "long way to a compiled loop");
   tlua_rec_resume_here(rec);
+  int is_first = !rec->is_started;
   rec->is_started = 1;
   if (rec->reason == NULL) {
-    if (pc == rec->head && rec->depth == 0) {
+    if (pc == rec->head && rec->depth == 0)
       guard_no_hooks(rec);
-      tlua_rec_guard_no_debt(rec);  /* goes again if the loop turns out to make nothing */
-    }
+    if (is_first || (pc == rec->head && rec->depth == 0))
+      tlua_rec_guard_no_debt(rec);  /* goes again if the trace turns out to make nothing */
     tlua_rec_instruction(rec);
   }
   if (rec->reason != NULL)

@@ -73,6 +73,8 @@ typedef struct TluaSchema {
   tl_cell argument_tag;
   tl_cell string_metatable;   /* of the global state */
   tl_cell metatables[LUA_NUMTYPES];  /* of the global state, by type */
+  tl_cell open_upvalues;      /* of a thread: the first of the list, which has the highest register */
+  tl_cell to_be_closed;       /* of a thread: the last variable to be closed */
   tl_cell upvalue;            /* of a closure's element: the upvalue */
   tl_cell upvalue_place;      /* of an upvalue: where its value is */
   tl_cell upvalue_value[4];   /* of that place, by tl_type */
@@ -157,6 +159,8 @@ typedef struct TluaRecorder {
   CallInfo *entry;            /* the loop's */
   TluaFrame frames[TLUA_FRAMES];
   int depth;                  /* calls that are open */
+  int is_side;                /* whether it begins behind an exit: then there is no head, and jumps back are passed */
+  int steps;                  /* instructions so far */
   int is_calling;             /* whether the next instruction is the first of a called function */
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
   const Instruction *head;    /* the loop's first instruction */
@@ -243,6 +247,8 @@ void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operan
                                int target);
 /* Behind an exit: runs metamethods that the rebuilt frames are in, until none is left above 'entry'. May throw and yield. */
 void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry);
+/* The recording begins in the frames of an exit: tells the library of them. */
+void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
 /* Rebuilds the interpreter's frames behind an exit; the frame that goes on. */
 CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info);
 

@@ -165,6 +165,41 @@ static int read_parameters (TluaRecorder *rec, const Proto *p, int first, int ar
   return read_values(rec, first, p->is_vararg ? parameters : 0, values);
 }
 
+/*
+** A side trace begins in the frames of an exit, which have just been rebuilt. What they run is as much a part of the exit as the
+** places where they go on, so that there is nothing to guard. An iterator's frame is as any other: it returns to an OP_TFORLOOP that
+** the interpreter executes, and shows, on its own.
+*/
+static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_words, const uint64_t *words) {
+  const TluaFrame *caller = &rec->frames[rec->depth];
+  Operand callee = tlua_rec_register(rec, base - 1);
+  if (rec->reason != NULL || rec->depth + 1 >= TLUA_FRAMES) {
+    tlua_rec_give_up(rec, "calls nest too deep");
+    return;
+  }
+  Proto *p = clLvalue(callee.now)->p;
+  TluaFrame frame = { .p = p, .closure = callee.value, .back = (const Instruction *)(uintptr_t)caller_words[TLUA_WORD_PC],
+                      .wanted = (int)(int64_t)words[TLUA_WORD_RESULTS], .status = (unsigned)words[TLUA_WORD_STATUS],
+                      .extra = (int)words[TLUA_WORD_EXTRA], .base = caller->base + base };
+  frame.function = base - 1 - (p->is_vararg ? frame.extra + 1 + p->numparams : 0);
+  const lu_byte *live = live_in_call(rec, &frame, frame.function, base);
+  if (live == NULL)
+    return;
+  tl_frame_push(rec->vm, base, caller_words, live, (uint32_t)base);
+  rec->frames[++rec->depth] = frame;
+}
+
+void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info) {
+  StkId base = rec->entry->func.p + 1;
+  for (uint32_t n = 1; n < info->nframes && rec->reason == NULL; n++) {
+    const tl_frame *caller = &info->frames[n - 1], *frame = &info->frames[n];
+    rec->base = base + caller->base;
+    rec->p = rec->frames[rec->depth].p;
+    adopt_frame(rec, frame->base - caller->base, caller->words, frame->words);
+  }
+  rec->next = rec->ci->u.l.savedpc;
+}
+
 /* --- calls --- */
 
 /* How many values lie from this register on: as the instruction says, or up to the top. */
@@ -453,14 +488,15 @@ int tlua_rec_calls (TluaRecorder *rec, Instruction i) {
 /* The record of a frame may be made by the allocator, which refuses: then the code is not entered. */
 int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames) {
   int secured = 1;
-  lua_assert(L->ci == ci);
+  CallInfo *running = L->ci;
+  L->ci = ci;
   for (; secured && frames > 0; frames--) {
     if (L->ci->next == NULL)
       secured = luaE_extendCI(L, 0) != NULL;
     if (secured)
       L->ci = L->ci->next;
   }
-  L->ci = ci;
+  L->ci = running;
   return secured;
 }
 
@@ -495,6 +531,7 @@ void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry) {
 CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info) {
   StkId base = ci->func.p + 1;
   const uint64_t *words = info->frames[0].words;
+  L->ci = ci;  /* it was another one if the code was entered behind an exit */
   ci->u.l.savedpc = (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
   for (uint32_t n = 1; n < info->nframes; n++) {
     words = info->frames[n].words;

@@ -1,5 +1,5 @@
 /*
-** Lowering of new closures.
+** Lowering of new closures, and of the end of variables that closures may refer to.
 **
 ** Problem: a function expression in a loop makes a closure each time. Its variables may be registers of the running frame, which
 ** a trace keeps in registers of the machine, or variables of the function around it, which exist already.
@@ -60,8 +60,35 @@ static int captures_registers (const Proto *p) {
   return 0;
 }
 
+/* That an address in the stack lies below a register, where 'below' is what is the case. */
+static void guard_below (TluaRecorder *rec, tl_value place, int r, int below) {
+  tl_vm *vm = rec->vm;
+  tl_value limit = tl_item_addr(vm, tl_frame_base(vm), tl_const_int(vm, r), sizeof(StackValue), 0);
+  tl_value is_below = tl_op2(vm, TL_UINT_LT, tl_op1(vm, TL_ADDR_TO_INT, place), tl_op1(vm, TL_ADDR_TO_INT, limit));
+  if (!below)
+    tlua_rec_give_up(rec, "variable to be closed");
+  tl_guard(vm, TL_GUARD_TRUE, is_below, 0, TL_EXIT_GUARD);
+}
+
+/* Each generic loop ends with this instruction, since its iterator may be closed, and blocks with variables that are captured. */
+static void close_variables (TluaRecorder *rec, int a) {
+  tl_vm *vm = rec->vm;
+  int r = rec->frames[rec->depth].base + a;
+  StkId level = rec->base + a;
+  const UpVal *first = rec->thread->openupval;
+  tl_value upvalue = tl_load(vm, rec->schema.open_upvalues, tl_context(vm));
+  tl_guard(vm, first == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, upvalue, 0, TL_EXIT_GUARD);
+  if (first != NULL)
+    guard_below(rec, tl_load(vm, rec->schema.upvalue_place, upvalue), r, uplevel(first) < level);
+  guard_below(rec, tl_load(vm, rec->schema.to_be_closed, tl_context(vm)), r, rec->thread->tbclist.p < level);
+}
+
 int tlua_rec_closures (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
+  if (GET_OPCODE(i) == OP_CLOSE) {
+    close_variables(rec, GETARG_A(i));
+    return 1;
+  }
   if (GET_OPCODE(i) != OP_CLOSURE)
     return 0;
   const Proto *p = rec->p->p[GETARG_Bx(i)];

@@ -124,11 +124,16 @@ static const Instruction *body_of (const Instruction *loop) {
 }
 
 void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control) {
-  if (novariant(control.tt) == LUA_TNIL)
-    tlua_rec_give_up(rec, "loop ended");
-  else
-    tlua_rec_write_operand(rec, GETARG_A(*loop) + 2, control);
+  if (novariant(control.tt) == LUA_TNIL) {
+    if (!rec->is_side)
+      tlua_rec_give_up(rec, "loop ended");
+    rec->next = loop + 1;
+    return;
+  }
+  tlua_rec_write_operand(rec, GETARG_A(*loop) + 2, control);
   rec->next = body_of(loop);
+  if (rec->is_side)
+    tl_back_edge(rec->vm);
 }
 
 /* What a step gives: the control variable's new value, a second one if there is one, and nils. */
@@ -141,6 +146,19 @@ static void finish_step (TluaRecorder *rec, Operand control, const Operand *seco
   for (int n = 2; n < wanted; n++)
     tlua_rec_write(rec, a + 4 + n, LUA_VNIL, 0);
   tlua_rec_iterated(rec, rec->pc + 1, control);
+}
+
+/* The loop's end, which only side traces go on behind. Returns 0 in others. */
+static int end_loop (TluaRecorder *rec) {
+  if (rec->is_side)
+    return 1;
+  tlua_rec_give_up(rec, "loop ended");
+  return 0;
+}
+
+static void finish_loop (TluaRecorder *rec) {
+  Operand nil = { .tt = LUA_VNIL, .tag = rec->schema.tag_of[LUA_VNIL], .value = 0 };
+  finish_step(rec, nil, &nil);
 }
 
 /* --- ipairs --- */
@@ -156,13 +174,14 @@ static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
   Operand index = control;
   setivalue(&store, intop(+, ivalue(control.now), 1));
   index.now = &store;
-  if (isempty(luaH_getint(hvalue(t.now), ivalue(&store)))) {
-    tlua_rec_give_up(rec, "loop ended");
+  int ends = isempty(luaH_getint(hvalue(t.now), ivalue(&store)));
+  if (ends && !end_loop(rec))
     return;
-  }
   index.value = tl_op2(vm, TL_INT_ADD, control.value, tl_const_int(vm, 1));
   tlua_rec_get_element(rec, a + 5, t, index);  /* a register of the call, also where the loop wants no second value */
-  if (rec->reason == NULL)
+  if (rec->reason == NULL && ends)
+    finish_loop(rec);
+  else if (rec->reason == NULL)
     finish_step(rec, index, NULL);
 }
 
@@ -268,7 +287,10 @@ static void step_of_next (TluaRecorder *rec, Operand t, Operand control) {
   if (!search(rec, t, control, &s))
     return;
   if (s.now == NULL) {
-    tlua_rec_give_up(rec, "loop ended");
+    if (end_loop(rec)) {
+      tl_guard(vm, TL_GUARD_NULL, tl_call(vm, s.function, s.arguments, s.count), 0, TL_EXIT_GUARD);
+      finish_loop(rec);
+    }
     return;
   }
   Place key_place = { .tag = schema->node_key_tag, .views = schema->node_key,
@@ -286,7 +308,10 @@ static void step_of_next (TluaRecorder *rec, Operand t, Operand control) {
 static void step (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   int a = GETARG_A(i);
-  tlua_rec_go_to(rec, body_of(rec->pc + 1));
+  if (rec->is_side && rec->depth > 0)
+    tlua_rec_give_up(rec, "loop in a called function");
+  else if (!rec->is_side)
+    tlua_rec_go_to(rec, body_of(rec->pc + 1));
   if (rec->reason != NULL)
     return;
   if (!ttislcf(s2v(rec->base + a))) {
@@ -310,9 +335,34 @@ static void step (TluaRecorder *rec, Instruction i) {
     step_of_ipairs(rec, state, control);
 }
 
+/* A loop that begins takes its first step at once, in the same go. */
+static void start (TluaRecorder *rec, Instruction i) {
+  if (!rec->is_side || rec->depth > 0) {
+    tlua_rec_give_up(rec, rec->depth > 0 ? "loop in a called function" : "inner loop");
+    return;
+  }
+  if (novariant(tlua_rec_register(rec, GETARG_A(i) + 3).tt) != LUA_TNIL) {
+    tlua_rec_give_up(rec, "loop with a variable to be closed");
+    return;
+  }
+  rec->pc += 1 + GETARG_Bx(i);
+  step(rec, *rec->pc);
+}
+
+/* A step whose call is over: a side trace may begin there. */
+static void finish_called_step (TluaRecorder *rec, Instruction i) {
+  Operand control = tlua_rec_register(rec, GETARG_A(i) + 4);
+  if (!rec->is_side || rec->depth > 0)
+    tlua_rec_give_up(rec, "opcode TFORLOOP");
+  else if (rec->reason == NULL)
+    tlua_rec_iterated(rec, rec->pc, control);
+}
+
 int tlua_rec_iteration (TluaRecorder *rec, Instruction i) {
-  if (GET_OPCODE(i) != OP_TFORCALL)
-    return 0;
-  step(rec, i);
-  return 1;
+  switch (GET_OPCODE(i)) {
+    case OP_TFORPREP: start(rec, i); return 1;
+    case OP_TFORCALL: step(rec, i); return 1;
+    case OP_TFORLOOP: finish_called_step(rec, i); return 1;
+    default: return 0;
+  }
 }

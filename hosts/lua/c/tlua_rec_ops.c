@@ -72,6 +72,8 @@ static void load_nils (TluaRecorder *rec, int first, int count) {
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target) {
   if (target <= rec->pc && rec->depth > 0)
     tlua_rec_give_up(rec, "loop in a called function");
+  else if (target <= rec->pc && rec->is_side)
+    tl_back_edge(rec->vm);
   else if (target <= rec->pc && target != rec->head)
     tlua_rec_give_up(rec, target > rec->head ? "inner loop" : "loop left");
   rec->next = target;
@@ -85,7 +87,7 @@ static const Instruction *behind_jumps (const Instruction *pc) {
 }
 
 static int leaves_loop (TluaRecorder *rec, const Instruction *pc) {
-  if (rec->depth > 0)
+  if (rec->depth > 0 || rec->is_side)
     return 0;
   pc = behind_jumps(pc);
   OpCode op = GET_OPCODE(*pc);
@@ -266,60 +268,128 @@ static void test_and_set (TluaRecorder *rec, Instruction i) {
 
 /* --- numeric loops --- */
 
+/* Whether the loop goes on, under a guard. A side trace may go either way, the recorded loop must go on. */
+static int goes_on (TluaRecorder *rec, int now, tl_value condition) {
+  tl_exit_kind kind = rec->is_side || rec->depth > 0 ? TL_EXIT_GUARD : TL_EXIT_LOOP_END;
+  if (!now && !rec->is_side)
+    tlua_rec_give_up(rec, "loop ended");
+  tl_guard(rec->vm, now ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, kind);
+  return now && rec->reason == NULL;
+}
+
 /* The counter of an integer loop is unsigned and says how many iterations are left: neither limit nor overflow matter. */
-static void int_loop (TluaRecorder *rec, int a) {
+static int int_loop (TluaRecorder *rec, int a) {
   tl_vm *vm = rec->vm;
   Operand index = tlua_rec_register(rec, a);
   Operand count = tlua_rec_register(rec, a + 1);
   Operand step = tlua_rec_register(rec, a + 2);
   if (index.tt != LUA_VNUMINT || count.tt != LUA_VNUMINT) {
     tlua_rec_give_up(rec, "loop changed by a debugger");
-    return;
+    return 0;
   }
-  if (ivalue(count.now) == 0) {
-    tlua_rec_give_up(rec, "loop ended");
-    return;
-  }
-  tl_value goes_on = tl_op2(vm, TL_INT_NE, count.value, tl_const_int(vm, 0));
-  tl_guard(vm, TL_GUARD_TRUE, goes_on, 0, TL_EXIT_LOOP_END);
+  if (!goes_on(rec, ivalue(count.now) != 0, tl_op2(vm, TL_INT_NE, count.value, tl_const_int(vm, 0))))
+    return 0;
   tl_value left = tl_op2(vm, TL_INT_SUB, count.value, tl_const_int(vm, 1));
   tl_value next = tl_op2(vm, TL_INT_ADD, index.value, step.value);
   tlua_rec_write(rec, a + 1, LUA_VNUMINT, left);
   tlua_rec_write(rec, a, LUA_VNUMINT, next);
   tlua_rec_write(rec, a + 3, LUA_VNUMINT, next);
+  return 1;
 }
 
-static void float_loop (TluaRecorder *rec, int a) {
+/* Guards the sign of a float step; whether it is positive. */
+static int guard_rises (TluaRecorder *rec, Operand step) {
+  tl_vm *vm = rec->vm;
+  int rises = 0 < fltvalue(step.now);
+  tl_value sign = tl_op2(vm, TL_FLOAT_LT, tl_const_float(vm, 0.0), step.value);
+  tl_guard(vm, rises ? TL_GUARD_TRUE : TL_GUARD_FALSE, sign, 0, TL_EXIT_GUARD);
+  return rises;
+}
+
+static int float_loop (TluaRecorder *rec, int a) {
   tl_vm *vm = rec->vm;
   Operand index = tlua_rec_register(rec, a);
   Operand limit = tlua_rec_register(rec, a + 1);
   Operand step = tlua_rec_register(rec, a + 2);
   if (index.tt != LUA_VNUMFLT || limit.tt != LUA_VNUMFLT || step.tt != LUA_VNUMFLT) {
     tlua_rec_give_up(rec, "loop changed by a debugger");
-    return;
+    return 0;
   }
-  int rises = 0 < fltvalue(step.now);
+  int rises = guard_rises(rec, step);
   lua_Number next_now = fltvalue(index.now) + fltvalue(step.now);
-  if (!(rises ? next_now <= fltvalue(limit.now) : fltvalue(limit.now) <= next_now)) {
-    tlua_rec_give_up(rec, "loop ended");
-    return;
-  }
-  tl_value sign = tl_op2(vm, TL_FLOAT_LT, tl_const_float(vm, 0.0), step.value);
-  tl_guard(vm, rises ? TL_GUARD_TRUE : TL_GUARD_FALSE, sign, 0, TL_EXIT_GUARD);
+  int now = rises ? next_now <= fltvalue(limit.now) : fltvalue(limit.now) <= next_now;
   tl_value next = tl_op2(vm, TL_FLOAT_ADD, index.value, step.value);
-  tl_value goes_on = rises ? tl_op2(vm, TL_FLOAT_LE, next, limit.value) : tl_op2(vm, TL_FLOAT_LE, limit.value, next);
-  tl_guard(vm, TL_GUARD_TRUE, goes_on, 0, TL_EXIT_LOOP_END);
+  tl_value condition = rises ? tl_op2(vm, TL_FLOAT_LE, next, limit.value) : tl_op2(vm, TL_FLOAT_LE, limit.value, next);
+  if (!goes_on(rec, now, condition))
+    return 0;
   tlua_rec_write(rec, a, LUA_VNUMFLT, next);
   tlua_rec_write(rec, a + 3, LUA_VNUMFLT, next);
+  return 1;
 }
 
 static void numeric_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
-  tlua_rec_go_to(rec, rec->pc + 1 - GETARG_Bx(i));
-  if (ttisinteger(s2v(rec->base + a + 2)))
-    int_loop(rec, a);
-  else
-    float_loop(rec, a);
+  if (ttisinteger(s2v(rec->base + a + 2)) ? int_loop(rec, a) : float_loop(rec, a))
+    tlua_rec_go_to(rec, rec->pc + 1 - GETARG_Bx(i));
+}
+
+/*
+** The start of an integer loop: the number of iterations behind the first. For steps other than 1 and -1 only distances that
+** are no negative numbers are lowered, which signed division divides as the interpreter does.
+*/
+static int start_int_loop (TluaRecorder *rec, int a, Operand init, Operand limit, Operand step) {
+  tl_vm *vm = rec->vm;
+  lua_Integer by = ivalue(step.now);
+  int64_t constant;
+  if (limit.tt != LUA_VNUMINT || !tl_is_const_int(vm, step.value, &constant) || by == 0 || by == LUA_MININTEGER) {
+    tlua_rec_give_up(rec, "start of an unusual loop");
+    return 0;
+  }
+  int runs = by > 0 ? ivalue(init.now) <= ivalue(limit.now) : ivalue(limit.now) <= ivalue(init.now);
+  tl_value condition = by > 0 ? tl_op2(vm, TL_INT_LE, init.value, limit.value) : tl_op2(vm, TL_INT_LE, limit.value, init.value);
+  tl_guard(vm, runs ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, TL_EXIT_GUARD);
+  if (runs) {
+    tl_value count = by > 0 ? tl_op2(vm, TL_INT_SUB, limit.value, init.value) : tl_op2(vm, TL_INT_SUB, init.value, limit.value);
+    if (by != 1 && by != -1) {
+      tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_GE, count, tl_const_int(vm, 0)), 0, TL_EXIT_GUARD);
+      count = tl_op2(vm, TL_INT_DIV, count, tl_const_int(vm, by > 0 ? by : -by));
+    }
+    tlua_rec_write(rec, a + 1, LUA_VNUMINT, count);
+  }
+  tlua_rec_write(rec, a + 3, LUA_VNUMINT, init.value);
+  return runs;
+}
+
+static int start_float_loop (TluaRecorder *rec, int a, Operand init, Operand limit, Operand step) {
+  tl_vm *vm = rec->vm;
+  if (init.tt != LUA_VNUMFLT || limit.tt != LUA_VNUMFLT || step.tt != LUA_VNUMFLT || fltvalue(step.now) == 0) {
+    tlua_rec_give_up(rec, "start of an unusual loop");
+    return 0;
+  }
+  int rises = guard_rises(rec, step);
+  if (!rises)  /* zero is an error, and no number loops up */
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_FLOAT_LT, step.value, tl_const_float(vm, 0.0)), 0, TL_EXIT_GUARD);
+  lua_Number from = fltvalue(init.now), to = fltvalue(limit.now);
+  int skipped = rises ? to < from : from < to;
+  tl_value condition = rises ? tl_op2(vm, TL_FLOAT_LT, limit.value, init.value) : tl_op2(vm, TL_FLOAT_LT, init.value, limit.value);
+  tl_guard(vm, skipped ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, TL_EXIT_GUARD);
+  if (!skipped)
+    tlua_rec_write(rec, a + 3, LUA_VNUMFLT, init.value);
+  return !skipped;
+}
+
+/* A loop that starts within a recording: where it has code a side trace ends. */
+static void start_loop (TluaRecorder *rec, Instruction i) {
+  int a = GETARG_A(i);
+  Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1), step = tlua_rec_register(rec, a + 2);
+  if (!rec->is_side || rec->depth > 0) {
+    tlua_rec_give_up(rec, rec->depth > 0 ? "loop in a called function" : "inner loop");
+    return;
+  }
+  int runs = init.tt == LUA_VNUMINT && step.tt == LUA_VNUMINT ? start_int_loop(rec, a, init, limit, step)
+                                                              : start_float_loop(rec, a, init, limit, step);
+  if (!runs)
+    rec->next = rec->pc + GETARG_Bx(i) + 2;
 }
 
 /* --- dispatch --- */
@@ -327,9 +397,8 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
 #define NAME(op) [OP_##op] = "opcode " #op
 
 static const char *const not_lowered[NUM_OPCODES] = {
-  NAME(CLOSE), NAME(TBC),
-  NAME(TFORLOOP),
-  NAME(VARARGPREP), NAME(EXTRAARG), [OP_FORPREP] = "inner loop", [OP_TFORPREP] = "inner loop"
+  NAME(TBC),
+  NAME(VARARGPREP), NAME(EXTRAARG)
 };
 
 /* Moves and constants; returns 0 if the opcode is none of them. */
@@ -360,6 +429,7 @@ static int control (TluaRecorder *rec, Instruction i) {
   switch (GET_OPCODE(i)) {
     case OP_JMP: tlua_rec_go_to(rec, rec->pc + 1 + GETARG_sJ(i)); return 1;
     case OP_FORLOOP: numeric_loop(rec, i); return 1;
+    case OP_FORPREP: start_loop(rec, i); return 1;
     case OP_TEST: tlua_rec_branch(rec, !tlua_rec_is_false(tlua_rec_register(rec, GETARG_A(i)).tt), 0); return 1;
     case OP_TESTSET: test_and_set(rec, i); return 1;
     case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI: compare_immediate(rec, i); return 1;

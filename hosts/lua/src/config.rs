@@ -51,6 +51,10 @@ pub struct JitConfig {
 pub struct LibraryConfig {
     /// Sum of `TL_FLAG_…`, as [`LibraryConfig::VERIFY`].
     pub flags: u32,
+    /// Exits by one guard, or by a loop's end, before a side trace is recorded there.
+    pub side_threshold: u32,
+    /// Side traces that hang on one loop.
+    pub max_sides: u32,
     /// Operations in a recorded trace.
     pub max_ops: u32,
     /// Limit of machine code in bytes.
@@ -177,6 +181,8 @@ struct RawLibraryConfig {
     max_snapshots: u32,
     max_frames: u32,
     flags: u32,
+    side_threshold: u32,
+    max_sides: u32,
     code_bytes: u64,
     force_exit: u64,
     passes: *const c_char,
@@ -212,6 +218,8 @@ impl OwnedLibraryConfig {
             max_snapshots: 0,
             max_frames: 0,
             flags: library.flags,
+            side_threshold: library.side_threshold,
+            max_sides: library.max_sides,
             code_bytes: library.code_bytes,
             force_exit: library.force_exit,
             passes: or_null(&texts[0]),

@@ -437,8 +437,13 @@ pub unsafe extern "C" fn tl_try_call(vm: *mut TlVm, func: u32, args: *const u32,
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_record_close(vm: *mut TlVm) -> TlStatus {
+    ended(vm, Vm::close_recording)
+}
+
+/// A recording ends with this outcome; the sentence of one that failed can be asked for.
+fn ended(vm: *mut TlVm, end: impl FnOnce(&mut Vm) -> CloseOutcome) -> TlStatus {
     super::enter(vm, TlStatus::Internal, |handle| {
-        let (status, sentence) = match handle.vm.close_recording() {
+        let (status, sentence) = match end(&mut handle.vm) {
             CloseOutcome::Compiled(_) => return Ok(TlStatus::Ok),
             CloseOutcome::Again => return Ok(TlStatus::Again),
             CloseOutcome::Aborted(AbortReason::Misuse, sentence) => (TlStatus::Misuse, sentence),
@@ -448,6 +453,30 @@ pub extern "C" fn tl_record_close(vm: *mut TlVm) -> TlStatus {
         handle.last_error = super::c_string(&sentence);
         Ok(status)
     })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_record_link(vm: *mut TlVm, key: *const c_void) -> TlStatus {
+    ended(vm, |vm| vm.link_recording(key as usize))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_record_side(vm: *mut TlVm, base: *const u8) -> TlStatus {
+    super::enter(vm, TlStatus::Misuse, |handle| match handle.vm.start_side(base) {
+        true => Ok(TlStatus::Ok),
+        false => Err("no side trace was asked for, or a recording is in progress".into()),
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_back_edge(vm: *mut TlVm) {
+    recording(vm, |recorder, _| {
+        recorder.back_edge();
+        Ok(())
+    });
 }
 
 /// See `tracelift.h`.

@@ -8,6 +8,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use super::{c_string, enter, slice, text, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
+use tracelift_cranelift::{Enter, LinkedEntry};
 
 use crate::config::{Config, DEFAULT_THRESHOLD};
 use crate::hot::Action;
@@ -32,6 +33,8 @@ pub struct TlConfig {
     max_snapshots: u32,
     max_frames: u32,
     flags: u32,
+    side_threshold: u32,
+    max_sides: u32,
     code_bytes: u64,
     force_exit: u64,
     passes: *const c_char,
@@ -42,9 +45,16 @@ pub struct TlConfig {
 /// `tl_run`.
 #[repr(C)]
 pub struct TlRun {
-    code: Option<unsafe extern "C" fn(*mut c_void, *mut u8) -> u64>,
+    enter: Option<Enter>,
+    code: *const u8,
     stack_slots: u32,
     frames: u32,
+}
+
+impl TlRun {
+    fn new(code: LinkedEntry, (stack_slots, frames): (u32, u32)) -> TlRun {
+        TlRun { enter: Some(code.enter), code: code.code, stack_slots, frames }
+    }
 }
 
 /// `tl_exit_info`.
@@ -57,14 +67,15 @@ pub struct TlExitInfo {
 
 // Both sides of the border agree; tests/capi/header.c has the other side of this.
 const _: () = {
-    assert!(size_of::<TlConfig>() == 64 && offset_of!(TlConfig, abi) == 0);
+    assert!(size_of::<TlConfig>() == 72 && offset_of!(TlConfig, abi) == 0);
     assert!(offset_of!(TlConfig, threshold) == 4 && offset_of!(TlConfig, max_ops) == 8);
     assert!(offset_of!(TlConfig, max_snapshots) == 12 && offset_of!(TlConfig, max_frames) == 16);
-    assert!(offset_of!(TlConfig, flags) == 20 && offset_of!(TlConfig, code_bytes) == 24);
-    assert!(offset_of!(TlConfig, force_exit) == 32 && offset_of!(TlConfig, passes) == 40);
-    assert!(offset_of!(TlConfig, log) == 48 && offset_of!(TlConfig, log_file) == 56);
-    assert!(size_of::<TlRun>() == 16 && offset_of!(TlRun, code) == 0);
-    assert!(offset_of!(TlRun, stack_slots) == 8 && offset_of!(TlRun, frames) == 12);
+    assert!(offset_of!(TlConfig, flags) == 20 && offset_of!(TlConfig, side_threshold) == 24);
+    assert!(offset_of!(TlConfig, max_sides) == 28 && offset_of!(TlConfig, code_bytes) == 32);
+    assert!(offset_of!(TlConfig, force_exit) == 40 && offset_of!(TlConfig, passes) == 48);
+    assert!(offset_of!(TlConfig, log) == 56 && offset_of!(TlConfig, log_file) == 64);
+    assert!(size_of::<TlRun>() == 24 && offset_of!(TlRun, enter) == 0 && offset_of!(TlRun, code) == 8);
+    assert!(offset_of!(TlRun, stack_slots) == 16 && offset_of!(TlRun, frames) == 20);
     assert!(size_of::<ExitFrame>() == 72 && offset_of!(ExitFrame, base) == 0);
     assert!(offset_of!(ExitFrame, words) == 8 && crate::exit::MAX_WORDS == 8);
     assert!(size_of::<TlExitInfo>() == 16 && offset_of!(TlExitInfo, kind) == 0);
@@ -90,6 +101,12 @@ unsafe fn read_config(c: &TlConfig) -> Result<Config, String> {
     Ok(Config {
         enabled: c.flags & FLAG_OFF == 0,
         threshold: if c.threshold == 0 { DEFAULT_THRESHOLD } else { c.threshold },
+        side_threshold: match (c.side_threshold, c.threshold) {
+            (0, 0) => default.side_threshold,
+            (0, threshold) => threshold.min(default.side_threshold),
+            (threshold, _) => threshold,
+        },
+        max_sides: or(c.max_sides, default.max_sides),
         max_ops: or(c.max_ops, default.max_ops),
         max_snapshots: or(c.max_snapshots, default.max_snapshots),
         max_frames: or(c.max_frames, default.max_frames),
@@ -205,11 +222,38 @@ pub unsafe extern "C" fn tl_hot(
             Action::Run { code, needs } => {
                 // SAFETY: promised by the caller.
                 let run = unsafe { run.as_mut() }.ok_or("tl_hot needs a tl_run to fill")?;
-                *run = TlRun { code: Some(code.entry()), stack_slots: needs.0, frames: needs.1 };
+                *run = TlRun::new(code, needs);
                 Ok(1)
             }
         }
     })
+}
+
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `base` points to the entry frame's slots, all frames are those of the last exit; `run` points to a `tl_run`.
+#[no_mangle]
+pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun) -> u32 {
+    enter(vm, 0, |handle| {
+        // SAFETY: promised by the caller.
+        match unsafe { handle.vm.next(base) } {
+            Action::Nothing => Ok(0),
+            Action::Record => Ok(2),
+            Action::Run { code, needs } => {
+                // SAFETY: promised by the caller.
+                let run = unsafe { run.as_mut() }.ok_or("tl_next needs a tl_run to fill")?;
+                *run = TlRun::new(code, needs);
+                Ok(1)
+            }
+        }
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_has_loop(vm: *mut TlVm, key: *const c_void) -> i32 {
+    enter(vm, 0, |handle| Ok(i32::from(handle.vm.has_loop(key as usize))))
 }
 
 /// See `tracelift.h`.

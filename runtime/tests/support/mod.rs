@@ -196,7 +196,7 @@ impl Host {
         let context: *mut c_void = (&raw mut self.counted).cast();
         let base: *mut u8 = self.frame.as_mut_ptr().cast();
         // SAFETY: the code was just offered for this frame; `count` gets its counter as the context.
-        let left = unsafe { code.entry()(context, base) };
+        let left = unsafe { code.call(context, base) };
         // SAFETY: as above, and the frame is larger than any exit needs.
         let exit = unsafe { self.vm.exit(left, context, base) };
         exit.kind.map(|kind| (kind, exit.frames[0].words[0]))

@@ -1,0 +1,315 @@
+//! Side traces: where the program goes on behind an exit that it takes often.
+//!
+//! Problem: a loop with two paths, or with a loop inside, leaves compiled code all the time, and the interpreter runs
+//! the rest. Design: each exit counts. One that was taken [`Config::side_threshold`](crate::Config) times is where a
+//! recording starts, in the state that the exit has just restored; the *side trace* ends where the program comes to a
+//! loop that has code, and that code runs next. So a nest of loops runs without the interpreter: the inner loop's end is
+//! an exit of its trace, and the way around the outer loop back to the inner one is a side trace of that exit.
+//!
+//! A side trace is a function of its own. It is entered as a loop is, with the state in the host's frames, and the host
+//! goes from one to the next: [`Vm::next`] behind [`Vm::exit`]. What could not be recorded is tried again later, each time
+//! after twice as many exits.
+//!
+//! Invariant: a side trace is entered only behind the exit that it was recorded at, so that the host's frames are those of
+//! that exit; the types of the slots that it reads are checked. It lives as long as the loop's trace that it hangs on. An exit that a test
+//! forces goes on in the interpreter.
+//!
+//! ```text
+//! exit 3 of trace 0, taken 10 times  ->  Record  ...  linked to loop_7f00: trace 1, a side trace of trace 0, exit 3
+//! exit 3 of trace 0                  ->  Run trace 1; it ends by finish  ->  Run the code of loop_7f00
+//! ```
+
+use std::collections::BTreeMap;
+
+use std::sync::Arc;
+
+use tracelift_core::{ExitKind, Schema};
+use tracelift_cranelift::TreeId;
+use tracelift_opt::resume::ResumeSource;
+
+use crate::abort::AbortReason;
+use crate::hot::{tags_match, Action};
+use crate::location::Key;
+use crate::recorder::{Inherited, Recorder, Start};
+use crate::reserve::Need;
+use crate::vm::{Backend, TraceData, Vm};
+
+/// Failed attempts after which an exit is left alone for good: each took twice the exits of the one before.
+const MAX_DOUBLINGS: u32 = 20;
+
+/// An exit as a place where a side trace starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Side {
+    /// None yet: how often recording it failed, and at which count of the exit it is tried next.
+    Failed { doublings: u32, at: u64 },
+    /// This trace.
+    Compiled(u32),
+}
+
+/// What a trace has to do with side traces.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    /// The loop that the tree's root begins with.
+    pub key: Key,
+    /// The root's number.
+    pub root: u32,
+    /// The trace and the exit that a side trace begins at.
+    pub parent: Option<(u32, u32)>,
+    /// The loop where a side trace goes on at its end.
+    pub link: Option<Key>,
+    /// Its exits that were tried.
+    pub sides: BTreeMap<u32, Side>,
+    /// In a root: the side traces of the tree.
+    pub count: u32,
+    /// Back edges that a side trace has passed at each recorded snapshot.
+    pub edges: Arc<[u32]>,
+    /// Traces whose links lead here.
+    pub from: Vec<u32>,
+}
+
+impl Tree {
+    /// Exits where no side trace could be recorded so far.
+    pub fn failed(&self) -> u32 {
+        self.sides.values().filter(|side| matches!(side, Side::Failed { .. })).count() as u32
+    }
+}
+
+/// What exits need that the program may come to once it has entered a trace.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Reach {
+    /// Slots and frames.
+    pub needs: (u32, u32),
+    /// Virtual objects, by index of their shape, each once.
+    pub lifts: Vec<Need>,
+}
+
+impl Reach {
+    pub fn new(needs: (u32, u32), lifts: &[Need]) -> Reach {
+        let mut reach = Reach { needs, lifts: Vec::new() };
+        reach.absorb(&Reach { needs, lifts: lifts.to_vec() });
+        reach
+    }
+
+    /// Adds what another trace needs; whether it was more.
+    fn absorb(&mut self, other: &Reach) -> bool {
+        let before = (self.needs, self.lifts.clone());
+        self.needs = (self.needs.0.max(other.needs.0), self.needs.1.max(other.needs.1));
+        for need in &other.lifts {
+            match self.lifts.iter_mut().find(|known| known.index == need.index) {
+                Some(known) => known.count = known.count.max(need.count),
+                None => self.lifts.push(*need),
+            }
+        }
+        before != (self.needs, self.lifts.clone())
+    }
+}
+
+impl Vm {
+    /// What the host is to do behind the exit that was restored last; see `tl_next`.
+    ///
+    /// # Safety
+    /// `base` points to the entry frame's slots; all frames are those of that exit.
+    pub unsafe fn next(&mut self, base: *const u8) -> Action {
+        let Some((number, exit, kind)) = self.last_exit.take() else { return Action::Nothing };
+        let is_forced = self.config.force_exit.is_some() && *self.cells.force == 0;
+        if is_forced || !self.config.enabled || self.recorder.is_some() {
+            return Action::Nothing;
+        }
+        let Some(Some(trace)) = self.traces.get(number as usize) else { return Action::Nothing };
+        if kind == ExitKind::Finish {
+            let Some(key) = trace.tree.link else { return Action::Nothing };
+            let entries =
+                self.locations.get(&key).map(|location| location.entries.clone()).unwrap_or_default();
+            // SAFETY: passed on from the caller, here and below.
+            return unsafe { self.run_any(&entries, base) };
+        }
+        if !matches!(kind, ExitKind::Guard | ExitKind::LoopEnd) {
+            return Action::Nothing;
+        }
+        let (root, count) = (trace.tree.root, trace.exit_counts[exit as usize]);
+        match trace.tree.sides.get(&exit) {
+            // SAFETY: as above.
+            Some(&Side::Compiled(side)) => return unsafe { self.run_any(&[side], base) },
+            Some(&Side::Failed { at, .. }) if count < at => return Action::Nothing,
+            None if count < u64::from(self.config.side_threshold) => return Action::Nothing,
+            _ => {}
+        }
+        let is_full = self.traces[root as usize]
+            .as_ref()
+            .is_none_or(|root| root.tree.count as usize >= self.config.max_sides);
+        if is_full || matches!(self.backend, Backend::Refused(..)) {
+            return Action::Nothing;
+        }
+        self.last_exit = Some((number, exit, kind));
+        Action::Record
+    }
+
+    /// Runs the first of these traces whose entry the slots match.
+    unsafe fn run_any(&mut self, numbers: &[u32], base: *const u8) -> Action {
+        for &number in numbers {
+            let Some(trace) = self.traces[number as usize].as_mut() else { continue };
+            // SAFETY: passed on from the caller.
+            if !unsafe { tags_match(&trace.entry, base, &self.schema) } {
+                continue;
+            }
+            // SAFETY: promised to `set_reserve`.
+            if !unsafe { self.reserves.secure(&trace.reach.lifts) } {
+                self.totals.unsecured += 1;
+                return Action::Nothing;
+            }
+            trace.entries += 1;
+            self.totals.entries += 1;
+            self.last_run = Some(number);
+            return Action::Run { code: trace.entry_code, needs: trace.reach.needs };
+        }
+        Action::Nothing
+    }
+
+    /// Starts the recording that [`Vm::next`] asked for; false if it asked for none.
+    pub fn start_side(&mut self, base: *const u8) -> bool {
+        let Some((number, exit, _)) = self.last_exit.take() else { return false };
+        let Some(Some(trace)) = self.traces.get(number as usize) else { return false };
+        if self.recorder.is_some() {
+            return false;
+        }
+        self.totals.recordings += 1;
+        let mut recorder =
+            Recorder::new(trace.tree.key, base, self.limits(), Start::Side { trace: number, exit });
+        trace.inherit(exit, &mut recorder, &self.schema);
+        self.recorder = Some(recorder);
+        true
+    }
+
+    /// Whether the loop `key` has code.
+    pub fn has_loop(&self, key: Key) -> bool {
+        self.locations.get(&key).is_some_and(|location| !location.entries.is_empty())
+    }
+
+    /// An attempt at an exit failed: the next one comes after twice as many exits.
+    pub(crate) fn give_up_side(&mut self, number: u32, exit: u32, reason: &AbortReason, sentence: &str) {
+        let kind = format!("side trace: {reason}");
+        *self.totals.aborts.entry(kind).or_default() += 1;
+        self.log.entry(
+            crate::log::Stage::Abort,
+            &format!("abort side trace of trace {number} exit {exit}: {reason}: {sentence}"),
+            String::new,
+        );
+        let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
+        let doublings = match trace.tree.sides.get(&exit) {
+            Some(&Side::Failed { doublings, .. }) => (doublings + 1).min(MAX_DOUBLINGS),
+            _ => 1,
+        };
+        let wait = u64::from(self.config.side_threshold.max(8)) << doublings;
+        let at = match doublings {
+            MAX_DOUBLINGS => u64::MAX,
+            _ => trace.exit_counts[exit as usize] + wait,
+        };
+        trace.tree.sides.insert(exit, Side::Failed { doublings, at });
+    }
+
+    /// A side trace is compiled: from now on it runs behind its exit.
+    pub(crate) fn attach_side(&mut self, parent: u32, exit: u32, number: u32) {
+        let code = self.traces[number as usize].as_ref().map(|side| side.code.address() as u64);
+        let Some(Some(trace)) = self.traces.get_mut(parent as usize) else { return };
+        trace.tree.sides.insert(exit, Side::Compiled(number));
+        let (root, is_plain) = (trace.tree.root, trace.is_plain(exit));
+        if let (Some(code), true) = (code, is_plain) {
+            trace.links[exit as usize] = code;
+        }
+        self.leads_to(parent, number);
+        if let Some(Some(root)) = self.traces.get_mut(root as usize) {
+            root.tree.count += 1;
+        }
+    }
+
+    /// Links the end of a side trace to the code of a loop whose types the slots have now.
+    ///
+    /// # Safety
+    /// `base` points to the slots of the frame that the loop runs in.
+    pub(crate) unsafe fn link_finish(&mut self, side: u32, key: Key, base: *const u8) {
+        let Some(location) = self.locations.get(&key) else { return };
+        let fits = |&&number: &&u32| {
+            let Some(trace) = &self.traces[number as usize] else { return false };
+            // SAFETY: passed on from the caller.
+            unsafe { tags_match(&trace.entry, base, &self.schema) }
+        };
+        let Some(&target) = location.entries.iter().find(fits) else { return };
+        let code = self.traces[target as usize].as_ref().map(|trace| trace.code.address() as u64);
+        let Some(Some(trace)) = self.traces.get_mut(side as usize) else { return };
+        if let (Some(code), Some(last)) = (code, trace.links.last_mut()) {
+            *last = code;
+            self.leads_to(side, target);
+        }
+    }
+
+    /// The program may come from one trace to another without the host: whoever enters the first must hold what the exits of the
+    /// second need.
+    fn leads_to(&mut self, from: u32, to: u32) {
+        let Some(Some(target)) = self.traces.get_mut(to as usize) else { return };
+        target.tree.from.push(from);
+        let mut todo = vec![(from, target.reach.clone())];
+        while let Some((number, reach)) = todo.pop() {
+            let Some(Some(trace)) = self.traces.get_mut(number as usize) else { continue };
+            if trace.reach.absorb(&reach) {
+                todo.extend(trace.tree.from.iter().map(|&from| (from, trace.reach.clone())));
+            }
+        }
+    }
+
+    /// Frees a trace's code, which must not run any more, and takes back the links to it.
+    pub(crate) fn free_trace(&mut self, number: u32) {
+        let Some(gone) = self.traces.get_mut(number as usize).and_then(Option::take) else { return };
+        let Backend::Ready(ready) = &mut self.backend else { return };
+        ready.arena.free(TreeId(number));
+        let Some(glue) = ready.glue else { return };
+        for &from in &gone.tree.from {
+            let Some(Some(trace)) = self.traces.get_mut(from as usize) else { continue };
+            for link in trace.links.iter_mut().filter(|link| **link == gone.code.address() as u64) {
+                *link = glue.leave();
+            }
+        }
+    }
+
+    /// A trace and all side traces that hang on it, outermost first.
+    pub(crate) fn tree_of(&self, root: u32) -> Vec<u32> {
+        let mut tree = vec![root];
+        let mut next = 0;
+        while let Some(&number) = tree.get(next) {
+            next += 1;
+            let Some(Some(trace)) = self.traces.get(number as usize) else { continue };
+            tree.extend(trace.tree.sides.values().filter_map(|side| match *side {
+                Side::Compiled(side) => Some(side),
+                Side::Failed { .. } => None,
+            }));
+        }
+        tree
+    }
+}
+
+impl TraceData {
+    /// Whether an exit leaves nothing behind but values: neither virtual objects nor stores that wait.
+    fn is_plain(&self, exit: u32) -> bool {
+        let Ok(state) = self.resume.state(exit as usize) else { return false };
+        state.virtuals().next().is_none() && state.pending().next().is_none()
+    }
+
+    /// A recording begins at a plain exit: it knows the slots' values from the exit buffer. At other exits it finds them in
+    /// the host's frames, where they have just been restored.
+    fn inherit(&self, exit: u32, recorder: &mut Recorder, schema: &Schema) {
+        let Ok(state) = self.resume.state(exit as usize) else { return };
+        if !self.is_plain(exit) {
+            return;
+        }
+        for (depth, frame) in state.frames().enumerate() {
+            for slot in frame.slots {
+                let source = match slot.source {
+                    ResumeSource::Nothing => Inherited::Nothing,
+                    ResumeSource::Buffer(cell) => Inherited::Cell(cell),
+                    ResumeSource::Constant(index) => Inherited::Bits(self.pool[index as usize]),
+                    ResumeSource::Virtual(_) => return,
+                };
+                recorder.inherit(frame.base + slot.slot, depth > 0, slot.tag, source, schema);
+            }
+        }
+    }
+}

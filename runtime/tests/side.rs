@@ -1,0 +1,308 @@
+//! Side traces, one rule each: when they are recorded, what they begin with, where they lead, what is left of them.
+
+mod support;
+
+use support::*;
+use tracelift_core::{ExitKind, Op, Value};
+use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config};
+
+/// The loop's head.
+const HEAD: usize = 1;
+const ALL: u8 = 0b1111;
+
+/// Whether i, in slot 1, is even, as the guard of the instruction at word 1 wants it.
+fn guard_parity(tape: &mut Tape<'_>, even: bool) {
+    tape.at(1, ALL);
+    let i = tape.int(1);
+    let (one, zero) = (tape.constant(1), tape.constant(0));
+    let bit = tape.op2(Op::IntAnd, i, one);
+    let condition = tape.op2(if even { Op::IntEq } else { Op::IntNe }, bit, zero);
+    tape.guard(condition, ExitKind::Guard);
+}
+
+/// `while i < n: if i even then s = s + i else t = t + 3; i = i + 1` with s, i, n, t in slots 0 to 3: an even i.
+fn even(tape: &mut Tape<'_>) {
+    tape.while_less(0, ALL, 1, 2);
+    guard_parity(tape, true);
+    tape.at(2, ALL);
+    let (s, i) = (tape.int(0), tape.int(1));
+    let s = tape.op2(Op::IntAdd, s, i);
+    tape.write_int(0, s);
+    tape.add(4, ALL, 1, 1);
+}
+
+/// The same from the guard on, for an odd i.
+fn odd(tape: &mut Tape<'_>) {
+    guard_parity(tape, false);
+    tape.add(3, ALL, 3, 3);
+    tape.add(4, ALL, 1, 1);
+    tape.recorder.back_edge();
+    tape.at(0, ALL);
+}
+
+/// What the program does from any state.
+fn expected([mut s, mut i, n, mut t]: [i64; 4]) -> [i64; 4] {
+    while i < n {
+        if i % 2 == 0 {
+            s += i;
+        } else {
+            t += 3;
+        }
+        i += 1;
+    }
+    [s, i, n, t]
+}
+
+fn state(host: &Host) -> [i64; 4] {
+    [0, 1, 2, 3].map(|slot| host.frame[slot].payload as i64)
+}
+
+fn set(host: &mut Host, values: [i64; 4]) {
+    host.frame[..4].copy_from_slice(&values.map(int));
+}
+
+/// A host whose loop is compiled for even numbers.
+fn halved(config: Config) -> Host {
+    let mut host = Host::new(Config { threshold: 1, side_threshold: 3, ..config });
+    set(&mut host, [0, 0, 100, 0]);
+    assert!(matches!(host.back_edge(HEAD), Action::Record));
+    assert!(matches!(host.record(HEAD, even), CloseOutcome::Compiled(0)));
+    host
+}
+
+/// What the host is told to do behind the last exit.
+fn next(host: &mut Host) -> Action {
+    let base = host.base();
+    // SAFETY: the last exit was from code that ran in this frame.
+    unsafe { host.vm.next(base) }
+}
+
+/// Leaves by the guard on parity as often as it takes, and records what is behind it.
+fn record_side(host: &mut Host, iteration: impl FnOnce(&mut Tape<'_>)) -> CloseOutcome {
+    for time in 1.. {
+        set(host, [0, 0, 100, 0]);
+        assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
+        match next(host) {
+            Action::Record => break,
+            action => assert!(matches!(action, Action::Nothing) && time < 1000),
+        }
+    }
+    let base = host.base();
+    assert!(host.vm.start_side(base));
+    host.go_on(iteration);
+    host.vm.link_recording(HEAD)
+}
+
+/// A host whose loop never leaves compiled code in between.
+fn whole(config: Config) -> Host {
+    let mut host = halved(config);
+    assert!(matches!(record_side(&mut host, odd), CloseOutcome::Compiled(1)));
+    host
+}
+
+#[test]
+fn a_side_trace_is_recorded_at_the_threshold_and_linked() {
+    let mut host = halved(Config::default());
+    for count in 1..=3 {
+        set(&mut host, [0, 0, 100, 0]);
+        assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
+        assert_eq!(matches!(next(&mut host), Action::Record), count == 3, "exit {count}");
+    }
+    let base = host.base();
+    assert!(host.vm.start_side(base));
+    host.go_on(odd);
+    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(1)));
+    for start in [[0, 0, 100, 0], [5, 2, 4, -1], [5, 4, 4, -1], [1, 2, 3, 4], [0, -8, 9, 9]] {
+        set(&mut host, start);
+        assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)), "{start:?}");
+        assert_eq!(state(&host), expected(start));
+    }
+    let stats = host.vm.stats();
+    assert_eq!((stats.side_traces, stats.traces[1].entries), (1, 0), "only other code has entered it");
+}
+
+#[test]
+fn an_exit_takes_no_side_trace_before_the_host_has_asked() {
+    let mut host = halved(Config::default());
+    let base = host.base();
+    assert!(!host.vm.start_side(base));
+    assert!(matches!(next(&mut host), Action::Nothing));
+    set(&mut host, [0, 0, 0, 0]);
+    assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
+    assert!(matches!(next(&mut host), Action::Nothing), "one exit is not often");
+    assert!(matches!(next(&mut host), Action::Nothing), "an exit is asked about once");
+}
+
+#[test]
+fn every_guard_can_fail_on_the_way() {
+    let counting = whole(Config { count_guards: true, ..Config::default() });
+    let before = counting.vm.guards_executed().expect("they are counted");
+    let start = [7, 0, 12, 1];
+    let mut runs = 0;
+    for force in before + 1.. {
+        let mut host = whole(Config { force_exit: Some(force), ..Config::default() });
+        set(&mut host, start);
+        let mut left = host.run(HEAD);
+        // The interpreter goes on from wherever the exit is, to the loop's head, and enters again.
+        let mut steps = 0;
+        while state(&host)[1] < 12 {
+            let Some((_, word)) = left else { panic!("the entry was refused") };
+            interpret(&mut host, word);
+            steps += 1;
+            assert!(steps < 20);
+            left = host.run(HEAD);
+        }
+        assert_eq!(state(&host), expected(start), "forced guard {force}");
+        runs += 1;
+        if host.vm.guards_executed() < Some(force) {
+            break;
+        }
+    }
+    assert!(runs > 20, "{runs} guards");
+}
+
+/// The interpreter, from a word to the next back edge or the loop's end.
+fn interpret(host: &mut Host, mut word: u64) {
+    let [mut s, mut i, n, mut t] = state(host);
+    loop {
+        word = match word {
+            0 if i < n => 1,
+            0 => break,
+            1 if i % 2 == 0 => 2,
+            1 => 3,
+            2 => {
+                s += i;
+                4
+            }
+            3 => {
+                t += 3;
+                4
+            }
+            _ => {
+                i += 1;
+                break;
+            }
+        }
+    }
+    set(host, [s, i, n, t]);
+}
+
+#[test]
+fn another_type_at_the_exit_is_the_parents_exit() {
+    let mut host = whole(Config::default());
+    set(&mut host, [0, 0, 100, 0]);
+    // The side trace reads slot 3, which the loop does not know.
+    host.frame[3] = float(0.5);
+    assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
+    assert_eq!((host.frame[1], host.frame[3]), (int(1), float(0.5)));
+    assert!(matches!(next(&mut host), Action::Nothing));
+}
+
+#[test]
+fn another_type_at_the_loop_is_the_end_of_the_side_trace() {
+    let mut host = halved(Config::default());
+    let outcome = record_side(&mut host, |tape| {
+        guard_parity(tape, false);
+        tape.at(3, ALL);
+        let nil = tape.ids.nil;
+        tape.write(0, nil, None);
+        tape.add(4, ALL, 1, 1);
+        tape.at(0, ALL);
+    });
+    assert!(matches!(outcome, CloseOutcome::Compiled(1)));
+    set(&mut host, [0, 0, 100, 5]);
+    assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 0)));
+    assert_eq!((host.frame[0].tag, host.frame[1], host.frame[3]), (NIL, int(2), int(5)));
+    assert!(matches!(next(&mut host), Action::Nothing));
+}
+
+#[test]
+fn failed_attempts_come_less_and_less_often() {
+    let mut host = halved(Config::default());
+    let mut attempts = Vec::new();
+    for exit in 1..=300 {
+        set(&mut host, [0, 0, 100, 0]);
+        assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
+        if let Action::Record = next(&mut host) {
+            let base = host.base();
+            assert!(host.vm.start_side(base));
+            host.vm.abort_recording(AbortReason::Host("a whim".into()));
+            attempts.push(exit);
+        }
+    }
+    assert_eq!(attempts, [3, 19, 51, 115, 243]);
+    assert_eq!(host.vm.stats().aborts.values().sum::<u64>(), 5);
+    assert!(matches!(record_side(&mut host, odd), CloseOutcome::Compiled(1)), "no exit is given up for good");
+}
+
+#[test]
+fn a_loop_has_no_more_side_traces_than_allowed() {
+    let mut host = halved(Config { max_sides: 0, ..Config::default() });
+    for _ in 0..50 {
+        set(&mut host, [0, 0, 100, 0]);
+        assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
+        assert!(matches!(next(&mut host), Action::Nothing));
+    }
+}
+
+#[test]
+fn iterations_of_side_traces_are_counted() {
+    let mut host = whole(Config { count_iterations: true, ..Config::default() });
+    let before = host.vm.stats().compiled_iterations.expect("they are counted");
+    set(&mut host, [0, 0, 100, 0]);
+    assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
+    assert_eq!(host.vm.stats().compiled_iterations.expect("they are counted") - before, 100);
+}
+
+#[test]
+fn a_freed_loop_takes_its_side_traces_along() {
+    let mut host = whole(Config::default());
+    host.vm.forget(HEAD, HEAD + 1);
+    assert!(host.vm.stats().traces.is_empty());
+    set(&mut host, [0, 0, 100, 0]);
+    assert!(host.run(HEAD).is_none());
+}
+
+/// A second loop, `while true: i = i + 1; leave unless i < n`, whose way on leads to the first.
+#[test]
+fn links_to_freed_code_are_taken_back() {
+    const OTHER: usize = 2;
+    let mut host = whole(Config::default());
+    set(&mut host, [0, 0, 100, 0]);
+    assert!(matches!(host.back_edge(OTHER), Action::Record));
+    let outcome = host.record(OTHER, |tape| {
+        tape.at(10, ALL);
+        let (i, n): (Value, Value) = (tape.int(1), tape.int(2));
+        let less = tape.op2(Op::IntLt, i, n);
+        tape.guard(less, ExitKind::LoopEnd);
+        tape.add(11, ALL, 1, 1);
+    });
+    assert!(matches!(outcome, CloseOutcome::Compiled(2)));
+    for _ in 0..3 {
+        set(&mut host, [0, 0, 10, 0]);
+        assert_eq!(host.run(OTHER), Some((ExitKind::LoopEnd, 10)));
+        if let Action::Record = next(&mut host) {
+            let base = host.base();
+            assert!(host.vm.start_side(base));
+            // Behind the loop's end: i starts again.
+            host.go_on(|tape| {
+                tape.at(10, ALL);
+                let (i, n) = (tape.int(1), tape.int(2));
+                let less = tape.op2(Op::IntGe, i, n);
+                tape.guard(less, ExitKind::Guard);
+                tape.at(12, ALL);
+                let zero = tape.constant(0);
+                tape.write_int(1, zero);
+                tape.at(0, ALL);
+            });
+            assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(3)));
+        }
+    }
+    set(&mut host, [0, 0, 10, 0]);
+    assert_eq!(host.run(OTHER), Some((ExitKind::LoopEnd, 0)), "through both loops");
+    assert_eq!(state(&host), expected([0, 0, 10, 0]));
+    host.vm.forget(HEAD, HEAD + 1);
+    set(&mut host, [0, 0, 10, 0]);
+    assert_eq!(host.run(OTHER), Some((ExitKind::Finish, 0)), "the first loop's code is gone");
+    assert_eq!(state(&host), [0, 0, 10, 0]);
+}
