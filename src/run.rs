@@ -29,6 +29,10 @@ pub struct RunArgs {
     /// Test aid: make the Nth guard execution fail.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     force_exit: Option<u64>,
+    /// Test aid: start recordings at random back edges, as many apart as the threshold says in the mean, and throw a
+    /// third of them away. The program does not notice; the statistics do.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    start_seed: Option<u64>,
     /// Print statistics to standard error at the end.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     stats: Option<Form>,
@@ -95,6 +99,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         code_bytes: args.code_limit.map_or(0, |kib| kib.saturating_mul(1024)),
         side_threshold: args.side_threshold.unwrap_or(0),
         force_exit: args.force_exit.unwrap_or(0),
+        start_seed: args.start_seed.unwrap_or(0),
         passes: args.opt.clone().unwrap_or_default(),
         log: args.log.clone().unwrap_or_default(),
         log_file: args.log_file.clone(),

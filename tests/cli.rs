@@ -52,6 +52,7 @@ fn bad_input_is_one_line() {
     refuses(&["run", "--threshold=many", program], "many");
     refuses(&["run", "--threshold=99999999999", program], "99999999999");
     refuses(&["run", "--force-exit=0", program], "--force-exit");
+    refuses(&["run", "--start-seed=0", program], "--start-seed");
     refuses(&["run", "--jit=maybe", program], "maybe");
     refuses(&["run", "--stats=xml", program], "xml");
     refuses(&["run", "--log=recrod", program], "'recrod'");

@@ -3,11 +3,11 @@
 //! Problem: what a compiled loop gets wrong shows only where it is left, and most guards of a program never fail by
 //! themselves. Design: each program of `tests/lua` runs with the JIT off, at the default threshold, at threshold 1,
 //! at thresholds taken at random, with each optimizer pass off, with each collector of [`COLLECTORS`] (one of which
-//! collects everything at each allocation), and once for each guard execution with that guard forced to fail
-//! (`--force-exit=N`). The same is done, more sparsely, with programs that `tests/lua/generate.lua` writes.
+//! collects everything at each allocation), with recordings that start at random back edges, a third of which is thrown
+//! away (`--start-seed=N`), and once for each guard execution with that guard forced to fail (`--force-exit=N`). The same is done, more sparsely, with programs that `tests/lua/generate.lua` writes.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 100 of each program, then 60 at random) and
-//! makes more programs; `TRACELIFT_PROGRAMS` is how many are made, `TRACELIFT_FIRST_SEED` the seed of the first one;
+//! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 100 of each program, then 60 at random), takes
+//! more seeds for random starts (16 for each program) and makes more programs; `TRACELIFT_PROGRAMS` is how many are made, `TRACELIFT_FIRST_SEED` the seed of the first one;
 //! `TRACELIFT_ONLY` keeps the programs of the corpus whose names contain it.
 //!
 //! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two collectors. A
@@ -44,6 +44,8 @@ struct Effort {
     in_turn: u64,
     /// Guard executions forced at random behind those.
     at_random: u64,
+    /// Seeds for each program with which recordings start at random.
+    seeds: u64,
     /// Programs made.
     programs: u64,
 }
@@ -55,8 +57,8 @@ fn number(name: &str) -> Option<u64> {
 
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
-        Ok("full") => Effort { in_turn: 100, at_random: 60, programs: 1000 },
-        _ => Effort { in_turn: 40, at_random: 20, programs: 200 },
+        Ok("full") => Effort { in_turn: 100, at_random: 60, seeds: 16, programs: 1000 },
+        _ => Effort { in_turn: 40, at_random: 20, seeds: 4, programs: 200 },
     };
     effort.programs = number("TRACELIFT_PROGRAMS").unwrap_or(effort.programs);
     effort
@@ -306,6 +308,21 @@ fn check_collectors(case: &mut Case, random: &mut Random) -> Result<(), Failure>
     Ok(())
 }
 
+/// Recordings start at random and are thrown away at random: neither may be seen, nor in which iteration a loop was recorded.
+fn check_starts(
+    case: &mut Case,
+    seed: u64,
+    collector: &'static Collector,
+    random: &mut Random,
+) -> Result<(), Failure> {
+    let threshold = format!("--threshold={}", 1 + random.below(12));
+    let start = format!("--start-seed={seed}");
+    case.check_under(collector, &[&threshold, &start, "--verify"])?;
+    // Among the first guards: a loop that starts late runs through few of them.
+    let force = format!("--force-exit={}", 1 + random.below(60));
+    case.check_under(collector, &[&threshold, &start, &force]).map(|_| ())
+}
+
 /// Every way in turn, for a program of the corpus.
 fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
@@ -320,6 +337,10 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
         case.check(&["--threshold=1", "--verify", &pass])?;
     }
     check_collectors(case, &mut random)?;
+    for seed in 1..=effort.seeds {
+        let collector = if seed % 4 == 0 { &COLLECTORS[0] } else { &USUAL };
+        check_starts(case, seed, collector, &mut random)?;
+    }
     let guards = case.guards()?;
     for guard in 1..=guards.min(effort.in_turn) {
         case.check_forced(guard)?;
@@ -344,6 +365,7 @@ fn check_sparsely(case: &mut Case, seed: u64) -> Result<(), Failure> {
     case.check(&["--threshold=1", "--verify", pass])?;
     let collector = &COLLECTORS[random.below(COLLECTORS.len() as u64) as usize];
     case.check_under(collector, &[&format!("--threshold={}", 1 + random.below(5))])?;
+    check_starts(case, seed.max(1), &USUAL, &mut random)?;
     for _ in 0..guards.min(2) {
         case.check_forced(1 + random.below(guards))?;
     }

@@ -94,6 +94,8 @@ typedef struct tl_config {
   const char *passes;       /* optimizer passes switched, "-fold,-guards"; NULL: all on */
   const char *log;          /* stages to log: "record,opt,resume,clif,asm,exit,abort,all", or NULL */
   const char *log_file;     /* where the log goes; NULL: standard error */
+  uint64_t start_seed;      /* test aid: recordings start at random, `threshold` apart in the mean, and a third is thrown
+                               away; 0: none of that */
 } tl_config;
 
 #define TL_FLAG_OFF 1u              /* never record: counters are set out of reach */

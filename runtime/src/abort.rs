@@ -43,6 +43,8 @@ define_reasons! {
     CodeMemoryFull = "code memory full";
     /// A function called by the trace has no known address.
     UnknownFunction = "function without address";
+    /// Thrown away at random, as `Config::start_seed` asks for.
+    Discarded = "discarded by the test aid";
     /// The host gave the recording up without a reason.
     Abandoned = "abandoned";
     /// The host broke a rule of the recording interface.

@@ -34,6 +34,8 @@ pub struct Config {
     pub verify: bool,
     /// Test aid: the Nth guard execution (from 1) fails.
     pub force_exit: Option<u64>,
+    /// Test aid: recordings start at random, the threshold apart in the mean, and a third of them is thrown away.
+    pub start_seed: Option<u64>,
     /// Compiled code counts the guards that it executes.
     pub count_guards: bool,
     /// Compiled loops count their iterations.
@@ -66,6 +68,7 @@ impl Default for Config {
             opt: tracelift_opt::Config::new(),
             verify: false,
             force_exit: None,
+            start_seed: None,
             count_guards: false,
             count_iterations: false,
             refuse_executable_memory: false,

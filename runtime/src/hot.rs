@@ -11,6 +11,7 @@ use tracelift_core::Schema;
 use crate::abort::AbortReason;
 use crate::location::Key;
 use crate::recorder::{Limits, Recorder, Start};
+use crate::starts::Starts;
 use crate::vm::{Backend, Vm};
 
 /// The host's counters and what the VM last set them to.
@@ -115,7 +116,11 @@ impl Vm {
         self.events += 1;
         let ticks = u64::from(self.counters.set_to[index]);
         self.counters.spent += ticks;
-        self.locations.entry(key).or_default().counter = Some(index);
+        let location = self.locations.entry(key).or_default();
+        location.counter = Some(index);
+        if location.drawn.is_none() {
+            location.drawn = self.starts.as_mut().map(Starts::heat);
+        }
         let action = if self.config.enabled && self.recorder.is_none() {
             // SAFETY: passed on from the caller.
             unsafe { self.decide(key, ticks, base) }
@@ -196,15 +201,17 @@ impl Vm {
             return false;
         }
         self.totals.recordings += 1;
-        self.recorder = Some(Recorder::new(key, base, self.limits(), Start::Loop { retries }));
+        let limits = self.limits();
+        self.recorder = Some(Recorder::new(key, base, limits, Start::Loop { retries }));
         true
     }
 
-    pub(crate) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&mut self) -> Limits {
         Limits {
             ops: self.config.max_ops,
             snapshots: self.config.max_snapshots,
             frames: self.config.max_frames,
+            discard_at: self.starts.as_mut().and_then(Starts::discard_at),
         }
     }
 

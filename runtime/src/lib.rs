@@ -17,6 +17,7 @@ pub mod recorder;
 pub mod reserve;
 mod side;
 mod slots;
+mod starts;
 pub mod stats;
 pub mod vm;
 

@@ -30,6 +30,8 @@ pub struct Location {
     /// Extra heat that the next attempt needs, as of the event number `penalized_at`.
     penalty: u64,
     penalized_at: u64,
+    /// The heat that the next attempt needs, whatever the threshold and the penalty: see [`crate::starts`].
+    pub(crate) drawn: Option<u64>,
     /// Index of the host's counter that it uses, known since it was hot for the first time.
     pub counter: Option<usize>,
     /// Compiled entries: trace numbers.
@@ -45,6 +47,9 @@ pub struct Location {
 impl Location {
     /// The heat at which the location is recorded, `now` being the number of slow-path events so far.
     pub fn needed(&self, threshold: u32, now: u64) -> u64 {
+        if let Some(drawn) = self.drawn {
+            return drawn;
+        }
         let halvings = ((now - self.penalized_at) / PENALTY_HALF_LIFE).min(63);
         u64::from(threshold) + (self.penalty >> halvings)
     }
@@ -55,6 +60,7 @@ impl Location {
         let current = self.penalty >> halvings;
         self.penalty = (current * 2).clamp(u64::from(threshold).max(8), MAX_PENALTY);
         self.penalized_at = now;
+        self.drawn = None;
         self.heat = 0;
         self.misses = 0;
         self.aborts += 1;
@@ -64,6 +70,7 @@ impl Location {
     /// An attempt succeeded: the penalty is forgotten.
     pub fn compiled(&mut self, trace: u32) {
         self.entries.push(trace);
+        self.drawn = None;
         self.heat = 0;
         self.misses = 0;
         self.penalty = 0;

@@ -35,6 +35,8 @@ pub struct Limits {
     pub snapshots: usize,
     /// Host frames, the outermost included.
     pub frames: usize,
+    /// Test aid: the recording is thrown away at this operation, or at its close if it has fewer.
+    pub discard_at: Option<usize>,
 }
 
 /// A set of small slot numbers, as a bit map.
@@ -463,6 +465,10 @@ impl Recorder {
             self.fail(AbortReason::TooManyOps, "the trace has too many operations");
             return None;
         }
+        if self.limits.discard_at.is_some_and(|at| self.trace.insts.len() > at) {
+            self.fail(AbortReason::Discarded, "in its midst");
+            return None;
+        }
         inst.depth = (self.depth() + self.inlined).min(255) as u8;
         if op.is_guard() {
             inst.snap = Some(self.snapshot()?);
@@ -510,6 +516,9 @@ impl Recorder {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
+        if self.limits.discard_at.is_some() {
+            return Err((AbortReason::Discarded, "at its close".into()));
+        }
         if self.frames.len() != 1 {
             return Err((AbortReason::Misuse, "the loop closed inside a called frame".into()));
         }
@@ -554,6 +563,9 @@ impl Recorder {
         let snapshot = self.snapshot();
         if let Some(failure) = self.failure {
             return Err(failure);
+        }
+        if self.limits.discard_at.is_some() {
+            return Err((AbortReason::Discarded, "at its end".into()));
         }
         // What the slots hold goes on to other code: objects among it have to be real.
         let frames = snapshot.map(|snapshot| &self.trace.snapshots[snapshot.index()].frames);

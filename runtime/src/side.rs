@@ -168,13 +168,14 @@ impl Vm {
     /// Starts the recording that [`Vm::next`] asked for; false if it asked for none.
     pub fn start_side(&mut self, base: *const u8) -> bool {
         let Some((number, exit, _)) = self.last_exit.take() else { return false };
-        let Some(Some(trace)) = self.traces.get(number as usize) else { return false };
         if self.recorder.is_some() {
             return false;
         }
+        let limits = self.limits();
+        let Some(Some(trace)) = self.traces.get(number as usize) else { return false };
         self.totals.recordings += 1;
-        let mut recorder =
-            Recorder::new(trace.tree.key, base, self.limits(), Start::Side { trace: number, exit });
+        let start = Start::Side { trace: number, exit };
+        let mut recorder = Recorder::new(trace.tree.key, base, limits, start);
         trace.inherit(exit, &mut recorder, &self.schema);
         self.recorder = Some(recorder);
         true
@@ -200,8 +201,9 @@ impl Vm {
             _ => 1,
         };
         let wait = u64::from(self.config.side_threshold.max(8)) << doublings;
-        let at = match doublings {
-            MAX_DOUBLINGS => u64::MAX,
+        let at = match (doublings, &mut self.starts) {
+            (_, Some(starts)) => trace.exit_counts[exit as usize] + starts.heat(),
+            (MAX_DOUBLINGS, None) => u64::MAX,
             _ => trace.exit_counts[exit as usize] + wait,
         };
         trace.tree.sides.insert(exit, Side::Failed { doublings, at });

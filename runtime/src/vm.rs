@@ -26,6 +26,7 @@ use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::reserve::{Need, ReserveFn, Reserves};
 use crate::side::{Reach, Tree};
+use crate::starts::Starts;
 use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
 
 /// Cells of the exit buffer: the most live values that an exit can have.
@@ -120,6 +121,8 @@ pub struct Vm {
     pub(crate) cells: SharedCells,
     pub(crate) log: Log,
     pub(crate) events: u64,
+    /// Where recordings start, if not at the threshold.
+    pub(crate) starts: Option<Starts>,
     pub(crate) totals: Totals,
     pub(crate) exit_state: crate::exit::ExitState,
     /// The trace whose code the host was told to run last.
@@ -161,10 +164,16 @@ impl Vm {
         let counting = config.force_exit.is_some() || config.count_guards;
         // A cell at its highest value forces nothing for longer than any program runs, and counts all the same.
         let force = if counting { config.force_exit.filter(|&n| n > 0).unwrap_or(u64::MAX) } else { 0 };
+        let initial = match config.start_seed {
+            _ if !config.enabled => u32::MAX,
+            // Counters are shared by address: at its first back edge each loop draws for itself.
+            Some(_) => 1,
+            None => config.threshold.max(1),
+        };
         Ok(Vm {
             schema: Schema::new(),
             backend: make_backend(&config),
-            counters: Counters::new(if config.enabled { config.threshold.max(1) } else { u32::MAX }),
+            counters: Counters::new(initial),
             locations: FxHashMap::default(),
             traces: Vec::new(),
             recorder: None,
@@ -175,6 +184,7 @@ impl Vm {
             },
             log,
             events: 0,
+            starts: config.start_seed.map(|seed| Starts::new(seed, config.threshold)),
             totals: Totals::default(),
             exit_state: crate::exit::ExitState::default(),
             last_run: None,

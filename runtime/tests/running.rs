@@ -339,3 +339,67 @@ fn statistics_add_up_and_are_null_when_not_kept() {
     assert_eq!((uncounted.compiled_iterations, uncounted.guards_executed), (None, None));
     assert!(serde_json::to_string(&uncounted).unwrap().contains("\"compiled_iterations\":null"));
 }
+
+/// What 400 back edges of two loops lead to, one letter each: recorded and compiled `c`, given up by the host `a`, thrown away
+/// by the seed `d`; running code `r`; nothing `.`. Recordings of the first loop always fail.
+fn what_happens(seed: u64, keys: [usize; 2]) -> String {
+    let mut host = Host::new(Config { threshold: 4, start_seed: Some(seed), ..Config::default() });
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
+    let mut letters = String::new();
+    for n in 0..400 {
+        let key = keys[n / 5 % 2];
+        let letter = match host.back_edge(key) {
+            Action::Nothing => '.',
+            Action::Run { .. } => 'r',
+            Action::Record => {
+                host.begin(key, |tape| {
+                    tape.at(0, 0b111);
+                    let mut value = tape.int(1);
+                    for factor in 1..50 {
+                        let factor = tape.constant(factor);
+                        let Some(sum) = tape.op(Op::IntMul, &[value, factor]) else { return };
+                        value = sum;
+                    }
+                    tape.write_int(1, value);
+                });
+                let failed = host.vm.recorder().is_some_and(|(recorder, _)| recorder.failure().is_some());
+                if key == keys[0] && !failed {
+                    host.vm.abort_recording(AbortReason::Abandoned);
+                    'a'
+                } else {
+                    match host.vm.close_recording() {
+                        CloseOutcome::Compiled(_) => 'c',
+                        CloseOutcome::Aborted(AbortReason::Discarded, _) => 'd',
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        };
+        letters.push(letter);
+    }
+    let stats = host.vm.stats();
+    let count = |letter: char| letters.matches(letter).count() as u64;
+    assert_eq!(stats.recordings, count('a') + count('c') + count('d'));
+    let aborts = |reason: AbortReason| stats.aborts.get(reason.name()).copied().unwrap_or(0);
+    assert_eq!((aborts(AbortReason::Abandoned), aborts(AbortReason::Discarded)), (count('a'), count('d')));
+    // Running code was offered, but not run: all back edges are the interpreter's.
+    assert_eq!(stats.interpreted_back_edges, 400);
+    letters
+}
+
+#[test]
+fn a_start_seed_starts_recordings_at_random_and_throws_some_away() {
+    let letters: Vec<String> = (1..=20).map(|seed| what_happens(seed, [2, 5])).collect();
+    for (seed, found) in (1..=20).zip(&letters) {
+        assert_eq!(*found, what_happens(seed, [2, 5]), "the same seed does the same");
+        assert_eq!(*found, what_happens(seed, [0x7100, 0x8451]), "wherever the loops lie");
+        // A recording that fails is not put off for longer and longer: 200 back edges, 4 for each on the average.
+        assert!(found.matches(['a', 'd']).count() > 25, "{found}");
+        assert_eq!(found.matches('c').count(), 1, "{found}");
+    }
+    let all = letters.concat();
+    assert!(all.contains("aa") && all.contains('d'));
+    let first: std::collections::BTreeSet<_> =
+        letters.iter().map(|found| found.find(['a', 'c', 'd'])).collect();
+    assert!(first.len() > 3, "recordings always start at {first:?}");
+}

@@ -11,7 +11,7 @@
 CHECK(TL_ABI_VERSION == 1);
 CHECK(TL_MAX_WORDS == 8);
 
-CHECK(sizeof(tl_config) == 72);
+CHECK(sizeof(tl_config) == 80);
 CHECK(offsetof(tl_config, abi) == 0);
 CHECK(offsetof(tl_config, threshold) == 4);
 CHECK(offsetof(tl_config, max_ops) == 8);
@@ -25,6 +25,7 @@ CHECK(offsetof(tl_config, force_exit) == 40);
 CHECK(offsetof(tl_config, passes) == 48);
 CHECK(offsetof(tl_config, log) == 56);
 CHECK(offsetof(tl_config, log_file) == 64);
+CHECK(offsetof(tl_config, start_seed) == 72);
 
 CHECK(sizeof(tl_element) == 32);
 CHECK(offsetof(tl_element, stride) == 0);
@@ -64,7 +65,7 @@ CHECK(TL_EXIT_FINISH == 4);
 CHECK(TL_EXIT_REFUSED == 5);
 
 int main(void) {
-  tl_config config = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL};
+  tl_config config = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0};
   config.abi = TL_ABI_VERSION;
   tl_vm *vm = tl_new(&config);
   if (!vm) return 1;

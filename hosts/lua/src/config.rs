@@ -61,6 +61,8 @@ pub struct LibraryConfig {
     pub code_bytes: u64,
     /// Test aid: this guard execution, counted from 1, fails.
     pub force_exit: u64,
+    /// Test aid: start of the random numbers that say where recordings start, and which are thrown away.
+    pub start_seed: u64,
     /// Optimizer passes to switch, as `-fold,-guards`.
     pub passes: String,
     /// Stages to log, as `record,exit`.
@@ -188,6 +190,7 @@ struct RawLibraryConfig {
     passes: *const c_char,
     log: *const c_char,
     log_file: *const c_char,
+    start_seed: u64,
 }
 
 /// A `tl_config` with the texts that it points to.
@@ -225,6 +228,7 @@ impl OwnedLibraryConfig {
             passes: or_null(&texts[0]),
             log: or_null(&texts[1]),
             log_file: or_null(&texts[2]),
+            start_seed: library.start_seed,
         };
         Ok(OwnedLibraryConfig { raw, _texts: texts })
     }

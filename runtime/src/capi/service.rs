@@ -40,6 +40,7 @@ pub struct TlConfig {
     passes: *const c_char,
     log: *const c_char,
     log_file: *const c_char,
+    start_seed: u64,
 }
 
 /// `tl_run`.
@@ -67,13 +68,14 @@ pub struct TlExitInfo {
 
 // Both sides of the border agree; tests/capi/header.c has the other side of this.
 const _: () = {
-    assert!(size_of::<TlConfig>() == 72 && offset_of!(TlConfig, abi) == 0);
+    assert!(size_of::<TlConfig>() == 80 && offset_of!(TlConfig, abi) == 0);
     assert!(offset_of!(TlConfig, threshold) == 4 && offset_of!(TlConfig, max_ops) == 8);
     assert!(offset_of!(TlConfig, max_snapshots) == 12 && offset_of!(TlConfig, max_frames) == 16);
     assert!(offset_of!(TlConfig, flags) == 20 && offset_of!(TlConfig, side_threshold) == 24);
     assert!(offset_of!(TlConfig, max_sides) == 28 && offset_of!(TlConfig, code_bytes) == 32);
     assert!(offset_of!(TlConfig, force_exit) == 40 && offset_of!(TlConfig, passes) == 48);
     assert!(offset_of!(TlConfig, log) == 56 && offset_of!(TlConfig, log_file) == 64);
+    assert!(offset_of!(TlConfig, start_seed) == 72);
     assert!(size_of::<TlRun>() == 24 && offset_of!(TlRun, enter) == 0 && offset_of!(TlRun, code) == 8);
     assert!(offset_of!(TlRun, stack_slots) == 16 && offset_of!(TlRun, frames) == 20);
     assert!(size_of::<ExitFrame>() == 72 && offset_of!(ExitFrame, base) == 0);
@@ -114,6 +116,7 @@ unsafe fn read_config(c: &TlConfig) -> Result<Config, String> {
         opt: tracelift_opt::Config::parse(passes).map_err(|error| error.to_string())?,
         verify: c.flags & FLAG_VERIFY != 0,
         force_exit: (c.force_exit != 0).then_some(c.force_exit),
+        start_seed: (c.start_seed != 0).then_some(c.start_seed),
         count_guards: c.flags & FLAG_COUNT_GUARDS != 0,
         count_iterations: c.flags & FLAG_COUNT_ITERATIONS != 0,
         refuse_executable_memory: c.flags & FLAG_NO_EXEC != 0,

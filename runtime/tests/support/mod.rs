@@ -132,7 +132,7 @@ impl Tape<'_> {
 }
 
 /// Limits of a recording on its own.
-pub const LIMITS: Limits = Limits { ops: 100, snapshots: 20, frames: 4 };
+pub const LIMITS: Limits = Limits { ops: 100, snapshots: 20, frames: 4, discard_at: None };
 
 /// A host.
 pub struct Host {
