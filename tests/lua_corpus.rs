@@ -3,17 +3,21 @@
 //! Problem: what a compiled loop gets wrong shows only where it is left, and most guards of a program never fail by
 //! themselves. Design: each program of `tests/lua` runs with the JIT off, at the default threshold, at threshold 1,
 //! at thresholds taken at random, with each optimizer pass off, with each collector of [`COLLECTORS`] (one of which
-//! collects everything at each allocation), with recordings that start at random back edges, a third of which is thrown
-//! away (`--start-seed=N`), and once for each guard execution with that guard forced to fail (`--force-exit=N`). The same is done, more sparsely, with programs that `tests/lua/generate.lua` writes.
+//! collects everything at each allocation), with recordings that start at random back edges, a third of which is
+//! thrown away (`--start-seed=N`), and once for each guard execution with that guard forced to fail
+//! (`--force-exit=N`). The same is done, more sparsely, with programs that `tests/lua/generate.lua` writes. What is never
+//! run proves nothing: all opcodes and all functions that are lowered must occur in the corpus, which
+//! `tests/lua/support/covered.lua` finds out in a run of each program by stock Lua.
 //!
 //! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 100 of each program, then 60 at random), takes
-//! more seeds for random starts (16 for each program) and makes more programs; `TRACELIFT_PROGRAMS` is how many are made, `TRACELIFT_FIRST_SEED` the seed of the first one;
-//! `TRACELIFT_ONLY` keeps the programs of the corpus whose names contain it.
+//! more seeds for random starts (16 for each program) and makes more programs; `TRACELIFT_PROGRAMS` is how many are
+//! made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the corpus whose
+//! names contain it.
 //!
 //! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two collectors. A
 //! failure names the command that shows it; programs that were made are kept then, and made smaller.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -252,14 +256,16 @@ impl Case {
     /// Whether the program fails in the way another one did. The guard to force is not the same then: all are tried.
     fn fails_likewise(&mut self, failure: &Failure) -> bool {
         let is_forced = |arg: &String| arg.starts_with("--force-exit=");
-        if !failure.args.iter().any(is_forced) {
-            let args: Vec<&str> = failure.args.iter().map(String::as_str).collect();
+        let args: Vec<&str> = failure.args.iter().filter(|arg| !is_forced(arg)).map(String::as_str).collect();
+        if args.len() == failure.args.len() {
             return self.check_under(failure.collector, &args).is_err();
         }
-        match self.guards() {
-            Ok(guards) => (1..=guards.min(400)).any(|guard| self.check_forced(guard).is_err()),
-            Err(_) => true,
-        }
+        let Ok(guards) = self.guards() else { return true };
+        (1..=guards.min(400)).any(|guard| {
+            let force = format!("--force-exit={guard}");
+            let args: Vec<&str> = args.iter().copied().chain([force.as_str()]).collect();
+            self.check_under(failure.collector, &args).is_err()
+        })
     }
 }
 
@@ -404,16 +410,129 @@ fn folder() -> PathBuf {
 /// The program that writes programs; it is no part of the corpus.
 const GENERATOR: &str = "generate.lua";
 
-#[test]
-fn corpus() {
-    let effort = effort();
+/// The corpus.
+fn programs() -> Vec<PathBuf> {
     let mut programs: Vec<PathBuf> = std::fs::read_dir(folder())
         .expect("the corpus is part of the package")
         .map(|entry| entry.expect("the folder can be read").path())
         .filter(|path| path.extension().is_some_and(|e| e == "lua") && !path.ends_with(GENERATOR))
         .collect();
     programs.sort();
-    assert!(programs.len() >= 120, "only {} programs", programs.len());
+    assert!(programs.len() >= 160, "only {} programs", programs.len());
+    programs
+}
+
+/// What a run of a program by stock Lua covers, one line each: `op MOVE`, `call math.floor`.
+fn covered(program: &Path) -> Vec<String> {
+    let name = program.file_name().expect("programs are files");
+    let list = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).with_extension("covered");
+    let output = Command::new(STOCK_LUA)
+        .arg(name)
+        .current_dir(folder())
+        .env_remove("LUA_INIT_5_4")
+        .env("LUA_INIT", "@support/covered.lua")
+        .env("TRACELIFT_COVERED", &list)
+        .stdin(Stdio::null())
+        .output()
+        .expect("stock Lua was built with this test");
+    // Programs that end with an error have a message; the list's own trouble must not pass for one.
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!message.contains("covered.lua"), "{}: {message}", program.display());
+    let text = std::fs::read_to_string(&list).unwrap_or_else(|error| panic!("{}: {error}", list.display()));
+    // Left for the next run if it cannot be removed.
+    drop(std::fs::remove_file(list));
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The functions that the recorder lowers, by name: the rows of its tables.
+fn lowered_functions() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("hosts/lua/c");
+    let text: String = std::fs::read_dir(&folder)
+        .expect("the recorder is part of the workspace")
+        .map(|entry| entry.expect("the folder can be read").path())
+        .filter(|path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("tlua_rec_lib")))
+        .map(|path| std::fs::read_to_string(path).expect("the recorder's files can be read"))
+        .collect();
+    let mut functions = Vec::new();
+    for table in text.split("const LibraryRow ").skip(1) {
+        // `const LibraryRow *row` names a row; a declaration in a header has no rows.
+        let Some((name, rows)) = table.split_once("[] = {") else { continue };
+        if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let rows = rows.split("};").next().unwrap_or_default();
+        // Where the table is listed with its functions' prefix: `{ "math.", tlua_math_functions, tlua_lib_math }`.
+        let listed =
+            text.lines().find(|line| line.contains("_functions, ") && line.contains(&format!(", {name} ")));
+        let listed = listed.unwrap_or_else(|| panic!("no library has the table {name}"));
+        let prefix = listed.split('"').nth(1).expect("the prefix comes first");
+        let names = rows.split("{ \"").skip(1).filter_map(|row| row.split('"').next());
+        functions.extend(names.map(|name| format!("{prefix}{name}")));
+    }
+    functions
+}
+
+/// Functions that loops are full of, lowered or not; iteration has tables of its own in the recorder.
+const USED_IN_LOOPS: [&str; 25] = [
+    "ipairs",
+    "next",
+    "pairs",
+    "type",
+    "select",
+    "setmetatable",
+    "getmetatable",
+    "rawget",
+    "rawset",
+    "rawequal",
+    "rawlen",
+    "pcall",
+    "error",
+    "string.byte",
+    "string.char",
+    "string.find",
+    "string.format",
+    "string.gsub",
+    "string.len",
+    "string.sub",
+    "table.concat",
+    "table.insert",
+    "table.remove",
+    "table.sort",
+    "table.unpack",
+];
+
+/// Every opcode, every function that is lowered, and those of `math` and [`USED_IN_LOOPS`], occur in the corpus.
+#[test]
+fn the_corpus_covers_all_opcodes_and_functions() {
+    let found = Mutex::new(BTreeSet::new());
+    check_all(programs(), "coverage", |program| {
+        let lines = covered(&program);
+        found.lock().expect("no thread panics while it holds the lock").extend(lines);
+        (1, Ok(()))
+    });
+    let found = found.into_inner().expect("the threads have ended");
+    let mut wanted: BTreeSet<String> =
+        found.iter().filter_map(|line| line.strip_prefix("want ")).map(str::to_owned).collect();
+    let opcodes = wanted.iter().filter(|line| line.starts_with("op ")).count();
+    assert_eq!(opcodes, 83, "Lua 5.4 has 83 opcodes");
+    let math = wanted.iter().filter(|line| line.starts_with("call math.")).count();
+    assert!(math >= 22, "only {math} functions of `math`");
+    let lowered = lowered_functions();
+    assert!(lowered.len() >= 42, "the recorder lowers only {lowered:?}");
+    wanted.extend(lowered.iter().map(String::as_str).chain(USED_IN_LOOPS).map(|name| format!("call {name}")));
+    let missing: Vec<&String> = wanted.iter().filter(|line| !found.contains(*line)).collect();
+    assert!(missing.is_empty(), "no program of the corpus has: {missing:?}");
+    println!(
+        "covered: {opcodes} opcodes and {} functions, of which {} are lowered",
+        wanted.len() - opcodes,
+        lowered.len()
+    );
+}
+
+#[test]
+fn corpus() {
+    let effort = effort();
+    let mut programs = programs();
     if let Ok(only) = std::env::var("TRACELIFT_ONLY") {
         programs.retain(|path| path.to_string_lossy().contains(&only));
     }
