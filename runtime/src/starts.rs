@@ -49,7 +49,7 @@ impl Starts {
 
     /// The operation at which the recording that now starts is thrown away; `None` for most.
     pub fn discard_at(&mut self) -> Option<usize> {
-        let is_discarded = self.bits() % DISCARDED == 0;
+        let is_discarded = self.bits().is_multiple_of(DISCARDED);
         is_discarded.then(|| (self.bits() % LONGEST_DISCARDED) as usize)
     }
 }
