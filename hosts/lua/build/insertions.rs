@@ -251,14 +251,35 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lstrlib.c",
         anchor: "LUAMOD_API int luaopen_string (lua_State *L) {",
         place: Before,
-        text: "const luaL_Reg *tlua_string_functions (void) { return strlib; }\n\n",
-        why: "as above",
+        text: "const luaL_Reg *tlua_string_functions (void) { return strlib; }\n\
+               const lua_CFunction tlua_gmatch_step = gmatch_aux;\n\
+               void tlua_gmatch_places (void *state, const char *places[2], int back) {\n  \
+               GMatchState *gm = (GMatchState *)state;\n  \
+               if (back) { gm->src = places[0]; gm->lastmatch = places[1]; }\n  \
+               else { places[0] = gm->src; places[1] = gm->lastmatch; }\n}\n\n",
+        why: "as above; and where a search is, since a step may have to be taken again",
     },
     Insertion {
         file: "ltablib.c",
         anchor: "LUAMOD_API int luaopen_table (lua_State *L) {",
         place: Before,
         text: "const luaL_Reg *tlua_table_functions (void) { return tab_funcs; }\n\n",
+        why: "as above",
+    },
+    Insertion {
+        file: "lutf8lib.c",
+        anchor: "LUAMOD_API int luaopen_utf8 (lua_State *L) {",
+        place: Before,
+        text: "const luaL_Reg *tlua_utf8_functions (void) { return funcs; }\n\
+               const lua_CFunction tlua_codes_step = iter_auxstrict;\n\
+               const lua_CFunction tlua_lax_codes_step = iter_auxlax;\n\n",
+        why: "as above; and the steps of 'utf8.codes'",
+    },
+    Insertion {
+        file: "loslib.c",
+        anchor: "LUAMOD_API int luaopen_os (lua_State *L) {",
+        place: Before,
+        text: "const luaL_Reg *tlua_os_functions (void) { return syslib; }\n\n",
         why: "as above",
     },
 ];

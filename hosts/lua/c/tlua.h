@@ -139,6 +139,27 @@ void tlua_statistics (struct lua_State *L, TluaStatistics *statistics);
 /* Calls a function when the state is closed, before the engine goes; also when the program closes the state itself. */
 void tlua_at_shutdown (struct lua_State *L, void (*function) (struct lua_State *L));
 
+/*
+** Declares that compiled code may call a C function of the application, light or as a closure, as it is. Without this, a
+** loop that calls it stays with the interpreter. Whoever declares a function promises, for all arguments:
+** - It calls no Lua code: no lua_call and its like, no operation that may find a metamethod, no lua_load, no hooks. It
+**   does not yield, and does not run the collector.
+** - All its errors come before its effects. When it has thrown, the interpreter calls it again from the start, so that
+**   nothing but the state of the collector may be as it is because of the first call.
+** - It does not look at the thread that it runs on (lua_getinfo, lua_pushthread), whose stack is empty below its arguments,
+**   and does not keep its lua_State. What it gets and returns is as always; so are upvalues and the registry.
+** - Without flags it reads nothing that a Lua program can change, other than its arguments, which may be tables whose
+**   identity it uses, but whose fields it does not read; and a second call instead of one shows nowhere. It may make
+**   new objects. It is called twice where its results are of other types, or of another number, than before.
+** The flags take back a promise, or give another one. Returns 0 if the function is declared already, a flag is unknown,
+** memory is short, or tlua_open was not called before; 1 too if the state has no compiler, where nothing is done.
+**
+** Example:   static int distance (lua_State *L) { ... }     tlua_declare_safe(L, distance, 0);
+*/
+#define TLUA_SAFE_READS 1u  /* reads tables, upvalues and userdata that programs can change; changes nothing */
+#define TLUA_SAFE_ACTS 2u   /* reads and changes whatever it likes, once for each call; returns no values */
+int tlua_declare_safe (struct lua_State *L, int (*f) (struct lua_State *L), unsigned int flags);
+
 #if defined(TLUA_HAVE_RECORDER)
 /* What the library counted, as JSON or as text; "{}" and "" without the recorder. Valid until the next call. */
 const char *tlua_jit_stats_json (struct lua_State *L);

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-#include "tlua_rec.h"
+#include "tlua_rec_cfunc.h"
 
 #include "ldebug.h"
 #include "ldo.h"
@@ -52,9 +52,10 @@ static int on_open (lua_State *L, const TluaConfig *config) {
   if (rec == NULL)
     return 0;
   memset(rec, 0, sizeof(TluaRecorder));
-  if (!open_library(L, rec, config)) {
+  if (!tlua_cfunc_open(L, rec) || !open_library(L, rec, config)) {
     if (rec->vm != NULL)
       tl_free(rec->vm);
+    tlua_cfunc_close(L, rec);
     tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
     return 0;
   }
@@ -66,6 +67,7 @@ static void on_close (lua_State *L) {
   TluaRecorder *rec = recorder_of(L);
   tl_free(rec->vm);
   tlua_rec_free_spares(L, rec);
+  tlua_cfunc_close(L, rec);
   tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
   L->jit->engine_state = NULL;
 }

@@ -8,7 +8,7 @@
 ** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
 ** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames, tlua_rec_iter.c the
 ** steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_closure.c new closures, tlua_rec_lib.c and its two parts the
-** functions of Lua's libraries; tlua_rec_key.c keys that are known only when they are used, tlua_rec_string.c what makes
+** functions of Lua's libraries, tlua_rec_cfunc.c calls of C functions as they are; tlua_rec_key.c keys that are known only when they are used, tlua_rec_string.c what makes
 ** strings; tlua_describe.c tells the library how Lua lays out its memory.
 ** A lowering function looks at the real values, which the instruction has not changed
 ** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
@@ -48,6 +48,11 @@ typedef struct TluaLibrary {
   tl_func lower;
   tl_func reverse;
   tl_func characters;
+  tl_func call[4];            /* of tlua_rec_cfunc.c, by what the call may do */
+  tl_cell call_argument[4];   /* of its buffer: a value handed over, by tl_type */
+  tl_cell call_argument_tag;
+  tl_cell call_result[4];
+  tl_cell call_result_tag;
 } TluaLibrary;
 
 /* Ids of what tlua_describe told the library. */
@@ -120,6 +125,9 @@ typedef struct TluaSchema {
 enum { TLUA_PART_TABLE, TLUA_PART_NODES, TLUA_PART_ARRAY, TLUA_PARTS };
 typedef struct TluaSpare TluaSpare;
 
+/* What calls of C functions need; see tlua_rec_cfunc.c. */
+typedef struct TluaCalls TluaCalls;
+
 /* Words that the library keeps with a frame: where it goes on, the registers up to its top (0: all), the results
 ** that its caller wants, its call status, how many variable arguments lie below it. */
 enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WORD_EXTRA, TLUA_WORDS };
@@ -152,6 +160,7 @@ typedef struct TluaRecorder {
   TluaSchema schema;
   Node *no_nodes;             /* the hash part of tables without one */
   TluaSpare *spares;          /* memory held for exits */
+  TluaCalls *calls;
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
   /* the recording */
   lua_State *thread;          /* NULL: none */

@@ -217,9 +217,10 @@ static void write_results (TluaRecorder *rec, int first, const Operand *values, 
 }
 
 /* Lowers a call of a library's function, up to its results; returns 0 if the recording is given up. */
-static int call_c_function (TluaRecorder *rec, int a, int arguments, LibraryCall *call) {
+static int call_c_function (TluaRecorder *rec, int a, int arguments, int wanted, LibraryCall *call) {
   call->function = tlua_rec_register(rec, a);
   call->count = arguments;
+  call->wanted = wanted;
   if (!read_values(rec, a + 1, arguments, call->arguments))
     return 0;
   tlua_rec_library(rec, call);
@@ -266,7 +267,7 @@ static void call (TluaRecorder *rec, Instruction i) {
   Operand function = tlua_rec_register(rec, a);
   LibraryCall library;
   if (is_c_function(function)) {
-    if (call_c_function(rec, a, arguments, &library))
+    if (call_c_function(rec, a, arguments, frame.wanted, &library))
       write_results(rec, a, library.results, library.nresults, frame.wanted);
     return;
   }
@@ -347,7 +348,7 @@ static void tail_call (TluaRecorder *rec, Instruction i) {
   Operand function = tlua_rec_register(rec, a);
   LibraryCall library;
   if (is_c_function(function)) {
-    if (call_c_function(rec, a, arguments, &library))
+    if (call_c_function(rec, a, arguments, LUA_MULTRET, &library))
       leave_frame(rec, library.results, library.nresults);
     return;
   }

@@ -19,7 +19,7 @@
 
 #include "lprefix.h"
 
-#include "tlua_rec.h"
+#include "tlua_rec_lib.h"
 
 #include "lgc.h"
 #include "ltable.h"
@@ -303,6 +303,24 @@ static void step_of_next (TluaRecorder *rec, Operand t, Operand control) {
     finish_step(rec, key, &value);
 }
 
+/* --- other C functions --- */
+
+/* The call's results go where the loop wants them; the first one decides whether it goes on. */
+static void step_of_c_function (TluaRecorder *rec, int a, int wanted) {
+  LibraryCall call = { .count = 2, .wanted = wanted };
+  call.function = tlua_rec_register(rec, a);
+  for (int n = 0; n < call.count; n++)
+    call.arguments[n] = tlua_rec_register(rec, a + 1 + n);
+  if (rec->reason == NULL)
+    tlua_rec_library(rec, &call);
+  if (rec->reason != NULL)
+    return;
+  Operand nil = { .tt = LUA_VNIL, .tag = rec->schema.tag_of[LUA_VNIL], .value = 0 };
+  for (int n = 0; n < wanted; n++)
+    tlua_rec_write_operand(rec, a + 4 + n, n < call.nresults ? call.results[n] : nil);
+  tlua_rec_iterated(rec, rec->pc + 1, call.nresults > 0 ? call.results[0] : nil);
+}
+
 /* --- instructions --- */
 
 static void step (TluaRecorder *rec, Instruction i) {
@@ -314,7 +332,12 @@ static void step (TluaRecorder *rec, Instruction i) {
     tlua_rec_go_to(rec, body_of(rec->pc + 1));
   if (rec->reason != NULL)
     return;
-  if (!ttislcf(s2v(rec->base + a))) {
+  const TValue *now = s2v(rec->base + a);
+  if (ttisCclosure(now) || (ttislcf(now) && fvalue(now) != tlua_next && fvalue(now) != tlua_ipairs_step)) {
+    step_of_c_function(rec, a, GETARG_C(i));
+    return;
+  }
+  if (!ttislcf(now)) {
     tlua_rec_call_iterator(rec, a, GETARG_C(i));
     return;
   }
@@ -324,10 +347,6 @@ static void step (TluaRecorder *rec, Instruction i) {
   lua_CFunction function = fvalue(iterator.now);
   if (rec->reason != NULL)
     return;
-  if (function != tlua_next && function != tlua_ipairs_step) {
-    tlua_rec_give_up(rec, "call of a C function");
-    return;
-  }
   tl_guard(vm, TL_GUARD_VALUE, iterator.value, tl_const_addr(vm, (const void *)function), TL_EXIT_GUARD);
   if (function == tlua_next)
     step_of_next(rec, state, control);

@@ -24,12 +24,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tlua_rec_lib.h"
+#include "tlua_rec_cfunc.h"
 
 #include "lgc.h"
 #include "lstring.h"
 #include "ltable.h"
 #include "lvm.h"
+
+/* in lbaselib.c */
+extern const lua_CFunction tlua_next;
+extern const lua_CFunction tlua_ipairs_step;
 
 /* --- results --- */
 
@@ -137,8 +141,7 @@ static int guard_no_metatable (TluaRecorder *rec, Operand t) {
   return 1;
 }
 
-/* The metatable that all values of this kind share, with a guard whether there is one. */
-static tl_value guard_type_metatable (TluaRecorder *rec, int type) {
+tl_value tlua_lib_guard_type_metatable (TluaRecorder *rec, int type) {
   tl_vm *vm = rec->vm;
   tl_value global = tl_load(vm, rec->schema.global, tl_context(vm));
   tl_value reference = tl_load(vm, rec->schema.library.type_metatable[type], global);
@@ -146,8 +149,7 @@ static tl_value guard_type_metatable (TluaRecorder *rec, int type) {
   return reference;
 }
 
-/* Guards that a metatable lacks a field which the library looks up by its name. */
-static int guard_lacks (TluaRecorder *rec, const Table *metatable, tl_value reference, const char *field) {
+int tlua_lib_guard_lacks (TluaRecorder *rec, const Table *metatable, tl_value reference, const char *field) {
   Name name = { .text = field, .string = NULL };
   if (!tlua_rec_protected(rec->thread, do_name, &name) || !keep(rec, obj2gco(name.string))) {
     tlua_rec_give_up(rec, "out of memory");
@@ -179,11 +181,11 @@ static void get_metatable (TluaRecorder *rec, LibraryCall *call) {
   }
   else {
     now = G(rec->thread)->mt[novariant(o.tt)];
-    reference = guard_type_metatable(rec, novariant(o.tt));
+    reference = tlua_lib_guard_type_metatable(rec, novariant(o.tt));
   }
   if (now == NULL)
     tlua_lib_add(rec, call, LUA_VNIL, 0);
-  else if (guard_lacks(rec, now, reference, "__metatable"))
+  else if (tlua_lib_guard_lacks(rec, now, reference, "__metatable"))
     tlua_lib_add(rec, call, ctb(LUA_VTABLE), reference);
 }
 
@@ -263,6 +265,30 @@ static void select_values (TluaRecorder *rec, LibraryCall *call) {
     tlua_lib_add_operand(call, call->arguments[n]);
 }
 
+/* The iterator, the value, and where the iterator begins. */
+static void add_triple (TluaRecorder *rec, LibraryCall *call, lua_CFunction iterator, int tt, tl_value start) {
+  tlua_lib_add(rec, call, LUA_VLCF, tl_const_addr(rec->vm, (const void *)(uintptr_t)iterator));
+  tlua_lib_add_operand(call, call->arguments[0]);
+  tlua_lib_add(rec, call, tt, start);
+}
+
+static void index_pairs (TluaRecorder *rec, LibraryCall *call) {
+  if (has_value(rec, call, 0))
+    add_triple(rec, call, tlua_ipairs_step, LUA_VNUMINT, tl_const_int(rec->vm, 0));
+}
+
+static void all_pairs (TluaRecorder *rec, LibraryCall *call) {
+  tl_vm *vm = rec->vm;
+  if (!has_table(rec, call, 0))
+    return;
+  Operand t = call->arguments[0];
+  const Table *now = hvalue(t.now)->metatable;
+  tl_value metatable = tl_get(vm, rec->schema.metatable, t.value);
+  tl_guard(vm, now == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, metatable, 0, TL_EXIT_GUARD);
+  if (now == NULL || tlua_lib_guard_lacks(rec, now, metatable, "__pairs"))
+    add_triple(rec, call, tlua_next, LUA_VNIL, 0);
+}
+
 static void raw_equal (TluaRecorder *rec, LibraryCall *call) {
   if (!has_value(rec, call, 1))
     return;
@@ -320,8 +346,8 @@ static void to_string (TluaRecorder *rec, LibraryCall *call) {
     return;
   }
   const Table *now = G(rec->thread)->mt[type];
-  tl_value metatable = guard_type_metatable(rec, type);
-  if (now != NULL && !guard_lacks(rec, now, metatable, "__tostring"))
+  tl_value metatable = tlua_lib_guard_type_metatable(rec, type);
+  if (now != NULL && !tlua_lib_guard_lacks(rec, now, metatable, "__tostring"))
     return;
   switch (type) {
     case LUA_TNUMBER: tlua_lib_add(rec, call, ctb(LUA_VSHRSTR), tlua_rec_number_string(rec, o)); break;
@@ -404,14 +430,17 @@ static void unpack (TluaRecorder *rec, LibraryCall *call) {
 /* --- dispatch --- */
 
 static const LibraryRow base_rows[] = {
-  { "assert", assert_true }, { "getmetatable", get_metatable }, { "rawequal", raw_equal }, { "rawget", raw_get },
-  { "rawlen", raw_length }, { "select", select_values }, { "setmetatable", set_metatable }, { "tonumber", to_number },
-  { "tostring", to_string }, { "type", type }, { NULL, NULL }
+  { "assert", assert_true }, { "getmetatable", get_metatable }, { "ipairs", index_pairs }, { "pairs", all_pairs },
+  { "rawequal", raw_equal }, { "rawget", raw_get }, { "rawlen", raw_length }, { "select", select_values },
+  { "setmetatable", set_metatable }, { "tonumber", to_number }, { "tostring", to_string }, { "type", type },
+  { NULL, NULL }
 };
 
 static const LibraryRow table_rows[] = {
   { "insert", insert }, { "remove", take_last }, { "unpack", unpack }, { NULL, NULL }
 };
+
+static const LibraryRow no_rows[] = { { NULL, NULL } };
 
 static const struct {
   const char *prefix;
@@ -422,7 +451,9 @@ static const struct {
   { "math.", tlua_math_functions, tlua_lib_math },
   { "math.", tlua_random_functions, tlua_lib_math },
   { "string.", tlua_string_functions, tlua_lib_string },
-  { "table.", tlua_table_functions, table_rows }
+  { "table.", tlua_table_functions, table_rows },
+  { "utf8.", tlua_utf8_functions, no_rows },
+  { "os.", tlua_os_functions, no_rows }
 };
 
 #define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
@@ -436,37 +467,56 @@ static const char *registered_name (const luaL_Reg *functions, lua_CFunction f) 
   return NULL;
 }
 
-/* How to lower the function; if nobody knows, the recording is given up under its name. */
-static const LibraryRow *find_row (TluaRecorder *rec, lua_CFunction f) {
+/* Longer than any name of the libraries. */
+#define LONGEST_NAME 40
+
+/* How to lower the function, or NULL; and its name with its library's, "" if it is of no library. */
+static const LibraryRow *find_row (lua_CFunction f, char full_name[LONGEST_NAME]) {
+  full_name[0] = '\0';
   for (size_t n = 0; n < LIBRARIES; n++) {
     const char *name = registered_name(libraries[n].functions(), f);
     if (name == NULL)
       continue;
+    snprintf(full_name, LONGEST_NAME, "%s%s", libraries[n].prefix, name);
     for (const LibraryRow *row = libraries[n].rows; row->name != NULL; row++) {
       if (strcmp(row->name, name) == 0)
         return row;
     }
-    snprintf(rec->reason_text, sizeof rec->reason_text, "call of %s%s", libraries[n].prefix, name);
-    tlua_rec_give_up(rec, rec->reason_text);
     return NULL;
   }
-  tlua_rec_give_up(rec, "call of a C function");
   return NULL;
 }
 
-void tlua_rec_library (TluaRecorder *rec, LibraryCall *call) {
+static void guard_function (TluaRecorder *rec, Operand o, lua_CFunction f) {
   tl_vm *vm = rec->vm;
-  int is_light = call->function.tt == LUA_VLCF;
-  lua_CFunction f = is_light ? fvalue(call->function.now) : clCvalue(call->function.now)->f;
-  const LibraryRow *row = find_row(rec, f);
-  call->nresults = 0;
-  if (row == NULL)
-    return;
-  tl_value function = call->function.value;
-  if (!is_light)
+  tl_value function = o.value;
+  if (o.tt != LUA_VLCF)
     function = tl_load(vm, rec->schema.library.c_function, function);
   tl_guard(vm, TL_GUARD_VALUE, function, tl_const_addr(vm, (const void *)(uintptr_t)f), TL_EXIT_GUARD);
-  row->lower(rec, call);
+}
+
+/* What has no lowering, or none for these arguments, is called as it is where that is safe. */
+void tlua_rec_library (TluaRecorder *rec, LibraryCall *call) {
+  const TValue *now = call->function.now;
+  lua_CFunction f = call->function.tt == LUA_VLCF ? fvalue(now) : clCvalue(now)->f;
+  char name[LONGEST_NAME];
+  const LibraryRow *row = find_row(f, name);
+  const TluaCallable *callable = tlua_cfunc_find(rec, f, name);
+  call->nresults = 0;
+  if (row == NULL && callable == NULL) {
+    tlua_cfunc_give_up(rec, f, name);
+    return;
+  }
+  guard_function(rec, call->function, f);
+  if (row != NULL) {
+    row->lower(rec, call);
+    if (rec->reason == NULL || callable == NULL)
+      return;
+    rec->reason = NULL;
+    call->nresults = 0;
+    tlua_rec_resume_here(rec);
+  }
+  tlua_cfunc_call(rec, callable, call);
 }
 
 /* --- what the library is told --- */
@@ -484,5 +534,6 @@ int tlua_describe_library (tl_vm *vm, TluaSchema *schema) {
   }
   library->c_function = tl_add_cell(vm, "c_closure.function", (int32_t)offsetof(CClosure, f), 8, TL_ADDR,
                                     tl_alias_class(vm, "c_closure.function"), TL_IMMUTABLE);
-  return library->c_function != 0 && tlua_describe_math(vm, library) && tlua_describe_string_functions(vm, library);
+  return library->c_function != 0 && tlua_describe_math(vm, library) && tlua_describe_string_functions(vm, library)
+      && tlua_describe_calls(vm, library);
 }

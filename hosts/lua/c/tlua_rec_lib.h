@@ -26,6 +26,7 @@
 typedef struct LibraryCall {
   Operand function;
   int count;                  /* of arguments */
+  int wanted;                 /* results, or LUA_MULTRET */
   int nresults;
   Operand arguments[TLUA_MOST_VALUES];
   Operand results[TLUA_MOST_VALUES];
@@ -47,6 +48,8 @@ const luaL_Reg *tlua_math_functions (void);
 const luaL_Reg *tlua_random_functions (void);
 const luaL_Reg *tlua_string_functions (void);
 const luaL_Reg *tlua_table_functions (void);
+const luaL_Reg *tlua_utf8_functions (void);
+const luaL_Reg *tlua_os_functions (void);
 lua_Number tlua_random_float (void *state);
 lua_Integer tlua_random_bits (void *state);
 /* A number from 0 to n, n included. */
@@ -77,6 +80,11 @@ tl_value tlua_lib_integer (TluaRecorder *rec, const LibraryCall *call, int n, lu
 tl_value tlua_lib_length (TluaRecorder *rec, Operand string);
 /* Guards the outcome of a condition. */
 void tlua_lib_guard (TluaRecorder *rec, int outcome, tl_value condition);
+
+/* The metatable that all values of this type share, with a guard whether there is one. */
+tl_value tlua_lib_guard_type_metatable (TluaRecorder *rec, int type);
+/* Guards that a metatable lacks a field which the library looks up by its name; gives up and returns 0 if it has it. */
+int tlua_lib_guard_lacks (TluaRecorder *rec, const Table *metatable, tl_value reference, const char *field);
 
 /* --- tlua_rec_lib_math.c --- */
 

@@ -1,0 +1,659 @@
+/*
+** Calls of C functions as they are: what has no lowering of its own is called from compiled code.
+**
+** Problem: a C function takes its arguments from the stack of a thread, may grow that stack, throw, collect, and run Lua
+** code. Compiled code keeps its values in processor registers and can bear nothing of that.
+**
+** Design: the functions listed here run no Lua code for arguments of the given kinds, do not yield, and may be called
+** again from the start without anybody noticing: what makes them fail comes before what they change. Compiled code writes
+** function and arguments to a buffer and calls one function, which runs the C function on a thread of its own, protected,
+** and with the collector stopped; the results come back in the buffer. Whatever goes wrong, and also results of other
+** types than were recorded, is answered by NULL: the trace is left before the call, the interpreter makes the call
+** itself and raises the error. Functions that change something have results that are known beforehand: nothing can go
+** wrong behind the change. An application may add functions of its own to the list.
+**
+** Invariant: the thread's stack is empty between calls, no message handler belongs to it, and no hook. It is not the
+** thread that runs compiled code, whose stack no call touches. The collector's debt comes out of a call as the function's
+** own allocations have left it, so that the loop's head sees it.
+**
+** Example, 'a, b = string.find(s, "=")', which were integers when it was recorded:
+**   store(buffer, call.argument_addr, find); store(buffer, call.argument_tag, c_function); store(buffer + 16, ...) ...
+**   p = try_call call_pure(context, callable, 2, 2, integer | integer << 8); a = load(p, call.result_int); ...
+*/
+
+#include "lprefix.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tlua_rec_cfunc.h"
+
+#include "lapi.h"
+#include "lgc.h"
+#include "lmem.h"
+#include "lstring.h"
+#include "ltable.h"
+#include "lvm.h"
+
+/* in lstrlib.c and lutf8lib.c: the steps of 'string.gmatch' and 'utf8.codes' */
+extern const lua_CFunction tlua_gmatch_step;
+extern const lua_CFunction tlua_codes_step;
+extern const lua_CFunction tlua_lax_codes_step;
+/* Where a search of 'string.gmatch' is; with 'back' it goes there again. */
+void tlua_gmatch_places (void *state, const char *places[2], int back);
+
+/* What a call may do besides making objects: TLUA_PURE reads nothing that changes. */
+enum { TLUA_PURE, TLUA_READS, TLUA_WRITES, TLUA_ACTS };
+
+/* What the results are: what a call during the recording finds, or one of these, known beforehand. */
+enum { BY_CALL, NOTHING, FIRST, DESTINATION, ELEMENT };
+
+/*
+** 'kinds' has a letter per argument, the last one stands for all that follow:
+**   b  string, number, boolean or nil       p  a value that 'tostring' prints without metamethods
+**   l  table without metatable              t  any table
+**   a  anything                             -  no argument
+*/
+struct TluaCallable {
+  const char *name;
+  const char *kinds;
+  int effects;
+  int answer;
+  int (*is_ready) (const TValue *arguments, int count);  /* besides: whether the call does all or nothing */
+  lua_CFunction f;            /* if it is not found by its name */
+  int has_place;              /* a step of 'string.gmatch' */
+  TluaCallable *next;         /* of those that the application declared */
+};
+
+/* --- whether a call does all or nothing --- */
+
+/*
+** Functions that move elements store one by one. Where all of them lie in the array part no store needs memory, and without
+** metatables none runs Lua code.
+*/
+static int list_size (const TValue *v, lua_Unsigned *length, lua_Unsigned *size) {
+  if (!ttistable(v) || hvalue(v)->metatable != NULL)
+    return 0;
+  *length = luaH_getn(hvalue(v));
+  *size = luaH_realasize(hvalue(v));
+  return 1;
+}
+
+/* Behind the last element there is one store only. */
+static int may_insert (const TValue *arguments, int count) {
+  lua_Unsigned length, size;
+  if (count < 2 || count > 3 || !list_size(&arguments[0], &length, &size))
+    return 0;
+  if (count == 2)
+    return 1;
+  if (!ttisinteger(&arguments[1]))
+    return 0;
+  lua_Unsigned place = l_castS2U(ivalue(&arguments[1])) - 1u;
+  return place == length || (place < length && length < size);
+}
+
+static int may_remove (const TValue *arguments, int count) {
+  lua_Unsigned length, size;
+  return count == 2 && list_size(&arguments[0], &length, &size) && ttisinteger(&arguments[1])
+      && l_castS2U(ivalue(&arguments[1])) - 1u < length && length <= size;
+}
+
+static int may_move (const TValue *arguments, int count) {
+  lua_Unsigned length, from_size, to_size;
+  const TValue *to = count > 4 && !ttisnil(&arguments[4]) ? &arguments[4] : &arguments[0];
+  if (count < 4 || !list_size(&arguments[0], &length, &from_size) || !list_size(to, &length, &to_size))
+    return 0;
+  for (int n = 1; n <= 3; n++) {
+    if (!ttisinteger(&arguments[n]) || ivalue(&arguments[n]) < 1)
+      return 0;
+  }
+  lua_Unsigned first = l_castS2U(ivalue(&arguments[1])), last = l_castS2U(ivalue(&arguments[2]));
+  lua_Unsigned start = l_castS2U(ivalue(&arguments[3]));
+  return last < first || (last <= from_size && start <= to_size && last - first <= to_size - start);
+}
+
+/* Longer lists are looked at by the comparison function alone. */
+#define MOST_SORTED (1u << 24)
+
+/* Comparisons of numbers that are no NaN do not fail, nor do those of strings; they agree on one order. */
+static int may_sort (const TValue *arguments, int count) {
+  lua_Unsigned length, size;
+  if (count != 1 || !list_size(&arguments[0], &length, &size) || length > size || length > MOST_SORTED)
+    return 0;
+  const TValue *items = hvalue(&arguments[0])->array;
+  for (lua_Unsigned n = 0; n < length; n++) {
+    if (ttypetag(&items[n]) == LUA_VNUMFLT && luai_numisnan(fltvalue(&items[n])))
+      return 0;
+    if (ttype(&items[n]) != ttype(&items[0]) || (!ttisnumber(&items[n]) && !ttisstring(&items[n])))
+      return 0;
+  }
+  return 1;
+}
+
+/* --- the list --- */
+
+static const TluaCallable callables[] = {
+  { .name = "getmetatable", .kinds = "a", .effects = TLUA_READS },
+  { .name = "next", .kinds = "ta", .effects = TLUA_READS },
+  { .name = "rawget", .kinds = "ta", .effects = TLUA_READS },
+  { .name = "rawset", .kinds = "taa", .effects = TLUA_WRITES, .answer = FIRST },
+  { .name = "select", .kinds = "ba", .effects = TLUA_PURE },
+  { .name = "tonumber", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "tostring", .kinds = "p", .effects = TLUA_PURE },
+  { .name = "math.abs", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.acos", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.asin", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.atan", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.ceil", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.cos", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.cosh", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.deg", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.exp", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.floor", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.fmod", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.frexp", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.ldexp", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.log", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.log10", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.max", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.min", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.modf", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.pow", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.rad", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.sin", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.sinh", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.sqrt", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.tan", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.tanh", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.tointeger", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.type", .kinds = "a", .effects = TLUA_PURE },
+  { .name = "math.ult", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "os.clock", .kinds = "-", .effects = TLUA_PURE },
+  { .name = "os.date", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "os.difftime", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "os.getenv", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "os.time", .kinds = "-", .effects = TLUA_PURE },
+  { .name = "string.byte", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.char", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.find", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.format", .kinds = "bp", .effects = TLUA_PURE },
+  { .name = "string.gmatch", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.gsub", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.len", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.lower", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.match", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.pack", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.packsize", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.rep", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.reverse", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.sub", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.unpack", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.upper", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "table.concat", .kinds = "lb", .effects = TLUA_READS },
+  { .name = "table.insert", .kinds = "laa", .effects = TLUA_WRITES, .answer = NOTHING, .is_ready = may_insert },
+  { .name = "table.move", .kinds = "lbbbl", .effects = TLUA_WRITES, .answer = DESTINATION, .is_ready = may_move },
+  { .name = "table.pack", .kinds = "a", .effects = TLUA_PURE },
+  { .name = "table.remove", .kinds = "lb-", .effects = TLUA_WRITES, .answer = ELEMENT, .is_ready = may_remove },
+  { .name = "table.sort", .kinds = "l-", .effects = TLUA_WRITES, .answer = NOTHING, .is_ready = may_sort },
+  { .name = "table.unpack", .kinds = "lb", .effects = TLUA_READS },
+  { .name = "utf8.char", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "utf8.codepoint", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "utf8.codes", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "utf8.len", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "utf8.offset", .kinds = "b", .effects = TLUA_PURE }
+};
+
+/* Functions that are no fields of a library. They get the control variable too, and do not look at it. */
+static const TluaCallable gmatch_step = { .name = "step of string.gmatch", .kinds = "a", .effects = TLUA_PURE,
+                                          .has_place = 1 };
+static const TluaCallable codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE };
+
+static const TluaCallable *find_named (const char *name) {
+  for (size_t n = 0; n < sizeof(callables) / sizeof(callables[0]); n++) {
+    if (strcmp(callables[n].name, name) == 0)
+      return &callables[n];
+  }
+  return NULL;
+}
+
+const TluaCallable *tlua_cfunc_find (TluaRecorder *rec, lua_CFunction f, const char *name) {
+  const TluaCallable *found = find_named(name);
+  if (f == tlua_gmatch_step)
+    return &gmatch_step;
+  if (f == tlua_codes_step || f == tlua_lax_codes_step)
+    return &codes_step;
+  for (const TluaCallable *c = rec->calls->declared; found == NULL && c != NULL; c = c->next) {
+    if (c->f == f)
+      found = c;
+  }
+  return found;
+}
+
+/* --- making a call --- */
+
+/* More results than this have guards of their own. */
+#define SHAPED ((int)sizeof(int64_t))
+
+/* Collections that the function's allocations would start are put off: nothing makes the debt positive. */
+#define PUT_OFF ((l_mem)1 << 40)
+
+static int run (lua_State *thread, const TValue *arguments, int64_t count) {
+  global_State *g = G(thread);
+  lu_byte emergencies = g->gcstopem, stopped = g->gcstp;
+  lua_assert(thread->top.p == thread->ci->func.p + 1);
+  for (int64_t n = 0; n <= count; n++) {
+    setobj2s(thread, thread->top.p, &arguments[n]);
+    thread->top.p++;
+  }
+  g->gcstopem = 1;
+  g->gcstp |= GCSTPGC;
+  g->GCdebt -= PUT_OFF;
+  g->totalbytes += PUT_OFF;
+  int status = lua_pcall(thread, (int)count, LUA_MULTRET, 0);
+  g->totalbytes -= PUT_OFF;
+  g->GCdebt += PUT_OFF;
+  g->gcstp = stopped;
+  g->gcstopem = emergencies;
+  return status == LUA_OK;
+}
+
+/* Moves the results to the buffer: so many, or exactly ~wanted if it is negative. Returns how many, or -1. */
+static int take_results (TluaCalls *calls, int64_t wanted) {
+  lua_State *thread = calls->thread;
+  StkId first = thread->ci->func.p + 1;
+  int count = cast_int(thread->top.p - first);
+  int taken = wanted >= 0 ? (int)wanted : (int)~wanted;
+  if (wanted < 0 && count != taken)
+    return -1;
+  for (int n = 0; n < taken; n++) {
+    TValue *to = &calls->results[n];
+    if (n < count) {
+      setobj(thread, to, s2v(first + n));
+    }
+    else
+      setnilvalue(to);
+  }
+  return taken;
+}
+
+/* The tags of the first results, a byte each. */
+static int64_t shape_of (const TValue *results, int count) {
+  uint64_t shape = 0;
+  for (int n = 0; n < count && n < SHAPED; n++)
+    shape |= (uint64_t)rawtt(&results[n]) << (8 * n);
+  return (int64_t)shape;
+}
+
+static void *state_of (const TValue *function) {
+  return getudatamem(uvalue(&clCvalue(function)->upvalue[2]));
+}
+
+/* The results, or NULL: the call failed, or the results are not 'wanted' ones of the given shape. */
+static TValue *call_function (lua_State *L, const TluaCallable *callable, int64_t count, int64_t wanted, int64_t shape) {
+  TluaCalls *calls = ((TluaRecorder *)L->jit->engine_state)->calls;
+  const char *places[2];
+  if (callable->is_ready != NULL && !callable->is_ready(calls->arguments + 1, (int)count))
+    return NULL;
+  if (callable->has_place)
+    tlua_gmatch_places(state_of(calls->arguments), places, 0);
+  int taken = run(calls->thread, calls->arguments, count) ? take_results(calls, wanted) : -1;
+  calls->thread->top.p = calls->thread->ci->func.p + 1;
+  if (taken >= 0 && shape_of(calls->results, taken) == shape)
+    return calls->results;
+  if (callable->has_place)
+    tlua_gmatch_places(state_of(calls->arguments), places, 1);
+  return NULL;
+}
+
+/* --- lowering --- */
+
+static char kind_of (const TluaCallable *callable, int n) {
+  size_t length = strlen(callable->kinds);
+  return callable->kinds[(size_t)n < length ? (size_t)n : length - 1];
+}
+
+/* What 'tostring' asks metatables for, in this order; the second one only of values without a text of their own. */
+static int guard_prints (TluaRecorder *rec, Operand o) {
+  tl_vm *vm = rec->vm;
+  int type = novariant(o.tt);
+  int is_plain = type == LUA_TNIL || type == LUA_TBOOLEAN || type == LUA_TNUMBER || type == LUA_TSTRING;
+  const Table *now;
+  tl_value metatable;
+  if (type == LUA_TUSERDATA)
+    return 0;
+  if (type == LUA_TTABLE) {
+    now = hvalue(o.now)->metatable;
+    metatable = tl_get(vm, rec->schema.metatable, o.value);
+    tl_guard(vm, now == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, metatable, 0, TL_EXIT_GUARD);
+  }
+  else {
+    now = G(rec->thread)->mt[type];
+    metatable = tlua_lib_guard_type_metatable(rec, type);
+  }
+  return now == NULL || (tlua_lib_guard_lacks(rec, now, metatable, "__tostring")
+                         && (is_plain || tlua_lib_guard_lacks(rec, now, metatable, "__name")));
+}
+
+/* Whether the argument is of that kind, under guards for what its tag does not say. */
+static int guard_kind (TluaRecorder *rec, char kind, Operand o) {
+  switch (kind) {
+    case 'b': return novariant(o.tt) <= LUA_TSTRING && o.tt != LUA_VLIGHTUSERDATA;
+    case 'p': return guard_prints(rec, o);
+    case 't': return o.tt == ctb(LUA_VTABLE);
+    case 'l':
+      if (o.tt != ctb(LUA_VTABLE) || hvalue(o.now)->metatable != NULL)
+        return 0;
+      tl_guard(rec->vm, TL_GUARD_NULL, tl_get(rec->vm, rec->schema.metatable, o.value), 0, TL_EXIT_GUARD);
+      return 1;
+    case 'a': return 1;
+    default: return 0;
+  }
+}
+
+static int guard_kinds (TluaRecorder *rec, const TluaCallable *callable, const LibraryCall *call) {
+  for (int n = 0; n < call->count; n++) {
+    if (!guard_kind(rec, kind_of(callable, n), call->arguments[n]))
+      return 0;
+  }
+  return 1;
+}
+
+/* The call as it would be made now: the results are in the buffer. Returns their number, or -1 if it fails. */
+static int call_now (TluaRecorder *rec, const TluaCallable *callable, int count, int wanted) {
+  TluaCalls *calls = rec->calls;
+  const char *places[2];
+  if (callable->has_place)
+    tlua_gmatch_places(state_of(calls->arguments), places, 0);
+  int done = run(calls->thread, calls->arguments, count);
+  if (callable->has_place)
+    tlua_gmatch_places(state_of(calls->arguments), places, 1);
+  int found = cast_int(calls->thread->top.p - (calls->thread->ci->func.p + 1));
+  int taken = wanted == LUA_MULTRET ? found : wanted;
+  if (!done || taken > TLUA_MOST_VALUES)
+    taken = -1;
+  else
+    take_results(calls, taken);
+  calls->thread->top.p = calls->thread->ci->func.p + 1;
+  return taken;
+}
+
+static void hand_over (TluaRecorder *rec, const LibraryCall *call) {
+  tl_vm *vm = rec->vm;
+  const TluaLibrary *library = &rec->schema.library;
+  tl_value buffer = tl_const_addr(vm, rec->calls->arguments);
+  for (int n = 0; n <= call->count; n++) {
+    Operand o = n == 0 ? call->function : call->arguments[n - 1];
+    tl_value place = tl_item_addr(vm, buffer, tl_const_int(vm, n), sizeof(TValue), 0);
+    tl_type type = tlua_payload(o.tt);
+    if (type != TL_VOID)
+      tl_store(vm, library->call_argument[type], place, o.value);
+    tl_store(vm, library->call_argument_tag, place, tl_const_int(vm, o.tt));
+  }
+}
+
+/* Results that a call during the recording has found, in the buffer that 'place' will point to. */
+static void add_results (TluaRecorder *rec, LibraryCall *call, tl_value buffer, int count) {
+  tl_vm *vm = rec->vm;
+  const TluaLibrary *library = &rec->schema.library;
+  if (count > SHAPED)
+    tlua_rec_resume_here(rec);
+  for (int n = 0; n < count; n++) {
+    int tt = rawtt(&rec->calls->results[n]);
+    tl_type type = tlua_payload(tt);
+    tl_value place = tl_item_addr(vm, buffer, tl_const_int(vm, n), sizeof(TValue), 0);
+    if (n >= SHAPED)
+      tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, library->call_result_tag, place), tl_const_int(vm, tt), TL_EXIT_GUARD);
+    tlua_lib_add(rec, call, tt, type != TL_VOID ? tl_load(vm, library->call_result[type], place) : 0);
+  }
+}
+
+static int are_known (const TluaRecorder *rec, int count) {
+  for (int n = 0; n < count; n++) {
+    if (rec->schema.tag_of[rawtt(&rec->calls->results[n])] == 0)
+      return 0;
+  }
+  return 1;
+}
+
+/* What a function that changes something answers. */
+static void add_answer (TluaRecorder *rec, const TluaCallable *callable, LibraryCall *call) {
+  switch (callable->answer) {
+    case FIRST: tlua_lib_add_operand(call, call->arguments[0]); break;
+    case DESTINATION: tlua_lib_add_operand(call, call->arguments[tlua_lib_has(call, 4) ? 4 : 0]); break;
+    case ELEMENT:
+      tlua_lib_add_operand(call, tlua_rec_get_item(rec, call->arguments[0], call->arguments[1].value,
+                                                   ivalue(call->arguments[1].now)));
+      break;
+    default: break;
+  }
+}
+
+static void refuse (TluaRecorder *rec, const TluaCallable *callable, const char *why) {
+  const char *name = callable->name != NULL ? callable->name : "a declared function";
+  snprintf(rec->reason_text, sizeof rec->reason_text, "call of %s %s", name, why);
+  tlua_rec_give_up(rec, rec->reason_text);
+}
+
+void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCall *call) {
+  tl_vm *vm = rec->vm;
+  TluaCalls *calls = rec->calls;
+  int count = 0, wanted = 0;
+  if (!guard_kinds(rec, callable, call)) {
+    refuse(rec, callable, "with such arguments");
+    return;
+  }
+  setobj(rec->thread, &calls->arguments[0], call->function.now);
+  for (int n = 0; n < call->count; n++)
+    setobj(rec->thread, &calls->arguments[n + 1], call->arguments[n].now);
+  if (callable->is_ready != NULL && !callable->is_ready(calls->arguments + 1, call->count)) {
+    refuse(rec, callable, "that may stop halfway");
+    return;
+  }
+  if (callable->answer == BY_CALL) {
+    count = call_now(rec, callable, call->count, call->wanted);
+    wanted = call->wanted == LUA_MULTRET ? ~count : count;
+    if (count < 0 || !are_known(rec, count)) {
+      refuse(rec, callable, count < 0 ? "that fails" : "with a result of an unknown type");
+      return;
+    }
+  }
+  else
+    add_answer(rec, callable, call);
+  if (rec->reason != NULL)
+    return;
+  hand_over(rec, call);
+  tlua_rec_resume_here(rec);
+  tl_value arguments[5] = { tl_context(vm), tl_const_addr(vm, callable), tl_const_int(vm, call->count),
+                            tl_const_int(vm, wanted), tl_const_int(vm, shape_of(calls->results, count)) };
+  tl_value buffer = tl_try_call(vm, rec->schema.library.call[callable->effects], arguments, 5);
+  add_results(rec, call, buffer, count);
+}
+
+/* --- names of other functions --- */
+
+static const TValue *field_of (const Table *t, const char *name) {
+  for (int n = 0; n < sizenode(t); n++) {
+    const Node *node = gnode(t, n);
+    if (keytt(node) == ctb(LUA_VSHRSTR) && !isempty(gval(node)) && strcmp(getstr(keystrval(node)), name) == 0)
+      return gval(node);
+  }
+  return NULL;
+}
+
+static int is_printable (const char *text) {
+  while (*text != '\0' && isprint((unsigned char)*text) && (unsigned char)*text < 128)
+    text++;
+  return *text == '\0';
+}
+
+/* The field of the table that holds the function, or NULL. */
+static const char *name_in (const TValue *module, lua_CFunction f) {
+  if (module == NULL || !ttistable(module))
+    return NULL;
+  const Table *t = hvalue(module);
+  for (int n = 0; n < sizenode(t); n++) {
+    const Node *node = gnode(t, n);
+    const TValue *value = gval(node);
+    int is_it = (ttislcf(value) && fvalue(value) == f) || (ttisCclosure(value) && clCvalue(value)->f == f);
+    if (is_it && keytt(node) == ctb(LUA_VSHRSTR) && is_printable(getstr(keystrval(node))))
+      return getstr(keystrval(node));
+  }
+  return NULL;
+}
+
+/* Looks where 'require' keeps modules, the standard ones first; reads only. */
+static int find_name (TluaRecorder *rec, lua_CFunction f, const char **module, const char **name) {
+  static const char *const standard[] = { "coroutine", "debug", "io", "math", "os", "package", "string", "table", "utf8" };
+  const TValue *loaded = field_of(hvalue(&G(rec->thread)->l_registry), LUA_LOADED_TABLE);
+  if (loaded == NULL || !ttistable(loaded))
+    return 0;
+  *module = "";
+  *name = name_in(field_of(hvalue(loaded), LUA_GNAME), f);
+  for (size_t n = 0; *name == NULL && n < sizeof(standard) / sizeof(standard[0]); n++) {
+    *module = standard[n];
+    *name = name_in(field_of(hvalue(loaded), standard[n]), f);
+  }
+  for (int n = 0; *name == NULL && n < sizenode(hvalue(loaded)); n++) {
+    const Node *node = gnode(hvalue(loaded), n);
+    if (keytt(node) != ctb(LUA_VSHRSTR) || !is_printable(getstr(keystrval(node))))
+      continue;
+    *module = getstr(keystrval(node));
+    *name = name_in(gval(node), f);
+  }
+  return *name != NULL;
+}
+
+void tlua_cfunc_give_up (TluaRecorder *rec, lua_CFunction f, const char *registered) {
+  const char *module = "", *name = registered;
+  if (*registered == '\0' && !find_name(rec, f, &module, &name)) {
+    tlua_rec_give_up(rec, "call of a C function");
+    return;
+  }
+  snprintf(rec->reason_text, sizeof rec->reason_text, "call of %.24s%s%.24s", module, *module != '\0' ? "." : "", name);
+  tlua_rec_give_up(rec, rec->reason_text);
+}
+
+/* --- what calls need --- */
+
+static const char registry_key = 0;
+
+/*
+** The first long text that a library makes puts a metatable into the registry. That must not happen in compiled code,
+** which may know that table.
+*/
+static int make_text (lua_State *thread) {
+  luaL_Buffer text;
+  luaL_buffinitsize(thread, &text, 2 * LUAL_BUFFERSIZE);
+  luaL_pushresultsize(&text, 0);
+  return 0;
+}
+
+static void do_open (lua_State *L, void *data) {
+  TluaCalls *calls = (TluaCalls *)data;
+  calls->thread = lua_newthread(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &registry_key);
+  lua_sethook(calls->thread, NULL, 0, 0);
+  calls->thread->nCcalls = 0x10000;  /* it cannot yield */
+  luaL_checkstack(calls->thread, TLUA_MOST_VALUES + LUA_MINSTACK, NULL);
+  lua_pushcfunction(calls->thread, make_text);
+  if (lua_pcall(calls->thread, 0, 0, 0) != LUA_OK)
+    luaD_throw(L, LUA_ERRMEM);
+}
+
+int tlua_cfunc_open (lua_State *L, TluaRecorder *rec) {
+  ptrdiff_t top = savestack(L, L->top.p);
+  rec->calls = (TluaCalls *)tlua_realloc(L, NULL, 0, sizeof(TluaCalls));
+  if (rec->calls == NULL)
+    return 0;
+  memset(rec->calls, 0, sizeof(TluaCalls));
+  if (luaD_rawrunprotected(L, do_open, rec->calls) == LUA_OK)
+    return 1;
+  L->top.p = restorestack(L, top);
+  tlua_cfunc_close(L, rec);
+  return 0;
+}
+
+void tlua_cfunc_close (lua_State *L, TluaRecorder *rec) {
+  if (rec->calls == NULL)
+    return;
+  while (rec->calls->declared != NULL) {
+    TluaCallable *callable = rec->calls->declared;
+    rec->calls->declared = callable->next;
+    tlua_realloc(L, callable, sizeof(TluaCallable), 0);
+  }
+  tlua_realloc(L, rec->calls, sizeof(TluaCalls), 0);
+  rec->calls = NULL;
+}
+
+/* --- functions of the application --- */
+
+int tlua_declare_safe (lua_State *L, lua_CFunction f, unsigned int flags) {
+  if (L->jit->engine != &tlua_recorder_engine)
+    return L->jit->config.mode != TLUA_MODE_JIT;
+  TluaCalls *calls = ((TluaRecorder *)L->jit->engine_state)->calls;
+  if (f == NULL || (flags & ~(TLUA_SAFE_READS | TLUA_SAFE_ACTS)) != 0 || tlua_cfunc_find(L->jit->engine_state, f, "") != NULL)
+    return 0;
+  TluaCallable *callable = (TluaCallable *)tlua_realloc(L, NULL, 0, sizeof(TluaCallable));
+  if (callable == NULL)
+    return 0;
+  *callable = (TluaCallable){ .kinds = "a", .f = f, .next = calls->declared };
+  callable->effects = flags & TLUA_SAFE_ACTS ? TLUA_ACTS : flags & TLUA_SAFE_READS ? TLUA_READS : TLUA_PURE;
+  callable->answer = flags & TLUA_SAFE_ACTS ? NOTHING : BY_CALL;
+  calls->declared = callable;
+  return 1;
+}
+
+/* --- what the library is told --- */
+
+#define CLASSES 17
+
+static const tl_class *classes (tl_vm *vm, tl_class store[CLASSES], const char *const *names) {
+  int n = 0;
+  for (; names[n] != NULL; n++)
+    store[n] = tl_alias_class(vm, names[n]);
+  store[n] = 0;
+  return store;
+}
+
+static int describe_buffer (tl_vm *vm, TluaLibrary *library) {
+  static const char *const arguments[4] = { "call.argument_int", "call.argument_float", "call.argument_ref",
+                                            "call.argument_addr" };
+  static const char *const results[4] = { "call.result_int", "call.result_float", "call.result_ref", "call.result_addr" };
+  int32_t value = (int32_t)offsetof(TValue, value_), tag = (int32_t)offsetof(TValue, tt_);
+  tl_class argument = tl_alias_class(vm, "call.argument"), result = tl_alias_class(vm, "call.result");
+  library->call_argument_tag = tl_add_cell(vm, "call.argument_tag", tag, 1, TL_INT, tl_alias_class(vm, "call.argument_tag"), 0);
+  library->call_result_tag = tl_add_cell(vm, "call.result_tag", tag, 1, TL_INT, result, 0);
+  int all = library->call_argument_tag != 0 && library->call_result_tag != 0;
+  for (int type = 0; type < 4; type++) {
+    library->call_argument[type] = tl_add_cell(vm, arguments[type], value, 8, (tl_type)type, argument, 0);
+    library->call_result[type] = tl_add_cell(vm, results[type], value, 8, (tl_type)type, result, 0);
+    all = all && library->call_argument[type] != 0 && library->call_result[type] != 0;
+  }
+  return all;
+}
+
+int tlua_describe_calls (tl_vm *vm, TluaLibrary *library) {
+  static const char *const handed[] = { "call.argument", "call.argument_tag", NULL };
+  static const char *const made[] = { "call.result", "global.debt", NULL };
+  static const char *const searched[] = { "call.result", "global.debt", "table.count", "table.flags", NULL };
+  static const char *const changed[] = { "call.result", "global.debt", "table.count", "table.array", "table.log_size", "table.nodes",
+                                         "table.last_free", "table.flags", "array.value", "array.tag", "node.key", "node.key_tag",
+                                         "node.tag", "node.value", "node.next", "object.marked", NULL };
+  static const struct { const char *name; uint32_t effects; const char *const *reads; const char *const *writes; } rows[] = {
+    [TLUA_PURE] = { "call_pure", 0, handed, made },
+    [TLUA_READS] = { "call_reading", TL_EFFECT_READS_ALL, handed, searched },
+    [TLUA_WRITES] = { "call_changing", TL_EFFECT_READS_ALL, handed, changed },
+    [TLUA_ACTS] = { "call_acting", TL_EFFECT_READS_ALL | TL_EFFECT_WRITES_ALL, handed, made }
+  };
+  for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+    tl_class reads[CLASSES], writes[CLASSES];
+    library->call[n] = tl_add_func(vm, rows[n].name, (const void *)(uintptr_t)call_function, "aaiii>a",
+                                   rows[n].effects | TL_EFFECT_ALLOCATES, classes(vm, reads, rows[n].reads),
+                                   classes(vm, writes, rows[n].writes));
+    if (library->call[n] == 0)
+      return 0;
+  }
+  return describe_buffer(vm, library);
+}
