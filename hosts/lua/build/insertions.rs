@@ -272,8 +272,13 @@ pub const INSERTIONS: &[Insertion] = &[
         place: Before,
         text: "const luaL_Reg *tlua_utf8_functions (void) { return funcs; }\n\
                const lua_CFunction tlua_codes_step = iter_auxstrict;\n\
-               const lua_CFunction tlua_lax_codes_step = iter_auxlax;\n\n",
-        why: "as above; and the steps of 'utf8.codes'",
+               const lua_CFunction tlua_lax_codes_step = iter_auxlax;\n\
+               const char *tlua_decode (const char *s, unsigned int *code, int is_strict) {\n  \
+               utfint value = 0;\n  \
+               const char *next = utf8_decode(s, &value, is_strict);\n  \
+               *code = (unsigned int)value;\n  \
+               return next;\n}\n\n",
+        why: "as above; and the steps of 'utf8.codes', with and without the stack",
     },
     Insertion {
         file: "loslib.c",

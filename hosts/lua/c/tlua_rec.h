@@ -48,11 +48,10 @@ typedef struct TluaLibrary {
   tl_func lower;
   tl_func reverse;
   tl_func characters;
-  tl_func call[4];            /* of tlua_rec_cfunc.c, by what the call may do */
-  tl_cell call_argument[4];   /* of its buffer: a value handed over, by tl_type */
-  tl_cell call_argument_tag;
-  tl_cell call_result[4];
-  tl_cell call_result_tag;
+  tl_func call[5];            /* of tlua_rec_cfunc.c, by what the call may do */
+  tl_cell call_stack;         /* of the thread that they are made on */
+  tl_cell call_value[4];      /* of a place on that stack, by tl_type */
+  tl_cell call_tag;
 } TluaLibrary;
 
 /* Ids of what tlua_describe told the library. */

@@ -6,19 +6,19 @@
 **
 ** Design: the functions listed here run no Lua code for arguments of the given kinds, do not yield, and may be called
 ** again from the start without anybody noticing: what makes them fail comes before what they change. Compiled code writes
-** function and arguments to a buffer and calls one function, which runs the C function on a thread of its own, protected,
-** and with the collector stopped; the results come back in the buffer. Whatever goes wrong, and also results of other
+** function and arguments to the stack of a thread that is there for this only, and calls one function, which runs the C
+** function there, protected and with the collector stopped; compiled code finds the results on that stack. Whatever goes wrong, and also results of other
 ** types than were recorded, is answered by NULL: the trace is left before the call, the interpreter makes the call
 ** itself and raises the error. Functions that change something have results that are known beforehand: nothing can go
 ** wrong behind the change. An application may add functions of its own to the list.
 **
-** Invariant: the thread's stack is empty between calls, no message handler belongs to it, and no hook. It is not the
-** thread that runs compiled code, whose stack no call touches. The collector's debt comes out of a call as the function's
+** Invariant: the thread's stack counts as empty between calls, no message handler belongs to it, and no hook. It is never
+** the thread that runs compiled code, whose stack no call touches. The collector's debt comes out of a call as the function's
 ** own allocations have left it, so that the loop's head sees it.
 **
 ** Example, 'a, b = string.find(s, "=")', which were integers when it was recorded:
-**   store(buffer, call.argument_addr, find); store(buffer, call.argument_tag, c_function); store(buffer + 16, ...) ...
-**   p = try_call call_pure(context, callable, 2, 2, integer | integer << 8); a = load(p, call.result_int); ...
+**   p = load(thread, call.stack); store(p + 16, call.addr, find); store(p + 16, call.tag, c_function); store(p + 32, ...
+**   r = try_call call_pure(calls, callable, find, 2, 2, integer | integer << 8); a = load(r, call.int); ...
 */
 
 #include "lprefix.h"
@@ -31,6 +31,7 @@
 #include "tlua_rec_cfunc.h"
 
 #include "lapi.h"
+#include "lfunc.h"
 #include "lgc.h"
 #include "lmem.h"
 #include "lstring.h"
@@ -41,11 +42,16 @@
 extern const lua_CFunction tlua_gmatch_step;
 extern const lua_CFunction tlua_codes_step;
 extern const lua_CFunction tlua_lax_codes_step;
+/* The character at 's', and where the next one begins, or NULL. */
+const char *tlua_decode (const char *s, unsigned int *code, int is_strict);
 /* Where a search of 'string.gmatch' is; with 'back' it goes there again. */
 void tlua_gmatch_places (void *state, const char *places[2], int back);
 
-/* What a call may do besides making objects: TLUA_PURE reads nothing that changes. */
-enum { TLUA_PURE, TLUA_READS, TLUA_WRITES, TLUA_ACTS };
+/*
+** What a call may do besides making objects: TLUA_PURE reads nothing that changes, TLUA_STEPS goes on with a search of
+** 'string.gmatch'.
+*/
+enum { TLUA_PURE, TLUA_STEPS, TLUA_READS, TLUA_WRITES, TLUA_ACTS };
 
 /* What the results are: what a call during the recording finds, or one of these, known beforehand. */
 enum { BY_CALL, NOTHING, FIRST, DESTINATION, ELEMENT };
@@ -62,8 +68,8 @@ struct TluaCallable {
   int effects;
   int answer;
   int (*is_ready) (const TValue *arguments, int count);  /* besides: whether the call does all or nothing */
+  int (*shortcut) (lua_State *L, const TValue *arguments, int count, TValue *results);
   lua_CFunction f;            /* if it is not found by its name */
-  int has_place;              /* a step of 'string.gmatch' */
   TluaCallable *next;         /* of those that the application declared */
 };
 
@@ -132,15 +138,157 @@ static int may_sort (const TValue *arguments, int count) {
   return 1;
 }
 
+/* --- shortcuts --- */
+
+/*
+** What the smallest functions do in usual cases, without a call. Each answers the number of results, or -1: then the
+** function itself is called. None throws or allocates. The hint in 'alimit' moves as it would.
+*/
+
+static int shorten_next (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  Table *t = hvalue(&arguments[0]);
+  if (count > 1 && !ttisnil(&arguments[1]))
+    return -1;
+  unsigned int size = luaH_realasize(t);
+  for (unsigned int n = 0; n < size; n++) {
+    if (!isempty(&t->array[n])) {
+      setivalue(&results[0], (lua_Integer)n + 1);
+      setobj(L, &results[1], &t->array[n]);
+      return 2;
+    }
+  }
+  for (int n = 0; n < sizenode(t); n++) {
+    if (!isempty(gval(gnode(t, n)))) {
+      getnodekey(L, &results[0], gnode(t, n));
+      setobj(L, &results[1], gval(gnode(t, n)));
+      return 2;
+    }
+  }
+  setnilvalue(&results[0]);
+  return 1;
+}
+
+static int shorten_rawget (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count < 2)
+    return -1;
+  const TValue *slot = luaH_get(hvalue(&arguments[0]), &arguments[1]);
+  if (isempty(slot))
+    setnilvalue(&results[0]);
+  else
+    setobj(L, &results[0], slot);
+  return 1;
+}
+
+/* Where the key has its place already. */
+static int shorten_rawset (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count < 3)
+    return -1;
+  Table *t = hvalue(&arguments[0]);
+  TValue *slot = (TValue *)luaH_get(t, &arguments[1]);
+  if (isabstkey(slot))
+    return -1;
+  setobj(L, slot, &arguments[2]);
+  invalidateTMcache(t);
+  luaC_barrierback(L, obj2gco(t), &arguments[2]);
+  return 0;
+}
+
+static int shorten_tonumber (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count != 1 || !ttisstring(&arguments[0]))
+    return -1;
+  if (luaO_str2num(getstr(tsvalue(&arguments[0])), &results[0]) != tsslen(tsvalue(&arguments[0])) + 1)
+    setnilvalue(&results[0]);
+  return 1;
+}
+
+/* An element of the array part. */
+static TValue *item (Table *t, lua_Integer n) {
+  return l_castS2U(n) - 1u < t->alimit ? &t->array[n - 1] : (TValue *)luaH_getint(t, n);
+}
+
+static void move_item (lua_State *L, Table *t, lua_Integer from, lua_Integer to) {
+  TValue value;
+  const TValue *there = item(t, from);
+  if (isempty(there))
+    setnilvalue(&value);
+  else
+    setobj(L, &value, there);
+  TValue *place = item(t, to);
+  setobj(L, place, &value);
+}
+
+static int shorten_insert (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count != 3 || !ttisinteger(&arguments[1]))
+    return -1;
+  Table *t = hvalue(&arguments[0]);
+  lua_Unsigned length = luaH_getn(t);
+  lua_Integer place = ivalue(&arguments[1]);
+  if (l_castS2U(place) - 1u >= length || length >= luaH_realasize(t))
+    return -1;
+  for (lua_Integer n = (lua_Integer)length + 1; n > place; n--)
+    move_item(L, t, n - 1, n);
+  TValue *slot = item(t, place);
+  setobj(L, slot, &arguments[2]);
+  luaC_barrierback(L, obj2gco(t), &arguments[2]);
+  return 0;
+}
+
+static int shorten_remove (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count != 2 || !ttisinteger(&arguments[1]))
+    return -1;
+  Table *t = hvalue(&arguments[0]);
+  lua_Unsigned length = luaH_getn(t);
+  lua_Integer place = ivalue(&arguments[1]);
+  if (l_castS2U(place) - 1u >= length || length > luaH_realasize(t))
+    return -1;
+  for (; place < (lua_Integer)length; place++)
+    move_item(L, t, place + 1, place);
+  setnilvalue(item(t, place));
+  return 0;
+}
+
+static int is_continuation (const char *s) {
+  return ((unsigned char)*s & 0xC0) == 0x80;
+}
+
+/* Behind the string's end there is a zero. */
+static int next_code (const TValue *arguments, int count, TValue *results, int is_strict) {
+  if (count < 2 || !ttisstring(&arguments[0]) || !ttisinteger(&arguments[1]))
+    return -1;
+  const char *s = getstr(tsvalue(&arguments[0]));
+  lua_Unsigned n = l_castS2U(ivalue(&arguments[1])), length = tsslen(tsvalue(&arguments[0]));
+  unsigned int code;
+  if (n < length) {
+    while (is_continuation(s + n))
+      n++;
+  }
+  if (n >= length)
+    return 0;
+  const char *next = tlua_decode(s + n, &code, is_strict);
+  if (next == NULL || is_continuation(next))
+    return -1;
+  setivalue(&results[0], l_castU2S(n + 1u));
+  setivalue(&results[1], (lua_Integer)code);
+  return 2;
+}
+
+static int shorten_codes (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  return next_code(arguments, count, results, 1);
+}
+
+static int shorten_lax_codes (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  return next_code(arguments, count, results, 0);
+}
+
 /* --- the list --- */
 
 static const TluaCallable callables[] = {
   { .name = "getmetatable", .kinds = "a", .effects = TLUA_READS },
-  { .name = "next", .kinds = "ta", .effects = TLUA_READS },
-  { .name = "rawget", .kinds = "ta", .effects = TLUA_READS },
-  { .name = "rawset", .kinds = "taa", .effects = TLUA_WRITES, .answer = FIRST },
+  { .name = "next", .kinds = "ta", .effects = TLUA_READS, .shortcut = shorten_next },
+  { .name = "rawget", .kinds = "ta", .effects = TLUA_READS, .shortcut = shorten_rawget },
+  { .name = "rawset", .kinds = "taa", .effects = TLUA_WRITES, .answer = FIRST, .shortcut = shorten_rawset },
   { .name = "select", .kinds = "ba", .effects = TLUA_PURE },
-  { .name = "tonumber", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "tonumber", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_tonumber },
   { .name = "tostring", .kinds = "p", .effects = TLUA_PURE },
   { .name = "math.abs", .kinds = "b", .effects = TLUA_PURE },
   { .name = "math.acos", .kinds = "b", .effects = TLUA_PURE },
@@ -192,10 +340,12 @@ static const TluaCallable callables[] = {
   { .name = "string.unpack", .kinds = "b", .effects = TLUA_PURE },
   { .name = "string.upper", .kinds = "b", .effects = TLUA_PURE },
   { .name = "table.concat", .kinds = "lb", .effects = TLUA_READS },
-  { .name = "table.insert", .kinds = "laa", .effects = TLUA_WRITES, .answer = NOTHING, .is_ready = may_insert },
+  { .name = "table.insert", .kinds = "laa", .effects = TLUA_WRITES, .answer = NOTHING, .is_ready = may_insert,
+    .shortcut = shorten_insert },
   { .name = "table.move", .kinds = "lbbbl", .effects = TLUA_WRITES, .answer = DESTINATION, .is_ready = may_move },
   { .name = "table.pack", .kinds = "a", .effects = TLUA_PURE },
-  { .name = "table.remove", .kinds = "lb-", .effects = TLUA_WRITES, .answer = ELEMENT, .is_ready = may_remove },
+  { .name = "table.remove", .kinds = "lb-", .effects = TLUA_WRITES, .answer = ELEMENT, .is_ready = may_remove,
+    .shortcut = shorten_remove },
   { .name = "table.sort", .kinds = "l-", .effects = TLUA_WRITES, .answer = NOTHING, .is_ready = may_sort },
   { .name = "table.unpack", .kinds = "lb", .effects = TLUA_READS },
   { .name = "utf8.char", .kinds = "b", .effects = TLUA_PURE },
@@ -206,9 +356,11 @@ static const TluaCallable callables[] = {
 };
 
 /* Functions that are no fields of a library. They get the control variable too, and do not look at it. */
-static const TluaCallable gmatch_step = { .name = "step of string.gmatch", .kinds = "a", .effects = TLUA_PURE,
-                                          .has_place = 1 };
-static const TluaCallable codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE };
+static const TluaCallable gmatch_step = { .name = "step of string.gmatch", .kinds = "a", .effects = TLUA_STEPS };
+static const TluaCallable codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE,
+                                         .shortcut = shorten_codes };
+static const TluaCallable lax_codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE,
+                                             .shortcut = shorten_lax_codes };
 
 static const TluaCallable *find_named (const char *name) {
   for (size_t n = 0; n < sizeof(callables) / sizeof(callables[0]); n++) {
@@ -223,7 +375,7 @@ const TluaCallable *tlua_cfunc_find (TluaRecorder *rec, lua_CFunction f, const c
   if (f == tlua_gmatch_step)
     return &gmatch_step;
   if (f == tlua_codes_step || f == tlua_lax_codes_step)
-    return &codes_step;
+    return f == tlua_codes_step ? &codes_step : &lax_codes_step;
   for (const TluaCallable *c = rec->calls->declared; found == NULL && c != NULL; c = c->next) {
     if (c->f == f)
       found = c;
@@ -236,53 +388,89 @@ const TluaCallable *tlua_cfunc_find (TluaRecorder *rec, lua_CFunction f, const c
 /* More results than this have guards of their own. */
 #define SHAPED ((int)sizeof(int64_t))
 
+/* Room on the thread's stack: function, arguments, what a C function may count on, and nils for results. */
+#define MOST_SLOTS (2 * TLUA_MOST_VALUES + 2 * LUA_MINSTACK)
+
 /* Collections that the function's allocations would start are put off: nothing makes the debt positive. */
 #define PUT_OFF ((l_mem)1 << 40)
 
-static int run (lua_State *thread, const TValue *arguments, int64_t count) {
+typedef struct Job {
+  lua_CFunction f;
+  int results;
+} Job;
+
+/* Function and arguments of a call lie at the bottom of the thread's stack. */
+static TValue *arguments_of (const lua_State *thread) {
+  return s2v(thread->stack.p + 2);
+}
+
+/* The call, as the interpreter makes it. */
+static void do_call (lua_State *thread, void *data) {
+  Job *job = (Job *)data;
+  StkId function = thread->ci->func.p + 1;
+  CallInfo *ci = thread->ci->next != NULL ? thread->ci->next : luaE_extendCI(thread, 1);
+  ci->func.p = function;
+  ci->nresults = LUA_MULTRET;
+  ci->callstatus = CIST_C;
+  ci->top.p = thread->top.p + LUA_MINSTACK;
+  lua_assert(ci->top.p <= thread->stack_last.p);
+  thread->ci = ci;
+  job->results = (*job->f)(thread);
+  if (luai_unlikely(hastocloseCfunc(ci->nresults)))
+    luaF_close(thread, ci->func.p, CLOSEKTOP, 0);
+}
+
+/* Empties the stack behind an error; what was to be closed is closed. */
+static void clean_up (lua_State *thread, int status) {
+  StkId first = thread->base_ci.func.p + 1;
+  thread->ci = &thread->base_ci;
+  if (thread->tbclist.p >= first)
+    luaD_closeprotected(thread, savestack(thread, first), status);
+}
+
+/* The first result, on the thread's stack, which counts as empty again; NULL: it failed. */
+static inline TValue *run (lua_State *thread, lua_CFunction f, int64_t count, int *results) {
   global_State *g = G(thread);
   lu_byte emergencies = g->gcstopem, stopped = g->gcstp;
-  lua_assert(thread->top.p == thread->ci->func.p + 1);
-  for (int64_t n = 0; n <= count; n++) {
-    setobj2s(thread, thread->top.p, &arguments[n]);
-    thread->top.p++;
-  }
+  Job job = { .f = f, .results = 0 };
+  lua_assert(thread->ci == &thread->base_ci && thread->top.p == thread->stack.p + 1);
+  lua_assert(thread->stack_last.p - thread->top.p > MOST_SLOTS);
+  thread->top.p += count + 1;
   g->gcstopem = 1;
-  g->gcstp |= GCSTPGC;
+  g->gcstp = stopped | GCSTPGC;
   g->GCdebt -= PUT_OFF;
   g->totalbytes += PUT_OFF;
-  int status = lua_pcall(thread, (int)count, LUA_MULTRET, 0);
+  int status = luaD_rawrunprotected(thread, do_call, &job);
+  if (luai_unlikely(status != LUA_OK))
+    clean_up(thread, status);
   g->totalbytes -= PUT_OFF;
   g->GCdebt += PUT_OFF;
   g->gcstp = stopped;
   g->gcstopem = emergencies;
-  return status == LUA_OK;
+  TValue *first = s2v(thread->top.p - job.results);
+  thread->ci = &thread->base_ci;
+  thread->top.p = thread->stack.p + 1;
+  *results = job.results;
+  return status == LUA_OK ? first : NULL;
 }
 
-/* Moves the results to the buffer: so many, or exactly ~wanted if it is negative. Returns how many, or -1. */
-static int take_results (TluaCalls *calls, int64_t wanted) {
-  lua_State *thread = calls->thread;
-  StkId first = thread->ci->func.p + 1;
-  int count = cast_int(thread->top.p - first);
-  int taken = wanted >= 0 ? (int)wanted : (int)~wanted;
-  if (wanted < 0 && count != taken)
-    return -1;
-  for (int n = 0; n < taken; n++) {
-    TValue *to = &calls->results[n];
-    if (n < count) {
-      setobj(thread, to, s2v(first + n));
-    }
-    else
-      setnilvalue(to);
-  }
-  return taken;
+/*
+** Adds nils up to 'wanted' results, or looks whether there are exactly ~wanted if that is negative. Returns how many matter, or
+** -1. The stack is as long as any frame's, and more.
+*/
+static int fit (TValue *results, int count, int64_t wanted) {
+  if (wanted < 0)
+    return count == (int)~wanted ? count : -1;
+  for (; count < (int)wanted; count++)
+    setnilvalue(&((StackValue *)results + count)->val);
+  return (int)wanted;
 }
 
 /* The tags of the first results, a byte each. */
 static int64_t shape_of (const TValue *results, int count) {
   uint64_t shape = 0;
-  for (int n = 0; n < count && n < SHAPED; n++)
-    shape |= (uint64_t)rawtt(&results[n]) << (8 * n);
+  for (int n = count < SHAPED ? count : SHAPED; n-- > 0; )
+    shape = shape << 8 | rawtt(&results[n]);
   return (int64_t)shape;
 }
 
@@ -290,21 +478,40 @@ static void *state_of (const TValue *function) {
   return getudatamem(uvalue(&clCvalue(function)->upvalue[2]));
 }
 
-/* The results, or NULL: the call failed, or the results are not 'wanted' ones of the given shape. */
-static TValue *call_function (lua_State *L, const TluaCallable *callable, int64_t count, int64_t wanted, int64_t shape) {
-  TluaCalls *calls = ((TluaRecorder *)L->jit->engine_state)->calls;
-  const char *places[2];
-  if (callable->is_ready != NULL && !callable->is_ready(calls->arguments + 1, (int)count))
+/* The first result and how many there are, or NULL: it cannot be called, or it failed. */
+static inline TValue *answer_of (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int count, int *found) {
+  lua_State *thread = calls->thread;
+  if (callable->shortcut != NULL) {
+    *found = callable->shortcut(thread, arguments_of(thread), count, calls->results);
+    if (*found >= 0)
+      return calls->results;
+  }
+  if (callable->is_ready != NULL && !callable->is_ready(arguments_of(thread), count))
     return NULL;
-  if (callable->has_place)
-    tlua_gmatch_places(state_of(calls->arguments), places, 0);
-  int taken = run(calls->thread, calls->arguments, count) ? take_results(calls, wanted) : -1;
-  calls->thread->top.p = calls->thread->ci->func.p + 1;
-  if (taken >= 0 && shape_of(calls->results, taken) == shape)
-    return calls->results;
-  if (callable->has_place)
-    tlua_gmatch_places(state_of(calls->arguments), places, 1);
-  return NULL;
+  return run(thread, f, count, found);
+}
+
+/* The results, or NULL: the call failed, or the results are not 'wanted' ones of the given shape. */
+static TValue *call_function (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int64_t count, int64_t wanted,
+                              int64_t shape) {
+  int found;
+  TValue *results = answer_of(calls, callable, f, (int)count, &found);
+  if (results == NULL)
+    return NULL;
+  int taken = fit(results, found, wanted);
+  return taken >= 0 && shape_of(results, taken) == shape ? results : NULL;
+}
+
+/* A step of 'string.gmatch' that is not taken leaves the search where it was. */
+static TValue *call_step (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int64_t count, int64_t wanted,
+                          int64_t shape) {
+  void *state = state_of(s2v(calls->thread->stack.p + 1));
+  const char *places[2];
+  tlua_gmatch_places(state, places, 0);
+  TValue *results = call_function(calls, callable, f, count, wanted, shape);
+  if (results == NULL)
+    tlua_gmatch_places(state, places, 1);
+  return results;
 }
 
 /* --- lowering --- */
@@ -360,41 +567,49 @@ static int guard_kinds (TluaRecorder *rec, const TluaCallable *callable, const L
   return 1;
 }
 
-/* The call as it would be made now: the results are in the buffer. Returns their number, or -1 if it fails. */
-static int call_now (TluaRecorder *rec, const TluaCallable *callable, int count, int wanted) {
+/* Function and arguments as they are now, where calls take them from. */
+static void hand_over_now (TluaRecorder *rec, const LibraryCall *call) {
+  lua_State *thread = rec->calls->thread;
+  setobj2s(thread, thread->stack.p + 1, call->function.now);
+  for (int n = 0; n < call->count; n++)
+    setobj2s(thread, thread->stack.p + 2 + n, call->arguments[n].now);
+}
+
+/* The call as it would be made now. Returns how many results there are, or -1 if it fails. */
+static int call_now (TluaRecorder *rec, const TluaCallable *callable, lua_CFunction f, const LibraryCall *call) {
   TluaCalls *calls = rec->calls;
+  void *state = callable->effects == TLUA_STEPS ? state_of(call->function.now) : NULL;
   const char *places[2];
-  if (callable->has_place)
-    tlua_gmatch_places(state_of(calls->arguments), places, 0);
-  int done = run(calls->thread, calls->arguments, count);
-  if (callable->has_place)
-    tlua_gmatch_places(state_of(calls->arguments), places, 1);
-  int found = cast_int(calls->thread->top.p - (calls->thread->ci->func.p + 1));
-  int taken = wanted == LUA_MULTRET ? found : wanted;
-  if (!done || taken > TLUA_MOST_VALUES)
-    taken = -1;
-  else
-    take_results(calls, taken);
-  calls->thread->top.p = calls->thread->ci->func.p + 1;
+  int found;
+  if (state != NULL)
+    tlua_gmatch_places(state, places, 0);
+  TValue *results = answer_of(calls, callable, f, call->count, &found);
+  if (state != NULL)
+    tlua_gmatch_places(state, places, 1);
+  int taken = call->wanted == LUA_MULTRET ? found : call->wanted;
+  if (results == NULL || taken > TLUA_MOST_VALUES)
+    return -1;
+  fit(results, found, taken);
+  memmove(calls->results, results, (size_t)taken * sizeof(TValue));
   return taken;
 }
 
 static void hand_over (TluaRecorder *rec, const LibraryCall *call) {
   tl_vm *vm = rec->vm;
   const TluaLibrary *library = &rec->schema.library;
-  tl_value buffer = tl_const_addr(vm, rec->calls->arguments);
+  tl_value stack = tl_load(vm, library->call_stack, tl_const_addr(vm, rec->calls->thread));
   for (int n = 0; n <= call->count; n++) {
     Operand o = n == 0 ? call->function : call->arguments[n - 1];
-    tl_value place = tl_item_addr(vm, buffer, tl_const_int(vm, n), sizeof(TValue), 0);
+    tl_value place = tl_item_addr(vm, stack, tl_const_int(vm, n + 1), sizeof(StackValue), 0);
     tl_type type = tlua_payload(o.tt);
     if (type != TL_VOID)
-      tl_store(vm, library->call_argument[type], place, o.value);
-    tl_store(vm, library->call_argument_tag, place, tl_const_int(vm, o.tt));
+      tl_store(vm, library->call_value[type], place, o.value);
+    tl_store(vm, library->call_tag, place, tl_const_int(vm, o.tt));
   }
 }
 
-/* Results that a call during the recording has found, in the buffer that 'place' will point to. */
-static void add_results (TluaRecorder *rec, LibraryCall *call, tl_value buffer, int count) {
+/* Results like those that a call during the recording has found; the first one is at that address. */
+static void add_results (TluaRecorder *rec, LibraryCall *call, tl_value first, int count) {
   tl_vm *vm = rec->vm;
   const TluaLibrary *library = &rec->schema.library;
   if (count > SHAPED)
@@ -402,10 +617,10 @@ static void add_results (TluaRecorder *rec, LibraryCall *call, tl_value buffer, 
   for (int n = 0; n < count; n++) {
     int tt = rawtt(&rec->calls->results[n]);
     tl_type type = tlua_payload(tt);
-    tl_value place = tl_item_addr(vm, buffer, tl_const_int(vm, n), sizeof(TValue), 0);
+    tl_value place = tl_item_addr(vm, first, tl_const_int(vm, n), sizeof(TValue), 0);
     if (n >= SHAPED)
-      tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, library->call_result_tag, place), tl_const_int(vm, tt), TL_EXIT_GUARD);
-    tlua_lib_add(rec, call, tt, type != TL_VOID ? tl_load(vm, library->call_result[type], place) : 0);
+      tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, library->call_tag, place), tl_const_int(vm, tt), TL_EXIT_GUARD);
+    tlua_lib_add(rec, call, tt, type != TL_VOID ? tl_load(vm, library->call_value[type], place) : 0);
   }
 }
 
@@ -439,20 +654,19 @@ static void refuse (TluaRecorder *rec, const TluaCallable *callable, const char 
 void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCall *call) {
   tl_vm *vm = rec->vm;
   TluaCalls *calls = rec->calls;
+  lua_CFunction f = call->function.tt == LUA_VLCF ? fvalue(call->function.now) : clCvalue(call->function.now)->f;
   int count = 0, wanted = 0;
   if (!guard_kinds(rec, callable, call)) {
     refuse(rec, callable, "with such arguments");
     return;
   }
-  setobj(rec->thread, &calls->arguments[0], call->function.now);
-  for (int n = 0; n < call->count; n++)
-    setobj(rec->thread, &calls->arguments[n + 1], call->arguments[n].now);
-  if (callable->is_ready != NULL && !callable->is_ready(calls->arguments + 1, call->count)) {
+  hand_over_now(rec, call);
+  if (callable->is_ready != NULL && !callable->is_ready(arguments_of(calls->thread), call->count)) {
     refuse(rec, callable, "that may stop halfway");
     return;
   }
   if (callable->answer == BY_CALL) {
-    count = call_now(rec, callable, call->count, call->wanted);
+    count = call_now(rec, callable, f, call);
     wanted = call->wanted == LUA_MULTRET ? ~count : count;
     if (count < 0 || !are_known(rec, count)) {
       refuse(rec, callable, count < 0 ? "that fails" : "with a result of an unknown type");
@@ -465,10 +679,11 @@ void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCa
     return;
   hand_over(rec, call);
   tlua_rec_resume_here(rec);
-  tl_value arguments[5] = { tl_context(vm), tl_const_addr(vm, callable), tl_const_int(vm, call->count),
-                            tl_const_int(vm, wanted), tl_const_int(vm, shape_of(calls->results, count)) };
-  tl_value buffer = tl_try_call(vm, rec->schema.library.call[callable->effects], arguments, 5);
-  add_results(rec, call, buffer, count);
+  tl_value arguments[6] = { tl_const_addr(vm, calls), tl_const_addr(vm, callable), tl_const_addr(vm, (const void *)(uintptr_t)f),
+                            tl_const_int(vm, call->count), tl_const_int(vm, wanted),
+                            tl_const_int(vm, shape_of(calls->results, count)) };
+  tl_value first = tl_try_call(vm, rec->schema.library.call[callable->effects], arguments, 6);
+  add_results(rec, call, first, count);
 }
 
 /* --- names of other functions --- */
@@ -556,7 +771,7 @@ static void do_open (lua_State *L, void *data) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &registry_key);
   lua_sethook(calls->thread, NULL, 0, 0);
   calls->thread->nCcalls = 0x10000;  /* it cannot yield */
-  luaL_checkstack(calls->thread, TLUA_MOST_VALUES + LUA_MINSTACK, NULL);
+  luaL_checkstack(calls->thread, MOST_SLOTS, NULL);
   lua_pushcfunction(calls->thread, make_text);
   if (lua_pcall(calls->thread, 0, 0, 0) != LUA_OK)
     luaD_throw(L, LUA_ERRMEM);
@@ -607,7 +822,7 @@ int tlua_declare_safe (lua_State *L, lua_CFunction f, unsigned int flags) {
 
 /* --- what the library is told --- */
 
-#define CLASSES 17
+#define CLASSES 20
 
 static const tl_class *classes (tl_vm *vm, tl_class store[CLASSES], const char *const *names) {
   int n = 0;
@@ -617,43 +832,52 @@ static const tl_class *classes (tl_vm *vm, tl_class store[CLASSES], const char *
   return store;
 }
 
-static int describe_buffer (tl_vm *vm, TluaLibrary *library) {
-  static const char *const arguments[4] = { "call.argument_int", "call.argument_float", "call.argument_ref",
-                                            "call.argument_addr" };
-  static const char *const results[4] = { "call.result_int", "call.result_float", "call.result_ref", "call.result_addr" };
-  int32_t value = (int32_t)offsetof(TValue, value_), tag = (int32_t)offsetof(TValue, tt_);
-  tl_class argument = tl_alias_class(vm, "call.argument"), result = tl_alias_class(vm, "call.result");
-  library->call_argument_tag = tl_add_cell(vm, "call.argument_tag", tag, 1, TL_INT, tl_alias_class(vm, "call.argument_tag"), 0);
-  library->call_result_tag = tl_add_cell(vm, "call.result_tag", tag, 1, TL_INT, result, 0);
-  int all = library->call_argument_tag != 0 && library->call_result_tag != 0;
+/* Arguments and results lie in the same memory. */
+static int describe_values (tl_vm *vm, TluaLibrary *library) {
+  static const char *const names[4] = { "call.int", "call.float", "call.ref", "call.addr" };
+  tl_class value = tl_alias_class(vm, "call.value");
+  library->call_stack = tl_add_cell(vm, "call.stack", (int32_t)offsetof(lua_State, stack), 8, TL_ADDR,
+                                    tl_alias_class(vm, "call.stack"), 0);
+  library->call_tag = tl_add_cell(vm, "call.tag", (int32_t)offsetof(TValue, tt_), 1, TL_INT, tl_alias_class(vm, "call.tag"), 0);
+  int all = library->call_stack != 0 && library->call_tag != 0;
   for (int type = 0; type < 4; type++) {
-    library->call_argument[type] = tl_add_cell(vm, arguments[type], value, 8, (tl_type)type, argument, 0);
-    library->call_result[type] = tl_add_cell(vm, results[type], value, 8, (tl_type)type, result, 0);
-    all = all && library->call_argument[type] != 0 && library->call_result[type] != 0;
+    library->call_value[type] = tl_add_cell(vm, names[type], (int32_t)offsetof(TValue, value_), 8, (tl_type)type, value, 0);
+    all = all && library->call_value[type] != 0;
   }
   return all;
 }
 
 int tlua_describe_calls (tl_vm *vm, TluaLibrary *library) {
-  static const char *const handed[] = { "call.argument", "call.argument_tag", NULL };
-  static const char *const made[] = { "call.result", "global.debt", NULL };
-  static const char *const searched[] = { "call.result", "global.debt", "table.count", "table.flags", NULL };
-  static const char *const changed[] = { "call.result", "global.debt", "table.count", "table.array", "table.log_size", "table.nodes",
-                                         "table.last_free", "table.flags", "array.value", "array.tag", "node.key", "node.key_tag",
-                                         "node.tag", "node.value", "node.next", "object.marked", NULL };
-  static const struct { const char *name; uint32_t effects; const char *const *reads; const char *const *writes; } rows[] = {
-    [TLUA_PURE] = { "call_pure", 0, handed, made },
-    [TLUA_READS] = { "call_reading", TL_EFFECT_READS_ALL, handed, searched },
-    [TLUA_WRITES] = { "call_changing", TL_EFFECT_READS_ALL, handed, changed },
-    [TLUA_ACTS] = { "call_acting", TL_EFFECT_READS_ALL | TL_EFFECT_WRITES_ALL, handed, made }
+  static const char *const handed[] = { "call.value", "call.tag", "call.stack", NULL };
+  static const char *const made[] = { "call.value", "call.tag", "call.stack", "global.debt", NULL };
+  static const char *const searched[] = { "call.value", "call.tag", "call.stack", "global.debt", "table.count", "table.flags",
+                                          NULL };
+  static const char *const changed[] = { "call.value", "call.tag", "call.stack", "global.debt", "table.count", "table.array",
+                                         "table.log_size", "table.nodes", "table.last_free", "table.flags", "array.value",
+                                         "array.tag", "node.key", "node.key_tag", "node.tag", "node.value", "node.next",
+                                         "object.marked", NULL };
+  const void *function = (const void *)(uintptr_t)call_function, *step = (const void *)(uintptr_t)call_step;
+  const uint32_t reads_all = TL_EFFECT_READS_ALL, all = TL_EFFECT_READS_ALL | TL_EFFECT_WRITES_ALL;
+  const struct {
+    const char *name;
+    const void *address;
+    uint32_t effects;
+    const char *const *reads;
+    const char *const *writes;
+  } rows[] = {
+    [TLUA_PURE] = { "call_pure", function, 0, handed, made },
+    [TLUA_STEPS] = { "call_step", step, 0, handed, made },
+    [TLUA_READS] = { "call_reading", function, reads_all, handed, searched },
+    [TLUA_WRITES] = { "call_changing", function, reads_all, handed, changed },
+    [TLUA_ACTS] = { "call_acting", function, all, handed, made }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
     tl_class reads[CLASSES], writes[CLASSES];
-    library->call[n] = tl_add_func(vm, rows[n].name, (const void *)(uintptr_t)call_function, "aaiii>a",
+    library->call[n] = tl_add_func(vm, rows[n].name, rows[n].address, "aaaiii>a",
                                    rows[n].effects | TL_EFFECT_ALLOCATES, classes(vm, reads, rows[n].reads),
                                    classes(vm, writes, rows[n].writes));
     if (library->call[n] == 0)
       return 0;
   }
-  return describe_buffer(vm, library);
+  return describe_values(vm, library);
 }

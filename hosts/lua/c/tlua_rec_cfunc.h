@@ -3,8 +3,8 @@
 **
 ** Problem and design: see tlua_rec_cfunc.c.
 **
-** Invariant: arguments and results lie in one buffer per state, which only compiled code and the function that makes the
-** call touch, and only between the first argument's store and the last result's load.
+** Invariant: the stack where arguments and results lie is touched by compiled code and the functions that make calls only,
+** and matters only between the first argument's store and the last result's load.
 **
 ** Example, 'string.find(s, "b")':   c = tlua_cfunc_find(rec, f, "string.find");   tlua_cfunc_call(rec, c, call)
 */
@@ -16,12 +16,11 @@
 /* A function that may be called from compiled code. */
 typedef struct TluaCallable TluaCallable;
 
-/* What calls need: a thread to run them on, and the place where arguments and results are handed over. */
+/* What calls need: a thread, on whose stack arguments and results are handed over. */
 struct TluaCalls {
   lua_State *thread;          /* of its own, in the registry */
   TluaCallable *declared;     /* by the application, a list */
-  TValue arguments[TLUA_MOST_VALUES + 1];  /* the function first */
-  TValue results[TLUA_MOST_VALUES];
+  TValue results[TLUA_MOST_VALUES];  /* where they are not on the stack */
 };
 
 /* Makes and frees what calls need; 0: no memory. */
