@@ -79,12 +79,22 @@ struct TluaCallable {
 ** Functions that move elements store one by one. Where all of them lie in the array part no store needs memory, and without
 ** metatables none runs Lua code.
 */
+static int is_list (const TValue *v) {
+  return ttistable(v) && hvalue(v)->metatable == NULL;
+}
+
+/* What '#' says, which may move its hint as the function will do it; and how many elements the array part has room for. */
 static int list_size (const TValue *v, lua_Unsigned *length, lua_Unsigned *size) {
-  if (!ttistable(v) || hvalue(v)->metatable != NULL)
+  if (!is_list(v))
     return 0;
   *length = luaH_getn(hvalue(v));
   *size = luaH_realasize(hvalue(v));
   return 1;
+}
+
+static int may_rawset (const TValue *arguments, int count) {
+  (void)arguments;
+  return count == 3;
 }
 
 /* Behind the last element there is one store only. */
@@ -107,10 +117,10 @@ static int may_remove (const TValue *arguments, int count) {
 }
 
 static int may_move (const TValue *arguments, int count) {
-  lua_Unsigned length, from_size, to_size;
   const TValue *to = count > 4 && !ttisnil(&arguments[4]) ? &arguments[4] : &arguments[0];
-  if (count < 4 || !list_size(&arguments[0], &length, &from_size) || !list_size(to, &length, &to_size))
+  if (count < 4 || !is_list(&arguments[0]) || !is_list(to))
     return 0;
+  lua_Unsigned from_size = luaH_realasize(hvalue(&arguments[0])), to_size = luaH_realasize(hvalue(to));
   for (int n = 1; n <= 3; n++) {
     if (!ttisinteger(&arguments[n]) || ivalue(&arguments[n]) < 1)
       return 0;
@@ -146,9 +156,9 @@ static int may_sort (const TValue *arguments, int count) {
 */
 
 static int shorten_next (lua_State *L, const TValue *arguments, int count, TValue *results) {
-  Table *t = hvalue(&arguments[0]);
-  if (count > 1 && !ttisnil(&arguments[1]))
+  if (count < 1 || (count > 1 && !ttisnil(&arguments[1])))
     return -1;
+  const Table *t = hvalue(&arguments[0]);
   unsigned int size = luaH_realasize(t);
   for (unsigned int n = 0; n < size; n++) {
     if (!isempty(&t->array[n])) {
@@ -181,7 +191,7 @@ static int shorten_rawget (lua_State *L, const TValue *arguments, int count, TVa
 
 /* Where the key has its place already. */
 static int shorten_rawset (lua_State *L, const TValue *arguments, int count, TValue *results) {
-  if (count < 3)
+  if (count != 3)
     return -1;
   Table *t = hvalue(&arguments[0]);
   TValue *slot = (TValue *)luaH_get(t, &arguments[1]);
@@ -286,7 +296,8 @@ static const TluaCallable callables[] = {
   { .name = "getmetatable", .kinds = "a", .effects = TLUA_READS },
   { .name = "next", .kinds = "ta", .effects = TLUA_READS, .shortcut = shorten_next },
   { .name = "rawget", .kinds = "ta", .effects = TLUA_READS, .shortcut = shorten_rawget },
-  { .name = "rawset", .kinds = "taa", .effects = TLUA_WRITES, .answer = FIRST, .shortcut = shorten_rawset },
+  { .name = "rawset", .kinds = "taa", .effects = TLUA_WRITES, .answer = FIRST, .is_ready = may_rawset,
+    .shortcut = shorten_rawset },
   { .name = "select", .kinds = "ba", .effects = TLUA_PURE },
   { .name = "tonumber", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_tonumber },
   { .name = "tostring", .kinds = "p", .effects = TLUA_PURE },
@@ -478,8 +489,11 @@ static void *state_of (const TValue *function) {
   return getudatamem(uvalue(&clCvalue(function)->upvalue[2]));
 }
 
+/* No tag is negative. */
+#define ANY_SHAPE (-1)
+
 /* The first result and how many there are, or NULL: it cannot be called, or it failed. */
-static inline TValue *answer_of (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int count, int *found) {
+static TValue *answer_of (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int count, int *found) {
   lua_State *thread = calls->thread;
   if (callable->shortcut != NULL) {
     *found = callable->shortcut(thread, arguments_of(thread), count, calls->results);
@@ -498,6 +512,9 @@ static TValue *call_function (TluaCalls *calls, const TluaCallable *callable, lu
   TValue *results = answer_of(calls, callable, f, (int)count, &found);
   if (results == NULL)
     return NULL;
+  calls->found = found;
+  if (shape == ANY_SHAPE)
+    return results;
   int taken = fit(results, found, wanted);
   return taken >= 0 && shape_of(results, taken) == shape ? results : NULL;
 }
@@ -580,10 +597,10 @@ static int call_now (TluaRecorder *rec, const TluaCallable *callable, lua_CFunct
   TluaCalls *calls = rec->calls;
   void *state = callable->effects == TLUA_STEPS ? state_of(call->function.now) : NULL;
   const char *places[2];
-  int found;
   if (state != NULL)
     tlua_gmatch_places(state, places, 0);
-  TValue *results = answer_of(calls, callable, f, call->count, &found);
+  TValue *results = call_function(calls, callable, f, call->count, 0, ANY_SHAPE);
+  int found = calls->found;
   if (state != NULL)
     tlua_gmatch_places(state, places, 1);
   int taken = call->wanted == LUA_MULTRET ? found : call->wanted;

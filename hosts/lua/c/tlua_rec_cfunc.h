@@ -20,6 +20,7 @@ typedef struct TluaCallable TluaCallable;
 struct TluaCalls {
   lua_State *thread;          /* of its own, in the registry */
   TluaCallable *declared;     /* by the application, a list */
+  int found;                  /* results of the last call that did not fail */
   TValue results[TLUA_MOST_VALUES];  /* where they are not on the stack */
 };
 

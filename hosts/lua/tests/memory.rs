@@ -95,7 +95,7 @@ fn memory_of_library_functions_refused() {
 }
 
 /// A name, and the body of a function of `n` that is called in protected mode, three times, with hot loops.
-const WORKS: [(&str, &str); 24] = [
+const WORKS: [(&str, &str); 29] = [
     ("append", "local t = {} for i = 1, 3 * n do t[#t + 1] = i end return #t, t[n]"),
     ("array", "local t = {} for i = 1, n do t[i] = i * 0.5 end local s = 0 for i = 1, n do s = s + t[i] end return s"),
     ("fields", "local t = {} for i = 1, n do t.a = i; t.b = i; if i == 9 then t.c, t.d = 1, 2 end end return t.b, t.d"),
@@ -124,6 +124,12 @@ const WORKS: [(&str, &str); 24] = [
     ("metamethods", "local m = {} m.__add = function(a, b) return setmetatable({ a[1] + b }, m) end \
                      local o = setmetatable({ 0 }, m) for i = 1, n do o = o + i end return o[1]"),
     ("pairs", "local t, s = {}, 0 for i = 1, n do t['f' .. i] = i end for _, v in pairs(t) do s = s + v end return s"),
+    ("formats", "local s = '' for i = 1, n do s = string.format('%s%d,%5.2f;', s, i, i / 2) end return #s, s:sub(-20)"),
+    ("searches", "local l = 0 for i = 1, n do local a, b = ('k' .. i .. '=v'):match('(%w+)=(%w+)') l = l + #a + #b end return l"),
+    ("words", "local l, s = 0, ('ab cde '):rep(n) for w, p in s:gmatch('(%a+)()') do l = l + #w * p end return l"),
+    ("rawsets", "local t = {} for i = 1, 3 * n do rawset(t, i, i) rawset(t, 'k' .. i, i) end return #t, t['k' .. n]"),
+    ("positions", "local t = {} for i = 1, 3 * n do table.insert(t, 1, i) if i % 3 == 0 then table.remove(t, 2) end end \
+                   return #t, table.concat(t, ' ')"),
     ("sort", "local t = {} for i = 1, n do t[i] = (i * 7) % 11 end table.sort(t, function(a, b) return a > b end) \
               return table.concat(t, ' ')"),
     ("close", "local c = 0 for i = 1, n do local x <close> = setmetatable({}, { __close = function() c = c + 1 end }) end return c"),

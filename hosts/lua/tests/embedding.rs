@@ -1,0 +1,252 @@
+//! An application declares C functions of its own, which compiled loops then call.
+//!
+//! Problem: what an application promises with `tlua_declare_safe` cannot be checked by machine; what the compiler makes of the promise
+//! can. Design: a state is made as an application makes it, by Lua's own C interface, with functions written here. Each
+//! program runs without and with the compiler, and must give the same text; the compiler's report says that loops were
+//! compiled, or why not.
+//!
+//! Invariant: a function that changes something is called exactly once for each call in the program.
+//!
+//! Example: `declare(L, distance, 0)` and `for i = 1, 100 do s = s + distance(i, 4) end`.
+
+use std::ffi::{c_char, c_int, c_uint, c_void, CStr, CString};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tracelift_lua as _; // the interpreter is linked with it
+
+type State = *mut c_void;
+type Function = unsafe extern "C-unwind" fn(State) -> c_int;
+
+/// `TluaConfig` of `c/tlua.h`.
+#[repr(C)]
+struct RawConfig {
+    mode: u32,
+    threshold: u32,
+    period: u32,
+    reserved: u32,
+    seed: u64,
+    jit: *const c_void,
+}
+
+const MODE_OFF: u32 = 0;
+const MODE_JIT: u32 = 4;
+const READS: c_uint = 1;
+const ACTS: c_uint = 2;
+
+extern "C-unwind" {
+    fn luaL_newstate() -> State;
+    fn luaL_openlibs(state: State);
+    fn luaL_loadstring(state: State, text: *const c_char) -> c_int;
+    fn luaL_checkinteger(state: State, n: c_int) -> i64;
+    fn luaL_checknumber(state: State, n: c_int) -> f64;
+    fn luaL_checktype(state: State, n: c_int, kind: c_int);
+    fn lua_pcallk(
+        state: State,
+        args: c_int,
+        results: c_int,
+        handler: c_int,
+        context: isize,
+        k: *const c_void,
+    ) -> c_int;
+    fn lua_tolstring(state: State, n: c_int, length: *mut usize) -> *const c_char;
+    fn lua_pushinteger(state: State, value: i64);
+    fn lua_pushnumber(state: State, value: f64);
+    fn lua_pushvalue(state: State, n: c_int);
+    fn lua_pushcclosure(state: State, function: Function, upvalues: c_int);
+    fn lua_setglobal(state: State, name: *const c_char);
+    fn lua_gettop(state: State) -> c_int;
+    fn lua_rawgeti(state: State, n: c_int, index: i64) -> c_int;
+    fn lua_rawseti(state: State, n: c_int, index: i64);
+    fn lua_rawlen(state: State, n: c_int) -> u64;
+    fn lua_tointegerx(state: State, n: c_int, is_integer: *mut c_int) -> i64;
+    fn lua_createtable(state: State, items: c_int, keys: c_int);
+    fn lua_close(state: State);
+    fn tlua_open(state: State, config: *const RawConfig) -> c_int;
+    fn tlua_declare_safe(state: State, function: Function, flags: c_uint) -> c_int;
+    fn tlua_jit_stats_text(state: State) -> *const c_char;
+}
+
+const TABLE: c_int = 5;
+const UPVALUE_1: c_int = -1_000_000 - 1000 - 1;
+
+// The functions below may be left by a longjmp: they own nothing.
+
+/// Two numbers: a number.
+unsafe extern "C-unwind" fn distance(state: State) -> c_int {
+    let (x, y) = (luaL_checknumber(state, 1), luaL_checknumber(state, 2));
+    lua_pushnumber(state, (x * x + y * y).sqrt());
+    1
+}
+
+/// A closure: adds its upvalue.
+unsafe extern "C-unwind" fn shifted(state: State) -> c_int {
+    let n = luaL_checkinteger(state, 1);
+    lua_pushinteger(state, n.wrapping_add(lua_tointegerx(state, UPVALUE_1, null_mut())));
+    1
+}
+
+/// A new table with the arguments.
+unsafe extern "C-unwind" fn list(state: State) -> c_int {
+    let count = lua_gettop(state);
+    lua_createtable(state, count, 0);
+    for n in 1..=count {
+        lua_pushvalue(state, n);
+        lua_rawseti(state, -2, i64::from(n));
+    }
+    1
+}
+
+/// The sum of a table's integers: it reads what programs change.
+unsafe extern "C-unwind" fn total(state: State) -> c_int {
+    luaL_checktype(state, 1, TABLE);
+    let mut sum = 0i64;
+    for n in 1..=lua_rawlen(state, 1) as i64 {
+        lua_rawgeti(state, 1, n);
+        sum = sum.wrapping_add(lua_tointegerx(state, -1, null_mut()));
+        lua_pushvalue(state, 1);
+    }
+    lua_pushinteger(state, sum);
+    1
+}
+
+static NOTED: AtomicU64 = AtomicU64::new(0);
+
+/// Appends to a table, and counts: it must not be called twice.
+unsafe extern "C-unwind" fn note(state: State) -> c_int {
+    luaL_checktype(state, 1, TABLE);
+    let value = luaL_checkinteger(state, 2);
+    let length = lua_rawlen(state, 1) as i64;
+    NOTED.fetch_add(1, Ordering::Relaxed);
+    lua_pushinteger(state, value);
+    lua_rawseti(state, 1, length + 1);
+    0
+}
+
+/// Nobody says anything about it.
+unsafe extern "C-unwind" fn unknown(state: State) -> c_int {
+    lua_pushinteger(state, 1);
+    1
+}
+
+/// What the program returns, and the compiler's report.
+fn run(mode: u32, program: &str) -> (String, String) {
+    let text = CString::new(program).expect("programs have no zero bytes");
+    // SAFETY: the calls are those of an application in C, in the order that Lua's manual asks for; errors are caught by
+    // lua_pcallk, and no value of Rust lives in a frame that they leave.
+    unsafe {
+        let state = luaL_newstate();
+        assert!(!state.is_null());
+        luaL_openlibs(state);
+        assert_eq!(tlua_declare_safe(state, distance, 0), 1); // there is no compiler yet: nothing is done
+        let config = RawConfig { mode, threshold: 2, period: 0, reserved: 0, seed: 0, jit: null() };
+        assert_eq!(tlua_open(state, &config), 1);
+        let functions: [(&str, Function, Option<c_uint>); 6] = [
+            ("distance", distance, Some(0)),
+            ("shifted", shifted, Some(0)),
+            ("list", list, Some(0)),
+            ("total", total, Some(READS)),
+            ("note", note, Some(ACTS)),
+            ("unknown", unknown, None),
+        ];
+        for (name, function, flags) in functions {
+            let upvalues = c_int::from(name == "shifted");
+            if upvalues > 0 {
+                lua_pushinteger(state, 1000);
+            }
+            lua_pushcclosure(state, function, upvalues);
+            lua_setglobal(state, CString::new(name).expect("a name").as_ptr());
+            if let Some(flags) = flags {
+                assert_eq!(tlua_declare_safe(state, function, flags), 1, "{name}");
+                assert_eq!(
+                    tlua_declare_safe(state, function, flags),
+                    c_int::from(mode == MODE_OFF),
+                    "{name} again"
+                );
+            }
+        }
+        assert_eq!(tlua_declare_safe(state, unknown, 64), c_int::from(mode == MODE_OFF));
+        assert_eq!(luaL_loadstring(state, text.as_ptr()), 0);
+        let status = lua_pcallk(state, 0, 1, 0, 0, null());
+        let result = lua_tolstring(state, -1, null_mut());
+        assert!(!result.is_null(), "the program returns no text");
+        let result = CStr::from_ptr(result).to_string_lossy().into_owned();
+        assert_eq!(status, 0, "{result}");
+        let report = CStr::from_ptr(tlua_jit_stats_text(state)).to_string_lossy().into_owned();
+        lua_close(state);
+        (result, report)
+    }
+}
+
+/// Runs a program both ways; the compiler's report.
+fn agree(program: &str) -> String {
+    let (expected, _) = run(MODE_OFF, program);
+    let (found, report) = run(MODE_JIT, program);
+    assert_eq!(found, expected, "{report}");
+    report
+}
+
+fn compiles(program: &str) {
+    let report = agree(program);
+    assert!(report.contains("none given up") && report.contains("compiled: "), "{program}\n{report}");
+    assert!(!report.contains("compiled: 0 traces"), "{program}\n{report}");
+}
+
+#[test]
+fn functions_without_effects_are_called() {
+    compiles("local s = 0 for i = 1, 200 do s = s + distance(i, 4) end return tostring(s)");
+    compiles("local s = 0 for i = 1, 200 do s = s + shifted(i) end return tostring(s)");
+    compiles("local s = 0 for i = 1, 200 do local t = list(i, 2.5, 'x') s = s + t[1] + t[2] + #t + #t[3] end return tostring(s)");
+}
+
+#[test]
+fn functions_that_read_see_every_store() {
+    compiles(
+        "local t, s = { 1, 2, 3 }, 0 for i = 1, 200 do t[2] = i s = s + total(t) t[2] = -i s = s + total(t) end return tostring(s)",
+    );
+    compiles("local s = 0 for i = 1, 200 do local t = { i, 2 } s = s + total(t) end return tostring(s)");
+}
+
+#[test]
+fn functions_that_act_do_it_once() {
+    let program = "local t, s = { 1 }, 0
+        for i = 1, 300 do local before = t[1] t[1] = i note(t, i * 2) s = s + #t + t[#t] + t[1] - before end
+        return s .. ' ' .. #t .. ' ' .. table.concat(t, ',')";
+    NOTED.store(0, Ordering::Relaxed);
+    let report = agree(program);
+    assert_eq!(NOTED.load(Ordering::Relaxed), 2 * 300);
+    assert!(!report.contains("compiled: 0 traces"), "{report}");
+}
+
+#[test]
+fn errors_are_raised_by_the_interpreter() {
+    let report = agree(
+        "local lines = {}
+        for round = 1, 3 do
+          lines[round] = tostring(select(2, pcall(function()
+            local s = 0
+            for i = 1, 100 do
+              s = s + distance(i, i < 90 + round and 1 or {})
+            end
+          end)))
+        end
+        return table.concat(lines, '\\n')",
+    );
+    assert!(!report.contains("compiled: 0 traces"), "{report}");
+}
+
+#[test]
+fn results_of_other_types_leave_the_trace() {
+    agree(
+        "local n = 0 for i = 1, 200 do n = n + #list(i, i % 7 == 0 and 'x' or i % 3) end return tostring(n)",
+    );
+    agree("local n = 0 for i = 1, 200 do local t = list(i) if i % 50 == 0 then t = {} end n = n + #t end return tostring(n)");
+}
+
+#[test]
+fn functions_that_nobody_declared_are_named() {
+    let report = agree("local n = 0 for i = 1, 200 do n = n + unknown() end return tostring(n)");
+    assert!(report.contains("call of unknown"), "{report}");
+    let report = agree("local n = 0 for i = 1, 200 do coroutine.running() n = n + i end return tostring(n)");
+    assert!(report.contains("call of coroutine.running"), "{report}");
+}
