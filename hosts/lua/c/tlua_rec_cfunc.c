@@ -735,10 +735,23 @@ static const char *name_in (const TValue *module, lua_CFunction f) {
   return NULL;
 }
 
-/* Looks where 'require' keeps modules, the standard ones first; reads only. */
+/* The n-th entry of a table of tables, if its key is a name. */
+static const TValue *named_table (const Table *t, int n, const char **name) {
+  const Node *node = gnode(t, n);
+  if (keytt(node) != ctb(LUA_VSHRSTR) || !ttistable(gval(node)) || !is_printable(getstr(keystrval(node))))
+    return NULL;
+  *name = getstr(keystrval(node));
+  return gval(node);
+}
+
+/*
+** Looks where 'require' keeps modules, the standard ones first, and then among the methods of userdata, whose metatables
+** are in the registry. Reads only.
+*/
 static int find_name (TluaRecorder *rec, lua_CFunction f, const char **module, const char **name) {
   static const char *const standard[] = { "coroutine", "debug", "io", "math", "os", "package", "string", "table", "utf8" };
-  const TValue *loaded = field_of(hvalue(&G(rec->thread)->l_registry), LUA_LOADED_TABLE);
+  const Table *registry = hvalue(&G(rec->thread)->l_registry);
+  const TValue *loaded = field_of(registry, LUA_LOADED_TABLE);
   if (loaded == NULL || !ttistable(loaded))
     return 0;
   *module = "";
@@ -747,12 +760,12 @@ static int find_name (TluaRecorder *rec, lua_CFunction f, const char **module, c
     *module = standard[n];
     *name = name_in(field_of(hvalue(loaded), standard[n]), f);
   }
-  for (int n = 0; *name == NULL && n < sizenode(hvalue(loaded)); n++) {
-    const Node *node = gnode(hvalue(loaded), n);
-    if (keytt(node) != ctb(LUA_VSHRSTR) || !is_printable(getstr(keystrval(node))))
-      continue;
-    *module = getstr(keystrval(node));
-    *name = name_in(gval(node), f);
+  for (int n = 0; *name == NULL && n < sizenode(hvalue(loaded)); n++)
+    *name = name_in(named_table(hvalue(loaded), n, module), f);
+  for (int n = 0; *name == NULL && n < sizenode(registry); n++) {
+    const TValue *metatable = named_table(registry, n, module);
+    if (metatable != NULL)
+      *name = name_in(field_of(hvalue(metatable), "__index"), f);
   }
   return *name != NULL;
 }

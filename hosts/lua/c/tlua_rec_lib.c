@@ -5,8 +5,9 @@
 ** store them under any name, or other functions under theirs.
 **
 ** Design: a function is what its address says. The address is guarded, and looked up in the tables with which the
-** libraries register their functions; the name found there selects a lowering function, and names the call in the
-** statistics if there is none. The two functions that hold the state of random numbers are closures: there the address
+** libraries register their functions; the name found there selects a lowering function. What has none, or none
+** for the arguments at hand, is called as it is where tlua_rec_cfunc.c knows that to be safe; the rest gives the recording up under
+** its name. The two functions that hold the state of random numbers are closures: there the address
 ** of what the closure calls is guarded.
 **
 ** Invariant: see tlua_rec_lib.h. Strings that results need are made while recording, and live as long as the loop's

@@ -9,6 +9,8 @@
 //!
 //! Example: `declare(L, distance, 0)` and `for i = 1, 100 do s = s + distance(i, 4) end`.
 
+#![allow(unsafe_op_in_unsafe_fn)] // the C functions below are calls of C functions from end to end
+
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr, CString};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -249,4 +251,9 @@ fn functions_that_nobody_declared_are_named() {
     assert!(report.contains("call of unknown"), "{report}");
     let report = agree("local n = 0 for i = 1, 200 do coroutine.running() n = n + i end return tostring(n)");
     assert!(report.contains("call of coroutine.running"), "{report}");
+    let report = agree("local n, flush = 0, io.stdout.flush for i = 1, 200 do flush(io.stdout) n = n + i end return tostring(n)");
+    assert!(report.contains("call of FILE*.flush"), "{report}");
+    let report =
+        agree("local n = 0 for i = 1, 200 do n = n + (pcall(next) and 1 or 2) end return tostring(n)");
+    assert!(report.contains("call of pcall"), "{report}");
 }
