@@ -1,0 +1,39 @@
+/* dilate3x3(width, height, repeats): see dilate3x3.lua. */
+#include "array2d.h"
+
+static inline double max (double a, double b) {
+  return a < b ? b : a;
+}
+
+static void dilate (const Array2D *a, const Array2D *kernel, Array2D *b) {
+  for (long y = 1; y < a->height - 1; y++)
+    for (long x = 1; x < a->width - 1; x++) {
+      double largest = get(kernel, 2, 2) * get(a, x - 1, y - 1);
+      largest = max(largest, get(kernel, 1, 2) * get(a, x, y - 1));
+      largest = max(largest, get(kernel, 0, 2) * get(a, x + 1, y - 1));
+      largest = max(largest, get(kernel, 2, 1) * get(a, x - 1, y));
+      largest = max(largest, get(kernel, 1, 1) * get(a, x, y));
+      largest = max(largest, get(kernel, 0, 1) * get(a, x + 1, y));
+      largest = max(largest, get(kernel, 2, 0) * get(a, x - 1, y + 1));
+      largest = max(largest, get(kernel, 1, 0) * get(a, x, y + 1));
+      largest = max(largest, get(kernel, 0, 0) * get(a, x + 1, y + 1));
+      set(b, x, y, largest);
+    }
+}
+
+double run (const long *arguments) {
+  long width = arguments[0], height = arguments[1], repeats = arguments[2];
+  Random random = {70707};
+  Array2D a = array_new(width, height), b = array_new(width, height), kernel = array_new(3, 3);
+  array_fill(&a, &random);
+  array_fill(&kernel, &random);
+  timer_start();
+  for (long repeat = 0; repeat < repeats; repeat++)
+    dilate(&a, &kernel, &b);
+  timer_stop();
+  double sum = checksum(&b);
+  free(a.data);
+  free(b.data);
+  free(kernel.data);
+  return sum;
+}

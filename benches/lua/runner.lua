@@ -1,0 +1,53 @@
+-- Times a benchmark: runner.lua PROGRAM WARMUPS CALLS LIMIT ARGUMENTS...
+--
+-- PROGRAM is a module of this folder: a function that makes its data, does the work between timer.start() and
+-- timer.stop(), and returns a check value. After the warm-up calls at most CALLS calls are timed, fewer once LIMIT seconds
+-- of processor time are gone. A warm-up call that takes longer than LIMIT is the only call, and says so ("cold"). Each line
+-- of the output is a word and a number:
+--
+--   warm 0.25
+--   time 0.11
+--   check 3.1415926535897931
+local here = arg[0]:match("^(.*)[/\\][^/\\]*$") or "."
+package.path = here .. "/?.lua"
+
+local name, warmups, calls, limit = arg[1], tonumber(arg[2]), tonumber(arg[3]), tonumber(arg[4])
+local arguments = {}
+for i = 5, #arg do
+    arguments[#arguments + 1] = tonumber(arg[i])
+end
+local unpack = table.unpack or unpack
+local run = require(name)
+local timer = require("timer")
+
+local check
+local spent, is_cold = 0, false
+local function timed_call()
+    local before = os.clock()
+    check = run(unpack(arguments))
+    spent = spent + (os.clock() - before)
+    return timer.seconds
+end
+
+local function print_line(word, number)
+    print(string.format("%s %.17g", word, number))
+end
+
+for _ = 1, warmups do
+    local seconds = timed_call()
+    is_cold = spent > limit
+    print_line(is_cold and "cold" or "warm", seconds)
+    if is_cold then
+        break
+    end
+end
+if not is_cold then
+    spent = 0
+    for _ = 1, calls do
+        print_line("time", timed_call())
+        if spent > limit then
+            break
+        end
+    end
+end
+print_line("check", check)

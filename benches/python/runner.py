@@ -1,0 +1,48 @@
+"""Times a benchmark: runner.py PROGRAM WARMUPS CALLS LIMIT ARGUMENTS...
+
+The protocol is that of runner.lua: warm-up calls, then at most CALLS timed ones, fewer once LIMIT seconds of processor
+time are gone; a warm-up call that takes longer than LIMIT is the only call ("cold").
+"""
+import importlib
+import sys
+from time import process_time
+
+import timer
+
+try:
+    import pypyjit
+    # The images' loops make longer traces than PyPy's default allows.
+    pypyjit.set_param("trace_limit=16384")
+except ImportError:
+    pass
+
+
+def main():
+    name, warmups, calls, limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+    arguments = [int(argument) for argument in sys.argv[5:]]
+    run = importlib.import_module(name).run
+    check, spent, is_cold = None, 0.0, False
+
+    def timed_call():
+        nonlocal check, spent
+        before = process_time()
+        check = run(*arguments)
+        spent += process_time() - before
+        return timer.seconds
+
+    for _ in range(warmups):
+        seconds = timed_call()
+        is_cold = spent > limit
+        print("%s %.17g" % ("cold" if is_cold else "warm", seconds))
+        if is_cold:
+            break
+    if not is_cold:
+        spent = 0.0
+        for _ in range(calls):
+            print("time %.17g" % timed_call())
+            if spent > limit:
+                break
+    print("check %.17g" % check)
+
+
+main()
