@@ -1,8 +1,9 @@
 /*
 ** Times a benchmark: PROGRAM WARMUPS CALLS LIMIT ARGUMENTS...
 **
-** The protocol is that of runner.lua: warm-up calls, then at most CALLS timed ones, fewer once LIMIT seconds of processor
-** time are gone; a warm-up call that takes longer than LIMIT is the only call ("cold"). Freed memory stays with the
+** The protocol is that of runner.lua: warm-up calls, then at most CALLS samples, each of one call or of several
+** short ones, fewer once LIMIT seconds of processor time are gone; a warm-up call that takes longer than LIMIT is the only
+** call ("cold"). Freed memory stays with the
 ** process: otherwise the kernel clears each new image again, and that takes longer than to compute it.
 */
 #include <malloc.h>
@@ -10,8 +11,11 @@
 
 #include "bench.h"
 
+/* Some systems' processor clocks tick only every few milliseconds. */
+#define SHORTEST 0.1
+
 static const long *arguments;
-static double check, spent;
+static double check, spent, limit;
 static clock_t started, stopped;
 
 void timer_start (void) {
@@ -29,6 +33,16 @@ static double timed_call (void) {
   return (double)(stopped - started) / CLOCKS_PER_SEC;
 }
 
+static double sample (void) {
+  double seconds = 0.0;
+  int count = 0;
+  do {
+    seconds += timed_call();
+    count++;
+  } while (seconds < SHORTEST && spent < limit);
+  return seconds / count;
+}
+
 int main (int argc, char **argv) {
   if (argc < 4) {
     fprintf(stderr, "usage: %s WARMUPS CALLS LIMIT ARGUMENTS...\n", argv[0]);
@@ -41,7 +55,7 @@ int main (int argc, char **argv) {
     numbers[i - 4] = atol(argv[i]);
   arguments = numbers;
   long warmups = atol(argv[1]), calls = atol(argv[2]);
-  double limit = atof(argv[3]);
+  limit = atof(argv[3]);
   int is_cold = 0;
   for (long i = 0; i < warmups && !is_cold; i++) {
     double seconds = timed_call();
@@ -49,8 +63,8 @@ int main (int argc, char **argv) {
     printf("%s %.17g\n", is_cold ? "cold" : "warm", seconds);
   }
   spent = 0.0;
-  for (long i = 0; i < calls && !is_cold && spent <= limit; i++)
-    printf("time %.17g\n", timed_call());
+  for (long i = 0; i < calls && !is_cold && (i == 0 || spent < limit); i++)
+    printf("time %.17g\n", sample());
   printf("check %.17g\n", check);
   free(numbers);
   return 0;

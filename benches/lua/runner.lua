@@ -1,9 +1,10 @@
 -- Times a benchmark: runner.lua PROGRAM WARMUPS CALLS LIMIT ARGUMENTS...
 --
 -- PROGRAM is a module of this folder: a function that makes its data, does the work between timer.start() and
--- timer.stop(), and returns a check value. After the warm-up calls at most CALLS calls are timed, fewer once LIMIT seconds
--- of processor time are gone. A warm-up call that takes longer than LIMIT is the only call, and says so ("cold"). Each line
--- of the output is a word and a number:
+-- timer.stop(), and returns a check value. After the warm-up calls at most CALLS samples are taken, fewer once LIMIT
+-- seconds of processor time are gone. A sample is a call, or, of calls too short for the clock, the mean of several. A
+-- warm-up call that takes longer than LIMIT is the only call, and says so ("cold"). With LIMIT 0 there is one call. Each
+-- line of the output is a word and a number:
 --
 --   warm 0.25
 --   time 0.11
@@ -20,6 +21,9 @@ local unpack = table.unpack or unpack
 local run = require(name)
 local timer = require("timer")
 
+-- Some systems' processor clocks tick only every few milliseconds.
+local SHORTEST = 0.1
+
 local check
 local spent, is_cold = 0, false
 local function timed_call()
@@ -33,6 +37,14 @@ local function print_line(word, number)
     print(string.format("%s %.17g", word, number))
 end
 
+local function sample()
+    local seconds, count = 0, 0
+    repeat
+        seconds, count = seconds + timed_call(), count + 1
+    until seconds >= SHORTEST or spent >= limit
+    return seconds / count
+end
+
 for _ = 1, warmups do
     local seconds = timed_call()
     is_cold = spent > limit
@@ -44,8 +56,8 @@ end
 if not is_cold then
     spent = 0
     for _ = 1, calls do
-        print_line("time", timed_call())
-        if spent > limit then
+        print_line("time", sample())
+        if spent >= limit then
             break
         end
     end

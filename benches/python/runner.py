@@ -1,7 +1,8 @@
 """Times a benchmark: runner.py PROGRAM WARMUPS CALLS LIMIT ARGUMENTS...
 
-The protocol is that of runner.lua: warm-up calls, then at most CALLS timed ones, fewer once LIMIT seconds of processor
-time are gone; a warm-up call that takes longer than LIMIT is the only call ("cold").
+The protocol is that of runner.lua: warm-up calls, then at most CALLS samples, each of one call or of several short
+ones, fewer once LIMIT seconds of processor time are gone; a warm-up call that takes longer than LIMIT is the only call
+("cold").
 """
 import importlib
 import sys
@@ -15,6 +16,9 @@ try:
     pypyjit.set_param("trace_limit=16384")
 except ImportError:
     pass
+
+# Some systems' processor clocks tick only every few milliseconds.
+SHORTEST = 0.1
 
 
 def main():
@@ -30,6 +34,14 @@ def main():
         spent += process_time() - before
         return timer.seconds
 
+    def sample():
+        seconds, count = 0.0, 0
+        while True:
+            seconds += timed_call()
+            count += 1
+            if seconds >= SHORTEST or spent >= limit:
+                return seconds / count
+
     for _ in range(warmups):
         seconds = timed_call()
         is_cold = spent > limit
@@ -39,8 +51,8 @@ def main():
     if not is_cold:
         spent = 0.0
         for _ in range(calls):
-            print("time %.17g" % timed_call())
-            if spent > limit:
+            print("time %.17g" % sample())
+            if spent >= limit:
                 break
     print("check %.17g" % check)
 

@@ -115,10 +115,15 @@ pub const CONTENDERS: &[Contender] = &[
 pub struct Protocol {
     /// Calls before the timed ones.
     pub warmups: u32,
-    /// Timed calls.
+    /// Samples of timed calls.
     pub calls: u32,
     /// Seconds of processor time after which no further call is begun.
     pub limit: f64,
+}
+
+impl Protocol {
+    /// The work is done once.
+    pub const ONCE: Protocol = Protocol { warmups: 0, calls: 1, limit: 0.0 };
 }
 
 /// Where the executables are.
@@ -136,13 +141,14 @@ impl Tools {
     /// Why a contender cannot run here.
     pub fn missing(&self, contender: &Contender) -> Option<String> {
         match contender.kind {
-            Kind::Gcc(_) => not_found("gcc"),
+            Kind::Gcc(_) => not_found("gcc".as_ref(), "--version"),
             Kind::LuaJit(_) if self.luajit.is_none() => Some(
                 "LuaJIT was not built; add --features peers to cargo's options, or name one with --luajit"
                     .into(),
             ),
-            Kind::Python(executable, _) => not_found(executable),
-            Kind::LuaJit(_) | Kind::StockLua | Kind::Tracelift(_) => None,
+            Kind::Python(executable, _) => not_found(executable.as_ref(), "--version"),
+            Kind::LuaJit(_) => not_found(self.luajit.as_deref().unwrap_or("luajit".as_ref()), "-v"),
+            Kind::StockLua | Kind::Tracelift(_) => None,
         }
     }
 
@@ -229,13 +235,12 @@ fn is_newer(file: &Path, sources: &Path) -> bool {
     entries.flatten().all(|entry| changed(&entry.path()).is_some_and(|time| time < made))
 }
 
-/// Says so if an executable cannot be started.
-fn not_found(executable: &str) -> Option<String> {
-    let started =
-        Command::new(executable).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+/// Says so if an executable cannot be started to print its version.
+fn not_found(executable: &Path, option: &str) -> Option<String> {
+    let started = Command::new(executable).arg(option).stdout(Stdio::null()).stderr(Stdio::null()).status();
     match started {
         Ok(status) if status.success() => None,
-        Ok(status) => Some(format!("{executable} --version: {status}")),
-        Err(error) => Some(format!("{executable}: {error}")),
+        Ok(status) => Some(format!("{} {option}: {status}", executable.display())),
+        Err(error) => Some(format!("{}: {error}", executable.display())),
     }
 }

@@ -146,7 +146,7 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
 fn describe(cli: &Cli, plan: &Plan) -> String {
     let core = plan.limits.core.map_or_else(|| "any core".into(), |core| format!("core {core}"));
     format!(
-        "Processor time on {core}, {} size: medians of up to {} calls, in {} rounds through all contenders, with one \
+        "Processor time on {core}, {} size: medians of up to {} samples, in {} rounds through all contenders, with one \
          warm-up call per process for what makes machine code; \"(cold)\" marks a call without.",
         if cli.quick { "quick" } else { "full" },
         3 * plan.rounds,

@@ -3,7 +3,8 @@
 //! Problem: a shared machine is fast now and slow a second later, and a just-in-time compiler is slow at first. Design: in
 //! round 0 every contender does the work once in a fresh process, which gives whole-process figures. Each further
 //! round goes through all contenders again: those that make machine code warm up with one call and are timed for the next
-//! ones; interpreters are timed again only if a call is short. Medians are over all timed calls.
+//! ones; interpreters are timed again only in full, and if a call is
+//! short. Medians are over all timed calls.
 //!
 //! Invariant: a contender whose check value differs is reported as wrong, whatever its time.
 //! Example: `Measured { seconds: Some(0.12), calls: 9, … }`.
@@ -28,7 +29,7 @@ pub struct Plan {
     pub limits: Limits,
 }
 
-/// Calls that one process is timed for at most.
+/// Samples that one process takes at most.
 const CALLS: u32 = 3;
 
 /// gcc may round once where two operations can be one instruction; that much may its check values differ, relatively.
@@ -170,23 +171,25 @@ pub fn measure(tools: &Tools, contenders: &[Contender], row: &Row, plan: &Plan) 
         measured.seconds = median(&measured.times);
     }
     judge(&mut found);
-    let statistics = statistics(tools, row, plan).ok();
+    let is_on = contenders.iter().any(|contender| contender.name == "tracelift");
+    let statistics = is_on.then(|| statistics(tools, row, plan).ok()).flatten();
     MeasuredRow { row: *row, label: row.label(plan.size), by_contender: found, statistics }
 }
 
 /// What a contender does in a round; nothing if it is not worth its time.
 fn protocol(contender: &Contender, round: u32, before: Option<&Measured>, plan: &Plan) -> Option<Protocol> {
     if round == 0 {
-        return Some(Protocol { warmups: 0, calls: 1, limit: plan.limit });
+        return Some(Protocol::ONCE);
     }
     let before = before?;
     let last = before.times.last().copied();
     let is_long = last.is_some_and(|seconds| seconds > plan.limit);
-    if before.failure.is_some() || (is_long && !contender.compiles) {
+    let is_enough = !contender.compiles && (is_long || plan.size == Size::Quick);
+    if before.failure.is_some() || is_enough {
         return None;
     }
     // One call of a compiler's code that takes so long has warmed up on the way.
-    if last.is_some_and(|seconds| seconds > 3.0 * plan.limit) {
+    if last.is_some_and(|seconds| seconds > 2.0 * plan.limit) {
         return None;
     }
     Some(Protocol { warmups: u32::from(contender.compiles), calls: CALLS, limit: plan.limit })
@@ -239,9 +242,9 @@ fn statistics(tools: &Tools, row: &Row, plan: &Plan) -> anyhow::Result<Value> {
     let mut contender =
         *CONTENDERS.iter().find(|contender| contender.name == "tracelift").context("no tracelift")?;
     contender.kind = Kind::Tracelift(&["--stats=json"]);
-    let protocol = Protocol { warmups: 0, calls: 1, limit: plan.limit };
     let size = if plan.size == Size::Full { Size::Quick } else { plan.size };
-    let command = tools.command(&contender, row, protocol, row.arguments(size))?.context("no program")?;
+    let command =
+        tools.command(&contender, row, Protocol::ONCE, row.arguments(size))?.context("no program")?;
     let finished = run(&command, &plan.limits)?;
     let start = finished.stderr.find("{\n").context("no statistics")?;
     Ok(serde_json::from_str(&finished.stderr[start..])?)

@@ -39,7 +39,8 @@ impl Results {
 
     /// How many times as long as another one.
     pub fn ratio(row: &MeasuredRow, contender: &str, other: &str) -> Option<f64> {
-        Some(Self::seconds(row, contender)? / Self::seconds(row, other)?)
+        let base = Self::seconds(row, other).filter(|seconds| *seconds > 0.0)?;
+        Some(Self::seconds(row, contender)? / base)
     }
 
     /// Everything that went wrong, one line each.

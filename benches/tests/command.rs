@@ -1,0 +1,83 @@
+//! The command: what it refuses, who it leaves out, and what it writes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn command(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tracelift-benches")).args(args).output().expect("the command starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn unknown_names_are_refused() {
+    for (args, needle) in [
+        (&["--rows", "nonsense"][..], "nonsense"),
+        (&["--contenders", "gcc,nobody"], "nobody"),
+        (&["--repeats", "0"], "0"),
+        (&["--rows", "sor", "--json", "/no/such/folder/file"], "/no/such/folder/file"),
+        (
+            &["--rows", "sor", "--contenders", "luajit", "--luajit", "/no/such/luajit", "--tracelift", "-"],
+            "luajit",
+        ),
+    ] {
+        let output = command(args);
+        let errors = text(&output.stderr);
+        assert!(!output.status.success(), "{args:?} succeeded");
+        assert!(errors.contains(needle) && !errors.contains("panicked"), "{args:?}: {errors}");
+    }
+}
+
+#[test]
+fn the_list_names_rows_and_contenders() {
+    let list = text(&command(&["--list"]).stdout);
+    for line in ["FFT(1024,12288)", "sqrt(Fix16) 40000000", "ten lines 100000", "tracelift-nopeel", "pypy3"] {
+        assert!(list.contains(line), "no {line} in {list}");
+    }
+}
+
+/// Stock Lua alone, on one row: the figures are there, in both forms.
+#[test]
+fn a_row_is_measured() {
+    let json: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("a_row_is_measured.json");
+    let path = json.to_str().expect("test paths are UTF-8");
+    let args = ["--quick", "--rows", "inner loop 1000000", "--contenders", "lua", "--tracelift", "-"];
+    let output = command(&[&args[..], &["--json", path]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    assert!(table.contains("| row | lua |\n|---|--:|\n| inner loop 1000000,10 | 0."), "{table}");
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(json).expect("it was written")).expect("it is JSON");
+    let lua = &json["rows"][0]["contenders"]["lua"];
+    assert!(lua["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{json}");
+    assert!(lua["whole_process"]["peak_kib"].as_u64().is_some_and(|peak| peak > 500), "{json}");
+    assert_eq!(lua["failure"], serde_json::Value::Null);
+}
+
+/// A result that is not stock Lua's is a failure: this `luajit` prints another check value.
+#[test]
+fn a_wrong_result_fails() {
+    use std::os::unix::fs::PermissionsExt;
+    let liar = Path::new(env!("CARGO_TARGET_TMPDIR")).join("liar.sh");
+    std::fs::write(&liar, "#!/bin/sh\necho time 0.001\necho check 1\n").expect("it can be written");
+    std::fs::set_permissions(&liar, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let liar = liar.to_str().expect("test paths are UTF-8");
+    let args = ["--quick", "--rows", "inner loop 1000000", "--contenders", "lua,luajit", "--tracelift", "-"];
+    let output = command(&[&args[..], &["--luajit", liar]].concat());
+    let table = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{table}");
+    assert!(table.contains("WRONG") && table.contains("luajit: wrong: check value 1.0"), "{table}");
+}
+
+/// Without LuaJIT the others still run, and a line says what is missing.
+#[cfg(not(feature = "peers"))]
+#[test]
+fn who_is_missing_is_left_out() {
+    let args = ["--quick", "--rows", "inner loop 1000000", "--contenders", "lua,luajit", "--tracelift", "-"];
+    let output = command(&args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("left out: luajit: LuaJIT was not built; add --features peers"));
+    assert!(text(&output.stdout).contains("Left out: luajit (LuaJIT was not built"));
+}

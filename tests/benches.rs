@@ -1,0 +1,155 @@
+//! The benchmarks agree: every program gives the same check value in every language, compiled or not.
+//!
+//! Problem: a benchmark that computes something else is fast for no reason. Design: each row of `benches/` runs at a small
+//! size with stock Lua, which is right by definition, and is compared to the last bit with the JIT at thresholds 1 and the
+//! default, with the program for LuaJIT (stock Lua runs that too), and with C and Python where gcc and python3 are there.
+//!
+//! Invariant: no row and no script is left out. Example: the row `SOR(16,20)` has one check value everywhere.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use tracelift_benches::contenders::{Contender, Kind, Protocol, Tools, CONTENDERS, EXACT};
+use tracelift_benches::measure::read_protocol;
+use tracelift_benches::rows::{folder, short_scripts, Row, Size, ROWS};
+use tracelift_lua::STOCK_LUA;
+
+fn tools() -> Tools {
+    Tools {
+        tracelift: env!("CARGO_BIN_EXE_tracelift").into(),
+        luajit: None,
+        build: Path::new(env!("CARGO_TARGET_TMPDIR")).join("benches"),
+    }
+}
+
+/// The table's entry of a name, started in another way.
+fn contender(name: &str, kind: Kind) -> Contender {
+    let found = CONTENDERS.iter().find(|contender| contender.name == name);
+    Contender { kind, ..*found.expect("the table has that name") }
+}
+
+/// What a command prints.
+fn output(command: &[OsString]) -> String {
+    let output = Command::new(&command[0])
+        .args(&command[1..])
+        .env_remove("LUA_INIT")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .expect("the command starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    String::from_utf8(output.stdout).expect("it prints text")
+}
+
+/// So much work that a row's first call is followed by others, which find its loops compiled.
+const SEVERAL: Protocol = Protocol { warmups: 1, calls: 1, limit: 0.02 };
+
+/// The check value of a row's last call.
+fn check(contender: &Contender, row: &Row, protocol: Protocol) -> f64 {
+    let command = tools().command(contender, row, protocol, row.arguments(Size::Tiny));
+    let text = output(&command.expect("it can be built").expect("there is a program"));
+    read_protocol(&text).expect("it follows the protocol").check
+}
+
+/// All rows with a contender that must agree with stock Lua.
+fn agrees(name: &str, kind: Kind, rows: impl Fn(&Row) -> bool) {
+    let (stock, other) = (contender("lua", Kind::StockLua), contender(name, kind));
+    if let Some(reason) = tools().missing(&other) {
+        eprintln!("left out: {name}: {reason}");
+        return;
+    }
+    for row in ROWS.iter().filter(|row| rows(row)) {
+        let (expected, found) = (check(&stock, row, Protocol::ONCE), check(&other, row, SEVERAL));
+        assert!(expected.is_finite(), "{}: {expected} says nothing", row.label(Size::Tiny));
+        assert_eq!(
+            found.to_bits(),
+            expected.to_bits(),
+            "{}: {found} instead of {expected}",
+            row.label(Size::Tiny)
+        );
+    }
+}
+
+fn has_c(row: &Row) -> bool {
+    folder("c").join(row.program).with_extension("c").is_file()
+}
+
+#[test]
+fn the_jit_agrees() {
+    agrees("tracelift", Kind::Tracelift(&[]), |_| true);
+}
+
+#[test]
+fn the_jit_agrees_from_the_first_iteration_on() {
+    agrees("tracelift", Kind::Tracelift(&["--threshold=1"]), |_| true);
+    agrees("tracelift-nopeel", Kind::Tracelift(&["--threshold=2", "--opt=-peel"]), |_| true);
+}
+
+#[test]
+fn c_agrees_if_gcc_is_there() {
+    agrees("gcc-exact", Kind::Gcc(EXACT), has_c);
+}
+
+#[test]
+fn python_agrees_if_it_is_there() {
+    agrees("python3", Kind::Python("python3", &[]), has_c);
+}
+
+/// Programs for LuaJIT use nothing that stock Lua has not; the table says which rows have one.
+#[test]
+fn the_programs_for_luajit_agree() {
+    let stock = contender("lua", Kind::StockLua);
+    let mut others = 0;
+    for row in ROWS {
+        let program: &'static str = row.luajit_program().leak();
+        if program == row.program {
+            continue;
+        }
+        let mut other = *row;
+        other.program = program;
+        let [expected, found] = [row, &other].map(|row| check(&stock, row, Protocol::ONCE));
+        assert_eq!(found.to_bits(), expected.to_bits(), "{program}");
+        others += 1;
+    }
+    assert_eq!(others, 3, "programs with operators that LuaJIT lacks");
+}
+
+/// Every row of the paper has all three programs, and no program is without a row.
+#[test]
+fn no_program_is_left_out() {
+    const SHARED: [&str; 6] = ["runner", "random", "lehmer", "array2d", "timer", "sqrt"];
+    for (name, extension) in [("lua", "lua"), ("c", "c"), ("python", "py")] {
+        for entry in std::fs::read_dir(folder(name)).expect("the folder is there") {
+            let path = entry.expect("it can be read").path();
+            let stem = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+            let is_program = path.extension().is_some_and(|found| found == extension);
+            if !is_program || SHARED.contains(&stem.as_str()) || stem == "luajit" {
+                continue;
+            }
+            let program = stem.strip_suffix("_luajit").unwrap_or(&stem);
+            assert!(ROWS.iter().any(|row| row.program == program), "{} has no row", path.display());
+        }
+    }
+    let paper = ROWS.iter().filter(|row| has_c(row));
+    assert_eq!(paper.clone().count(), 16, "the paper's rows");
+    for row in paper {
+        assert!(
+            folder("python").join(row.program).with_extension("py").is_file(),
+            "{} in Python",
+            row.program
+        );
+    }
+}
+
+#[test]
+fn short_scripts_print_the_same() {
+    let scripts = short_scripts().expect("the folder is there");
+    assert_eq!(scripts.len(), 10);
+    for script in scripts {
+        let stock = output(&[STOCK_LUA.into(), script.clone().into()]);
+        assert!(!stock.is_empty(), "{} prints nothing", script.display());
+        let command = [env!("CARGO_BIN_EXE_tracelift").into(), "run".into(), script.clone().into()];
+        assert_eq!(output(&command), stock, "{}", script.display());
+    }
+}
