@@ -140,3 +140,32 @@ fn restrict(limits: &Limits) -> std::io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, seconds: u64) -> anyhow::Result<Finished> {
+        run(&["sh".into(), "-c".into(), script.into()], &Limits { core: usual_core(), seconds })
+    }
+
+    #[test]
+    fn what_a_process_used_is_its_own() {
+        let idle = shell("echo out; echo err >&2", 20).expect("it ends well");
+        assert_eq!((idle.stdout.as_str(), idle.stderr.as_str()), ("out\n", "err\n"));
+        let busy = shell("i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done", 20).expect("it ends well");
+        let idle = shell(":", 20).expect("it ends well");
+        assert!(busy.cpu() > 0.02 && idle.cpu() < busy.cpu(), "{busy:?}, {idle:?}");
+        assert!(idle.peak_kib > 100 && idle.wall > 0.0, "{idle:?}");
+    }
+
+    #[test]
+    fn what_hangs_or_fails_is_an_error() {
+        let error = shell("while :; do :; done", 1).expect_err("it never ends").to_string();
+        assert_eq!(error, "took more than 1 s of processor time");
+        let error = shell("echo no >&2; exit 3", 20).expect_err("it fails").to_string();
+        assert_eq!(error, "exit code 3: no");
+        let error = shell("kill -SEGV $$", 20).expect_err("it is killed").to_string();
+        assert_eq!(error, format!("was ended by signal {}", libc::SIGSEGV));
+    }
+}

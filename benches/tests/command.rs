@@ -47,7 +47,7 @@ fn a_row_is_measured() {
     let output = command(&[&args[..], &["--json", path]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let table = text(&output.stdout);
-    assert!(table.contains("| row | lua |\n|---|--:|\n| inner loop 1000000,10 | 0."), "{table}");
+    assert!(table.contains("| row | lua |\n|---|--:|\n| inner loop 1000000,10 | "), "{table}");
     let json: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(json).expect("it was written")).expect("it is JSON");
     let lua = &json["rows"][0]["contenders"]["lua"];
