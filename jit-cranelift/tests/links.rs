@@ -101,6 +101,11 @@ impl Pair {
         self.harness.frame[slot * 16 + 8] = tag;
     }
 
+    /// The same for integers.
+    fn set_all(&mut self, values: &[(usize, i64)]) {
+        values.iter().for_each(|&(slot, value)| self.set(slot, value, 0));
+    }
+
     fn get(&self, slot: usize) -> i64 {
         i64::from_le_bytes(self.harness.frame[slot * 16..][..8].try_into().unwrap())
     }
@@ -137,7 +142,7 @@ fn linked_traces_follow_one_another() {
     for harness in Harness::all() {
         let mut pair = pair(harness);
         pair.link();
-        [(0, 21), (1, 100), (2, 5)].map(|(slot, value)| pair.set(slot, value, 0));
+        pair.set_all(&[(0, 21), (1, 100), (2, 5)]);
         assert_eq!(pair.run(0), Some((0, 0)));
         // At 20, 16, 12, 8, 4 and 0.
         assert_eq!((pair.harness.buffer[0], pair.get(1)), (0, 130));
@@ -151,7 +156,7 @@ fn who_is_refused_is_at_the_exit_where_he_came_from() {
     for harness in Harness::all() {
         let mut pair = pair(harness);
         pair.link();
-        [(0, 10), (1, 100), (2, 5)].map(|(slot, value)| pair.set(slot, value, 0));
+        pair.set_all(&[(0, 10), (1, 100), (2, 5)]);
         pair.set(2, 5, 1);
         assert_eq!(pair.run(0), Some((0, 1)), "`step` wants an integer");
         assert_eq!((pair.harness.buffer[0], pair.get(1)), (8, 100));
@@ -168,7 +173,7 @@ fn who_is_refused_is_at_the_exit_where_he_came_from() {
 fn the_end_writes_slots_and_tags() {
     for harness in Harness::all() {
         let mut pair = pair(harness);
-        [(0, 99), (1, 40), (2, 2)].map(|(slot, value)| pair.set(slot, value, 0));
+        pair.set_all(&[(0, 99), (1, 40), (2, 2)]);
         pair.set(0, 99, 4);
         pair.harness.buffer[0] = 17;
         assert_eq!(pair.run(1), Some((1, 0)));
