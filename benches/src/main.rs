@@ -25,7 +25,7 @@ struct Cli {
     #[arg(long)]
     quick: bool,
     /// Rows whose name contains one of these, or whole groups: paper, small, short.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,...")]
     rows: Vec<String>,
     /// Who runs; `all` is everybody.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
@@ -146,11 +146,12 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
 fn describe(cli: &Cli, plan: &Plan) -> String {
     let core = plan.limits.core.map_or_else(|| "any core".into(), |core| format!("core {core}"));
     format!(
-        "Processor time on {core}, {} size: medians of up to {} samples, in {} rounds through all contenders, with one \
+        "Processor time on {core}, {} size: medians of up to {} samples, in {} round{} through all contenders, with one \
          warm-up call per process for what makes machine code; \"(cold)\" marks a call without.",
         if cli.quick { "quick" } else { "full" },
         3 * plan.rounds,
-        plan.rounds
+        plan.rounds,
+        if plan.rounds == 1 { "" } else { "s" }
     )
 }
 
@@ -165,11 +166,31 @@ fn list(size: Size) -> anyhow::Result<bool> {
     Ok(true)
 }
 
+/// The names of a list; a row's own commas stand in parentheses.
+fn split_names(list: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut depth = 0u32;
+    for character in list.chars() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if character == ',' && depth == 0 {
+            names.push(String::new());
+        } else {
+            names.last_mut().expect("there is always one").push(character);
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
 fn choose_rows(names: &[String], size: Size) -> anyhow::Result<Chosen> {
     if names.is_empty() {
         return Ok(Chosen { rows: ROWS.to_vec(), has_scripts: true });
     }
-    let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let names: Vec<String> = names.iter().flat_map(|list| split_names(&list.to_lowercase())).collect();
     let fits = |row: &Row, name: &str| match name {
         "paper" => row.group == Group::Paper,
         "small" => row.group == Group::Small,
@@ -219,4 +240,24 @@ fn build_tracelift(target: &Path) -> anyhow::Result<PathBuf> {
         bail!("tracelift does not build ({status})");
     }
     Ok(target.join("release/tracelift"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_chosen_by_their_names() {
+        let labels = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            let chosen = choose_rows(&names, Size::Full).expect("there are such rows");
+            let labels: Vec<String> = chosen.rows.iter().map(|row| row.label(Size::Full)).collect();
+            (labels.join(" "), chosen.has_scripts)
+        };
+        assert_eq!(labels(&["FFT(1048576,1),lu(1000"]), ("FFT(1048576,1) LU(1000,2)".into(), false));
+        assert_eq!(labels(&["conv3("]), ("conv3(1000000,300)".into(), false));
+        assert_eq!(labels(&["short", "sqrt(int)"]), ("sqrt(int) 40000000".into(), true));
+        assert_eq!(choose_rows(&[], Size::Full).expect("all").rows.len(), ROWS.len());
+        assert!(choose_rows(&["sor,nonsense".into()], Size::Full).is_err());
+    }
 }
