@@ -3,8 +3,8 @@
 -- PROGRAM is a module of this folder: a function that makes its data, does the work between timer.start() and
 -- timer.stop(), and returns a check value. After the warm-up calls at most CALLS samples are taken, fewer once LIMIT
 -- seconds of processor time are gone. A sample is a call, or, of calls too short for the clock, the mean of several. A
--- warm-up call that takes longer than LIMIT is the only call, and says so ("cold"). With LIMIT 0 there is one call. Each
--- line of the output is a word and a number:
+-- warm-up call that takes longer than LIMIT is the only call, and says so ("cold"). With LIMIT 0 there is one call.
+-- Each line of the output is a word and a number:
 --
 --   warm 0.25
 --   time 0.11

@@ -1,7 +1,7 @@
 //! Runs a command on one core and tells what it used.
 //!
-//! Problem: processor time and peak memory of *one* child, not of all children so far. Design: the child binds itself to
-//! a core and limits its own processor time before it starts the program; it is waited for with `wait4`, which
+//! Problem: processor time and peak memory of *one* child, not of all children so far. Design: the child binds itself
+//! to a core and limits its own processor time before it starts the program; it is waited for with `wait4`, which
 //! answers its resource usage alone. Invariant: a program that hangs ends by the limit, and is reported as failed.
 //!
 //! Example: `run(&["lua".into(), "x.lua".into()], &Limits { core: Some(1), seconds: 60 })`.

@@ -1,8 +1,8 @@
 //! The programs of a tenth of a second: what the JIT costs where it has no time to pay off.
 //!
-//! Problem: most scripts end before a compiler has earned its keep; the JIT must not make them slower. Design: every script
-//! of `short/` runs as a whole process, several times in turn with each contender that runs Lua; what counts is the median of
-//! its processor time, start and end included. Invariant: all contenders print the same.
+//! Problem: most scripts end before a compiler has earned its keep; the JIT must not make them slower. Design: every
+//! script of `short/` runs as a whole process, several times in turn with each contender that runs Lua; what counts is
+//! the median of its processor time, start and end included. Invariant: all contenders print the same.
 //!
 //! Example: `Script { name: "sieve", .. }`, whose median with the JIT on is divided by the one with it off.
 
