@@ -139,6 +139,7 @@ void tlua_statistics (struct lua_State *L, TluaStatistics *statistics);
 /* Calls a function when the state is closed, before the engine goes; also when the program closes the state itself. */
 void tlua_at_shutdown (struct lua_State *L, void (*function) (struct lua_State *L));
 
+#if defined(TLUA_HAVE_RECORDER)
 /*
 ** Declares that compiled code may call a C function of the application, light or as a closure, as it is. Without this, a
 ** loop that calls it stays with the interpreter. Whoever declares a function promises, for all arguments:
@@ -151,8 +152,8 @@ void tlua_at_shutdown (struct lua_State *L, void (*function) (struct lua_State *
 ** - Without flags it reads nothing that a Lua program can change, other than its arguments, which may be tables whose
 **   identity it uses, but whose fields it does not read; and a second call instead of one shows nowhere. It may make
 **   new objects. It is called twice where its results are of other types, or of another number, than before.
-** The flags take back a promise, or give another one. Returns 0 if the function is declared already, a flag is unknown,
-** memory is short, or tlua_open was not called before; 1 too if the state has no compiler, where nothing is done.
+** The flags take back a promise, or give another one. Call it behind tlua_open: a state without compiler has nothing to keep, and
+** the answer is 1. Returns 0 if the function is declared already, a flag is unknown, or memory is short.
 **
 ** Example:   static int distance (lua_State *L) { ... }     tlua_declare_safe(L, distance, 0);
 */
@@ -160,7 +161,6 @@ void tlua_at_shutdown (struct lua_State *L, void (*function) (struct lua_State *
 #define TLUA_SAFE_ACTS 2u   /* reads and changes whatever it likes, once for each call; returns no values */
 int tlua_declare_safe (struct lua_State *L, int (*f) (struct lua_State *L), unsigned int flags);
 
-#if defined(TLUA_HAVE_RECORDER)
 /* What the library counted, as JSON or as text; "{}" and "" without the recorder. Valid until the next call. */
 const char *tlua_jit_stats_json (struct lua_State *L);
 const char *tlua_jit_stats_text (struct lua_State *L);
