@@ -148,7 +148,9 @@ void tlua_at_shutdown (struct lua_State *L, void (*function) (struct lua_State *
 ** - All its errors come before its effects. When it has thrown, the interpreter calls it again from the start, so that
 **   nothing but the state of the collector may be as it is because of the first call.
 ** - It does not look at the thread that it runs on (lua_getinfo, lua_pushthread), whose stack is empty below its arguments,
-**   and does not keep its lua_State. What it gets and returns is as always; so are upvalues and the registry.
+**   and does not keep its lua_State. What it gets and returns is as always; so are its upvalues and the registry. It
+**   neither reads nor changes local variables of running functions, which lua_getupvalue and lua_setupvalue of a closure of
+**   theirs could do.
 ** - Without flags it reads nothing that a Lua program can change, other than its arguments, which may be tables whose
 **   identity it uses, but whose fields it does not read; and a second call instead of one shows nowhere. It may make
 **   new objects. It is called twice where its results are of other types, or of another number, than before.

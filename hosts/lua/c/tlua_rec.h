@@ -8,8 +8,9 @@
 ** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
 ** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames, tlua_rec_iter.c the
 ** steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_closure.c new closures, tlua_rec_lib.c and its two parts the
-** functions of Lua's libraries, tlua_rec_cfunc.c calls of C functions as they are; tlua_rec_key.c keys that are known only when they are used, tlua_rec_string.c what makes
-** strings; tlua_describe.c tells the library how Lua lays out its memory.
+** functions of Lua's libraries, tlua_rec_cfunc.c and its list calls of C functions as they are; tlua_rec_key.c keys that
+** are known only when they are used, tlua_rec_string.c what makes strings; tlua_describe.c tells the library how Lua lays
+** out its memory.
 ** A lowering function looks at the real values, which the instruction has not changed
 ** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
 **

@@ -13,8 +13,31 @@
 
 #include "tlua_rec_lib.h"
 
-/* A function that may be called from compiled code. */
-typedef struct TluaCallable TluaCallable;
+/*
+** What a call may do besides making objects: TLUA_PURE reads nothing that changes, TLUA_STEPS goes on with a search of
+** 'string.gmatch'.
+*/
+enum { TLUA_PURE, TLUA_STEPS, TLUA_READS, TLUA_WRITES, TLUA_ACTS };
+
+/* What the results are: what a call during the recording finds, or one of these, known beforehand. */
+enum { TLUA_BY_CALL, TLUA_NOTHING, TLUA_FIRST, TLUA_DESTINATION, TLUA_ELEMENT };
+
+/*
+** 'kinds' has a letter per argument, the last one stands for all that follow:
+**   b  string, number, boolean or nil       p  a value that 'tostring' prints without metamethods
+**   l  table without metatable              t  any table
+**   a  anything                             -  no argument
+*/
+typedef struct TluaCallable {
+  const char *name;
+  const char *kinds;
+  int effects;
+  int answer;
+  int (*is_ready) (const TValue *arguments, int count);  /* besides: whether the call does all or nothing */
+  int (*shortcut) (lua_State *L, const TValue *arguments, int count, TValue *results);
+  lua_CFunction f;            /* if it is not found by its name */
+  struct TluaCallable *next;  /* of those that the application declared */
+} TluaCallable;
 
 /* What calls need: a thread, on whose stack arguments and results are handed over. */
 struct TluaCalls {
@@ -24,13 +47,13 @@ struct TluaCalls {
   TValue results[TLUA_MOST_VALUES];  /* where they are not on the stack */
 };
 
+/* --- tlua_rec_cfunc.c --- */
+
 /* Makes and frees what calls need; 0: no memory. */
 int tlua_cfunc_open (lua_State *L, TluaRecorder *rec);
 void tlua_cfunc_close (lua_State *L, TluaRecorder *rec);
 int tlua_describe_calls (tl_vm *vm, TluaLibrary *library);
 
-/* The function, which a library has registered under that name ("": none has), if it may be called; NULL if not. */
-const TluaCallable *tlua_cfunc_find (TluaRecorder *rec, lua_CFunction f, const char *name);
 /* Records the call, whose function is guarded already: fills in the results, or gives up. */
 void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCall *call);
 /*
@@ -38,5 +61,10 @@ void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCa
 ** registered it, or the one that a module has for it ("": none is known).
 */
 void tlua_cfunc_give_up (TluaRecorder *rec, lua_CFunction f, const char *registered);
+
+/* --- tlua_rec_cfunc_list.c --- */
+
+/* The function, which a library has registered under that name ("": none has), if it may be called; NULL if not. */
+const TluaCallable *tlua_cfunc_find (TluaRecorder *rec, lua_CFunction f, const char *name);
 
 #endif

@@ -1,0 +1,354 @@
+/*
+** The list of the C functions that compiled code may call as they are.
+**
+** Problem: that a function runs no Lua code, does not yield, and does all or nothing, depends on its arguments, and is
+** written nowhere but in its source.
+**
+** Design: a row for each function says for which kinds of arguments that is so, what the call may read and change, and
+** what is known of its results. Where kinds are not enough, a function of ours looks at the values before each call. The
+** smallest functions have a shortcut, which does the same in usual cases.
+**
+** Invariant: the rows are those of Lua 5.4.9. Neither looks nor shortcuts throw or allocate, and they move the hint in
+** 'alimit' as the functions themselves do.
+**
+** Example, 'table.insert(t, 1, x)':   may_insert: no metatable, and the array part has room for one element more
+*/
+
+#include "lprefix.h"
+
+#include <string.h>
+
+#include "tlua_rec_cfunc.h"
+
+#include "lgc.h"
+#include "lstring.h"
+#include "ltable.h"
+#include "lvm.h"
+
+/* in lstrlib.c and lutf8lib.c: the steps of 'string.gmatch' and 'utf8.codes' */
+extern const lua_CFunction tlua_gmatch_step;
+extern const lua_CFunction tlua_codes_step;
+extern const lua_CFunction tlua_lax_codes_step;
+/* The character at 's', and where the next one begins, or NULL. */
+const char *tlua_decode (const char *s, unsigned int *code, int is_strict);
+
+/* --- whether a call does all or nothing --- */
+
+/*
+** Functions that move elements store one by one. Where all of them lie in the array part no store needs memory, and without
+** metatables none runs Lua code.
+*/
+static int is_list (const TValue *v) {
+  return ttistable(v) && hvalue(v)->metatable == NULL;
+}
+
+/* What '#' says, which may move its hint as the function will do it; and how many elements the array part has room for. */
+static int list_size (const TValue *v, lua_Unsigned *length, lua_Unsigned *size) {
+  if (!is_list(v))
+    return 0;
+  *length = luaH_getn(hvalue(v));
+  *size = luaH_realasize(hvalue(v));
+  return 1;
+}
+
+static int may_rawset (const TValue *arguments, int count) {
+  (void)arguments;
+  return count == 3;
+}
+
+/* Behind the last element there is one store only. */
+static int may_insert (const TValue *arguments, int count) {
+  lua_Unsigned length, size;
+  if (count < 2 || count > 3 || !list_size(&arguments[0], &length, &size))
+    return 0;
+  if (count == 2)
+    return 1;
+  if (!ttisinteger(&arguments[1]))
+    return 0;
+  lua_Unsigned place = l_castS2U(ivalue(&arguments[1])) - 1u;
+  return place == length || (place < length && length < size);
+}
+
+static int may_remove (const TValue *arguments, int count) {
+  lua_Unsigned length, size;
+  return count == 2 && list_size(&arguments[0], &length, &size) && ttisinteger(&arguments[1])
+      && l_castS2U(ivalue(&arguments[1])) - 1u < length && length <= size;
+}
+
+static int may_move (const TValue *arguments, int count) {
+  const TValue *to = count > 4 && !ttisnil(&arguments[4]) ? &arguments[4] : &arguments[0];
+  if (count < 4 || !is_list(&arguments[0]) || !is_list(to))
+    return 0;
+  lua_Unsigned from_size = luaH_realasize(hvalue(&arguments[0])), to_size = luaH_realasize(hvalue(to));
+  for (int n = 1; n <= 3; n++) {
+    if (!ttisinteger(&arguments[n]) || ivalue(&arguments[n]) < 1)
+      return 0;
+  }
+  lua_Unsigned first = l_castS2U(ivalue(&arguments[1])), last = l_castS2U(ivalue(&arguments[2]));
+  lua_Unsigned start = l_castS2U(ivalue(&arguments[3]));
+  return last < first || (last <= from_size && start <= to_size && last - first <= to_size - start);
+}
+
+/* Longer lists are looked at by the comparison function alone. */
+#define MOST_SORTED (1u << 24)
+
+/* Comparisons of numbers that are no NaN do not fail, nor do those of strings; they agree on one order. */
+static int may_sort (const TValue *arguments, int count) {
+  lua_Unsigned length, size;
+  if (count != 1 || !list_size(&arguments[0], &length, &size) || length > size || length > MOST_SORTED)
+    return 0;
+  const TValue *items = hvalue(&arguments[0])->array;
+  for (lua_Unsigned n = 0; n < length; n++) {
+    if (ttypetag(&items[n]) == LUA_VNUMFLT && luai_numisnan(fltvalue(&items[n])))
+      return 0;
+    if (ttype(&items[n]) != ttype(&items[0]) || (!ttisnumber(&items[n]) && !ttisstring(&items[n])))
+      return 0;
+  }
+  return 1;
+}
+
+/* --- shortcuts --- */
+
+/*
+** What the smallest functions do in usual cases, without a call. Each answers the number of results, or -1: then the
+** function itself is called. None throws or allocates. The hint in 'alimit' moves as it would.
+*/
+
+static int shorten_next (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count < 1 || (count > 1 && !ttisnil(&arguments[1])))
+    return -1;
+  const Table *t = hvalue(&arguments[0]);
+  unsigned int size = luaH_realasize(t);
+  for (unsigned int n = 0; n < size; n++) {
+    if (!isempty(&t->array[n])) {
+      setivalue(&results[0], (lua_Integer)n + 1);
+      setobj(L, &results[1], &t->array[n]);
+      return 2;
+    }
+  }
+  for (int n = 0; n < sizenode(t); n++) {
+    if (!isempty(gval(gnode(t, n)))) {
+      getnodekey(L, &results[0], gnode(t, n));
+      setobj(L, &results[1], gval(gnode(t, n)));
+      return 2;
+    }
+  }
+  setnilvalue(&results[0]);
+  return 1;
+}
+
+static int shorten_rawget (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count < 2)
+    return -1;
+  const TValue *slot = luaH_get(hvalue(&arguments[0]), &arguments[1]);
+  if (isempty(slot))
+    setnilvalue(&results[0]);
+  else
+    setobj(L, &results[0], slot);
+  return 1;
+}
+
+/* Where the key has its place already. */
+static int shorten_rawset (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count != 3)
+    return -1;
+  Table *t = hvalue(&arguments[0]);
+  TValue *slot = (TValue *)luaH_get(t, &arguments[1]);
+  if (isabstkey(slot))
+    return -1;
+  setobj(L, slot, &arguments[2]);
+  invalidateTMcache(t);
+  luaC_barrierback(L, obj2gco(t), &arguments[2]);
+  return 0;
+}
+
+static int shorten_tonumber (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count != 1 || !ttisstring(&arguments[0]))
+    return -1;
+  if (luaO_str2num(getstr(tsvalue(&arguments[0])), &results[0]) != tsslen(tsvalue(&arguments[0])) + 1)
+    setnilvalue(&results[0]);
+  return 1;
+}
+
+/* An element of the array part. */
+static TValue *item (Table *t, lua_Integer n) {
+  return l_castS2U(n) - 1u < t->alimit ? &t->array[n - 1] : (TValue *)luaH_getint(t, n);
+}
+
+static void move_item (lua_State *L, Table *t, lua_Integer from, lua_Integer to) {
+  TValue value;
+  const TValue *there = item(t, from);
+  if (isempty(there))
+    setnilvalue(&value);
+  else
+    setobj(L, &value, there);
+  TValue *place = item(t, to);
+  setobj(L, place, &value);
+}
+
+static int shorten_insert (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count != 3 || !ttisinteger(&arguments[1]))
+    return -1;
+  Table *t = hvalue(&arguments[0]);
+  lua_Unsigned length = luaH_getn(t);
+  lua_Integer place = ivalue(&arguments[1]);
+  if (l_castS2U(place) - 1u >= length || length >= luaH_realasize(t))
+    return -1;
+  for (lua_Integer n = (lua_Integer)length + 1; n > place; n--)
+    move_item(L, t, n - 1, n);
+  TValue *slot = item(t, place);
+  setobj(L, slot, &arguments[2]);
+  luaC_barrierback(L, obj2gco(t), &arguments[2]);
+  return 0;
+}
+
+static int shorten_remove (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  if (count != 2 || !ttisinteger(&arguments[1]))
+    return -1;
+  Table *t = hvalue(&arguments[0]);
+  lua_Unsigned length = luaH_getn(t);
+  lua_Integer place = ivalue(&arguments[1]);
+  if (l_castS2U(place) - 1u >= length || length > luaH_realasize(t))
+    return -1;
+  for (; place < (lua_Integer)length; place++)
+    move_item(L, t, place + 1, place);
+  setnilvalue(item(t, place));
+  return 0;
+}
+
+static int is_continuation (const char *s) {
+  return ((unsigned char)*s & 0xC0) == 0x80;
+}
+
+/* Behind the string's end there is a zero. */
+static int next_code (const TValue *arguments, int count, TValue *results, int is_strict) {
+  if (count < 2 || !ttisstring(&arguments[0]) || !ttisinteger(&arguments[1]))
+    return -1;
+  const char *s = getstr(tsvalue(&arguments[0]));
+  lua_Unsigned n = l_castS2U(ivalue(&arguments[1])), length = tsslen(tsvalue(&arguments[0]));
+  unsigned int code;
+  if (n < length) {
+    while (is_continuation(s + n))
+      n++;
+  }
+  if (n >= length)
+    return 0;
+  const char *next = tlua_decode(s + n, &code, is_strict);
+  if (next == NULL || is_continuation(next))
+    return -1;
+  setivalue(&results[0], l_castU2S(n + 1u));
+  setivalue(&results[1], (lua_Integer)code);
+  return 2;
+}
+
+static int shorten_codes (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  return next_code(arguments, count, results, 1);
+}
+
+static int shorten_lax_codes (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  return next_code(arguments, count, results, 0);
+}
+
+/* --- the list --- */
+
+static const TluaCallable callables[] = {
+  { .name = "getmetatable", .kinds = "a", .effects = TLUA_READS },
+  { .name = "next", .kinds = "ta", .effects = TLUA_READS, .shortcut = shorten_next },
+  { .name = "rawget", .kinds = "ta", .effects = TLUA_READS, .shortcut = shorten_rawget },
+  { .name = "rawset", .kinds = "taa", .effects = TLUA_WRITES, .answer = TLUA_FIRST, .is_ready = may_rawset,
+    .shortcut = shorten_rawset },
+  { .name = "select", .kinds = "ba", .effects = TLUA_PURE },
+  { .name = "tonumber", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_tonumber },
+  { .name = "tostring", .kinds = "p", .effects = TLUA_PURE },
+  { .name = "math.abs", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.acos", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.asin", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.atan", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.ceil", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.cos", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.cosh", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.deg", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.exp", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.floor", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.fmod", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.frexp", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.ldexp", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.log", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.log10", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.max", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.min", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.modf", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.pow", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.rad", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.sin", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.sinh", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.sqrt", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.tan", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.tanh", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.tointeger", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "math.type", .kinds = "a", .effects = TLUA_PURE },
+  { .name = "math.ult", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "os.clock", .kinds = "-", .effects = TLUA_PURE },
+  { .name = "os.date", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "os.difftime", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "os.getenv", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "os.time", .kinds = "-", .effects = TLUA_PURE },
+  { .name = "string.byte", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.char", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.find", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.format", .kinds = "bp", .effects = TLUA_PURE },
+  { .name = "string.gmatch", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.gsub", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.len", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.lower", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.match", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.pack", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.packsize", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.rep", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.reverse", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.sub", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.unpack", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.upper", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "table.concat", .kinds = "lb", .effects = TLUA_READS },
+  { .name = "table.insert", .kinds = "laa", .effects = TLUA_WRITES, .answer = TLUA_NOTHING, .is_ready = may_insert,
+    .shortcut = shorten_insert },
+  { .name = "table.move", .kinds = "lbbbl", .effects = TLUA_WRITES, .answer = TLUA_DESTINATION, .is_ready = may_move },
+  { .name = "table.pack", .kinds = "a", .effects = TLUA_PURE },
+  { .name = "table.remove", .kinds = "lb-", .effects = TLUA_WRITES, .answer = TLUA_ELEMENT, .is_ready = may_remove,
+    .shortcut = shorten_remove },
+  { .name = "table.sort", .kinds = "l-", .effects = TLUA_WRITES, .answer = TLUA_NOTHING, .is_ready = may_sort },
+  { .name = "table.unpack", .kinds = "lb", .effects = TLUA_READS },
+  { .name = "utf8.char", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "utf8.codepoint", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "utf8.codes", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "utf8.len", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "utf8.offset", .kinds = "b", .effects = TLUA_PURE }
+};
+
+/* Functions that are no fields of a library. They get the control variable too, and do not look at it. */
+static const TluaCallable gmatch_step = { .name = "step of string.gmatch", .kinds = "a", .effects = TLUA_STEPS };
+static const TluaCallable codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE,
+                                         .shortcut = shorten_codes };
+static const TluaCallable lax_codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE,
+                                             .shortcut = shorten_lax_codes };
+
+static const TluaCallable *find_named (const char *name) {
+  for (size_t n = 0; n < sizeof(callables) / sizeof(callables[0]); n++) {
+    if (strcmp(callables[n].name, name) == 0)
+      return &callables[n];
+  }
+  return NULL;
+}
+
+const TluaCallable *tlua_cfunc_find (TluaRecorder *rec, lua_CFunction f, const char *name) {
+  const TluaCallable *found = find_named(name);
+  if (f == tlua_gmatch_step)
+    return &gmatch_step;
+  if (f == tlua_codes_step || f == tlua_lax_codes_step)
+    return f == tlua_codes_step ? &codes_step : &lax_codes_step;
+  for (const TluaCallable *c = rec->calls->declared; found == NULL && c != NULL; c = c->next) {
+    if (c->f == f)
+      found = c;
+  }
+  return found;
+}
