@@ -94,7 +94,7 @@ static inline TValue *run (lua_State *thread, lua_CFunction f, int64_t count, in
   lu_byte emergencies = g->gcstopem, stopped = g->gcstp;
   Job job = { .f = f, .results = 0 };
   lua_assert(thread->ci == &thread->base_ci && thread->top.p == thread->stack.p + 1);
-  lua_assert(thread->stack_last.p - thread->top.p > MOST_SLOTS);
+  lua_assert(thread->stack_last.p - thread->top.p >= MOST_SLOTS);
   thread->top.p += count + 1;
   g->gcstopem = 1;
   g->gcstp = stopped | GCSTPGC;

@@ -176,12 +176,11 @@ static TValue *item (Table *t, lua_Integer n) {
 }
 
 static void move_item (lua_State *L, Table *t, lua_Integer from, lua_Integer to) {
-  TValue value;
+  TValue value = { .tt_ = LUA_VNIL };
   const TValue *there = item(t, from);
-  if (isempty(there))
-    setnilvalue(&value);
-  else
+  if (!isempty(there)) {
     setobj(L, &value, there);
+  }
   TValue *place = item(t, to);
   setobj(L, place, &value);
 }
