@@ -52,9 +52,11 @@ pub struct Links {
     pub cells: *const u64,
     /// The end of the trace writes the slots of its snapshot, so that a loop can be entered there.
     pub finish_writes_slots: bool,
-    /// By number of the recorded snapshot: the back edges that were passed up to there, for the iteration counter. What is not
-    /// mentioned has passed none.
+    /// By number of the recorded snapshot: the back edges that were passed up to there since the last jump, for the iteration
+    /// counter. What is not mentioned has passed none.
     pub edges: Arc<[u32]>,
+    /// Back edges that were passed up to each jump.
+    pub edges_per_jump: u32,
 }
 
 /// One compilation's particulars. The addresses become constants in the code.

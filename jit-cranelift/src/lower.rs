@@ -379,7 +379,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
         }
         // Each jump ends an iteration: the one from a peeled loop's preamble to the loop does too.
         if let Some(counter) = self.input.request.iteration_counter {
-            self.add_to_cell(counter, 1);
+            let inner = self.input.request.links.as_ref().map_or(0, |links| links.edges_per_jump);
+            self.add_to_cell(counter, 1 + i64::from(inner));
         }
         let args: Vec<BlockArg> = args.into_iter().map(BlockArg::Value).collect();
         self.b.ins().jump(block, &args);

@@ -80,7 +80,12 @@ fn pair(mut harness: Harness) -> Pair {
         let cells: Box<[u64]> = vec![glue.leave(); trace.exits().count()].into();
         let request = Request::new(number as u32, harness.buffer.as_mut_ptr())
             .count_iterations(&raw mut *iterations)
-            .link(Links { cells: cells.as_ptr(), finish_writes_slots: number == 1, edges: Arc::from([3]) });
+            .link(Links {
+                cells: cells.as_ptr(),
+                finish_writes_slots: number == 1,
+                edges: Arc::from([3]),
+                edges_per_jump: 0,
+            });
         let request =
             if number == 0 { Request { links: request.links.map(no_edges), ..request } } else { request };
         let compiled = harness.compiler.compile(&trace, &schema, &request).unwrap();

@@ -51,9 +51,10 @@ impl Vm {
             return CloseOutcome::Aborted(AbortReason::Misuse, "a side trace does not close".into());
         };
         let result = match recorder.close(&self.schema) {
-            Ok(Closed::Loop(trace)) => {
+            Ok(Closed::Loop(trace, edges, edges_per_jump)) => {
                 let root = self.traces.len() as u32;
-                let compiled = self.compile(*trace, needs, Tree { key, root, ..Tree::default() });
+                let tree = Tree { key, root, edges: edges.into(), edges_per_jump, ..Tree::default() };
+                let compiled = self.compile(*trace, needs, tree);
                 compiled.inspect(|&number| self.attach_loop(key, number))
             }
             Ok(Closed::Again) if retries < MAX_RETRIES => {
@@ -240,6 +241,7 @@ impl Vm {
             cells: links.as_ptr(),
             finish_writes_slots: tree.link.is_some(),
             edges: tree.edges.clone(),
+            edges_per_jump: tree.edges_per_jump,
         });
         let (compiler, arena) = (&mut ready.compiler, &mut ready.arena);
         let schema = &self.schema;

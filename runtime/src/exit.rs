@@ -87,9 +87,6 @@ impl Vm {
         trace.exits.count(kind);
         trace.exit_counts[exit as usize] += 1;
         self.last_exit = Some((number as u32, exit, kind));
-        if let (true, Some(&edges)) = (self.config.count_iterations, trace.tree.edges.get(exit as usize)) {
-            *self.cells.iterations += u64::from(edges);
-        }
         self.totals.exits.count(kind);
         self.exit_state.lifted.clear();
         let count = trace.exit_counts[exit as usize];

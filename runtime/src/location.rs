@@ -51,7 +51,8 @@ impl Location {
             return drawn;
         }
         let halvings = ((now - self.penalized_at) / PENALTY_HALF_LIFE).min(63);
-        u64::from(threshold) + (self.penalty >> halvings)
+        // Not a multiple of the iterations of a short loop each time: an attempt that starts with the last one fails.
+        u64::from(threshold) + (self.penalty >> halvings) + u64::from(self.aborts % 8)
     }
 
     /// An attempt was given up: the next one needs more heat.
@@ -87,15 +88,15 @@ mod tests {
         let mut location = Location::default();
         assert_eq!(location.needed(56, 0), 56);
         location.penalize(AbortReason::Abandoned, 56, 0);
-        assert_eq!(location.needed(56, 0), 56 + 56);
+        assert_eq!(location.needed(56, 0), 56 + 56 + 1);
         location.penalize(AbortReason::Abandoned, 56, 1);
-        assert_eq!(location.needed(56, 1), 56 + 112);
+        assert_eq!(location.needed(56, 1), 56 + 112 + 2);
         for _ in 0..40 {
             location.penalize(AbortReason::Abandoned, 56, 1);
         }
-        assert_eq!(location.needed(56, 1), 56 + MAX_PENALTY, "capped, never for ever");
-        assert_eq!(location.needed(56, 1 + PENALTY_HALF_LIFE), 56 + MAX_PENALTY / 2);
-        assert_eq!(location.needed(56, 1 + 17 * PENALTY_HALF_LIFE), 56, "decayed");
+        assert_eq!(location.needed(56, 1), 56 + MAX_PENALTY + 2, "capped, never for ever");
+        assert_eq!(location.needed(56, 1 + PENALTY_HALF_LIFE), 56 + MAX_PENALTY / 2 + 2);
+        assert_eq!(location.needed(56, 1 + 17 * PENALTY_HALF_LIFE), 56 + 2, "decayed");
     }
 
     #[test]
@@ -103,7 +104,7 @@ mod tests {
         let mut location = Location::default();
         location.penalize(AbortReason::Unstable, 56, 7);
         location.compiled(3);
-        assert_eq!(location.needed(56, 8), 56);
+        assert_eq!(location.needed(56, 8), 56 + 1);
         assert!(location.last_abort.is_none());
     }
 }

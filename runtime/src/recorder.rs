@@ -103,8 +103,8 @@ pub enum Inherited {
 /// How a recording closed.
 #[derive(Debug)]
 pub enum Closed {
-    /// A loop, ready to be optimized.
-    Loop(Box<Trace>),
+    /// A loop, ready to be optimized; and the back edges of inner loops that it has passed, at each snapshot and in all.
+    Loop(Box<Trace>, Vec<u32>, u32),
     /// Slot tags at the closing differ from those at the head: the program is in a new state now.
     Again,
 }
@@ -555,7 +555,7 @@ impl Recorder {
         self.trace.insts[0].args = SmallVec::from_slice(&inputs);
         let jump = Inst::new(Op::Jump, &next).with(Payload::Label(tracelift_core::LabelId(0)));
         self.trace.push(jump, None);
-        Ok(Closed::Loop(Box::new(self.trace)))
+        Ok(Closed::Loop(Box::new(self.trace), self.snapshot_edges, self.edges))
     }
 
     /// A side trace ends here, at the resume point. Its entry is what it has read before it was written.

@@ -61,8 +61,10 @@ pub(crate) struct Tree {
     pub sides: BTreeMap<u32, Side>,
     /// In a root: the side traces of the tree.
     pub count: u32,
-    /// Back edges that a side trace has passed at each recorded snapshot.
+    /// Back edges, the loop's own left out, that the trace has passed at each recorded snapshot.
     pub edges: Arc<[u32]>,
+    /// The same in all, if it is a loop.
+    pub edges_per_jump: u32,
     /// Traces whose links lead here.
     pub from: Vec<u32>,
 }

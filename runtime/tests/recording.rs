@@ -28,7 +28,7 @@ fn close_with(
 
 fn close(slots: &[Slot], iteration: impl FnOnce(&mut Tape<'_>)) -> (Trace, Schema) {
     match close_with(LIMITS, slots, iteration) {
-        (Ok(Closed::Loop(trace)), schema) => (*trace, schema),
+        (Ok(Closed::Loop(trace, ..)), schema) => (*trace, schema),
         (other, _) => panic!("not a loop: {other:?}"),
     }
 }

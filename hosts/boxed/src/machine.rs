@@ -464,7 +464,7 @@ impl Machine {
         self.recording = None;
         if self.options.keep_recorded {
             if let Some((recorder, schema)) = self.vm.recorder() {
-                if let Ok(Closed::Loop(trace)) = recorder.clone().close(schema) {
+                if let Ok(Closed::Loop(trace, ..)) = recorder.clone().close(schema) {
                     self.recorded.push(*trace);
                 }
             }

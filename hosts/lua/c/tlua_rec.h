@@ -168,8 +168,9 @@ typedef struct TluaRecorder {
   CallInfo *entry;            /* the loop's */
   TluaFrame frames[TLUA_FRAMES];
   int depth;                  /* calls that are open */
-  int is_side;                /* whether it begins behind an exit: then there is no head, and jumps back are passed */
+  int is_side;                /* whether it begins behind an exit: then there is no head */
   int steps;                  /* instructions so far */
+  int edges;                  /* jumps back to other loops so far */
   int is_calling;             /* whether the next instruction is the first of a called function */
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
   const Instruction *head;    /* the loop's first instruction */
@@ -220,6 +221,12 @@ void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
 void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o);
 /* The interpreter goes on at that instruction; gives up if this leads back, but not to the recorded loop's head. */
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target);
+/* Whether that is the head of the loop that is recorded, in its own frame. */
+int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head);
+/* Whether another loop may begin in the recording; gives up if it has code of its own, which a side trace will lead to. */
+int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head);
+/* The program jumps back to the head of another loop. */
+void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head);
 /* The test at rec->pc comes out as 'outcome' (0 or 1). 'condition' is the value that decides it, or 0 if the tags do. */
 void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition);
 /* Whether a value with that tag byte counts as false. */

@@ -124,16 +124,17 @@ static const Instruction *body_of (const Instruction *loop) {
 }
 
 void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control) {
+  int is_own = tlua_rec_is_own_loop(rec, body_of(loop));
   if (novariant(control.tt) == LUA_TNIL) {
-    if (!rec->is_side)
+    if (is_own)
       tlua_rec_give_up(rec, "loop ended");
     rec->next = loop + 1;
     return;
   }
   tlua_rec_write_operand(rec, GETARG_A(*loop) + 2, control);
   rec->next = body_of(loop);
-  if (rec->is_side)
-    tl_back_edge(rec->vm);
+  if (!is_own)
+    tlua_rec_pass_edge(rec, body_of(loop));
 }
 
 /* What a step gives: the control variable's new value, a second one if there is one, and nils. */
@@ -148,9 +149,9 @@ static void finish_step (TluaRecorder *rec, Operand control, const Operand *seco
   tlua_rec_iterated(rec, rec->pc + 1, control);
 }
 
-/* The loop's end, which only side traces go on behind. Returns 0 in others. */
+/* The loop's end, unless it is the loop that is recorded. */
 static int end_loop (TluaRecorder *rec) {
-  if (rec->is_side)
+  if (!tlua_rec_is_own_loop(rec, body_of(rec->pc + 1)))
     return 1;
   tlua_rec_give_up(rec, "loop ended");
   return 0;
@@ -326,11 +327,7 @@ static void step_of_c_function (TluaRecorder *rec, int a, int wanted) {
 static void step (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   int a = GETARG_A(i);
-  if (rec->is_side && rec->depth > 0)
-    tlua_rec_give_up(rec, "loop in a called function");
-  else if (!rec->is_side)
-    tlua_rec_go_to(rec, body_of(rec->pc + 1));
-  if (rec->reason != NULL)
+  if (!tlua_rec_is_own_loop(rec, body_of(rec->pc + 1)) && !tlua_rec_may_begin_loop(rec, body_of(rec->pc + 1)))
     return;
   const TValue *now = s2v(rec->base + a);
   if (ttisCclosure(now) || (ttislcf(now) && fvalue(now) != tlua_next && fvalue(now) != tlua_ipairs_step)) {
@@ -356,10 +353,6 @@ static void step (TluaRecorder *rec, Instruction i) {
 
 /* A loop that begins takes its first step at once, in the same go. */
 static void start (TluaRecorder *rec, Instruction i) {
-  if (!rec->is_side || rec->depth > 0) {
-    tlua_rec_give_up(rec, rec->depth > 0 ? "loop in a called function" : "inner loop");
-    return;
-  }
   if (novariant(tlua_rec_register(rec, GETARG_A(i) + 3).tt) != LUA_TNIL) {
     tlua_rec_give_up(rec, "loop with a variable to be closed");
     return;
@@ -371,9 +364,7 @@ static void start (TluaRecorder *rec, Instruction i) {
 /* A step whose call is over: a side trace may begin there. */
 static void finish_called_step (TluaRecorder *rec, Instruction i) {
   Operand control = tlua_rec_register(rec, GETARG_A(i) + 4);
-  if (!rec->is_side || rec->depth > 0)
-    tlua_rec_give_up(rec, "opcode TFORLOOP");
-  else if (rec->reason == NULL)
+  if (rec->reason == NULL)
     tlua_rec_iterated(rec, rec->pc, control);
 }
 

@@ -68,14 +68,31 @@ static void load_nils (TluaRecorder *rec, int first, int count) {
 
 /* --- jumps --- */
 
-/* A jump back must be the recorded loop's own. */
+/* Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. */
+#define MOST_EDGES 16
+
+int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
+  return !rec->is_side && rec->depth == 0 && head == rec->head;
+}
+
+int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
+  if (rec->is_side || rec->depth > 0 || !tl_has_loop(rec->vm, head))
+    return 1;  /* a side trace ends there */
+  tlua_rec_give_up(rec, "inner loop");
+  return 0;
+}
+
+void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
+  if (!rec->is_side && rec->depth == 0 && head < rec->head)
+    tlua_rec_give_up(rec, "loop left");
+  else if (tlua_rec_may_begin_loop(rec, head) && ++rec->edges > MOST_EDGES)
+    tlua_rec_give_up(rec, rec->depth > 0 ? "loop in a called function" : "inner loop");
+  tl_back_edge(rec->vm);
+}
+
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target) {
-  if (target <= rec->pc && rec->depth > 0)
-    tlua_rec_give_up(rec, "loop in a called function");
-  else if (target <= rec->pc && rec->is_side)
-    tl_back_edge(rec->vm);
-  else if (target <= rec->pc && target != rec->head)
-    tlua_rec_give_up(rec, target > rec->head ? "inner loop" : "loop left");
+  if (target <= rec->pc && !tlua_rec_is_own_loop(rec, target))
+    tlua_rec_pass_edge(rec, target);
   rec->next = target;
 }
 
@@ -268,10 +285,11 @@ static void test_and_set (TluaRecorder *rec, Instruction i) {
 
 /* --- numeric loops --- */
 
-/* Whether the loop goes on, under a guard. A side trace may go either way, the recorded loop must go on. */
+/* Whether the loop goes on, under a guard. The recorded loop must, others may go either way. */
 static int goes_on (TluaRecorder *rec, int now, tl_value condition) {
-  tl_exit_kind kind = rec->is_side || rec->depth > 0 ? TL_EXIT_GUARD : TL_EXIT_LOOP_END;
-  if (!now && !rec->is_side)
+  int is_own = tlua_rec_is_own_loop(rec, rec->pc + 1 - GETARG_Bx(*rec->pc));
+  tl_exit_kind kind = is_own ? TL_EXIT_LOOP_END : TL_EXIT_GUARD;
+  if (!now && is_own)
     tlua_rec_give_up(rec, "loop ended");
   tl_guard(rec->vm, now ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, kind);
   return now && rec->reason == NULL;
@@ -333,26 +351,57 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
     tlua_rec_go_to(rec, rec->pc + 1 - GETARG_Bx(i));
 }
 
+/* The limit of an integer loop may be a float: what counts is the integer next to it. Returns 0 if it is out of range. */
+static int integer_limit (TluaRecorder *rec, Operand limit, int rises, tl_value *value, lua_Integer *now) {
+  tl_vm *vm = rec->vm;
+  if (limit.tt == LUA_VNUMINT) {
+    *value = limit.value;
+    *now = ivalue(limit.now);
+    return 1;
+  }
+  if (limit.tt != LUA_VNUMFLT || !luaV_flttointeger(fltvalue(limit.now), now, rises ? F2Ifloor : F2Iceil))
+    return 0;
+  *value = tl_op1(vm, TL_FLOAT_TO_INT_EXACT, tl_op1(vm, rises ? TL_FLOAT_FLOOR : TL_FLOAT_CEIL, limit.value));
+  return 1;
+}
+
+/* A step other than 1 and -1, without its sign, which is guarded. */
+static tl_value size_of_step (TluaRecorder *rec, Operand step, int rises) {
+  tl_vm *vm = rec->vm;
+  tl_value zero = tl_const_int(vm, 0);
+  if (rises) {
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_GT, step.value, zero), 0, TL_EXIT_GUARD);
+    return step.value;
+  }
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_LT, step.value, zero), 0, TL_EXIT_GUARD);
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_GT, step.value, tl_const_int(vm, LUA_MININTEGER)), 0, TL_EXIT_GUARD);
+  return tl_op1(vm, TL_INT_NEG, step.value);
+}
+
 /*
 ** The start of an integer loop: the number of iterations behind the first. For steps other than 1 and -1 only distances that
 ** are no negative numbers are lowered, which signed division divides as the interpreter does.
 */
 static int start_int_loop (TluaRecorder *rec, int a, Operand init, Operand limit, Operand step) {
   tl_vm *vm = rec->vm;
-  lua_Integer by = ivalue(step.now);
+  lua_Integer by = ivalue(step.now), to_now;
+  int rises = by > 0;
+  tl_value to;
   int64_t constant;
-  if (limit.tt != LUA_VNUMINT || !tl_is_const_int(vm, step.value, &constant) || by == 0 || by == LUA_MININTEGER) {
+  int is_unit = tl_is_const_int(vm, step.value, &constant) && (by == 1 || by == -1);
+  if (by == 0 || by == LUA_MININTEGER || !integer_limit(rec, limit, rises, &to, &to_now)) {
     tlua_rec_give_up(rec, "start of an unusual loop");
     return 0;
   }
-  int runs = by > 0 ? ivalue(init.now) <= ivalue(limit.now) : ivalue(limit.now) <= ivalue(init.now);
-  tl_value condition = by > 0 ? tl_op2(vm, TL_INT_LE, init.value, limit.value) : tl_op2(vm, TL_INT_LE, limit.value, init.value);
+  tl_value divisor = is_unit ? 0 : size_of_step(rec, step, rises);
+  int runs = rises ? ivalue(init.now) <= to_now : to_now <= ivalue(init.now);
+  tl_value condition = rises ? tl_op2(vm, TL_INT_LE, init.value, to) : tl_op2(vm, TL_INT_LE, to, init.value);
   tl_guard(vm, runs ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, TL_EXIT_GUARD);
   if (runs) {
-    tl_value count = by > 0 ? tl_op2(vm, TL_INT_SUB, limit.value, init.value) : tl_op2(vm, TL_INT_SUB, init.value, limit.value);
-    if (by != 1 && by != -1) {
+    tl_value count = rises ? tl_op2(vm, TL_INT_SUB, to, init.value) : tl_op2(vm, TL_INT_SUB, init.value, to);
+    if (!is_unit) {
       tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_GE, count, tl_const_int(vm, 0)), 0, TL_EXIT_GUARD);
-      count = tl_op2(vm, TL_INT_DIV, count, tl_const_int(vm, by > 0 ? by : -by));
+      count = tl_op2(vm, TL_INT_DIV, count, divisor);
     }
     tlua_rec_write(rec, a + 1, LUA_VNUMINT, count);
   }
@@ -360,32 +409,40 @@ static int start_int_loop (TluaRecorder *rec, int a, Operand init, Operand limit
   return runs;
 }
 
+/* What is no float yet becomes one, if the loop runs. */
 static int start_float_loop (TluaRecorder *rec, int a, Operand init, Operand limit, Operand step) {
   tl_vm *vm = rec->vm;
-  if (init.tt != LUA_VNUMFLT || limit.tt != LUA_VNUMFLT || step.tt != LUA_VNUMFLT || fltvalue(step.now) == 0) {
+  lua_Number from, to, by;
+  if (!tonumberns(init.now, from) || !tonumberns(limit.now, to) || !tonumberns(step.now, by) || by == 0) {
     tlua_rec_give_up(rec, "start of an unusual loop");
     return 0;
   }
+  tl_value first = tlua_rec_as_float(rec, init), last = tlua_rec_as_float(rec, limit);
+  TValue as_float;
+  setfltvalue(&as_float, by);
+  step.value = tlua_rec_as_float(rec, step);
+  step.now = &as_float;
   int rises = guard_rises(rec, step);
   if (!rises)  /* zero is an error, and no number loops up */
     tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_FLOAT_LT, step.value, tl_const_float(vm, 0.0)), 0, TL_EXIT_GUARD);
-  lua_Number from = fltvalue(init.now), to = fltvalue(limit.now);
   int skipped = rises ? to < from : from < to;
-  tl_value condition = rises ? tl_op2(vm, TL_FLOAT_LT, limit.value, init.value) : tl_op2(vm, TL_FLOAT_LT, init.value, limit.value);
+  tl_value condition = rises ? tl_op2(vm, TL_FLOAT_LT, last, first) : tl_op2(vm, TL_FLOAT_LT, first, last);
   tl_guard(vm, skipped ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, TL_EXIT_GUARD);
-  if (!skipped)
-    tlua_rec_write(rec, a + 3, LUA_VNUMFLT, init.value);
+  if (!skipped) {
+    tlua_rec_write(rec, a, LUA_VNUMFLT, first);
+    tlua_rec_write(rec, a + 1, LUA_VNUMFLT, last);
+    tlua_rec_write(rec, a + 2, LUA_VNUMFLT, step.value);
+    tlua_rec_write(rec, a + 3, LUA_VNUMFLT, first);
+  }
   return !skipped;
 }
 
-/* A loop that starts within a recording: where it has code a side trace ends. */
+/* A loop that starts within a recording. */
 static void start_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1), step = tlua_rec_register(rec, a + 2);
-  if (!rec->is_side || rec->depth > 0) {
-    tlua_rec_give_up(rec, rec->depth > 0 ? "loop in a called function" : "inner loop");
+  if (rec->reason != NULL || !tlua_rec_may_begin_loop(rec, rec->pc + 1))
     return;
-  }
   int runs = init.tt == LUA_VNUMINT && step.tt == LUA_VNUMINT ? start_int_loop(rec, a, init, limit, step)
                                                               : start_float_loop(rec, a, init, limit, step);
   if (!runs)
