@@ -34,6 +34,9 @@ use crate::recorder::{Inherited, Recorder, Start};
 use crate::reserve::Need;
 use crate::vm::{Backend, TraceData, Vm};
 
+/// With each so many side traces on one loop, the threshold for the next ones doubles: a tree that grows without end has
+/// as many paths as the program has states, and most of them are taken once.
+const CROWD: u32 = 8;
 /// Failed attempts after which an exit is left alone for good: each took twice the exits of the one before.
 const MAX_DOUBLINGS: u32 = 20;
 
@@ -128,17 +131,17 @@ impl Vm {
         if !matches!(kind, ExitKind::Guard | ExitKind::LoopEnd) {
             return Action::Nothing;
         }
-        let (root, count) = (trace.tree.root, trace.exit_counts[exit as usize]);
+        let count = trace.exit_counts[exit as usize];
+        let sides = self.traces[trace.tree.root as usize].as_ref().map_or(u32::MAX, |root| root.tree.count);
+        let threshold = u64::from(self.config.side_threshold) << (sides / CROWD).min(16);
         match trace.tree.sides.get(&exit) {
             // SAFETY: as above.
             Some(&Side::Compiled(side)) => return unsafe { self.run_any(&[side], base) },
             Some(&Side::Failed { at, .. }) if count < at => return Action::Nothing,
-            None if count < u64::from(self.config.side_threshold) => return Action::Nothing,
+            None if count < threshold => return Action::Nothing,
             _ => {}
         }
-        let is_full = self.traces[root as usize]
-            .as_ref()
-            .is_none_or(|root| root.tree.count as usize >= self.config.max_sides);
+        let is_full = sides as usize >= self.config.max_sides;
         if is_full || matches!(self.backend, Backend::Refused(..)) {
             return Action::Nothing;
         }

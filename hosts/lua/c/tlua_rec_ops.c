@@ -68,8 +68,11 @@ static void load_nils (TluaRecorder *rec, int first, int count) {
 
 /* --- jumps --- */
 
-/* Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. */
-#define MOST_EDGES 16
+/*
+** Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. Not so in
+** called functions: with recursion each number of iterations would get traces of its own, and those of the next call in each of them.
+*/
+#define MOST_EDGES 8
 
 int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
   return !rec->is_side && rec->depth == 0 && head == rec->head;
@@ -83,10 +86,12 @@ int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
 }
 
 void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
-  if (!rec->is_side && rec->depth == 0 && head < rec->head)
+  if (rec->depth > 0)
+    tlua_rec_give_up(rec, "loop in a called function");
+  else if (!rec->is_side && head < rec->head)
     tlua_rec_give_up(rec, "loop left");
   else if (tlua_rec_may_begin_loop(rec, head) && ++rec->edges > MOST_EDGES)
-    tlua_rec_give_up(rec, rec->depth > 0 ? "loop in a called function" : "inner loop");
+    tlua_rec_give_up(rec, "inner loop");
   tl_back_edge(rec->vm);
 }
 
