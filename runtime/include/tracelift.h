@@ -351,6 +351,10 @@ void tl_back_edge(tl_vm *vm);
 /* A side trace has come to the head of the compiled loop `key`, in the entry frame, and tl_resume_point was called there:
 ** compile it. From now on it runs behind its exit, and the loop behind it. Status as of tl_record_close, without TL_AGAIN. */
 tl_status tl_record_link(tl_vm *vm, const void *key);
+/* The trace ends here, before something that cannot be recorded but goes on behind it, at the resume point that was called last: it is
+** compiled, entered as any other, and the interpreter takes over at its end. Worth the while where much was recorded. `reason`
+** is counted, apart from those of recordings that were given up. Status as of tl_record_link. */
+tl_status tl_record_end(tl_vm *vm, const char *reason);
 /* Gives the recording up. `reason` is counted under this text in the statistics; keep it short and constant. */
 void tl_record_abort(tl_vm *vm, const char *reason);
 

@@ -84,6 +84,46 @@ impl Vm {
             self.abort_recording(AbortReason::Misuse);
             return CloseOutcome::Aborted(AbortReason::Misuse, "a loop is closed and not linked".into());
         };
+        self.side_recorded(recorder, (parent, exit), Some(link))
+    }
+
+    /// The recording ends before something that cannot be recorded, where the interpreter goes on; see `tl_record_end`.
+    pub fn end_recording(&mut self, reason: AbortReason) -> CloseOutcome {
+        let Some(recorder) = self.recorder.take() else {
+            return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
+        };
+        let (key, needs) = (recorder.key, recorder.needs());
+        let outcome = match recorder.start {
+            Start::Side { trace, exit } => self.side_recorded(recorder, (trace, exit), None),
+            Start::Loop { .. } => {
+                let root = self.traces.len() as u32;
+                let compiled = recorder.finish(&self.schema).and_then(|(trace, edges)| {
+                    self.compile(*trace, needs, Tree { key, root, edges: edges.into(), ..Tree::default() })
+                });
+                match compiled {
+                    Ok(number) => {
+                        self.attach_loop(key, number);
+                        CloseOutcome::Compiled(number)
+                    }
+                    Err((reason, sentence)) => {
+                        self.give_up(key, reason.clone(), &sentence);
+                        CloseOutcome::Aborted(reason, sentence)
+                    }
+                }
+            }
+        };
+        if let CloseOutcome::Compiled(_) = outcome {
+            *self.totals.ends.entry(reason.name().to_string()).or_default() += 1;
+        }
+        outcome
+    }
+
+    fn side_recorded(
+        &mut self,
+        recorder: Recorder,
+        (parent, exit): (u32, u32),
+        link: Option<Key>,
+    ) -> CloseOutcome {
         match self.compile_side(recorder, (parent, exit), link) {
             Ok(number) => {
                 self.attach_side(parent, exit, number);
@@ -100,7 +140,7 @@ impl Vm {
         &mut self,
         recorder: Recorder,
         (parent, exit): (u32, u32),
-        link: Key,
+        link: Option<Key>,
     ) -> Result<u32, (AbortReason, String)> {
         let (needs, base) = (recorder.needs(), recorder.base());
         let (trace, edges) = recorder.finish(&self.schema)?;
@@ -111,13 +151,15 @@ impl Vm {
             key: of.tree.key,
             root: of.tree.root,
             parent: Some((parent, exit)),
-            link: Some(link),
+            link,
             edges: edges.into(),
             ..Tree::default()
         };
         let number = self.compile(*trace, needs, tree)?;
-        // SAFETY: the host has just recorded in this frame.
-        unsafe { self.link_finish(number, link, base) };
+        if let Some(link) = link {
+            // SAFETY: the host has just recorded in this frame.
+            unsafe { self.link_finish(number, link, base) };
+        }
         Ok(number)
     }
 

@@ -39,6 +39,8 @@ pub struct Stats {
     pub never_virtual: Vec<String>,
     /// Times that the host has entered compiled code; going from trace to trace is not counted.
     pub entries: u64,
+    /// Traces that end before something that cannot be recorded, by what it is.
+    pub ends: BTreeMap<String, u64>,
     /// Side traces alive, among [`Stats::traces`].
     pub side_traces: u64,
     /// Exits by kind.
@@ -183,6 +185,10 @@ impl Stats {
         if self.side_traces > 0 {
             let failed: u32 = self.traces.iter().map(|trace| trace.failed_sides).sum();
             writeln!(out, "side traces: {}; exits where none could be recorded: {failed}", self.side_traces)?;
+        }
+        if !self.ends.is_empty() {
+            let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();
+            writeln!(out, "traces that end before: {}", ends.join(", "))?;
         }
         if let Some(GroupedOps { before, after }) = compile.operations {
             writeln!(

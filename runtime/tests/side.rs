@@ -306,3 +306,39 @@ fn links_to_freed_code_are_taken_back() {
     assert_eq!(host.run(OTHER), Some((ExitKind::Finish, 0)), "the first loop's code is gone");
     assert_eq!(state(&host), [0, 0, 10, 0]);
 }
+
+#[test]
+fn a_trace_may_end_before_what_cannot_be_recorded() {
+    let mut host = Host::new(Config { threshold: 1, side_threshold: 1, ..Config::default() });
+    set(&mut host, [0, 0, 100, 0]);
+    assert!(matches!(host.back_edge(HEAD), Action::Record));
+    host.begin(HEAD, |tape| {
+        tape.while_less(0, ALL, 1, 2);
+        tape.add(1, ALL, 0, 5);
+        tape.at(2, ALL);
+    });
+    let reason = || AbortReason::Host("call of print".into());
+    assert!(matches!(host.vm.end_recording(reason()), CloseOutcome::Compiled(0)));
+    for time in 1..=10 {
+        set(&mut host, [time, 0, 100, 7]);
+        assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 2)));
+        assert_eq!(state(&host), [time + 5, 0, 100, 7]);
+        assert!(matches!(next(&mut host), Action::Nothing), "the interpreter goes on behind the end");
+    }
+    // So may a side trace.
+    set(&mut host, [0, 100, 100, 0]);
+    assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
+    assert!(matches!(next(&mut host), Action::Record));
+    let base = host.base();
+    assert!(host.vm.start_side(base));
+    host.go_on(|tape| {
+        tape.add(9, ALL, 3, 1);
+        tape.at(10, ALL);
+    });
+    assert!(matches!(host.vm.end_recording(reason()), CloseOutcome::Compiled(1)));
+    set(&mut host, [1, 100, 100, 1]);
+    assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 10)));
+    assert_eq!(state(&host), [1, 100, 100, 2]);
+    assert_eq!(host.vm.stats().ends.get("call of print"), Some(&2));
+    assert!(host.vm.stats().aborts.is_empty());
+}

@@ -315,6 +315,20 @@ static void link_side (lua_State *L, TluaRecorder *rec) {
 /* More instructions than this are no side trace, but a loop that has no code yet. */
 #define MOST_STEPS 1000
 
+/* Fewer are interpreted sooner than a trace is entered and left: the recording of a function's call by name is then given up. */
+#define FEWEST_STEPS 150
+
+/* Before the call of a C function that cannot be part of a trace: what was recorded so far is compiled, if it is much. */
+static void end_before_call (lua_State *L, TluaRecorder *rec) {
+  if (rec->steps < FEWEST_STEPS || !tl_recording(rec->vm)) {
+    stop_recording(L, rec, rec->reason);
+    return;
+  }
+  tl_record_end(rec->vm, rec->reason);
+  forget_recording(rec);
+  tlua_record_stop(L);
+}
+
 /* The frame of the instruction at hand is the recording's, or that of the function which it has just called. */
 static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
   if (rec->is_calling && ci->previous == rec->ci && !(ci->callstatus & CIST_FRESH) == !rec->is_calling_fresh)
@@ -328,6 +342,7 @@ static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
 static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   rec->reason = NULL;
+  rec->is_foreign = 0;
   int is_known = is_in_frame(rec, ci);
   if (!is_known || pc != rec->next) {
     stop_recording(L, rec, is_known ? "unexpected instruction" : "frame left");
@@ -344,7 +359,7 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     link_side(L, rec);
     return;
   }
-  if (rec->is_side && ++rec->steps > MOST_STEPS)
+  if (++rec->steps > MOST_STEPS && rec->is_side)
     tlua_rec_give_up(rec, "long way to a compiled loop");
   tlua_rec_resume_here(rec);
   int is_first = !rec->is_started;
@@ -356,7 +371,9 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
       tlua_rec_guard_no_debt(rec);  /* goes again if the trace turns out to make nothing */
     tlua_rec_instruction(rec);
   }
-  if (rec->reason != NULL)
+  if (rec->reason != NULL && rec->is_foreign)
+    end_before_call(L, rec);
+  else if (rec->reason != NULL)
     stop_recording(L, rec, rec->reason);
   else if (!tl_recording(rec->vm))
     stop_recording(L, rec, "refused by the library");

@@ -170,6 +170,7 @@ typedef struct TluaRecorder {
   int depth;                  /* calls that are open */
   int is_side;                /* whether it begins behind an exit: then there is no head */
   int steps;                  /* instructions so far */
+  int is_foreign;             /* whether the instruction at hand calls a C function that cannot be part of the trace */
   int edges;                  /* jumps back to other loops so far */
   int is_calling;             /* whether the next instruction is the first of a called function */
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */

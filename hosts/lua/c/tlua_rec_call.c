@@ -224,6 +224,7 @@ static int call_c_function (TluaRecorder *rec, int a, int arguments, int wanted,
   if (!read_values(rec, a + 1, arguments, call->arguments))
     return 0;
   tlua_rec_library(rec, call);
+  rec->is_foreign = rec->reason != NULL;
   return rec->reason == NULL;
 }
 

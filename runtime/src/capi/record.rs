@@ -462,6 +462,17 @@ pub extern "C" fn tl_record_link(vm: *mut TlVm, key: *const c_void) -> TlStatus 
 }
 
 /// See `tracelift.h`.
+///
+/// # Safety
+/// `reason` is null or NUL-terminated.
+#[no_mangle]
+pub unsafe extern "C" fn tl_record_end(vm: *mut TlVm, reason: *const c_char) -> TlStatus {
+    // SAFETY: promised by the caller.
+    let reason = unsafe { text(reason) }.unwrap_or("no reason given").to_string();
+    ended(vm, |vm| vm.end_recording(AbortReason::Host(reason)))
+}
+
+/// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_record_side(vm: *mut TlVm, base: *const u8) -> TlStatus {
     super::enter(vm, TlStatus::Misuse, |handle| match handle.vm.start_side(base) {
