@@ -266,6 +266,7 @@ impl Vm {
         let Some(pool) = resume.pool_bits() else {
             return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
         };
+        self.ready_backend();
         let mut request = Request::new(number, self.cells.exit_buffer.as_mut_ptr());
         if self.counts_guards() {
             request = request.force(&mut *self.cells.force);
@@ -276,6 +277,7 @@ impl Vm {
         let ready = match &mut self.backend {
             Backend::Ready(ready) => ready,
             Backend::Refused(reason, sentence) => return Err((reason.clone(), sentence.clone())),
+            Backend::Pending => return Err((AbortReason::Internal, "there is no code generator".into())),
         };
         let glue = ready.glue().map_err(|sentence| (AbortReason::CodeMemoryFull, sentence))?;
         let links = vec![glue.leave(); trace.exits().count()].into_boxed_slice();

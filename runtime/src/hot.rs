@@ -17,15 +17,20 @@ use crate::vm::{Backend, Vm};
 /// The host's counters and what the VM last set them to.
 pub struct Counters {
     start: *mut u32,
-    set_to: Vec<u32>,
-    pins: Vec<u32>,
+    /// By counter. Zeros mean what holds at the start, so that memory of counters that never fire is never touched.
+    states: Vec<[u32; 2]>,
     spent: u64,
     initial: u32,
 }
 
+/// In a counter's state: what it was last set to, less the initial value.
+const SET_TO: usize = 0;
+/// In a counter's state: how often it is pinned.
+const PINS: usize = 1;
+
 impl Counters {
     pub(crate) fn new(initial: u32) -> Counters {
-        Counters { start: std::ptr::null_mut(), set_to: Vec::new(), pins: Vec::new(), spent: 0, initial }
+        Counters { start: std::ptr::null_mut(), states: Vec::new(), spent: 0, initial }
     }
 
     /// Takes over the host's counters.
@@ -34,18 +39,15 @@ impl Counters {
     /// `start` points to `count` counters that live as long as the VM and are only decremented by the host.
     pub(crate) unsafe fn attach(&mut self, start: *mut u32, count: usize) {
         self.start = start;
-        self.set_to = vec![self.initial; count];
-        self.pins = vec![0; count];
-        for index in 0..count {
-            // SAFETY: promised by the caller.
-            unsafe { start.add(index).write(self.initial) };
-        }
+        self.states = vec![[0; 2]; count];
+        // SAFETY: promised by the caller.
+        unsafe { std::slice::from_raw_parts_mut(start, count) }.fill(self.initial);
     }
 
     fn index(&self, counter: *const u32) -> Option<usize> {
         let offset = (counter as usize).checked_sub(self.start as usize)?;
         let index = offset / size_of::<u32>();
-        (index < self.set_to.len()).then_some(index)
+        (index < self.states.len()).then_some(index)
     }
 
     fn value(&self, index: usize) -> u32 {
@@ -53,30 +55,38 @@ impl Counters {
         unsafe { self.start.add(index).read() }
     }
 
+    fn set_to(&self, index: usize) -> u32 {
+        self.states[index][SET_TO].wrapping_add(self.initial)
+    }
+
+    fn is_pinned(&self, index: usize) -> bool {
+        self.states[index][PINS] > 0
+    }
+
     fn set(&mut self, index: usize, value: u32) {
-        self.set_to[index] = value;
+        self.states[index][SET_TO] = value.wrapping_sub(self.initial);
         // SAFETY: as in `value`.
         unsafe { self.start.add(index).write(value) };
     }
 
     /// Back edges that the interpreter took.
     pub(crate) fn ticks(&self) -> u64 {
-        let open = (0..self.set_to.len()).map(|i| u64::from(self.set_to[i].wrapping_sub(self.value(i))));
+        let open = (0..self.states.len()).map(|i| u64::from(self.set_to(i).wrapping_sub(self.value(i))));
         self.spent + open.sum::<u64>()
     }
 
     /// Another trace begins at a loop with this counter: every back edge from now on takes the slow path.
     pub(crate) fn pin(&mut self, index: usize) {
-        let Some(pins) = self.pins.get_mut(index) else { return };
-        *pins += 1;
-        self.spent += u64::from(self.set_to[index].wrapping_sub(self.value(index)));
+        let Some(state) = self.states.get_mut(index) else { return };
+        state[PINS] += 1;
+        self.spent += u64::from(self.set_to(index).wrapping_sub(self.value(index)));
         self.set(index, 1);
     }
 
     /// Such a trace is gone.
     pub(crate) fn unpin(&mut self, index: usize) {
-        if let Some(pins) = self.pins.get_mut(index) {
-            *pins = pins.saturating_sub(1);
+        if let Some(state) = self.states.get_mut(index) {
+            state[PINS] = state[PINS].saturating_sub(1);
         }
     }
 }
@@ -114,7 +124,7 @@ impl Vm {
     pub unsafe fn hot(&mut self, key: Key, counter: *const u32, base: *const u8) -> Action {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
         self.events += 1;
-        let ticks = u64::from(self.counters.set_to[index]);
+        let ticks = u64::from(self.counters.set_to(index));
         self.counters.spent += ticks;
         let location = self.locations.entry(key).or_default();
         location.counter = Some(index);
@@ -130,7 +140,7 @@ impl Vm {
         let next = match action {
             Action::Run { .. } => 1,
             _ if !self.config.enabled => u32::MAX,
-            _ if self.counters.pins[index] > 0 => 1,
+            _ if self.counters.is_pinned(index) => 1,
             _ => {
                 let location = self.locations.entry(key).or_default();
                 let needed = location.needed(self.config.threshold, self.events);
@@ -154,8 +164,8 @@ impl Vm {
     /// `counter` reached zero at a time when the host can neither run code nor record; see `tl_tick`.
     pub fn tick(&mut self, counter: *const u32) {
         let Some(index) = self.counters.index(counter) else { return };
-        self.counters.spent += u64::from(self.counters.set_to[index]);
-        let next = if self.counters.pins[index] > 0 { 1 } else { self.counters.initial };
+        self.counters.spent += u64::from(self.counters.set_to(index));
+        let next = if self.counters.is_pinned(index) { 1 } else { self.counters.initial };
         self.counters.set(index, next);
     }
 
@@ -190,6 +200,10 @@ impl Vm {
         }
         location.heat += ticks;
         if location.heat < location.needed(threshold, now) {
+            return Action::Nothing;
+        }
+        if let Backend::Refused(..) = self.ready_backend() {
+            self.locations.entry(key).or_default().heat = 0;
             return Action::Nothing;
         }
         Action::Record

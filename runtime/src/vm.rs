@@ -73,6 +73,7 @@ pub(crate) struct TraceData {
 
 /// Cells that compiled code writes: their addresses are constants in it.
 pub(crate) struct SharedCells {
+    /// Made with the backend.
     pub exit_buffer: Box<[u64]>,
     /// Counts guards down; see `Request::force_counter`.
     pub force: Box<u64>,
@@ -104,6 +105,8 @@ impl Ready {
 
 /// The code maker, or why there is none.
 pub(crate) enum Backend {
+    /// Made when the first loop is hot: many programs have none.
+    Pending,
     Ready(Box<Ready>),
     Refused(AbortReason, String),
 }
@@ -173,16 +176,12 @@ impl Vm {
         };
         Ok(Vm {
             schema: Schema::new(),
-            backend: make_backend(&config),
+            backend: Backend::Pending,
             counters: Counters::new(initial),
             locations: FxHashMap::default(),
             traces: Vec::new(),
             recorder: None,
-            cells: SharedCells {
-                exit_buffer: vec![0; EXIT_BUFFER_CELLS].into(),
-                force: Box::new(force),
-                iterations: Box::new(0),
-            },
+            cells: SharedCells { exit_buffer: [].into(), force: Box::new(force), iterations: Box::new(0) },
             log,
             events: 0,
             starts: config.start_seed.map(|seed| Starts::new(seed, config.threshold)),
@@ -211,6 +210,15 @@ impl Vm {
         self.locations.get(&key)?.last_abort.as_ref()
     }
 
+    /// The backend, which is made if it was not needed before.
+    pub(crate) fn ready_backend(&mut self) -> &mut Backend {
+        if let Backend::Pending = self.backend {
+            self.cells.exit_buffer = vec![0; EXIT_BUFFER_CELLS].into();
+            self.backend = make_backend(&self.config);
+        }
+        &mut self.backend
+    }
+
     pub(crate) fn count_internal_error(&mut self) {
         *self.totals.aborts.entry(AbortReason::Internal.name().to_string()).or_default() += 1;
     }
@@ -233,7 +241,7 @@ impl Vm {
         let share = iterations.map(|iterations| iterations as f64 / all.max(1) as f64);
         let jit = match &self.backend {
             _ if !self.config.enabled => "off".to_string(),
-            Backend::Ready(_) => "on".to_string(),
+            Backend::Pending | Backend::Ready(_) => "on".to_string(),
             Backend::Refused(reason, sentence) => format!("off: {reason} ({sentence})"),
         };
         Stats {
@@ -318,5 +326,25 @@ fn make_backend(config: &Config) -> Backend {
     match arena {
         Ok(arena) => Backend::Ready(Box::new(Ready { compiler, arena, glue: None })),
         Err(error) => Backend::Refused(AbortReason::NoExecutableMemory, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program without a hot loop pays neither for the code generator nor for its memory.
+    #[test]
+    fn the_backend_waits_for_a_hot_loop() {
+        let mut vm = Vm::new(Config { threshold: 2, ..Config::default() }).unwrap();
+        let mut counters = [0; 4];
+        let base = [0u8; 64];
+        // SAFETY: the counters outlive the VM's use of them; no trace names a slot.
+        unsafe { vm.set_counters(counters.as_mut_ptr(), counters.len()) };
+        assert!(matches!(vm.backend, Backend::Pending) && vm.cells.exit_buffer.is_empty());
+        // SAFETY: as above.
+        let action = unsafe { vm.hot(8, counters.as_ptr(), base.as_ptr()) };
+        assert!(matches!(action, crate::hot::Action::Record) && matches!(vm.backend, Backend::Ready(_)));
+        assert_eq!(vm.cells.exit_buffer.len(), EXIT_BUFFER_CELLS);
     }
 }

@@ -17,6 +17,7 @@
 
 #include "lprefix.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "tlua_internal.h"
@@ -36,7 +37,7 @@ static void reset_counters (Tlua *jit, uint32_t threshold) {
 }
 
 void tlua_init (lua_State *L) {
-  memset(L->jit, 0, sizeof(Tlua));
+  memset((char *)L->jit + offsetof(Tlua, threshold), 0, sizeof(Tlua) - offsetof(Tlua, threshold));
   reset_counters(L->jit, TLUA_OUT_OF_REACH);
 }
 

@@ -238,8 +238,10 @@ int tlua_run (TluaRun *run) {
   tlua_statistics(L, &run->statistics);
 #endif
 #if defined(TLUA_HAVE_RECORDER)
-  run->jit_json = strdup(tlua_jit_stats_json(L));
-  run->jit_text = strdup(tlua_jit_stats_text(L));
+  if (run->keeps_counts) {
+    run->jit_json = strdup(tlua_jit_stats_json(L));
+    run->jit_text = strdup(tlua_jit_stats_text(L));
+  }
 #endif
   lua_close(L);
   fflush(stdout);

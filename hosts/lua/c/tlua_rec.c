@@ -42,9 +42,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   }
   rec->vm = tl_new(&jit);
   rec->no_nodes = tlua_rec_no_nodes(L);
-  return rec->vm != NULL
-      && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK
-      && tlua_describe(rec->vm, &rec->schema, G(L)->mainthread);
+  return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK;
 }
 
 static int on_open (lua_State *L, const TluaConfig *config) {
@@ -184,10 +182,22 @@ static const Instruction *last_of_loop (const Proto *p, const Instruction *head)
   return last;
 }
 
+/* Tells the library about Lua before the first recording: a program without a hot loop does not pay for it. */
+static int describe_once (lua_State *L, TluaRecorder *rec) {
+  if (!rec->is_described)
+    rec->is_described = tlua_describe(rec->vm, &rec->schema, G(L)->mainthread);
+  return rec->is_described;
+}
+
 static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
+  int is_described = describe_once(L, rec);
   if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK)
     return;
+  if (!is_described) {
+    tl_record_abort(rec->vm, "description refused");
+    return;
+  }
   rec->thread = L;
   rec->ci = rec->entry = ci;
   rec->p = ci_func(ci)->p;

@@ -158,6 +158,7 @@ typedef struct TluaFrame {
 typedef struct TluaRecorder {
   tl_vm *vm;
   TluaSchema schema;
+  int is_described;           /* whether the library knows the schema: from the first recording on */
   Node *no_nodes;             /* the hash part of tables without one */
   TluaSpare *spares;          /* memory held for exits */
   TluaCalls *calls;

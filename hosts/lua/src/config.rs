@@ -128,6 +128,8 @@ pub struct Config {
     pub uses_environment: bool,
     /// What is told at the end.
     pub report: Report,
+    /// Whether [`ExitStatus`](crate::ExitStatus) has the library's counts as texts.
+    pub keeps_counts: bool,
     /// Test aid: when there is no memory.
     pub refusal: Refusal,
     /// Settings of the JIT.
@@ -141,6 +143,7 @@ impl Default for Config {
             command: vec!["tracelift".into()],
             uses_environment: true,
             report: Report::None,
+            keeps_counts: false,
             refusal: Refusal::default(),
             jit: JitConfig::default(),
         }

@@ -39,7 +39,8 @@ pub struct ExitStatus {
     pub requests: u64,
     /// Counts of the hooks.
     pub statistics: Statistics,
-    /// Counts of the library behind [`Mode::Jit`](crate::Mode::Jit) as JSON; empty without the recorder.
+    /// Counts of the library behind [`Mode::Jit`](crate::Mode::Jit) as JSON; empty unless [`Config::keeps_counts`] asked for them,
+    /// and without the recorder.
     pub jit_json: String,
     /// The same for people.
     pub jit_text: String,
@@ -54,6 +55,7 @@ struct RawRun {
     script: u32,
     uses_environment: u32,
     report: u32,
+    keeps_counts: u32,
     refuse_from: u64,
     refuse_count: u64,
     config: RawConfig,
@@ -123,6 +125,7 @@ impl Lua {
             script: config.command.len() as u32,
             uses_environment: u32::from(config.uses_environment),
             report: config.report as u32,
+            keeps_counts: u32::from(config.keeps_counts),
             refuse_from: config.refusal.from,
             refuse_count: config.refusal.count,
             config: RawConfig::new(&config.jit, &library),

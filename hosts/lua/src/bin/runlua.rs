@@ -44,7 +44,8 @@ fn main() {
     };
     let refusal = Refusal { from: number("RUNLUA_REFUSE", 0), count: number("RUNLUA_REFUSE_COUNT", 0) };
     let command = vec!["lua".into()];
-    let lua = Lua::new(Config { prefix: "lua".into(), command, refusal, jit, ..Config::default() });
+    let prefix = "lua".into();
+    let lua = Lua::new(Config { prefix, command, refusal, jit, keeps_counts: true, ..Config::default() });
     let mut words = env::args_os().skip(1);
     let Some(script) = words.next() else {
         eprintln!("usage: runlua FILE [ARGS]");
