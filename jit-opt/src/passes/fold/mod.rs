@@ -68,8 +68,16 @@ pub fn algebraic_rules() -> Vec<AlgebraicRule> {
 fn rules_of(op: Op) -> &'static [&'static Rule] {
     static BY_OP: OnceLock<Vec<Vec<&'static Rule>>> = OnceLock::new();
     let by_op = BY_OP.get_or_init(|| {
-        let rules = |op: &Op| tables().filter(|rule| rule.ops.contains(op)).collect();
-        Op::ALL.iter().map(rules).collect()
+        // Rule by rule and not op by op: the first trace pays for this.
+        let mut by_op = vec![Vec::new(); Op::ALL.len()];
+        for rule in tables() {
+            for (at, &op) in rule.ops.iter().enumerate() {
+                if !rule.ops[..at].contains(&op) {
+                    by_op[op as usize].push(rule);
+                }
+            }
+        }
+        by_op
     });
     &by_op[op as usize]
 }
