@@ -192,8 +192,16 @@ impl Compiler {
         &self.options
     }
 
-    /// Makes the code that leads into and out of linked traces.
+    /// Makes the code that leads into and out of linked traces, or takes it ready-made.
     pub fn glue(&mut self) -> Result<[Vec<u8>; 2], CompileError> {
+        let is_x86_64 = self.isa.triple().architecture == target_lexicon::Architecture::X86_64;
+        if is_x86_64 && self.environment.call_conv == CallConv::SystemV {
+            return Ok(glue::X86_64.map(<[u8]>::to_vec));
+        }
+        self.make_glue()
+    }
+
+    fn make_glue(&mut self) -> Result<[Vec<u8>; 2], CompileError> {
         let frontend = self.isa.frontend_config();
         let makers: [fn(&mut ir::Function, &mut FunctionBuilderContext, CallConv, TargetFrontendConfig); 2] =
             [glue::enter, glue::leave];
@@ -268,5 +276,20 @@ impl Compiler {
             clif,
             disasm: code.vcode.clone(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Target;
+
+    /// What is ready-made is what Cranelift makes: its convention for linked traces may change with its version.
+    #[test]
+    fn ready_made_glue_is_cranelifts() {
+        let mut compiler = Compiler::new(Options { target: Target::Native, ..Options::default() }).unwrap();
+        if compiler.glue().unwrap() != compiler.make_glue().unwrap() {
+            panic!("Cranelift makes {:#04x?}", compiler.make_glue().unwrap());
+        }
     }
 }
