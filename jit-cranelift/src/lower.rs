@@ -167,9 +167,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
                 if slots + cells != trace.inputs().len() {
                     return Err(self.malformed("the trace has not one entry slot or cell per input"));
                 }
-                for slot in trace.entry.iter().chain(&trace.entry_tags) {
-                    self.check_entry_tag(slot.slot, self.input.schema.tag(slot.tag).bits)?;
-                }
+                self.check_entry_tags(trace)?;
                 let layout = self.input.schema.slots();
                 let mut args = Vec::with_capacity(trace.inputs().len());
                 for (slot, &input) in trace.entry.iter().zip(trace.inputs()) {
@@ -209,16 +207,32 @@ impl<'a, 'f> Lowering<'a, 'f> {
         i32::try_from(offset).map_err(|_| self.malformed("an entry slot is too far from the frame base"))
     }
 
-    /// Leaves unless the slot has this tag, as if the trace had not been entered; untagged slots always pass.
-    fn check_entry_tag(&mut self, slot: i32, bits: u64) -> Result<()> {
+    /// Leaves unless the slots have their tags, as if the trace had not been entered; untagged slots always pass. One
+    /// branch for all of them: in Cranelift a block costs more to compile than an operation.
+    fn check_entry_tags(&mut self, trace: &Trace) -> Result<()> {
         let Some((part, width)) = self.input.schema.slots().tag else { return Ok(()) };
-        let offset = self.slot_offset(slot, part)?;
         let ty = int_of_width(width).ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
-        let found = self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset);
         let mask = u64::MAX >> (64 - u32::from(width) * 8);
-        let expected = self.b.ins().iconst(ty, (bits & mask) as i64);
-        let differs = self.b.ins().icmp(IntCC::NotEqual, found, expected);
-        self.refuse_if(differs);
+        let mut differs = None;
+        let slots = trace.entry.len() + trace.entry_tags.len();
+        for slot in trace.entry.iter().chain(&trace.entry_tags) {
+            let offset = self.slot_offset(slot.slot, part)?;
+            let found = self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset);
+            let expected = (self.input.schema.tag(slot.tag).bits & mask) as i64;
+            let expected = self.b.ins().iconst(ty, expected);
+            if slots == 1 {
+                differs = Some(self.b.ins().icmp(IntCC::NotEqual, found, expected));
+                break;
+            }
+            let difference = self.b.ins().bxor(found, expected);
+            differs = Some(match differs {
+                Some(before) => self.b.ins().bor(before, difference),
+                None => difference,
+            });
+        }
+        if let Some(differs) = differs {
+            self.refuse_if(differs);
+        }
         Ok(())
     }
 

@@ -80,7 +80,7 @@ impl Lowering<'_, '_> {
         self.b.ins().return_call_indirect(callee, next, &[self.context, self.base, result]);
     }
 
-    /// Returns the exit by which the program came, or [`ENTRY_REFUSED`], if the flag is set.
+    /// Returns the exit by which the program came, or [`ENTRY_REFUSED`], if the flag is not zero.
     pub(super) fn refuse_if(&mut self, flag: Ssa) {
         let (way, next) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(flag, way, &[], next, &[]);
