@@ -110,7 +110,7 @@ fn rows() -> Vec<Row> {
 /// The generated part of the README.
 fn section(rows: &[Row]) -> String {
     let mut out = String::from(
-        "| program | loops | new | get/set | guards | all operations |\n|---|--:|--:|--:|--:|--:|\n",
+        "| program | traces | new | get/set | guards | all operations |\n|---|--:|--:|--:|--:|--:|\n",
     );
     for row in rows.iter().filter(|row| row.loops > 0) {
         let GroupedOps { before, after } = row.operations;
