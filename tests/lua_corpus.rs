@@ -9,8 +9,8 @@
 //! run proves nothing: all opcodes and all functions that are lowered must occur in the corpus, which
 //! `tests/lua/support/covered.lua` finds out in a run of each program by stock Lua.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 100 of each program, then 60 at random), takes
-//! more seeds for random starts (16 for each program) and makes more programs; `TRACELIFT_PROGRAMS` is how many are
+//! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 80 of each program, then 40 at random), takes
+//! more seeds for random starts (8 for each program) and makes more programs; `TRACELIFT_PROGRAMS` is how many are
 //! made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the corpus whose
 //! names contain it.
 //!
@@ -61,8 +61,8 @@ fn number(name: &str) -> Option<u64> {
 
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
-        Ok("full") => Effort { in_turn: 100, at_random: 60, seeds: 16, programs: 1000 },
-        _ => Effort { in_turn: 40, at_random: 20, seeds: 4, programs: 200 },
+        Ok("full") => Effort { in_turn: 80, at_random: 40, seeds: 8, programs: 1000 },
+        _ => Effort { in_turn: 12, at_random: 6, seeds: 2, programs: 60 },
     };
     effort.programs = number("TRACELIFT_PROGRAMS").unwrap_or(effort.programs);
     effort
