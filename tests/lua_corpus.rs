@@ -9,7 +9,9 @@
 //! run proves nothing: all opcodes and all functions that are lowered must occur in the corpus, which
 //! `tests/lua/support/covered.lua` finds out in a run of each program by stock Lua.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` forces more guards (the first 80 of each program, then 40 at random), takes
+//! In a build without optimization each program runs in a few of these ways, taken at random.
+//!
+//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 80 of each program, then 40 at random), takes
 //! more seeds for random starts (8 for each program) and makes more programs; `TRACELIFT_PROGRAMS` is how many are
 //! made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the corpus whose
 //! names contain it.
@@ -44,6 +46,8 @@ const TIME_TO_REDUCE: Duration = Duration::from_secs(100);
 /// How much is done.
 #[derive(Clone, Copy)]
 struct Effort {
+    /// Whether each program runs in every way, or in a few that are taken at random.
+    every_way: bool,
     /// Guard executions forced one after the other, from the first.
     in_turn: u64,
     /// Guard executions forced at random behind those.
@@ -61,8 +65,12 @@ fn number(name: &str) -> Option<u64> {
 
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
-        Ok("full") => Effort { in_turn: 80, at_random: 40, seeds: 8, programs: 1000 },
-        _ => Effort { in_turn: 12, at_random: 6, seeds: 2, programs: 60 },
+        Ok("full") => Effort { every_way: true, in_turn: 80, at_random: 40, seeds: 8, programs: 1000 },
+        // A build without optimization takes ten times as long.
+        _ => {
+            let every_way = !cfg!(debug_assertions);
+            Effort { every_way, in_turn: 12, at_random: 6, seeds: 2, programs: 60 }
+        }
     };
     effort.programs = number("TRACELIFT_PROGRAMS").unwrap_or(effort.programs);
     effort
@@ -361,6 +369,16 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A few ways, others for each program of the corpus.
+fn check_briefly(case: &mut Case) -> Result<(), Failure> {
+    let name = case.program.file_name().expect("a program is a file").as_encoded_bytes();
+    let seed = name.iter().fold(0u64, |seed, &byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    for args in [&["--jit=off"][..], &[], &["--threshold=2"], &["--threshold=1", "--verify"]] {
+        case.check(args)?;
+    }
+    check_sparsely(case, seed)
+}
+
 /// A few ways, for one of many programs.
 fn check_sparsely(case: &mut Case, seed: u64) -> Result<(), Failure> {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -520,7 +538,10 @@ fn corpus() {
     }
     check_all(programs, "the corpus", |program| {
         let mut case = Case::new(program);
-        let result = check_thoroughly(&mut case, effort);
+        let result = match effort.every_way {
+            true => check_thoroughly(&mut case, effort),
+            false => check_briefly(&mut case),
+        };
         (case.runs, result)
     });
 }

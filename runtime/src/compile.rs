@@ -343,6 +343,7 @@ impl Vm {
         let stats = &data.compiled.stats;
         let totals = &mut self.totals.compile;
         totals.traces += 1;
+        totals.side_traces += u64::from(data.tree.parent.is_some());
         totals.ops_recorded += data.ops.0;
         totals.ops_optimized += data.ops.1;
         totals.guards += stats.guards as u64;

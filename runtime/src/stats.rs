@@ -41,8 +41,6 @@ pub struct Stats {
     pub entries: u64,
     /// Traces that end before something that cannot be recorded, by what it is.
     pub ends: BTreeMap<String, u64>,
-    /// Side traces alive, among [`Stats::traces`].
-    pub side_traces: u64,
     /// Exits by kind.
     pub exits: BTreeMap<&'static str, u64>,
     /// Traces alive, in the order they were made.
@@ -58,6 +56,8 @@ pub struct Stats {
 pub struct CompileStats {
     /// Traces compiled.
     pub traces: u64,
+    /// Side traces among them.
+    pub side_traces: u64,
     /// Operations recorded.
     pub ops_recorded: u64,
     /// Operations left after optimization.
@@ -182,9 +182,8 @@ impl Stats {
             compile.resume_bytes,
             compile.optimize_us + compile.codegen_us,
         )?;
-        if self.side_traces > 0 {
-            let failed: u32 = self.traces.iter().map(|trace| trace.failed_sides).sum();
-            writeln!(out, "side traces: {}; exits where none could be recorded: {failed}", self.side_traces)?;
+        if compile.side_traces > 0 {
+            writeln!(out, "side traces among them: {}", compile.side_traces)?;
         }
         if !self.ends.is_empty() {
             let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();

@@ -262,8 +262,6 @@ impl Vm {
                 .map(|layout| self.schema.layout(layout).name.clone())
                 .collect(),
             entries: self.totals.entries,
-            side_traces: self.traces.iter().flatten().filter(|trace| trace.tree.parent.is_some()).count()
-                as u64,
             exits: self.totals.exits.by_name(),
             traces: self.trace_stats(),
             compile: self.totals.compile,

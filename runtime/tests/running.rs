@@ -218,7 +218,7 @@ fn aborts_back_off_and_try_again() {
         host.begin(1, |_| {});
         host.vm.abort_recording(AbortReason::Host("no goto".into()));
     }
-    assert_eq!(gaps, [4, 4 + 8, 4 + 16, 4 + 32, 4 + 64]);
+    assert_eq!(gaps, [4, 4 + 8 + 1, 4 + 16 + 2, 4 + 32 + 3, 4 + 64 + 4]);
     assert_eq!(host.vm.stats().aborts["no goto"], 5);
     assert_eq!(host.vm.last_abort(1).map(AbortReason::name), Some("no goto"));
 }

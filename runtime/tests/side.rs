@@ -118,7 +118,11 @@ fn a_side_trace_is_recorded_at_the_threshold_and_linked() {
         assert_eq!(state(&host), expected(start));
     }
     let stats = host.vm.stats();
-    assert_eq!((stats.side_traces, stats.traces[1].entries), (1, 0), "only other code has entered it");
+    assert_eq!(
+        (stats.compile.side_traces, stats.traces[1].entries),
+        (1, 0),
+        "only other code has entered it"
+    );
 }
 
 #[test]
