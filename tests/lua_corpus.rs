@@ -11,8 +11,8 @@
 //!
 //! In a build without optimization each program runs in a few of these ways, taken at random.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 80 of each program, then 40 at random), takes
-//! more seeds for random starts (8 for each program) and makes more programs; `TRACELIFT_PROGRAMS` is how many are
+//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 40 of each program, then 20 at random), takes
+//! more seeds for random starts (4 for each program) and makes more programs; `TRACELIFT_PROGRAMS` is how many are
 //! made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the corpus whose
 //! names contain it.
 //!
@@ -65,7 +65,7 @@ fn number(name: &str) -> Option<u64> {
 
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
-        Ok("full") => Effort { every_way: true, in_turn: 80, at_random: 40, seeds: 8, programs: 1000 },
+        Ok("full") => Effort { every_way: true, in_turn: 40, at_random: 20, seeds: 4, programs: 1000 },
         // A build without optimization takes ten times as long.
         _ => {
             let every_way = !cfg!(debug_assertions);
