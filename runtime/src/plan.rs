@@ -37,15 +37,12 @@ impl Plan {
         if state.virtuals().next().is_some() || state.pending().next().is_some() {
             return None;
         }
-        let mut plan = Plan { frames: Vec::new(), writes: Vec::new() };
+        let mut plan = Plan::of_frames(&trace.resume, &trace.pool, exit as usize)?;
         for frame in state.frames() {
-            let mut words = [0; MAX_WORDS];
-            words.iter_mut().zip(frame.words).for_each(|(word, index)| *word = trace.pool[index as usize]);
             for slot in frame.slots {
                 let tag = schema.tag(slot.tag).bits;
                 plan.writes.push(Write { slot: frame.base + slot.slot, tag, source: slot.source });
             }
-            plan.frames.push(ExitFrame { base: frame.base, words });
         }
         Some(plan)
     }
@@ -53,12 +50,12 @@ impl Plan {
     /// The plan of an exit whose slots are written already.
     pub(crate) fn of_frames(resume: &ResumeTable, pool: &[u64], exit: usize) -> Option<Plan> {
         let state = resume.state(exit).ok()?;
-        let frame = |base, words: &mut dyn Iterator<Item = u32>| {
-            let mut copy = [0; MAX_WORDS];
-            copy.iter_mut().zip(words).for_each(|(word, index)| *word = pool[index as usize]);
-            ExitFrame { base, words: copy }
-        };
-        let frames = state.frames().map(|mut of| frame(of.base, &mut of.words)).collect();
+        let mut frames = Vec::new();
+        for frame in state.frames() {
+            let mut words = [0; MAX_WORDS];
+            words.iter_mut().zip(frame.words).for_each(|(word, index)| *word = pool[index as usize]);
+            frames.push(ExitFrame { base: frame.base, words });
+        }
         Some(Plan { frames, writes: Vec::new() })
     }
 

@@ -6,13 +6,15 @@
 //! loop that has code, and that code runs next. So a nest of loops runs without the interpreter: the inner loop's end is
 //! an exit of its trace, and the way around the outer loop back to the inner one is a side trace of that exit.
 //!
-//! A side trace is a function of its own. It is entered as a loop is, with the state in the host's frames, and the host
-//! goes from one to the next: [`Vm::next`] behind [`Vm::exit`]. What could not be recorded is tried again later, each time
-//! after twice as many exits.
+//! A side trace is a function of its own. What its exit leaves behind as plain values it takes from the exit buffer, and
+//! the exit goes there by a link that the code follows itself; behind exits that make objects or stores the host goes from
+//! one to the other, with the state in its frames ([`Vm::next`] behind [`Vm::exit`]). The end of a side trace is linked to
+//! the loop in the same way. What could not be recorded is tried again later, each time after twice as many exits.
 //!
-//! Invariant: a side trace is entered only behind the exit that it was recorded at, so that the host's frames are those of
-//! that exit; the types of the slots that it reads are checked. It lives as long as the loop's trace that it hangs on. An exit that a test
-//! forces goes on in the interpreter.
+//! Invariant: a side trace is entered only behind the exit that it was recorded at; the types of the slots that it reads
+//! from the host's frames are checked. It lives as long as the loop's trace that it hangs on. Whoever enters a trace holds
+//! what the exits of all that it leads to may need. The host never goes from an exit that a test forces to other code;
+//! links are followed there too.
 //!
 //! ```text
 //! exit 3 of trace 0, taken 10 times  ->  Record  ...  linked to loop_7f00: trace 1, a side trace of trace 0, exit 3
@@ -20,7 +22,6 @@
 //! ```
 
 use std::collections::BTreeMap;
-
 use std::sync::Arc;
 
 use tracelift_core::{ExitKind, Schema};
@@ -97,15 +98,18 @@ impl Reach {
 
     /// Adds what another trace needs; whether it was more.
     fn absorb(&mut self, other: &Reach) -> bool {
-        let before = (self.needs, self.lifts.clone());
-        self.needs = (self.needs.0.max(other.needs.0), self.needs.1.max(other.needs.1));
+        let needs = (self.needs.0.max(other.needs.0), self.needs.1.max(other.needs.1));
+        let mut grows = needs != self.needs;
+        self.needs = needs;
         for need in &other.lifts {
             match self.lifts.iter_mut().find(|known| known.index == need.index) {
-                Some(known) => known.count = known.count.max(need.count),
+                Some(known) if known.count >= need.count => continue,
+                Some(known) => known.count = need.count,
                 None => self.lifts.push(*need),
             }
+            grows = true;
         }
-        before != (self.needs, self.lifts.clone())
+        grows
     }
 }
 
@@ -123,10 +127,13 @@ impl Vm {
         let Some(Some(trace)) = self.traces.get(number as usize) else { return Action::Nothing };
         if kind == ExitKind::Finish {
             let Some(key) = trace.tree.link else { return Action::Nothing };
-            let entries =
-                self.locations.get(&key).map(|location| location.entries.clone()).unwrap_or_default();
+            // Taken out and put back: the way from code to code allocates nothing.
+            let Some(location) = self.locations.get_mut(&key) else { return Action::Nothing };
+            let entries = std::mem::take(&mut location.entries);
             // SAFETY: passed on from the caller, here and below.
-            return unsafe { self.run_any(&entries, base) };
+            let action = unsafe { self.run_any(&entries, base) };
+            self.locations.entry(key).or_default().entries = entries;
+            return action;
         }
         if !matches!(kind, ExitKind::Guard | ExitKind::LoopEnd) {
             return Action::Nothing;
@@ -318,5 +325,22 @@ impl TraceData {
                 recorder.inherit(frame.base + slot.slot, depth > 0, slot.tag, source, schema);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reach_grows_by_what_is_more() {
+        let need = |index, count| Need { index, count };
+        let mut reach = Reach::new((4, 1), &[need(0, 2)]);
+        assert!(!reach.absorb(&Reach::new((3, 1), &[need(0, 1)])), "all of it was there");
+        assert!(reach.absorb(&Reach::new((3, 2), &[])) && reach.needs == (4, 2));
+        assert!(reach.absorb(&Reach::new((9, 0), &[])) && reach.needs == (9, 2));
+        assert!(reach.absorb(&Reach::new((0, 0), &[need(0, 5)])) && reach.lifts == [need(0, 5)]);
+        assert!(reach.absorb(&Reach::new((0, 0), &[need(3, 1)])) && reach.lifts == [need(0, 5), need(3, 1)]);
+        assert!(!reach.absorb(&reach.clone()));
     }
 }

@@ -218,6 +218,8 @@ fn another_type_at_the_loop_is_the_end_of_the_side_trace() {
     assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 0)));
     assert_eq!((host.frame[0].tag, host.frame[1], host.frame[3]), (NIL, int(2), int(5)));
     assert!(matches!(next(&mut host), Action::Nothing));
+    set(&mut host, [0, 4, 4, 5]);
+    assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)), "the loop still has its code");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use super::{c_string, enter, slice, text, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
-use tracelift_cranelift::{Enter, LinkedEntry};
+use tracelift_cranelift::Enter;
 
 use crate::config::{Config, DEFAULT_THRESHOLD};
 use crate::hot::Action;
@@ -50,12 +50,6 @@ pub struct TlRun {
     code: *const u8,
     stack_slots: u32,
     frames: u32,
-}
-
-impl TlRun {
-    fn new(code: LinkedEntry, (stack_slots, frames): (u32, u32)) -> TlRun {
-        TlRun { enter: Some(code.enter), code: code.code, stack_slots, frames }
-    }
 }
 
 /// `tl_exit_info`.
@@ -205,6 +199,23 @@ pub unsafe extern "C" fn tl_set_counters(vm: *mut TlVm, counters: *mut u32, coun
     })
 }
 
+/// The number of an action (`tl_action`), and the code that goes with it.
+///
+/// # Safety
+/// `run` is null or points to a `tl_run`.
+unsafe fn answer(action: Action, run: *mut TlRun) -> Result<u32, String> {
+    match action {
+        Action::Nothing => Ok(0),
+        Action::Run { code, needs: (stack_slots, frames) } => {
+            // SAFETY: promised by the caller.
+            let run = unsafe { run.as_mut() }.ok_or("there is no tl_run to fill")?;
+            *run = TlRun { enter: Some(code.enter), code: code.code, stack_slots, frames };
+            Ok(1)
+        }
+        Action::Record => Ok(2),
+    }
+}
+
 /// See `tracelift.h`.
 ///
 /// # Safety
@@ -218,17 +229,8 @@ pub unsafe extern "C" fn tl_hot(
     run: *mut TlRun,
 ) -> u32 {
     enter(vm, 0, |handle| {
-        // SAFETY: promised by the caller.
-        match unsafe { handle.vm.hot(key as usize, counter, base) } {
-            Action::Nothing => Ok(0),
-            Action::Record => Ok(2),
-            Action::Run { code, needs } => {
-                // SAFETY: promised by the caller.
-                let run = unsafe { run.as_mut() }.ok_or("tl_hot needs a tl_run to fill")?;
-                *run = TlRun::new(code, needs);
-                Ok(1)
-            }
-        }
+        // SAFETY: promised by the caller, for both.
+        unsafe { answer(handle.vm.hot(key as usize, counter, base), run) }
     })
 }
 
@@ -239,17 +241,8 @@ pub unsafe extern "C" fn tl_hot(
 #[no_mangle]
 pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun) -> u32 {
     enter(vm, 0, |handle| {
-        // SAFETY: promised by the caller.
-        match unsafe { handle.vm.next(base) } {
-            Action::Nothing => Ok(0),
-            Action::Record => Ok(2),
-            Action::Run { code, needs } => {
-                // SAFETY: promised by the caller.
-                let run = unsafe { run.as_mut() }.ok_or("tl_next needs a tl_run to fill")?;
-                *run = TlRun::new(code, needs);
-                Ok(1)
-            }
-        }
+        // SAFETY: promised by the caller, for both.
+        unsafe { answer(handle.vm.next(base), run) }
     })
 }
 
