@@ -61,7 +61,7 @@ pub(crate) trait Pass {
     fn label(&mut self) {}
 
     /// Told at a peeled loop's label what its iterations may write beyond what the preamble wrote.
-    fn loop_writes(&mut self, _writes: &ClassSet) {}
+    fn loop_writes(&mut self, _schema: &Schema, _writes: &ClassSet) {}
 }
 
 /// A pass in a chain, and how many committed instructions it was told of.
@@ -113,6 +113,8 @@ pub(crate) struct State<'s> {
     pub first_walk: usize,
     /// On a second walk: those of them that the jump passes.
     pub passed: HashSet<Value>,
+    /// On a second walk: values of the first that the same operations have again.
+    pub steady: HashSet<Value>,
     context: Option<Value>,
     depth: u8,
     fired: BTreeMap<&'static str, u64>,
@@ -449,6 +451,7 @@ impl<'s> Driver<'s> {
             names: None,
             first_walk: 0,
             passed: HashSet::default(),
+            steady: HashSet::default(),
             context: None,
             depth: 0,
             fired: BTreeMap::new(),
@@ -509,7 +512,7 @@ impl<'s> Driver<'s> {
         for func in layouts.into_iter().filter_map(|layout| schema.layout(layout).alloc) {
             let effects = &schema.func(func).effects;
             let writes = if effects.reenters { &ClassSet::All } else { &effects.writes };
-            self.chain.iter_mut().for_each(|slot| slot.pass.loop_writes(writes));
+            self.chain.iter_mut().for_each(|slot| slot.pass.loop_writes(schema, writes));
         }
     }
 
@@ -553,7 +556,10 @@ impl<'s> Driver<'s> {
         let result = run_chain(&mut self.st, &mut self.chain, copy)?;
         let Some(source_result) = inst.result else { return Ok(()) };
         let result = result.ok_or(OptError::Malformed("an instruction lost its result"))?;
-        self.st.map[source_result.index()] = Some(result);
+        let before = self.st.map[source_result.index()].replace(result);
+        if before == Some(result) && self.st.is_preamble(result) {
+            self.st.steady.insert(result);
+        }
         if result.index() >= made_before {
             self.keep_name(source_result, result);
         }

@@ -31,6 +31,7 @@ use tracelift_core::{Const, Inst, Op, Payload, Schema, Trace, Value};
 
 use crate::collect::is_check;
 use crate::facts::Facts;
+use crate::passes::heap::only_reads;
 use crate::statics::{Element, Object};
 
 /// An argument of the recorded jump, or what a virtual object holds, as the loop's label takes it.
@@ -212,7 +213,14 @@ fn again(schema: &Schema, out: &Trace, inst: &Inst, written: &Written) -> Option
             let word = schema.layout(layout).class_word.map(|(cell, _)| schema.cell(cell));
             word.is_none_or(|cell| cell.immutable || is_kept(cell.class))
         }
-        (_, Payload::Func(func)) => !inst.is_exit() && schema.func(func).effects.is_pure(),
+        (_, Payload::Func(func)) => {
+            let reads_the_same = match &schema.func(func).effects.reads {
+                ClassSet::None => true,
+                ClassSet::Some(classes) => classes.iter().all(|&class| is_kept(class)),
+                ClassSet::All => false,
+            };
+            !inst.is_exit() && reads_the_same && only_reads(schema, func)
+        }
         (Op::GuardAlwaysFails | Op::Label, _) => false,
         (Op::Context | Op::FrameBase, _) => true,
         (op, _) => op.is(Flags::PURE) || (op.is_guard() && !op.is(Flags::RECORD)),

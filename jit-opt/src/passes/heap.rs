@@ -7,7 +7,8 @@
 //! work is linear in the trace. What two addresses have to do with each other is decided in `heap/place.rs`; here the
 //! pass adds what it knows of objects: one just made that nobody was told of is no other one, older values never point
 //! to newer objects, and objects of different known classes differ. Stores that are overwritten before anybody can
-//! look are found by a backward walk, `heap/dead.rs`.
+//! look are found by a backward walk, `heap/dead.rs`; calls that only read are loads, too, and have a list of their own,
+//! `heap/calls.rs`.
 //!
 //! Rules of the list:
 //! 1. **One view.** A value is forwarded to a load of the same bytes and the same type only. All views of a payload
@@ -27,6 +28,7 @@
 //! guard_value(i8, 3)           => gone (by folding)
 //! ```
 
+mod calls;
 mod dead;
 mod place;
 
@@ -37,12 +39,14 @@ use rustc_hash::FxHashMap as HashMap;
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{CellId, ClassId, ClassSet, FuncId};
-use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
+use tracelift_core::{Const, Inst, Op, Payload, Schema, Type, Value};
 
 use super::fold::is_compare;
 use crate::facts::ValueTable;
 use crate::pass::{Cx, Outcome, Pass, State};
 use crate::{Config, OptError};
+pub(crate) use calls::only_reads;
+use calls::Calls;
 pub(crate) use dead::{remove_overwritten, RULES as DEAD_RULES};
 use place::{Access, Place, Places};
 
@@ -70,6 +74,7 @@ pub(crate) struct Heap {
     /// Pointers that were loaded from a fresh object: it may hold its own address.
     owner: ValueTable<Value>,
     allocators: HashMap<FuncId, bool>,
+    calls: Calls,
 }
 
 impl Heap {
@@ -84,6 +89,7 @@ impl Heap {
             fresh: HashMap::default(),
             owner: ValueTable::default(),
             allocators: HashMap::default(),
+            calls: Calls::default(),
         };
         (heap.load_forward || heap.store_forward || heap.dead_store).then_some(heap)
     }
@@ -132,6 +138,16 @@ impl Heap {
         Outcome::Keep
     }
 
+    fn call(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Outcome {
+        if !self.load_forward {
+            return Outcome::Keep;
+        }
+        match self.calls.find(cx.st, inst) {
+            Some(result) if cx.st.fire("call_seen") => Outcome::Equal(result),
+            _ => Outcome::Keep,
+        }
+    }
+
     fn learn(&mut self, class: ClassId, entry: Entry) {
         if entry.at.volatile {
             return;
@@ -145,6 +161,7 @@ impl Heap {
 
     /// Strikes out what a store may have changed.
     fn overwrite(&mut self, st: &State<'_>, class: ClassId, at: &Access) {
+        self.calls.written(st.schema, class);
         let Some(mut known) = self.known.remove(&class) else { return };
         known.retain(|entry| {
             let survives = entry.at.immutable && !at.immutable;
@@ -156,10 +173,11 @@ impl Heap {
     }
 
     /// Strikes out what a call may have changed.
-    fn forget(&mut self, classes: &ClassSet) {
+    fn forget(&mut self, schema: &Schema, classes: &ClassSet) {
         if planted(Bug::HeapCallKeepsLoads) {
             return;
         }
+        self.calls.forget(schema, classes);
         let strike = |known: &mut VecDeque<Entry>| known.retain(|entry| entry.at.immutable);
         match classes {
             ClassSet::None => {}
@@ -216,7 +234,8 @@ impl Heap {
     fn called(&mut self, st: &State<'_>, inst: &Inst, func: FuncId, now: u32) {
         inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
         let effects = &st.schema.func(func).effects;
-        self.forget(if effects.reenters { &ClassSet::All } else { &effects.writes });
+        self.forget(st.schema, if effects.reenters { &ClassSet::All } else { &effects.writes });
+        self.calls.note(st.schema, inst);
         if let (true, Some(result)) = (self.is_allocator(st, func), inst.result) {
             self.fresh.insert(result, None);
         }
@@ -229,14 +248,14 @@ impl Pass for Heap {
     }
 
     fn rules(&self) -> Vec<&'static str> {
-        vec!["load_seen", "load_of_store", "load_of_narrow_store", "store_same"]
+        vec!["load_seen", "load_of_store", "load_of_narrow_store", "store_same", "call_seen"]
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
         Ok(match access(cx.st, inst) {
             Some((Op::Load, cell)) => self.load(cx, inst, cell),
             Some((_, cell)) => self.store(cx, inst, cell),
-            None => Outcome::Keep,
+            None => self.call(cx, inst),
         })
     }
 
@@ -274,7 +293,7 @@ impl Pass for Heap {
             _ if inst.op.is(Flags::RECORD) => {
                 inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
                 if inst.op.is(Flags::WRITES) {
-                    self.forget(&ClassSet::All);
+                    self.forget(st.schema, &ClassSet::All);
                 }
             }
             _ => {}
@@ -283,12 +302,13 @@ impl Pass for Heap {
 
     fn label(&mut self) {
         self.known.clear();
+        self.calls.clear();
         self.fresh.clear();
         self.owner.clear();
     }
 
-    fn loop_writes(&mut self, writes: &ClassSet) {
-        self.forget(writes);
+    fn loop_writes(&mut self, schema: &Schema, writes: &ClassSet) {
+        self.forget(schema, writes);
     }
 }
 

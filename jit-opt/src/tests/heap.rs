@@ -9,19 +9,20 @@ use std::sync::Arc;
 
 use tracelift_core::eval::{compare_outcomes, Evaluator, Limits};
 use tracelift_core::planted::{with_planted, Bug};
+use tracelift_core::schema::{Cell, ClassSet, Effects, Func};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::{parse_trace, print_trace};
 use tracelift_core::world::World;
 use tracelift_core::world_spec::{ObjectSpec, SpecValue, WorldSpec};
-use tracelift_core::{Schema, Trace, Type};
+use tracelift_core::{Op, Schema, Trace, Type};
 
 use super::optimized_text;
 use super::random::Random;
 use crate::Config;
 
 /// The rules that the tests here show.
-pub const RULES: [&str; 5] =
-    ["load_seen", "load_of_store", "load_of_narrow_store", "store_same", "store_overwritten"];
+pub const RULES: [&str; 6] =
+    ["load_seen", "load_of_store", "load_of_narrow_store", "store_same", "store_overwritten", "call_seen"];
 
 const MEMORY: &str = "-all,+load_forward,+store_forward,+dead_store";
 
@@ -325,6 +326,86 @@ fn calls_kill_what_they_write() {
             "L0(p0, p1, i2):\nstore(p0, BoxedInteger.intval, 1)\n{call}\nstore(p0, BoxedInteger.intval, 2)\nfinish()\n"
         ));
     }
+}
+
+/// A call that only reads is a load of all that it declares.
+#[test]
+fn a_call_that_only_reads_is_not_repeated() {
+    let twice = |between: &str| {
+        format!(
+            "L0(p0, p1, i2):\na3 = context()\ni4 = call(test.peek, p0)\n{between}\ni5 = call(test.peek, p0)\n\
+             finish(i4, i5)\n"
+        )
+    };
+    let unhindered = ["guard_true(i2)", "store(p1, BoxedFloat.floatval, 1.5)", "call(test.keep, p1, p0)"];
+    let calls = ["i9 = call(test.peek, p1)", "i9 = call(test.look, p0)", "p9 = call(test.boxed, a3, i2)"];
+    for between in unhindered.into_iter().chain(calls) {
+        fires("call_seen", &twice(between), "finish(i4, i4)");
+        assert!(lines("-load_forward", &twice(between)).1.is_empty());
+    }
+    let writes = ["store(p1, BoxedInteger.intval, 1)", "call(test.bump, p1)", "call(test.anything, a3)"];
+    for between in writes.into_iter().chain(["a9 = try_call(test.maybe_bump, p1, 1)"]) {
+        kept(&twice(between));
+    }
+    // Another argument, another function; what needs no memory at all, and what makes something each time.
+    kept("L0(p0, p1):\ni2 = call(test.peek, p0)\ni3 = call(test.peek, p1)\nfinish(i2, i3)\n");
+    kept("L0(p0):\ni1 = call(test.peek, p0)\ni2 = call(test.look, p0)\nfinish(i1, i2)\n");
+    kept("L0(i0):\na1 = context()\np2 = call(test.boxed, a1, i0)\np3 = call(test.boxed, a1, i0)\nfinish(p2, p3)\n");
+    let pure = |between: &str| {
+        format!(
+            "L0(f0):\na1 = context()\nf2 = call(math.sin, f0)\n{between}\nf3 = call(math.sin, f0)\nfinish(f2, f3)\n"
+        )
+    };
+    fires("call_seen", &pure("i9 = load(a1, context.debt)"), "finish(f2, f2)");
+    kept(&pure("call(test.anything, a1)"));
+}
+
+/// What reads a cell that may change by itself, or everything, is called each time.
+#[test]
+fn a_call_that_reads_what_may_change_is_repeated() {
+    let mut schema = standard_schema();
+    let class = schema.alias_class("context.interrupt");
+    let peek = schema.funcs().iter().find(|func| func.name == "test.peek").unwrap().clone();
+    let mut add = |name: &str, reads: ClassSet| {
+        schema.add_func(Func {
+            name: name.into(),
+            effects: Effects { reads, ..Effects::default() },
+            ..peek.clone()
+        });
+    };
+    add("test.steady", ClassSet::of(vec![class]));
+    add("test.all", ClassSet::All);
+    let fired = |schema: &Schema, name: &str| {
+        let input = format!("L0(p0):\ni1 = call({name}, p0)\ni2 = call({name}, p0)\nfinish(i1, i2)\n");
+        optimized_text(&Config::parse(MEMORY).unwrap(), &input, schema).report.rules.contains_key("call_seen")
+    };
+    assert!(fired(&schema, "test.steady"));
+    assert!(!fired(&schema, "test.all"));
+    schema.add_cell(Cell { volatile: true, ..Cell::new("context.switch", 0, Type::Int, class) });
+    assert!(!fired(&schema, "test.steady"));
+}
+
+/// The first iteration's search stands for all, a way into the loop makes it, too; unless the loop writes what it reads.
+#[test]
+fn a_peeled_loop_does_not_repeat_a_call_that_only_reads() {
+    let input = |store: &str| {
+        format!(
+            "L0(p0, p1, i2):\ni3 = call(test.peek, p0)\nguard_value(i3, 7)\n{store}\ni4 = int_add(i2, i3)\n\
+             jump(L0, p0, p1, i4)\n"
+        )
+    };
+    let schema = standard_schema();
+    let calls = |trace: &Trace| trace.insts.iter().filter(|inst| inst.op == Op::Call).count();
+    let run = |store: &str| optimized_text(&Config::new(), &input(store), &schema);
+    let hoisted = run("store(p1, Pair.first, p0)");
+    assert_eq!(calls(&hoisted.trace), 1, "{}", print_trace(&hoisted.trace, &schema));
+    let short = hoisted.peeled.unwrap().short_preamble.unwrap();
+    assert_eq!(calls(&short), 1, "{}", print_trace(&short, &schema));
+    assert!(short.insts.iter().any(|inst| inst.op == Op::GuardValue));
+    let written = run("store(p1, BoxedInteger.intval, i2)");
+    assert_eq!(calls(&written.trace), 2.min(1 + written.peeled.is_some() as usize));
+    let short = written.peeled.and_then(|peeled| peeled.short_preamble);
+    assert!(short.is_none_or(|short| calls(&short) == 0));
 }
 
 /// Pitfall: one location by two kinds of operations: a hint and a call find the same entry.

@@ -27,3 +27,17 @@ fn chains_do_not_reach_over_the_loops_label() {
          L1(i4, i5):\ncall(print, i4)\njump(L1, i4, i5)\n",
     );
 }
+
+/// The loop computes `i2 + 1` anyway, so that `(i2 + 1) - 1` may be `i2`; and then the compare is the preamble's.
+#[test]
+fn chains_reach_what_the_loop_uses_anyway() {
+    let input =
+        "L0(i0, i1, i5):\ni2 = int_mul(i0, 3)\ni3 = int_add(i2, i0)\ni4 = int_add(i3, 1)\ncall(print, i4)\n\
+                 i6 = int_sub(i4, 1)\ni7 = uint_lt(i6, i1)\nguard_true(i7)\ni8 = int_add(i5, 1)\n\
+                 jump(L0, i0, i1, i8)\n";
+    let file = parse(input);
+    let optimized = run("", &file);
+    let text = tracelift_core::text::print_trace(&optimized.trace, &file.schema);
+    let body = text.split("\nL1(").nth(1).unwrap();
+    assert!(!body.contains("uint_lt") && !body.contains("guard_true"), "{text}");
+}

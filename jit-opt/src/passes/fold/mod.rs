@@ -33,9 +33,9 @@ use std::sync::OnceLock;
 
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::{Inst, Op, Payload, Type};
+use tracelift_core::{Inst, Op, Payload, Type, Value};
 
-use crate::pass::{Cx, Outcome, Pass};
+use crate::pass::{Cx, Outcome, Pass, State};
 use crate::OptError;
 pub(crate) use matcher::{inverse, is_compare, mirrored};
 use matcher::{Match, Rewrite, Rule};
@@ -114,7 +114,8 @@ impl Pass for Fold {
 }
 
 /// Whether the rewrite is, or is an operation over, another value of the preamble: the loop would have to be passed
-/// that one as well, which is dearer than what the rule saves.
+/// that one as well, which is dearer than what the rule saves. Not so if the loop computes an operand from it anyway, or
+/// if the operand is the same in all iterations: then so is the rewrite, and the preamble may have it already.
 fn reaches_over_label(cx: &Cx<'_, '_>, inst: &Inst, rewrite: &Rewrite) -> bool {
     let terms = match rewrite {
         Rewrite::Op(_, terms) | Rewrite::With(_, terms, _) => &terms[..],
@@ -123,11 +124,18 @@ fn reaches_over_label(cx: &Cx<'_, '_>, inst: &Inst, rewrite: &Rewrite) -> bool {
     };
     let reaches = |term: &matcher::Term| match *term {
         matcher::Term::Value(value) => {
-            cx.st.is_preamble(value) && !cx.st.passed.contains(&value) && !inst.args.contains(&value)
+            let is_at_hand = |&arg: &Value| arg == value || is_free_through(cx.st, arg, value);
+            cx.st.is_preamble(value) && !cx.st.passed.contains(&value) && !inst.args.iter().any(is_at_hand)
         }
         matcher::Term::Const(..) => false,
     };
     terms.iter().any(reaches)
+}
+
+/// Whether an operand is computed from `value`, by the loop itself or once and for all.
+fn is_free_through(st: &State<'_>, operand: Value, value: Value) -> bool {
+    let is_free = !st.is_preamble(operand) || st.steady.contains(&operand);
+    is_free && st.def(operand).is_some_and(|def| def.args.contains(&value))
 }
 
 /// Evaluates an operation on constants.
