@@ -50,8 +50,8 @@ use calls::Calls;
 pub(crate) use dead::{remove_overwritten, RULES as DEAD_RULES};
 use place::{Access, Place, Places};
 
-/// How many entries of an alias class are kept.
-const KEPT: usize = 16;
+/// How many entries of an alias class are kept: an iteration that calls a handful of methods reads that many tags.
+const KEPT: usize = 64;
 
 /// What some bytes of memory hold.
 #[derive(Clone, Copy, Debug)]
