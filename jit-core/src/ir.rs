@@ -123,12 +123,21 @@ pub enum ExitKind {
     Interrupt,
     /// The trace's end: it returns to the interpreter.
     Finish,
+    /// A guard failed that the optimizer has put before the loop in place of work in each iteration (a later iteration would go
+    /// out of bounds, say). The state is that of an operation beside it, and the host sees a guard that failed.
+    Hoisted,
 }
 
 impl ExitKind {
     /// Every kind.
-    pub const ALL: [ExitKind; 5] =
-        [ExitKind::Guard, ExitKind::LoopEnd, ExitKind::Collect, ExitKind::Interrupt, ExitKind::Finish];
+    pub const ALL: [ExitKind; 6] = [
+        ExitKind::Guard,
+        ExitKind::LoopEnd,
+        ExitKind::Collect,
+        ExitKind::Interrupt,
+        ExitKind::Finish,
+        ExitKind::Hoisted,
+    ];
 
     /// The name in the text form and in statistics.
     pub fn name(self) -> &'static str {
@@ -138,6 +147,7 @@ impl ExitKind {
             ExitKind::Collect => "collect",
             ExitKind::Interrupt => "interrupt",
             ExitKind::Finish => "finish",
+            ExitKind::Hoisted => "hoisted",
         }
     }
 }

@@ -19,6 +19,7 @@ pub enum Bug {
     VirtualSelfDropped, VirtualBarrierIgnored,
     PeelFactsByPosition, PeelCarriedOrder,
     DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads,
+    BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored,
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
     // Resume data
@@ -39,6 +40,7 @@ impl Bug {
         Bug::VirtualIdentityByClass, Bug::VirtualSelfDropped, Bug::VirtualBarrierIgnored,
         Bug::PeelFactsByPosition, Bug::PeelCarriedOrder,
         Bug::DelayedMissingAtExit, Bug::DelayedAliasIgnored, Bug::DelayedCallReads,
+        Bug::BoundsOneTooFar, Bug::BoundsStartIgnored, Bug::BoundsSteadyIgnored,
     ];
 }
 

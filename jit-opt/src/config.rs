@@ -41,6 +41,11 @@ pub const PASSES: &[PassInfo] = &[
     PassInfo { name: "cse", doc: "a pure operation seen before is not repeated", optional: true },
     PassInfo { name: "guards", doc: "repeated and implied guards go", optional: true },
     PassInfo {
+        name: "bounds",
+        doc: "an index that is known to be in bounds is not tested, and one test before a loop stands for those in it",
+        optional: true,
+    },
+    PassInfo {
         name: "load_forward",
         doc: "a load of what was loaded before is not repeated",
         optional: true,
@@ -70,6 +75,8 @@ pub struct Config {
     /// The host looks at its collector's debt behind each exit: then loops that allocate nothing need no checks of
     /// their own (the pass `collect`). Without this every check stays.
     pub host_collects: bool,
+    /// No guard before a loop stands for work in its iterations: one has failed too often.
+    pub no_hoisting: bool,
     /// Layouts whose objects are made where the trace makes them, also with the pass `virtuals` on: nobody could make
     /// them at an exit.
     pub real_layouts: BTreeSet<LayoutId>,
@@ -201,7 +208,7 @@ mod tests {
         assert_eq!(Config::parse("fold"), Err(ConfigError::NoSign { item: "fold".into() }));
         let message = Config::parse("-heat").unwrap_err().to_string();
         assert!(
-            message.contains("`heat`") && message.contains("expand, fold, cse, guards, load_forward"),
+            message.contains("`heat`") && message.contains("expand, fold, cse, guards, bounds, load_forward"),
             "{message}"
         );
     }

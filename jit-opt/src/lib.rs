@@ -134,16 +134,21 @@ fn peel(
     // With fuel they go behind the walk, where the fuel that is left is known.
     let checks_may_go = config.checks_may_go() && config.fuel.is_none();
     let mut real = BTreeSet::new();
+    let mut config = config.clone();
     for _ in 0..MAX_WALKS {
-        let chain = passes::chain(config);
+        let chain = passes::chain(&config);
         let driver = pass::Driver::new(trace, schema, config.fuel, chain).with_real(real.clone());
         let (walked, peeled) = peel::run(driver, config.is_on("dce"), checks_may_go).ok()??;
         if !walked.more_real.is_empty() {
             real.extend(walked.more_real);
             continue;
         }
+        if walked.is_unsteady {
+            config.no_hoisting = true;
+            continue;
+        }
         walked.report(&mut report);
-        let out = clean(walked.trace, schema, config, &mut report);
+        let out = clean(walked.trace, schema, &config, &mut report);
         let body = out.insts.iter().rev().take_while(|inst| inst.op != tracelift_core::Op::Label).count();
         return (body <= plain.op_count()).then_some((out, report, peeled));
     }

@@ -60,6 +60,9 @@ pub(crate) trait Pass {
     /// Told of a label that is not the entry: what the pass knows of earlier values is void.
     fn label(&mut self) {}
 
+    /// Told that the recorded operations are walked again, as the loop behind the preamble.
+    fn second_walk(&mut self) {}
+
     /// Told at a peeled loop's label what its iterations may write beyond what the preamble wrote.
     fn loop_writes(&mut self, _schema: &Schema, _writes: &ClassSet) {}
 }
@@ -115,6 +118,14 @@ pub(crate) struct State<'s> {
     pub passed: HashSet<Value>,
     /// On a second walk: values of the first that the same operations have again.
     pub steady: HashSet<Value>,
+    /// Whether there will be a second walk.
+    pub is_peeling: bool,
+    /// On a second walk: values of the first of which something relies on being the same in all iterations.
+    pub steady_wanted: HashSet<Value>,
+    /// Whether one of these is not.
+    pub is_unsteady: bool,
+    /// Guards before the loop that may stand for guards in it: their positions, and whether they do.
+    pub hoisted: Vec<(u32, bool)>,
     context: Option<Value>,
     depth: u8,
     fired: BTreeMap<&'static str, u64>,
@@ -194,6 +205,12 @@ impl State<'_> {
     /// Whether it is a value of the preamble, seen from the loop.
     pub fn is_preamble(&self, value: Value) -> bool {
         value.index() < self.first_walk && self.out.constant_of(value).is_none()
+    }
+
+    /// A guard before the loop stands for one in it, if these values are the same in all iterations.
+    pub fn rely_on_hoisted(&mut self, hoisted: usize, steady: impl IntoIterator<Item = Value>) {
+        self.hoisted[hoisted].1 = true;
+        self.steady_wanted.extend(steady);
     }
 
     /// Gives a value the name of another.
@@ -398,6 +415,8 @@ pub(crate) struct Walked {
     pub visited: u64,
     /// Recorded `new`s that must be real: if there are any, the output is wrong.
     pub more_real: BTreeSet<u32>,
+    /// Guards before the loop rely on something that changes in it: the output is wrong.
+    pub is_unsteady: bool,
 }
 
 impl Walked {
@@ -452,6 +471,10 @@ impl<'s> Driver<'s> {
             first_walk: 0,
             passed: HashSet::default(),
             steady: HashSet::default(),
+            is_peeling: false,
+            steady_wanted: HashSet::default(),
+            is_unsteady: false,
+            hoisted: Vec::new(),
             context: None,
             depth: 0,
             fired: BTreeMap::new(),
@@ -509,6 +532,7 @@ impl<'s> Driver<'s> {
                 _ => {}
             }
         }
+        self.chain.iter_mut().for_each(|slot| slot.pass.second_walk());
         for func in layouts.into_iter().filter_map(|layout| schema.layout(layout).alloc) {
             let effects = &schema.func(func).effects;
             let writes = if effects.reenters { &ClassSet::All } else { &effects.writes };
@@ -534,8 +558,8 @@ impl<'s> Driver<'s> {
 
     /// Ends the walk.
     pub fn walked(self) -> Walked {
-        let State { out, fired, visited, more_real, .. } = self.st;
-        Walked { trace: out, fired, visited, more_real }
+        let State { out, fired, visited, more_real, is_unsteady, .. } = self.st;
+        Walked { trace: out, fired, visited, more_real, is_unsteady }
     }
 
     /// Walks one instruction.

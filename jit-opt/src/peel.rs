@@ -126,6 +126,7 @@ pub(crate) fn run(
     checks_may_go: bool,
 ) -> Result<Option<(Walked, Peeled)>, OptError> {
     let last = driver.st.source.insts.len() - 1;
+    driver.st.is_peeling = true;
     driver.walk(0..last)?;
     driver.catch_up();
     driver.st.current = last as u32;
@@ -264,6 +265,11 @@ impl Peeling<'_> {
         if self.driver.st.out.insts[self.start..].iter().any(fails) {
             return Ok(None);
         }
+        let changes = |&value: &Value| {
+            self.driver.st.out.constant_of(value).is_none() && self.next(value) != Some(value)
+        };
+        self.driver.st.is_unsteady =
+            self.driver.st.steady_wanted.iter().any(changes) && !planted(Bug::BoundsSteadyIgnored);
         self.driver.make_delayed()?;
         self.driver.catch_up();
         let (carried, used) = loop {
@@ -420,6 +426,8 @@ impl Peeling<'_> {
             next[self.entry.carried.len()..].sort();
         }
         out.insts.push(Inst::new(Op::Jump, &next).with(Payload::Label(label)));
+        let unused = self.driver.st.hoisted.iter().rev().filter(|(_, is_used)| !is_used);
+        unused.for_each(|&(at, _)| drop(out.insts.remove(at as usize)));
     }
 }
 

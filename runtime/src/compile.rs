@@ -188,7 +188,7 @@ impl Vm {
             check(&recorded, &self.schema, verify::Mode::Recorded)?;
         }
         let start = Instant::now();
-        let optimized = self.optimize(&recorded)?;
+        let optimized = self.optimize(&recorded, tree.key)?;
         self.totals.compile.optimize_us += start.elapsed().as_micros() as u64;
         self.log.entry(Stage::Opt, &format!("trace {number} {} optimized", recorded.name), || {
             text::print_trace(&optimized.trace, &self.schema)
@@ -227,8 +227,9 @@ impl Vm {
         Ok(Some(GroupedOps { before, after }))
     }
 
-    fn optimize(&mut self, recorded: &Trace) -> Result<Optimized, (AbortReason, String)> {
+    fn optimize(&mut self, recorded: &Trace, key: Key) -> Result<Optimized, (AbortReason, String)> {
         let mut config = self.config.opt.clone().keeping_real(self.never_virtual());
+        config.no_hoisting |= self.locations.get(&key).is_some_and(|location| location.no_hoisting);
         // The contract of exits: see `TL_EXIT_COLLECT`.
         config.host_collects = true;
         let optimized = self.optimize_with(&config, recorded)?;
@@ -373,10 +374,10 @@ impl Vm {
         let is_any_gone = !gone.is_empty();
         for key in gone {
             let location = self.locations.remove(&key).expect("the key was just found");
-            for root in location.entries {
-                if let Some(counter) = location.counter {
-                    self.counters.unpin(counter);
-                }
+            for _ in &location.entries {
+                location.counter.into_iter().for_each(|counter| self.counters.unpin(counter));
+            }
+            for &root in location.entries.iter().chain(&location.retired) {
                 for number in self.tree_of(root) {
                     self.free_trace(number);
                 }

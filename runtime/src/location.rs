@@ -36,6 +36,10 @@ pub struct Location {
     pub counter: Option<usize>,
     /// Compiled entries: trace numbers.
     pub entries: Vec<u32>,
+    /// Traces whose code is entered no more, but may still be on the host's stack.
+    pub retired: Vec<u32>,
+    /// A guard before the loop that stood for those of its iterations failed too often: no more of them.
+    pub no_hoisting: bool,
     /// Back edges that found no entry for the slots' types since the last attempt.
     pub misses: u64,
     /// Why the last attempt failed.

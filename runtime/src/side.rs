@@ -135,10 +135,14 @@ impl Vm {
             self.locations.entry(key).or_default().entries = entries;
             return action;
         }
+        let count = trace.exit_counts[exit as usize];
+        if kind == ExitKind::Hoisted && count >= u64::from(self.config.side_threshold) {
+            self.retire(number);
+            return Action::Nothing;
+        }
         if !matches!(kind, ExitKind::Guard | ExitKind::LoopEnd) {
             return Action::Nothing;
         }
-        let count = trace.exit_counts[exit as usize];
         let sides = self.traces[trace.tree.root as usize].as_ref().map_or(u32::MAX, |root| root.tree.count);
         let threshold = u64::from(self.config.side_threshold) << (sides / CROWD).min(16);
         match trace.tree.sides.get(&exit) {
@@ -275,13 +279,40 @@ impl Vm {
         let Some(gone) = self.traces.get_mut(number as usize).and_then(Option::take) else { return };
         let Backend::Ready(ready) = &mut self.backend else { return };
         ready.arena.free(TreeId(number));
+        self.unlink(gone.code.address() as u64, &gone.tree.from);
+    }
+
+    /// Makes the links of these traces that lead to `code` lead back to the host.
+    fn unlink(&mut self, code: u64, from: &[u32]) {
+        let Backend::Ready(ready) = &self.backend else { return };
         let Some(glue) = ready.glue else { return };
-        for &from in &gone.tree.from {
+        for &from in from {
             let Some(Some(trace)) = self.traces.get_mut(from as usize) else { continue };
-            for link in trace.links.iter_mut().filter(|link| **link == gone.code.address() as u64) {
-                *link = glue.leave();
-            }
+            trace.links.iter_mut().filter(|link| **link == code).for_each(|link| *link = glue.leave());
         }
+    }
+
+    /// A guard that the optimizer has put before a loop fails too often: the loop's next recording is compiled without such
+    /// guards. The code is entered no more; it is kept until the loop is forgotten, as the host may be in it further down its stack.
+    fn retire(&mut self, number: u32) {
+        let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
+        let (key, code) = (trace.tree.key, trace.code.address() as u64);
+        let from = std::mem::take(&mut trace.tree.from);
+        self.unlink(code, &from);
+        let threshold = u64::from(self.config.threshold);
+        let location = self.locations.entry(key).or_default();
+        let entries = location.entries.len();
+        location.entries.retain(|&entry| entry != number);
+        if location.entries.len() == entries {
+            return;
+        }
+        location.retired.push(number);
+        location.no_hoisting = true;
+        location.heat = location.heat.max(threshold);
+        if let Some(counter) = location.counter {
+            self.counters.unpin(counter);
+        }
+        self.totals.unhoisted += 1;
     }
 
     /// A trace and all side traces that hang on it, outermost first.

@@ -27,6 +27,8 @@ pub struct Stats {
     pub recordings: u64,
     /// Recordings taken again because slot types changed.
     pub retaken: u64,
+    /// Loops whose code was given up, because a guard before the loop failed too often, to be compiled without such guards.
+    pub unhoisted: u64,
     /// Recordings given up, by reason.
     pub aborts: BTreeMap<String, u64>,
     /// Back edges at a compiled loop whose entries all expect other slot types.
@@ -184,6 +186,9 @@ impl Stats {
         )?;
         if compile.side_traces > 0 {
             writeln!(out, "side traces among them: {}", compile.side_traces)?;
+        }
+        if self.unhoisted > 0 {
+            writeln!(out, "loops compiled again with tests of bounds in each iteration: {}", self.unhoisted)?;
         }
         if !self.ends.is_empty() {
             let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();

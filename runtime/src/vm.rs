@@ -142,6 +142,8 @@ pub struct Vm {
 pub(crate) struct Totals {
     pub recordings: u64,
     pub retaken: u64,
+    /// Loops compiled again with tests of bounds in each iteration.
+    pub unhoisted: u64,
     pub aborts: std::collections::BTreeMap<String, u64>,
     pub ends: std::collections::BTreeMap<String, u64>,
     pub refused: u64,
@@ -252,6 +254,7 @@ impl Vm {
             guards_executed: self.guards_executed(),
             recordings: self.totals.recordings,
             retaken: self.totals.retaken,
+            unhoisted: self.totals.unhoisted,
             aborts: self.totals.aborts.clone(),
             ends: self.totals.ends.clone(),
             refused_entries: self.totals.refused,

@@ -172,14 +172,17 @@ static const Instruction *back_target (const Instruction *pc) {
   }
 }
 
-/* The loop's end: exits to places beyond it count as the end of the loop and not as failures. */
-static const Instruction *last_of_loop (const Proto *p, const Instruction *head) {
-  const Instruction *last = head;
-  for (const Instruction *pc = head; pc < p->code + p->sizecode; pc++) {
-    if (back_target(pc) == head)
-      last = pc;
+/* Finds the loop's end: exits to places beyond it count as the end of the loop and not as failures. */
+static void find_last_of_loop (TluaRecorder *rec) {
+  int edges = 0;
+  rec->last = rec->head;
+  for (const Instruction *pc = rec->head; pc < rec->p->code + rec->p->sizecode; pc++) {
+    if (back_target(pc) == rec->head) {
+      rec->last = pc;
+      edges++;
+    }
   }
-  return last;
+  rec->is_only_loop = edges == 1;
 }
 
 /* Tells the library about Lua before the first recording: a program without a hot loop does not pay for it. */
@@ -206,7 +209,7 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   rec->depth = 0;
   rec->is_calling = 0;
   rec->head = rec->next = pc;
-  rec->last = last_of_loop(rec->p, pc);
+  find_last_of_loop(rec);
   rec->is_started = rec->is_side = 0;
   rec->steps = rec->edges = 0;
   tlua_record_start(L);
@@ -379,6 +382,8 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
       guard_no_hooks(rec);
     if (is_first || (pc == rec->head && rec->depth == 0))
       tlua_rec_guard_no_debt(rec);  /* goes again if the trace turns out to make nothing */
+    if (pc == rec->head && rec->depth == 0)
+      tlua_rec_loop_variable(rec);
     tlua_rec_instruction(rec);
   }
   if (rec->reason != NULL && rec->is_foreign)

@@ -177,6 +177,7 @@ typedef struct TluaRecorder {
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
   const Instruction *head;    /* the loop's first instruction */
   const Instruction *last;    /* its last one, the jump back that is farthest down */
+  int is_only_loop;           /* whether that is the only jump back to the head */
   const Instruction *next;    /* where the lowered instruction goes on */
   int is_started;             /* whether an instruction was lowered */
   int chain;                  /* tables that this instruction was led to by '__index' and '__newindex' */
@@ -229,6 +230,8 @@ int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head);
 int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head);
 /* The program jumps back to the head of another loop. */
 void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head);
+/* At the loop's head: its variable and its hidden index are one value. */
+void tlua_rec_loop_variable (TluaRecorder *rec);
 /* The test at rec->pc comes out as 'outcome' (0 or 1). 'condition' is the value that decides it, or 0 if the tags do. */
 void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition);
 /* Whether a value with that tag byte counts as false. */

@@ -300,6 +300,38 @@ static int goes_on (TluaRecorder *rec, int now, tl_value condition) {
   return now && rec->reason == NULL;
 }
 
+/*
+** Where the compiler has put the step before the loop as a constant, the trace is for that step: the optimizer then knows how the
+** addresses of one iteration have to do with those of the next. The step's register may still hold another one (a jump over the
+** constant), so that there is a guard, and so that only what is there now counts.
+*/
+static tl_value fixed_step (TluaRecorder *rec, int a, Operand step, const Instruction *head) {
+  if (head - rec->p->code < 2 || GET_OPCODE(head[-2]) != OP_LOADI || GETARG_A(head[-2]) != a + 2
+      || GETARG_sBx(head[-2]) != ivalue(step.now))
+    return step.value;
+  tl_value constant = tl_const_int(rec->vm, ivalue(step.now));
+  tl_guard(rec->vm, TL_GUARD_VALUE, step.value, constant, TL_EXIT_GUARD);
+  return constant;
+}
+
+/*
+** At the head of an integer loop's body the loop's variable is a copy of the hidden index. Only if nothing else jumps to the head
+** does it have to be: the guard that says so is passed by all iterations, and the trace computes with one of them.
+*/
+void tlua_rec_loop_variable (TluaRecorder *rec) {
+  if (rec->is_side || !rec->is_only_loop || GET_OPCODE(*rec->last) != OP_FORLOOP)
+    return;
+  int a = GETARG_A(*rec->last);
+  const TValue *index = s2v(rec->base + a), *variable = s2v(rec->base + a + 3);
+  if (!ttisinteger(index) || !ttisinteger(variable) || ivalue(index) != ivalue(variable))
+    return;
+  Operand hidden = tlua_rec_register(rec, a);
+  tl_value is_copy = tl_op2(rec->vm, TL_INT_EQ, tlua_rec_register(rec, a + 3).value, hidden.value);
+  tl_guard(rec->vm, TL_GUARD_TRUE, is_copy, 0, TL_EXIT_GUARD);
+  tlua_rec_write_operand(rec, a + 3, hidden);
+  tlua_rec_resume_here(rec);  /* nothing of the instruction itself has been recorded */
+}
+
 /* The counter of an integer loop is unsigned and says how many iterations are left: neither limit nor overflow matter. */
 static int int_loop (TluaRecorder *rec, int a) {
   tl_vm *vm = rec->vm;
@@ -312,8 +344,9 @@ static int int_loop (TluaRecorder *rec, int a) {
   }
   if (!goes_on(rec, ivalue(count.now) != 0, tl_op2(vm, TL_INT_NE, count.value, tl_const_int(vm, 0))))
     return 0;
+  tl_value by = fixed_step(rec, a, step, rec->pc + 1 - GETARG_Bx(*rec->pc));
   tl_value left = tl_op2(vm, TL_INT_SUB, count.value, tl_const_int(vm, 1));
-  tl_value next = tl_op2(vm, TL_INT_ADD, index.value, step.value);
+  tl_value next = tl_op2(vm, TL_INT_ADD, index.value, by);
   tlua_rec_write(rec, a + 1, LUA_VNUMINT, left);
   tlua_rec_write(rec, a, LUA_VNUMINT, next);
   tlua_rec_write(rec, a + 3, LUA_VNUMINT, next);

@@ -179,6 +179,7 @@ impl Pass for Guards {
             "nonzero_known",
             "nonnull_known",
             "null_test_known",
+            "zero_test_known",
             "zero_excluded",
             "null_excluded",
         ]
@@ -207,6 +208,12 @@ impl Pass for Guards {
             (Op::RefIsNull, Some(value)) if is_nonnull(cx.st, value) => {
                 let zero = cx.int(0);
                 Ok(if cx.st.fire("null_test_known") { Outcome::Equal(zero) } else { Outcome::Keep })
+            }
+            (Op::IntEq | Op::IntNe, Some(value))
+                if cx.st.out.int_of(inst.args[1]) == Some(0) && cx.st.facts.nonzero.get(value).is_some() =>
+            {
+                let outcome = cx.int((inst.op == Op::IntNe) as i64);
+                Ok(if cx.st.fire("zero_test_known") { Outcome::Equal(outcome) } else { Outcome::Keep })
             }
             (op, _) if is_compare(op) => match self.compares.get(&(op, inst.args.clone())) {
                 Some(&outcome) if cx.st.fire("compare_known") => Ok(Outcome::Equal(cx.int(outcome as i64))),

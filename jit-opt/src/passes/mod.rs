@@ -2,8 +2,9 @@
 //!
 //! An operation meets the passes in this order: objects that need not exist are kept off the heap; what is known of a
 //! record's class is used before the record operation is expanded; expanded code is folded, then looked up among earlier pure operations, and the guards that are left
-//! are compared with earlier ones. Invariant: each pass is right whichever others run.
+//! are compared with earlier ones, indexes by how far they may go. Invariant: each pass is right whichever others run.
 
+mod bounds;
 mod cse;
 mod expand;
 pub(crate) mod fold;
@@ -32,6 +33,9 @@ pub(crate) fn chain(config: &Config) -> Vec<Box<dyn Pass>> {
     }
     if config.is_on("guards") {
         chain.push(Box::new(guards::Guards::new(config)));
+    }
+    if config.is_on("bounds") {
+        chain.push(Box::new(bounds::Bounds::new(config)));
     }
     if let Some(heap) = heap::Heap::new(config) {
         chain.push(Box::new(heap));

@@ -282,7 +282,8 @@ pub extern "C" fn tl_guard(vm: *mut TlVm, op: u32, a: u32, b: u32, kind: u32) {
         if !op.is_guard() {
             return Err(format!("{} is no guard", op.info().name));
         }
-        let exit = ExitKind::ALL.get(kind as usize).copied().filter(|&kind| kind != ExitKind::Finish);
+        let exit = ExitKind::ALL.get(kind as usize).copied();
+        let exit = exit.filter(|&kind| !matches!(kind, ExitKind::Finish | ExitKind::Hoisted));
         let exit = exit.ok_or_else(|| format!("{kind} is no tl_exit_kind of a guard"))?;
         emit(recorder, schema, op, used, Payload::None, exit)
     });

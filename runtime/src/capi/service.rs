@@ -8,6 +8,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use super::{c_string, enter, slice, text, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
+use tracelift_core::ExitKind;
 use tracelift_cranelift::Enter;
 
 use crate::config::{Config, DEFAULT_THRESHOLD};
@@ -280,6 +281,17 @@ impl Drop for AbortUnlessWhole {
     }
 }
 
+/// `TL_EXIT_REFUSED`.
+const TL_EXIT_REFUSED: u32 = 5;
+
+/// A host need not know that the optimizer has guards of its own.
+fn kind_for_host(kind: ExitKind) -> u32 {
+    match kind {
+        ExitKind::Hoisted => ExitKind::Guard as u32,
+        kind => kind as u32,
+    }
+}
+
 /// See `tracelift.h`.
 ///
 /// # Safety
@@ -300,7 +312,7 @@ pub unsafe extern "C" fn tl_exit(
         let exit = unsafe { handle.vm.exit(left, context, base) };
         std::mem::forget(whole);
         *info = TlExitInfo {
-            kind: exit.kind.map_or(5, |kind| kind as u32),
+            kind: exit.kind.map_or(TL_EXIT_REFUSED, kind_for_host),
             nframes: exit.frames.len() as u32,
             frames: exit.frames.as_ptr(),
         };

@@ -1,0 +1,489 @@
+//! Bounds checks that others imply, and one check before the loop in place of one in each iteration.
+//!
+//! Problem: a loop over an array tests in each iteration that its index is in bounds, for `t[i - 1]` and `t[i + 1]` once
+//! more, although the loop's own limit says how far the index goes. Design: every integer is a root and a constant more
+//! (`i - 1` is `i` and -1). Guards tell where such sums lie: not negative, below a bound, or both, which is *in range*; what
+//! lies between two sums of one root that are in range is so, too. In a loop that is peeled, a root that the loop changes by
+//! a constant, and of which it is known how often it still will, is an *induction variable*; when the preamble has found it
+//! in range, one more guard is put there, with the same snapshot: that it still will be when the loop ends
+//! ([`Span::ahead`]). The loop then needs no check (bounds check elimination of counted loops; LuaJIT does it where the
+//! loop's limit is within the array when it records).
+//!
+//! How far the loop goes is known from a counter that it counts down to 0 (Lua's `for`), or from a guard that it passes before
+//! the access (`while i <= n`). The guard put there may fail where the recorded trace would not: it is an exit like others,
+//! and where it is taken often the loop is compiled without ([`ExitKind::Hoisted`](tracelift_core::ExitKind)).
+//!
+//! Why this is sound: let the index be `x` in `[0, u)`, the step 1, and `n` iterations still to come. The guard says
+//! `n < u - x`, without overflow since `x < u`. So `x + k < u` for all `k` up to `n`; and what holds in one iteration holds in
+//! the next, where `x` is one more and `n` is one less. It is needed that `u` is the same in all iterations, which is known only
+//! when the loop is closed: [`State::rely_on_hoisted`] asks for it, and if it is not so the loop is made without such guards. A
+//! guard on which nothing relies in the end goes. Constants of sums are below 2^31, so that none of those compared wraps around;
+//! where a limit and not a counter ends the loop, so is the bound, lest the index wraps around before it comes to the limit.
+//!
+//! Invariant: a compare is answered only if it comes out so on every run that gets there. Example, where `i1` counts down:
+//!
+//! ```text
+//! i3 = int_add(i0, -1)          i3 = int_add(i0, -1)
+//! i4 = uint_lt(i3, i2)          i4 = uint_lt(i3, i2)
+//! guard_true(i4)           =>   i5 = int_sub(i2, i3)
+//!                               i6 = uint_lt(i1, i5)
+//!                               guard_true(i6)
+//!                               guard_true(i4)
+//! ```
+
+use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
+
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::{ExitKind, Inst, Op, Payload, Trace, Type, Value};
+
+use crate::facts::ValueTable;
+use crate::pass::{Cx, Outcome, Pass, State};
+use crate::{Config, OptError};
+
+/// Constants of sums stay below this, so that sums of some of them do not wrap around.
+const FAR: i64 = 1 << 31;
+
+/// `value = root + plus`.
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    value: Value,
+    root: Value,
+    plus: i64,
+}
+
+/// How often a root will still be changed.
+#[derive(Clone, Copy, Debug)]
+enum Left {
+    /// As often as this value says, unsigned; each iteration takes one off, and leaves when there is none.
+    Counter(Value),
+    /// Until it has passed this value: each iteration leaves first if it has; `plus` more at most.
+    Limit { limit: Value, plus: i64 },
+}
+
+/// A root that the loop changes by a constant.
+#[derive(Clone, Copy, Debug)]
+struct Induction {
+    step: i64,
+    left: Option<Left>,
+    /// On this walk: the guard that `left` speaks of was passed.
+    is_passed: bool,
+}
+
+/// A guard that speaks for the iterations to come: `root + plus` stays in range of `bound` (or not negative, if it falls).
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    bound: Value,
+    plus: i64,
+    /// Its number in [`State::hoisted`].
+    number: usize,
+}
+
+/// What is known of the sums of one root.
+#[derive(Clone, Debug, Default)]
+struct Span {
+    /// Constants with which it is not negative.
+    not_negative: SmallVec<[i64; 4]>,
+    /// Constants with which it is less than a bound, as signed numbers.
+    below: SmallVec<[(i64, Value); 4]>,
+    /// What the preamble has made sure of.
+    ahead: SmallVec<[Ahead; 2]>,
+}
+
+impl Span {
+    /// Whether it lies between two sums that are not negative.
+    fn is_not_negative(&self, plus: i64) -> bool {
+        let known = &self.not_negative;
+        known.iter().any(|&low| low <= plus) && known.iter().any(|&high| high >= plus)
+    }
+
+    fn is_in_range(&self, plus: i64, bound: Value) -> bool {
+        let is_high =
+            |&(high, of): &(i64, Value)| high >= plus && of == bound && self.not_negative.contains(&high);
+        self.not_negative.iter().any(|&low| low <= plus) && self.below.iter().any(is_high)
+    }
+}
+
+/// The pass.
+pub(crate) struct Bounds {
+    /// Whether the walk may put guards into the preamble.
+    may_hoist: bool,
+    sums: ValueTable<Sum>,
+    spans: HashMap<Value, Span>,
+    /// Constants that values are greater than, unsigned.
+    above: HashMap<Value, u64>,
+    inductions: Option<HashMap<Value, Induction>>,
+    is_second_walk: bool,
+}
+
+/// A compare as a statement about a sum.
+#[derive(Clone, Copy, Debug)]
+enum Claim {
+    /// The sum is not negative.
+    NotNegative(Sum),
+    /// The sum is less than the bound, as signed numbers.
+    Below(Sum, Value),
+    /// Both.
+    InRange(Sum, Value),
+    /// The value is greater than the constant, unsigned.
+    Above(Value, u64),
+}
+
+impl Bounds {
+    pub fn new(config: &Config) -> Bounds {
+        Bounds {
+            may_hoist: !config.no_hoisting,
+            sums: ValueTable::default(),
+            spans: HashMap::default(),
+            above: HashMap::default(),
+            inductions: None,
+            is_second_walk: false,
+        }
+    }
+
+    fn sum(&self, trace: &Trace, value: Value) -> Option<Sum> {
+        let sum = || self.sums.get(value).unwrap_or(Sum { value, root: value, plus: 0 });
+        trace.constant_of(value).is_none().then(sum)
+    }
+
+    /// What a compare claims if it comes out as 1 (`true`), and what if as 0.
+    fn claim(&self, st: &State<'_>, compare: &Inst, outcome: bool) -> Option<Claim> {
+        let &[a, b] = &compare.args[..] else { return None };
+        // Everything is brought to the form `a < b`, or `a >= b`.
+        let (op, a, b) = match compare.op {
+            Op::IntGt => (Op::IntLt, b, a),
+            Op::IntLe => (Op::IntGe, b, a),
+            Op::UintGt => (Op::UintLt, b, a),
+            Op::UintLe => (Op::UintGe, b, a),
+            op => (op, a, b),
+        };
+        let is_less = match op {
+            Op::IntLt | Op::UintLt => outcome,
+            Op::IntGe | Op::UintGe => !outcome,
+            _ => return None,
+        };
+        let is_unsigned = matches!(op, Op::UintLt | Op::UintGe);
+        match (st.out.int_of(a), st.out.int_of(b)) {
+            // `a >= 0`
+            (None, Some(0)) if !is_unsigned && !is_less => Some(Claim::NotNegative(self.sum(&st.out, a)?)),
+            // `-1 < b`
+            (Some(-1), None) if !is_unsigned && is_less => Some(Claim::NotNegative(self.sum(&st.out, b)?)),
+            (Some(low), None) if is_unsigned && is_less => Some(Claim::Above(b, low as u64)),
+            (None, _) if is_unsigned && is_less && is_not_negative(st, b) => {
+                Some(Claim::InRange(self.sum(&st.out, a)?, b))
+            }
+            (None, _) if !is_unsigned && is_less => Some(Claim::Below(self.sum(&st.out, a)?, b)),
+            _ => None,
+        }
+    }
+
+    /// Whether a claim is known to hold.
+    fn holds(&self, st: &mut State<'_>, claim: Claim) -> bool {
+        let (sum, bound) = match claim {
+            Claim::NotNegative(sum) => (sum, None),
+            Claim::Below(sum, bound) | Claim::InRange(sum, bound) => (sum, Some(bound)),
+            Claim::Above(value, low) => return self.above.get(&value).is_some_and(|&above| above >= low),
+        };
+        let Some(span) = self.spans.get(&sum.root) else { return false };
+        let is_known = match bound {
+            None => span.is_not_negative(sum.plus),
+            Some(bound) => span.is_in_range(sum.plus, bound),
+        };
+        let Some(induction) = self.induction(sum.root).filter(|_| !is_known && self.is_second_walk) else {
+            return is_known;
+        };
+        let speaks_for = |ahead: &&Ahead| {
+            bound.is_none_or(|bound| bound == ahead.bound) && is_covered(span, &induction, sum, ahead)
+        };
+        let Some(ahead) = span.ahead.iter().find(speaks_for) else { return false };
+        let limit = match induction.left {
+            Some(Left::Limit { limit, .. }) => Some(limit),
+            _ => None,
+        };
+        st.rely_on_hoisted(ahead.number, limit.into_iter().chain([ahead.bound]));
+        true
+    }
+
+    fn induction(&self, root: Value) -> Option<Induction> {
+        self.inductions.as_ref()?.get(&root).copied()
+    }
+
+    /// Notes what a guard has shown; the sum, and a bound that it is now known to be in range of.
+    fn learn(&mut self, st: &mut State<'_>, claim: Claim) -> Option<(Sum, Value)> {
+        let sum = match claim {
+            Claim::NotNegative(sum) | Claim::Below(sum, _) | Claim::InRange(sum, _) => sum,
+            Claim::Above(value, low) => {
+                let above = self.above.entry(value).or_insert(low);
+                *above = low.max(*above);
+                st.facts.nonzero.set(value, ());
+                return None;
+            }
+        };
+        let span = self.spans.entry(sum.root).or_default();
+        if let Claim::NotNegative(_) | Claim::InRange(..) = claim {
+            if !span.not_negative.contains(&sum.plus) {
+                span.not_negative.push(sum.plus);
+            }
+        }
+        if let Claim::Below(_, bound) | Claim::InRange(_, bound) = claim {
+            if !span.below.contains(&(sum.plus, bound)) {
+                span.below.push((sum.plus, bound));
+            }
+        }
+        let bound = match claim {
+            Claim::NotNegative(_) => {
+                span.below.iter().rev().find(|(plus, _)| *plus == sum.plus).map(|&(_, bound)| bound)?
+            }
+            Claim::Below(_, bound) | Claim::InRange(_, bound) => bound,
+            Claim::Above(..) => return None,
+        };
+        span.not_negative.contains(&sum.plus).then_some((sum, bound))
+    }
+
+    /// A guard on how far a root goes, seen on this walk.
+    fn learn_limit(&mut self, st: &State<'_>, compare: &Inst, outcome: bool) {
+        let &[a, b] = &compare.args[..] else { return };
+        let (op, a, b) = match compare.op {
+            Op::IntGt => (Op::IntLt, b, a),
+            Op::IntGe => (Op::IntLe, b, a),
+            op => (op, a, b),
+        };
+        let (plus, holds) = match op {
+            Op::IntLt => (-1, outcome),
+            Op::IntLe => (0, outcome),
+            _ => return,
+        };
+        let Some(sum) = self.sum(&st.out, a) else { return };
+        let Some(inductions) = &mut self.inductions else { return };
+        let Some(induction) = inductions.get_mut(&sum.root).filter(|_| holds) else { return };
+        match (induction.left, self.is_second_walk) {
+            (None, false) if sum.plus == 0 && induction.step > 0 => {
+                induction.left = Some(Left::Limit { limit: b, plus });
+                induction.is_passed = true;
+            }
+            (Some(Left::Limit { limit, plus: known }), true) => {
+                induction.is_passed |= sum.plus == induction.step && limit == b && known == plus;
+            }
+            _ => {}
+        }
+    }
+
+    /// Emits the guard for all iterations to come, unless one for a sum further out is there or none is possible.
+    fn hoist(&mut self, cx: &mut Cx<'_, '_>, sum: Sum, bound: Value, guard: &Inst) -> Result<(), OptError> {
+        let induction = self.induction(sum.root).filter(|_| self.may_hoist && !self.is_second_walk);
+        let Some(Induction { step, left: Some(left), .. }) = induction else { return Ok(()) };
+        let is_unsafe_limit = matches!(left, Left::Limit { .. }) && !is_small(cx.st, bound);
+        let is_further = |ahead: &Ahead| match step > 0 {
+            true => ahead.plus >= sum.plus,
+            false => ahead.plus <= sum.plus,
+        };
+        let span = self.spans.entry(sum.root).or_default();
+        let is_there = span.ahead.iter().any(|ahead| ahead.bound == bound && is_further(ahead));
+        if is_unsafe_limit || is_there || !cx.st.fire("bound_hoisted") {
+            return Ok(());
+        }
+        span.ahead.push(Ahead { bound, plus: sum.plus, number: cx.st.hoisted.len() });
+        // How far it is from the index to the last place in range, in steps.
+        let mut room = sum.value;
+        if step > 0 {
+            let one = cx.int(1);
+            room = cx.emit_value(Inst::new(Op::IntSub, &[bound, room]))?;
+            if !planted(Bug::BoundsOneTooFar) {
+                room = cx.emit_value(Inst::new(Op::IntSub, &[room, one]))?;
+            }
+        }
+        let way = match left {
+            Left::Counter(count) => {
+                let shift = cx.int(step.unsigned_abs().trailing_zeros() as i64);
+                if step.unsigned_abs() > 1 {
+                    room = cx.emit_value(Inst::new(Op::IntShr, &[room, shift]))?;
+                }
+                count
+            }
+            Left::Limit { limit, plus } => {
+                let way = cx.emit_value(Inst::new(Op::IntSub, &[limit, sum.root]))?;
+                let plus = (plus != 0).then(|| cx.int(plus));
+                plus.map_or(Ok(way), |plus| cx.emit_value(Inst::new(Op::IntAdd, &[way, plus])))?
+            }
+        };
+        let fits = cx.emit_value(Inst::new(Op::UintLe, &[way, room]))?;
+        cx.st.hoisted.push((cx.st.out.insts.len() as u32, false));
+        cx.emit(Inst::new(Op::GuardTrue, &[fits]).at(guard.snap).exit_kind(ExitKind::Hoisted)).map(|_| ())
+    }
+
+    fn compare_of(st: &State<'_>, guard: &Inst) -> Option<(Inst, bool)> {
+        let outcome = match guard.op {
+            Op::GuardTrue => true,
+            Op::GuardFalse => false,
+            _ => return None,
+        };
+        Some((st.def(guard.args[0])?.clone(), outcome))
+    }
+}
+
+/// Whether a sum of the loop, over the preamble's root, is in range in this iteration and in all later ones.
+fn is_covered(span: &Span, induction: &Induction, sum: Sum, ahead: &Ahead) -> bool {
+    let before = sum.plus - induction.step;
+    let is_near = match induction.step > 0 {
+        true => {
+            let is_above = span.not_negative.iter().any(|&low| low <= sum.plus);
+            before <= ahead.plus && (is_above || planted(Bug::BoundsStartIgnored))
+        }
+        false => {
+            let is_high = |&(high, of): &(i64, Value)| {
+                high >= sum.plus && of == ahead.bound && span.not_negative.contains(&high)
+            };
+            before >= ahead.plus && span.below.iter().any(is_high)
+        }
+    };
+    is_near && induction.is_passed
+}
+
+/// Whether an integer is not negative and below 2^32 for sure: a constant, or loaded from an unsigned cell of at most four bytes.
+fn is_small(st: &State<'_>, value: Value) -> bool {
+    match st.out.int_of(value) {
+        Some(int) => u32::try_from(int).is_ok(),
+        None => is_not_negative(st, value),
+    }
+}
+
+/// Whether an integer is not negative for sure: a constant, or loaded from an unsigned cell of at most four bytes.
+fn is_not_negative(st: &State<'_>, value: Value) -> bool {
+    if let Some(int) = st.out.int_of(value) {
+        return int >= 0;
+    }
+    match st.def(value) {
+        Some(Inst { op: Op::Load, payload: Payload::Cell(cell), .. }) => {
+            let cell = st.schema.cell(*cell);
+            cell.width <= 4 && !cell.signed
+        }
+        _ => false,
+    }
+}
+
+/// `value = of + constant`, if that is how the trace defines it.
+fn constant_step(trace: &Trace, def: &Inst) -> Option<(Value, i64)> {
+    let &[a, b] = &def.args[..] else { return None };
+    match (def.op, trace.int_of(a), trace.int_of(b)) {
+        (Op::IntAdd, None, Some(by)) => Some((a, by)),
+        (Op::IntAdd, Some(by), None) => Some((b, by)),
+        (Op::IntSub, None, Some(by)) => Some((a, by.checked_neg()?)),
+        _ => None,
+    }
+}
+
+/// The inputs that the recorded loop changes by a constant, as values of the output.
+fn inductions(st: &State<'_>) -> HashMap<Value, Induction> {
+    let source = st.source;
+    let (Some(first), Some(last), true) = (source.insts.first(), source.insts.last(), st.is_peeling) else {
+        return HashMap::default();
+    };
+    let mut steps: HashMap<Value, (Value, i64)> = HashMap::default();
+    let mut nonzero: Vec<Value> = Vec::new();
+    let mut compares: HashMap<Value, Value> = HashMap::default();
+    for inst in &source.insts {
+        match (inst.op, inst.result) {
+            (Op::IntAdd | Op::IntSub, Some(result)) => {
+                if let Some(step) = constant_step(source, inst) {
+                    steps.insert(result, step);
+                }
+            }
+            (Op::IntNe, Some(result)) if source.int_of(inst.args[1]) == Some(0) => {
+                compares.insert(result, inst.args[0]);
+            }
+            (Op::GuardTrue, _) => {
+                let value = inst.args[0];
+                nonzero.push(compares.get(&value).copied().unwrap_or(value));
+            }
+            _ => {}
+        }
+    }
+    let mut changed: Vec<(Value, i64)> = Vec::new();
+    for (&input, &passed) in first.args.iter().zip(&last.args) {
+        match steps.get(&passed) {
+            Some(&(of, step)) if of == input && step != 0 && step.abs() < FAR => changed.push((input, step)),
+            _ => {}
+        }
+    }
+    let output = |value: Value| st.map[value.index()];
+    let is_counter = |&(value, step): &(Value, i64)| step == -1 && nonzero.contains(&value);
+    let counter = changed.iter().copied().find(is_counter).and_then(|(value, _)| output(value));
+    let mut found = HashMap::default();
+    for (value, step) in changed {
+        let left = counter.filter(|_| step.unsigned_abs().is_power_of_two()).map(Left::Counter);
+        if let Some(root) = output(value).filter(|&root| Some(root) != counter) {
+            found.insert(root, Induction { step, left, is_passed: left.is_some() });
+        }
+    }
+    found
+}
+
+impl Pass for Bounds {
+    fn name(&self) -> &'static str {
+        "bounds"
+    }
+
+    fn rules(&self) -> Vec<&'static str> {
+        vec!["bound_known", "bound_hoisted"]
+    }
+
+    fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
+        match inst.op {
+            Op::IntLt
+            | Op::IntLe
+            | Op::IntGt
+            | Op::IntGe
+            | Op::UintLt
+            | Op::UintLe
+            | Op::UintGt
+            | Op::UintGe => {
+                for outcome in [true, false] {
+                    let claim = self.claim(cx.st, inst, outcome);
+                    if claim.is_some_and(|claim| self.holds(cx.st, claim)) && cx.st.fire("bound_known") {
+                        return Ok(Outcome::Equal(cx.int(outcome as i64)));
+                    }
+                }
+                Ok(Outcome::Keep)
+            }
+            Op::GuardTrue | Op::GuardFalse => {
+                let Some((compare, outcome)) = Self::compare_of(cx.st, inst) else {
+                    return Ok(Outcome::Keep);
+                };
+                if self.inductions.is_none() {
+                    self.inductions = Some(inductions(cx.st));
+                }
+                self.learn_limit(cx.st, &compare, outcome);
+                if let Some(claim) = self.claim(cx.st, &compare, outcome) {
+                    if let Some((sum, bound)) = self.learn(cx.st, claim) {
+                        self.hoist(cx, sum, bound, inst)?;
+                    }
+                }
+                Ok(Outcome::Keep)
+            }
+            _ => Ok(Outcome::Keep),
+        }
+    }
+
+    fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
+        let (Op::IntAdd | Op::IntSub, Some(result)) = (inst.op, inst.result) else { return };
+        let Some((of, by)) = constant_step(&st.out, inst) else { return };
+        let Some(from) = self.sum(&st.out, of) else { return };
+        let plus = from.plus.saturating_add(by);
+        if st.out.ty(result) == Type::Int && plus.abs() < FAR {
+            self.sums.set(result, Sum { value: result, root: from.root, plus });
+        }
+    }
+
+    fn label(&mut self) {
+        self.spans.clear();
+        self.above.clear();
+        self.inductions = Some(HashMap::default());
+    }
+
+    fn second_walk(&mut self) {
+        self.is_second_walk = true;
+        for induction in self.inductions.iter_mut().flat_map(|all| all.values_mut()) {
+            induction.is_passed = matches!(induction.left, Some(Left::Counter(_)));
+        }
+    }
+}
