@@ -53,6 +53,11 @@ pub const PASSES: &[PassInfo] = &[
     PassInfo { name: "store_forward", doc: "a load of what was stored before is that value", optional: true },
     PassInfo { name: "dead_store", doc: "stores that change nothing that is seen go", optional: true },
     PassInfo {
+        name: "apart",
+        doc: "a guard before a loop tells two arrays apart, of which one is read and one written",
+        optional: true,
+    },
+    PassInfo {
         name: "peel",
         doc: "the first iteration stands alone, and the loop uses what it found",
         optional: true,

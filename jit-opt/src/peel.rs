@@ -297,6 +297,7 @@ impl Peeling<'_> {
         let label = self.driver.st.out.insts[self.start].label().unwrap_or(LabelId(0));
         let next: Option<Vec<Value>> = carried.iter().map(|&value| self.next(value)).collect();
         let Some(next) = next else { return Ok(None) };
+        self.void_unused_guards();
         let st = &self.driver.st;
         let at_label = AtLabel { schema: st.schema, out: &st.out, facts: &self.facts };
         let state = virtual_state(&at_label, &self.entry.passed, &self.entry.shape, &carried);
@@ -305,6 +306,17 @@ impl Peeling<'_> {
             short_preamble(&st.out, st.schema, preamble, &carried, passed, self.checks_may_go);
         self.rewrite(label, &carried, &next, &used);
         Ok(Some((self.driver.walked(), Peeled { label, args, passed, state, short_preamble })))
+    }
+
+    /// Hoisted guards that stand for nothing hold from now on, until they go with the rest that is not used.
+    fn void_unused_guards(&mut self) {
+        let out = &mut self.driver.st.out;
+        for &(at, _) in self.driver.st.hoisted.iter().filter(|(_, is_used)| !is_used) {
+            let guard = &mut out.insts[at as usize];
+            let holds = (guard.op == Op::GuardTrue) as i64;
+            let constant = out.const_int(holds);
+            out.insts[at as usize].args[0] = constant;
+        }
     }
 
     /// The preamble's values that the loop needs, in the order of their first use.

@@ -188,7 +188,7 @@ impl Stats {
             writeln!(out, "side traces among them: {}", compile.side_traces)?;
         }
         if self.unhoisted > 0 {
-            writeln!(out, "loops compiled again with tests of bounds in each iteration: {}", self.unhoisted)?;
+            writeln!(out, "loops compiled again without guards before the loop: {}", self.unhoisted)?;
         }
         if !self.ends.is_empty() {
             let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();

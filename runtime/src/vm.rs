@@ -142,7 +142,7 @@ pub struct Vm {
 pub(crate) struct Totals {
     pub recordings: u64,
     pub retaken: u64,
-    /// Loops compiled again with tests of bounds in each iteration.
+    /// Loops compiled again without guards before the loop.
     pub unhoisted: u64,
     pub aborts: std::collections::BTreeMap<String, u64>,
     pub ends: std::collections::BTreeMap<String, u64>,

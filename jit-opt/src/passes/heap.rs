@@ -8,7 +8,7 @@
 //! pass adds what it knows of objects: one just made that nobody was told of is no other one, older values never point
 //! to newer objects, and objects of different known classes differ. Stores that are overwritten before anybody can
 //! look are found by a backward walk, `heap/dead.rs`; calls that only read are loads, too, and have a list of their own,
-//! `heap/calls.rs`.
+//! `heap/calls.rs`. What a loop may know only if two arrays are not one is what guards before the loop are for, `heap/apart.rs`.
 //!
 //! Rules of the list:
 //! 1. **One view.** A value is forwarded to a load of the same bytes and the same type only. All views of a payload
@@ -28,6 +28,7 @@
 //! guard_value(i8, 3)           => gone (by folding)
 //! ```
 
+mod apart;
 mod calls;
 mod dead;
 mod place;
@@ -45,6 +46,7 @@ use super::fold::is_compare;
 use crate::facts::ValueTable;
 use crate::pass::{Cx, Outcome, Pass, State};
 use crate::{Config, OptError};
+use apart::{Apart, Pairs};
 pub(crate) use calls::only_reads;
 use calls::Calls;
 pub(crate) use dead::{remove_overwritten, RULES as DEAD_RULES};
@@ -60,6 +62,8 @@ struct Entry {
     value: Value,
     /// Known from a store, whose value was truncated to the cell's width; else from a load.
     stored: bool,
+    /// It would not be known if these starts were the same.
+    relies: Pairs,
 }
 
 /// The pass.
@@ -75,6 +79,8 @@ pub(crate) struct Heap {
     owner: ValueTable<Value>,
     allocators: HashMap<FuncId, bool>,
     calls: Calls,
+    apart: Apart,
+    may_hoist: bool,
 }
 
 impl Heap {
@@ -90,6 +96,8 @@ impl Heap {
             owner: ValueTable::default(),
             allocators: HashMap::default(),
             calls: Calls::default(),
+            apart: Apart::default(),
+            may_hoist: config.is_on("apart") && !config.no_hoisting,
         };
         (heap.load_forward || heap.store_forward || heap.dead_store).then_some(heap)
     }
@@ -119,6 +127,7 @@ impl Heap {
                 _ => continue,
             };
             if cx.st.fire(rule) {
+                self.apart.rely(cx.st, entry.relies);
                 return Outcome::Equal(value);
             }
         }
@@ -131,11 +140,42 @@ impl Heap {
         }
         let at = self.access(cx.st, inst.args[0], cell);
         let entries = self.find(cx.st, cx.st.schema.cell(cell).class, &at);
-        let is_there = entries.iter().any(|entry| cx.st.resolve(entry.value) == inst.args[1]);
-        if is_there && cx.st.fire("store_same") {
+        let there = entries.iter().find(|entry| cx.st.resolve(entry.value) == inst.args[1]);
+        if let Some(entry) = there.filter(|_| cx.st.fire("store_same")) {
+            self.apart.rely(cx.st, entry.relies);
             return Outcome::Drop;
         }
         Outcome::Keep
+    }
+
+    /// A store goes ahead: other arrays that it could be in are told apart from its own.
+    fn tell_apart(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst, cell: CellId) -> Result<(), OptError> {
+        let at = self.access(cx.st, inst.args[0], cell);
+        let (Some(start), Some(known)) = (at.place.root, self.known.get(&cx.st.schema.cell(cell).class))
+        else {
+            return Ok(());
+        };
+        let mut others: Vec<Value> = Vec::new();
+        for entry in known {
+            let old = refreshed(cx.st, entry.at);
+            let other = old.place.root.filter(|&other| {
+                other != start && !others.contains(&other) && self.apart.of(Some(start), Some(other)) == 0
+            });
+            let Some(other) =
+                other.filter(|&other| self.places.are_starts_of_parts(&cx.st.out, start, other))
+            else {
+                continue;
+            };
+            if self.may_alias(cx.st, &old, &at) {
+                others.push(other);
+            }
+        }
+        for other in others {
+            if self.apart.has_room(cx.st) {
+                self.apart.guard(cx, start, other)?;
+            }
+        }
+        Ok(())
     }
 
     fn call(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Outcome {
@@ -163,11 +203,16 @@ impl Heap {
     fn overwrite(&mut self, st: &State<'_>, class: ClassId, at: &Access) {
         self.calls.written(st.schema, class);
         let Some(mut known) = self.known.remove(&class) else { return };
-        known.retain(|entry| {
+        known.retain_mut(|entry| {
             let survives = entry.at.immutable && !at.immutable;
             let old = refreshed(st, entry.at);
             let is_other = old.place != at.place;
-            survives || !self.may_alias(st, &old, at) || (planted(Bug::HeapStoreAliasIgnored) && is_other)
+            if survives || !self.may_alias(st, &old, at) {
+                return true;
+            }
+            let apart = self.apart.of(old.place.root, at.place.root);
+            entry.relies |= apart;
+            apart != 0 || (planted(Bug::HeapStoreAliasIgnored) && is_other)
         });
         self.known.insert(class, known);
     }
@@ -248,13 +293,19 @@ impl Pass for Heap {
     }
 
     fn rules(&self) -> Vec<&'static str> {
-        vec!["load_seen", "load_of_store", "load_of_narrow_store", "store_same", "call_seen"]
+        vec!["load_seen", "load_of_store", "load_of_narrow_store", "store_same", "call_seen", "told_apart"]
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
         Ok(match access(cx.st, inst) {
             Some((Op::Load, cell)) => self.load(cx, inst, cell),
-            Some((_, cell)) => self.store(cx, inst, cell),
+            Some((_, cell)) => {
+                let outcome = self.store(cx, inst, cell);
+                if self.may_hoist && matches!(outcome, Outcome::Keep) {
+                    self.tell_apart(cx, inst, cell)?;
+                }
+                outcome
+            }
             None => self.call(cx, inst),
         })
     }
@@ -267,7 +318,7 @@ impl Pass for Heap {
             (Some((Op::Load, cell)), _) => {
                 let Some(value) = inst.result else { return };
                 let at = self.access(st, inst.args[0], cell);
-                self.learn(st.schema.cell(cell).class, Entry { at, value, stored: false });
+                self.learn(st.schema.cell(cell).class, Entry { at, value, stored: false, relies: 0 });
                 if let Some(object) = at.place.object.filter(|_| st.out.ty(value).is_pointer()) {
                     let owner = self.owner.get(object).unwrap_or(object);
                     if self.fresh.contains_key(&owner) {
@@ -280,7 +331,7 @@ impl Pass for Heap {
                 let at = self.access(st, inst.args[0], cell);
                 let class = st.schema.cell(cell).class;
                 self.overwrite(st, class, &at);
-                self.learn(class, Entry { at, value: inst.args[1], stored: true });
+                self.learn(class, Entry { at, value: inst.args[1], stored: true, relies: 0 });
             }
             (_, Payload::Func(func)) => self.called(st, inst, func, now),
             _ if matches!(inst.op, Op::Select | Op::AddrToInt) => {

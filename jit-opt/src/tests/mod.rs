@@ -1,6 +1,7 @@
 //! Tests of the passes together: random straight-line code against a small evaluator, whole traces as text, and a
 //! list of what fires which rule.
 
+mod apart;
 mod bounds;
 mod collect;
 mod delay;
@@ -90,6 +91,7 @@ fn every_pass_and_every_rule_keeps_the_meaning_of_random_code() {
     let elsewhere = |rule: &&str| {
         records.contains(rule)
             || collect::RULES.contains(rule)
+            || apart::RULES.contains(rule)
             || bounds::RULES.contains(rule)
             || heap::RULES.contains(rule)
             || virtuals::RULES.contains(rule)

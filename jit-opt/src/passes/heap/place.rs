@@ -172,6 +172,11 @@ impl Places {
         }
     }
 
+    /// Whether two addresses are starts of the same part of records.
+    pub fn are_starts_of_parts(&self, trace: &Trace, a: Value, b: Value) -> bool {
+        trace.ty(a) == Type::Addr && self.are_starts(trace, a, b)
+    }
+
     /// Whether two accesses never share a byte, whatever the values are.
     pub fn are_disjoint(&self, trace: &Trace, a: &Access, b: &Access) -> bool {
         let comparable = match (a.place.root, b.place.root) {
