@@ -33,6 +33,7 @@ mod collect;
 mod config;
 mod dce;
 mod facts;
+mod linear;
 mod pass;
 mod passes;
 mod peel;

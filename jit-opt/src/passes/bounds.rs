@@ -2,7 +2,7 @@
 //!
 //! Problem: a loop over an array tests in each iteration that its index is in bounds, for `t[i - 1]` and `t[i + 1]` once
 //! more, although the loop's own limit says how far the index goes. Design: every integer is a root and a constant more
-//! (`i - 1` is `i` and -1). Guards tell where such sums lie: not negative, below a bound, or both, which is *in range*; what
+//! (`i - 1` is `i` and -1; `linear.rs`). Guards tell where such sums lie: not negative, below a bound, or both, which is *in range*; what
 //! lies between two sums of one root that are in range is so, too. In a loop that is peeled, a root that the loop changes by
 //! a constant, and of which it is known how often it still will, is an *induction variable*; when the preamble has found it
 //! in range, one more guard is put there, with the same snapshot: that it still will be when the loop ends
@@ -35,9 +35,9 @@ use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::{ExitKind, Inst, Op, Payload, Trace, Type, Value};
+use tracelift_core::{ExitKind, Inst, Op, Payload, Trace, Value};
 
-use crate::facts::ValueTable;
+use crate::linear::{Sums, Terms};
 use crate::pass::{Cx, Outcome, Pass, State};
 use crate::{Config, OptError};
 
@@ -48,7 +48,7 @@ const FAR: i64 = 1 << 31;
 #[derive(Clone, Copy, Debug)]
 struct Sum {
     value: Value,
-    root: Value,
+    root: Terms,
     plus: i64,
 }
 
@@ -61,13 +61,15 @@ enum Left {
     Limit { limit: Value, plus: i64 },
 }
 
-/// A root that the loop changes by a constant.
+/// A value, or a root, that the loop changes by a constant.
 #[derive(Clone, Copy, Debug)]
 struct Induction {
     step: i64,
     left: Option<Left>,
     /// On this walk: the guard that `left` speaks of was passed.
     is_passed: bool,
+    /// Another part of the root, which has to be the same in all iterations.
+    steady: Option<Value>,
 }
 
 /// A guard that speaks for the iterations to come: `root + plus` stays in range of `bound` (or not negative, if it falls).
@@ -108,8 +110,8 @@ impl Span {
 pub(crate) struct Bounds {
     /// Whether the walk may put guards into the preamble.
     may_hoist: bool,
-    sums: ValueTable<Sum>,
-    spans: HashMap<Value, Span>,
+    sums: Sums,
+    spans: HashMap<Terms, Span>,
     /// Constants that values are greater than, unsigned.
     above: HashMap<Value, u64>,
     inductions: Option<HashMap<Value, Induction>>,
@@ -133,7 +135,7 @@ impl Bounds {
     pub fn new(config: &Config) -> Bounds {
         Bounds {
             may_hoist: !config.no_hoisting,
-            sums: ValueTable::default(),
+            sums: Sums::default(),
             spans: HashMap::default(),
             above: HashMap::default(),
             inductions: None,
@@ -142,8 +144,9 @@ impl Bounds {
     }
 
     fn sum(&self, trace: &Trace, value: Value) -> Option<Sum> {
-        let sum = || self.sums.get(value).unwrap_or(Sum { value, root: value, plus: 0 });
-        trace.constant_of(value).is_none().then(sum)
+        let linear = self.sums.of(trace, value).ok()?;
+        let is_near = linear.plus.unsigned_abs() < FAR as u64;
+        is_near.then_some(Sum { value, root: linear.terms, plus: linear.plus })
     }
 
     /// What a compare claims if it comes out as 1 (`true`), and what if as 0.
@@ -189,7 +192,7 @@ impl Bounds {
             None => span.is_not_negative(sum.plus),
             Some(bound) => span.is_in_range(sum.plus, bound),
         };
-        let Some(induction) = self.induction(sum.root).filter(|_| !is_known && self.is_second_walk) else {
+        let Some(induction) = self.induction(&sum.root).filter(|_| !is_known && self.is_second_walk) else {
             return is_known;
         };
         let speaks_for = |ahead: &&Ahead| {
@@ -200,12 +203,24 @@ impl Bounds {
             Some(Left::Limit { limit, .. }) => Some(limit),
             _ => None,
         };
-        st.rely_on_hoisted(ahead.number, limit.into_iter().chain([ahead.bound]));
+        st.rely_on_hoisted(ahead.number, limit.into_iter().chain(induction.steady).chain([ahead.bound]));
         true
     }
 
-    fn induction(&self, root: Value) -> Option<Induction> {
-        self.inductions.as_ref()?.get(&root).copied()
+    /// How the loop changes a root: one of its values by a constant, the other, if there is one, not at all.
+    fn induction(&self, root: &Terms) -> Option<Induction> {
+        let of = |value: &Value| self.inductions.as_ref()?.get(value).copied();
+        let (induction, steady) = match (of(&root.value), root.other, root.other.as_ref().and_then(of)) {
+            (Some(induction), other, None) => (induction, other),
+            (None, Some(_), Some(induction)) => (induction, Some(root.value)),
+            _ => return None,
+        };
+        let step = induction.step.checked_mul(root.scale).filter(|step| step.unsigned_abs() < FAR as u64)?;
+        let left = induction.left.filter(|left| match left {
+            Left::Counter(_) => step.unsigned_abs().is_power_of_two(),
+            Left::Limit { .. } => root.scale == 1,
+        });
+        Some(Induction { step, left, steady, ..induction })
     }
 
     /// Notes what a guard has shown; the sum, and a bound that it is now known to be in range of.
@@ -255,7 +270,10 @@ impl Bounds {
         };
         let Some(sum) = self.sum(&st.out, a) else { return };
         let Some(inductions) = &mut self.inductions else { return };
-        let Some(induction) = inductions.get_mut(&sum.root).filter(|_| holds) else { return };
+        let is_alone = sum.root.other.is_none() && sum.root.scale == 1;
+        let Some(induction) = inductions.get_mut(&sum.root.value).filter(|_| holds && is_alone) else {
+            return;
+        };
         match (induction.left, self.is_second_walk) {
             (None, false) if sum.plus == 0 && induction.step > 0 => {
                 induction.left = Some(Left::Limit { limit: b, plus });
@@ -270,8 +288,8 @@ impl Bounds {
 
     /// Emits the guard for all iterations to come, unless one for a sum further out is there or none is possible.
     fn hoist(&mut self, cx: &mut Cx<'_, '_>, sum: Sum, bound: Value, guard: &Inst) -> Result<(), OptError> {
-        let induction = self.induction(sum.root).filter(|_| self.may_hoist && !self.is_second_walk);
-        let Some(Induction { step, left: Some(left), .. }) = induction else { return Ok(()) };
+        let induction = self.induction(&sum.root).filter(|_| self.may_hoist && !self.is_second_walk);
+        let Some(Induction { step, left: Some(left), steady, .. }) = induction else { return Ok(()) };
         let is_unsafe_limit = matches!(left, Left::Limit { .. }) && !is_small(cx.st, bound);
         let is_further = |ahead: &Ahead| match step > 0 {
             true => ahead.plus >= sum.plus,
@@ -301,7 +319,11 @@ impl Bounds {
                 count
             }
             Left::Limit { limit, plus } => {
-                let way = cx.emit_value(Inst::new(Op::IntSub, &[limit, sum.root]))?;
+                let changing = match (steady == Some(sum.root.value), sum.root.other) {
+                    (true, Some(other)) => other,
+                    _ => sum.root.value,
+                };
+                let way = cx.emit_value(Inst::new(Op::IntSub, &[limit, changing]))?;
                 let plus = (plus != 0).then(|| cx.int(plus));
                 plus.map_or(Ok(way), |plus| cx.emit_value(Inst::new(Op::IntAdd, &[way, plus])))?
             }
@@ -410,9 +432,9 @@ fn inductions(st: &State<'_>) -> HashMap<Value, Induction> {
     let counter = changed.iter().copied().find(is_counter).and_then(|(value, _)| output(value));
     let mut found = HashMap::default();
     for (value, step) in changed {
-        let left = counter.filter(|_| step.unsigned_abs().is_power_of_two()).map(Left::Counter);
+        let left = counter.map(Left::Counter);
         if let Some(root) = output(value).filter(|&root| Some(root) != counter) {
-            found.insert(root, Induction { step, left, is_passed: left.is_some() });
+            found.insert(root, Induction { step, left, is_passed: left.is_some(), steady: None });
         }
     }
     found
@@ -465,13 +487,7 @@ impl Pass for Bounds {
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
-        let (Op::IntAdd | Op::IntSub, Some(result)) = (inst.op, inst.result) else { return };
-        let Some((of, by)) = constant_step(&st.out, inst) else { return };
-        let Some(from) = self.sum(&st.out, of) else { return };
-        let plus = from.plus.saturating_add(by);
-        if st.out.ty(result) == Type::Int && plus.abs() < FAR {
-            self.sums.set(result, Sum { value: result, root: from.root, plus });
-        }
+        self.sums.note(&st.out, inst);
     }
 
     fn label(&mut self) {

@@ -44,6 +44,7 @@ use tracelift_core::{Const, Inst, Op, Payload, Schema, Type, Value};
 
 use super::fold::is_compare;
 use crate::facts::ValueTable;
+use crate::linear::Terms;
 use crate::pass::{Cx, Outcome, Pass, State};
 use crate::{Config, OptError};
 use apart::{Apart, Pairs};
@@ -376,11 +377,19 @@ fn access(st: &State<'_>, inst: &Inst) -> Option<(Op, CellId)> {
 
 /// The same access with what has become known of its root and index since.
 fn refreshed(st: &State<'_>, mut at: Access) -> Access {
-    if let Some((index, stride)) = at.place.index {
-        if let Some(index) = st.out.int_of(st.resolve(index)) {
-            at.place.index = None;
-            at.place.disp = at.place.disp.wrapping_add(index.wrapping_mul(stride));
+    if let Some(terms) = at.place.index {
+        let (mut disp, mut left) = (at.place.disp, [None, None]);
+        for (value, left) in [Some(terms.value), terms.other].into_iter().zip(&mut left) {
+            match value.and_then(|value| st.out.int_of(st.resolve(value))) {
+                Some(int) => disp = disp.wrapping_add(int.wrapping_mul(terms.scale)),
+                None => *left = value,
+            }
         }
+        at.place.disp = disp;
+        at.place.index = match left {
+            [None, value] | [value, None] => value.map(|value| Terms { value, other: None, ..terms }),
+            [Some(_), Some(_)] => Some(terms),
+        };
     }
     if let Some(root) = at.place.root {
         let root = st.resolve(root);

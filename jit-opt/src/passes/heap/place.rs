@@ -3,8 +3,7 @@
 //! Problem: the same item is reached as `item_addr(a, i)` and as `addr_add(a, 16)` behind `i + 1`, and two accesses
 //! that never meet must not hinder each other. Design: every address is a root value, at most one scaled index and a
 //! displacement, noted when its instruction is committed, so that an address costs constant time. Integer sums,
-//! differences and products with constants are looked through; all of it wraps at 64 bits as the machine does, so the
-//! form is exact. Two accesses are disjoint by *distance* (same root and index, displacements apart), by *residue*
+//! differences and products with constants are looked through (`linear.rs`). Two accesses are disjoint by *distance* (same root and index, displacements apart), by *residue*
 //! (different indexes, but displacements that differ modulo a power of two that divides both strides), and both of
 //! these also hold for different roots that are each the start of an object, or of the same part of records: two
 //! starts are equal, or their objects do not overlap.
@@ -16,14 +15,15 @@ use tracelift_core::schema::{Cell, CellId};
 use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type, Value};
 
 use crate::facts::ValueTable;
+use crate::linear::{Sums, Terms};
 
 /// An address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     /// What everything is relative to; `None` for absolute addresses.
     pub root: Option<Value>,
-    /// An integer and how many bytes each step of it is.
-    pub index: Option<(Value, i64)>,
+    /// What else is added: integers, and how many bytes each step of them is.
+    pub index: Option<Terms>,
     /// Bytes added.
     pub disp: i64,
     /// The pointer that the address was made from: the root, unless a second index hides it.
@@ -57,19 +57,11 @@ impl Access {
     }
 }
 
-/// `value * scale + plus`.
-#[derive(Clone, Copy, Debug)]
-struct Linear {
-    value: Value,
-    scale: i64,
-    plus: i64,
-}
-
 /// The normal forms of the addresses and integers of a trace, as far as it was walked.
 #[derive(Default)]
 pub(super) struct Places {
     places: ValueTable<Place>,
-    linear: ValueTable<Linear>,
+    sums: Sums,
     /// Values loaded from the cell that holds the address of a part: the start of that part.
     starts: ValueTable<CellId>,
     /// Those cells, once they were asked for.
@@ -88,17 +80,10 @@ impl Places {
         }
     }
 
-    fn linear_of(&self, trace: &Trace, value: Value) -> Result<Linear, i64> {
-        match trace.int_of(value) {
-            Some(int) => Err(int),
-            None => Ok(self.linear.get(value).unwrap_or(Linear { value, scale: 1, plus: 0 })),
-        }
-    }
-
     /// `base + index * stride + offset`.
     fn item(&self, trace: &Trace, base: Value, index: Value, stride: i64, offset: i64) -> Place {
         let from = self.of(trace, base);
-        match self.linear_of(trace, index) {
+        match self.sums.of(trace, index) {
             Err(int) => {
                 let disp = from.disp.wrapping_add(int.wrapping_mul(stride)).wrapping_add(offset);
                 Place { disp, ..from }
@@ -109,7 +94,8 @@ impl Places {
                     Some(_) => Place { root: Some(base), index: None, disp: 0, object: from.object },
                 };
                 let plus = linear.plus.wrapping_mul(stride).wrapping_add(offset);
-                let index = Some((linear.value, linear.scale.wrapping_mul(stride)));
+                let scale = linear.terms.scale.wrapping_mul(stride);
+                let index = Some(Terms { scale, ..linear.terms });
                 Place { index, disp: from.disp.wrapping_add(plus), ..from }
             }
         }
@@ -132,33 +118,8 @@ impl Places {
                     self.starts.set(result, cell);
                 }
             }
-            _ => self.note_integer(trace, inst, result),
+            _ => self.sums.note(trace, inst),
         }
-    }
-
-    fn note_integer(&mut self, trace: &Trace, inst: &Inst, result: Value) {
-        let commutes = match inst.op {
-            Op::IntAdd | Op::IntAddOvf | Op::IntMul => true,
-            Op::IntSub | Op::IntSubOvf | Op::IntShl => false,
-            _ => return,
-        };
-        let (linear, int) = match (self.linear_of(trace, inst.args[0]), self.linear_of(trace, inst.args[1])) {
-            (Ok(linear), Err(int)) => (linear, int),
-            (Err(int), Ok(linear)) if commutes => (linear, int),
-            _ => return,
-        };
-        let scaled = |by: i64| Linear {
-            scale: linear.scale.wrapping_mul(by),
-            plus: linear.plus.wrapping_mul(by),
-            ..linear
-        };
-        let linear = match inst.op {
-            Op::IntMul => scaled(int),
-            Op::IntShl => scaled(1i64.wrapping_shl(int as u32)),
-            Op::IntAdd | Op::IntAddOvf => Linear { plus: linear.plus.wrapping_add(int), ..linear },
-            _ => Linear { plus: linear.plus.wrapping_sub(int), ..linear },
-        };
-        self.linear.set(result, linear);
     }
 
     /// Whether two roots are starts of the same kind: then they are equal, or what they start does not overlap.
@@ -193,7 +154,7 @@ impl Places {
         }
         // The addresses differ by the distance and multiples of both strides; 2^64 is such a multiple only for powers
         // of two.
-        let stride = |place: &Place| place.index.map_or(0, |(_, stride)| stride as u64);
+        let stride = |place: &Place| place.index.map_or(0, |terms| terms.scale as u64);
         let shift = (stride(&a.place) | stride(&b.place)).trailing_zeros().min(63);
         let modulus = 1u64 << shift;
         let residue = distance & (modulus - 1);
