@@ -120,6 +120,8 @@ struct Lowering<'a, 'f> {
     next_exit: u32,
     /// Whether the current block still takes instructions.
     open: bool,
+    /// Whether the current block is an exit's stub.
+    in_stub: bool,
 }
 
 impl<'a, 'f> Lowering<'a, 'f> {
@@ -152,6 +154,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             index: 0,
             next_exit: 0,
             open: true,
+            in_stub: false,
         }
     }
 
@@ -256,8 +259,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
     #[rustfmt::skip]
     fn dispatch(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         match inst.op {
-            Op::IntAdd => { self.note_affine(inst, 1); self.int2(inst, |b, x, y| b.ins().iadd(x, y)) }
-            Op::IntSub => { self.note_affine(inst, -1); self.int2(inst, |b, x, y| b.ins().isub(x, y)) }
+            Op::IntAdd => self.sum(inst, 1),
+            Op::IntSub => self.sum(inst, -1),
             Op::IntMul => self.int2(inst, |b, x, y| b.ins().imul(x, y)),
             Op::IntNeg => self.int1(inst, |b, x| b.ins().ineg(x)),
             Op::IntAddOvf => { self.note_affine(inst, 1); self.overflowing(inst, exit, |b, x, y| b.ins().sadd_overflow(x, y)) }

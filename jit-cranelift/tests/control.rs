@@ -298,6 +298,94 @@ fn frame_and_context_are_arguments() {
     assert_eq!((outcome.exit, outcome.cells[0]), (0, 1.5f64.to_bits()));
 }
 
+/// Sums with a constant are made where they are used: in stubs before that and after it, in the trace, as another sum's
+/// part, and across what could overflow.
+#[test]
+fn sums_agree_wherever_they_are_made() {
+    let mut trace = Trace::new("sums");
+    let inputs = trace.input(&[Type::Int, Type::Int]);
+    let constants = [7, -9, i64::MAX, 1 << 40].map(|c| trace.const_int(c));
+    let sum = trace.op(Op::IntAdd, &[inputs[0], constants[0]], Type::Int);
+    let less = trace.op(Op::IntSub, &[sum, constants[1]], Type::Int);
+    let wrapped = trace.op(Op::IntAdd, &[constants[2], less], Type::Int);
+    let far = trace.op(Op::IntSub, &[inputs[0], constants[3]], Type::Int);
+    let from = trace.op(Op::IntSub, &[constants[0], inputs[0]], Type::Int);
+    let all = [sum, less, wrapped, far, from];
+    let snap = Some(trace.snap(&all));
+    let exact = trace.push(Inst::new(Op::IntAddOvf, &[sum, constants[0]]).at(snap), Some(Type::Int)).unwrap();
+    let beyond = trace.op(Op::IntAdd, &[exact, constants[0]], Type::Int);
+    let small = trace.op(Op::IntLt, &[inputs[1], less], Type::Int);
+    let snap = Some(trace.snap(&[&all[..], &[exact, beyond]].concat()));
+    trace.guard(Op::GuardTrue, &[small], snap);
+    let product = trace.op(Op::IntMul, &[less, beyond], Type::Int);
+    let snap = Some(trace.snap(&[&all[..], &[exact, beyond, product]].concat()));
+    let even = trace.op(Op::IntAnd, &[product, constants[0]], Type::Int);
+    trace.guard(Op::GuardFalse, &[even], snap);
+    trace.finish(&[sum, less, wrapped, far, from, exact, beyond, product]);
+    for mut harness in Harness::all() {
+        let compiled = harness.compile(&trace, &Schema::new());
+        let tuples: Vec<Vec<u64>> = INTS
+            .iter()
+            .chain(&[i64::MAX - 10])
+            .flat_map(|&x| [-40, 0, i64::MAX].map(|y| vec![x as u64, y as u64]))
+            .collect();
+        let mut seen = [0; 4];
+        for (inputs, outcome) in tuples.iter().zip(harness.run_all(&compiled, &tuples)) {
+            let (x, y) = (inputs[0] as i64, inputs[1] as i64);
+            let (sum, less) = (x.wrapping_add(7), x.wrapping_add(16));
+            let mut expected =
+                vec![sum, less, less.wrapping_add(i64::MAX), x.wrapping_sub(1 << 40), 7i64.wrapping_sub(x)];
+            let exit = match sum.checked_add(7) {
+                None => 0,
+                Some(exact) => {
+                    let beyond = exact.wrapping_add(7);
+                    expected.extend([exact, beyond]);
+                    let product = less.wrapping_mul(beyond);
+                    if y < less {
+                        expected.push(product);
+                        if product & 7 == 0 {
+                            3
+                        } else {
+                            2
+                        }
+                    } else {
+                        1
+                    }
+                }
+            };
+            seen[exit as usize] += 1;
+            let cells = expected.into_iter().map(|bits| bits as u64).collect();
+            assert_eq!(outcome, Outcome { exit, cells }, "{x} {y}");
+        }
+        assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
+    }
+}
+
+/// A constant that is stored is a part of the instruction, and leaves the bytes around it alone.
+#[test]
+fn constants_are_stored_at_their_width() {
+    for width in [1u8, 2, 4, 8] {
+        for value in [0, 19, -1, 0x7F80, 0x8182_8384_8586_87C8u64 as i64] {
+            let mut schema = Schema::new();
+            let class = schema.alias_class("memory");
+            let cell = schema.add_cell(Cell::narrow("cell", 4, width, class));
+            let mut trace = Trace::new("constant");
+            let inputs = trace.input(&[Type::Addr]);
+            let constant = trace.const_int(value);
+            let store = Inst::new(Op::Store, &[inputs[0], constant]);
+            trace.push(store.with(Payload::Cell(cell)), None);
+            trace.finish(&[]);
+            for mut harness in Harness::all() {
+                let mut memory = [0xF1u8; 24];
+                harness.run(&trace, &schema, &[memory.as_mut_ptr() as u64]);
+                let mut expected = [0xF1u8; 24];
+                expected[4..4 + width as usize].copy_from_slice(&value.to_le_bytes()[..width as usize]);
+                assert_eq!(memory, expected, "width {width}, value {value:x}");
+            }
+        }
+    }
+}
+
 #[test]
 fn narrow_cells_extend_and_truncate() {
     for width in [1u8, 2, 4, 8] {
@@ -365,6 +453,35 @@ fn item_addresses_share_their_base() {
             assert_eq!(outcome.cells, [7, 8, 9]);
         }
     }
+}
+
+/// One index into several arrays is scaled once.
+#[test]
+fn an_index_is_scaled_once() {
+    let mut schema = Schema::new();
+    let class = schema.alias_class("items");
+    let cell = schema.add_cell(Cell::new("item", 8, Type::Int, class));
+    let mut trace = Trace::new("items");
+    let inputs = trace.input(&[Type::Addr, Type::Addr, Type::Addr, Type::Int]);
+    let two = trace.const_int(2);
+    let after = trace.op(Op::IntAdd, &[two, inputs[3]], Type::Int);
+    let loads: Vec<Value> = [(0, inputs[3]), (1, after), (2, inputs[3]), (0, after)]
+        .map(|(base, index)| {
+            let inst = Inst::new(Op::ItemAddr, &[inputs[base], index]);
+            let inst = inst.with(Payload::Scale { stride: 16, offset: -8 });
+            let item = trace.push(inst, Some(Type::Addr)).unwrap();
+            trace.push(Inst::new(Op::Load, &[item]).with(Payload::Cell(cell)), Some(Type::Int)).unwrap()
+        })
+        .into();
+    trace.finish(&loads);
+    let memory: Vec<u64> = (0..24).collect();
+    let address = |index: usize| &raw const memory[index] as u64;
+    let mut harness = Harness::with(Options { want_clif: true, verify: true, ..Options::default() });
+    let compiled = harness.compile(&trace, &schema);
+    let clif = compiled.clif.as_deref().unwrap();
+    assert_eq!(clif.matches(" ishl").count(), 1, "{clif}");
+    let inputs = vec![address(0), address(4), address(8), 1];
+    assert_eq!(harness.run_all(&compiled, &[inputs])[0].cells, [2, 10, 10, 6]);
 }
 
 extern "C" fn many(a: i64, b: i64, c: i64, d: i64, e: i64, f: i64, floats: f64, more: f64) -> f64 {

@@ -108,6 +108,7 @@ impl Lowering<'_, '_> {
     fn leave(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let hot = self.b.srcloc();
         self.b.set_srcloc(SourceLoc::new(STUB_LOCATION | self.index as u32));
+        self.in_stub = true;
         let branches = inst.snap.and_then(|snap| self.stubs.branches.get(snap.index()).copied());
         self.count_edges(inst);
         if self.input.exits[exit as usize].live.is_empty() {
@@ -120,6 +121,7 @@ impl Lowering<'_, '_> {
             self.leave_shared(inst, exit)?;
         }
         self.b.set_srcloc(hot);
+        self.in_stub = false;
         Ok(())
     }
 

@@ -107,13 +107,12 @@ impl Lowering<'_, '_> {
                 let quotient = self.quotient(x, y);
                 let product = self.b.ins().imul(quotient, divisor);
                 let rest = self.b.ins().isub(x, product);
-                let inexact = self.b.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
-                let inexact = self.b.ins().uextend(types::I64, inexact);
-                // The rest has the dividend's sign, so this is set where dividend and divisor differ in sign.
-                let signs = self.b.ins().bxor(rest, divisor);
-                let differ = self.b.ins().ushr_imm_u(signs, 63);
-                let one_less = self.b.ins().band(inexact, differ);
-                self.b.ins().isub(quotient, one_less)
+                // The rest with the divisor's sign taken off: negative where it is on the wrong side.
+                let sign = self.b.ins().sshr_imm_u(divisor, 63);
+                let flipped = self.b.ins().bxor(rest, sign);
+                let rest = self.b.ins().isub(flipped, sign);
+                let one_less = self.b.ins().sshr_imm_u(rest, 63);
+                self.b.ins().iadd(quotient, one_less)
             }
         };
         self.define(inst, result)
@@ -163,10 +162,7 @@ impl Lowering<'_, '_> {
             Divisor::Constant(0 | -1) => self.b.ins().ineg(x),
             Divisor::Constant(1) => x,
             Divisor::Constant(y) => self.quotient_by_constant(x, y),
-            Divisor::Variable(y) => {
-                let other = self.b.ins().ineg(x);
-                self.unless_special(y, other, |b| b.ins().sdiv(x, y))
-            }
+            Divisor::Variable(y) => self.unless_special(y, |b| b.ins().ineg(x), |b| b.ins().sdiv(x, y)),
         }
     }
 
@@ -180,25 +176,28 @@ impl Lowering<'_, '_> {
                 self.b.ins().isub(x, product)
             }
             Divisor::Variable(y) => {
-                let other = self.iconst(0);
-                self.unless_special(y, other, |b| b.ins().srem(x, y))
+                self.unless_special(y, |b| b.ins().iconst(types::I64, 0), |b| b.ins().srem(x, y))
             }
         }
     }
 
-    /// `f`'s value, unless the divisor is 0 or -1: then `other`.
+    /// `f`'s value, unless the divisor is 0 or -1: then the value of `other`, which is computed apart.
     fn unless_special(
         &mut self,
         divisor: Ssa,
-        other: Ssa,
+        other: impl FnOnce(&mut FunctionBuilder<'_>) -> Ssa,
         f: impl FnOnce(&mut FunctionBuilder<'_>) -> Ssa,
     ) -> Ssa {
         let b = &mut self.b;
-        let (divide, done) = (b.create_block(), b.create_block());
+        let (apart, divide, done) = (b.create_block(), b.create_block(), b.create_block());
+        b.set_cold_block(apart);
         let result = b.append_block_param(done, types::I64);
         let shifted = b.ins().iadd_imm_s(divisor, 1);
         let special = b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, shifted, 1);
-        b.ins().brif(special, done, &[other.into()], divide, &[]);
+        b.ins().brif(special, apart, &[], divide, &[]);
+        b.switch_to_block(apart);
+        let other = other(b);
+        b.ins().jump(done, &[other.into()]);
         b.switch_to_block(divide);
         let regular = f(b);
         b.ins().jump(done, &[regular.into()]);

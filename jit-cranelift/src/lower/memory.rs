@@ -12,7 +12,7 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{Cell, Func};
 use tracelift_core::{Inst, Payload, Type};
 
-use super::{clif_type, Lowering, Result, Ssa};
+use super::{arg, clif_type, int_of_width, Lowering, Result, Ssa};
 use crate::error::CompileError;
 
 impl<'a> Lowering<'a, '_> {
@@ -37,6 +37,16 @@ impl<'a> Lowering<'a, '_> {
 
     pub(super) fn store(&mut self, inst: &Inst) -> Result<()> {
         let cell = self.cell(inst)?;
+        let narrow = int_of_width(cell.width).filter(|_| cell.ty != Type::Float);
+        let constant = self.input.trace.bits_of(arg(inst, 1, self.index)?).zip(narrow);
+        if let Some((bits, ty)) = constant {
+            // A constant of the cell's own width is part of the instruction.
+            let (base, offset) = self.address(inst, 0, cell.offset)?;
+            let flags = self.flags(cell);
+            let value = self.b.ins().iconst(ty, (bits & (u64::MAX >> (64 - ty.bits()))) as i64);
+            self.b.ins().store(flags, value, base, offset);
+            return Ok(());
+        }
         let value = self.operand(inst, 1)?;
         let (base, offset) = self.address(inst, 0, cell.offset)?;
         let flags = self.flags(cell);

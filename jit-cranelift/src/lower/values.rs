@@ -1,14 +1,15 @@
 //! Operands: trace values as Cranelift values, some of them computed only where they are used.
 //!
-//! Problem: a comparison fuses with its branch only if both stand together, and a displacement ends in the
-//! addressing mode only if it is known at the load. Design: a trace value is a Cranelift value or a recipe: a
-//! comparison not yet made, or an address with its displacement apart. [`Lowering::value`] carries a recipe out where
-//! a plain value is needed; branches and memory accesses look at the recipe itself. Constants are made once a part:
-//! Cranelift makes them again at every use, in the instruction where possible.
+//! Problem: a comparison fuses with its branch only if both stand together, a displacement ends in the addressing
+//! mode only if it is known at the load, and many a sum is wanted by exits only. Design: a trace value is a Cranelift
+//! value or a recipe: a comparison not yet made, an address with its displacement apart, an integer with a constant
+//! not yet added. [`Lowering::value`] carries a recipe out where a plain value is needed; branches and memory accesses
+//! look at the recipe itself. Constants are made once a part: Cranelift makes them again at every use, in the
+//! instruction where possible.
 //!
 //! Invariant: what is cached stands in the current chain of blocks, hence dominates everything that follows in the
-//! part; recipes are carried out afresh each time, so exit stubs may do so too. Example: `a2 = item_addr(a0, i1)`
-//! with stride 8 and offset 16 is kept as `(a0 + i1 * 8, 16)`; `load.elem(a2)` reads `[a0 + i1*8 + 16 + elem]`.
+//! part; what an exit's stub carries out is for that stub alone. Example: `a2 = item_addr(a0, i1)` with stride 8 and
+//! offset 16 is kept as `(a0 + i1 * 8, 16)`; `load.elem(a2)` reads `[a0 + i1*8 + 16 + elem]`.
 
 use std::collections::HashMap;
 
@@ -33,6 +34,8 @@ pub(super) enum Def {
     FloatCompare(FloatCC, Ssa, Ssa),
     /// A sum whose last addend is constant.
     Address(Ssa, i32),
+    /// An integer plus a constant, not yet added.
+    Sum(Ssa, i32),
 }
 
 /// What is known of the trace's values in the current part.
@@ -42,11 +45,18 @@ pub(super) struct Values {
     affine: HashMap<Value, (Value, i64)>,
     /// `base + index * stride`, by these three: indexes that differ by a constant share one address.
     sums: HashMap<(Ssa, Value, u32), Ssa>,
+    /// `index * stride`, by these two: one index is used with many bases.
+    scaled: HashMap<(Value, u32), Ssa>,
 }
 
 impl Values {
     pub(super) fn new(count: usize) -> Values {
-        Values { defs: vec![Def::Unknown; count], affine: HashMap::new(), sums: HashMap::new() }
+        Values {
+            defs: vec![Def::Unknown; count],
+            affine: HashMap::new(),
+            sums: HashMap::new(),
+            scaled: HashMap::new(),
+        }
     }
 
     /// Forgets everything: another part begins.
@@ -54,6 +64,7 @@ impl Values {
         self.defs.fill(Def::Unknown);
         self.affine.clear();
         self.sums.clear();
+        self.scaled.clear();
     }
 
     pub(super) fn define(&mut self, value: Value, ssa: Ssa) {
@@ -114,6 +125,14 @@ impl Lowering<'_, '_> {
                 self.b.ins().uextend(types::I64, flag)
             }
             Def::Address(base, offset) => self.b.ins().iadd_imm_s(base, i64::from(offset)),
+            Def::Sum(root, addend) => {
+                let sum = self.b.ins().iadd_imm_s(root, i64::from(addend));
+                // What stands in a stub does not dominate what follows.
+                if !self.in_stub {
+                    self.values.define(value, sum);
+                }
+                sum
+            }
             Def::Unknown => return Err(CompileError::Undefined { value, inst: self.index }),
         })
     }
@@ -157,7 +176,7 @@ impl Lowering<'_, '_> {
                 let cc = if wanted { cc } else { cc.complement() };
                 self.b.ins().fcmp(cc, x, y)
             }
-            Def::Unknown | Def::Value(_) | Def::Address(..) => {
+            Def::Unknown | Def::Value(_) | Def::Address(..) | Def::Sum(..) => {
                 unreachable!("only comparisons are passed here")
             }
         }
@@ -169,17 +188,31 @@ impl Lowering<'_, '_> {
         self.define_as(inst, def)
     }
 
-    /// Remembers that the result is an operand plus a constant (`sign` 1) or minus one (-1).
-    pub(super) fn note_affine(&mut self, inst: &Inst, sign: i64) {
-        let (Some(result), &[x, y]) = (inst.result, &inst.args[..]) else { return };
+    /// A sum (`sign` 1) or difference (-1). A constant is only added where the result is used: as an index it ends in a
+    /// displacement, and what nothing but exits use is computed in their stubs.
+    pub(super) fn sum(&mut self, inst: &Inst, sign: i64) -> Result<()> {
+        if let Some((root, addend)) = self.note_affine(inst, sign) {
+            if let Ok(addend) = i32::try_from(addend) {
+                let root = self.value(root)?;
+                return self.define_as(inst, Def::Sum(root, addend));
+            }
+        }
+        self.int2(inst, |b, x, y| if sign > 0 { b.ins().iadd(x, y) } else { b.ins().isub(x, y) })
+    }
+
+    /// Remembers that the result is an operand plus a constant (`sign` 1) or minus one (-1), and says which.
+    pub(super) fn note_affine(&mut self, inst: &Inst, sign: i64) -> Option<(Value, i64)> {
+        let (Some(result), &[x, y]) = (inst.result, &inst.args[..]) else { return None };
         let trace = self.input.trace;
         let (root, constant) = match (trace.int_of(x), trace.int_of(y)) {
             (None, Some(constant)) => (x, constant.wrapping_mul(sign)),
             (Some(constant), None) if sign == 1 => (y, constant),
-            _ => return,
+            _ => return None,
         };
         let (root, before) = self.values.affine.get(&root).copied().unwrap_or((root, 0));
-        self.values.affine.insert(result, (root, before.wrapping_add(constant)));
+        let sum = (root, before.wrapping_add(constant));
+        self.values.affine.insert(result, sum);
+        Some(sum)
     }
 
     /// Address plus integer: a constant becomes displacement.
@@ -224,19 +257,27 @@ impl Lowering<'_, '_> {
         }
         let scaled = match self.input.trace.int_of(index) {
             Some(constant) => self.iconst(constant.wrapping_mul(i64::from(stride))),
-            None => {
-                let index = self.value(index)?;
-                match stride {
-                    1 => index,
-                    _ if stride.is_power_of_two() => {
-                        self.b.ins().ishl_imm_u(index, i64::from(stride.trailing_zeros()))
-                    }
-                    _ => self.b.ins().imul_imm_s(index, i64::from(stride)),
-                }
-            }
+            None => self.scaled(index, stride)?,
         };
         let sum = self.b.ins().iadd(base, scaled);
         self.values.sums.insert((base, index, stride), sum);
         Ok(sum)
+    }
+
+    /// `index * stride`, computed once a part.
+    fn scaled(&mut self, index: Value, stride: u32) -> Result<Ssa> {
+        if let Some(&scaled) = self.values.scaled.get(&(index, stride)) {
+            return Ok(scaled);
+        }
+        let register = self.value(index)?;
+        let scaled = match stride {
+            1 => register,
+            _ if stride.is_power_of_two() => {
+                self.b.ins().ishl_imm_u(register, i64::from(stride.trailing_zeros()))
+            }
+            _ => self.b.ins().imul_imm_s(register, i64::from(stride)),
+        };
+        self.values.scaled.insert((index, stride), scaled);
+        Ok(scaled)
     }
 }
