@@ -36,7 +36,8 @@ pub struct RunArgs {
     /// Print statistics to standard error at the end.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     stats: Option<Form>,
-    /// Stages to log: record, opt, resume, clif, asm, exit, abort, all.
+    /// Stages to log: record, opt, resume, clif, asm, code (the optimized trace with its machine code), exit,
+    /// abort, all.
     #[arg(long, value_name = "STAGES")]
     log: Option<String>,
     /// Where the log goes instead of standard error.

@@ -212,7 +212,7 @@ fn the_log_holds_each_stage() {
     let output = tracelift(&["run", "--log=all", &format!("--log-file={}", text(&log)), text(&program)]);
     assert!(output.status.success() && output.stderr.is_empty());
     let log = std::fs::read_to_string(&log).expect("the log was written");
-    for needle in ["recorded", "optimized", "resume data", "clif", "machine code", "loop_end"] {
+    for needle in ["recorded", "optimized", "resume data", "clif", "machine code", "all exits:", "loop_end"] {
         assert!(log.contains(needle), "{needle} is missing");
     }
 }

@@ -21,6 +21,7 @@ use crate::error::CompileError;
 use crate::exits::{exit_table, ExitInfo};
 use crate::glue;
 use crate::isa::{self, Options};
+use crate::listing::{self, location};
 use crate::lower::{self, Environment};
 
 /// Where a trace finds its inputs when it is entered.
@@ -158,6 +159,8 @@ pub struct Compiled {
     pub clif: Option<String>,
     /// Machine code as text, if [`Options::want_disasm`].
     pub disasm: Option<String>,
+    /// The trace's instructions, each with the machine code that was made for it, if [`Options::want_listing`].
+    pub listing: Option<String>,
 }
 
 /// Turns traces into machine code.
@@ -247,13 +250,14 @@ impl Compiler {
         self.builder = builder;
         let clif = self.options.want_clif.then(|| self.context.func.display().to_string());
         let clif_insts = self.context.func.dfg.num_insts();
+        let (want_listing, architecture) = (self.options.want_listing, self.isa.triple().architecture);
         let built = Instant::now();
         let code = self.generate()?;
         let stub_bytes = code
             .buffer
             .get_srclocs_sorted()
             .iter()
-            .filter(|range| !range.loc.is_default() && range.loc.bits() & lower::STUB_LOCATION != 0)
+            .filter(|range| !range.loc.is_default() && range.loc.bits() & location::STUB != 0)
             .map(|range| (range.end - range.start) as usize)
             .sum();
         let stats = Stats {
@@ -266,6 +270,16 @@ impl Compiler {
             build_ns: (built - start).as_nanos() as u64,
             codegen_ns: built.elapsed().as_nanos() as u64,
         };
+        let listing = want_listing.then(|| {
+            listing::listing(&listing::Input {
+                trace,
+                schema,
+                exits: &exits,
+                architecture,
+                code: code.code_buffer(),
+                marks: code.buffer.get_srclocs_sorted(),
+            })
+        });
         let live = exits.iter().map(|exit| exit.live.len()).max().unwrap_or(0);
         Ok(Compiled {
             trace_no: request.trace_no,
@@ -275,6 +289,7 @@ impl Compiler {
             stats,
             clif,
             disasm: code.vcode.clone(),
+            listing,
         })
     }
 }

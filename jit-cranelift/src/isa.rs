@@ -40,6 +40,8 @@ pub struct Options {
     pub want_clif: bool,
     /// Keep the machine code as text.
     pub want_disasm: bool,
+    /// Keep the trace and its machine code side by side as text.
+    pub want_listing: bool,
 }
 
 /// The code generator for these options.

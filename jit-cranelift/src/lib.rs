@@ -38,6 +38,7 @@ mod error;
 pub mod exits;
 mod glue;
 mod isa;
+mod listing;
 mod lower;
 
 pub use arena::{Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};

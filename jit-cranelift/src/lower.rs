@@ -32,15 +32,13 @@ use crate::compiler::{EntryKind, Request};
 use crate::error::CompileError;
 use crate::exits::ExitInfo;
 use crate::glue;
+use crate::listing::location;
 use guards::Stubs;
 use values::Values;
 
 /// A value in Cranelift's code, to tell it from the trace's [`Value`].
 type Ssa = ir::Value;
 type Result<T> = std::result::Result<T, CompileError>;
-
-/// Marks the source locations of exit stubs; the rest of a location is the instruction's index.
-pub(crate) const STUB_LOCATION: u32 = 1 << 31;
 
 /// What lowering has to know of the target.
 pub(crate) struct Environment {
@@ -86,6 +84,7 @@ pub(crate) fn lower(
         }
     };
     let mut lowering = Lowering::new(input, FunctionBuilder::new(func, builder));
+    lowering.b.set_srcloc(SourceLoc::new(location::ENTRY));
     let buffer_inputs = lowering.entry()?;
     for index in 0..lowering.input.trace.insts.len() {
         lowering.index = index;
@@ -244,7 +243,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
         if !self.open && inst.op != Op::Label {
             return Err(self.malformed("an instruction follows a jump or finish without a label"));
         }
-        self.b.set_srcloc(SourceLoc::new(self.index as u32 & !STUB_LOCATION));
+        self.b.set_srcloc(SourceLoc::new(self.index as u32 & !location::STUB));
         let exit = self.next_exit;
         if inst.is_exit() {
             self.next_exit += 1;

@@ -666,6 +666,91 @@ fn structure_has_code_for_aarch64() {
     assert!(compiled.stats.code_bytes.is_multiple_of(4));
 }
 
+/// A trace that has everything a listing distinguishes: a preamble, constants in memory, shared stubs, a refused entry.
+fn listed(options: Options) -> (Trace, Schema, Compiled) {
+    let (mut trace, mut schema) = (Trace::new("listed"), Schema::new());
+    let class = schema.alias_class("memory");
+    let cell = schema.add_cell(Cell::narrow("tag", 8, 1, class));
+    let inputs = trace.input(&[Type::Addr, Type::Int, Type::Float]);
+    let (half, nineteen, one) = (trace.const_float(0.3), trace.const_int(19), trace.const_int(1));
+    let tag = Inst::new(Op::Load, &[inputs[0]]).with(Payload::Cell(cell));
+    let tag = trace.push(tag, Some(Type::Int)).unwrap();
+    let snap = Some(trace.snap(&inputs));
+    trace.guard(Op::GuardValue, &[tag, nineteen], snap);
+    let (label, args) = trace.label(&[Type::Addr, Type::Int, Type::Float]);
+    trace.insts.pop();
+    trace.jump(label, &inputs);
+    trace.push(Inst::new(Op::Label, &args).with(Payload::Label(label)), None);
+    let snap = Some(trace.snap(&args));
+    let product = trace.op(Op::FloatMul, &[args[2], half], Type::Float);
+    let small = trace.op(Op::FloatLt, &[product, half], Type::Int);
+    trace.guard(Op::GuardFalse, &[small], snap);
+    let next = trace.op(Op::IntSub, &[args[1], one], Type::Int);
+    let more = trace.op(Op::IntGt, &[next, one], Type::Int);
+    trace.guard(Op::GuardTrue, &[more], snap);
+    trace.jump(label, &[args[0], next, product]);
+    let mut harness = Harness::with(Options { want_listing: true, verify: true, ..options });
+    let compiled = harness.compile(&trace, &schema);
+    (trace, schema, compiled)
+}
+
+/// In the listing each instruction of the trace stands once and in order, guards with a compare and a jump below; behind
+/// them each exit, and the bytes of the whole code.
+#[test]
+fn the_listing_shows_code_below_its_instruction() {
+    let (trace, schema, compiled) = listed(Options::default());
+    let listing = compiled.listing.unwrap();
+    let is_code = |line: &&str| line.starts_with("     ");
+    let lines: Vec<&str> = listing.lines().collect();
+    let mut place = 0;
+    for inst in &trace.insts {
+        let text = tracelift_core::text::print_inst(&trace, &schema, inst);
+        let found =
+            lines.iter().position(|&line| line == text).unwrap_or_else(|| panic!("{text}: {listing}"));
+        assert!(found >= place, "{text}: {listing}");
+        place = found + 1;
+        assert!(!lines[place..].contains(&text.as_str()), "{text}: {listing}");
+        let below: Vec<&str> = lines[place..].iter().copied().take_while(is_code).collect();
+        if inst.op.is_guard() && cfg!(target_arch = "x86_64") {
+            let has = |words: &[&str]| {
+                below
+                    .iter()
+                    .any(|line| words.iter().any(|&word| line.split_whitespace().nth(1) == Some(word)))
+            };
+            assert!(has(&["cmp", "test", "ucomisd", "vucomisd"]), "{text}: {listing}");
+            assert!(below.iter().any(|line| line.contains("  j")), "{text}: {listing}");
+        }
+    }
+    let headings: Vec<&str> = lines.iter().copied().filter(|line| line.ends_with(':')).collect();
+    for heading in ["entry:", "exit 0 (guard):", "exit 1 (guard):", "exit 2 (guard):", "all exits:"] {
+        assert_eq!(headings.iter().filter(|&&line| line == heading).count(), 1, "{heading} {listing}");
+    }
+    if cfg!(target_arch = "x86_64") {
+        assert!(
+            listing.contains("constants:") && listing.contains(&format!("{:#x}", 0.3f64.to_bits())),
+            "{listing}"
+        );
+    }
+    let positions: Vec<usize> = (lines.iter().filter(|line| is_code(line)))
+        .map(|line| usize::from_str_radix(line.split_whitespace().next().unwrap(), 16).unwrap())
+        .collect();
+    assert!(positions[0] == 0 && positions.is_sorted(), "{listing}");
+    assert!(positions.last().unwrap() + 16 > compiled.code.len(), "{listing}");
+    assert!(!listing.contains("(bad)"), "{listing}");
+}
+
+#[test]
+fn the_listing_says_where_it_cannot_disassemble() {
+    let (trace, schema, compiled) = listed(Options { target: Target::Aarch64, ..Options::default() });
+    let listing = compiled.listing.unwrap();
+    assert!(listing.starts_with("there is no disassembler"), "{listing}");
+    assert!(listing.matches(".word").count() * 4 > compiled.code.len() / 2, "{listing}");
+    for inst in &trace.insts {
+        let text = tracelift_core::text::print_inst(&trace, &schema, inst);
+        assert!(listing.lines().any(|line| line == text), "{text}: {listing}");
+    }
+}
+
 #[test]
 fn texts_on_request() {
     let options = Options { want_clif: true, want_disasm: true, verify: true, ..Options::default() };

@@ -312,6 +312,9 @@ impl Vm {
         self.log.entry(Stage::Asm, &format!("trace {number} {name} machine code"), || {
             compiled.disasm.clone().unwrap_or_default()
         });
+        self.log.entry(Stage::Code, &format!("trace {number} {name} with its machine code"), || {
+            compiled.listing.clone().unwrap_or_default()
+        });
         self.exit_state.reserve(&worst);
         let lifts = self.reserves.want(&worst);
         let mut plans: Box<[Option<Box<Plan>>]> = compiled.exits.iter().map(|_| None).collect();

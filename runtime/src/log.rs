@@ -19,8 +19,10 @@ pub enum Stage {
     Resume,
     /// Cranelift's IR.
     Clif,
-    /// The machine code.
+    /// The machine code as the code generator sees it.
     Asm,
+    /// Each instruction of the optimized trace with its machine code.
+    Code,
     /// Each exit taken.
     Exit,
     /// Recordings given up.
@@ -29,12 +31,13 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage with its name.
-    pub const ALL: [(Stage, &'static str); 7] = [
+    pub const ALL: [(Stage, &'static str); 8] = [
         (Stage::Record, "record"),
         (Stage::Opt, "opt"),
         (Stage::Resume, "resume"),
         (Stage::Clif, "clif"),
         (Stage::Asm, "asm"),
+        (Stage::Code, "code"),
         (Stage::Exit, "exit"),
         (Stage::Abort, "abort"),
     ];

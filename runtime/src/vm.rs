@@ -313,6 +313,7 @@ fn make_backend(config: &Config) -> Backend {
         verify: config.verify,
         want_clif: config.log.contains(&crate::log::Stage::Clif),
         want_disasm: config.log.contains(&crate::log::Stage::Asm),
+        want_listing: config.log.contains(&crate::log::Stage::Code),
         ..Options::default()
     };
     let compiler = match Compiler::new(options) {

@@ -19,9 +19,10 @@ use cranelift_frontend::FunctionBuilder;
 use tracelift_core::snapshot::Source;
 use tracelift_core::{Inst, Op, Trace, Type, Value};
 
-use super::{arg, int_of_width, Lowering, Result, Ssa, STUB_LOCATION};
+use super::{arg, int_of_width, Lowering, Result, Ssa};
 use crate::exits::ENTRY_REFUSED;
 use crate::glue;
+use crate::listing::location;
 
 /// The stubs of the current part, and the block that all of them end in.
 pub(super) struct Stubs {
@@ -59,7 +60,7 @@ impl Lowering<'_, '_> {
     pub(super) fn emit_return_block(&mut self) {
         let block = self.stubs.return_block;
         self.b.switch_to_block(block);
-        self.b.set_srcloc(SourceLoc::new(STUB_LOCATION));
+        self.b.set_srcloc(SourceLoc::new(location::RETURN));
         let number = self.b.block_params(block)[0];
         let mut result = self.b.ins().uextend(types::I64, number);
         let trace_no = self.input.request.trace_no;
@@ -85,12 +86,14 @@ impl Lowering<'_, '_> {
         let (way, next) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(flag, way, &[], next, &[]);
         self.b.switch_to_block(way);
+        self.b.set_srcloc(SourceLoc::new(location::STUB | location::ENTRY));
         match self.origin {
             Some(origin) => {
                 self.b.ins().return_(&[origin]);
             }
             None => self.pass_number(self.stubs.return_block, ENTRY_REFUSED),
         }
+        self.b.set_srcloc(SourceLoc::new(location::ENTRY));
         self.b.switch_to_block(next);
     }
 
@@ -107,7 +110,7 @@ impl Lowering<'_, '_> {
     /// Ends the current block, a cold one, by going to the exit's stub; or makes it the stub, if nobody shares it.
     fn leave(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let hot = self.b.srcloc();
-        self.b.set_srcloc(SourceLoc::new(STUB_LOCATION | self.index as u32));
+        self.b.set_srcloc(SourceLoc::new(location::STUB | self.index as u32));
         self.in_stub = true;
         let branches = inst.snap.and_then(|snap| self.stubs.branches.get(snap.index()).copied());
         self.count_edges(inst);
