@@ -36,6 +36,9 @@ pub struct RunArgs {
     /// Print statistics to standard error at the end.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     stats: Option<Form>,
+    /// Count the guards that compiled code executes, for the statistics; slows all of them down.
+    #[arg(long, requires = "stats")]
+    count_guards: bool,
     /// Stages to log: record, opt, resume, clif, asm, code (the optimized trace with its machine code), exit,
     /// abort, all.
     #[arg(long, value_name = "STAGES")]
@@ -87,7 +90,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         flags |= LibraryConfig::OFF;
     }
     if args.stats.is_some() {
-        flags |= LibraryConfig::COUNT_ITERATIONS | LibraryConfig::COUNT_GUARDS;
+        flags |= LibraryConfig::COUNT_ITERATIONS;
+    }
+    if args.count_guards {
+        flags |= LibraryConfig::COUNT_GUARDS;
     }
     if args.verify {
         flags |= LibraryConfig::VERIFY;

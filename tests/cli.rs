@@ -55,6 +55,7 @@ fn bad_input_is_one_line() {
     refuses(&["run", "--start-seed=0", program], "--start-seed");
     refuses(&["run", "--jit=maybe", program], "maybe");
     refuses(&["run", "--stats=xml", program], "xml");
+    refuses(&["run", "--count-guards", program], "--stats");
     refuses(&["run", "--log=recrod", program], "'recrod'");
     refuses(&["run", "--log=record", "--log-file=/no/such/folder/log", program], "/no/such/folder/log");
     refuses(&["run", "--no-such-flag", program], "--no-such-flag");
@@ -186,6 +187,19 @@ fn statistics_add_up() {
     assert_eq!(interpreted + compiled, 999, "{json}");
     assert!(compiled > 900, "{json}");
     assert_eq!(json["exits"]["loop_end"], 1);
+    assert!(json["guards_executed"].is_null(), "{json}");
+    let (_, json) = stats(&["run", "--stats=json", "--count-guards", program]);
+    // Each iteration looks whether it is the last one.
+    assert!(json["guards_executed"].as_u64().is_some_and(|guards| guards > compiled), "{json}");
+    let forced = tracelift(&["run", "--stats", "--force-exit=900000", program]);
+    assert!(String::from_utf8_lossy(&forced.stderr).contains("guards executed: "));
+    let uncounted = tracelift(&["run", "--stats", program]);
+    let uncounted = String::from_utf8_lossy(&uncounted.stderr);
+    assert!(uncounted.contains("guards executed: not counted"), "{uncounted}");
+    assert!(
+        uncounted.contains("us for each operation left") && uncounted.contains("us for each guard"),
+        "{uncounted}"
+    );
     let (printed, json) = stats(&["run", "--stats=json", "--jit=off", program]);
     assert_eq!(printed, "500500\n");
     assert_eq!((&json["jit"], &json["interpreted_back_edges"]), (&"off".into(), &999.into()));

@@ -248,7 +248,7 @@ impl Case {
 
     /// The guard executions of a run at threshold 1.
     fn guards(&mut self) -> Result<u64, Failure> {
-        let outcome = self.check(&["--threshold=1", "--verify", STATISTICS])?;
+        let outcome = self.check(&["--threshold=1", "--verify", STATISTICS, "--count-guards"])?;
         // A message of the program may stand before or behind them.
         let start = outcome.stderr.find("{\n").expect("statistics are printed");
         let text = &outcome.stderr[start..];

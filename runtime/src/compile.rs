@@ -353,7 +353,10 @@ impl Vm {
         totals.guards += stats.guards as u64;
         totals.code_bytes += stats.code_bytes as u64;
         totals.resume_bytes += data.resume.bytes.len() as u64;
-        totals.codegen_us += (stats.build_ns + stats.codegen_ns) / 1000;
+        // Rounded once, so that the parts add up.
+        let (build_us, cranelift_us) = (stats.build_ns / 1000, stats.codegen_ns / 1000);
+        totals.codegen_us += build_us + cranelift_us;
+        totals.build_us += build_us;
         // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is entered.
         unsafe { self.reserves.secure(&data.reach.lifts) };
         self.traces.push(Some(Box::new(data)));

@@ -29,7 +29,7 @@ pub use hot::Action;
 pub use log::Stage;
 pub use recorder::Recorder;
 pub use reserve::ReserveFn;
-pub use stats::{CompileStats, GroupedOps, OpGroups, Stats};
+pub use stats::{CompileStats, Costs, GroupedOps, GuardCosts, OpGroups, Stats};
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.
 pub use tracelift_cranelift::LinkedEntry;

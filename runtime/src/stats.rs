@@ -49,6 +49,8 @@ pub struct Stats {
     pub traces: Vec<TraceStats>,
     /// Totals over all traces ever made.
     pub compile: CompileStats,
+    /// What an operation and a guard cost, by these totals; absent before the first trace.
+    pub costs: Option<Costs>,
     /// Fired rewrites of the optimizer, by name.
     pub rewrites: BTreeMap<String, u64>,
 }
@@ -74,8 +76,62 @@ pub struct CompileStats {
     pub optimize_us: u64,
     /// Microseconds spent making machine code.
     pub codegen_us: u64,
+    /// Microseconds of these spent building Cranelift's input.
+    pub build_us: u64,
     /// Operations of an iteration by group; absent unless iterations are counted.
     pub operations: Option<GroupedOps>,
+}
+
+/// What compiling costs on average: times in microseconds, sizes in bytes. Guards are operations too, so the two columns
+/// share out the same whole in two ways.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Costs {
+    /// Time in the optimizer for each operation that it left.
+    pub optimize_us_per_op: f64,
+    /// Time to build Cranelift's input for each of them.
+    pub build_us_per_op: f64,
+    /// Time in Cranelift for each of them.
+    pub cranelift_us_per_op: f64,
+    /// The same by guards; absent if there are none.
+    pub per_guard: Option<GuardCosts>,
+}
+
+/// What compiling costs for each guard of the optimized traces.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct GuardCosts {
+    /// Time in the optimizer.
+    pub optimize_us: f64,
+    /// Time to build Cranelift's input.
+    pub build_us: f64,
+    /// Time in Cranelift.
+    pub cranelift_us: f64,
+    /// Machine code.
+    pub code_bytes: f64,
+    /// Resume data.
+    pub resume_bytes: f64,
+}
+
+impl CompileStats {
+    /// The totals shared out to operations and guards.
+    pub fn costs(&self) -> Option<Costs> {
+        let cranelift_us = self.codegen_us - self.build_us;
+        let shares = |count: u64| {
+            (count > 0).then(|| {
+                let share = move |total: u64| total as f64 / count as f64;
+                ([self.optimize_us, self.build_us, cranelift_us].map(share), share)
+            })
+        };
+        let ([optimize_us_per_op, build_us_per_op, cranelift_us_per_op], _) = shares(self.ops_optimized)?;
+        let per_guard =
+            shares(self.guards).map(|([optimize_us, build_us, cranelift_us], share)| GuardCosts {
+                optimize_us,
+                build_us,
+                cranelift_us,
+                code_bytes: share(self.code_bytes),
+                resume_bytes: share(self.resume_bytes),
+            });
+        Some(Costs { optimize_us_per_op, build_us_per_op, cranelift_us_per_op, per_guard })
+    }
 }
 
 /// Operations by the groups of seed 002's Figure 7.
@@ -184,6 +240,26 @@ impl Stats {
             compile.resume_bytes,
             compile.optimize_us + compile.codegen_us,
         )?;
+        if let Some(Costs { optimize_us_per_op, build_us_per_op, cranelift_us_per_op, per_guard }) =
+            self.costs
+        {
+            writeln!(
+                out,
+                "compile time: {:.1} us for each operation left (optimizer {optimize_us_per_op:.1}, Cranelift's input \
+                 {build_us_per_op:.1}, Cranelift {cranelift_us_per_op:.1})",
+                optimize_us_per_op + build_us_per_op + cranelift_us_per_op,
+            )?;
+            if let Some(GuardCosts { optimize_us, build_us, cranelift_us, code_bytes, resume_bytes }) =
+                per_guard
+            {
+                writeln!(
+                    out,
+                    "by guards: {:.1} us for each guard (optimizer {optimize_us:.1}, Cranelift's input {build_us:.1}, Cranelift \
+                     {cranelift_us:.1}), {code_bytes:.0} bytes of code, {resume_bytes:.0} bytes of resume data",
+                    optimize_us + build_us + cranelift_us,
+                )?;
+            }
+        }
         if compile.side_traces > 0 {
             writeln!(out, "side traces among them: {}", compile.side_traces)?;
         }
@@ -236,9 +312,16 @@ impl Stats {
                 self.interpreted_back_edges,
                 share * 100.0
             )?;
+        } else {
+            writeln!(
+                out,
+                "loop iterations: {} interpreted, as machine code not counted",
+                self.interpreted_back_edges
+            )?;
         }
-        if let Some(guards) = self.guards_executed {
-            writeln!(out, "guards executed: {guards}")?;
+        match self.guards_executed {
+            Some(guards) => writeln!(out, "guards executed: {guards}")?,
+            None => writeln!(out, "guards executed: not counted")?,
         }
         let aborts: Vec<_> = self.aborts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
         if aborts.is_empty() {

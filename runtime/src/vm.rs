@@ -268,6 +268,7 @@ impl Vm {
             exits: self.totals.exits.by_name(),
             traces: self.trace_stats(),
             compile: self.totals.compile,
+            costs: self.totals.compile.costs(),
             rewrites: self.totals.rewrites.clone(),
         }
     }

@@ -5,7 +5,7 @@ mod support;
 use support::*;
 use tracelift_core::{ExitKind, Op};
 use tracelift_runtime::recorder::Start;
-use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config};
+use tracelift_runtime::{AbortReason, Action, CloseOutcome, CompileStats, Config};
 
 /// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
 fn sum(tape: &mut Tape<'_>) {
@@ -335,7 +335,19 @@ fn statistics_add_up_and_are_null_when_not_kept() {
     assert_eq!(stats.guards_executed, Some(101));
     assert_eq!((stats.entries, stats.exits["loop_end"], stats.traces[0].exits["loop_end"]), (1, 1, 1));
     assert_eq!((stats.compile.traces, stats.compile.ops_recorded), (1, stats.traces[0].ops.0));
+    let (compile, costs) = (stats.compile, stats.costs.expect("a trace was made"));
+    let whole = |per_op: f64, ops: u64| (per_op * ops as f64).round() as u64;
+    assert_eq!(whole(costs.optimize_us_per_op, compile.ops_optimized), compile.optimize_us);
+    assert_eq!(whole(costs.build_us_per_op, compile.ops_optimized), compile.build_us);
+    let per_guard = costs.per_guard.expect("the trace has guards");
+    assert_eq!(whole(per_guard.build_us + per_guard.cranelift_us, compile.guards), compile.codegen_us);
+    assert_eq!(whole(per_guard.code_bytes, compile.guards), compile.code_bytes);
+    assert_eq!(whole(per_guard.resume_bytes, compile.guards), compile.resume_bytes);
+    assert!(compile.resume_bytes > 0 && stats.text().contains("us for each guard"), "{}", stats.text());
     let uncounted = summing(Config::default()).vm.stats();
+    assert_eq!(CompileStats::default().costs(), None);
+    assert!(uncounted.text().contains("guards executed: not counted"), "{}", uncounted.text());
+    assert!(uncounted.text().contains("as machine code not counted"), "{}", uncounted.text());
     assert_eq!((uncounted.compiled_iterations, uncounted.guards_executed), (None, None));
     assert!(serde_json::to_string(&uncounted).unwrap().contains("\"compiled_iterations\":null"));
 }
