@@ -84,6 +84,8 @@ struct KnownClass {
 pub(crate) struct Facts {
     /// Values that are known to be a constant: the constant's value.
     pub constant: ValueTable<Value>,
+    /// Pointers that are known to be another, which was there before: that one.
+    same: ValueTable<Value>,
     /// Integers that are known to be different from 0 (without being known).
     pub nonzero: ValueTable<()>,
     /// References and addresses that are known not to be null.
@@ -102,10 +104,27 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// The constant or the lifted object that a value is known to be, else the value.
+    /// The constant, the lifted object or the other value that a value is known to be, else the value.
     pub fn resolve(&self, value: Value) -> Value {
-        let value = self.lifted.get(value).unwrap_or(value);
+        let mut value = self.lifted.get(value).unwrap_or(value);
+        while let Some(earlier) = self.same.get(value) {
+            value = earlier;
+        }
         self.constant.get(value).unwrap_or(value)
+    }
+
+    /// Learns that two pointers, neither known to be anything else, are equal: all that is known of the later one is
+    /// known of the earlier one, which stands for both from then on.
+    pub fn learn_same(&mut self, schema: &Schema, a: Value, b: Value) {
+        let (earlier, later) = (a.min(b), a.max(b));
+        if let (None, Some(layout)) = (self.class_of(schema, earlier), self.class_of(schema, later)) {
+            self.learn_class(schema, earlier, layout);
+        }
+        if self.nonnull.get(later).is_some() {
+            self.nonnull.set(earlier, ());
+        }
+        self.same.set(later, earlier);
+        self.version += 1;
     }
 
     /// Learns that a value is a constant.
@@ -137,6 +156,7 @@ impl Facts {
     /// Forgets everything: a label that is not the entry was reached.
     pub fn forget(&mut self) {
         self.constant.clear();
+        self.same.clear();
         self.statics.clear();
         self.delayed.clear();
         self.lifted.clear();

@@ -581,8 +581,9 @@ impl<'s> Driver<'s> {
         let Some(source_result) = inst.result else { return Ok(()) };
         let result = result.ok_or(OptError::Malformed("an instruction lost its result"))?;
         let before = self.st.map[source_result.index()].replace(result);
-        if before == Some(result) && self.st.is_preamble(result) {
-            self.st.steady.insert(result);
+        let known = self.st.resolve(result);
+        if before.map(|before| self.st.resolve(before)) == Some(known) && self.st.is_preamble(known) {
+            self.st.steady.insert(known);
         }
         if result.index() >= made_before {
             self.keep_name(source_result, result);

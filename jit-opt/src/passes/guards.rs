@@ -3,8 +3,9 @@
 //! Problem: most of a trace is guards, and most of those test again what an earlier one has tested: the same class, the
 //! same bound, the same tag. Design: when a guard is committed, the pass writes down as facts what it proves; a later
 //! guard that the facts answer is dropped, or replaced by `guard_always_fails`. A compare whose outcome a guard has
-//! established is a constant from then on, in its own form and in its opposite's. Guards on classes are looked at
-//! before record operations are expanded ([`ClassGuards`]), all others behind.
+//! established is a constant from then on, in its own form and in its opposite's; of two pointers that are found to be
+//! equal the earlier one stands for both. Guards on classes are looked at before record operations are expanded
+//! ([`ClassGuards`]), all others behind.
 //!
 //! Invariants: a fact is learned from a *committed* guard only, so a guard never justifies itself; facts die at a label
 //! that is not the entry; a value that a guard pins becomes its constant in all that follows, floats by bits. Example:
@@ -123,6 +124,9 @@ impl Guards {
         if let Some(compare) = st.def(value).filter(|def| is_compare(def.op)).cloned() {
             self.learn_compare(&compare, truth);
             pin(st, value, truth as u64);
+            if matches!((compare.op, truth), (Op::RefEq | Op::AddrEq, true) | (Op::RefNe, false)) {
+                learn_same(st, compare.args[0], compare.args[1]);
+            }
         } else if truth {
             st.facts.nonzero.set(value, ());
         } else {
@@ -142,6 +146,16 @@ fn learn_value(st: &mut State<'_>, value: Value, constant: Value) {
     let is_constant = |value| st.out.constant_of(value).is_some();
     if is_constant(constant) && !is_constant(value) && st.fire("value_known") {
         st.facts.learn_constant(value, constant);
+    }
+}
+
+/// Notes that two pointers are equal, for which the earlier one stands from then on: so what was loaded through it need
+/// not be loaded through the other.
+fn learn_same(st: &mut State<'_>, a: Value, b: Value) {
+    let (a, b) = (st.resolve(a), st.resolve(b));
+    let is_plain = |value| st.out.constant_of(value).is_none() && !st.facts.statics.has(value);
+    if a != b && is_plain(a) && is_plain(b) && st.fire("pointer_known") {
+        st.facts.learn_same(st.schema, a, b);
     }
 }
 
@@ -174,6 +188,7 @@ impl Pass for Guards {
     fn rules(&self) -> Vec<&'static str> {
         vec![
             "value_known",
+            "pointer_known",
             "compare_known",
             "checked_before",
             "nonzero_known",

@@ -328,6 +328,120 @@ fn a_guard_that_cannot_hold_stays_in_its_place() {
     );
 }
 
+#[test]
+fn of_two_equal_pointers_the_earlier_stands_for_both() {
+    // Not yet in the guard's own snapshot.
+    let optimized = check_opt(
+        "L0(p0, p1):\nguard_class(p1, BoxedInteger)\ni2 = get(p1, BoxedInteger.intval)\n\
+         @0 = frame(base 0, words 1 2)[0: ref p0, 1: ref p1]\ni3 = ref_eq(p1, p0)\nguard_true(i3) @0\n\
+         guard_class(p0, BoxedInteger)\ni4 = get(p0, BoxedInteger.intval)\nset(p1, BoxedInteger.intval, 5)\n\
+         i5 = get(p0, BoxedInteger.intval)\n@1 = frame(base 0, words 1 3)[0: ref p0, 1: ref p1]\n\
+         finish(i2, i4, i5) @1\n",
+        expect![[r#"
+            L0(p0, p1):
+            i9 = load(p1, header.class)
+            guard_value(i9, 17)
+            i2 = load(p1, BoxedInteger.intval)
+            @0 = frame(words 1 2)[0: ref p0, 1: ref p1]
+            i3 = ref_eq(p1, p0)
+            guard_true(i3) @0
+            store(p0, BoxedInteger.intval, 5)
+            @1 = frame(words 1 3)[0: ref p0, 1: ref p0]
+            finish(i2, i2, 5) @1
+        "#]],
+    );
+    assert_eq!(optimized.report.fired("pointer_known"), 1);
+    // Three of them, by whatever compare.
+    check_opt(
+        "L0(p0, p1, p2):\ni3 = ref_ne(p1, p2)\nguard_false(i3)\ni4 = ref_eq(p0, p1)\nguard_true(i4)\n\
+         i5 = ref_eq(p2, p0)\nguard_true(i5)\ni6 = get(p0, BoxedInteger.intval)\n\
+         i7 = get(p2, BoxedInteger.intval)\nfinish(i6, i7)\n",
+        expect![[r#"
+            L0(p0, p1, p2):
+            i3 = ref_ne(p1, p2)
+            guard_false(i3)
+            i4 = ref_eq(p0, p1)
+            guard_true(i4)
+            i6 = load(p0, BoxedInteger.intval)
+            finish(i6, i6)
+        "#]],
+    );
+    check_opt(
+        "L0(a0, a1):\ni2 = addr_eq(a0, a1)\nguard_true(i2)\na3 = addr_add(a0, 8)\na4 = addr_add(a1, 8)\n\
+         finish(a3, a4)\n",
+        expect![[r#"
+            L0(a0, a1):
+            i2 = addr_eq(a0, a1)
+            guard_true(i2)
+            a3 = addr_add(a0, 8)
+            finish(a3, a3)
+        "#]],
+    );
+    // What ends up as a constant is that constant under both names.
+    check_opt(
+        "L0(p0, p1):\ni2 = ref_eq(p0, p1)\nguard_true(i2)\nguard_null(p1)\ni3 = ref_is_null(p0)\nfinish(i3)\n",
+        expect![[r#"
+            L0(p0, p1):
+            i2 = ref_eq(p0, p1)
+            guard_true(i2)
+            guard_null(p0)
+            finish(1)
+        "#]],
+    );
+}
+
+#[test]
+fn pointers_that_may_differ_keep_their_names() {
+    // The guard says that they differ; the compare was not guarded; it was, but only the preamble's pointers.
+    for (compare, guard) in [("ref_eq", "guard_false(i2)"), ("ref_ne", "guard_true(i2)"), ("ref_eq", "")] {
+        let guard = if guard.is_empty() { String::new() } else { format!("{guard}\n") };
+        let input = format!(
+            "L0(p0, p1):\ni2 = {compare}(p0, p1)\n{guard}i3 = load(p0, BoxedInteger.intval)\n\
+             i4 = load(p1, BoxedInteger.intval)\nfinish(i2, i3, i4)\n"
+        );
+        let optimized = optimized_text(&Config::new(), &input, &standard_schema());
+        assert_eq!(optimized.report.fired("pointer_known"), 0, "{input}");
+        assert_eq!(optimized.trace.insts.len(), input.lines().count(), "{input}");
+    }
+    check_opt(
+        "L0(p0, p1):\ni2 = ref_eq(p0, p1)\nguard_true(i2)\njump(L1, p0, p1)\nL1(p3, p4):\n\
+         i5 = load(p3, BoxedInteger.intval)\ni6 = load(p4, BoxedInteger.intval)\nfinish(i5, i6)\n",
+        expect![[r#"
+            L0(p0, p1):
+            i2 = ref_eq(p0, p1)
+            guard_true(i2)
+            jump(L1, p0, p0)
+            L1(p3, p4):
+            i5 = load(p3, BoxedInteger.intval)
+            i6 = load(p4, BoxedInteger.intval)
+            finish(i5, i6)
+        "#]],
+    );
+}
+
+/// Two fields are found to hold one object: the loop neither compares them again nor loads from it.
+#[test]
+fn a_loop_uses_what_its_guard_says_of_pointers() {
+    check(
+        "-virtuals",
+        "L0(p0, p1, i2):\np3 = load(p0, Pair.first)\np4 = load(p1, Pair.second)\ni5 = ref_eq(p3, p4)\n\
+         guard_true(i5)\ni6 = load(p4, BoxedInteger.intval)\ni7 = int_add(i2, i6)\njump(L0, p0, p1, i7)\n",
+        expect![[r#"
+            L0(p0, p1, i2):
+            p3 = load(p0, Pair.first)
+            p4 = load(p1, Pair.second)
+            i5 = ref_eq(p3, p4)
+            guard_true(i5)
+            i6 = load(p3, BoxedInteger.intval)
+            i7 = int_add(i2, i6)
+            jump(L1, p0, p1, i7, i6)
+            L1(p0, p1, i7, i6):
+            i12 = int_add(i7, i6)
+            jump(L1, p0, p1, i12, i6)
+        "#]],
+    );
+}
+
 const PEELED: &str = "L0(i0):\nguard_value(i0, 3)\njump(L1, i0)\nL1(i1):\ni2 = int_sub(i1, 1)\n\
                       guard_true(i2)\njump(L1, i2)\n";
 
