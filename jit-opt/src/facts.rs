@@ -84,8 +84,10 @@ struct KnownClass {
 pub(crate) struct Facts {
     /// Values that are known to be a constant: the constant's value.
     pub constant: ValueTable<Value>,
-    /// Pointers that are known to be another, which was there before: that one.
+    /// Values that are known to be another, which was there before: that one.
     same: ValueTable<Value>,
+    /// Changes when a value becomes known to be another.
+    pub merged: u32,
     /// Integers that are known to be different from 0 (without being known).
     pub nonzero: ValueTable<()>,
     /// References and addresses that are known not to be null.
@@ -113,7 +115,7 @@ impl Facts {
         self.constant.get(value).unwrap_or(value)
     }
 
-    /// Learns that two pointers, neither known to be anything else, are equal: all that is known of the later one is
+    /// Learns that two values, neither known to be anything else, are equal: all that is known of the later one is
     /// known of the earlier one, which stands for both from then on.
     pub fn learn_same(&mut self, schema: &Schema, a: Value, b: Value) {
         let (earlier, later) = (a.min(b), a.max(b));
@@ -123,7 +125,11 @@ impl Facts {
         if self.nonnull.get(later).is_some() {
             self.nonnull.set(earlier, ());
         }
+        if self.nonzero.get(later).is_some() {
+            self.nonzero.set(earlier, ());
+        }
         self.same.set(later, earlier);
+        self.merged += 1;
         self.version += 1;
     }
 

@@ -7,8 +7,9 @@
 //! work is linear in the trace. What two addresses have to do with each other is decided in `heap/place.rs`; here the
 //! pass adds what it knows of objects: one just made that nobody was told of is no other one, older values never point
 //! to newer objects, and objects of different known classes differ. Stores that are overwritten before anybody can
-//! look are found by a backward walk, `heap/dead.rs`; calls that only read are loads, too, and have a list of their own,
-//! `heap/calls.rs`. What a loop may know only if two arrays are not one is what guards before the loop are for, `heap/apart.rs`.
+//! look are found by a backward walk, `heap/dead.rs`. Where a guard makes two places one, what both held is one value,
+//! which may make further places one. Calls that only read are loads, too, and have a list of their own, `heap/calls.rs`.
+//! What a loop may know only if two arrays are not one is what guards before the loop are for, `heap/apart.rs`.
 //!
 //! Rules of the list:
 //! 1. **One view.** A value is forwarded to a load of the same bytes and the same type only. All views of a payload
@@ -82,6 +83,8 @@ pub(crate) struct Heap {
     calls: Calls,
     apart: Apart,
     may_hoist: bool,
+    /// [`Facts::merged`] when the list was last looked through for one place under two names.
+    merged: u32,
 }
 
 impl Heap {
@@ -99,6 +102,7 @@ impl Heap {
             calls: Calls::default(),
             apart: Apart::default(),
             may_hoist: config.is_on("apart") && !config.no_hoisting,
+            merged: 0,
         };
         (heap.load_forward || heap.store_forward || heap.dead_store).then_some(heap)
     }
@@ -186,6 +190,27 @@ impl Heap {
         match self.calls.find(cx.st, inst) {
             Some(result) if cx.st.fire("call_seen") => Outcome::Equal(result),
             _ => Outcome::Keep,
+        }
+    }
+
+    /// Two pointers have turned out to be equal: what was loaded through the one is what was loaded through the other,
+    /// and so on from there.
+    fn merge(&mut self, st: &mut State<'_>) {
+        while self.load_forward && self.merged != st.facts.merged {
+            self.merged = st.facts.merged;
+            let mut held = HashMap::default();
+            let mut pairs = Vec::new();
+            let is_certain = |entry: &&Entry| (!entry.stored || entry.at.width == 8) && entry.relies == 0;
+            for entry in self.known.values().flatten().filter(is_certain) {
+                let at = refreshed(st, entry.at);
+                let view = (at.width, at.ty, at.signed);
+                let value = st.resolve(entry.value);
+                let before = held.insert((at.place.root, at.place.index, at.place.disp, view), value);
+                pairs.extend(before.filter(|&before| before != value).map(|before| (before, value)));
+            }
+            for (a, b) in pairs {
+                learn_equal(st, a, b);
+            }
         }
     }
 
@@ -294,7 +319,15 @@ impl Pass for Heap {
     }
 
     fn rules(&self) -> Vec<&'static str> {
-        vec!["load_seen", "load_of_store", "load_of_narrow_store", "store_same", "call_seen", "told_apart"]
+        vec![
+            "load_seen",
+            "load_of_store",
+            "load_of_narrow_store",
+            "loads_equal",
+            "store_same",
+            "call_seen",
+            "told_apart",
+        ]
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
@@ -312,6 +345,7 @@ impl Pass for Heap {
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
+        self.merge(st);
         let st = &*st;
         self.places.note(&st.out, st.schema, inst);
         let now = inst.result.map_or(st.out.values.len() as u32, |result| result.0);
@@ -361,6 +395,21 @@ impl Pass for Heap {
 
     fn loop_writes(&mut self, schema: &Schema, writes: &ClassSet) {
         self.forget(schema, writes);
+    }
+}
+
+/// Notes that two values are equal, if they are not known to be.
+fn learn_equal(st: &mut State<'_>, a: Value, b: Value) {
+    let (a, b) = (st.resolve(a), st.resolve(b));
+    let is_constant = |value| st.out.constant_of(value).is_some();
+    let constants = (is_constant(a), is_constant(b));
+    if a == b || constants == (true, true) || !st.fire("loads_equal") {
+        return;
+    }
+    match constants {
+        (false, false) => st.facts.learn_same(st.schema, a, b),
+        (true, _) => st.facts.learn_constant(b, a),
+        (_, true) => st.facts.learn_constant(a, b),
     }
 }
 

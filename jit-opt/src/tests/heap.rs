@@ -21,8 +21,15 @@ use super::random::Random;
 use crate::Config;
 
 /// The rules that the tests here show.
-pub const RULES: [&str; 6] =
-    ["load_seen", "load_of_store", "load_of_narrow_store", "store_same", "store_overwritten", "call_seen"];
+pub const RULES: [&str; 7] = [
+    "load_seen",
+    "load_of_store",
+    "load_of_narrow_store",
+    "loads_equal",
+    "store_same",
+    "store_overwritten",
+    "call_seen",
+];
 
 const MEMORY: &str = "-all,+load_forward,+store_forward,+dead_store";
 
@@ -80,6 +87,19 @@ fn a_store_of_what_is_there_goes() {
     );
 }
 
+/// What both pointers of a guard led to is one, from the first step to the last.
+#[test]
+fn two_names_of_one_place_make_one_value() {
+    let input = "L0(p0, p1):\np2 = load(p0, Pair.first)\np3 = load(p1, Pair.first)\n\
+                 i4 = load(p2, BoxedInteger.intval)\ni5 = load(p3, BoxedInteger.intval)\n\
+                 i6 = ref_eq(p0, p1)\nguard_true(i6)\np7 = load(p3, Pair.second)\np8 = load(p2, Pair.second)\n\
+                 finish(i4, i5, p2, p3, p7, p8)\n";
+    let config = "-all,+guards,+load_forward,+store_forward,+dead_store";
+    let (out, rules) = lines(config, input);
+    assert_eq!(out.last().unwrap(), "finish(i4, i4, p2, p2, p7, p7)", "{}", out.join("\n"));
+    assert_eq!(rules, ["load_seen", "loads_equal"]);
+}
+
 /// Random memory operations over objects that may be the same, in the text form.
 struct Program {
     text: String,
@@ -133,6 +153,11 @@ impl Program {
         let value = pick(random, &self.ints);
         let cell = random.pick(&["raw.int", "raw.u8", "raw.i8", "raw.u16", "raw.i16", "raw.u32", "raw.i32"]);
         let pair = random.pick(&["p4", "p5"]);
+        if random.below(30) == 0 {
+            // From here on they are one: where they are not, the run ends here.
+            let is_same = self.def("i", "ref_eq(p4, p5)");
+            self.text += &format!("guard_true({is_same})\n");
+        }
         match random.below(14) {
             0..=1 => self.int(&format!("load({object}, BoxedInteger.intval)")),
             2..=3 => self.text += &format!("store({object}, BoxedInteger.intval, {value})\n"),
@@ -227,7 +252,9 @@ fn check_random(config: &str, seeds: std::ops::Range<u64>) -> Result<BTreeMap<&'
 fn random_memory_is_kept() {
     for config in [MEMORY, ""] {
         let fired = check_random(config, 0..10_000).unwrap_or_else(|what| panic!("{config}: {what}"));
-        let silent: Vec<_> = RULES.iter().filter(|rule| !fired.contains_key(**rule)).collect();
+        // Equal pointers are the business of guards.
+        let fires = |rule: &str| fired.contains_key(rule) || (config == MEMORY && rule == "loads_equal");
+        let silent: Vec<_> = RULES.iter().filter(|rule| !fires(rule)).collect();
         assert!(silent.is_empty(), "{config}: no trace fires {silent:?}");
     }
     for config in ["-all,+load_forward", "-all,+store_forward", "-all,+dead_store"] {
