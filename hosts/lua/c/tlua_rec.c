@@ -211,7 +211,7 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   rec->head = rec->next = pc;
   find_last_of_loop(rec);
   rec->is_started = rec->is_side = 0;
-  rec->steps = rec->edges = 0;
+  rec->steps = rec->edges = rec->metatable_count = 0;
   tlua_record_start(L);
 }
 
@@ -232,7 +232,7 @@ static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info)
   rec->next = L->ci->u.l.savedpc;
   rec->is_started = 0;
   rec->is_side = 1;
-  rec->steps = rec->edges = 0;
+  rec->steps = rec->edges = rec->metatable_count = 0;
   tlua_rec_adopt_frames(rec, info);
   rec->p = rec->frames[rec->depth].p;
   if (rec->reason != NULL) {

@@ -132,6 +132,15 @@ typedef struct TluaCalls TluaCalls;
 ** that its caller wants, its call status, how many variable arguments lie below it. */
 enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WORD_EXTRA, TLUA_WORDS };
 
+/* A metatable that the recording has met: which it was, and what it is in the trace. */
+typedef struct TluaMetatable {
+  const Table *now;
+  tl_value value;
+} TluaMetatable;
+
+/* Most metatables that a recording keeps in mind. */
+#define TLUA_METATABLES 8
+
 /* Most frames of a recording. */
 #define TLUA_FRAMES 16
 
@@ -180,6 +189,8 @@ typedef struct TluaRecorder {
   int is_only_loop;           /* whether that is the only jump back to the head */
   const Instruction *next;    /* where the lowered instruction goes on */
   int is_started;             /* whether an instruction was lowered */
+  TluaMetatable metatables[TLUA_METATABLES];
+  int metatable_count;
   int chain;                  /* tables that this instruction was led to by '__index' and '__newindex' */
   const char *reason;         /* why to give up; NULL: go on */
   char reason_text[64];       /* holds a reason that is not constant */
@@ -317,6 +328,8 @@ int tlua_rec_metamethods (TluaRecorder *rec, Instruction i);
 int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *method);
 /* The metamethod of a binary operation, called for the instruction at hand. */
 void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS event, TluaCaller caller, int target);
+/* Guards that a reference to a metatable is null, or not, as it is now: 'now'. */
+void tlua_rec_guard_metatable (TluaRecorder *rec, tl_value reference, const Table *now);
 /* Whether the table has that metamethod now; 'event' is one of those with a mark for absence. */
 int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event);
 /* 't[key]' and 't[key] = value' where the trace knows that there is no such key, and there is a metamethod. */

@@ -178,7 +178,7 @@ static void get_metatable (TluaRecorder *rec, LibraryCall *call) {
   if (o.tt == ctb(LUA_VTABLE)) {
     now = hvalue(o.now)->metatable;
     reference = tl_get(vm, rec->schema.metatable, o.value);
-    tl_guard(vm, now == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
+    tlua_rec_guard_metatable(rec, reference, now);
   }
   else {
     now = G(rec->thread)->mt[novariant(o.tt)];

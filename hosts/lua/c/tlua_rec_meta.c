@@ -50,6 +50,28 @@ int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event) {
   return fasttm(rec->thread, hvalue(t.now)->metatable, event) != NULL;
 }
 
+/*
+** Objects of one class have one metatable. If the recording has met it before, the guard says that it is the same one: then the
+** trace knows all about it already, and asks nothing of it again.
+*/
+void tlua_rec_guard_metatable (TluaRecorder *rec, tl_value reference, const Table *now) {
+  tl_vm *vm = rec->vm;
+  if (now == NULL) {
+    tl_guard(vm, TL_GUARD_NULL, reference, 0, TL_EXIT_GUARD);
+    return;
+  }
+  for (int n = 0; n < rec->metatable_count; n++) {
+    if (rec->metatables[n].now == now) {
+      tl_value is_same = tl_op2(vm, TL_REF_EQ, reference, rec->metatables[n].value);
+      tl_guard(vm, TL_GUARD_TRUE, is_same, 0, TL_EXIT_GUARD);
+      return;
+    }
+  }
+  tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
+  if (rec->metatable_count < TLUA_METATABLES)
+    rec->metatables[rec->metatable_count++] = (TluaMetatable){ .now = now, .value = reference };
+}
+
 /* The value's metatable under a guard that it is there, or is not; 'now' is what it is. */
 static tl_value metatable_of (TluaRecorder *rec, Operand o, Table **now) {
   tl_vm *vm = rec->vm;
@@ -63,7 +85,7 @@ static tl_value metatable_of (TluaRecorder *rec, Operand o, Table **now) {
     *now = G(rec->thread)->mt[type];
     reference = tl_load(vm, rec->schema.metatables[type], tl_load(vm, rec->schema.global, tl_context(vm)));
   }
-  tl_guard(vm, *now != NULL ? TL_GUARD_NONNULL : TL_GUARD_NULL, reference, 0, TL_EXIT_GUARD);
+  tlua_rec_guard_metatable(rec, reference, *now);
   return reference;
 }
 

@@ -37,7 +37,7 @@ int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
   Table *metatable = hvalue(t.now)->metatable;
   tl_value reference = tl_get(vm, rec->schema.metatable, t.value);
   if (metatable == NULL) {
-    tl_guard(vm, TL_GUARD_NULL, reference, 0, TL_EXIT_GUARD);
+    tlua_rec_guard_metatable(rec, reference, metatable);
     return 1;
   }
   /* fasttm leaves a mark in the flags when there is no such metamethod; stores of new keys take it away */
@@ -46,7 +46,7 @@ int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
                         : event == TM_LEN ? "metamethod __len" : "metamethod __eq");
     return 0;
   }
-  tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
+  tlua_rec_guard_metatable(rec, reference, metatable);
   tl_value mark = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.flags, reference), tl_const_int(vm, (int64_t)1 << event));
   tl_guard(vm, TL_GUARD_TRUE, mark, 0, TL_EXIT_GUARD);
   return 1;
@@ -168,7 +168,7 @@ static int follow_index (TluaRecorder *rec, Operand *t, const TValue *next) {
   Table *metatable = hvalue(t->now)->metatable;
   TString *name = G(rec->thread)->tmname[TM_INDEX];
   tl_value reference = tl_get(vm, rec->schema.metatable, t->value);
-  tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
+  tlua_rec_guard_metatable(rec, reference, metatable);
   const TValue *slot = luaH_getshortstr(metatable, name);
   t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference, tl_const_ref(vm, name),
                         metatable->lsizenode, tlua_rec_node_index(metatable, slot));
