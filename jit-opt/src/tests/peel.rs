@@ -28,6 +28,26 @@ fn chains_do_not_reach_over_the_loops_label() {
     );
 }
 
+/// `(i2 + 1) - 1` is `i2` only for the iteration before, whose `i2` the loop would have to be passed beside `i3`: it is
+/// another one each time round, and nothing that the loop computes.
+#[test]
+fn chains_do_not_reach_what_another_iteration_has_computed() {
+    figure(
+        "",
+        "L0(i0):\ni1 = int_sub(i0, 1)\ncall(print, i1)\ni2 = int_mul(i0, 3)\ni3 = int_add(i2, 1)\njump(L0, i3)\n",
+        "L0(i0):\ni1 = int_add(i0, -1)\ncall(print, i1)\ni2 = int_mul(i0, 3)\ni3 = int_add(i2, 1)\njump(L1, i3)\n\
+         L1(i4):\ni5 = int_add(i4, -1)\ncall(print, i5)\ni6 = int_mul(i4, 3)\ni7 = int_add(i6, 1)\njump(L1, i7)\n",
+    );
+    // Here `i3` is the same in all iterations, but the loop has not come to it yet when it asks.
+    figure(
+        "",
+        "L0(i0, i8):\ni1 = int_sub(i0, 1)\ncall(print, i1)\ni2 = int_mul(i8, 3)\ni3 = int_add(i2, 1)\n\
+         jump(L0, i3, i8)\n",
+        "L0(i0, i8):\ni1 = int_add(i0, -1)\ncall(print, i1)\ni2 = int_mul(i8, 3)\ni3 = int_add(i2, 1)\n\
+         jump(L1, i3, i8)\nL1(i4, i9):\ni5 = int_add(i4, -1)\ncall(print, i5)\njump(L1, i4, i9)\n",
+    );
+}
+
 /// The loop computes `i2 + 1` anyway, so that `(i2 + 1) - 1` may be `i2`; and then the compare is the preamble's.
 #[test]
 fn chains_reach_what_the_loop_uses_anyway() {
