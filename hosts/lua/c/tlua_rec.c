@@ -212,6 +212,7 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   find_last_of_loop(rec);
   rec->is_started = rec->is_side = 0;
   rec->steps = rec->edges = rec->metatable_count = 0;
+  rec->join = NULL;
   tlua_record_start(L);
 }
 
@@ -233,6 +234,7 @@ static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info)
   rec->is_started = 0;
   rec->is_side = 1;
   rec->steps = rec->edges = rec->metatable_count = 0;
+  rec->join = NULL;
   tlua_rec_adopt_frames(rec, info);
   rec->p = rec->frames[rec->depth].p;
   if (rec->reason != NULL) {
@@ -361,6 +363,8 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     stop_recording(L, rec, is_known ? "unexpected instruction" : "frame left");
     return;
   }
+  if (tlua_rec_is_lowered(rec, pc))
+    return;
   rec->pc = pc;
   rec->p = rec->frames[rec->depth].p;
   rec->k = rec->p->k;

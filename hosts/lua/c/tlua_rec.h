@@ -6,7 +6,8 @@
 **
 ** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
 ** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
-** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_call.c calls and frames, tlua_rec_iter.c the
+** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_choice.c tests that only choose a number;
+** tlua_rec_call.c calls and frames, tlua_rec_iter.c the
 ** steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_closure.c new closures, tlua_rec_lib.c and its two parts the
 ** functions of Lua's libraries, tlua_rec_cfunc.c and its list calls of C functions as they are; tlua_rec_key.c keys that
 ** are known only when they are used, tlua_rec_string.c what makes strings; tlua_describe.c tells the library how Lua lays
@@ -188,6 +189,7 @@ typedef struct TluaRecorder {
   const Instruction *last;    /* its last one, the jump back that is farthest down */
   int is_only_loop;           /* whether that is the only jump back to the head */
   const Instruction *next;    /* where the lowered instruction goes on */
+  const Instruction *join;    /* until here the instructions are lowered already; NULL: none is */
   int is_started;             /* whether an instruction was lowered */
   TluaMetatable metatables[TLUA_METATABLES];
   int metatable_count;
@@ -253,7 +255,17 @@ tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_
 /* The condition for equality without metamethods; 0 if the tags alone decide. */
 tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b);
 
+/* --- tlua_rec_choice.c --- */
+
+/* The test at rec->pc may be over a few instructions that only compute numbers: lowers all of it; returns 0 if it is not. */
+int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition);
+/* Whether the interpreter is at an instruction that is lowered already; says what comes next then. */
+int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc);
+
 /* --- tlua_rec_arith.c --- */
+
+/* A sum, difference or product of numbers. */
+tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
 
 /* Each returns 0 if the opcode is not its business. */
 int tlua_rec_arithmetic (TluaRecorder *rec, Instruction i);
@@ -294,6 +306,8 @@ void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key
 void tlua_rec_set_element (TluaRecorder *rec, Operand t, Operand key, Operand value);
 /* Where the hash part holds a key. */
 uint32_t tlua_rec_node_index (Table *h, const TValue *slot);
+/* The upvalue of the running closure. */
+Operand tlua_rec_upvalue (TluaRecorder *rec, int n);
 /* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
 int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
 /* 't[index]' where the array part has room for the index; its tag is 0 if the recording is given up. */

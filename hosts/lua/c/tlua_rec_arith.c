@@ -104,6 +104,12 @@ static tl_value float_operation (TluaRecorder *rec, TMS operation, Operand left,
   }
 }
 
+tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
+  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT)
+    return int_operation(rec, operation, a, b);
+  return float_operation(rec, operation, a, b, 0);
+}
+
 /*
 ** x << y with Lua's meaning: a negative count shifts right, and a count of 64 or more in either direction gives 0. The trace is
 ** for the kind of count there is now.

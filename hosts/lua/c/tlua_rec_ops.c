@@ -121,6 +121,8 @@ void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition) {
   const Instruction *skip = rec->pc + 2;
   const Instruction *jump = rec->pc + 2 + GETARG_sJ(rec->pc[1]);
   int jumps = outcome == GETARG_k(i);
+  if (condition != 0 && tlua_rec_choice(rec, outcome, condition))
+    return;
   if (condition != 0) {
     tl_exit_kind kind = leaves_loop(rec, jumps ? skip : jump) ? TL_EXIT_LOOP_END : TL_EXIT_GUARD;
     tl_guard(rec->vm, outcome ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, kind);

@@ -433,7 +433,7 @@ static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
   return NOT_HERE;
 }
 
-static Operand read_upvalue (TluaRecorder *rec, int n) {
+Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
   tl_vm *vm = rec->vm;
   UpVal *u = upvalue_now(rec, n);
   Operand o = { .now = u->v.p, .tt = rawtt(u->v.p), .tag = rec->schema.tag_of[rawtt(u->v.p)], .value = 0 };
@@ -526,7 +526,7 @@ int tlua_rec_memory (TluaRecorder *rec, Instruction i) {
     case OP_SELF: get_method(rec, i); return 1;
     case OP_SETUPVAL: set_upvalue(rec, i); return 1;
     case OP_GETUPVAL:
-      o = read_upvalue(rec, GETARG_B(i));
+      o = tlua_rec_upvalue(rec, GETARG_B(i));
       if (rec->reason == NULL)
         tlua_rec_write(rec, GETARG_A(i), o.tt, o.value);
       return 1;
@@ -538,10 +538,10 @@ int tlua_rec_memory (TluaRecorder *rec, Instruction i) {
       set_key(rec, o, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
       return 1;
     case OP_GETTABUP:
-      get_key(rec, GETARG_A(i), read_upvalue(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
+      get_key(rec, GETARG_A(i), tlua_rec_upvalue(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
       return 1;
     case OP_SETTABUP:
-      o = read_upvalue(rec, GETARG_A(i));
+      o = tlua_rec_upvalue(rec, GETARG_A(i));
       set_key(rec, o, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
       return 1;
     default: return 0;
