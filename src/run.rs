@@ -17,10 +17,11 @@ pub struct RunArgs {
     /// Whether hot loops are compiled.
     #[arg(long, value_enum, default_value = "on")]
     jit: Switch,
-    /// Back edges of a loop before it is recorded.
+    /// Back edges of a loop before it is recorded. If not set: 200, and later if compiling has taken its share of the time; so what is
+    /// compiled may differ from run to run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threshold: Option<u32>,
-    /// Exits by one guard, or by a loop's end, before a side trace is recorded there; 10, or the threshold if that is lower.
+    /// Exits by one guard, or by a loop's end, before a side trace is recorded there; 30, or the threshold if that is lower.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     side_threshold: Option<u32>,
     /// Optimizer passes to switch, as `-fold,-guards`.
@@ -115,7 +116,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let jit = JitConfig {
         // With the JIT off the library is only needed to count for the statistics.
         mode: if args.jit == Switch::On || args.stats.is_some() { Mode::Jit } else { Mode::Off },
-        threshold: args.threshold.unwrap_or(tracelift_runtime::DEFAULT_THRESHOLD),
+        threshold: args.threshold.unwrap_or(0),
         library,
         ..JitConfig::default()
     };

@@ -177,7 +177,7 @@ fn stats(args: &[&str]) -> (String, serde_json::Value) {
 fn statistics_add_up() {
     let program = file("counted.lua", LOOP);
     let program = text(&program);
-    let (printed, json) = stats(&["run", "--stats=json", program]);
+    let (printed, json) = stats(&["run", "--threshold=56", "--stats=json", program]);
     assert_eq!(printed, "500500\n");
     assert_eq!(json["jit"], "on");
     assert_eq!(json["compile"]["traces"], 1);
@@ -208,13 +208,13 @@ fn statistics_add_up() {
 #[test]
 fn refused_memory_means_the_interpreter_and_says_why() {
     let program = file("refused.lua", LOOP);
-    let (printed, json) = stats(&["run", "--stats=json", "--no-exec", text(&program)]);
+    let (printed, json) = stats(&["run", "--threshold=56", "--stats=json", "--no-exec", text(&program)]);
     assert_eq!(printed, "500500\n");
     assert!(json["jit"].as_str().is_some_and(|jit| jit.contains("no executable memory")), "{json}");
     let many: String =
         (0..40).map(|n| format!("local s{n} = 0\nfor i = 1, 200 do s{n} = s{n} + i end\n")).collect();
     let program = file("full.lua", &format!("{many}print(s0, s39)\n"));
-    let (printed, json) = stats(&["run", "--stats=json", "--code-limit=4", text(&program)]);
+    let (printed, json) = stats(&["run", "--threshold=56", "--stats=json", "--code-limit=4", text(&program)]);
     assert_eq!(printed, "20100\t20100\n");
     assert!(json["aborts"]["code memory full"].as_u64().is_some_and(|count| count > 0), "{json}");
 }
@@ -223,7 +223,13 @@ fn refused_memory_means_the_interpreter_and_says_why() {
 fn the_log_holds_each_stage() {
     let program = file("logged.lua", LOOP);
     let log = file("log.txt", "");
-    let output = tracelift(&["run", "--log=all", &format!("--log-file={}", text(&log)), text(&program)]);
+    let output = tracelift(&[
+        "run",
+        "--threshold=56",
+        "--log=all",
+        &format!("--log-file={}", text(&log)),
+        text(&program),
+    ]);
     assert!(output.status.success() && output.stderr.is_empty());
     let log = std::fs::read_to_string(&log).expect("the log was written");
     for needle in ["recorded", "optimized", "resume data", "clif", "machine code", "all exits:", "loop_end"] {

@@ -1,7 +1,7 @@
 //! Lua programs, run by stock Lua and by the JIT in every way there is: the output must be the same to the byte.
 //!
 //! Problem: what a compiled loop gets wrong shows only where it is left, and most guards of a program never fail by
-//! themselves. Design: each program of `tests/lua` runs with the JIT off, at the default threshold, at threshold 1,
+//! themselves. Design: each program of `tests/lua` runs with the JIT off, with the default settings, at threshold 1 and 56,
 //! at thresholds taken at random, with each optimizer pass off, with each collector of [`COLLECTORS`] (one of which
 //! collects everything at each allocation), with recordings that start at random back edges, a third of which is
 //! thrown away (`--start-seed=N`), and once for each guard execution with that guard forced to fail
@@ -33,6 +33,9 @@ mod reduce;
 
 use tracelift_lua::STOCK_LUA;
 use tracelift_opt::PASSES;
+
+/// Loops are recorded when they have run for a while, and yet far earlier than by default.
+const LATER: [&str; 2] = ["--threshold=56", "--side-threshold=10"];
 
 /// No program runs longer than this in any way, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -342,6 +345,7 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     case.check(&["--jit=off"])?;
     case.check(&[])?;
+    case.check(&LATER)?;
     case.check(&["--threshold=2"])?;
     for _ in 0..4 {
         case.check(&[&format!("--threshold={}", 3 + random.below(40))])?;
@@ -373,7 +377,7 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
 fn check_briefly(case: &mut Case) -> Result<(), Failure> {
     let name = case.program.file_name().expect("a program is a file").as_encoded_bytes();
     let seed = name.iter().fold(0u64, |seed, &byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-    for args in [&["--jit=off"][..], &[], &["--threshold=2"], &["--threshold=1", "--verify"]] {
+    for args in [&["--jit=off"][..], &[], &LATER, &["--threshold=2"], &["--threshold=1", "--verify"]] {
         case.check(args)?;
     }
     check_sparsely(case, seed)

@@ -30,7 +30,7 @@ fn root() -> PathBuf {
 
 /// What is compiled of a paper's program on the boxed host.
 fn compiled(source: &str, count_iterations: bool) -> CompileStats {
-    let config = Config { threshold: 3, count_iterations, ..Config::default() };
+    let config = Config { threshold: 3, count_iterations, ..Config::exact() };
     let options = Options { config, ..Options::default() };
     let mut machine = Machine::new(source, options).expect("the program compiles");
     machine.run("f", &[Number::Integer(1_000)], 1_000).expect("the program runs");
@@ -50,7 +50,7 @@ fn boxed(name: &str, source: &str) -> Row {
 /// A Lua program, as the command runs it.
 fn lua(path: &Path) -> Row {
     let output = Command::new(env!("CARGO_BIN_EXE_tracelift"))
-        .args(["run", "--stats=json"])
+        .args(["run", "--threshold=56", "--side-threshold=10", "--stats=json"])
         .arg(path)
         .current_dir(root())
         .output()

@@ -81,12 +81,14 @@ typedef enum tl_type { TL_INT = 0, TL_FLOAT = 1, TL_REF = 2, TL_ADDR = 3, TL_VOI
 /* Configuration; zero it, set `abi`, then what differs. 0 means the default. */
 typedef struct tl_config {
   uint32_t abi;             /* TL_ABI_VERSION */
-  uint32_t threshold;       /* back edges of a loop before it is recorded; default 56 */
+  uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 200, and recordings are put off as long as compiling
+                            ** has taken more than a tenth of the thread's processor time (half of it, once that is more than 40 ms).
+                            ** One that is set is exact: the same is compiled in each run */
   uint32_t max_ops;         /* operations in a recorded trace; default 8000 */
   uint32_t max_snapshots;   /* snapshots in a recorded trace; default 2000 */
   uint32_t max_frames;      /* host frames in a snapshot; default 20 */
   uint32_t flags;           /* TL_FLAG_... */
-  uint32_t side_threshold;  /* exits by one guard, or by a loop's end, before a side trace is recorded there; default 10, or
+  uint32_t side_threshold;  /* exits by one guard, or by a loop's end, before a side trace is recorded there; default 30, or
                             ** `threshold` if that is lower */
   uint32_t max_sides;       /* side traces that hang on one loop; default 200 */
   uint64_t code_bytes;      /* limit of machine code; default 64 MiB */

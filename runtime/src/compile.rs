@@ -40,7 +40,7 @@ pub enum CloseOutcome {
 impl Vm {
     /// The recorded loop is back at its head; see `tl_record_close`.
     pub fn close_recording(&mut self) -> CloseOutcome {
-        let Some(recorder) = self.recorder.take() else {
+        let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         let (key, start, needs) = (recorder.key, recorder.start, recorder.needs());
@@ -76,7 +76,7 @@ impl Vm {
 
     /// The recorded side trace has come to the head of the loop `link`; see `tl_record_link`.
     pub fn link_recording(&mut self, link: Key) -> CloseOutcome {
-        let Some(recorder) = self.recorder.take() else {
+        let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         let Start::Side { trace: parent, exit } = recorder.start else {
@@ -89,7 +89,7 @@ impl Vm {
 
     /// The recording ends before something that cannot be recorded, where the interpreter goes on; see `tl_record_end`.
     pub fn end_recording(&mut self, reason: AbortReason) -> CloseOutcome {
-        let Some(recorder) = self.recorder.take() else {
+        let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         let (key, needs) = (recorder.key, recorder.needs());
@@ -163,9 +163,16 @@ impl Vm {
         Ok(number)
     }
 
+    /// The recording ends, in whatever way: what it took is accounted for.
+    fn take_recorder(&mut self) -> Option<Recorder> {
+        let recorder = self.recorder.take()?;
+        self.budget.recorded(recorder.trace().op_count());
+        Some(recorder)
+    }
+
     /// Gives the recording up; see `tl_record_abort`. A failure that the recorder found itself goes first.
     pub fn abort_recording(&mut self, reason: AbortReason) {
-        if let Some(recorder) = self.recorder.take() {
+        if let Some(recorder) = self.take_recorder() {
             let (reason, sentence) = recorder.failure().cloned().unwrap_or((reason, String::new()));
             match recorder.start {
                 Start::Loop { .. } => self.give_up(recorder.key, reason, &sentence),
@@ -175,6 +182,18 @@ impl Vm {
     }
 
     fn compile(
+        &mut self,
+        recorded: Trace,
+        needs: (u32, u32),
+        tree: Tree,
+    ) -> Result<u32, (AbortReason, String)> {
+        self.budget.begin();
+        let result = self.compile_recorded(recorded, needs, tree);
+        self.budget.end(result.is_ok());
+        result
+    }
+
+    fn compile_recorded(
         &mut self,
         recorded: Trace,
         needs: (u32, u32),

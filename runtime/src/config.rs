@@ -1,6 +1,6 @@
 //! What can be set when a JIT is made; it is read once and never again.
 //!
-//! Example: `Config { threshold: 1, verify: true, ..Config::default() }` records every loop at its first back edge
+//! Example: `Config { threshold: 1, verify: true, ..Config::exact() }` records every loop at its first back edge
 //! and checks every trace.
 
 use std::path::PathBuf;
@@ -16,6 +16,9 @@ pub struct Config {
     pub threshold: u32,
     /// Exits by one guard, or by a loop's end, before a side trace is recorded there, at least 1.
     pub side_threshold: u32,
+    /// How many hundredths of the processor time that the program has run compiling may take, five times as many once it runs long:
+    /// what is hot before is put off. `None`: the thresholds alone decide, and the same is compiled in each run.
+    pub compile_share: Option<u32>,
     /// Side traces that hang on one loop's trace, directly or not.
     pub max_sides: usize,
     /// Operations in a recorded trace.
@@ -51,14 +54,28 @@ pub struct Config {
 }
 
 /// Back edges of a loop before it is recorded, unless configured.
-pub const DEFAULT_THRESHOLD: u32 = 56;
+pub const DEFAULT_THRESHOLD: u32 = 200;
+/// Exits before a side trace is recorded, unless configured.
+pub const DEFAULT_SIDE_THRESHOLD: u32 = 30;
+/// See [`Config::compile_share`].
+const DEFAULT_COMPILE_SHARE: u32 = 10;
+
+impl Config {
+    /// Settings with which the thresholds alone decide what is recorded, and when.
+    ///
+    /// Example: `Config { threshold: 1, ..Config::exact() }` records every loop at its first back edge.
+    pub fn exact() -> Config {
+        Config { compile_share: None, ..Config::default() }
+    }
+}
 
 impl Default for Config {
     fn default() -> Config {
         Config {
             enabled: true,
             threshold: DEFAULT_THRESHOLD,
-            side_threshold: 10,
+            side_threshold: DEFAULT_SIDE_THRESHOLD,
+            compile_share: Some(DEFAULT_COMPILE_SHARE),
             max_sides: 200,
             max_ops: 8000,
             max_snapshots: 2000,

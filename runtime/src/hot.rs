@@ -9,6 +9,7 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::Schema;
 
 use crate::abort::AbortReason;
+use crate::budget::back_edges_until;
 use crate::location::Key;
 use crate::recorder::{Limits, Recorder, Start};
 use crate::starts::Starts;
@@ -200,6 +201,11 @@ impl Vm {
         }
         location.heat += ticks;
         if location.heat < location.needed(threshold, now) {
+            return Action::Nothing;
+        }
+        if let Some(missing) = self.budget.wait() {
+            self.totals.postponed += 1;
+            location.postpone(back_edges_until(missing, threshold));
             return Action::Nothing;
         }
         if let Backend::Refused(..) = self.ready_backend() {

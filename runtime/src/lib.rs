@@ -5,6 +5,7 @@
 //! hosts do the same through `include/tracelift.h`, which [`capi`] implements.
 
 pub mod abort;
+mod budget;
 pub mod capi;
 pub mod compile;
 pub mod config;

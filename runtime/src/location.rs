@@ -30,7 +30,7 @@ pub struct Location {
     /// Extra heat that the next attempt needs, as of the event number `penalized_at`.
     penalty: u64,
     penalized_at: u64,
-    /// The heat that the next attempt needs, whatever the threshold and the penalty: see [`crate::starts`].
+    /// The heat that the next attempt needs, whatever the threshold and the penalty: see [`crate::starts`] and [`crate::budget`].
     pub(crate) drawn: Option<u64>,
     /// Index of the host's counter that it uses, known since it was hot for the first time.
     pub counter: Option<usize>,
@@ -57,6 +57,12 @@ impl Location {
         let halvings = ((now - self.penalized_at) / PENALTY_HALF_LIFE).min(63);
         // Not a multiple of the iterations of a short loop each time: an attempt that starts with the last one fails.
         u64::from(threshold) + (self.penalty >> halvings) + u64::from(self.aborts % 8)
+    }
+
+    /// There is no time for an attempt now: the next one comes after so many back edges.
+    pub fn postpone(&mut self, back_edges: u64) {
+        self.drawn = Some(back_edges);
+        self.heat = 0;
     }
 
     /// An attempt was given up: the next one needs more heat.

@@ -29,6 +29,7 @@ use tracelift_cranelift::TreeId;
 use tracelift_opt::resume::ResumeSource;
 
 use crate::abort::AbortReason;
+use crate::budget::exits_until;
 use crate::hot::{tags_match, Action};
 use crate::location::Key;
 use crate::recorder::{Inherited, Recorder, Start};
@@ -76,7 +77,7 @@ pub(crate) struct Tree {
 impl Tree {
     /// Exits where no side trace could be recorded so far.
     pub fn failed(&self) -> u32 {
-        self.sides.values().filter(|side| matches!(side, Side::Failed { .. })).count() as u32
+        self.sides.values().filter(|side| matches!(side, Side::Failed { doublings: 1.., .. })).count() as u32
     }
 }
 
@@ -156,8 +157,24 @@ impl Vm {
         if is_full || matches!(self.backend, Backend::Refused(..)) {
             return Action::Nothing;
         }
+        if let Some(missing) = self.budget.wait() {
+            self.put_off_side(number, exit, missing);
+            return Action::Nothing;
+        }
         self.last_exit = Some((number, exit, kind));
         Action::Record
+    }
+
+    /// There is no time for a side trace now.
+    fn put_off_side(&mut self, number: u32, exit: u32, missing: u64) {
+        self.totals.postponed += 1;
+        let wait = exits_until(missing, self.config.side_threshold);
+        let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
+        let at = trace.exit_counts[exit as usize] + wait;
+        match trace.tree.sides.entry(exit).or_insert(Side::Failed { doublings: 0, at }) {
+            Side::Failed { at: next, .. } => *next = at,
+            Side::Compiled(_) => {}
+        }
     }
 
     /// Runs the first of these traces whose entry the slots match.

@@ -25,6 +25,8 @@ pub struct Stats {
     pub guards_executed: Option<u64>,
     /// Recordings started.
     pub recordings: u64,
+    /// Times that something was hot, but compiling had taken its share of the time.
+    pub postponed_recordings: u64,
     /// Recordings taken again because slot types changed.
     pub retaken: u64,
     /// Loops whose code was given up, because a guard before the loop failed too often, to be compiled without such guards.
@@ -322,6 +324,13 @@ impl Stats {
         match self.guards_executed {
             Some(guards) => writeln!(out, "guards executed: {guards}")?,
             None => writeln!(out, "guards executed: not counted")?,
+        }
+        if self.postponed_recordings > 0 {
+            writeln!(
+                out,
+                "recordings put off {} times: compiling had taken its share",
+                self.postponed_recordings
+            )?;
         }
         let aborts: Vec<_> = self.aborts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
         if aborts.is_empty() {

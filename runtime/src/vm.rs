@@ -18,6 +18,7 @@ use tracelift_cranelift::{
 use tracelift_opt::ResumeTable;
 
 use crate::abort::AbortReason;
+use crate::budget::Budget;
 use crate::config::Config;
 use crate::hot::Counters;
 use crate::location::{Key, Location};
@@ -135,6 +136,7 @@ pub struct Vm {
     /// The exit that was restored last: trace, number, kind.
     pub(crate) last_exit: Option<(u32, u32, tracelift_core::ExitKind)>,
     pub(crate) reserves: Reserves,
+    pub(crate) budget: Budget,
 }
 
 /// Counters that are not kept anywhere else.
@@ -149,6 +151,7 @@ pub(crate) struct Totals {
     pub refused: u64,
     pub unsecured: u64,
     pub declined: u64,
+    pub postponed: u64,
     pub entries: u64,
     pub exits: ExitCounts,
     pub compile: CompileStats,
@@ -193,6 +196,9 @@ impl Vm {
             hot_exit: None,
             last_exit: None,
             reserves: Reserves::default(),
+            budget: Budget::new(
+                config.compile_share.filter(|_| config.enabled && config.start_seed.is_none()),
+            ),
             config,
         })
     }
@@ -260,6 +266,7 @@ impl Vm {
             refused_entries: self.totals.refused,
             unsecured_entries: self.totals.unsecured,
             declined_entries: self.totals.declined,
+            postponed_recordings: self.totals.postponed,
             never_virtual: self
                 .never_virtual()
                 .map(|layout| self.schema.layout(layout).name.clone())
@@ -339,7 +346,7 @@ mod tests {
     /// A program without a hot loop pays neither for the code generator nor for its memory.
     #[test]
     fn the_backend_waits_for_a_hot_loop() {
-        let mut vm = Vm::new(Config { threshold: 2, ..Config::default() }).unwrap();
+        let mut vm = Vm::new(Config { threshold: 2, ..Config::exact() }).unwrap();
         let mut counters = [0; 4];
         let base = [0u8; 64];
         // SAFETY: the counters outlive the VM's use of them; no trace names a slot.

@@ -33,7 +33,7 @@ fn aborted(outcome: CloseOutcome) -> (AbortReason, String) {
 
 /// A host whose loop 1 is the sum, compiled.
 fn summing(config: Config) -> Host {
-    let mut host = Host::new(Config { threshold: 1, ..config });
+    let mut host = Host::new(Config { threshold: 1, compile_share: None, ..config });
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
     assert!(matches!(host.back_edge(1), Action::Record));
     compiled(host.record(1, sum));
@@ -96,18 +96,32 @@ fn what_the_host_declines_is_no_entry() {
 #[test]
 fn the_threshold_is_the_number_of_back_edges_before_recording() {
     for threshold in [1, 2, 56] {
-        let mut host = Host::new(Config { threshold, ..Config::default() });
+        let mut host = Host::new(Config { threshold, ..Config::exact() });
         let edges = (1..).find(|_| matches!(host.back_edge(1), Action::Record));
         assert_eq!(edges, Some(threshold));
     }
-    let mut off = Host::new(Config { enabled: false, threshold: 1, ..Config::default() });
+    let mut off = Host::new(Config { enabled: false, threshold: 1, ..Config::exact() });
     assert!((0..1000).all(|_| matches!(off.back_edge(1), Action::Nothing)));
     assert_eq!((off.vm.stats().jit.as_str(), off.vm.stats().interpreted_back_edges), ("off", 1000));
 }
 
+/// With the default settings the clock decides when a hot loop is recorded, and every back edge is counted all the same.
+#[test]
+fn a_recording_waits_until_there_is_time_for_it() {
+    let mut host = Host::new(Config::default());
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(5)]);
+    let edges = (1..).find(|_| matches!(host.back_edge(1), Action::Record)).expect("time goes by");
+    let stats = host.vm.stats();
+    assert!(edges > 200 && stats.postponed_recordings > 0, "{edges}: {}", stats.text());
+    assert_eq!((stats.interpreted_back_edges, stats.recordings), (edges, 0));
+    assert!(stats.text().contains("recordings put off"), "{}", stats.text());
+    compiled(host.record(1, sum));
+    assert!(matches!(host.back_edge(1), Action::Run { .. }));
+}
+
 #[test]
 fn loops_that_share_a_counter_are_both_compiled() {
-    let mut host = Host::new(Config { threshold: 10, ..Config::default() });
+    let mut host = Host::new(Config { threshold: 10, ..Config::exact() });
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(5)]);
     let mut records = 0;
     for round in 0..200 {
@@ -155,7 +169,7 @@ fn other_tags_refuse_the_entry_and_get_an_entry_of_their_own() {
 
 #[test]
 fn a_location_has_so_many_entries_and_no_more() {
-    let mut host = Host::new(Config { threshold: 1, max_entries: 1, ..Config::default() });
+    let mut host = Host::new(Config { threshold: 1, max_entries: 1, ..Config::exact() });
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
     compiled(host.record(1, sum));
     host.frame[0] = float(1.0);
@@ -165,7 +179,7 @@ fn a_location_has_so_many_entries_and_no_more() {
 
 #[test]
 fn changing_tags_are_recorded_again_and_then_compiled() {
-    let mut host = Host::new(Config { threshold: 1, ..Config::default() });
+    let mut host = Host::new(Config { threshold: 1, ..Config::exact() });
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
     let widen = |tape: &mut Tape<'_>| {
         tape.while_less(0, 0b111, 1, 2);
@@ -192,7 +206,7 @@ fn changing_tags_are_recorded_again_and_then_compiled() {
 
 #[test]
 fn tags_that_never_settle_are_given_up_after_three_retries() {
-    let mut host = Host::new(Config { threshold: 1, ..Config::default() });
+    let mut host = Host::new(Config { threshold: 1, ..Config::exact() });
     let flip = |tape: &mut Tape<'_>| {
         tape.at(0, 1);
         let s = tape.int(0);
@@ -211,7 +225,7 @@ fn tags_that_never_settle_are_given_up_after_three_retries() {
 
 #[test]
 fn aborts_back_off_and_try_again() {
-    let mut host = Host::new(Config { threshold: 4, ..Config::default() });
+    let mut host = Host::new(Config { threshold: 4, ..Config::exact() });
     let mut gaps = Vec::new();
     for _ in 0..5 {
         gaps.push((1..).find(|_| matches!(host.back_edge(1), Action::Record)).unwrap());
@@ -225,7 +239,7 @@ fn aborts_back_off_and_try_again() {
 
 #[test]
 fn what_cannot_be_compiled_is_counted_and_can_be_tried_later() {
-    let mut host = Host::new(Config { threshold: 1, fail_code_allocation: Some(1), ..Config::default() });
+    let mut host = Host::new(Config { threshold: 1, fail_code_allocation: Some(1), ..Config::exact() });
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
     assert!(matches!(host.back_edge(1), Action::Record));
     assert_eq!(aborted(host.record(1, sum)).0, AbortReason::CodeMemoryFull);
@@ -238,7 +252,7 @@ fn what_cannot_be_compiled_is_counted_and_can_be_tried_later() {
 
 #[test]
 fn refused_executable_memory_is_said_once_and_nothing_is_recorded() {
-    let config = Config { threshold: 1, refuse_executable_memory: true, ..Config::default() };
+    let config = Config { threshold: 1, refuse_executable_memory: true, ..Config::exact() };
     let mut host = Host::new(config);
     assert!((0..100).all(|_| matches!(host.back_edge(1), Action::Nothing)));
     let stats = host.vm.stats();
@@ -248,7 +262,7 @@ fn refused_executable_memory_is_said_once_and_nothing_is_recorded() {
 
 #[test]
 fn code_memory_runs_out_and_forgetting_gives_it_back() {
-    let mut host = Host::new(Config { threshold: 1, code_bytes: 16 << 10, ..Config::default() });
+    let mut host = Host::new(Config { threshold: 1, code_bytes: 16 << 10, ..Config::exact() });
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
     let mut keys = (1..).step_by(2);
     let full = loop {
@@ -266,7 +280,7 @@ fn code_memory_runs_out_and_forgetting_gives_it_back() {
 
 #[test]
 fn forgetting_frees_the_code_of_a_range_of_keys() {
-    let mut host = Host::new(Config { threshold: 1, ..Config::default() });
+    let mut host = Host::new(Config { threshold: 1, ..Config::exact() });
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
     for key in [10, 20, 30] {
         let _ = host.back_edge(key);
@@ -294,7 +308,7 @@ fn forgetting_frees_the_code_of_a_range_of_keys() {
 
 #[test]
 fn effects_happen_as_often_as_iterations() {
-    let mut host = Host::new(Config { threshold: 1, ..Config::default() });
+    let mut host = Host::new(Config { threshold: 1, ..Config::exact() });
     host.frame[..2].copy_from_slice(&[int(0), int(10)]);
     let _ = host.back_edge(1);
     compiled(host.record(1, |tape| {
@@ -355,7 +369,7 @@ fn statistics_add_up_and_are_null_when_not_kept() {
 /// What 400 back edges of two loops lead to, one letter each: recorded and compiled `c`, given up by the host `a`, thrown away
 /// by the seed `d`; running code `r`; nothing `.`. Recordings of the first loop always fail.
 fn what_happens(seed: u64, keys: [usize; 2]) -> String {
-    let mut host = Host::new(Config { threshold: 4, start_seed: Some(seed), ..Config::default() });
+    let mut host = Host::new(Config { threshold: 4, start_seed: Some(seed), ..Config::exact() });
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
     let mut letters = String::new();
     for n in 0..400 {

@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn traces(source: &str) -> Result<String, Box<dyn Error>> {
     let file = std::env::temp_dir().join(format!("tracelift-papers-{}.log", std::process::id()));
     let log = vec![Stage::Record, Stage::Opt];
-    let config = Config { threshold: 2, log, log_file: Some(file.clone()), ..Config::default() };
+    let config = Config { threshold: 2, log, log_file: Some(file.clone()), ..Config::exact() };
     let options = Options { config, polls: false, stop_when_recorded: true, ..Options::default() };
     Machine::new(source, options)?.run("f", &[Number::Integer(10)], 0)?;
     let text = std::fs::read_to_string(&file)?;

@@ -33,7 +33,7 @@ fn bare(trace: &Trace) -> Trace {
 
 /// A machine that has just recorded the loop of a paper's program, as it is printed.
 fn recorded(source: &str) -> Machine {
-    let config = Config { threshold: 3, ..Config::default() };
+    let config = Config { threshold: 3, ..Config::exact() };
     let options =
         Options { config, polls: false, keep_recorded: true, stop_when_recorded: true, ..Options::default() };
     let mut machine = Machine::new(source, options).unwrap();
@@ -105,7 +105,7 @@ fn b2_the_loop_of_seed_002_with_all_passes() {
 
 /// All passes are on by default.
 fn all_passes(threshold: u32) -> Config {
-    Config { threshold, verify: true, count_guards: true, count_iterations: true, ..Config::default() }
+    Config { threshold, verify: true, count_guards: true, count_iterations: true, ..Config::exact() }
 }
 
 fn machine(source: &str, config: Config) -> Machine {

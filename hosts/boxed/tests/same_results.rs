@@ -139,7 +139,7 @@ fn expected(source: &str, calls: &[Vec<Number>], fuel: i64) -> Vec<Outcome> {
 }
 
 fn tested(threshold: u32) -> Config {
-    Config { threshold, verify: true, count_guards: true, count_iterations: true, ..Config::default() }
+    Config { threshold, verify: true, count_guards: true, count_iterations: true, ..Config::exact() }
 }
 
 fn run(source: &str, calls: &[Vec<Number>], fuel: i64, options: Options) -> (Vec<Outcome>, Machine) {

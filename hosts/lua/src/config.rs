@@ -36,7 +36,8 @@ pub enum Mode {
 pub struct JitConfig {
     /// What the hooks are used for.
     pub mode: Mode,
-    /// Back edges until a loop is hot.
+    /// Back edges until a loop is hot. With [`Mode::Jit`], 0 leaves it to the library, which then also limits the time that
+    /// compiling takes.
     pub threshold: u32,
     /// Test modes: mean distance of random events, in instructions.
     pub period: u32,

@@ -98,6 +98,8 @@ unsafe fn read_config(c: &TlConfig) -> Result<Config, String> {
     Ok(Config {
         enabled: c.flags & FLAG_OFF == 0,
         threshold: if c.threshold == 0 { DEFAULT_THRESHOLD } else { c.threshold },
+        // A threshold that is set is exact: the same is recorded in each run.
+        compile_share: default.compile_share.filter(|_| c.threshold == 0),
         side_threshold: match (c.side_threshold, c.threshold) {
             (0, 0) => default.side_threshold,
             (0, threshold) => threshold.min(default.side_threshold),
