@@ -205,6 +205,32 @@ fn statistics_add_up() {
     assert_eq!((&json["jit"], &json["interpreted_back_edges"]), (&"off".into(), &999.into()));
 }
 
+/// Whichever of the two loops is hot first, and wherever in the inner one that is.
+#[test]
+fn a_loop_of_few_iterations_belongs_to_the_loop_around_it() {
+    let few = "local sum = 0\nfor i = 1, 3000 do for j = 1, 3 do sum = sum + i * j end end\nprint(sum)\n";
+    let program = file("few.lua", few);
+    for threshold in 10..=15 {
+        let threshold = format!("--threshold={threshold}");
+        let (printed, json) = stats(&["run", &threshold, "--stats=json", text(&program)]);
+        assert_eq!(printed, "27009000\n");
+        assert_eq!(
+            (&json["compile"]["traces"], &json["entries"]),
+            (&1.into(), &1.into()),
+            "{threshold}: {json}"
+        );
+    }
+    // The inner loops are too long to be recorded one after the other: they get code of their own in the end.
+    let program = file(
+        "more.lua",
+        &few.replace("= 1, 3 do", "= 1, 4 do for k = 1, 4 do").replace("end end", "end end end"),
+    );
+    let (printed, json) = stats(&["run", "--threshold=2", "--stats=json", text(&program)]);
+    assert_eq!(printed, "180060000\n");
+    assert!(json["aborts"]["loop of few iterations"].as_u64().is_some_and(|count| count >= 8), "{json}");
+    assert!(json["compile"]["traces"].as_u64().is_some_and(|count| count > 0), "{json}");
+}
+
 #[test]
 fn refused_memory_means_the_interpreter_and_says_why() {
     let program = file("refused.lua", LOOP);

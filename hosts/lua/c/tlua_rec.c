@@ -185,6 +185,40 @@ static void find_last_of_loop (TluaRecorder *rec) {
   rec->is_only_loop = edges == 1;
 }
 
+/* Whether a loop of the same function goes around this one. */
+static int is_enclosed (const Proto *p, const Instruction *head, const Instruction *last) {
+  for (const Instruction *pc = last + 1; pc < p->code + p->sizecode; pc++) {
+    const Instruction *target = back_target(pc);
+    if (target != NULL && target < head)
+      return 1;
+  }
+  return 0;
+}
+
+/*
+** Whether the loop at 'rec->head' is one that the loop around it had better record as it runs: it counts up from 1 and ends
+** soon. Which of the two is hot first is a matter of chance, and code for the inner one is left as soon as it is entered. Where
+** the loop around it cannot be recorded, it has its turn after some attempts.
+*/
+static int is_better_unrolled (TluaRecorder *rec, CallInfo *ci) {
+  enum { MOST_REFUSALS = 8 };
+  if (GET_OPCODE(*rec->last) != OP_FORLOOP || !is_enclosed(rec->p, rec->head, rec->last))
+    return 0;
+  StkId ra = ci->func.p + 1 + GETARG_A(*rec->last);
+  const TValue *index = s2v(ra), *left = s2v(ra + 1), *step = s2v(ra + 2);
+  if (!ttisinteger(index) || !ttisinteger(left) || !ttisinteger(step) || ivalue(step) != 1)
+    return 0;
+  lua_Unsigned made = l_castS2U(ivalue(index)) - 1;
+  if (made > MOST_EDGES || l_castS2U(ivalue(left)) > MOST_EDGES - made)
+    return 0;
+  unsigned place = (unsigned)((size_t)rec->head / sizeof(Instruction)) % TLUA_REC_SHORT_LOOPS;
+  if (rec->short_loops[place].head != rec->head) {
+    rec->short_loops[place].head = rec->head;
+    rec->short_loops[place].refusals = 0;
+  }
+  return rec->short_loops[place].refusals++ < MOST_REFUSALS;
+}
+
 /* Tells the library about Lua before the first recording: a program without a hot loop does not pay for it. */
 static int describe_once (lua_State *L, TluaRecorder *rec) {
   if (!rec->is_described)
@@ -213,6 +247,11 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   rec->is_started = rec->is_side = 0;
   rec->steps = rec->edges = rec->metatable_count = 0;
   rec->join = NULL;
+  if (is_better_unrolled(rec, ci)) {
+    tl_record_abort(rec->vm, "loop of few iterations");
+    forget_recording(rec);
+    return;
+  }
   tlua_record_start(L);
 }
 

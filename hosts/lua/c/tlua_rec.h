@@ -165,6 +165,8 @@ typedef struct TluaFrame {
   const Instruction *back;    /* where the caller goes on */
 } TluaFrame;
 
+#define TLUA_REC_SHORT_LOOPS 32
+
 typedef struct TluaRecorder {
   tl_vm *vm;
   TluaSchema schema;
@@ -173,6 +175,8 @@ typedef struct TluaRecorder {
   TluaSpare *spares;          /* memory held for exits */
   TluaCalls *calls;
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
+  /* How often a loop of few iterations was left to the loop around it; those whose places coincide displace one another. */
+  struct { const Instruction *head; int refusals; } short_loops[TLUA_REC_SHORT_LOOPS];
   /* the recording */
   lua_State *thread;          /* NULL: none */
   CallInfo *ci;               /* the frame of the instruction at hand */
@@ -218,6 +222,12 @@ typedef struct Operand {
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread);
 /* The type under which a payload with this tag byte is kept. */
 tl_type tlua_payload (int tt);
+
+/*
+** Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. Not so in
+** called functions: with recursion each number of iterations would get traces of its own, and those of the next call in each of them.
+*/
+#define MOST_EDGES 8
 
 /* --- tlua_rec.c --- */
 

@@ -68,12 +68,6 @@ static void load_nils (TluaRecorder *rec, int first, int count) {
 
 /* --- jumps --- */
 
-/*
-** Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. Not so in
-** called functions: with recursion each number of iterations would get traces of its own, and those of the next call in each of them.
-*/
-#define MOST_EDGES 8
-
 int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
   return !rec->is_side && rec->depth == 0 && head == rec->head;
 }
