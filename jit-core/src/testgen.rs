@@ -24,6 +24,7 @@
 //! ```
 
 mod calls;
+mod counted;
 mod delayed;
 mod folds;
 mod graphs;
@@ -147,6 +148,8 @@ struct Generator {
     successors: Vec<(Value, Value)>,
     /// Label arguments that go round as themselves, because something invariant was made of them.
     invariant: Vec<Value>,
+    /// Set if the loop counts down, or up to a limit.
+    counted: Option<counted::Counted>,
 }
 
 impl Generator {
@@ -174,6 +177,7 @@ impl Generator {
             about_objects: false,
             successors: Vec::new(),
             invariant: Vec::new(),
+            counted: None,
         }
     }
 

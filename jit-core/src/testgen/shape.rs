@@ -20,12 +20,17 @@ impl Generator {
     pub(super) fn case(mut self) -> Case {
         let seed = self.trace.name.trim_start_matches("random").parse().unwrap_or_default();
         self.about_objects = self.rng.chance(45);
-        let inputs = self.inputs();
-        self.push_frame();
-        let args = self.trace.inputs().to_vec();
-        self.begin(&args);
         let is_loop = self.rng.chance(if self.about_objects { 85 } else { 70 });
         let has_preamble = is_loop && self.rng.chance(15);
+        let more = match is_loop && !has_preamble && self.rng.chance(35) {
+            true => self.plan_counted(),
+            false => Vec::new(),
+        };
+        let inputs = self.inputs(&more);
+        self.push_frame();
+        let args = self.trace.inputs().to_vec();
+        self.name_counted(&args);
+        self.begin(&args);
         self.counter = is_loop.then_some(args[0]);
         if has_preamble {
             let length = self.rng.range(2, 12);
@@ -33,6 +38,8 @@ impl Generator {
             self.second_label(&args);
         }
         let length = match self.rng.below(10) {
+            // Each operation more may leave the loop before it comes to its end.
+            0..=7 if self.counted.is_some() => self.rng.range(1, 5),
             0..=6 if self.about_objects => self.rng.range(2, 6),
             _ if self.about_objects => self.rng.range(5, 12),
             0..=3 => self.rng.range(3, 10),
@@ -41,6 +48,7 @@ impl Generator {
         };
         if is_loop {
             let _ = self.head_checks();
+            let _ = self.counted_head();
             if self.about_objects && self.rng.chance(60) {
                 self.classes_first();
             }
@@ -59,8 +67,8 @@ impl Generator {
         Case { seed, trace: self.trace, spec: self.spec, inputs }
     }
 
-    /// The entry label: a counter and a few values of all types.
-    fn inputs(&mut self) -> Vec<SpecValue> {
+    /// The entry label: a counter, a few values of all types, and these integers.
+    fn inputs(&mut self, more: &[SpecValue]) -> Vec<SpecValue> {
         let mut types = vec![Type::Int];
         let refs = if self.about_objects { self.rng.range(1, 4) } else { 0 };
         types.extend((0..refs).map(|_| Type::Ref));
@@ -75,10 +83,13 @@ impl Generator {
                 Type::Ref,
             ]));
         }
+        let random = types.len();
+        types.extend(more.iter().map(|_| Type::Int));
         let args: Vec<Value> = types.iter().map(|&ty| self.trace.new_value(ty)).collect();
         self.trace.add_label("L0", &args);
         let mut inputs: Vec<SpecValue> =
-            types.iter().map(|&ty| spec::random_value(&mut self.rng, ty)).collect();
+            types[..random].iter().map(|&ty| spec::random_value(&mut self.rng, ty)).collect();
+        inputs.extend(more);
         inputs[0] = SpecValue::Bits(0);
         let objects = spec::objects_of(&self.spec, self.layout(favourite));
         for input in &mut inputs[1..=refs as usize] {
@@ -160,6 +171,9 @@ impl Generator {
 
     /// One operation, or a small group around it.
     fn one(&mut self) -> Made {
+        if self.counted.is_some() && self.rng.chance(40) {
+            return self.counted_access();
+        }
         if self.about_objects && self.rng.chance(60) {
             return match self.rng.below(10) {
                 0..=2 => self.graph(),
@@ -252,27 +266,42 @@ impl Generator {
     fn close_loop(&mut self, label: u32) {
         let counter = self.counter.expect("a loop has a counter");
         let one = self.trace.const_int(1);
-        let limit = self.rng.range(2, 6) as i64;
-        let limit = self.trace.const_int(limit);
+        let limit = if self.counted.is_some() { self.rng.range(3, 12) } else { self.rng.range(2, 6) };
+        let limit = self.trace.const_int(limit as i64);
         let next = self.closing(Inst::new(Op::IntAdd, &[counter, one]));
-        let goes_on = self.closing(Inst::new(Op::IntLt, &[next, limit]));
-        let snap = self.snapshot();
-        let guard = Inst::new(Op::GuardTrue, &[goes_on]).exit_kind(ExitKind::LoopEnd).at(Some(snap));
-        self.trace.push(guard, None);
+        if !self.counts_down() || self.rng.chance(20) {
+            let goes_on = self.closing(Inst::new(Op::IntLt, &[next, limit]));
+            self.leave_unless(goes_on);
+        }
+        if let Some(goes_on) = self.goes_down() {
+            self.leave_unless(goes_on);
+        }
         let label = LabelId(label);
         let mut args = vec![next];
         let names = self.trace.labels[label.index()].args.clone();
-        for &arg in &names[1..] {
+        let counted = self.counted_next();
+        for &arg in &names[1..names.len() - counted.len()] {
             args.push(self.carried(arg));
         }
+        args.extend(&counted);
         if self.rng.chance(40) {
             self.twist(&names, &mut args);
+        }
+        if !counted.is_empty() && (self.counts_down() || self.rng.chance(85)) {
+            args.splice(names.len() - counted.len().., counted);
         }
         self.trace.push(Inst::new(Op::Jump, &args).with(Payload::Label(label)), None);
     }
 
+    /// The guard at the loop's end.
+    fn leave_unless(&mut self, goes_on: Value) {
+        let snap = self.snapshot();
+        let guard = Inst::new(Op::GuardTrue, &[goes_on]).exit_kind(ExitKind::LoopEnd).at(Some(snap));
+        self.trace.push(guard, None);
+    }
+
     /// A pure instruction of the loop's end.
-    fn closing(&mut self, inst: Inst) -> Value {
+    pub(super) fn closing(&mut self, inst: Inst) -> Value {
         let value = self.trace.push(inst, Some(Type::Int)).expect("has a type");
         self.sync();
         self.add_var(value);

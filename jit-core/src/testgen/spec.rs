@@ -80,10 +80,12 @@ pub(super) fn random(rng: &mut Rng, schema: &Schema) -> WorldSpec {
             object.fields.push((field, value));
         }
         if let Some(part) = &schema.layout(id).items {
-            let count = rng.below(5);
+            // Long ones and such of one type are for loops that go through them.
+            let count = if rng.one_in(3) { rng.below(12) } else { rng.below(5) };
+            let same = rng.chance(40).then(|| random_element(rng, schema));
             for _ in 0..count {
                 object.items.push(match part.element.tag {
-                    Some(_) => random_element(rng, schema),
+                    Some(_) => same.filter(|_| rng.chance(95)).unwrap_or_else(|| random_element(rng, schema)),
                     None => (None, random_value(rng, part.element.untagged)),
                 });
             }
