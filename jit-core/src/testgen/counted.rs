@@ -323,9 +323,9 @@ impl Generator {
                 _ => m,
             };
         }
-        for place in 2..5 {
+        for argument in next.iter_mut().take(5).skip(2) {
             if self.rng.one_in(12) {
-                next[place] = self.operand(Type::Int);
+                *argument = self.operand(Type::Int);
             }
         }
         next

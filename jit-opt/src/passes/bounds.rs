@@ -42,7 +42,7 @@ use crate::pass::{Cx, Outcome, Pass, State};
 use crate::{Config, OptError};
 
 /// Constants of sums stay below this, so that sums of some of them do not wrap around.
-const FAR: i64 = 1 << 31;
+const FAR: u64 = 1 << 31;
 
 /// `value = root + plus`.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +145,7 @@ impl Bounds {
 
     fn sum(&self, trace: &Trace, value: Value) -> Option<Sum> {
         let linear = self.sums.of(trace, value).ok()?;
-        let is_near = linear.plus.unsigned_abs() < FAR as u64;
+        let is_near = linear.plus.unsigned_abs() < FAR;
         is_near.then_some(Sum { value, root: linear.terms, plus: linear.plus })
     }
 
@@ -215,7 +215,7 @@ impl Bounds {
             (None, Some(_), Some(induction)) => (induction, Some(root.value)),
             _ => return None,
         };
-        let step = induction.step.checked_mul(root.scale).filter(|step| step.unsigned_abs() < FAR as u64)?;
+        let step = induction.step.checked_mul(root.scale).filter(|step| step.unsigned_abs() < FAR)?;
         let left = induction.left.filter(|left| match left {
             Left::Counter(_) => step.unsigned_abs().is_power_of_two(),
             Left::Limit { .. } => root.scale == 1,
@@ -423,7 +423,9 @@ fn inductions(st: &State<'_>) -> HashMap<Value, Induction> {
     let mut changed: Vec<(Value, i64)> = Vec::new();
     for (&input, &passed) in first.args.iter().zip(&last.args) {
         match steps.get(&passed) {
-            Some(&(of, step)) if of == input && step != 0 && step.abs() < FAR => changed.push((input, step)),
+            Some(&(of, step)) if of == input && step != 0 && step.unsigned_abs() < FAR => {
+                changed.push((input, step))
+            }
             _ => {}
         }
     }

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::ir::Args;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
+use tracelift_core::{Const, ExitKind, Inst, Op, Payload, Type, Value};
 
 use super::fold::{guard_fails, inverse, is_compare, mirrored};
 use crate::collect::is_check;
@@ -243,7 +243,8 @@ impl Pass for Guards {
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
-        if self.checks_may_go && is_check(inst) {
+        // Guards that go again if nothing needs them must not be what something else rests on.
+        if self.checks_may_go && is_check(inst) || inst.exit == ExitKind::Hoisted {
             return;
         }
         match inst.op {

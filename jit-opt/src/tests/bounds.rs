@@ -18,13 +18,38 @@ fn halves(config: &str, input: &str) -> (String, String) {
     (before.to_string(), body.to_string())
 }
 
+/// How many guards stand before the loop for others in it, and how many compares of bounds the loop has.
+fn counts(input: &str) -> (usize, usize) {
+    let (before, body) = halves("", input);
+    let compares = ["uint_lt(", "uint_ge(", "int_lt(", "int_le(", "int_gt(", "int_ge("];
+    let in_loop = |line: &&str| compares.iter().any(|compare| line.contains(compare));
+    (before.matches("hoisted").count(), body.lines().filter(in_loop).count())
+}
+
+/// A loop that takes `index`, what it counts down in `i2`, and two more integers, and ends by going on with these; `i7` is the
+/// count of the table `p0`, `body` may use values from `i20` on.
+fn looping(body: &str, guard: &str, next: &str) -> String {
+    format!(
+        "L0(p0, i1, i2, i3, i4):\n@0 = frame(words 1 2)[0: int i1, 1: int i2]\ni7 = load(p0, table.count)\n{body}\n{guard}\n\
+         {next}\n"
+    )
+}
+
+/// The guard on the counter, and the usual way on.
+const COUNTED: &str = "guard_true(i2) @0 loop_end";
+const ON: &str = "i8 = int_sub(i2, 1)\ni9 = int_add(i1, 1)\njump(L0, p0, i9, i8, i3, i4)";
+
+/// An access to `i1` below the table's count.
+const ACCESS: &str = "i20 = uint_lt(i1, i7)\nguard_true(i20) @0";
+
 /// A loop over items `i - 1` and `i + plus` of a table, that counts down and takes these steps.
 fn counted(step: i64, plus: i64) -> String {
-    format!(
-        "L0(p0, i1, i2):\ni3 = load(p0, table.count)\ni4 = int_add(i1, -1)\ni5 = uint_lt(i4, i3)\n@0 = frame(words 1 2)[0: int i1, 1: int i2]\n\
-         guard_true(i5) @0\ni6 = int_add(i1, {plus})\ni7 = uint_lt(i6, i3)\nguard_true(i7) @0\nguard_true(i2) @0 loop_end\n\
-         i8 = int_sub(i2, 1)\ni9 = int_add(i1, {step})\njump(L0, p0, i9, i8)\n"
-    )
+    let body = format!(
+        "i20 = int_add(i1, -1)\ni21 = uint_lt(i20, i7)\nguard_true(i21) @0\ni22 = int_add(i1, {plus})\ni23 = uint_lt(i22, i7)\n\
+         guard_true(i23) @0"
+    );
+    let next = format!("i8 = int_sub(i2, 1)\ni9 = int_add(i1, {step})\njump(L0, p0, i9, i8, i3, i4)");
+    looping(&body, COUNTED, &next)
 }
 
 #[test]
@@ -35,4 +60,229 @@ fn a_counted_loop_tests_before_it_begins() {
         let (before, body) = halves("-bounds", &counted(step, plus));
         assert!(!before.contains("hoisted") && body.contains("uint_lt"), "{before}\n{body}");
     }
+}
+
+#[test]
+fn only_the_guard_that_is_farthest_out_stays() {
+    // `i + 1` is farther than `i - 1` when the loop goes up, and nearer when it goes down; what the loop does not need goes.
+    assert_eq!((counts(&counted(1, 1)), counts(&counted(-1, 1))), ((1, 0), (1, 0)));
+}
+
+#[test]
+fn the_guard_before_the_loop_leaves_room_for_every_iteration() {
+    let wanted = |input: &str, wanted: &str| {
+        let (before, body) = halves("", input);
+        let at = before.find("uint_le(").unwrap_or_else(|| panic!("{before}\n{body}"));
+        let lines: Vec<&str> = before[..at].lines().rev().take(4).collect();
+        let text = lines.into_iter().rev().map(str::trim).collect::<Vec<_>>().join("; ");
+        assert!(text.contains(wanted), "{text}\n{before}");
+    };
+    wanted(&looping(ACCESS, COUNTED, ON), "int_sub(i7, i1)");
+    let down = ON.replace("int_add(i1, 1)", "int_add(i1, -4)");
+    wanted(&looping(ACCESS, COUNTED, &down), "int_shr(i1, 2)");
+    let up = ON.replace("int_add(i1, 1)", "int_sub(i1, -2)");
+    wanted(&looping(ACCESS, COUNTED, &up), ", 1)");
+}
+
+#[test]
+fn a_counter_may_be_compared_with_0() {
+    let guard = "i30 = int_ne(i2, 0)\nguard_true(i30) @0 loop_end";
+    assert_eq!(counts(&looping(ACCESS, guard, ON)), (1, 0));
+}
+
+#[test]
+fn steps_that_are_no_power_of_two_are_tested_each_time() {
+    for step in [3, 5, -3, 6, 1 << 31, i64::MIN, i64::MAX] {
+        assert_eq!(counts(&counted(step, 0)).0, 0, "step {step}");
+        assert!(counts(&counted(step, 0)).1 > 0, "step {step}");
+    }
+}
+
+#[test]
+fn nothing_is_tested_before_a_loop_that_may_go_on_farther() {
+    let nobody_looks = "i30 = int_lt(i1, 100)\nguard_true(i30) @0 loop_end";
+    let other = "guard_true(i3) @0 loop_end";
+    let is_one = "i30 = int_ne(i2, 1)\nguard_true(i30) @0 loop_end";
+    for guard in [nobody_looks, other, is_one] {
+        let (hoisted, tests) = counts(&looping(ACCESS, guard, ON));
+        assert!(hoisted == 0 && tests > 0, "{guard}");
+    }
+    let by_two = ON.replace("int_sub(i2, 1)", "int_sub(i2, 2)");
+    let upward = ON.replace("int_sub(i2, 1)", "int_sub(i2, -1)");
+    let doubled = ON.replace("int_sub(i2, 1)", "int_add(i2, i2)");
+    let set_anew = ON.replace("i8, i3, i4", "i3, i3, i4");
+    for next in [by_two, upward, doubled, set_anew] {
+        let (hoisted, tests) = counts(&looping(ACCESS, COUNTED, &next));
+        assert!(hoisted == 0 && tests > 0, "{next}");
+    }
+}
+
+#[test]
+fn an_index_that_is_changed_otherwise_is_tested_each_time() {
+    let twice =
+        "i8 = int_sub(i2, 1)\ni9 = int_add(i1, 1)\ni10 = int_add(i9, 1)\njump(L0, p0, i10, i8, i3, i4)";
+    let by_another = ON.replace("int_add(i1, 1)", "int_add(i1, i3)");
+    let of_another = ON.replace("int_add(i1, 1)", "int_add(i3, 1)");
+    let checked = ON.replace("int_add(i1, 1)", "int_mul(i1, 2)");
+    for next in [twice, &by_another, &of_another, &checked] {
+        let (hoisted, tests) = counts(&looping(ACCESS, COUNTED, next));
+        assert!(hoisted == 0 && tests > 0, "{next}");
+    }
+}
+
+#[test]
+fn a_bound_that_changes_is_tested_each_time() {
+    // By a store, by another table in the next iteration, and as an argument that another takes the place of.
+    let stored =
+        looping(&format!("{ACCESS}\nguard_true(i2) @0 loop_end\nstore(p0, table.count, i4)"), "", ON);
+    let other = ON.replace("L0, p0", "L0, p40");
+    let replaced =
+        looping(&format!("{ACCESS}\np40 = load(p0, meta)\ni41 = load(p40, table.count)"), COUNTED, &other);
+    let signed = |bound: &str| {
+        format!("i20 = int_lt(i1, 0)\nguard_false(i20) @0\ni21 = int_ge(i1, {bound})\nguard_false(i21) @0\n")
+    };
+    let swapped = ON.replace("i8, i3, i4", "i8, i4, i3");
+    let in_turn =
+        looping(&format!("{}{}", signed("i3"), &signed("i4").replace("i2", "i5")), COUNTED, &swapped);
+    for input in [stored, replaced, in_turn] {
+        let (hoisted, tests) = counts(&input);
+        assert!(hoisted == 0 && tests > 0, "{input}");
+    }
+    // Without that the same loops have one test, and it stands before them.
+    assert_eq!(counts(&looping(ACCESS, COUNTED, ON)), (1, 0));
+    assert_eq!(counts(&looping(&signed("i3"), COUNTED, ON)), (1, 0));
+}
+
+#[test]
+fn a_limit_that_is_tested_first_says_how_far_the_loop_goes() {
+    let limited = |guard: &str, step: &str| {
+        let next = ON.replace("int_add(i1, 1)", &format!("int_add(i1, {step})"));
+        counts(&looping(
+            &format!("{guard}\n{ACCESS}"),
+            "i60 = int_lt(i4, 5)\nguard_true(i60) @0 loop_end",
+            &next,
+        ))
+    };
+    let guard = |compare: &str| format!("i50 = {compare}\nguard_true(i50) @0 loop_end");
+    // What is left are the limit itself and the guard at the end.
+    for compare in
+        ["int_le(i1, i3)", "int_lt(i1, i3)", "int_gt(i3, i1)", "int_ge(i3, i1)", "int_le(i1, 1000)"]
+    {
+        for step in ["1", "3"] {
+            let (hoisted, tests) = limited(&guard(compare), step);
+            assert!(hoisted == 1 && tests <= 2, "{compare} {step}: {tests}");
+        }
+    }
+    // Downward, from the other side, of another value, and behind the access: no limit.
+    assert_eq!(limited(&guard("int_le(i1, i3)"), "-1").0, 0);
+    for compare in ["int_ge(i1, i3)", "int_le(i3, i1)", "int_le(i4, i3)", "uint_le(i1, i3)"] {
+        assert_eq!(limited(&guard(compare), "1").0, 0, "{compare}");
+    }
+    let behind = format!("{ACCESS}\n{}", guard("int_le(i1, i3)"));
+    assert_eq!(counts(&looping(&behind, "", ON.trim_start())).0, 0);
+}
+
+#[test]
+fn a_limit_needs_a_bound_that_is_small() {
+    // The index could wrap around before it comes to the limit, if the bound were at the end of the range.
+    let body = |bound: &str| {
+        format!(
+            "i50 = int_le(i1, i3)\nguard_true(i50) @0 loop_end\ni20 = int_lt(i1, 0)\nguard_false(i20) @0\n\
+             i21 = int_ge(i1, {bound})\nguard_false(i21) @0"
+        )
+    };
+    let hoisted = |bound: &str| counts(&looping(&body(bound), "", ON)).0;
+    assert_eq!([hoisted("i4"), hoisted("4294967296"), hoisted("9223372036854775807")], [0, 0, 0]);
+    assert_eq!([hoisted("i7"), hoisted("4294967295"), hoisted("10")], [1, 1, 1]);
+}
+
+#[test]
+fn a_limit_that_changes_is_none() {
+    let body = format!("i50 = int_le(i1, i3)\nguard_true(i50) @0 loop_end\n{ACCESS}");
+    for next in ["i8, i4, i4", "i8, i9, i4", "i8, i8, i4"] {
+        let (hoisted, tests) = counts(&looping(&body, "", &ON.replace("i8, i3, i4", next)));
+        assert!(hoisted == 0 && tests > 0, "{next}: {hoisted} {tests}");
+    }
+}
+
+#[test]
+fn guards_that_nothing_needs_go() {
+    // The access of the next iteration is to a table that is not known yet.
+    let body = format!("{ACCESS}\np40 = load(p0, meta)\ni41 = load(p40, table.size)");
+    let (before, body) = halves("", &looping(&body, COUNTED, &ON.replace("L0, p0", "L0, p40")));
+    assert!(!before.contains("hoisted") && !before.contains("uint_le"), "{before}\n{body}");
+}
+
+#[test]
+fn nothing_rests_on_a_guard_that_may_go() {
+    // What the program asks here is what the guard before the loop would say; that guard goes, and the question must stay.
+    let body = format!(
+        "{ACCESS}\ni42 = uint_le(i2, i1)\n@1 = frame(words 1 3)[0: int i1, 1: int i2, 2: int i42]\nguard_true(i3) @1\n\
+         p40 = load(p0, meta)\ni41 = load(p40, table.size)"
+    );
+    let next = ON.replace("int_add(i1, 1)", "int_add(i1, -1)").replace("L0, p0", "L0, p40");
+    let (before, body) = halves("", &looping(&body, COUNTED, &next));
+    assert!(before.contains("uint_le(i2, i1)") && !before.contains("2: int 1"), "{before}\n{body}");
+    assert!(!before.contains("hoisted"), "{before}");
+}
+
+/// The compares of a trace without a loop, and what became of the value that it finishes with.
+fn finished(body: &str) -> String {
+    let schema = standard_schema();
+    let input = format!(
+        "L0(p0, i1, i2):\n@0 = frame(words 1 2)[0: int i1]\ni7 = load(p0, table.count)\n{body}\nfinish(i9)\n"
+    );
+    let text = print_trace(&optimized_text(&Config::new(), &input, &schema).trace, &schema);
+    let last = text.lines().rev().find(|line| line.contains("finish(")).unwrap_or_else(|| panic!("{text}"));
+    last.trim().to_string()
+}
+
+/// A sum of `i1`, the compare with it, and the guard that it holds.
+fn inside(plus: i64, number: u32) -> String {
+    let (sum, compare) = (number, number + 1);
+    format!("i{sum} = int_add(i1, {plus})\ni{compare} = uint_lt(i{sum}, i7)\nguard_true(i{compare}) @0\n")
+}
+
+#[test]
+fn what_lies_between_two_places_in_range_is_in_range() {
+    let both = format!("{}{}", inside(-1, 20), inside(1, 30));
+    assert_eq!(finished(&format!("{both}i9 = uint_lt(i1, i7)")), "finish(1)");
+    assert_eq!(finished(&format!("{both}i9 = uint_ge(i1, i7)")), "finish(0)");
+    assert_eq!(finished(&format!("{both}i9 = int_ge(i1, 0)")), "finish(1)");
+    assert_eq!(finished(&format!("{both}i9 = int_gt(i7, i1)")), "finish(1)");
+    // Farther out, another bound, and only one of the two: nothing is known.
+    for (known, asked) in [
+        (&both, "i8 = int_add(i1, 2)\ni9 = uint_lt(i8, i7)"),
+        (&both, "i8 = int_add(i1, -2)\ni9 = uint_lt(i8, i7)"),
+        (&both, "i9 = int_lt(i1, i2)"),
+        (&inside(1, 30), "i9 = uint_lt(i1, i7)"),
+        (&inside(-1, 30), "i9 = uint_lt(i1, i7)"),
+        (&inside(1, 30), "i9 = int_ge(i1, 0)"),
+    ] {
+        assert_eq!(finished(&format!("{known}{asked}")), "finish(i9)", "{known}{asked}");
+    }
+}
+
+#[test]
+fn constants_of_sums_do_not_wrap_around() {
+    let far = i64::from(u32::MAX);
+    for plus in [1 << 31, -(1 << 31), far, i64::MAX, i64::MIN] {
+        let both = format!("{}{}", inside(plus, 20), inside(1, 30));
+        assert_eq!(finished(&format!("{both}i9 = uint_lt(i1, i7)")), "finish(i9)", "{plus}");
+    }
+    let near = (1 << 31) - 1;
+    let both = format!("{}{}", inside(-near, 20), inside(near, 30));
+    assert_eq!(finished(&format!("{both}i9 = uint_lt(i1, i7)")), "finish(1)");
+}
+
+#[test]
+fn a_value_above_a_constant_is_above_smaller_ones() {
+    let above = "i20 = uint_lt(3, i7)\nguard_true(i20) @0\n";
+    assert_eq!(finished(&format!("{above}i9 = uint_lt(1, i7)")), "finish(1)");
+    assert_eq!(finished(&format!("{above}i9 = uint_lt(3, i7)")), "finish(1)");
+    assert_eq!(finished(&format!("{above}i9 = int_ne(i7, 0)")), "finish(1)");
+    assert_eq!(finished(&format!("{above}i9 = uint_lt(4, i7)")), "finish(i9)");
+    // Found not to be above it, it may be anything up to it.
+    let below = "i20 = uint_lt(3, i7)\nguard_false(i20) @0\n";
+    assert_eq!(finished(&format!("{below}i9 = int_ne(i7, 0)")), "finish(i9)");
 }
