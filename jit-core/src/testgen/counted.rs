@@ -3,7 +3,8 @@
 //! Problem: a bounds check leaves a loop only if something puts it there, and only where the index leaves its range in the
 //! very iteration that the loop would have been left in anyway, or one more, does a guard that is too weak by one show.
 //! Design: five integers more go round. `left` counts down to 0; `index` is changed by a constant; `n` and `m` are bounds,
-//! of which one may take the other's place in each iteration; `limit` is what `index` is compared with at the loop's head.
+//! of which one may take the other's place in each iteration; `limit` is what `index` is compared with at the loop's head, or
+//! a bound of later iterations.
 //! The bound is chosen first (the items of a table, a narrow field, an argument, a constant), then an index so near to it
 //! that a few steps lead to its edge, then how many iterations there are: so many that the last access is just within the
 //! bound, or one beyond. Everything is now and then done otherwise: other steps, bounds that change, counters that nobody
@@ -79,8 +80,14 @@ impl Generator {
         if self.rng.one_in(8) {
             at_first[self.rng.below(5) as usize] = numbers::random_int(&mut self.rng);
         }
+        let shifts = matches!(bound, Bound::Argument) && self.rng.chance(60);
+        if shifts {
+            // It will be the bound of a later iteration, and too small for the next one.
+            let soon = first.wrapping_add(size.wrapping_mul(self.rng.range(1, 3) as i64));
+            at_first[4] = soon.wrapping_add(self.rng.below(size.min(2) as u64 + 1) as i64);
+        }
+        let has_limit = has_limit && !shifts;
         let is_left_tested = self.rng.chance(if has_limit { 30 } else { 90 });
-        let shifts = matches!(bound, Bound::Argument) && self.rng.chance(45);
         let args = Vec::new();
         self.counted = Some(Counted {
             bound,
@@ -154,6 +161,15 @@ impl Generator {
             };
             self.guard_as_now(is_in)?;
         }
+        let it = self.counted()?;
+        let (shifts, plus, bounds) = (it.shifts, it.plus, [it.args[2], it.args[3]]);
+        if shifts && self.rng.chance(80) {
+            let by = self.trace.const_int(plus);
+            let index = if plus == 0 { index } else { self.op(Op::IntAdd, &[index, by])? };
+            for bound in bounds {
+                self.signed_pair(index, bound)?;
+            }
+        }
         for _ in 0..self.rng.range(1, 3) {
             self.counted_access()?;
         }
@@ -169,9 +185,12 @@ impl Generator {
             (17, _) => self.change_bound(),
             (18, _) => self.like_hoisted(),
             (kind, _) => {
-                let near = *self.rng.pick(&[0, 0, 0, 0, -1, -1, 1, -3, 1 << 31, -(1 << 31)]);
-                let by = self.trace.const_int(plus + near);
-                let index = if plus + near == 0 { index } else { self.op(Op::IntAdd, &[index, by])? };
+                let guarded = [0, 0, 0, 0, -1, -1, 1, -3, 1 << 31, -(1 << 31), i64::MIN];
+                let seen = [0, 1, -1, -1, -2, -2, -3, -3, -4, -6, -8];
+                let near = *self.rng.pick(if kind < 14 { &guarded } else { &seen });
+                let plus = plus.wrapping_add(near);
+                let by = self.trace.const_int(plus);
+                let index = if plus == 0 { index } else { self.op(Op::IntAdd, &[index, by])? };
                 let bound = self.bound_value()?;
                 match kind {
                     0..=9 => {
@@ -317,10 +336,12 @@ impl Generator {
         }
         if shifts {
             next[2] = m;
-            next[3] = match self.rng.below(4) {
-                0 | 1 => by(self, m, -1),
-                2 => n,
-                _ => m,
+            (next[3], next[4]) = match self.rng.below(6) {
+                0 => (by(self, m, -1), limit),
+                1 => (n, limit),
+                2 => (m, limit),
+                3 => (limit, m),
+                _ => (limit, n),
             };
         }
         for argument in next.iter_mut().take(5).skip(2) {
