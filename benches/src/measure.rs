@@ -236,14 +236,13 @@ fn judge(found: &mut [Measured]) {
     }
 }
 
-/// The JIT's own figures, from a call of the quick size: counting makes each iteration slower.
+/// The JIT's own figures, from one call in a run of its own: counting takes time.
 fn statistics(tools: &Tools, row: &Row, plan: &Plan) -> anyhow::Result<Value> {
     let mut contender =
         *CONTENDERS.iter().find(|contender| contender.name == "tracelift").context("no tracelift")?;
     contender.kind = Kind::Tracelift(&["--stats=json"]);
-    let size = if plan.size == Size::Full { Size::Quick } else { plan.size };
-    let command =
-        tools.command(&contender, row, Protocol::ONCE, row.arguments(size))?.context("no program")?;
+    let arguments = row.arguments(plan.size);
+    let command = tools.command(&contender, row, Protocol::ONCE, arguments)?.context("no program")?;
     let finished = run(&command, &plan.limits)?;
     let start = finished.stderr.find("{\n").context("no statistics")?;
     Ok(serde_json::from_str(&finished.stderr[start..])?)

@@ -285,8 +285,7 @@ fn jit_table(rows: &[&MeasuredRow]) -> String {
         );
     }
     table.text
-        + "\nIterations are those of all loops, also outer ones, in a call of the quick size; making the data is \
-           counted too.\n"
+        + "\nIterations are those of all loops, also outer ones, in one call; making the data is counted too.\n"
 }
 
 fn script_table(results: &Results) -> String {
