@@ -139,7 +139,14 @@ fn peel(
     for _ in 0..MAX_WALKS {
         let chain = passes::chain(&config);
         let driver = pass::Driver::new(trace, schema, config.fuel, chain).with_real(real.clone());
-        let (walked, peeled) = peel::run(driver, config.is_on("dce"), checks_may_go).ok()??;
+        let Some((walked, peeled)) = peel::run(driver, config.is_on("dce"), checks_may_go).ok()? else {
+            // Guards before the loop compute values that have no name in it: it may do without.
+            if config.no_hoisting || !config.is_on("bounds") {
+                return None;
+            }
+            config.no_hoisting = true;
+            continue;
+        };
         if !walked.more_real.is_empty() {
             real.extend(walked.more_real);
             continue;
