@@ -121,7 +121,7 @@ fn opt_shows_single_stages_as_they_stand_in_a_paper() {
     assert_eq!(shown(&["--stage=recorded,peel"]), both);
     refuses(
         &["opt", "--stage=pell", text(&path)],
-        "the stages are recorded, virtuals, expand, fold, cse, guards, heap, peel, optimized",
+        "the stages are recorded, virtuals, expand, fold, cse, guards, bounds, heap, peel, optimized",
     );
     refuses(
         &["opt", "--stage=fold", "--opt=-fold", text(&path)],
@@ -188,12 +188,12 @@ fn statistics_add_up() {
     assert!(compiled > 900, "{json}");
     assert_eq!(json["exits"]["loop_end"], 1);
     assert!(json["guards_executed"].is_null(), "{json}");
-    let (_, json) = stats(&["run", "--stats=json", "--count-guards", program]);
+    let (_, json) = stats(&["run", "--threshold=56", "--stats=json", "--count-guards", program]);
     // Each iteration looks whether it is the last one.
     assert!(json["guards_executed"].as_u64().is_some_and(|guards| guards > compiled), "{json}");
-    let forced = tracelift(&["run", "--stats", "--force-exit=900000", program]);
+    let forced = tracelift(&["run", "--threshold=56", "--stats", "--force-exit=900000", program]);
     assert!(String::from_utf8_lossy(&forced.stderr).contains("guards executed: "));
-    let uncounted = tracelift(&["run", "--stats", program]);
+    let uncounted = tracelift(&["run", "--threshold=56", "--stats", program]);
     let uncounted = String::from_utf8_lossy(&uncounted.stderr);
     assert!(uncounted.contains("guards executed: not counted"), "{uncounted}");
     assert!(

@@ -82,7 +82,7 @@ typedef enum tl_type { TL_INT = 0, TL_FLOAT = 1, TL_REF = 2, TL_ADDR = 3, TL_VOI
 typedef struct tl_config {
   uint32_t abi;             /* TL_ABI_VERSION */
   uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 200, and recordings are put off as long as compiling
-                            ** has taken more than a tenth of the thread's processor time (half of it, once that is more than 40 ms).
+                            ** has taken more than a tenth of the thread's processor time (half of it, once that is more than 80 ms).
                             ** One that is set is exact: the same is compiled in each run */
   uint32_t max_ops;         /* operations in a recorded trace; default 8000 */
   uint32_t max_snapshots;   /* snapshots in a recorded trace; default 2000 */

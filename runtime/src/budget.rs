@@ -18,7 +18,7 @@
 /// What the first trace is expected to take, in nanoseconds: the code generator is made for it, and its pages are touched.
 const FIRST: u64 = 2_500_000;
 /// A program that has run so many nanoseconds is one that runs long, as far as anyone can tell ...
-const YOUNG: u64 = 40_000_000;
+const YOUNG: u64 = 80_000_000;
 /// ... and compiling may take so many times its share of what is yet to come.
 const LATER: u64 = 5;
 /// What recording takes, in nanoseconds per operation.
@@ -127,8 +127,8 @@ mod tests {
         assert_eq!(budget(5 * MS, 0, 0).missing(), Some(20 * MS));
         assert_eq!(budget(25 * MS, 0, 0).missing(), None);
         assert_eq!(budget(16 * MS, 8 * MS / 10, 1).missing(), None);
-        assert_eq!(budget(16 * MS, 8 * MS, 8).missing(), Some((40 + 10 - 16) * MS), "5 of 9 ms come later");
-        assert_eq!(budget(1000 * MS, 500 * MS, 500).missing(), Some((40 + 2 * 497 - 1000) * MS));
+        assert_eq!(budget(16 * MS, 8 * MS, 8).missing(), Some((80 + 2 - 16) * MS), "1 of 9 ms comes later");
+        assert_eq!(budget(1000 * MS, 500 * MS, 500).missing(), Some((80 + 2 * 493 - 1000) * MS));
         assert_eq!(Budget { share: None, ..budget(0, 0, 0) }.missing(), None, "no limit, no wait");
     }
 

@@ -78,7 +78,7 @@ fn give_up(host: &mut Host) {
 
 #[test]
 fn the_guard_before_the_loop_leaves_as_the_first_iteration_was_found() {
-    let mut host = compiled(Config::default());
+    let mut host = compiled(Config::exact());
     for n in [50, BOUND - 1, BOUND] {
         set(&mut host, [0, 0, n]);
         assert_eq!((host.run(HEAD), state(&host)), (Some((ExitKind::LoopEnd, 0)), at(n, n)));
@@ -96,7 +96,7 @@ fn the_guard_before_the_loop_leaves_as_the_first_iteration_was_found() {
 
 #[test]
 fn a_loop_whose_guard_fails_often_is_compiled_without() {
-    let mut host = compiled(Config::default());
+    let mut host = compiled(Config::exact());
     give_up(&mut host);
     // The next back edge records, whatever the limit is.
     set(&mut host, [0, 0, 50]);
@@ -113,12 +113,12 @@ fn a_loop_whose_guard_fails_often_is_compiled_without() {
     assert!(matches!(next(&mut host), Action::Record));
     let stats = host.vm.stats();
     assert_eq!((stats.unhoisted, stats.recordings), (1, 2));
-    assert!(stats.text().contains("loops compiled again with tests of bounds in each iteration: 1"));
+    assert!(stats.text().contains("loops compiled again without guards before the loop: 1"));
 }
 
 #[test]
 fn only_the_guard_before_the_loop_costs_it_its_code() {
-    let mut host = compiled(Config::default());
+    let mut host = compiled(Config::exact());
     for _ in 0..2 {
         assert_eq!(go_beyond(&mut host), Some((ExitKind::Hoisted, 1)));
         assert!(matches!(next(&mut host), Action::Nothing));
@@ -152,7 +152,7 @@ fn parity(tape: &mut Tape<'_>, op: Op) {
 
 #[test]
 fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
-    let mut host = compiled(Config::default());
+    let mut host = compiled(Config::exact());
     // Another loop, and behind its guard a side trace that goes on in the first.
     set(&mut host, [0, 0, 50]);
     while !matches!(host.back_edge(OTHER), Action::Record) {}
@@ -190,7 +190,7 @@ fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
 
 #[test]
 fn a_loop_that_is_forgotten_frees_the_code_that_it_gave_up() {
-    let mut host = compiled(Config::default());
+    let mut host = compiled(Config::exact());
     give_up(&mut host);
     set(&mut host, [0, 0, 50]);
     assert!(matches!(host.back_edge(HEAD), Action::Record));
