@@ -37,6 +37,7 @@ use smallvec::SmallVec;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Trace, Value};
 
+use crate::collect::is_check;
 use crate::linear::{Sums, Terms};
 use crate::pass::{Cx, Outcome, Pass, State};
 use crate::{Config, OptError};
@@ -116,6 +117,8 @@ pub(crate) struct Bounds {
     above: HashMap<Value, u64>,
     inductions: Option<HashMap<Value, Induction>>,
     is_second_walk: bool,
+    /// Checks for a collection may go in the end, so that nothing is learned from them.
+    checks_may_go: bool,
 }
 
 /// A compare as a statement about a sum.
@@ -140,6 +143,7 @@ impl Bounds {
             above: HashMap::default(),
             inductions: None,
             is_second_walk: false,
+            checks_may_go: config.checks_may_go(),
         }
     }
 
@@ -469,6 +473,7 @@ impl Pass for Bounds {
                 }
                 Ok(Outcome::Keep)
             }
+            Op::GuardTrue | Op::GuardFalse if self.checks_may_go && is_check(inst) => Ok(Outcome::Keep),
             Op::GuardTrue | Op::GuardFalse => {
                 let Some((compare, outcome)) = Self::compare_of(cx.st, inst) else {
                     return Ok(Outcome::Keep);

@@ -92,6 +92,23 @@ fn nothing_relies_on_a_check_that_goes() {
     assert!(!with.contains("collect"), "{with}");
 }
 
+/// Nor does a compare that says of the debt what the check has said.
+#[test]
+fn no_bound_relies_on_a_check_that_goes() {
+    let schema = standard_schema();
+    let input = program("", "i9, p1").replace("guard_false(i4) @0", "i5 = int_lt(i4, 9)\nguard_true(i5) @0");
+    let input = input.replace(
+        "i9 =",
+        "i6 = int_ge(i4, 0)\nguard_true(i6) @0\ni7 = uint_lt(i4, 9)\nguard_true(i7) @0\ni9 =",
+    );
+    let trace = parse_trace(&input, &schema).unwrap();
+    let text = |config| print_trace(&optimize(&trace, &schema, &config).unwrap().trace, &schema);
+    let kept = text(Config::parse("-peel").unwrap());
+    assert!(kept.contains("collect") && !kept.contains("uint_lt"), "{kept}");
+    let gone = text(promised("-peel"));
+    assert!(!gone.contains("collect") && gone.contains("uint_lt"), "{gone}");
+}
+
 #[test]
 fn the_way_into_the_loop_asks_for_none_either() {
     // The loop allocates and keeps its check; that the preamble's has passed is nothing that it relies on.
