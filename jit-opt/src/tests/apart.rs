@@ -1,22 +1,9 @@
 //! Arrays that are told apart before a loop.
 
-use tracelift_core::testbed::standard_schema;
-use tracelift_core::text::print_trace;
-
-use super::optimized_text;
-use crate::Config;
+use super::halves;
 
 /// The rules that the tests here show.
 pub const RULES: [&str; 1] = ["told_apart"];
-
-/// The preamble and the loop of a peeled trace.
-fn halves(config: &str, input: &str) -> (String, String) {
-    let schema = standard_schema();
-    let optimized = optimized_text(&Config::parse(config).unwrap(), input, &schema);
-    let text = print_trace(&optimized.trace, &schema);
-    let (before, body) = text.split_once("\nL1(").unwrap_or_else(|| panic!("not peeled:\n{text}"));
-    (before.to_string(), body.to_string())
-}
 
 /// A loop that stores `i3 * 2` to an item of `p1` and reads the first item of `p0`; both arrays are found by these operations.
 fn reads_and_writes(arrays: &str) -> String {

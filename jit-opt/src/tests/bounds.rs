@@ -3,20 +3,11 @@
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::print_trace;
 
-use super::optimized_text;
+use super::{halves, optimized_text};
 use crate::Config;
 
 /// The rules that the tests here show.
 pub const RULES: [&str; 2] = ["bound_known", "bound_hoisted"];
-
-/// The preamble and the loop.
-fn halves(config: &str, input: &str) -> (String, String) {
-    let schema = standard_schema();
-    let optimized = optimized_text(&Config::parse(config).unwrap(), input, &schema);
-    let text = print_trace(&optimized.trace, &schema);
-    let (before, body) = text.split_once("\nL1(").unwrap_or_else(|| panic!("not peeled:\n{text}"));
-    (before.to_string(), body.to_string())
-}
 
 /// How many guards stand before the loop for others in it, and how many compares of bounds the loop has.
 fn counts(input: &str) -> (usize, usize) {

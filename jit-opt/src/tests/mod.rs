@@ -17,6 +17,7 @@ mod virtuals;
 use std::collections::BTreeMap;
 
 use tracelift_core::planted::{with_planted, Bug};
+use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::{parse_trace, print_trace};
 use tracelift_core::verify::{verify, Mode};
 use tracelift_core::{Schema, Trace};
@@ -42,6 +43,15 @@ fn optimized(config: &Config, recorded: &Trace, schema: &Schema) -> Result<Optim
 fn optimized_text(config: &Config, input: &str, schema: &Schema) -> Optimized {
     let trace = parse_trace(input, schema).unwrap_or_else(|err| panic!("{err}\n{input}"));
     optimized(config, &trace, schema).unwrap()
+}
+
+/// The preamble and the loop of a listing that is peeled.
+fn halves(config: &str, input: &str) -> (String, String) {
+    let schema = standard_schema();
+    let optimized = optimized_text(&Config::parse(config).unwrap(), input, &schema);
+    let text = print_trace(&optimized.trace, &schema);
+    let (before, body) = text.split_once("\nL1(").unwrap_or_else(|| panic!("not peeled:\n{text}"));
+    (before.to_string(), body.to_string())
 }
 
 /// Optimizes random traces and compares them on random inputs; how often each rule fired, or a counterexample.
