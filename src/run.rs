@@ -53,6 +53,9 @@ pub struct RunArgs {
     /// Limit of machine code in KiB.
     #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(1..))]
     code_limit: Option<u64>,
+    /// Make machine code of a short loop once, instead of several times in a row.
+    #[arg(long)]
+    no_unrolling: bool,
     /// Test aid: behave as if the system refused executable memory.
     #[arg(long)]
     no_exec: bool,
@@ -98,6 +101,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     }
     if args.verify {
         flags |= LibraryConfig::VERIFY;
+    }
+    if args.no_unrolling {
+        flags |= LibraryConfig::NO_UNROLLING;
     }
     if args.no_exec {
         flags |= LibraryConfig::NO_EXEC;

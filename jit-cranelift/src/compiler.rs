@@ -180,6 +180,7 @@ impl Compiler {
             call_conv: isa.default_call_conv(),
             has_rounding: isa::has_rounding(&*isa),
             alias_regions: options.optimize,
+            unrolls: !options.no_unrolling,
         };
         Ok(Compiler {
             options,

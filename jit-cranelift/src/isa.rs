@@ -34,6 +34,8 @@ pub struct Options {
     /// It computes again in each exit stub what only exits still need, so its time and code grow with the square of
     /// a trace whose guards have snapshots of their own (measured: 166 such guards, 15 times the time).
     pub optimize: bool,
+    /// Lower each loop once, as it stands in the trace, instead of repeating the bodies of short ones: see `lower/unroll.rs`.
+    pub no_unrolling: bool,
     /// Check Cranelift's input: for tests, 60 % more compile time.
     pub verify: bool,
     /// Keep Cranelift's input as text.

@@ -19,6 +19,7 @@ mod floats;
 mod guards;
 mod ints;
 mod memory;
+mod unroll;
 mod values;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -34,6 +35,7 @@ use crate::exits::ExitInfo;
 use crate::glue;
 use crate::listing::location;
 use guards::Stubs;
+use unroll::Unroll;
 use values::Values;
 
 /// A value in Cranelift's code, to tell it from the trace's [`Value`].
@@ -48,6 +50,8 @@ pub(crate) struct Environment {
     pub has_rounding: bool,
     /// Whether to tell Cranelift which accesses cannot alias; only its mid-end asks.
     pub alias_regions: bool,
+    /// Whether short loops are lowered several times.
+    pub unrolls: bool,
 }
 
 /// What is lowered.
@@ -86,9 +90,9 @@ pub(crate) fn lower(
     let mut lowering = Lowering::new(input, FunctionBuilder::new(func, builder));
     lowering.b.set_srcloc(SourceLoc::new(location::ENTRY));
     let buffer_inputs = lowering.entry()?;
-    for index in 0..lowering.input.trace.insts.len() {
-        lowering.index = index;
-        lowering.inst(&lowering.input.trace.insts[index])?;
+    while let Some(inst) = lowering.input.trace.insts.get(lowering.index) {
+        lowering.inst(inst)?;
+        lowering.index += 1;
     }
     if lowering.open {
         return Err(lowering.malformed("the trace does not end in a jump or finish"));
@@ -121,6 +125,8 @@ struct Lowering<'a, 'f> {
     open: bool,
     /// Whether the current block is an exit's stub.
     in_stub: bool,
+    /// The loop that is lowered several times, if the current part is one.
+    unroll: Option<Unroll>,
 }
 
 impl<'a, 'f> Lowering<'a, 'f> {
@@ -154,6 +160,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             next_exit: 0,
             open: true,
             in_stub: false,
+            unroll: None,
         }
     }
 
@@ -248,6 +255,11 @@ impl<'a, 'f> Lowering<'a, 'f> {
         if inst.is_exit() {
             self.next_exit += 1;
         }
+        if self.input.request.force_counter.is_none()
+            && self.unroll.as_ref().is_some_and(|u| u.leaves_out(self.index))
+        {
+            return Ok(());
+        }
         if inst.op.is_guard() && !inst.op.is(tracelift_core::ops::Flags::RECORD) {
             self.count_guard(inst, exit)?;
         }
@@ -262,8 +274,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
             Op::IntSub => self.sum(inst, -1),
             Op::IntMul => self.int2(inst, |b, x, y| b.ins().imul(x, y)),
             Op::IntNeg => self.int1(inst, |b, x| b.ins().ineg(x)),
-            Op::IntAddOvf => { self.note_affine(inst, 1); self.overflowing(inst, exit, |b, x, y| b.ins().sadd_overflow(x, y)) }
-            Op::IntSubOvf => { self.note_affine(inst, -1); self.overflowing(inst, exit, |b, x, y| b.ins().ssub_overflow(x, y)) }
+            Op::IntAddOvf => { self.note_affine(inst, 1)?; self.overflowing(inst, exit, |b, x, y| b.ins().sadd_overflow(x, y)) }
+            Op::IntSubOvf => { self.note_affine(inst, -1)?; self.overflowing(inst, exit, |b, x, y| b.ins().ssub_overflow(x, y)) }
             Op::IntMulOvf => self.overflowing(inst, exit, |b, x, y| b.ins().smul_overflow(x, y)),
             Op::IntDiv => self.int_div(inst),
             Op::IntRem => self.int_rem(inst),
@@ -371,6 +383,9 @@ impl<'a, 'f> Lowering<'a, 'f> {
             let param = self.b.block_params(block)[position];
             self.values.define(arg, param);
         }
+        let Input { trace, schema, environment, .. } = self.input;
+        let plan = || Unroll::plan(trace, schema, label, self.index, self.next_exit);
+        self.unroll = environment.unrolls.then(plan).flatten();
         Ok(())
     }
 
@@ -384,6 +399,9 @@ impl<'a, 'f> Lowering<'a, 'f> {
         if !types_agree {
             return Err(self.malformed("the jump's arguments are not those of the label"));
         }
+        if self.begin_next_copy(inst, label)? {
+            return Ok(());
+        }
         let mut args: Vec<Ssa> = Vec::with_capacity(params.len());
         for &arg in &inst.args {
             let moved_before = params[..args.len()].iter().position(|&param| param == arg);
@@ -395,8 +413,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
         }
         // Each jump ends an iteration: the one from a peeled loop's preamble to the loop does too.
         if let Some(counter) = self.input.request.iteration_counter {
-            let inner = self.input.request.links.as_ref().map_or(0, |links| links.edges_per_jump);
-            self.add_to_cell(counter, 1 + i64::from(inner));
+            let jumps = self.unroll.as_ref().map_or(1, Unroll::jumps_passed);
+            self.add_to_cell(counter, self.edges_of_jumps(jumps));
         }
         let args: Vec<BlockArg> = args.into_iter().map(BlockArg::Value).collect();
         self.b.ins().jump(block, &args);

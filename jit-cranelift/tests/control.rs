@@ -64,7 +64,7 @@ fn the_preamble_is_an_iteration() {
 
 #[test]
 fn exits_know_kind_and_values() {
-    let mut harness = Harness::new();
+    let mut harness = Harness::with(Options { no_unrolling: true, verify: true, ..Options::default() });
     let trace = sum_loop();
     let compiled = harness.compile(&trace, &Schema::new());
     let kinds: Vec<ExitKind> = compiled.exits.iter().map(|exit| exit.kind).collect();
@@ -689,7 +689,8 @@ fn listed(options: Options) -> (Trace, Schema, Compiled) {
     let more = trace.op(Op::IntGt, &[next, one], Type::Int);
     trace.guard(Op::GuardTrue, &[more], snap);
     trace.jump(label, &[args[0], next, product]);
-    let mut harness = Harness::with(Options { want_listing: true, verify: true, ..options });
+    let mut harness =
+        Harness::with(Options { want_listing: true, no_unrolling: true, verify: true, ..options });
     let compiled = harness.compile(&trace, &schema);
     (trace, schema, compiled)
 }

@@ -105,6 +105,7 @@ typedef struct tl_config {
 #define TL_FLAG_COUNT_ITERATIONS 4u /* compiled loops count their iterations for tl_stats_json */
 #define TL_FLAG_COUNT_GUARDS 8u     /* compiled code counts guard executions (as force_exit does) */
 #define TL_FLAG_NO_EXEC 16u         /* test aid: behave as if the system refused executable memory */
+#define TL_FLAG_NO_UNROLLING 32u    /* short loops become machine code once, instead of several times in a row */
 
 /* A new compiler, or NULL (then tl_config_error says why). It lives until tl_free. */
 tl_vm *tl_new(const tl_config *config);

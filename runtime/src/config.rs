@@ -43,6 +43,8 @@ pub struct Config {
     pub count_guards: bool,
     /// Compiled loops count their iterations.
     pub count_iterations: bool,
+    /// Short loops become machine code once, instead of several times in a row.
+    pub no_unrolling: bool,
     /// Test aid: behave as if the system refused executable memory.
     pub refuse_executable_memory: bool,
     /// Test aid: the Nth allocation of code memory (from 1) fails.
@@ -88,6 +90,7 @@ impl Default for Config {
             start_seed: None,
             count_guards: false,
             count_iterations: false,
+            no_unrolling: false,
             refuse_executable_memory: false,
             fail_code_allocation: None,
             log: Vec::new(),

@@ -83,6 +83,8 @@ impl LibraryConfig {
     pub const COUNT_GUARDS: u32 = 8;
     /// Test aid: behave as if the system refused executable memory.
     pub const NO_EXEC: u32 = 16;
+    /// Short loops become machine code once, instead of several times in a row.
+    pub const NO_UNROLLING: u32 = 32;
 }
 
 impl JitConfig {

@@ -19,6 +19,7 @@ use cranelift_frontend::FunctionBuilder;
 use tracelift_core::snapshot::Source;
 use tracelift_core::{Inst, Op, Trace, Type, Value};
 
+use super::unroll::Unroll;
 use super::{arg, int_of_width, Lowering, Result, Ssa};
 use crate::exits::ENTRY_REFUSED;
 use crate::glue;
@@ -230,15 +231,23 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Counts the back edges that a side trace has passed up to this exit.
+    /// Counts the back edges that were passed up to this exit without a jump: by a side trace, or by copies of the loop.
     fn count_edges(&mut self, inst: &Inst) {
-        let request = self.input.request;
-        let (Some(links), Some(counter)) = (&request.links, request.iteration_counter) else { return };
+        let Some(counter) = self.input.request.iteration_counter else { return };
         let origin = inst.snap.and_then(|snap| self.input.trace.snapshots.get(snap.index()));
-        let edges = origin.and_then(|snapshot| links.edges.get(snapshot.origin as usize));
-        if let Some(&edges @ 1..) = edges {
-            self.add_to_cell(counter, i64::from(edges));
+        let links = self.input.request.links.as_ref();
+        let edges = links.zip(origin).and_then(|(links, origin)| links.edges.get(origin.origin as usize));
+        let copies = self.unroll.as_ref().map_or(0, Unroll::jumps_passed);
+        let passed = self.edges_of_jumps(copies) + i64::from(edges.copied().unwrap_or(0));
+        if passed > 0 {
+            self.add_to_cell(counter, passed);
         }
+    }
+
+    /// Back edges that the host passes in so many iterations.
+    pub(super) fn edges_of_jumps(&self, jumps: usize) -> i64 {
+        let inner = self.input.request.links.as_ref().map_or(0, |links| links.edges_per_jump);
+        jumps as i64 * (1 + i64::from(inner))
     }
 
     /// Writes the slots of the one frame that a linked trace ends in, as the host's memory has them.

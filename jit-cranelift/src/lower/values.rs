@@ -38,15 +38,18 @@ pub(super) enum Def {
     Sum(Ssa, i32),
 }
 
+/// What a jump passes: how it is known, and the register plus constant that it is, if it is one.
+pub(super) type Passed = (Def, Option<(Ssa, i64)>);
+
 /// What is known of the trace's values in the current part.
 pub(super) struct Values {
     defs: Vec<Def>,
-    /// Integers that are another value plus a constant.
-    affine: HashMap<Value, (Value, i64)>,
+    /// Integers that are a register plus a constant.
+    affine: HashMap<Value, (Ssa, i64)>,
     /// `base + index * stride`, by these three: indexes that differ by a constant share one address.
-    sums: HashMap<(Ssa, Value, u32), Ssa>,
+    sums: HashMap<(Ssa, Ssa, u32), Ssa>,
     /// `index * stride`, by these two: one index is used with many bases.
-    scaled: HashMap<(Value, u32), Ssa>,
+    scaled: HashMap<(Ssa, u32), Ssa>,
 }
 
 impl Values {
@@ -69,6 +72,15 @@ impl Values {
 
     pub(super) fn define(&mut self, value: Value, ssa: Ssa) {
         self.define_as(value, Def::Value(ssa));
+    }
+
+    /// Makes a label's argument known as what a jump passes, for another copy of the loop.
+    pub(super) fn bind(&mut self, param: Value, (def, affine): Passed) {
+        self.define_as(param, def);
+        match affine {
+            Some(sum) => self.affine.insert(param, sum),
+            None => self.affine.remove(&param),
+        };
     }
 
     fn define_as(&mut self, value: Value, def: Def) {
@@ -159,9 +171,13 @@ impl Lowering<'_, '_> {
         if let Def::IntCompare(..) | Def::FloatCompare(..) = def {
             return Ok(self.flag(def, wanted));
         }
-        let value = self.value(value)?;
         let cc = if wanted { IntCC::NotEqual } else { IntCC::Equal };
-        Ok(self.b.ins().icmp_imm_s(cc, value, 0))
+        // A sum is zero where its register is the constant's negative.
+        let (register, zero) = match def {
+            Def::Sum(root, addend) => (root, -i64::from(addend)),
+            _ => (self.value(value)?, 0),
+        };
+        Ok(self.b.ins().icmp_imm_s(cc, register, zero))
     }
 
     /// Carries out a comparison, or its opposite. The opposite of `less` is `greater, equal or unordered`, so NaN
@@ -191,9 +207,8 @@ impl Lowering<'_, '_> {
     /// A sum (`sign` 1) or difference (-1). A constant is only added where the result is used: as an index it ends in a
     /// displacement, and what nothing but exits use is computed in their stubs.
     pub(super) fn sum(&mut self, inst: &Inst, sign: i64) -> Result<()> {
-        if let Some((root, addend)) = self.note_affine(inst, sign) {
+        if let Some((root, addend)) = self.note_affine(inst, sign)? {
             if let Ok(addend) = i32::try_from(addend) {
-                let root = self.value(root)?;
                 return self.define_as(inst, Def::Sum(root, addend));
             }
         }
@@ -201,18 +216,35 @@ impl Lowering<'_, '_> {
     }
 
     /// Remembers that the result is an operand plus a constant (`sign` 1) or minus one (-1), and says which.
-    pub(super) fn note_affine(&mut self, inst: &Inst, sign: i64) -> Option<(Value, i64)> {
-        let (Some(result), &[x, y]) = (inst.result, &inst.args[..]) else { return None };
+    pub(super) fn note_affine(&mut self, inst: &Inst, sign: i64) -> Result<Option<(Ssa, i64)>> {
+        let (Some(result), &[x, y]) = (inst.result, &inst.args[..]) else { return Ok(None) };
         let trace = self.input.trace;
-        let (root, constant) = match (trace.int_of(x), trace.int_of(y)) {
+        let (operand, constant) = match (trace.int_of(x), trace.int_of(y)) {
             (None, Some(constant)) => (x, constant.wrapping_mul(sign)),
             (Some(constant), None) if sign == 1 => (y, constant),
-            _ => return None,
+            _ => return Ok(None),
         };
-        let (root, before) = self.values.affine.get(&root).copied().unwrap_or((root, 0));
+        let (root, before) = self.affine(operand)?;
         let sum = (root, before.wrapping_add(constant));
         self.values.affine.insert(result, sum);
-        Some(sum)
+        Ok(Some(sum))
+    }
+
+    /// An integer as a register and a constant to be added.
+    fn affine(&mut self, value: Value) -> Result<(Ssa, i64)> {
+        match self.values.affine.get(&value) {
+            Some(&sum) => Ok(sum),
+            None => Ok((self.value(value)?, 0)),
+        }
+    }
+
+    /// What a jump passes, to be bound to the label's argument. Comparisons are made here: what they compare may be gone later.
+    pub(super) fn passed(&mut self, value: Value) -> Result<Passed> {
+        let def = match self.def(value)? {
+            Def::IntCompare(..) | Def::FloatCompare(..) => Def::Value(self.value(value)?),
+            def => def,
+        };
+        Ok((def, self.values.affine.get(&value).copied()))
     }
 
     /// Address plus integer: a constant becomes displacement.
@@ -235,49 +267,50 @@ impl Lowering<'_, '_> {
             return Err(self.malformed("item_addr without stride"));
         };
         let index = arg(inst, 1, self.index)?;
-        let (root, constant) = self.values.affine.get(&index).copied().unwrap_or((index, 0));
+        let (root, constant) = match self.input.trace.int_of(index) {
+            Some(constant) => (None, constant),
+            None => {
+                let (root, constant) = self.affine(index)?;
+                (Some(root), constant)
+            }
+        };
         let constant = constant.wrapping_mul(i64::from(stride)).wrapping_add(i64::from(offset));
         let (base, base_offset) = self.address(inst, 0, 0)?;
         // Wrapping arithmetic makes the two forms equal whatever the index; only the displacement's size matters.
-        let (root, displacement) = match i32::try_from(constant.wrapping_add(i64::from(base_offset))) {
-            Ok(displacement) => (root, displacement),
-            Err(_) => {
-                let base = self.operand(inst, 0)?;
-                let sum = self.item_sum(base, index, stride)?;
-                return self.define_as(inst, Def::Address(sum, offset));
-            }
+        let (base, root, displacement) = match i32::try_from(constant.wrapping_add(i64::from(base_offset))) {
+            Ok(displacement) => (base, root, displacement),
+            Err(_) => (self.operand(inst, 0)?, Some(self.value(index)?), offset),
         };
-        let sum = self.item_sum(base, root, stride)?;
+        let sum = match root {
+            Some(root) => self.item_sum(base, root, stride),
+            None => base,
+        };
         self.define_as(inst, Def::Address(sum, displacement))
     }
 
-    fn item_sum(&mut self, base: Ssa, index: Value, stride: u32) -> Result<Ssa> {
+    fn item_sum(&mut self, base: Ssa, index: Ssa, stride: u32) -> Ssa {
         if let Some(&sum) = self.values.sums.get(&(base, index, stride)) {
-            return Ok(sum);
+            return sum;
         }
-        let scaled = match self.input.trace.int_of(index) {
-            Some(constant) => self.iconst(constant.wrapping_mul(i64::from(stride))),
-            None => self.scaled(index, stride)?,
-        };
+        let scaled = self.scaled(index, stride);
         let sum = self.b.ins().iadd(base, scaled);
         self.values.sums.insert((base, index, stride), sum);
-        Ok(sum)
+        sum
     }
 
     /// `index * stride`, computed once a part.
-    fn scaled(&mut self, index: Value, stride: u32) -> Result<Ssa> {
+    fn scaled(&mut self, index: Ssa, stride: u32) -> Ssa {
         if let Some(&scaled) = self.values.scaled.get(&(index, stride)) {
-            return Ok(scaled);
+            return scaled;
         }
-        let register = self.value(index)?;
         let scaled = match stride {
-            1 => register,
+            1 => index,
             _ if stride.is_power_of_two() => {
-                self.b.ins().ishl_imm_u(register, i64::from(stride.trailing_zeros()))
+                self.b.ins().ishl_imm_u(index, i64::from(stride.trailing_zeros()))
             }
-            _ => self.b.ins().imul_imm_s(register, i64::from(stride)),
+            _ => self.b.ins().imul_imm_s(index, i64::from(stride)),
         };
         self.values.scaled.insert((index, stride), scaled);
-        Ok(scaled)
+        scaled
     }
 }

@@ -24,6 +24,7 @@ const FLAG_VERIFY: u32 = 2;
 const FLAG_COUNT_ITERATIONS: u32 = 4;
 const FLAG_COUNT_GUARDS: u32 = 8;
 const FLAG_NO_EXEC: u32 = 16;
+const FLAG_NO_UNROLLING: u32 = 32;
 
 /// `tl_config`.
 #[repr(C)]
@@ -117,6 +118,7 @@ unsafe fn read_config(c: &TlConfig) -> Result<Config, String> {
         count_guards: c.flags & FLAG_COUNT_GUARDS != 0,
         count_iterations: c.flags & FLAG_COUNT_ITERATIONS != 0,
         refuse_executable_memory: c.flags & FLAG_NO_EXEC != 0,
+        no_unrolling: c.flags & FLAG_NO_UNROLLING != 0,
         log: Stage::parse_list(log)?,
         log_file: (!log_file.is_empty()).then(|| log_file.into()),
         ..default
