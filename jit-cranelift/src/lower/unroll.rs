@@ -21,7 +21,7 @@ use tracelift_core::{ExitKind, Inst, LabelId, Op, Payload, Schema, Trace, Value}
 use super::{arg, Lowering, Result};
 
 /// Operations of all copies together, about: how much may be made of a loop.
-const LARGEST: usize = 64;
+const LARGEST: usize = 80;
 /// Copies at most: the first few save most of what can be saved.
 const MOST_COPIES: usize = 4;
 
