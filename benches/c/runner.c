@@ -1,7 +1,7 @@
 /*
 ** Times a benchmark: PROGRAM WARMUPS CALLS LIMIT ARGUMENTS...
 **
-** The protocol is that of runner.lua: warm-up calls, then at most CALLS samples, each of one call or of several short
+** The protocol is that of runner.lua: a warm-up, then at most CALLS samples, each of one call or of several short
 ** ones, fewer once LIMIT seconds of processor time are gone; a warm-up call that takes longer than LIMIT is the only
 ** call ("cold"). Freed memory stays with the process: otherwise the kernel clears each new image again, and that
 ** takes longer than to compute it.
@@ -13,6 +13,8 @@
 
 /* Some systems' processor clocks tick only every few milliseconds. */
 #define SHORTEST 0.1
+/* Seconds of warm-up at least, if there is any. */
+#define WARM 0.3
 
 static const long *arguments;
 static double check, spent, limit;
@@ -57,9 +59,9 @@ int main (int argc, char **argv) {
   long warmups = atol(argv[1]), calls = atol(argv[2]);
   limit = atof(argv[3]);
   int is_cold = 0;
-  for (long i = 0; i < warmups && !is_cold; i++) {
-    double seconds = timed_call();
-    is_cold = spent > limit;
+  for (long i = 0; warmups > 0 && !is_cold && (i < warmups || spent < (WARM < limit ? WARM : limit)); i++) {
+    double before = spent, seconds = timed_call();
+    is_cold = spent - before > limit;
     printf("%s %.17g\n", is_cold ? "cold" : "warm", seconds);
   }
   spent = 0.0;

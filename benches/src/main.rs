@@ -146,8 +146,8 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
 fn describe(cli: &Cli, plan: &Plan) -> String {
     let core = plan.limits.core.map_or_else(|| "any core".into(), |core| format!("core {core}"));
     format!(
-        "Processor time on {core}, {} size: medians of up to {} samples, in {} round{} through all contenders, with one \
-         warm-up call per process for what makes machine code; \"(cold)\" marks a call without.",
+        "Processor time on {core}, {} size: medians of up to {} samples, in {} round{} through all contenders, with a \
+         warm-up per process for what makes machine code; \"(cold)\" marks a call without.",
         if cli.quick { "quick" } else { "full" },
         3 * plan.rounds,
         plan.rounds,

@@ -2,8 +2,8 @@
 //!
 //! Problem: a shared machine is fast now and slow a second later, and a just-in-time compiler is slow at first. Design:
 //! in round 0 every contender does the work once in a fresh process, which gives whole-process figures. Each further
-//! round goes through all contenders again: those that make machine code warm up with one call and are timed for the
-//! next ones; interpreters are timed again only in full, and if a call is short. Medians are over all timed calls.
+//! round goes through all contenders again: those that make machine code warm up with one call, or several short ones, and are timed
+//! for the next ones; interpreters are timed again only in full, and if a call is short. Medians are over all timed calls.
 //!
 //! Invariant: a contender whose check value differs is reported as wrong, whatever its time.
 //! Example: `Measured { seconds: Some(0.12), calls: 9, … }`.
