@@ -103,6 +103,10 @@ pub(crate) struct Facts {
     class: ValueTable<KnownClass>,
     /// Changes when facts do that a snapshot shows.
     pub version: u32,
+    /// Values that somebody has written down in another form than as themselves ([`Facts::watch`]).
+    watched: ValueTable<()>,
+    /// Changes when one of these becomes known to be another value.
+    pub moved: u32,
 }
 
 impl Facts {
@@ -130,13 +134,25 @@ impl Facts {
         }
         self.same.set(later, earlier);
         self.merged += 1;
-        self.version += 1;
+        self.note_known(later);
     }
 
     /// Learns that a value is a constant.
     pub fn learn_constant(&mut self, value: Value, constant: Value) {
         self.constant.set(value, constant);
+        self.note_known(value);
+    }
+
+    /// Asks for [`Facts::moved`] to change when the value, as it is known now, becomes known to be another. So who keeps
+    /// many values resolved looks at them again only when that is needed.
+    pub fn watch(&mut self, value: Value) {
+        let resolved = self.resolve(value);
+        self.watched.set(resolved, ());
+    }
+
+    fn note_known(&mut self, value: Value) {
         self.version += 1;
+        self.moved += self.watched.get(value).is_some() as u32;
     }
 
     /// Learns the class of an object.

@@ -68,15 +68,42 @@ struct Entry {
     relies: Pairs,
 }
 
+/// What is known of memory of one alias class.
+#[derive(Default)]
+struct Known {
+    entries: VecDeque<Entry>,
+    /// [`Facts::moved`](crate::facts::Facts::moved) when the entries' places were brought up to date.
+    moved: u32,
+}
+
+impl Known {
+    /// Brings the entries' places up to date, if any of them has changed.
+    fn refresh(&mut self, st: &mut State<'_>) {
+        if self.moved != st.facts.moved {
+            self.moved = st.facts.moved;
+            for entry in &mut self.entries {
+                entry.at = refreshed(st, entry.at);
+                watch(st, &entry.at.place);
+            }
+        }
+    }
+
+    /// What is known of exactly these bytes through this view, the newest first.
+    fn find<'k>(&'k self, at: &'k Access) -> impl Iterator<Item = &'k Entry> {
+        let is_there = |entry: &&Entry| !at.volatile && entry.at.is_same(at);
+        self.entries.iter().rev().filter(is_there)
+    }
+}
+
 /// The pass.
 pub(crate) struct Heap {
     load_forward: bool,
     store_forward: bool,
     dead_store: bool,
-    known: HashMap<ClassId, VecDeque<Entry>>,
+    known: Vec<Known>,
     places: Places,
     /// Objects made in this trace: the number of the first value that may be a second name of it, if any may.
-    fresh: HashMap<Value, Option<u32>>,
+    fresh: ValueTable<Option<u32>>,
     /// Pointers that were loaded from a fresh object: it may hold its own address.
     owner: ValueTable<Value>,
     allocators: HashMap<FuncId, bool>,
@@ -94,9 +121,9 @@ impl Heap {
             load_forward: config.is_on("load_forward"),
             store_forward: config.is_on("store_forward"),
             dead_store: config.is_on("dead_store"),
-            known: HashMap::default(),
+            known: Vec::new(),
             places: Places::default(),
-            fresh: HashMap::default(),
+            fresh: ValueTable::default(),
             owner: ValueTable::default(),
             allocators: HashMap::default(),
             calls: Calls::default(),
@@ -111,32 +138,39 @@ impl Heap {
         refreshed(st, Access::new(self.places.of(&st.out, pointer), st.schema.cell(cell)))
     }
 
-    /// What is known of exactly these bytes through this view, the newest first.
-    fn find(&self, st: &State<'_>, class: ClassId, at: &Access) -> Vec<Entry> {
-        let Some(known) = self.known.get(&class) else { return Vec::new() };
-        let is_there = |entry: &&Entry| !at.volatile && refreshed(st, entry.at).is_same(at);
-        known.iter().rev().filter(is_there).copied().collect()
+    /// What is known of a class, up to date.
+    fn known(&mut self, st: &mut State<'_>, class: ClassId) -> &mut Known {
+        if self.known.len() <= class.index() {
+            self.known.resize_with(class.index() + 1, Known::default);
+        }
+        let known = &mut self.known[class.index()];
+        known.refresh(st);
+        known
     }
 
     fn load(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst, cell: CellId) -> Outcome {
         let at = self.access(cx.st, inst.args[0], cell);
-        for entry in self.find(cx.st, cx.st.schema.cell(cell).class, &at) {
+        let (load_forward, store_forward) = (self.load_forward, self.store_forward);
+        let mut found = None;
+        for entry in self.known(cx.st, cx.st.schema.cell(cell).class).find(&at) {
             let value = cx.st.resolve(entry.value);
             let (value, rule) = match entry.stored {
-                false if self.load_forward && entry.at.signed == at.signed => (value, "load_seen"),
-                true if self.store_forward && at.width == 8 => (value, "load_of_store"),
-                true if self.store_forward => match narrowed(cx.st, value, &at) {
+                false if load_forward && entry.at.signed == at.signed => (value, "load_seen"),
+                true if store_forward && at.width == 8 => (value, "load_of_store"),
+                true if store_forward => match narrowed(cx.st, value, &at) {
                     Some(value) => (value, "load_of_narrow_store"),
                     None => continue,
                 },
                 _ => continue,
             };
             if cx.st.fire(rule) {
-                self.apart.rely(cx.st, entry.relies);
-                return Outcome::Equal(value);
+                found = Some((value, entry.relies));
+                break;
             }
         }
-        Outcome::Keep
+        let Some((value, relies)) = found else { return Outcome::Keep };
+        self.apart.rely(cx.st, relies);
+        Outcome::Equal(value)
     }
 
     fn store(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst, cell: CellId) -> Outcome {
@@ -144,25 +178,26 @@ impl Heap {
             return Outcome::Keep;
         }
         let at = self.access(cx.st, inst.args[0], cell);
-        let entries = self.find(cx.st, cx.st.schema.cell(cell).class, &at);
-        let there = entries.iter().find(|entry| cx.st.resolve(entry.value) == inst.args[1]);
-        if let Some(entry) = there.filter(|_| cx.st.fire("store_same")) {
-            self.apart.rely(cx.st, entry.relies);
-            return Outcome::Drop;
-        }
-        Outcome::Keep
+        let known = self.known(cx.st, cx.st.schema.cell(cell).class);
+        let there = known.find(&at).find(|entry| cx.st.resolve(entry.value) == inst.args[1]);
+        let Some(relies) = there.map(|entry| entry.relies).filter(|_| cx.st.fire("store_same")) else {
+            return Outcome::Keep;
+        };
+        self.apart.rely(cx.st, relies);
+        Outcome::Drop
     }
 
     /// A store goes ahead: other arrays that it could be in are told apart from its own.
     fn tell_apart(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst, cell: CellId) -> Result<(), OptError> {
-        let at = self.access(cx.st, inst.args[0], cell);
-        let (Some(start), Some(known)) = (at.place.root, self.known.get(&cx.st.schema.cell(cell).class))
-        else {
+        if !self.apart.has_room(cx.st) {
             return Ok(());
-        };
+        }
+        let at = self.access(cx.st, inst.args[0], cell);
+        let Some(start) = at.place.root else { return Ok(()) };
+        let class = cx.st.schema.cell(cell).class;
+        self.known(cx.st, class);
         let mut others: Vec<Value> = Vec::new();
-        for entry in known {
-            let old = refreshed(cx.st, entry.at);
+        for Entry { at: old, .. } in &self.known[class.index()].entries {
             let other = old.place.root.filter(|&other| {
                 other != start && !others.contains(&other) && self.apart.of(Some(start), Some(other)) == 0
             });
@@ -171,7 +206,9 @@ impl Heap {
             else {
                 continue;
             };
-            if self.may_alias(cx.st, &old, &at) {
+            if !self.places.are_disjoint(&cx.st.out, old, &at)
+                && self.may_be_one(cx.st, &old.place, &at.place)
+            {
                 others.push(other);
             }
         }
@@ -201,12 +238,15 @@ impl Heap {
             let mut held = HashMap::default();
             let mut pairs = Vec::new();
             let is_certain = |entry: &&Entry| (!entry.stored || entry.at.width == 8) && entry.relies == 0;
-            for entry in self.known.values().flatten().filter(is_certain) {
-                let at = refreshed(st, entry.at);
-                let view = (at.width, at.ty, at.signed);
-                let value = st.resolve(entry.value);
-                let before = held.insert((at.place.root, at.place.index, at.place.disp, view), value);
-                pairs.extend(before.filter(|&before| before != value).map(|before| (before, value)));
+            for known in &mut self.known {
+                known.refresh(st);
+                for entry in known.entries.iter().filter(is_certain) {
+                    let Access { place, width, ty, signed, .. } = entry.at;
+                    let value = st.resolve(entry.value);
+                    let before =
+                        held.insert((place.root, place.index, place.disp, (width, ty, signed)), value);
+                    pairs.extend(before.filter(|&before| before != value).map(|before| (before, value)));
+                }
             }
             for (a, b) in pairs {
                 learn_equal(st, a, b);
@@ -214,33 +254,48 @@ impl Heap {
         }
     }
 
-    fn learn(&mut self, class: ClassId, entry: Entry) {
+    fn learn(&mut self, st: &mut State<'_>, class: ClassId, entry: Entry) {
         if entry.at.volatile {
             return;
         }
-        let known = self.known.entry(class).or_default();
-        if known.len() == KEPT {
-            known.pop_front();
+        watch(st, &entry.at.place);
+        let entries = &mut self.known(st, class).entries;
+        if entries.len() == KEPT {
+            entries.pop_front();
         }
-        known.push_back(entry);
+        entries.push_back(entry);
     }
 
     /// Strikes out what a store may have changed.
-    fn overwrite(&mut self, st: &State<'_>, class: ClassId, at: &Access) {
+    fn overwrite(&mut self, st: &mut State<'_>, class: ClassId, at: &Access) {
         self.calls.written(st.schema, class);
-        let Some(mut known) = self.known.remove(&class) else { return };
-        known.retain_mut(|entry| {
-            let survives = entry.at.immutable && !at.immutable;
-            let old = refreshed(st, entry.at);
-            let is_other = old.place != at.place;
-            if survives || !self.may_alias(st, &old, at) {
+        let mut known = std::mem::take(self.known(st, class));
+        let st = &*st;
+        // Neighbours in the list are mostly parts of one object.
+        let mut last = None;
+        known.entries.retain_mut(|entry| {
+            let old = &entry.at.place;
+            if entry.at.immutable && !at.immutable {
                 return true;
             }
-            let apart = self.apart.of(old.place.root, at.place.root);
+            let (may_be_one, comparable) = match last {
+                Some((root, object, answers)) if (root, object) == (old.root, old.object) => answers,
+                _ => {
+                    let may_be_one = self.may_be_one(st, old, &at.place);
+                    let answers = (may_be_one, self.places.are_comparable(&st.out, old, &at.place));
+                    last = Some((old.root, old.object, answers));
+                    answers
+                }
+            };
+            if !may_be_one || comparable && entry.at.is_displaced(at) {
+                return true;
+            }
+            let is_other = *old != at.place;
+            let apart = self.apart.of(old.root, at.place.root);
             entry.relies |= apart;
             apart != 0 || (planted(Bug::HeapStoreAliasIgnored) && is_other)
         });
-        self.known.insert(class, known);
+        self.known[class.index()] = known;
     }
 
     /// Strikes out what a call may have changed.
@@ -249,27 +304,26 @@ impl Heap {
             return;
         }
         self.calls.forget(schema, classes);
-        let strike = |known: &mut VecDeque<Entry>| known.retain(|entry| entry.at.immutable);
+        let strike = |known: &mut Known| known.entries.retain(|entry| entry.at.immutable);
         match classes {
             ClassSet::None => {}
             ClassSet::Some(classes) => {
-                classes.iter().for_each(|class| self.known.get_mut(class).into_iter().for_each(strike));
+                classes
+                    .iter()
+                    .for_each(|class| self.known.get_mut(class.index()).into_iter().for_each(strike));
             }
-            ClassSet::All => self.known.values_mut().for_each(strike),
+            ClassSet::All => self.known.iter_mut().for_each(strike),
         }
     }
 
-    fn may_alias(&self, st: &State<'_>, a: &Access, b: &Access) -> bool {
-        if self.places.are_disjoint(&st.out, a, b) {
-            return false;
-        }
-        let (a, b) = (&a.place, &b.place);
+    /// Whether two places may be parts of one object.
+    fn may_be_one(&self, st: &State<'_>, a: &Place, b: &Place) -> bool {
         a.root == b.root || !(self.excludes(st, a, b) || self.excludes(st, b, a) || differ(st, a, b))
     }
 
     /// Whether the first is a fresh object that the second cannot point to.
     fn excludes(&self, st: &State<'_>, a: &Place, b: &Place) -> bool {
-        let Some((object, told)) = a.object.and_then(|object| Some((object, self.fresh.get(&object)?)))
+        let Some((object, told)) = a.object.and_then(|object| Some((object, self.fresh.get(object)?)))
         else {
             return false;
         };
@@ -279,7 +333,7 @@ impl Heap {
         }
         let is_older = st.out.constant_of(other).is_some() || other.0 < object.0;
         let before_told = told.is_none_or(|told| other.0 < told);
-        is_older || self.fresh.contains_key(&other) || (before_told && self.owner.get(other) != Some(object))
+        is_older || self.fresh.get(other).is_some() || (before_told && self.owner.get(other) != Some(object))
     }
 
     /// A pointer goes where it may be read back from.
@@ -289,8 +343,8 @@ impl Heap {
         }
         let Some(object) = self.places.of(&st.out, pointer).object else { return };
         let object = self.owner.get(object).unwrap_or(object);
-        if let Some(told) = self.fresh.get_mut(&object) {
-            told.get_or_insert(now);
+        if let Some(None) = self.fresh.get(object) {
+            self.fresh.set(object, Some(now));
         }
     }
 
@@ -308,7 +362,7 @@ impl Heap {
         self.forget(st.schema, if effects.reenters { &ClassSet::All } else { &effects.writes });
         self.calls.note(st.schema, inst);
         if let (true, Some(result)) = (self.is_allocator(st, func), inst.result) {
-            self.fresh.insert(result, None);
+            self.fresh.set(result, None);
         }
     }
 }
@@ -346,17 +400,16 @@ impl Pass for Heap {
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
         self.merge(st);
-        let st = &*st;
         self.places.note(&st.out, st.schema, inst);
         let now = inst.result.map_or(st.out.values.len() as u32, |result| result.0);
         match (access(st, inst), inst.payload) {
             (Some((Op::Load, cell)), _) => {
                 let Some(value) = inst.result else { return };
                 let at = self.access(st, inst.args[0], cell);
-                self.learn(st.schema.cell(cell).class, Entry { at, value, stored: false, relies: 0 });
+                self.learn(st, st.schema.cell(cell).class, Entry { at, value, stored: false, relies: 0 });
                 if let Some(object) = at.place.object.filter(|_| st.out.ty(value).is_pointer()) {
                     let owner = self.owner.get(object).unwrap_or(object);
-                    if self.fresh.contains_key(&owner) {
+                    if self.fresh.get(owner).is_some() {
                         self.owner.set(value, owner);
                     }
                 }
@@ -366,7 +419,7 @@ impl Pass for Heap {
                 let at = self.access(st, inst.args[0], cell);
                 let class = st.schema.cell(cell).class;
                 self.overwrite(st, class, &at);
-                self.learn(class, Entry { at, value: inst.args[1], stored: true, relies: 0 });
+                self.learn(st, class, Entry { at, value: inst.args[1], stored: true, relies: 0 });
             }
             (_, Payload::Func(func)) => self.called(st, inst, func, now),
             _ if matches!(inst.op, Op::Select | Op::AddrToInt) => {
@@ -374,7 +427,7 @@ impl Pass for Heap {
             }
             // Only where record operations are kept.
             (_, Payload::New { .. }) => inst.result.into_iter().for_each(|result| {
-                self.fresh.insert(result, None);
+                self.fresh.set(result, None);
             }),
             _ if inst.op.is(Flags::RECORD) => {
                 inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
@@ -422,6 +475,12 @@ fn access(st: &State<'_>, inst: &Inst) -> Option<(Op, CellId)> {
         (Op::Set, Payload::Field(field)) => Some((Op::Store, st.schema.field(field).cell)),
         _ => None,
     }
+}
+
+/// Asks to be told when more becomes known of a place's root and index.
+fn watch(st: &mut State<'_>, place: &Place) {
+    let index = place.index.into_iter().flat_map(|terms| [Some(terms.value), terms.other]);
+    index.chain([place.root]).flatten().for_each(|value| st.facts.watch(value));
 }
 
 /// The same access with what has become known of its root and index since.

@@ -52,8 +52,25 @@ impl Access {
     /// Whether both touch exactly the same bytes through the same view.
     pub fn is_same(&self, other: &Access) -> bool {
         let (a, b) = (&self.place, &other.place);
-        (a.root, a.index, a.disp) == (b.root, b.index, b.disp)
+        a.disp == b.disp
+            && (a.root, a.index) == (b.root, b.index)
             && (self.width, self.ty) == (other.width, other.ty)
+    }
+
+    /// Whether the two share no byte, if their roots are comparable.
+    pub fn is_displaced(&self, other: &Access) -> bool {
+        let distance = other.place.disp.wrapping_sub(self.place.disp) as u64;
+        let (width, other_width) = (self.width as u64, other.width as u64);
+        if self.place.index == other.place.index {
+            return distance >= width && distance.wrapping_neg() >= other_width;
+        }
+        // The addresses differ by the distance and multiples of both strides; 2^64 is such a multiple only for powers
+        // of two.
+        let stride = |place: &Place| place.index.map_or(0, |terms| terms.scale as u64);
+        let shift = (stride(&self.place) | stride(&other.place)).trailing_zeros().min(63);
+        let modulus = 1u64 << shift;
+        let residue = distance & (modulus - 1);
+        residue >= width && modulus - residue >= other_width
     }
 }
 
@@ -138,27 +155,17 @@ impl Places {
         trace.ty(a) == Type::Addr && self.are_starts(trace, a, b)
     }
 
-    /// Whether two accesses never share a byte, whatever the values are.
-    pub fn are_disjoint(&self, trace: &Trace, a: &Access, b: &Access) -> bool {
-        let comparable = match (a.place.root, b.place.root) {
+    /// Whether displacements can tell two accesses apart: their roots are equal, or starts of the same kind.
+    pub fn are_comparable(&self, trace: &Trace, a: &Place, b: &Place) -> bool {
+        match (a.root, b.root) {
             (Some(one), Some(two)) => one == two || self.are_starts(trace, one, two),
             (one, two) => one == two,
-        };
-        if !comparable {
-            return false;
         }
-        let distance = b.place.disp.wrapping_sub(a.place.disp) as u64;
-        let (a_width, b_width) = (a.width as u64, b.width as u64);
-        if a.place.index == b.place.index {
-            return distance >= a_width && distance.wrapping_neg() >= b_width;
-        }
-        // The addresses differ by the distance and multiples of both strides; 2^64 is such a multiple only for powers
-        // of two.
-        let stride = |place: &Place| place.index.map_or(0, |terms| terms.scale as u64);
-        let shift = (stride(&a.place) | stride(&b.place)).trailing_zeros().min(63);
-        let modulus = 1u64 << shift;
-        let residue = distance & (modulus - 1);
-        residue >= a_width && modulus - residue >= b_width
+    }
+
+    /// Whether two accesses never share a byte, whatever the values are.
+    pub fn are_disjoint(&self, trace: &Trace, a: &Access, b: &Access) -> bool {
+        self.are_comparable(trace, &a.place, &b.place) && a.is_displaced(b)
     }
 }
 
