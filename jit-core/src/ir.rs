@@ -156,7 +156,7 @@ impl ExitKind {
 pub type Args = SmallVec<[Value; 4]>;
 
 /// An instruction.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub struct Inst {
     /// The operation.
     pub op: Op,
@@ -173,6 +173,14 @@ pub struct Inst {
     pub exit: ExitKind,
     /// Depth of the host function it was recorded in, 0 for the outermost: only for listings (seed 000, Figure 2).
     pub depth: u8,
+}
+
+impl Clone for Inst {
+    /// As derived, but arguments are copied at once and not one by one: the optimizer copies each instruction often.
+    fn clone(&self) -> Inst {
+        let Inst { op, ref args, result, payload, snap, exit, depth } = *self;
+        Inst { op, args: Args::from_slice(args), result, payload, snap, exit, depth }
+    }
 }
 
 impl Inst {
