@@ -27,16 +27,17 @@ pub(crate) fn is_removable(inst: &Inst, schema: &Schema) -> bool {
     }
 }
 
-/// The trace without operations whose results are not used.
-pub(crate) fn remove_unused(trace: &Trace, schema: &Schema, report: &mut Report) -> Trace {
+/// Removes operations whose results are not used.
+pub(crate) fn remove_unused(trace: &mut Trace, schema: &Schema, report: &mut Report) {
     let mut used = vec![false; trace.values.len()];
     let mut keep = vec![true; trace.insts.len()];
     let mut snapshot_seen = vec![false; trace.snapshots.len()];
+    let mut unused = 0;
     for (index, inst) in trace.insts.iter().enumerate().rev() {
         report.visited += 1;
         if is_removable(inst, schema) && inst.result.is_none_or(|result| !used[result.index()]) {
             keep[index] = false;
-            *report.rules.entry("unused").or_default() += 1;
+            unused += 1;
             continue;
         }
         inst.args.iter().for_each(|arg| used[arg.index()] = true);
@@ -46,9 +47,10 @@ pub(crate) fn remove_unused(trace: &Trace, schema: &Schema, report: &mut Report)
             }
         }
     }
-    let mut out = trace.clone();
-    retain(&mut out, |index| keep[index]);
-    out
+    if unused > 0 {
+        *report.rules.entry(RULES[0]).or_default() += unused;
+    }
+    retain(trace, |index| keep[index]);
 }
 
 /// Keeps the instructions at these positions only.
@@ -73,46 +75,46 @@ pub(crate) fn retain(trace: &mut Trace, keep: impl Fn(usize) -> bool) {
 }
 
 /// The same trace with values and snapshots numbered in the order of their first mention.
-pub(crate) fn compact(trace: &Trace) -> Trace {
+pub(crate) fn compact(mut trace: Trace) -> Trace {
     let mut out = Trace::new(&trace.name);
-    out.entry = trace.entry.clone();
-    out.entry_tags = trace.entry_tags.clone();
-    out.entry_cells = trace.entry_cells.clone();
+    out.entry = std::mem::take(&mut trace.entry);
+    out.entry_tags = std::mem::take(&mut trace.entry_tags);
+    out.entry_cells = std::mem::take(&mut trace.entry_cells);
+    out.labels = std::mem::take(&mut trace.labels);
+    let mut insts = std::mem::take(&mut trace.insts);
     let mut values: Vec<Option<Value>> = vec![None; trace.values.len()];
     let mut snapshots: Vec<Option<SnapId>> = vec![None; trace.snapshots.len()];
-    for inst in &trace.insts {
-        let mut copy = inst.clone();
-        for arg in copy.args.iter_mut().chain(&mut copy.result) {
-            *arg = renumber(trace, &mut out, &mut values, *arg);
+    for inst in &mut insts {
+        for arg in inst.args.iter_mut().chain(&mut inst.result) {
+            *arg = renumber(&mut trace, &mut out, &mut values, *arg);
         }
-        if let Some(snap) = inst.snap {
+        if let Some(snap) = &mut inst.snap {
             let new = snapshots[snap.index()].unwrap_or_else(|| {
-                let mut snapshot = trace.snapshots[snap.index()].clone();
-                snapshot.map_values(|value| renumber(trace, &mut out, &mut values, value));
+                let mut snapshot = std::mem::take(&mut trace.snapshots[snap.index()]);
+                snapshot.map_values(|value| renumber(&mut trace, &mut out, &mut values, value));
                 out.add_snapshot(snapshot)
             });
             snapshots[snap.index()] = Some(new);
-            copy.snap = Some(new);
+            *snap = new;
         }
-        out.insts.push(copy);
     }
-    out.labels = trace.labels.clone();
+    out.insts = insts;
     for label in &mut out.labels {
         label.args = label.args.iter().map(|arg| values[arg.index()].unwrap_or(*arg)).collect();
     }
     out
 }
 
-fn renumber(trace: &Trace, out: &mut Trace, values: &mut [Option<Value>], value: Value) -> Value {
+fn renumber(trace: &mut Trace, out: &mut Trace, values: &mut [Option<Value>], value: Value) -> Value {
     if let Some(new) = values[value.index()] {
         return new;
     }
-    let data = &trace.values[value.index()];
+    let data = &mut trace.values[value.index()];
     let new = match data.constant {
         Some(constant) => out.constant(data.ty, constant),
         None => out.new_value(data.ty),
     };
-    out.values[new.index()].name.clone_from(&data.name);
+    out.values[new.index()].name = data.name.take();
     values[value.index()] = Some(new);
     new
 }

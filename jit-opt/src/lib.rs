@@ -88,18 +88,17 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     let recorded = Report { before: report.before, ..Report::default() };
     let mut optimized = walk(trace, schema, config, usize::MAX, &mut report)?;
     optimized = clean(optimized, schema, config, &mut report);
-    let peeled = peel(trace, schema, config, &optimized, recorded);
-    let optimized = match &peeled {
-        Some((peeled, _, _)) => dce::compact(peeled),
-        None => dce::compact(&optimized),
-    };
-    let peeled = peeled.map(|(_, with_peeling, peeled)| {
-        report = Report { stages: std::mem::take(&mut report.stages), ..with_peeling };
-        if config.stages {
-            report.stages.push(Stage { name: "peel", trace: optimized.clone() });
+    let (optimized, peeled) = match peel(trace, schema, config, &optimized, recorded) {
+        Some((with_peeling, of_it, peeled)) => {
+            report = Report { stages: std::mem::take(&mut report.stages), ..of_it };
+            let optimized = dce::compact(with_peeling);
+            if config.stages {
+                report.stages.push(Stage { name: "peel", trace: optimized.clone() });
+            }
+            (optimized, Some(peeled))
         }
-        peeled
-    });
+        None => (dce::compact(optimized), None),
+    };
     let resume = resume::encode(&optimized);
     report.after = OpCounts::of(&optimized, schema);
     report.resume_bytes = resume.bytes.len();
@@ -116,7 +115,7 @@ fn clean(mut trace: Trace, schema: &Schema, config: &Config, report: &mut Report
         collect::remove_unneeded(&mut trace, schema, config.fuel, report);
     }
     if config.is_on("dce") {
-        trace = dce::remove_unused(&trace, schema, report);
+        dce::remove_unused(&mut trace, schema, report);
     }
     trace
 }
@@ -198,7 +197,7 @@ fn stages(trace: &Trace, schema: &Schema, config: &Config) -> Result<Vec<Stage>,
     for count in 1..=passes::chain(config).len() {
         let name = passes::chain(config)[count - 1].name();
         let out = walk(trace, schema, config, count, &mut Report::default())?;
-        stages.push(Stage { name, trace: dce::compact(&out) });
+        stages.push(Stage { name, trace: dce::compact(out) });
     }
     Ok(stages)
 }

@@ -279,5 +279,6 @@ pub(crate) fn short_preamble(
     }
     let results: Option<Vec<Value>> = carried.iter().map(|value| map.get(value).copied()).collect();
     short.push(Inst::new(Op::Finish, &results?), None);
-    Some(crate::dce::compact(&crate::dce::remove_unused(&short, schema, &mut crate::Report::default())))
+    crate::dce::remove_unused(&mut short, schema, &mut crate::Report::default());
+    Some(crate::dce::compact(short))
 }
