@@ -3,6 +3,7 @@
 //! Invariant: address arithmetic wraps at 64 bits, as the machine's does. Example: item `i + 1` of an array is
 //! `item_addr(base, i; stride 8, offset 8)`: one addition less, and the same index value as item `i`.
 
+use smallvec::smallvec;
 use tracelift_core::Op::*;
 use tracelift_core::{Payload, Value};
 
@@ -40,5 +41,5 @@ fn scale(m: &Match<'_, '_>) -> Option<(u32, i32)> {
 fn moved(m: &Match<'_, '_>, base: Value, index: Value, by: i64) -> Option<Rewrite> {
     let (stride, offset) = scale(m)?;
     let offset = i32::try_from((offset as i64).checked_add(by)?).ok()?;
-    Some(Rewrite::With(ItemAddr, vec![base.into(), index.into()], Payload::Scale { stride, offset }))
+    Some(Rewrite::With(ItemAddr, smallvec![base.into(), index.into()], Payload::Scale { stride, offset }))
 }

@@ -3,9 +3,10 @@
 //! Invariant: ordered float compares are turned round nowhere: their opposite is no compare (NaN). Example: a host's
 //! `not (a < b)` is recorded as `int_eq(int_lt(a, b), 0)` and becomes `int_ge(a, b)`.
 
+use smallvec::smallvec;
 use tracelift_core::Op::{self, *};
 
-use super::matcher::{int, inverse, is_compare, mirrored, op1, op2, Match, Rewrite, Rule, Term};
+use super::matcher::{int, inverse, is_compare, mirrored, op1, op2, Match, Rewrite, Rule};
 
 /// Compares that a constant can be on either side of, but that do not commute.
 const ORDERED: &[Op] = &[IntLt, IntLe, IntGt, IntGe, UintLt, UintLe, UintGt, UintGe];
@@ -71,7 +72,7 @@ pub(super) static RULES: &[Rule] = &[
 ];
 
 fn select(condition: tracelift_core::Value, m: &Match<'_, '_>, arms: [usize; 2]) -> Rewrite {
-    Rewrite::Op(Select, vec![condition.into(), m.value(arms[0]).into(), m.value(arms[1]).into()])
+    Rewrite::Op(Select, smallvec![condition.into(), m.value(arms[0]).into(), m.value(arms[1]).into()])
 }
 
 /// What a compare with the end of the range answers.
@@ -92,6 +93,6 @@ fn not_of_compare(m: &Match<'_, '_>) -> Option<Rewrite> {
     if !negates || !is_compare(compare.op) {
         return None;
     }
-    let terms: Vec<Term> = compare.args.iter().map(|&arg| arg.into()).collect();
+    let terms = compare.args.iter().map(|&arg| arg.into()).collect();
     Some(Rewrite::Op(inverse(compare.op)?, terms))
 }

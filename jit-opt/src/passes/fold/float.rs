@@ -4,6 +4,7 @@
 //! rule exchanges the operands of an arithmetic operation, since the machine hands on the first NaN. Example:
 //! `float_div(x, 4.0)` is `float_mul(x, 0.25)`: both divide by a power of two, exactly.
 
+use smallvec::smallvec;
 use tracelift_core::Op::{self, *};
 use tracelift_core::Type;
 
@@ -26,7 +27,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule { name: "float_div_power_of_two", law: "x / 2^n => x * 2^-n", ops: &[FloatDiv],
         apply: |m| {
             let reciprocal = exact_reciprocal(f64::from_bits(m.st.bits(m.value(1))?))?;
-            Some(Rewrite::Op(FloatMul, vec![m.value(0).into(), Term::Const(Type::Float, reciprocal.to_bits())]))
+            Some(Rewrite::Op(FloatMul, smallvec![m.value(0).into(), Term::Const(Type::Float, reciprocal.to_bits())]))
         } },
     Rule { name: "bits_of_float_of_bits", law: "bits(float_from_bits x) => x", ops: &[FloatToBits],
         apply: |m| Some(is(m.def(0, FloatFromBits)?[0])) },

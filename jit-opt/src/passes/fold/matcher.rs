@@ -4,6 +4,7 @@
 //! and answers with terms, so that no rule touches the output. Invariant: a rule is a pure function of what the match
 //! shows. Example: `|m| m.is_int(1, 0).then(|| m.arg(0))` with the law `x + 0 => x`.
 
+use smallvec::{smallvec, SmallVec};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
 use crate::pass::{Cx, State};
@@ -51,6 +52,9 @@ impl From<i64> for Term {
     }
 }
 
+/// The operands of an operation that a rule answers.
+pub(crate) type Terms = SmallVec<[Term; 3]>;
+
 /// What a rule answers.
 #[derive(Debug)]
 pub(crate) enum Rewrite {
@@ -59,19 +63,19 @@ pub(crate) enum Rewrite {
     /// The guard always holds.
     Holds,
     /// This operation instead.
-    Op(Op, Vec<Term>),
+    Op(Op, Terms),
     /// This operation with a payload instead.
-    With(Op, Vec<Term>, Payload),
+    With(Op, Terms, Payload),
 }
 
 /// Two operands.
 pub(super) fn op2(op: Op, a: impl Into<Term>, b: impl Into<Term>) -> Rewrite {
-    Rewrite::Op(op, vec![a.into(), b.into()])
+    Rewrite::Op(op, smallvec![a.into(), b.into()])
 }
 
 /// One operand.
 pub(super) fn op1(op: Op, a: impl Into<Term>) -> Rewrite {
-    Rewrite::Op(op, vec![a.into()])
+    Rewrite::Op(op, smallvec![a.into()])
 }
 
 /// The result is an integer.

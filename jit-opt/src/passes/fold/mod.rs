@@ -31,6 +31,8 @@ mod matcher;
 
 use std::sync::OnceLock;
 
+use smallvec::SmallVec;
+use tracelift_core::ir::Args;
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, Op, Payload, Type, Value};
@@ -141,7 +143,7 @@ fn is_free_through(st: &State<'_>, operand: Value, value: Value) -> bool {
 /// Evaluates an operation on constants.
 fn constant(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Option<Outcome>, OptError> {
     let Some(eval) = inst.op.info().eval else { return Ok(None) };
-    let mut bits: Vec<u64> = Vec::with_capacity(inst.args.len());
+    let mut bits: SmallVec<[u64; 4]> = SmallVec::new();
     for &arg in &inst.args {
         match cx.st.bits(arg) {
             Some(arg) => bits.push(arg),
@@ -194,7 +196,7 @@ fn commit(cx: &mut Cx<'_, '_>, inst: &Inst, rewrite: Rewrite) -> Outcome {
 }
 
 fn rewritten(cx: &mut Cx<'_, '_>, inst: &Inst, op: Op, terms: &[matcher::Term], payload: Payload) -> Inst {
-    let args: Vec<_> = terms.iter().map(|term| term.value(cx)).collect();
+    let args: Args = terms.iter().map(|term| term.value(cx)).collect();
     let mut new = Inst::new(op, &args).with(payload);
     new.depth = inst.depth;
     if op.is(Flags::GUARD) {
