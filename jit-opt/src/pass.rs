@@ -16,15 +16,17 @@
 //! `uint_lt` with its operands and may answer `Equal(1)`; then the guard never reaches the output.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap as HashMap, FxHashSet as HashSet};
+use smallvec::SmallVec;
 
 use tracelift_core::ir::ValueData;
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{CellId, ClassSet, LayoutId};
 use tracelift_core::snapshot::{Pending, Source};
-use tracelift_core::{Const, Inst, Op, Payload, Schema, SnapId, Snapshot, Trace, Type, Value};
+use tracelift_core::{Const, Inst, Op, Payload, Schema, SnapId, Trace, Type, Value};
 
 use crate::facts::{Facts, ValueTable};
 use crate::passes::virtuals::{lift, make_all};
@@ -54,7 +56,12 @@ pub(crate) trait Pass {
     /// Asked about an operation whose operands are output values.
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError>;
 
-    /// Told of an instruction that was committed, with its result.
+    /// Whether it wants to be told of committed instructions.
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// Told of an instruction that was committed, with its result, if it [`listens`](Pass::listens).
     fn committed(&mut self, _st: &mut State<'_>, _inst: &Inst) {}
 
     /// Told of a label that is not the entry: what the pass knows of earlier values is void.
@@ -70,6 +77,7 @@ pub(crate) trait Pass {
 /// A pass in a chain, and how many committed instructions it was told of.
 struct Slot {
     pass: Box<dyn Pass>,
+    listens: bool,
     seen: usize,
 }
 
@@ -91,7 +99,8 @@ pub(crate) struct State<'s> {
     defs: ValueTable<u32>,
     /// Output position at which each source instruction began.
     pub started: Vec<u32>,
-    snapshots: HashMap<Snapshot, SnapId>,
+    /// Snapshots of the output by their hash.
+    snapshots: HashMap<u64, SmallVec<[SnapId; 2]>>,
     pub last_snapshot: Option<(SnapId, u32, SnapId)>,
     /// The last snapshot that no committed effect has followed, as an instruction's ([`MAPPED`]).
     pub resume_point: Option<SnapId>,
@@ -104,12 +113,12 @@ pub(crate) struct State<'s> {
     /// More of them, found on this walk.
     more_real: BTreeSet<u32>,
     pub current: u32,
-    /// Results of operations that expansions emit.
+    /// Results of operations that expansions emit, on the first walk of two.
+    pub made_first: Vec<(MadeKey, Value)>,
+    /// The same on the second.
     pub made: HashMap<MadeKey, Value>,
-    /// The same in order.
-    pub made_order: Vec<(MadeKey, Value)>,
     /// How many of each the current expansion has emitted.
-    made_now: HashMap<(Op, Payload), u32>,
+    made_now: Vec<((Op, Payload), u32)>,
     /// What the results of recorded operations are called on a second walk; on the first they keep their names.
     pub names: Option<Vec<Option<Box<str>>>>,
     /// On a second walk: how many values the first has made.
@@ -128,7 +137,8 @@ pub(crate) struct State<'s> {
     pub hoisted: Vec<(u32, bool)>,
     context: Option<Value>,
     depth: u8,
-    fired: BTreeMap<&'static str, u64>,
+    /// How often each rewrite fired; names are compared by address, so a name may come twice.
+    fired: HashMap<(*const u8, usize), (&'static str, u64)>,
     fuel: Option<u64>,
     visited: u64,
     /// Arguments of the last jump; only the planted bug looks at them.
@@ -144,7 +154,7 @@ impl State<'_> {
             }
             *fuel -= 1;
         }
-        *self.fired.entry(rule).or_default() += 1;
+        self.fired.entry((rule.as_ptr(), rule.len())).or_insert((rule, 0)).1 += 1;
         true
     }
 
@@ -262,11 +272,13 @@ impl State<'_> {
         self.facts.statics.describe(self.schema, &mut snapshot, |value| self.resolve(value));
         snapshot.position =
             self.started.get(snapshot.position as usize).copied().unwrap_or(snapshot.position);
-        let out = match self.snapshots.get(&snapshot) {
+        let alike = self.snapshots.entry(FxBuildHasher.hash_one(&snapshot)).or_default();
+        let same = alike.iter().find(|&&out| self.out.snapshots[out.index()] == snapshot);
+        let out = match same {
             Some(&out) => out,
             None => {
-                let out = self.out.add_snapshot(snapshot.clone());
-                self.snapshots.insert(snapshot, out);
+                let out = self.out.add_snapshot(snapshot);
+                alike.push(out);
                 out
             }
         };
@@ -331,12 +343,18 @@ impl Cx<'_, '_> {
     pub fn emit_part(&mut self, inst: Inst) -> Result<Option<Value>, OptError> {
         let part = (inst.op, inst.payload);
         let result = self.emit(inst)?;
-        if let (Some(value), false) = (result, self.st.lifting) {
-            let count = self.st.made_now.entry(part).or_default();
-            *count += 1;
-            let key = (self.st.current, part.0, part.1, *count - 1);
-            self.st.made.insert(key, value);
-            self.st.made_order.push((key, value));
+        if let (Some(value), true) = (result, self.st.is_peeling && !self.st.lifting) {
+            let made_now = &mut self.st.made_now;
+            let at = made_now.iter().position(|&(of, _)| of == part).unwrap_or_else(|| {
+                made_now.push((part, 0));
+                made_now.len() - 1
+            });
+            let key = (self.st.current, part.0, part.1, made_now[at].1);
+            made_now[at].1 += 1;
+            match self.st.first_walk {
+                0 => self.st.made_first.push((key, value)),
+                _ => drop(self.st.made.insert(key, value)),
+            }
         }
         Ok(result)
     }
@@ -368,7 +386,7 @@ impl Cx<'_, '_> {
 
 /// Tells the passes what was committed since they were last told.
 fn catch_up(st: &mut State<'_>, slots: &mut [Slot]) {
-    for slot in slots {
+    for slot in slots.iter_mut().filter(|slot| slot.listens) {
         while slot.seen < st.out.insts.len() {
             let inst = st.out.insts[slot.seen].clone();
             slot.seen += 1;
@@ -465,8 +483,8 @@ impl<'s> Driver<'s> {
             more_real: BTreeSet::new(),
             current: 0,
             made: HashMap::default(),
-            made_order: Vec::new(),
-            made_now: HashMap::default(),
+            made_first: Vec::new(),
+            made_now: Vec::new(),
             names: None,
             first_walk: 0,
             passed: HashSet::default(),
@@ -477,12 +495,15 @@ impl<'s> Driver<'s> {
             hoisted: Vec::new(),
             context: None,
             depth: 0,
-            fired: BTreeMap::new(),
+            fired: HashMap::default(),
             fuel,
             visited: 0,
             last_jump: Vec::new(),
         };
-        Driver { st, chain: chain.into_iter().map(|pass| Slot { pass, seen: 0 }).collect() }
+        Driver {
+            st,
+            chain: chain.into_iter().map(|pass| Slot { listens: pass.listens(), pass, seen: 0 }).collect(),
+        }
     }
 
     /// The same with these recorded `new`s made real.
@@ -558,7 +579,11 @@ impl<'s> Driver<'s> {
 
     /// Ends the walk.
     pub fn walked(self) -> Walked {
-        let State { out, fired, visited, more_real, is_unsteady, .. } = self.st;
+        let State { out, visited, more_real, is_unsteady, .. } = self.st;
+        let mut fired = BTreeMap::new();
+        for (rule, count) in self.st.fired.into_values() {
+            *fired.entry(rule).or_default() += count;
+        }
         Walked { trace: out, fired, visited, more_real, is_unsteady }
     }
 

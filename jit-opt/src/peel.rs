@@ -177,7 +177,7 @@ fn keys(driver: &Driver<'_>) -> HashMap<Value, CarriedKey> {
             keys.entry(st.resolve(value)).or_insert(CarriedKey::Recorded(Value(index as u32)));
         }
     }
-    for &((inst, op, payload, nth), value) in &st.made_order {
+    for &((inst, op, payload, nth), value) in &st.made_first {
         keys.entry(st.resolve(value)).or_insert(CarriedKey::Expanded { inst, op, payload, nth });
     }
     keys
@@ -222,7 +222,6 @@ impl Peeling<'_> {
         }
         st.started.clear();
         st.started.push(st.out.insts.len() as u32);
-        st.made = HashMap::default();
         st.last_snapshot = None;
         st.resume_point = None;
         st.names = Some(names_of_copy(st.source));

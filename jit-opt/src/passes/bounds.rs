@@ -493,6 +493,10 @@ impl Pass for Bounds {
         }
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
         self.sums.note(&st.out, inst);
     }

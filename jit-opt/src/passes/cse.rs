@@ -26,7 +26,7 @@ pub(crate) struct Cse {
 }
 
 fn key(inst: &Inst) -> Key {
-    let mut args = inst.args.clone();
+    let mut args = Args::from_slice(&inst.args);
     if inst.op.is(Flags::COMMUTES) {
         args.sort();
     }
@@ -50,6 +50,10 @@ impl Pass for Cse {
             Some(&value) if cx.st.fire("seen_before") => Ok(Outcome::Equal(value)),
             _ => Ok(Outcome::Keep),
         }
+    }
+
+    fn listens(&self) -> bool {
+        true
     }
 
     fn committed(&mut self, _st: &mut State<'_>, inst: &Inst) {

@@ -58,6 +58,10 @@ impl Pass for Expand {
         }
     }
 
+    fn listens(&self) -> bool {
+        self.keep_records
+    }
+
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
         // Only with `keep_records` are there such instructions; expansion learns the same when it emits.
         match (inst.op, inst.payload) {

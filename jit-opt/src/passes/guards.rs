@@ -19,7 +19,6 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use tracelift_core::ir::Args;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Const, ExitKind, Inst, Op, Payload, Type, Value};
 
@@ -64,9 +63,16 @@ pub(crate) struct Guards {
     /// Checks for a collection may go in the end, so that nothing is learned from them.
     checks_may_go: bool,
     /// Compares whose outcome a guard has established.
-    compares: HashMap<(Op, Args), bool>,
+    compares: HashMap<Key, bool>,
     /// Checked operations that were passed, and their results.
-    checked: HashMap<(Op, Args), Value>,
+    checked: HashMap<Key, Value>,
+}
+
+/// An operation of one or two operands; the second is the first again where there is none.
+type Key = (Op, [Value; 2]);
+
+fn key(op: Op, args: &[Value]) -> Key {
+    (op, [args[0], args.get(1).copied().unwrap_or(args[0])])
 }
 
 impl Guards {
@@ -81,16 +87,15 @@ impl Guards {
 
     /// Notes what a compare answers, and with it the compares that say the same.
     fn learn_compare(&mut self, compare: &Inst, outcome: bool) {
-        let args = &compare.args;
-        self.compares.insert((compare.op, args.clone()), outcome);
+        let (_, args @ [a, b]) = key(compare.op, &compare.args);
+        self.compares.insert((compare.op, args), outcome);
         if let Some(op) = inverse(compare.op) {
-            self.compares.insert((op, args.clone()), !outcome);
+            self.compares.insert((op, args), !outcome);
         }
         if let Some(op) = mirrored(compare.op) {
-            let swapped: Args = args.iter().rev().copied().collect();
-            self.compares.insert((op, swapped.clone()), outcome);
+            self.compares.insert((op, [b, a]), outcome);
             if let Some(op) = inverse(op) {
-                self.compares.insert((op, swapped), !outcome);
+                self.compares.insert((op, [b, a]), !outcome);
             }
         }
         if outcome {
@@ -114,7 +119,7 @@ impl Guards {
             _ => &[],
         };
         for &(op, outcome) in implied {
-            self.compares.insert((op, compare.args.clone()), outcome);
+            self.compares.insert(key(op, &compare.args), outcome);
         }
     }
 
@@ -163,12 +168,12 @@ fn is_checked(op: Op) -> bool {
     matches!(op, Op::IntAddOvf | Op::IntSubOvf | Op::IntMulOvf | Op::FloatToIntExact)
 }
 
-fn checked_key(inst: &Inst) -> (Op, Args) {
-    let mut args = inst.args.clone();
-    if inst.op.is(tracelift_core::ops::Flags::COMMUTES) {
+fn checked_key(inst: &Inst) -> Key {
+    let (op, mut args) = key(inst.op, &inst.args);
+    if op.is(tracelift_core::ops::Flags::COMMUTES) {
         args.sort();
     }
-    (inst.op, args)
+    (op, args)
 }
 
 /// Whether a pointer is known not to be null.
@@ -230,7 +235,7 @@ impl Pass for Guards {
                 let outcome = cx.int((inst.op == Op::IntNe) as i64);
                 Ok(if cx.st.fire("zero_test_known") { Outcome::Equal(outcome) } else { Outcome::Keep })
             }
-            (op, _) if is_compare(op) => match self.compares.get(&(op, inst.args.clone())) {
+            (op, _) if is_compare(op) => match self.compares.get(&key(op, &inst.args)) {
                 Some(&outcome) if cx.st.fire("compare_known") => Ok(Outcome::Equal(cx.int(outcome as i64))),
                 _ => Ok(Outcome::Keep),
             },
@@ -240,6 +245,10 @@ impl Pass for Guards {
             },
             _ => Ok(Outcome::Keep),
         }
+    }
+
+    fn listens(&self) -> bool {
+        true
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {

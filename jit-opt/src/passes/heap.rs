@@ -398,6 +398,10 @@ impl Pass for Heap {
         })
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
         self.merge(st);
         self.places.note(&st.out, st.schema, inst);
