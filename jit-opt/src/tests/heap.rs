@@ -562,20 +562,3 @@ fn nothing_is_known_behind_a_label() {
           i3 = load(p2, BoxedInteger.intval)\njump(L1, p2)\n",
     );
 }
-
-/// The lists are bounded: ten times the trace, about ten times the work.
-#[test]
-fn many_places_are_linear() {
-    let seconds = |count: usize| {
-        let mut input = String::from("L0(a0):\n");
-        for n in 1..count {
-            input += &format!("a{n} = addr_add(a0, {})\nstore(a{n}, raw.int, {n})\n", 8 * n);
-        }
-        let schema = standard_schema();
-        let start = std::time::Instant::now();
-        optimized_text(&Config::new(), &(input + "finish()\n"), &schema);
-        start.elapsed().as_secs_f64()
-    };
-    let (short, long) = (seconds(2_000), seconds(20_000));
-    assert!(long < 40.0 * short, "{long} s and {short} s");
-}
