@@ -402,8 +402,11 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     stop_recording(L, rec, is_known ? "unexpected instruction" : "frame left");
     return;
   }
-  if (tlua_rec_is_lowered(rec, pc))
+  if (tlua_rec_is_lowered(rec, pc)) {
+    if (rec->reason != NULL)
+      stop_recording(L, rec, rec->reason);
     return;
+  }
   rec->pc = pc;
   rec->p = rec->frames[rec->depth].p;
   rec->k = rec->p->k;

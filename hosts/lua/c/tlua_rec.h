@@ -193,7 +193,8 @@ typedef struct TluaRecorder {
   const Instruction *last;    /* its last one, the jump back that is farthest down */
   int is_only_loop;           /* whether that is the only jump back to the head */
   const Instruction *next;    /* where the lowered instruction goes on */
-  const Instruction *join;    /* until here the instructions are lowered already; NULL: none is */
+  const Instruction *lowered; /* from here to 'join' the instructions are lowered already */
+  const Instruction *join;    /* NULL: none is */
   int is_started;             /* whether an instruction was lowered */
   TluaMetatable metatables[TLUA_METATABLES];
   int metatable_count;
@@ -267,14 +268,17 @@ tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b);
 
 /* --- tlua_rec_choice.c --- */
 
-/* The test at rec->pc may be over a few instructions that only compute numbers: lowers all of it; returns 0 if it is not. */
+/* The comparison at rec->pc may be one over a few instructions that only choose numbers: lowers all of it; returns 0 if not. */
 int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition);
-/* Whether the interpreter is at an instruction that is lowered already; says what comes next then. */
+/* Whether the interpreter is at an instruction that is lowered already; says what comes next then, or sets rec->reason. */
 int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc);
 
 /* --- tlua_rec_arith.c --- */
 
-/* A sum, difference or product of numbers. */
+/*
+** An operation that has a result for all numbers of these types: sums, differences, products, quotients; 'and', 'or' and
+** exclusive 'or' of integers; floor division and remainder of integers if 'b' is a constant other than zero.
+*/
 tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
 
 /* Each returns 0 if the opcode is not its business. */

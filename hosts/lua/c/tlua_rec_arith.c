@@ -105,7 +105,13 @@ static tl_value float_operation (TluaRecorder *rec, TMS operation, Operand left,
 }
 
 tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
-  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT)
+  switch (operation) {
+    case TM_BAND: return tl_op2(rec->vm, TL_INT_AND, a.value, b.value);
+    case TM_BOR: return tl_op2(rec->vm, TL_INT_OR, a.value, b.value);
+    case TM_BXOR: return tl_op2(rec->vm, TL_INT_XOR, a.value, b.value);
+    default: break;
+  }
+  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT && operation != TM_DIV)
     return int_operation(rec, operation, a, b);
   return float_operation(rec, operation, a, b, 0);
 }

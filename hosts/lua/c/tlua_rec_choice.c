@@ -1,190 +1,450 @@
 /*
-** Lowering of short 'if's that only choose a number: both ways become one, by a select.
+** Lowering of 'if's that only choose numbers: all ways become one, by selects.
 **
 ** Problem: 'if number < 0 then number = number + MODULUS end' goes one way or the other with each iteration, in no order. As a guard it
 ** makes a side trace for each way, with further ones behind each of these: n such tests make 2^n ways, each with code of its
 ** own that reads everything anew, and the processor guesses wrong half of the time.
 **
-** Design: a comparison over a few instructions that only compute numbers in registers, and that the comparison skips or not, is
-** lowered together with them: the numbers are computed in any case, and a select chooses between the old one and the new one. The
-** instructions are looked at first without recording anything; if there is anything else among them, or if a number that
-** is needed afterwards would change its type, the comparison becomes a guard as usual. The interpreter then does what it
-** does, and the recorder lets the instructions that are lowered already pass.
+** Design: behind a comparison the ways part, and meet again. If there are only a few instructions up to there, which compute
+** numbers in registers, or compare them, then the comparison is lowered together with them: both ways are walked, what they compute
+** is computed in any case, and for each register that is needed where they meet a select chooses between their numbers. A
+** comparison on a way is lowered in the same manner, so that 'else', 'elseif', 'and', 'or' and 'goto continue' come out by
+** themselves. The instructions are walked at first without recording anything; if there is anything else among them, or if a
+** number that is needed would have another type on another way, the comparison becomes a guard as usual. The interpreter then
+** does what it does, and the recorder lets the instructions that are lowered already pass.
 **
-** Invariant: what is computed in vain can neither fail nor be seen: additions, subtractions, products, negations of numbers, moves,
-** constants, upvalues that hold numbers. Guards (on an upvalue's type) leave where the comparison is done again.
+** Invariant: what is computed in vain can neither fail nor be seen: arithmetic of numbers that has a result for all operands of these
+** types, moves, constants, upvalues that hold numbers. Guards (on an upvalue's type) leave where the comparison is done again.
 **
-** Example, 'if i == 0 then i = LONG end':   t = int_eq i 0; n = load upvalue.int ...; i' = select t n i
+** Example, 'if i == 0 then i = LONG else j = j - 1 end':
+**   t = int_eq i 0; n = load upvalue.int ...; m = int_sub j 1; i' = select t n i; j' = select t j m
 */
 
 #include "lprefix.h"
 
+#include <string.h>
+
 #include "tlua_rec.h"
 
 #include "ldebug.h"
+#include "lvm.h"
 
-/* Instructions of an arm, and registers that they write. */
-#define LONGEST_ARM 4
+/* Words of instructions, comparisons among them, and what may be computed all in all; a division by a constant counts threefold. */
+#define LONGEST_REGION 24
+#define MOST_TESTS 4
+#define MOST_WORK 12
+#define DIVISION 3
 
-/* What a register holds behind the arm, if the arm is run. */
+#define MOST_WRITTEN 12
+
+/* What a register holds on a way, if it was written there. */
 typedef struct Chosen {
   int r;
   int tt;
   tl_value value;
 } Chosen;
 
-typedef struct Arm {
-  const Instruction *end;
-  Chosen written[LONGEST_ARM];
+/* The instructions from a comparison to where its ways meet, walked along one of them. */
+typedef struct Way {
+  Chosen written[MOST_WRITTEN];
   int count;
+} Way;
+
+typedef struct Region {
+  const Instruction *first;   /* behind the comparison and its jump */
+  const Instruction *join;    /* here, or behind a jump to the same place, all ways come together */
+  lu_byte live[32];           /* registers that are needed there */
+  int tests;
+  int work;
   int is_dry;                 /* whether it is only looked at */
-} Arm;
+} Region;
 
 static int is_number (int tt) {
   return tt == LUA_VNUMINT || tt == LUA_VNUMFLT;
 }
 
-static Operand of_constant (TluaRecorder *rec, const Arm *arm, const TValue *value) {
-  if (arm->is_dry)
-    return (Operand){ .tt = rawtt(value) };
-  return tlua_rec_constant(rec, value);
+/* --- where the ways meet --- */
+
+static const Instruction *target_of (const Instruction *jump) {
+  return jump + 1 + GETARG_sJ(*jump);
 }
 
-/* A register as the arm sees it. */
-static Operand of_register (TluaRecorder *rec, const Arm *arm, int r) {
-  for (int n = 0; n < arm->count; n++) {
-    if (arm->written[n].r == r)
-      return (Operand){ .tt = arm->written[n].tt, .tag = rec->schema.tag_of[arm->written[n].tt], .value = arm->written[n].value };
+/* Where jumps to jumps end. The compiler shortens them, so that two ways to one place may look different. */
+static const Instruction *behind_jumps (const Instruction *pc) {
+  for (int n = 0; n < LONGEST_REGION && GET_OPCODE(*pc) == OP_JMP; n++)
+    pc = target_of(pc);
+  return pc;
+}
+
+static int is_within (const Instruction *pc, const Instruction *first, const Instruction *join) {
+  return first <= pc && pc < join;
+}
+
+/* Whether each jump from the comparison's own on leads further down, or out of the region to where it ends. */
+static int all_meet (const Region *region) {
+  for (const Instruction *pc = region->first - 1; pc < region->join; pc++) {
+    if (GET_OPCODE(*pc) != OP_JMP)
+      continue;
+    const Instruction *target = target_of(pc);
+    if ((target <= pc || target > region->join) && behind_jumps(target) != behind_jumps(region->join))
+      return 0;
   }
-  if (arm->is_dry || !is_number(rawtt(s2v(rec->base + r))))
-    return (Operand){ .tt = rawtt(s2v(rec->base + r)) };
-  return tlua_rec_register(rec, r);
-}
-
-static Operand of_upvalue (TluaRecorder *rec, const Arm *arm, int n) {
-  const TValue *now = ci_func(rec->ci)->upvals[n]->v.p;
-  if (arm->is_dry || !is_number(rawtt(now)))
-    return (Operand){ .tt = rawtt(now) };
-  return tlua_rec_upvalue(rec, n);
-}
-
-/* Returns 0 unless it is a number. */
-static int put (Arm *arm, int r, Operand o) {
-  int n = 0;
-  if (!is_number(o.tt))
-    return 0;
-  while (n < arm->count && arm->written[n].r != r)
-    n++;
-  if (n == arm->count)
-    arm->count++;
-  arm->written[n] = (Chosen){ .r = r, .tt = o.tt, .value = o.value };
   return 1;
 }
 
-/* Returns 0 unless both are numbers. */
-static int compute (TluaRecorder *rec, Arm *arm, int r, TMS operation, Operand a, Operand b) {
+static int may_be_lowered (OpCode op) {
+  switch (op) {
+    case OP_MOVE: case OP_LOADI: case OP_LOADF: case OP_LOADK: case OP_GETUPVAL: case OP_UNM: case OP_BNOT:
+    case OP_ADDI: case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_DIVK: case OP_IDIVK:
+    case OP_BANDK: case OP_BORK: case OP_BXORK: case OP_SHRI:
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_IDIV: case OP_BAND: case OP_BOR: case OP_BXOR:
+    case OP_MMBIN: case OP_MMBINI: case OP_MMBINK:
+    case OP_EQ: case OP_LT: case OP_LE: case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI:
+    case OP_TEST: case OP_TESTSET: case OP_JMP:
+      return 1;
+    default: return 0;
+  }
+}
+
+/* Sets the region's end; returns 0 if something else comes before it. */
+static int find_join (Region *region) {
+  const Instruction *longest = region->first + LONGEST_REGION;
+  for (region->join = region->first; region->join < longest && may_be_lowered(GET_OPCODE(*region->join)); ) {
+    /* the jump behind a comparison is no place to meet; there is an instruction: the last one of a function is a return */
+    region->join += testTMode(GET_OPCODE(*region->join)) ? 2 : 1;
+    if (all_meet(region))
+      return 1;
+  }
+  return 0;
+}
+
+static int add_live (TluaRecorder *rec, Region *region, const Instruction *pc) {
+  const lu_byte *row = tlua_live(rec->thread, rec->p, (int)(pc - rec->p->code));
+  if (row == NULL)
+    return 0;
+  for (int n = 0; n < (rec->p->maxstacksize + 7) / 8; n++)
+    region->live[n] |= row[n];
+  return 1;
+}
+
+/* What is needed at the region's end, or where jumps lead that leave it in another way. */
+static int find_live (TluaRecorder *rec, Region *region) {
+  memset(region->live, 0, sizeof region->live);
+  for (const Instruction *pc = region->first - 1; pc < region->join; pc++) {
+    if (GET_OPCODE(*pc) == OP_JMP && !is_within(target_of(pc), region->first, region->join)
+        && !add_live(rec, region, target_of(pc)))
+      return 0;
+  }
+  return add_live(rec, region, region->join);
+}
+
+/* --- operands --- */
+
+/* Only constants have a 'now'. */
+static Operand of_constant (TluaRecorder *rec, const Region *region, const TValue *value) {
+  if (region->is_dry)
+    return (Operand){ .tt = rawtt(value), .now = value };
+  return tlua_rec_constant(rec, value);
+}
+
+static const Chosen *find (const Way *way, int r) {
+  for (int n = 0; n < way->count; n++) {
+    if (way->written[n].r == r)
+      return &way->written[n];
+  }
+  return NULL;
+}
+
+/* A register as the way sees it. */
+static Operand of_register (TluaRecorder *rec, const Region *region, const Way *way, int r) {
+  const Chosen *c = find(way, r);
+  Operand o = { .tt = c != NULL ? c->tt : rawtt(s2v(rec->base + r)), .value = c != NULL ? c->value : 0 };
+  if (c == NULL && !region->is_dry)
+    o.value = tlua_rec_register(rec, r).value;
+  return o;
+}
+
+static Operand of_upvalue (TluaRecorder *rec, const Region *region, int n) {
+  Operand o = { .tt = rawtt(ci_func(rec->ci)->upvals[n]->v.p) };
+  if (!region->is_dry)
+    o.value = tlua_rec_upvalue(rec, n).value;
+  return o;
+}
+
+/* --- instructions --- */
+
+/* Returns 0 unless it is a number. */
+static int put (Way *way, int r, Operand o) {
+  int n = 0;
+  while (n < way->count && way->written[n].r != r)
+    n++;
+  if (!is_number(o.tt) || n == MOST_WRITTEN)
+    return 0;
+  if (n == way->count)
+    way->count++;
+  way->written[n] = (Chosen){ .r = r, .tt = o.tt, .value = o.value };
+  return 1;
+}
+
+static int work (Region *region, int amount) {
+  region->work += amount;
+  return region->work <= MOST_WORK;
+}
+
+/* The type of the result, or LUA_VNIL if some numbers of these types have none, or only a call finds it. */
+static int result_type (TMS operation, Operand a, Operand b) {
+  int is_integer = a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT;
   if (!is_number(a.tt) || !is_number(b.tt))
+    return LUA_VNIL;
+  switch (operation) {
+    case TM_ADD: case TM_SUB: case TM_MUL: return is_integer ? LUA_VNUMINT : LUA_VNUMFLT;
+    case TM_DIV: return LUA_VNUMFLT;
+    case TM_IDIV:
+      if (!is_integer)
+        return LUA_VNUMFLT;  /* FALLTHROUGH */
+    case TM_MOD: return is_integer && b.now != NULL && ivalue(b.now) != 0 ? LUA_VNUMINT : LUA_VNIL;
+    default: return is_integer ? LUA_VNUMINT : LUA_VNIL;  /* bits */
+  }
+}
+
+static int compute (TluaRecorder *rec, Region *region, Way *way, int r, TMS operation, Operand a, Operand b) {
+  int divides = operation == TM_DIV || operation == TM_IDIV || operation == TM_MOD;
+  Operand result = { .tt = result_type(operation, a, b) };
+  if (result.tt == LUA_VNIL || !work(region, divides ? DIVISION : 1))
     return 0;
-  Operand result = { .tt = a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT ? LUA_VNUMINT : LUA_VNUMFLT };
-  if (!arm->is_dry)
+  if (!region->is_dry)
     result.value = tlua_rec_total_operation(rec, operation, a, b);
-  return put(arm, r, result);
+  return put(way, r, result);
 }
 
-static int negate (TluaRecorder *rec, Arm *arm, int r, Operand o) {
-  if (!is_number(o.tt))
+static int negate (TluaRecorder *rec, Region *region, Way *way, int r, Operand o) {
+  if (!is_number(o.tt) || !work(region, 1))
     return 0;
-  if (!arm->is_dry)
+  if (!region->is_dry)
     o.value = tl_op1(rec->vm, o.tt == LUA_VNUMINT ? TL_INT_NEG : TL_FLOAT_NEG, o.value);
-  return put(arm, r, o);
+  return put(way, r, o);
 }
 
-/* One instruction of the arm; returns how many it is with what belongs to it, 0 if it does anything else. */
-static int instruction (TluaRecorder *rec, Arm *arm, const Instruction *pc) {
+static int complement (TluaRecorder *rec, Region *region, Way *way, int r, Operand o) {
+  if (o.tt != LUA_VNUMINT || !work(region, 1))
+    return 0;
+  if (!region->is_dry)
+    o.value = tl_op1(rec->vm, TL_INT_NOT, o.value);
+  return put(way, r, o);
+}
+
+/* A shift by a number in the instruction, to the left if that is negative. */
+static int shift (TluaRecorder *rec, Region *region, Way *way, int r, Operand o, int count) {
+  if (o.tt != LUA_VNUMINT || !work(region, 1))
+    return 0;
+  if (!region->is_dry) {
+    tl_value by = tl_const_int(rec->vm, count < 0 ? -count : count);
+    if (count <= -64 || count >= 64)
+      o.value = tl_const_int(rec->vm, 0);
+    else
+      o.value = tl_op2(rec->vm, count < 0 ? TL_INT_SHL : TL_INT_SHR, o.value, by);
+  }
+  return put(way, r, o);
+}
+
+/* One instruction that computes; returns how many words it is with what belongs to it, 0 if it does anything else. */
+static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc) {
   Instruction i = *pc;
   int a = GETARG_A(i);
   TValue number;
   Operand b = { .tt = LUA_VNIL };
+  const TValue *k = rec->k + GETARG_C(i);
   TMS operation = TM_ADD;
   switch (GET_OPCODE(i)) {
-    case OP_MOVE: return put(arm, a, of_register(rec, arm, GETARG_B(i)));
-    case OP_LOADI: setivalue(&number, GETARG_sBx(i)); return put(arm, a, of_constant(rec, arm, &number));
-    case OP_LOADF: setfltvalue(&number, cast_num(GETARG_sBx(i))); return put(arm, a, of_constant(rec, arm, &number));
-    case OP_LOADK: return put(arm, a, of_constant(rec, arm, rec->k + GETARG_Bx(i)));
-    case OP_GETUPVAL: return put(arm, a, of_upvalue(rec, arm, GETARG_B(i)));
-    case OP_UNM: return negate(rec, arm, a, of_register(rec, arm, GETARG_B(i)));
-    case OP_ADDI: setivalue(&number, GETARG_sC(i)); b = of_constant(rec, arm, &number); break;
-    case OP_ADDK: b = of_constant(rec, arm, rec->k + GETARG_C(i)); break;
-    case OP_SUBK: operation = TM_SUB; b = of_constant(rec, arm, rec->k + GETARG_C(i)); break;
-    case OP_MULK: operation = TM_MUL; b = of_constant(rec, arm, rec->k + GETARG_C(i)); break;
-    case OP_ADD: b = of_register(rec, arm, GETARG_C(i)); break;
-    case OP_SUB: operation = TM_SUB; b = of_register(rec, arm, GETARG_C(i)); break;
-    case OP_MUL: operation = TM_MUL; b = of_register(rec, arm, GETARG_C(i)); break;
+    case OP_MOVE: return put(way, a, of_register(rec, region, way, GETARG_B(i)));
+    case OP_LOADI: setivalue(&number, GETARG_sBx(i)); return put(way, a, of_constant(rec, region, &number));
+    case OP_LOADF: setfltvalue(&number, cast_num(GETARG_sBx(i))); return put(way, a, of_constant(rec, region, &number));
+    case OP_LOADK: return put(way, a, of_constant(rec, region, rec->k + GETARG_Bx(i)));
+    case OP_GETUPVAL: return put(way, a, of_upvalue(rec, region, GETARG_B(i)));
+    case OP_UNM: return negate(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
+    case OP_BNOT: return complement(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
+    case OP_SHRI: return shift(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)), GETARG_sC(i)) ? 2 : 0;
+    case OP_ADDI: setivalue(&number, GETARG_sC(i)); k = &number; break;
+    case OP_ADDK: break;
+    case OP_SUBK: operation = TM_SUB; break;
+    case OP_MULK: operation = TM_MUL; break;
+    case OP_MODK: operation = TM_MOD; break;
+    case OP_DIVK: operation = TM_DIV; break;
+    case OP_IDIVK: operation = TM_IDIV; break;
+    case OP_BANDK: operation = TM_BAND; break;
+    case OP_BORK: operation = TM_BOR; break;
+    case OP_BXORK: operation = TM_BXOR; break;
+    case OP_ADD: k = NULL; break;
+    case OP_SUB: operation = TM_SUB; k = NULL; break;
+    case OP_MUL: operation = TM_MUL; k = NULL; break;
+    case OP_DIV: operation = TM_DIV; k = NULL; break;
+    case OP_IDIV: operation = TM_IDIV; k = NULL; break;
+    case OP_BAND: operation = TM_BAND; k = NULL; break;
+    case OP_BOR: operation = TM_BOR; k = NULL; break;
+    case OP_BXOR: operation = TM_BXOR; k = NULL; break;
     default: return 0;
   }
-  return compute(rec, arm, a, operation, of_register(rec, arm, GETARG_B(i)), b) ? 2 : 0;
+  b = k != NULL ? of_constant(rec, region, k) : of_register(rec, region, way, GETARG_C(i));
+  return compute(rec, region, way, a, operation, of_register(rec, region, way, GETARG_B(i)), b) ? 2 : 0;
 }
 
-static int run (TluaRecorder *rec, Arm *arm, const Instruction *pc) {
-  while (pc < arm->end) {
-    int length = instruction(rec, arm, pc);
-    if (length == 0 || length > arm->end - pc)
+/* --- comparisons --- */
+
+static int is_equality (OpCode op) {
+  return op == OP_EQ || op == OP_EQK || op == OP_EQI;
+}
+
+/* Returns 0 unless it compares numbers, of one type where their order matters. */
+static int compare (TluaRecorder *rec, Region *region, const Way *way, const Instruction *pc, tl_value *condition) {
+  Instruction i = *pc;
+  OpCode op = GET_OPCODE(i);
+  TValue number;
+  Operand a = of_register(rec, region, way, GETARG_A(i)), b;
+  switch (op) {
+    case OP_EQ: case OP_LT: case OP_LE: b = of_register(rec, region, way, GETARG_B(i)); break;
+    case OP_EQK: b = of_constant(rec, region, rec->k + GETARG_B(i)); break;
+    case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI:
+      if (a.tt == LUA_VNUMFLT) {
+        setfltvalue(&number, cast_num(GETARG_sB(i)));
+      }
+      else {
+        setivalue(&number, GETARG_sB(i));
+      }
+      b = of_constant(rec, region, &number);
+      break;
+    default: return 0;
+  }
+  if (!is_number(a.tt) || !is_number(b.tt) || (a.tt != b.tt && !is_equality(op)) || !work(region, 1))
+    return 0;
+  if (region->is_dry)
+    return 1;
+  if (is_equality(op))
+    *condition = tlua_rec_raw_equal(rec, a, b);
+  else if (op == OP_GTI || op == OP_GEI)
+    *condition = tlua_rec_number_order(rec, b, a, op == OP_GEI);
+  else
+    *condition = tlua_rec_number_order(rec, a, b, op == OP_LE || op == OP_LEI);
+  return 1;
+}
+
+/* How a comparison of numbers comes out now. */
+static int outcome_now (TluaRecorder *rec, const Instruction *pc) {
+  Instruction i = *pc;
+  StkId base = rec->ci->func.p + 1;
+  const TValue *a = s2v(base + GETARG_A(i));
+  TValue number;
+  switch (GET_OPCODE(i)) {
+    case OP_EQ: return luaV_rawequalobj(a, s2v(base + GETARG_B(i)));
+    case OP_LT: return luaV_lessthan(NULL, a, s2v(base + GETARG_B(i)));
+    case OP_LE: return luaV_lessequal(NULL, a, s2v(base + GETARG_B(i)));
+    case OP_EQK: return luaV_rawequalobj(a, rec->k + GETARG_B(i));
+    case OP_EQI: setivalue(&number, GETARG_sB(i)); return luaV_rawequalobj(a, &number);
+    case OP_LTI: setivalue(&number, GETARG_sB(i)); return luaV_lessthan(NULL, a, &number);
+    case OP_LEI: setivalue(&number, GETARG_sB(i)); return luaV_lessequal(NULL, a, &number);
+    case OP_GTI: setivalue(&number, GETARG_sB(i)); return luaV_lessthan(NULL, &number, a);
+    case OP_GEI: setivalue(&number, GETARG_sB(i)); return luaV_lessequal(NULL, &number, a);
+    default: return 1;  /* OP_TEST, OP_TESTSET: a number is true */
+  }
+}
+
+/* --- ways --- */
+
+/* Adds what a register holds where two ways meet; returns 0 if that is no number of one type. */
+static int meet (TluaRecorder *rec, Region *region, Way *way, int r, tl_value condition, const Way *yes, const Way *no) {
+  if (!tlua_is_live(region->live, r) || find(way, r) != NULL)
+    return 1;
+  Operand a = of_register(rec, region, yes, r), b = of_register(rec, region, no, r);
+  if (a.tt != b.tt)
+    return 0;
+  if (a.value != b.value)
+    a.value = tl_op3(rec->vm, TL_SELECT, condition, a.value, b.value);
+  return put(way, r, a);
+}
+
+static int walk (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc);
+
+/* Walks both ways behind the comparison at 'pc', to the end; 'way' then is what comes of them. */
+static int walk_both (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc, tl_value condition) {
+  Way jump = *way, skip = *way;
+  const Way *yes = GETARG_k(*pc) ? &jump : &skip, *no = GETARG_k(*pc) ? &skip : &jump;
+  if (++region->tests > MOST_TESTS || !walk(rec, region, &jump, target_of(pc + 1)) || !walk(rec, region, &skip, pc + 2))
+    return 0;
+  way->count = 0;
+  for (int n = 0; n < jump.count; n++) {
+    if (!meet(rec, region, way, jump.written[n].r, condition, yes, no))
       return 0;
-    pc += length;
+  }
+  for (int n = 0; n < skip.count; n++) {
+    if (!meet(rec, region, way, skip.written[n].r, condition, yes, no))
+      return 0;
   }
   return 1;
 }
 
-/* The numbers that are needed behind the arm keep their types; returns how many there are, or 0 if one does not. */
-static int chosen (TluaRecorder *rec, Arm *arm, const lu_byte *live) {
-  int needed = 0;
-  for (int n = 0; n < arm->count; n++) {
-    int r = arm->written[n].r;
-    if (!tlua_is_live(live, r))
-      continue;
-    if (rawtt(s2v(rec->base + r)) != arm->written[n].tt)
-      return 0;
-    needed++;
+/* Walks from 'pc' to the end; returns 0 if there is something on the way that cannot be lowered. */
+static int walk (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc) {
+  tl_value condition = 0;
+  while (is_within(pc, region->first, region->join)) {
+    OpCode op = GET_OPCODE(*pc);
+    if (op == OP_JMP)
+      pc = target_of(pc);
+    else if (op == OP_TEST || op == OP_TESTSET) {
+      Operand o = of_register(rec, region, way, op == OP_TEST ? GETARG_A(*pc) : GETARG_B(*pc));
+      int jumps = GETARG_k(*pc);
+      if (!is_number(o.tt) || (op == OP_TESTSET && jumps && !put(way, GETARG_A(*pc), o)))
+        return 0;
+      pc = jumps ? target_of(pc + 1) : pc + 2;
+    }
+    else if (testTMode(op))
+      return compare(rec, region, way, pc, &condition) && walk_both(rec, region, way, pc, condition);
+    else {
+      int length = instruction(rec, region, way, pc);
+      if (length == 0)
+        return 0;
+      pc += length;
+    }
   }
-  return needed;
+  return 1;
+}
+
+/* The interpreter goes on there, within the region or behind it. */
+static void go_on (TluaRecorder *rec, const Instruction *target) {
+  rec->next = target;
+  if (!is_within(target, rec->lowered, rec->join)) {
+    rec->join = NULL;
+    tlua_rec_go_to(rec, target);
+  }
 }
 
 int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition) {
-  tl_vm *vm = rec->vm;
-  const Instruction *first = rec->pc + 2;
-  int jumps_if = GETARG_k(*rec->pc);
-  Arm arm = { .end = first + GETARG_sJ(rec->pc[1]), .is_dry = 1 };
-  if (arm.end <= first || arm.end - first > LONGEST_ARM)
+  Region region = { .first = rec->pc + 2, .is_dry = 1 };
+  Way way = { .count = 0 };
+  if (!find_join(&region) || !find_live(rec, &region) || !walk_both(rec, &region, &way, rec->pc, condition))
     return 0;
-  const lu_byte *live = tlua_live(rec->thread, rec->p, (int)(arm.end - rec->p->code));
-  if (live == NULL || !run(rec, &arm, first) || !chosen(rec, &arm, live))
-    return 0;
-  arm.count = arm.is_dry = 0;
-  run(rec, &arm, first);
-  for (int n = 0; n < arm.count; n++) {
-    Chosen *c = &arm.written[n];
-    tl_value old = tlua_is_live(live, c->r) ? tlua_rec_register(rec, c->r).value : c->value;
-    c->value = tl_op3(vm, TL_SELECT, condition, jumps_if ? old : c->value, jumps_if ? c->value : old);
-  }
+  way.count = region.is_dry = region.tests = region.work = 0;
+  walk_both(rec, &region, &way, rec->pc, condition);
   if (rec->reason != NULL)
     return 1;
-  for (int n = 0; n < arm.count; n++) {
-    if (tlua_is_live(live, arm.written[n].r))
-      tlua_rec_write(rec, arm.written[n].r, arm.written[n].tt, arm.written[n].value);
-  }
-  rec->join = arm.end;
-  rec->next = outcome == jumps_if ? arm.end : first;
+  for (int n = 0; n < way.count; n++)
+    tlua_rec_write(rec, way.written[n].r, way.written[n].tt, way.written[n].value);
+  rec->lowered = region.first;
+  rec->join = region.join;
+  go_on(rec, outcome == GETARG_k(*rec->pc) ? target_of(rec->pc + 1) : region.first);
   return 1;
 }
 
 int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc) {
-  if (rec->join == NULL || pc >= rec->join) {
-    rec->join = NULL;
+  if (rec->join == NULL)
     return 0;
-  }
-  switch (GET_OPCODE(*pc)) {
-    case OP_MOVE: case OP_LOADI: case OP_LOADF: case OP_LOADK: case OP_GETUPVAL: case OP_UNM: rec->next = pc + 1; break;
-    default: rec->next = pc + 2; break;  /* behind the metamethod instruction */
-  }
+  OpCode op = GET_OPCODE(*pc);
+  rec->pc = pc;
+  if (op == OP_JMP)
+    go_on(rec, target_of(pc));
+  else if (testTMode(op))
+    go_on(rec, outcome_now(rec, pc) == GETARG_k(*pc) ? target_of(pc + 1) : pc + 2);
+  else if (testMMMode(GET_OPCODE(pc[1])))
+    go_on(rec, pc + 2);
+  else
+    go_on(rec, pc + 1);
   return 1;
 }
