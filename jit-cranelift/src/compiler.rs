@@ -179,6 +179,7 @@ impl Compiler {
         let environment = Environment {
             call_conv: isa.default_call_conv(),
             has_rounding: isa::has_rounding(&*isa),
+            has_blend: isa::has_blend(&*isa),
             alias_regions: options.optimize,
             unrolls: !options.no_unrolling,
         };

@@ -72,13 +72,21 @@ pub(crate) fn build(options: &Options) -> Result<OwnedTargetIsa, CompileError> {
     builder.finish(settings::Flags::new(flags)).map_err(|error| target(&error))
 }
 
+fn has_flag(isa: &dyn isa::TargetIsa, name: &str) -> bool {
+    isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(true))
+}
+
 /// Whether floats are rounded by one instruction. Without it Cranelift would call a library function through a
 /// relocation, and we call our own by its address instead.
 pub(crate) fn has_rounding(isa: &dyn isa::TargetIsa) -> bool {
     match isa.triple().architecture {
-        target_lexicon::Architecture::X86_64 => {
-            isa.isa_flags().iter().any(|flag| flag.name == "has_sse41" && flag.as_bool() == Some(true))
-        }
+        target_lexicon::Architecture::X86_64 => has_flag(isa, "has_sse41"),
         _ => true,
     }
+}
+
+/// Whether vectors can be compared and blended, and doubles are not moved under a condition by one instruction.
+pub(crate) fn has_blend(isa: &dyn isa::TargetIsa) -> bool {
+    isa.triple().architecture == target_lexicon::Architecture::X86_64
+        && ["has_sse3", "has_sse41", "has_sse42"].iter().all(|name| has_flag(isa, name))
 }

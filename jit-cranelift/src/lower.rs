@@ -48,6 +48,8 @@ pub(crate) struct Environment {
     pub call_conv: CallConv,
     /// Whether rounding is one instruction.
     pub has_rounding: bool,
+    /// Whether doubles are better selected by a blend of vectors.
+    pub has_blend: bool,
     /// Whether to tell Cranelift which accesses cannot alias; only its mid-end asks.
     pub alias_regions: bool,
     /// Whether short loops are lowered several times.

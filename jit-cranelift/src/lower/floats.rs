@@ -3,15 +3,17 @@
 //! Problem: the host prints the sign of a NaN, so operands must never change places; Cranelift however exchanges the
 //! operands of an addition or multiplication to read the left one from memory. Design: where the left operand was
 //! loaded in the same block, an empty instruction that nothing moves across stands between load and operation, so
-//! that the load stays a load. Rounding without a machine instruction calls a function by address.
+//! that the load stays a load. Rounding without a machine instruction calls a function by address. A select of doubles, for
+//! which x86-64 has no conditional move, is a blend of vectors: Cranelift's own is a jump, and selects are for what no
+//! processor predicts.
 //!
 //! Invariant: for one NaN operand the result has its payload, for two the left one's, as the machine does it.
 //! Example: `float_add(f0, f1)` with two NaNs returns the first, quieted, also when `f0` has just been loaded.
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder, Opcode};
+use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
+use cranelift_codegen::ir::{self, types, AbiParam, Endianness, InstBuilder, MemFlagsData, Opcode};
 use cranelift_frontend::FunctionBuilder;
-use tracelift_core::Inst;
+use tracelift_core::{Inst, Value};
 
 use super::values::Def;
 use super::{Lowering, Result, Ssa};
@@ -117,6 +119,48 @@ impl Lowering<'_, '_> {
         let call = self.b.ins().call_indirect(signature, address, &[x]);
         let result = self.b.inst_results(call)[0];
         self.define(inst, result)
+    }
+
+    /// Whether a select of these is better made by [`Self::blend`]. The smaller and the larger of two are an instruction.
+    pub(super) fn is_blended(&mut self, condition: Value, x: Ssa, y: Ssa) -> Result<bool> {
+        if !self.input.environment.has_blend || self.b.func.dfg.value_type(x) != types::F64 {
+            return Ok(false);
+        }
+        let def = self.def(condition)?;
+        Ok(!matches!(def, Def::FloatCompare(FloatCC::LessThan, a, b) if (a, b) == (x, y) || (b, a) == (x, y)))
+    }
+
+    /// `condition ? x : y` of two doubles without a jump, by a mask in a vector register.
+    pub(super) fn blend(&mut self, condition: Value, x: Ssa, y: Ssa) -> Result<Ssa> {
+        let (mask, yes, no) = match self.def(condition)? {
+            Def::FloatCompare(cc, a, b) => {
+                let (a, b) = (self.b.ins().splat(types::F64X2, a), self.b.ins().splat(types::F64X2, b));
+                (self.b.ins().fcmp(cc, a, b), x, y)
+            }
+            Def::IntCompare(cc @ (IntCC::Equal | IntCC::SignedLessThan | IntCC::SignedGreaterThan), a, b) => {
+                (self.int_mask(cc, a, b), x, y)
+            }
+            // The others are opposites of these, or need several instructions.
+            Def::IntCompare(
+                cc @ (IntCC::NotEqual | IntCC::SignedGreaterThanOrEqual | IntCC::SignedLessThanOrEqual),
+                a,
+                b,
+            ) => (self.int_mask(cc.complement(), a, b), y, x),
+            _ => {
+                let (number, zero) = (self.value(condition)?, self.iconst(0));
+                (self.int_mask(IntCC::Equal, number, zero), y, x)
+            }
+        };
+        let flags = MemFlagsData::new().with_endianness(Endianness::Little);
+        let mask = self.b.ins().bitcast(types::F64X2, flags, mask);
+        let mask = self.b.ins().extractlane(mask, 0);
+        Ok(self.b.ins().bitselect(mask, yes, no))
+    }
+
+    fn int_mask(&mut self, cc: IntCC, a: Ssa, b: Ssa) -> Ssa {
+        let (a, b) =
+            (self.b.ins().scalar_to_vector(types::I64X2, a), self.b.ins().scalar_to_vector(types::I64X2, b));
+        self.b.ins().icmp(cc, a, b)
     }
 
     /// The integer with exactly this value. Conversion saturates and turns NaN into 0, so converting back shows

@@ -71,9 +71,14 @@ impl Lowering<'_, '_> {
     }
 
     pub(super) fn select(&mut self, inst: &Inst) -> Result<()> {
-        let condition = self.condition(arg(inst, 0, self.index)?, true)?;
+        let condition = arg(inst, 0, self.index)?;
         let (x, y) = (self.operand(inst, 1)?, self.operand(inst, 2)?);
-        let result = self.b.ins().select(condition, x, y);
+        let result = if self.is_blended(condition, x, y)? {
+            self.blend(condition, x, y)?
+        } else {
+            let condition = self.condition(condition, true)?;
+            self.b.ins().select(condition, x, y)
+        };
         self.define(inst, result)
     }
 
