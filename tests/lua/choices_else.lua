@@ -92,7 +92,7 @@ local function both(n)
 end
 print(both(2000))
 
--- All operations that an arm may hold.
+-- Operations of all kinds: some make a choice, those that take long do not.
 local function operations(n)
     local a, f = 12345, 1.5
     for i = 1, n do

@@ -276,8 +276,8 @@ int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc);
 /* --- tlua_rec_arith.c --- */
 
 /*
-** An operation that has a result for all numbers of these types: sums, differences, products, quotients; 'and', 'or' and
-** exclusive 'or' of integers; floor division and remainder of integers if 'b' is a constant other than zero.
+** An operation that has a result for all numbers of these types: sums, differences, products; 'and', 'or' and exclusive 'or' of
+** integers; floor division and remainder of integers if 'b' is a constant other than zero.
 */
 tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
 

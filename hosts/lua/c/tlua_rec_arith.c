@@ -111,7 +111,7 @@ tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, 
     case TM_BXOR: return tl_op2(rec->vm, TL_INT_XOR, a.value, b.value);
     default: break;
   }
-  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT && operation != TM_DIV)
+  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT)
     return int_operation(rec, operation, a, b);
   return float_operation(rec, operation, a, b, 0);
 }

@@ -14,7 +14,8 @@
 ** does what it does, and the recorder lets the instructions that are lowered already pass.
 **
 ** Invariant: what is computed in vain can neither fail nor be seen: arithmetic of numbers that has a result for all operands of these
-** types, moves, constants, upvalues that hold numbers. Guards (on an upvalue's type) leave where the comparison is done again.
+** types, and has it soon, moves, constants, upvalues that hold numbers. Guards (on an upvalue's type) leave where the comparison is
+** done again.
 **
 ** Example, 'if i == 0 then i = LONG else j = j - 1 end':
 **   t = int_eq i 0; n = load upvalue.int ...; m = int_sub j 1; i' = select t n i; j' = select t j m
@@ -29,11 +30,17 @@
 #include "ldebug.h"
 #include "lvm.h"
 
-/* Words of instructions, comparisons among them, and what may be computed all in all; a division by a constant counts threefold. */
+/* Words of instructions, and comparisons among them. */
 #define LONGEST_REGION 24
 #define MOST_TESTS 4
-#define MOST_WORK 12
-#define DIVISION 3
+
+/*
+** The cycles of one way, were each instruction to wait for the one before. Whoever needs the number waits for all ways, however
+** seldom the program takes some: a way that is too long costs more than a test that the processor guesses.
+*/
+#define MOST_CYCLES 8
+#define CYCLES_OF_PRODUCT 3
+#define CYCLES_OF_FLOAT 3
 
 #define MOST_WRITTEN 12
 
@@ -48,6 +55,7 @@ typedef struct Chosen {
 typedef struct Way {
   Chosen written[MOST_WRITTEN];
   int count;
+  int cycles;
 } Way;
 
 typedef struct Region {
@@ -55,7 +63,6 @@ typedef struct Region {
   const Instruction *join;    /* here, or behind a jump to the same place, all ways come together */
   lu_byte live[32];           /* registers that are needed there */
   int tests;
-  int work;
   int is_dry;                 /* whether it is only looked at */
 } Region;
 
@@ -95,9 +102,9 @@ static int all_meet (const Region *region) {
 static int may_be_lowered (OpCode op) {
   switch (op) {
     case OP_MOVE: case OP_LOADI: case OP_LOADF: case OP_LOADK: case OP_GETUPVAL: case OP_UNM: case OP_BNOT:
-    case OP_ADDI: case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_DIVK: case OP_IDIVK:
+    case OP_ADDI: case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_IDIVK:
     case OP_BANDK: case OP_BORK: case OP_BXORK: case OP_SHRI:
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_IDIV: case OP_BAND: case OP_BOR: case OP_BXOR:
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_BAND: case OP_BOR: case OP_BXOR:
     case OP_MMBIN: case OP_MMBINI: case OP_MMBINK:
     case OP_EQ: case OP_LT: case OP_LE: case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI:
     case OP_TEST: case OP_TESTSET: case OP_JMP:
@@ -186,31 +193,34 @@ static int put (Way *way, int r, Operand o) {
   return 1;
 }
 
-static int work (Region *region, int amount) {
-  region->work += amount;
-  return region->work <= MOST_WORK;
+/* Returns 0 if the way is too long. */
+static int spend (Way *way, int cycles) {
+  way->cycles += cycles;
+  return way->cycles <= MOST_CYCLES;
 }
 
-/* The type of the result, or LUA_VNIL if some numbers of these types have none, or only a call finds it. */
+/* Whether a number is divided by it with a shift or a mask: a constant power of two. */
+static int is_power (Operand b) {
+  lua_Unsigned divisor = b.now == NULL || !ttisinteger(b.now) ? 0 : l_castS2U(ivalue(b.now));
+  return divisor != 0 && divisor <= (lua_Unsigned)LUA_MAXINTEGER && (divisor & (divisor - 1)) == 0;
+}
+
+/* The type of the result, or LUA_VNIL if some numbers of these types have none, or if it takes long to find. */
 static int result_type (TMS operation, Operand a, Operand b) {
   int is_integer = a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT;
   if (!is_number(a.tt) || !is_number(b.tt))
     return LUA_VNIL;
   switch (operation) {
     case TM_ADD: case TM_SUB: case TM_MUL: return is_integer ? LUA_VNUMINT : LUA_VNUMFLT;
-    case TM_DIV: return LUA_VNUMFLT;
-    case TM_IDIV:
-      if (!is_integer)
-        return LUA_VNUMFLT;  /* FALLTHROUGH */
-    case TM_MOD: return is_integer && b.now != NULL && ivalue(b.now) != 0 ? LUA_VNUMINT : LUA_VNIL;
+    case TM_MOD: case TM_IDIV: return is_integer && is_power(b) ? LUA_VNUMINT : LUA_VNIL;
     default: return is_integer ? LUA_VNUMINT : LUA_VNIL;  /* bits */
   }
 }
 
 static int compute (TluaRecorder *rec, Region *region, Way *way, int r, TMS operation, Operand a, Operand b) {
-  int divides = operation == TM_DIV || operation == TM_IDIV || operation == TM_MOD;
   Operand result = { .tt = result_type(operation, a, b) };
-  if (result.tt == LUA_VNIL || !work(region, divides ? DIVISION : 1))
+  int cycles = result.tt == LUA_VNUMFLT ? CYCLES_OF_FLOAT : operation == TM_MUL ? CYCLES_OF_PRODUCT : 1;
+  if (result.tt == LUA_VNIL || !spend(way, cycles))
     return 0;
   if (!region->is_dry)
     result.value = tlua_rec_total_operation(rec, operation, a, b);
@@ -218,7 +228,7 @@ static int compute (TluaRecorder *rec, Region *region, Way *way, int r, TMS oper
 }
 
 static int negate (TluaRecorder *rec, Region *region, Way *way, int r, Operand o) {
-  if (!is_number(o.tt) || !work(region, 1))
+  if (!is_number(o.tt) || !spend(way, 1))
     return 0;
   if (!region->is_dry)
     o.value = tl_op1(rec->vm, o.tt == LUA_VNUMINT ? TL_INT_NEG : TL_FLOAT_NEG, o.value);
@@ -226,7 +236,7 @@ static int negate (TluaRecorder *rec, Region *region, Way *way, int r, Operand o
 }
 
 static int complement (TluaRecorder *rec, Region *region, Way *way, int r, Operand o) {
-  if (o.tt != LUA_VNUMINT || !work(region, 1))
+  if (o.tt != LUA_VNUMINT || !spend(way, 1))
     return 0;
   if (!region->is_dry)
     o.value = tl_op1(rec->vm, TL_INT_NOT, o.value);
@@ -235,7 +245,7 @@ static int complement (TluaRecorder *rec, Region *region, Way *way, int r, Opera
 
 /* A shift by a number in the instruction, to the left if that is negative. */
 static int shift (TluaRecorder *rec, Region *region, Way *way, int r, Operand o, int count) {
-  if (o.tt != LUA_VNUMINT || !work(region, 1))
+  if (o.tt != LUA_VNUMINT || !spend(way, 1))
     return 0;
   if (!region->is_dry) {
     tl_value by = tl_const_int(rec->vm, count < 0 ? -count : count);
@@ -269,7 +279,6 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
     case OP_SUBK: operation = TM_SUB; break;
     case OP_MULK: operation = TM_MUL; break;
     case OP_MODK: operation = TM_MOD; break;
-    case OP_DIVK: operation = TM_DIV; break;
     case OP_IDIVK: operation = TM_IDIV; break;
     case OP_BANDK: operation = TM_BAND; break;
     case OP_BORK: operation = TM_BOR; break;
@@ -277,8 +286,6 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
     case OP_ADD: k = NULL; break;
     case OP_SUB: operation = TM_SUB; k = NULL; break;
     case OP_MUL: operation = TM_MUL; k = NULL; break;
-    case OP_DIV: operation = TM_DIV; k = NULL; break;
-    case OP_IDIV: operation = TM_IDIV; k = NULL; break;
     case OP_BAND: operation = TM_BAND; k = NULL; break;
     case OP_BOR: operation = TM_BOR; k = NULL; break;
     case OP_BXOR: operation = TM_BXOR; k = NULL; break;
@@ -295,7 +302,7 @@ static int is_equality (OpCode op) {
 }
 
 /* Returns 0 unless it compares numbers, of one type where their order matters. */
-static int compare (TluaRecorder *rec, Region *region, const Way *way, const Instruction *pc, tl_value *condition) {
+static int compare (TluaRecorder *rec, const Region *region, Way *way, const Instruction *pc, tl_value *condition) {
   Instruction i = *pc;
   OpCode op = GET_OPCODE(i);
   TValue number;
@@ -314,7 +321,7 @@ static int compare (TluaRecorder *rec, Region *region, const Way *way, const Ins
       break;
     default: return 0;
   }
-  if (!is_number(a.tt) || !is_number(b.tt) || (a.tt != b.tt && !is_equality(op)) || !work(region, 1))
+  if (!is_number(a.tt) || !is_number(b.tt) || (a.tt != b.tt && !is_equality(op)) || !spend(way, 1))
     return 0;
   if (region->is_dry)
     return 1;
@@ -421,7 +428,7 @@ int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition) {
   Way way = { .count = 0 };
   if (!find_join(&region) || !find_live(rec, &region) || !walk_both(rec, &region, &way, rec->pc, condition))
     return 0;
-  way.count = region.is_dry = region.tests = region.work = 0;
+  way.count = way.cycles = region.is_dry = region.tests = 0;
   walk_both(rec, &region, &way, rec->pc, condition);
   if (rec->reason != NULL)
     return 1;
