@@ -32,7 +32,8 @@ local loop_names = {}
 local captured = {}
 
 local feature = {}
-for _, name in ipairs { "calls", "objects", "closures", "strings", "keys", "errors", "coroutines", "collector", "records" } do
+for _, name in ipairs { "calls", "objects", "closures", "strings", "keys", "errors", "coroutines", "collector", "records",
+  "choices" } do
   feature[name] = random(2) == 1
 end
 local fresh = 0
@@ -289,9 +290,52 @@ function special.coroutines(depth)
   emit("if inside then coroutine.yield(i1) end")
 end
 
+-- Tests over arms that compute numbers in locals, which are one with the test in a trace.
+local function choice_arm()
+  indent = indent + 1
+  for _ = 1, random(2) do
+    local name, other = pick(int_names), pick(int_names)
+    local float = pick(float_names)
+    emit(pick { "%s = %s + 1", "%s = %s - i1", "%s = %s * 3", "%s = -%s", "%s = %s & 255", "%s = %s ~ i2", "%s = ~%s", "%s = %s << 3",
+      "%s = %s >> 1", "%s = %s // 4", "%s = %s %% 8", "%s = %s", "%s = 7", "%s = up1 + %s", "%s = %s %% 7", "%s = %s // -1" }:format(name, other))
+    if random(3) == 1 then
+      emit(pick { "%s = %s + 0.5", "%s = %s * i1", "%s = -%s", "%s = %s", "%s = -0.0", "%s = %s / 3", "%s = i2 - %s" }:format(float, pick(float_names)))
+    end
+  end
+  indent = indent - 1
+end
+
+local function choice_test()
+  local names, numbers = int_names, { "0", "i1", "100", "i3", "-1" }
+  if random(3) == 1 then names, numbers = float_names, { "0", "f1", "0.5", "f2", "1e9" } end
+  return ("%s %s %s"):format(pick(names), pick { "<", "<=", ">", ">=", "==", "~=" }, pick(numbers))
+end
+
+function special.choices(depth)
+  local k = random(6)
+  emit(("if %s%s then"):format(choice_test(), k == 1 and " and " .. choice_test() or k == 2 and " or " .. choice_test() or ""))
+  choice_arm()
+  if k == 3 and depth > 0 then
+    indent = indent + 1
+    special.choices(depth - 1)
+    indent = indent - 1
+  end
+  if random(3) == 1 then
+    emit(("elseif %s then"):format(choice_test()))
+    choice_arm()
+  end
+  if random(3) > 1 then
+    emit("else")
+    choice_arm()
+  end
+  emit("end")
+  if k == 4 then emit(("i3 = %s and %s or %s"):format(choice_test(), pick(int_names), pick(int_names))) end
+end
+
 function special.collector() emit(pick { "collectgarbage('step')", "if i1 % 7 == 0 then collectgarbage() end" }) end
 
-local special_names = { "calls", "objects", "closures", "strings", "keys", "records", "calls", "objects", "keys", "errors", "coroutines", "collector" }
+local special_names = { "calls", "objects", "closures", "strings", "keys", "records", "calls", "objects", "keys", "errors", "coroutines", "collector",
+  "choices", "choices" }
 
 local function statement(depth, label)
   local k = random(14)
