@@ -231,6 +231,27 @@ fn a_loop_of_few_iterations_belongs_to_the_loop_around_it() {
     assert!(json["compile"]["traces"].as_u64().is_some_and(|count| count > 0), "{json}");
 }
 
+/// Tests that only choose numbers make no side traces, whichever way they go.
+#[test]
+fn choices_have_one_trace() {
+    for (name, body, sum) in [
+        ("alternating.lua", "if i & 1 == 0 then a = a + i else b = b - 1 end", "250000"),
+        (
+            "three_ways.lua",
+            "if i < 300 then a = a + 1 elseif i < 600 then b = b + 2 else a = a - b end",
+            "-239701",
+        ),
+        ("doubles.lua", "if i & 3 < 2 then x = x + 0.5 else x = x * 0.5 - a end", "0"),
+        ("both.lua", "if i > 10 and i & 3 == 1 then a = a + 1 end b = a > b and a or b", "494"),
+    ] {
+        let source = format!("local a, b, x = 0, 0, 0.0\nfor i = 1, 1000 do {body} end\nprint(a + b)\n");
+        let program = file(name, &source);
+        let (printed, json) = stats(&["run", "--threshold=5", "--stats=json", text(&program)]);
+        assert_eq!(printed.trim_end(), sum, "{name}");
+        assert_eq!(json["compile"]["traces"], 1, "{name}: {json}");
+    }
+}
+
 #[test]
 fn refused_memory_means_the_interpreter_and_says_why() {
     let program = file("refused.lua", LOOP);

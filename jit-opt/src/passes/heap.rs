@@ -323,8 +323,7 @@ impl Heap {
 
     /// Whether the first is a fresh object that the second cannot point to.
     fn excludes(&self, st: &State<'_>, a: &Place, b: &Place) -> bool {
-        let Some((object, told)) = a.object.and_then(|object| Some((object, self.fresh.get(object)?)))
-        else {
+        let Some((object, told)) = a.object.and_then(|object| Some((object, self.fresh.get(object)?))) else {
             return false;
         };
         let Some(other) = b.object else { return true };
