@@ -141,6 +141,8 @@ pub(crate) struct State<'s> {
     fired: HashMap<(*const u8, usize), (&'static str, u64)>,
     fuel: Option<u64>,
     visited: u64,
+    /// What was known of memory and given up because a list was full.
+    pub given_up: u64,
     /// Arguments of the last jump; only the planted bug looks at them.
     last_jump: Vec<Value>,
 }
@@ -431,6 +433,8 @@ pub(crate) struct Walked {
     pub fired: BTreeMap<&'static str, u64>,
     /// How often a pass looked at an operation.
     pub visited: u64,
+    /// What was known of memory and given up because a list was full.
+    pub given_up: u64,
     /// Recorded `new`s that must be real: if there are any, the output is wrong.
     pub more_real: BTreeSet<u32>,
     /// Guards before the loop rely on something that changes in it: the output is wrong.
@@ -441,6 +445,7 @@ impl Walked {
     /// Adds the counters to a report.
     pub fn report(&self, report: &mut Report) {
         report.visited += self.visited;
+        report.given_up += self.given_up;
         for (rule, count) in &self.fired {
             *report.rules.entry(rule).or_default() += count;
         }
@@ -498,6 +503,7 @@ impl<'s> Driver<'s> {
             fired: HashMap::default(),
             fuel,
             visited: 0,
+            given_up: 0,
             last_jump: Vec::new(),
         };
         Driver {
@@ -579,12 +585,12 @@ impl<'s> Driver<'s> {
 
     /// Ends the walk.
     pub fn walked(self) -> Walked {
-        let State { out, visited, more_real, is_unsteady, .. } = self.st;
+        let State { out, visited, given_up, more_real, is_unsteady, .. } = self.st;
         let mut fired = BTreeMap::new();
         for (rule, count) in self.st.fired.into_values() {
             *fired.entry(rule).or_default() += count;
         }
-        Walked { trace: out, fired, visited, more_real, is_unsteady }
+        Walked { trace: out, fired, visited, given_up, more_real, is_unsteady }
     }
 
     /// Walks one instruction.

@@ -83,6 +83,8 @@ pub struct Report {
     pub after: OpCounts,
     /// How often a pass looked at an operation: the optimizer's work, for tests that it is linear.
     pub visited: u64,
+    /// What was known of memory and given up because the list for its class, or that of calls, was full.
+    pub given_up: u64,
     /// Bytes of resume data, shared parts once.
     pub resume_bytes: usize,
     /// Different resume data; exits with equal state share it.

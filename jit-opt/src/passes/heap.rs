@@ -4,7 +4,7 @@
 //! was written a few operations before. Design: for every alias class the pass keeps a short list of what memory is
 //! known to hold ([`Entry`]): loads and stores add to it, stores and calls strike out what they may have changed. A
 //! load that finds itself in the list is that value. Only the last [`KEPT`] entries of a class are kept, so that the
-//! work is linear in the trace. What two addresses have to do with each other is decided in `heap/place.rs`; here the
+//! work is linear in the trace; how often an older one is given up is counted ([`Report::given_up`](crate::Report::given_up)). What two addresses have to do with each other is decided in `heap/place.rs`; here the
 //! pass adds what it knows of objects: one just made that nobody was told of is no other one, older values never point
 //! to newer objects, and objects of different known classes differ. Stores that are overwritten before anybody can
 //! look are found by a backward walk, `heap/dead.rs`. Where a guard makes two places one, what both held is one value,
@@ -260,10 +260,12 @@ impl Heap {
         }
         watch(st, &entry.at.place);
         let entries = &mut self.known(st, class).entries;
-        if entries.len() == KEPT {
+        let is_full = entries.len() == KEPT;
+        if is_full {
             entries.pop_front();
         }
         entries.push_back(entry);
+        st.given_up += is_full as u64;
     }
 
     /// Strikes out what a store may have changed.
@@ -355,11 +357,11 @@ impl Heap {
             .or_insert_with(|| layouts.iter().any(|layout| layout.alloc == Some(func)))
     }
 
-    fn called(&mut self, st: &State<'_>, inst: &Inst, func: FuncId, now: u32) {
+    fn called(&mut self, st: &mut State<'_>, inst: &Inst, func: FuncId, now: u32) {
         inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
         let effects = &st.schema.func(func).effects;
         self.forget(st.schema, if effects.reenters { &ClassSet::All } else { &effects.writes });
-        self.calls.note(st.schema, inst);
+        st.given_up += self.calls.note(st.schema, inst) as u64;
         if let (true, Some(result)) = (self.is_allocator(st, func), inst.result) {
             self.fresh.set(result, None);
         }

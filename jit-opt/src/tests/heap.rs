@@ -562,3 +562,17 @@ fn nothing_is_known_behind_a_label() {
           i3 = load(p2, BoxedInteger.intval)\njump(L1, p2)\n",
     );
 }
+
+/// What is known of more places than a list holds is given up, and this is counted.
+#[test]
+fn places_given_up_are_counted() {
+    let given_up = |count: usize| {
+        let mut input = String::from("L0(a0):\n");
+        for n in 1..=count {
+            input += &format!("a{n} = addr_add(a0, {})\nstore(a{n}, raw.int, {n})\n", 8 * n);
+        }
+        let config = Config::parse("-dead_store").unwrap();
+        optimized_text(&config, &(input + "finish()\n"), &standard_schema()).report.given_up
+    };
+    assert_eq!((given_up(64), given_up(65), given_up(100)), (0, 1, 36));
+}

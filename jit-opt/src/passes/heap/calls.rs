@@ -73,13 +73,15 @@ impl Calls {
         self.seen.iter().rev().find(is_same).map(|seen| st.resolve(seen.result))
     }
 
-    /// Notes a committed call.
-    pub fn note(&mut self, schema: &Schema, inst: &Inst) {
-        let (Some(func), Some(result)) = (self.function(schema, inst), inst.result) else { return };
-        if self.seen.len() == KEPT {
+    /// Notes a committed call; whether an older one was given up for it.
+    pub fn note(&mut self, schema: &Schema, inst: &Inst) -> bool {
+        let (Some(func), Some(result)) = (self.function(schema, inst), inst.result) else { return false };
+        let is_full = self.seen.len() == KEPT;
+        if is_full {
             self.seen.pop_front();
         }
         self.seen.push_back(Seen { func, args: inst.args.clone(), result });
+        is_full
     }
 
     /// Strikes out what reads this class.

@@ -40,12 +40,15 @@ impl Overwritten {
         self.0.get(&class).is_some_and(|accesses| accesses.iter().any(covers))
     }
 
-    fn add(&mut self, class: ClassId, at: Access) {
+    /// Whether an older one was given up for it.
+    fn add(&mut self, class: ClassId, at: Access) -> bool {
         let accesses = self.0.entry(class).or_default();
-        if accesses.len() == KEPT {
+        let is_full = accesses.len() == KEPT;
+        if is_full {
             accesses.pop_front();
         }
         accesses.push_back(at);
+        is_full
     }
 
     fn read(&mut self, trace: &Trace, places: &Places, class: ClassId, at: &Access) {
@@ -88,7 +91,7 @@ pub(crate) fn remove_overwritten(trace: &mut Trace, schema: &Schema, fuel: Optio
                     dead[index] = true;
                     *report.rules.entry(RULES[0]).or_default() += 1;
                 } else {
-                    overwritten.add(cell.class, at);
+                    report.given_up += overwritten.add(cell.class, at) as u64;
                 }
             }
             (Op::Load, Payload::Cell(cell)) => {
