@@ -4,7 +4,8 @@
 //! was written a few operations before. Design: for every alias class the pass keeps a short list of what memory is
 //! known to hold ([`Entry`]): loads and stores add to it, stores and calls strike out what they may have changed. A
 //! load that finds itself in the list is that value. Only the last [`KEPT`] entries of a class are kept, so that the
-//! work is linear in the trace; how often an older one is given up is counted ([`Report::given_up`](crate::Report::given_up)). What two addresses have to do with each other is decided in `heap/place.rs`; here the
+//! work is linear in the trace; how often an older one is given up is counted ([`Report::given_up`](crate::Report::given_up)).
+//! What two addresses have to do with each other is decided in `heap/place.rs`; here the
 //! pass adds what it knows of objects: one just made that nobody was told of is no other one, older values never point
 //! to newer objects, and objects of different known classes differ. Stores that are overwritten before anybody can
 //! look are found by a backward walk, `heap/dead.rs`. Where a guard makes two places one, what both held is one value,
