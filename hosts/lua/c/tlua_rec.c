@@ -196,27 +196,27 @@ static int is_enclosed (const Proto *p, const Instruction *head, const Instructi
 }
 
 /*
-** Whether the loop at 'rec->head' is one that the loop around it had better record as it runs: it counts up from 1 and ends
-** soon. Which of the two is hot first is a matter of chance, and code for the inner one is left as soon as it is entered. Where
-** the loop around it cannot be recorded, it has its turn after some attempts.
+** Whether the loop at 'rec->head' is one that the loop around it had better record as it runs: it ends soon whenever it is met. Which
+** of the two is hot first is a matter of chance, and code for the inner one is left as soon as it is entered. Where the loop around
+** it cannot be recorded, it has its turn after some attempts; so it has once it was met with more than a few iterations to come.
 */
 static int is_better_unrolled (TluaRecorder *rec, CallInfo *ci) {
   enum { MOST_REFUSALS = 8 };
   if (GET_OPCODE(*rec->last) != OP_FORLOOP || !is_enclosed(rec->p, rec->head, rec->last))
     return 0;
   StkId ra = ci->func.p + 1 + GETARG_A(*rec->last);
-  const TValue *index = s2v(ra), *left = s2v(ra + 1), *step = s2v(ra + 2);
-  if (!ttisinteger(index) || !ttisinteger(left) || !ttisinteger(step) || ivalue(step) != 1)
-    return 0;
-  lua_Unsigned made = l_castS2U(ivalue(index)) - 1;
-  if (made > MOST_EDGES || l_castS2U(ivalue(left)) > MOST_EDGES - made)
-    return 0;
+  const TValue *index = s2v(ra), *left = s2v(ra + 1);
   unsigned place = (unsigned)((size_t)rec->head / sizeof(Instruction)) % TLUA_REC_SHORT_LOOPS;
   if (rec->short_loops[place].head != rec->head) {
     rec->short_loops[place].head = rec->head;
     rec->short_loops[place].refusals = 0;
   }
-  return rec->short_loops[place].refusals++ < MOST_REFUSALS;
+  if (!ttisinteger(index) || !ttisinteger(left) || l_castS2U(ivalue(left)) > MOST_EDGES)
+    rec->short_loops[place].refusals = MOST_REFUSALS;
+  if (rec->short_loops[place].refusals == MOST_REFUSALS)
+    return 0;
+  rec->short_loops[place].refusals++;
+  return 1;
 }
 
 /* Tells the library about Lua before the first recording: a program without a hot loop does not pay for it. */
