@@ -64,8 +64,8 @@ struct Variation {
 pub struct Checker {
     schema: Arc<Schema>,
     configs: Vec<(String, Config)>,
-    /// Without and with Cranelift's own optimizations.
-    machines: [Machine; 2],
+    /// As hosts run traces, without unrolling, and with Cranelift's own optimizations.
+    machines: [Machine; 3],
     /// What was covered so far.
     pub coverage: Coverage,
 }
@@ -82,7 +82,8 @@ impl Checker {
         Checker {
             schema: schema.clone(),
             configs,
-            machines: [Machine::new(false), Machine::new(true)],
+            machines: [(false, false), (true, false), (false, true)]
+                .map(|(no_unrolling, optimize)| Machine::new(no_unrolling, optimize)),
             coverage: Coverage::default(),
         }
     }
@@ -148,7 +149,7 @@ impl Checker {
             tried.push(optimized.trace.clone());
             verified(&optimized.trace, &self.schema, Mode::Expanded)
                 .map_err(|what| failure(format!("{name}: {what}"), Some(&optimized.trace)))?;
-            let machine = &mut self.machines[(case.seed % 2) as usize];
+            let machine = &mut self.machines[(case.seed % 3) as usize];
             let mut way = Way {
                 runs: &mut runs,
                 machine,
