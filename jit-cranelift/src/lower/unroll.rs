@@ -117,8 +117,8 @@ fn left_out(trace: &Trace, schema: &Schema, part: &[Inst], jump: &Inst) -> Vec<b
 }
 
 impl Lowering<'_, '_> {
-    /// At a jump: if it leads to the loop that is repeated, and another copy is wanted, lets lowering go on behind the label with
-    /// the jump's arguments, and returns true.
+    /// At a jump: if it leads to the loop that is repeated, and another copy is wanted, lets lowering go on behind the
+    /// label with the jump's arguments, and returns true.
     pub(super) fn begin_next_copy(&mut self, jump: &Inst, label: LabelId) -> Result<bool> {
         let trace = self.input.trace;
         let Some(unroll) = self.unroll.as_mut().filter(|unroll| unroll.label == label) else {
