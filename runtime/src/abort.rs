@@ -45,6 +45,8 @@ define_reasons! {
     UnknownFunction = "function without address";
     /// Thrown away at random, as `Config::start_seed` asks for.
     Discarded = "discarded by the test aid";
+    /// Making code of it takes longer than compiling may take by now; it is recorded again when there is time.
+    TooCostly = "too long to compile by now";
     /// The host gave the recording up without a reason.
     Abandoned = "abandoned";
     /// The host broke a rule of the recording interface.

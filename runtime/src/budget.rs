@@ -6,21 +6,28 @@
 //! exits are hot; *when* they are recorded follows from the thread's processor time. Compiling, failed attempts included, may
 //! take the share [`Config::compile_share`](crate::Config) of the time that the program has run, and [`LATER`] times as much of
 //! what comes once it is no longer [`YOUNG`]: who has run long will, as a rule, run long. What is hot before there is time for it
-//! is put off until there may be. Invariant: compiling takes no more than its share, but for the excess of one trace; the clock is
-//! read only where a recording would begin and around compilation, and nothing but what is compiled depends on it.
+//! is put off until there may be. What a recording costs is expected of its operations once it is there, and of the average
+//! before: recording is cheap, so one that turns out too long is thrown away, and its place knows its price from then on.
+//! Invariant: compiling takes no more than its share, but for what one trace takes longer than expected; the clock is read only
+//! where a recording would begin, around compilation and where code rests, and nothing but what is compiled and entered
+//! depends on it.
 //!
 //! ```text
-//! share 10 %:  run 5 ms, spent 0       put off: the first trace is expected to take 2.5 ms, so 20 ms are missing
-//!              run 25 ms, spent 0      record; it takes 1.3 ms, so that is expected of the next one too
-//!              run 26 ms, spent 1.3    record
+//! share 8 %:  run 5 ms, spent 0        put off: the first trace, if small, is expected to take 1.6 ms, so 15 ms are missing
+//!             run 20 ms, spent 0       record: 16 operations, so 1.7 ms are expected, and 1.3 ms are missing; put off
+//!             run 21.3 ms, spent 0     record and compile; it takes 1.3 ms for 16 operations, so much is expected of the next
 //! ```
 
-/// What the first trace is expected to take, in nanoseconds: the code generator is made for it, and its pages are touched.
-const FIRST: u64 = 2_500_000;
+/// What the first trace takes, in nanoseconds, besides its operations: the code generator is made for it, and its pages are touched.
+const FIRST: u64 = 900_000;
+/// What an operation takes, as recorded, as long as none was compiled.
+const COMPILED_OP: u64 = 50_000;
+/// Operations that a loop is expected to have before it is recorded, and before any was.
+const SMALL: u64 = 14;
 /// A program that has run so many nanoseconds is one that runs long, as far as anyone can tell ...
 const YOUNG: u64 = 80_000_000;
 /// ... and compiling may take so many times its share of what is yet to come.
-const LATER: u64 = 5;
+const LATER: u64 = 6;
 /// What recording takes, in nanoseconds per operation.
 const RECORDED_OP: u64 = 250;
 /// An attempt that failed early took this long all the same.
@@ -31,28 +38,55 @@ const ATTEMPT: u64 = 5_000;
 pub(crate) struct Budget {
     /// In hundredths; `None` where thresholds alone decide.
     share: Option<u32>,
+    /// Processor time of this thread in nanoseconds, but for tests.
+    pub clock: fn() -> u64,
     /// The clock when it was last read.
-    last: u64,
-    ran: u64,
-    spent: u64,
+    pub last: u64,
+    pub ran: u64,
+    pub spent: u64,
+    /// Traces that were compiled, their operations as recorded, and the time that these took.
     compiled: u64,
+    ops: u64,
+    compiling: u64,
+    refused: Option<Refusal>,
+}
+
+/// A recording that was too long for the time that there was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Refusal {
+    /// Its operations.
+    pub ops: u64,
+    /// How long the program must run on before it may be compiled.
+    pub missing: u64,
 }
 
 impl Budget {
     pub fn new(share: Option<u32>) -> Budget {
-        Budget { share: share.map(|share| share.max(1)), last: thread_time(), ran: 0, spent: 0, compiled: 0 }
+        let share = share.map(|share| share.max(1));
+        let (ran, spent, compiled, ops, compiling) = (0, 0, 0, 0, 0);
+        Budget {
+            share,
+            clock: thread_time,
+            last: thread_time(),
+            ran,
+            spent,
+            compiled,
+            ops,
+            compiling,
+            refused: None,
+        }
     }
 
-    /// How long the program must run on before the next recording may begin; `None` if it may now.
-    pub fn wait(&mut self) -> Option<u64> {
+    /// How long the program must run on before a recording may begin of what has so many operations (0: nobody knows); `None` if
+    /// it may now.
+    pub fn wait(&mut self, ops: u64) -> Option<u64> {
         self.share?;
         self.read_clock();
-        self.missing()
+        self.missing(self.expected(ops).saturating_add(recording(ops)))
     }
 
-    fn missing(&self) -> Option<u64> {
+    fn missing(&self, expected: u64) -> Option<u64> {
         let share = u64::from(self.share?);
-        let expected = self.spent.checked_div(self.compiled).unwrap_or(FIRST);
         let price = self.spent.saturating_add(expected);
         let at_first = YOUNG * share / 100;
         let needed = if price <= at_first {
@@ -63,9 +97,42 @@ impl Budget {
         needed.checked_sub(self.ran).filter(|&missing| missing > 0)
     }
 
+    /// What compiling so many operations is expected to take.
+    fn expected(&self, ops: u64) -> u64 {
+        match (ops, self.compiled) {
+            (0, 0) => FIRST + SMALL * COMPILED_OP,
+            (_, 0) => FIRST.saturating_add(ops.saturating_mul(COMPILED_OP)),
+            (0, compiled) => self.spent / compiled,
+            _ => ops.saturating_mul(self.compiling) / self.ops.max(1),
+        }
+    }
+
+    /// Whether what was recorded, and is paid for as far as that goes, may be compiled now.
+    pub fn affords(&mut self, ops: u64) -> bool {
+        self.read_clock();
+        self.refused = self.missing(self.expected(ops)).map(|missing| Refusal { ops, missing });
+        self.refused.is_none()
+    }
+
+    /// What was refused last.
+    pub fn refusal(&mut self) -> Option<Refusal> {
+        self.refused.take()
+    }
+
+    /// Nanoseconds that the program had run, what compiling took included, when the clock was read last.
+    pub fn ran(&self) -> u64 {
+        self.ran
+    }
+
+    /// The same now.
+    pub fn ran_until_now(&mut self) -> u64 {
+        self.read_clock();
+        self.ran
+    }
+
     /// Something was recorded; it remains to be seen whether code comes of it.
     pub fn recorded(&mut self, ops: usize) {
-        self.spent += ATTEMPT + ops as u64 * RECORDED_OP;
+        self.spent += recording(ops as u64);
     }
 
     /// Compilation begins.
@@ -76,21 +143,29 @@ impl Budget {
     }
 
     /// Compilation that began last has ended.
-    pub fn end(&mut self, is_compiled: bool) {
+    pub fn end(&mut self, ops: u64) {
         if self.share.is_some() {
-            self.spent += self.read_clock();
-            self.compiled += u64::from(is_compiled);
+            let elapsed = self.read_clock();
+            self.spent += elapsed;
+            self.compiling += elapsed;
+            self.compiled += 1;
+            self.ops += ops;
         }
     }
 
     /// Time since the clock was last read. A VM that moves to another thread finds another clock there, which may be behind.
     fn read_clock(&mut self) -> u64 {
-        let now = thread_time();
+        let now = (self.clock)();
         let elapsed = now.saturating_sub(self.last);
         self.last = now;
         self.ran += elapsed;
         elapsed
     }
+}
+
+/// What it takes to record so many operations.
+fn recording(ops: u64) -> u64 {
+    ATTEMPT.saturating_add(ops.saturating_mul(RECORDED_OP))
 }
 
 /// Back edges of a loop until it is worth asking again, if so much time is missing. Of the fastest loops there are so many in a
@@ -119,35 +194,64 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn budget(ran: u64, spent: u64, compiled: u64) -> Budget {
-        Budget { ran, spent, compiled, ..Budget::new(Some(10)) }
+        Budget { ran, spent, compiled, compiling: spent, ops: compiled * 20, ..Budget::new(Some(10)) }
     }
 
     #[test]
-    fn a_tenth_at_first_and_half_of_what_comes_later() {
-        assert_eq!(budget(5 * MS, 0, 0).missing(), Some(20 * MS));
-        assert_eq!(budget(25 * MS, 0, 0).missing(), None);
-        assert_eq!(budget(16 * MS, 8 * MS / 10, 1).missing(), None);
-        assert_eq!(budget(16 * MS, 8 * MS, 8).missing(), Some((80 + 2 - 16) * MS), "1 of 9 ms comes later");
-        assert_eq!(budget(1000 * MS, 500 * MS, 500).missing(), Some((80 + 2 * 493 - 1000) * MS));
-        assert_eq!(Budget { share: None, ..budget(0, 0, 0) }.missing(), None, "no limit, no wait");
+    fn a_tenth_at_first_and_three_fifths_of_what_comes_later() {
+        assert_eq!(budget(6 * MS, 0, 0).missing(MS), Some(4 * MS));
+        assert_eq!(budget(10 * MS, 0, 0).missing(MS), None);
+        assert_eq!(
+            budget(16 * MS, 8 * MS, 8).missing(MS),
+            Some(80 * MS + MS * 10 / 6 - 16 * MS),
+            "1 of 9 ms comes later"
+        );
+        assert_eq!(
+            budget(1000 * MS, 611 * MS, 611).missing(MS),
+            Some(80 * MS + 604 * MS * 10 / 6 - 1000 * MS)
+        );
+        assert_eq!(Budget { share: None, ..budget(0, 0, 0) }.missing(MS), None, "no limit, no wait");
+    }
+
+    #[test]
+    fn the_price_follows_from_the_operations() {
+        assert_eq!(budget(0, 0, 0).expected(10), FIRST + 10 * COMPILED_OP);
+        assert_eq!(budget(0, 8 * MS, 8).expected(10), MS / 2, "20 of them took 1 ms");
+        let mut budget = Budget { last: 0, clock: || 0, ..budget(16 * MS, 0, 0) };
+        assert!(budget.affords(14) && budget.refusal().is_none());
+        assert!(!budget.affords(114));
+        let refusal = Refusal { ops: 114, missing: 10 * (FIRST + 114 * COMPILED_OP) - 16 * MS };
+        assert_eq!((budget.refusal(), budget.refusal()), (Some(refusal), None), "known once");
+    }
+
+    /// An attempt that was refused costs time, which must not be the reason why the next one is refused too.
+    #[test]
+    fn who_has_waited_for_a_price_can_pay_it() {
+        let mut budget = Budget { last: 0, clock: || 0, ..budget(16 * MS, 0, 0) };
+        budget.recorded(114);
+        assert!(!budget.affords(114));
+        budget.ran += budget.wait(114).expect("time is missing");
+        assert_eq!(budget.wait(114), None);
+        budget.recorded(114);
+        assert!(budget.affords(114));
     }
 
     #[test]
     fn failed_attempts_are_paid_for() {
-        let mut budget = budget(25 * MS, 0, 0);
+        let mut budget = budget(16 * MS, 0, 0);
         budget.recorded(400);
-        assert_eq!((budget.spent, budget.missing()), (105_000, Some(1_050_000)));
+        assert_eq!((budget.spent, budget.missing(16 * MS / 10)), (105_000, Some(1_050_000)));
     }
 
     #[test]
     fn the_clock_runs_while_we_do() {
         let mut budget = Budget::new(Some(10));
-        assert!(budget.wait().is_some(), "nothing has run");
+        assert!(budget.wait(0).is_some(), "nothing has run");
         let mut rounds = 0u64;
-        while budget.wait().is_some() {
+        while budget.wait(0).is_some() {
             rounds += 1;
         }
-        assert!(rounds > 0 && budget.ran >= 25 * MS && budget.ran < 10_000 * MS, "{budget:?}");
+        assert!(rounds > 0 && budget.ran >= 16 * MS && budget.ran < 10_000 * MS, "{budget:?}");
         budget.begin();
         let before = budget.ran;
         while budget.ran < before + MS {
@@ -155,7 +259,7 @@ mod tests {
         }
         let spent = budget.spent;
         budget.begin();
-        budget.end(true);
+        budget.end(20);
         assert!(budget.compiled == 1 && budget.spent >= spent && budget.spent < 5 * MS, "{budget:?}");
     }
 

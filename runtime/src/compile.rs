@@ -187,9 +187,13 @@ impl Vm {
         needs: (u32, u32),
         tree: Tree,
     ) -> Result<u32, (AbortReason, String)> {
+        let ops = recorded.op_count() as u64;
+        if !self.budget.affords(ops) {
+            return Err((AbortReason::TooCostly, format!("{ops} operations")));
+        }
         self.budget.begin();
         let result = self.compile_recorded(recorded, needs, tree);
-        self.budget.end(result.is_ok());
+        self.budget.end(ops);
         result
     }
 
@@ -355,6 +359,7 @@ impl Vm {
             exit_counts: vec![0; compiled.exits.len()].into(),
             plans,
             ops: (recorded.op_count() as u64, trace.op_count() as u64),
+            round: None,
             tree,
             compiled,
             resume,
@@ -399,7 +404,8 @@ impl Vm {
         let is_any_gone = !gone.is_empty();
         for key in gone {
             let location = self.locations.remove(&key).expect("the key was just found");
-            for _ in &location.entries {
+            let pins = if location.resting.is_some() { 0 } else { location.entries.len() };
+            for _ in 0..pins {
                 location.counter.into_iter().for_each(|counter| self.counters.unpin(counter));
             }
             for &root in location.entries.iter().chain(&location.retired) {

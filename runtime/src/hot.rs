@@ -84,7 +84,14 @@ impl Counters {
         self.set(index, 1);
     }
 
-    /// Such a trace is gone.
+    /// The same for a counter that has just fired: its ticks are accounted for, and it is set next.
+    pub(crate) fn pin_fired(&mut self, index: usize) {
+        if let Some(state) = self.states.get_mut(index) {
+            state[PINS] += 1;
+        }
+    }
+
+    /// Such a trace is gone, or rests.
     pub(crate) fn unpin(&mut self, index: usize) {
         if let Some(state) = self.states.get_mut(index) {
             state[PINS] = state[PINS].saturating_sub(1);
@@ -144,7 +151,10 @@ impl Vm {
             _ if self.counters.is_pinned(index) => 1,
             _ => {
                 let location = self.locations.entry(key).or_default();
-                let needed = location.needed(self.config.threshold, self.events);
+                let needed = match location.resting {
+                    Some(back_edges) => back_edges,
+                    None => location.needed(self.config.threshold, self.events),
+                };
                 needed.saturating_sub(location.heat).clamp(1, u64::from(u32::MAX)) as u32
             }
         };
@@ -177,6 +187,13 @@ impl Vm {
         }
         let (threshold, now, max_entries) = (self.config.threshold, self.events, self.config.max_entries);
         let location = self.locations.entry(key).or_default();
+        if location.resting.is_some() {
+            if location.rests(ticks) {
+                return Action::Nothing;
+            }
+            self.wake(key);
+        }
+        let location = self.locations.entry(key).or_default();
         for &number in &location.entries {
             let trace = self.traces[number as usize].as_mut().expect("a location's traces are alive");
             // SAFETY: passed on from the caller.
@@ -203,7 +220,7 @@ impl Vm {
         if location.heat < location.needed(threshold, now) {
             return Action::Nothing;
         }
-        if let Some(missing) = self.budget.wait() {
+        if let Some(missing) = self.budget.wait(location.ops) {
             self.totals.postponed += 1;
             location.postpone(back_edges_until(missing, threshold));
             return Action::Nothing;
@@ -244,7 +261,14 @@ impl Vm {
             String::new,
         );
         let (threshold, now) = (self.config.threshold, self.events);
-        self.locations.entry(key).or_default().penalize(reason, threshold, now);
+        let location = self.locations.entry(key).or_default();
+        match self.budget.refusal() {
+            Some(refusal) => {
+                location.ops = refusal.ops;
+                location.postpone(back_edges_until(refusal.missing, threshold));
+            }
+            None => location.penalize(reason, threshold, now),
+        }
     }
 }
 

@@ -16,6 +16,7 @@ pub mod log;
 mod plan;
 pub mod recorder;
 pub mod reserve;
+mod rest;
 mod side;
 mod slots;
 mod starts;
@@ -35,3 +36,11 @@ pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.
 pub use tracelift_cranelift::LinkedEntry;
 pub use tracelift_opt::{Config as OptConfig, PASSES};
+
+/// Tests of what depends on the clock use the host of the other tests, and a clock of their own.
+#[cfg(test)]
+extern crate self as tracelift_runtime;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+#[allow(missing_docs, clippy::undocumented_unsafe_blocks)]
+mod support;

@@ -3,8 +3,8 @@
 //! Problem: a loop should be recorded once it is hot, not again and again when that fails, and yet never be given up
 //! for ever: programs change. Design: the host's counters (shared by hashing) fire the slow path, which finds the
 //! location by its key and adds the elapsed ticks to its heat. An abort doubles the heat that the next attempt
-//! needs, and that penalty halves again as the program runs on. Invariant: a location with code has its counter
-//! pinned to 1, so that every back edge reaches the code.
+//! needs, and that penalty halves again as the program runs on. Invariant: a location with code that does not
+//! rest (`rest.rs`) has its counter pinned to 1, so that every back edge reaches the code.
 //!
 //! ```text
 //!   cold --heat >= needed--> recording --closed--> compiled (up to `max_entries` entries)
@@ -32,6 +32,8 @@ pub struct Location {
     penalized_at: u64,
     /// The heat that the next attempt needs, whatever the threshold and the penalty: see [`crate::starts`] and [`crate::budget`].
     pub(crate) drawn: Option<u64>,
+    /// While its code rests: for how many back edges; see [`crate::rest`].
+    pub(crate) resting: Option<u64>,
     /// Index of the host's counter that it uses, known since it was hot for the first time.
     pub counter: Option<usize>,
     /// Compiled entries: trace numbers.
@@ -42,6 +44,8 @@ pub struct Location {
     pub no_hoisting: bool,
     /// Back edges that found no entry for the slots' types since the last attempt.
     pub misses: u64,
+    /// Operations of a recording that was too long to be compiled at once, else 0.
+    pub(crate) ops: u64,
     /// Why the last attempt failed.
     pub last_abort: Option<AbortReason>,
     /// Attempts that were given up.

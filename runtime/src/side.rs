@@ -29,7 +29,7 @@ use tracelift_cranelift::TreeId;
 use tracelift_opt::resume::ResumeSource;
 
 use crate::abort::AbortReason;
-use crate::budget::exits_until;
+use crate::budget::{exits_until, Refusal};
 use crate::hot::{tags_match, Action};
 use crate::location::Key;
 use crate::recorder::{Inherited, Recorder, Start};
@@ -45,8 +45,9 @@ const MAX_DOUBLINGS: u32 = 20;
 /// An exit as a place where a side trace starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Side {
-    /// None yet: how often recording it failed, and at which count of the exit it is tried next.
-    Failed { doublings: u32, at: u64 },
+    /// None yet: how often recording it failed, at which count of the exit it is tried next, and the operations of a recording
+    /// that was too long to be compiled at once (else 0).
+    Failed { doublings: u32, at: u64, ops: u64 },
     /// This trace.
     Compiled(u32),
 }
@@ -146,19 +147,20 @@ impl Vm {
         }
         let sides = self.traces[trace.tree.root as usize].as_ref().map_or(u32::MAX, |root| root.tree.count);
         let threshold = u64::from(self.config.side_threshold) << (sides / CROWD).min(16);
-        match trace.tree.sides.get(&exit) {
+        let ops = match trace.tree.sides.get(&exit) {
             // SAFETY: as above.
             Some(&Side::Compiled(side)) => return unsafe { self.run_any(&[side], base) },
             Some(&Side::Failed { at, .. }) if count < at => return Action::Nothing,
+            Some(&Side::Failed { ops, .. }) => ops,
             None if count < threshold => return Action::Nothing,
-            _ => {}
-        }
+            None => 0,
+        };
         let is_full = sides as usize >= self.config.max_sides;
         if is_full || matches!(self.backend, Backend::Refused(..)) {
             return Action::Nothing;
         }
-        if let Some(missing) = self.budget.wait() {
-            self.put_off_side(number, exit, missing);
+        if let Some(missing) = self.budget.wait(ops) {
+            self.put_off_side(number, exit, Refusal { ops, missing });
             return Action::Nothing;
         }
         self.last_exit = Some((number, exit, kind));
@@ -166,15 +168,17 @@ impl Vm {
     }
 
     /// There is no time for a side trace now.
-    fn put_off_side(&mut self, number: u32, exit: u32, missing: u64) {
+    fn put_off_side(&mut self, number: u32, exit: u32, Refusal { ops, missing }: Refusal) {
         self.totals.postponed += 1;
         let wait = exits_until(missing, self.config.side_threshold);
         let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
         let at = trace.exit_counts[exit as usize] + wait;
-        match trace.tree.sides.entry(exit).or_insert(Side::Failed { doublings: 0, at }) {
-            Side::Failed { at: next, .. } => *next = at,
+        match trace.tree.sides.entry(exit).or_insert(Side::Failed { doublings: 0, at, ops }) {
+            Side::Failed { at: next, ops: known, .. } => (*next, *known) = (at, ops),
             Side::Compiled(_) => {}
         }
+        let root = trace.tree.root;
+        self.rest_if_quick(root, missing);
     }
 
     /// Runs the first of these traces whose entry the slots match.
@@ -228,6 +232,9 @@ impl Vm {
             &format!("abort side trace of trace {number} exit {exit}: {reason}: {sentence}"),
             String::new,
         );
+        if let Some(refusal) = self.budget.refusal() {
+            return self.put_off_side(number, exit, refusal);
+        }
         let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
         let doublings = match trace.tree.sides.get(&exit) {
             Some(&Side::Failed { doublings, .. }) => (doublings + 1).min(MAX_DOUBLINGS),
@@ -239,7 +246,7 @@ impl Vm {
             (MAX_DOUBLINGS, None) => u64::MAX,
             _ => trace.exit_counts[exit as usize] + wait,
         };
-        trace.tree.sides.insert(exit, Side::Failed { doublings, at });
+        trace.tree.sides.insert(exit, Side::Failed { doublings, at, ops: 0 });
     }
 
     /// A side trace is compiled: from now on it runs behind its exit.
@@ -326,7 +333,7 @@ impl Vm {
         location.retired.push(number);
         location.no_hoisting = true;
         location.heat = location.heat.max(threshold);
-        if let Some(counter) = location.counter {
+        if let (Some(counter), None) = (location.counter, location.resting) {
             self.counters.unpin(counter);
         }
         self.totals.unhoisted += 1;

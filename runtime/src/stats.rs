@@ -27,6 +27,8 @@ pub struct Stats {
     pub recordings: u64,
     /// Times that something was hot, but compiling had taken its share of the time.
     pub postponed_recordings: u64,
+    /// Times that a loop's code was not entered for a while, since it is left at once by an exit whose side trace is put off.
+    pub rests: u64,
     /// Recordings taken again because slot types changed.
     pub retaken: u64,
     /// Loops whose code was given up, because a guard before the loop failed too often, to be compiled without such guards.
@@ -330,6 +332,13 @@ impl Stats {
                 out,
                 "recordings put off {} times: compiling had taken its share",
                 self.postponed_recordings
+            )?;
+        }
+        if self.rests > 0 {
+            writeln!(
+                out,
+                "code that is left at once rested {} times, until there may be time for a side trace",
+                self.rests
             )?;
         }
         let aborts: Vec<_> = self.aborts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();

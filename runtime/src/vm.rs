@@ -26,6 +26,7 @@ use crate::log::Log;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::reserve::{Need, ReserveFn, Reserves};
+use crate::rest::Round;
 use crate::side::{Reach, Tree};
 use crate::starts::Starts;
 use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
@@ -69,6 +70,8 @@ pub(crate) struct TraceData {
     /// Decoded exits.
     pub plans: Box<[Option<Box<Plan>>]>,
     pub ops: (u64, u64),
+    /// In a root: when a side trace was put off last.
+    pub round: Option<Round>,
     pub tree: Tree,
 }
 
@@ -152,6 +155,7 @@ pub(crate) struct Totals {
     pub unsecured: u64,
     pub declined: u64,
     pub postponed: u64,
+    pub rests: u64,
     pub entries: u64,
     pub exits: ExitCounts,
     pub compile: CompileStats,
@@ -267,6 +271,7 @@ impl Vm {
             unsecured_entries: self.totals.unsecured,
             declined_entries: self.totals.declined,
             postponed_recordings: self.totals.postponed,
+            rests: self.totals.rests,
             never_virtual: self
                 .never_virtual()
                 .map(|layout| self.schema.layout(layout).name.clone())
