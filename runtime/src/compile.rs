@@ -256,6 +256,7 @@ impl Vm {
         // The contract of exits: see `TL_EXIT_COLLECT`.
         config.host_collects = true;
         let optimized = self.optimize_with(&config, recorded)?;
+        self.totals.compile.places_forgotten += optimized.report.given_up;
         for (&rule, &count) in &optimized.report.rules {
             *self.totals.rewrites.entry(rule.to_string()).or_default() += count;
         }

@@ -82,6 +82,8 @@ pub struct CompileStats {
     pub codegen_us: u64,
     /// Microseconds of these spent building Cranelift's input.
     pub build_us: u64,
+    /// Places of memory that the optimizer forgot because it knew too many: loads of them may be repeated in vain.
+    pub places_forgotten: u64,
     /// Operations of an iteration by group; absent unless iterations are counted.
     pub operations: Option<GroupedOps>,
 }
@@ -264,6 +266,13 @@ impl Stats {
                 )?;
             }
         }
+        if compile.places_forgotten > 0 {
+            writeln!(
+                out,
+                "places of memory that the optimizer forgot, for want of room: {}",
+                compile.places_forgotten
+            )?;
+        }
         if compile.side_traces > 0 {
             writeln!(out, "side traces among them: {}", compile.side_traces)?;
         }
@@ -346,6 +355,25 @@ impl Stats {
             writeln!(out, "recordings: {}, none given up", self.recordings)
         } else {
             writeln!(out, "recordings: {}, given up: {}", self.recordings, aborts.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is rare is said when it happens, and only then.
+    #[test]
+    fn rare_counts_are_shown_when_there_are_any() {
+        let compile = CompileStats { places_forgotten: 3, ..CompileStats::default() };
+        let some = Stats { compile, rests: 7, postponed_recordings: 5, ..Stats::default() }.text();
+        let none = Stats::default().text();
+        for (word, line) in
+            [("forgot", "for want of room: 3"), ("rested", "rested 7 times"), ("put off", "put off 5 times")]
+        {
+            assert!(some.contains(line), "{line}: {some}");
+            assert!(!none.contains(word), "{word}: {none}");
         }
     }
 }
