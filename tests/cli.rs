@@ -252,6 +252,38 @@ fn choices_have_one_trace() {
     }
 }
 
+/// New keys that find no free node: the trace builds the table anew, and goes on.
+#[test]
+fn loops_that_grow_tables_have_one_trace() {
+    for (name, body, printed) in [
+        ("rows.lua", "local r = {} r[#r + 1] = i; r[#r + 1] = r; r[#r + 1] = 0.5; n = n + #r", "3000"),
+        ("mixed_row.lua", "local row = { n = i } row[1] = i; row[2] = row.n; n = n + #row", "2000"),
+        (
+            "new_fields.lua",
+            "local p = {} p.x = i; p.y = 1.5; p[i] = p; p[i + 0.25] = p.x; n = n + p.x + p.y // 1",
+            "501500.0",
+        ),
+        ("flags.lua", "local f = {} f[i > 0] = i; f[i < 0] = f; n = n + i", "500500"),
+        // The trace begins where there is no free node, and serves where there are some.
+        ("reals.lua", "t[i + 0.5] = i; n = n + t[i + 0.5]", "500500"),
+    ] {
+        let source = format!("local n, t = 0, {{}}\nfor i = 1, 1000 do {body} end\nprint(n)\n");
+        let program = file(name, &source);
+        let (found, json) = stats(&["run", "--threshold=5", "--stats=json", text(&program)]);
+        assert_eq!(found.trim_end(), printed, "{name}");
+        assert_eq!(json["aborts"], serde_json::json!({}), "{name}: {json}");
+        assert_eq!(json["compile"]["traces"], 1, "{name}: {json}");
+        assert!(json["compiled_share"].as_f64().is_some_and(|share| share > 0.9), "{name}: {json}");
+    }
+    // Growth is seldom here: a side trace of the loop that stores into the array part.
+    let program = file("append.lua", "local t = {}\nfor i = 1, 3000 do t[#t + 1] = i end\nprint(#t)\n");
+    let (found, json) =
+        stats(&["run", "--threshold=40", "--side-threshold=2", "--stats=json", text(&program)]);
+    assert_eq!(found, "3000\n");
+    assert_eq!(json["compile"]["traces"], 2, "{json}");
+    assert_eq!(json["aborts"], serde_json::json!({}), "{json}");
+}
+
 #[test]
 fn refused_memory_means_the_interpreter_and_says_why() {
     let program = file("refused.lua", LOOP);

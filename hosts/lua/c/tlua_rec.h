@@ -112,6 +112,7 @@ typedef struct TluaSchema {
   tl_func find_boolean;
   tl_func insert_integer;
   tl_func insert_object;
+  tl_func set[3][4];          /* by the types of key and value; those without payload count as integers */
   tl_func next_item;          /* functions of tlua_rec_iter.c */
   tl_func node_behind_integer;
   tl_func node_behind_float;
@@ -177,6 +178,7 @@ typedef struct TluaRecorder {
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
   /* How often a loop of few iterations was left to the loop around it; those whose places coincide displace one another. */
   struct { const Instruction *head; int refusals; } short_loops[TLUA_REC_SHORT_LOOPS];
+  const Instruction *put_off; /* the loop that was last given up because a long array grew just then */
   /* the recording */
   lua_State *thread;          /* NULL: none */
   CallInfo *ci;               /* the frame of the instruction at hand */
@@ -347,6 +349,8 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema);
 Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS event);  /* tag 0: given up; TM_N: raw */
 void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value);
+/* 't[key] = value' by a call that may build the table anew; the trace knows that there is no '__newindex'. */
+void tlua_rec_set_growing (TluaRecorder *rec, Operand t, Operand key, Operand value);
 
 /* --- tlua_rec_meta.c --- */
 

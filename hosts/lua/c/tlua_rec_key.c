@@ -5,14 +5,19 @@
 ** library's operations on records want constant keys, and the trace cannot guard a key that differs each time.
 **
 ** Design: the entry is searched by a function of Lua's own, which answers its place or NULL; the trace guards that answer, then
-** the tag of what is there, and reads or writes it directly. A new key takes a free node, or leaves the trace; the
-** interpreter then builds the table anew.
+** the tag of what is there, and reads or writes it directly. A new key takes a free node, or leaves the trace. Where the
+** recording sees that there is none, or an integer next to a short array part, whose table grows with every other key, the
+** whole store is a call that does what the interpreter does: it builds the table anew if need be, and stores the value too,
+** whichever part the key is in then. So it leaves neither at the next growth nor where the array part has room again. Without
+** memory it changes nothing and leaves; the interpreter collects, tries again, and raises the error.
 **
 ** Invariant: no search moves the hint in 'alimit', and none answers a place in the array part, whose cells have other alias
-** classes than the nodes. An entry that was found has a value that is not nil.
+** classes than the nodes. An entry that was found has a value that is not nil. The whole store moves the hint where the
+** interpreter does. Nothing here throws or collects.
 **
 ** Example, 'n = count[word]':   a = try_call find_key(context, layout, count, word)   -- leaves if absent
 **                               guard_value(load(a, node.tag), integer); n = load(a, node.int)
+**   'row[j] = x' in a new row:  try_call set(context, row, j, integer, float, x)       -- leaves without memory
 */
 
 #include "lprefix.h"
@@ -123,7 +128,130 @@ static const TValue *insert_object (lua_State *L, Table *t, GCObject *object, in
   return insert(L, t, &key);
 }
 
+/* --- stores that may build the table anew --- */
+
+/* Far from where Lua says that a table cannot be larger, which is an error with a message. */
+#define MOST_ENTRIES ((size_t)1 << 28)
+
+/* So far is looked for a free node: each look begins anew, and what is not found costs no more than protection does. */
+#define NODES_SEEN 8
+
+static int has_free_node_near (const Table *t) {
+  if (isdummy(t))
+    return 0;
+  const Node *last = t->lastfree;
+  for (const Node *n = last; n > t->node && last - n < NODES_SEEN; ) {
+    if (keyisnil(--n))
+      return 1;
+  }
+  return 0;
+}
+
+typedef struct NewKey {
+  Table *t;
+  const TValue *key;
+  const TValue *slot;
+  TValue *value;
+} NewKey;
+
+static void do_add (lua_State *L, void *data) {
+  NewKey *job = (NewKey *)data;
+  luaH_finishset(L, job->t, job->key, job->slot, job->value);
+}
+
+static int add (lua_State *L, Table *t, const TValue *key, const TValue *slot, TValue *value) {
+  if (has_free_node_near(t)) {
+    luaH_finishset(L, t, key, slot, value);
+    return 1;
+  }
+  if (luaH_realasize(t) > MOST_ENTRIES || (size_t)sizenode(t) > MOST_ENTRIES)
+    return 0;
+  NewKey job = { t, key, slot, value };
+  return tlua_rec_protected(L, do_add, &job);
+}
+
+/* 't[key] = value' without metamethods; the table, or NULL if there is no memory for it. */
+static Table *set (lua_State *L, Table *t, const TValue *key, TValue *value) {
+  const TValue *slot = luaH_get(t, key);
+  int is_new = isempty(slot), is_absent = isabstkey(slot);
+  if (is_absent && !add(L, t, key, slot, value))
+    return NULL;
+  if (!is_absent) {
+    setobj2t(L, cast(TValue *, slot), value);
+  }
+  if (is_new)
+    invalidateTMcache(t);
+  luaC_barrierback(L, obj2gco(t), value);
+  return t;
+}
+
+/* A value of any type but float. Integers and pointers go through the same registers, so that one function serves for all. */
+static TValue word_value (int64_t word, int64_t tt) {
+  TValue v;
+  val_(&v).i = word;
+  settt_(&v, cast_byte(tt));
+  return v;
+}
+
+static TValue float_value (double number) {
+  TValue v;
+  setfltvalue(&v, number);
+  return v;
+}
+
+static Table *set_word (lua_State *L, Table *t, int64_t word, int64_t key_tt, int64_t tt, int64_t payload) {
+  TValue key = word_value(word, key_tt), value = word_value(payload, tt);
+  return set(L, t, &key, &value);
+}
+
+static Table *set_float (lua_State *L, Table *t, int64_t word, int64_t key_tt, double payload) {
+  TValue key = word_value(word, key_tt), value = float_value(payload);
+  return set(L, t, &key, &value);
+}
+
+/* What is no number is no key either: an error. */
+static Table *set_word_at_float (lua_State *L, Table *t, double number, int64_t tt, int64_t payload) {
+  TValue key = float_value(number), value = word_value(payload, tt);
+  return luai_numisnan(number) ? NULL : set(L, t, &key, &value);
+}
+
+static Table *set_float_at_float (lua_State *L, Table *t, double number, double payload) {
+  TValue key = float_value(number), value = float_value(payload);
+  return luai_numisnan(number) ? NULL : set(L, t, &key, &value);
+}
+
 /* --- what the library is told --- */
+
+/* Whatever a table consists of. */
+static int describe_sets (tl_vm *vm, TluaSchema *schema) {
+  const tl_class table[] = {
+    tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.array"), tl_alias_class(vm, "table.log_size"),
+    tl_alias_class(vm, "table.nodes"), tl_alias_class(vm, "table.last_free"), tl_alias_class(vm, "table.flags"),
+    tl_alias_class(vm, "array.tag"), tl_alias_class(vm, "array.value"), tl_alias_class(vm, "node.key"),
+    tl_alias_class(vm, "node.key_tag"), tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.value"),
+    tl_alias_class(vm, "node.next"), tl_alias_class(vm, "object.marked"), tl_alias_class(vm, "global.debt"), 0 };
+  const void *word = (const void *)set_word, *number = (const void *)set_float;
+  const void *word_at_float = (const void *)set_word_at_float, *number_at_float = (const void *)set_float_at_float;
+  const struct { const char *name; const void *address; const char *signature; } rows[3][4] = {
+    [TL_INT] = { [TL_INT] = { "set_int", word, "ariiii>a" }, [TL_FLOAT] = { "set_float", number, "ariif>a" },
+                 [TL_REF] = { "set_ref", word, "ariiir>a" }, [TL_ADDR] = { "set_addr", word, "ariiia>a" } },
+    [TL_FLOAT] = { [TL_INT] = { "set_int_at_float", word_at_float, "arfii>a" },
+                   [TL_FLOAT] = { "set_float_at_float", number_at_float, "arff>a" },
+                   [TL_REF] = { "set_ref_at_float", word_at_float, "arfir>a" },
+                   [TL_ADDR] = { "set_addr_at_float", word_at_float, "arfia>a" } },
+    [TL_REF] = { [TL_INT] = { "set_int_at_ref", word, "arriii>a" }, [TL_FLOAT] = { "set_float_at_ref", number, "arrif>a" },
+                 [TL_REF] = { "set_ref_at_ref", word, "arriir>a" }, [TL_ADDR] = { "set_addr_at_ref", word, "arriia>a" } }
+  };
+  for (int key = TL_INT; key <= TL_REF; key++) {
+    for (int value = TL_INT; value <= TL_ADDR; value++) {
+      schema->set[key][value] = tl_add_func(vm, rows[key][value].name, rows[key][value].address, rows[key][value].signature,
+                                            TL_EFFECT_ALLOCATES, table, table);
+      if (schema->set[key][value] == 0)
+        return 0;
+    }
+  }
+  return 1;
+}
 
 int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
   const tl_class reads[] = {
@@ -151,7 +279,7 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
     if (*rows[n].id == 0)
       return 0;
   }
-  return 1;
+  return describe_sets(vm, schema);
 }
 
 /* --- lowering --- */
@@ -263,6 +391,53 @@ static void store (TluaRecorder *rec, tl_value place, Operand value) {
   tl_store(rec->vm, rec->schema.node_tag, place, tl_const_int(rec->vm, value.tt));
 }
 
+/* No metamethod is asked for; the value takes the key's place in whatever part the table has for it then. */
+void tlua_rec_set_growing (TluaRecorder *rec, Operand t, Operand key, Operand value) {
+  tl_vm *vm = rec->vm;
+  tl_type key_type = tlua_payload(key.tt), type = tlua_payload(value.tt);
+  tl_value arguments[6] = { tl_context(vm), t.value, key_type != TL_VOID ? key.value : tl_const_int(vm, 0) };
+  uint32_t count = 3;
+  if (key_type != TL_FLOAT)
+    arguments[count++] = tl_const_int(vm, key.tt);
+  if (type != TL_FLOAT)
+    arguments[count++] = tl_const_int(vm, value.tt);
+  arguments[count++] = type != TL_VOID ? value.value : tl_const_int(vm, 0);
+  tl_try_call(vm, rec->schema.set[key_type != TL_VOID ? key_type : TL_INT][type != TL_VOID ? type : TL_INT], arguments, count);
+}
+
+/* A longer array grows so seldom that the other iterations should not pay for it. */
+#define SHORT_ARRAY 16
+
+static int is_behind_array (Operand t, Operand key) {
+  return key.tt == LUA_VNUMINT && l_castS2U(ivalue(key.now)) == (lua_Unsigned)luaH_realasize(hvalue(t.now)) + 1u;
+}
+
+/* Whether the new key is about to change the shape of the table, or always is where it is a neighbour. */
+static int is_growing (Operand t, Operand key, const Search *s) {
+  const Table *h = hvalue(t.now);
+  return s->insert == 0 || (isabstkey(s->now) && !has_free_node(h))
+      || (is_behind_array(t, key) && luaH_realasize(h) < SHORT_ARRAY);
+}
+
+/*
+** A loop that was met just when its long array grows is recorded another time, so that its usual iterations store directly
+** and this one becomes a side trace; but only once, as there may be no others.
+*/
+static int is_better_put_off (TluaRecorder *rec, Operand t, Operand key) {
+  if (rec->is_side || !is_behind_array(t, key) || luaH_realasize(hvalue(t.now)) < SHORT_ARRAY || rec->put_off == rec->head)
+    return 0;
+  rec->put_off = rec->head;
+  tlua_rec_give_up(rec, "long array that grows just now");
+  return 1;
+}
+
+static void set_growing (TluaRecorder *rec, Operand t, Operand key, Operand value) {
+  if (key.tt == LUA_VNUMFLT && luai_numisnan(fltvalue(key.now)))
+    tlua_rec_give_up(rec, "key that is no number");
+  else if (!is_better_put_off(rec, t, key) && tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
+    tlua_rec_set_growing(rec, t, key, value);
+}
+
 static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s, Operand value) {
   tl_vm *vm = rec->vm;
   int is_nil = novariant(value.tt) == LUA_TNIL;
@@ -271,8 +446,8 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
     tlua_rec_newindex_behind(rec, t, key, value);
     return;
   }
-  if (!is_nil && (s->insert == 0 || (isabstkey(s->now) && !has_free_node(hvalue(t.now))))) {
-    tlua_rec_give_up(rec, "new key without a free node");
+  if (!is_nil && is_growing(t, key, s)) {
+    set_growing(rec, t, key, value);
     return;
   }
   if (!guard_absent(rec, t, key, s, TM_NEWINDEX) || is_nil)  /* a nil for an absent key changes nothing */

@@ -261,12 +261,12 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
     tlua_rec_newindex_behind(rec, t, string_operand(rec, key, name, &store), value);
     return;
   }
-  if (!is_nil && isabstkey(luaH_getshortstr(h, name)) && !tlua_rec_can_insert(h, name)) {
-    tlua_rec_give_up(rec, "new key without a free node");
-    return;
-  }
   if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
     return;
+  if (!is_nil && isabstkey(luaH_getshortstr(h, name)) && !tlua_rec_can_insert(h, name)) {
+    tlua_rec_set_growing(rec, t, string_operand(rec, key, name, &store), value);
+    return;
+  }
   tl_guard_key_absent(vm, rec->schema.table, t.value, key);
   if (!is_nil)
     tl_insert_key(vm, rec->schema.table, value.tag, t.value, key, value.value);

@@ -95,9 +95,14 @@ fn memory_of_library_functions_refused() {
 }
 
 /// A name, and the body of a function of `n` that is called in protected mode, three times, with hot loops.
-const WORKS: [(&str, &str); 29] = [
+const WORKS: [(&str, &str); 32] = [
     ("append", "local t = {} for i = 1, 3 * n do t[#t + 1] = i end return #t, t[n]"),
     ("array", "local t = {} for i = 1, n do t[i] = i * 0.5 end local s = 0 for i = 1, n do s = s + t[i] end return s"),
+    ("rows", "local s = 0 for i = 1, n do local r = {} for j = 1, 9 do r[j] = { i + j } end s = s + #r + r[9][1] end return s"),
+    ("sets", "local s, c = {}, 0 for i = 1, 3 * n do s[i * 0.5] = i; s[{}] = i; s[i << 20] = 's' .. i; s['k' .. i] = s end \
+              for _ in pairs(s) do c = c + 1 end return c, #s, s[n << 20]"),
+    ("growing", "local p for i = 1, n do p = {} p.x = i; p.y = p; p.z = 'z' .. i; p[1] = i; p[2.5] = i; p[true] = p end \
+                 return p.x, p.z, p[1], p[true] == p.y"),
     ("fields", "local t = {} for i = 1, n do t.a = i; t.b = i; if i == 9 then t.c, t.d = 1, 2 end end return t.b, t.d"),
     ("keys", "local t = {} for i = 1, n do local k = 'k' .. i % 5 t[k] = (t[k] or 0) + i end return t.k0, t.k4"),
     ("strings", "local s = '' for i = 1, n do s = s .. i .. ',' end return s"),
