@@ -170,9 +170,16 @@ static int add (lua_State *L, Table *t, const TValue *key, const TValue *slot, T
   return tlua_rec_protected(L, do_add, &job);
 }
 
+/* As the interpreter searches for a key: beyond the hint in 'alimit' with a function that may move it. */
+static const TValue *slot_of (Table *t, const TValue *key) {
+  if (ttisinteger(key) && l_castS2U(ivalue(key)) - 1u < t->alimit)
+    return &t->array[ivalue(key) - 1];
+  return luaH_get(t, key);
+}
+
 /* 't[key] = value' without metamethods; the table, or NULL if there is no memory for it. */
 static Table *set (lua_State *L, Table *t, const TValue *key, TValue *value) {
-  const TValue *slot = luaH_get(t, key);
+  const TValue *slot = slot_of(t, key);
   int is_new = isempty(slot), is_absent = isabstkey(slot);
   if (is_absent && !add(L, t, key, slot, value))
     return NULL;
