@@ -249,7 +249,7 @@ impl Case {
         Err(Failure { collector, args: args.iter().map(|&arg| arg.to_owned()).collect(), text })
     }
 
-    /// The guard executions of a run at threshold 1.
+    /// The guard executions of a run at threshold 1. Recordings that are given up for mistakes of ours are failures.
     fn guards(&mut self) -> Result<u64, Failure> {
         let outcome = self.check(&["--threshold=1", "--verify", STATISTICS, "--count-guards"])?;
         // A message of the program may stand before or behind them.
@@ -257,6 +257,13 @@ impl Case {
         let text = &outcome.stderr[start..];
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
         let json = values.next().expect("statistics are printed").expect("statistics are JSON");
+        let aborts = json["aborts"].as_object().expect("aborts are counted by reason");
+        let is_ours = |reason: &&String| reason.contains("misuse") || reason.contains("internal error");
+        if let Some(reason) = aborts.keys().find(is_ours) {
+            let text = format!("{}: a recording was given up: {reason}\n", self.program.display());
+            let args = vec!["--threshold=1".to_owned(), "--verify".to_owned()];
+            return Err(Failure { collector: &USUAL, args, text });
+        }
         Ok(json["guards_executed"].as_u64().expect("guards are counted"))
     }
 

@@ -27,7 +27,7 @@ const SMALL: u64 = 14;
 /// A program that has run so many nanoseconds is one that runs long, as far as anyone can tell ...
 const YOUNG: u64 = 80_000_000;
 /// ... and compiling may take so many times its share of what is yet to come.
-const LATER: u64 = 6;
+const LATER: u64 = 8;
 /// What recording takes, in nanoseconds per operation.
 const RECORDED_OP: u64 = 250;
 /// An attempt that failed early took this long all the same.

@@ -16,7 +16,7 @@ pub struct Config {
     pub threshold: u32,
     /// Exits by one guard, or by a loop's end, before a side trace is recorded there, at least 1.
     pub side_threshold: u32,
-    /// How many hundredths of the processor time that the program has run compiling may take, six times as many once it runs long:
+    /// How many hundredths of the processor time that the program has run compiling may take, eight times as many once it runs long:
     /// what is hot before is put off. `None`: the thresholds alone decide, and the same is compiled in each run.
     pub compile_share: Option<u32>,
     /// Side traces that hang on one loop's trace, directly or not.
@@ -60,7 +60,7 @@ pub const DEFAULT_THRESHOLD: u32 = 200;
 /// Exits before a side trace is recorded, unless configured.
 pub const DEFAULT_SIDE_THRESHOLD: u32 = 30;
 /// See [`Config::compile_share`].
-const DEFAULT_COMPILE_SHARE: u32 = 8;
+const DEFAULT_COMPILE_SHARE: u32 = 6;
 
 impl Config {
     /// Settings with which the thresholds alone decide what is recorded, and when.

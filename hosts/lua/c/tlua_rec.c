@@ -144,6 +144,13 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const t
 
 /* --- recording --- */
 
+/* Nothing is known yet: values of another recording mean nothing to this one. */
+static void begin_anew (TluaRecorder *rec) {
+  rec->is_started = 0;
+  rec->steps = rec->edges = rec->metatable_count = 0;
+  rec->join = NULL;
+}
+
 static void forget_recording (TluaRecorder *rec) {
   rec->thread = NULL;
   rec->ci = rec->entry = NULL;
@@ -244,9 +251,8 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   rec->is_calling = 0;
   rec->head = rec->next = pc;
   find_last_of_loop(rec);
-  rec->is_started = rec->is_side = 0;
-  rec->steps = rec->edges = rec->metatable_count = 0;
-  rec->join = NULL;
+  rec->is_side = 0;
+  begin_anew(rec);
   if (is_better_unrolled(rec, ci)) {
     tl_record_abort(rec->vm, "loop of few iterations");
     forget_recording(rec);
@@ -270,10 +276,8 @@ static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info)
   rec->is_calling = 0;
   rec->head = rec->last = NULL;
   rec->next = L->ci->u.l.savedpc;
-  rec->is_started = 0;
   rec->is_side = 1;
-  rec->steps = rec->edges = rec->metatable_count = 0;
-  rec->join = NULL;
+  begin_anew(rec);
   tlua_rec_adopt_frames(rec, info);
   rec->p = rec->frames[rec->depth].p;
   if (rec->reason != NULL) {
@@ -346,7 +350,7 @@ static void guard_no_hooks (TluaRecorder *rec) {
 static int close_loop (lua_State *L, TluaRecorder *rec) {
   tl_status status = tl_record_close(rec->vm);
   if (status == TL_AGAIN && tl_record(rec->vm, rec->head, rec->entry->func.p + 1) == TL_OK) {
-    rec->is_started = 0;
+    begin_anew(rec);
     return 1;
   }
   forget_recording(rec);
