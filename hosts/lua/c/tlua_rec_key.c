@@ -86,11 +86,18 @@ static const TValue *find_boolean (Table *t, int64_t tt) {
   return found(luaH_get(t, &key));
 }
 
-/* Whether 'luaH_newkey' will find a place for whatever key. Its own search gives nodes up as it goes; this one only looks. */
+/* So far is looked for a free node: each look begins anew, and all of them together should not take longer than a growing table does. */
+#define NODES_SEEN 16
+
+/*
+** Whether 'luaH_newkey' will find a place for whatever key, near where it begins to search. Its own search gives nodes up as it
+** goes; this one only looks.
+*/
 static int has_free_node (const Table *t) {
   if (isdummy(t))
     return 0;
-  for (const Node *n = t->lastfree; n > t->node; ) {
+  const Node *last = t->lastfree;
+  for (const Node *n = last; n > t->node && last - n < NODES_SEEN; ) {
     if (keyisnil(--n))
       return 1;
   }
@@ -133,20 +140,6 @@ static const TValue *insert_object (lua_State *L, Table *t, GCObject *object, in
 /* Far from where Lua says that a table cannot be larger, which is an error with a message. */
 #define MOST_ENTRIES ((size_t)1 << 28)
 
-/* So far is looked for a free node: each look begins anew, and what is not found costs no more than protection does. */
-#define NODES_SEEN 8
-
-static int has_free_node_near (const Table *t) {
-  if (isdummy(t))
-    return 0;
-  const Node *last = t->lastfree;
-  for (const Node *n = last; n > t->node && last - n < NODES_SEEN; ) {
-    if (keyisnil(--n))
-      return 1;
-  }
-  return 0;
-}
-
 typedef struct NewKey {
   Table *t;
   const TValue *key;
@@ -160,7 +153,7 @@ static void do_add (lua_State *L, void *data) {
 }
 
 static int add (lua_State *L, Table *t, const TValue *key, const TValue *slot, TValue *value) {
-  if (has_free_node_near(t)) {
+  if (has_free_node(t)) {
     luaH_finishset(L, t, key, slot, value);
     return 1;
   }
