@@ -159,10 +159,12 @@ static int read_values (TluaRecorder *rec, int first, int count, Operand *values
   return rec->reason == NULL;
 }
 
-/* Arguments that 'push' has to move. */
+/*
+** Arguments that become parameters. 'push' may have to move them; and a side trace may begin where they lie in their registers
+** already, whose values it must have read before they belong to the callee.
+*/
 static int read_parameters (TluaRecorder *rec, const Proto *p, int first, int arguments, Operand *values) {
-  int parameters = arguments < p->numparams ? arguments : p->numparams;
-  return read_values(rec, first, p->is_vararg ? parameters : 0, values);
+  return read_values(rec, first, arguments < p->numparams ? arguments : p->numparams, values);
 }
 
 /*
