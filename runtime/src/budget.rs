@@ -8,26 +8,30 @@
 //! what comes once it is no longer [`YOUNG`]: who has run long will, as a rule, run long. What is hot before there is time for it
 //! is put off until there may be. What a recording costs is expected of its operations once it is there, and of the average
 //! before: recording is cheap, so one that turns out too long is thrown away, and its place knows its price from then on.
-//! Invariant: compiling takes no more than its share, but for what one trace takes longer than expected; the clock is read only
-//! where a recording would begin, around compilation and where code rests, and nothing but what is compiled and entered
-//! depends on it.
+//! A loop need not wait for its share any more once interpreting it has cost what its code would have saved: rent or buy.
+//! Invariant: compiling takes no more than its share or what it would have saved, but for what a trace takes longer than expected;
+//! the clock is read only where a recording would begin, around compilation and where code rests, and nothing but what is
+//! compiled and entered depends on it.
 //!
 //! ```text
-//! share 8 %:  run 5 ms, spent 0        put off: the first trace, if small, is expected to take 1.6 ms, so 15 ms are missing
-//!             run 20 ms, spent 0       record: 16 operations, so 1.7 ms are expected, and 1.3 ms are missing; put off
-//!             run 21.3 ms, spent 0     record and compile; it takes 1.3 ms for 16 operations, so much is expected of the next
+//! share 6 %:  run 5 ms, spent 0        put off: the first trace, if small, is expected to take 1.3 ms, so 17 ms are missing
+//!             run 22 ms, spent 0       record: 23 operations, so 1.6 ms are expected, and 5 ms are missing; put off
+//!             run 27 ms, spent 0       record and compile; it takes 1.4 ms for 23 operations, so much is expected of the next
+//!             run 6 ms, 330,000 back edges of the loop with 23 operations: its code would have paid for itself; compile
 //! ```
 
 /// What the first trace takes, in nanoseconds, besides its operations: the code generator is made for it, and its pages are touched.
-const FIRST: u64 = 900_000;
+const FIRST: u64 = 800_000;
 /// What an operation takes, as recorded, as long as none was compiled.
-const COMPILED_OP: u64 = 50_000;
+const COMPILED_OP: u64 = 35_000;
 /// Operations that a loop is expected to have before it is recorded, and before any was.
 const SMALL: u64 = 14;
 /// A program that has run so many nanoseconds is one that runs long, as far as anyone can tell ...
 const YOUNG: u64 = 80_000_000;
 /// ... and compiling may take so many times its share of what is yet to come.
 const LATER: u64 = 8;
+/// What an iteration saves that does not run in the interpreter, in nanoseconds: few save less.
+const SAVED: u64 = 5;
 /// What recording takes, in nanoseconds per operation.
 const RECORDED_OP: u64 = 250;
 /// An attempt that failed early took this long all the same.
@@ -107,10 +111,20 @@ impl Budget {
         }
     }
 
-    /// Whether what was recorded, and is paid for as far as that goes, may be compiled now.
-    pub fn affords(&mut self, ops: u64) -> bool {
+    /// How many more back edges a loop must take that has taken so many, until interpreting them has cost what compiling it would
+    /// have saved; 0 if it has.
+    pub fn back_edges_missing(&self, ops: u64, back_edges: u64) -> u64 {
+        let price = self.expected(ops).saturating_add(recording(ops));
+        price.div_ceil(SAVED).saturating_sub(back_edges)
+    }
+
+    /// Whether what was recorded, and is paid for as far as that goes, may be compiled now: a loop with so many back edges behind
+    /// it, or a side trace (0).
+    pub fn affords(&mut self, ops: u64, back_edges: u64) -> bool {
         self.read_clock();
-        self.refused = self.missing(self.expected(ops)).map(|missing| Refusal { ops, missing });
+        let missing = self.missing(self.expected(ops));
+        let refusal = missing.map(|missing| Refusal { ops, missing });
+        self.refused = refusal.filter(|_| back_edges == 0 || self.back_edges_missing(ops, back_edges) > 0);
         self.refused.is_none()
     }
 
@@ -168,10 +182,10 @@ fn recording(ops: u64) -> u64 {
     ATTEMPT.saturating_add(ops.saturating_mul(RECORDED_OP))
 }
 
-/// Back edges of a loop until it is worth asking again, if so much time is missing. Of the fastest loops there are so many in a
+/// Back edges of a loop until it is worth asking again, if so much time is missing, or so many back edges until it pays. Of the fastest loops there are so many in a
 /// hundredth of that time, so that asking costs them nothing worth mentioning.
-pub(crate) fn back_edges_until(missing: u64, threshold: u32) -> u64 {
-    (missing >> 12).max(u64::from(threshold))
+pub(crate) fn back_edges_until(missing: u64, until_it_pays: u64, threshold: u32) -> u64 {
+    (missing >> 12).min(until_it_pays).max(u64::from(threshold))
 }
 
 /// The same in exits, of which each takes some hundred nanoseconds, and what comes behind it much longer at times.
@@ -198,17 +212,17 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_at_first_and_three_fifths_of_what_comes_later() {
+    fn a_tenth_at_first_and_four_fifths_of_what_comes_later() {
         assert_eq!(budget(6 * MS, 0, 0).missing(MS), Some(4 * MS));
         assert_eq!(budget(10 * MS, 0, 0).missing(MS), None);
         assert_eq!(
             budget(16 * MS, 8 * MS, 8).missing(MS),
-            Some(80 * MS + MS * 10 / 6 - 16 * MS),
+            Some(80 * MS + MS * 10 / 8 - 16 * MS),
             "1 of 9 ms comes later"
         );
         assert_eq!(
-            budget(1000 * MS, 611 * MS, 611).missing(MS),
-            Some(80 * MS + 604 * MS * 10 / 6 - 1000 * MS)
+            budget(1000 * MS, 800 * MS, 800).missing(MS),
+            Some(80 * MS + 793 * MS * 10 / 8 - 1000 * MS)
         );
         assert_eq!(Budget { share: None, ..budget(0, 0, 0) }.missing(MS), None, "no limit, no wait");
     }
@@ -218,8 +232,8 @@ mod tests {
         assert_eq!(budget(0, 0, 0).expected(10), FIRST + 10 * COMPILED_OP);
         assert_eq!(budget(0, 8 * MS, 8).expected(10), MS / 2, "20 of them took 1 ms");
         let mut budget = Budget { last: 0, clock: || 0, ..budget(16 * MS, 0, 0) };
-        assert!(budget.affords(14) && budget.refusal().is_none());
-        assert!(!budget.affords(114));
+        assert!(budget.affords(14, 0) && budget.refusal().is_none());
+        assert!(!budget.affords(114, 0));
         let refusal = Refusal { ops: 114, missing: 10 * (FIRST + 114 * COMPILED_OP) - 16 * MS };
         assert_eq!((budget.refusal(), budget.refusal()), (Some(refusal), None), "known once");
     }
@@ -229,11 +243,25 @@ mod tests {
     fn who_has_waited_for_a_price_can_pay_it() {
         let mut budget = Budget { last: 0, clock: || 0, ..budget(16 * MS, 0, 0) };
         budget.recorded(114);
-        assert!(!budget.affords(114));
+        assert!(!budget.affords(114, 0));
         budget.ran += budget.wait(114).expect("time is missing");
         assert_eq!(budget.wait(114), None);
         budget.recorded(114);
-        assert!(budget.affords(114));
+        assert!(budget.affords(114, 0));
+    }
+
+    /// Rent or buy: a loop that has been interpreted for as long as its code would have cost is compiled, whatever the share.
+    #[test]
+    fn a_loop_with_many_back_edges_behind_it_pays_for_itself() {
+        let mut budget = Budget { last: 0, clock: || 0, ..budget(MS, 0, 0) };
+        let enough = (FIRST + 20 * COMPILED_OP + recording(20)) / SAVED;
+        assert_eq!(
+            (budget.back_edges_missing(20, enough), budget.back_edges_missing(20, enough - 7)),
+            (0, 7)
+        );
+        assert!(!budget.affords(20, enough - 7) && budget.affords(20, enough));
+        assert!(budget.refusal().is_none());
+        assert!(!budget.affords(20, 0), "a side trace");
     }
 
     #[test]
@@ -251,7 +279,10 @@ mod tests {
         while budget.wait(0).is_some() {
             rounds += 1;
         }
-        assert!(rounds > 0 && budget.ran >= 16 * MS && budget.ran < 10_000 * MS, "{budget:?}");
+        assert!(
+            rounds > 0 && budget.ran >= 10 * (FIRST + SMALL * COMPILED_OP) && budget.ran < 10_000 * MS,
+            "{budget:?}"
+        );
         budget.begin();
         let before = budget.ran;
         while budget.ran < before + MS {
@@ -265,7 +296,8 @@ mod tests {
 
     #[test]
     fn asking_is_rare_and_never_below_the_threshold() {
-        assert_eq!((back_edges_until(10 * MS, 200), exits_until(10 * MS, 30)), (2441, 305));
-        assert_eq!((back_edges_until(1, 200), exits_until(1, 30)), (200, 30));
+        assert_eq!((back_edges_until(10 * MS, 3000, 200), exits_until(10 * MS, 30)), (2441, 305));
+        assert_eq!((back_edges_until(1, 3000, 200), exits_until(1, 30)), (200, 30));
+        assert_eq!((back_edges_until(10 * MS, 1000, 200), back_edges_until(10 * MS, 10, 200)), (1000, 200));
     }
 }

@@ -188,7 +188,9 @@ impl Vm {
         tree: Tree,
     ) -> Result<u32, (AbortReason, String)> {
         let ops = recorded.op_count() as u64;
-        if !self.budget.affords(ops) {
+        let is_loop = tree.parent.is_none();
+        let location = self.locations.get(&tree.key).filter(|_| is_loop);
+        if !self.budget.affords(ops, location.map_or(0, |location| location.back_edges)) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));
         }
         self.budget.begin();

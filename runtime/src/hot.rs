@@ -217,13 +217,17 @@ impl Vm {
             }
         }
         location.heat += ticks;
+        location.back_edges += ticks;
         if location.heat < location.needed(threshold, now) {
             return Action::Nothing;
         }
         if let Some(missing) = self.budget.wait(location.ops) {
-            self.totals.postponed += 1;
-            location.postpone(back_edges_until(missing, threshold));
-            return Action::Nothing;
+            let until_it_pays = self.budget.back_edges_missing(location.ops, location.back_edges);
+            if until_it_pays > 0 {
+                self.totals.postponed += 1;
+                location.postpone(back_edges_until(missing, until_it_pays, threshold));
+                return Action::Nothing;
+            }
         }
         if let Backend::Refused(..) = self.ready_backend() {
             self.locations.entry(key).or_default().heat = 0;
@@ -265,7 +269,8 @@ impl Vm {
         match self.budget.refusal() {
             Some(refusal) => {
                 location.ops = refusal.ops;
-                location.postpone(back_edges_until(refusal.missing, threshold));
+                let until_it_pays = self.budget.back_edges_missing(refusal.ops, location.back_edges);
+                location.postpone(back_edges_until(refusal.missing, until_it_pays, threshold));
             }
             None => location.penalize(reason, threshold, now),
         }

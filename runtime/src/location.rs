@@ -30,6 +30,8 @@ pub struct Location {
     /// Extra heat that the next attempt needs, as of the event number `penalized_at`.
     penalty: u64,
     penalized_at: u64,
+    /// Back edges since the last attempt, those before it was put off included.
+    pub(crate) back_edges: u64,
     /// The heat that the next attempt needs, whatever the threshold and the penalty: see [`crate::starts`] and [`crate::budget`].
     pub(crate) drawn: Option<u64>,
     /// While its code rests: for how many back edges; see [`crate::rest`].
@@ -77,6 +79,7 @@ impl Location {
         self.penalized_at = now;
         self.drawn = None;
         self.heat = 0;
+        self.back_edges = 0;
         self.misses = 0;
         self.aborts += 1;
         self.last_abort = Some(reason);
@@ -87,6 +90,7 @@ impl Location {
         self.entries.push(trace);
         self.drawn = None;
         self.heat = 0;
+        self.back_edges = 0;
         self.misses = 0;
         self.penalty = 0;
         self.last_abort = None;
