@@ -59,6 +59,7 @@ impl Vm {
             }
             Ok(Closed::Again) if retries < MAX_RETRIES => {
                 self.totals.retaken += 1;
+                self.asked = Some(key).filter(|_| self.was_asked);
                 self.start_recording(key, base, retries + 1);
                 return CloseOutcome::Again;
             }
@@ -167,6 +168,7 @@ impl Vm {
     fn take_recorder(&mut self) -> Option<Recorder> {
         let recorder = self.recorder.take()?;
         self.budget.recorded(recorder.trace().op_count());
+        self.was_asked = recorder.is_asked;
         Some(recorder)
     }
 
@@ -190,7 +192,8 @@ impl Vm {
         let ops = recorded.op_count() as u64;
         let is_loop = tree.parent.is_none();
         let location = self.locations.get(&tree.key).filter(|_| is_loop);
-        if !self.budget.affords(ops, location.map_or(0, |location| location.back_edges)) {
+        let back_edges = location.map_or(0, |location| location.back_edges);
+        if self.was_asked && !self.budget.affords(ops, back_edges) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));
         }
         self.budget.begin();

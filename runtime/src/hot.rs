@@ -145,6 +145,7 @@ impl Vm {
         } else {
             Action::Nothing
         };
+        self.asked = matches!(action, Action::Record).then_some(key);
         let next = match action {
             Action::Run { .. } => 1,
             _ if !self.config.enabled => u32::MAX,
@@ -243,7 +244,9 @@ impl Vm {
         }
         self.totals.recordings += 1;
         let limits = self.limits();
-        self.recorder = Some(Recorder::new(key, base, limits, Start::Loop { retries }));
+        let mut recorder = Recorder::new(key, base, limits, Start::Loop { retries });
+        recorder.is_asked = self.asked.take() == Some(key);
+        self.recorder = Some(recorder);
         true
     }
 

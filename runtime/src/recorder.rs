@@ -116,6 +116,8 @@ pub struct Recorder {
     pub key: Key,
     /// What it begins with.
     pub start: Start,
+    /// Whether the VM has asked for it; what the host records unasked is compiled whatever it costs.
+    pub(crate) is_asked: bool,
     trace: Trace,
     slots: BTreeMap<i32, SlotState>,
     frames: Vec<OpenFrame>,
@@ -154,6 +156,7 @@ impl Recorder {
         Recorder {
             key,
             start,
+            is_asked: false,
             trace,
             slots: BTreeMap::new(),
             frames: vec![OpenFrame { base: 0, words: SmallVec::new(), live: Live::new() }],

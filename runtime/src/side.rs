@@ -213,6 +213,7 @@ impl Vm {
         self.totals.recordings += 1;
         let start = Start::Side { trace: number, exit };
         let mut recorder = Recorder::new(trace.tree.key, base, limits, start);
+        recorder.is_asked = true;
         trace.inherit(exit, &mut recorder, &self.schema);
         self.recorder = Some(recorder);
         true

@@ -128,6 +128,9 @@ pub struct Vm {
     pub(crate) cells: SharedCells,
     pub(crate) log: Log,
     pub(crate) events: u64,
+    /// The loop whose recording was asked for last, and whether the recording that ended last had been asked for.
+    pub(crate) asked: Option<Key>,
+    pub(crate) was_asked: bool,
     /// Where recordings start, if not at the threshold.
     pub(crate) starts: Option<Starts>,
     pub(crate) totals: Totals,
@@ -193,6 +196,8 @@ impl Vm {
             cells: SharedCells { exit_buffer: [].into(), force: Box::new(force), iterations: Box::new(0) },
             log,
             events: 0,
+            asked: None,
+            was_asked: false,
             starts: config.start_seed.map(|seed| Starts::new(seed, config.threshold)),
             totals: Totals::default(),
             exit_state: crate::exit::ExitState::default(),

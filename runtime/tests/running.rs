@@ -119,6 +119,35 @@ fn a_recording_waits_until_there_is_time_for_it() {
     assert!(matches!(host.back_edge(1), Action::Run { .. }));
 }
 
+/// What was asked for turns out to be long: it is asked for again when there is time for so much, or when it pays.
+#[test]
+fn a_recording_that_is_too_long_waits_for_its_own_price() {
+    let mut host = Host::new(Config::default());
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(5)]);
+    let long = |tape: &mut Tape<'_>| {
+        (0..80).for_each(|n| tape.add(n, 7, 0, 1));
+        tape.while_less(80, 7, 1, 2);
+        tape.add(81, 7, 1, 1);
+    };
+    let ask = |host: &mut Host| (1u64..).find(|_| matches!(host.back_edge(1), Action::Record)).unwrap();
+    let first = ask(&mut host);
+    let refused = host.record(1, long);
+    assert!(matches!(refused, CloseOutcome::Aborted(AbortReason::TooCostly, _)), "{refused:?}");
+    assert!(ask(&mut host) > 1000, "not at once: {first} before");
+    compiled(host.record(1, long));
+    let aborts = host.vm.stats().aborts;
+    assert_eq!(aborts.into_iter().collect::<Vec<_>>(), [("too long to compile by now".to_string(), 1)]);
+    assert!(matches!(host.back_edge(1), Action::Run { .. }));
+}
+
+/// The budget is for what the VM asks for: a host that begins on its own wants code.
+#[test]
+fn what_is_recorded_unasked_is_compiled() {
+    let mut host = Host::new(Config::default());
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(5)]);
+    compiled(host.record(1, sum));
+}
+
 #[test]
 fn loops_that_share_a_counter_are_both_compiled() {
     let mut host = Host::new(Config { threshold: 10, ..Config::exact() });

@@ -132,12 +132,11 @@ fn a_side_trace_waits_until_there_is_time_for_it() {
     set(&mut host, [0, 0, 100, 0]);
     let edges = (1u64..).find(|_| matches!(host.back_edge(HEAD), Action::Record));
     assert!(edges > Some(200) && matches!(host.record(HEAD, even), CloseOutcome::Compiled(0)));
-    // Other loops take the time that there was; what is too much then is given up. The loop's code may rest meanwhile.
-    let is_too_costly = |other| {
+    // Other loops, compiled unasked and whatever they cost, take all the time that there is. The loop's code may rest meanwhile.
+    for other in 1..=10 {
         set(&mut host, [0, 0, 100, 0]);
-        matches!(host.record(HEAD + other, even), CloseOutcome::Aborted(AbortReason::TooCostly, _))
-    };
-    let others = (1..1000).position(is_too_costly).expect("time is short") as u32;
+        assert!(matches!(host.record(HEAD + other, even), CloseOutcome::Compiled(_)));
+    }
     let before = host.vm.stats().postponed_recordings;
     let exits = (1..).find(|_| {
         set(&mut host, [0, 0, 100, 0]);
@@ -147,11 +146,11 @@ fn a_side_trace_waits_until_there_is_time_for_it() {
     });
     let stats = host.vm.stats();
     assert!(exits > Some(3) && stats.postponed_recordings > before, "{exits:?}: {}", stats.text());
-    assert_eq!((stats.traces[0].failed_sides, stats.aborts.len()), (0, 1), "only the loop that was too much");
+    assert_eq!((stats.traces[0].failed_sides, stats.aborts.len()), (0, 0));
     let base = host.base();
     assert!(host.vm.start_side(base));
     host.go_on(odd);
-    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(number) if number == others + 1));
+    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(11)));
     set(&mut host, [0, 0, 100, 0]);
     assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
     assert_eq!(state(&host), expected([0, 0, 100, 0]));
