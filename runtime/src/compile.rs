@@ -395,7 +395,8 @@ impl Vm {
     fn attach_loop(&mut self, key: Key, number: u32) {
         let location = self.locations.entry(key).or_default();
         location.compiled(number);
-        if let Some(counter) = location.counter {
+        // Who rests is pinned when it wakes.
+        if let (Some(counter), None) = (location.counter, location.resting) {
             self.counters.pin(counter);
         }
     }
