@@ -205,10 +205,11 @@ static int is_enclosed (const Proto *p, const Instruction *head, const Instructi
 /*
 ** Whether the loop at 'rec->head' is one that the loop around it had better record as it runs: it ends soon whenever it is met. Which
 ** of the two is hot first is a matter of chance, and code for the inner one is left as soon as it is entered. Where the loop around
-** it cannot be recorded, it has its turn after some attempts; so it has once it was met with more than a few iterations to come.
+** it cannot be recorded, it has its turn after some attempts, as many as last until there is time to compile the longer trace of the
+** loop around it; so it has once it was met with more than a few iterations to come.
 */
 static int is_better_unrolled (TluaRecorder *rec, CallInfo *ci) {
-  enum { MOST_REFUSALS = 8 };
+  enum { MOST_REFUSALS = 48 };
   if (GET_OPCODE(*rec->last) != OP_FORLOOP || !is_enclosed(rec->p, rec->head, rec->last))
     return 0;
   StkId ra = ci->func.p + 1 + GETARG_A(*rec->last);
