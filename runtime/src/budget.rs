@@ -48,7 +48,7 @@ pub(crate) struct Budget {
     pub last: u64,
     pub ran: u64,
     pub spent: u64,
-    /// Traces that were compiled, their operations as recorded, and the time that these took.
+    /// Traces that the code generator was asked for, even in vain; their operations as recorded, and the time that these took.
     compiled: u64,
     ops: u64,
     compiling: u64,
@@ -182,8 +182,8 @@ fn recording(ops: u64) -> u64 {
     ATTEMPT.saturating_add(ops.saturating_mul(RECORDED_OP))
 }
 
-/// Back edges of a loop until it is worth asking again, if so much time is missing, or so many back edges until it pays. Of the fastest loops there are so many in a
-/// hundredth of that time, so that asking costs them nothing worth mentioning.
+/// Back edges of a loop until it is worth asking again, if so much time is missing, or so many back edges until it pays. Of the
+/// fastest loops there are so many in a hundredth of that time, so that asking costs them nothing worth mentioning.
 pub(crate) fn back_edges_until(missing: u64, until_it_pays: u64, threshold: u32) -> u64 {
     (missing >> 12).min(until_it_pays).max(u64::from(threshold))
 }

@@ -17,7 +17,8 @@ pub struct Config {
     /// Exits by one guard, or by a loop's end, before a side trace is recorded there, at least 1.
     pub side_threshold: u32,
     /// How many hundredths of the processor time that the program has run compiling may take, eight times as many once it runs long:
-    /// what is hot before is put off, unless it is a loop that has cost as much in the interpreter as its code would. `None`: the thresholds alone decide, and the same is compiled in each run.
+    /// what is hot before is put off, unless it is a loop that has cost as much in the interpreter as its code would. `None`: the
+    /// thresholds alone decide, and the same is compiled in each run.
     pub compile_share: Option<u32>,
     /// Side traces that hang on one loop's trace, directly or not.
     pub max_sides: usize,

@@ -272,6 +272,7 @@ impl Vm {
         match self.budget.refusal() {
             Some(refusal) => {
                 location.ops = refusal.ops;
+                location.last_abort = Some(reason);
                 let until_it_pays = self.budget.back_edges_missing(refusal.ops, location.back_edges);
                 location.postpone(back_edges_until(refusal.missing, until_it_pays, threshold));
             }

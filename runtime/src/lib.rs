@@ -42,5 +42,4 @@ pub use tracelift_opt::{Config as OptConfig, PASSES};
 extern crate self as tracelift_runtime;
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
-#[allow(missing_docs, clippy::undocumented_unsafe_blocks)]
 mod support;

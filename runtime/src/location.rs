@@ -80,6 +80,7 @@ impl Location {
         self.drawn = None;
         self.heat = 0;
         self.back_edges = 0;
+        self.ops = 0;
         self.misses = 0;
         self.aborts += 1;
         self.last_abort = Some(reason);
@@ -91,6 +92,7 @@ impl Location {
         self.drawn = None;
         self.heat = 0;
         self.back_edges = 0;
+        self.ops = 0;
         self.misses = 0;
         self.penalty = 0;
         self.last_abort = None;
@@ -121,7 +123,9 @@ mod tests {
     fn success_forgets_the_penalty() {
         let mut location = Location::default();
         location.penalize(AbortReason::Unstable, 56, 7);
+        location.ops = 99;
         location.compiled(3);
+        assert_eq!(location.ops, 0, "the next recording is another one");
         assert_eq!(location.needed(56, 8), 56 + 1);
         assert!(location.last_abort.is_none());
     }

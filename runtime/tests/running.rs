@@ -133,8 +133,10 @@ fn a_recording_that_is_too_long_waits_for_its_own_price() {
     let first = ask(&mut host);
     let refused = host.record(1, long);
     assert!(matches!(refused, CloseOutcome::Aborted(AbortReason::TooCostly, _)), "{refused:?}");
+    assert_eq!(host.vm.last_abort(1), Some(&AbortReason::TooCostly));
     assert!(ask(&mut host) > 1000, "not at once: {first} before");
     compiled(host.record(1, long));
+    assert_eq!(host.vm.last_abort(1), None);
     let aborts = host.vm.stats().aborts;
     assert_eq!(aborts.into_iter().collect::<Vec<_>>(), [("too long to compile by now".to_string(), 1)]);
     assert!(matches!(host.back_edge(1), Action::Run { .. }));
