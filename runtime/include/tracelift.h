@@ -82,8 +82,8 @@ typedef enum tl_type { TL_INT = 0, TL_FLOAT = 1, TL_REF = 2, TL_ADDR = 3, TL_VOI
 typedef struct tl_config {
   uint32_t abi;             /* TL_ABI_VERSION */
   uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 200, and recordings are put off as long as compiling
-                            ** has taken more than a tenth of the thread's processor time (half of it, once that is more than 80 ms).
-                            ** One that is set is exact: the same is compiled in each run */
+                            ** has had its share of the thread's processor time (6 % of the first 80 ms, half of what comes later)
+                            ** and the loop has not cost as much as its code would. One that is set is exact: the same is compiled in each run */
   uint32_t max_ops;         /* operations in a recorded trace; default 8000 */
   uint32_t max_snapshots;   /* snapshots in a recorded trace; default 2000 */
   uint32_t max_frames;      /* host frames in a snapshot; default 20 */
@@ -212,6 +212,11 @@ typedef enum tl_action { TL_NOTHING = 0, TL_RUN = 1, TL_RECORD = 2 } tl_action;
 /* `counter` reached zero at the loop whose key is `key` (the address of its head's bytecode, say), with the frame's
 ** slots at `base`. Sets the counter anew. TL_RECORD: call tl_record, or the loop counts as aborted. */
 tl_action tl_hot(tl_vm *vm, const void *key, uint32_t *counter, const void *base, tl_run *run);
+
+/* tl_hot has just answered TL_RECORD for a loop that is over after few iterations, such that recording the loop `outer` around
+** it, and this one as it runs, makes better code. 1: it is left to that one, do not call tl_record now; 0: record it, because
+** the other one could not be recorded, or would take too long to compile. Loops that are left are counted as given up. */
+int tl_leave_to(tl_vm *vm, const void *outer);
 
 /* The host does not call the code that tl_hot has just given, for want of stack, frames or whatever else; for statistics. */
 void tl_declined(tl_vm *vm);

@@ -47,6 +47,8 @@ define_reasons! {
     Discarded = "discarded by the test aid";
     /// Making code of it takes longer than compiling may take by now; it is recorded again when there is time.
     TooCostly = "too long to compile by now";
+    /// Better recorded as it runs, as part of the loop around it: see [`crate::Vm::leave_to`].
+    FewIterations = "loop of few iterations";
     /// The host gave the recording up without a reason.
     Abandoned = "abandoned";
     /// The host broke a rule of the recording interface.

@@ -13,6 +13,7 @@ pub mod exit;
 pub mod hot;
 pub mod location;
 pub mod log;
+mod nest;
 mod plan;
 pub mod recorder;
 pub mod reserve;

@@ -48,6 +48,8 @@ pub struct Location {
     pub misses: u64,
     /// Operations of a recording that was too long to be compiled at once, else 0.
     pub(crate) ops: u64,
+    /// How often it was left to the loop around it, although that one did not wait for its price: see [`crate::Vm::leave_to`].
+    pub(crate) left: u32,
     /// Why the last attempt failed.
     pub last_abort: Option<AbortReason>,
     /// Attempts that were given up.

@@ -69,6 +69,7 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_add_func(vm, "f", NULL, ">v", 0, NULL, NULL) == 0);
   EXPECT(tl_set_counters(vm, &counter, 1) == TL_MISUSE);
   EXPECT(tl_hot(vm, &key, &counter, NULL, &run) == TL_NOTHING);
+  EXPECT(tl_leave_to(vm, &key) == 0);
   tl_exit(vm, 0, NULL, NULL, &info);
   EXPECT(info.nframes == 0);
   tl_forget(vm, &key, &key + 1);
@@ -195,6 +196,7 @@ static void recordings(tl_vm *vm) {
   EXPECT(tl_record_close(vm) == TL_MISUSE);
   SAYS(vm, "no recording");
   tl_record_abort(vm, "nothing to abort");
+  EXPECT(tl_leave_to(vm, &counter) == 0); /* tl_hot has asked for nothing */
 
   begin(vm);
   EXPECT(tl_record(vm, &counter, frame) == TL_MISUSE);

@@ -192,39 +192,25 @@ static void find_last_of_loop (TluaRecorder *rec) {
   rec->is_only_loop = edges == 1;
 }
 
-/* Whether a loop of the same function goes around this one. */
-static int is_enclosed (const Proto *p, const Instruction *head, const Instruction *last) {
+/* The head of the loop of the same function that goes around this one, or NULL. */
+static const Instruction *head_around (const Proto *p, const Instruction *head, const Instruction *last) {
   for (const Instruction *pc = last + 1; pc < p->code + p->sizecode; pc++) {
     const Instruction *target = back_target(pc);
     if (target != NULL && target < head)
-      return 1;
+      return target;
   }
-  return 0;
+  return NULL;
 }
 
-/*
-** Whether the loop at 'rec->head' is one that the loop around it had better record as it runs: it ends soon whenever it is met. Which
-** of the two is hot first is a matter of chance, and code for the inner one is left as soon as it is entered. Where the loop around
-** it cannot be recorded, it has its turn after some attempts, as many as last until there is time to compile the longer trace of the
-** loop around it; so it has once it was met with more than a few iterations to come.
-*/
-static int is_better_unrolled (TluaRecorder *rec, CallInfo *ci) {
-  enum { MOST_REFUSALS = 48 };
-  if (GET_OPCODE(*rec->last) != OP_FORLOOP || !is_enclosed(rec->p, rec->head, rec->last))
+/* Whether the loop at 'rec->head' has few iterations to come, and is left to the loop around it, which records it as it runs. */
+static int is_left_to_outer_loop (TluaRecorder *rec, CallInfo *ci) {
+  if (GET_OPCODE(*rec->last) != OP_FORLOOP)
     return 0;
   StkId ra = ci->func.p + 1 + GETARG_A(*rec->last);
   const TValue *index = s2v(ra), *left = s2v(ra + 1);
-  unsigned place = (unsigned)((size_t)rec->head / sizeof(Instruction)) % TLUA_REC_SHORT_LOOPS;
-  if (rec->short_loops[place].head != rec->head) {
-    rec->short_loops[place].head = rec->head;
-    rec->short_loops[place].refusals = 0;
-  }
-  if (!ttisinteger(index) || !ttisinteger(left) || l_castS2U(ivalue(left)) > MOST_EDGES)
-    rec->short_loops[place].refusals = MOST_REFUSALS;
-  if (rec->short_loops[place].refusals == MOST_REFUSALS)
-    return 0;
-  rec->short_loops[place].refusals++;
-  return 1;
+  const Instruction *outer = head_around(rec->p, rec->head, rec->last);
+  return outer != NULL && ttisinteger(index) && ttisinteger(left) && l_castS2U(ivalue(left)) <= MOST_EDGES
+      && tl_leave_to(rec->vm, outer);
 }
 
 /* Tells the library about Lua before the first recording: a program without a hot loop does not pay for it. */
@@ -236,29 +222,31 @@ static int describe_once (lua_State *L, TluaRecorder *rec) {
 
 static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
-  int is_described = describe_once(L, rec);
-  if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK)
+  rec->p = ci_func(ci)->p;
+  rec->head = rec->next = pc;
+  find_last_of_loop(rec);
+  if (is_left_to_outer_loop(rec, ci)) {
+    forget_recording(rec);
     return;
+  }
+  int is_described = describe_once(L, rec);
+  if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK) {
+    forget_recording(rec);
+    return;
+  }
   if (!is_described) {
     tl_record_abort(rec->vm, "description refused");
+    forget_recording(rec);
     return;
   }
   rec->thread = L;
   rec->ci = rec->entry = ci;
-  rec->p = ci_func(ci)->p;
   memset(&rec->frames[0], 0, sizeof rec->frames[0]);
   rec->frames[0].p = rec->p;
   rec->depth = 0;
   rec->is_calling = 0;
-  rec->head = rec->next = pc;
-  find_last_of_loop(rec);
   rec->is_side = 0;
   begin_anew(rec);
-  if (is_better_unrolled(rec, ci)) {
-    tl_record_abort(rec->vm, "loop of few iterations");
-    forget_recording(rec);
-    return;
-  }
   tlua_record_start(L);
 }
 

@@ -166,7 +166,6 @@ typedef struct TluaFrame {
   const Instruction *back;    /* where the caller goes on */
 } TluaFrame;
 
-#define TLUA_REC_SHORT_LOOPS 32
 
 typedef struct TluaRecorder {
   tl_vm *vm;
@@ -176,8 +175,6 @@ typedef struct TluaRecorder {
   TluaSpare *spares;          /* memory held for exits */
   TluaCalls *calls;
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
-  /* How often a loop of few iterations was left to the loop around it; those whose places coincide displace one another. */
-  struct { const Instruction *head; int refusals; } short_loops[TLUA_REC_SHORT_LOOPS];
   const Instruction *put_off; /* the loop that was last given up because a long array grew just then */
   /* the recording */
   lua_State *thread;          /* NULL: none */

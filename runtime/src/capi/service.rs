@@ -259,6 +259,12 @@ pub extern "C" fn tl_has_loop(vm: *mut TlVm, key: *const c_void) -> i32 {
 
 /// See `tracelift.h`.
 #[no_mangle]
+pub extern "C" fn tl_leave_to(vm: *mut TlVm, outer: *const c_void) -> i32 {
+    enter(vm, 0, |handle| Ok(i32::from(handle.vm.leave_to(outer as usize))))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
 pub extern "C" fn tl_declined(vm: *mut TlVm) {
     enter(vm, (), |handle| {
         handle.vm.declined();

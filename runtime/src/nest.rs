@@ -1,0 +1,171 @@
+//! Loops of few iterations within other loops.
+//!
+//! Problem: which of two nested loops is hot first is a matter of chance. Code of an inner loop that soon ends is left as soon as
+//! it is entered; recorded as it runs, as part of the loop around it, it costs no more than what it does. But the longer trace has
+//! a higher price, and may turn out not to be recordable at all. Design: before it records such a loop the host asks whether it
+//! is *left to* the loop around it. It is while that one waits for its price, unless that is so long that two short traces are
+//! better than one; else a number of times, so that the outer loop has its turn. What the inner loop's back edges cost until then is rent
+//! that the outer one pays too. Invariant: who is left to another loop gets code of its own in the end if that one gets none.
+//!
+//! ```text
+//! for i = 1, n do for k = 1, 3 do ... end end
+//! inner loop hot: left to the outer one, which has not been tried          (1 of 8)
+//! outer loop hot: 90 operations recorded, 20 ms missing; inner loop hot: left to it, and not asked for 5,000 back edges
+//! outer loop hot: recorded and compiled
+//! ```
+
+use crate::abort::AbortReason;
+use crate::budget::back_edges_until;
+use crate::location::Key;
+use crate::vm::Vm;
+
+/// How often a loop is left to one that does not wait for its price: it has not been tried, or in vain.
+const MOST_LEFT: u32 = 8;
+/// A recording of more operations is not waited for.
+const MOST_AWAITED: u64 = 400;
+
+impl Vm {
+    /// Whether the loop for which [`Vm::hot`] has just answered [`Record`](crate::Action::Record), and which ends after few
+    /// iterations, is left to the loop `outer` around it. If so it is not to be recorded now; that is counted as an attempt
+    /// that was given up.
+    pub fn leave_to(&mut self, outer: Key) -> bool {
+        let Some(key) = self.asked.filter(|&key| key != outer) else { return false };
+        let awaited = self.locations.get(&outer).map_or(0, |outer| outer.ops);
+        let missing = if awaited > 0 { self.budget.wait(awaited) } else { None };
+        let Some(inner) = self.locations.get_mut(&key) else { return false };
+        let is_due = inner.ops > 0 || awaited > MOST_AWAITED || missing.is_none() && inner.left == MOST_LEFT;
+        if is_due {
+            return false;
+        }
+        inner.left += u32::from(missing.is_none());
+        let back_edges = inner.back_edges;
+        self.asked = None;
+        self.totals.recordings += 1;
+        self.give_up(key, AbortReason::FewIterations, "left to the loop around it");
+        if let (Some(missing), Some(inner)) = (missing, self.locations.get_mut(&key)) {
+            inner.postpone(back_edges_until(missing, u64::MAX, self.config.threshold));
+        }
+        self.locations.entry(outer).or_default().back_edges += back_edges;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hot::Action;
+    use crate::support::{int, Host, Tape};
+    use crate::{CloseOutcome, Config};
+
+    const INNER: usize = 1;
+    const OUTER: usize = 2;
+
+    fn host(compile_share: Option<u32>) -> Host {
+        let mut host = Host::new(Config { threshold: 1, compile_share, ..Config::default() });
+        host.frame[..2].copy_from_slice(&[int(0), int(1_000_000)]);
+        let budget = &mut host.vm.budget;
+        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
+        host
+    }
+
+    /// As if compiling had taken so much that there is just time for a small trace.
+    fn spend_nearly_all(host: &mut Host) {
+        let budget = &mut host.vm.budget;
+        while budget.wait(0).is_none() {
+            budget.spent += 100_000;
+        }
+        budget.spent -= 200_000;
+    }
+
+    /// Back edges of the inner loop until it is hot.
+    fn until_hot(host: &mut Host) -> u64 {
+        (1..1_000_000)
+            .find(|_| matches!(host.back_edge(INNER), Action::Record))
+            .expect("a loop is hot at some time")
+    }
+
+    /// `while i < n: i = i + 1`, so many times in one.
+    fn iterations(count: u64) -> impl FnOnce(&mut Tape<'_>) {
+        move |tape| {
+            for word in 0..count {
+                tape.add(word, 3, 0, 1);
+            }
+            tape.while_less(count, 3, 0, 1);
+        }
+    }
+
+    /// The loop around it is recorded, and is too long to be compiled as long as there is no more time.
+    fn outer_waits(host: &mut Host, operations: u64) {
+        spend_nearly_all(host);
+        assert!(matches!(host.back_edge(OUTER), Action::Record));
+        let outcome = host.record(OUTER, iterations(operations));
+        assert!(matches!(outcome, CloseOutcome::Aborted(AbortReason::TooCostly, _)), "{outcome:?}");
+        assert!(host.vm.locations[&OUTER].ops >= operations);
+    }
+
+    fn attempts(host: &Host) -> u64 {
+        host.vm.stats().aborts.get("loop of few iterations").copied().unwrap_or(0)
+    }
+
+    #[test]
+    fn the_outer_loop_has_its_turn_and_then_the_inner_one_has() {
+        let mut host = host(None);
+        for attempt in 0..u64::from(MOST_LEFT) {
+            until_hot(&mut host);
+            assert!(host.vm.leave_to(OUTER), "{attempt}");
+            assert!(!host.vm.leave_to(OUTER), "it was answered");
+            assert_eq!(attempts(&host), attempt + 1);
+        }
+        until_hot(&mut host);
+        assert!(!host.vm.leave_to(OUTER));
+        assert!(matches!(host.record(INNER, iterations(1)), CloseOutcome::Compiled(0)));
+        assert_eq!(host.vm.stats().recordings, u64::from(MOST_LEFT) + 1);
+    }
+
+    #[test]
+    fn it_is_left_to_the_outer_one_as_long_as_that_waits_for_its_price() {
+        let mut host = host(Some(6));
+        outer_waits(&mut host, 100);
+        let credit = host.vm.locations[&OUTER].back_edges;
+        let mut back_edges = 0;
+        for attempt in 0..3 * u64::from(MOST_LEFT) {
+            host.vm.budget.ran += 10_000;
+            let waited = until_hot(&mut host);
+            back_edges += waited;
+            assert!(attempt == 0 || waited > 100, "as long as there is no time: {waited}");
+            assert!(host.vm.leave_to(OUTER), "{attempt}");
+        }
+        assert_eq!(host.vm.locations[&OUTER].back_edges - credit, back_edges, "rent for both");
+        // There is time, but the program comes no more to where the outer loop would be recorded.
+        host.vm.budget.ran += 1_000_000_000;
+        for attempt in 0..MOST_LEFT {
+            until_hot(&mut host);
+            assert!(host.vm.leave_to(OUTER), "{attempt}");
+        }
+        until_hot(&mut host);
+        assert!(!host.vm.leave_to(OUTER));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_long_trace() {
+        let mut host = host(Some(6));
+        outer_waits(&mut host, MOST_AWAITED);
+        host.vm.budget.spent = 0;
+        until_hot(&mut host);
+        assert!(!host.vm.leave_to(OUTER));
+    }
+
+    #[test]
+    fn who_was_recorded_already_or_was_not_asked_for_is_left_to_nobody() {
+        let mut host = host(Some(6));
+        assert!(!host.vm.leave_to(OUTER), "nothing was asked for");
+        spend_nearly_all(&mut host);
+        until_hot(&mut host);
+        assert!(!host.vm.leave_to(INNER), "itself");
+        host.record(INNER, iterations(100));
+        assert!(host.vm.locations[&INNER].ops > 0);
+        host.vm.budget.spent = 0;
+        until_hot(&mut host);
+        assert!(!host.vm.leave_to(OUTER));
+    }
+}
