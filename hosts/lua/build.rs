@@ -10,7 +10,7 @@
 //! Invariant: both builds use the same compiler flags, and every insertion matched exactly once.
 //!
 //! Example: `LUA_SRC_DIR=/usr/src/lua-5.4.9 cargo build -p tracelift-lua`; `TRACELIFT_LUA_ASSERT=1` compiles Lua's
-//! own assertions in.
+//! own assertions into a release build, too.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -157,7 +157,8 @@ fn position(text: &str, insertion: &Insertion) -> Result<usize, String> {
     })
 }
 
-/// The flags `lua-src` uses, whatever the Cargo profile: interpreter speed is compared with stock Lua's.
+/// The flags `lua-src` uses, whatever the Cargo profile: interpreter speed is compared with stock Lua's. Where Rust's assertions
+/// are compiled in, so are Lua's: tests run with them.
 fn lua_flags() -> cc::Build {
     let mut build = cc::Build::new();
     build.opt_level(2).flag_if_supported("-fno-common").define("LUA_COMPAT_5_3", None);
@@ -167,7 +168,8 @@ fn lua_flags() -> cc::Build {
     build.flag_if_supported("-falign-functions=64");
     let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     build.define(if system == "macos" { "LUA_USE_MACOSX" } else { "LUA_USE_LINUX" }, None);
-    if env::var_os("TRACELIFT_LUA_ASSERT").is_some() {
+    let is_debug = env::var("PROFILE").is_ok_and(|profile| profile == "debug");
+    if is_debug || env::var_os("TRACELIFT_LUA_ASSERT").is_some() {
         build.define("LUAI_ASSERT", None).define("LUA_USE_APICHECK", None);
     }
     build

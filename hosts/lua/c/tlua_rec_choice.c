@@ -263,7 +263,7 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
   int a = GETARG_A(i);
   TValue number;
   Operand b = { .tt = LUA_VNIL };
-  const TValue *k = rec->k + GETARG_C(i);
+  int is_register = 0;
   TMS operation = TM_ADD;
   switch (GET_OPCODE(i)) {
     case OP_MOVE: return put(way, a, of_register(rec, region, way, GETARG_B(i)));
@@ -274,7 +274,7 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
     case OP_UNM: return negate(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
     case OP_BNOT: return complement(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
     case OP_SHRI: return shift(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)), GETARG_sC(i)) ? 2 : 0;
-    case OP_ADDI: setivalue(&number, GETARG_sC(i)); k = &number; break;
+    case OP_ADDI: setivalue(&number, GETARG_sC(i)); b = of_constant(rec, region, &number); break;
     case OP_ADDK: break;
     case OP_SUBK: operation = TM_SUB; break;
     case OP_MULK: operation = TM_MUL; break;
@@ -283,15 +283,18 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
     case OP_BANDK: operation = TM_BAND; break;
     case OP_BORK: operation = TM_BOR; break;
     case OP_BXORK: operation = TM_BXOR; break;
-    case OP_ADD: k = NULL; break;
-    case OP_SUB: operation = TM_SUB; k = NULL; break;
-    case OP_MUL: operation = TM_MUL; k = NULL; break;
-    case OP_BAND: operation = TM_BAND; k = NULL; break;
-    case OP_BOR: operation = TM_BOR; k = NULL; break;
-    case OP_BXOR: operation = TM_BXOR; k = NULL; break;
+    case OP_ADD: is_register = 1; break;
+    case OP_SUB: operation = TM_SUB; is_register = 1; break;
+    case OP_MUL: operation = TM_MUL; is_register = 1; break;
+    case OP_BAND: operation = TM_BAND; is_register = 1; break;
+    case OP_BOR: operation = TM_BOR; is_register = 1; break;
+    case OP_BXOR: operation = TM_BXOR; is_register = 1; break;
     default: return 0;
   }
-  b = k != NULL ? of_constant(rec, region, k) : of_register(rec, region, way, GETARG_C(i));
+  if (is_register)
+    b = of_register(rec, region, way, GETARG_C(i));
+  else if (b.tt == LUA_VNIL)
+    b = of_constant(rec, region, rec->k + GETARG_C(i));
   return compute(rec, region, way, a, operation, of_register(rec, region, way, GETARG_B(i)), b) ? 2 : 0;
 }
 
