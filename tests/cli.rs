@@ -206,6 +206,29 @@ fn statistics_add_up() {
 }
 
 /// Whichever of the two loops is hot first, and wherever in the inner one that is.
+/// Code is entered at jumps back: a loop with code that is met for one iteration, or for none, is not the end of the way for the loop
+/// around it.
+#[test]
+fn a_compiled_loop_of_one_iteration_does_not_keep_the_loop_around_it_in_the_interpreter() {
+    let program = "local t = {} for i = 1, 64 do t[i] = i end
+        local function sum(n, step)
+          local s = 0
+          for k = 1, n do for i = k, n, step do s = s + t[i] end end
+          return s
+        end
+        local s = 0
+        for _ = 1, 20 do s = s + sum(64, 1) end
+        for _ = 1, 2000 do s = s + sum(64, 64) end
+        for _ = 1, 2000 do s = s + sum(64, -64) end
+        for _ = 1, 2000 do s = s + sum(64, 32) end
+        print(s)";
+    let program = file("once.lua", program);
+    let (printed, json) = stats(&["run", "--threshold=10", "--stats=json", text(&program)]);
+    assert_eq!(printed, "13340800\n");
+    let share = json["compiled_share"].as_f64().expect("iterations are counted");
+    assert!(share > 0.95, "{json}");
+}
+
 #[test]
 fn a_loop_of_few_iterations_belongs_to_the_loop_around_it() {
     let few = "local sum = 0\nfor i = 1, 3000 do for j = 1, 3 do sum = sum + i * j end end\nprint(sum)\n";

@@ -375,6 +375,8 @@ const char *tl_stats_json(tl_vm *vm);
 const char *tl_stats_text(tl_vm *vm);
 /* Why the loop `key` is not compiled, or NULL when it is or was never tried. */
 const char *tl_last_abort(tl_vm *vm, const void *key);
+/* How often recordings of the loop `key` were given up. */
+uint32_t tl_aborts(tl_vm *vm, const void *key);
 
 #ifdef __cplusplus
 }

@@ -227,6 +227,11 @@ impl Vm {
         self.locations.get(&key)?.last_abort.as_ref()
     }
 
+    /// How often recordings of the loop `key` were given up.
+    pub fn aborts(&self, key: Key) -> u32 {
+        self.locations.get(&key).map_or(0, |location| location.aborts)
+    }
+
     /// The backend, which is made if it was not needed before.
     pub(crate) fn ready_backend(&mut self) -> &mut Backend {
         if let Backend::Pending = self.backend {

@@ -103,6 +103,7 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_record_close(vm) != TL_OK);
   tl_record_abort(vm, "x");
   EXPECT(tl_stats_json(vm) == NULL && tl_stats_text(vm) == NULL && tl_last_abort(vm, &key) == NULL);
+  EXPECT(tl_aborts(vm, &key) == 0);
   SAYS(vm, "null or was freed");
   tl_free(vm);
 }
@@ -202,7 +203,7 @@ static void recordings(tl_vm *vm) {
   EXPECT(tl_record(vm, &counter, frame) == TL_MISUSE);
   SAYS(vm, "a recording is in progress");
   tl_record_abort(vm, NULL);
-  EXPECT(strcmp(tl_last_abort(vm, &key), "abandoned") == 0);
+  EXPECT(strcmp(tl_last_abort(vm, &key), "abandoned") == 0 && tl_aborts(vm, &key) == 1);
 
   begin(vm); /* a guard after a write */
   value = tl_slot_read(vm, 0, t_int);

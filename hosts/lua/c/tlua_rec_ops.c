@@ -471,11 +471,26 @@ static int start_float_loop (TluaRecorder *rec, int a, Operand init, Operand lim
   return !skipped;
 }
 
+/*
+** The interpreter enters code at jumps back, so that the code of an inner loop, and its side traces around it, are never entered where
+** that loop ends after one iteration, or none. Where this is why a loop could not be recorded several times, it is recorded when this
+** happens again: what then looks like no loop is taken as none, and its other iterations are left to side traces.
+*/
+static int is_passed_over (TluaRecorder *rec, Operand init, Operand limit, Operand step) {
+  enum { TIMES = 8 };
+  lua_Number from, to, by;
+  if (rec->is_side || rec->depth > 0 || tl_aborts(rec->vm, rec->head) < TIMES)
+    return 0;
+  if (!tonumberns(init.now, from) || !tonumberns(limit.now, to) || !tonumberns(step.now, by))
+    return 0;
+  return by > 0 ? to < from + by : to > from + by;
+}
+
 /* A loop that starts within a recording. */
 static void start_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1), step = tlua_rec_register(rec, a + 2);
-  if (rec->reason != NULL || !tlua_rec_may_begin_loop(rec, rec->pc + 1))
+  if (rec->reason != NULL || (!is_passed_over(rec, init, limit, step) && !tlua_rec_may_begin_loop(rec, rec->pc + 1)))
     return;
   int runs = init.tt == LUA_VNUMINT && step.tt == LUA_VNUMINT ? start_int_loop(rec, a, init, limit, step)
                                                               : start_float_loop(rec, a, init, limit, step);

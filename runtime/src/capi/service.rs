@@ -368,6 +368,12 @@ pub extern "C" fn tl_last_abort(vm: *mut TlVm, key: *const c_void) -> *const c_c
     })
 }
 
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_aborts(vm: *mut TlVm, key: *const c_void) -> u32 {
+    enter(vm, 0, |handle| Ok(handle.vm.aborts(key as usize)))
+}
+
 /// The bytes of a bit map over `nslots` slots.
 ///
 /// # Safety
