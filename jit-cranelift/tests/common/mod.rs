@@ -140,7 +140,7 @@ impl Build for Trace {
     }
 }
 
-pub const INTS: [i64; 22] = [
+pub const INTS: [i64; 24] = [
     0,
     1,
     -1,
@@ -156,6 +156,8 @@ pub const INTS: [i64; 22] = [
     -64,
     255,
     1 << 31,
+    (1 << 32) - 1,
+    1 << 32,
     (1 << 53) - 1,
     (1 << 53) + 1,
     i64::MAX,
