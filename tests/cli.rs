@@ -229,6 +229,34 @@ fn a_compiled_loop_of_one_iteration_does_not_keep_the_loop_around_it_in_the_inte
     assert!(share > 0.95, "{json}");
 }
 
+/// A short loop in a called function belongs to the trace of the loop that calls it: code of its own would be left at once, and what
+/// comes behind its end lies in another frame. Not where the function calls itself.
+#[test]
+fn a_short_loop_of_a_called_function_is_part_of_the_trace() {
+    let program = "local function dot(a, b) local s = 0 for i = 1, 3 do s = s + a[i] * b[i] end return s end
+        local u, v, sum = { 1, 2, 3 }, { 4, 5, 6 }, 0
+        for n = 1, 3000 do u[1] = n; sum = sum + dot(u, v) end
+        print(sum)";
+    let program = file("dot.lua", program);
+    for threshold in ["--threshold=10", "--threshold=11", "--threshold=12"] {
+        let (printed, json) = stats(&["run", threshold, "--stats=json", text(&program)]);
+        assert_eq!(printed, "18090000\n");
+        assert_eq!(
+            (&json["compile"]["traces"], &json["entries"]),
+            (&1.into(), &1.into()),
+            "{threshold}: {json}"
+        );
+    }
+    let program = "local function tree(n) local s = 1 for _ = 1, n do s = s + tree(n - 1) end return s end
+        local sum = 0
+        for n = 1, 500 do sum = sum + tree(n % 5) end
+        print(sum)";
+    let program = file("tree.lua", program);
+    let (printed, json) = stats(&["run", "--threshold=10", "--stats=json", text(&program)]);
+    assert_eq!(printed, "8900\n");
+    assert!(json["aborts"]["loop in a called function"].as_u64().is_some_and(|count| count > 0), "{json}");
+}
+
 #[test]
 fn a_loop_of_few_iterations_belongs_to_the_loop_around_it() {
     let few = "local sum = 0\nfor i = 1, 3000 do for j = 1, 3 do sum = sum + i * j end end\nprint(sum)\n";

@@ -202,13 +202,28 @@ static const Instruction *head_around (const Proto *p, const Instruction *head, 
   return NULL;
 }
 
+/* The head of the loop that goes around this one in its function, or else in one that has called it; NULL if there is none near by. */
+static const Instruction *outer_head (const TluaRecorder *rec, const CallInfo *ci) {
+  enum { LEVELS = 3 };
+  const Instruction *outer = head_around(rec->p, rec->head, rec->last);
+  for (int level = 0; outer == NULL && level < LEVELS; level++) {
+    int is_called_from_lua = !(ci->callstatus & CIST_FRESH) && isLua(ci->previous);
+    ci = ci->previous;
+    if (!is_called_from_lua || ci_func(ci)->p == rec->p)
+      return NULL;
+    const Instruction *next = ci->u.l.savedpc;
+    outer = head_around(ci_func(ci)->p, next, next - 1);
+  }
+  return outer;
+}
+
 /* Whether the loop at 'rec->head' has few iterations to come, and is left to the loop around it, which records it as it runs. */
 static int is_left_to_outer_loop (TluaRecorder *rec, CallInfo *ci) {
   if (GET_OPCODE(*rec->last) != OP_FORLOOP)
     return 0;
   StkId ra = ci->func.p + 1 + GETARG_A(*rec->last);
   const TValue *index = s2v(ra), *left = s2v(ra + 1);
-  const Instruction *outer = head_around(rec->p, rec->head, rec->last);
+  const Instruction *outer = outer_head(rec, ci);
   return outer != NULL && ttisinteger(index) && ttisinteger(left) && l_castS2U(ivalue(left)) <= MOST_EDGES
       && tl_leave_to(rec->vm, outer);
 }

@@ -224,8 +224,9 @@ int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread);
 tl_type tlua_payload (int tt);
 
 /*
-** Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. Not so in
-** called functions: with recursion each number of iterations would get traces of its own, and those of the next call in each of them.
+** Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. In called
+** functions only loops that count are, and not where a function calls itself: each number of iterations would get traces of its own,
+** and those of the next call in each of them.
 */
 #define MOST_EDGES 8
 

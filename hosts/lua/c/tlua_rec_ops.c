@@ -15,6 +15,8 @@
 
 #include "lprefix.h"
 
+#include <math.h>
+
 #include "tlua_rec.h"
 
 #include "lvm.h"
@@ -79,13 +81,26 @@ int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
   return 0;
 }
 
+/* Whether a loop of the called function may be unrolled: it counts, and the function is on the recorded frames only once. */
+static int may_unroll_called (const TluaRecorder *rec) {
+  if (GET_OPCODE(*rec->pc) != OP_FORLOOP && GET_OPCODE(*rec->pc) != OP_FORPREP)
+    return 0;
+  for (int depth = 0; depth < rec->depth; depth++) {
+    if (rec->frames[depth].p == rec->p)
+      return 0;
+  }
+  return 1;
+}
+
 void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
-  if (rec->depth > 0)
-    tlua_rec_give_up(rec, "loop in a called function");
-  else if (!rec->is_side && head < rec->head)
+  int is_called = rec->depth > 0;
+  const char *too_many = is_called ? "loop in a called function" : "inner loop";
+  if (is_called && !may_unroll_called(rec))
+    tlua_rec_give_up(rec, too_many);
+  else if (!is_called && !rec->is_side && head < rec->head)
     tlua_rec_give_up(rec, "loop left");
   else if (tlua_rec_may_begin_loop(rec, head) && ++rec->edges > MOST_EDGES)
-    tlua_rec_give_up(rec, "inner loop");
+    tlua_rec_give_up(rec, too_many);
   tl_back_edge(rec->vm);
 }
 
@@ -471,6 +486,14 @@ static int start_float_loop (TluaRecorder *rec, int a, Operand init, Operand lim
   return !skipped;
 }
 
+/* How many iterations follow the first one, or a negative number: none at all. */
+static lua_Number further_iterations (Operand init, Operand limit, Operand step) {
+  lua_Number from, to, by;
+  if (!tonumberns(init.now, from) || !tonumberns(limit.now, to) || !tonumberns(step.now, by) || by == 0)
+    return HUGE_VAL;
+  return (to - from) / by;
+}
+
 /*
 ** The interpreter enters code at jumps back, so that the code of an inner loop, and its side traces around it, are never entered where
 ** that loop ends after one iteration, or none. Where this is why a loop could not be recorded several times, it is recorded when this
@@ -478,18 +501,15 @@ static int start_float_loop (TluaRecorder *rec, int a, Operand init, Operand lim
 */
 static int is_passed_over (TluaRecorder *rec, Operand init, Operand limit, Operand step) {
   enum { TIMES = 8 };
-  lua_Number from, to, by;
-  if (rec->is_side || rec->depth > 0 || tl_aborts(rec->vm, rec->head) < TIMES)
-    return 0;
-  if (!tonumberns(init.now, from) || !tonumberns(limit.now, to) || !tonumberns(step.now, by))
-    return 0;
-  return by > 0 ? to < from + by : to > from + by;
+  return !rec->is_side && rec->depth == 0 && tl_aborts(rec->vm, rec->head) >= TIMES && further_iterations(init, limit, step) < 1;
 }
 
 /* A loop that starts within a recording. */
 static void start_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1), step = tlua_rec_register(rec, a + 2);
+  if (rec->depth > 0 && further_iterations(init, limit, step) >= (may_unroll_called(rec) ? MOST_EDGES + 1 : 1))
+    tlua_rec_give_up(rec, "loop in a called function");
   if (rec->reason != NULL || (!is_passed_over(rec, init, limit, step) && !tlua_rec_may_begin_loop(rec, rec->pc + 1)))
     return;
   int runs = init.tt == LUA_VNUMINT && step.tt == LUA_VNUMINT ? start_int_loop(rec, a, init, limit, step)
