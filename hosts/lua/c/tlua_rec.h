@@ -113,7 +113,9 @@ typedef struct TluaSchema {
   tl_func insert_integer;
   tl_func insert_object;
   tl_func set[3][4];          /* by the types of key and value; those without payload count as integers */
-  tl_func next_item;          /* functions of tlua_rec_iter.c */
+  tl_func first_item;         /* functions of tlua_rec_iter.c */
+  tl_func next_item;
+  tl_func first_node;
   tl_func node_behind_integer;
   tl_func node_behind_float;
   tl_func node_behind_boolean;
@@ -224,9 +226,8 @@ int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread);
 tl_type tlua_payload (int tt);
 
 /*
-** Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. In called
-** functions only loops that count are, and not where a function calls itself: each number of iterations would get traces of its own,
-** and those of the next call in each of them.
+** Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. Not so where
+** a function calls itself: each number of iterations would get traces of its own, and those of the next call in each of them.
 */
 #define MOST_EDGES 8
 

@@ -10,7 +10,8 @@
 ** returns to the OP_TFORLOOP, which the interpreter does on its own when it comes back there.
 **
 ** Invariant: positions have the order of 'luaH_next'. Where that would raise an error, or find a key whose entry the collector
-** has marked as dead, the trace is left before the step. No search moves the hint in 'alimit', as 'luaH_next' does not.
+** has marked as dead, the trace is left before the step: a search answers 'nowhere' then, a node whose key no trace expects, and NULL
+** only where the table ends. No search moves the hint in 'alimit', as 'luaH_next' does not.
 **
 ** Example, 'for k, v in pairs(t) do n = n + v end':
 **   n' = int_add(n, v); guard_value(f, next); p = call node_behind_object(t, k, string); guard_nonnull(p) -- loop end
@@ -31,19 +32,28 @@ extern const lua_CFunction tlua_ipairs_step;
 
 /* --- functions that compiled code calls --- */
 
-/* The next index of the array part that has a value, behind one of the array part; 0 if there is none. */
-static int64_t next_item (Table *t, int64_t index) {
+/* The first index of the array part behind the given one that has a value; 0 if there is none. */
+static int64_t item_behind (const Table *t, lua_Unsigned index) {
   unsigned int size = luaH_realasize(t);
-  if (l_castS2U(index) - 1u >= size)
-    return 0;
-  for (lua_Unsigned i = l_castS2U(index); i < size; i++) {
+  for (lua_Unsigned i = index; i < size; i++) {
     if (!isempty(&t->array[i]))
       return (int64_t)i + 1;
   }
   return 0;
 }
 
-static Node *node_from (const Table *t, size_t place) {
+static int64_t first_item (Table *t) {
+  return item_behind(t, 0);
+}
+
+/* Behind an index of the array part; 0 if it is none. */
+static int64_t next_item (Table *t, int64_t index) {
+  return l_castS2U(index) - 1u < luaH_realasize(t) ? item_behind(t, l_castS2U(index)) : 0;
+}
+
+static const Node nowhere = { .u = { .tt_ = LUA_VEMPTY, .key_tt = LUA_TDEADKEY } };
+
+static const Node *node_from (const Table *t, size_t place) {
   for (; place < (size_t)sizenode(t); place++) {
     if (!isempty(gval(gnode(t, place))))
       return gnode(t, place);
@@ -51,35 +61,40 @@ static Node *node_from (const Table *t, size_t place) {
   return NULL;
 }
 
-/* The node behind that of a key in the hash part; NULL if there is none, or if the key is not found. */
-static Node *node_behind (const Table *t, const TValue *slot) {
-  return isabstkey(slot) ? NULL : node_from(t, (size_t)(nodefromval(slot) - gnode(t, 0)) + 1);
+/* The node behind that of a key in the hash part. */
+static const Node *node_behind (const Table *t, const TValue *slot) {
+  return isabstkey(slot) ? &nowhere : node_from(t, (size_t)(nodefromval(slot) - gnode(t, 0)) + 1);
 }
 
-/* Behind an index of the array part comes the hash part's first node. */
-static Node *node_behind_integer (Table *t, int64_t key) {
+/* Where the array part has no value, the hash part's first node is the first of all. */
+static const Node *first_node (Table *t) {
+  return first_item(t) != 0 ? &nowhere : node_from(t, 0);
+}
+
+/* Behind the last index of the array part comes the hash part's first node. */
+static const Node *node_behind_integer (Table *t, int64_t key) {
   if (l_castS2U(key) - 1u < luaH_realasize(t))
-    return next_item(t, key) != 0 ? NULL : node_from(t, 0);
+    return next_item(t, key) != 0 ? &nowhere : node_from(t, 0);
   return node_behind(t, luaH_getint(t, key));
 }
 
 /* No key of a table is a float that stands for an integer. */
-static Node *node_behind_float (Table *t, double number) {
+static const Node *node_behind_float (Table *t, double number) {
   TValue key;
   lua_Integer index;
   if (luaV_flttointeger(number, &index, F2Ieq))
-    return NULL;
+    return &nowhere;
   setfltvalue(&key, number);
   return node_behind(t, luaH_get(t, &key));
 }
 
-static Node *node_behind_boolean (Table *t, int64_t tt) {
+static const Node *node_behind_boolean (Table *t, int64_t tt) {
   TValue key;
   settt_(&key, cast_byte(tt));
   return node_behind(t, luaH_get(t, &key));
 }
 
-static Node *node_behind_object (Table *t, GCObject *object, int64_t tt) {
+static const Node *node_behind_object (Table *t, GCObject *object, int64_t tt) {
   TValue key;
   val_(&key).gc = object;
   settt_(&key, cast_byte(tt));
@@ -87,7 +102,7 @@ static Node *node_behind_object (Table *t, GCObject *object, int64_t tt) {
 }
 
 /* A light userdata or a C function. */
-static Node *node_behind_address (Table *t, void *address, int64_t tt) {
+static const Node *node_behind_address (Table *t, void *address, int64_t tt) {
   TValue key;
   val_(&key).p = address;
   settt_(&key, cast_byte(tt));
@@ -101,7 +116,9 @@ int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
     tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"), tl_alias_class(vm, "node.tag"),
     tl_alias_class(vm, "node.next"), 0 };
   struct { tl_func *id; const char *name; const void *address; const char *signature; } const rows[] = {
+    { &schema->first_item, "first_item", (const void *)first_item, "r>i" },
     { &schema->next_item, "next_item", (const void *)next_item, "ri>i" },
+    { &schema->first_node, "first_node", (const void *)first_node, "r>a" },
     { &schema->node_behind_integer, "node_behind_integer", (const void *)node_behind_integer, "ri>a" },
     { &schema->node_behind_float, "node_behind_float", (const void *)node_behind_float, "rf>a" },
     { &schema->node_behind_boolean, "node_behind_boolean", (const void *)node_behind_boolean, "ri>a" },
@@ -209,13 +226,14 @@ static Operand element (TluaRecorder *rec, const Place *place, int tt) {
   return o;
 }
 
-/* Both keys are indexes of the array part. */
+/* The next key is an index of the array part, and this one is too, or nil. */
 static void step_in_array (TluaRecorder *rec, Operand t, Operand control, int64_t next) {
   tl_vm *vm = rec->vm;
   const TluaSchema *schema = &rec->schema;
   tl_value arguments[2] = { t.value, control.value };
-  Operand key = control;
-  key.value = tl_call(vm, schema->next_item, arguments, 2);
+  int is_first = control.tt == LUA_VNIL;
+  Operand key = { .tt = LUA_VNUMINT, .tag = schema->tag_of[LUA_VNUMINT] };
+  key.value = tl_call(vm, is_first ? schema->first_item : schema->next_item, arguments, is_first ? 1 : 2);
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_NE, key.value, tl_const_int(vm, 0)), 0, TL_EXIT_LOOP_END);
   tl_value array = tl_load(vm, schema->array, t.value);
   Place place = { .tag = schema->array_tag, .views = schema->array_value,
@@ -233,7 +251,7 @@ typedef struct Search {
   const Node *now;
 } Search;
 
-/* Returns 0 if the recording is given up. */
+/* A search for the first node, if the key is nil. Returns 0 if the recording is given up. */
 static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   tl_vm *vm = rec->vm;
   const TluaSchema *schema = &rec->schema;
@@ -242,6 +260,11 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   s->arguments[1] = key.value;
   s->count = 2;
   switch (key.tt) {
+    case LUA_VNIL:
+      s->function = schema->first_node;
+      s->count = 1;
+      s->now = first_node(h);
+      return 1;
     case LUA_VNUMINT:
       s->function = schema->node_behind_integer;
       s->now = node_behind_integer(h, ivalue(key.now));
@@ -280,13 +303,18 @@ static void step_of_next (TluaRecorder *rec, Operand t, Operand control) {
     tlua_rec_give_up(rec, "next of no table");
     return;
   }
-  int64_t next = control.tt == LUA_VNUMINT ? next_item(hvalue(t.now), ivalue(control.now)) : 0;
+  int64_t next = control.tt == LUA_VNIL ? first_item(hvalue(t.now))
+               : control.tt == LUA_VNUMINT ? next_item(hvalue(t.now), ivalue(control.now)) : 0;
   if (next != 0) {
     step_in_array(rec, t, control, next);
     return;
   }
   if (!search(rec, t, control, &s))
     return;
+  if (s.now == &nowhere) {
+    tlua_rec_give_up(rec, "next of a key that is not there");
+    return;
+  }
   if (s.now == NULL) {
     if (end_loop(rec)) {
       tl_guard(vm, TL_GUARD_NULL, tl_call(vm, s.function, s.arguments, s.count), 0, TL_EXIT_GUARD);
