@@ -1,5 +1,5 @@
--- Loops in called functions: a few iterations each, of fixed and of varying number, up and down, integers and floats, left early,
--- nested, in methods, behind variable arguments, in functions that call themselves, and with errors in the middle.
+-- Loops in called functions: a few iterations each, of fixed and of varying number, up and down, integers and floats, until something
+-- holds, over tables, left early, nested, in methods, behind variable arguments, in functions that call themselves, and with errors in the middle.
 local function dot(a, b)
   local s = 0
   for i = 1, 3 do s = s + a[i] * b[i] end
@@ -43,6 +43,13 @@ local Bag = {}
 Bag.__index = Bag
 function Bag:sum() local s = 0 for x = self.low, self.high, 0.5 do s = s + x end return s end
 
+local function zeros(x) local n = 0 while x & 1 == 0 do x, n = x >> 1, n + 1 end return n end
+local function gcd(a, b) while b ~= 0 do a, b = b, a % b end return a end
+local function digits(x) local n = 0 repeat x, n = x // 10, n + 1 until x == 0 return n end
+local function values(t) local n = 0 for _, v in pairs(t) do n = n + v end return n end
+local function listed(t) local n = 0 for i, v in ipairs(t) do n = n + i * v end return n end
+local function letters(text) local n = 0 for c in text:gmatch("%a") do n = n + c:byte() end return n end
+
 local function tree(depth)
   local n = 1
   for _ = 1, depth do n = n + tree(depth - 1) end
@@ -70,6 +77,18 @@ for n = 1, 400 do
 end
 for i = 1, #sums do print(i, sums[i]) end
 print(found, missing)
+
+local bits, divisors, places, all, weighed, bytes = 0, 0, 0, 0, 0, 0
+local records = { { a = 1, b = 2 }, { a = 1, b = 2, c = 3 }, { 4, 5, 6 }, { 7, x = 8 }, {} }
+for n = 1, 500 do
+  bits = bits + zeros(n * 2)
+  divisors = divisors + gcd(n, 36)
+  places = places + digits(n * n)
+  all = all + values(records[n < 250 and 2 or 1 + n % 5])
+  weighed = weighed + listed(records[n < 250 and 3 or 1 + n % 5])
+  bytes = bytes + letters(n % 50 == 0 and "abc" or "xy")
+end
+print(bits, divisors, places, all, weighed, bytes)
 
 local m = { { 1, 2 }, { 3, 4 } }
 local p = { { 1, 0 }, { 0, 1 } }

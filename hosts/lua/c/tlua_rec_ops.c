@@ -81,10 +81,8 @@ int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
   return 0;
 }
 
-/* Whether a loop of the called function may be unrolled: it counts, and the function is on the recorded frames only once. */
+/* Whether a loop of the called function may be unrolled: the function is on the recorded frames only once. */
 static int may_unroll_called (const TluaRecorder *rec) {
-  if (GET_OPCODE(*rec->pc) != OP_FORLOOP && GET_OPCODE(*rec->pc) != OP_FORPREP)
-    return 0;
   for (int depth = 0; depth < rec->depth; depth++) {
     if (rec->frames[depth].p == rec->p)
       return 0;
