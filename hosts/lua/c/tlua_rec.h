@@ -168,7 +168,6 @@ typedef struct TluaFrame {
   const Instruction *back;    /* where the caller goes on */
 } TluaFrame;
 
-
 typedef struct TluaRecorder {
   tl_vm *vm;
   TluaSchema schema;
