@@ -205,7 +205,6 @@ fn statistics_add_up() {
     assert_eq!((&json["jit"], &json["interpreted_back_edges"]), (&"off".into(), &999.into()));
 }
 
-/// Whichever of the two loops is hot first, and wherever in the inner one that is.
 /// Code is entered at jumps back: a loop with code that is met for one iteration, or for none, is not the end of the way for the loop
 /// around it.
 #[test]
@@ -257,6 +256,7 @@ fn a_short_loop_of_a_called_function_is_part_of_the_trace() {
     assert!(json["aborts"]["loop in a called function"].as_u64().is_some_and(|count| count > 0), "{json}");
 }
 
+/// Whichever of the two loops is hot first, and wherever in the inner one that is.
 #[test]
 fn a_loop_of_few_iterations_belongs_to_the_loop_around_it() {
     let few = "local sum = 0\nfor i = 1, 3000 do for j = 1, 3 do sum = sum + i * j end end\nprint(sum)\n";

@@ -494,8 +494,9 @@ static lua_Number further_iterations (Operand init, Operand limit, Operand step)
 
 /*
 ** The interpreter enters code at jumps back, so that the code of an inner loop, and its side traces around it, are never entered where
-** that loop ends after one iteration, or none. Where this is why a loop could not be recorded several times, it is recorded when this
-** happens again: what then looks like no loop is taken as none, and its other iterations are left to side traces.
+** that loop ends after one iteration, or none. A loop around it that has failed to be recorded several times, for whatever reason, as that
+** is what it looks like from outside, passes it over: what looks like no loop is taken as none, its other iterations are left to
+** side traces.
 */
 static int is_passed_over (TluaRecorder *rec, Operand init, Operand limit, Operand step) {
   enum { TIMES = 8 };
