@@ -494,9 +494,8 @@ static lua_Number further_iterations (Operand init, Operand limit, Operand step)
 
 /*
 ** The interpreter enters code at jumps back, so that the code of an inner loop, and its side traces around it, are never entered where
-** that loop ends after one iteration, or none. A loop around it that has failed to be recorded several times, for whatever reason, as that
-** is what it looks like from outside, passes it over: what looks like no loop is taken as none, its other iterations are left to
-** side traces.
+** that loop ends after one iteration, or none. A loop around it whose recording has failed several times, for whatever reason, then
+** passes it over: what looks like no loop is taken as none, and further iterations are left to side traces.
 */
 static int is_passed_over (TluaRecorder *rec, Operand init, Operand limit, Operand step) {
   enum { TIMES = 8 };
