@@ -56,6 +56,9 @@ pub struct RunArgs {
     /// Make machine code of a short loop once, instead of several times in a row.
     #[arg(long)]
     no_unrolling: bool,
+    /// Do not let loops ask early for the memory that they walk through.
+    #[arg(long)]
+    no_prefetching: bool,
     /// Test aid: behave as if the system refused executable memory.
     #[arg(long)]
     no_exec: bool,
@@ -104,6 +107,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     }
     if args.no_unrolling {
         flags |= LibraryConfig::NO_UNROLLING;
+    }
+    if args.no_prefetching {
+        flags |= LibraryConfig::NO_PREFETCHING;
     }
     if args.no_exec {
         flags |= LibraryConfig::NO_EXEC;

@@ -15,6 +15,7 @@ use cranelift_codegen::ir;
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::{CompiledCode, Context};
 use cranelift_frontend::FunctionBuilderContext;
+use target_lexicon::Architecture;
 use tracelift_core::{Schema, Trace};
 
 use crate::error::CompileError;
@@ -157,7 +158,7 @@ pub struct Compiled {
     pub stats: Stats,
     /// Cranelift's input, if [`Options::want_clif`].
     pub clif: Option<String>,
-    /// Machine code as text, if [`Options::want_disasm`].
+    /// Machine code as text, if [`Options::want_disasm`]: as Cranelift has made it, with loads of bytes where prefetches go.
     pub disasm: Option<String>,
     /// The trace's instructions, each with the machine code that was made for it, if [`Options::want_listing`].
     pub listing: Option<String>,
@@ -182,6 +183,9 @@ impl Compiler {
             has_blend: isa::has_blend(&*isa),
             alias_regions: options.optimize,
             unrolls: !options.no_unrolling,
+            prefetches: isa.triple().architecture == Architecture::X86_64
+                && !options.optimize
+                && !options.no_prefetching,
         };
         Ok(Compiler {
             options,
@@ -199,7 +203,7 @@ impl Compiler {
 
     /// Makes the code that leads into and out of linked traces, or takes it ready-made.
     pub fn glue(&mut self) -> Result<[Vec<u8>; 2], CompileError> {
-        let is_x86_64 = self.isa.triple().architecture == target_lexicon::Architecture::X86_64;
+        let is_x86_64 = self.isa.triple().architecture == Architecture::X86_64;
         if is_x86_64 && self.environment.call_conv == CallConv::SystemV {
             return Ok(glue::X86_64.map(<[u8]>::to_vec));
         }
@@ -253,8 +257,13 @@ impl Compiler {
         let clif = self.options.want_clif.then(|| self.context.func.display().to_string());
         let clif_insts = self.context.func.dfg.num_insts();
         let (want_listing, architecture) = (self.options.want_listing, self.isa.triple().architecture);
+        let prefetches = self.environment.prefetches;
         let built = Instant::now();
         let code = self.generate()?;
+        let mut bytes = code.code_buffer().to_vec();
+        if prefetches {
+            lower::patch(&mut bytes, code.buffer.get_srclocs_sorted())?;
+        }
         let stub_bytes = code
             .buffer
             .get_srclocs_sorted()
@@ -263,7 +272,7 @@ impl Compiler {
             .map(|range| (range.end - range.start) as usize)
             .sum();
         let stats = Stats {
-            code_bytes: code.code_buffer().len(),
+            code_bytes: bytes.len(),
             stub_bytes,
             guards: trace.insts.iter().filter(|inst| inst.op.is_guard()).count(),
             stubs: lowered.stubs,
@@ -278,14 +287,14 @@ impl Compiler {
                 schema,
                 exits: &exits,
                 architecture,
-                code: code.code_buffer(),
+                code: &bytes,
                 marks: code.buffer.get_srclocs_sorted(),
             })
         });
         let live = exits.iter().map(|exit| exit.live.len()).max().unwrap_or(0);
         Ok(Compiled {
             trace_no: request.trace_no,
-            code: code.code_buffer().to_vec(),
+            code: bytes,
             exits,
             buffer_cells: live.max(lowered.buffer_inputs),
             stats,

@@ -36,6 +36,8 @@ pub struct Options {
     pub optimize: bool,
     /// Lower each loop once, as it stands in the trace, instead of repeating the bodies of short ones: see `lower/unroll.rs`.
     pub no_unrolling: bool,
+    /// Do not ask early for the memory that loops walk through: see `lower/prefetch.rs`.
+    pub no_prefetching: bool,
     /// Check Cranelift's input: for tests, 60 % more compile time.
     pub verify: bool,
     /// Keep Cranelift's input as text.

@@ -35,8 +35,15 @@ pub(crate) mod location {
     /// The entry's code instead of an instruction's; with [`STUB`], where entries are refused. All bits set would be
     /// Cranelift's own mark for nothing.
     pub(crate) const ENTRY: u32 = STUB - 2;
+    /// Marks a prefetch; the rest of the mark is the index of the instruction whose address it is.
+    pub(crate) const PREFETCH: u32 = 1 << 30;
     /// The code that all exits end in: the first instruction is a label, which is no exit.
     pub(crate) const RETURN: u32 = STUB;
+
+    /// Whether a mark is a prefetch's.
+    pub(crate) fn is_prefetch(mark: u32) -> bool {
+        mark & (STUB | PREFETCH) == PREFETCH && mark != ENTRY
+    }
 }
 
 /// What code is for.
@@ -57,7 +64,7 @@ impl Place {
             location::ENTRY | u32::MAX => Place::Entry,
             _ if mark == location::ENTRY | location::STUB => Place::Refused,
             _ if mark & location::STUB != 0 => Place::Exit((mark & !location::STUB) as usize),
-            _ => Place::Inst(mark as usize),
+            _ => Place::Inst((mark & !location::PREFETCH) as usize),
         }
     }
 

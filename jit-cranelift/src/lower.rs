@@ -19,6 +19,7 @@ mod floats;
 mod guards;
 mod ints;
 mod memory;
+mod prefetch;
 mod unroll;
 mod values;
 
@@ -35,6 +36,8 @@ use crate::exits::ExitInfo;
 use crate::glue;
 use crate::listing::location;
 use guards::Stubs;
+pub(crate) use prefetch::patch;
+use prefetch::Streams;
 use unroll::Unroll;
 use values::Values;
 
@@ -54,6 +57,8 @@ pub(crate) struct Environment {
     pub alias_regions: bool,
     /// Whether short loops are lowered several times.
     pub unrolls: bool,
+    /// Whether loops ask early for the memory that they walk through.
+    pub prefetches: bool,
 }
 
 /// What is lowered.
@@ -129,6 +134,8 @@ struct Lowering<'a, 'f> {
     in_stub: bool,
     /// The loop that is lowered several times, if the current part is one.
     unroll: Option<Unroll>,
+    /// What the current part walks through.
+    streams: Streams,
 }
 
 impl<'a, 'f> Lowering<'a, 'f> {
@@ -163,6 +170,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             open: true,
             in_stub: false,
             unroll: None,
+            streams: Streams::default(),
         }
     }
 
@@ -388,6 +396,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
         let Input { trace, schema, environment, .. } = self.input;
         let plan = || Unroll::plan(trace, schema, label, self.index, self.next_exit);
         self.unroll = environment.unrolls.then(plan).flatten();
+        let streams = || Streams::plan(trace, label, self.index);
+        self.streams = environment.prefetches.then(streams).unwrap_or_default();
         Ok(())
     }
 

@@ -7,13 +7,20 @@ use tracelift_core::schema::{Cell, ClassId};
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::*;
 
-/// Runs a trace with these inputs, unrolled and not, by each code generation setting; returns exit, values and iterations,
+/// Runs a trace with these inputs, unrolled and not, with prefetches and without, by each code generation setting; returns exit, values and iterations,
 /// which all must agree on.
 fn run(trace: &Trace, schema: &Schema, inputs: &[u64], mut prepare: impl FnMut()) -> (Outcome, u64) {
     let mut first = None;
     for (target, optimize) in [(Target::Native, false), (Target::Native, true), (Target::Baseline, false)] {
-        for no_unrolling in [true, false] {
-            let options = Options { target, optimize, no_unrolling, verify: true, ..Options::default() };
+        for (no_unrolling, no_prefetching) in [(true, true), (true, false), (false, true), (false, false)] {
+            let options = Options {
+                target,
+                optimize,
+                no_unrolling,
+                no_prefetching,
+                verify: true,
+                ..Options::default()
+            };
             let mut harness = Harness::with(options);
             harness.iterations = Some(Box::new(0));
             prepare();
@@ -28,7 +35,13 @@ fn run(trace: &Trace, schema: &Schema, inputs: &[u64], mut prepare: impl FnMut()
 
 /// What is made of a trace, as a listing.
 fn listing(trace: &Trace, schema: &Schema, no_unrolling: bool) -> String {
-    let options = Options { want_listing: true, no_unrolling, verify: true, ..Options::default() };
+    let options = Options {
+        want_listing: true,
+        no_unrolling,
+        no_prefetching: true,
+        verify: true,
+        ..Options::default()
+    };
     Harness::with(options).compile(trace, schema).listing.unwrap()
 }
 

@@ -46,6 +46,8 @@ pub struct Config {
     pub count_iterations: bool,
     /// Short loops become machine code once, instead of several times in a row.
     pub no_unrolling: bool,
+    /// Loops do not ask early for the memory that they walk through.
+    pub no_prefetching: bool,
     /// Test aid: behave as if the system refused executable memory.
     pub refuse_executable_memory: bool,
     /// Test aid: the Nth allocation of code memory (from 1) fails.
@@ -92,6 +94,7 @@ impl Default for Config {
             count_guards: false,
             count_iterations: false,
             no_unrolling: false,
+            no_prefetching: false,
             refuse_executable_memory: false,
             fail_code_allocation: None,
             log: Vec::new(),

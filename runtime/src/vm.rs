@@ -335,6 +335,7 @@ fn make_backend(config: &Config) -> Backend {
     let options = Options {
         verify: config.verify,
         no_unrolling: config.no_unrolling,
+        no_prefetching: config.no_prefetching,
         want_clif: config.log.contains(&crate::log::Stage::Clif),
         want_disasm: config.log.contains(&crate::log::Stage::Asm),
         want_listing: config.log.contains(&crate::log::Stage::Code),

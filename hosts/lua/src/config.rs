@@ -85,6 +85,8 @@ impl LibraryConfig {
     pub const NO_EXEC: u32 = 16;
     /// Short loops become machine code once, instead of several times in a row.
     pub const NO_UNROLLING: u32 = 32;
+    /// Loops do not ask early for the memory that they walk through.
+    pub const NO_PREFETCHING: u32 = 64;
 }
 
 impl JitConfig {

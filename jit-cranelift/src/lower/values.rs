@@ -261,7 +261,7 @@ impl Lowering<'_, '_> {
     }
 
     /// Address of an item. All that is constant, also in the index, becomes displacement: `a[i]` and `a[i+1]` share
-    /// one register.
+    /// one register. Here loops ask for the items that they will come to.
     pub(super) fn item_addr(&mut self, inst: &Inst) -> Result<()> {
         let Payload::Scale { stride, offset } = inst.payload else {
             return Err(self.malformed("item_addr without stride"));
@@ -285,7 +285,8 @@ impl Lowering<'_, '_> {
             Some(root) => self.item_sum(base, root, stride),
             None => base,
         };
-        self.define_as(inst, Def::Address(sum, displacement))
+        self.define_as(inst, Def::Address(sum, displacement))?;
+        inst.result.map_or(Ok(()), |address| self.prefetch(address))
     }
 
     fn item_sum(&mut self, base: Ssa, index: Ssa, stride: u32) -> Ssa {

@@ -25,6 +25,7 @@ const FLAG_COUNT_ITERATIONS: u32 = 4;
 const FLAG_COUNT_GUARDS: u32 = 8;
 const FLAG_NO_EXEC: u32 = 16;
 const FLAG_NO_UNROLLING: u32 = 32;
+const FLAG_NO_PREFETCHING: u32 = 64;
 
 /// `tl_config`.
 #[repr(C)]
@@ -119,6 +120,7 @@ unsafe fn read_config(c: &TlConfig) -> Result<Config, String> {
         count_iterations: c.flags & FLAG_COUNT_ITERATIONS != 0,
         refuse_executable_memory: c.flags & FLAG_NO_EXEC != 0,
         no_unrolling: c.flags & FLAG_NO_UNROLLING != 0,
+        no_prefetching: c.flags & FLAG_NO_PREFETCHING != 0,
         log: Stage::parse_list(log)?,
         log_file: (!log_file.is_empty()).then(|| log_file.into()),
         ..default

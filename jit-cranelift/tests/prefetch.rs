@@ -1,0 +1,125 @@
+//! Loops ask early for the memory that they walk through, which nobody sees: not by a fault, nor by another outcome.
+
+mod common;
+
+use common::*;
+use tracelift_core::schema::{Cell, ClassId};
+use tracelift_core::{ir::*, Op, Schema, Type};
+use tracelift_cranelift::*;
+
+/// Adds up the items of 16 bytes that an index passes in steps of `step`, and those `beside` it.
+fn sum_of_items(step: i64, beside: &[i64]) -> (Trace, Schema) {
+    let mut schema = Schema::new();
+    let cell = schema.add_cell(Cell::new("item", 0, Type::Int, ClassId(1)));
+    let mut trace = Trace::new("items");
+    let inputs = trace.input(&[Type::Addr, Type::Int, Type::Int, Type::Int]);
+    let [items, i, left, mut sum] = inputs[..] else { unreachable!() };
+    let snap = Some(trace.snap(&[sum]));
+    trace.guard(Op::GuardTrue, &[left], snap);
+    for &beside in beside {
+        let beside = trace.const_int(beside);
+        let index = trace.op(Op::IntAdd, &[i, beside], Type::Int);
+        let place = Inst::new(Op::ItemAddr, &[items, index]).with(Payload::Scale { stride: 16, offset: 0 });
+        let place = trace.push(place, Some(Type::Addr)).unwrap();
+        let load = Inst::new(Op::Load, &[place]).with(Payload::Cell(cell));
+        let item = trace.push(load, Some(Type::Int)).unwrap();
+        sum = trace.op(Op::IntAdd, &[sum, item], Type::Int);
+    }
+    let (step, less) = (trace.const_int(step), trace.const_int(-1));
+    let i2 = trace.op(Op::IntAdd, &[i, step], Type::Int);
+    let left2 = trace.op(Op::IntAdd, &[left, less], Type::Int);
+    trace.jump(LabelId(0), &[items, i2, left2, sum]);
+    (trace, schema)
+}
+
+/// The prefetches in the code for a trace, as displacements.
+fn prefetches(trace: &Trace, schema: &Schema, options: Options) -> Vec<String> {
+    let options = Options { want_listing: true, verify: true, ..options };
+    let listing = Harness::with(options).compile(trace, schema).listing.unwrap();
+    assert!(!listing.contains("movzb"), "a carrier is left: {listing}");
+    let operands = listing.lines().filter_map(|line| line.split_once("prefetcht0 "));
+    operands.map(|(_, operand)| operand.split('(').next().unwrap().to_string()).collect()
+}
+
+#[test]
+fn a_stream_is_asked_for_once_a_line() {
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let found = |step, beside: &[i64], no_unrolling| {
+        let (trace, schema) = sum_of_items(step, beside);
+        prefetches(&trace, &schema, Options { no_unrolling, ..Options::default() })
+    };
+    // Four iterations of 16 bytes are a line.
+    assert_eq!(found(1, &[0], false), ["0xc00"]);
+    assert_eq!(found(1, &[0], true), ["0xc00"]);
+    assert_eq!(found(-1, &[0], false), ["-0xc00"]);
+    assert_eq!(found(2, &[0], false), ["0xc00", "0xc40"]);
+    // Wider steps are asked for where they will fall, and eight iterations ahead at least.
+    assert_eq!(found(9, &[0], false), ["0xc60", "0xcf0", "0xd80", "0xe10"]);
+    assert_eq!(found(-4096, &[0], true), ["-0x80000"]);
+    assert_eq!(found(1, &[0, 1, -1], false), ["0xc00"]);
+    assert_eq!(found(1, &[0, 4, -100], true), ["0xc00", "0xc40", "0x5c0"]);
+    // What stays is no stream, and some steps are too wide for a displacement.
+    for step in [0, 1 << 30, 1 << 40, i64::MIN] {
+        assert_eq!(found(step, &[0], false), [""; 0]);
+    }
+}
+
+#[test]
+fn code_that_only_arm_or_the_mid_end_sees_has_none() {
+    let (trace, schema) = sum_of_items(1, &[0]);
+    for options in [
+        Options { no_prefetching: true, ..Options::default() },
+        Options { optimize: true, ..Options::default() },
+        Options { target: Target::Aarch64, ..Options::default() },
+    ] {
+        assert_eq!(prefetches(&trace, &schema, options), [""; 0], "{options:?}");
+    }
+}
+
+/// Two pages of items with pages that nobody may touch on both sides.
+struct Fenced {
+    start: *mut u8,
+    page: usize,
+}
+
+impl Fenced {
+    fn new() -> Fenced {
+        // SAFETY: new pages; only what is made accessible is touched.
+        unsafe {
+            let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let start = libc::mmap(std::ptr::null_mut(), 4 * page, libc::PROT_NONE, flags, -1, 0);
+            assert_ne!(start, libc::MAP_FAILED);
+            let start = start.cast::<u8>();
+            let writable = libc::PROT_READ | libc::PROT_WRITE;
+            assert_eq!(libc::mprotect(start.add(page).cast(), 2 * page, writable), 0);
+            for item in 0..2 * page / 16 {
+                start.add(page + item * 16).cast::<u64>().write(item as u64 + 1);
+            }
+            Fenced { start, page }
+        }
+    }
+}
+
+impl Drop for Fenced {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this object's.
+        unsafe { libc::munmap(self.start.cast(), 4 * self.page) };
+    }
+}
+
+#[test]
+fn asking_for_memory_that_is_not_there_does_no_harm() {
+    let fenced = Fenced::new();
+    let count = (2 * fenced.page / 16) as u64;
+    let first = fenced.start as u64 + fenced.page as u64;
+    for (step, begin) in [(1, 0), (-1, count - 1)] {
+        let (trace, schema) = sum_of_items(step, &[0]);
+        for mut harness in Harness::all() {
+            let outcome = harness.run(&trace, &schema, &[first, begin, count, 0]);
+            assert_eq!(outcome.cells, [count * (count + 1) / 2]);
+        }
+    }
+}
