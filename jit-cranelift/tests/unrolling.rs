@@ -7,8 +7,8 @@ use tracelift_core::schema::{Cell, ClassId};
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::*;
 
-/// Runs a trace with these inputs, unrolled and not, with prefetches and without, by each code generation setting; returns exit, values and iterations,
-/// which all must agree on.
+/// Runs a trace with these inputs, unrolled and not, with prefetches and without, by each code generation setting; returns
+/// exit, values and iterations, which all must agree on.
 fn run(trace: &Trace, schema: &Schema, inputs: &[u64], mut prepare: impl FnMut()) -> (Outcome, u64) {
     let mut first = None;
     for (target, optimize) in [(Target::Native, false), (Target::Native, true), (Target::Baseline, false)] {
