@@ -9,7 +9,7 @@
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
 
-use tracelift_core::{text, verify, Trace};
+use tracelift_core::{text, verify, Op, Trace};
 use tracelift_cranelift::{CodeMemory, CompileError, Links, Request, TreeId};
 use tracelift_opt::{OpCounts, Optimized};
 
@@ -17,7 +17,8 @@ use crate::abort::AbortReason;
 use crate::location::Key;
 use crate::log::Stage;
 use crate::plan::Plan;
-use crate::recorder::{Closed, Recorder, Start};
+use crate::policy::{self, Work};
+use crate::recorder::{work_of, Closed, Recorder, Start};
 use crate::reserve::WorstCase;
 use crate::side::{Reach, Tree};
 use crate::stats::GroupedOps;
@@ -44,6 +45,7 @@ impl Vm {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         let (key, start, needs) = (recorder.key, recorder.start, recorder.needs());
+        let work = recorder.work();
         let base = recorder.base();
         let Start::Loop { retries } = start else {
             self.recorder = Some(recorder);
@@ -53,7 +55,8 @@ impl Vm {
         let result = match recorder.close(&self.schema) {
             Ok(Closed::Loop(trace, edges, edges_per_jump)) => {
                 let root = self.traces.len() as u32;
-                let tree = Tree { key, root, edges: edges.into(), edges_per_jump, ..Tree::default() };
+                let edges = edges.into();
+                let tree = Tree { key, root, edges, edges_per_jump, work, ..Tree::default() };
                 let compiled = self.compile(*trace, needs, tree);
                 compiled.inspect(|&number| self.attach_loop(key, number))
             }
@@ -93,13 +96,14 @@ impl Vm {
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
-        let (key, needs) = (recorder.key, recorder.needs());
+        let (key, needs, work) = (recorder.key, recorder.needs(), recorder.work());
         let outcome = match recorder.start {
             Start::Side { trace, exit } => self.side_recorded(recorder, (trace, exit), None),
             Start::Loop { .. } => {
                 let root = self.traces.len() as u32;
                 let compiled = recorder.finish(&self.schema).and_then(|(trace, edges)| {
-                    self.compile(*trace, needs, Tree { key, root, edges: edges.into(), ..Tree::default() })
+                    let tree = Tree { key, root, edges: edges.into(), work, ..Tree::default() };
+                    self.compile(*trace, needs, tree)
                 });
                 match compiled {
                     Ok(number) => {
@@ -143,7 +147,7 @@ impl Vm {
         (parent, exit): (u32, u32),
         link: Option<Key>,
     ) -> Result<u32, (AbortReason, String)> {
-        let (needs, base) = (recorder.needs(), recorder.base());
+        let (needs, base, work) = (recorder.needs(), recorder.base(), recorder.work());
         let (trace, edges) = recorder.finish(&self.schema)?;
         let Some(Some(of)) = self.traces.get(parent as usize) else {
             return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
@@ -154,6 +158,7 @@ impl Vm {
             parent: Some((parent, exit)),
             link,
             edges: edges.into(),
+            work,
             ..Tree::default()
         };
         let number = self.compile(*trace, needs, tree)?;
@@ -245,7 +250,7 @@ impl Vm {
         recorded: &Trace,
         optimized: &Optimized,
     ) -> Result<Option<GroupedOps>, (AbortReason, String)> {
-        let is_loop = recorded.insts.last().is_some_and(|last| last.op == tracelift_core::Op::Jump);
+        let is_loop = recorded.insts.last().is_some_and(|last| last.op == Op::Jump);
         if !self.config.count_iterations || !is_loop {
             return Ok(None);
         }
@@ -334,6 +339,7 @@ impl Vm {
             CodeMemory::Full { .. } => (AbortReason::CodeMemoryFull, error.to_string()),
             _ => (AbortReason::NoExecutableMemory, error.to_string()),
         })?;
+        let saved_per_ns = saved_per_ns(&trace, tree.work);
         let name = recorded.name.clone();
         self.log.entry(Stage::Clif, &format!("trace {number} {name} clif"), || {
             compiled.clif.clone().unwrap_or_default()
@@ -365,7 +371,7 @@ impl Vm {
             exit_counts: vec![0; compiled.exits.len()].into(),
             plans,
             ops: (recorded.op_count() as u64, trace.op_count() as u64),
-            round: None,
+            saved_per_ns,
             tree,
             compiled,
             resume,
@@ -394,11 +400,10 @@ impl Vm {
 
     fn attach_loop(&mut self, key: Key, number: u32) {
         let location = self.locations.entry(key).or_default();
+        let pins = location.pins();
         location.compiled(number);
-        // Who rests is pinned when it wakes.
-        if let (Some(counter), None) = (location.counter, location.resting) {
-            self.counters.pin(counter);
-        }
+        let (more, counter) = (location.pins() - pins, location.counter);
+        (0..more).for_each(|_| counter.into_iter().for_each(|counter| self.counters.pin(counter)));
     }
 
     /// Keys from `low` up to and without `high` are no longer valid: their code is freed. None of it may be running.
@@ -411,11 +416,10 @@ impl Vm {
         let is_any_gone = !gone.is_empty();
         for key in gone {
             let location = self.locations.remove(&key).expect("the key was just found");
-            let pins = if location.resting.is_some() { 0 } else { location.entries.len() };
-            for _ in 0..pins {
+            for _ in 0..location.pins() {
                 location.counter.into_iter().for_each(|counter| self.counters.unpin(counter));
             }
-            for &root in location.entries.iter().chain(&location.retired) {
+            for &root in location.entries.iter().chain(&location.discarded) {
                 for number in self.tree_of(root) {
                     self.free_trace(number);
                 }
@@ -427,6 +431,12 @@ impl Vm {
             unsafe { self.reserves.shrink(live) };
         }
     }
+}
+
+/// What a nanosecond in the code of this trace saves: by its loop, if it has one.
+fn saved_per_ns(trace: &Trace, recorded: Work) -> f64 {
+    let start = trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap_or(0);
+    policy::saved_per_ns(recorded, work_of(&trace.insts[start..]))
 }
 
 /// With `verify`, an invalid trace is a bug that tests must see.

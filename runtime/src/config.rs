@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use crate::log::Stage;
+use crate::policy;
 
 /// Settings of a [`Vm`](crate::Vm).
 #[derive(Clone, Debug)]
@@ -16,9 +17,9 @@ pub struct Config {
     pub threshold: u32,
     /// Exits by one guard, or by a loop's end, before a side trace is recorded there, at least 1.
     pub side_threshold: u32,
-    /// How many hundredths of the processor time that the program has run compiling may take, eight times as many once it runs long:
-    /// what is hot before is put off, unless it is a loop that has cost as much in the interpreter as its code would. `None`: the
-    /// thresholds alone decide, and the same is compiled in each run.
+    /// How many hundredths of the processor time that a young program has run compiling may take; later it has to be earned by
+    /// what code saves. What is hot before is put off, unless it is a loop that has cost as much in the interpreter as its code
+    /// would. Code that does not pay rests. `None`: the thresholds alone decide, and the same is compiled and entered in each run.
     pub compile_share: Option<u32>,
     /// Side traces that hang on one loop's trace, directly or not.
     pub max_sides: usize,
@@ -59,11 +60,11 @@ pub struct Config {
 }
 
 /// Back edges of a loop before it is recorded, unless configured.
-pub const DEFAULT_THRESHOLD: u32 = 200;
+pub const DEFAULT_THRESHOLD: u32 = policy::THRESHOLD as u32;
 /// Exits before a side trace is recorded, unless configured.
-pub const DEFAULT_SIDE_THRESHOLD: u32 = 30;
+pub const DEFAULT_SIDE_THRESHOLD: u32 = policy::SIDE_THRESHOLD as u32;
 /// See [`Config::compile_share`].
-const DEFAULT_COMPILE_SHARE: u32 = 6;
+const DEFAULT_COMPILE_SHARE: u32 = policy::SHARE as u32;
 
 impl Config {
     /// Settings with which the thresholds alone decide what is recorded, and when.

@@ -9,8 +9,8 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::Schema;
 
 use crate::abort::AbortReason;
-use crate::budget::back_edges_until;
 use crate::location::Key;
+use crate::policy::back_edges_until;
 use crate::recorder::{Limits, Recorder, Start};
 use crate::starts::Starts;
 use crate::vm::{Backend, Vm};
@@ -131,7 +131,7 @@ impl Vm {
     /// `base` points to the frame's slots, as many as any trace of this loop names.
     pub unsafe fn hot(&mut self, key: Key, counter: *const u32, base: *const u8) -> Action {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
-        self.events += 1;
+        self.close_sample();
         let ticks = u64::from(self.counters.set_to(index));
         self.counters.spent += ticks;
         let location = self.locations.entry(key).or_default();
@@ -152,10 +152,7 @@ impl Vm {
             _ if self.counters.is_pinned(index) => 1,
             _ => {
                 let location = self.locations.entry(key).or_default();
-                let needed = match location.resting {
-                    Some(back_edges) => back_edges,
-                    None => location.needed(self.config.threshold, self.events),
-                };
+                let needed = location.needed(self.config.threshold);
                 needed.saturating_sub(location.heat).clamp(1, u64::from(u32::MAX)) as u32
             }
         };
@@ -168,8 +165,11 @@ impl Vm {
         let trace = self.last_run.take().and_then(|number| self.traces.get_mut(number as usize));
         if let Some(Some(trace)) = trace {
             trace.entries -= 1;
+            let key = trace.tree.key;
             self.totals.entries -= 1;
             self.totals.declined += 1;
+            self.sample = None;
+            self.entry_refused(key);
         }
     }
 
@@ -186,15 +186,16 @@ impl Vm {
         if matches!(self.backend, Backend::Refused(..)) {
             return Action::Nothing;
         }
-        let (threshold, now, max_entries) = (self.config.threshold, self.events, self.config.max_entries);
-        let location = self.locations.entry(key).or_default();
-        if location.resting.is_some() {
-            if location.rests(ticks) {
+        let (threshold, max_entries) = (self.config.threshold, self.config.max_entries);
+        let mut location = self.locations.entry(key).or_default();
+        if location.state.is_asleep() {
+            location.heat += ticks;
+            if location.heat < location.needed(threshold) {
                 return Action::Nothing;
             }
             self.wake(key);
+            location = self.locations.entry(key).or_default();
         }
-        let location = self.locations.entry(key).or_default();
         for &number in &location.entries {
             let trace = self.traces[number as usize].as_mut().expect("a location's traces are alive");
             // SAFETY: passed on from the caller.
@@ -202,24 +203,30 @@ impl Vm {
                 // SAFETY: promised to `set_reserve`.
                 if !unsafe { self.reserves.secure(&trace.reach.lifts) } {
                     self.totals.unsecured += 1;
+                    self.entry_refused(key);
                     return Action::Nothing;
                 }
                 trace.entries += 1;
                 self.totals.entries += 1;
                 self.last_run = Some(number);
-                return Action::Run { code: trace.entry_code, needs: trace.reach.needs };
+                let action = Action::Run { code: trace.entry_code, needs: trace.reach.needs };
+                let saved_per_ns = trace.saved_per_ns;
+                self.time_entry(key, saved_per_ns);
+                return action;
             }
         }
         if !location.entries.is_empty() {
             self.totals.refused += 1;
-            location.misses += 1;
-            if location.entries.len() >= max_entries {
+            let is_full = location.entries.len() >= max_entries;
+            self.entry_refused(key);
+            location = self.locations.entry(key).or_default();
+            if is_full || location.state.is_asleep() {
                 return Action::Nothing;
             }
         }
         location.heat += ticks;
         location.back_edges += ticks;
-        if location.heat < location.needed(threshold, now) {
+        if location.heat < location.needed(threshold) {
             return Action::Nothing;
         }
         if let Some(missing) = self.budget.wait(location.ops) {
@@ -246,6 +253,7 @@ impl Vm {
         let limits = self.limits();
         let mut recorder = Recorder::new(key, base, limits, Start::Loop { retries });
         recorder.is_asked = self.asked.take() == Some(key);
+        self.budget.begin_recording();
         self.recorder = Some(recorder);
         true
     }
@@ -259,15 +267,20 @@ impl Vm {
         }
     }
 
-    /// Gives up on a location for now.
-    pub(crate) fn give_up(&mut self, key: Key, reason: AbortReason, sentence: &str) {
+    /// A recording of a location has come to nothing: counts and logs that.
+    pub(crate) fn count_abort(&mut self, key: Key, reason: &AbortReason, sentence: &str) {
         *self.totals.aborts.entry(reason.name().to_string()).or_default() += 1;
         self.log.entry(
             crate::log::Stage::Abort,
             &format!("abort loop_{key:x}: {reason}: {sentence}"),
             String::new,
         );
-        let (threshold, now) = (self.config.threshold, self.events);
+    }
+
+    /// Gives up on a location for now.
+    pub(crate) fn give_up(&mut self, key: Key, reason: AbortReason, sentence: &str) {
+        self.count_abort(key, &reason, sentence);
+        let threshold = self.config.threshold;
         let location = self.locations.entry(key).or_default();
         match self.budget.refusal() {
             Some(refusal) => {
@@ -276,7 +289,7 @@ impl Vm {
                 let until_it_pays = self.budget.back_edges_missing(refusal.ops, location.back_edges);
                 location.postpone(back_edges_until(refusal.missing, until_it_pays, threshold));
             }
-            None => location.penalize(reason, threshold, now),
+            None => location.back_off(reason, threshold),
         }
     }
 }

@@ -14,14 +14,16 @@ pub mod hot;
 pub mod location;
 pub mod log;
 mod nest;
+mod pay;
 mod plan;
+pub mod policy;
 pub mod recorder;
 pub mod reserve;
-mod rest;
 mod side;
 mod slots;
 mod starts;
 pub mod stats;
+mod ticks;
 pub mod vm;
 
 pub use abort::AbortReason;

@@ -15,14 +15,12 @@
 //! ```
 
 use crate::abort::AbortReason;
-use crate::budget::back_edges_until;
 use crate::location::Key;
+use crate::policy::{back_edges_until, MOST_AWAITED, MOST_LEFT};
 use crate::vm::Vm;
 
-/// How often a loop is left to one that does not wait for its price: it has not been tried, or in vain.
-const MOST_LEFT: u32 = 8;
-/// A recording of more operations is not waited for.
-const MOST_AWAITED: u64 = 400;
+/// Why, in the log.
+const LEFT: &str = "left to the loop around it";
 
 impl Vm {
     /// Whether the loop for which [`Vm::hot`] has just answered [`Record`](crate::Action::Record), and which ends after few
@@ -33,7 +31,9 @@ impl Vm {
         let awaited = self.locations.get(&outer).map_or(0, |outer| outer.ops);
         let missing = if awaited > 0 { self.budget.wait(awaited) } else { None };
         let Some(inner) = self.locations.get_mut(&key) else { return false };
-        let is_due = inner.ops > 0 || awaited > MOST_AWAITED || missing.is_none() && inner.left == MOST_LEFT;
+        let is_due = inner.ops > 0
+            || awaited > MOST_AWAITED
+            || missing.is_none() && u64::from(inner.left) == MOST_LEFT;
         if is_due {
             return false;
         }
@@ -41,9 +41,17 @@ impl Vm {
         let back_edges = inner.back_edges;
         self.asked = None;
         self.totals.recordings += 1;
-        self.give_up(key, AbortReason::FewIterations, "left to the loop around it");
-        if let (Some(missing), Some(inner)) = (missing, self.locations.get_mut(&key)) {
-            inner.postpone(back_edges_until(missing, u64::MAX, self.config.threshold));
+        let threshold = self.config.threshold;
+        match missing {
+            // It has not failed: it asks again when the outer one does.
+            Some(missing) => {
+                self.count_abort(key, &AbortReason::FewIterations, LEFT);
+                let location = self.locations.entry(key).or_default();
+                location.last_abort = Some(AbortReason::FewIterations);
+                location.back_edges = 0;
+                location.postpone(back_edges_until(missing, u64::MAX, threshold));
+            }
+            None => self.give_up(key, AbortReason::FewIterations, LEFT),
         }
         self.locations.entry(outer).or_default().back_edges += back_edges;
         true
@@ -64,7 +72,7 @@ mod tests {
         let mut host = Host::new(Config { threshold: 1, compile_share, ..Config::default() });
         host.frame[..2].copy_from_slice(&[int(0), int(1_000_000)]);
         let budget = &mut host.vm.budget;
-        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
+        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 80_000_000);
         host
     }
 
@@ -79,7 +87,7 @@ mod tests {
 
     /// Back edges of the inner loop until it is hot.
     fn until_hot(host: &mut Host) -> u64 {
-        (1..1_000_000)
+        (1..100_000_000)
             .find(|_| matches!(host.back_edge(INNER), Action::Record))
             .expect("a loop is hot at some time")
     }
@@ -110,7 +118,7 @@ mod tests {
     #[test]
     fn the_outer_loop_has_its_turn_and_then_the_inner_one_has() {
         let mut host = host(None);
-        for attempt in 0..u64::from(MOST_LEFT) {
+        for attempt in 0..MOST_LEFT {
             until_hot(&mut host);
             assert!(host.vm.leave_to(OUTER), "{attempt}");
             assert!(!host.vm.leave_to(OUTER), "it was answered");
@@ -119,7 +127,7 @@ mod tests {
         until_hot(&mut host);
         assert!(!host.vm.leave_to(OUTER));
         assert!(matches!(host.record(INNER, iterations(1)), CloseOutcome::Compiled(0)));
-        assert_eq!(host.vm.stats().recordings, u64::from(MOST_LEFT) + 1);
+        assert_eq!(host.vm.stats().recordings, MOST_LEFT + 1);
     }
 
     #[test]
@@ -128,7 +136,7 @@ mod tests {
         outer_waits(&mut host, 100);
         let credit = host.vm.locations[&OUTER].back_edges;
         let mut back_edges = 0;
-        for attempt in 0..3 * u64::from(MOST_LEFT) {
+        for attempt in 0..3 * MOST_LEFT {
             host.vm.budget.ran += 10_000;
             let waited = until_hot(&mut host);
             back_edges += waited;

@@ -25,6 +25,7 @@ use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, V
 
 use crate::abort::AbortReason;
 use crate::location::Key;
+use crate::policy::Work;
 
 /// Limits of a recording.
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +126,8 @@ pub struct Recorder {
     initial_frames: usize,
     /// Inputs that lie in the exit buffer, and their cells.
     cells: Vec<(u32, Value)>,
+    /// Bytecodes and calls so far.
+    work: Work,
     /// Back edges passed, and the same at each snapshot.
     edges: u32,
     snapshot_edges: Vec<u32>,
@@ -142,6 +145,21 @@ pub struct Recorder {
     failure: Option<(AbortReason, String)>,
     /// Calls of the host's own that operations are marked with; see [`Recorder::set_inlined`].
     inlined: usize,
+}
+
+/// What these instructions do. Labels do nothing.
+pub(crate) fn work_of(insts: &[Inst]) -> Work {
+    let mut work = Work::default();
+    for inst in insts {
+        match inst.op {
+            Op::Label => continue,
+            Op::Call | Op::TryCall => work.calls += 1,
+            Op::New => work.objects += 1,
+            _ => {}
+        }
+        work.steps += 1;
+    }
+    work
 }
 
 impl Recorder {
@@ -162,6 +180,7 @@ impl Recorder {
             frames: vec![OpenFrame { base: 0, words: SmallVec::new(), live: Live::new() }],
             initial_frames: 1,
             cells: Vec::new(),
+            work: Work::default(),
             edges: 0,
             snapshot_edges: Vec::new(),
             head_live: None,
@@ -229,6 +248,7 @@ impl Recorder {
     /// The bytecode that is next; see `tl_resume_point`.
     pub fn resume_point(&mut self, base: *const u8, words: &[u64], live: &[u8]) {
         self.base = base;
+        self.work.steps += 1;
         let frame = self.frames.last_mut().expect("the entry frame is never popped");
         frame.words = SmallVec::from_slice(words);
         frame.live = Live::from_slice(live);
@@ -237,6 +257,12 @@ impl Recorder {
         }
         self.snapshot = None;
         self.dirty = false;
+    }
+
+    /// What the interpreter had to do for what was recorded.
+    pub(crate) fn work(&self) -> Work {
+        let Work { calls, objects, .. } = work_of(&self.trace.insts);
+        Work { calls, objects, ..self.work }
     }
 
     /// The current frame calls; see `tl_frame_push`.
@@ -257,6 +283,8 @@ impl Recorder {
         if self.is_new() {
             // A side trace: the frame was there before.
             self.initial_frames = self.frames.len();
+        } else {
+            self.work.inlined += 1;
         }
     }
 

@@ -29,28 +29,13 @@ use tracelift_cranelift::TreeId;
 use tracelift_opt::resume::ResumeSource;
 
 use crate::abort::AbortReason;
-use crate::budget::{exits_until, Refusal};
+use crate::budget::Refusal;
 use crate::hot::{tags_match, Action};
 use crate::location::Key;
+use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDecision, SideState, Work};
 use crate::recorder::{Inherited, Recorder, Start};
 use crate::reserve::Need;
 use crate::vm::{Backend, TraceData, Vm};
-
-/// With each so many side traces on one loop, the threshold for the next ones doubles: a tree that grows without end has
-/// as many paths as the program has states, and most of them are taken once.
-const CROWD: u32 = 8;
-/// Failed attempts after which an exit is left alone for good: each took twice the exits of the one before.
-const MAX_DOUBLINGS: u32 = 20;
-
-/// An exit as a place where a side trace starts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Side {
-    /// None yet: how often recording it failed, at which count of the exit it is tried next, and the operations of a recording
-    /// that was too long to be compiled at once (else 0).
-    Failed { doublings: u32, at: u64, ops: u64 },
-    /// This trace.
-    Compiled(u32),
-}
 
 /// What a trace has to do with side traces.
 #[derive(Debug, Default)]
@@ -64,13 +49,15 @@ pub(crate) struct Tree {
     /// The loop where a side trace goes on at its end.
     pub link: Option<Key>,
     /// Its exits that were tried.
-    pub sides: BTreeMap<u32, Side>,
+    pub sides: BTreeMap<u32, SideState>,
     /// In a root: the side traces of the tree.
     pub count: u32,
     /// Back edges, the loop's own left out, that the trace has passed at each recorded snapshot.
     pub edges: Arc<[u32]>,
     /// The same in all, if it is a loop.
     pub edges_per_jump: u32,
+    /// What the interpreter had to do for what was recorded.
+    pub work: Work,
     /// Traces whose links lead here.
     pub from: Vec<u32>,
 }
@@ -78,7 +65,7 @@ pub(crate) struct Tree {
 impl Tree {
     /// Exits where no side trace could be recorded so far.
     pub fn failed(&self) -> u32 {
-        self.sides.values().filter(|side| matches!(side, Side::Failed { doublings: 1.., .. })).count() as u32
+        self.sides.values().filter(|side| side.failures() > 0).count() as u32
     }
 }
 
@@ -131,6 +118,9 @@ impl Vm {
             let Some(key) = trace.tree.link else { return Action::Nothing };
             // Taken out and put back: the way from code to code allocates nothing.
             let Some(location) = self.locations.get_mut(&key) else { return Action::Nothing };
+            if location.state.is_asleep() {
+                return Action::Nothing;
+            }
             let entries = std::mem::take(&mut location.entries);
             // SAFETY: passed on from the caller, here and below.
             let action = unsafe { self.run_any(&entries, base) };
@@ -139,21 +129,19 @@ impl Vm {
         }
         let count = trace.exit_counts[exit as usize];
         if kind == ExitKind::Hoisted && count >= u64::from(self.config.side_threshold) {
-            self.retire(number);
+            self.discard(number);
             return Action::Nothing;
         }
         if !matches!(kind, ExitKind::Guard | ExitKind::LoopEnd) {
             return Action::Nothing;
         }
         let sides = self.traces[trace.tree.root as usize].as_ref().map_or(u32::MAX, |root| root.tree.count);
-        let threshold = u64::from(self.config.side_threshold) << (sides / CROWD).min(16);
-        let ops = match trace.tree.sides.get(&exit) {
+        let state = trace.tree.sides.get(&exit).copied();
+        let ops = match after_exit(state, count, self.config.side_threshold, sides) {
+            SideDecision::Nothing => return Action::Nothing,
             // SAFETY: as above.
-            Some(&Side::Compiled(side)) => return unsafe { self.run_any(&[side], base) },
-            Some(&Side::Failed { at, .. }) if count < at => return Action::Nothing,
-            Some(&Side::Failed { ops, .. }) => ops,
-            None if count < threshold => return Action::Nothing,
-            None => 0,
+            SideDecision::Run(side) => return unsafe { self.run_any(&[side], base) },
+            SideDecision::Record { ops } => ops,
         };
         let is_full = sides as usize >= self.config.max_sides;
         if is_full || matches!(self.backend, Backend::Refused(..)) {
@@ -173,12 +161,8 @@ impl Vm {
         let wait = exits_until(missing, self.config.side_threshold);
         let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
         let at = trace.exit_counts[exit as usize] + wait;
-        match trace.tree.sides.entry(exit).or_insert(Side::Failed { doublings: 0, at, ops }) {
-            Side::Failed { at: next, ops: known, .. } => (*next, *known) = (at, ops),
-            Side::Compiled(_) => {}
-        }
-        let root = trace.tree.root;
-        self.rest_if_quick(root, missing);
+        let failures = trace.tree.sides.get(&exit).map_or(0, |side| side.failures());
+        trace.tree.sides.insert(exit, SideState::Postponed { at, ops, failures });
     }
 
     /// Runs the first of these traces whose entry the slots match.
@@ -214,14 +198,17 @@ impl Vm {
         let start = Start::Side { trace: number, exit };
         let mut recorder = Recorder::new(trace.tree.key, base, limits, start);
         recorder.is_asked = true;
+        self.budget.begin_recording();
         trace.inherit(exit, &mut recorder, &self.schema);
         self.recorder = Some(recorder);
         true
     }
 
-    /// Whether the loop `key` has code.
+    /// Whether the loop `key` has code that pays: what is retired does not count.
     pub fn has_loop(&self, key: Key) -> bool {
-        self.locations.get(&key).is_some_and(|location| !location.entries.is_empty())
+        self.locations.get(&key).is_some_and(|location| {
+            !location.entries.is_empty() && !matches!(location.state, LoopState::Retired { .. })
+        })
     }
 
     /// An attempt at an exit failed: the next one comes after twice as many exits.
@@ -237,24 +224,21 @@ impl Vm {
             return self.put_off_side(number, exit, refusal);
         }
         let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
-        let doublings = match trace.tree.sides.get(&exit) {
-            Some(&Side::Failed { doublings, .. }) => (doublings + 1).min(MAX_DOUBLINGS),
-            _ => 1,
+        let failures = trace.tree.sides.get(&exit).map_or(0, |side| side.failures()) + 1;
+        let count = trace.exit_counts[exit as usize];
+        let next = match &mut self.starts {
+            Some(starts) => SideState::BackedOff { at: count + starts.heat(), failures },
+            None => side_backed_off(failures, count, self.config.side_threshold),
         };
-        let wait = u64::from(self.config.side_threshold.max(8)) << doublings;
-        let at = match (doublings, &mut self.starts) {
-            (_, Some(starts)) => trace.exit_counts[exit as usize] + starts.heat(),
-            (MAX_DOUBLINGS, None) => u64::MAX,
-            _ => trace.exit_counts[exit as usize] + wait,
-        };
-        trace.tree.sides.insert(exit, Side::Failed { doublings, at, ops: 0 });
+        trace.tree.sides.insert(exit, next);
     }
 
     /// A side trace is compiled: from now on it runs behind its exit.
     pub(crate) fn attach_side(&mut self, parent: u32, exit: u32, number: u32) {
         let code = self.traces[number as usize].as_ref().map(|side| side.code.address() as u64);
         let Some(Some(trace)) = self.traces.get_mut(parent as usize) else { return };
-        trace.tree.sides.insert(exit, Side::Compiled(number));
+        trace.tree.sides.insert(exit, SideState::Compiled(number));
+        let key = trace.tree.key;
         let (root, is_plain) = (trace.tree.root, trace.is_plain(exit));
         if let (Some(code), true) = (code, is_plain) {
             trace.links[exit as usize] = code;
@@ -262,6 +246,9 @@ impl Vm {
         self.leads_to(parent, number);
         if let Some(Some(root)) = self.traces.get_mut(root as usize) {
             root.tree.count += 1;
+        }
+        if let Some(location) = self.locations.get_mut(&key) {
+            location.pay.begin();
         }
     }
 
@@ -319,24 +306,28 @@ impl Vm {
 
     /// A guard that the optimizer has put before a loop fails too often: the loop's next recording is compiled without such
     /// guards. The code is entered no more; it is kept until the loop is forgotten, as the host may be in it further down its stack.
-    fn retire(&mut self, number: u32) {
+    fn discard(&mut self, number: u32) {
         let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
         let (key, code) = (trace.tree.key, trace.code.address() as u64);
         let from = std::mem::take(&mut trace.tree.from);
         self.unlink(code, &from);
         let threshold = u64::from(self.config.threshold);
         let location = self.locations.entry(key).or_default();
+        let pins = location.pins();
         let entries = location.entries.len();
         location.entries.retain(|&entry| entry != number);
         if location.entries.len() == entries {
             return;
         }
-        location.retired.push(number);
+        location.discarded.push(number);
         location.no_hoisting = true;
-        location.heat = location.heat.max(threshold);
-        if let (Some(counter), None) = (location.counter, location.resting) {
-            self.counters.unpin(counter);
+        if location.entries.is_empty() {
+            location.state = LoopState::Counting;
         }
+        location.heat = location.heat.max(threshold);
+        let unpinned = pins - location.pins();
+        let counter = location.counter;
+        (0..unpinned).for_each(|_| counter.into_iter().for_each(|counter| self.counters.unpin(counter)));
         self.totals.unhoisted += 1;
     }
 
@@ -348,8 +339,8 @@ impl Vm {
             next += 1;
             let Some(Some(trace)) = self.traces.get(number as usize) else { continue };
             tree.extend(trace.tree.sides.values().filter_map(|side| match *side {
-                Side::Compiled(side) => Some(side),
-                Side::Failed { .. } => None,
+                SideState::Compiled(side) => Some(side),
+                SideState::Postponed { .. } | SideState::BackedOff { .. } => None,
             }));
         }
         tree

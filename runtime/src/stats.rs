@@ -27,8 +27,12 @@ pub struct Stats {
     pub recordings: u64,
     /// Times that something was hot, but compiling had taken its share of the time.
     pub postponed_recordings: u64,
-    /// Times that a loop's code was not entered for a while, since it is left at once by an exit whose side trace is put off.
+    /// Times that a loop's code was not entered for a while, since its entries lost more than they saved.
     pub rests: u64,
+    /// Loops that have rested so often that their code counts as retired.
+    pub retired: u64,
+    /// Where the program's processor time went.
+    pub time: Time,
     /// Recordings taken again because slot types changed.
     pub retaken: u64,
     /// Loops whose code was given up, because a guard before the loop failed too often, to be compiled without such guards.
@@ -45,6 +49,8 @@ pub struct Stats {
     pub never_virtual: Vec<String>,
     /// Times that the host has entered compiled code; going from trace to trace is not counted.
     pub entries: u64,
+    /// Iterations that ran as machine code for each of these; absent unless iterations are counted.
+    pub iterations_per_entry: Option<f64>,
     /// Traces that end before something that cannot be recorded, by what it is.
     pub ends: BTreeMap<String, u64>,
     /// Exits by kind.
@@ -57,6 +63,24 @@ pub struct Stats {
     pub costs: Option<Costs>,
     /// Fired rewrites of the optimizer, by name.
     pub rewrites: BTreeMap<String, u64>,
+}
+
+/// Where a program's processor time went, in seconds since the JIT was made.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Time {
+    /// All of it.
+    pub program: f64,
+    /// In compiled code, what it calls included: estimated from the entries that were timed, which are all if iterations are
+    /// counted.
+    pub machine: f64,
+    /// The same as a share of all, 0 to 1.
+    pub machine_share: f64,
+    /// What compiled code is believed to have saved, less what entering and leaving it has cost.
+    pub saved: f64,
+    /// Recording, what came of it or not.
+    pub recording: f64,
+    /// Compiling: the optimizer, Cranelift, and what makes code known.
+    pub compiling: f64,
 }
 
 /// Totals of compilation.
@@ -198,6 +222,8 @@ pub struct TraceStats {
     pub ops: (u64, u64),
     /// Bytes of machine code.
     pub code_bytes: u64,
+    /// What a nanosecond in it is believed to save, in nanoseconds.
+    pub saved_per_ns: f64,
 }
 
 /// Counts exits by kind without searching.
@@ -301,6 +327,9 @@ impl Stats {
         let exits =
             if exits.is_empty() { "never left".to_string() } else { format!("left: {}", exits.join(", ")) };
         writeln!(out, "entered {} times, {exits}; {} entries refused", self.entries, self.refused_entries)?;
+        if let Some(iterations) = self.iterations_per_entry {
+            writeln!(out, "iterations per entry: {iterations:.1}")?;
+        }
         if self.unsecured_entries > 0 {
             writeln!(
                 out,
@@ -332,6 +361,13 @@ impl Stats {
                 self.interpreted_back_edges
             )?;
         }
+        let Time { program, machine, machine_share, saved, recording, compiling } = self.time;
+        writeln!(
+            out,
+            "time: {program:.3} s, {machine:.3} s ({:.1} %) of it in machine code, which saved {saved:.3} s; recording {recording:.4} \
+             s, compiling {compiling:.4} s",
+            machine_share * 100.0,
+        )?;
         match self.guards_executed {
             Some(guards) => writeln!(out, "guards executed: {guards}")?,
             None => writeln!(out, "guards executed: not counted")?,
@@ -346,8 +382,8 @@ impl Stats {
         if self.rests > 0 {
             writeln!(
                 out,
-                "code that is left at once rested {} times, until there may be time for a side trace",
-                self.rests
+                "code that did not pay rested {} times; {} loops retired",
+                self.rests, self.retired
             )?;
         }
         let aborts: Vec<_> = self.aborts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
@@ -369,9 +405,11 @@ mod tests {
         let compile = CompileStats { places_forgotten: 3, ..CompileStats::default() };
         let some = Stats { compile, rests: 7, postponed_recordings: 5, ..Stats::default() }.text();
         let none = Stats::default().text();
-        for (word, line) in
-            [("forgot", "for want of room: 3"), ("rested", "rested 7 times"), ("put off", "put off 5 times")]
-        {
+        for (word, line) in [
+            ("forgot", "for want of room: 3"),
+            ("did not pay", "rested 7 times; 0 loops retired"),
+            ("put off", "put off 5 times"),
+        ] {
             assert!(some.contains(line), "{line}: {some}");
             assert!(!none.contains(word), "{word}: {none}");
         }

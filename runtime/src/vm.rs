@@ -23,13 +23,14 @@ use crate::config::Config;
 use crate::hot::Counters;
 use crate::location::{Key, Location};
 use crate::log::Log;
+use crate::pay::Sample;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
 use crate::reserve::{Need, ReserveFn, Reserves};
-use crate::rest::Round;
 use crate::side::{Reach, Tree};
 use crate::starts::Starts;
 use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
+use crate::ticks::Ticks;
 
 /// Cells of the exit buffer: the most live values that an exit can have.
 pub const EXIT_BUFFER_CELLS: usize = 4096;
@@ -70,8 +71,8 @@ pub(crate) struct TraceData {
     /// Decoded exits.
     pub plans: Box<[Option<Box<Plan>>]>,
     pub ops: (u64, u64),
-    /// In a root: when a side trace was put off last.
-    pub round: Option<Round>,
+    /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
+    pub saved_per_ns: f64,
     pub tree: Tree,
 }
 
@@ -127,7 +128,6 @@ pub struct Vm {
     pub(crate) backend: Backend,
     pub(crate) cells: SharedCells,
     pub(crate) log: Log,
-    pub(crate) events: u64,
     /// The loop whose recording was asked for last, and whether the recording that ended last had been asked for.
     pub(crate) asked: Option<Key>,
     pub(crate) was_asked: bool,
@@ -143,6 +143,11 @@ pub struct Vm {
     pub(crate) last_exit: Option<(u32, u32, tracelift_core::ExitKind)>,
     pub(crate) reserves: Reserves,
     pub(crate) budget: Budget,
+    pub(crate) ticks: Ticks,
+    /// The entry that is timed.
+    pub(crate) sample: Option<Sample>,
+    /// Processor time of the program when a long entry was timed last.
+    pub(crate) sampled_until: u64,
 }
 
 /// Counters that are not kept anywhere else.
@@ -159,6 +164,9 @@ pub(crate) struct Totals {
     pub declined: u64,
     pub postponed: u64,
     pub rests: u64,
+    pub retired: u64,
+    /// Nanoseconds in compiled code, estimated from the entries that were timed.
+    pub machine_ns: f64,
     pub entries: u64,
     pub exits: ExitCounts,
     pub compile: CompileStats,
@@ -195,7 +203,6 @@ impl Vm {
             recorder: None,
             cells: SharedCells { exit_buffer: [].into(), force: Box::new(force), iterations: Box::new(0) },
             log,
-            events: 0,
             asked: None,
             was_asked: false,
             starts: config.start_seed.map(|seed| Starts::new(seed, config.threshold)),
@@ -208,6 +215,9 @@ impl Vm {
             budget: Budget::new(
                 config.compile_share.filter(|_| config.enabled && config.start_seed.is_none()),
             ),
+            ticks: Ticks::new(),
+            sample: None,
+            sampled_until: 0,
             config,
         })
     }
@@ -282,11 +292,16 @@ impl Vm {
             declined_entries: self.totals.declined,
             postponed_recordings: self.totals.postponed,
             rests: self.totals.rests,
+            retired: self.totals.retired,
+            time: self.budget.time(self.totals.machine_ns + self.open_sample_ns()),
             never_virtual: self
                 .never_virtual()
                 .map(|layout| self.schema.layout(layout).name.clone())
                 .collect(),
             entries: self.totals.entries,
+            iterations_per_entry: iterations
+                .filter(|_| self.totals.entries > 0)
+                .map(|iterations| iterations as f64 / self.totals.entries as f64),
             exits: self.totals.exits.by_name(),
             traces: self.trace_stats(),
             compile: self.totals.compile,
@@ -326,6 +341,7 @@ impl Vm {
                 exits: trace.exits.by_name(),
                 ops: trace.ops,
                 code_bytes: trace.compiled.stats.code_bytes as u64,
+                saved_per_ns: trace.saved_per_ns,
             })
             .collect()
     }

@@ -125,11 +125,13 @@ fn a_recording_that_is_too_long_waits_for_its_own_price() {
     let mut host = Host::new(Config::default());
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(5)]);
     let long = |tape: &mut Tape<'_>| {
-        (0..80).for_each(|n| tape.add(n, 7, 0, 1));
-        tape.while_less(80, 7, 1, 2);
-        tape.add(81, 7, 1, 1);
+        (0..200).for_each(|n| tape.add(n, 7, 0, 1));
+        tape.while_less(200, 7, 1, 2);
+        tape.add(201, 7, 1, 1);
     };
     let ask = |host: &mut Host| (1u64..).find(|_| matches!(host.back_edge(1), Action::Record)).unwrap();
+    // Time for a small trace, but not for this one.
+    while host.vm.stats().time.program < 0.025 {}
     let first = ask(&mut host);
     let refused = host.record(1, long);
     assert!(matches!(refused, CloseOutcome::Aborted(AbortReason::TooCostly, _)), "{refused:?}");
@@ -263,7 +265,7 @@ fn aborts_back_off_and_try_again() {
         host.begin(1, |_| {});
         host.vm.abort_recording(AbortReason::Host("no goto".into()));
     }
-    assert_eq!(gaps, [4, 4 + 8 + 1, 4 + 16 + 2, 4 + 32 + 3, 4 + 64 + 4]);
+    assert_eq!(gaps, [4, 16 + 1, 32 + 2, 64 + 3, 128 + 4]);
     assert_eq!(host.vm.stats().aborts["no goto"], 5);
     assert_eq!(host.vm.last_abort(1).map(AbortReason::name), Some("no goto"));
 }

@@ -138,7 +138,7 @@ fn a_side_trace_waits_until_there_is_time_for_it() {
         assert!(matches!(host.record(HEAD + other, even), CloseOutcome::Compiled(_)));
     }
     let before = host.vm.stats().postponed_recordings;
-    let exits = (1..).find(|_| {
+    let exits = (1u64..).find(|_| {
         set(&mut host, [0, 0, 100, 0]);
         let left = host.run(HEAD);
         assert!(matches!(left, Some((ExitKind::Guard, 1)) | None));

@@ -1,0 +1,403 @@
+//! Whether code pays, and what becomes of code that does not.
+//!
+//! Problem: entering code and leaving it costs as much as interpreting some dozen bytecodes. A loop that a `return` ends after two
+//! iterations, or whose side exits cannot be recorded, makes a program slower each time it is entered, for ever. Design: some
+//! entries are timed, from the back edge to the exit that leads back to the interpreter, with the processor's counter. What a
+//! nanosecond in the code saves is estimated from its trace (bytecodes and operations), so that time turns into gain
+//! or loss. A loop whose entries lose *rests*: its back edges count down as if it had no code, 4,096 at first, and each time in a
+//! row twice as many; then a few entries are timed again. After some rests it is *retired*: the same, and recordings of other
+//! loops treat it as a loop without code. The sum of gains and losses says how much compiling may take ([`crate::budget`]).
+//!
+//! Invariant: a loop that rests does not pin its counter; all else about it, links to its code included, stays as it is. Where the
+//! thresholds alone decide (no share is set) nothing rests, and the same happens in each run.
+//!
+//! ```text
+//! loop_7f00 entered 48 times, 9 ns each, of which 8 are the way there; 3.5 ns are saved per ns: 4 ns gained, 60 lost
+//!   ->  rests for 4,096 back edges, is tried 16 times, rests for 8,192 ...
+//! ```
+
+use crate::abort::AbortReason;
+use crate::location::Key;
+use crate::policy::{self, LoopState, FIRST_SAMPLES, LATER_SAMPLES, LONGEST_SAMPLE, LONG_ENTRY};
+use crate::policy::{SideState, COLD_SAMPLES, SAMPLE_STRIDE, WAKE_SAMPLES};
+use crate::vm::Vm;
+
+/// What is known of a loop's entries.
+#[derive(Debug, Default)]
+pub(crate) struct Pay {
+    /// Entries, and refusals to enter, since the last judgement began.
+    entries: u64,
+    /// Timed ones of these, their nanoseconds, and what they have gained.
+    samples: u64,
+    ns: f64,
+    gain: f64,
+    /// Timed entries that are still to be passed over.
+    cold: u64,
+    /// Timed entries until the next judgement.
+    until: u64,
+    /// One entry of so many is timed.
+    stride: u64,
+    /// Rests in a row.
+    times: u32,
+}
+
+/// What a judgement comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    /// Not enough is known.
+    Open,
+    /// The code goes on being entered.
+    Pays,
+    /// It is better interpreted.
+    Loses,
+}
+
+impl Pay {
+    /// There is new code, at the loop's head or after one of its exits: its entries are timed anew.
+    pub fn begin(&mut self) {
+        let (cold, until, stride, times) = (COLD_SAMPLES, FIRST_SAMPLES, 1, self.times);
+        *self = Pay { cold, until, stride, times, ..Pay::default() };
+    }
+
+    /// It is tried again.
+    fn wake(&mut self) {
+        self.begin();
+        self.until = WAKE_SAMPLES;
+    }
+
+    /// One more entry: whether it is timed.
+    pub fn enters(&mut self) -> bool {
+        self.entries += 1;
+        self.entries.is_multiple_of(self.stride.max(1))
+    }
+
+    /// A timed entry took so long, and has gained so much.
+    fn add(&mut self, ns: f64, gain: f64) -> Verdict {
+        if self.cold > 0 {
+            self.cold -= 1;
+            return Verdict::Open;
+        }
+        self.samples += 1;
+        self.ns += ns;
+        self.gain += gain;
+        self.judge()
+    }
+
+    fn judge(&mut self) -> Verdict {
+        if self.samples < self.until {
+            return Verdict::Open;
+        }
+        if self.gain < 0.0 {
+            return Verdict::Loses;
+        }
+        self.times = self.times.saturating_sub(1);
+        let mean = self.ns / self.samples as f64;
+        let stride = if mean >= LONG_ENTRY as f64 { 1 } else { SAMPLE_STRIDE };
+        *self = Pay { until: LATER_SAMPLES, stride, times: self.times, ..Pay::default() };
+        Verdict::Pays
+    }
+}
+
+/// An entry that is timed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    key: Key,
+    saved_per_ns: f64,
+    start: u64,
+    /// At the last exit; before the first one: the start.
+    end: u64,
+}
+
+impl Vm {
+    /// The loop `key` is entered, by a trace that saves so much: the entry is timed if it is its turn.
+    pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64) {
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        if location.pay.enters() || self.config.count_iterations {
+            let start = self.ticks.now();
+            self.sample = Some(Sample { key, saved_per_ns, start, end: start });
+        }
+    }
+
+    /// Compiled code was just left: if the host goes no further, its time ends here.
+    pub(crate) fn time_exit(&mut self) {
+        if let Some(sample) = &mut self.sample {
+            sample.end = self.ticks.now();
+        }
+    }
+
+    /// The interpreter has run since the last exit: the timed entry, if there is one, is over.
+    pub(crate) fn close_sample(&mut self) {
+        let Some(sample) = self.sample.take() else { return };
+        if sample.end != sample.start {
+            self.account_entry(sample.key, sample.end.wrapping_sub(sample.start), sample.saved_per_ns);
+        }
+    }
+
+    /// Nanoseconds of the timed entry, if it has been left already.
+    pub(crate) fn open_sample_ns(&self) -> f64 {
+        let ns = |sample: Sample| self.ticks.peek_ns(sample.end.wrapping_sub(sample.start));
+        self.sample.and_then(ns).unwrap_or(0.0)
+    }
+
+    /// A back edge of a loop whose code is not entered after all: the way there was in vain.
+    pub(crate) fn entry_refused(&mut self, key: Key) {
+        let is_timed = self.locations.get_mut(&key).is_some_and(|location| location.pay.enters());
+        if is_timed {
+            self.account_entry(key, 0, 0.0);
+        }
+    }
+
+    fn account_entry(&mut self, key: Key, ticks: u64, saved_per_ns: f64) {
+        let Some(ns) = self.ticks.ns(ticks) else { return };
+        let ns = self.on_the_processor(ns);
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        if location.state.is_asleep() {
+            return;
+        }
+        let stands_for = if self.config.count_iterations { 1.0 } else { location.pay.stride.max(1) as f64 };
+        let gain = policy::gain(ns, saved_per_ns);
+        self.totals.machine_ns += ns * stands_for;
+        self.budget.gain(gain * stands_for);
+        if location.pay.add(ns, gain) == Verdict::Loses && self.budget.is_limited() {
+            self.put_to_sleep(key);
+        }
+    }
+
+    /// What of so many nanoseconds the thread itself may have run: no more than since this was asked last. Short times are believed.
+    fn on_the_processor(&mut self, ns: f64) -> f64 {
+        if ns < LONGEST_SAMPLE as f64 {
+            return ns;
+        }
+        let ran = self.budget.ran_until_now();
+        let at_most = ran - std::mem::replace(&mut self.sampled_until, ran);
+        ns.min(at_most as f64)
+    }
+
+    /// The loop's code is not entered for a while.
+    fn put_to_sleep(&mut self, key: Key) {
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        let pins = location.pins();
+        location.state = LoopState::asleep(location.pay.times);
+        location.pay.times = location.pay.times.saturating_add(1);
+        location.heat = 0;
+        let is_retired = matches!(location.state, LoopState::Retired { .. });
+        let counter = location.counter;
+        (0..pins).for_each(|_| counter.into_iter().for_each(|counter| self.counters.unpin(counter)));
+        self.totals.rests += 1;
+        if is_retired && location.pay.times == policy::RESTS_BEFORE_RETIRED as u32 + 1 {
+            self.totals.retired += 1;
+            self.forgive_others();
+        }
+    }
+
+    /// A loop stands in nobody's way any more: those around it that have failed are tried once more. Should that fail too, they
+    /// back off as far as before, and farther.
+    fn forgive_others(&mut self) {
+        for location in self.locations.values_mut() {
+            if let LoopState::BackedOff { .. } = location.state {
+                if location.last_abort != Some(AbortReason::FewIterations) {
+                    location.state = LoopState::Counting;
+                    location.heat = 0;
+                }
+            }
+        }
+    }
+
+    /// A loop that has rested is entered again. Its counter has just fired, and is set by the caller.
+    pub(crate) fn wake(&mut self, key: Key) {
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        location.state = LoopState::Compiled { until: 0 };
+        location.heat = 0;
+        location.pay.wake();
+        let pins = location.pins();
+        let counter = location.counter;
+        (0..pins).for_each(|_| counter.into_iter().for_each(|counter| self.counters.pin_fired(counter)));
+        let roots = location.entries.clone();
+        roots.into_iter().for_each(|root| self.ask_again(root));
+    }
+
+    /// Side traces that were put off are asked for at the next exit: how long they still have to wait was counted in exits, of which
+    /// there were none while the loop rested.
+    fn ask_again(&mut self, root: u32) {
+        for number in self.tree_of(root) {
+            let Some(Some(trace)) = self.traces.get_mut(number as usize) else { continue };
+            for (&exit, side) in &mut trace.tree.sides {
+                if let SideState::Postponed { at, .. } = side {
+                    *at = trace.exit_counts[exit as usize];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use tracelift_core::{ExitKind, Op};
+
+    use super::*;
+    use crate::hot::Action;
+    use crate::policy::{FIRST_REST, RESTS_BEFORE_RETIRED};
+    use crate::support::{int, Host, Tape};
+    use crate::ticks::Ticks;
+    use crate::Config;
+
+    const SAVES: f64 = 2.0;
+
+    /// So many entries of so many nanoseconds; the last verdict.
+    fn add(pay: &mut Pay, count: u64, ns: f64) -> Verdict {
+        (0..count).map(|_| pay.add(ns, policy::gain(ns, SAVES))).last().expect("there is one")
+    }
+
+    fn fresh() -> Pay {
+        let mut pay = Pay::default();
+        pay.begin();
+        assert_eq!(add(&mut pay, COLD_SAMPLES, 9000.0), Verdict::Open, "cold");
+        pay
+    }
+
+    #[test]
+    fn the_mean_of_some_entries_decides() {
+        let mut pay = fresh();
+        assert_eq!(add(&mut pay, FIRST_SAMPLES - 1, 20.0), Verdict::Open);
+        assert_eq!(add(&mut pay, 1, 20.0), Verdict::Loses);
+        let mut pay = fresh();
+        assert_eq!(add(&mut pay, FIRST_SAMPLES - 1, 20.0), Verdict::Open);
+        assert_eq!(add(&mut pay, 1, 4000.0), Verdict::Pays, "a long one makes up for them");
+        assert_eq!((pay.stride, pay.until), (SAMPLE_STRIDE, LATER_SAMPLES));
+        let timed = (0..10 * SAMPLE_STRIDE).filter(|_| pay.enters()).count();
+        assert_eq!(timed, 10);
+    }
+
+    #[test]
+    fn long_entries_are_all_timed() {
+        let mut pay = fresh();
+        assert_eq!(add(&mut pay, FIRST_SAMPLES, LONG_ENTRY as f64), Verdict::Pays);
+        assert_eq!(pay.stride, 1);
+    }
+
+    const HEAD: usize = 1;
+    /// Shares HEAD's counter.
+    const OTHER: usize = 3;
+
+    thread_local!(static CLOCK: Cell<u64> = const { Cell::new(0) });
+
+    /// `while 0 < n: i = i + 1; if i > 0 then leave`, with i and n in slots 0 and 1.
+    fn leaves_at_once(tape: &mut Tape<'_>) {
+        tape.add(0, 3, 0, 1);
+        tape.at(1, 3);
+        let (i, zero) = (tape.int(0), tape.constant(0));
+        let go_on = tape.op2(Op::IntLe, i, zero);
+        tape.guard(go_on, ExitKind::Guard);
+    }
+
+    /// A host with code for the loop, that leaves at once. Each reading of the counter comes so many nanoseconds after the last.
+    fn host(step: u64) -> Host {
+        let mut host = Host::new(Config { threshold: 1, side_threshold: 1_000_000, ..Config::default() });
+        host.vm.budget.ran = 1_000_000_000;
+        host.vm.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
+        STEP.set(step);
+        host.frame[..2].copy_from_slice(&[int(-5), int(1)]);
+        assert!(matches!(host.back_edge(HEAD), Action::Record));
+        assert!(matches!(host.record(HEAD, leaves_at_once), crate::CloseOutcome::Compiled(0)));
+        host
+    }
+
+    thread_local!(static STEP: Cell<u64> = const { Cell::new(0) });
+
+    /// Entries until the loop is not entered, at most `limit`.
+    fn entries(host: &mut Host, limit: u64) -> u64 {
+        for entry in 0..limit {
+            host.frame[0] = int(5);
+            if host.run(HEAD).is_none() {
+                return entry;
+            }
+            let base = host.base();
+            // SAFETY: the exit was from code that ran in this frame.
+            assert!(matches!(unsafe { host.vm.next(base) }, Action::Nothing));
+        }
+        limit
+    }
+
+    /// Back edges until the loop is entered again.
+    fn back_edges(host: &mut Host) -> u64 {
+        host.frame[0] = int(-5);
+        (1..).find(|_| matches!(host.back_edge(HEAD), Action::Run { .. })).expect("a rest ends")
+    }
+
+    #[test]
+    fn code_that_is_left_at_once_rests_and_is_retired() {
+        let mut host = host(20);
+        let before = host.vm.stats().interpreted_back_edges;
+        // The last one finds the verdict at the next back edge.
+        assert_eq!(entries(&mut host, 2000), COLD_SAMPLES + FIRST_SAMPLES);
+        let mut all = COLD_SAMPLES + FIRST_SAMPLES + 1;
+        for rest in 0..RESTS_BEFORE_RETIRED + 2 {
+            let stats = host.vm.stats();
+            assert_eq!((stats.rests, stats.retired), (rest + 1, u64::from(rest >= RESTS_BEFORE_RETIRED)));
+            assert_eq!(host.vm.has_loop(HEAD), rest < RESTS_BEFORE_RETIRED);
+            let rested = back_edges(&mut host);
+            assert!((FIRST_REST << rest) - 1 <= rested && rested <= FIRST_REST << rest, "{rest}: {rested}");
+            // The code that was asked for is not run: its host has declined.
+            host.vm.declined();
+            let tried = entries(&mut host, 2000);
+            assert_eq!(tried, COLD_SAMPLES + WAKE_SAMPLES - 1);
+            all += rested + tried + 1;
+        }
+        let stats = host.vm.stats();
+        assert_eq!(stats.interpreted_back_edges - before, all, "all are counted");
+        assert!(stats.text().contains("rested 8 times; 1 loops retired"), "{}", stats.text());
+        assert!(stats.time.saved < 0.0 && stats.time.machine > 0.0, "{:?}", stats.time);
+    }
+
+    #[test]
+    fn code_that_runs_for_a_while_is_entered() {
+        let mut host = host(1000);
+        assert_eq!(entries(&mut host, 5000), 5000);
+        assert_eq!(host.vm.stats().rests, 0);
+    }
+
+    #[test]
+    fn where_thresholds_alone_decide_nothing_rests() {
+        let mut host = host(20);
+        let budget = crate::budget::Budget::new(None);
+        host.vm.budget = budget;
+        assert_eq!(entries(&mut host, 2000), 2000);
+    }
+
+    #[test]
+    fn a_counter_that_is_shared_stays_pinned_for_the_others() {
+        let mut host = host(20);
+        host.frame[0] = int(-5);
+        assert!(matches!(host.back_edge(OTHER), Action::Record));
+        assert!(matches!(host.record(OTHER, leaves_at_once), crate::CloseOutcome::Compiled(1)));
+        entries(&mut host, 2000);
+        assert_eq!(host.vm.stats().rests, 1);
+        STEP.set(1000);
+        assert!(matches!(host.back_edge(OTHER), Action::Run { .. }));
+        assert!(matches!(host.back_edge(HEAD), Action::Nothing));
+        assert!(matches!(host.back_edge(OTHER), Action::Run { .. }));
+        host.vm.forget(HEAD, HEAD + 1);
+        assert!(
+            matches!(host.back_edge(OTHER), Action::Run { .. }),
+            "what rests pins nothing that could be taken back"
+        );
+        host.vm.forget(OTHER, OTHER + 1);
+        assert!(!matches!(host.back_edge(OTHER), Action::Run { .. }));
+    }
+
+    /// Back edges that fit no entry cost as much as entries that gain nothing.
+    #[test]
+    fn a_loop_whose_entries_do_not_fit_rests_too() {
+        let mut host = host(1000);
+        host.vm.config.max_entries = 1;
+        host.frame[0] = crate::support::float(1.5);
+        let mut refused = 0;
+        while refused < 2000 && !host.vm.locations[&HEAD].state.is_asleep() {
+            host.back_edge(HEAD);
+            refused += 1;
+        }
+        assert_eq!(refused, COLD_SAMPLES + FIRST_SAMPLES);
+    }
+}
