@@ -356,7 +356,7 @@ impl Vm {
         if tree.link.is_some() {
             // The code has written the slots itself.
             let finish = compiled.exits.len() - 1;
-            plans[finish] = Plan::of_frames(&resume, &pool, finish).map(Box::new);
+            plans[finish] = Plan::of_frames(&resume, &pool, finish, &self.schema).map(Box::new);
         }
         Ok(TraceData {
             name,

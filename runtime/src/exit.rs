@@ -14,6 +14,7 @@ use tracelift_core::{ExitKind, Schema};
 use tracelift_opt::resume::{PendingData, ResumeSource, ResumeState, VirtualData};
 
 use crate::log::Stage;
+use crate::plan;
 use crate::reserve::WorstCase;
 use crate::slots;
 use crate::vm::{TraceData, Vm};
@@ -35,14 +36,20 @@ pub struct ExitFrame {
 #[derive(Default)]
 pub(crate) struct ExitState {
     frames: Vec<ExitFrame>,
-    lifted: Vec<u64>,
+    /// The objects made, and with a plan all other addresses that it finds.
+    registers: Vec<u64>,
 }
 
 impl ExitState {
     /// Makes room for the exits of a trace, so that leaving it allocates nothing of ours.
     pub(crate) fn reserve(&mut self, worst: &WorstCase) {
         self.frames.reserve(worst.frames.saturating_sub(self.frames.len()));
-        self.lifted.reserve(worst.objects.saturating_sub(self.lifted.len()));
+        self.reserve_registers(worst.objects);
+    }
+
+    /// The same for an exit that finds so many addresses.
+    pub(crate) fn reserve_registers(&mut self, count: usize) {
+        self.registers.reserve(count.saturating_sub(self.registers.len()));
     }
 }
 
@@ -74,7 +81,6 @@ impl Vm {
     pub unsafe fn exit(&mut self, left: u64, context: *mut c_void, base: *mut u8) -> Exit<'_> {
         self.time_exit();
         let (number, exit) = ((left >> 32) as usize, left as u32);
-        self.exit_state.frames.clear();
         let trace = match self.traces.get_mut(number) {
             // Neither a refused entry nor a number that no code returns leads anywhere.
             Some(Some(trace)) if (exit as usize) < trace.compiled.exits.len() => trace,
@@ -86,36 +92,52 @@ impl Vm {
         };
         let kind = trace.compiled.exits[exit as usize].kind;
         trace.exits.count(kind);
-        trace.exit_counts[exit as usize] += 1;
+        let count = &mut trace.exit_counts[exit as usize];
+        *count += 1;
+        let count = *count;
         self.last_exit = Some((number as u32, exit, kind));
         self.totals.exits.count(kind);
-        self.exit_state.lifted.clear();
-        let count = trace.exit_counts[exit as usize];
         if self.log.wants(Stage::Exit) {
             let heading = format!("exit {exit} of trace {number}: {}", kind.name());
             self.log.entry(Stage::Exit, &heading, String::new);
         }
+        let ExitState { frames, registers } = &mut self.exit_state;
+        registers.clear();
         if let Some(plan) = &trace.plans[exit as usize] {
-            let (buffer, frames) = (&self.cells.exit_buffer, &mut self.exit_state.frames);
+            if plan.lifts {
+                self.reserves.spend(&trace.lifts);
+            }
             // SAFETY: passed on from the caller.
-            unsafe { plan.restore(&self.schema, buffer, &trace.pool, base, frames) };
-            return Exit { kind: Some(kind), frames: &self.exit_state.frames };
+            unsafe { plan.restore(&self.cells.exit_buffer, context, base, registers) };
+            return Exit { kind: Some(kind), frames: &plan.frames };
         }
-        let mut host = Host {
-            schema: &self.schema,
-            context,
-            buffer: &self.cells.exit_buffer,
-            pool: &trace.pool,
-            lifted: &mut self.exit_state.lifted,
-        };
+        frames.clear();
+        let buffer = &self.cells.exit_buffer;
+        let mut host = Host { schema: &self.schema, context, buffer, pool: &trace.pool, lifted: registers };
         // SAFETY: passed on from the caller.
-        unsafe { host.restore(trace, exit, base, &mut self.exit_state.frames) };
-        if !self.exit_state.lifted.is_empty() {
+        unsafe { host.restore(trace, exit, base, frames) };
+        if !registers.is_empty() {
             self.reserves.spend(&trace.lifts);
         }
-        self.note_exit(number, exit, count);
+        if plan::is_hot(count) {
+            self.hot_exit = Some((number as u32, exit));
+        }
         Exit { kind: Some(kind), frames: &self.exit_state.frames }
     }
+}
+
+/// Calls a function that makes or extends an object, with three words besides the context.
+///
+/// # Safety
+/// The host declared a function of that type at this address, and has secured what it needs.
+pub(crate) unsafe fn call_lifting(address: usize, context: *mut c_void, args: [u64; 3]) -> u64 {
+    // SAFETY: promised by the caller: lifting functions take the context and three integers or pointers (see the schema).
+    let result = unsafe {
+        let function: extern "C" fn(*mut c_void, u64, u64, u64) -> u64 = std::mem::transmute(address);
+        function(context, args[0], args[1], args[2])
+    };
+    assert!(result != 0, "the host secured memory for lifting before the entry");
+    result
 }
 
 impl Host<'_> {
@@ -155,8 +177,7 @@ impl Host<'_> {
             let func = self.schema.layout(object.layout).alloc.expect("virtual records have an allocator");
             let args = [u64::from(object.layout.0), u64::from(object.items), u64::from(object.keys)];
             // SAFETY: the host declared the function with this signature.
-            let address = unsafe { self.call(func, &args) };
-            assert!(address != 0, "the host secured memory for lifting before the entry");
+            let address = unsafe { call_lifting(self.schema.func(func).address, self.context, args) };
             self.lifted.push(address);
         }
         for (index, object) in state.virtuals().enumerate() {
@@ -184,8 +205,8 @@ impl Host<'_> {
                 let keys = layout.keys.as_ref().expect("entries lie in a keyed part");
                 let insert = keys.insert.expect("virtual records with entries can insert");
                 let key = self.bits(key).expect("a key is a constant");
-                let at = self.call(insert, &[u64::from(object.layout.0), address, key]);
-                assert!(at != 0, "the host secured memory for lifting before the entry");
+                let args = [u64::from(object.layout.0), address, key];
+                let at = call_lifting(self.schema.func(insert).address, self.context, args);
                 self.write_element(at, &keys.element, tag, self.bits(source));
             }
         }
@@ -196,17 +217,6 @@ impl Host<'_> {
         // SAFETY: passed on from the caller; the place existed when the trace put the store off, and what may move it
         // makes the store first.
         unsafe { self.write(address, store.cell, self.bits(store.source)) }
-    }
-
-    unsafe fn call(&self, func: tracelift_core::schema::FuncId, args: &[u64]) -> u64 {
-        let address = self.schema.func(func).address;
-        let arg = |index: usize| args.get(index).copied().unwrap_or(0);
-        // SAFETY: lifting functions take the context and three integers or pointers (see the schema), and the host
-        // declared this address as one.
-        unsafe {
-            let function: extern "C" fn(*mut c_void, u64, u64, u64) -> u64 = std::mem::transmute(address);
-            function(self.context, arg(0), arg(1), arg(2))
-        }
     }
 
     unsafe fn read_cell(&self, object: u64, cell: CellId) -> u64 {

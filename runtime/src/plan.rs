@@ -1,99 +1,291 @@
 //! Exits that are taken often are decoded once.
 //!
 //! Problem: resume data is written to be small, and reading it again costs more than everything else at an exit. Design: an
-//! exit that was taken [`HOT`] times gets a *plan*: the frames as the host wants them, and for each slot where it lies,
-//! which bits its tag has and where its payload comes from. Plans are made before an entry, never at an exit, which
-//! allocates nothing. Exits with virtual objects or pending stores have none: making the objects costs more.
-//! Invariant: a plan does what [`Vm::exit`] does with the resume data itself.
+//! exit that was taken [`HOT`] times gets a *plan*: what it does to memory, as a list of steps with all numbers of the schema
+//! looked up. First come the steps that make and fill the virtual objects and make the stores that wait, then a write per
+//! slot, then the frames as the host wants them, which it reads where they lie. Addresses that come up on the way (objects,
+//! the starts of their items, their entries) are numbered *registers*. Plans are made before an entry, never at an exit,
+//! which allocates nothing of ours.
+//! Invariant: a plan does what [`Vm::exit`] does with the resume data itself, in the same order.
 //!
-//! Example: the guard of `if i & 1 == 0` in a loop: two frames' words and three slots, copied each other iteration.
+//! ```text
+//! slot 3: table v0, v0 = Table of 0 items and 1 key, "x" = i5    =>    make Table 0 1           -- register 0
+//!                                                                      insert register 0 "x"    -- register 1
+//!                                                                      store register 1 + 0, 8 bytes, cell 0
+//!                                                                      store register 1 + 8, 1 byte, the tag
+//!                                                                      slot 3: register 0, tag table
+//! ```
 
+use std::ffi::c_void;
+
+use tracelift_core::schema::{CellId, Element, FuncId, SlotLayout, TagId};
 use tracelift_core::Schema;
-use tracelift_opt::resume::ResumeSource;
+use tracelift_opt::resume::{ResumeSource, VirtualData};
 use tracelift_opt::ResumeTable;
 
-use crate::exit::{ExitFrame, MAX_WORDS};
+use crate::exit::{call_lifting, ExitFrame, MAX_WORDS};
 use crate::slots;
 use crate::vm::{TraceData, Vm};
 
 /// Exits before one is decoded.
 const HOT: u64 = 4;
 
+/// Where a word comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Word {
+    /// A cell of the exit buffer.
+    Cell(u32),
+    /// It is this one.
+    Bits(u64),
+    /// An address that an earlier step has found.
+    Register(u32),
+}
+
+/// What is done before the slots are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    /// Makes an object: the next register.
+    Make { function: usize, layout: u32, items: u32, keys: u32 },
+    /// Reads the address in a cell of an object: the next register.
+    Load { object: u32, offset: i32 },
+    /// Adds a key to an object: its entry is the next register.
+    Insert { function: usize, layout: u32, object: u32, key: Word },
+    /// Writes the low bytes of a word.
+    Store { to: Word, offset: i32, width: u8, word: Word },
+}
+
+/// What a slot is to hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Write {
-    slot: i32,
+    /// Bytes from the base of the entry's frame to the slot.
+    offset: i32,
+    word: Option<Word>,
+    /// The tag's bits.
     tag: u64,
-    source: ResumeSource,
 }
 
 /// A decoded exit.
+#[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Plan {
-    frames: Vec<ExitFrame>,
-    writes: Vec<Write>,
+    pub frames: Box<[ExitFrame]>,
+    steps: Box<[Step]>,
+    writes: Box<[Write]>,
+    slots: SlotLayout,
+    /// How many the steps need.
+    pub registers: usize,
+    /// Whether it makes objects.
+    pub lifts: bool,
 }
 
 impl Plan {
     fn of(trace: &TraceData, exit: u32, schema: &Schema) -> Option<Plan> {
         let state = trace.resume.state(exit as usize).ok()?;
-        if state.virtuals().next().is_some() || state.pending().next().is_some() {
-            return None;
+        let mut maker = Maker { schema, pool: &trace.pool, steps: Vec::new(), registers: 0 };
+        state.virtuals().for_each(|object| maker.make(&object));
+        let lifts = maker.registers > 0;
+        for (number, object) in state.virtuals().enumerate() {
+            maker.fill(number as u32, &object)?;
         }
-        let mut plan = Plan::of_frames(&trace.resume, &trace.pool, exit as usize)?;
+        for store in state.pending() {
+            maker.store(maker.word(store.address)?, 0, store.cell, maker.word(store.source));
+        }
+        let slots = schema.slots();
+        let mut writes = Vec::new();
         for frame in state.frames() {
             for slot in frame.slots {
-                let tag = schema.tag(slot.tag).bits;
-                plan.writes.push(Write { slot: frame.base + slot.slot, tag, source: slot.source });
+                let offset = (frame.base + slot.slot).checked_mul(i32::try_from(slots.stride).ok()?)?;
+                writes.push(Write { offset, word: maker.word(slot.source), tag: schema.tag(slot.tag).bits });
             }
         }
-        Some(plan)
+        let Maker { steps, registers, .. } = maker;
+        let frames = frames(&trace.resume, &trace.pool, exit as usize)?;
+        Some(Plan {
+            frames,
+            steps: steps.into(),
+            writes: writes.into(),
+            slots,
+            registers: registers as usize,
+            lifts,
+        })
     }
 
     /// The plan of an exit whose slots are written already.
-    pub(crate) fn of_frames(resume: &ResumeTable, pool: &[u64], exit: usize) -> Option<Plan> {
-        let state = resume.state(exit).ok()?;
-        let mut frames = Vec::new();
-        for frame in state.frames() {
-            let mut words = [0; MAX_WORDS];
-            words.iter_mut().zip(frame.words).for_each(|(word, index)| *word = pool[index as usize]);
-            frames.push(ExitFrame { base: frame.base, words });
-        }
-        Some(Plan { frames, writes: Vec::new() })
+    pub(crate) fn of_frames(
+        resume: &ResumeTable,
+        pool: &[u64],
+        exit: usize,
+        schema: &Schema,
+    ) -> Option<Plan> {
+        let frames = frames(resume, pool, exit)?;
+        let (steps, writes) = (Box::default(), Box::default());
+        Some(Plan { frames, steps, writes, slots: schema.slots(), registers: 0, lifts: false })
     }
 
-    /// Restores the interpreter's state.
+    /// Restores the interpreter's state. The registers are empty, and have room.
     ///
     /// # Safety
     /// As for [`Vm::exit`].
     pub unsafe fn restore(
         &self,
-        schema: &Schema,
         buffer: &[u64],
-        pool: &[u64],
+        context: *mut c_void,
         base: *mut u8,
-        frames: &mut Vec<ExitFrame>,
+        registers: &mut Vec<u64>,
     ) {
-        let layout = schema.slots();
-        for write in &self.writes {
-            let payload = write.source.bits(buffer, pool);
-            // SAFETY: passed on from the caller.
-            unsafe { slots::write_slot(base, write.slot, &layout, write.tag, payload) };
+        // SAFETY: passed on from the caller, for all below.
+        unsafe {
+            for step in &self.steps {
+                run(step, buffer, context, registers);
+            }
+            for write in &self.writes {
+                let slot = base.offset(write.offset as isize);
+                if let Some(word) = write.word {
+                    let payload = slot.add(self.slots.payload as usize).cast::<u64>();
+                    payload.write_unaligned(get(word, buffer, registers));
+                }
+                if let Some((offset, width)) = self.slots.tag {
+                    slots::write_cell(slot.add(offset as usize), width, write.tag);
+                }
+            }
         }
-        frames.extend_from_slice(&self.frames);
     }
 }
 
-impl Vm {
-    /// Notes that an exit was taken; when it has become hot, it gets a plan before the next entry.
-    pub(crate) fn note_exit(&mut self, number: usize, exit: u32, count: u64) {
-        if count == HOT {
-            self.hot_exit = Some((number as u32, exit));
+fn get(word: Word, buffer: &[u64], registers: &[u64]) -> u64 {
+    match word {
+        Word::Cell(cell) => buffer[cell as usize],
+        Word::Bits(bits) => bits,
+        Word::Register(register) => registers[register as usize],
+    }
+}
+
+/// # Safety
+/// As for [`Vm::exit`]; the steps before this one are done.
+unsafe fn run(step: &Step, buffer: &[u64], context: *mut c_void, registers: &mut Vec<u64>) {
+    // SAFETY: the host declared the functions with their types, objects have the cells of their layouts, and pending stores
+    // go to places that existed when the trace put them off: what may move them makes the stores first.
+    unsafe {
+        match *step {
+            Step::Make { function, layout, items, keys } => {
+                let args = [u64::from(layout), u64::from(items), u64::from(keys)];
+                registers.push(call_lifting(function, context, args));
+            }
+            Step::Load { object, offset } => {
+                let at = registers[object as usize] as *const u8;
+                registers.push(slots::read_word(at.offset(offset as isize)));
+            }
+            Step::Insert { function, layout, object, key } => {
+                let args = [u64::from(layout), registers[object as usize], get(key, buffer, registers)];
+                registers.push(call_lifting(function, context, args));
+            }
+            Step::Store { to, offset, width, word } => {
+                let at = get(to, buffer, registers) as *mut u8;
+                slots::write_cell(at.offset(offset as isize), width, get(word, buffer, registers));
+            }
+        }
+    }
+}
+
+/// The host's frames at an exit.
+fn frames(resume: &ResumeTable, pool: &[u64], exit: usize) -> Option<Box<[ExitFrame]>> {
+    let state = resume.state(exit).ok()?;
+    let frames = state.frames().map(|frame| {
+        let mut words = [0; MAX_WORDS];
+        words.iter_mut().zip(frame.words).for_each(|(word, index)| *word = pool[index as usize]);
+        ExitFrame { base: frame.base, words }
+    });
+    Some(frames.collect())
+}
+
+/// Turns resume data into steps.
+struct Maker<'a> {
+    schema: &'a Schema,
+    pool: &'a [u64],
+    steps: Vec<Step>,
+    registers: u32,
+}
+
+impl Maker<'_> {
+    fn word(&self, source: ResumeSource) -> Option<Word> {
+        match source {
+            ResumeSource::Nothing => None,
+            ResumeSource::Buffer(cell) => Some(Word::Cell(cell)),
+            ResumeSource::Constant(index) => Some(Word::Bits(self.pool[index as usize])),
+            // Objects are made first, in their order.
+            ResumeSource::Virtual(number) => Some(Word::Register(number)),
         }
     }
 
+    /// A step whose result is the next register.
+    fn find(&mut self, step: Step) -> u32 {
+        self.steps.push(step);
+        self.registers += 1;
+        self.registers - 1
+    }
+
+    fn address(&self, func: FuncId) -> usize {
+        self.schema.func(func).address
+    }
+
+    fn make(&mut self, object: &VirtualData<'_>) {
+        let func = self.schema.layout(object.layout).alloc.expect("virtual records have an allocator");
+        let function = self.address(func);
+        self.find(Step::Make { function, layout: object.layout.0, items: object.items, keys: object.keys });
+    }
+
+    fn fill(&mut self, object: u32, data: &VirtualData<'_>) -> Option<()> {
+        let layout = self.schema.layout(data.layout);
+        for (field, source) in data.fields.clone() {
+            self.store(Word::Register(object), 0, self.schema.field(field).cell, self.word(source));
+        }
+        let mut items = data.item_values.clone().peekable();
+        if let (Some(part), Some(_)) = (&layout.items, items.peek()) {
+            let offset = self.schema.cell(part.base).offset;
+            let base = Word::Register(self.find(Step::Load { object, offset }));
+            for (index, tag, source) in items {
+                let at = i32::try_from(u64::from(index) * u64::from(part.element.stride)).ok()?;
+                self.element(base, at, &part.element, tag, self.word(source));
+            }
+        }
+        for (key, tag, source) in data.entries.clone() {
+            let keys = layout.keys.as_ref().expect("entries lie in a keyed part");
+            let function = self.address(keys.insert.expect("virtual records with entries can insert"));
+            let key = self.word(key)?;
+            let entry = self.find(Step::Insert { function, layout: data.layout.0, object, key });
+            self.element(Word::Register(entry), 0, &keys.element, tag, self.word(source));
+        }
+        Some(())
+    }
+
+    fn element(&mut self, to: Word, at: i32, element: &Element, tag: Option<TagId>, payload: Option<Word>) {
+        if payload.is_some() {
+            self.store(to, at, element.value[0], payload);
+        }
+        if let (Some(cell), Some(tag)) = (element.tag, tag) {
+            self.store(to, at, cell, Some(Word::Bits(self.schema.tag(tag).bits)));
+        }
+    }
+
+    fn store(&mut self, to: Word, at: i32, cell: CellId, word: Option<Word>) {
+        let cell = self.schema.cell(cell);
+        let word = word.unwrap_or(Word::Bits(0));
+        self.steps.push(Step::Store { to, offset: at + cell.offset, width: cell.width, word });
+    }
+}
+
+/// Whether an exit that was taken so often, and has no plan, is to have one.
+pub(crate) fn is_hot(count: u64) -> bool {
+    count >= HOT
+}
+
+impl Vm {
     /// Makes the plan of the exit that has become hot.
     pub(crate) fn plan_hot_exit(&mut self) {
         let Some((number, exit)) = self.hot_exit.take() else { return };
         if let Some(Some(trace)) = self.traces.get_mut(number as usize) {
-            trace.plans[exit as usize] = Plan::of(trace, exit, &self.schema).map(Box::new);
+            let plan = Plan::of(trace, exit, &self.schema);
+            self.exit_state.reserve_registers(plan.as_ref().map_or(0, |plan| plan.registers));
+            trace.plans[exit as usize] = plan.map(Box::new);
         }
     }
 }
