@@ -10,7 +10,8 @@
 //!   defined there are visible (seed 000, section 3: a value of the preamble must be passed to the peeled loop);
 //! - arity, types, payloads and constants of every op, against op table and schema;
 //! - snapshots: visible values, tags and types that agree, virtual objects that fit their layouts;
-//! - in recorded traces: no virtual objects, and no visible effect between a snapshot and its guards;
+//! - in recorded traces: no virtual objects but in the snapshot at the head of a side trace, and no visible effect between
+//!   a snapshot and its guards; what such a head writes into the objects that it makes is none;
 //! - in expanded traces: no record ops; entry slots that match the inputs.
 //!
 //! Invariant: no trace and no schema make [`verify`] panic; a trace without errors can be evaluated and lowered.
@@ -37,8 +38,8 @@ use crate::types::Type;
 /// What kind of trace is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
-    /// From a recorder (or written by hand): snapshots mention no virtual objects, and effects come after the guards
-    /// of their snapshot.
+    /// From a recorder (or written by hand): snapshots mention no virtual objects, but for that of the exit which a side
+    /// trace begins at, and effects come after the guards of their snapshot.
     Recorded,
     /// Between passes: snapshots may be resume data, record ops may be there.
     #[default]
@@ -166,9 +167,12 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn new(trace: &'a Trace, schema: &'a Schema, mode: Mode) -> Checker<'a> {
         let mut effects = 0;
+        let rebuilt = snapshots::rebuilt(trace);
         let effects_before = trace.insts.iter().map(|inst| {
             let before = effects;
-            effects += has_visible_effect(inst, schema) as u32;
+            let is_rebuilding =
+                inst.args.first().is_some_and(|object| rebuilt.contains(object)) && inst.snap.is_some();
+            effects += (has_visible_effect(inst, schema) && !is_rebuilding) as u32;
             before
         });
         Checker {

@@ -117,7 +117,9 @@ impl StaticHeap {
         if self.objects.is_empty() {
             return;
         }
-        let mut found = Found { heap: self, numbers: HashMap::default(), names: Vec::new(), resolve };
+        // The snapshot at the head of a side trace has some already, none of which has a name.
+        let before = snapshot.virtuals.len() as u32;
+        let mut found = Found { heap: self, before, numbers: HashMap::default(), names: Vec::new(), resolve };
         for slot in snapshot.frames.iter_mut().flat_map(|frame| &mut frame.slots) {
             if let Source::Value(value) = slot.source {
                 slot.source = found.source(value);
@@ -132,7 +134,7 @@ impl StaticHeap {
         while let Some(object) = found.names.get(next).and_then(|&name| self.get(name)) {
             let mut described = found.object(schema, object);
             if planted(Bug::VirtualSelfDropped) {
-                described.fields.retain(|&(_, source)| source != Source::Virtual(next as u32));
+                described.fields.retain(|&(_, source)| source != Source::Virtual(before + next as u32));
             }
             next += 1;
             snapshot.virtuals.push(described);
@@ -143,6 +145,8 @@ impl StaticHeap {
 /// The objects that a snapshot was found to mention.
 struct Found<'h, R> {
     heap: &'h StaticHeap,
+    /// How many virtual objects the snapshot had before.
+    before: u32,
     numbers: HashMap<Value, u32>,
     names: Vec<Value>,
     resolve: R,
@@ -154,7 +158,7 @@ impl<R: Fn(Value) -> Value> Found<'_, R> {
         if !self.heap.has(value) {
             return Source::Value(value);
         }
-        let next = self.names.len() as u32;
+        let next = self.before + self.names.len() as u32;
         let number = *self.numbers.entry(value).or_insert(next);
         if number == next {
             self.names.push(value);

@@ -194,8 +194,6 @@ impl SideState {
 pub(crate) enum SideDecision {
     /// Back to the interpreter.
     Nothing,
-    /// To this trace.
-    Run(u32),
     /// To a recording, if there is time: of so many operations, if that is known (else 0).
     Record { ops: u64 },
 }
@@ -209,7 +207,8 @@ pub(crate) fn after_exit(
 ) -> SideDecision {
     let threshold = u64::from(side_threshold) << (u64::from(sides) / CROWD).min(16);
     match state {
-        Some(SideState::Compiled(side)) => SideDecision::Run(side),
+        // The code follows the link itself: if it came back here, the side trace was not entered.
+        Some(SideState::Compiled(_)) => SideDecision::Nothing,
         Some(SideState::Postponed { at, .. } | SideState::BackedOff { at, .. }) if count < at => {
             SideDecision::Nothing
         }
@@ -388,8 +387,8 @@ mod tests {
         let waits = SideState::Postponed { at: 40, ops: 77, failures: 2 };
         assert_eq!(after_exit(Some(waits), 40, 30, 0), SideDecision::Record { ops: 77 });
         assert_eq!(
-            (waits.failures(), after_exit(Some(SideState::Compiled(3)), 0, 30, 99)),
-            (2, SideDecision::Run(3))
+            (waits.failures(), after_exit(Some(SideState::Compiled(3)), 99, 30, 0)),
+            (2, SideDecision::Nothing)
         );
     }
 

@@ -14,6 +14,8 @@
 //! Example: recording `s = s + 1` (slot 0) at a loop head gives
 //! `L0(i0): i1 = int_add(i0, 1)  jump(L0, i1)` with entry `[0: int]`.
 
+mod inherit;
+
 use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
@@ -88,17 +90,6 @@ pub enum Start {
         /// The exit's number.
         exit: u32,
     },
-}
-
-/// Where a side trace finds what a slot holds that its exit would have written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Inherited {
-    /// The tag says it all.
-    Nothing,
-    /// In a cell of the exit buffer.
-    Cell(u32),
-    /// A constant.
-    Bits(u64),
 }
 
 /// How a recording closed.
@@ -196,24 +187,15 @@ impl Recorder {
         }
     }
 
-    /// A side trace begins with this in a slot, which memory does not hold when the program comes straight from the exit.
-    /// `inner`: the slot belongs to a frame above the entry's.
-    pub(crate) fn inherit(&mut self, slot: i32, inner: bool, tag: TagId, source: Inherited, schema: &Schema) {
-        let value = schema.tag(tag).payload.and_then(|ty| match source {
-            Inherited::Nothing => None,
-            Inherited::Bits(bits) => Some(self.constant(ty, bits)),
-            Inherited::Cell(cell) => {
-                let known = self.cells.iter().find(|&&(at, value)| at == cell && self.trace.ty(value) == ty);
-                let value = known.map(|&(_, value)| value);
-                Some(value.unwrap_or_else(|| {
-                    let value = self.trace.new_value(ty);
-                    self.cells.push((cell, value));
-                    value
-                }))
-            }
-        });
-        let state = SlotState { head_tag: tag, input: None, tag, value, written: true, inner, read: false };
-        self.slots.insert(slot, state);
+    /// The input that a cell of the exit buffer holds; the same cell may be seen as values of several types.
+    fn input_cell(&mut self, cell: u32, ty: Type) -> Value {
+        let known = self.cells.iter().find(|&&(at, value)| at == cell && self.trace.ty(value) == ty);
+        if let Some(&(_, value)) = known {
+            return value;
+        }
+        let value = self.trace.new_value(ty);
+        self.cells.push((cell, value));
+        value
     }
 
     /// Whether nothing has been recorded yet.

@@ -24,18 +24,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tracelift_core::{ExitKind, Schema};
+use tracelift_core::ExitKind;
 use tracelift_cranelift::TreeId;
-use tracelift_opt::resume::ResumeSource;
 
 use crate::abort::AbortReason;
 use crate::budget::Refusal;
 use crate::hot::{tags_match, Action};
 use crate::location::Key;
 use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDecision, SideState, Work};
-use crate::recorder::{Inherited, Recorder, Start};
+use crate::recorder::{Recorder, Start};
 use crate::reserve::Need;
-use crate::vm::{Backend, TraceData, Vm};
+use crate::vm::{Backend, Vm};
 
 /// What a trace has to do with side traces.
 #[derive(Debug, Default)]
@@ -139,8 +138,6 @@ impl Vm {
         let state = trace.tree.sides.get(&exit).copied();
         let ops = match after_exit(state, count, self.config.side_threshold, sides) {
             SideDecision::Nothing => return Action::Nothing,
-            // SAFETY: as above.
-            SideDecision::Run(side) => return unsafe { self.run_any(&[side], base) },
             SideDecision::Record { ops } => ops,
         };
         let is_full = sides as usize >= self.config.max_sides;
@@ -199,7 +196,9 @@ impl Vm {
         let mut recorder = Recorder::new(trace.tree.key, base, limits, start);
         recorder.is_asked = true;
         self.budget.begin_recording();
-        trace.inherit(exit, &mut recorder, &self.schema);
+        if let Ok(state) = trace.resume.state(exit as usize) {
+            recorder.inherit(&state, &trace.pool, &self.schema);
+        }
         self.recorder = Some(recorder);
         true
     }
@@ -238,9 +237,8 @@ impl Vm {
         let code = self.traces[number as usize].as_ref().map(|side| side.code.address() as u64);
         let Some(Some(trace)) = self.traces.get_mut(parent as usize) else { return };
         trace.tree.sides.insert(exit, SideState::Compiled(number));
-        let key = trace.tree.key;
-        let (root, is_plain) = (trace.tree.root, trace.is_plain(exit));
-        if let (Some(code), true) = (code, is_plain) {
+        let (key, root) = (trace.tree.key, trace.tree.root);
+        if let Some(code) = code {
             trace.links[exit as usize] = code;
         }
         self.leads_to(parent, number);
@@ -344,34 +342,6 @@ impl Vm {
             }));
         }
         tree
-    }
-}
-
-impl TraceData {
-    /// Whether an exit leaves nothing behind but values: neither virtual objects nor stores that wait.
-    fn is_plain(&self, exit: u32) -> bool {
-        let Ok(state) = self.resume.state(exit as usize) else { return false };
-        state.virtuals().next().is_none() && state.pending().next().is_none()
-    }
-
-    /// A recording begins at a plain exit: it knows the slots' values from the exit buffer. At other exits it finds them in
-    /// the host's frames, where they have just been restored.
-    fn inherit(&self, exit: u32, recorder: &mut Recorder, schema: &Schema) {
-        let Ok(state) = self.resume.state(exit as usize) else { return };
-        if !self.is_plain(exit) {
-            return;
-        }
-        for (depth, frame) in state.frames().enumerate() {
-            for slot in frame.slots {
-                let source = match slot.source {
-                    ResumeSource::Nothing => Inherited::Nothing,
-                    ResumeSource::Buffer(cell) => Inherited::Cell(cell),
-                    ResumeSource::Constant(index) => Inherited::Bits(self.pool[index as usize]),
-                    ResumeSource::Virtual(_) => return,
-                };
-                recorder.inherit(frame.base + slot.slot, depth > 0, slot.tag, source, schema);
-            }
-        }
     }
 }
 

@@ -6,10 +6,31 @@
 //! faults can be restored. Example: `1: int f3` is reported as `snapshot @0: slot 1: tag int does not fit f3`.
 
 use super::{Checker, ErrorKind, Mode};
-use crate::ir::{Inst, Value};
+use crate::ir::{Inst, Trace, Value};
+use crate::ops::Op;
 use crate::schema::{FieldId, LayoutId, TagId};
 use crate::snapshot::{Frame, Pending, Snapshot, Source, Virtual};
 use crate::types::Type;
+
+/// Whether a snapshot mentions nothing but values.
+fn is_plain(snapshot: &Snapshot) -> bool {
+    snapshot.virtuals.is_empty() && snapshot.pending.is_empty()
+}
+
+/// Whether it was taken before the first instruction behind the entry label.
+fn is_at_head(snapshot: &Snapshot) -> bool {
+    snapshot.position == 1
+}
+
+/// The objects that a recorded side trace makes at its head, in place of the virtual ones of the exit that it begins at: as
+/// long as it may leave to that exit's state nobody can have seen them. They are written in one go with that snapshot.
+pub(super) fn rebuilt(trace: &Trace) -> Vec<Value> {
+    let head = trace.insts.iter().skip(1).take_while(|inst| {
+        let snapshot = inst.snap.and_then(|snap| trace.snapshots.get(snap.index()));
+        snapshot.is_some_and(|snapshot| is_at_head(snapshot) && !is_plain(snapshot))
+    });
+    head.filter(|inst| inst.op == Op::New).filter_map(|inst| inst.result).collect()
+}
 
 impl Checker<'_> {
     /// Checks the snapshot of an instruction.
@@ -37,7 +58,7 @@ impl Checker<'_> {
 
     /// What only recorded traces promise.
     fn recorded(&mut self, index: usize, id: u32, snapshot: &Snapshot) {
-        if !snapshot.virtuals.is_empty() || !snapshot.pending.is_empty() {
+        if !is_plain(snapshot) && !is_at_head(snapshot) {
             self.error(ErrorKind::Snapshot, format!("snapshot @{id}: a recorder knows no virtual objects"));
         }
         let position = snapshot.position as usize;
