@@ -129,8 +129,10 @@ fn the_operations_header_equals_the_table() {
         "/* tracelift_ops.h: the numbers of the operations, one TL_OP(NAME, number) each; included by tracelift.h.\n\
          ** Generated from the op table in jit-core/src/ops.rs; a test compares (UPDATE_EXPECT=1 writes it anew). */\n",
     );
-    for (number, op) in tracelift_core::Op::ALL.iter().enumerate() {
-        text += &format!("TL_OP({}, {number})\n", op.info().name.to_uppercase());
+    let mut ops = tracelift_core::Op::ALL.to_vec();
+    ops.sort_by_key(|op| op.number());
+    for op in ops {
+        text += &format!("TL_OP({}, {})\n", op.info().name.to_uppercase(), op.number());
     }
     let path = root().join("runtime/include/tracelift_ops.h");
     if std::env::var_os("UPDATE_EXPECT").is_some() {

@@ -194,7 +194,7 @@ impl<'a> Evaluator<'a> {
             frames: Vec::new(),
             guards_executed: 0,
             exit_counts: vec![0; trace.exits().count()],
-            op_counts: vec![0; Op::ALL.len()],
+            op_counts: vec![0; Op::COUNT],
         };
         let mut at = 0;
         for _ in 0..limits.steps {

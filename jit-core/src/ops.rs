@@ -5,8 +5,12 @@
 //! arity and type checks, the folder, the oracle and the random-trace generator. Lowering is an exhaustive
 //! match elsewhere, so that a new row does not compile until it has machine code.
 //!
-//! A row reads `Variant = "name" (argument types) -> result [FLAGS] payload eval function;`. To add an op: one
+//! A row reads `Variant = number "name" (argument types) -> result [FLAGS] payload eval function;`. To add an op: one
 //! row here, one lowering arm, one `.trace` test, and (where it touches memory) one arm in the evaluator.
+//!
+//! The numbers are the C ABI's: a program that was compiled against an older header goes on passing them. A new op takes the
+//! next number, wherever its row stands; a number is never changed, and that of a removed op never given again.
+//! `tests/op_numbers.txt` is the frozen list, which a test compares.
 //!
 //! Invariant: `eval` is total on the bits of its arguments and returns `None` in exactly two cases: the op is
 //! a guard and the guard fails, or the op is partial ([`Op::IntDiv`] by zero) and has no value there.
@@ -122,7 +126,7 @@ impl Flags {
 pub type Eval = fn(&[Bits]) -> Option<Bits>;
 
 /// One row of the table.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct OpInfo {
     /// The op's name in the text form.
     pub name: &'static str,
@@ -186,13 +190,13 @@ macro_rules! eval {
 }
 
 macro_rules! define_ops {
-    ($( #[doc = $doc:literal] $variant:ident = $name:literal ($($args:tt)*) -> $result:ident
+    ($( #[doc = $doc:literal] $variant:ident = $number:literal $name:literal ($($args:tt)*) -> $result:ident
         [$($flag:ident)*] $payload:ident $(eval $eval:expr)?; )*) => {
         /// An operation of the trace language; its row in the table is [`Op::info`].
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Op {
-            $( #[doc = $doc] $variant, )*
+            $( #[doc = $doc] $variant = $number, )*
         }
 
         impl Op {
@@ -200,7 +204,7 @@ macro_rules! define_ops {
             pub const ALL: &'static [Op] = &[$(Op::$variant),*];
         }
 
-        static INFO: &[OpInfo] = &[$(
+        const ROWS: &[OpInfo] = &[$(
             OpInfo {
                 name: $name,
                 doc: $doc,
@@ -217,200 +221,239 @@ macro_rules! define_ops {
 define_ops! {
     // Integers. Results wrap to 64 bits unless the op says otherwise.
     /// Wrapping addition.
-    IntAdd = "int_add" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, i64::wrapping_add);
+    IntAdd = 0 "int_add" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, i64::wrapping_add);
     /// Wrapping subtraction.
-    IntSub = "int_sub" (Int Int) -> Int [PURE] None eval |a| int2(a, i64::wrapping_sub);
+    IntSub = 1 "int_sub" (Int Int) -> Int [PURE] None eval |a| int2(a, i64::wrapping_sub);
     /// Wrapping multiplication.
-    IntMul = "int_mul" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, i64::wrapping_mul);
+    IntMul = 2 "int_mul" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, i64::wrapping_mul);
     /// Wrapping negation.
-    IntNeg = "int_neg" (Int) -> Int [PURE] None eval |a| int1(a, i64::wrapping_neg);
+    IntNeg = 3 "int_neg" (Int) -> Int [PURE] None eval |a| int1(a, i64::wrapping_neg);
     /// Addition; leaves the trace on signed overflow.
-    IntAddOvf = "int_add_ovf" (Int Int) -> Int [GUARD COMMUTES] None eval |a| checked2(a, i64::checked_add);
+    IntAddOvf = 4 "int_add_ovf" (Int Int) -> Int [GUARD COMMUTES] None eval |a| checked2(a, i64::checked_add);
     /// Subtraction; leaves the trace on signed overflow.
-    IntSubOvf = "int_sub_ovf" (Int Int) -> Int [GUARD] None eval |a| checked2(a, i64::checked_sub);
+    IntSubOvf = 5 "int_sub_ovf" (Int Int) -> Int [GUARD] None eval |a| checked2(a, i64::checked_sub);
     /// Multiplication; leaves the trace on signed overflow.
-    IntMulOvf = "int_mul_ovf" (Int Int) -> Int [GUARD COMMUTES] None eval |a| checked2(a, i64::checked_mul);
+    IntMulOvf = 6 "int_mul_ovf" (Int Int) -> Int [GUARD COMMUTES] None eval |a| checked2(a, i64::checked_mul);
     /// Division rounding towards zero; `MIN / -1` wraps; no value on a zero divisor.
-    IntDiv = "int_div" (Int Int) -> Int [PURE] None eval |a| partial2(a, i64::wrapping_div);
+    IntDiv = 7 "int_div" (Int Int) -> Int [PURE] None eval |a| partial2(a, i64::wrapping_div);
     /// Remainder with the sign of the dividend; `MIN % -1` is 0; no value on a zero divisor.
-    IntRem = "int_rem" (Int Int) -> Int [PURE] None eval |a| partial2(a, i64::wrapping_rem);
+    IntRem = 8 "int_rem" (Int Int) -> Int [PURE] None eval |a| partial2(a, i64::wrapping_rem);
     /// Division rounding towards minus infinity; `MIN / -1` wraps; no value on a zero divisor.
-    IntFloorDiv = "int_floordiv" (Int Int) -> Int [PURE] None eval |a| partial2(a, floor_div);
+    IntFloorDiv = 9 "int_floordiv" (Int Int) -> Int [PURE] None eval |a| partial2(a, floor_div);
     /// Remainder with the sign of the divisor; `MIN % -1` is 0; no value on a zero divisor.
-    IntFloorMod = "int_floormod" (Int Int) -> Int [PURE] None eval |a| partial2(a, floor_mod);
+    IntFloorMod = 10 "int_floormod" (Int Int) -> Int [PURE] None eval |a| partial2(a, floor_mod);
     /// Bitwise and.
-    IntAnd = "int_and" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, |x, y| x & y);
+    IntAnd = 11 "int_and" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, |x, y| x & y);
     /// Bitwise or.
-    IntOr = "int_or" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, |x, y| x | y);
+    IntOr = 12 "int_or" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, |x, y| x | y);
     /// Bitwise exclusive or.
-    IntXor = "int_xor" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, |x, y| x ^ y);
+    IntXor = 13 "int_xor" (Int Int) -> Int [PURE COMMUTES] None eval |a| int2(a, |x, y| x ^ y);
     /// Bitwise complement.
-    IntNot = "int_not" (Int) -> Int [PURE] None eval |a| int1(a, |x| !x);
+    IntNot = 14 "int_not" (Int) -> Int [PURE] None eval |a| int1(a, |x| !x);
     /// Left shift; the count is taken modulo 64.
-    IntShl = "int_shl" (Int Int) -> Int [PURE] None eval |a| int2(a, |x, n| x.wrapping_shl(n as u32));
+    IntShl = 15 "int_shl" (Int Int) -> Int [PURE] None eval |a| int2(a, |x, n| x.wrapping_shl(n as u32));
     /// Arithmetic right shift; the count is taken modulo 64.
-    IntSar = "int_sar" (Int Int) -> Int [PURE] None eval |a| int2(a, |x, n| x.wrapping_shr(n as u32));
+    IntSar = 16 "int_sar" (Int Int) -> Int [PURE] None eval |a| int2(a, |x, n| x.wrapping_shr(n as u32));
     /// Logical right shift; the count is taken modulo 64.
-    IntShr = "int_shr" (Int Int) -> Int [PURE] None
+    IntShr = 17 "int_shr" (Int Int) -> Int [PURE] None
         eval |a| int2(a, |x, n| (x as u64).wrapping_shr(n as u32) as i64);
     /// 1 if equal, else 0.
-    IntEq = "int_eq" (Int Int) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x == y);
+    IntEq = 18 "int_eq" (Int Int) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x == y);
     /// 1 if different, else 0.
-    IntNe = "int_ne" (Int Int) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x != y);
+    IntNe = 19 "int_ne" (Int Int) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x != y);
     /// Signed less than.
-    IntLt = "int_lt" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x < y);
+    IntLt = 20 "int_lt" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x < y);
     /// Signed less or equal.
-    IntLe = "int_le" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x <= y);
+    IntLe = 21 "int_le" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x <= y);
     /// Signed greater than.
-    IntGt = "int_gt" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x > y);
+    IntGt = 22 "int_gt" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x > y);
     /// Signed greater or equal.
-    IntGe = "int_ge" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x >= y);
+    IntGe = 23 "int_ge" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x >= y);
     /// Unsigned less than.
-    UintLt = "uint_lt" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| (x as u64) < y as u64);
+    UintLt = 24 "uint_lt" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| (x as u64) < y as u64);
     /// Unsigned less or equal.
-    UintLe = "uint_le" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x as u64 <= y as u64);
+    UintLe = 25 "uint_le" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x as u64 <= y as u64);
     /// Unsigned greater than.
-    UintGt = "uint_gt" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x as u64 > y as u64);
+    UintGt = 26 "uint_gt" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x as u64 > y as u64);
     /// Unsigned greater or equal.
-    UintGe = "uint_ge" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x as u64 >= y as u64);
+    UintGe = 27 "uint_ge" (Int Int) -> Int [PURE] None eval |a| cmp2(a, |x, y| x as u64 >= y as u64);
 
     // Floats: IEEE 754 doubles, as the host's own machine computes them.
     /// Addition.
-    FloatAdd = "float_add" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x + y);
+    FloatAdd = 28 "float_add" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x + y);
     /// Subtraction.
-    FloatSub = "float_sub" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x - y);
+    FloatSub = 29 "float_sub" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x - y);
     /// Multiplication.
-    FloatMul = "float_mul" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x * y);
+    FloatMul = 30 "float_mul" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x * y);
     /// Division.
-    FloatDiv = "float_div" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x / y);
+    FloatDiv = 31 "float_div" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x / y);
     /// Negation: flips the sign bit.
-    FloatNeg = "float_neg" (Float) -> Float [PURE] None eval |a| float1(a, |x| -x);
+    FloatNeg = 32 "float_neg" (Float) -> Float [PURE] None eval |a| float1(a, |x| -x);
     /// Absolute value: clears the sign bit.
-    FloatAbs = "float_abs" (Float) -> Float [PURE] None eval |a| float1(a, f64::abs);
+    FloatAbs = 33 "float_abs" (Float) -> Float [PURE] None eval |a| float1(a, f64::abs);
     /// Square root.
-    FloatSqrt = "float_sqrt" (Float) -> Float [PURE] None eval |a| float1(a, f64::sqrt);
+    FloatSqrt = 34 "float_sqrt" (Float) -> Float [PURE] None eval |a| float1(a, f64::sqrt);
     /// Rounding towards minus infinity.
-    FloatFloor = "float_floor" (Float) -> Float [PURE] None eval |a| round1(a, f64::floor);
+    FloatFloor = 35 "float_floor" (Float) -> Float [PURE] None eval |a| round1(a, f64::floor);
     /// Rounding towards plus infinity.
-    FloatCeil = "float_ceil" (Float) -> Float [PURE] None eval |a| round1(a, f64::ceil);
+    FloatCeil = 36 "float_ceil" (Float) -> Float [PURE] None eval |a| round1(a, f64::ceil);
     /// Rounding towards zero.
-    FloatTrunc = "float_trunc" (Float) -> Float [PURE] None eval |a| round1(a, f64::trunc);
+    FloatTrunc = 37 "float_trunc" (Float) -> Float [PURE] None eval |a| round1(a, f64::trunc);
     /// 1 if equal, else 0 (also for NaN).
-    FloatEq = "float_eq" (Float Float) -> Int [PURE COMMUTES] None eval |a| fcmp2(a, |x, y| x == y);
+    FloatEq = 38 "float_eq" (Float Float) -> Int [PURE COMMUTES] None eval |a| fcmp2(a, |x, y| x == y);
     /// 1 if different or unordered, else 0.
-    FloatNe = "float_ne" (Float Float) -> Int [PURE COMMUTES] None eval |a| fcmp2(a, |x, y| x != y);
+    FloatNe = 39 "float_ne" (Float Float) -> Int [PURE COMMUTES] None eval |a| fcmp2(a, |x, y| x != y);
     /// 1 if less, else 0 (also for NaN).
-    FloatLt = "float_lt" (Float Float) -> Int [PURE] None eval |a| fcmp2(a, |x, y| x < y);
+    FloatLt = 40 "float_lt" (Float Float) -> Int [PURE] None eval |a| fcmp2(a, |x, y| x < y);
     /// 1 if less or equal, else 0 (also for NaN).
-    FloatLe = "float_le" (Float Float) -> Int [PURE] None eval |a| fcmp2(a, |x, y| x <= y);
+    FloatLe = 41 "float_le" (Float Float) -> Int [PURE] None eval |a| fcmp2(a, |x, y| x <= y);
     /// 1 if greater, else 0 (also for NaN).
-    FloatGt = "float_gt" (Float Float) -> Int [PURE] None eval |a| fcmp2(a, |x, y| x > y);
+    FloatGt = 42 "float_gt" (Float Float) -> Int [PURE] None eval |a| fcmp2(a, |x, y| x > y);
     /// 1 if greater or equal, else 0 (also for NaN).
-    FloatGe = "float_ge" (Float Float) -> Int [PURE] None eval |a| fcmp2(a, |x, y| x >= y);
+    FloatGe = 43 "float_ge" (Float Float) -> Int [PURE] None eval |a| fcmp2(a, |x, y| x >= y);
 
     // Conversions.
     /// The nearest double.
-    IntToFloat = "int_to_float" (Int) -> Float [PURE] None eval |a| Some((int(a[0]) as f64).to_bits());
+    IntToFloat = 44 "int_to_float" (Int) -> Float [PURE] None eval |a| Some((int(a[0]) as f64).to_bits());
     /// Truncation towards zero; saturates at the ends, NaN gives 0.
-    FloatToInt = "float_to_int" (Float) -> Int [PURE] None eval |a| Some(float(a[0]) as i64 as u64);
+    FloatToInt = 45 "float_to_int" (Float) -> Int [PURE] None eval |a| Some(float(a[0]) as i64 as u64);
     /// The integer with exactly that value; leaves the trace when there is none (fraction, NaN, out of range).
-    FloatToIntExact = "float_to_int_exact" (Float) -> Int [GUARD] None eval |a| float_to_int_exact(a[0]);
+    FloatToIntExact = 46 "float_to_int_exact" (Float) -> Int [GUARD] None eval |a| float_to_int_exact(a[0]);
     /// The bits of a double as an integer.
-    FloatToBits = "float_to_bits" (Float) -> Int [PURE] None eval |a| Some(a[0]);
+    FloatToBits = 47 "float_to_bits" (Float) -> Int [PURE] None eval |a| Some(a[0]);
     /// The double with those bits.
-    FloatFromBits = "float_from_bits" (Int) -> Float [PURE] None eval |a| Some(a[0]);
+    FloatFromBits = 48 "float_from_bits" (Int) -> Float [PURE] None eval |a| Some(a[0]);
     /// An object's address.
-    RefToAddr = "ref_to_addr" (Ref) -> Addr [PURE] None eval |a| Some(a[0]);
+    RefToAddr = 49 "ref_to_addr" (Ref) -> Addr [PURE] None eval |a| Some(a[0]);
     /// An address as an integer.
-    AddrToInt = "addr_to_int" (Addr) -> Int [PURE] None eval |a| Some(a[0]);
+    AddrToInt = 50 "addr_to_int" (Addr) -> Int [PURE] None eval |a| Some(a[0]);
 
     // Choice and identity.
     /// The second argument if the first is not 0, else the third.
-    Select = "select" (Int Same Same) -> Same [PURE] None
+    Select = 51 "select" (Int Same Same) -> Same [PURE] None
         eval |a| Some(if a[0] != 0 { a[1] } else { a[2] });
     /// 1 if both are the same object (or both null), else 0.
-    RefEq = "ref_eq" (Ref Ref) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x == y);
+    RefEq = 52 "ref_eq" (Ref Ref) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x == y);
     /// 1 if they are different objects, else 0.
-    RefNe = "ref_ne" (Ref Ref) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x != y);
+    RefNe = 53 "ref_ne" (Ref Ref) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x != y);
     /// 1 if null, else 0.
-    RefIsNull = "ref_is_null" (Ref) -> Int [PURE] None eval |a| Some((a[0] == 0) as u64);
+    RefIsNull = 54 "ref_is_null" (Ref) -> Int [PURE] None eval |a| Some((a[0] == 0) as u64);
     /// 1 if both addresses are equal, else 0.
-    AddrEq = "addr_eq" (Addr Addr) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x == y);
+    AddrEq = 55 "addr_eq" (Addr Addr) -> Int [PURE COMMUTES] None eval |a| cmp2(a, |x, y| x == y);
 
     // Addresses and raw memory.
     /// The host's context pointer (for Lua: `L`), an argument of the compiled code.
-    Context = "context" () -> Addr [PURE] None;
+    Context = 56 "context" () -> Addr [PURE] None;
     /// The base address of the frame in which the trace was entered.
-    FrameBase = "frame_base" () -> Addr [PURE] None;
+    FrameBase = 57 "frame_base" () -> Addr [PURE] None;
     /// Address plus byte offset.
-    AddrAdd = "addr_add" (Addr Int) -> Addr [PURE] None eval |a| int2(a, i64::wrapping_add);
+    AddrAdd = 58 "addr_add" (Addr Int) -> Addr [PURE] None eval |a| int2(a, i64::wrapping_add);
     /// Address + index * stride + displacement.
-    ItemAddr = "item_addr" (Addr Int) -> Addr [PURE] Scale;
+    ItemAddr = 59 "item_addr" (Addr Int) -> Addr [PURE] Scale;
     /// Reads a raw cell of memory at an object or address.
-    Load = "load" (Pointer) -> Declared [READS] Cell;
+    Load = 60 "load" (Pointer) -> Declared [READS] Cell;
     /// Writes a raw cell of memory at an object or address.
-    Store = "store" (Pointer Declared) -> Nothing [WRITES] Cell;
+    Store = 61 "store" (Pointer Declared) -> Nothing [WRITES] Cell;
 
     // Records. On a virtual record these are answered by the optimizer; on a real one they are expanded.
     /// Makes a record; leaves the trace (before any effect) when there is no memory.
-    New = "new" () -> Ref [ALLOCS GUARD RECORD] New;
+    New = 62 "new" () -> Ref [ALLOCS GUARD RECORD] New;
     /// Leaves the trace unless the object is of exactly this class.
-    GuardClass = "guard_class" (Ref) -> Nothing [READS GUARD RECORD] Layout;
+    GuardClass = 63 "guard_class" (Ref) -> Nothing [READS GUARD RECORD] Layout;
     /// Reads a fixed field.
-    Get = "get" (Ref) -> Declared [READS RECORD] Field;
+    Get = 64 "get" (Ref) -> Declared [READS RECORD] Field;
     /// Writes a fixed field.
-    Set = "set" (Ref Declared) -> Nothing [WRITES GUARD RECORD] Field;
+    Set = 65 "set" (Ref Declared) -> Nothing [WRITES GUARD RECORD] Field;
     /// How many items the indexed part holds.
-    ItemCount = "item_count" (Ref) -> Int [READS RECORD] Layout;
+    ItemCount = 66 "item_count" (Ref) -> Int [READS RECORD] Layout;
     /// Reads an item; leaves the trace when the index is outside or the item has another tag.
-    GetItem = "get_item" (Ref Int) -> Declared [READS GUARD RECORD] Item;
+    GetItem = 67 "get_item" (Ref Int) -> Declared [READS GUARD RECORD] Item;
     /// Writes an item that is present (has a tag other than the absent one); else leaves the trace.
-    SetItem = "set_item" (Ref Int Declared) -> Nothing [READS WRITES GUARD RECORD] Item;
+    SetItem = 68 "set_item" (Ref Int Declared) -> Nothing [READS WRITES GUARD RECORD] Item;
     /// Writes an item inside the bounds, whatever was there; else leaves the trace.
-    PutItem = "put_item" (Ref Int Declared) -> Nothing [READS WRITES GUARD RECORD] Item;
+    PutItem = 69 "put_item" (Ref Int Declared) -> Nothing [READS WRITES GUARD RECORD] Item;
     /// Reads the value at a constant key; leaves the trace when the key is absent or has another tag.
-    GetKey = "get_key" (Ref Ref) -> Declared [READS GUARD RECORD] Key;
+    GetKey = 70 "get_key" (Ref Ref) -> Declared [READS GUARD RECORD] Key;
     /// Leaves the trace when the constant key is present.
-    GuardKeyAbsent = "guard_key_absent" (Ref Ref) -> Nothing [READS GUARD RECORD] Key;
+    GuardKeyAbsent = 71 "guard_key_absent" (Ref Ref) -> Nothing [READS GUARD RECORD] Key;
     /// Writes the value at a constant key that is present; else leaves the trace.
-    SetKey = "set_key" (Ref Ref Declared) -> Nothing [READS WRITES GUARD RECORD] Key;
+    SetKey = 72 "set_key" (Ref Ref Declared) -> Nothing [READS WRITES GUARD RECORD] Key;
     /// Adds a constant key that is absent; leaves the trace (before any effect) when that fails.
-    InsertKey = "insert_key" (Ref Ref Declared) -> Nothing [READS WRITES GUARD RECORD] Key;
+    InsertKey = 73 "insert_key" (Ref Ref Declared) -> Nothing [READS WRITES GUARD RECORD] Key;
 
     // Calls.
     /// Calls a function with declared effects.
-    Call = "call" (*) -> Declared [CALLS] Func;
+    Call = 74 "call" (*) -> Declared [CALLS] Func;
     /// Calls a function that may fail: on a null result it has had no effect, and the trace is left.
-    TryCall = "try_call" (*) -> Declared [CALLS GUARD] Func;
+    TryCall = 75 "try_call" (*) -> Declared [CALLS GUARD] Func;
 
     // Guards. A failing guard leaves the trace at its snapshot.
     /// Goes on if the argument is not 0.
-    GuardTrue = "guard_true" (Int) -> Nothing [GUARD] None eval |a| holds(a[0] != 0);
+    GuardTrue = 76 "guard_true" (Int) -> Nothing [GUARD] None eval |a| holds(a[0] != 0);
     /// Goes on if the argument is 0.
-    GuardFalse = "guard_false" (Int) -> Nothing [GUARD] None eval |a| holds(a[0] == 0);
+    GuardFalse = 77 "guard_false" (Int) -> Nothing [GUARD] None eval |a| holds(a[0] == 0);
     /// Goes on if the first argument has the bits of the second, a constant.
-    GuardValue = "guard_value" (Same Same) -> Nothing [GUARD] None eval |a| holds(a[0] == a[1]);
+    GuardValue = 78 "guard_value" (Same Same) -> Nothing [GUARD] None eval |a| holds(a[0] == a[1]);
     /// Goes on if the argument is null.
-    GuardNull = "guard_null" (Pointer) -> Nothing [GUARD] None eval |a| holds(a[0] == 0);
+    GuardNull = 79 "guard_null" (Pointer) -> Nothing [GUARD] None eval |a| holds(a[0] == 0);
     /// Goes on if the argument is not null.
-    GuardNonnull = "guard_nonnull" (Pointer) -> Nothing [GUARD] None eval |a| holds(a[0] != 0);
+    GuardNonnull = 80 "guard_nonnull" (Pointer) -> Nothing [GUARD] None eval |a| holds(a[0] != 0);
     /// Never goes on: what a guard becomes when the optimizer knows that it fails (seed 002, Figure 6).
-    GuardAlwaysFails = "guard_always_fails" () -> Nothing [GUARD] None eval |_| None;
+    GuardAlwaysFails = 81 "guard_always_fails" () -> Nothing [GUARD] None eval |_| None;
 
     // Structure.
     /// A place to jump to; defines its arguments.
-    Label = "label" (*) -> Nothing [] Label;
+    Label = 82 "label" (*) -> Nothing [] Label;
     /// Goes on at a label with these arguments.
-    Jump = "jump" (*) -> Nothing [ENDS] Label;
+    Jump = 83 "jump" (*) -> Nothing [ENDS] Label;
     /// Leaves the trace for good with these results, at its snapshot if it has one.
-    Finish = "finish" (*) -> Nothing [ENDS] None;
+    Finish = 84 "finish" (*) -> Nothing [ENDS] None;
 }
 
+/// One more than the highest number.
+const NUMBERS: usize = {
+    let (mut row, mut most) = (0, 0);
+    while row < Op::ALL.len() {
+        if Op::ALL[row] as usize >= most {
+            most = Op::ALL[row] as usize + 1;
+        }
+        row += 1;
+    }
+    most
+};
+
+/// The rows by number; that of a removed op has another one's, which nobody asks for.
+static INFO: [OpInfo; NUMBERS] = {
+    let mut infos = [ROWS[0]; NUMBERS];
+    let mut row = 0;
+    while row < ROWS.len() {
+        infos[Op::ALL[row] as usize] = ROWS[row];
+        row += 1;
+    }
+    infos
+};
+
 impl Op {
+    /// How many numbers there are, those of removed ops included: the length of a table that is indexed by `op as usize`.
+    pub const COUNT: usize = NUMBERS;
+
     /// The op's row in the table.
     #[inline]
     pub fn info(self) -> &'static OpInfo {
         &INFO[self as usize]
+    }
+
+    /// The op's number in the C ABI, which never changes.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The op with that number.
+    pub fn from_number(number: u32) -> Option<Op> {
+        // The host asks for each operation that it records: where no op was removed or put among others, the first look finds it.
+        let guess = Op::ALL.get(number as usize).copied().filter(|op| op.number() == number);
+        guess.or_else(|| Op::ALL.iter().copied().find(|op| op.number() == number))
     }
 
     /// The op with that name in the text form.

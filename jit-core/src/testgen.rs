@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn cases_are_deterministic_and_run_without_errors() {
         let schema = Arc::new(crate::testbed::standard_schema());
-        let mut ops = vec![0u64; Op::ALL.len()];
+        let mut ops = vec![0u64; Op::COUNT];
         let mut deep = 0;
         for seed in 0..400 {
             let (one, two) = (generate(seed, &schema), generate(seed, &schema));

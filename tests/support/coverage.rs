@@ -153,7 +153,8 @@ impl Coverage {
 
     /// Counts the ops that a run executed.
     pub fn count_ops(ops: &mut BTreeMap<Op, u64>, outcome: &Outcome) {
-        for (&op, &count) in Op::ALL.iter().zip(&outcome.op_counts).filter(|(_, &count)| count > 0) {
+        let counts = Op::ALL.iter().map(|&op| (op, outcome.op_counts[op as usize]));
+        for (op, count) in counts.filter(|&(_, count)| count > 0) {
             *ops.entry(op).or_default() += count;
         }
     }

@@ -210,7 +210,7 @@ pub unsafe extern "C" fn tl_is_const_int(vm: *mut TlVm, value: u32, number: *mut
 
 /// The operation with that number, if it carries no payload.
 fn plain_op(number: u32) -> Result<Op, String> {
-    let op = Op::ALL.get(number as usize).copied().ok_or_else(|| format!("{number} is no tl_op"))?;
+    let op = Op::from_number(number).ok_or_else(|| format!("{number} is no tl_op"))?;
     match op {
         Op::Label | Op::Jump | Op::Finish => Err(format!("{} is not recorded by the host", op.info().name)),
         _ if op.info().payload != PayloadKind::None => {

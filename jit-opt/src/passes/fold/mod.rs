@@ -71,7 +71,7 @@ fn rules_of(op: Op) -> &'static [&'static Rule] {
     static BY_OP: OnceLock<Vec<Vec<&'static Rule>>> = OnceLock::new();
     let by_op = BY_OP.get_or_init(|| {
         // Rule by rule and not op by op: the first trace pays for this.
-        let mut by_op = vec![Vec::new(); Op::ALL.len()];
+        let mut by_op = vec![Vec::new(); Op::COUNT];
         for rule in tables() {
             for (at, &op) in rule.ops.iter().enumerate() {
                 if !rule.ops[..at].contains(&op) {
