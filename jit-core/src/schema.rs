@@ -24,6 +24,8 @@
 //! assert_eq!(schema.layout(boxed).fields.len(), 1);
 //! ```
 
+use rustc_hash::FxHashMap;
+
 use crate::types::Type;
 
 macro_rules! define_id {
@@ -315,8 +317,21 @@ pub struct Schema {
     fields: Vec<Field>,
     funcs: Vec<Func>,
     slots: Option<SlotLayout>,
+    names: Names,
     /// 64-bit words per frame that the host wants back at an exit (resume pc and the like).
     pub frame_words: u32,
+}
+
+/// Where things stand by name; of several with one name, the first. Looking a name up costs the same however much is declared.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    tags: FxHashMap<String, TagId>,
+    classes: FxHashMap<String, ClassId>,
+    cells: FxHashMap<String, CellId>,
+    layouts: FxHashMap<String, LayoutId>,
+    funcs: FxHashMap<String, FuncId>,
+    /// By layout, then by name.
+    fields: FxHashMap<LayoutId, FxHashMap<String, FieldId>>,
 }
 
 impl Default for SlotLayout {
@@ -348,6 +363,11 @@ impl Schema {
         self.slots.unwrap_or_default()
     }
 
+    /// Whether the slot layout was declared.
+    pub fn has_slots(&self) -> bool {
+        self.slots.is_some()
+    }
+
     /// Declares the slot layout of frames.
     pub fn set_slots(&mut self, slots: SlotLayout) {
         self.slots = Some(slots);
@@ -356,27 +376,35 @@ impl Schema {
     /// Declares a tag.
     pub fn add_tag(&mut self, name: &str, bits: u64, payload: Option<Type>) -> TagId {
         self.tags.push(Tag { name: name.to_string(), bits, payload });
-        TagId(self.tags.len() as u32 - 1)
+        let id = TagId(self.tags.len() as u32 - 1);
+        self.names.tags.entry(name.to_string()).or_insert(id);
+        id
     }
 
     /// The alias class with that name, declared at first use.
     pub fn alias_class(&mut self, name: &str) -> ClassId {
-        if let Some(index) = self.classes.iter().position(|class| class == name) {
-            return ClassId(index as u32);
+        if let Some(&id) = self.names.classes.get(name) {
+            return id;
         }
         self.classes.push(name.to_string());
-        ClassId(self.classes.len() as u32 - 1)
+        let id = ClassId(self.classes.len() as u32 - 1);
+        self.names.classes.insert(name.to_string(), id);
+        id
     }
 
     /// Declares a raw memory cell.
     pub fn add_cell(&mut self, cell: Cell) -> CellId {
         debug_assert!(matches!(cell.width, 1 | 2 | 4 | 8) && (cell.width == 8 || cell.ty == Type::Int));
+        let id = CellId(self.cells.len() as u32);
+        self.names.cells.entry(cell.name.clone()).or_insert(id);
         self.cells.push(cell);
-        CellId(self.cells.len() as u32 - 1)
+        id
     }
 
     /// Declares a record layout without parts.
     pub fn add_layout(&mut self, spec: LayoutSpec) -> LayoutId {
+        let id = LayoutId(self.layouts.len() as u32);
+        self.names.layouts.entry(spec.name.clone()).or_insert(id);
         self.layouts.push(Layout {
             name: spec.name,
             size: spec.size,
@@ -387,7 +415,7 @@ impl Schema {
             alloc: None,
             barrier: None,
         });
-        LayoutId(self.layouts.len() as u32 - 1)
+        id
     }
 
     /// Says how a real object of this layout is recognized.
@@ -406,6 +434,8 @@ impl Schema {
         self.fields.push(field);
         let id = FieldId(self.fields.len() as u32 - 1);
         self.layouts[field.layout.index()].fields.push(id);
+        let name = self.cell(field.cell).name.clone();
+        self.names.fields.entry(field.layout).or_default().entry(name).or_insert(id);
         id
     }
 
@@ -421,8 +451,10 @@ impl Schema {
 
     /// Declares a function.
     pub fn add_func(&mut self, func: Func) -> FuncId {
+        let id = FuncId(self.funcs.len() as u32);
+        self.names.funcs.entry(func.name.clone()).or_insert(id);
         self.funcs.push(func);
-        FuncId(self.funcs.len() as u32 - 1)
+        id
     }
 
     /// A tag.
@@ -485,23 +517,23 @@ impl Schema {
 
     /// The tag with that name.
     pub fn find_tag(&self, name: &str) -> Option<TagId> {
-        self.tags.iter().position(|t| t.name == name).map(|i| TagId(i as u32))
+        self.names.tags.get(name).copied()
     }
     /// The cell with that name.
     pub fn find_cell(&self, name: &str) -> Option<CellId> {
-        self.cells.iter().position(|c| c.name == name).map(|i| CellId(i as u32))
+        self.names.cells.get(name).copied()
     }
     /// The layout with that name.
     pub fn find_layout(&self, name: &str) -> Option<LayoutId> {
-        self.layouts.iter().position(|l| l.name == name).map(|i| LayoutId(i as u32))
+        self.names.layouts.get(name).copied()
     }
     /// The function with that name.
     pub fn find_func(&self, name: &str) -> Option<FuncId> {
-        self.funcs.iter().position(|f| f.name == name).map(|i| FuncId(i as u32))
+        self.names.funcs.get(name).copied()
     }
     /// The field of that layout with that name.
     pub fn find_field(&self, layout: LayoutId, name: &str) -> Option<FieldId> {
-        self.layout(layout).fields.iter().copied().find(|&f| self.field_cell(f).name == name)
+        self.names.fields.get(&layout)?.get(name).copied()
     }
 
     /// The type that an element of a record has under `tag` (`None`: the tag has no payload, or no such element).
@@ -510,5 +542,36 @@ impl Schema {
             Some(tag) => self.tag(tag).payload,
             None => Some(element.untagged),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Quadratic work would take minutes here.
+    #[test]
+    fn a_name_is_found_at_once_however_much_is_declared() {
+        const MANY: u32 = 100_000;
+        let mut schema = Schema::new();
+        let layout = schema.add_layout(LayoutSpec { name: "Wide".into(), size: 0 });
+        for n in 0..MANY {
+            let name = format!("part {n}");
+            let class = schema.alias_class(&name);
+            assert_eq!((class, schema.alias_class(&name)), (ClassId(n), ClassId(n)));
+            let field = schema.add_field(layout, Cell::new(&name, n as i32 * 8, Type::Int, class));
+            assert_eq!(schema.find_field(layout, &name), Some(field));
+            assert_eq!(schema.find_cell(&name), Some(schema.field(field).cell));
+        }
+        assert_eq!(schema.classes().len(), MANY as usize);
+        assert_eq!(schema.find_field(LayoutId(1), "part 1"), None);
+    }
+
+    #[test]
+    fn of_several_with_one_name_the_first_is_found() {
+        let mut schema = Schema::new();
+        let first = schema.add_tag("int", 1, Some(Type::Int));
+        schema.add_tag("int", 2, Some(Type::Int));
+        assert_eq!(schema.find_tag("int"), Some(first));
     }
 }
