@@ -98,9 +98,15 @@ pub struct Cell {
     pub class: ClassId,
     /// Never written after the object was made: loads survive every store and call.
     pub immutable: bool,
-    /// May change at any time from outside (a signal handler's flag): every load is made.
+    /// May change at any time from outside (a signal handler's flag): a load is made in each iteration, where the trace has it.
     pub volatile: bool,
+    /// Of a volatile cell: a loop may load it in one of [`POLL_DISTANCE`] iterations only, as no harm is done if it sees a change so
+    /// much later.
+    pub polled: bool,
 }
+
+/// Iterations from one load of a polled cell to the next, at most.
+pub const POLL_DISTANCE: usize = 4;
 
 impl Cell {
     /// An 8-byte, mutable cell.
@@ -114,6 +120,7 @@ impl Cell {
             class,
             immutable: false,
             volatile: false,
+            polled: false,
         }
     }
 

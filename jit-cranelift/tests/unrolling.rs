@@ -128,8 +128,13 @@ fn what_a_jump_passes_is_read_before_it_is_bound() {
 
 /// A loop that looks at a flag of the host each time round; `spends` makes it count the flag down itself.
 fn interruptible(spends: bool) -> (Trace, Schema) {
+    interruptible_by(Cell::new("fuel", 0, Type::Int, ClassId(1)), spends)
+}
+
+/// The same, and what the flag is.
+fn interruptible_by(cell: Cell, spends: bool) -> (Trace, Schema) {
     let mut schema = Schema::new();
-    let cell = schema.add_cell(Cell::new("fuel", 0, Type::Int, ClassId(1)));
+    let cell = schema.add_cell(cell);
     let mut trace = Trace::new("interruptible");
     let inputs = trace.input(&[Type::Addr, Type::Int]);
     let snap = Some(trace.snap(&inputs[1..]));
@@ -165,6 +170,18 @@ fn a_flag_that_the_loop_cannot_change_is_tested_once_for_all_copies() {
         run(&trace, &schema, &[&raw mut fuel as u64, 5], || {}).0,
         Outcome { exit: 0, cells: vec![5] }
     );
+}
+
+#[test]
+fn a_volatile_flag_is_tested_by_every_copy_and_a_polled_one_once() {
+    let flag = Cell { volatile: true, ..Cell::new("fuel", 0, Type::Int, ClassId(1)) };
+    for (polled, tests) in [(false, 4), (true, 1)] {
+        let (trace, schema) = interruptible_by(Cell { polled, ..flag.clone() }, false);
+        let code = listing(&trace, &schema, false);
+        assert_eq!(code.matches("interrupt\n").count(), tests, "{code}");
+        assert_eq!(code.matches("load(").count(), tests, "{code}");
+        assert_eq!(listing(&trace, &schema, true).matches("load(").count(), 1);
+    }
 }
 
 #[test]

@@ -136,7 +136,10 @@ tl_class tl_alias_class(tl_vm *vm, const char *name);
 
 #define TL_SIGNED 1u       /* a narrow integer is sign-extended */
 #define TL_IMMUTABLE 2u    /* never written once the object is made */
-#define TL_VOLATILE 4u     /* may change at any time from outside (a signal handler's flag): every load is made */
+#define TL_VOLATILE 4u     /* may change at any time from outside (by a signal handler, another thread): a load is made each time that the
+                           ** program comes to it, in each iteration, and never takes the place of another one */
+#define TL_POLLED 8u       /* as TL_VOLATILE, but for flags that tell a loop to stop some time soon: a guard of kind TL_EXIT_INTERRUPT may be
+                           ** made, and what it loads be loaded, in one of four iterations only */
 /* A raw memory cell at `offset` (which may be negative) from an object or address; `width` in bytes, below 8 for TL_INT only. */
 tl_cell tl_add_cell(tl_vm *vm, const char *name, int32_t offset, uint32_t width, tl_type type, tl_class alias,
                     uint32_t flags);

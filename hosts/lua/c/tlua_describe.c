@@ -168,7 +168,7 @@ static int describe_frames (tl_vm *vm, TluaSchema *schema) {
   if (tl_set_slots(vm, sizeof(StackValue), offsetof(TValue, value_), offsetof(TValue, tt_), 1) != TL_OK
       || tl_set_frame_words(vm, TLUA_WORDS) != TL_OK)
     return 0;
-  schema->hookmask = number_cell(vm, "thread.hookmask", offsetof(lua_State, hookmask), sizeof(l_signalT), "thread.hookmask", TL_VOLATILE);
+  schema->hookmask = number_cell(vm, "thread.hookmask", offsetof(lua_State, hookmask), sizeof(l_signalT), "thread.hookmask", TL_POLLED);
   /* The function of a frame lies below its base and is never assigned. */
   schema->function = tl_add_cell(vm, "frame.function", -(int32_t)sizeof(StackValue), 8, TL_REF,
                                  tl_alias_class(vm, "frame.function"), TL_IMMUTABLE);

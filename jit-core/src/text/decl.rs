@@ -20,7 +20,7 @@ use crate::types::Type;
 use crate::world_spec::{ObjectSpec, SpecValue};
 
 /// Words with a meaning in declarations; schema names that equal one are written in quotes.
-pub(super) const KEYWORDS: [&str; 35] = [
+pub(super) const KEYWORDS: [&str; 36] = [
     "size",
     "class",
     "field",
@@ -32,6 +32,7 @@ pub(super) const KEYWORDS: [&str; 35] = [
     "signed",
     "immutable",
     "volatile",
+    "polled",
     "room",
     "entries",
     "count",
@@ -128,7 +129,7 @@ fn cell_options(
     let ty = operand::ty(cur)?;
     let mut class = class.to_string();
     let (mut offset, mut width, mut signed) = (offset, 8, false);
-    let (mut immutable, mut volatile) = (false, false);
+    let (mut immutable, mut volatile, mut polled) = (false, false, false);
     loop {
         if cur.eat("@") {
             offset = cur.small("an offset")?;
@@ -147,12 +148,14 @@ fn cell_options(
             immutable = true;
         } else if cur.eat_word("volatile") {
             volatile = true;
+        } else if cur.eat_word("polled") {
+            (volatile, polled) = (true, true);
         } else {
             break;
         }
     }
     let class = schema.alias_class(&class);
-    Ok(Cell { name: name.to_string(), offset, width, signed, ty, class, immutable, volatile })
+    Ok(Cell { name: name.to_string(), offset, width, signed, ty, class, immutable, volatile, polled })
 }
 
 /// `func find(addr, int, ref) -> addr reads a b writes c allocates reenters evaluable = native find`.

@@ -183,7 +183,9 @@ fn cell_options(cell: &Cell, schema: &Schema, class: &str) -> String {
     if cell.immutable {
         text += " immutable";
     }
-    if cell.volatile {
+    if cell.polled {
+        text += " polled";
+    } else if cell.volatile {
         text += " volatile";
     }
     text

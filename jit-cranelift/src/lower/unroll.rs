@@ -5,7 +5,7 @@
 //! jump but lowers the part again, with the label's arguments bound to what the jump would have passed, recipes included: the
 //! next iteration's index is the same register with another displacement. Exits keep their numbers, as a copy's exit is the
 //! same exit with its values in other registers; only the stubs are each copy's own. The first copy alone looks at an
-//! interrupt flag that nobody in the loop can change; who sets it from outside waits a few iterations longer.
+//! interrupt flag that nothing in the loop can change, unless the flag is volatile and not *polled*: then each copy does.
 //!
 //! Invariants: every iteration tests all that the trace tests, such interrupts excepted, and is left with that iteration's
 //! values; the trace itself stays as it is, and so do its snapshots and resume data.
@@ -16,6 +16,7 @@
 use std::collections::HashSet;
 
 use tracelift_core::ops::Flags;
+use tracelift_core::schema::{Cell, POLL_DISTANCE};
 use tracelift_core::{ExitKind, Inst, LabelId, Op, Payload, Schema, Trace, Value};
 
 use super::{arg, Lowering, Result};
@@ -24,6 +25,8 @@ use super::{arg, Lowering, Result};
 const LARGEST: usize = 80;
 /// Copies at most: the first few save most of what can be saved.
 const MOST_COPIES: usize = 4;
+// The first copy alone loads a polled cell.
+const _: () = assert!(MOST_COPIES <= POLL_DISTANCE);
 
 /// The loop that is lowered several times, and how far that is.
 pub(super) struct Unroll {
@@ -76,10 +79,11 @@ fn left_out(trace: &Trace, schema: &Schema, part: &[Inst], jump: &Inst) -> Vec<b
     if calls || !part.iter().any(is_interrupt) {
         return left_out;
     }
-    let class_of = |inst: &Inst| match inst.payload {
-        Payload::Cell(cell) => schema.cells().get(cell.index()).map(|cell| cell.class),
+    let cell_of = |inst: &Inst| match inst.payload {
+        Payload::Cell(cell) => schema.cells().get(cell.index()),
         _ => None,
     };
+    let class_of = |inst: &Inst| cell_of(inst).map(|cell| cell.class);
     let written: Vec<_> = part.iter().filter(|inst| inst.op.is(Flags::WRITES)).map(class_of).collect();
     let passed = part[0].args.iter().zip(&jump.args);
     let mut steady: HashSet<Value> =
@@ -88,9 +92,11 @@ fn left_out(trace: &Trace, schema: &Schema, part: &[Inst], jump: &Inst) -> Vec<b
         |steady: &HashSet<Value>, value| steady.contains(&value) || trace.constant_of(value).is_some();
     for (inst, left_out) in part.iter().zip(&mut left_out) {
         let args_steady = inst.args.iter().all(|&arg| is_steady(&steady, arg));
-        let is_unwritten = !inst.op.is(Flags::READS)
-            || class_of(inst)
-                .is_some_and(|class| written.iter().all(|&written| written.is_some_and(|w| w != class)));
+        let stays = |cell: &Cell| {
+            (!cell.volatile || cell.polled)
+                && written.iter().all(|written| written.is_some_and(|class| class != cell.class))
+        };
+        let is_unwritten = !inst.op.is(Flags::READS) || cell_of(inst).is_some_and(stays);
         if !args_steady || !is_unwritten {
             continue;
         }

@@ -118,7 +118,8 @@ pub unsafe extern "C" fn tl_add_cell(
             width: width as u8,
             signed: flags & 1 != 0,
             immutable: flags & 2 != 0,
-            volatile: flags & 4 != 0,
+            volatile: flags & (4 | 8) != 0,
+            polled: flags & 8 != 0,
             ..Cell::new(name, offset, ty, class)
         };
         Ok(vm.schema.add_cell(cell).0 + 1)
