@@ -6,9 +6,9 @@
 //! configuration changes what the output looks like, never what it means.
 //!
 //! ```
-//! use tracelift_opt::Config;
+//! use tracelift_opt::{Config, PassName};
 //! let config = Config::parse("-fold,-cse").unwrap();
-//! assert!(!config.is_on("fold") && config.is_on("guards"));
+//! assert!(!config.is_on(PassName::Fold) && config.is_on(PassName::Guards));
 //! assert!(Config::parse("-flod").unwrap_err().to_string().contains("flod"));
 //! ```
 
@@ -17,9 +17,44 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
 
+/// A pass, as the code asks for it: a name that does not exist does not compile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PassName {
+    /// `virtuals` in [`PASSES`].
+    Virtuals,
+    /// `delay_store` in [`PASSES`].
+    DelayStore,
+    /// `expand` in [`PASSES`].
+    Expand,
+    /// `fold` in [`PASSES`].
+    Fold,
+    /// `cse` in [`PASSES`].
+    Cse,
+    /// `guards` in [`PASSES`].
+    Guards,
+    /// `bounds` in [`PASSES`].
+    Bounds,
+    /// `load_forward` in [`PASSES`].
+    LoadForward,
+    /// `store_forward` in [`PASSES`].
+    StoreForward,
+    /// `dead_store` in [`PASSES`].
+    DeadStore,
+    /// `apart` in [`PASSES`].
+    Apart,
+    /// `peel` in [`PASSES`].
+    Peel,
+    /// `collect` in [`PASSES`].
+    Collect,
+    /// `dce` in [`PASSES`].
+    Dce,
+}
+
 /// A pass that can be switched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PassInfo {
+    /// The pass.
+    pub pass: PassName,
     /// Its name in configurations.
     pub name: &'static str,
     /// One line on what it does.
@@ -30,46 +65,51 @@ pub struct PassInfo {
 
 /// Every pass, in the order in which an operation meets them.
 pub const PASSES: &[PassInfo] = &[
-    PassInfo { name: "virtuals", doc: "objects that nobody else sees are not made", optional: true },
+    PassInfo { pass: PassName::Virtuals, name: "virtuals", doc: "objects that nobody else sees are not made", optional: true },
     PassInfo {
+        pass: PassName::DelayStore,
         name: "delay_store",
         doc: "a store of an object that does not exist waits until somebody may look",
         optional: true,
     },
-    PassInfo { name: "expand", doc: "record operations become loads, stores and guards", optional: false },
-    PassInfo { name: "fold", doc: "constant folding and algebraic rewrites", optional: true },
-    PassInfo { name: "cse", doc: "a pure operation seen before is not repeated", optional: true },
-    PassInfo { name: "guards", doc: "repeated and implied guards go", optional: true },
+    PassInfo { pass: PassName::Expand, name: "expand", doc: "record operations become loads, stores and guards", optional: false },
+    PassInfo { pass: PassName::Fold, name: "fold", doc: "constant folding and algebraic rewrites", optional: true },
+    PassInfo { pass: PassName::Cse, name: "cse", doc: "a pure operation seen before is not repeated", optional: true },
+    PassInfo { pass: PassName::Guards, name: "guards", doc: "repeated and implied guards go", optional: true },
     PassInfo {
+        pass: PassName::Bounds,
         name: "bounds",
         doc: "an index that is known to be in bounds is not tested, and one test before a loop stands for those in it",
         optional: true,
     },
     PassInfo {
+        pass: PassName::LoadForward,
         name: "load_forward",
         doc: "a load of what was loaded before is not repeated",
         optional: true,
     },
-    PassInfo { name: "store_forward", doc: "a load of what was stored before is that value", optional: true },
-    PassInfo { name: "dead_store", doc: "stores that change nothing that is seen go", optional: true },
+    PassInfo { pass: PassName::StoreForward, name: "store_forward", doc: "a load of what was stored before is that value", optional: true },
+    PassInfo { pass: PassName::DeadStore, name: "dead_store", doc: "stores that change nothing that is seen go", optional: true },
     PassInfo {
+        pass: PassName::Apart,
         name: "apart",
         doc: "a guard before a loop tells two arrays apart, of which one is read and one written",
         optional: true,
     },
     PassInfo {
+        pass: PassName::Peel,
         name: "peel",
         doc: "the first iteration stands alone, and the loop uses what it found",
         optional: true,
     },
-    PassInfo { name: "collect", doc: "loops that allocate nothing ask for no collection", optional: true },
-    PassInfo { name: "dce", doc: "unused operations go", optional: true },
+    PassInfo { pass: PassName::Collect, name: "collect", doc: "loops that allocate nothing ask for no collection", optional: true },
+    PassInfo { pass: PassName::Dce, name: "dce", doc: "unused operations go", optional: true },
 ];
 
 /// What the optimizer may do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Config {
-    off: Vec<&'static str>,
+    off: Vec<PassName>,
     /// At most this many rewrites, to find a wrong one by halving. `None`: no limit.
     pub fuel: Option<u64>,
     /// Keep a trace of every stage in the report.
@@ -138,7 +178,7 @@ impl Config {
             };
             if name == "all" {
                 for pass in PASSES.iter().filter(|pass| pass.optional) {
-                    self.set(pass.name, on);
+                    self.set(pass.pass, on);
                 }
                 continue;
             }
@@ -149,26 +189,26 @@ impl Config {
             if !on && !pass.optional {
                 return Err(ConfigError::NotOptional { name: pass.name });
             }
-            self.set(pass.name, on);
+            self.set(pass.pass, on);
         }
         Ok(())
     }
 
-    fn set(&mut self, name: &'static str, on: bool) {
-        self.off.retain(|&off| off != name);
+    fn set(&mut self, pass: PassName, on: bool) {
+        self.off.retain(|&off| off != pass);
         if !on {
-            self.off.push(name);
+            self.off.push(pass);
         }
     }
 
     /// Whether a pass runs.
-    pub fn is_on(&self, name: &str) -> bool {
-        !self.off.contains(&name)
+    pub fn is_on(&self, pass: PassName) -> bool {
+        !self.off.contains(&pass)
     }
 
     /// Whether checks for a collection may go.
     pub(crate) fn checks_may_go(&self) -> bool {
-        self.host_collects && self.is_on("collect")
+        self.host_collects && self.is_on(PassName::Collect)
     }
 
     /// The same, with a trace of every stage in the report.
@@ -203,8 +243,19 @@ mod tests {
     #[test]
     fn switches_are_read_from_left_to_right() {
         let config = Config::parse("-all, +guards").unwrap();
-        assert!(config.is_on("guards") && !config.is_on("fold") && config.is_on("expand"));
+        assert!(
+            config.is_on(PassName::Guards) && !config.is_on(PassName::Fold) && config.is_on(PassName::Expand)
+        );
         assert_eq!(Config::parse("").unwrap(), Config::new());
+    }
+
+    #[test]
+    fn each_pass_has_its_row() {
+        for (row, info) in PASSES.iter().enumerate() {
+            assert_eq!(info.pass as usize, row, "{}", info.name);
+            let off = Config::parse(&format!("-{}", info.name));
+            assert_eq!(off.is_ok_and(|config| !config.is_on(info.pass)), info.optional, "{}", info.name);
+        }
     }
 
     #[test]

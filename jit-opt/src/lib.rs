@@ -44,7 +44,7 @@ mod statics;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, ConfigError, PassInfo, PASSES};
+pub use config::{Config, ConfigError, PassInfo, PassName, PASSES};
 pub use passes::fold::{algebraic_rules, AlgebraicRule};
 pub use peel::{CarriedKey, Peeled};
 pub use report::{OpCounts, Report, Stage};
@@ -108,13 +108,13 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
 
 /// What is done behind the forward walk.
 fn clean(mut trace: Trace, schema: &Schema, config: &Config, report: &mut Report) -> Trace {
-    if config.is_on("dead_store") {
+    if config.is_on(PassName::DeadStore) {
         passes::heap::remove_overwritten(&mut trace, schema, config.fuel, report);
     }
     if config.checks_may_go() {
         collect::remove_unneeded(&mut trace, schema, config.fuel, report);
     }
-    if config.is_on("dce") {
+    if config.is_on(PassName::Dce) {
         dce::remove_unused(&mut trace, schema, report);
     }
     trace
@@ -128,7 +128,7 @@ fn peel(
     plain: &Trace,
     mut report: Report,
 ) -> Option<(Trace, Report, Peeled)> {
-    if !config.is_on("peel") || !peel::is_loop(trace) {
+    if !config.is_on(PassName::Peel) || !peel::is_loop(trace) {
         return None;
     }
     // With fuel they go behind the walk, where the fuel that is left is known.
@@ -138,9 +138,10 @@ fn peel(
     for _ in 0..MAX_WALKS {
         let chain = passes::chain(&config);
         let driver = pass::Driver::new(trace, schema, config.fuel, chain).with_real(real.clone());
-        let Some((walked, peeled)) = peel::run(driver, config.is_on("dce"), checks_may_go).ok()? else {
+        let Some((walked, peeled)) = peel::run(driver, config.is_on(PassName::Dce), checks_may_go).ok()?
+        else {
             // Guards before the loop compute values that have no name in it: it may do without.
-            if config.no_hoisting || !config.is_on("bounds") {
+            if config.no_hoisting || !config.is_on(PassName::Bounds) {
                 return None;
             }
             config.no_hoisting = true;

@@ -48,7 +48,7 @@ use super::fold::is_compare;
 use crate::facts::ValueTable;
 use crate::linear::Terms;
 use crate::pass::{Cx, Outcome, Pass, State};
-use crate::{Config, OptError};
+use crate::{Config, OptError, PassName};
 use apart::{Apart, Pairs};
 pub(crate) use calls::only_reads;
 use calls::Calls;
@@ -119,9 +119,9 @@ impl Heap {
     /// The pass, if the configuration asks for any part of it.
     pub fn new(config: &Config) -> Option<Heap> {
         let heap = Heap {
-            load_forward: config.is_on("load_forward"),
-            store_forward: config.is_on("store_forward"),
-            dead_store: config.is_on("dead_store"),
+            load_forward: config.is_on(PassName::LoadForward),
+            store_forward: config.is_on(PassName::StoreForward),
+            dead_store: config.is_on(PassName::DeadStore),
             known: Vec::new(),
             places: Places::default(),
             fresh: ValueTable::default(),
@@ -129,7 +129,7 @@ impl Heap {
             allocators: HashMap::default(),
             calls: Calls::default(),
             apart: Apart::default(),
-            may_hoist: config.is_on("apart") && !config.no_hoisting,
+            may_hoist: config.is_on(PassName::Apart) && !config.no_hoisting,
             merged: 0,
         };
         (heap.load_forward || heap.store_forward || heap.dead_store).then_some(heap)

@@ -13,28 +13,28 @@ pub(crate) mod heap;
 pub(crate) mod virtuals;
 
 use crate::pass::Pass;
-use crate::Config;
+use crate::{Config, PassName};
 
 /// The passes that the configuration asks for, in order.
 pub(crate) fn chain(config: &Config) -> Vec<Box<dyn Pass>> {
     let mut chain: Vec<Box<dyn Pass>> = Vec::new();
-    if config.is_on("virtuals") {
+    if config.is_on(PassName::Virtuals) {
         chain.push(Box::new(virtuals::Virtuals::new(config)));
     }
-    if config.is_on("guards") {
+    if config.is_on(PassName::Guards) {
         chain.push(Box::new(guards::ClassGuards));
     }
     chain.push(Box::new(expand::Expand::new(config.keep_records)));
-    if config.is_on("fold") {
+    if config.is_on(PassName::Fold) {
         chain.push(Box::new(fold::Fold));
     }
-    if config.is_on("cse") {
+    if config.is_on(PassName::Cse) {
         chain.push(Box::new(cse::Cse::default()));
     }
-    if config.is_on("guards") {
+    if config.is_on(PassName::Guards) {
         chain.push(Box::new(guards::Guards::new(config)));
     }
-    if config.is_on("bounds") {
+    if config.is_on(PassName::Bounds) {
         chain.push(Box::new(bounds::Bounds::new(config)));
     }
     if let Some(heap) = heap::Heap::new(config) {

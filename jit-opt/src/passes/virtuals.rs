@@ -32,7 +32,7 @@ use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
 use crate::pass::{Cx, Outcome, Pass, State};
 use crate::statics::{Element, Object};
-use crate::{Config, OptError};
+use crate::{Config, OptError, PassName};
 pub(crate) use delay::{make_all, Delayed};
 
 /// An item beyond this index makes its object real: exits rebuild virtual objects from room set aside beforehand.
@@ -96,7 +96,7 @@ impl Virtuals {
     /// The pass, for objects of all layouts but those that must be real. In the papers' mode nothing waits: record
     /// operations that are kept cannot show it.
     pub fn new(config: &Config) -> Virtuals {
-        let delay = config.is_on("delay_store") && !config.keep_records;
+        let delay = config.is_on(PassName::DelayStore) && !config.keep_records;
         Virtuals { delay, layouts: config.real_layouts.iter().map(|&layout| (layout, false)).collect() }
     }
 

@@ -225,7 +225,7 @@ fn a9_equations_5_to_9_say_what_the_label_takes() {
         assert!(compared[0] > 200 && compared[1] > 100, "{passes}: {compared:?}");
         assert!(carried > 100 || passes == "-all,+peel,+virtuals", "{passes}: {carried} values were carried");
         assert!(
-            exploded > 10 || !config(passes).is_on("virtuals"),
+            exploded > 10 || !config(passes).is_on(tracelift_opt::PassName::Virtuals),
             "{passes}: {exploded} values were exploded"
         );
     }
