@@ -79,6 +79,17 @@ pub fn floor_mod(x: i64, y: i64) -> i64 {
     }
 }
 
+/// Remainder of doubles, plus the divisor if their signs differ; zeros keep the dividend's sign. (The remainder itself, `%`, is
+/// the C library's `fmod`, NaNs included.)
+pub fn float_floor_mod(x: f64, y: f64) -> f64 {
+    let rest = x % y;
+    if (rest > 0.0 && y < 0.0) || (rest < 0.0 && y > 0.0) {
+        rest + y
+    } else {
+        rest
+    }
+}
+
 /// The integer with exactly the value of the double in `bits`, if there is one.
 pub fn float_to_int_exact(bits: Bits) -> Option<Bits> {
     let x = float(bits);

@@ -408,6 +408,12 @@ define_ops! {
     Jump = 83 "jump" (*) -> Nothing [ENDS] Label;
     /// Leaves the trace for good with these results, at its snapshot if it has one.
     Finish = 84 "finish" (*) -> Nothing [ENDS] None;
+
+    // Remainders of floats.
+    /// Remainder with the sign of the dividend, exactly, as C's `fmod`.
+    FloatRem = 85 "float_rem" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x % y);
+    /// `float_rem`, plus the divisor where both have opposite signs: the remainder has the divisor's sign.
+    FloatFloorMod = 86 "float_floormod" (Float Float) -> Float [PURE] None eval |a| float2(a, float_floor_mod);
 }
 
 /// One more than the highest number.

@@ -92,3 +92,13 @@ pub(crate) fn has_blend(isa: &dyn isa::TargetIsa) -> bool {
     isa.triple().architecture == target_lexicon::Architecture::X86_64
         && ["has_sse3", "has_sse41", "has_sse42"].iter().all(|name| has_flag(isa, name))
 }
+
+/// Whether `x * y + z` with one rounding is one instruction, and rounding to a whole number is another.
+pub(crate) fn has_fused_product(isa: &dyn isa::TargetIsa) -> bool {
+    match isa.triple().architecture {
+        target_lexicon::Architecture::X86_64 => {
+            has_rounding(isa) && has_flag(isa, "has_avx") && has_flag(isa, "has_fma")
+        }
+        _ => true,
+    }
+}

@@ -33,6 +33,7 @@
 //! ```
 
 mod arena;
+mod aside;
 mod compiler;
 mod error;
 pub mod exits;

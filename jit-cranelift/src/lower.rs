@@ -20,11 +20,14 @@ mod guards;
 mod ints;
 mod memory;
 mod prefetch;
+mod remainder;
 mod unroll;
 mod values;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{self, types, AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_codegen::ir::{
+    self, types, AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc, StackSlot,
+};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use tracelift_core::planted::{planted, Bug};
@@ -38,6 +41,7 @@ use crate::listing::location;
 use guards::Stubs;
 pub(crate) use prefetch::patch;
 use prefetch::Streams;
+use remainder::Sign;
 use unroll::Unroll;
 use values::Values;
 
@@ -53,6 +57,8 @@ pub(crate) struct Environment {
     pub has_rounding: bool,
     /// Whether doubles are better selected by a blend of vectors.
     pub has_blend: bool,
+    /// Whether remainders of doubles are made in place, and a function is called only for what that cannot do.
+    pub has_remainders: bool,
     /// Whether to tell Cranelift which accesses cannot alias; only its mid-end asks.
     pub alias_regions: bool,
     /// Whether short loops are lowered several times.
@@ -136,6 +142,8 @@ struct Lowering<'a, 'f> {
     unroll: Option<Unroll>,
     /// What the current part walks through.
     streams: Streams,
+    /// Where functions that are called aside leave their result.
+    aside: Option<StackSlot>,
 }
 
 impl<'a, 'f> Lowering<'a, 'f> {
@@ -171,6 +179,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             in_stub: false,
             unroll: None,
             streams: Streams::default(),
+            aside: None,
         }
     }
 
@@ -319,6 +328,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
             Op::FloatFloor => self.float_round(inst, floats::floor, |b, x| b.ins().floor(x)),
             Op::FloatCeil => self.float_round(inst, floats::ceil, |b, x| b.ins().ceil(x)),
             Op::FloatTrunc => self.float_round(inst, floats::trunc, |b, x| b.ins().trunc(x)),
+            Op::FloatRem => self.float_remainder(inst, Sign::Dividend),
+            Op::FloatFloorMod => self.float_remainder(inst, Sign::Divisor),
             Op::FloatEq => self.float_compare(inst, FloatCC::Equal),
             Op::FloatNe => self.float_compare(inst, FloatCC::NotEqual),
             Op::FloatLt => self.float_compare(inst, FloatCC::LessThan),

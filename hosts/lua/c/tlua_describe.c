@@ -37,12 +37,6 @@ static double power (double a, double b) {
   return luai_numpow(NULL, a, b);
 }
 
-static double modulo (double a, double b) {
-  double m;
-  luai_nummod(NULL, a, b, m);
-  return m;
-}
-
 /* Comparisons of an integer with a float, exact also where the integer is no double. */
 static int64_t int_below_float (int64_t i, double f) {
   TValue a, b;
@@ -274,7 +268,6 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
   const tl_class length_writes[] = { tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.flags"), 0 };
   struct { tl_func *id; const char *name; const void *address; const char *signature; } const pure[] = {
     { &schema->power, "power", (const void *)power, "ff>f" },
-    { &schema->modulo, "modulo", (const void *)modulo, "ff>f" },
     { &schema->int_below_float, "int_below_float", (const void *)int_below_float, "if>i" },
     { &schema->int_to_float_order, "int_to_float_order", (const void *)int_to_float_order, "if>i" },
     { &schema->float_below_int, "float_below_int", (const void *)float_below_int, "fi>i" },

@@ -34,7 +34,7 @@
 #include "tracelift.h"
 
 /* What lowered library functions need besides; see tlua_rec_lib.c. */
-enum { TLUA_SIN, TLUA_COS, TLUA_TAN, TLUA_ASIN, TLUA_ACOS, TLUA_EXP, TLUA_LOG, TLUA_LOG2, TLUA_LOG10, TLUA_ATAN2, TLUA_FMOD,
+enum { TLUA_SIN, TLUA_COS, TLUA_TAN, TLUA_ASIN, TLUA_ACOS, TLUA_EXP, TLUA_LOG, TLUA_LOG2, TLUA_LOG10, TLUA_ATAN2,
        TLUA_MATHS };
 typedef struct TluaLibrary {
   tl_cell type_metatable[LUA_NUMTYPES];  /* of the global state: the metatables that all values of a type share */
@@ -93,7 +93,6 @@ typedef struct TluaSchema {
   tl_func reach_item;
   tl_func length;             /* functions of tlua_describe.c */
   tl_func power;
-  tl_func modulo;
   tl_func int_below_float;
   tl_func int_to_float_order; /* int <= float */
   tl_func float_below_int;

@@ -92,14 +92,13 @@ static tl_value float_operation (TluaRecorder *rec, TMS operation, Operand left,
   tl_vm *vm = rec->vm;
   tl_value a = tlua_rec_as_float(rec, left);
   tl_value b = tlua_rec_as_float(rec, right);
-  tl_value arguments[2] = { a, b };
   switch (operation) {
     case TM_ADD: return tl_op2(vm, TL_FLOAT_ADD, a, b);
     case TM_SUB: return tl_op2(vm, TL_FLOAT_SUB, a, b);
     case TM_MUL: return tl_op2(vm, TL_FLOAT_MUL, a, b);
     case TM_DIV: return tl_op2(vm, TL_FLOAT_DIV, a, b);
     case TM_IDIV: return tl_op1(vm, TL_FLOAT_FLOOR, tl_op2(vm, TL_FLOAT_DIV, a, b));
-    case TM_MOD: return tl_call(vm, rec->schema.modulo, arguments, 2);
+    case TM_MOD: return tl_op2(vm, TL_FLOAT_FLOORMOD, a, b);  /* what 'luai_nummod' computes, to the last bit */
     default: return power(rec, a, b, right, is_constant);
   }
 }

@@ -51,7 +51,6 @@ int tlua_describe_math (tl_vm *vm, TluaLibrary *library) {
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
     library->maths[n] = tl_add_func(vm, rows[n].name, (const void *)(uintptr_t)rows[n].function, "f>f", 0, NULL, NULL);
   library->maths[TLUA_ATAN2] = tl_add_func(vm, "atan2", (const void *)(uintptr_t)atan2, "ff>f", 0, NULL, NULL);
-  library->maths[TLUA_FMOD] = tl_add_func(vm, "fmod", (const void *)(uintptr_t)fmod, "ff>f", 0, NULL, NULL);
   const tl_class state[] = { tl_alias_class(vm, "random.state"), 0 };
   const void *addresses[] = { (const void *)(uintptr_t)random_float, (const void *)(uintptr_t)random_bits,
                               (const void *)(uintptr_t)random_between };
@@ -311,12 +310,12 @@ static void lower_log (TluaRecorder *rec, LibraryCall *call) {
 /* Of integers the remainder has the sign of the dividend; a divisor 0 is an error. */
 static void lower_fmod (TluaRecorder *rec, LibraryCall *call) {
   tl_vm *vm = rec->vm;
-  tl_value arguments[2] = { tlua_lib_float(rec, call, 0), tlua_lib_float(rec, call, 1) };
+  tl_value x = tlua_lib_float(rec, call, 0), y = tlua_lib_float(rec, call, 1);
   if (rec->reason != NULL)
     return;
   Operand a = call->arguments[0], b = call->arguments[1];
   if (a.tt != LUA_VNUMINT || b.tt != LUA_VNUMINT)
-    tlua_lib_add(rec, call, LUA_VNUMFLT, tl_call(vm, rec->schema.library.maths[TLUA_FMOD], arguments, 2));
+    tlua_lib_add(rec, call, LUA_VNUMFLT, tl_op2(vm, TL_FLOAT_REM, x, y));
   else if (ivalue(b.now) == 0)
     tlua_rec_give_up(rec, "division by zero");
   else {

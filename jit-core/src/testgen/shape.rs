@@ -232,9 +232,8 @@ impl Generator {
             | IntXor | IntNot | IntEq | IntNe | IntLt | IntLe | IntGt | IntGe | UintLt | UintLe | UintGt
             | UintGe => self.plain(op),
             FloatAdd | FloatSub | FloatMul | FloatDiv | FloatNeg | FloatAbs | FloatSqrt | FloatFloor
-            | FloatCeil | FloatTrunc | FloatEq | FloatNe | FloatLt | FloatLe | FloatGt | FloatGe => {
-                self.plain(op)
-            }
+            | FloatCeil | FloatTrunc | FloatRem | FloatFloorMod | FloatEq | FloatNe | FloatLt | FloatLe
+            | FloatGt | FloatGe => self.plain(op),
             IntToFloat | FloatToInt | Select | RefEq | RefNe | RefIsNull => self.plain(op),
             IntDiv | IntRem | IntFloorDiv | IntFloorMod => self.division(op),
             IntShl | IntSar | IntShr => self.shift(op),

@@ -1,0 +1,198 @@
+//! Remainders of doubles, exactly as the C library's `fmod` has them, in a few instructions.
+//!
+//! Problem: `fmod` works bit by bit, and takes thirty to a hundred nanoseconds where the division takes four; and formulas like
+//! `x - floor(x / y) * y` are wrong in the last bits, for infinities and for zeros with a sign. Design: the formula with a fused
+//! product, which rounds once, *and a test of its result*. With `y > 0`, any whole number `w`, and `r = fma(-w, y, x)`:
+//!
+//! > If `0 <= r < y`, then `r` is the remainder towards minus infinity as Lua computes it; `w` need not be the right quotient.
+//!
+//! *Proof.* `r` is `d = x - w * y` rounded. Rounding keeps order and leaves 0 and `y` as they are, and `d` is a multiple of the least
+//! double, so it is not rounded to 0 unless it is 0. Hence `0 <= d < y`, and `d` is the exact remainder. If `x >= 0`, it is what
+//! `fmod` returns, a double, and so is `r`. If `x < 0`, `fmod` returns `d - y`, also a double, to which Lua adds `y`, rounded
+//! once: that is `d` rounded, which is `r`. If `d` is 0, Lua adds nothing, and the zero has the sign of `x`.
+//!
+//! The quotient may be rounded up to a whole number (0.8 / 0.1); then `-y < r < 0`, and `-y < d < 0` as before. If `|x| >= y`, `d`
+//! is a multiple of the last place of `y` and smaller than `y`, so it is a double and `r = d`. If `|x| < y`, the quotient is
+//! rounded up only where it is negative and vanishes, and then `r = d = x`. In both cases `r + y`, rounded once, is what Lua
+//! computes. All else fails the test: infinities, NaNs, the divisor 0, quotients that 53 bits do not hold. For those the library
+//! is called aside (`aside.rs`), so that NaNs are the library's too. The test is one comparison of bits, as doubles that are not
+//! negative are ordered as their bits are.
+//!
+//! Signs: with the divisor's sign taken off both, `y` is positive; the remainder gets it back. For `fmod` both are made positive, and
+//! the remainder gets the dividend's sign.
+//!
+//! Invariant: results have the bits that the op table's `eval` gives, for all operands. Without a fused product the library is
+//! called always. Example: `float_floormod(f0, 2.0)` is a product with 0.5, `roundsd`, `vfnmadd`, a compare and jump, `andpd`, `maxsd`.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::immediates::Ieee64;
+use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind};
+use cranelift_codegen::isa::CallConv;
+use tracelift_core::{meaning, Inst};
+
+use super::{arg, Lowering, Result, Ssa};
+use crate::aside;
+
+/// Whose sign a remainder has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// `fmod`.
+    Dividend,
+    /// Lua's `%`.
+    Divisor,
+}
+
+/// The library's, for what is not done in place.
+extern "C" fn rem(x: f64, y: f64) -> f64 {
+    x % y
+}
+
+extern "C" fn floor_mod(x: f64, y: f64) -> f64 {
+    meaning::float_floor_mod(x, y)
+}
+
+/// `1 / x`, if both are powers of two and normal numbers: a product with it is the quotient.
+fn reciprocal_of(x: f64) -> Option<f64> {
+    let reciprocal = 1.0 / x;
+    let is_exact = x.is_normal() && reciprocal.is_normal() && x.to_bits() << 12 == 0;
+    is_exact.then_some(reciprocal)
+}
+
+impl Lowering<'_, '_> {
+    /// The remainder of two doubles.
+    pub(super) fn float_remainder(&mut self, inst: &Inst, sign: Sign) -> Result<()> {
+        let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        let function: aside::Function = if sign == Sign::Dividend { rem } else { floor_mod };
+        if !self.input.environment.has_remainders {
+            let result = self.call_of_two(function, x, y);
+            return self.define(inst, result);
+        }
+        let constant = self.input.trace.bits_of(arg(inst, 1, self.index)?).map(f64::from_bits);
+        let result = self.remainder_in_place(x, y, constant, sign, function);
+        self.define(inst, result)
+    }
+
+    fn remainder_in_place(
+        &mut self,
+        x: Ssa,
+        y: Ssa,
+        constant: Option<f64>,
+        sign: Sign,
+        function: aside::Function,
+    ) -> Ssa {
+        let sign_bit = self.b.ins().f64const(Ieee64::with_bits(1 << 63));
+        // The signs that are taken off and put on again; a constant divisor's is known.
+        let mut flips = None;
+        let (dividend, divisor) = match (sign, constant) {
+            (Sign::Dividend, None) => (self.b.ins().fabs(x), self.b.ins().fabs(y)),
+            (Sign::Dividend, Some(constant)) => (self.b.ins().fabs(x), self.double(constant.abs())),
+            (Sign::Divisor, None) => {
+                let signs = self.b.ins().band(y, sign_bit);
+                flips = Some(signs);
+                (self.b.ins().bxor(x, signs), self.b.ins().fabs(y))
+            }
+            (Sign::Divisor, Some(constant)) if constant.is_sign_negative() => {
+                flips = Some(sign_bit);
+                (self.b.ins().bxor(x, sign_bit), self.double(-constant))
+            }
+            (Sign::Divisor, Some(_)) => (x, y),
+        };
+        let quotient = match constant.and_then(|constant| reciprocal_of(constant.abs())) {
+            Some(reciprocal) => {
+                let reciprocal = self.double(reciprocal);
+                self.b.ins().fmul(dividend, reciprocal)
+            }
+            None => self.b.ins().fdiv(dividend, divisor),
+        };
+        let whole = self.b.ins().floor(quotient);
+        let negated = self.b.ins().fneg(whole);
+        let rest = self.b.ins().fma(negated, divisor, dividend);
+
+        let bits = self.b.ins().bitcast(types::I64, MemFlagsData::new(), rest);
+        let limit = match constant {
+            Some(constant) => self.iconst(constant.abs().to_bits() as i64),
+            None => self.b.ins().bitcast(types::I64, MemFlagsData::new(), divisor),
+        };
+        let (odd, below, apart, fits, done) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        for block in [odd, below, apart] {
+            self.b.set_cold_block(block);
+        }
+        let fitting = self.b.append_block_param(fits, types::F64);
+        let result = self.b.append_block_param(done, types::F64);
+        let is_outside = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, bits, limit);
+        self.b.ins().brif(is_outside, odd, &[], fits, &[rest.into()]);
+
+        // From below 0 by less than the divisor: the quotient was rounded up.
+        self.b.switch_to_block(odd);
+        let opposite = self.b.ins().fneg(rest);
+        let opposite = self.b.ins().bitcast(types::I64, MemFlagsData::new(), opposite);
+        let is_below = self.b.ins().icmp(IntCC::UnsignedLessThan, opposite, limit);
+        self.b.ins().brif(is_below, below, &[], apart, &[]);
+        self.b.switch_to_block(below);
+        let corrected = self.b.ins().fadd(rest, divisor);
+        self.b.ins().jump(fits, &[corrected.into()]);
+
+        self.b.switch_to_block(apart);
+        let called = self.call_aside(function, x, y);
+        self.b.ins().jump(done, &[called.into()]);
+
+        self.b.switch_to_block(fits);
+        let signed = match sign {
+            Sign::Dividend => {
+                let sign = self.b.ins().band(x, sign_bit);
+                self.b.ins().bor(fitting, sign)
+            }
+            Sign::Divisor => {
+                // The larger of the remainder and a zero with the dividend's sign: that zero, if both are zero.
+                let zero = self.b.ins().band(dividend, sign_bit);
+                let is_larger = self.b.ins().fcmp(FloatCC::LessThan, zero, fitting);
+                let rest = self.b.ins().select(is_larger, fitting, zero);
+                match flips {
+                    Some(signs) => self.b.ins().bxor(rest, signs),
+                    None => rest,
+                }
+            }
+        };
+        self.b.ins().jump(done, &[signed.into()]);
+        self.b.switch_to_block(done);
+        result
+    }
+
+    fn double(&mut self, number: f64) -> Ssa {
+        self.b.ins().f64const(Ieee64::with_float(number))
+    }
+
+    /// A plain call, in the middle of the trace.
+    fn call_of_two(&mut self, function: aside::Function, x: Ssa, y: Ssa) -> Ssa {
+        let mut signature = ir::Signature::new(self.input.environment.call_conv);
+        signature.params.extend([AbiParam::new(types::F64); 2]);
+        signature.returns.push(AbiParam::new(types::F64));
+        let signature = self.b.import_signature(signature);
+        let address = self.iconst(function as usize as i64);
+        let call = self.b.ins().call_indirect(signature, address, &[x, y]);
+        self.b.inst_results(call)[0]
+    }
+
+    /// A call in a cold block from which the trace goes on.
+    fn call_aside(&mut self, function: aside::Function, x: Ssa, y: Ssa) -> Ssa {
+        let mut signature = ir::Signature::new(CallConv::PreserveAll);
+        signature.params.extend([types::F64, types::F64, types::I64, types::I64].map(AbiParam::new));
+        let signature = self.b.import_signature(signature);
+        let slot = match self.aside {
+            Some(slot) => slot,
+            None => self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3)),
+        };
+        self.aside = Some(slot);
+        let (address, function) =
+            (self.iconst(aside::address() as i64), self.iconst(function as usize as i64));
+        let place = self.b.ins().stack_addr(types::I64, slot, 0);
+        self.b.ins().call_indirect(signature, address, &[x, y, function, place]);
+        self.b.ins().stack_load(types::I64, types::F64, slot, 0)
+    }
+}
