@@ -222,6 +222,18 @@ tl_action tl_hot(tl_vm *vm, const void *key, uint32_t *counter, const void *base
 ** the other one could not be recorded, or would take too long to compile. Loops that are left are counted as given up. */
 int tl_leave_to(tl_vm *vm, const void *outer);
 
+/* How far recordings should go, by measurements of several hosts' programs; the host decides. */
+typedef struct tl_advice {
+  uint32_t inner_edges;       /* a recording takes in so many jumps back of loops without code */
+  uint32_t levels_out;        /* the loop around a loop is looked for in so many callers */
+  uint32_t side_bytecodes;    /* a side trace that is longer finds no loop that has code */
+  uint32_t ended_bytecodes;   /* from so many on tl_record_end is better than tl_record_abort */
+  uint32_t passed_over_after; /* so many tl_aborts of a loop, and inner loops without an iteration are passed over */
+  uint32_t choice_tests;      /* tests whose both ways are computed at once */
+  uint32_t choice_cycles;     /* the longest of these ways */
+} tl_advice;
+const tl_advice *tl_get_advice(void);
+
 /* The host does not call the code that tl_hot has just given, for want of stack, frames or whatever else; for statistics. */
 void tl_declined(tl_vm *vm);
 /* `counter` reached zero at a time when the host can neither run code nor record: counts the back edges and sets it. */

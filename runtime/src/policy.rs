@@ -118,7 +118,52 @@ tunables! {
         "How often a loop of few iterations is left to one around it that does not wait for its price.";
     MOST_AWAITED = 400, "operations",
         "A recording of the loop around it that is longer is not waited for.";
+    INNER_EDGES = 8, "jumps back",
+        "A host's recording takes in so many iterations of loops without code: 16 make trees of 87 traces of nine queens.";
+    LEVELS_OUT = 3, "callers",
+        "How far a host looks for the loop around one of few iterations.";
+    SIDE_BYTECODES = 1000, "bytecodes",
+        "What is longer is no way to a loop that has code, but a loop without.";
+    ENDED_BYTECODES = 150, "bytecodes",
+        "A recording that comes to what cannot be recorded is worth its entry from here on: shorter ones ran slower than interpreted.";
+    PASSED_OVER_AFTER = 8, "attempts",
+        "After so many vain ones a loop's recording passes over inner loops that are met for no iteration: 63 -> 97 % of iterations.";
+    CHOICE_TESTS = 4, "tests",
+        "A choice of more is a guard, as each test doubles the ways that are computed.";
+    CHOICE_CYCLES = 8, "cycles",
+        "A way of a choice that takes longer costs more than a test that the processor guesses.";
 }
+
+/// How far a host's recordings should go (`tl_advice`): the host decides, but need not find these numbers out.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Advice {
+    /// Jumps back of loops without code that one recording takes in.
+    pub inner_edges: u32,
+    /// Callers in which a loop around a loop is looked for.
+    pub levels_out: u32,
+    /// Bytecodes of a side trace on its way to a loop that has code.
+    pub side_bytecodes: u32,
+    /// Bytecodes of a recording that is worth being ended before what cannot be recorded.
+    pub ended_bytecodes: u32,
+    /// Vain attempts at a loop after which inner loops without an iteration are passed over.
+    pub passed_over_after: u32,
+    /// Tests of a choice.
+    pub choice_tests: u32,
+    /// Cycles of a choice's way.
+    pub choice_cycles: u32,
+}
+
+/// The advice for every host.
+pub static ADVICE: Advice = Advice {
+    inner_edges: INNER_EDGES as u32,
+    levels_out: LEVELS_OUT as u32,
+    side_bytecodes: SIDE_BYTECODES as u32,
+    ended_bytecodes: ENDED_BYTECODES as u32,
+    passed_over_after: PASSED_OVER_AFTER as u32,
+    choice_tests: CHOICE_TESTS as u32,
+    choice_cycles: CHOICE_CYCLES as u32,
+};
 
 /// What has become of a loop head. Back edges are counted from the moment that the state was entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

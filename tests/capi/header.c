@@ -34,6 +34,7 @@ CHECK(offsetof(tl_element, tag) == 20);
 CHECK(offsetof(tl_element, untagged) == 24);
 CHECK(offsetof(tl_element, absent) == 28);
 
+CHECK(sizeof(tl_advice) == 28);
 CHECK(sizeof(tl_run) == 24);
 CHECK(offsetof(tl_run, enter) == 0);
 CHECK(offsetof(tl_run, code) == 8);

@@ -41,6 +41,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
     jit.threshold = config->threshold;
   }
   rec->vm = tl_new(&jit);
+  rec->advice = tl_get_advice();
   rec->no_nodes = tlua_rec_no_nodes(L);
   return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK;
 }
@@ -204,9 +205,8 @@ static const Instruction *head_around (const Proto *p, const Instruction *head, 
 
 /* The head of the loop that goes around this one in its function, or else in one that has called it; NULL if there is none near by. */
 static const Instruction *outer_head (const TluaRecorder *rec, const CallInfo *ci) {
-  enum { LEVELS = 3 };
   const Instruction *outer = head_around(rec->p, rec->head, rec->last);
-  for (int level = 0; outer == NULL && level < LEVELS; level++) {
+  for (uint32_t level = 0; outer == NULL && level < rec->advice->levels_out; level++) {
     int is_called_from_lua = !(ci->callstatus & CIST_FRESH) && isLua(ci->previous);
     ci = ci->previous;
     if (!is_called_from_lua || ci_func(ci)->p == rec->p)
@@ -224,7 +224,7 @@ static int is_left_to_outer_loop (TluaRecorder *rec, CallInfo *ci) {
   StkId ra = ci->func.p + 1 + GETARG_A(*rec->last);
   const TValue *index = s2v(ra), *left = s2v(ra + 1);
   const Instruction *outer = outer_head(rec, ci);
-  return outer != NULL && ttisinteger(index) && ttisinteger(left) && l_castS2U(ivalue(left)) <= MOST_EDGES
+  return outer != NULL && ttisinteger(index) && ttisinteger(left) && l_castS2U(ivalue(left)) <= rec->advice->inner_edges
       && tl_leave_to(rec->vm, outer);
 }
 
@@ -374,15 +374,9 @@ static void link_side (lua_State *L, TluaRecorder *rec) {
   }
 }
 
-/* More instructions than this are no side trace, but a loop that has no code yet. */
-#define MOST_STEPS 1000
-
-/* Fewer are interpreted sooner than a trace is entered and left: the recording of a function's call by name is then given up. */
-#define FEWEST_STEPS 150
-
 /* Before the call of a C function that cannot be part of a trace: what was recorded so far is compiled, if it is much. */
 static void end_before_call (lua_State *L, TluaRecorder *rec) {
-  if (rec->steps < FEWEST_STEPS || !tl_recording(rec->vm)) {
+  if (rec->steps < rec->advice->ended_bytecodes || !tl_recording(rec->vm)) {
     stop_recording(L, rec, rec->reason);
     return;
   }
@@ -426,7 +420,7 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     link_side(L, rec);
     return;
   }
-  if (++rec->steps > MOST_STEPS && rec->is_side)
+  if (++rec->steps > rec->advice->side_bytecodes && rec->is_side)
     tlua_rec_give_up(rec, "long way to a compiled loop");
   tlua_rec_resume_here(rec);
   int is_first = !rec->is_started;

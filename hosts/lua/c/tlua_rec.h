@@ -169,6 +169,7 @@ typedef struct TluaFrame {
 
 typedef struct TluaRecorder {
   tl_vm *vm;
+  const tl_advice *advice;    /* how far recordings should go */
   TluaSchema schema;
   int is_described;           /* whether the library knows the schema: from the first recording on */
   Node *no_nodes;             /* the hash part of tables without one */
@@ -183,9 +184,9 @@ typedef struct TluaRecorder {
   TluaFrame frames[TLUA_FRAMES];
   int depth;                  /* calls that are open */
   int is_side;                /* whether it begins behind an exit: then there is no head */
-  int steps;                  /* instructions so far */
+  uint32_t steps;             /* instructions so far */
   int is_foreign;             /* whether the instruction at hand calls a C function that cannot be part of the trace */
-  int edges;                  /* jumps back to other loops so far */
+  uint32_t edges;             /* jumps back to other loops so far */
   int is_calling;             /* whether the next instruction is the first of a called function */
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
   const Instruction *head;    /* the loop's first instruction */
@@ -222,12 +223,6 @@ typedef struct Operand {
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread);
 /* The type under which a payload with this tag byte is kept. */
 tl_type tlua_payload (int tt);
-
-/*
-** Back edges of other loops within one recording: a loop of few iterations is recorded as it runs, one after the other. Not so where
-** a function calls itself: each number of iterations would get traces of its own, and those of the next call in each of them.
-*/
-#define MOST_EDGES 8
 
 /* --- tlua_rec.c --- */
 

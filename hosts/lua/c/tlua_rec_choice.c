@@ -32,13 +32,12 @@
 
 /* Words of instructions, and comparisons among them. */
 #define LONGEST_REGION 24
-#define MOST_TESTS 4
 
 /*
 ** The cycles of one way, were each instruction to wait for the one before. Whoever needs the number waits for all ways, however
-** seldom the program takes some: a way that is too long costs more than a test that the processor guesses.
+** seldom the program takes some: a way that is too long costs more than a test that the processor guesses. The limits are the
+** library's advice.
 */
-#define MOST_CYCLES 8
 #define CYCLES_OF_PRODUCT 3
 #define CYCLES_OF_FLOAT 3
 
@@ -196,7 +195,7 @@ static int put (Way *way, int r, Operand o) {
 /* Returns 0 if the way is too long. */
 static int spend (Way *way, int cycles) {
   way->cycles += cycles;
-  return way->cycles <= MOST_CYCLES;
+  return way->cycles <= (int)tl_get_advice()->choice_cycles;
 }
 
 /* Whether a number is divided by it with a shift or a mask: a constant power of two. */
@@ -377,7 +376,7 @@ static int walk (TluaRecorder *rec, Region *region, Way *way, const Instruction 
 static int walk_both (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc, tl_value condition) {
   Way jump = *way, skip = *way;
   const Way *yes = GETARG_k(*pc) ? &jump : &skip, *no = GETARG_k(*pc) ? &skip : &jump;
-  if (++region->tests > MOST_TESTS || !walk(rec, region, &jump, target_of(pc + 1)) || !walk(rec, region, &skip, pc + 2))
+  if (++region->tests > (int)rec->advice->choice_tests || !walk(rec, region, &jump, target_of(pc + 1)) || !walk(rec, region, &skip, pc + 2))
     return 0;
   way->count = 0;
   for (int n = 0; n < jump.count; n++) {

@@ -81,7 +81,10 @@ int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
   return 0;
 }
 
-/* Whether a loop of the called function may be unrolled: the function is on the recorded frames only once. */
+/*
+** A loop of few iterations is recorded as it runs, one after the other. Not so where a function calls itself: each number of iterations
+** would get traces of its own, and those of the next call in each of them.
+*/
 static int may_unroll_called (const TluaRecorder *rec) {
   for (int depth = 0; depth < rec->depth; depth++) {
     if (rec->frames[depth].p == rec->p)
@@ -97,7 +100,7 @@ void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
     tlua_rec_give_up(rec, too_many);
   else if (!is_called && !rec->is_side && head < rec->head)
     tlua_rec_give_up(rec, "loop left");
-  else if (tlua_rec_may_begin_loop(rec, head) && ++rec->edges > MOST_EDGES)
+  else if (tlua_rec_may_begin_loop(rec, head) && ++rec->edges > rec->advice->inner_edges)
     tlua_rec_give_up(rec, too_many);
   tl_back_edge(rec->vm);
 }
@@ -498,15 +501,14 @@ static lua_Number further_iterations (Operand init, Operand limit, Operand step)
 ** passes it over: what looks like no loop is taken as none, and further iterations are left to side traces.
 */
 static int is_passed_over (TluaRecorder *rec, Operand init, Operand limit, Operand step) {
-  enum { TIMES = 8 };
-  return !rec->is_side && rec->depth == 0 && tl_aborts(rec->vm, rec->head) >= TIMES && further_iterations(init, limit, step) < 1;
+  return !rec->is_side && rec->depth == 0 && tl_aborts(rec->vm, rec->head) >= rec->advice->passed_over_after && further_iterations(init, limit, step) < 1;
 }
 
 /* A loop that starts within a recording. */
 static void start_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1), step = tlua_rec_register(rec, a + 2);
-  if (rec->depth > 0 && further_iterations(init, limit, step) >= (may_unroll_called(rec) ? MOST_EDGES + 1 : 1))
+  if (rec->depth > 0 && further_iterations(init, limit, step) >= (may_unroll_called(rec) ? rec->advice->inner_edges + 1 : 1))
     tlua_rec_give_up(rec, "loop in a called function");
   if (rec->reason != NULL || (!is_passed_over(rec, init, limit, step) && !tlua_rec_may_begin_loop(rec, rec->pc + 1)))
     return;

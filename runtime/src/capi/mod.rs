@@ -6,6 +6,7 @@
 //! host, except that `tl_exit` may call the host's allocation functions to lift virtual objects, and that `tl_hot`,
 //! `tl_record_close` and `tl_forget` may call its `tl_reserve` functions.
 
+mod advice;
 mod describe;
 mod record;
 mod service;
