@@ -177,13 +177,14 @@ impl Budget {
         self.read_clock();
     }
 
-    /// Compilation that began last has ended.
-    pub fn end(&mut self, ops: u64) {
+    /// Compilation that began last has ended. Returns what it took.
+    pub fn end(&mut self, ops: u64) -> u64 {
         let elapsed = self.read_clock();
         self.spent += elapsed;
         self.compiling += elapsed;
         self.compiled += 1;
         self.ops += ops;
+        elapsed
     }
 
     /// Time since the clock was last read. A VM that moves to another thread finds another clock there, which may be behind.

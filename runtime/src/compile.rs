@@ -203,7 +203,12 @@ impl Vm {
         }
         self.budget.begin();
         let result = self.compile_recorded(recorded, needs, tree);
-        self.budget.end(ops);
+        let compile_ns = self.budget.end(ops);
+        if let Ok(number) = result {
+            if let Some(Some(trace)) = self.traces.get_mut(number as usize) {
+                trace.compile_ns = compile_ns;
+            }
+        }
         result
     }
 
@@ -372,6 +377,7 @@ impl Vm {
             plans,
             ops: (recorded.op_count() as u64, trace.op_count() as u64),
             saved_per_ns,
+            compile_ns: 0,
             tree,
             compiled,
             resume,
@@ -415,15 +421,15 @@ impl Vm {
         let gone: Vec<Key> = self.locations.keys().copied().filter(|key| (low..high).contains(key)).collect();
         let is_any_gone = !gone.is_empty();
         for key in gone {
-            let location = self.locations.remove(&key).expect("the key was just found");
+            let location = &self.locations[&key];
             for _ in 0..location.pins() {
                 location.counter.into_iter().for_each(|counter| self.counters.unpin(counter));
             }
-            for &root in location.entries.iter().chain(&location.discarded) {
-                for number in self.tree_of(root) {
-                    self.free_trace(number);
-                }
+            let roots: Vec<u32> = location.entries.iter().chain(&location.discarded).copied().collect();
+            for number in roots.iter().flat_map(|&root| self.tree_of(root)).collect::<Vec<_>>() {
+                self.free_trace(number);
             }
+            self.locations.remove(&key);
         }
         if is_any_gone {
             let live = self.traces.iter().flatten().map(|trace| trace.lifts.as_slice());

@@ -39,6 +39,8 @@ pub(crate) struct Pay {
     stride: u64,
     /// Rests in a row.
     times: u32,
+    /// All timed entries, and their nanoseconds.
+    all: (u64, f64),
 }
 
 /// What a judgement comes to.
@@ -55,14 +57,19 @@ enum Verdict {
 impl Pay {
     /// There is new code, at the loop's head or after one of its exits: its entries are timed anew.
     pub fn begin(&mut self) {
-        let (cold, until, stride, times) = (COLD_SAMPLES, FIRST_SAMPLES, 1, self.times);
-        *self = Pay { cold, until, stride, times, ..Pay::default() };
+        let (cold, until, stride) = (COLD_SAMPLES, FIRST_SAMPLES, 1);
+        *self = Pay { cold, until, stride, times: self.times, all: self.all, ..Pay::default() };
     }
 
     /// It is tried again.
     fn wake(&mut self) {
         self.begin();
         self.until = WAKE_SAMPLES;
+    }
+
+    /// Nanoseconds of an entry, in the mean of all that were timed.
+    pub fn ns_per_entry(&self) -> Option<f64> {
+        (self.all.0 > 0).then(|| self.all.1 / self.all.0 as f64)
     }
 
     /// One more entry: whether it is timed.
@@ -73,6 +80,7 @@ impl Pay {
 
     /// A timed entry took so long, and has gained so much.
     fn add(&mut self, ns: f64, gain: f64) -> Verdict {
+        self.all = (self.all.0 + 1, self.all.1 + ns);
         if self.cold > 0 {
             self.cold -= 1;
             return Verdict::Open;
@@ -93,7 +101,7 @@ impl Pay {
         self.times = self.times.saturating_sub(1);
         let mean = self.ns / self.samples as f64;
         let stride = if mean >= LONG_ENTRY as f64 { 1 } else { SAMPLE_STRIDE };
-        *self = Pay { until: LATER_SAMPLES, stride, times: self.times, ..Pay::default() };
+        *self = Pay { until: LATER_SAMPLES, stride, times: self.times, all: self.all, ..Pay::default() };
         Verdict::Pays
     }
 }

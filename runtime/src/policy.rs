@@ -197,6 +197,18 @@ impl LoopState {
         }
     }
 
+    /// Its name in statistics.
+    pub fn name(self) -> &'static str {
+        match self {
+            LoopState::Counting => "counting",
+            LoopState::Postponed { .. } => "postponed",
+            LoopState::BackedOff { .. } => "backed off",
+            LoopState::Compiled { .. } => "compiled",
+            LoopState::Resting { .. } => "resting",
+            LoopState::Retired { .. } => "retired",
+        }
+    }
+
     /// Whether its code, if it has any, is not entered.
     pub fn is_asleep(self) -> bool {
         matches!(self, LoopState::Resting { .. } | LoopState::Retired { .. })

@@ -287,6 +287,9 @@ impl Vm {
     /// Frees a trace's code, which must not run any more, and takes back the links to it.
     pub(crate) fn free_trace(&mut self, number: u32) {
         let Some(gone) = self.traces.get_mut(number as usize).and_then(Option::take) else { return };
+        if self.config.count_iterations {
+            self.totals.freed.push(self.stats_of(number, &gone));
+        }
         let Backend::Ready(ready) = &mut self.backend else { return };
         ready.arena.free(TreeId(number));
         self.unlink(gone.code.address() as u64, &gone.tree.from);

@@ -55,7 +55,7 @@ pub struct Stats {
     pub ends: BTreeMap<String, u64>,
     /// Exits by kind.
     pub exits: BTreeMap<&'static str, u64>,
-    /// Traces alive, in the order they were made.
+    /// Traces in the order they were made: those alive, and if iterations are counted those that were freed, too.
     pub traces: Vec<TraceStats>,
     /// Totals over all traces ever made.
     pub compile: CompileStats,
@@ -224,6 +224,12 @@ pub struct TraceStats {
     pub code_bytes: u64,
     /// What a nanosecond in it is believed to save, in nanoseconds.
     pub saved_per_ns: f64,
+    /// Processor time that compiling it took, in microseconds.
+    pub compile_us: u64,
+    /// In a loop's trace: whether its code is entered at present, or rests, or is retired.
+    pub state: &'static str,
+    /// In a loop's trace: nanoseconds from the host's entry to the exit back to it, in the mean of the timed ones.
+    pub ns_per_entry: Option<f64>,
 }
 
 /// Counts exits by kind without searching.

@@ -73,6 +73,8 @@ pub(crate) struct TraceData {
     pub ops: (u64, u64),
     /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
     pub saved_per_ns: f64,
+    /// Processor time that compiling it took.
+    pub compile_ns: u64,
     pub tree: Tree,
 }
 
@@ -168,6 +170,8 @@ pub(crate) struct Totals {
     /// Nanoseconds in compiled code, estimated from the entries that were timed.
     pub machine_ns: f64,
     pub entries: u64,
+    /// Traces that are gone, if iterations are counted.
+    pub freed: Vec<TraceStats>,
     pub exits: ExitCounts,
     pub compile: CompileStats,
     pub rewrites: std::collections::BTreeMap<String, u64>,
@@ -331,19 +335,29 @@ impl Vm {
     fn trace_stats(&self) -> Vec<TraceStats> {
         let alive =
             self.traces.iter().enumerate().filter_map(|(number, trace)| Some((number, trace.as_ref()?)));
-        alive
-            .map(|(number, trace)| TraceStats {
-                number: number as u32,
-                name: trace.name.clone(),
-                parent: trace.tree.parent,
-                failed_sides: trace.tree.failed(),
-                entries: trace.entries,
-                exits: trace.exits.by_name(),
-                ops: trace.ops,
-                code_bytes: trace.compiled.stats.code_bytes as u64,
-                saved_per_ns: trace.saved_per_ns,
-            })
-            .collect()
+        let alive = alive.map(|(number, trace)| self.stats_of(number as u32, trace));
+        let mut all: Vec<TraceStats> = self.totals.freed.iter().cloned().chain(alive).collect();
+        all.sort_by_key(|trace| trace.number);
+        all
+    }
+
+    /// What is known of one trace.
+    pub(crate) fn stats_of(&self, number: u32, trace: &TraceData) -> TraceStats {
+        let location = self.locations.get(&trace.tree.key).filter(|_| trace.tree.parent.is_none());
+        TraceStats {
+            number,
+            name: trace.name.clone(),
+            parent: trace.tree.parent,
+            failed_sides: trace.tree.failed(),
+            entries: trace.entries,
+            exits: trace.exits.by_name(),
+            ops: trace.ops,
+            code_bytes: trace.compiled.stats.code_bytes as u64,
+            saved_per_ns: trace.saved_per_ns,
+            compile_us: trace.compile_ns / 1000,
+            state: location.map_or("", |location| location.state.name()),
+            ns_per_entry: location.and_then(|location| location.pay.ns_per_entry()),
+        }
     }
 }
 

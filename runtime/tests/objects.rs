@@ -104,7 +104,7 @@ fn odd(tape: &mut Tape<'_>, pairs: Pairs, way: Way) {
 
 impl Program {
     fn new(config: Config, way: Way) -> Program {
-        let mut host = Host::new(Config { threshold: 1, side_threshold: 3, compile_share: None, ..config });
+        let mut host = Host::new(Config { threshold: 1, compile_share: None, ..config });
         let pairs = Pairs::declare(&mut host.vm);
         let mut program = Program { host, pairs, way };
         program.set(0, 10);
