@@ -78,6 +78,7 @@ impl Vm {
     /// # Safety
     /// This VM's code was just called with this context and base, and returned `left`. The frame has room for the
     /// slots and frames that the entry said an exit needs.
+    #[inline]
     pub unsafe fn exit(&mut self, left: u64, context: *mut c_void, base: *mut u8) -> Exit<'_> {
         self.time_exit();
         let (number, exit) = ((left >> 32) as usize, left as u32);

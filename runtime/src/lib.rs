@@ -12,6 +12,7 @@ pub mod config;
 pub mod exit;
 pub mod hot;
 pub mod location;
+mod locations;
 pub mod log;
 mod nest;
 mod pay;

@@ -6,10 +6,10 @@
 //! loop that has code, and that code runs next. So a nest of loops runs without the interpreter: the inner loop's end is
 //! an exit of its trace, and the way around the outer loop back to the inner one is a side trace of that exit.
 //!
-//! A side trace is a function of its own. What its exit leaves behind as plain values it takes from the exit buffer, and
-//! the exit goes there by a link that the code follows itself; behind exits that make objects or stores the host goes from
-//! one to the other, with the state in its frames ([`Vm::next`] behind [`Vm::exit`]). The end of a side trace is linked to
-//! the loop in the same way. What could not be recorded is tried again later, each time after twice as many exits.
+//! A side trace is a function of its own. It takes what its exit leaves behind from the exit buffer, and makes objects and stores
+//! that the exit would have made itself (`recorder/inherit.rs`); the exit goes there by a link that the code follows. The end of
+//! a side trace is linked to the loop in the same way. What could not be recorded is tried again later, each time after twice
+//! as many exits.
 //!
 //! Invariant: a side trace is entered only behind the exit that it was recorded at; the types of the slots that it reads
 //! from the host's frames are checked. It lives as long as the loop's trace that it hangs on. Whoever enters a trace holds

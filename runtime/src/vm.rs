@@ -8,7 +8,6 @@
 
 use std::ffi::c_void;
 
-use rustc_hash::FxHashMap;
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
 use tracelift_core::Schema;
@@ -21,7 +20,8 @@ use crate::abort::AbortReason;
 use crate::budget::Budget;
 use crate::config::Config;
 use crate::hot::Counters;
-use crate::location::{Key, Location};
+use crate::location::Key;
+use crate::locations::Locations;
 use crate::log::Log;
 use crate::pay::Sample;
 use crate::plan::Plan;
@@ -124,7 +124,7 @@ pub struct Vm {
     pub schema: Schema,
     pub(crate) config: Config,
     pub(crate) counters: Counters,
-    pub(crate) locations: FxHashMap<Key, Location>,
+    pub(crate) locations: Locations,
     pub(crate) traces: Vec<Option<Box<TraceData>>>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) backend: Backend,
@@ -202,7 +202,7 @@ impl Vm {
             schema: Schema::new(),
             backend: Backend::Pending,
             counters: Counters::new(initial),
-            locations: FxHashMap::default(),
+            locations: Locations::default(),
             traces: Vec::new(),
             recorder: None,
             cells: SharedCells { exit_buffer: [].into(), force: Box::new(force), iterations: Box::new(0) },

@@ -93,7 +93,7 @@ static void collect (lua_State *L, CallInfo *ci) {
 
 /* Where the interpreter's calls through C may nest too deep, or its stack may overflow, it must say so. */
 static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
-  return getCcalls(L) + TLUA_FRAMES < LUAI_MAXCCALLS && tlua_rec_secure_frames(L, ci, run->frames)
+  return getCcalls(L) + TLUA_FRAMES < LUAI_MAXCCALLS && (run->frames == 0 || tlua_rec_secure_frames(L, ci, run->frames))
       && secure_stack(L, ci, run->stack_slots);
 }
 

@@ -63,11 +63,32 @@ fn enter<T>(handle: *mut TlVm, otherwise: T, f: impl FnOnce(&mut TlVm) -> Result
             otherwise
         }
         Err(_) => {
-            handle.last_error = c"a bug in Tracelift: it panicked".into();
-            handle.vm.count_internal_error();
+            note_panic(handle);
             otherwise
         }
     }
+}
+
+/// The same for what comes with each entry and exit of compiled code, and has no error to tell.
+#[inline]
+fn enter_often<T>(handle: *mut TlVm, otherwise: T, f: impl FnOnce(&mut TlVm) -> T) -> T {
+    // SAFETY: as above.
+    let Some(handle) = (unsafe { handle.as_mut() }).filter(|handle| handle.magic == MAGIC) else {
+        return otherwise;
+    };
+    match catch_unwind(AssertUnwindSafe(|| f(handle))) {
+        Ok(value) => value,
+        Err(_) => {
+            note_panic(handle);
+            otherwise
+        }
+    }
+}
+
+#[cold]
+fn note_panic(handle: &mut TlVm) {
+    handle.last_error = c"a bug in Tracelift: it panicked".into();
+    handle.vm.count_internal_error();
 }
 
 /// Text for C: NUL bytes inside are dropped.

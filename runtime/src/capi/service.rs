@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void, CString};
 use std::mem::offset_of;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use super::{c_string, enter, slice, text, TlStatus, TlVm, MAGIC};
+use super::{c_string, enter, enter_often, slice, text, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
 use tracelift_core::ExitKind;
@@ -210,16 +210,19 @@ pub unsafe extern "C" fn tl_set_counters(vm: *mut TlVm, counters: *mut u32, coun
 ///
 /// # Safety
 /// `run` is null or points to a `tl_run`.
-unsafe fn answer(action: Action, run: *mut TlRun) -> Result<u32, String> {
+unsafe fn answer(handle: &mut TlVm, action: Action, run: *mut TlRun) -> u32 {
     match action {
-        Action::Nothing => Ok(0),
+        Action::Nothing => 0,
         Action::Run { code, needs: (stack_slots, frames) } => {
             // SAFETY: promised by the caller.
-            let run = unsafe { run.as_mut() }.ok_or("there is no tl_run to fill")?;
+            let Some(run) = (unsafe { run.as_mut() }) else {
+                handle.last_error = c_string("there is no tl_run to fill");
+                return 0;
+            };
             *run = TlRun { enter: Some(code.enter), code: code.code, stack_slots, frames };
-            Ok(1)
+            1
         }
-        Action::Record => Ok(2),
+        Action::Record => 2,
     }
 }
 
@@ -235,9 +238,12 @@ pub unsafe extern "C" fn tl_hot(
     base: *const u8,
     run: *mut TlRun,
 ) -> u32 {
-    enter(vm, 0, |handle| {
+    enter_often(vm, 0, |handle| {
         // SAFETY: promised by the caller, for both.
-        unsafe { answer(handle.vm.hot(key as usize, counter, base), run) }
+        unsafe {
+            let action = handle.vm.hot(key as usize, counter, base);
+            answer(handle, action, run)
+        }
     })
 }
 
@@ -247,9 +253,12 @@ pub unsafe extern "C" fn tl_hot(
 /// `base` points to the entry frame's slots, all frames are those of the last exit; `run` points to a `tl_run`.
 #[no_mangle]
 pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun) -> u32 {
-    enter(vm, 0, |handle| {
+    enter_often(vm, 0, |handle| {
         // SAFETY: promised by the caller, for both.
-        unsafe { answer(handle.vm.next(base), run) }
+        unsafe {
+            let action = handle.vm.next(base);
+            answer(handle, action, run)
+        }
     })
 }
 
@@ -316,20 +325,24 @@ pub unsafe extern "C" fn tl_exit(
     base: *mut u8,
     info: *mut TlExitInfo,
 ) {
-    enter(vm, (), |handle| {
-        // SAFETY: promised by the caller.
-        let info = unsafe { info.as_mut() }.ok_or("tl_exit needs a tl_exit_info to fill")?;
-        let whole = AbortUnlessWhole;
-        // SAFETY: promised by the caller.
-        let exit = unsafe { handle.vm.exit(left, context, base) };
-        std::mem::forget(whole);
-        *info = TlExitInfo {
-            kind: exit.kind.map_or(TL_EXIT_REFUSED, kind_for_host),
-            nframes: exit.frames.len() as u32,
-            frames: exit.frames.as_ptr(),
-        };
-        Ok(())
-    });
+    // SAFETY: promised by the caller, for all below; the magic word is checked as everywhere.
+    let handle = unsafe { vm.as_mut() }.filter(|handle| handle.magic == MAGIC);
+    let Some(handle) = handle else { return };
+    // SAFETY: as above.
+    let Some(info) = (unsafe { info.as_mut() }) else {
+        handle.last_error = c_string("tl_exit needs a tl_exit_info to fill");
+        return;
+    };
+    // No panic comes back from here, so that there is nothing to catch.
+    let whole = AbortUnlessWhole;
+    // SAFETY: as above.
+    let exit = unsafe { handle.vm.exit(left, context, base) };
+    std::mem::forget(whole);
+    *info = TlExitInfo {
+        kind: exit.kind.map_or(TL_EXIT_REFUSED, kind_for_host),
+        nframes: exit.frames.len() as u32,
+        frames: exit.frames.as_ptr(),
+    };
 }
 
 /// See `tracelift.h`.
