@@ -1,12 +1,15 @@
-//! What it costs to enter compiled code from the host and to leave it again: `cargo bench -p tracelift-runtime --bench exits`.
+//! What it costs to enter compiled code from the host and to leave it again: `cargo bench -p
+//! tracelift-runtime --bench exits`.
 //!
-//! Problem: a loop of few iterations per entry is as fast as its entry and its exit are, and benchmarks of whole programs do not
-//! show them. Design: code that is left after a few instructions, by exits of each kind, is entered again and again through
-//! [`Vm::hot`](tracelift_runtime::Vm::hot), the code itself, [`exit`](tracelift_runtime::Vm::exit) and
-//! [`next`](tracelift_runtime::Vm::next), as a host does. No side trace is recorded. Invariant: what is timed is checked: each
-//! entry happens, and leaves by the exit that the row names.
+//! Problem: a loop of few iterations per entry is as fast as its entry and its exit are, and benchmarks of
+//! whole programs do not show them. Design: code that is left after a few instructions, by exits of each
+//! kind, is entered again and again through [`Vm::hot`](tracelift_runtime::Vm::hot), the code itself,
+//! [`exit`](tracelift_runtime::Vm::exit) and [`next`](tracelift_runtime::Vm::next), as a host does. No side
+//! trace is recorded. Invariant: what is timed is checked: each entry happens, and leaves by the exit that
+//! the row names.
 //!
-//! Example: `a pair that was kept virtual      91 ns` is the time of one entry and one exit, the allocation included.
+//! Example: `a pair that was kept virtual      91 ns` is the time of one entry and one exit, the allocation
+//! included.
 
 #[path = "../tests/support/pairs.rs"]
 mod pairs;

@@ -1,9 +1,10 @@
 //! Locations by key.
 //!
-//! Problem: a loop of few iterations is entered often, and each entry asks for its location several times, for which a hash table
-//! takes longer than all that is then done with it. Design: locations lie in a vector, a hash table says where, and a small
-//! table in front of it remembers for each class of keys who was asked for last. Invariant: the hash table has exactly the keys
-//! of the vector; what is remembered is only believed if the location there has the key.
+//! Problem: a loop of few iterations is entered often, and each entry asks for its location several times,
+//! for which a hash table takes longer than all that is then done with it. Design: locations lie in a vector,
+//! a hash table says where, and a small table in front of it remembers for each class of keys who was asked
+//! for last. Invariant: the hash table has exactly the keys of the vector; what is remembered is only
+//! believed if the location there has the key.
 //!
 //! Example: `locations.entry(key).or_default().heat += 1`, as with a map.
 

@@ -1,19 +1,21 @@
 //! Exits that are taken often are decoded once.
 //!
-//! Problem: resume data is written to be small, and reading it again costs more than everything else at an exit. Design: an
-//! exit that was taken [`HOT`] times gets a *plan*: what it does to memory, as a list of steps with all numbers of the schema
-//! looked up. First come the steps that make and fill the virtual objects and make the stores that wait, then a write per
-//! slot, then the frames as the host wants them, which it reads where they lie. Addresses that come up on the way (objects,
-//! the starts of their items, their entries) are numbered *registers*. Plans are made before an entry, never at an exit,
-//! which allocates nothing of ours.
-//! Invariant: a plan does what [`Vm::exit`] does with the resume data itself, in the same order.
+//! Problem: resume data is written to be small, and reading it again costs more than everything else at an
+//! exit. Design: an exit that was taken [`HOT`] times gets a *plan*: what it does to memory, as a list of
+//! steps with all numbers of the schema looked up. First come the steps that make and fill the virtual
+//! objects and make the stores that wait, then a write per slot, then the frames as the host wants them,
+//! which it reads where they lie. Addresses that come up on the way (objects, the starts of their items,
+//! their entries) are numbered *registers*. Plans are made before an entry, never at an exit, which allocates
+//! nothing of ours. Invariant: a plan does what [`Vm::exit`] does with the resume data itself, in the same
+//! order.
 //!
 //! ```text
-//! slot 3: table v0, v0 = Table of 0 items and 1 key, "x" = i5    =>    make Table 0 1           -- register 0
-//!                                                                      insert register 0 "x"    -- register 1
-//!                                                                      store register 1 + 0, 8 bytes, cell 0
-//!                                                                      store register 1 + 8, 1 byte, the tag
-//!                                                                      slot 3: register 0, tag table
+//! slot 3: table v0, v0 = Table of 0 items and 1 key, "x" = i5
+//! =>  make Table 0 1                            -- register 0
+//!     insert register 0 "x"                     -- register 1
+//!     store register 1 + 0, 8 bytes, cell 0
+//!     store register 1 + 8, 1 byte, the tag
+//!     slot 3: register 0, tag table
 //! ```
 
 use std::ffi::c_void;
@@ -162,8 +164,9 @@ fn get(word: Word, buffer: &[u64], registers: &[u64]) -> u64 {
 /// # Safety
 /// As for [`Vm::exit`]; the steps before this one are done.
 unsafe fn run(step: &Step, buffer: &[u64], context: *mut c_void, registers: &mut Vec<u64>) {
-    // SAFETY: the host declared the functions with their types, objects have the cells of their layouts, and pending stores
-    // go to places that existed when the trace put them off: what may move them makes the stores first.
+    // SAFETY: the host declared the functions with their types, objects have the cells of their layouts, and
+    // pending stores go to places that existed when the trace put them off: what may move them makes the
+    // stores first.
     unsafe {
         match *step {
             Step::Make { function, layout, items, keys } => {

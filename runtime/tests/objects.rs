@@ -11,7 +11,7 @@ use tracelift_runtime::{Action, CloseOutcome, Config};
 
 /// The loop's head.
 const HEAD: usize = 1;
-/// Live slots at the head, and behind the making of r. Slot 5 is read by a side trace only.
+/// Live slots at the head, and after r was made. Slot 5 is read by a side trace only.
 const HEAD_LIVE: u8 = 0b10_1111;
 const ALL: u8 = 0b11_1111;
 
@@ -132,7 +132,8 @@ impl Program {
         self.host.frame[..6].copy_from_slice(&[int(0), int(from), int(to), slot(h), Slot::default(), int(2)]);
     }
 
-    /// Runs from an even i to the exit at the odd one behind it, looks at what is there, and asks whether to record.
+    /// Runs from an even i to the exit at the odd one after it, looks at what is there, and asks whether to
+    /// record.
     fn leaves_odd(&mut self) -> bool {
         self.set(40, 100);
         assert_eq!(self.host.run_with_pairs(HEAD), Some((ExitKind::Guard, 5)));
@@ -198,7 +199,8 @@ impl Program {
         }
     }
 
-    /// Runs to the loop's end, in code where there is some and in the interpreter where it is left; gives how often it was.
+    /// Runs to the loop's end, in code where there is some and in the interpreter where it is left; gives how
+    /// often it was.
     fn run_through(&mut self) -> usize {
         let mut left = 0;
         while self.number(1) < self.number(2) {
@@ -212,7 +214,7 @@ impl Program {
         left
     }
 
-    /// Whether everything is as it must be behind a run that began with [`Program::set`].
+    /// Whether everything is as it must be after a run that began with [`Program::set`].
     fn check(&self, from: i64, to: i64) {
         let per_odd = if self.way == Way::Keeps { 4 } else { 3 };
         let s: i64 = (from..to).map(|i| if i % 2 == 0 { i } else { per_odd * i + 2 }).sum();
@@ -302,8 +304,8 @@ fn any_allocation_can_fail_on_the_way() {
     }
 }
 
-/// A side trace reads a slot that its exit does not mention, and finds it with another tag: the program is then behind the exit,
-/// with its objects made and its stores done once.
+/// A side trace reads a slot that its exit does not mention, and finds it with another tag: the program is
+/// then after the exit, with its objects made and its stores done once.
 #[test]
 fn a_side_trace_that_is_refused_leaves_the_exit_to_the_host() {
     for way in [Way::Drops, Way::Keeps] {

@@ -17,7 +17,7 @@ fn is_plain(snapshot: &Snapshot) -> bool {
     snapshot.virtuals.is_empty() && snapshot.pending.is_empty()
 }
 
-/// Whether it was taken before the first instruction behind the entry label.
+/// Whether it was taken before the first instruction after the entry label.
 fn is_at_head(snapshot: &Snapshot) -> bool {
     snapshot.position == 1
 }

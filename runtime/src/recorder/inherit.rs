@@ -1,15 +1,17 @@
 //! What a side trace begins with: the state at its exit, as values of its own.
 //!
-//! Problem: the program comes to a side trace straight from the exit, with raw values in the exit buffer. Slots hold what the
-//! exit would have written, objects that the exit would have made do not exist, and stores still wait. Design: values of the
-//! exit buffer become typed inputs. If there are objects or stores, the recording begins with operations that make and fill
-//! the former and make the latter, one after another, and slots hold their results. So the optimizer may keep these objects
-//! virtual in the side trace too, and drop those that nobody looks at. All these operations leave to one snapshot, which is
-//! the exit's own: it describes the same virtual objects and the same stores that wait, over the side trace's inputs. What
-//! was made up to there is dropped, as nobody can have seen it.
+//! Problem: the program comes to a side trace straight from the exit, with raw values in the exit buffer.
+//! Slots hold what the exit would have written, objects that the exit would have made do not exist, and
+//! stores still wait. Design: values of the exit buffer become typed inputs. If there are objects or stores,
+//! the recording begins with operations that make and fill the former and make the latter, one after another,
+//! and slots hold their results. So the optimizer may keep these objects virtual in the side trace too, and
+//! drop those that nobody looks at. All these operations leave to one snapshot, which is the exit's own: it
+//! describes the same virtual objects and the same stores that wait, over the side trace's inputs. What was
+//! made up to there is dropped, as nobody can have seen it.
 //!
-//! Invariant: the snapshot's state and that after the last of these operations are the same. Behind the first store nothing
-//! leaves to it any more. Example, behind an exit with `0: table v0`, `v0 = Box(value = i5)` in cell 0 of the buffer:
+//! Invariant: the snapshot's state and that after the last of these operations are the same. After the first
+//! store nothing leaves to it any more. Example, after an exit with `0: table v0`, `v0 = Box(value = i5)` in
+//! cell 0 of the buffer:
 //!
 //! ```text
 //! L0(i0):                               -- entry cells: 0
@@ -37,8 +39,8 @@ struct Heir<'a> {
 }
 
 impl Recorder {
-    /// Begins a side trace behind an exit with this state, which memory does not hold when the program comes straight from
-    /// the exit.
+    /// Begins a side trace after an exit with this state, which memory does not hold when the program comes
+    /// straight from the exit.
     pub(crate) fn inherit(&mut self, state: &ResumeState<'_>, pool: &[u64], schema: &Schema) {
         let mut heir = Heir { recorder: self, schema, pool, objects: Vec::new() };
         if state.virtuals().next().is_some() || state.pending().next().is_some() {
@@ -176,7 +178,8 @@ impl Heir<'_> {
         Virtual { layout: object.layout, fields, items, item_values, keys, entries }
     }
 
-    /// Writes what a new object holds. Cells that its barrier tests come last, so that the other writes find it as new.
+    /// Writes what a new object holds. Cells that its barrier tests come last, so that the other writes find
+    /// it as new.
     fn fill(&mut self, object: Value, data: &VirtualData<'_>, snap: SnapId) {
         let layout = self.schema.layout(data.layout);
         let (item, entry) = (layout.items.map(|part| part.element), layout.keys.map(|part| part.element));

@@ -1,9 +1,10 @@
-//! Objects for the host of a few lines: pairs of an integer and a reference, which traces make and exits may have to.
+//! Objects for the host of a few lines: pairs of an integer and a reference, which traces make and exits may
+//! have to.
 //!
-//! Problem: exits with virtual objects need an allocator that can refuse, and memory that is held for them. Design: a pair is
-//! three words, a class, a number and a link; it is made by a function that takes the next cells of a ring and counts. Told to,
-//! it refuses, as an allocator may, but never at an exit, since [`hold`] has promised so. Invariant: a pair stays as it is
-//! until [`ROOM`] others were made.
+//! Problem: exits with virtual objects need an allocator that can refuse, and memory that is held for them.
+//! Design: a pair is three words, a class, a number and a link; it is made by a function that takes the next
+//! cells of a ring and counts. Told to, it refuses, as an allocator may, but never at an exit, since [`hold`]
+//! has promised so. Invariant: a pair stays as it is until [`ROOM`] others were made.
 //!
 //! Example: `let pair = Pairs::declare(&mut host.vm)` before the first recording; then `tape.new_pair(pair)`.
 
@@ -43,8 +44,8 @@ pub fn made() -> usize {
     MADE.get()
 }
 
-/// Makes the allocator refuse the `number`th pair to come that is not made by an exit; 0: none. The one before, if it was not
-/// come to yet.
+/// Makes the allocator refuse the `number`th pair to come that is not made by an exit; 0: none. The one
+/// before, if it was not come to yet.
 pub fn refuse(number: usize) -> usize {
     REFUSED.replace(number)
 }
@@ -70,7 +71,8 @@ extern "C" fn make(_context: *mut c_void, _layout: u64, _items: u64, _keys: u64)
 
 /// What a pair holds.
 pub fn read(pair: u64) -> Pair {
-    // SAFETY: tests pass pairs, and the ring lives as long as its thread; its cells are read and written by this thread only.
+    // SAFETY: tests pass pairs, and the ring lives as long as its thread; its cells are read and written by
+    // this thread only.
     let pair = unsafe { *(pair as *const Pair) };
     assert_eq!(pair[0], CLASS, "a pair");
     pair
