@@ -167,12 +167,12 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn new(trace: &'a Trace, schema: &'a Schema, mode: Mode) -> Checker<'a> {
         let mut effects = 0;
-        let rebuilt = snapshots::rebuilt(trace);
-        let effects_before = trace.insts.iter().map(|inst| {
+        let (rebuilding, rebuilt) = snapshots::head(trace);
+        let effects_before = trace.insts.iter().enumerate().map(|(index, inst)| {
             let before = effects;
-            let is_rebuilding =
-                inst.args.first().is_some_and(|object| rebuilt.contains(object)) && inst.snap.is_some();
-            effects += (has_visible_effect(inst, schema) && !is_rebuilding) as u32;
+            let is_seen =
+                index >= rebuilding || !inst.args.first().is_some_and(|object| rebuilt.contains(object));
+            effects += (is_seen && has_visible_effect(inst, schema)) as u32;
             before
         });
         Checker {

@@ -22,14 +22,16 @@ fn is_at_head(snapshot: &Snapshot) -> bool {
     snapshot.position == 1
 }
 
-/// The objects that a recorded side trace makes at its head, in place of the virtual ones of the exit that it begins at: as
-/// long as it may leave to that exit's state nobody can have seen them. They are written in one go with that snapshot.
-pub(super) fn rebuilt(trace: &Trace) -> Vec<Value> {
-    let head = trace.insts.iter().skip(1).take_while(|inst| {
+/// Where a recorded side trace has made and filled the objects that its exit left virtual, and these objects: as long as it may
+/// leave to that exit's state nobody can have seen them.
+pub(super) fn head(trace: &Trace) -> (usize, Vec<Value>) {
+    let is_head = |inst: &&Inst| {
         let snapshot = inst.snap.and_then(|snap| trace.snapshots.get(snap.index()));
         snapshot.is_some_and(|snapshot| is_at_head(snapshot) && !is_plain(snapshot))
-    });
-    head.filter(|inst| inst.op == Op::New).filter_map(|inst| inst.result).collect()
+    };
+    let head: Vec<&Inst> = trace.insts.iter().skip(1).take_while(is_head).collect();
+    let made = head.iter().filter(|inst| inst.op == Op::New).filter_map(|inst| inst.result);
+    (1 + head.len(), made.collect())
 }
 
 impl Checker<'_> {
