@@ -45,6 +45,11 @@ impl<'a> Entry<'a> {
 }
 
 impl Locations {
+    /// All of them.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Location> {
+        self.all.iter_mut().map(|(_, location)| location)
+    }
+
     /// Who was asked for last among keys like this one. Keys are addresses, of instructions say.
     fn class(key: Key) -> usize {
         (key >> 2) % RECENT
