@@ -5,11 +5,24 @@
 //! turn and fail unless some check objects. Without the feature `planted-bugs` the question is the constant
 //! `false` and costs nothing. Invariant: no release artifact is built with the feature.
 
-/// A deliberate bug.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
+macro_rules! define_bugs {
+    ($( $bug:ident, )*) => {
+        /// A deliberate bug.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs)]
+        pub enum Bug {
+            $( $bug, )*
+        }
+
+        impl Bug {
+            /// Every planted bug.
+            pub const ALL: &'static [Bug] = &[$(Bug::$bug),*];
+        }
+    };
+}
+
 #[rustfmt::skip]
-pub enum Bug {
+define_bugs! {
     // Optimizer
     FoldSubSwapped, FoldShiftUnmasked, GuardForgottenAcrossLabel, GuardFalseTakenAsTrue, ExpandNoBoundsCheck,
     ExpandNoTagCheck,
@@ -24,24 +37,6 @@ pub enum Bug {
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
     // Resume data
     ResumeSlotShifted, ResumeConstantDropped,
-}
-
-impl Bug {
-    /// Every planted bug.
-    #[rustfmt::skip]
-    pub const ALL: &'static [Bug] = &[
-        Bug::FoldSubSwapped, Bug::FoldShiftUnmasked, Bug::GuardForgottenAcrossLabel, Bug::GuardFalseTakenAsTrue,
-        Bug::ExpandNoBoundsCheck, Bug::ExpandNoTagCheck, Bug::LowerUnsignedAsSigned, Bug::LowerFloorDivTruncates,
-        Bug::LowerNarrowLoadSigned, Bug::LowerJumpArgsSequential, Bug::ResumeSlotShifted, Bug::ResumeConstantDropped,
-        Bug::HeapStoreAliasIgnored, Bug::HeapCallKeepsLoads, Bug::HeapNarrowForwarded,
-        Bug::VirtualSetForgotten, Bug::VirtualMissingInSnapshot, Bug::LiftTwice, Bug::PeelJumpArgStale,
-        Bug::PeelAliasIgnored, Bug::PeelInputsKept,
-        Bug::VirtualKeysReversed, Bug::VirtualItemsFromFirst, Bug::VirtualUnsetRead, Bug::VirtualAbsentIgnored,
-        Bug::VirtualIdentityByClass, Bug::VirtualSelfDropped, Bug::VirtualBarrierIgnored,
-        Bug::PeelFactsByPosition, Bug::PeelCarriedOrder,
-        Bug::DelayedMissingAtExit, Bug::DelayedAliasIgnored, Bug::DelayedCallReads,
-        Bug::BoundsOneTooFar, Bug::BoundsStartIgnored, Bug::BoundsSteadyIgnored,
-    ];
 }
 
 /// Whether this bug is switched on in this thread.
