@@ -24,6 +24,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use smallvec::SmallVec;
 
+use crate::effects::Effects;
 use crate::ops::Op;
 use crate::schema::{define_id, CellId, FieldId, FuncId, LayoutId, Schema, TagId};
 use crate::snapshot::Snapshot;
@@ -260,14 +261,14 @@ impl Inst {
         }
     }
 
-    /// Whether the instruction changes memory or calls something that may: what must not lie between a snapshot and
-    /// a guard that uses it.
+    /// What the instruction does beside computing its result.
+    pub fn effects<'s>(&self, schema: &'s Schema) -> Effects<'s> {
+        Effects::of(self, schema)
+    }
+
+    /// Whether it does something that must not lie between a snapshot and a guard that uses it.
     pub fn has_visible_effect(&self, schema: &Schema) -> bool {
-        use crate::ops::Flags;
-        match self.payload {
-            Payload::Func(func) => schema.func(func).effects.is_visible(),
-            _ => self.op.is(Flags::WRITES),
-        }
+        self.effects(schema).is_visible()
     }
 }
 

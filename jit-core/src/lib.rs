@@ -4,6 +4,7 @@
 //! turns that into machine code. This crate owns the op table ([`ops`]), types and values, descriptors ([`schema`]),
 //! snapshots and resume data ([`snapshot`]). It depends on no other layer.
 
+pub mod effects;
 pub mod eval;
 pub mod ir;
 pub mod meaning;
@@ -20,6 +21,7 @@ pub mod verify;
 pub mod world;
 pub mod world_spec;
 
+pub use effects::Effects;
 pub use ir::{Const, ExitKind, Inst, LabelId, Payload, SnapId, Trace, Value};
 pub use ops::Op;
 pub use schema::Schema;

@@ -99,13 +99,13 @@ impl Flags {
     /// May leave the trace at its snapshot instead of going on.
     pub const GUARD: Flags = Flags(4);
     /// Reads memory (the payload says which).
-    pub const READS: Flags = Flags(8);
+    pub(crate) const READS: Flags = Flags(8);
     /// Writes memory (the payload says which): an effect that a snapshot must not lie before and its guard behind.
-    pub const WRITES: Flags = Flags(16);
+    pub(crate) const WRITES: Flags = Flags(16);
     /// Makes an object.
-    pub const ALLOCS: Flags = Flags(32);
+    pub(crate) const ALLOCS: Flags = Flags(32);
     /// Calls a function with declared effects.
-    pub const CALLS: Flags = Flags(64);
+    pub(crate) const CALLS: Flags = Flags(64);
     /// Ends the trace or a part of it: `jump`, `finish`.
     pub const ENDS: Flags = Flags(128);
     /// A semantic operation on a record, expanded before lowering when the record is real.
@@ -114,6 +114,22 @@ impl Flags {
     /// Both sets together.
     pub const fn or(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
+    }
+
+    /// The properties' names, for the book.
+    pub fn names(self) -> Vec<&'static str> {
+        let names = [
+            (Flags::PURE, "pure"),
+            (Flags::COMMUTES, "commutes"),
+            (Flags::GUARD, "guard"),
+            (Flags::READS, "reads"),
+            (Flags::WRITES, "writes"),
+            (Flags::ALLOCS, "allocates"),
+            (Flags::CALLS, "calls"),
+            (Flags::ENDS, "ends"),
+            (Flags::RECORD, "record"),
+        ];
+        names.iter().filter(|(flag, _)| self.has(*flag)).map(|(_, name)| *name).collect()
     }
 
     /// Whether all of `other`'s properties are here.

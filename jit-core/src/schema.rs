@@ -26,6 +26,7 @@
 
 use rustc_hash::FxHashMap;
 
+pub use crate::effects::{ClassSet, FuncEffects};
 use crate::types::Type;
 
 macro_rules! define_id {
@@ -233,70 +234,6 @@ pub struct LayoutSpec {
     pub size: u32,
 }
 
-/// The alias classes that a call reads or writes.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum ClassSet {
-    /// None.
-    #[default]
-    None,
-    /// These, sorted.
-    Some(Vec<ClassId>),
-    /// All.
-    All,
-}
-
-impl ClassSet {
-    /// Whether the class is among them.
-    pub fn contains(&self, class: ClassId) -> bool {
-        match self {
-            ClassSet::None => false,
-            ClassSet::Some(classes) => classes.binary_search(&class).is_ok(),
-            ClassSet::All => true,
-        }
-    }
-
-    /// The set of these classes.
-    pub fn of(mut classes: Vec<ClassId>) -> ClassSet {
-        classes.sort();
-        classes.dedup();
-        if classes.is_empty() {
-            ClassSet::None
-        } else {
-            ClassSet::Some(classes)
-        }
-    }
-}
-
-/// What a call may do beside computing its result.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Effects {
-    /// Memory it may read.
-    pub reads: ClassSet,
-    /// Memory it may write.
-    pub writes: ClassSet,
-    /// It may make objects.
-    pub allocates: bool,
-    /// It may run host code that is not described here.
-    pub reenters: bool,
-}
-
-impl Effects {
-    /// Any effect at all.
-    pub fn anything() -> Effects {
-        Effects { reads: ClassSet::All, writes: ClassSet::All, allocates: true, reenters: true }
-    }
-
-    /// Nothing but the result, and that from the arguments alone.
-    pub fn is_pure(&self) -> bool {
-        *self == Effects::default()
-    }
-
-    /// Whether a second run would be visible: writes, allocations, host code.
-    pub fn is_visible(&self) -> bool {
-        self.writes != ClassSet::None || self.allocates || self.reenters
-    }
-}
-
 /// A C function that traces may call: at most 6 integer or pointer and 8 float parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Func {
@@ -306,8 +243,8 @@ pub struct Func {
     pub params: Vec<Type>,
     /// Result type, if it has one.
     pub result: Option<Type>,
-    /// What it may do.
-    pub effects: Effects,
+    /// What it may do; [`Effects::of_call`](crate::effects::Effects::of_call) tells.
+    pub effects: FuncEffects,
     /// Its address; 0 if it is not known (such a trace cannot be compiled).
     pub address: usize,
     /// Whether the evaluator may call it too. If not, traces that call it are not evaluated, and the tools say so.

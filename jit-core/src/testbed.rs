@@ -17,8 +17,10 @@
 //! | `Narrow` | signed and unsigned fields of 1, 2, 4 and 8 bytes, one of them immutable |
 //! | `Table` | items from 1 and keyed entries, both with tags and the absent tag `nil`; a barrier |
 //! | `FloatArray`, `RefArray` | items from 0 without tags |
+//! | `Square`, `Circle` | one field, and a class word of their own that functions may rewrite |
 //! | `Buffer` | 64 raw bytes at offset 16, for the `raw.*` cells |
 
+pub mod every;
 mod functions;
 
 use crate::schema::*;
@@ -48,6 +50,8 @@ pub const BUFFER_BYTES: u32 = 64;
 /// | `test.maybe` | (int) -> addr | none; null if the argument is divisible by 3 |
 /// | `test.maybe_bump` | (ref BoxedInteger, int n) -> addr | null if n is even, else adds n to `intval` |
 /// | `test.boxed` | (addr context, int) -> ref | makes a `BoxedInteger` (layout 0); null without memory |
+/// | `does.…` | (addr context, int combination, int, ref) -> int | what its name says ([`every`]) |
+/// | `tries.…` | the same, but -> addr | the same; null now and then |
 /// | `test.anything` | (addr context) | counts in `context.counter`, adds 1 to `intval` of the first object |
 pub fn natives(name: &str) -> Option<usize> {
     use crate::world::natives::*;
@@ -69,7 +73,7 @@ pub fn natives(name: &str) -> Option<usize> {
         "test.maybe_bump" => maybe_bump as *const () as usize,
         "test.boxed" => boxed as *const () as usize,
         "test.anything" => anything as *const () as usize,
-        _ => return None,
+        _ => return every::native(name),
     };
     Some(address)
 }
@@ -85,7 +89,7 @@ pub fn standard_schema() -> Schema {
         "world.alloc",
         &[Type::Addr, Type::Int, Type::Int, Type::Int],
         Some(Type::Ref),
-        Effects { allocates: true, ..Effects::default() },
+        FuncEffects::pure().allocating(),
     );
     // `test.boxed` relies on BoxedInteger being layout 0.
     let boxed = add_record(&mut schema, "BoxedInteger", 16, 0x11, alloc);
@@ -102,8 +106,10 @@ pub fn standard_schema() -> Schema {
         add_array(&mut schema, name, element, class, alloc);
     }
     add_record(&mut schema, "Buffer", BUFFER_START as u32 + BUFFER_BYTES, 0x18, alloc);
+    add_shapes(&mut schema, alloc);
     add_raw_cells(&mut schema);
     add_functions(&mut schema);
+    every::declare(&mut schema);
     schema
 }
 
@@ -135,7 +141,7 @@ fn add_func(
     name: &str,
     params: &[Type],
     result: Option<Type>,
-    effects: Effects,
+    effects: FuncEffects,
 ) -> FuncId {
     schema.add_func(Func {
         name: name.to_string(),
@@ -221,9 +227,9 @@ fn add_table(schema: &mut Schema, alloc: FuncId) {
         .into();
     let params = [Type::Addr, Type::Int, Type::Ref, Type::Ref];
     let reads = ClassSet::of(classes);
-    let effects = Effects { reads: reads.clone(), ..Effects::default() };
+    let effects = FuncEffects::pure().reading(reads.clone());
     let find = add_func(schema, "world.find", &params, Some(Type::Addr), effects);
-    let effects = Effects { reads: reads.clone(), writes: reads, ..Effects::default() };
+    let effects = FuncEffects::pure().reading(reads.clone()).writing(reads);
     let insert = add_func(schema, "world.insert", &params, Some(Type::Addr), effects);
     schema.layout_mut(table).keys = Some(Keys {
         size,
@@ -246,6 +252,17 @@ fn add_array(schema: &mut Schema, name: &str, ty: Type, class_value: u64, alloc:
     schema.layout_mut(layout).items = Some(Items { count, base, first: 0, element });
     if ty == Type::Ref {
         add_barrier(schema, layout);
+    }
+}
+
+/// Two layouts whose class word host code may rewrite: what one of them is may become the other.
+fn add_shapes(schema: &mut Schema, alloc: FuncId) {
+    let (kind, size) = (schema.alias_class("shape.kind"), schema.alias_class("shape.size"));
+    let word = schema.add_cell(Cell::new("shape.kind", 8, Type::Int, kind));
+    for (name, field, class) in [("Square", "side", 0x19_0000_0001), ("Circle", "radius", 0x1A_0000_0001)] {
+        let layout = add_record(schema, name, 24, 0, alloc);
+        schema.set_class_word(layout, word, class);
+        schema.add_field(layout, Cell::new(field, 16, Type::Int, size));
     }
 }
 
@@ -275,11 +292,11 @@ fn add_raw_cells(schema: &mut Schema) {
 
 fn add_functions(schema: &mut Schema) {
     use Type::{Addr, Float, Int, Ref};
-    let pure = Effects::default;
+    let pure = FuncEffects::pure;
     let touching = |schema: &mut Schema, name: &str, write: bool| {
         let class = ClassSet::of(vec![schema.alias_class(name)]);
         let writes = if write { class.clone() } else { ClassSet::None };
-        Effects { reads: class, writes, ..Effects::default() }
+        FuncEffects::pure().reading(class).writing(writes)
     };
     add_func(schema, "math.sin", &[Float], Some(Float), pure());
     add_func(schema, "math.fmod", &[Float, Float], Some(Float), pure());
@@ -297,9 +314,9 @@ fn add_functions(schema: &mut Schema) {
     add_func(schema, "test.look", &[Ref], Some(Int), looks);
     add_func(schema, "test.maybe", &[Int], Some(Addr), pure());
     add_func(schema, "test.maybe_bump", &[Ref, Int], Some(Addr), bumps);
-    let makes = Effects { allocates: true, ..Effects::default() };
+    let makes = FuncEffects::pure().allocating();
     add_func(schema, "test.boxed", &[Addr, Int], Some(Ref), makes);
-    add_func(schema, "test.anything", &[Addr], None, Effects::anything());
+    add_func(schema, "test.anything", &[Addr], None, FuncEffects::anything());
 }
 
 #[cfg(test)]

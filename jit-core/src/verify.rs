@@ -131,7 +131,7 @@ pub fn reads_unset_fields(trace: &Trace, schema: &Schema) -> Vec<VerifyError> {
             }
             (Op::Label, ..) => fresh.clear(),
             // A function may set fields behind the trace's back; so may a store through an address.
-            (Op::Call | Op::TryCall | Op::Store, ..) => fresh.clear(),
+            _ if !inst.op.is(Flags::RECORD) && !inst.effects(schema).writes.is_nothing() => fresh.clear(),
             _ => {}
         }
     }
@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
             let before = effects;
             let is_seen =
                 index >= rebuilding || !inst.args.first().is_some_and(|object| rebuilt.contains(object));
-            effects += (is_seen && has_visible_effect(inst, schema)) as u32;
+            effects += (is_seen && inst.has_visible_effect(schema)) as u32;
             before
         });
         Checker {
@@ -354,13 +354,5 @@ impl<'a> Checker<'a> {
             Some(State::Undefined) => "is used before its definition".to_string(),
         };
         Some(format!("{} {fault}", self.name(value)))
-    }
-}
-
-/// [`Inst::has_visible_effect`] for instructions that may name functions that do not exist.
-fn has_visible_effect(inst: &Inst, schema: &Schema) -> bool {
-    match inst.payload {
-        Payload::Func(func) => schema.funcs().get(func.index()).is_none_or(|func| func.effects.is_visible()),
-        _ => inst.op.is(Flags::WRITES),
     }
 }

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use tracelift_core::ops::{ArgType, Arity, Flags, OpInfo, PayloadKind, ResultType};
+use tracelift_core::ops::{ArgType, Arity, OpInfo, PayloadKind, ResultType};
 use tracelift_core::text::parse_file;
 use tracelift_core::{testbed, Op};
 
@@ -51,25 +51,10 @@ fn signature(info: &OpInfo) -> String {
     format!("{}({}){result}", info.name, args.join(", "))
 }
 
-fn flags(flags: Flags) -> String {
-    let names = [
-        (Flags::PURE, "pure"),
-        (Flags::COMMUTES, "commutes"),
-        (Flags::GUARD, "guard"),
-        (Flags::READS, "reads"),
-        (Flags::WRITES, "writes"),
-        (Flags::ALLOCS, "allocates"),
-        (Flags::CALLS, "calls"),
-        (Flags::ENDS, "ends"),
-        (Flags::RECORD, "record"),
-    ];
-    names.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
-}
-
 fn table() -> String {
     let row = |op: &Op| {
         let info = op.info();
-        format!("| `{}` | {} | {} |\n", signature(info), flags(info.flags), info.doc.trim())
+        format!("| `{}` | {} | {} |\n", signature(info), info.flags.names().join(", "), info.doc.trim())
     };
     format!(
         "\n| op | properties | meaning |\n|---|---|---|\n{}\n",

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use tracelift_core::schema::{Cell, Effects, Func};
+use tracelift_core::schema::{Cell, Func, FuncEffects};
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::*;
 
@@ -523,7 +523,7 @@ extern "C" fn touch(context: *mut u64) {
 }
 
 fn func(schema: &mut Schema, name: &str, params: Vec<Type>, result: Option<Type>, address: usize) -> Payload {
-    let effects = Effects::anything();
+    let effects = FuncEffects::anything();
     Payload::Func(schema.add_func(Func {
         name: name.into(),
         params,

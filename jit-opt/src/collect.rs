@@ -21,21 +21,12 @@
 //! jump(L0, i4)                                               jump(L0, i4)
 //! ```
 
-use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Trace};
+use tracelift_core::{ExitKind, Inst, Op, Schema, Trace};
 
 use crate::{dce, Report};
 
 /// The names of the rewrites here.
 pub(crate) const RULES: &[&str] = &["collect_unneeded"];
-
-/// Whether the instruction may allocate, or run code that does.
-pub(crate) fn allocates(inst: &Inst, schema: &Schema) -> bool {
-    match inst.payload {
-        Payload::Func(func) => schema.func(func).effects.allocates || schema.func(func).effects.reenters,
-        // Inserting may allocate in some hosts, and nobody has expanded it here.
-        _ => matches!(inst.op, Op::New | Op::InsertKey),
-    }
-}
 
 /// Whether this is a check that may go.
 pub(crate) fn is_check(inst: &Inst) -> bool {
@@ -69,7 +60,7 @@ fn parts(trace: &Trace, schema: &Schema) -> Vec<Part> {
         if insts.last().is_some_and(|last| !matches!(last.op, Op::Jump | Op::Finish)) {
             next.push(number + 1);
         }
-        let allocates = insts.iter().any(|inst| allocates(inst, schema));
+        let allocates = insts.iter().any(|inst| inst.effects(schema).allocates);
         parts.push(Part { insts: start..end, allocates, next });
     }
     parts

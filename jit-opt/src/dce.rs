@@ -9,7 +9,7 @@
 //! Example: `guard_true(int_eq(i0, 7))` became `guard_value(i0, 7)`; the `int_eq` has no use left and goes.
 
 use tracelift_core::ops::Flags;
-use tracelift_core::{Inst, Op, Payload, Schema, SnapId, Trace, Value};
+use tracelift_core::{Inst, Op, Schema, SnapId, Trace, Value};
 
 use crate::Report;
 
@@ -18,13 +18,8 @@ pub(crate) const RULES: &[&str] = &["unused"];
 
 /// Whether the operation may go when its result is not used.
 pub(crate) fn is_removable(inst: &Inst, schema: &Schema) -> bool {
-    if inst.is_exit() || inst.op == Op::Label || inst.op.is(Flags::ENDS) || inst.op.is(Flags::WRITES) {
-        return false;
-    }
-    match inst.payload {
-        Payload::Func(func) => !schema.func(func).effects.is_visible(),
-        _ => true,
-    }
+    let effects = inst.effects(schema);
+    !(effects.leaves || effects.is_visible() || inst.op == Op::Label || inst.op.is(Flags::ENDS))
 }
 
 /// Removes operations whose results are not used.

@@ -11,7 +11,8 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use tracelift_core::schema::{ClassId, ClassSet, LayoutId};
+use tracelift_core::effects::Memory;
+use tracelift_core::schema::{ClassId, LayoutId};
 use tracelift_core::{Schema, Value};
 
 use crate::passes::virtuals::Delayed;
@@ -57,17 +58,13 @@ impl Epochs {
         (self.all, self.single.get(&class).copied().unwrap_or(0))
     }
 
-    /// Memory of this class was written.
-    pub fn write(&mut self, class: ClassId) {
-        *self.single.entry(class).or_default() += 1;
-    }
-
-    /// Memory of these classes may have been written.
-    pub fn write_set(&mut self, classes: &ClassSet) {
-        match classes {
-            ClassSet::None => {}
-            ClassSet::Some(classes) => classes.iter().for_each(|&class| self.write(class)),
-            ClassSet::All => self.all += 1,
+    /// This memory may have been written.
+    pub fn write(&mut self, memory: &Memory<'_>) {
+        match memory.classes() {
+            Some(classes) => {
+                classes.iter().for_each(|&class| *self.single.entry(class).or_default() += 1);
+            }
+            None => self.all += 1,
         }
     }
 }

@@ -21,10 +21,10 @@ use std::hash::BuildHasher;
 use rustc_hash::{FxBuildHasher, FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::SmallVec;
 
+use tracelift_core::effects::{Effects, Memory};
 use tracelift_core::ir::ValueData;
-use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::schema::{CellId, ClassSet, LayoutId};
+use tracelift_core::schema::{CellId, LayoutId};
 use tracelift_core::snapshot::{Pending, Source};
 use tracelift_core::{Const, Inst, Op, Payload, Schema, SnapId, Trace, Type, Value};
 
@@ -71,7 +71,7 @@ pub(crate) trait Pass {
     fn second_walk(&mut self) {}
 
     /// Told at a peeled loop's label what its iterations may write beyond what the preamble wrote.
-    fn loop_writes(&mut self, _schema: &Schema, _writes: &ClassSet) {}
+    fn loop_writes(&mut self, _schema: &Schema, _writes: &Memory<'_>) {}
 }
 
 /// A pass in a chain, and how many committed instructions it was told of.
@@ -304,24 +304,15 @@ impl State<'_> {
                 self.context = Some(result);
             }
         }
-        self.note_writes(&inst);
+        let effects = inst.effects(self.schema);
+        self.facts.epochs.write(&effects.writes);
         let is_new = self.source.insts[self.current as usize].op == Op::New;
-        if !self.lifting && !is_new && inst.has_visible_effect(self.schema) {
+        if !self.lifting && !is_new && effects.is_visible() {
             self.resume_point = None;
         }
         let result = inst.result;
         self.out.insts.push(inst);
         Ok(result)
-    }
-
-    fn note_writes(&mut self, inst: &Inst) {
-        match inst.payload {
-            Payload::Func(func) => self.facts.epochs.write_set(&self.schema.func(func).effects.writes),
-            _ if !inst.op.is(Flags::WRITES) => {}
-            Payload::Cell(cell) => self.facts.epochs.write(self.schema.cell(cell).class),
-            Payload::Field(field) => self.facts.epochs.write(self.schema.field_cell(field).class),
-            _ => self.facts.epochs.write_set(&tracelift_core::schema::ClassSet::All),
-        }
     }
 }
 
@@ -561,9 +552,8 @@ impl<'s> Driver<'s> {
         }
         self.chain.iter_mut().for_each(|slot| slot.pass.second_walk());
         for func in layouts.into_iter().filter_map(|layout| schema.layout(layout).alloc) {
-            let effects = &schema.func(func).effects;
-            let writes = if effects.reenters { &ClassSet::All } else { &effects.writes };
-            self.chain.iter_mut().for_each(|slot| slot.pass.loop_writes(schema, writes));
+            let effects = Effects::of_call(func, schema);
+            self.chain.iter_mut().for_each(|slot| slot.pass.loop_writes(schema, &effects.writes));
         }
     }
 

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use tracelift_core::ops::Flags;
 use tracelift_core::{Inst, Op, Payload, Schema, Trace};
 
 /// Operations of a trace by the groups of seed 002's Figure 7.
@@ -60,7 +59,11 @@ fn is_allocation(inst: &Inst, schema: &Schema) -> bool {
 
 fn is_get_or_set(op: Op) -> bool {
     // Guards that only test (guard_class, guard_key_absent) read memory too, but count as guards.
-    (op.is(Flags::READS) || op.is(Flags::WRITES)) && !matches!(op, Op::GuardClass | Op::GuardKeyAbsent)
+    use Op::*;
+    matches!(
+        op,
+        Load | Store | Get | Set | ItemCount | GetItem | SetItem | PutItem | GetKey | SetKey | InsertKey
+    )
 }
 
 /// A trace as it is after some passes.

@@ -26,7 +26,7 @@
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use tracelift_core::ops::Flags;
-use tracelift_core::schema::{ClassId, ClassSet, FieldId, LayoutId, TagId};
+use tracelift_core::schema::{ClassId, FieldId, LayoutId, TagId};
 use tracelift_core::{Const, Inst, Op, Payload, Schema, Trace, Value};
 
 use crate::collect::is_check;
@@ -171,18 +171,9 @@ struct Written {
 
 impl Written {
     fn note(&mut self, schema: &Schema, inst: &Inst) {
-        match inst.payload {
-            Payload::Func(func) => {
-                let effects = &schema.func(func).effects;
-                self.all |= effects.reenters || effects.writes == ClassSet::All;
-                if let ClassSet::Some(classes) = &effects.writes {
-                    self.classes.extend(classes);
-                }
-            }
-            _ if !inst.op.is(Flags::WRITES) => {}
-            Payload::Cell(cell) => drop(self.classes.insert(schema.cell(cell).class)),
-            Payload::Field(field) => drop(self.classes.insert(schema.field_cell(field).class)),
-            _ => self.all = true,
+        match inst.effects(schema).writes.classes() {
+            Some(classes) => self.classes.extend(classes),
+            None => self.all = true,
         }
     }
 }
@@ -214,12 +205,10 @@ fn again(schema: &Schema, out: &Trace, inst: &Inst, written: &Written) -> Option
             word.is_none_or(|cell| cell.immutable || is_kept(cell.class))
         }
         (_, Payload::Func(func)) => {
-            let reads_the_same = match &schema.func(func).effects.reads {
-                ClassSet::None => true,
-                ClassSet::Some(classes) => classes.iter().all(|&class| is_kept(class)),
-                ClassSet::All => false,
-            };
-            !inst.is_exit() && reads_the_same && only_reads(schema, func)
+            let effects = inst.effects(schema);
+            let reads_the_same =
+                effects.reads.classes().is_some_and(|classes| classes.iter().all(|&class| is_kept(class)));
+            !effects.leaves && reads_the_same && only_reads(schema, func)
         }
         (Op::GuardAlwaysFails | Op::Label, _) => false,
         (Op::Context | Op::FrameBase, _) => true,

@@ -7,7 +7,7 @@
 //! Example: the whole description of a class is three calls: a layout, its class word, its field.
 
 use tracelift_core::schema::{
-    Cell, CellId, ClassSet, Effects, FieldId, Func, FuncId, LayoutId, LayoutSpec, SlotLayout, TagId,
+    Cell, CellId, ClassSet, FieldId, Func, FuncEffects, FuncId, LayoutId, LayoutSpec, SlotLayout, TagId,
 };
 use tracelift_core::{Schema, Type};
 
@@ -52,7 +52,7 @@ pub fn describe(schema: &mut Schema) -> Host {
         name: "alloc".into(),
         params: vec![Type::Addr, Type::Int, Type::Int, Type::Int],
         result: Some(Type::Ref),
-        effects: Effects { writes: ClassSet::of(vec![debt]), allocates: true, ..Effects::default() },
+        effects: FuncEffects::pure().allocating().writing(ClassSet::of(vec![debt])),
         address: heap::alloc as *const () as usize,
         evaluable: false,
     });

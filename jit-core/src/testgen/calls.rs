@@ -9,6 +9,7 @@
 use super::{Generator, Made};
 use crate::ir::{Inst, Payload, Value};
 use crate::ops::Op;
+use crate::testbed::every::Combination;
 use crate::types::Type;
 
 impl Generator {
@@ -22,7 +23,7 @@ impl Generator {
     /// A call that cannot fail.
     pub(super) fn call(&mut self) -> Made {
         let boxed = self.layout("BoxedInteger");
-        match self.rng.below(18) {
+        match self.rng.below(24) {
             0 | 1 => {
                 let x = self.operand(Type::Float);
                 self.call_with(Op::Call, "math.sin", &[x])
@@ -63,18 +64,40 @@ impl Generator {
                 let record = self.record(pair)?;
                 self.call_with(Op::Call, "test.look", &[record])
             }
-            _ => {
+            16 | 17 => {
                 let context = self.context()?;
                 self.call_with(Op::Call, "test.anything", &[context])
             }
+            _ => self.every(Op::Call, "does"),
         }?;
         Ok(())
+    }
+
+    /// A call of a function with any combination of effects; often something is asked again after it.
+    fn every(&mut self, op: Op, prefix: &str) -> Made<Option<Value>> {
+        let number = self.rng.below(Combination::all().count() as u64) as usize;
+        let name = Combination::all().nth(number).expect("one of them").name(prefix);
+        let layout = *self.rng.pick(&["BoxedInteger", "Pair", "Square", "Circle", "Table"]);
+        let object = match self.rng.chance(60) {
+            true => {
+                let layout = self.layout(layout);
+                self.record(layout)?
+            }
+            false => self.stored(Type::Ref),
+        };
+        let told = self.trace.const_int(number as i64);
+        let args = [self.context()?, told, self.operand(Type::Int), object];
+        let result = self.call_with(op, &name, &args)?;
+        if self.rng.chance(50) {
+            let _ = self.guard_again();
+        }
+        Ok(result)
     }
 
     /// A call that may fail.
     pub(super) fn try_call(&mut self) -> Made {
         let boxed = self.layout("BoxedInteger");
-        match self.rng.below(4) {
+        match self.rng.below(6) {
             0 => {
                 let x = self.operand(Type::Int);
                 self.call_with(Op::TryCall, "test.maybe", &[x])?;
@@ -88,6 +111,7 @@ impl Generator {
                 let made = self.call_with(Op::TryCall, "test.boxed", &args)?;
                 made.into_iter().for_each(|value| self.learn(value, Some(boxed)));
             }
+            3 | 4 => drop(self.every(Op::TryCall, "tries")?),
             _ => {
                 // What `new` is expanded to, by hand.
                 let pair = self.layout("Pair");

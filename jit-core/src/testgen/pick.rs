@@ -95,7 +95,9 @@ impl Generator {
 
     /// Guards that a reference is of that class, unless that is known (and sometimes even then).
     pub(super) fn prove_class(&mut self, value: Value, layout: LayoutId) -> Made {
-        if self.class_of(value) == Some(layout) && !self.rng.chance(10) {
+        // Where the class word may be rewritten, a program would test it again.
+        let again = if self.is_rewritable(layout) { 70 } else { 10 };
+        if self.class_of(value) == Some(layout) && !self.rng.chance(again) {
             return Ok(());
         }
         self.prove_nonnull(value)?;
@@ -104,13 +106,22 @@ impl Generator {
         Ok(())
     }
 
+    /// Whether the class of such a record may change.
+    fn is_rewritable(&self, layout: LayoutId) -> bool {
+        self.schema.layout(layout).class_word.is_some_and(|(cell, _)| !self.schema.cell(cell).immutable)
+    }
+
     /// A record of that layout.
     pub(super) fn record(&mut self, layout: LayoutId) -> Made<Value> {
         let proved: Vec<Value> =
             self.vars.iter().filter(|var| var.class == Some(layout)).map(|var| var.value).collect();
         if !proved.is_empty() && self.rng.chance(60) {
             let recent = proved.len().saturating_sub(4);
-            return Ok(*self.rng.pick(&proved[recent..]));
+            let value = *self.rng.pick(&proved[recent..]);
+            if self.is_rewritable(layout) {
+                self.prove_class(value, layout)?;
+            }
+            return Ok(value);
         }
         let fitting: Vec<Value> = self
             .vars

@@ -44,7 +44,7 @@ impl Generator {
     pub(super) fn new_record(&mut self) -> Made {
         let layouts =
             ["BoxedInteger", "BoxedInteger", "BoxedFloat", "Pair", "Pair", "Narrow", "Table", "Table"];
-        let more = ["FloatArray", "RefArray", "Buffer"];
+        let more = ["FloatArray", "RefArray", "Buffer", "Square", "Circle"];
         let name = if self.rng.chance(80) { *self.rng.pick(&layouts) } else { *self.rng.pick(&more) };
         let layout = self.layout(name);
         self.fresh(layout).map(|_| ())
@@ -52,7 +52,17 @@ impl Generator {
 
     /// Any field of a layout that has fields.
     fn any_field(&mut self) -> FieldId {
-        let names = ["BoxedInteger", "BoxedInteger", "BoxedFloat", "Pair", "Pair", "Narrow", "Table"];
+        let names = [
+            "BoxedInteger",
+            "BoxedInteger",
+            "BoxedFloat",
+            "Pair",
+            "Pair",
+            "Narrow",
+            "Table",
+            "Square",
+            "Circle",
+        ];
         let name = *self.rng.pick(&names);
         let layout = self.layout(name);
         let fields = self.schema.layout(layout).fields.clone();

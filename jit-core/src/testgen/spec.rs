@@ -12,7 +12,7 @@ use crate::types::Type;
 use crate::world_spec::{ObjectSpec, SpecValue, WorldSpec};
 
 /// Names and layouts of the objects.
-const OBJECTS: [(&str, &str); 14] = [
+const OBJECTS: [(&str, &str); 16] = [
     ("b0", "BoxedInteger"),
     ("b1", "BoxedInteger"),
     ("b2", "BoxedInteger"),
@@ -27,6 +27,8 @@ const OBJECTS: [(&str, &str); 14] = [
     ("r0", "RefArray"),
     ("m0", "Buffer"),
     ("m1", "Buffer"),
+    ("q0", "Square"),
+    ("c0", "Circle"),
 ];
 
 /// Objects that serve as keys: the boxed integers.

@@ -13,7 +13,7 @@ use super::operand::{self, Cx};
 use super::{ParseError, TraceFile};
 use crate::ir::Const;
 use crate::schema::{
-    Barrier, Cell, CellId, ClassSet, Effects, Element, Func, Items, Keys, LayoutId, LayoutSpec, Schema,
+    Barrier, Cell, CellId, ClassSet, Element, Func, FuncEffects, Items, Keys, LayoutId, LayoutSpec, Schema,
     SlotLayout,
 };
 use crate::types::Type;
@@ -192,25 +192,25 @@ pub(super) fn func(
 }
 
 /// Effects and `evaluable`; no word about effects means that anything may happen.
-fn effects(cur: &mut Cursor, schema: &mut Schema) -> Result<(Effects, bool), ParseError> {
-    let (mut effects, mut said, mut evaluable) = (Effects::default(), false, false);
+fn effects(cur: &mut Cursor, schema: &mut Schema) -> Result<(FuncEffects, bool), ParseError> {
+    let (mut effects, mut said, mut evaluable) = (FuncEffects::pure(), false, false);
     loop {
         if cur.eat_word("evaluable") {
             evaluable = true;
             continue;
         }
         if cur.eat_word("anything") {
-            effects = Effects::anything();
+            effects = FuncEffects::anything();
         } else if cur.eat_word("reads") {
-            effects.reads = class_set(cur, schema)?;
+            effects = effects.reading(class_set(cur, schema)?);
         } else if cur.eat_word("writes") {
-            effects.writes = class_set(cur, schema)?;
+            effects = effects.writing(class_set(cur, schema)?);
         } else if cur.eat_word("allocates") {
-            effects.allocates = true;
+            effects = effects.allocating();
         } else if cur.eat_word("reenters") {
-            effects.reenters = true;
+            effects = effects.reentering();
         } else if !cur.eat_word("pure") {
-            return Ok((if said { effects } else { Effects::anything() }, evaluable));
+            return Ok((if said { effects } else { FuncEffects::anything() }, evaluable));
         }
         said = true;
     }

@@ -13,7 +13,7 @@ use super::lex::write_name;
 use super::names::{write_bits, SchemaNames};
 use super::print::Printer;
 use super::{Outcome, Run, RunValue, TraceFile};
-use crate::schema::{ClassSet, Effects, Element, Func, Schema, SlotLayout, TagId};
+use crate::schema::{ClassSet, Element, Func, FuncEffects, Schema, SlotLayout, TagId};
 use crate::types::Type;
 use crate::world_spec::{ObjectSpec, SpecValue, WorldSpec};
 
@@ -97,11 +97,11 @@ fn func_line(func: &Func, id: u32, schema: &Schema, names: &SchemaNames, native:
     )
 }
 
-fn effects(effects: &Effects, schema: &Schema) -> String {
+fn effects(effects: &FuncEffects, schema: &Schema) -> String {
     if effects.is_pure() {
         return " pure".to_string();
     }
-    if *effects == Effects::anything() {
+    if *effects == FuncEffects::anything() {
         return " anything".to_string();
     }
     let classes = |word: &str, set: &ClassSet| match set {
@@ -116,14 +116,9 @@ fn effects(effects: &Effects, schema: &Schema) -> String {
             format!(" {word} {}", names.join(" "))
         }
     };
-    let flag = |word: &str, set: bool| if set { format!(" {word}") } else { String::new() };
-    [
-        classes("reads", &effects.reads),
-        classes("writes", &effects.writes),
-        flag("allocates", effects.allocates),
-        flag("reenters", effects.reenters),
-    ]
-    .concat()
+    let (reads, writes, allocates) = effects.declared();
+    let allocates = if allocates { " allocates" } else { "" };
+    [classes("reads", reads), classes("writes", writes), allocates.into()].concat()
 }
 
 fn object_line(index: usize, object: &ObjectSpec, schema: &Schema, names: &SchemaNames) -> String {

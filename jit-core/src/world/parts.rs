@@ -27,7 +27,7 @@ impl Context {
     }
 
     /// Reads a cell; `None` outside the heap's blocks.
-    fn get(&self, base: Bits, cell: CellId) -> Option<Bits> {
+    pub(crate) fn get(&self, base: Bits, cell: CellId) -> Option<Bits> {
         let cell = self.schema.cell(cell);
         let address = cell_address(base, cell);
         // SAFETY: checked to lie inside a live block.
@@ -37,7 +37,7 @@ impl Context {
     }
 
     /// Writes a cell; `None` outside the heap's blocks.
-    fn put(&mut self, base: Bits, cell: CellId, bits: Bits) -> Option<()> {
+    pub(crate) fn put(&mut self, base: Bits, cell: CellId, bits: Bits) -> Option<()> {
         let cell = self.schema.cell(cell);
         let address = cell_address(base, cell);
         // SAFETY: checked to lie inside a live block.

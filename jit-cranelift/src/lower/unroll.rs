@@ -15,8 +15,9 @@
 
 use std::collections::HashSet;
 
+use tracelift_core::effects::Memory;
 use tracelift_core::ops::Flags;
-use tracelift_core::schema::{Cell, POLL_DISTANCE};
+use tracelift_core::schema::POLL_DISTANCE;
 use tracelift_core::{ExitKind, Inst, LabelId, Op, Payload, Schema, Trace, Value};
 
 use super::{arg, Lowering, Result};
@@ -75,29 +76,25 @@ impl Unroll {
 fn left_out(trace: &Trace, schema: &Schema, part: &[Inst], jump: &Inst) -> Vec<bool> {
     let mut left_out = vec![false; part.len()];
     let is_interrupt = |inst: &Inst| inst.op.is_guard() && inst.exit == ExitKind::Interrupt;
-    let calls = part.iter().any(|inst| inst.op.is(Flags::CALLS));
-    if calls || !part.iter().any(is_interrupt) {
+    if !part.iter().any(is_interrupt) {
         return left_out;
     }
-    let cell_of = |inst: &Inst| match inst.payload {
-        Payload::Cell(cell) => schema.cells().get(cell.index()),
-        _ => None,
+    let is_volatile = |inst: &Inst| match inst.payload {
+        Payload::Cell(cell) => {
+            schema.cells().get(cell.index()).is_some_and(|cell| cell.volatile && !cell.polled)
+        }
+        _ => false,
     };
-    let class_of = |inst: &Inst| cell_of(inst).map(|cell| cell.class);
-    let written: Vec<_> = part.iter().filter(|inst| inst.op.is(Flags::WRITES)).map(class_of).collect();
+    let effects: Vec<_> = part.iter().map(|inst| inst.effects(schema)).collect();
+    let is_written = |memory: &Memory<'_>| effects.iter().any(|effects| effects.writes.meets(memory));
     let passed = part[0].args.iter().zip(&jump.args);
     let mut steady: HashSet<Value> =
         passed.filter(|(param, arg)| param == arg).map(|(&param, _)| param).collect();
     let is_steady =
         |steady: &HashSet<Value>, value| steady.contains(&value) || trace.constant_of(value).is_some();
-    for (inst, left_out) in part.iter().zip(&mut left_out) {
+    for ((inst, effects), left_out) in part.iter().zip(&effects).zip(&mut left_out) {
         let args_steady = inst.args.iter().all(|&arg| is_steady(&steady, arg));
-        let stays = |cell: &Cell| {
-            (!cell.volatile || cell.polled)
-                && written.iter().all(|written| written.is_some_and(|class| class != cell.class))
-        };
-        let is_unwritten = !inst.op.is(Flags::READS) || cell_of(inst).is_some_and(stays);
-        if !args_steady || !is_unwritten {
+        if !args_steady || is_volatile(inst) || is_written(&effects.reads) {
             continue;
         }
         *left_out = is_interrupt(inst);

@@ -39,9 +39,10 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap as HashMap;
 
+use tracelift_core::effects::Memory;
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::schema::{CellId, ClassId, ClassSet, FuncId};
+use tracelift_core::schema::{CellId, ClassId, FuncId};
 use tracelift_core::{Const, Inst, Op, Payload, Schema, Type, Value};
 
 use super::fold::is_compare;
@@ -301,21 +302,20 @@ impl Heap {
         self.known[class.index()] = known;
     }
 
-    /// Strikes out what a call may have changed.
-    fn forget(&mut self, schema: &Schema, classes: &ClassSet) {
+    /// Strikes out what an operation that writes this memory may have changed.
+    fn forget(&mut self, schema: &Schema, memory: &Memory<'_>) {
         if planted(Bug::HeapCallKeepsLoads) {
             return;
         }
-        self.calls.forget(schema, classes);
+        self.calls.forget(schema, memory);
         let strike = |known: &mut Known| known.entries.retain(|entry| entry.at.immutable);
-        match classes {
-            ClassSet::None => {}
-            ClassSet::Some(classes) => {
+        match memory.classes() {
+            Some(classes) => {
                 classes
                     .iter()
                     .for_each(|class| self.known.get_mut(class.index()).into_iter().for_each(strike));
             }
-            ClassSet::All => self.known.iter_mut().for_each(strike),
+            None => self.known.iter_mut().for_each(strike),
         }
     }
 
@@ -360,8 +360,7 @@ impl Heap {
 
     fn called(&mut self, st: &mut State<'_>, inst: &Inst, func: FuncId, now: u32) {
         inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
-        let effects = &st.schema.func(func).effects;
-        self.forget(st.schema, if effects.reenters { &ClassSet::All } else { &effects.writes });
+        self.forget(st.schema, &inst.effects(st.schema).writes);
         st.given_up += self.calls.note(st.schema, inst) as u64;
         if let (true, Some(result)) = (self.is_allocator(st, func), inst.result) {
             self.fresh.set(result, None);
@@ -432,13 +431,11 @@ impl Pass for Heap {
                 inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
             }
             // Only where record operations are kept.
-            (_, Payload::New { .. }) => inst.result.into_iter().for_each(|result| {
-                self.fresh.set(result, None);
-            }),
             _ if inst.op.is(Flags::RECORD) => {
                 inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
-                if inst.op.is(Flags::WRITES) {
-                    self.forget(st.schema, &ClassSet::All);
+                self.forget(st.schema, &inst.effects(st.schema).writes);
+                if let (Op::New, Some(result)) = (inst.op, inst.result) {
+                    self.fresh.set(result, None);
                 }
             }
             _ => {}
@@ -452,7 +449,7 @@ impl Pass for Heap {
         self.owner.clear();
     }
 
-    fn loop_writes(&mut self, schema: &Schema, writes: &ClassSet) {
+    fn loop_writes(&mut self, schema: &Schema, writes: &Memory<'_>) {
         self.forget(schema, writes);
     }
 }

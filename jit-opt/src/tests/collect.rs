@@ -1,6 +1,6 @@
 //! Checks for a collection: where they go, and where they must stay.
 
-use tracelift_core::schema::ClassSet;
+use tracelift_core::schema::{ClassSet, FuncEffects};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::{parse_trace, print_trace};
 use tracelift_core::verify::{verify, Mode};
@@ -131,7 +131,7 @@ fn a_loop_that_makes_what_the_preamble_did_not_reads_the_debt_anew() {
     let debt = schema.alias_class("context.debt");
     let boxed = schema.find_layout("BoxedInteger").unwrap();
     let alloc = schema.layout(boxed).alloc.unwrap();
-    schema.func_mut(alloc).effects.writes = ClassSet::of(vec![debt]);
+    schema.func_mut(alloc).effects = FuncEffects::pure().allocating().writing(ClassSet::of(vec![debt]));
     let input = "L0(i0, p1, p2):
 a2 = context()
 i3 = load(a2, context.interrupt)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tracelift_core::eval::{compare_outcomes, Evaluator, Limits};
 use tracelift_core::planted::{with_planted, Bug};
-use tracelift_core::schema::{Cell, ClassSet, Effects, Func};
+use tracelift_core::schema::{Cell, ClassSet, Func, FuncEffects};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::{parse_trace, print_trace};
 use tracelift_core::world::World;
@@ -396,7 +396,7 @@ fn a_call_that_reads_what_may_change_is_repeated() {
     let mut add = |name: &str, reads: ClassSet| {
         schema.add_func(Func {
             name: name.into(),
-            effects: Effects { reads, ..Effects::default() },
+            effects: FuncEffects::pure().reading(reads),
             ..peek.clone()
         });
     };

@@ -6,6 +6,7 @@ mod bounds;
 mod collect;
 mod delay;
 mod differential;
+mod effects;
 mod heap;
 mod peel;
 pub(crate) mod random;

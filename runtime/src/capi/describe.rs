@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
 
 use tracelift_core::schema::{
-    Barrier, Cell, ClassSet, Effects, Element, Field, Func, Items, Keys, LayoutSpec, SlotLayout,
+    Barrier, Cell, ClassSet, Element, Field, Func, FuncEffects, Items, Keys, LayoutSpec, SlotLayout,
 };
 use tracelift_core::Type;
 
@@ -342,7 +342,14 @@ pub unsafe extern "C" fn tl_add_func(
         // SAFETY: promised by the caller.
         let (reads, writes) =
             unsafe { (class_set(vm, effects & 1 != 0, reads)?, class_set(vm, effects & 2 != 0, writes)?) };
-        let effects = Effects { reads, writes, allocates: effects & 4 != 0, reenters: effects & 8 != 0 };
+        let (allocates, reenters) = (effects & 4 != 0, effects & 8 != 0);
+        let mut effects = FuncEffects::pure().reading(reads).writing(writes);
+        if allocates {
+            effects = effects.allocating();
+        }
+        if reenters {
+            effects = effects.reentering();
+        }
         let func =
             Func { name: name.into(), params, result, effects, address: address as usize, evaluable: false };
         Ok(vm.schema.add_func(func).0 + 1)

@@ -10,7 +10,7 @@
 
 use std::ffi::c_void;
 
-use tracelift_core::schema::{ClassSet, Effects, Func, FuncId, TagId};
+use tracelift_core::schema::{ClassSet, Func, FuncEffects, FuncId, TagId};
 use tracelift_core::{ExitKind, Op, Payload, Schema, Type, Value};
 use tracelift_runtime::recorder::{Limits, Recorder};
 use tracelift_runtime::{Action, CloseOutcome, Config, Vm};
@@ -56,7 +56,7 @@ extern "C" fn count(context: *mut i64, number: i64) {
 pub fn describe(schema: &mut Schema) -> Ids {
     *schema = Schema::with_default_tags();
     schema.frame_words = 1;
-    let effects = Effects { writes: ClassSet::All, reads: ClassSet::All, ..Effects::default() };
+    let effects = FuncEffects::pure().reading(ClassSet::All).writing(ClassSet::All);
     let count = schema.add_func(Func {
         name: "count".into(),
         params: vec![Type::Addr, Type::Int],

@@ -19,8 +19,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap as HashMap;
 
+use tracelift_core::effects::{Effects, Memory};
 use tracelift_core::ir::Args;
-use tracelift_core::schema::{ClassId, ClassSet, FuncId};
+use tracelift_core::schema::{Cell, ClassId, FuncId};
 use tracelift_core::{Inst, Op, Payload, Schema, Value};
 
 use crate::pass::State;
@@ -37,13 +38,12 @@ struct Seen {
 
 /// Whether a function's answer hangs on its arguments and on memory of known classes only, and nothing else happens.
 pub(crate) fn only_reads(schema: &Schema, id: FuncId) -> bool {
-    let func = schema.func(id);
-    let is_steady = |reads: &ClassSet| match reads {
-        ClassSet::None => true,
-        ClassSet::Some(_) => !schema.cells().iter().any(|cell| cell.volatile && reads.contains(cell.class)),
-        ClassSet::All => false,
-    };
-    func.result.is_some() && !func.effects.is_visible() && is_steady(&func.effects.reads)
+    let effects = Effects::of_call(id, schema);
+    let reads = &effects.reads;
+    let is_read_and_volatile = |cell: &Cell| cell.volatile && reads.contains(cell.class);
+    let is_steady =
+        reads.is_nothing() || !reads.is_everything() && !schema.cells().iter().any(is_read_and_volatile);
+    schema.func(id).result.is_some() && !effects.is_visible() && is_steady
 }
 
 /// The calls that would answer the same now.
@@ -86,15 +86,14 @@ impl Calls {
 
     /// Strikes out what reads this class.
     pub fn written(&mut self, schema: &Schema, class: ClassId) {
-        self.seen.retain(|seen| !schema.func(seen.func).effects.reads.contains(class));
+        self.seen.retain(|seen| !Effects::of_call(seen.func, schema).reads.contains(class));
     }
 
-    /// Strikes out what reads any of these classes.
-    pub fn forget(&mut self, schema: &Schema, classes: &ClassSet) {
-        match classes {
-            ClassSet::None => {}
-            ClassSet::Some(classes) => classes.iter().for_each(|&class| self.written(schema, class)),
-            ClassSet::All => self.seen.clear(),
+    /// Strikes out what reads any of this memory.
+    pub fn forget(&mut self, schema: &Schema, memory: &Memory<'_>) {
+        match memory.classes() {
+            Some(classes) => classes.iter().for_each(|&class| self.written(schema, class)),
+            None => self.seen.clear(),
         }
     }
 

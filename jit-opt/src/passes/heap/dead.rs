@@ -18,8 +18,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap as HashMap;
 
+use tracelift_core::effects::{Effects, Memory};
 use tracelift_core::ops::Flags;
-use tracelift_core::schema::{ClassId, ClassSet};
+use tracelift_core::schema::ClassId;
 use tracelift_core::{Inst, Op, Payload, Schema, Trace};
 
 use super::place::{Access, Places};
@@ -57,18 +58,17 @@ impl Overwritten {
         }
     }
 
-    fn read_set(&mut self, classes: &ClassSet) {
-        match classes {
-            ClassSet::None => {}
-            ClassSet::Some(classes) => classes.iter().for_each(|class| drop(self.0.remove(class))),
-            ClassSet::All => self.0.clear(),
+    fn read_memory(&mut self, memory: &Memory<'_>) {
+        match memory.classes() {
+            Some(classes) => classes.iter().for_each(|class| drop(self.0.remove(class))),
+            None => self.0.clear(),
         }
     }
 }
 
 /// Whether memory can be looked at there by somebody that the trace does not show.
-fn is_watched(inst: &Inst) -> bool {
-    inst.is_exit() || inst.op == Op::Label || inst.op.is(Flags::ENDS) || inst.op.is(Flags::RECORD)
+fn is_watched(inst: &Inst, effects: &Effects<'_>) -> bool {
+    effects.leaves || inst.op == Op::Label || inst.op.is(Flags::ENDS)
 }
 
 /// The trace without stores that are overwritten; at most as many go as the fuel that is left allows.
@@ -99,12 +99,13 @@ pub(crate) fn remove_overwritten(trace: &mut Trace, schema: &Schema, fuel: Optio
                 let at = Access::new(places.of(trace, inst.args[0]), cell);
                 overwritten.read(trace, &places, cell.class, &at);
             }
-            _ if is_watched(inst) => overwritten.0.clear(),
-            (_, Payload::Func(func)) => {
-                let effects = &schema.func(func).effects;
-                overwritten.read_set(if effects.reenters { &ClassSet::All } else { &effects.reads });
+            _ => {
+                let effects = inst.effects(schema);
+                match is_watched(inst, &effects) {
+                    true => overwritten.0.clear(),
+                    false => overwritten.read_memory(&effects.reads),
+                }
             }
-            _ => {}
         }
     }
     crate::dce::retain(trace, |index| !dead[index]);

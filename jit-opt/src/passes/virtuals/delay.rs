@@ -17,8 +17,9 @@
 //! p7 = get(p0, link)         => p5
 //! ```
 
+use tracelift_core::effects::Memory;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::schema::{Barrier, CellId, ClassId, ClassSet, Element, FuncId, LayoutId, Schema, TagId};
+use tracelift_core::schema::{CellId, ClassId, Element, LayoutId, Schema, TagId};
 use tracelift_core::{Inst, Op, Payload, Type, Value};
 
 use super::lift;
@@ -47,7 +48,7 @@ pub(crate) struct Delayed {
     pub stores: Vec<(Value, CellId, Value)>,
 }
 
-/// Alias classes that an operation touches.
+/// Memory that an operation may look at or change.
 #[derive(Default)]
 struct Touched {
     all: bool,
@@ -55,88 +56,28 @@ struct Touched {
 }
 
 impl Touched {
-    fn cell(&mut self, schema: &Schema, cell: CellId) {
-        self.classes.push(schema.cell(cell).class);
-    }
-
-    fn set(&mut self, set: &ClassSet) {
-        match set {
-            ClassSet::None => {}
-            ClassSet::Some(classes) => self.classes.extend(classes),
-            ClassSet::All => self.all = true,
+    fn add(&mut self, memory: &Memory<'_>) {
+        match memory.classes() {
+            Some(classes) => self.classes.extend(classes),
+            None => self.all = true,
         }
     }
 
-    fn func(&mut self, schema: &Schema, func: FuncId) {
-        let effects = &schema.func(func).effects;
-        self.all |= effects.reenters;
-        if !planted(Bug::DelayedCallReads) {
-            self.set(&effects.reads);
+    /// All memory that an operation, expanded, may look at or change.
+    fn of(schema: &Schema, inst: &Inst) -> Touched {
+        let effects = inst.effects(schema);
+        let mut touched = Touched::default();
+        if !(planted(Bug::DelayedCallReads) && matches!(inst.payload, Payload::Func(_))) {
+            touched.add(&effects.reads);
         }
-        self.set(&effects.writes);
-    }
-
-    fn element(&mut self, schema: &Schema, element: &Element) {
-        element.tag.into_iter().chain(element.value).for_each(|cell| self.cell(schema, cell));
-    }
-
-    fn barrier(&mut self, schema: &Schema, barrier: Option<Barrier>) {
-        barrier.iter().for_each(|barrier| {
-            self.cell(schema, barrier.object);
-            self.cell(schema, barrier.value);
-        });
+        touched.add(&effects.writes);
+        touched
     }
 
     fn meets(&self, schema: &Schema, delayed: &Delayed) -> bool {
         let mut cells = delayed.stores.iter().map(|&(_, cell, _)| schema.cell(cell).class);
         self.all || cells.any(|class| self.classes.contains(&class))
     }
-}
-
-/// The classes of all memory that an operation, expanded, may look at or change.
-fn touched(schema: &Schema, inst: &Inst) -> Touched {
-    let mut touched = Touched::default();
-    let writes = inst.args.len() > 1;
-    match (inst.op, inst.payload) {
-        (Op::Jump | Op::Finish | Op::Label, _) => touched.all = true,
-        (_, Payload::Cell(cell)) => touched.cell(schema, cell),
-        (_, Payload::Func(func)) => touched.func(schema, func),
-        (_, Payload::Field(field)) => {
-            touched.cell(schema, schema.field(field).cell);
-            if writes {
-                touched.barrier(schema, schema.layout(schema.field(field).layout).barrier);
-            }
-        }
-        (_, Payload::Layout(layout)) => {
-            let layout = schema.layout(layout);
-            layout.class_word.iter().for_each(|&(cell, _)| touched.cell(schema, cell));
-            layout.items.iter().for_each(|items| touched.cell(schema, items.count));
-        }
-        (_, Payload::New { layout, .. }) => {
-            schema.layout(layout).alloc.iter().for_each(|&func| touched.func(schema, func));
-        }
-        (_, Payload::Item { layout, .. }) => {
-            let layout = schema.layout(layout);
-            touched.barrier(schema, layout.barrier);
-            if let Some(items) = &layout.items {
-                [items.count, items.base].into_iter().for_each(|cell| touched.cell(schema, cell));
-                touched.element(schema, &items.element);
-            }
-        }
-        (_, Payload::Key { layout, .. }) => {
-            let layout = schema.layout(layout);
-            touched.barrier(schema, layout.barrier);
-            if let Some(keys) = &layout.keys {
-                let cells = [keys.size, keys.base, keys.key].into_iter();
-                let key_tag = keys.key_tag.map(|(cell, _)| cell);
-                cells.chain(key_tag).for_each(|cell| touched.cell(schema, cell));
-                touched.element(schema, &keys.element);
-                keys.insert.iter().chain([&keys.find]).for_each(|&func| touched.func(schema, func));
-            }
-        }
-        _ => {}
-    }
-    touched
 }
 
 /// The place of an operation that reads or writes one, and the tag that it names.
@@ -161,8 +102,7 @@ fn place(st: &State<'_>, inst: &Inst) -> Option<(Place, Option<TagId>)> {
 fn can_wait(st: &State<'_>, inst: &Inst) -> bool {
     let Some((&value, others)) = inst.args.split_last() else { return false };
     let schema = st.schema;
-    let writes =
-        matches!(inst.op, Op::Set | Op::SetItem | Op::PutItem | Op::SetKey | Op::InsertKey | Op::Store);
+    let writes = !inst.effects(schema).writes.is_nothing();
     let only_value = st.facts.statics.has(value) && !others.iter().any(|&arg| st.facts.statics.has(arg));
     let element = |element: &Element| element.value[Type::Ref as usize];
     let layout = |layout: LayoutId| schema.layout(layout);
@@ -188,7 +128,7 @@ fn read_back(st: &mut State<'_>, inst: &Inst) -> Option<Outcome> {
         return None;
     }
     let (place, tag) = place(st, inst)?;
-    let touched = touched(st.schema, inst);
+    let touched = Touched::of(st.schema, inst);
     // One that waits behind it may write there too.
     let ignores = |delayed: &Delayed| planted(Bug::DelayedAliasIgnored) && delayed.place != place;
     let meets = |delayed: &&Delayed| touched.meets(st.schema, delayed) && !ignores(delayed);
@@ -215,13 +155,11 @@ pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Op
     // A plain store may pass those that wait for other places; what comes with a tag or a search may not.
     let is_plain = tag.is_none() && matches!(inst.op, Op::Set | Op::Store);
     if !is_plain {
-        make(cx, touched(schema, inst))?;
+        make(cx, Touched::of(schema, inst))?;
     }
     if matches!(inst.op, Op::Set) {
         let mut barrier = Touched::default();
-        if let Payload::Field(field) = inst.payload {
-            barrier.barrier(schema, schema.layout(schema.field(field).layout).barrier);
-        }
+        barrier.add(&inst.effects(schema).reads);
         make(cx, barrier)?;
     }
     if cx.st.facts.delayed.len() >= MAX_DELAYED {
@@ -236,7 +174,7 @@ pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Op
     let stores = std::mem::replace(&mut cx.st.delaying, outer).unwrap_or_default();
     // The operation's own tests leave to where what it overwrites was there: it went no sooner than now.
     let waiting = &cx.st.facts.delayed;
-    let touched = touched(schema, inst);
+    let touched = Touched::of(schema, inst);
     let last = waiting.iter().rposition(|delayed| touched.meets(schema, delayed)).filter(|_| is_plain);
     // What waits for the same place is never seen, unless one behind it may be stored to the same place.
     let overwritten = last.filter(|&last| waiting[last].place == place && waiting[last].tag.is_none());
@@ -252,7 +190,7 @@ pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Op
 
 /// Makes the stores that this operation could see.
 pub(super) fn make_touched(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<(), OptError> {
-    let touched = touched(cx.st.schema, inst);
+    let touched = Touched::of(cx.st.schema, inst);
     let any = !touched.classes.is_empty() || touched.all;
     if any {
         make(cx, touched)?;
@@ -274,7 +212,7 @@ fn make(cx: &mut Cx<'_, '_>, mut touched: Touched) -> Result<(), OptError> {
     // From the last to the first: one that is made takes along those before it that may be stored to the same place.
     for (index, delayed) in cx.st.facts.delayed.iter().enumerate().rev() {
         if touched.meets(schema, delayed) {
-            delayed.stores.iter().for_each(|&(_, cell, _)| touched.cell(schema, cell));
+            touched.classes.extend(delayed.stores.iter().map(|&(_, cell, _)| schema.cell(cell).class));
             made.push(index);
         }
     }
