@@ -10,6 +10,23 @@ fn another_shape_keeps_the_plain_loop() {
     assert!(optimized.trace.op_count() <= 8);
 }
 
+/// The call in the loop gets the object of the iteration before, and has no place to leave to if there is no memory for it. So
+/// the object would be made at once and written three times; the plain loop makes it at its end and writes it once.
+#[test]
+fn a_peeled_loop_is_never_longer_than_the_plain_one() {
+    let input = "L0(p0, i1, i2):\ncall(print, i1)\ncall(seen, p0)\n@0 = frame[0: int i1]\np3 = new(BoxedInteger) @0\n\
+                 set(p3, intval, i1)\n@1 = frame[0: int i1]\nguard_true(i1) @1\nset(p3, intval, i2)\n\
+                 @2 = frame[0: int i2]\nguard_true(i2) @2\nset(p3, intval, 7)\n\
+                 i4 = int_add(i1, 1)\ni5 = int_add(i2, 2)\njump(L0, p3, i4, i5)\n";
+    let optimized = run("", &parse(input));
+    assert!(optimized.peeled.is_none());
+    assert_eq!(optimized.trace.op_count(), 9);
+    // With a place to leave to before the call the object is lifted there, and the loop is peeled.
+    let input = input.replace("call(print, i1)\n", "@3 = frame[0: int i1]\nguard_true(i1) @3\n");
+    let optimized = run("", &parse(&input));
+    assert!(optimized.peeled.is_some());
+}
+
 /// `i2 - 1` in the loop could be `i0 - 2` of the preamble; but then `i0` would have to be passed as well.
 #[test]
 fn chains_do_not_reach_over_the_loops_label() {
