@@ -2,9 +2,6 @@
 
 use super::halves;
 
-/// The rules that the tests here show.
-pub const RULES: [&str; 1] = ["told_apart"];
-
 /// A loop that stores `i3 * 2` to an item of `p1` and reads the first item of `p0`; both arrays are found by these operations.
 fn reads_and_writes(arrays: &str) -> String {
     format!(

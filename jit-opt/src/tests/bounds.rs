@@ -6,9 +6,6 @@ use tracelift_core::text::print_trace;
 use super::{halves, optimized_text};
 use crate::Config;
 
-/// The rules that the tests here show.
-pub const RULES: [&str; 2] = ["bound_known", "bound_hoisted"];
-
 /// How many guards stand before the loop for others in it, and how many compares of bounds the loop has.
 fn counts(input: &str) -> (usize, usize) {
     let (before, body) = halves("", input);

@@ -7,9 +7,6 @@ use tracelift_core::verify::{verify, Mode};
 
 use crate::{optimize, Config};
 
-/// The rule that the tests here show.
-pub const RULES: [&str; 1] = ["collect_unneeded"];
-
 /// How many checks are left of a trace.
 #[track_caller]
 fn checks(config: Config, input: &str) -> usize {
@@ -26,7 +23,7 @@ fn checks(config: Config, input: &str) -> usize {
         "nothing of a check is left\n{text}"
     );
     let left = text.lines().filter(|line| line.trim().ends_with("collect")).count();
-    assert_eq!(optimized.report.fired(RULES[0]) == 0, left == 1 || left == 2, "{text}");
+    assert_eq!(optimized.report.fired("collect_unneeded") == 0, left == 1 || left == 2, "{text}");
     left
 }
 

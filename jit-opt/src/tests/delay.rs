@@ -8,9 +8,6 @@ use tracelift_core::text::{parse_file, print_trace, TraceFile};
 use super::optimized;
 use crate::{Config, Optimized};
 
-/// The rules that the tests here show.
-pub const RULES: [&str; 3] = ["delay_store", "delayed_read", "delayed_overwritten"];
-
 const HEADER: &str = "func make(addr, int, int, int) -> ref allocates = native world.alloc
 func \"find\"(addr, int, ref, ref) -> addr reads all = native world.find
 func \"insert\"(addr, int, ref, ref) -> addr writes all = native world.insert

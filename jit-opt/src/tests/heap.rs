@@ -21,7 +21,7 @@ use super::random::Random;
 use crate::Config;
 
 /// The rules that the tests here show.
-pub const RULES: [&str; 7] = [
+const RULES: [&str; 7] = [
     "load_seen",
     "load_of_store",
     "load_of_narrow_store",

@@ -9,7 +9,7 @@ use super::optimized;
 use crate::{Config, Optimized};
 
 /// What the rules of the pass are called; every one is fired below.
-pub const RULES: &[&str] =
+const RULES: &[&str] =
     &["virtual_new", "virtual_get", "virtual_set", "virtual_guard", "virtual_test", "lift"];
 
 /// The objects and functions that the traces speak of.
