@@ -422,7 +422,7 @@ pub(crate) struct Walked {
     pub trace: Trace,
     /// How often each rewrite fired.
     pub fired: BTreeMap<&'static str, u64>,
-    /// How often a pass looked at an operation.
+    /// How often a pass looked at an operation, or at an object that does not exist yet.
     pub visited: u64,
     /// What was known of memory and given up because a list was full.
     pub given_up: u64,
@@ -575,7 +575,8 @@ impl<'s> Driver<'s> {
 
     /// Ends the walk.
     pub fn walked(self) -> Walked {
-        let State { out, visited, given_up, more_real, is_unsteady, .. } = self.st;
+        let State { out, visited, given_up, more_real, is_unsteady, facts, .. } = self.st;
+        let visited = visited + facts.statics.looks();
         let mut fired = BTreeMap::new();
         for (rule, count) in self.st.fired.into_values() {
             *fired.entry(rule).or_default() += count;

@@ -84,7 +84,8 @@ pub struct Report {
     pub before: OpCounts,
     /// The optimized one.
     pub after: OpCounts,
-    /// How often a pass looked at an operation: the optimizer's work, for tests that it is linear.
+    /// How often a pass looked at an operation, or at an object that does not exist yet: the optimizer's work, for tests
+    /// that it is linear.
     pub visited: u64,
     /// What was known of memory and given up because the list for its class, or that of calls, was full.
     pub given_up: u64,

@@ -74,26 +74,83 @@ impl Object {
     }
 }
 
+mod objects {
+    //! A table by name that counts what is looked at, so that a test sees work that grows faster than the trace.
+
+    use std::cell::Cell;
+
+    use rustc_hash::FxHashMap as HashMap;
+    use tracelift_core::Value;
+
+    use super::Object;
+
+    #[derive(Clone, Debug, Default)]
+    pub struct Objects {
+        table: HashMap<Value, Object>,
+        pub looks: Cell<u64>,
+    }
+
+    impl Objects {
+        fn look(&self) -> &HashMap<Value, Object> {
+            self.looks.set(self.looks.get() + 1);
+            &self.table
+        }
+
+        pub fn is_empty(&self) -> bool {
+            self.table.is_empty()
+        }
+
+        pub fn get(&self, name: Value) -> Option<&Object> {
+            self.look().get(&name)
+        }
+
+        pub fn get_mut(&mut self, name: Value) -> Option<&mut Object> {
+            self.look();
+            self.table.get_mut(&name)
+        }
+
+        pub fn insert(&mut self, name: Value, object: Object) {
+            self.look();
+            self.table.insert(name, object);
+        }
+
+        pub fn remove(&mut self, name: Value) -> Option<Object> {
+            self.look();
+            self.table.remove(&name)
+        }
+
+        pub fn clear(&mut self) {
+            self.table.clear();
+        }
+    }
+}
+use objects::Objects;
+
 /// All objects that do not exist, by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StaticHeap {
-    objects: HashMap<Value, Object>,
+    objects: Objects,
 }
 
 impl StaticHeap {
+    /// How many objects were looked at so far: the work that the static heap makes.
+    pub fn looks(&self) -> u64 {
+        self.objects.looks.get()
+    }
+
     /// The object of that name.
     pub fn get(&self, name: Value) -> Option<&Object> {
-        self.objects.get(&name)
+        self.objects.get(name)
     }
 
     /// The object of that name, to be changed.
     pub fn get_mut(&mut self, name: Value) -> Option<&mut Object> {
-        self.objects.get_mut(&name)
+        self.objects.get_mut(name)
     }
 
     /// Whether the value is the name of an object that does not exist.
     pub fn has(&self, value: Value) -> bool {
-        !self.objects.is_empty() && self.objects.contains_key(&value)
+        !self.objects.is_empty() && self.objects.get(value).is_some()
     }
 
     /// Adds an object.
@@ -103,7 +160,7 @@ impl StaticHeap {
 
     /// Takes an object out.
     pub fn take(&mut self, name: Value) -> Option<Object> {
-        self.objects.remove(&name)
+        self.objects.remove(name)
     }
 
     /// Forgets all objects.
