@@ -117,7 +117,7 @@ fn main() {
     type Row = (&'static str, fn(&mut Tape<'_>, Pairs), u64);
     let rows: [Row; 4] = [
         ("two slots", plain, 0),
-        ("two frames", framed, 0),
+        ("two frames", framed, 1),
         ("a pair that was kept virtual", virtual_pair, 2),
         ("a store of it that waits", pending_store, 3),
     ];
