@@ -5,12 +5,13 @@
 //! arity and type checks, the folder, the oracle and the random-trace generator. Lowering is an exhaustive
 //! match elsewhere, so that a new row does not compile until it has machine code.
 //!
-//! A row reads `Variant = number "name" (argument types) -> result [FLAGS] payload eval function;`. To add an op: one
-//! row here, one lowering arm, one `.trace` test, and (where it touches memory) one arm in the evaluator.
+//! A row reads `Variant = number "name" (argument types) -> result [FLAGS] payload eval function;`. To add an
+//! op: one row here, one lowering arm, one `.trace` test, and (where it touches memory) one arm in the
+//! evaluator.
 //!
-//! The numbers are the C ABI's: a program that was compiled against an older header goes on passing them. A new op takes the
-//! next number, wherever its row stands; a number is never changed, and that of a removed op never given again.
-//! `tests/op_numbers.txt` is the frozen list, which a test compares.
+//! The numbers are the C ABI's: a program that was compiled against an older header goes on passing them. A
+//! new op takes the next number, wherever its row stands; a number is never changed, and that of a removed op
+//! never given again. `tests/op_numbers.txt` is the frozen list, which a test compares.
 //!
 //! Invariant: `eval` is total on the bits of its arguments and returns `None` in exactly two cases: the op is
 //! a guard and the guard fails, or the op is partial ([`Op::IntDiv`] by zero) and has no value there.
@@ -456,7 +457,8 @@ static INFO: [OpInfo; NUMBERS] = {
 };
 
 impl Op {
-    /// How many numbers there are, those of removed ops included: the length of a table that is indexed by `op as usize`.
+    /// How many numbers there are, those of removed ops included: the length of a table that is indexed by
+    /// `op as usize`.
     pub const COUNT: usize = NUMBERS;
 
     /// The op's row in the table.
@@ -473,7 +475,8 @@ impl Op {
 
     /// The op with that number.
     pub fn from_number(number: u32) -> Option<Op> {
-        // The host asks for each operation that it records: where no op was removed or put among others, the first look finds it.
+        // The host asks for each operation that it records: where no op was removed or put among others, the
+        // first look finds it.
         let guess = Op::ALL.get(number as usize).copied().filter(|op| op.number() == number);
         guess.or_else(|| Op::ALL.iter().copied().find(|op| op.number() == number))
     }

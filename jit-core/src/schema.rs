@@ -99,10 +99,11 @@ pub struct Cell {
     pub class: ClassId,
     /// Never written after the object was made: loads survive every store and call.
     pub immutable: bool,
-    /// May change at any time from outside (a signal handler's flag): a load is made in each iteration, where the trace has it.
+    /// May change at any time from outside (a signal handler's flag): a load is made in each iteration, where
+    /// the trace has it.
     pub volatile: bool,
-    /// Of a volatile cell: a loop may load it in one of [`POLL_DISTANCE`] iterations only, as no harm is done if it sees a change so
-    /// much later.
+    /// Of a volatile cell: a loop may load it in one of [`POLL_DISTANCE`] iterations only, as no harm is done
+    /// if it sees a change so much later.
     pub polled: bool,
 }
 
@@ -266,7 +267,8 @@ pub struct Schema {
     pub frame_words: u32,
 }
 
-/// Where things stand by name; of several with one name, the first. Looking a name up costs the same however much is declared.
+/// Where things stand by name; of several with one name, the first. Looking a name up costs the same however
+/// much is declared.
 #[derive(Clone, Debug, Default)]
 struct Names {
     tags: FxHashMap<String, TagId>,

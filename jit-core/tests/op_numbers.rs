@@ -1,9 +1,10 @@
 //! The numbers of the operations are part of the C ABI: hosts are compiled against them.
 //!
-//! Problem: a row that is moved, removed or put between others would give hosts other operations than they ask for. Design:
-//! `op_numbers.txt` is the frozen list, one `number name` a line, and the table must agree with it. Invariant: a line of the
-//! list never changes; `UPDATE_EXPECT=1` adds the lines of new operations, and nothing else. An op that is removed keeps its line,
-//! marked by `(removed)`, so that nobody takes its number.
+//! Problem: a row that is moved, removed or put between others would give hosts other operations than they
+//! ask for. Design: `op_numbers.txt` is the frozen list, one `number name` a line, and the table must agree
+//! with it. Invariant: a line of the list never changes; `UPDATE_EXPECT=1` adds the lines of new operations,
+//! and nothing else. An op that is removed keeps its line, marked by `(removed)`, so that nobody takes its
+//! number.
 //!
 //! Example: `0 int_add`.
 

@@ -5,7 +5,8 @@
 //! jump but lowers the part again, with the label's arguments bound to what the jump would have passed, recipes included: the
 //! next iteration's index is the same register with another displacement. Exits keep their numbers, as a copy's exit is the
 //! same exit with its values in other registers; only the stubs are each copy's own. The first copy alone looks at an
-//! interrupt flag that nothing in the loop can change, unless the flag is volatile and not *polled*: then each copy does.
+//! interrupt flag that nothing in the loop can change, unless the flag is volatile and not *polled*: then
+//! each copy does.
 //!
 //! Invariants: every iteration tests all that the trace tests, such interrupts excepted, and is left with that iteration's
 //! values; the trace itself stays as it is, and so do its snapshots and resume data.
