@@ -4,7 +4,8 @@
 //! cargo builds `libtracelift_runtime.a` and `libtracelift_runtime.so` with the runtime, which this package depends
 //! on, and leaves them beside this test's executable (`cargo build -p tracelift-runtime` also puts them into
 //! `target/debug` or `target/release`). Each program is linked with both and must exit with 0.
-//! Invariant: every warning is an error, so the header and the examples stay clean.
+//! Invariant: every warning is an error, so the header and the examples stay clean; and no panic is caught at
+//! the border.
 //!
 //! Example: by hand, a host is built with
 //! `cc -Iruntime/include host.c target/release/libtracelift_runtime.a -lpthread -ldl -lm`.
@@ -35,6 +36,8 @@ fn check(what: &str, output: Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{what}: {}\n{out}{err}", output.status);
+    // A panic that was caught is a bug all the same.
+    assert!(!err.contains("panicked"), "{what}: {err}");
     out
 }
 
@@ -74,9 +77,16 @@ fn the_example_interpreter() {
     assert_eq!(printed.lines().count(), 4, "{printed}");
 }
 
+/// Each kind of mistake gives a status or a 0, and a sentence; the programs count the kinds.
 #[test]
 fn misuse_gives_sentences() {
-    run_both("misuse");
+    let kinds = ["misuse_run", "misuse_describe", "misuse_record"].map(|name| {
+        run(&C, name, Link::Shared);
+        let printed = run(&C, name, Link::Static);
+        let kinds = printed.trim().strip_suffix(" kinds").and_then(|kinds| kinds.parse::<usize>().ok());
+        kinds.unwrap_or_else(|| panic!("{name}: {printed}"))
+    });
+    assert!(kinds.iter().sum::<usize>() >= 60, "{kinds:?}");
 }
 
 #[test]

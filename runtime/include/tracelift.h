@@ -21,7 +21,11 @@
 ** - A tl_vm belongs to one thread at a time. Compiled code belongs to the tl_vm that made it.
 ** - Ids are small integers; 0 is never a valid id or value, so a failed call can be passed on: recording functions
 **   accept it, and the recording has failed by then (tl_recording tells).
-** - Functions that can fail return a tl_status, or 0 for an id; tl_last_error says why, in one sentence.
+** - Functions that can fail return a tl_status, or 0 for an id; tl_last_error says why, in one sentence. It does
+**   so for functions that return nothing, too.
+** - Failures stay. After a description that failed, each further one fails with the same sentence, and tl_record
+**   does. After a call that failed in a recording, all further ones do nothing and give 0, and the recording ends
+**   with that sentence.
 **
 ** Example (the whole hot path of a host):
 **
@@ -84,14 +88,14 @@ typedef struct tl_config {
   uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 200, and recordings are put off as long as compiling
                             ** has had its share of the thread's processor time (6 % of the first 80 ms, half of what comes later)
                             ** and the loop has not cost as much as its code would. One that is set is exact: the same is compiled in each run */
-  uint32_t max_ops;         /* operations in a recorded trace; default 8000 */
-  uint32_t max_snapshots;   /* snapshots in a recorded trace; default 2000 */
-  uint32_t max_frames;      /* host frames in a snapshot; default 20 */
+  uint32_t max_ops;         /* operations in a recorded trace; default 8000, at most 1000000 */
+  uint32_t max_snapshots;   /* snapshots in a recorded trace; default 2000, at most 1000000 */
+  uint32_t max_frames;      /* host frames in a snapshot; default 20, at most 255 */
   uint32_t flags;           /* TL_FLAG_... */
   uint32_t side_threshold;  /* exits by one guard, or by a loop's end, before a side trace is recorded there; default 30, or
                             ** `threshold` if that is lower */
   uint32_t max_sides;       /* side traces that hang on one loop; default 200 */
-  uint64_t code_bytes;      /* limit of machine code; default 64 MiB */
+  uint64_t code_bytes;      /* limit of machine code; default 64 MiB, at most 1 GiB */
   uint64_t force_exit;      /* test aid: the Nth guard execution (from 1) fails; 0: none */
   const char *passes;       /* optimizer passes switched, "-fold,-guards"; NULL: all on */
   const char *log;          /* stages to log: "record,opt,resume,clif,asm,code,exit,abort,all", or NULL */
@@ -114,17 +118,21 @@ tl_vm *tl_new(const tl_config *config);
 const char *tl_config_error(void);
 /* Frees it with all its code. No compiled code of it may be running. */
 void tl_free(tl_vm *vm);
-/* Why the last call on this vm failed: one sentence, valid until the next call. */
+/* Why a call on this vm failed last: one sentence, valid until the next call. It stays while calls succeed. */
 const char *tl_last_error(const tl_vm *vm);
 
 /* ------------------------------------------------------------------------------------------------------------
-** Describing the host. All before the first recording.
+** Describing the host. All before the first recording: what comes later fails, and so does a recording in
+** progress. Names are those of the text form in logs: not empty, UTF-8, and different from others of the same
+** kind.
 */
 
-/* A dynamic type: its bits in memory and the type of its payload (TL_VOID: the tag is the whole value). */
+/* A dynamic type: its bits in memory and the type of its payload (TL_VOID: the tag is the whole value). Where
+** slots have tags, no two tags have the same bits, and the bits fit a slot's tag. */
 tl_tag tl_add_tag(tl_vm *vm, const char *name, uint64_t bits, tl_type payload);
 
-/* Frame slots: `stride` bytes each, an 8-byte payload and a tag of `tag_width` bytes (0: slots are untagged). */
+/* Frame slots: `stride` bytes each (at most 4096), an 8-byte payload and, beside it, a tag of `tag_width`
+** bytes (0: slots are untagged). Once, like tl_set_frame_words. */
 tl_status tl_set_slots(tl_vm *vm, uint32_t stride, uint32_t payload, uint32_t tag_offset, uint32_t tag_width);
 
 /* How many 64-bit words of its own the host keeps with each frame of a snapshot (1 to TL_MAX_WORDS). */
@@ -136,17 +144,21 @@ tl_class tl_alias_class(tl_vm *vm, const char *name);
 
 #define TL_SIGNED 1u       /* a narrow integer is sign-extended */
 #define TL_IMMUTABLE 2u    /* never written once the object is made */
-#define TL_VOLATILE 4u     /* may change at any time from outside (by a signal handler, another thread): a load is made each time that the
-                           ** program comes to it, in each iteration, and never takes the place of another one */
-#define TL_POLLED 8u       /* as TL_VOLATILE, but for flags that tell a loop to stop some time soon: a guard of kind TL_EXIT_INTERRUPT may be
-                           ** made, and what it loads be loaded, in one of four iterations only */
+/* May change at any time from outside (by a signal handler, another thread): a load is made each time that the
+** program comes to it, in each iteration, and never takes the place of another one. */
+#define TL_VOLATILE 4u
+/* As TL_VOLATILE, but for flags that tell a loop to stop some time soon: a guard of kind TL_EXIT_INTERRUPT may be
+** made, and what it loads be loaded, in one of four iterations only. */
+#define TL_POLLED 8u
 /* A raw memory cell at `offset` (which may be negative) from an object or address; `width` in bytes, below 8 for TL_INT only. */
 tl_cell tl_add_cell(tl_vm *vm, const char *name, int32_t offset, uint32_t width, tl_type type, tl_class alias,
                     uint32_t flags);
 
-/* A record layout of `size` bytes; `class_word` and `class_value` recognize a real one (0: it has no class word). */
+/* A record layout of `size` bytes, at least 1; `class_word` and `class_value` recognize a real one (0: it has
+** no class word, and tl_guard_class cannot be recorded). */
 tl_layout tl_add_layout(tl_vm *vm, const char *name, uint32_t size, tl_cell class_word, uint64_t class_value);
-/* A fixed field of a layout, lying in `cell`. */
+/* A fixed field of a layout, lying in `cell`, which ends within the record's bytes. Fields that overlap have
+** one alias class. */
 tl_field tl_add_field(tl_vm *vm, tl_layout layout, tl_cell cell);
 
 /* How an item or entry holds a value: the four views of its payload (int, float, ref, addr) and its tag. */
@@ -161,10 +173,11 @@ typedef struct tl_element {
 tl_status tl_set_items(tl_vm *vm, tl_layout layout, tl_cell count, tl_cell base, int64_t first,
                        const tl_element *element);
 /* The keyed part: cells of the record with its size and the address of entry 0; key and key tag of an entry; the
-** functions that find(context, layout, record, key) and insert(context, layout, record, key) an entry. */
+** functions that find(context, layout, record, key) and insert(context, layout, record, key) an entry, both
+** "airr>a"; find has no effects. */
 tl_status tl_set_keys(tl_vm *vm, tl_layout layout, tl_cell size, tl_cell base, const tl_element *element,
                       tl_cell key, tl_cell key_tag, uint64_t key_tag_value, tl_func find, tl_func insert);
-/* How a real one is made: alloc(context, layout, items, keys), null when there is no memory. */
+/* How a real one is made: alloc(context, layout, items, keys), "aiii>r", null when there is no memory. */
 tl_status tl_set_alloc(tl_vm *vm, tl_layout layout, tl_func alloc);
 /* Holds memory for exits: from its return until its next call for the same layout, items and keys, the layout's alloc
 ** and insert make `count` such objects at one exit, whatever the allocator says then. A count that is smaller than before lets
@@ -178,9 +191,13 @@ tl_status tl_set_reserve(tl_vm *vm, tl_layout layout, tl_reserve reserve, void *
 tl_status tl_set_barrier(tl_vm *vm, tl_layout layout, tl_cell object, int64_t object_mask, tl_cell value,
                          int64_t value_mask);
 
-#define TL_EFFECT_READS_ALL 1u
-#define TL_EFFECT_WRITES_ALL 2u
-#define TL_EFFECT_ALLOCATES 4u
+#define TL_EFFECT_READS_ALL 1u   /* may read memory of any alias class */
+#define TL_EFFECT_WRITES_ALL 2u  /* may write memory of any alias class */
+#define TL_EFFECT_ALLOCATES 4u   /* may make objects, without running the collector */
+/* May run any code of the host's, as an interpreter that is called again. It stands for all effects at once:
+** any memory may have been read and written, objects made, and the function may leave by longjmp, so that a
+** loop without any guard may call it. Nothing that was known of memory before the call is known after it,
+** immutable cells excepted. It does not run the collector either. */
 #define TL_EFFECT_REENTERS 8u
 /* A C function that traces may call. `signature`: one letter per parameter (i f r a), '>' and the result's letter or
 ** 'v', as "af>f". At most 6 integer or pointer and 8 float parameters. `reads` and `writes` list alias classes,
@@ -266,14 +283,15 @@ typedef struct tl_exit_info {
   const tl_frame *frames;        /* valid until the next tl_exit */
 } tl_exit_info;
 
-/* Compiled code returned `left`: restores the slots of all frames and says where to go on. It cannot fail. */
+/* Compiled code returned `left`: restores the slots of all frames and says where to go on. It cannot fail; it
+** is called once for each tl_run_code, or else it answers TL_EXIT_REFUSED and does nothing. */
 void tl_exit(tl_vm *vm, uint64_t left, void *context, void *base, tl_exit_info *info);
 
 /* What to do behind the exit that tl_exit has just restored, for hosts that record side traces: TL_RUN: run the code with
 ** the same base, when the stack and frames that it asks for are there (its exits again count from that base); TL_RECORD: record
 ** a side trace from here, with tl_record_side; TL_NOTHING: go on interpreting. Collect first when that is due: code that runs
 ** behind an exit does not look. Exits of kinds other than guard, loop end and finish lead nowhere. */
-int tl_next(tl_vm *vm, const void *base, tl_run *run);
+tl_action tl_next(tl_vm *vm, const void *base, tl_run *run);
 /* Whether the loop `key` has code: a side trace that comes to its head ends there. */
 int tl_has_loop(tl_vm *vm, const void *key);
 
@@ -296,18 +314,23 @@ int tl_recording(const tl_vm *vm);
 
 /* The bytecode that is next: if a guard fails from here on, the interpreter goes on with it. `base` is where the
 ** entry frame's slots are now; `words` the current frame's words; bit n of `live` says whether the current frame's
-** slot n (of `nslots`) is live. `live` must stay valid until the recording ends. */
+** slot n (of `nslots`) is live. The frame has so many slots at least: further ones may be written, but not
+** read. All three are copied. */
 void tl_resume_point(tl_vm *vm, const void *base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
 
-/* The current frame calls: its slots from now on count from `base` slots above the current frame's base. When the
-** callee returns the caller goes on at `words` with `live`, which leaves out the slots that the results will go to. */
+/* The current frame calls: its slots from now on count from `base` slots above the current frame's base; all
+** frames lie in one stack, within 65536 slots. When the callee returns the caller goes on at `words` with
+** `live` (of `nslots`), which leaves out the slots that the results will go to. What the callee finds in its
+** slots, its arguments say, is written after this call. The next guard comes after the next tl_resume_point.
+** */
 void tl_frame_push(tl_vm *vm, int32_t base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
 /* The current frame returned; its slots are forgotten. */
 void tl_frame_pop(tl_vm *vm);
 /* How many frames are pushed. */
 uint32_t tl_frame_depth(const tl_vm *vm);
 
-/* The value of a slot of the current frame, which now holds `tag` (0 for a tag without a payload). */
+/* The value of a slot of the current frame, which now holds `tag` (0 for a tag without a payload). In a
+** called frame, negative numbers are slots of its callers; there are none below the entry frame's. */
 tl_value tl_slot_read(tl_vm *vm, int32_t slot, tl_tag tag);
 /* The slot now holds that value (0 for a tag without a payload). Writes no memory. */
 void tl_slot_write(tl_vm *vm, int32_t slot, tl_tag tag, tl_value value);
@@ -337,7 +360,9 @@ tl_value tl_item_addr(tl_vm *vm, tl_value base, tl_value index, uint32_t stride,
 /* Raw memory. */
 tl_value tl_load(tl_vm *vm, tl_cell cell, tl_value base);
 void tl_store(tl_vm *vm, tl_cell cell, tl_value base, tl_value value);
-/* A guard: TL_GUARD_TRUE and so on; `b` is the constant of TL_GUARD_VALUE, else 0. */
+/* A guard: TL_GUARD_TRUE and so on; `b` is the constant of TL_GUARD_VALUE, else 0. Each loop needs one at
+** least, which can fail in any iteration: a test for interrupts (TL_EXIT_INTERRUPT of a TL_POLLED cell), say.
+** */
 void tl_guard(tl_vm *vm, tl_op op, tl_value a, tl_value b, tl_exit_kind kind);
 
 /* Records. Each leaves the trace where docs/trace-language.md says so. */
@@ -346,7 +371,7 @@ void tl_guard_class(tl_vm *vm, tl_layout layout, tl_value record);
 tl_value tl_get(tl_vm *vm, tl_field field, tl_value record);
 void tl_set(tl_vm *vm, tl_field field, tl_value record, tl_value value);
 tl_value tl_item_count(tl_vm *vm, tl_layout layout, tl_value record);
-/* `tag` is what the host sees there now (0 in untagged layouts). */
+/* `tag` is what the host sees there now; 0 in untagged layouts, and in no others. */
 tl_value tl_get_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index);
 void tl_set_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index, tl_value value);
 void tl_put_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index, tl_value value);
@@ -360,12 +385,13 @@ void tl_set_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_val
                 uint32_t size, uint32_t entry);
 void tl_insert_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value key, tl_value value);
 
-/* Calls a described function. tl_try_call leaves the trace when the result is null. */
+/* Calls a described function. tl_try_call leaves the trace when the result, an object or address, is null. */
 tl_value tl_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
 tl_value tl_try_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
 
 /* The loop is back at its head: compile it. TL_OK: compiled, entered from the next back edge on; TL_AGAIN: call
-** tl_record again now; TL_ABORTED: given up for a counted reason. In each case the recording is over. */
+** tl_record again now; TL_ABORTED: given up for a counted reason. In each case the recording is over. A loop
+** that nothing can leave, neither a guard nor a call that reenters the host, is refused. */
 tl_status tl_record_close(tl_vm *vm);
 /* Starts the recording of the side trace that tl_next asked for. `base` is where the entry frame's slots are; for each further
 ** frame of the exit the host calls tl_frame_push before the first tl_resume_point. Slots of all these frames may be read. */
@@ -379,7 +405,8 @@ tl_status tl_record_link(tl_vm *vm, const void *key);
 ** compiled, entered as any other, and the interpreter takes over at its end. Worth the while where much was recorded. `reason`
 ** is counted, apart from those of recordings that were given up. Status as of tl_record_link. */
 tl_status tl_record_end(tl_vm *vm, const char *reason);
-/* Gives the recording up. `reason` is counted under this text in the statistics; keep it short and constant. */
+/* Gives the recording up. `reason` is counted under this text in the statistics; keep it short and constant.
+** If the recording had failed before, that is counted, and tl_last_error says it. */
 void tl_record_abort(tl_vm *vm, const char *reason);
 
 /* ------------------------------------------------------------------------------------------------------------

@@ -49,6 +49,8 @@ define_reasons! {
     TooCostly = "too long to compile by now";
     /// Better recorded as it runs, as part of the loop around it: see [`crate::Vm::leave_to`].
     FewIterations = "loop of few iterations";
+    /// No guard is left in the optimized loop: no iteration would leave it, not even for an interrupt.
+    Endless = "loop that nothing leaves";
     /// The host gave the recording up without a reason.
     Abandoned = "abandoned";
     /// The host broke a rule of the recording interface.

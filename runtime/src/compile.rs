@@ -9,7 +9,8 @@
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
 
-use tracelift_core::{text, verify, Op, Trace};
+use tracelift_core::schema::FuncEffects;
+use tracelift_core::{text, verify, Inst, Op, Payload, Trace};
 use tracelift_cranelift::{CodeMemory, CompileError, Links, Request, TreeId};
 use tracelift_opt::{OpCounts, Optimized};
 
@@ -48,16 +49,21 @@ impl Vm {
         let work = recorder.work();
         let base = recorder.base();
         let Start::Loop { retries } = start else {
-            self.recorder = Some(recorder);
-            self.abort_recording(AbortReason::Misuse);
-            return CloseOutcome::Aborted(AbortReason::Misuse, "a side trace does not close".into());
+            return self.misused(recorder, "a side trace does not close");
         };
         let result = match recorder.close(&self.schema) {
             Ok(Closed::Loop(trace, edges, edges_per_jump)) => {
                 let root = self.traces.len() as u32;
                 let edges = edges.into();
                 let tree = Tree { key, root, edges, edges_per_jump, work, ..Tree::default() };
-                let compiled = self.compile(*trace, needs, tree);
+                let compiled = if can_be_left(&trace, &self.schema) {
+                    self.compile(*trace, needs, tree)
+                } else {
+                    Err((
+                        AbortReason::Misuse,
+                        "nothing can leave the loop: it has no guard of any kind".into(),
+                    ))
+                };
                 compiled.inspect(|&number| self.attach_loop(key, number))
             }
             Ok(Closed::Again) if retries < MAX_RETRIES => {
@@ -84,9 +90,7 @@ impl Vm {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         let Start::Side { trace: parent, exit } = recorder.start else {
-            self.recorder = Some(recorder);
-            self.abort_recording(AbortReason::Misuse);
-            return CloseOutcome::Aborted(AbortReason::Misuse, "a loop is closed and not linked".into());
+            return self.misused(recorder, "a loop is closed and not linked");
         };
         self.side_recorded(recorder, (parent, exit), Some(link))
     }
@@ -121,6 +125,16 @@ impl Vm {
             *self.totals.ends.entry(reason.name().to_string()).or_default() += 1;
         }
         outcome
+    }
+
+    /// The recording ends as it cannot; what failed before comes first.
+    fn misused(&mut self, mut recorder: Recorder, sentence: &str) -> CloseOutcome {
+        recorder.fail(AbortReason::Misuse, sentence);
+        let failure = recorder.failure().cloned();
+        self.recorder = Some(recorder);
+        self.abort_recording(AbortReason::Misuse);
+        let (reason, sentence) = failure.unwrap_or((AbortReason::Misuse, sentence.into()));
+        CloseOutcome::Aborted(reason, sentence)
     }
 
     fn side_recorded(
@@ -233,6 +247,10 @@ impl Vm {
         });
         if self.config.verify {
             check(&optimized.trace, &self.schema, verify::Mode::Expanded)?;
+        }
+        if !can_be_left(&optimized.trace, &self.schema) {
+            let sentence = "no guard is left in the loop: record a test for interrupts (TL_EXIT_INTERRUPT)";
+            return Err((AbortReason::Endless, sentence.into()));
         }
         self.log.entry(Stage::Resume, &format!("trace {number} resume data"), || {
             describe_resume(&optimized.resume, &self.schema)
@@ -443,6 +461,20 @@ impl Vm {
 fn saved_per_ns(trace: &Trace, recorded: Work) -> f64 {
     let start = trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap_or(0);
     policy::saved_per_ns(recorded, work_of(&trace.insts[start..]))
+}
+
+/// Whether something in a loop can leave it: a guard, or a call that may jump out of it. What ends otherwise
+/// is no loop.
+fn can_be_left(trace: &Trace, schema: &tracelift_core::Schema) -> bool {
+    let Some(jump) = trace.insts.last().filter(|last| last.op == Op::Jump) else { return true };
+    let is_head = |inst: &Inst| inst.op == Op::Label && inst.label() == jump.label();
+    // What may run any code of the host's may also never come back.
+    let may_jump = |inst: &Inst| match inst.payload {
+        Payload::Func(func) => schema.func(func).effects.includes(&FuncEffects::anything()),
+        _ => false,
+    };
+    let head = trace.insts.iter().position(is_head).unwrap_or(0);
+    trace.insts[head..].iter().any(|inst| inst.is_exit() || may_jump(inst))
 }
 
 /// With `verify`, an invalid trace is a bug that tests must see.

@@ -51,6 +51,11 @@ impl Counters {
         (index < self.states.len()).then_some(index)
     }
 
+    /// Whether it is one of them.
+    pub(crate) fn owns(&self, counter: *const u32) -> bool {
+        self.index(counter).is_some()
+    }
+
     fn value(&self, index: usize) -> u32 {
         // SAFETY: the index is below the number of counters, which live as long as the VM (see `attach`).
         unsafe { self.start.add(index).read() }

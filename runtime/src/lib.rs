@@ -15,6 +15,7 @@ pub mod location;
 mod locations;
 pub mod log;
 mod nest;
+mod operands;
 mod pay;
 mod plan;
 pub mod policy;

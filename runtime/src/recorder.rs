@@ -17,6 +17,7 @@
 mod inherit;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use smallvec::SmallVec;
 use tracelift_core::ir::EntrySlot;
@@ -27,6 +28,7 @@ use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, V
 
 use crate::abort::AbortReason;
 use crate::location::Key;
+use crate::operands;
 use crate::policy::Work;
 
 /// Limits of a recording.
@@ -41,6 +43,15 @@ pub struct Limits {
     /// Test aid: the recording is thrown away at this operation, or at its close if it has fewer.
     pub discard_at: Option<usize>,
 }
+
+/// Slots that a recording may name, counted from the entry frame's base: more than any stack of frames needs,
+/// and so few that their places in memory are small offsets.
+pub const MAX_SLOTS: u32 = 1 << 16;
+
+/// Why a guard cannot be recorded now: there is no bytecode that the interpreter could do again.
+const NO_RESUME_POINT: &str = "a guard before the first tl_resume_point: it would lead nowhere";
+const AFTER_EFFECT: &str = "a guard after an effect of the same bytecode: the interpreter could not redo it";
+const AFTER_FRAME: &str = "a guard after a frame was pushed or popped, and before the next tl_resume_point";
 
 /// A set of small slot numbers, as a bit map.
 pub type Live = SmallVec<[u8; 16]>;
@@ -104,6 +115,8 @@ pub enum Closed {
 /// A recording in progress.
 #[derive(Clone, Debug)]
 pub struct Recorder {
+    /// Which one of this process it is.
+    pub(crate) number: u32,
     /// The location recorded.
     pub key: Key,
     /// What it begins with.
@@ -128,8 +141,11 @@ pub struct Recorder {
     snapshot: Option<SnapId>,
     /// For each snapshot, the live slots of its frames: (frame base, live).
     snapshot_live: Vec<Vec<(i32, Live)>>,
-    dirty: bool,
+    /// Why a guard cannot be recorded now.
+    dirty: Option<&'static str>,
     limits: Limits,
+    /// How many slots the host has said that there are, counted from the entry frame's base.
+    extent: i32,
     /// Highest slot (from the entry base) and most frames that a snapshot mentions.
     max_slot: i32,
     max_frames: usize,
@@ -162,7 +178,9 @@ impl Recorder {
         };
         let mut trace = Trace::new(&name);
         trace.add_label("L0", &[]);
+        static STARTED: AtomicU32 = AtomicU32::new(0);
         Recorder {
+            number: STARTED.fetch_add(1, Ordering::Relaxed),
             key,
             start,
             is_asked: false,
@@ -178,8 +196,9 @@ impl Recorder {
             base,
             snapshot: None,
             snapshot_live: Vec::new(),
-            dirty: true,
+            dirty: Some(NO_RESUME_POINT),
             limits,
+            extent: 0,
             max_slot: 0,
             max_frames: 1,
             failure: None,
@@ -229,8 +248,14 @@ impl Recorder {
 
     /// The bytecode that is next; see `tl_resume_point`.
     pub fn resume_point(&mut self, base: *const u8, words: &[u64], live: &[u8]) {
+        self.resume_point_of(base, words, live, live.len() as u32 * 8);
+    }
+
+    /// The same in a frame of so many slots.
+    pub fn resume_point_of(&mut self, base: *const u8, words: &[u64], live: &[u8], nslots: u32) {
         self.base = base;
         self.work.steps += 1;
+        self.extend(nslots);
         let frame = self.frames.last_mut().expect("the entry frame is never popped");
         frame.words = SmallVec::from_slice(words);
         frame.live = Live::from_slice(live);
@@ -238,7 +263,16 @@ impl Recorder {
             self.head_live = Some(frame.live.clone());
         }
         self.snapshot = None;
-        self.dirty = false;
+        self.dirty = None;
+    }
+
+    /// The current frame has so many slots.
+    fn extend(&mut self, nslots: u32) {
+        let base = self.frames.last().map_or(0, |frame| frame.base);
+        if nslots > MAX_SLOTS || base as u32 + nslots > MAX_SLOTS {
+            return self.misuse(format!("a frame of {nslots} slots: frames have at most {MAX_SLOTS} in all"));
+        }
+        self.extent = self.extent.max(base + nslots as i32);
     }
 
     /// What the interpreter had to do for what was recorded.
@@ -249,19 +283,34 @@ impl Recorder {
 
     /// The current frame calls; see `tl_frame_push`.
     pub fn push_frame(&mut self, base: i32, words: &[u64], live: &[u8]) {
+        self.push_frame_of(base, words, live, live.len() as u32 * 8);
+    }
+
+    /// The same where the caller has so many slots.
+    pub fn push_frame_of(&mut self, base: i32, words: &[u64], live: &[u8], nslots: u32) {
+        self.extend(nslots);
+        if self.failure.is_some() {
+            return;
+        }
         if self.frames.len() >= self.limits.frames {
             return self.fail(AbortReason::TooManyFrames, "a call nests too deep");
         }
         let frame = self.frames.last_mut().expect("the entry frame is never popped");
         frame.words = SmallVec::from_slice(words);
         frame.live = Live::from_slice(live);
+        let inside = (0..MAX_SLOTS as i32).contains(&base) && frame.base + base < MAX_SLOTS as i32;
+        if !inside {
+            return self.misuse(format!(
+                "a frame {base} slots above its caller's: expected 0 or more, and {MAX_SLOTS} slots in all"
+            ));
+        }
         let base = frame.base + base;
         self.frames.push(OpenFrame { base, words: SmallVec::new(), live: Live::new() });
         // Counted although no exit may ever happen in it: a host that limits its frames must not enter code that
         // inlines more calls than the interpreter would allow.
         self.max_frames = self.max_frames.max(self.frames.len());
         self.snapshot = None;
-        self.dirty = true;
+        self.dirty = Some(if self.is_new() { NO_RESUME_POINT } else { AFTER_FRAME });
         if self.is_new() {
             // A side trace: the frame was there before.
             self.initial_frames = self.frames.len();
@@ -290,7 +339,7 @@ impl Recorder {
             }
         }
         self.snapshot = None;
-        self.dirty = true;
+        self.dirty = Some(AFTER_FRAME);
     }
 
     /// How many frames are pushed.
@@ -304,11 +353,19 @@ impl Recorder {
         self.inlined = depth;
     }
 
-    fn absolute(&self, slot: i32) -> i32 {
-        self.frames.last().map_or(0, |frame| frame.base) + slot
+    /// A slot of the current frame, counted from the entry frame's base.
+    fn absolute(&mut self, slot: i32) -> Option<i32> {
+        let base = self.frames.last().map_or(0, |frame| frame.base);
+        let at = base.checked_add(slot).filter(|at| (0..MAX_SLOTS as i32).contains(at));
+        if at.is_none() {
+            let where_it_is = if slot < 0 { "below the entry frame" } else { "beyond all frames" };
+            self.misuse(format!("slot {slot} of the frame at slot {base} lies {where_it_is}"));
+        }
+        at
     }
 
-    /// The tag that memory holds in a slot; slots without tags have tag 0 of the schema.
+    /// The tag that memory holds in a slot; `None` where slots have no tags. Asked for slots alone that are
+    /// live at the head: the host has said that they are there.
     fn tag_in_memory(&self, slot: i32, schema: &Schema) -> Option<TagId> {
         // SAFETY: the host promised that `base` is where its frame's slots are now, and it asks only for slots of
         // that frame or frames above it, which lie in the same stack.
@@ -321,7 +378,7 @@ impl Recorder {
         if self.failure.is_some() {
             return None;
         }
-        let at = self.absolute(slot);
+        let at = self.absolute(slot)?;
         if let Some(state) = self.slots.get(&at) {
             if state.tag != tag {
                 let (old, new) = (&schema.tag(state.tag).name, &schema.tag(tag).name);
@@ -338,6 +395,13 @@ impl Recorder {
             self.misuse(format!("slot {at} of a called frame is read before it was written"));
             return None;
         }
+        // The frames of a side trace are told one by one, and their slots may be read meanwhile: `finish`
+        // looks at those.
+        let is_told = !self.is_new() || matches!(self.start, Start::Loop { .. });
+        if is_told && at >= self.extent {
+            self.misuse(self.beyond(at));
+            return None;
+        }
         self.slots.insert(
             at,
             SlotState {
@@ -351,6 +415,13 @@ impl Recorder {
             },
         );
         self.materialize_input(at, schema)
+    }
+
+    fn beyond(&self, slot: i32) -> String {
+        match self.is_new() {
+            true => format!("slot {slot} is read before the first tl_resume_point"),
+            false => format!("slot {slot} is read, but the frames have {} slots", self.extent),
+        }
     }
 
     /// Makes the typed input of a slot whose tag has a payload and whose value is still the one at the head.
@@ -378,27 +449,33 @@ impl Recorder {
             let name = &schema.tag(tag).name;
             return self.misuse(format!("slot {slot} is written with a value that does not fit tag {name}"));
         }
-        let at = self.absolute(slot);
+        let Some(at) = self.absolute(slot) else { return };
+        let Some(head_live) = &self.head_live else {
+            return self.misuse(format!("slot {slot} is written before the first tl_resume_point"));
+        };
         // A called function may share a slot of the loop's own frame, which matters at the head.
         let inner = self.frames.get(1).is_some_and(|frame| at >= frame.base);
         match self.slots.get_mut(&at) {
             Some(state) => (state.tag, state.value, state.written) = (tag, value, true),
             None => {
-                // Memory still holds the head's tag, as no earlier bytecode of the iteration wrote the slot. A tag
-                // that the host did not declare can only be stale, since liveness says otherwise where it matters.
-                let head_tag = self.tag_in_memory(at, schema).unwrap_or(tag);
+                // Memory still holds the head's tag, as no earlier bytecode of the iteration wrote the slot.
+                // That matters where the slot is live at the head alone; a tag that the host did not declare
+                // is stale.
+                let matters = !inner && is_live(head_live, at);
+                let in_memory = if matters { self.tag_in_memory(at, schema) } else { None };
+                let head_tag = in_memory.unwrap_or(tag);
                 let state =
                     SlotState { head_tag, input: None, tag, value, written: true, inner, read: false };
                 self.slots.insert(at, state);
             }
         }
-        self.dirty = true;
+        self.dirty = self.dirty.or(Some(AFTER_EFFECT));
     }
 
     /// The snapshot of the current resume point.
     fn snapshot(&mut self) -> Option<SnapId> {
-        if self.dirty {
-            self.misuse("a guard after an effect of the same bytecode: the interpreter could not redo it");
+        if let Some(sentence) = self.dirty {
+            self.misuse(sentence);
             return None;
         }
         if self.snapshot.is_some() {
@@ -465,7 +542,7 @@ impl Recorder {
             return None;
         }
         let mut inst = Inst::new(op, args).with(payload).exit_kind(exit);
-        if let Err(sentence) = check_types(&inst, &self.trace, schema) {
+        if let Err(sentence) = operands::check(&inst, &self.trace, schema) {
             self.misuse(sentence);
             return None;
         }
@@ -487,7 +564,7 @@ impl Recorder {
             inst.snap = Some(self.snapshot()?);
         }
         if inst.has_visible_effect(schema) {
-            self.dirty = true;
+            self.dirty = self.dirty.or(Some(AFTER_EFFECT));
         }
         let result = inst.result_type(&self.trace, schema);
         self.trace.push(inst, result)
@@ -580,6 +657,10 @@ impl Recorder {
         if self.limits.discard_at.is_some() {
             return Err((AbortReason::Discarded, "at its end".into()));
         }
+        let mut read = self.slots.iter().filter(|(_, state)| state.read && !state.inner);
+        if let Some((&slot, _)) = read.find(|(&slot, _)| slot >= self.extent) {
+            return Err((AbortReason::Misuse, self.beyond(slot)));
+        }
         // What the slots hold goes on to other code: objects among it have to be real.
         let frames = snapshot.map(|snapshot| &self.trace.snapshots[snapshot.index()].frames);
         let slots = frames.into_iter().flatten().flat_map(|frame| &frame.slots);
@@ -631,58 +712,4 @@ impl Recorder {
     pub fn needs(&self) -> (u32, u32) {
         (self.max_slot.max(0) as u32, self.max_frames as u32 - 1)
     }
-}
-
-/// Checks an instruction's operands against the op table, so that a host's slip is a sentence and not a crash.
-fn check_types(inst: &Inst, trace: &Trace, schema: &Schema) -> Result<(), String> {
-    use tracelift_core::ops::{ArgType, Arity};
-    let name = inst.op.info().name;
-    let fail = |position: usize, expected: &str| {
-        let found = trace.ty(inst.args[position]);
-        Err(format!("{name}: operand {} is {found}, expected {expected}", position + 1))
-    };
-    match inst.op.info().args {
-        Arity::Fixed(kinds) => {
-            // A tag without a payload leaves the declared operand out.
-            let declared = matches!(kinds.last(), Some(ArgType::Declared));
-            let omitted = declared && inst.declared_type(schema).is_none();
-            let expected = kinds.len() - usize::from(omitted);
-            if inst.args.len() != expected {
-                return Err(format!("{name}: {} operands, expected {expected}", inst.args.len()));
-            }
-            let kinds = &kinds[..expected];
-            let mut same = None;
-            for (position, kind) in kinds.iter().enumerate() {
-                let ty = trace.ty(inst.args[position]);
-                match kind {
-                    ArgType::Is(expected) if ty != *expected => return fail(position, expected.name()),
-                    ArgType::Pointer if !ty.is_pointer() => return fail(position, "ref or addr"),
-                    ArgType::Same if *same.get_or_insert(ty) != ty => return fail(position, "the same type"),
-                    ArgType::Declared => match inst.declared_type(schema) {
-                        Some(expected) if expected != ty => return fail(position, expected.name()),
-                        _ => {}
-                    },
-                    _ => {}
-                }
-            }
-            // The second operand of these is part of what the operation is.
-            let fixed = inst.op == Op::GuardValue || matches!(inst.payload, Payload::Key { .. });
-            if fixed && trace.constant_of(inst.args[1]).is_none() {
-                return fail(1, "a constant");
-            }
-        }
-        Arity::Variadic => {
-            if let Payload::Func(func) = inst.payload {
-                let params = &schema.func(func).params;
-                let types: Vec<Type> = inst.args.iter().map(|&arg| trace.ty(arg)).collect();
-                if *params != types {
-                    return Err(format!(
-                        "{name}: {} is called with other types than declared",
-                        schema.func(func).name
-                    ));
-                }
-            }
-        }
-    }
-    Ok(())
 }

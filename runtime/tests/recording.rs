@@ -206,6 +206,67 @@ fn wrong_operands_are_sentences() {
 }
 
 #[test]
+fn slots_that_no_frame_has_are_sentences() {
+    misuse("slot -1 of the frame at slot 0 lies below the entry frame", |tape| {
+        tape.at(0, 1);
+        tape.read(-1, tape.ids.int);
+    });
+    misuse("below the entry frame", |tape| {
+        tape.at(0, 1);
+        let one = tape.constant(1);
+        tape.write_int(i32::MIN, one);
+    });
+    misuse("lies beyond all frames", |tape| {
+        tape.at(0, 1);
+        let one = tape.constant(1);
+        tape.write_int(i32::MAX, one);
+    });
+    misuse("slot 8 is read, but the frames have 8 slots", |tape| {
+        tape.at(0, 1);
+        tape.read(8, tape.ids.int);
+    });
+    misuse("slot 0 is read before the first tl_resume_point", |tape| {
+        tape.read(0, tape.ids.int);
+    });
+    misuse("slot 0 is written before the first tl_resume_point", |tape| {
+        let one = tape.constant(1);
+        tape.write_int(0, one);
+    });
+    for base in [-1, i32::MIN, 1 << 16, i32::MAX] {
+        misuse("slots above its caller's", |tape| {
+            tape.at(0, 1);
+            tape.recorder.push_frame(base, &[0], &[1]);
+        });
+    }
+    // What no frame needs is not looked at in memory: there is nothing there.
+    let (trace, _) = close(&[int(1)], |tape| {
+        tape.at(0, 1);
+        let one = tape.constant(1);
+        tape.recorder.push_frame(60_000, &[0], &[1]);
+        tape.write_int(0, one);
+        tape.at(1, 1);
+        tape.guard(one, ExitKind::Guard);
+        tape.recorder.pop_frame();
+        tape.write_int(50_000, one);
+    });
+    assert!(trace.entry.is_empty());
+}
+
+#[test]
+fn a_guard_needs_a_place_to_go_on_at() {
+    misuse("a guard before the first tl_resume_point", |tape| {
+        let one = tape.constant(1);
+        tape.guard(one, ExitKind::Guard);
+    });
+    misuse("a guard after a frame was pushed or popped", |tape| {
+        tape.at(0, 1);
+        let one = tape.constant(1);
+        tape.recorder.push_frame(1, &[0], &[1]);
+        tape.guard(one, ExitKind::Guard);
+    });
+}
+
+#[test]
 fn the_first_failure_stays_and_silences_the_rest() {
     let (reason, sentence) = failure(LIMITS, |tape| {
         tape.at(0, 1);
@@ -230,6 +291,7 @@ fn limits_give_named_reasons() {
     });
     assert_eq!(ops.0, "trace too long");
     let snapshots = failure(Limits { snapshots: 2, ..LIMITS }, |tape| {
+        tape.at(0, 0b11);
         let number = tape.int(0);
         for word in 0..9 {
             tape.at(word, 0b11);

@@ -399,6 +399,31 @@ fn statistics_add_up_and_are_null_when_not_kept() {
     assert!(serde_json::to_string(&uncounted).unwrap().contains("\"compiled_iterations\":null"));
 }
 
+/// A loop must be left some day, by a guard or by a call that jumps out of it.
+#[test]
+fn a_loop_that_nothing_leaves_is_refused() {
+    let mut host = Host::new(Config { threshold: 1, ..Config::exact() });
+    host.frame[0] = int(1);
+    let outcome = host.record(1, |tape| tape.add(0, 1, 0, 1));
+    let CloseOutcome::Aborted(AbortReason::Misuse, sentence) = outcome else { panic!("{outcome:?}") };
+    assert!(sentence.contains("nothing can leave the loop"), "{sentence}");
+    // The guard is there, but tells the same in each iteration, so that none is left in the loop.
+    let outcome = host.record(3, |tape| {
+        tape.at(0, 1);
+        let number = tape.int(0);
+        tape.guard(number, ExitKind::Guard);
+    });
+    let CloseOutcome::Aborted(AbortReason::Endless, sentence) = outcome else { panic!("{outcome:?}") };
+    assert!(sentence.contains("TL_EXIT_INTERRUPT"), "{sentence}");
+    let outcome = host.record(5, |tape| {
+        tape.add(0, 1, 0, 1);
+        tape.at(1, 1);
+        let number = tape.int(0);
+        tape.guard(number, ExitKind::LoopEnd);
+    });
+    assert!(matches!(outcome, CloseOutcome::Compiled(_)), "{outcome:?}");
+}
+
 /// What 400 back edges of two loops lead to, one letter each: recorded and compiled `c`, given up by the host `a`, thrown away
 /// by the seed `d`; running code `r`; nothing `.`. Recordings of the first loop always fail.
 fn what_happens(seed: u64, keys: [usize; 2]) -> String {
@@ -414,6 +439,7 @@ fn what_happens(seed: u64, keys: [usize; 2]) -> String {
                 host.begin(key, |tape| {
                     tape.at(0, 0b111);
                     let mut value = tape.int(1);
+                    tape.guard(value, ExitKind::LoopEnd);
                     for factor in 1..50 {
                         let factor = tape.constant(factor);
                         let Some(sum) = tape.op(Op::IntMul, &[value, factor]) else { return };

@@ -50,6 +50,10 @@ CHECK(offsetof(tl_exit_info, kind) == 0);
 CHECK(offsetof(tl_exit_info, nframes) == 4);
 CHECK(offsetof(tl_exit_info, frames) == 8);
 
+CHECK(sizeof(tl_action) == 4);
+CHECK(TL_NOTHING == 0);
+CHECK(TL_RUN == 1);
+CHECK(TL_RECORD == 2);
 CHECK(sizeof(tl_status) == 4);
 CHECK(TL_OK == 0);
 CHECK(TL_MISUSE == 1);

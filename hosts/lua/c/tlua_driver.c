@@ -13,6 +13,7 @@
 */
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,20 @@
 #include "tlua_driver.h"
 #if defined(TLUA_HAVE_RECORDER)
 #include "tracelift.h"
+#endif
+
+/* The structs that Rust has too; the other side of this stands in src/config.rs and src/driver.rs. */
+#define SAME(what) _Static_assert(what, #what)
+SAME(sizeof(TluaConfig) == 32 && offsetof(TluaConfig, mode) == 0);
+SAME(offsetof(TluaConfig, threshold) == 4 && offsetof(TluaConfig, period) == 8);
+SAME(offsetof(TluaConfig, seed) == 16 && offsetof(TluaConfig, jit) == 24);
+SAME(sizeof(TluaStatistics) == 72 && offsetof(TluaStatistics, violations) == 64);
+SAME(sizeof(TluaRun) == 192 && offsetof(TluaRun, argc) == 16);
+SAME(offsetof(TluaRun, refuse_from) == 40 && offsetof(TluaRun, config) == 56);
+SAME(offsetof(TluaRun, requests) == 88 && offsetof(TluaRun, statistics) == 96);
+SAME(offsetof(TluaRun, refused) == 168 && offsetof(TluaRun, jit_text) == 184);
+#if defined(TLUA_HAVE_RECORDER)
+SAME(sizeof(tl_config) == 80 && offsetof(tl_config, passes) == 48);  /* as in the library's src/capi/config.rs */
 #endif
 
 /* The state an interrupt is for. */

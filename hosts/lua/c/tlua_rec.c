@@ -129,7 +129,8 @@ static int is_in_metamethod (lua_State *L, CallInfo *entry) {
 static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *first) {
   tl_run run = *first;
   tl_exit_info info;
-  int has_left = 0, action = TL_RUN;
+  int has_left = 0;
+  tl_action action = TL_RUN;
   while (action == TL_RUN && run_once(L, ci, rec, &run, &info)) {
     has_left = 1;
     int is_due = G(L)->GCdebt > 0 || L->hookmask != 0 || is_in_metamethod(L, ci);

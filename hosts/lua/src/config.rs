@@ -2,16 +2,21 @@
 //!
 //! Problem: the same settings are needed by Rust callers and by the C side.
 //!
-//! Design: [`Config`] and [`JitConfig`] are for Rust; [`RawConfig`] and [`Statistics`] are the structs of `c/tlua.h`.
+//! Design: [`Config`] and [`JitConfig`] are for Rust; [`RawConfig`] and [`Statistics`] are the structs of
+//! `c/tlua.h`. `tl_config` has one definition in Rust, the library's own.
 //!
-//! Invariant: the `repr(C)` types here have the fields of their C namesakes in the same order.
+//! Invariant: the `repr(C)` types here have the fields of their C namesakes in the same order; sizes and
+//! offsets are asserted here and in `c/tlua_driver.c`.
 //!
 //! Example: `Config { jit: JitConfig { mode: Mode::Count, ..JitConfig::default() }, ..Config::default() }`.
 
-use std::ffi::{c_char, CString, NulError, OsString};
+use std::ffi::{CString, NulError, OsString};
+use std::mem::offset_of;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::ptr;
+
+use tracelift_runtime::capi::{config as flags, TlConfig};
 
 /// What the hooks in the interpreter are used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,19 +79,19 @@ pub struct LibraryConfig {
 
 impl LibraryConfig {
     /// Compile nothing, but count.
-    pub const OFF: u32 = 1;
+    pub const OFF: u32 = flags::FLAG_OFF;
     /// Verify every trace and the compiler's input.
-    pub const VERIFY: u32 = 2;
+    pub const VERIFY: u32 = flags::FLAG_VERIFY;
     /// Count the iterations of compiled loops.
-    pub const COUNT_ITERATIONS: u32 = 4;
+    pub const COUNT_ITERATIONS: u32 = flags::FLAG_COUNT_ITERATIONS;
     /// Count the executions of guards.
-    pub const COUNT_GUARDS: u32 = 8;
+    pub const COUNT_GUARDS: u32 = flags::FLAG_COUNT_GUARDS;
     /// Test aid: behave as if the system refused executable memory.
-    pub const NO_EXEC: u32 = 16;
+    pub const NO_EXEC: u32 = flags::FLAG_NO_EXEC;
     /// Short loops become machine code once, instead of several times in a row.
-    pub const NO_UNROLLING: u32 = 32;
+    pub const NO_UNROLLING: u32 = flags::FLAG_NO_UNROLLING;
     /// Loops do not ask early for the memory that they walk through.
-    pub const NO_PREFETCHING: u32 = 64;
+    pub const NO_PREFETCHING: u32 = flags::FLAG_NO_PREFETCHING;
 }
 
 impl JitConfig {
@@ -164,7 +169,7 @@ pub(crate) struct RawConfig {
     period: u32,
     reserved: u32,
     seed: u64,
-    jit: *const RawLibraryConfig,
+    jit: *const TlConfig,
 }
 
 impl RawConfig {
@@ -181,38 +186,22 @@ impl RawConfig {
     }
 }
 
-/// `tl_config` of `tracelift.h`.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-struct RawLibraryConfig {
-    abi: u32,
-    threshold: u32,
-    max_ops: u32,
-    max_snapshots: u32,
-    max_frames: u32,
-    flags: u32,
-    side_threshold: u32,
-    max_sides: u32,
-    code_bytes: u64,
-    force_exit: u64,
-    passes: *const c_char,
-    log: *const c_char,
-    log_file: *const c_char,
-    start_seed: u64,
-}
+const _: () = {
+    assert!(size_of::<RawConfig>() == 32 && offset_of!(RawConfig, mode) == 0);
+    assert!(offset_of!(RawConfig, threshold) == 4 && offset_of!(RawConfig, period) == 8);
+    assert!(offset_of!(RawConfig, seed) == 16 && offset_of!(RawConfig, jit) == 24);
+    assert!(size_of::<Statistics>() == 72 && offset_of!(Statistics, violations) == 64);
+};
 
 /// A `tl_config` with the texts that it points to.
 #[derive(Debug)]
 pub(crate) struct OwnedLibraryConfig {
-    raw: RawLibraryConfig,
+    raw: TlConfig,
     /// Only held: `raw` points into them, and a C string's text stays where it is when the string moves.
     _texts: [CString; 3],
 }
 
 impl OwnedLibraryConfig {
-    /// `TL_ABI_VERSION`.
-    const ABI_VERSION: u32 = 1;
-
     pub(crate) fn new(config: &JitConfig) -> Result<Self, NulError> {
         let library = &config.library;
         let log_file = library.log_file.as_ref().map_or(&b""[..], |path| path.as_os_str().as_bytes());
@@ -222,12 +211,9 @@ impl OwnedLibraryConfig {
             CString::new(log_file)?,
         ];
         let or_null = |text: &CString| if text.is_empty() { ptr::null() } else { text.as_ptr() };
-        let raw = RawLibraryConfig {
-            abi: Self::ABI_VERSION,
+        let raw = TlConfig {
             threshold: config.threshold,
             max_ops: library.max_ops,
-            max_snapshots: 0,
-            max_frames: 0,
             flags: library.flags,
             side_threshold: library.side_threshold,
             max_sides: library.max_sides,
@@ -237,6 +223,7 @@ impl OwnedLibraryConfig {
             log: or_null(&texts[1]),
             log_file: or_null(&texts[2]),
             start_seed: library.start_seed,
+            ..TlConfig::default()
         };
         Ok(OwnedLibraryConfig { raw, _texts: texts })
     }

@@ -10,6 +10,7 @@
 //! Example: `Lua::new(Config::default()).run_file("app.lua", &["--fast"])?.code`.
 
 use std::ffi::{c_char, c_int, CStr, CString, OsStr};
+use std::mem::offset_of;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
@@ -65,6 +66,14 @@ struct RawRun {
     jit_json: *mut c_char,
     jit_text: *mut c_char,
 }
+
+// The other side of this stands in `c/tlua_driver.c`.
+const _: () = {
+    assert!(size_of::<RawRun>() == 192 && offset_of!(RawRun, argc) == 16);
+    assert!(offset_of!(RawRun, refuse_from) == 40 && offset_of!(RawRun, config) == 56);
+    assert!(offset_of!(RawRun, requests) == 88 && offset_of!(RawRun, statistics) == 96);
+    assert!(offset_of!(RawRun, refused) == 168 && offset_of!(RawRun, jit_text) == 184);
+};
 
 /// Takes a text from the C side's `malloc`.
 ///

@@ -2,12 +2,16 @@
 //!
 //! Problem: a C host can pass anything, and a Rust panic must never unwind into C. Design: every entry point goes
 //! through [`enter`], which checks the handle's magic word and catches panics; ids cross the border plus one, so that
-//! 0 is "none". A failed check leaves a sentence for `tl_last_error`. Invariant: no entry point calls back into the
-//! host, except that `tl_exit` may call the host's allocation functions to lift virtual objects, and that `tl_hot`,
-//! `tl_record_close` and `tl_forget` may call its `tl_reserve` functions.
+//! 0 is "none". A failed check leaves a sentence for `tl_last_error`. What fails in a description or a
+//! recording stays failed, with its first sentence, so that a host need not look at each call's result.
+//! Invariant: no entry point calls back into the host, except that `tl_exit` may call the host's allocation
+//! functions to lift virtual objects, and that `tl_hot`, `tl_record_close` and `tl_forget` may call its
+//! `tl_reserve` functions.
 
 mod advice;
+pub mod config;
 mod describe;
+mod element;
 mod record;
 mod service;
 
@@ -15,10 +19,12 @@ use std::ffi::{c_char, CStr, CString};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use tracelift_core::schema::{CellId, ClassId, FieldId, FuncId, LayoutId, TagId};
-use tracelift_core::{Type, Value};
+use tracelift_core::{Schema, Type};
 
 use crate::exit::MAX_WORDS;
 use crate::vm::Vm;
+pub use config::TlConfig;
+use describe::Description;
 
 /// What a live handle begins with.
 const MAGIC: u64 = 0x7472_6163_656c_6966;
@@ -30,6 +36,10 @@ pub struct TlVm {
     vm: Vm,
     last_error: CString,
     text: CString,
+    description: Description,
+    /// How often code was handed out that has not come back by `tl_exit` so far; code that a `longjmp` left
+    /// never does.
+    runs: u32,
 }
 
 /// `tl_status`.
@@ -121,6 +131,26 @@ unsafe fn slice<'a, T>(start: *const T, count: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(start, count) }
 }
 
+/// A name that something is declared by.
+///
+/// # Safety
+/// `name` is null or NUL-terminated.
+unsafe fn name<'a>(name: *const c_char) -> Result<&'a str, String> {
+    // SAFETY: promised by the caller.
+    match unsafe { text(name) }? {
+        "" => Err("a name is empty".into()),
+        name => Ok(name),
+    }
+}
+
+/// Refuses null, where `what` is expected.
+fn not_null<T>(pointer: *const T, what: &str) -> Result<(), String> {
+    match pointer.is_null() {
+        true => Err(format!("{what} is null")),
+        false => Ok(()),
+    }
+}
+
 fn type_of(number: u32) -> Result<Option<Type>, String> {
     match number {
         4 => Ok(None),
@@ -132,9 +162,9 @@ fn type_of(number: u32) -> Result<Option<Type>, String> {
 
 macro_rules! ids {
     ($($name:ident: $id:ident in $table:ident, $what:literal;)*) => {$(
-        fn $name(vm: &Vm, number: u32) -> Result<$id, String> {
+        fn $name(schema: &Schema, number: u32) -> Result<$id, String> {
             match number.checked_sub(1) {
-                Some(index) if (index as usize) < vm.schema.$table().len() => Ok($id(index)),
+                Some(index) if (index as usize) < schema.$table().len() => Ok($id(index)),
                 _ => Err(format!(concat!("{} is no ", $what, " of this vm"), number)),
             }
         }
@@ -151,9 +181,9 @@ ids! {
 
 /// Layouts keep their number across the border, since host functions get it from compiled code: `tl_new` declares an
 /// unused layout 0.
-fn layout_id(vm: &Vm, number: u32) -> Result<LayoutId, String> {
+fn layout_id(schema: &Schema, number: u32) -> Result<LayoutId, String> {
     match number {
-        1.. if (number as usize) < vm.schema.layouts().len() => Ok(LayoutId(number)),
+        1.. if (number as usize) < schema.layouts().len() => Ok(LayoutId(number)),
         _ => Err(format!("{number} is no layout of this vm")),
     }
 }
@@ -165,8 +195,4 @@ fn optional<T>(number: u32, id: impl FnOnce(u32) -> Result<T, String>) -> Result
     } else {
         id(number).map(Some)
     }
-}
-
-fn to_c(value: Option<Value>) -> u32 {
-    value.map_or(0, |value| value.0 + 1)
 }

@@ -1,41 +1,70 @@
 //! `tl_record` to `tl_record_abort`: one function per operation. After a failure each call does nothing and gives 0;
 //! the recording ends with `tl_record_close` or `tl_record_abort`, which count the reason.
+//!
+//! A value crosses the border with its recording's number in the upper bits ([`NUMBER_SHIFT`]), so that one
+//! of another recording is told from one of this. Example: the first value of recording 3 is `0x0400_0001`.
 
 use std::ffi::{c_char, c_void};
 
 use tracelift_core::ops::PayloadKind;
-use tracelift_core::schema::TagId;
 use tracelift_core::{ExitKind, Op, Payload, Schema, Type, Value};
 
-use super::service::live_bytes;
-use super::{cell_id, field_id, func_id, layout_id, optional, slice, tag_id, text, to_c, TlStatus, TlVm};
+use super::{
+    cell_id, enter, field_id, func_id, layout_id, not_null, optional, slice, tag_id, text, TlStatus, TlVm,
+};
 use crate::abort::AbortReason;
 use crate::compile::CloseOutcome;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, MAX_SLOTS};
 use crate::vm::Vm;
 
-/// Runs `f` on the recording in progress; an error fails the recording with that sentence.
+const NO_RECORDING: &str = "no recording is in progress";
+
+/// Runs `f` on the recording in progress. An error fails the recording, with its sentence; so does what the
+/// recorder itself finds. A recording that has failed takes anything, quietly.
 fn recording<T: Default>(vm: *mut TlVm, f: impl FnOnce(&mut Recorder, &Schema) -> Result<T, String>) -> T {
-    super::enter(vm, T::default(), |handle| {
-        let (recorder, schema) = handle.vm.recorder().ok_or("no recording is in progress")?;
+    enter(vm, T::default(), |handle| {
+        let (recorder, schema) = handle.vm.recorder().ok_or(NO_RECORDING)?;
+        if recorder.failure().is_some() {
+            return Ok(T::default());
+        }
         let result = f(recorder, schema);
         if let Err(sentence) = &result {
             recorder.fail(AbortReason::Misuse, sentence.clone());
         }
-        result
+        match recorder.failure() {
+            Some((_, sentence)) => Err(sentence.clone()),
+            None => result,
+        }
     })
 }
 
+/// Where a value's number begins that says of which recording it is; it is never 0.
+const NUMBER_SHIFT: u32 = 24;
+
+fn number_of(recorder: &Recorder) -> u32 {
+    (recorder.number % 255 + 1) << NUMBER_SHIFT
+}
+
+fn to_c(recorder: &mut Recorder, value: Option<Value>) -> u32 {
+    let Some(value) = value else { return 0 };
+    if value.0 + 1 >= 1 << NUMBER_SHIFT {
+        recorder.fail(AbortReason::TooManyOps, "the trace has too many values");
+        return 0;
+    }
+    number_of(recorder) | (value.0 + 1)
+}
+
 /// The operand behind a C value.
-fn operand(value: u32) -> Result<Value, String> {
-    value.checked_sub(1).map(Value).ok_or_else(|| "an operand is 0, the value of a failed call".into())
+fn operand(recorder: &Recorder, value: u32) -> Result<Value, String> {
+    let index = (value & ((1 << NUMBER_SHIFT) - 1)).checked_sub(1);
+    match index {
+        _ if value == 0 => Err("an operand is 0, the value of a failed call".into()),
+        Some(index) if value >> NUMBER_SHIFT == number_of(recorder) >> NUMBER_SHIFT => Ok(Value(index)),
+        _ => Err(format!("operand {value:#x} is no value of this recording")),
+    }
 }
 
-fn operands(values: &[u32]) -> Result<Vec<Value>, String> {
-    values.iter().map(|&value| operand(value)).collect()
-}
-
-/// One operation with already checked payload. A recording that has failed stays failed, quietly.
+/// One operation.
 fn emit(
     recorder: &mut Recorder,
     schema: &Schema,
@@ -44,28 +73,26 @@ fn emit(
     payload: Payload,
     exit: ExitKind,
 ) -> Result<u32, String> {
-    if recorder.failure().is_some() {
-        return Ok(0);
-    }
-    Ok(to_c(recorder.emit(op, &operands(args)?, payload, exit, schema)))
+    let args = args.iter().map(|&arg| operand(recorder, arg)).collect::<Result<Vec<_>, _>>()?;
+    let result = recorder.emit(op, &args, payload, exit, schema);
+    Ok(to_c(recorder, result))
 }
 
-fn plain(vm: *mut TlVm, op: Op, args: &[u32], payload: impl FnOnce(&Vm) -> Result<Payload, String>) -> u32 {
-    super::enter(vm, 0, |handle| {
-        let payload = payload(&handle.vm);
-        let (recorder, schema) = handle.vm.recorder().ok_or("no recording is in progress")?;
-        let result = payload.and_then(|payload| emit(recorder, schema, op, args, payload, ExitKind::Guard));
-        if let Err(sentence) = &result {
-            recorder.fail(AbortReason::Misuse, sentence.clone());
-        }
-        result
-    })
+fn plain(
+    vm: *mut TlVm,
+    op: Op,
+    args: &[u32],
+    payload: impl FnOnce(&Schema) -> Result<Payload, String>,
+) -> u32 {
+    recording(vm, |recorder, schema| emit(recorder, schema, op, args, payload(schema)?, ExitKind::Guard))
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_record(vm: *mut TlVm, key: *const c_void, base: *const u8) -> TlStatus {
-    super::enter(vm, TlStatus::Misuse, |handle| {
+    enter(vm, TlStatus::Misuse, |handle| {
+        not_null(key, "tl_record: the key")?;
+        not_null(base, "tl_record: the frame's base")?;
         // After TL_AGAIN the library has already begun anew, so that the retries are counted.
         let again = handle
             .vm
@@ -74,14 +101,50 @@ pub extern "C" fn tl_record(vm: *mut TlVm, key: *const c_void, base: *const u8) 
         if !again && !handle.vm.start_recording(key as usize, base, 0) {
             return Err("a recording is in progress".into());
         }
-        Ok(TlStatus::Ok)
+        handle.begin()
     })
+}
+
+impl TlVm {
+    /// A recording has just started: what the host has described is complete now, and must be right.
+    fn begin(&mut self) -> Result<TlStatus, String> {
+        let described = self.description.close(&self.vm.schema);
+        let Err(sentence) = &described else { return Ok(TlStatus::Ok) };
+        if let Some((recorder, _)) = self.vm.recorder() {
+            recorder.fail(AbortReason::Misuse, sentence.clone());
+        }
+        self.vm.abort_recording(AbortReason::Misuse);
+        described.map(|()| TlStatus::Ok)
+    }
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_recording(vm: *mut TlVm) -> i32 {
-    super::enter(vm, 0, |handle| Ok(handle.vm.recorder().is_some_and(|(r, _)| r.failure().is_none()) as i32))
+    enter(vm, 0, |handle| Ok(handle.vm.recorder().is_some_and(|(r, _)| r.failure().is_none()) as i32))
+}
+
+/// The words of a frame and the bytes of its bit map of live slots.
+///
+/// # Safety
+/// `words` is null or points to the configured number of words, `live` is null or points to `nslots` bits.
+unsafe fn frame<'a>(
+    schema: &Schema,
+    words: *const u64,
+    live: *const u8,
+    nslots: u32,
+) -> Result<(&'a [u64], &'a [u8]), String> {
+    if schema.frame_words > 0 {
+        not_null(words, "the frame's words")?;
+    }
+    if nslots > 0 {
+        not_null(live, "the bit map of live slots")?;
+    }
+    if nslots > MAX_SLOTS {
+        return Err(format!("a frame of {nslots} slots: frames have at most {MAX_SLOTS} in all"));
+    }
+    // SAFETY: promised by the caller.
+    Ok(unsafe { (slice(words, schema.frame_words as usize), slice(live, nslots.div_ceil(8) as usize)) })
 }
 
 /// See `tracelift.h`.
@@ -97,9 +160,10 @@ pub unsafe extern "C" fn tl_resume_point(
     nslots: u32,
 ) {
     recording(vm, |recorder, schema| {
+        not_null(base, "tl_resume_point: the frame's base")?;
         // SAFETY: promised by the caller.
-        let (words, live) = unsafe { (slice(words, schema.frame_words as usize), live_bytes(live, nslots)) };
-        recorder.resume_point(base, words, live);
+        let (words, live) = unsafe { frame(schema, words, live, nslots) }?;
+        recorder.resume_point_of(base, words, live, nslots);
         Ok(())
     });
 }
@@ -118,8 +182,8 @@ pub unsafe extern "C" fn tl_frame_push(
 ) {
     recording(vm, |recorder, schema| {
         // SAFETY: promised by the caller.
-        let (words, live) = unsafe { (slice(words, schema.frame_words as usize), live_bytes(live, nslots)) };
-        recorder.push_frame(base, words, live);
+        let (words, live) = unsafe { frame(schema, words, live, nslots) }?;
+        recorder.push_frame_of(base, words, live, nslots);
         Ok(())
     });
 }
@@ -136,36 +200,36 @@ pub extern "C" fn tl_frame_pop(vm: *mut TlVm) {
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_frame_depth(vm: *mut TlVm) -> u32 {
-    recording(vm, |recorder, _| Ok(recorder.depth() as u32))
-}
-
-/// Runs `f` on the recording with a tag; a bad one fails the recording.
-fn with_tag<T: Default>(vm: *mut TlVm, tag: u32, f: impl FnOnce(&mut Recorder, &Schema, TagId) -> T) -> T {
-    super::enter(vm, T::default(), |handle| {
-        let tag = tag_id(&handle.vm, tag);
-        let (recorder, schema) = handle.vm.recorder().ok_or("no recording is in progress")?;
-        if let Err(sentence) = &tag {
-            recorder.fail(AbortReason::Misuse, sentence.clone());
-        }
-        Ok(f(recorder, schema, tag?))
+    enter(vm, 0, |handle| {
+        let (recorder, _) = handle.vm.recorder().ok_or(NO_RECORDING)?;
+        Ok(recorder.depth() as u32)
     })
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_slot_read(vm: *mut TlVm, slot: i32, tag: u32) -> u32 {
-    with_tag(vm, tag, |recorder, schema, tag| to_c(recorder.read_slot(slot, tag, schema)))
+    recording(vm, |recorder, schema| {
+        let value = recorder.read_slot(slot, tag_id(schema, tag)?, schema);
+        Ok(to_c(recorder, value))
+    })
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_slot_write(vm: *mut TlVm, slot: i32, tag: u32, value: u32) {
-    let value = value.checked_sub(1).map(Value);
-    with_tag(vm, tag, |recorder, schema, tag| recorder.write_slot(slot, tag, value, schema));
+    recording(vm, |recorder, schema| {
+        let value = optional(value, |value| operand(recorder, value))?;
+        recorder.write_slot(slot, tag_id(schema, tag)?, value, schema);
+        Ok(())
+    });
 }
 
 fn constant(vm: *mut TlVm, ty: Type, bits: u64) -> u32 {
-    recording(vm, |recorder, _| Ok(to_c(Some(recorder.constant(ty, bits)))))
+    recording(vm, |recorder, _| {
+        let value = recorder.constant(ty, bits);
+        Ok(to_c(recorder, Some(value)))
+    })
 }
 
 /// See `tracelift.h`.
@@ -199,7 +263,7 @@ pub extern "C" fn tl_const_addr(vm: *mut TlVm, address: *const c_void) -> u32 {
 #[no_mangle]
 pub unsafe extern "C" fn tl_is_const_int(vm: *mut TlVm, value: u32, number: *mut i64) -> i32 {
     recording(vm, |recorder, _| {
-        let int = value.checked_sub(1).and_then(|value| recorder.int_of(Value(value)));
+        let int = optional(value, |value| operand(recorder, value))?.and_then(|value| recorder.int_of(value));
         // SAFETY: promised by the caller.
         if let (Some(int), Some(number)) = (int, unsafe { number.as_mut() }) {
             *number = int;
@@ -263,13 +327,13 @@ pub extern "C" fn tl_item_addr(vm: *mut TlVm, base: u32, index: u32, stride: u32
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_load(vm: *mut TlVm, cell: u32, base: u32) -> u32 {
-    plain(vm, Op::Load, &[base], |vm| Ok(Payload::Cell(cell_id(vm, cell)?)))
+    plain(vm, Op::Load, &[base], |schema| Ok(Payload::Cell(cell_id(schema, cell)?)))
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_store(vm: *mut TlVm, cell: u32, base: u32, value: u32) {
-    plain(vm, Op::Store, &[base, value], |vm| Ok(Payload::Cell(cell_id(vm, cell)?)));
+    plain(vm, Op::Store, &[base, value], |schema| Ok(Payload::Cell(cell_id(schema, cell)?)));
 }
 
 /// See `tracelift.h`.
@@ -292,39 +356,35 @@ pub extern "C" fn tl_guard(vm: *mut TlVm, op: u32, a: u32, b: u32, kind: u32) {
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_new_record(vm: *mut TlVm, layout: u32, items: u32, keys: u32) -> u32 {
-    plain(vm, Op::New, &[], |vm| Ok(Payload::New { layout: layout_id(vm, layout)?, items, keys }))
+    plain(vm, Op::New, &[], |schema| Ok(Payload::New { layout: layout_id(schema, layout)?, items, keys }))
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_guard_class(vm: *mut TlVm, layout: u32, record: u32) {
-    plain(vm, Op::GuardClass, &[record], |vm| Ok(Payload::Layout(layout_id(vm, layout)?)));
+    plain(vm, Op::GuardClass, &[record], |schema| Ok(Payload::Layout(layout_id(schema, layout)?)));
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_get(vm: *mut TlVm, field: u32, record: u32) -> u32 {
-    plain(vm, Op::Get, &[record], |vm| Ok(Payload::Field(field_id(vm, field)?)))
+    plain(vm, Op::Get, &[record], |schema| Ok(Payload::Field(field_id(schema, field)?)))
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_set(vm: *mut TlVm, field: u32, record: u32, value: u32) {
-    plain(vm, Op::Set, &[record, value], |vm| Ok(Payload::Field(field_id(vm, field)?)));
+    plain(vm, Op::Set, &[record, value], |schema| Ok(Payload::Field(field_id(schema, field)?)));
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_item_count(vm: *mut TlVm, layout: u32, record: u32) -> u32 {
-    plain(vm, Op::ItemCount, &[record], |vm| Ok(Payload::Layout(layout_id(vm, layout)?)))
+    plain(vm, Op::ItemCount, &[record], |schema| Ok(Payload::Layout(layout_id(schema, layout)?)))
 }
 
-fn item(vm: &Vm, layout: u32, tag: u32) -> Result<Payload, String> {
-    let layout = layout_id(vm, layout)?;
-    if vm.schema.layout(layout).items.is_none() {
-        return Err(format!("layout {} has no indexed part", vm.schema.layout(layout).name));
-    }
-    Ok(Payload::Item { layout, tag: optional(tag, |tag| tag_id(vm, tag))? })
+fn item(schema: &Schema, layout: u32, tag: u32) -> Result<Payload, String> {
+    Ok(Payload::Item { layout: layout_id(schema, layout)?, tag: optional(tag, |tag| tag_id(schema, tag))? })
 }
 
 /// `[record, position, value]` without the value when it is 0 (tags without a payload).
@@ -339,28 +399,27 @@ fn with_value(args: &[u32; 3]) -> &[u32] {
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_get_item(vm: *mut TlVm, layout: u32, tag: u32, record: u32, index: u32) -> u32 {
-    plain(vm, Op::GetItem, &[record, index], |vm| item(vm, layout, tag))
+    plain(vm, Op::GetItem, &[record, index], |schema| item(schema, layout, tag))
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_set_item(vm: *mut TlVm, layout: u32, tag: u32, record: u32, index: u32, value: u32) {
-    plain(vm, Op::SetItem, with_value(&[record, index, value]), |vm| item(vm, layout, tag));
+    plain(vm, Op::SetItem, with_value(&[record, index, value]), |schema| item(schema, layout, tag));
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_put_item(vm: *mut TlVm, layout: u32, tag: u32, record: u32, index: u32, value: u32) {
-    plain(vm, Op::PutItem, with_value(&[record, index, value]), |vm| item(vm, layout, tag));
+    plain(vm, Op::PutItem, with_value(&[record, index, value]), |schema| item(schema, layout, tag));
 }
 
-fn key(vm: &Vm, layout: u32, tag: u32, size: u32, entry: u32) -> Result<Payload, String> {
-    let layout = layout_id(vm, layout)?;
-    if vm.schema.layout(layout).keys.is_none() {
-        return Err(format!("layout {} has no keyed part", vm.schema.layout(layout).name));
-    }
-    let hint = (size != u32::MAX).then_some((size, entry));
-    Ok(Payload::Key { layout, tag: optional(tag, |tag| tag_id(vm, tag))?, hint })
+fn key(schema: &Schema, layout: u32, tag: u32, size: u32, entry: u32) -> Result<Payload, String> {
+    Ok(Payload::Key {
+        layout: layout_id(schema, layout)?,
+        tag: optional(tag, |tag| tag_id(schema, tag))?,
+        hint: (size != u32::MAX).then_some((size, entry)),
+    })
 }
 
 /// See `tracelift.h`.
@@ -374,13 +433,13 @@ pub extern "C" fn tl_get_key(
     size: u32,
     entry: u32,
 ) -> u32 {
-    plain(vm, Op::GetKey, &[record, constant_key], |vm| key(vm, layout, tag, size, entry))
+    plain(vm, Op::GetKey, &[record, constant_key], |schema| key(schema, layout, tag, size, entry))
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_guard_key_absent(vm: *mut TlVm, layout: u32, record: u32, constant_key: u32) {
-    plain(vm, Op::GuardKeyAbsent, &[record, constant_key], |vm| key(vm, layout, 0, u32::MAX, 0));
+    plain(vm, Op::GuardKeyAbsent, &[record, constant_key], |schema| key(schema, layout, 0, u32::MAX, 0));
 }
 
 /// See `tracelift.h`.
@@ -396,7 +455,7 @@ pub extern "C" fn tl_set_key(
     entry: u32,
 ) {
     let args = [record, constant_key, value];
-    plain(vm, Op::SetKey, with_value(&args), |vm| key(vm, layout, tag, size, entry));
+    plain(vm, Op::SetKey, with_value(&args), |schema| key(schema, layout, tag, size, entry));
 }
 
 /// See `tracelift.h`.
@@ -410,7 +469,29 @@ pub extern "C" fn tl_insert_key(
     value: u32,
 ) {
     let args = [record, constant_key, value];
-    plain(vm, Op::InsertKey, with_value(&args), |vm| key(vm, layout, tag, u32::MAX, 0));
+    plain(vm, Op::InsertKey, with_value(&args), |schema| key(schema, layout, tag, u32::MAX, 0));
+}
+
+/// # Safety
+/// `args` is null or points to `nargs` values.
+unsafe fn call(vm: *mut TlVm, op: Op, func: u32, args: *const u32, nargs: u32) -> u32 {
+    recording(vm, |recorder, schema| {
+        let func = func_id(schema, func)?;
+        let declared = schema.func(func);
+        let (name, expected) = (&declared.name, declared.params.len());
+        if nargs as usize != expected {
+            return Err(format!(
+                "{}: {name} is called with {nargs} arguments, expected {expected}",
+                op.info().name
+            ));
+        }
+        if nargs > 0 {
+            not_null(args, &format!("{}: the arguments of {name}", op.info().name))?;
+        }
+        // SAFETY: promised by the caller.
+        let args = unsafe { slice(args, nargs as usize) };
+        emit(recorder, schema, op, args, Payload::Func(func), ExitKind::Guard)
+    })
 }
 
 /// See `tracelift.h`.
@@ -420,8 +501,7 @@ pub extern "C" fn tl_insert_key(
 #[no_mangle]
 pub unsafe extern "C" fn tl_call(vm: *mut TlVm, func: u32, args: *const u32, nargs: u32) -> u32 {
     // SAFETY: promised by the caller.
-    let args = unsafe { slice(args, nargs as usize) };
-    plain(vm, Op::Call, args, |vm| Ok(Payload::Func(func_id(vm, func)?)))
+    unsafe { call(vm, Op::Call, func, args, nargs) }
 }
 
 /// See `tracelift.h`.
@@ -431,8 +511,7 @@ pub unsafe extern "C" fn tl_call(vm: *mut TlVm, func: u32, args: *const u32, nar
 #[no_mangle]
 pub unsafe extern "C" fn tl_try_call(vm: *mut TlVm, func: u32, args: *const u32, nargs: u32) -> u32 {
     // SAFETY: promised by the caller.
-    let args = unsafe { slice(args, nargs as usize) };
-    plain(vm, Op::TryCall, args, |vm| Ok(Payload::Func(func_id(vm, func)?)))
+    unsafe { call(vm, Op::TryCall, func, args, nargs) }
 }
 
 /// See `tracelift.h`.
@@ -443,7 +522,7 @@ pub extern "C" fn tl_record_close(vm: *mut TlVm) -> TlStatus {
 
 /// A recording ends with this outcome; the sentence of one that failed can be asked for.
 fn ended(vm: *mut TlVm, end: impl FnOnce(&mut Vm) -> CloseOutcome) -> TlStatus {
-    super::enter(vm, TlStatus::Internal, |handle| {
+    enter(vm, TlStatus::Internal, |handle| {
         let (status, sentence) = match end(&mut handle.vm) {
             CloseOutcome::Compiled(_) => return Ok(TlStatus::Ok),
             CloseOutcome::Again => return Ok(TlStatus::Again),
@@ -459,7 +538,17 @@ fn ended(vm: *mut TlVm, end: impl FnOnce(&mut Vm) -> CloseOutcome) -> TlStatus {
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_record_link(vm: *mut TlVm, key: *const c_void) -> TlStatus {
-    ended(vm, |vm| vm.link_recording(key as usize))
+    ended(vm, |vm| {
+        let has_code = vm.has_loop(key as usize);
+        if let Some((recorder, _)) = vm.recorder() {
+            if !has_code {
+                recorder.fail(AbortReason::Misuse, "tl_record_link: the loop has no code");
+            } else if recorder.depth() > 0 {
+                recorder.fail(AbortReason::Misuse, "tl_record_link inside of a called frame");
+            }
+        }
+        vm.link_recording(key as usize)
+    })
 }
 
 /// See `tracelift.h`.
@@ -476,9 +565,12 @@ pub unsafe extern "C" fn tl_record_end(vm: *mut TlVm, reason: *const c_char) -> 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_record_side(vm: *mut TlVm, base: *const u8) -> TlStatus {
-    super::enter(vm, TlStatus::Misuse, |handle| match handle.vm.start_side(base) {
-        true => Ok(TlStatus::Ok),
-        false => Err("no side trace was asked for, or a recording is in progress".into()),
+    enter(vm, TlStatus::Misuse, |handle| {
+        not_null(base, "tl_record_side: the frame's base")?;
+        match handle.vm.start_side(base) {
+            true => handle.begin(),
+            false => Err("no side trace was asked for, or a recording is in progress".into()),
+        }
     })
 }
 
@@ -497,11 +589,19 @@ pub extern "C" fn tl_back_edge(vm: *mut TlVm) {
 /// `reason` is null or NUL-terminated.
 #[no_mangle]
 pub unsafe extern "C" fn tl_record_abort(vm: *mut TlVm, reason: *const c_char) {
-    super::enter(vm, (), |handle| {
+    enter(vm, (), |handle| {
+        let (recorder, _) = handle.vm.recorder().ok_or(NO_RECORDING)?;
+        let failure = recorder.failure().cloned();
         // SAFETY: promised by the caller.
-        let reason =
-            unsafe { text(reason) }.map_or(AbortReason::Abandoned, |text| AbortReason::Host(text.into()));
-        handle.vm.abort_recording(reason);
-        Ok(())
+        let host = if reason.is_null() { Ok(None) } else { unsafe { text(reason) }.map(Some) };
+        let reason = host.as_ref().ok().copied().flatten();
+        handle
+            .vm
+            .abort_recording(reason.map_or(AbortReason::Abandoned, |text| AbortReason::Host(text.into())));
+        // What went wrong first is what the host wants to read.
+        match failure {
+            Some((_, sentence)) => Err(sentence),
+            None => host.map(|_| ()),
+        }
     });
 }

@@ -5,46 +5,16 @@ use std::ffi::{c_char, c_void, CString};
 use std::mem::offset_of;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use super::{c_string, enter, enter_often, slice, text, TlStatus, TlVm, MAGIC};
+use super::config::read;
+use super::describe::Description;
+use super::{c_string, enter, enter_often, not_null, TlConfig, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
 use tracelift_core::ExitKind;
 use tracelift_cranelift::Enter;
 
-use crate::config::{Config, DEFAULT_THRESHOLD};
 use crate::hot::Action;
-use crate::log::Stage;
 use crate::vm::Vm;
-
-/// The version that this library implements (`TL_ABI_VERSION`).
-const ABI_VERSION: u32 = 1;
-
-const FLAG_OFF: u32 = 1;
-const FLAG_VERIFY: u32 = 2;
-const FLAG_COUNT_ITERATIONS: u32 = 4;
-const FLAG_COUNT_GUARDS: u32 = 8;
-const FLAG_NO_EXEC: u32 = 16;
-const FLAG_NO_UNROLLING: u32 = 32;
-const FLAG_NO_PREFETCHING: u32 = 64;
-
-/// `tl_config`.
-#[repr(C)]
-pub struct TlConfig {
-    abi: u32,
-    threshold: u32,
-    max_ops: u32,
-    max_snapshots: u32,
-    max_frames: u32,
-    flags: u32,
-    side_threshold: u32,
-    max_sides: u32,
-    code_bytes: u64,
-    force_exit: u64,
-    passes: *const c_char,
-    log: *const c_char,
-    log_file: *const c_char,
-    start_seed: u64,
-}
 
 /// `tl_run`.
 #[repr(C)]
@@ -65,66 +35,17 @@ pub struct TlExitInfo {
 
 // Both sides of the border agree; tests/capi/header.c has the other side of this.
 const _: () = {
-    assert!(size_of::<TlConfig>() == 80 && offset_of!(TlConfig, abi) == 0);
-    assert!(offset_of!(TlConfig, threshold) == 4 && offset_of!(TlConfig, max_ops) == 8);
-    assert!(offset_of!(TlConfig, max_snapshots) == 12 && offset_of!(TlConfig, max_frames) == 16);
-    assert!(offset_of!(TlConfig, flags) == 20 && offset_of!(TlConfig, side_threshold) == 24);
-    assert!(offset_of!(TlConfig, max_sides) == 28 && offset_of!(TlConfig, code_bytes) == 32);
-    assert!(offset_of!(TlConfig, force_exit) == 40 && offset_of!(TlConfig, passes) == 48);
-    assert!(offset_of!(TlConfig, log) == 56 && offset_of!(TlConfig, log_file) == 64);
-    assert!(offset_of!(TlConfig, start_seed) == 72);
     assert!(size_of::<TlRun>() == 24 && offset_of!(TlRun, enter) == 0 && offset_of!(TlRun, code) == 8);
     assert!(offset_of!(TlRun, stack_slots) == 16 && offset_of!(TlRun, frames) == 20);
     assert!(size_of::<ExitFrame>() == 72 && offset_of!(ExitFrame, base) == 0);
     assert!(offset_of!(ExitFrame, words) == 8 && crate::exit::MAX_WORDS == 8);
     assert!(size_of::<TlExitInfo>() == 16 && offset_of!(TlExitInfo, kind) == 0);
     assert!(offset_of!(TlExitInfo, nframes) == 4 && offset_of!(TlExitInfo, frames) == 8);
-    assert!(size_of::<TlStatus>() == 4);
+    assert!(size_of::<TlStatus>() == 4 && size_of::<TlAction>() == 4);
 };
 
 thread_local! {
     static CONFIG_ERROR: RefCell<CString> = RefCell::default();
-}
-
-/// # Safety
-/// The texts of `config` are null or NUL-terminated.
-unsafe fn read_config(c: &TlConfig) -> Result<Config, String> {
-    if c.abi != ABI_VERSION {
-        return Err(format!("the host was compiled for interface version {}, this is {ABI_VERSION}", c.abi));
-    }
-    // SAFETY: promised by the caller.
-    let optional = |t: *const c_char| if t.is_null() { Ok("") } else { unsafe { text(t) } };
-    let (passes, log, log_file) = (optional(c.passes)?, optional(c.log)?, optional(c.log_file)?);
-    let default = Config::default();
-    let or = |value: u32, default: usize| if value == 0 { default } else { value as usize };
-    Ok(Config {
-        enabled: c.flags & FLAG_OFF == 0,
-        threshold: if c.threshold == 0 { DEFAULT_THRESHOLD } else { c.threshold },
-        // A threshold that is set is exact: the same is recorded in each run.
-        compile_share: default.compile_share.filter(|_| c.threshold == 0),
-        side_threshold: match (c.side_threshold, c.threshold) {
-            (0, 0) => default.side_threshold,
-            (0, threshold) => threshold.min(default.side_threshold),
-            (threshold, _) => threshold,
-        },
-        max_sides: or(c.max_sides, default.max_sides),
-        max_ops: or(c.max_ops, default.max_ops),
-        max_snapshots: or(c.max_snapshots, default.max_snapshots),
-        max_frames: or(c.max_frames, default.max_frames),
-        code_bytes: if c.code_bytes == 0 { default.code_bytes } else { c.code_bytes as usize },
-        opt: tracelift_opt::Config::parse(passes).map_err(|error| error.to_string())?,
-        verify: c.flags & FLAG_VERIFY != 0,
-        force_exit: (c.force_exit != 0).then_some(c.force_exit),
-        start_seed: (c.start_seed != 0).then_some(c.start_seed),
-        count_guards: c.flags & FLAG_COUNT_GUARDS != 0,
-        count_iterations: c.flags & FLAG_COUNT_ITERATIONS != 0,
-        refuse_executable_memory: c.flags & FLAG_NO_EXEC != 0,
-        no_unrolling: c.flags & FLAG_NO_UNROLLING != 0,
-        no_prefetching: c.flags & FLAG_NO_PREFETCHING != 0,
-        log: Stage::parse_list(log)?,
-        log_file: (!log_file.is_empty()).then(|| log_file.into()),
-        ..default
-    })
 }
 
 /// See `tracelift.h`.
@@ -135,7 +56,7 @@ unsafe fn read_config(c: &TlConfig) -> Result<Config, String> {
 pub unsafe extern "C" fn tl_new(config: *const TlConfig) -> *mut TlVm {
     let made = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: promised by the caller.
-        let config = unsafe { config.as_ref().ok_or("the configuration is null").map(|c| read_config(c)) }??;
+        let config = unsafe { config.as_ref().ok_or("the configuration is null").map(|c| read(c)) }??;
         Vm::new(config).map_err(|error| error.to_string())
     }));
     let result = made.unwrap_or_else(|_| Err("a bug in Tracelift: it panicked".into()));
@@ -147,6 +68,8 @@ pub unsafe extern "C" fn tl_new(config: *const TlConfig) -> *mut TlVm {
                 vm,
                 last_error: CString::default(),
                 text: CString::default(),
+                description: Description::default(),
+                runs: 0,
             }))
         }
         Err(sentence) => {
@@ -200,29 +123,61 @@ pub unsafe extern "C" fn tl_set_counters(vm: *mut TlVm, counters: *mut u32, coun
         if counters.is_null() || count == 0 {
             return Err("tl_set_counters needs at least one counter".into());
         }
+        if !counters.is_aligned() {
+            return Err("tl_set_counters: the counters are not aligned".into());
+        }
         // SAFETY: promised by the caller.
         unsafe { handle.vm.set_counters(counters, count as usize) };
         Ok(TlStatus::Ok)
     })
 }
 
-/// The number of an action (`tl_action`), and the code that goes with it.
-///
-/// # Safety
-/// `run` is null or points to a `tl_run`.
-unsafe fn answer(handle: &mut TlVm, action: Action, run: *mut TlRun) -> u32 {
-    match action {
-        Action::Nothing => 0,
-        Action::Run { code, needs: (stack_slots, frames) } => {
-            // SAFETY: promised by the caller.
-            let Some(run) = (unsafe { run.as_mut() }) else {
-                handle.last_error = c_string("there is no tl_run to fill");
-                return 0;
-            };
-            *run = TlRun { enter: Some(code.enter), code: code.code, stack_slots, frames };
-            1
+/// `tl_action`.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TlAction {
+    /// Go on interpreting.
+    Nothing = 0,
+    /// Run the code.
+    Run = 1,
+    /// Start a recording.
+    Record = 2,
+}
+
+impl TlVm {
+    /// An action for C, and the code that goes with it.
+    ///
+    /// # Safety
+    /// `run` is null or points to a `tl_run`.
+    unsafe fn answer(&mut self, action: Action, run: *mut TlRun) -> TlAction {
+        match action {
+            Action::Nothing => TlAction::Nothing,
+            Action::Run { code, needs: (stack_slots, frames) } => {
+                // SAFETY: promised by the caller.
+                let Some(run) = (unsafe { run.as_mut() }) else {
+                    return self.refuse("there is no tl_run to fill");
+                };
+                *run = TlRun { enter: Some(code.enter), code: code.code, stack_slots, frames };
+                self.runs = self.runs.saturating_add(1);
+                TlAction::Run
+            }
+            Action::Record => TlAction::Record,
         }
-        Action::Record => 2,
+    }
+
+    /// A wrong call: nothing is to be done.
+    #[cold]
+    fn refuse(&mut self, sentence: &str) -> TlAction {
+        self.last_error = c_string(sentence);
+        TlAction::Nothing
+    }
+
+    /// Why a counter is none, if so.
+    fn check_counter(&self, counter: *const u32) -> Result<(), String> {
+        match self.vm.counters.owns(counter) {
+            true => Ok(()),
+            false => Err("the counter is none of those that tl_set_counters was told".into()),
+        }
     }
 }
 
@@ -237,13 +192,20 @@ pub unsafe extern "C" fn tl_hot(
     counter: *mut u32,
     base: *const u8,
     run: *mut TlRun,
-) -> u32 {
-    enter_often(vm, 0, |handle| {
-        // SAFETY: promised by the caller, for both.
-        unsafe {
-            let action = handle.vm.hot(key as usize, counter, base);
-            answer(handle, action, run)
+) -> TlAction {
+    enter_often(vm, TlAction::Nothing, |handle| {
+        let checked =
+            not_null(key, "tl_hot: the key").and_then(|()| not_null(base, "tl_hot: the frame's base"));
+        if let Err(sentence) = checked {
+            return handle.refuse(&sentence);
         }
+        // SAFETY: promised by the caller.
+        let action = unsafe { handle.vm.hot(key as usize, counter, base) };
+        if let (Action::Nothing, Err(sentence)) = (action, handle.check_counter(counter)) {
+            return handle.refuse(&sentence);
+        }
+        // SAFETY: promised by the caller.
+        unsafe { handle.answer(action, run) }
     })
 }
 
@@ -252,12 +214,15 @@ pub unsafe extern "C" fn tl_hot(
 /// # Safety
 /// `base` points to the entry frame's slots, all frames are those of the last exit; `run` points to a `tl_run`.
 #[no_mangle]
-pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun) -> u32 {
-    enter_often(vm, 0, |handle| {
+pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun) -> TlAction {
+    enter_often(vm, TlAction::Nothing, |handle| {
+        if let Err(sentence) = not_null(base, "tl_next: the frame's base") {
+            return handle.refuse(&sentence);
+        }
         // SAFETY: promised by the caller, for both.
         unsafe {
             let action = handle.vm.next(base);
-            answer(handle, action, run)
+            handle.answer(action, run)
         }
     })
 }
@@ -271,13 +236,18 @@ pub extern "C" fn tl_has_loop(vm: *mut TlVm, key: *const c_void) -> i32 {
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_leave_to(vm: *mut TlVm, outer: *const c_void) -> i32 {
-    enter(vm, 0, |handle| Ok(i32::from(handle.vm.leave_to(outer as usize))))
+    enter(vm, 0, |handle| {
+        not_null(outer, "tl_leave_to: the key of the loop around")?;
+        Ok(i32::from(handle.vm.leave_to(outer as usize)))
+    })
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_declined(vm: *mut TlVm) {
     enter(vm, (), |handle| {
+        handle.runs =
+            handle.runs.checked_sub(1).ok_or("tl_declined: there is no code that was to be called")?;
         handle.vm.declined();
         Ok(())
     });
@@ -287,6 +257,7 @@ pub extern "C" fn tl_declined(vm: *mut TlVm) {
 #[no_mangle]
 pub extern "C" fn tl_tick(vm: *mut TlVm, counter: *mut u32) {
     enter(vm, (), |handle| {
+        handle.check_counter(counter)?;
         handle.vm.tick(counter);
         Ok(())
     });
@@ -330,9 +301,19 @@ pub unsafe extern "C" fn tl_exit(
     let Some(handle) = handle else { return };
     // SAFETY: as above.
     let Some(info) = (unsafe { info.as_mut() }) else {
-        handle.last_error = c_string("tl_exit needs a tl_exit_info to fill");
+        handle.refuse("tl_exit needs a tl_exit_info to fill");
         return;
     };
+    *info = TlExitInfo { kind: TL_EXIT_REFUSED, nframes: 0, frames: std::ptr::null() };
+    if base.is_null() {
+        handle.refuse("tl_exit: the frame's base is null");
+        return;
+    }
+    let Some(runs) = handle.runs.checked_sub(1) else {
+        handle.refuse("tl_exit: there is no code that was called");
+        return;
+    };
+    handle.runs = runs;
     // No panic comes back from here, so that there is nothing to catch.
     let whole = AbortUnlessWhole;
     // SAFETY: as above.
@@ -349,6 +330,9 @@ pub unsafe extern "C" fn tl_exit(
 #[no_mangle]
 pub extern "C" fn tl_forget(vm: *mut TlVm, low: *const c_void, high: *const c_void) {
     enter(vm, (), |handle| {
+        if low > high {
+            return Err("tl_forget: the first key lies above the last one".into());
+        }
         handle.vm.forget(low as usize, high as usize);
         Ok(())
     });
@@ -387,13 +371,4 @@ pub extern "C" fn tl_last_abort(vm: *mut TlVm, key: *const c_void) -> *const c_c
 #[no_mangle]
 pub extern "C" fn tl_aborts(vm: *mut TlVm, key: *const c_void) -> u32 {
     enter(vm, 0, |handle| Ok(handle.vm.aborts(key as usize)))
-}
-
-/// The bytes of a bit map over `nslots` slots.
-///
-/// # Safety
-/// `live` points to that many bits.
-pub(super) unsafe fn live_bytes<'a>(live: *const u8, nslots: u32) -> &'a [u8] {
-    // SAFETY: promised by the caller.
-    unsafe { slice(live, (nslots as usize).div_ceil(8)) }
 }

@@ -13,7 +13,7 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
-use tracelift_core::schema::{Cell as SchemaCell, Effects, FieldId, Func, LayoutId, LayoutSpec, TagId};
+use tracelift_core::schema::{Cell as SchemaCell, FieldId, Func, FuncEffects, LayoutId, LayoutSpec, TagId};
 use tracelift_core::{ExitKind, Op, Payload, Type, Value};
 use tracelift_runtime::Vm;
 
@@ -102,7 +102,7 @@ impl Pairs {
         let schema = &mut vm.schema;
         let [class, number, link] =
             ["pair.class", "pair.number", "pair.link"].map(|name| schema.alias_class(name));
-        let effects = Effects { allocates: true, ..Effects::default() };
+        let effects = FuncEffects::pure().allocating();
         let alloc = schema.add_func(Func {
             name: "make".into(),
             params: vec![Type::Addr, Type::Int, Type::Int, Type::Int],

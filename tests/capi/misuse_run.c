@@ -1,0 +1,221 @@
+/* misuse_run.c: wrong settings, handles that are none, and code that is run and left wrongly; the same tl_vm runs a good loop. */
+#include "misuse.h"
+
+static int key, other_key;
+static uint32_t counters[1], stray;
+static tl_run run;
+static slot frame[4];
+static const uint8_t live[1] = {0x0f};
+
+static void refuses(tl_config config, const char *text, int line) {
+  kinds++;
+  tl_vm *vm = tl_new(&config);
+  EXPECT(vm == NULL);
+  contains(tl_config_error(), text, line);
+}
+
+#define REFUSES(text, ...) refuses((tl_config){__VA_ARGS__}, text, __LINE__)
+#define SET .abi = TL_ABI_VERSION
+
+static void settings(void) {
+  kinds++;
+  EXPECT(tl_new(NULL) == NULL && strstr(tl_config_error(), "null") != NULL);
+  REFUSES("version 0", .threshold = 1);
+  REFUSES("version 99", .abi = 99);
+  REFUSES("passes: there is no pass `flod`", SET, .passes = "-flod");
+  REFUSES("passes: `fold` should be", SET, .passes = "fold");
+  REFUSES("the pass `expand` cannot be switched off", SET, .passes = "-expand");
+  REFUSES("passes: a text is not UTF-8", SET, .passes = "-\xff");
+  REFUSES("log: unknown log stage 'recod'", SET, .log = "recod");
+  REFUSES("log: a text is not UTF-8", SET, .log = "\xff\xfe");
+  REFUSES("/no/such/folder/log", SET, .log = "all", .log_file = "/no/such/folder/log");
+  REFUSES("flags: 0x8000 is no TL_FLAG", SET, .flags = 0x8000u | TL_FLAG_VERIFY);
+  REFUSES("max_ops is 4294967295", SET, .max_ops = UINT32_MAX);
+  REFUSES("max_snapshots is 4294967295", SET, .max_snapshots = UINT32_MAX);
+  REFUSES("max_frames is 256", SET, .max_frames = 256);
+  REFUSES("code_bytes is 18446744073709551615", SET, .code_bytes = UINT64_MAX);
+}
+
+/* Everything that can be called with a handle that is none. */
+static void with_handle(tl_vm *vm) {
+  tl_exit_info info;
+  memset(&info, 0, sizeof info);
+  tl_value args[1] = {1};
+  int64_t number = 0;
+  kinds++;
+  EXPECT(tl_add_tag(vm, "t", 1, TL_INT) == 0);
+  EXPECT(tl_set_slots(vm, 16, 0, 8, 1) == TL_MISUSE);
+  EXPECT(tl_set_frame_words(vm, 1) == TL_MISUSE);
+  EXPECT(tl_alias_class(vm, "c") == 0);
+  EXPECT(tl_add_cell(vm, "c", 0, 8, TL_INT, 1, 0) == 0);
+  EXPECT(tl_add_layout(vm, "l", 8, 0, 0) == 0);
+  EXPECT(tl_add_field(vm, 1, 1) == 0);
+  EXPECT(tl_set_items(vm, 1, 1, 1, 0, NULL) == TL_MISUSE);
+  EXPECT(tl_set_keys(vm, 1, 1, 1, NULL, 1, 1, 1, 1, 1) == TL_MISUSE);
+  EXPECT(tl_set_alloc(vm, 1, 1) == TL_MISUSE);
+  EXPECT(tl_set_reserve(vm, 1, NULL, NULL) == TL_MISUSE);
+  EXPECT(tl_set_barrier(vm, 1, 1, 1, 1, 1) == TL_MISUSE);
+  EXPECT(tl_add_func(vm, "f", NULL, ">v", 0, NULL, NULL) == 0);
+  EXPECT(tl_set_counters(vm, counters, 1) == TL_MISUSE);
+  EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING);
+  EXPECT(tl_next(vm, frame, &run) == TL_NOTHING);
+  EXPECT(tl_has_loop(vm, &key) == 0);
+  EXPECT(tl_leave_to(vm, &key) == 0);
+  tl_declined(vm);
+  tl_tick(vm, counters);
+  tl_exit(vm, 0, NULL, frame, &info);
+  EXPECT(info.nframes == 0);
+  tl_forget(vm, &key, &key + 1);
+  EXPECT(tl_record(vm, &key, frame) == TL_MISUSE);
+  EXPECT(tl_record_side(vm, frame) == TL_MISUSE);
+  EXPECT(tl_recording(vm) == 0);
+  tl_resume_point(vm, NULL, NULL, NULL, 0);
+  tl_frame_push(vm, 0, NULL, NULL, 0);
+  tl_frame_pop(vm);
+  EXPECT(tl_frame_depth(vm) == 0);
+  EXPECT(tl_slot_read(vm, 0, 1) == 0);
+  tl_slot_write(vm, 0, 1, 1);
+  EXPECT(tl_const_int(vm, 1) == 0 && tl_const_float(vm, 1) == 0);
+  EXPECT(tl_const_ref(vm, &key) == 0 && tl_const_addr(vm, &key) == 0);
+  EXPECT(tl_is_const_int(vm, 1, &number) == 0);
+  EXPECT(tl_op1(vm, TL_INT_NEG, 1) == 0 && tl_op2(vm, TL_INT_ADD, 1, 1) == 0 && tl_op3(vm, TL_SELECT, 1, 1, 1) == 0);
+  EXPECT(tl_context(vm) == 0 && tl_frame_base(vm) == 0 && tl_item_addr(vm, 1, 1, 8, 0) == 0);
+  EXPECT(tl_load(vm, 1, 1) == 0);
+  tl_store(vm, 1, 1, 1);
+  tl_guard(vm, TL_GUARD_TRUE, 1, 0, TL_EXIT_GUARD);
+  EXPECT(tl_new_record(vm, 1, 0, 0) == 0);
+  tl_guard_class(vm, 1, 1);
+  EXPECT(tl_get(vm, 1, 1) == 0 && tl_item_count(vm, 1, 1) == 0 && tl_get_item(vm, 1, 1, 1, 1) == 0);
+  tl_set(vm, 1, 1, 1);
+  tl_set_item(vm, 1, 1, 1, 1, 1);
+  tl_put_item(vm, 1, 1, 1, 1, 1);
+  EXPECT(tl_get_key(vm, 1, 1, 1, 1, 0, 0) == 0);
+  tl_guard_key_absent(vm, 1, 1, 1);
+  tl_set_key(vm, 1, 1, 1, 1, 1, 0, 0);
+  tl_insert_key(vm, 1, 1, 1, 1, 1);
+  EXPECT(tl_call(vm, 1, args, 1) == 0 && tl_try_call(vm, 1, args, 1) == 0);
+  tl_back_edge(vm);
+  EXPECT(tl_record_close(vm) != TL_OK && tl_record_link(vm, &key) != TL_OK && tl_record_end(vm, "x") != TL_OK);
+  tl_record_abort(vm, "x");
+  EXPECT(tl_stats_json(vm) == NULL && tl_stats_text(vm) == NULL && tl_last_abort(vm, &key) == NULL);
+  EXPECT(tl_aborts(vm, &key) == 0);
+  SAYS("null or was freed");
+  tl_free(vm);
+}
+
+static tl_tag t_int;
+
+static tl_vm *host(void) {
+  tl_config config = {SET, .flags = TL_FLAG_VERIFY};
+  tl_vm *vm = tl_new(&config);
+  if (!vm) exit(2);
+  t_int = tl_add_tag(vm, "int", 1, TL_INT);
+  EXPECT(tl_set_slots(vm, sizeof(slot), offsetof(slot, payload), offsetof(slot, tag), 1) == TL_OK);
+  EXPECT(tl_set_frame_words(vm, 1) == TL_OK);
+  return vm;
+}
+
+/* while (slot0 != 1000) slot0 += 1 */
+static void compile(tl_vm *vm) {
+  uint64_t words[1] = {7};
+  EXPECT(tl_record(vm, &key, frame) == TL_OK);
+  tl_resume_point(vm, frame, words, live, 4);
+  tl_value value = tl_slot_read(vm, 0, t_int);
+  tl_value more = tl_op2(vm, TL_INT_NE, value, tl_const_int(vm, 1000));
+  tl_guard(vm, TL_GUARD_TRUE, more, 0, TL_EXIT_LOOP_END);
+  tl_slot_write(vm, 0, t_int, tl_op2(vm, TL_INT_ADD, value, tl_const_int(vm, 1)));
+  EXPECT(tl_record_close(vm) == TL_OK);
+}
+
+static void running(void) {
+  tl_vm *vm = host();
+  for (int i = 0; i < 4; i++) frame[i].tag = 1;
+  BAD(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING, "none of those that tl_set_counters was told");
+  BAD(tl_set_counters(vm, NULL, 4) == TL_MISUSE, "at least one counter");
+  BAD(tl_set_counters(vm, counters, 0) == TL_MISUSE, "at least one counter");
+  static uint32_t bytes[2];
+  BAD(tl_set_counters(vm, (uint32_t *)(void *)((char *)bytes + 1), 1) == TL_MISUSE, "not aligned");
+  EXPECT(tl_set_counters(vm, counters, 1) == TL_OK);
+  BAD(tl_hot(vm, &key, &stray, frame, &run) == TL_NOTHING, "none of those");
+  BAD(tl_hot(vm, &key, NULL, frame, &run) == TL_NOTHING, "none of those");
+  BAD_CALL(tl_tick(vm, &stray), "none of those");
+  BAD(tl_hot(vm, NULL, counters, frame, &run) == TL_NOTHING, "tl_hot: the key is null");
+  BAD(tl_hot(vm, &key, counters, NULL, &run) == TL_NOTHING, "tl_hot: the frame's base is null");
+  BAD(tl_leave_to(vm, NULL) == 0, "the key of the loop around is null");
+
+  tl_exit_info info = {.nframes = 17};
+  BAD_CALL(tl_exit(vm, 0, NULL, frame, &info), "tl_exit: there is no code that was called");
+  EXPECT(info.kind == TL_EXIT_REFUSED && info.nframes == 0);
+  BAD_CALL(tl_declined(vm), "there is no code that was to be called");
+  compile(vm);
+  BAD_CALL(tl_exit(vm, 0, NULL, frame, &info), "tl_exit: there is no code that was called");
+
+  counters[0] = 0;
+  BAD(tl_hot(vm, &key, counters, frame, NULL) == TL_NOTHING, "there is no tl_run to fill");
+  frame[0].payload = 3;
+  EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_RUN);
+  uint64_t left = tl_run_code(&run, NULL, frame);
+  BAD_CALL(tl_exit(vm, left, NULL, frame, NULL), "tl_exit needs a tl_exit_info");
+  BAD_CALL(tl_exit(vm, left, NULL, NULL, &info), "tl_exit: the frame's base is null");
+  EXPECT(info.kind == TL_EXIT_REFUSED);
+  tl_exit(vm, left, NULL, frame, &info);
+  EXPECT(info.kind == TL_EXIT_LOOP_END && info.nframes == 1 && info.frames[0].words[0] == 7);
+  EXPECT(frame[0].payload == 1000 && frame[0].tag == 1);
+  BAD_CALL(tl_exit(vm, left, NULL, frame, &info), "tl_exit: there is no code that was called"); /* once is enough */
+  BAD(tl_next(vm, NULL, &run) == TL_NOTHING, "tl_next: the frame's base is null");
+
+  static const uint64_t no_exits[] = {0xffffffff00000000u, 4711, UINT64_MAX}; /* no such trace, no such exit */
+  for (size_t n = 0; n < sizeof no_exits / sizeof *no_exits; n++) {
+    kinds++;
+    EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_RUN);
+    tl_exit(vm, no_exits[n], NULL, frame, &info);
+    EXPECT(info.kind == TL_EXIT_REFUSED && info.nframes == 0);
+  }
+  EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_RUN);
+  tl_declined(vm);
+  frame[0].tag = 2; /* a type that the code does not expect */
+  EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING);
+  BAD(tl_record_side(vm, frame) == TL_MISUSE, "no side trace was asked for");
+  BAD(tl_record_side(vm, NULL) == TL_MISUSE, "tl_record_side: the frame's base is null");
+  BAD_CALL(tl_forget(vm, &key + 1, &key), "the first key lies above the last one");
+  tl_forget(vm, &key, &key + 1);
+  frame[0].tag = 1;
+  EXPECT(tl_hot(vm, &key, counters, frame, &run) != TL_RUN);
+  EXPECT(strstr(tl_stats_json(vm), "internal") == NULL);
+  tl_free(vm);
+}
+
+/* Every threshold that can be set works: what is recorded, given up and tried again. */
+static void thresholds(void) {
+  static const uint32_t values[] = {1, 2, 65535, 65536};
+  for (size_t n = 0; n < sizeof values / sizeof *values; n++) {
+    tl_config config = {SET, .threshold = values[n], .side_threshold = UINT32_MAX, .max_sides = UINT32_MAX};
+    tl_vm *vm = tl_new(&config);
+    if (!vm) exit(3);
+    t_int = tl_add_tag(vm, "int", 1, TL_INT);
+    tl_set_slots(vm, 16, 0, 8, 1);
+    tl_set_frame_words(vm, 1);
+    EXPECT(tl_set_counters(vm, counters, 1) == TL_OK && counters[0] == values[n]);
+    uint32_t attempts = 0;
+    for (int again = 0; again < 3; again++) {
+      counters[0] = 0;
+      if (tl_hot(vm, &key, counters, frame, &run) != TL_RECORD) continue;
+      EXPECT(tl_record(vm, &key, frame) == TL_OK);
+      tl_record_abort(vm, "no");
+      attempts++;
+    }
+    EXPECT(attempts > 0 && tl_aborts(vm, &key) == attempts && tl_aborts(vm, &other_key) == 0);
+    EXPECT(strstr(tl_stats_json(vm), "internal") == NULL);
+    tl_free(vm);
+  }
+}
+
+int main(void) {
+  settings();
+  with_handle(NULL);
+  static uint64_t other[64]; /* readable memory that is no handle, as freed memory mostly is */
+  with_handle((tl_vm *)(void *)other);
+  running();
+  thresholds();
+  return told();
+}
