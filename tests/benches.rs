@@ -13,7 +13,8 @@ use std::process::Command;
 
 use tracelift_benches::contenders::{Contender, Kind, Protocol, Tools, CONTENDERS, EXACT};
 use tracelift_benches::measure::read_protocol;
-use tracelift_benches::rows::{folder, short_scripts, Row, Size, ROWS};
+use tracelift_benches::rows::{folder, Row, Size, ROWS};
+use tracelift_benches::scripts::Set;
 use tracelift_lua::STOCK_LUA;
 
 fn tools() -> Tools {
@@ -145,9 +146,9 @@ fn no_program_is_left_out() {
 
 #[test]
 fn short_scripts_print_the_same() {
-    let scripts = short_scripts().expect("the folder is there");
+    let scripts = Set::Short.programs().expect("the folder is there");
     assert_eq!(scripts.len(), 10);
-    for script in scripts {
+    for script in scripts.into_iter().map(|program| program.path) {
         let stock = output(&[STOCK_LUA.into(), script.clone().into()]);
         assert!(!stock.is_empty(), "{} prints nothing", script.display());
         let command = [env!("CARGO_BIN_EXE_tracelift").into(), "run".into(), script.clone().into()];

@@ -8,9 +8,13 @@
 //! Example: `cargo run --release -p tracelift-benches --features peers -- --quick`.
 
 pub mod chart;
+pub mod confidence;
 pub mod contenders;
+pub mod frozen;
+pub mod jit_figures;
 pub mod measure;
 pub mod process;
 pub mod report;
 pub mod rows;
-pub mod short;
+pub mod script_report;
+pub mod scripts;

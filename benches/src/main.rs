@@ -1,7 +1,8 @@
 //! The command that runs the benchmarks.
 //!
-//! Design: what is wrong with the command line is said before anything starts; progress goes to standard error, the
-//! tables to standard output. Invariant: exit code 1 if any result was wrong or any program failed.
+//! Design: what is wrong with the command line is said before anything starts; progress goes to standard
+//! error, the tables to standard output. Invariant: exit code 1 if any result was wrong or any program
+//! failed.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use tracelift_benches::measure::{measure, Plan};
 use tracelift_benches::process::{usual_core, Limits};
 use tracelift_benches::report::{markdown, to_json, Results};
 use tracelift_benches::rows::{Group, Row, Size, ROWS};
-use tracelift_benches::short::measure_scripts;
+use tracelift_benches::scripts::{measure_scripts, Program, ScriptPlan, Set, Times, SETS};
 
 /// Runs the same programs with Tracelift and others, side by side.
 #[derive(Parser, Debug)]
@@ -24,9 +25,15 @@ struct Cli {
     /// Less work per call: everything in about three minutes.
     #[arg(long)]
     quick: bool,
-    /// Rows whose name contains one of these, or whole groups: paper, small, short.
+    /// Rows whose name contains one of these, or whole groups: paper, small, standing, micro, short,
+    /// examples, all. `standing/json` is the programs of a group whose name contains `json`. If not given:
+    /// paper, small, short.
     #[arg(long, value_name = "NAME,...")]
     rows: Vec<String>,
+    /// How often, and what of it counts: medians of some rounds, or as the papers do: means of ten runs after
+    /// three for the warm-up, with 95 % confidence intervals.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = How::Usual)]
+    protocol: How,
     /// Who runs; `all` is everybody.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     contenders: Vec<String>,
@@ -64,10 +71,19 @@ fn main() -> ExitCode {
     }
 }
 
+/// How often, and what of it counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum How {
+    /// Medians of some rounds.
+    Usual,
+    /// Means of ten runs after a warm-up of three.
+    Papers,
+}
+
 /// What the names on the command line choose.
 struct Chosen {
     rows: Vec<Row>,
-    has_scripts: bool,
+    programs: Vec<(Set, Vec<Program>)>,
 }
 
 fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
@@ -94,11 +110,20 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
         luajit: cli.luajit.clone().or_else(|| option_env!("TRACELIFT_BENCHES_LUAJIT").map(PathBuf::from)),
         build: target.join("tracelift-benches"),
     };
+    let by_set: Vec<_> = chosen.programs.iter().map(|(set, _)| set.contenders(wanted.as_deref())).collect();
+    let of_rows: Vec<Contender> = match &wanted {
+        Some(named) => named.clone(),
+        None if chosen.rows.is_empty() => Vec::new(),
+        None => CONTENDERS.iter().filter(|contender| contender.by_default).copied().collect(),
+    };
+    let is_wanted = |contender: &&Contender| {
+        of_rows.iter().chain(by_set.iter().flatten()).any(|wanted| wanted.name == contender.name)
+    };
     let mut left_out = Vec::new();
     let mut contenders = Vec::new();
-    for contender in wanted {
-        match tools.missing(&contender) {
-            None => contenders.push(contender),
+    for contender in CONTENDERS.iter().filter(is_wanted) {
+        match tools.missing(contender) {
+            None => contenders.push(*contender),
             Some(reason) => {
                 eprintln!("left out: {}: {reason}", contender.name);
                 left_out.push((contender.name, reason));
@@ -108,26 +133,40 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
     if contenders.is_empty() {
         bail!("nobody is left to run");
     }
+    let present = |wanted: &[Contender]| -> Vec<Contender> {
+        let is_here = |one: &&Contender| contenders.iter().any(|here| here.name == one.name);
+        wanted.iter().filter(is_here).copied().collect()
+    };
 
+    let is_papers = cli.protocol == How::Papers;
     let core = cli.core.or_else(usual_core);
-    let limits = Limits { core, seconds: if cli.quick { 60 } else { 600 } };
-    let rounds = cli.repeats.unwrap_or(if cli.quick { 1 } else { 3 });
-    let plan = Plan { size, rounds, limit: if cli.quick { 0.5 } else { 4.0 }, limits };
+    let seconds = match (is_papers, cli.quick) {
+        (true, _) => 24 * 3600,
+        (false, true) => 60,
+        (false, false) => 600,
+    };
+    let limits = Limits { core, seconds };
+    let rounds = if is_papers { 1 } else { cli.repeats.unwrap_or(if cli.quick { 1 } else { 3 }) };
+    let plan = Plan { size, rounds, is_papers, limit: if cli.quick { 0.5 } else { 4.0 }, limits };
     let mut rows = Vec::new();
     for (index, row) in chosen.rows.iter().enumerate() {
         eprintln!("{}/{} {}", index + 1, chosen.rows.len(), row.label(size));
-        let measured = measure(&tools, &contenders, row, &plan);
+        let measured = measure(&tools, &present(&of_rows), row, &plan);
         for one in measured.by_contender.iter().filter(|one| one.failure.is_some()) {
             eprintln!("  {}: {}", one.contender, one.failure.as_deref().unwrap_or_default());
         }
         rows.push(measured);
     }
-    let scripts = if chosen.has_scripts {
-        let times = cli.repeats.unwrap_or(1) * if cli.quick { 5 } else { 15 };
-        measure_scripts(&tools, &contenders, times, &limits, |name| eprintln!("short: {name}"))?
-    } else {
-        Vec::new()
-    };
+    let papers = Times { unmeasured: 3, measured: 10 };
+    let mut scripts = Vec::new();
+    for ((set, programs), wanted) in chosen.programs.into_iter().zip(&by_set) {
+        let mut times = set.times(cli.quick);
+        times.measured *= cli.repeats.unwrap_or(1);
+        let times = if is_papers { papers } else { times };
+        let script_plan = ScriptPlan { times, has_intervals: is_papers, limits };
+        let progress = |name: &str| eprintln!("{}: {name}", set.name());
+        scripts.extend(measure_scripts(&tools, set, programs, &present(wanted), &script_plan, progress));
+    }
 
     let results = Results { contenders, left_out, rows, scripts, how: describe(cli, &plan) };
     if let Some(mut file) = json_file {
@@ -145,10 +184,16 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
 
 fn describe(cli: &Cli, plan: &Plan) -> String {
     let core = plan.limits.core.map_or_else(|| "any core".into(), |core| format!("core {core}"));
+    let size = if cli.quick { "quick" } else { "full" };
+    if plan.is_papers {
+        return format!(
+            "Processor time on {core}, {size} size: means of ten runs after three for the warm-up, with \
+             95 % confidence intervals; runs of a row are calls in one process, those of a program whole processes."
+        );
+    }
     format!(
-        "Processor time on {core}, {} size: medians of up to {} samples, in {} round{} through all contenders, with a \
-         warm-up per process for what makes machine code; \"(cold)\" marks a call without.",
-        if cli.quick { "quick" } else { "full" },
+        "Processor time on {core}, {size} size. Rows: medians of up to {} samples, in {} round{} through all \
+         contenders, with a warm-up per process for what makes machine code; \"(cold)\" marks a call without.",
         3 * plan.rounds,
         plan.rounds,
         if plan.rounds == 1 { "" } else { "s" }
@@ -158,6 +203,12 @@ fn describe(cli: &Cli, plan: &Plan) -> String {
 fn list(size: Size) -> anyhow::Result<bool> {
     for row in ROWS {
         println!("row {:8} {}", format!("{:?}", row.group).to_lowercase(), row.label(size));
+    }
+    for set in SETS {
+        for program in set.programs()? {
+            let list = if program.list.is_empty() { String::new() } else { format!(" ({})", program.list) };
+            println!("row {:8} {}{list}", set.name(), program.name);
+        }
     }
     for contender in CONTENDERS {
         let usual = if contender.by_default { "" } else { " (only if named)" };
@@ -187,35 +238,58 @@ fn split_names(list: &str) -> Vec<String> {
 }
 
 fn choose_rows(names: &[String], size: Size) -> anyhow::Result<Chosen> {
+    let mut names: Vec<String> = names.iter().flat_map(|list| split_names(&list.to_lowercase())).collect();
     if names.is_empty() {
-        return Ok(Chosen { rows: ROWS.to_vec(), has_scripts: true });
+        names = ["paper", "small", "short"].map(String::from).to_vec();
     }
-    let names: Vec<String> = names.iter().flat_map(|list| split_names(&list.to_lowercase())).collect();
     let fits = |row: &Row, name: &str| match name {
+        "all" => true,
         "paper" => row.group == Group::Paper,
         "small" => row.group == Group::Small,
-        "short" => false,
         _ => row.label(size).to_lowercase().contains(name),
     };
-    for name in &names {
-        if name != "short" && !ROWS.iter().any(|row| fits(row, name)) {
-            bail!("no row is called {name}; --list shows all");
+    let in_set = |set: Set, program: &Program, name: &str| match name.split_once('/') {
+        Some((group, part)) => group == set.name() && program.name.contains(part),
+        None => name == "all" || name == set.name(),
+    };
+    let mut is_found = vec![false; names.len()];
+    let mut note = |index: usize, fits: bool| {
+        is_found[index] |= fits;
+        fits
+    };
+    let mut chosen = Chosen { rows: Vec::new(), programs: Vec::new() };
+    for row in ROWS {
+        // All names are asked, so that each is known to be one.
+        if (0..names.len()).filter(|index| note(*index, fits(row, &names[*index]))).count() > 0 {
+            chosen.rows.push(*row);
         }
     }
-    let rows = ROWS.iter().filter(|row| names.iter().any(|name| fits(row, name))).copied().collect();
-    Ok(Chosen { rows, has_scripts: names.iter().any(|name| name == "short") })
+    for set in SETS {
+        let mut programs = set.programs()?;
+        programs.retain(|program| {
+            (0..names.len()).filter(|index| note(*index, in_set(set, program, &names[*index]))).count() > 0
+        });
+        if !programs.is_empty() {
+            chosen.programs.push((set, programs));
+        }
+    }
+    if let Some(index) = is_found.iter().position(|is_found| !is_found) {
+        bail!("no row is called {}; --list shows all", names[index]);
+    }
+    Ok(chosen)
 }
 
-fn choose_contenders(names: &[String]) -> anyhow::Result<Vec<Contender>> {
+/// The contenders that were named; nothing if none was.
+fn choose_contenders(names: &[String]) -> anyhow::Result<Option<Vec<Contender>>> {
     let known = |name: &String| name == "all" || CONTENDERS.iter().any(|contender| contender.name == name);
     if let Some(name) = names.iter().find(|name| !known(name)) {
         bail!("no contender is called {name}; --list shows all");
     }
-    let is_chosen = |contender: &&Contender| match names {
-        [] => contender.by_default,
-        _ => names.iter().any(|name| name == "all" || name == contender.name),
-    };
-    Ok(CONTENDERS.iter().filter(is_chosen).copied().collect())
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let is_chosen = |contender: &&Contender| names.iter().any(|name| name == "all" || name == contender.name);
+    Ok(Some(CONTENDERS.iter().filter(is_chosen).copied().collect()))
 }
 
 /// Cargo's target folder: this executable lies in a folder of it.
@@ -246,18 +320,24 @@ fn build_tracelift(target: &Path) -> anyhow::Result<PathBuf> {
 mod tests {
     use super::*;
 
+    /// The rows, and the sets with the number of programs.
+    fn chosen(names: &[&str]) -> (String, String) {
+        let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+        let chosen = choose_rows(&names, Size::Full).expect("there are such rows");
+        let labels: Vec<String> = chosen.rows.iter().map(|row| row.label(Size::Full)).collect();
+        let sets = chosen.programs.iter().map(|(set, programs)| format!("{} {}", set.name(), programs.len()));
+        (labels.join(" "), sets.collect::<Vec<_>>().join(", "))
+    }
+
     #[test]
     fn rows_are_chosen_by_their_names() {
-        let labels = |names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
-            let chosen = choose_rows(&names, Size::Full).expect("there are such rows");
-            let labels: Vec<String> = chosen.rows.iter().map(|row| row.label(Size::Full)).collect();
-            (labels.join(" "), chosen.has_scripts)
-        };
-        assert_eq!(labels(&["FFT(1048576,1),lu(1000"]), ("FFT(1048576,1) LU(1000,2)".into(), false));
-        assert_eq!(labels(&["conv3("]), ("conv3(1000000,300)".into(), false));
-        assert_eq!(labels(&["short", "sqrt(int)"]), ("sqrt(int) 40000000".into(), true));
-        assert_eq!(choose_rows(&[], Size::Full).expect("all").rows.len(), ROWS.len());
+        assert_eq!(chosen(&["FFT(1048576,1),lu(1000"]), ("FFT(1048576,1) LU(1000,2)".into(), String::new()));
+        assert_eq!(chosen(&["conv3("]), ("conv3(1000000,300)".into(), String::new()));
+        assert_eq!(chosen(&["short", "sqrt(int)"]), ("sqrt(int) 40000000".into(), "short 10".into()));
+        assert_eq!(chosen(&["standing/heaps,micro/m1_"]).1, "standing 2, micro 1");
+        let (rows, sets) = chosen(&[]);
+        assert_eq!((rows, sets), (chosen(&["paper,small"]).0, "short 10".into()));
         assert!(choose_rows(&["sor,nonsense".into()], Size::Full).is_err());
+        assert!(choose_rows(&["standing/nonsense".into()], Size::Full).is_err());
     }
 }

@@ -1,9 +1,10 @@
 //! Runs rows with all contenders in turn, and collects what they report.
 //!
-//! Problem: a shared machine is fast now and slow a second later, and a just-in-time compiler is slow at first. Design:
-//! in round 0 every contender does the work once in a fresh process, which gives whole-process figures. Each further
-//! round goes through all contenders again: those that make machine code warm up with one call, or several short ones, and are timed
-//! for the next ones; interpreters are timed again only in full, and if a call is short. Medians are over all timed calls.
+//! Problem: a shared machine is fast now and slow a second later, and a just-in-time compiler is slow at
+//! first. Design: in round 0 every contender does the work once in a fresh process, which gives whole-process
+//! figures. Each further round goes through all contenders again: those that make machine code warm up with
+//! one call, or several short ones, and are timed for the next ones; interpreters are timed again only in
+//! full, and if a call is short. Medians are over all timed calls.
 //!
 //! Invariant: a contender whose check value differs is reported as wrong, whatever its time.
 //! Example: `Measured { seconds: Some(0.12), calls: 9, … }`.
@@ -11,7 +12,9 @@
 use anyhow::{bail, Context};
 use serde_json::Value;
 
+use crate::confidence::mean;
 use crate::contenders::{Contender, Kind, Protocol, Tools, CONTENDERS};
+use crate::jit_figures::read_statistics;
 use crate::process::{run, Finished, Limits};
 use crate::rows::{Row, Size};
 
@@ -20,8 +23,10 @@ use crate::rows::{Row, Size};
 pub struct Plan {
     /// How much work a call does.
     pub size: Size,
-    /// Rounds behind the first.
+    /// Rounds after the first.
     pub rounds: u32,
+    /// Whether each process makes three warm-up runs and ten timed ones, and means count, as in the papers.
+    pub is_papers: bool,
     /// Seconds of timed calls in one process.
     pub limit: f64,
     /// What a process may use.
@@ -31,7 +36,12 @@ pub struct Plan {
 /// Samples that one process takes at most.
 const CALLS: u32 = 3;
 
-/// gcc may round once where two operations can be one instruction; that much may its check values differ, relatively.
+/// What the papers do: three warm-up runs and ten timed ones, however long they take. A run is a call, or as
+/// many as take a tenth of a second.
+const PAPERS: Protocol = Protocol { warmups: 3, calls: 10, limit: 1e9 };
+
+/// gcc may round once where two operations can be one instruction; that much may its check values differ,
+/// relatively.
 const CONTRACTION: f64 = 1e-9;
 
 /// What one contender did on one row.
@@ -39,8 +49,10 @@ const CONTRACTION: f64 = 1e-9;
 pub struct Measured {
     /// The contender's name.
     pub contender: &'static str,
-    /// Median of the timed calls.
+    /// Median of the timed calls, or their mean where `interval` is known.
     pub seconds: Option<f64>,
+    /// Half of the mean's 95 % confidence interval, in the papers' protocol.
+    pub interval: Option<f64>,
     /// The timed calls.
     pub times: Vec<f64>,
     /// Whether there was no warm-up before them.
@@ -161,13 +173,17 @@ pub fn measure(tools: &Tools, contenders: &[Contender], row: &Row, plan: &Plan) 
                 Ok((finished, printed))
             });
             match result {
-                Ok((finished, printed)) => found[index].take(finished, printed, round, contender.compiles),
+                Ok((finished, printed)) => {
+                    found[index].take(finished, printed, round, contender.compiles || plan.is_papers);
+                }
                 Err(error) => found[index].failure = Some(format!("{error:#}")),
             }
         }
     }
     for measured in &mut found {
-        measured.seconds = median(&measured.times);
+        let interval = if plan.is_papers { mean(&measured.times) } else { None };
+        measured.seconds = interval.map_or_else(|| median(&measured.times), |interval| Some(interval.mean));
+        measured.interval = interval.map(|interval| interval.half);
     }
     judge(&mut found);
     let is_on = contenders.iter().any(|contender| contender.name == "tracelift");
@@ -181,6 +197,9 @@ fn protocol(contender: &Contender, round: u32, before: Option<&Measured>, plan: 
         return Some(Protocol::ONCE);
     }
     let before = before?;
+    if plan.is_papers {
+        return before.failure.is_none().then_some(PAPERS);
+    }
     let last = before.times.last().copied();
     let is_long = last.is_some_and(|seconds| seconds > plan.limit);
     let is_enough = !contender.compiles && (is_long || plan.size == Size::Quick);
@@ -195,13 +214,13 @@ fn protocol(contender: &Contender, round: u32, before: Option<&Measured>, plan: 
 }
 
 impl Measured {
-    fn take(&mut self, finished: Finished, printed: Printed, round: u32, compiles: bool) {
+    fn take(&mut self, finished: Finished, printed: Printed, round: u32, warms_up: bool) {
         if self.check.is_some_and(|check| check.to_bits() != printed.check.to_bits()) {
             self.failure = Some("another check value than the time before".into());
         }
         self.check = Some(printed.check);
-        // A compiler's first call counts only as long as there is nothing better.
-        let is_cold = compiles && (round == 0 || printed.is_cold);
+        // The first call of what warms up counts only as long as there is nothing better.
+        let is_cold = warms_up && (round == 0 || printed.is_cold);
         if self.is_cold && !is_cold {
             self.times.clear();
         }
@@ -215,7 +234,8 @@ impl Measured {
     }
 }
 
-/// Compares check values: with stock Lua's, or else with the first contender's that rounds after each operation.
+/// Compares check values: with stock Lua's, or else with the first contender's that rounds after each
+/// operation.
 fn judge(found: &mut [Measured]) {
     let contracts = |name: &str| {
         CONTENDERS.iter().any(|contender| contender.name == name && contender.kind == Kind::Gcc(&[]))
@@ -244,8 +264,7 @@ fn statistics(tools: &Tools, row: &Row, plan: &Plan) -> anyhow::Result<Value> {
     let arguments = row.arguments(plan.size);
     let command = tools.command(&contender, row, Protocol::ONCE, arguments)?.context("no program")?;
     let finished = run(&command, &plan.limits)?;
-    let start = finished.stderr.find("{\n").context("no statistics")?;
-    Ok(serde_json::from_str(&finished.stderr[start..])?)
+    read_statistics(&finished.stderr)
 }
 
 #[cfg(test)]

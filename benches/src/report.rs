@@ -1,8 +1,9 @@
 //! What was measured, as tables for readers and as JSON for programs.
 //!
-//! Problem: times of one machine and one day tell little; ratios within one run tell more. Design: a table of seconds,
-//! the same relative to gcc with the geometric mean, what peeling gains, what whole processes use, what the JIT made,
-//! then small rows and short scripts. Invariant: a result that is wrong never enters a mean.
+//! Problem: times of one machine and one day tell little; ratios within one run tell more. Design: a table of
+//! seconds, the same relative to gcc with the geometric mean, what peeling gains, what whole processes use,
+//! what the JIT made, then small rows; whole programs have tables of their own. Invariant: a result that is
+//! wrong never enters a mean.
 //!
 //! Example: `markdown(&results)` is what the command prints.
 
@@ -11,9 +12,11 @@ use std::fmt::Write as _;
 use serde_json::{json, Value};
 
 use crate::contenders::{Contender, CONTENDERS};
+use crate::jit_figures::JitFigures;
 use crate::measure::{geometric_mean, Measured, MeasuredRow};
 use crate::rows::Group;
-use crate::short::Script;
+use crate::script_report;
+use crate::scripts::Script;
 
 /// Everything that was measured in one run.
 #[derive(Debug)]
@@ -24,7 +27,7 @@ pub struct Results {
     pub left_out: Vec<(&'static str, String)>,
     /// The rows.
     pub rows: Vec<MeasuredRow>,
-    /// The short scripts.
+    /// The programs that ran as whole processes.
     pub scripts: Vec<Script>,
     /// How it was measured, in a sentence.
     pub how: String,
@@ -51,8 +54,8 @@ impl Results {
             })
         });
         let scripts = self.scripts.iter().flat_map(|script| {
-            script.by_contender.iter().filter_map(move |times| {
-                Some(format!("{}, {}: {}", script.name, times.contender, times.failure.as_ref()?))
+            script.by_contender.iter().filter_map(move |runs| {
+                Some(format!("{}, {}: {}", script.name, runs.contender, runs.failure.as_ref()?))
             })
         });
         rows.chain(scripts).collect()
@@ -68,12 +71,12 @@ impl Results {
 }
 
 /// A table whose first column is text.
-struct Table {
-    text: String,
+pub(crate) struct Table {
+    pub(crate) text: String,
 }
 
 impl Table {
-    fn new(first: &str, columns: &[&str]) -> Table {
+    pub(crate) fn new(first: &str, columns: &[&str]) -> Table {
         let mut text = format!("| {first} |");
         for column in columns {
             let _ = write!(text, " {column} |");
@@ -84,7 +87,7 @@ impl Table {
         Table { text }
     }
 
-    fn row(&mut self, first: &str, cells: impl IntoIterator<Item = String>) {
+    pub(crate) fn row(&mut self, first: &str, cells: impl IntoIterator<Item = String>) {
         let _ = write!(self.text, "| {first} |");
         for cell in cells {
             let _ = write!(self.text, " {cell} |");
@@ -93,7 +96,7 @@ impl Table {
     }
 }
 
-fn number(value: Option<f64>, digits: usize) -> String {
+pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
 }
 
@@ -105,7 +108,8 @@ fn seconds_cell(measured: Option<&Measured>) -> String {
         return if failure.starts_with("wrong") { "WRONG".into() } else { "failed".into() };
     }
     let cold = if measured.is_cold { " (cold)" } else { "" };
-    number(measured.seconds, 4) + cold
+    let interval = measured.interval.map_or_else(String::new, |half| format!(" ± {half:.4}"));
+    number(measured.seconds, 4) + &interval + cold
 }
 
 /// All tables.
@@ -129,10 +133,7 @@ pub fn markdown(results: &Results) -> String {
         let _ = write!(out, "\n## Small rows, seconds per call\n\n{}", seconds_table(results, &small));
         let _ = write!(out, "\n## Small rows: what tracelift made\n\n{}", jit_table(&small));
     }
-    if !results.scripts.is_empty() {
-        let _ =
-            write!(out, "\n## Short scripts, milliseconds of processor time\n\n{}", script_table(results));
-    }
+    out += &script_report::markdown(&results.scripts);
     let failures = results.failures();
     if !failures.is_empty() {
         let _ = write!(out, "\n## Failures\n\n");
@@ -226,11 +227,6 @@ fn process_table(results: &Results, rows: &[&MeasuredRow]) -> String {
     table.text
 }
 
-/// The first of some paths that a JSON value has.
-fn first_number(value: &Value, paths: &[&str]) -> Option<f64> {
-    paths.iter().find_map(|path| value.pointer(path)?.as_f64())
-}
-
 /// The counters of an object, largest first, as text.
 fn counters(value: Option<&Value>) -> String {
     let mut found: Vec<(&str, u64)> = value
@@ -266,19 +262,19 @@ fn jit_table(rows: &[&MeasuredRow]) -> String {
         let Some(statistics) = &row.statistics else {
             continue;
         };
-        let count = |paths: &[&str]| number(first_number(statistics, paths), 0);
-        let compile_us = first_number(statistics, &["/compile/optimize_us"]).unwrap_or(0.0)
-            + first_number(statistics, &["/compile/codegen_us"]).unwrap_or(0.0);
-        let share = first_number(statistics, &["/compiled_share"]).map(|share| share * 100.0);
+        let figures = JitFigures::of(statistics);
+        let milliseconds = |path: &str| Some(statistics.pointer(path)?.as_f64()? / 1000.0);
+        let compile_ms = milliseconds("/compile/optimize_us").unwrap_or(0.0)
+            + milliseconds("/compile/codegen_us").unwrap_or(0.0);
         table.row(
             &row.label,
             [
-                number(share, 1) + " %",
-                count(&["/compile/traces"]),
-                count(&["/compile/side_traces", "/compile/bridges"]),
-                count(&["/compile/code_bytes"]),
-                number(Some(compile_us / 1000.0), 1),
-                count(&["/entries"]),
+                number(figures.iteration_share.map(|share| share * 100.0), 1) + " %",
+                number(figures.traces, 0),
+                number(figures.side_traces, 0),
+                number(figures.code_bytes, 0),
+                number(Some(compile_ms), 1),
+                number(figures.entries, 0),
                 counters(statistics.get("exits")),
                 counters(statistics.get("aborts")),
             ],
@@ -286,34 +282,6 @@ fn jit_table(rows: &[&MeasuredRow]) -> String {
     }
     table.text
         + "\nIterations are those of all loops, also outer ones, in one call; making the data is counted too.\n"
-}
-
-fn script_table(results: &Results) -> String {
-    let names = results.contenders.iter().map(|contender| contender.name);
-    let columns: Vec<&str> =
-        names.filter(|name| results.scripts.iter().any(|script| script.cpu(name).is_some())).collect();
-    let has_ratio = columns.contains(&"tracelift") && columns.contains(&"tracelift-off");
-    let mut heads = columns.clone();
-    if has_ratio {
-        heads.push("on / off");
-    }
-    let mut table = Table::new("script", &heads);
-    let on_off = |script: &Script| Some(script.cpu("tracelift")? / script.cpu("tracelift-off")?);
-    for script in &results.scripts {
-        let mut cells: Vec<String> =
-            columns.iter().map(|name| number(script.cpu(name).map(|cpu| cpu * 1e3), 1)).collect();
-        if has_ratio {
-            cells.push(number(on_off(script), 2));
-        }
-        table.row(&script.name, cells);
-    }
-    if has_ratio {
-        let mean = geometric_mean(results.scripts.iter().filter_map(on_off));
-        let mut cells = vec![String::new(); columns.len()];
-        cells.push(number(mean, 3));
-        table.row("**geometric mean**", cells);
-    }
-    table.text
 }
 
 /// Everything, for programs.
@@ -335,21 +303,6 @@ pub fn to_json(results: &Results) -> Value {
             })
         })
         .collect();
-    let scripts: Vec<Value> = results
-        .scripts
-        .iter()
-        .map(|script| {
-            let by_contender: serde_json::Map<String, Value> = script
-                .by_contender
-                .iter()
-                .map(|times| {
-                    let value = json!({ "cpu": times.cpu, "wall": times.wall, "failure": times.failure });
-                    (times.contender.to_string(), value)
-                })
-                .collect();
-            json!({ "script": script.name, "contenders": by_contender })
-        })
-        .collect();
     let left_out: serde_json::Map<String, Value> =
         results.left_out.iter().map(|(name, reason)| (name.to_string(), json!(reason))).collect();
     let what: serde_json::Map<String, Value> = CONTENDERS
@@ -357,7 +310,8 @@ pub fn to_json(results: &Results) -> Value {
         .filter(|contender| results.has(contender.name))
         .map(|contender| (contender.name.to_string(), json!(contender.what)))
         .collect();
-    json!({ "how": results.how, "contenders": what, "left_out": left_out, "rows": rows, "scripts": scripts })
+    json!({ "how": results.how, "contenders": what, "left_out": left_out, "rows": rows,
+        "scripts": script_report::to_json(&results.scripts) })
 }
 
 fn measured_json(measured: &Measured) -> Value {
@@ -370,6 +324,7 @@ fn measured_json(measured: &Measured) -> Value {
     );
     json!({
         "seconds": measured.seconds,
+        "interval95": measured.interval,
         "times": measured.times,
         "spread": measured.seconds.map(|seconds| (high - low) / seconds),
         "cold": measured.is_cold,

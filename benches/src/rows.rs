@@ -119,16 +119,3 @@ impl Row {
 pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
-
-/// The short scripts, sorted by name.
-pub fn short_scripts() -> std::io::Result<Vec<PathBuf>> {
-    let mut scripts = Vec::new();
-    for entry in std::fs::read_dir(folder("short"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "lua") {
-            scripts.push(path);
-        }
-    }
-    scripts.sort();
-    Ok(scripts)
-}

@@ -33,7 +33,15 @@ fn unknown_names_are_refused() {
 #[test]
 fn the_list_names_rows_and_contenders() {
     let list = text(&command(&["--list"]).stdout);
-    for line in ["FFT(1024,12288)", "sqrt(Fix16) 40000000", "ten lines 100000", "tracelift-nopeel", "pypy3"] {
+    for line in [
+        "FFT(1024,12288)",
+        "row standing json_alt (first)",
+        "row examples particle",
+        "sqrt(Fix16) 40000000",
+        "ten lines 100000",
+        "tracelift-nopeel",
+        "pypy3",
+    ] {
         assert!(list.contains(line), "no {line} in {list}");
     }
 }
@@ -54,6 +62,34 @@ fn a_row_is_measured() {
     assert!(lua["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{json}");
     assert!(lua["whole_process"]["peak_kib"].as_u64().is_some_and(|peak| peak > 500), "{json}");
     assert_eq!(lua["failure"], serde_json::Value::Null);
+}
+
+/// A program of a frozen set is a whole process; its table says which list it is of.
+#[test]
+fn a_program_is_measured() {
+    let args = ["--quick", "--rows", "micro/m11_", "--contenders", "lua,gcc", "--tracelift", "-"];
+    let output = command(&args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    assert!(table.contains("## Micro programs, list \"first\", seconds of processor time"), "{table}");
+    assert!(table.contains("| program | lua |\n|---|--:|\n| m11_coroutine | "), "{table}");
+}
+
+/// The papers' protocol gives a mean with its interval.
+#[test]
+fn a_mean_has_an_interval() {
+    let json: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("a_mean_has_an_interval.json");
+    let path = json.to_str().expect("test paths are UTF-8");
+    let args = ["--quick", "--protocol=papers", "--rows", "inner loop 1000000", "--contenders", "lua"];
+    let output = command(&[&args[..], &["--tracelift", "-", "--json", path]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    assert!(table.contains(" ± ") && table.contains("95 % confidence"), "{table}");
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(json).expect("it was written")).expect("it is JSON");
+    let lua = &json["rows"][0]["contenders"]["lua"];
+    assert_eq!(lua["times"].as_array().map(Vec::len), Some(10), "{json}");
+    assert!(lua["interval95"].as_f64().is_some_and(|half| half >= 0.0), "{json}");
 }
 
 /// A result that is not stock Lua's is a failure: this `luajit` prints another check value.
