@@ -297,13 +297,13 @@ define_ops! {
 
     // Floats: IEEE 754 doubles, as the host's own machine computes them.
     /// Addition.
-    FloatAdd = 28 "float_add" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x + y);
+    FloatAdd = 28 "float_add" (Float Float) -> Float [PURE] None eval |a| arith2(a, |x, y| x + y);
     /// Subtraction.
-    FloatSub = 29 "float_sub" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x - y);
+    FloatSub = 29 "float_sub" (Float Float) -> Float [PURE] None eval |a| arith2(a, |x, y| x - y);
     /// Multiplication.
-    FloatMul = 30 "float_mul" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x * y);
+    FloatMul = 30 "float_mul" (Float Float) -> Float [PURE] None eval |a| arith2(a, |x, y| x * y);
     /// Division.
-    FloatDiv = 31 "float_div" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x / y);
+    FloatDiv = 31 "float_div" (Float Float) -> Float [PURE] None eval |a| arith2(a, |x, y| x / y);
     /// Negation: flips the sign bit.
     FloatNeg = 32 "float_neg" (Float) -> Float [PURE] None eval |a| float1(a, |x| -x);
     /// Absolute value: clears the sign bit.

@@ -67,14 +67,6 @@ fn trace_of(op: Op, types: &[Type], constants: &[Option<u64>]) -> Trace {
     trace
 }
 
-fn quiet(bits: u64) -> u64 {
-    bits | 1 << 51
-}
-
-fn is_nan(bits: u64) -> bool {
-    f64::from_bits(bits).is_nan()
-}
-
 fn check(op: Op, types: &[Type], inputs: &[u64], outcome: &Outcome) {
     let eval = op.info().eval.expect("the op has a meaning");
     let context = || format!("{} {inputs:x?} gave {outcome:x?}", op.info().name);
@@ -82,15 +74,7 @@ fn check(op: Op, types: &[Type], inputs: &[u64], outcome: &Outcome) {
         Some(expected) => {
             // `finish` is exit 1 behind a guard, else exit 0.
             assert_eq!(outcome.exit, op.is_guard() as u32, "{}", context());
-            let Some(ty) = result_type(op, types) else { return };
-            // Remainders of NaNs are the C library's.
-            let is_remainder = matches!(op, Op::FloatRem | Op::FloatFloorMod);
-            let both_nan =
-                !is_remainder && types == [Type::Float; 2] && inputs.iter().all(|&bits| is_nan(bits));
-            if ty == Type::Float && both_nan {
-                // The machine returns the first operand; what Rust's compiler does with `x + y` is not told.
-                assert_eq!(outcome.cells, [quiet(inputs[0])], "{}", context());
-            } else {
+            if result_type(op, types).is_some() {
                 assert_eq!(outcome.cells, [expected], "{}, not {expected:x}", context());
             }
         }

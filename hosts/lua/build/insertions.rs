@@ -47,6 +47,13 @@ pub const INSERTIONS: &[Insertion] = &[
         why: "what the JIT knows of a function: liveness, anchored constants, traces",
     },
     Insertion {
+        file: "llimits.h",
+        anchor: "#define luai_nummul(L,a,b)      ((a)*(b))",
+        place: After,
+        text: "\n#include \"tlua_num.h\"",
+        why: "of two NaNs the left one, whatever the compiler makes of a sum or product",
+    },
+    Insertion {
         file: "lstate.h",
         anchor: "#include \"lzio.h\"",
         place: After,
