@@ -40,14 +40,30 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return explain(&error),
     };
-    let result = match cli.command {
+    let result = with_planted_bug(|| match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Opt(args) => opt::opt(&args),
-    };
+    });
     result.unwrap_or_else(|error| {
         eprintln!("tracelift: {}", one_line(&format!("{error:#}")));
         ExitCode::from(USAGE_ERROR)
     })
+}
+
+/// In a build for tests of the checks: with the bug that the environment names switched on.
+#[cfg(feature = "planted-bugs")]
+fn with_planted_bug<T>(command: impl FnOnce() -> T) -> T {
+    use tracelift_core::planted::{with_planted, Bug};
+    let name = std::env::var("TRACELIFT_PLANTED").unwrap_or_default();
+    match Bug::ALL.iter().find(|bug| format!("{bug:?}") == name) {
+        Some(&bug) => with_planted(bug, command),
+        None => command(),
+    }
+}
+
+#[cfg(not(feature = "planted-bugs"))]
+fn with_planted_bug<T>(command: impl FnOnce() -> T) -> T {
+    command()
 }
 
 /// Help and version go to standard output in full; of an error the first line, which says what is wrong.

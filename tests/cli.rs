@@ -104,6 +104,31 @@ fn opt_shows_stages_runs_and_counts() {
     }
 }
 
+/// A guard that was put before the loop may leave before the one that it stands for: no wrong result.
+#[test]
+fn opt_takes_early_exits_of_hoisted_guards() {
+    let path = file(
+        "early.trace",
+        "cell row.count: int @8 width 4 class row.count\nlayout Row { count: int }\n\
+         object row = Row { count: 5 }\ntrace walk\nL0(p0, i1, i2):\n\
+         @0 = frame[0: int i1]\ni3 = load(p0, row.count)\ni4 = uint_lt(i1, i3)\n\
+         guard_true(i4) @0\nguard_true(i2) @0 loop_end\ni5 = int_sub(i2, 1)\ni6 = int_add(i1, 1)\n\
+         jump(L0, p0, i6, i5)\nrun: @row, 0, 4\nrun: @row, 0, 10\n",
+    );
+    let output = tracelift(&["opt", text(&path)]);
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let runs: Vec<&str> = shown.lines().filter(|line| line.starts_with("; run")).collect();
+    let [inside, beyond] = &runs[..] else { panic!("two runs in:\n{shown}") };
+    let ends = |line: &str| line.split("optimized: ").map(str::to_string).collect::<Vec<_>>();
+    assert!(ends(inside)[1].starts_with("loop_end exit"), "{inside}");
+    assert!(
+        ends(beyond)[0].contains("guard exit") && ends(beyond)[1].starts_with("hoisted exit"),
+        "{beyond}"
+    );
+    assert!(beyond.ends_with("in iteration 0"), "{beyond}");
+}
+
 #[test]
 fn opt_shows_single_stages_as_they_stand_in_a_paper() {
     let recorded = "L0(i0):\ni1 = int_add(i0, 1)\n  call(print, i1)\njump(L0, i0)\n";

@@ -64,6 +64,46 @@ fn try_bug(bug: Bug) -> Result<String, String> {
     }
 }
 
+/// `tracelift opt` on a file, with a bug switched on: the error, if it objects.
+fn objection(bug: Option<Bug>, source: &str) -> Option<String> {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("planted.trace");
+    std::fs::write(&path, source).expect("the file can be written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracelift"));
+    command.arg("opt").arg(&path).env_remove("TRACELIFT_PLANTED");
+    if let Some(bug) = bug {
+        command.env("TRACELIFT_PLANTED", format!("{bug:?}"));
+    }
+    let output = command.output().expect("the command starts");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.success(), errors.is_empty(), "{errors}");
+    (!output.status.success()).then(|| {
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        errors
+    })
+}
+
+/// The command that shows what the optimizer did compares what comes of it: results, and what is left in memory.
+#[test]
+fn opt_objects_to_wrong_results_and_memory() {
+    let result = "cell raw.word: int @8 class raw\nlayout Box { word: int }\nobject box = Box { word: 1 }\n\
+                  trace result\nL0(p0, p1):\ni2 = load(p0, raw.word)\nstore(p1, raw.word, 7)\n\
+                  i3 = load(p0, raw.word)\nfinish(i3)\nrun: @box, @box -> finish(7)\n";
+    let memory = "func make(addr, int, int, int) -> ref allocates = native world.alloc\n\
+                  layout Pair { first: int, alloc make }\nlayout Box { held: ref }\nobject box = Box { held: null }\n\
+                  trace memory\nL0(p0):\np1 = new(Pair)\nset(p1, Pair.first, 1)\nset(p1, Pair.first, 2)\n\
+                  set(p0, Box.held, p1)\nfinish()\nrun: @box -> finish()\n";
+    let cases = [
+        (Bug::HeapStoreAliasIgnored, result, ["line 10", "result 0: 7 vs 1"]),
+        (Bug::VirtualSetForgotten, memory, ["line 12", "2 vs 1"]),
+    ];
+    for (bug, source, needles) in cases {
+        assert_eq!(objection(None, source), None, "{bug:?}");
+        let objection = objection(Some(bug), source).unwrap_or_else(|| panic!("{bug:?} was not seen"));
+        assert!(needles.iter().all(|needle| objection.contains(needle)), "{bug:?}: {objection}");
+    }
+}
+
 #[test]
 fn every_planted_bug_is_seen() {
     if let Ok(name) = std::env::var("TRACELIFT_PLANTED") {

@@ -27,7 +27,8 @@
 use std::collections::BTreeSet;
 
 use thiserror::Error;
-use tracelift_core::{Schema, Trace};
+use tracelift_core::eval::{End, Outcome};
+use tracelift_core::{ExitKind, Inst, Payload, Schema, Trace};
 
 mod collect;
 mod config;
@@ -77,6 +78,27 @@ pub struct Optimized {
     pub resume: ResumeTable,
     /// What the loop's label wants, if the trace was peeled.
     pub peeled: Option<Peeled>,
+}
+
+impl Optimized {
+    /// Whether a run of this trace may end as `found` where one of the recorded trace ends as `expected`: at the same place, or
+    /// earlier by a guard that stands for later ones. What the runs have done until then is for
+    /// [`compare_with_recorded`](tracelift_core::eval::compare_with_recorded) to tell.
+    pub fn may_end_as(&self, recorded: &Trace, expected: &Outcome, found: &Outcome) -> bool {
+        let (is_cut, is_hoisted) = match found.end {
+            End::OutOfFuel => (expected.end == End::OutOfFuel, false),
+            End::Exit { kind, .. } => (false, kind == ExitKind::Hoisted),
+            _ => (false, false),
+        };
+        // A hint may miss where the key is still found, and the barrier of a store that waits is taken to mind every new
+        // object: then the optimized trace leaves, and the host does the operation.
+        let has_hint = |inst: &Inst| matches!(inst.payload, Payload::Key { hint: Some(_), .. });
+        (expected.iteration, expected.origin) == (found.iteration, found.origin)
+            || is_cut
+            || is_hoisted
+            || self.report.fired("delay_store") > 0
+            || recorded.insts.iter().any(has_hint)
+    }
 }
 
 /// Optimizes a recorded trace.
