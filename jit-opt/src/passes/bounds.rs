@@ -10,7 +10,8 @@
 //! loop's limit is within the array when it records).
 //!
 //! How far the loop goes is known from a counter that it counts down to 0 (Lua's `for`), or from a guard that it passes before
-//! the access (`while i <= n`). The guard put there may fail where the recorded trace would not: it is an exit like others,
+//! the access (`while i <= n`). Where the counter is tested before the access, the access is made once less than the counter
+//! says, and the guard is for that: a loop over a whole array passes it. The guard put there may fail where the recorded trace would not: it is an exit like others,
 //! and where it is taken often the loop is compiled without ([`ExitKind::Hoisted`](tracelift_core::ExitKind)).
 //!
 //! Why this is sound: let the index be `x` in `[0, u)`, the step 1, and `n` iterations still to come. The guard says
@@ -18,7 +19,9 @@
 //! the next, where `x` is one more and `n` is one less. It is needed that `u` is the same in all iterations, which is known only
 //! when the loop is closed: [`State::rely_on_hoisted`] asks for it, and if it is not so the loop is made without such guards. A
 //! guard on which nothing relies in the end goes. Constants of sums are below 2^31, so that none of those compared wraps around;
-//! where a limit and not a counter ends the loop, so is the bound, lest the index wraps around before it comes to the limit.
+//! where a limit and not a counter ends the loop, the bound is below 2^62, lest the index wraps around before it comes to the
+//! limit. A count of four bytes is; with one of eight the guard tests that too, and what follows from it, that an index below the
+//! count is not negative, is known only to those who rely on the guard.
 //!
 //! Invariant: a compare is answered only if it comes out so on every run that gets there. Example, where `i1` counts down:
 //!
@@ -80,6 +83,10 @@ struct Ahead {
     plus: i64,
     /// Its number in [`State::hoisted`].
     number: usize,
+    /// It speaks for accesses behind the guard that ends the loop, and not for those before it.
+    is_behind: bool,
+    /// It tests the bound too, so that `root + plus` is in range in the preamble, also as a signed number.
+    tests_bound: bool,
 }
 
 /// What is known of the sums of one root.
@@ -130,6 +137,8 @@ enum Claim {
     Below(Sum, Value),
     /// Both.
     InRange(Sum, Value),
+    /// The sum is less than the bound, both without a sign: in range if the bound is not negative.
+    BelowUnsigned(Sum, Value),
     /// The value is greater than the constant, unsigned.
     Above(Value, u64),
 }
@@ -179,6 +188,9 @@ impl Bounds {
             (None, _) if is_unsigned && is_less && is_not_negative(st, b) => {
                 Some(Claim::InRange(self.sum(&st.out, a)?, b))
             }
+            (None, None) if is_unsigned && is_less && is_count(st, b) => {
+                Some(Claim::BelowUnsigned(self.sum(&st.out, a)?, b))
+            }
             (None, _) if !is_unsigned && is_less => Some(Claim::Below(self.sum(&st.out, a)?, b)),
             _ => None,
         }
@@ -188,7 +200,9 @@ impl Bounds {
     fn holds(&self, st: &mut State<'_>, claim: Claim) -> bool {
         let (sum, bound) = match claim {
             Claim::NotNegative(sum) => (sum, None),
-            Claim::Below(sum, bound) | Claim::InRange(sum, bound) => (sum, Some(bound)),
+            Claim::Below(sum, bound) | Claim::InRange(sum, bound) | Claim::BelowUnsigned(sum, bound) => {
+                (sum, Some(bound))
+            }
             Claim::Above(value, low) => return self.above.get(&value).is_some_and(|&above| above >= low),
         };
         let Some(span) = self.spans.get(&sum.root) else { return false };
@@ -199,15 +213,20 @@ impl Bounds {
         let Some(induction) = self.induction(&sum.root).filter(|_| !is_known && self.is_second_walk) else {
             return is_known;
         };
-        let speaks_for = |ahead: &&Ahead| {
-            bound.is_none_or(|bound| bound == ahead.bound) && is_covered(span, &induction, sum, ahead)
+        let covers = |ahead: &Ahead| {
+            let is_it = bound.is_none_or(|bound| bound == ahead.bound);
+            let start = is_it.then(|| covered_by(span, &induction, sum, ahead)).flatten()?;
+            Some((*ahead, start))
         };
-        let Some(ahead) = span.ahead.iter().find(speaks_for) else { return false };
+        let Some((ahead, start)) = span.ahead.iter().find_map(covers) else { return false };
         let limit = match induction.left {
             Some(Left::Limit { limit, .. }) => Some(limit),
             _ => None,
         };
         st.rely_on_hoisted(ahead.number, limit.into_iter().chain(induction.steady).chain([ahead.bound]));
+        if let Start::Tested(number) = start {
+            st.rely_on_hoisted(number, [ahead.bound]);
+        }
         true
     }
 
@@ -227,10 +246,11 @@ impl Bounds {
         Some(Induction { step, left, steady, ..induction })
     }
 
-    /// Notes what a guard has shown; the sum, and a bound that it is now known to be in range of.
+    /// Notes what a guard has shown; the sum, and a bound that it is now known to be in range of, or below without a sign.
     fn learn(&mut self, st: &mut State<'_>, claim: Claim) -> Option<(Sum, Value)> {
         let sum = match claim {
             Claim::NotNegative(sum) | Claim::Below(sum, _) | Claim::InRange(sum, _) => sum,
+            Claim::BelowUnsigned(sum, bound) => return Some((sum, bound)),
             Claim::Above(value, low) => {
                 let above = self.above.entry(value).or_insert(low);
                 *above = low.max(*above);
@@ -254,7 +274,7 @@ impl Bounds {
                 span.below.iter().rev().find(|(plus, _)| *plus == sum.plus).map(|&(_, bound)| bound)?
             }
             Claim::Below(_, bound) | Claim::InRange(_, bound) => bound,
-            Claim::Above(..) => return None,
+            Claim::BelowUnsigned(..) | Claim::Above(..) => return None,
         };
         span.not_negative.contains(&sum.plus).then_some((sum, bound))
     }
@@ -290,21 +310,50 @@ impl Bounds {
         }
     }
 
-    /// Emits the guard for all iterations to come, unless one for a sum further out is there or none is possible.
-    fn hoist(&mut self, cx: &mut Cx<'_, '_>, sum: Sum, bound: Value, guard: &Inst) -> Result<(), OptError> {
+    /// A guard on a counter, seen on this walk: what follows is done once less than the counter says.
+    fn learn_counted(&mut self, st: &State<'_>, guard: &Inst) {
+        let value = match st.def(guard.args[0]) {
+            Some(Inst { op: Op::IntNe, args, .. }) if st.out.int_of(args[1]) == Some(0) => args[0],
+            _ => guard.args[0],
+        };
+        let Some(sum) = self.sum(&st.out, value).filter(|_| guard.op == Op::GuardTrue) else { return };
+        let is_alone = sum.root.other.is_none() && sum.root.scale == 1;
+        let plus = if self.is_second_walk { -1 } else { 0 };
+        for induction in self.inductions.iter_mut().flat_map(|all| all.values_mut()) {
+            if let Some(Left::Counter(counter)) = induction.left {
+                induction.is_passed |= is_alone && sum.plus == plus && sum.root.value == counter;
+            }
+        }
+    }
+
+    /// Emits the guard for all iterations to come, unless one for a sum further out is there or none is possible. `is_known`
+    /// says that the sum is in range, and not only below the bound without a sign.
+    fn hoist(
+        &mut self,
+        cx: &mut Cx<'_, '_>,
+        (sum, bound): (Sum, Value),
+        is_known: bool,
+        guard: &Inst,
+    ) -> Result<(), OptError> {
         let induction = self.induction(&sum.root).filter(|_| self.may_hoist && !self.is_second_walk);
-        let Some(Induction { step, left: Some(left), steady, .. }) = induction else { return Ok(()) };
-        let is_unsafe_limit = matches!(left, Left::Limit { .. }) && !is_small(cx.st, bound);
+        let Some(Induction { step, left: Some(left), steady, is_passed }) = induction else {
+            return Ok(());
+        };
+        let is_limit = matches!(left, Left::Limit { .. });
+        let tests_bound = !is_known || is_limit && !is_small(cx.st, bound);
+        let is_unsafe_limit = is_limit && tests_bound && !is_count(cx.st, bound);
         let is_further = |ahead: &Ahead| match step > 0 {
             true => ahead.plus >= sum.plus,
             false => ahead.plus <= sum.plus,
         };
         let span = self.spans.entry(sum.root).or_default();
-        let is_there = span.ahead.iter().any(|ahead| ahead.bound == bound && is_further(ahead));
-        if is_unsafe_limit || is_there || !cx.st.fire("bound_hoisted") {
+        let is_start = |ahead: &Ahead| is_known || ahead.tests_bound && ahead.plus == sum.plus;
+        let is_there = |ahead: &Ahead| ahead.bound == bound && is_further(ahead) && is_start(ahead);
+        if is_unsafe_limit || span.ahead.iter().any(is_there) || !cx.st.fire("bound_hoisted") {
             return Ok(());
         }
-        span.ahead.push(Ahead { bound, plus: sum.plus, number: cx.st.hoisted.len() });
+        let number = cx.st.hoisted.len();
+        span.ahead.push(Ahead { bound, plus: sum.plus, number, is_behind: is_passed, tests_bound });
         // How far it is from the index to the last place in range, in steps.
         let mut room = sum.value;
         if step > 0 {
@@ -320,7 +369,13 @@ impl Bounds {
                 if step.unsigned_abs() > 1 {
                     room = cx.emit_value(Inst::new(Op::IntShr, &[room, shift]))?;
                 }
-                count
+                match is_passed {
+                    true => {
+                        let less = cx.int(-1);
+                        cx.emit_value(Inst::new(Op::IntAdd, &[count, less]))?
+                    }
+                    false => count,
+                }
             }
             Left::Limit { limit, plus } => {
                 let changing = match (steady == Some(sum.root.value), sum.root.other) {
@@ -332,7 +387,12 @@ impl Bounds {
                 plus.map_or(Ok(way), |plus| cx.emit_value(Inst::new(Op::IntAdd, &[way, plus])))?
             }
         };
-        let fits = cx.emit_value(Inst::new(Op::UintLe, &[way, room]))?;
+        let mut fits = cx.emit_value(Inst::new(Op::UintLe, &[way, room]))?;
+        if tests_bound {
+            let most = cx.int(1 << 62);
+            let is_near = cx.emit_value(Inst::new(Op::UintLt, &[bound, most]))?;
+            fits = cx.emit_value(Inst::new(Op::IntAnd, &[fits, is_near]))?;
+        }
         cx.st.hoisted.push((cx.st.out.insts.len() as u32, false));
         cx.emit(Inst::new(Op::GuardTrue, &[fits]).at(guard.snap).exit_kind(ExitKind::Hoisted)).map(|_| ())
     }
@@ -347,22 +407,42 @@ impl Bounds {
     }
 }
 
-/// Whether a sum of the loop, over the preamble's root, is in range in this iteration and in all later ones.
-fn is_covered(span: &Span, induction: &Induction, sum: Sum, ahead: &Ahead) -> bool {
+/// Why a sum is in range where the loop begins.
+#[derive(Clone, Copy, Debug)]
+enum Start {
+    /// Guards of the preamble have shown it.
+    Known,
+    /// The hoisted guard of this number has, which tests the bound too.
+    Tested(usize),
+}
+
+/// Whether a sum of the loop, over the preamble's root, is in range in this iteration and in all later ones, and why it is at
+/// the start.
+fn covered_by(span: &Span, induction: &Induction, sum: Sum, ahead: &Ahead) -> Option<Start> {
     let before = sum.plus - induction.step;
-    let is_near = match induction.step > 0 {
+    let (is_near, is_known) = match induction.step > 0 {
         true => {
             let is_above = span.not_negative.iter().any(|&low| low <= sum.plus);
-            before <= ahead.plus && (is_above || planted(Bug::BoundsStartIgnored))
+            (before <= ahead.plus, is_above || planted(Bug::BoundsStartIgnored))
         }
         false => {
             let is_high = |&(high, of): &(i64, Value)| {
                 high >= sum.plus && of == ahead.bound && span.not_negative.contains(&high)
             };
-            before >= ahead.plus && span.below.iter().any(is_high)
+            (before >= ahead.plus, span.below.iter().any(is_high))
         }
     };
-    is_near && induction.is_passed
+    let is_outside = |other: &&Ahead| match induction.step > 0 {
+        true => other.tests_bound && other.bound == ahead.bound && other.plus <= sum.plus,
+        false => other.tests_bound && other.bound == ahead.bound && other.plus >= sum.plus,
+    };
+    if !is_near || ahead.is_behind && !induction.is_passed {
+        return None;
+    }
+    match is_known {
+        true => Some(Start::Known),
+        false => span.ahead.iter().find(is_outside).map(|other| Start::Tested(other.number)),
+    }
 }
 
 /// Whether an integer is not negative and below 2^32 for sure: a constant, or loaded from an unsigned cell of at most four bytes.
@@ -383,6 +463,15 @@ fn is_not_negative(st: &State<'_>, value: Value) -> bool {
             let cell = st.schema.cell(*cell);
             cell.width <= 4 && !cell.signed
         }
+        _ => false,
+    }
+}
+
+/// Whether a value is read from eight bytes of memory, as an array's count may be. Other values change too often for guards
+/// that rely on them.
+fn is_count(st: &State<'_>, value: Value) -> bool {
+    match st.def(value) {
+        Some(Inst { op: Op::Load, payload: Payload::Cell(cell), .. }) => st.schema.cell(*cell).width == 8,
         _ => false,
     }
 }
@@ -440,7 +529,7 @@ fn inductions(st: &State<'_>) -> HashMap<Value, Induction> {
     for (value, step) in changed {
         let left = counter.map(Left::Counter);
         if let Some(root) = output(value).filter(|&root| Some(root) != counter) {
-            found.insert(root, Induction { step, left, is_passed: left.is_some(), steady: None });
+            found.insert(root, Induction { step, left, is_passed: false, steady: None });
         }
     }
     found
@@ -475,16 +564,18 @@ impl Pass for Bounds {
             }
             Op::GuardTrue | Op::GuardFalse if self.checks_may_go && is_check(inst) => Ok(Outcome::Keep),
             Op::GuardTrue | Op::GuardFalse => {
-                let Some((compare, outcome)) = Self::compare_of(cx.st, inst) else {
-                    return Ok(Outcome::Keep);
-                };
                 if self.inductions.is_none() {
                     self.inductions = Some(inductions(cx.st));
                 }
+                self.learn_counted(cx.st, inst);
+                let Some((compare, outcome)) = Self::compare_of(cx.st, inst) else {
+                    return Ok(Outcome::Keep);
+                };
                 self.learn_limit(cx.st, &compare, outcome);
                 if let Some(claim) = self.claim(cx.st, &compare, outcome) {
-                    if let Some((sum, bound)) = self.learn(cx.st, claim) {
-                        self.hoist(cx, sum, bound, inst)?;
+                    let is_known = !matches!(claim, Claim::BelowUnsigned(..));
+                    if let Some(place) = self.learn(cx.st, claim) {
+                        self.hoist(cx, place, is_known, inst)?;
                     }
                 }
                 Ok(Outcome::Keep)
@@ -510,7 +601,7 @@ impl Pass for Bounds {
     fn second_walk(&mut self) {
         self.is_second_walk = true;
         for induction in self.inductions.iter_mut().flat_map(|all| all.values_mut()) {
-            induction.is_passed = matches!(induction.left, Some(Left::Counter(_)));
+            induction.is_passed = false;
         }
     }
 }

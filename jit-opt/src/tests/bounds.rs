@@ -1,9 +1,14 @@
 //! Bounds of indexes: what is implied, and one guard before the loop for all of its iterations.
 
-use tracelift_core::testbed::standard_schema;
-use tracelift_core::text::print_trace;
+use std::sync::Arc;
 
-use super::{halves, optimized_text};
+use tracelift_core::eval::{compare_with_recorded, End, Evaluator, Limits, Outcome};
+use tracelift_core::testbed::{natives, standard_schema};
+use tracelift_core::text::{parse_file, print_trace, RunValue};
+use tracelift_core::world::World;
+use tracelift_core::{ExitKind, Trace};
+
+use super::{halves, optimized, optimized_text};
 use crate::Config;
 
 /// How many guards stand before the loop for others in it, and how many compares of bounds the loop has.
@@ -273,4 +278,145 @@ fn a_value_above_a_constant_is_above_smaller_ones() {
     // Found not to be above it, it may be anything up to it.
     let below = "i20 = uint_lt(3, i7)\nguard_false(i20) @0\n";
     assert_eq!(finished(&format!("{below}i9 = int_ne(i7, 0)")), "finish(i9)");
+}
+
+/// A loop over a row of `size` items, whose count has so many bytes: up or down in steps, `left` times, from an index.
+struct Walk {
+    width: u8,
+    step: i64,
+    /// Constants with which items are read before and behind the guard that ends the loop.
+    before: &'static [i64],
+    behind: &'static [i64],
+    /// The guard that ends the loop.
+    guard: &'static str,
+}
+
+impl Walk {
+    fn file(&self, index: i64, left: i64, limit: i64, size: i64) -> String {
+        let access = |at: usize, plus: &i64| {
+            let (index, is_in) = (20 + 2 * at, 21 + 2 * at);
+            format!(
+                "i{index} = int_add(i1, {plus})\ni{is_in} = uint_lt(i{index}, i7)\nguard_true(i{is_in}) @0\n"
+            )
+        };
+        let before: String = self.before.iter().enumerate().map(|(at, plus)| access(at, plus)).collect();
+        let behind: String = self.behind.iter().enumerate().map(|(at, plus)| access(10 + at, plus)).collect();
+        let (width, step, guard) = (self.width, self.step, self.guard);
+        format!(
+            "cell row.count: int @8 width {width} class row.count\nlayout Row {{ count: int }}\n\
+             object row = Row {{ count: {size} }}\ntrace walk\nL0(p0, i1, i2, i3):\n\
+             @0 = frame[0: int i1, 1: int i2]\ni7 = load(p0, row.count)\n{before}{guard}{behind}\
+             i8 = int_sub(i2, 1)\ni9 = int_add(i1, {step})\njump(L0, p0, i9, i8, i3)\nrun: @row, {index}, {left}, {limit}\n"
+        )
+    }
+}
+
+const AT_THE_GUARD: &str = "guard_true(i2) @0 loop_end\n";
+const BY_COMPARING: &str = "i50 = int_ne(i2, 0)\nguard_true(i50) @0 loop_end\n";
+const TO_A_LIMIT: &str = "i51 = int_le(i1, i3)\nguard_true(i51) @0 loop_end\n";
+
+fn walks() -> Vec<Walk> {
+    let mut walks = Vec::new();
+    for width in [4, 8] {
+        for step in [1, 2, -1, -2] {
+            for guard in [AT_THE_GUARD, BY_COMPARING, TO_A_LIMIT] {
+                let places: [(&[i64], &[i64]); 8] = [
+                    (&[0], &[]),
+                    (&[], &[0]),
+                    (&[-1], &[0]),
+                    (&[0], &[-1, 1]),
+                    (&[], &[-1, 0, 1]),
+                    (&[1, -1], &[0]),
+                    (&[0], &[0]),
+                    (&[], &[1, -1]),
+                ];
+                walks.extend(places.map(|(before, behind)| Walk { width, step, before, behind, guard }));
+            }
+        }
+    }
+    walks
+}
+
+/// Runs a walk as recorded and as optimized; the kinds of their exits.
+fn run_walk(source: &str, optimized: &crate::Optimized) -> (ExitKind, ExitKind) {
+    let file = parse_file(source, &natives).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    let schema = Arc::new(file.schema.clone());
+    let recorded = &file.traces[0];
+    let run = |trace: &Trace, limits: Limits| {
+        let mut world = World::build(&file.world, &schema);
+        let bits = |input: &RunValue| match *input {
+            RunValue::Object(number) => world.object_address(number),
+            RunValue::Bits(_, bits) => bits,
+            RunValue::Any => 0,
+        };
+        let inputs: Vec<u64> = file.runs[0].inputs.iter().map(bits).collect();
+        let mut bound = trace.clone();
+        bound.bind(|number| world.object_address(number));
+        let outcome = Evaluator::new(&bound, &schema).run(&mut world, &inputs, limits);
+        outcome.map(|outcome| (outcome, world)).map_err(|error| error.to_string())
+    };
+    let kind = |outcome: &Outcome| match outcome.end {
+        End::Exit { kind, .. } => kind,
+        _ => panic!("{outcome:?}\n{source}"),
+    };
+    let told = |what: String| format!("{what}\n{source}\n{}", print_trace(&optimized.trace, &schema));
+    let (expected, _) = run(recorded, Limits::default()).unwrap_or_else(|what| panic!("{}", told(what)));
+    let found = compare_with_recorded(&schema, recorded, &optimized.trace, None, run)
+        .unwrap_or_else(|what| panic!("{}", told(what)));
+    assert!(optimized.may_end_as(recorded, &expected, &found), "{}", told(format!("{found:?}")));
+    (kind(&expected), kind(&found))
+}
+
+/// All small loops: what is hoisted changes nothing, and a loop that stays inside is not left by it.
+#[test]
+fn loops_that_stay_inside_pass_the_guard_before_them() {
+    let (mut hoisted, mut passed) = ([0, 0], 0);
+    for walk in walks() {
+        let shape = parse_file(&walk.file(0, 1, 1, 1), &natives).expect("the walk parses");
+        let optimized = optimized(&Config::new(), &shape.traces[0], &shape.schema).expect("it is optimized");
+        let has_guard = optimized.trace.insts.iter().any(|inst| inst.exit == ExitKind::Hoisted);
+        hoisted[(walk.width == 8) as usize] += has_guard as u32;
+        for size in 0..5 {
+            for index in -2..6 {
+                for left in 0..5 {
+                    let limit = index + (left - 1) * walk.step;
+                    let (recorded, found) = run_walk(&walk.file(index, left, limit, size), &optimized);
+                    let stays_inside = recorded == ExitKind::LoopEnd;
+                    // Accesses before the guard are made once more than those behind it; one guard may stand for both.
+                    let is_plain = walk.before.is_empty() || walk.behind.is_empty();
+                    if stays_inside && is_plain {
+                        assert_ne!(found, ExitKind::Hoisted, "{}", walk.file(index, left, limit, size));
+                        passed += has_guard as u32;
+                    }
+                }
+            }
+        }
+    }
+    assert!(hoisted[0] > 50 && hoisted[1] >= hoisted[0], "counts of four bytes and of eight: {hoisted:?}");
+    assert!(passed > 1000, "{passed}");
+}
+
+/// A count of eight bytes that is no count: below nothing but itself, without a sign.
+#[test]
+fn counts_of_eight_bytes_may_be_anything() {
+    // Downward no limit ends a walk.
+    let ends = |walk: &Walk| walk.width == 8 && !(walk.step < 0 && walk.guard == TO_A_LIMIT);
+    for walk in walks().into_iter().filter(ends) {
+        let shape = parse_file(&walk.file(0, 1, 1, 1), &natives).expect("the walk parses");
+        let optimized = optimized(&Config::new(), &shape.traces[0], &shape.schema).expect("it is optimized");
+        for size in [-1, i64::MIN, i64::MIN + 2, i64::MAX, 1 << 62, (1 << 62) - 1] {
+            for index in [0, 1, -1, -3, i64::MAX - 2, i64::MAX, i64::MIN, i64::MIN + 1, (1 << 62) - 3] {
+                // A limit at the end of the range is none.
+                let near = |plus| {
+                    index
+                        .checked_add(plus)
+                        .filter(|&limit| limit < i64::MAX)
+                        .unwrap_or(index.saturating_sub(1))
+                };
+                for (left, limit) in [(3, near(3)), (1, near(0)), (5, i64::MIN)] {
+                    run_walk(&walk.file(index, left, limit, size), &optimized);
+                }
+            }
+        }
+    }
 }
