@@ -173,12 +173,18 @@ fn evaluate(file: &TraceFile, index: usize, before: &Trace, optimized: &Optimize
         let run_one = |trace: &Trace, limits| evaluate_one(file, &schema, trace, &run.inputs, limits);
         let (first, _) = run_one(before, Limits::default()).with_context(|| format!("line {}", run.line))?;
         expected(&run.outcome, &first, before, run.line)?;
-        let second = compare_with_recorded(&schema, before, &optimized.trace, None, |trace, limits| {
-            run_one(trace, limits).map_err(|error| format!("{error:#}"))
-        });
-        let second = match second {
-            Ok(second) => second,
-            Err(what) => bail!("line {}: recorded and optimized trace differ: {what}", run.line),
+        let (alone, _) = run_one(&optimized.trace, Limits::default())
+            .with_context(|| format!("line {}: optimized trace", run.line))?;
+        let second = if matches!(alone.end, End::Exit { .. }) && alone.origin.is_none() {
+            // The papers' traces have no snapshots: which guard has failed is all that can be compared.
+            alone
+        } else {
+            let compared = compare_with_recorded(&schema, before, &optimized.trace, None, |trace, limits| {
+                run_one(trace, limits).map_err(|error| format!("{error:#}"))
+            });
+            compared.map_err(|what| {
+                anyhow::anyhow!("line {}: recorded and optimized trace differ: {what}", run.line)
+            })?
         };
         let (shown, shown_optimized) = (describe(&first), describe(&second));
         if !optimized.may_end_as(before, &first, &second) {
