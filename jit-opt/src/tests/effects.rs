@@ -358,13 +358,13 @@ fn each_combination_runs_as_recorded() {
         for (op, prefix, leaves) in [("call", "does", ""), ("try_call", "tries", " @0")] {
             let result = if prefix == "does" { "i9" } else { "a9" };
             let text = format!(
-                "L0(i0, i1):\na2 = context()\n@0 = frame[0: int i0, 1: int i1]\nguard_class(@2, Square) @0\n\
+                "L0(i0, i1):\na2 = context()\n@0 = frame(words 0 0)[0: int i0, 1: int i1]\nguard_class(@2, Square) @0\n\
                  i3 = get(@2, side)\np4 = get(@1, first)\nset(@0, intval, i3)\n\
-                 @3 = frame[0: int i0, 1: int i3]\n{result} = {op}(\"{}\", a2, {number}, i1, @2){}\n\
-                 @1 = frame[0: int i0, 1: int i3, 2: ref p4]\nguard_class(@2, Square) @1\n\
+                 @3 = frame(words 0 0)[0: int i0, 1: int i3]\n{result} = {op}(\"{}\", a2, {number}, i1, @2){}\n\
+                 @1 = frame(words 0 0)[0: int i0, 1: int i3, 2: ref p4]\nguard_class(@2, Square) @1\n\
                  i5 = get(@2, side)\np6 = get(@1, first)\ni7 = get(@0, intval)\n\
-                 @2 = frame[0: int i5, 1: int i7, 2: ref p4, 3: ref p6]\nset(@0, intval, i1)\n\
-                 i8 = int_add(i0, 1)\ni10 = int_add(i1, 3)\n@4 = frame[0: int i5, 1: int i7, 2: ref p4, 3: ref p6]\n\
+                 @2 = frame(words 0 0)[0: int i5, 1: int i7, 2: ref p4, 3: ref p6]\nset(@0, intval, i1)\n\
+                 i8 = int_add(i0, 1)\ni10 = int_add(i1, 3)\n@4 = frame(words 0 0)[0: int i5, 1: int i7, 2: ref p4, 3: ref p6]\n\
                  i11 = int_lt(i8, 6)\nguard_true(i11) @4\njump(L0, i8, i10)\n",
                 combination.name(prefix),
                 leaves.replace('0', "3")
