@@ -377,6 +377,14 @@ impl Trace {
         }
     }
 
+    /// Whether this is a *counted check* for a collection: it always holds, but in compiled code it leaves once in some
+    /// millions of operations, so that a host whose objects are all virtual can let its collector go on.
+    pub fn is_counted_check(&self, inst: &Inst) -> bool {
+        inst.op == Op::GuardTrue
+            && inst.exit == ExitKind::Collect
+            && inst.args.first().is_some_and(|&condition| self.bits_of(condition) == Some(1))
+    }
+
     /// The integer that a constant value is.
     pub fn int_of(&self, value: Value) -> Option<i64> {
         (self.ty(value) == Type::Int).then(|| self.bits_of(value)).flatten().map(|bits| bits as i64)

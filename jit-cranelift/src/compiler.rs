@@ -77,6 +77,9 @@ pub struct Request {
     pub force_counter: Option<*mut u64>,
     /// A cell that every jump counts up: one per iteration, the preamble of a peeled loop included.
     pub iteration_counter: Option<*mut u64>,
+    /// A cell that counted checks for a collection (`Trace::is_counted_check`) count down by the operations of each
+    /// iteration; below 0 they leave. `None`: they always hold.
+    pub collect_counter: Option<*mut i64>,
     /// Links to other traces. With them the code is no [`EntryPoint`](crate::EntryPoint) but entered by
     /// [`Glue::enter`](crate::Glue).
     pub links: Option<Links>,
@@ -94,6 +97,7 @@ impl Request {
             entry: None,
             force_counter: None,
             iteration_counter: None,
+            collect_counter: None,
             links: None,
         }
     }
@@ -113,6 +117,12 @@ impl Request {
     /// The same with a cell that counts iterations.
     pub fn count_iterations(mut self, counter: *mut u64) -> Request {
         self.iteration_counter = Some(counter);
+        self
+    }
+
+    /// The same with a cell that counts operations for checks that leave once in a while.
+    pub fn count_for_collections(mut self, counter: *mut i64) -> Request {
+        self.collect_counter = Some(counter);
         self
     }
 

@@ -366,6 +366,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             Op::Call => self.call(inst),
             Op::TryCall => self.try_call(inst, exit),
 
+            Op::GuardTrue if self.input.trace.is_counted_check(inst) => self.counted_check(inst, exit),
             Op::GuardTrue => self.guard_condition(inst, exit, true),
             Op::GuardFalse => self.guard_condition(inst, exit, false),
             Op::GuardValue => self.guard_value(inst, exit),

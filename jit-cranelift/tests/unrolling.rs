@@ -197,3 +197,39 @@ fn a_flag_that_the_loop_changes_is_tested_by_every_copy() {
         assert_eq!((outcome.exit, outcome.cells, iterations), (u32::from(fuel > 7), vec![left], 7 - left));
     }
 }
+
+/// Counts up to a limit, with a check for a collection that counts operations.
+fn counted_loop() -> Trace {
+    let mut trace = Trace::new("counted");
+    let inputs = trace.input(&[Type::Int, Type::Int]);
+    let [i, limit] = inputs[..] else { unreachable!() };
+    let head = Some(trace.snap(&[i]));
+    let holds = trace.const_int(1);
+    trace.push(Inst::new(Op::GuardTrue, &[holds]).at(head).exit_kind(ExitKind::Collect), None);
+    let below = trace.op(Op::IntLt, &[i, limit], Type::Int);
+    trace.push(Inst::new(Op::GuardTrue, &[below]).at(head).exit_kind(ExitKind::LoopEnd), None);
+    let one = trace.const_int(1);
+    let next = trace.op(Op::IntAdd, &[i, one], Type::Int);
+    trace.jump(LabelId(0), &[next, limit]);
+    trace
+}
+
+#[test]
+fn a_counted_check_leaves_once_in_so_many_operations() {
+    let (trace, schema) = (counted_loop(), Schema::new());
+    // Four operations each iteration; four iterations are counted at once where they are lowered in a row.
+    for (no_unrolling, at, left) in [(true, 25, -4), (false, 24, -12)] {
+        for target in [Target::Native, Target::Baseline] {
+            let mut harness =
+                Harness::with(Options { target, no_unrolling, verify: true, ..Options::default() });
+            harness.collect = Some(Box::new(100));
+            let compiled = harness.compile(&trace, &schema);
+            let outcome = harness.run_all(&compiled, &[vec![0, 1000]]).remove(0);
+            assert_eq!(outcome, Outcome { exit: 0, cells: vec![at] }, "{no_unrolling}");
+            assert_eq!(harness.collect, Some(Box::new(left)));
+        }
+    }
+    // It holds where nobody counts.
+    let nobody = run(&trace, &schema, &[0, 1000], || {});
+    assert_eq!(nobody, (Outcome { exit: 1, cells: vec![1000] }, 1000));
+}

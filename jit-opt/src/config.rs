@@ -117,8 +117,9 @@ pub struct Config {
     /// Leave record operations as they are, as the papers' figures show them. The output is for reading: it is
     /// verified and evaluated, but cannot be lowered.
     pub keep_records: bool,
-    /// The host looks at its collector's debt behind each exit: then loops that allocate nothing need no checks of
-    /// their own (the pass `collect`). Without this every check stays.
+    /// The host looks at its collector's debt after each exit: then loops that allocate nothing need no checks of
+    /// their own (the pass `collect`), and those that did when they were recorded count instead. Without this every check
+    /// stays as it is.
     pub host_collects: bool,
     /// No guard before a loop stands for work in its iterations: one has failed too often.
     pub no_hoisting: bool,
@@ -206,7 +207,12 @@ impl Config {
         !self.off.contains(&pass)
     }
 
-    /// Whether checks for a collection may go.
+    /// Whether checks for a collection may be removed or counted in the end, so that nobody may rely on what they say.
+    pub(crate) fn checks_say_nothing(&self) -> bool {
+        self.host_collects
+    }
+
+    /// Whether checks for a collection may be removed.
     pub(crate) fn checks_may_go(&self) -> bool {
         self.host_collects && self.is_on(PassName::Collect)
     }

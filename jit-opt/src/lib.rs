@@ -109,7 +109,8 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     }
     let recorded = Report { before: report.before, ..Report::default() };
     let mut optimized = walk(trace, schema, config, usize::MAX, &mut report)?;
-    optimized = clean(optimized, schema, config, &mut report);
+    let allocations = collect::allocations(trace, schema);
+    optimized = clean(optimized, schema, config, allocations, &mut report);
     let (optimized, peeled) = match peel(trace, schema, config, &optimized, recorded) {
         Some((with_peeling, of_it, peeled)) => {
             report = Report { stages: std::mem::take(&mut report.stages), ..of_it };
@@ -128,13 +129,20 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     Ok(Optimized { trace: optimized, report, resume, peeled })
 }
 
-/// What is done behind the forward walk.
-fn clean(mut trace: Trace, schema: &Schema, config: &Config, report: &mut Report) -> Trace {
+/// What is done after the forward walk; `allocations`: how many the recorded trace has.
+fn clean(
+    mut trace: Trace,
+    schema: &Schema,
+    config: &Config,
+    allocations: usize,
+    report: &mut Report,
+) -> Trace {
     if config.is_on(PassName::DeadStore) {
         passes::heap::remove_overwritten(&mut trace, schema, config.fuel, report);
     }
-    if config.checks_may_go() {
-        collect::remove_unneeded(&mut trace, schema, config.fuel, report);
+    if config.host_collects {
+        let fuel = if config.is_on(PassName::Collect) { config.fuel } else { Some(0) };
+        collect::finish(&mut trace, schema, allocations, fuel, report);
     }
     if config.is_on(PassName::Dce) {
         dce::remove_unused(&mut trace, schema, report);
@@ -155,6 +163,7 @@ fn peel(
     }
     // With fuel they go behind the walk, where the fuel that is left is known.
     let checks_may_go = config.checks_may_go() && config.fuel.is_none();
+    let allocations = collect::allocations(trace, schema);
     let mut real = BTreeSet::new();
     let mut config = config.clone();
     for _ in 0..MAX_WALKS {
@@ -178,7 +187,7 @@ fn peel(
             continue;
         }
         walked.report(&mut report);
-        let out = clean(walked.trace, schema, &config, &mut report);
+        let out = clean(walked.trace, schema, &config, allocations, &mut report);
         let body = out.insts.iter().rev().take_while(|inst| inst.op != tracelift_core::Op::Label).count();
         return (body <= plain.op_count()).then_some((out, report, peeled));
     }

@@ -107,8 +107,10 @@ struct Peeling<'s> {
     /// Position of the loop's label.
     start: usize,
     dce: bool,
-    /// Whether checks for a collection go from a loop that allocates nothing, before their operands are carried.
+    /// Whether checks for a collection are removed from a loop that allocates nothing, before their operands are carried.
     checks_may_go: bool,
+    /// Whether the recorded trace allocates: then they are counted instead.
+    allocated: bool,
 }
 
 /// Whether this trace can be peeled: one loop around the entry label.
@@ -141,7 +143,9 @@ pub(crate) fn run(
     let keys = keys(&driver);
     let start = driver.st.out.insts.len() + 1;
     let facts = driver.st.facts.clone();
-    let mut peeling = Peeling { driver, entry, keys, facts, start, dce, checks_may_go };
+    let allocations = collect::allocations(driver.st.source, driver.st.schema);
+    let mut peeling =
+        Peeling { driver, entry, keys, facts, start, dce, checks_may_go, allocated: allocations > 0 };
     peeling.second_walk(last)?;
     peeling.close()
 }
@@ -271,19 +275,19 @@ impl Peeling<'_> {
             self.driver.st.steady_wanted.iter().any(changes) && !planted(Bug::BoundsSteadyIgnored);
         self.driver.make_delayed()?;
         self.driver.catch_up();
-        let (carried, used) = loop {
+        let (carried, used, unneeded) = loop {
             let Some(found) = self.carried() else { return Ok(None) };
             if found.lift.is_empty() {
-                break (found.carried, found.used);
+                break (found.carried, found.used, found.unneeded_checks);
             }
             for value in found.lift {
                 self.driver.lift(value)?;
             }
             self.driver.catch_up();
         };
-        for index in self.start + 1..self.driver.st.out.insts.len() {
-            if collect::is_check(&self.driver.st.out.insts[index]) && !used.contains(&index) {
-                self.driver.st.fire(collect::RULES[0]);
+        for index in unneeded {
+            if self.driver.st.fire(collect::rule(self.allocated)) && self.allocated {
+                collect::count(&mut self.driver.st.out, index);
             }
         }
         if !self.shapes_match() {
@@ -321,13 +325,18 @@ impl Peeling<'_> {
     /// The preamble's values that the loop needs, in the order of their first use.
     fn carried(&self) -> Option<Found> {
         let st = &self.driver.st;
-        let mut found = Found { carried: Vec::new(), lift: Vec::new(), used: HashSet::default() };
+        let mut found = Found::default();
         let (mut seen, mut snapshots) = (HashSet::default(), HashSet::default());
         let mut todo: VecDeque<Value> = self.entry.carried.iter().copied().collect();
         let body = &st.out.insts[self.start + 1..];
         let checks_go = self.checks_may_go && !body.iter().any(|inst| inst.effects(st.schema).allocates);
         for (index, inst) in st.out.insts.iter().enumerate().skip(self.start + 1) {
             if checks_go && collect::is_check(inst) {
+                found.unneeded_checks.push(index);
+                if self.allocated {
+                    found.used.insert(index);
+                    self.snapshot_values(inst, &mut todo, &mut snapshots);
+                }
                 continue;
             }
             if !self.dce || !is_removable(inst, st.schema) {
@@ -357,6 +366,10 @@ impl Peeling<'_> {
 
     fn operands(&self, inst: &Inst, todo: &mut VecDeque<Value>, snapshots: &mut HashSet<SnapId>) {
         todo.extend(&inst.args);
+        self.snapshot_values(inst, todo, snapshots);
+    }
+
+    fn snapshot_values(&self, inst: &Inst, todo: &mut VecDeque<Value>, snapshots: &mut HashSet<SnapId>) {
         if let Some(snap) = inst.snap.filter(|&snap| snapshots.insert(snap)) {
             self.driver.st.out.snapshots[snap.index()].for_each_value(|value| todo.push_back(value));
         }
@@ -443,6 +456,7 @@ impl Peeling<'_> {
 }
 
 /// What a loop needs.
+#[derive(Default)]
 struct Found {
     /// Values of the preamble, those that the jump passes first.
     carried: Vec<Value>,
@@ -450,4 +464,6 @@ struct Found {
     lift: Vec<Value>,
     /// Positions of the instructions that are used.
     used: HashSet<usize>,
+    /// Positions of checks for a collection whose operands it does not need.
+    unneeded_checks: Vec<usize>,
 }

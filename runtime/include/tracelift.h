@@ -267,10 +267,13 @@ typedef enum tl_exit_kind {
 
 /* Collections. Compiled code and tl_exit allocate, but never collect. A loop that makes objects therefore looks at the
 ** collector's debt once per iteration: the host records that as a guard of kind TL_EXIT_COLLECT. What it may rely on:
-** a compiled loop that may allocate (by a call with TL_EFFECT_ALLOCATES or TL_EFFECT_REENTERS) keeps the guard. From
-** other loops it goes, also if they made objects when they were recorded; whoever wants to stop a loop for another
-** reason records a guard of kind TL_EXIT_INTERRUPT. What the host must do: look at the debt behind every tl_exit,
-** whatever its kind, as the exit itself may have made objects. */
+** a compiled loop that may allocate (by a call with TL_EFFECT_ALLOCATES or TL_EFFECT_REENTERS) keeps the guard. Where
+** nothing is allocated, but was when the loop was recorded, the guard no longer looks at the debt: it fails once in some
+** ten milliseconds, so that a program that waits for a finalizer or a weak reference does not wait for ever. From other
+** loops the guard is removed; whoever wants to stop a loop for another reason records a guard of kind TL_EXIT_INTERRUPT.
+** What the host must do: look at the debt after every tl_exit, whatever its kind, as the exit itself may have made
+** objects; and after an exit of kind TL_EXIT_COLLECT without debt do a step of its collector, if it has anything that a
+** program can wait for. */
 
 typedef struct tl_frame {
   int32_t base;                  /* slots from the entry frame's base to this frame's */

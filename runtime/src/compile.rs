@@ -326,6 +326,7 @@ impl Vm {
         };
         self.ready_backend();
         let mut request = Request::new(number, self.cells.exit_buffer.as_mut_ptr());
+        request = request.count_for_collections(&mut *self.cells.collect);
         if self.counts_guards() {
             request = request.force(&mut *self.cells.force);
         }

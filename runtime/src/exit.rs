@@ -17,7 +17,7 @@ use crate::log::Stage;
 use crate::plan;
 use crate::reserve::WorstCase;
 use crate::slots;
-use crate::vm::{TraceData, Vm};
+use crate::vm::{TraceData, Vm, COLLECT_AFTER};
 
 /// Words per frame that an exit has room for.
 pub const MAX_WORDS: usize = 8;
@@ -98,6 +98,9 @@ impl Vm {
         let count = *count;
         self.last_exit = Some((number as u32, exit, kind));
         self.totals.exits.count(kind);
+        if kind == ExitKind::Collect && *self.cells.collect < 0 {
+            *self.cells.collect = COLLECT_AFTER;
+        }
         if self.log.wants(Stage::Exit) {
             let heading = format!("exit {exit} of trace {number}: {}", kind.name());
             self.log.entry(Stage::Exit, &heading, String::new);

@@ -78,6 +78,10 @@ pub(crate) struct TraceData {
     pub tree: Tree,
 }
 
+/// Operations of compiled code, four to twenty milliseconds of them, after which a loop leaves to let the host's collector go on
+/// although it allocates nothing: the recorded program did. A step of Lua's collector takes up to one millisecond.
+pub(crate) const COLLECT_AFTER: i64 = 1 << 26;
+
 /// Cells that compiled code writes: their addresses are constants in it.
 pub(crate) struct SharedCells {
     /// Made with the backend.
@@ -85,6 +89,8 @@ pub(crate) struct SharedCells {
     /// Counts guards down; see `Request::force_counter`.
     pub force: Box<u64>,
     pub iterations: Box<u64>,
+    /// Counts operations of loops down whose objects are virtual; see `Request::collect_counter`.
+    pub collect: Box<i64>,
 }
 
 /// What makes code and holds it.
@@ -205,7 +211,12 @@ impl Vm {
             locations: Locations::default(),
             traces: Vec::new(),
             recorder: None,
-            cells: SharedCells { exit_buffer: [].into(), force: Box::new(force), iterations: Box::new(0) },
+            cells: SharedCells {
+                exit_buffer: [].into(),
+                force: Box::new(force),
+                iterations: Box::new(0),
+                collect: Box::new(COLLECT_AFTER),
+            },
             log,
             asked: None,
             was_asked: false,

@@ -16,6 +16,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
+use tracelift_core::ops::Flags;
 use tracelift_core::snapshot::Source;
 use tracelift_core::{Inst, Op, Trace, Type, Value};
 
@@ -191,6 +192,18 @@ impl Lowering<'_, '_> {
     pub(super) fn guard_condition(&mut self, inst: &Inst, exit: u32, wanted: bool) -> Result<()> {
         let fails = self.condition(arg(inst, 0, self.index)?, !wanted)?;
         self.leave_if(fails, inst, exit)
+    }
+
+    /// Counts the operations from here to the part's end, and leaves when there were enough. It neither looks nor leaves
+    /// if nobody wants to know.
+    pub(super) fn counted_check(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        let Some(counter) = self.input.request.collect_counter else { return Ok(()) };
+        let copies = self.unroll.as_ref().map_or(1, Unroll::copies) as i64;
+        let rest = &self.input.trace.insts[self.index..];
+        let ops = rest.iter().position(|inst| inst.op.is(Flags::ENDS)).unwrap_or(rest.len());
+        let left = self.add_to_cell(counter.cast(), -(ops as i64 * copies));
+        let enough = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
+        self.leave_if(enough, inst, exit)
     }
 
     /// Goes on if both operands have the same bits: doubles too, so 0.0 is not -0.0, and a NaN is itself.

@@ -5,8 +5,9 @@
 //! jump but lowers the part again, with the label's arguments bound to what the jump would have passed, recipes included: the
 //! next iteration's index is the same register with another displacement. Exits keep their numbers, as a copy's exit is the
 //! same exit with its values in other registers; only the stubs are each copy's own. The first copy alone looks at an
-//! interrupt flag that nothing in the loop can change, unless the flag is volatile and not *polled*: then
-//! each copy does.
+//! interrupt flag that nothing in the loop can change; who sets it from outside waits a few iterations longer. If the flag is
+//! volatile and not *polled*, each copy does. The first copy also counts for all of them where a check for a collection
+//! counts operations.
 //!
 //! Invariants: every iteration tests all that the trace tests, such interrupts excepted, and is left with that iteration's
 //! values; the trace itself stays as it is, and so do its snapshots and resume data.
@@ -62,6 +63,11 @@ impl Unroll {
         Some(Unroll { label, start, first_exit, wanted, finished: 0, left_out })
     }
 
+    /// Copies that are wanted.
+    pub(super) fn copies(&self) -> usize {
+        self.wanted
+    }
+
     /// Jumps that were passed without being made.
     pub(super) fn jumps_passed(&self) -> usize {
         self.finished
@@ -76,6 +82,9 @@ impl Unroll {
 /// Tests for interrupts whose outcome no iteration changes, and what is computed for them alone.
 fn left_out(trace: &Trace, schema: &Schema, part: &[Inst], jump: &Inst) -> Vec<bool> {
     let mut left_out = vec![false; part.len()];
+    for (inst, left_out) in part.iter().zip(&mut left_out) {
+        *left_out = trace.is_counted_check(inst);
+    }
     let is_interrupt = |inst: &Inst| inst.op.is_guard() && inst.exit == ExitKind::Interrupt;
     if !part.iter().any(is_interrupt) {
         return left_out;
@@ -98,7 +107,7 @@ fn left_out(trace: &Trace, schema: &Schema, part: &[Inst], jump: &Inst) -> Vec<b
         if !args_steady || is_volatile(inst) || is_written(&effects.reads) {
             continue;
         }
-        *left_out = is_interrupt(inst);
+        *left_out |= is_interrupt(inst);
         if inst.op.is(Flags::PURE) || inst.op == Op::Load {
             steady.extend(inst.result);
         }

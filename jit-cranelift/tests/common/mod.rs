@@ -22,6 +22,7 @@ pub struct Harness {
     pub frame: Vec<u8>,
     pub force: Option<Box<u64>>,
     pub iterations: Option<Box<u64>>,
+    pub collect: Option<Box<i64>>,
 }
 
 impl Harness {
@@ -38,6 +39,7 @@ impl Harness {
             frame: vec![0; 1024],
             force: None,
             iterations: None,
+            collect: None,
         }
     }
 
@@ -55,6 +57,7 @@ impl Harness {
         let mut request = Request::new(9, self.buffer.as_mut_ptr());
         request.force_counter = self.force.as_deref_mut().map(|cell| cell as *mut u64);
         request.iteration_counter = self.iterations.as_deref_mut().map(|cell| cell as *mut u64);
+        request.collect_counter = self.collect.as_deref_mut().map(|cell| cell as *mut i64);
         match self.compiler.compile(trace, schema, &request) {
             Ok(compiled) => compiled,
             Err(error) => panic!("{}: {error}", trace.name),

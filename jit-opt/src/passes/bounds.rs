@@ -124,8 +124,8 @@ pub(crate) struct Bounds {
     above: HashMap<Value, u64>,
     inductions: Option<HashMap<Value, Induction>>,
     is_second_walk: bool,
-    /// Checks for a collection may go in the end, so that nothing is learned from them.
-    checks_may_go: bool,
+    /// Checks for a collection may be removed in the end, so that nothing is learned from them.
+    checks_say_nothing: bool,
 }
 
 /// A compare as a statement about a sum.
@@ -152,7 +152,7 @@ impl Bounds {
             above: HashMap::default(),
             inductions: None,
             is_second_walk: false,
-            checks_may_go: config.checks_may_go(),
+            checks_say_nothing: config.checks_say_nothing(),
         }
     }
 
@@ -562,7 +562,7 @@ impl Pass for Bounds {
                 }
                 Ok(Outcome::Keep)
             }
-            Op::GuardTrue | Op::GuardFalse if self.checks_may_go && is_check(inst) => Ok(Outcome::Keep),
+            Op::GuardTrue | Op::GuardFalse if self.checks_say_nothing && is_check(inst) => Ok(Outcome::Keep),
             Op::GuardTrue | Op::GuardFalse => {
                 if self.inductions.is_none() {
                     self.inductions = Some(inductions(cx.st));

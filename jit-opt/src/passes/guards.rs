@@ -60,8 +60,8 @@ impl Pass for ClassGuards {
 
 /// All other guards.
 pub(crate) struct Guards {
-    /// Checks for a collection may go in the end, so that nothing is learned from them.
-    checks_may_go: bool,
+    /// Checks for a collection may be removed in the end, so that nothing is learned from them.
+    checks_say_nothing: bool,
     /// Compares whose outcome a guard has established.
     compares: HashMap<Key, bool>,
     /// Checked operations that were passed, and their results.
@@ -79,7 +79,7 @@ impl Guards {
     /// The pass.
     pub fn new(config: &Config) -> Guards {
         Guards {
-            checks_may_go: config.checks_may_go(),
+            checks_say_nothing: config.checks_say_nothing(),
             compares: HashMap::default(),
             checked: HashMap::default(),
         }
@@ -253,7 +253,7 @@ impl Pass for Guards {
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
         // Guards that go again if nothing needs them must not be what something else rests on.
-        if self.checks_may_go && is_check(inst) || inst.exit == ExitKind::Hoisted {
+        if self.checks_say_nothing && is_check(inst) || inst.exit == ExitKind::Hoisted {
             return;
         }
         match inst.op {

@@ -4,8 +4,12 @@ use tracelift_core::schema::{ClassSet, FuncEffects};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::{parse_trace, print_trace};
 use tracelift_core::verify::{verify, Mode};
+use tracelift_core::ExitKind;
 
-use crate::{optimize, Config};
+use crate::{collect, optimize, Config};
+
+/// The rules that the tests here show.
+const RULES: [&str; 2] = ["collect_unneeded", "collect_counted"];
 
 /// How many checks are left of a trace.
 #[track_caller]
@@ -17,13 +21,15 @@ fn checks(config: Config, input: &str) -> usize {
     let text = print_trace(&optimized.trace, &schema);
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     assert!(text.contains(" interrupt"), "the way to interrupt stays\n{text}");
-    assert_eq!(
-        text.contains("context.debt"),
-        text.contains(" collect"),
-        "nothing of a check is left\n{text}"
-    );
-    let left = text.lines().filter(|line| line.trim().ends_with("collect")).count();
-    assert_eq!(optimized.report.fired("collect_unneeded") == 0, left == 1 || left == 2, "{text}");
+    let lines = |end: &str| text.lines().filter(|line| line.trim().ends_with(end)).count();
+    let counted = text.matches("guard_true(1) @").count();
+    let left = lines("collect") - counted;
+    assert_eq!(text.contains("context.debt"), left > 0, "nothing of a check is left\n{text}");
+    let fired = RULES.map(|rule| optimized.report.fired(rule));
+    assert!(left == 0 || fired[0] == 0, "{text}");
+    assert_eq!(fired[1], counted as u64, "{text}");
+    let allocates = collect::allocations(&trace, &schema) > 0;
+    assert!(fired[usize::from(!allocates)] == 0, "a trace is counted in if it allocated, else not\n{text}");
     left
 }
 
@@ -53,7 +59,7 @@ const BOX: &str = "p5 = new(BoxedInteger) @0\nset(p5, intval, i0)\n";
 #[test]
 fn a_loop_whose_objects_are_virtual_needs_none() {
     let input = program(BOX, "i9, p5");
-    // The loop passes the box on: only peeling keeps it virtual.
+    // The loop passes the box on: only peeling keeps it virtual. What is left counts, in the preamble too.
     assert_eq!(checks(promised(""), &input), 0);
     assert_eq!(checks(promised("-peel"), &input), 1);
     assert_eq!(checks(promised("-virtuals,-peel"), &input), 1);
@@ -69,10 +75,53 @@ fn a_loop_that_allocates_nothing_needs_none() {
 }
 
 #[test]
+fn a_loop_whose_objects_are_virtual_counts_with_the_state_of_its_check() {
+    let input = program(BOX, "i9, p1");
+    let schema = standard_schema();
+    let trace = parse_trace(&input, &schema).unwrap();
+    for (passes, expected) in [("", 2), ("-peel", 1)] {
+        let optimized = optimize(&trace, &schema, &promised(passes)).unwrap().trace;
+        let text = print_trace(&optimized, &schema);
+        let counted: Vec<_> =
+            optimized.insts.iter().filter(|inst| optimized.is_counted_check(inst)).collect();
+        assert_eq!(counted.len(), expected, "preamble and loop\n{text}");
+        for check in counted {
+            let slots = &optimized.snapshot_of(check).expect("a check leaves somewhere").frames[0].slots;
+            assert_eq!(slots.len(), 2, "{text}");
+        }
+    }
+    let gone = optimize(&parse_trace(&program("", "i9, p1"), &schema).unwrap(), &schema, &promised(""));
+    assert!(!print_trace(&gone.unwrap().trace, &schema).contains("guard_true(1)"));
+}
+
+#[test]
+fn a_loop_with_virtual_objects_and_calls_that_may_allocate_does_both() {
+    let call = "p6 = try_call(test.boxed, a2, i0) @0\n";
+    let both = |body: &str| {
+        let schema = standard_schema();
+        let trace = parse_trace(&program(body, "i9, p1"), &schema).unwrap();
+        let optimized = optimize(&trace, &schema, &promised("-peel")).unwrap();
+        let errors = verify(&optimized.trace, &schema, Mode::Expanded);
+        let text = print_trace(&optimized.trace, &schema);
+        assert!(errors.is_empty(), "{errors:?}\n{text}");
+        let checks = optimized.trace.insts.iter().filter(|inst| inst.exit == ExitKind::Collect);
+        let counted = checks.clone().filter(|inst| optimized.trace.is_counted_check(inst));
+        (checks.count(), counted.count(), optimized.report.fired(RULES[1]))
+    };
+    assert_eq!(both(&format!("{BOX}{call}")), (2, 1, 1), "the box is gone");
+    assert_eq!(both(call), (1, 0, 0));
+    let escapes =
+        "p5 = new(BoxedInteger) @0\nset(p5, intval, i0)\n@2 = frame(words 1 2)[0: int i0, 1: ref p1]\n";
+    let escapes =
+        format!("{escapes}p7 = new(BoxedInteger) @2\nset(p7, intval, i0)\ncall(test.keep, p1, p7)\n");
+    assert_eq!(both(&escapes), (1, 0, 0), "one is made for all that is gone");
+}
+
+#[test]
 fn hosts_that_promise_nothing_keep_theirs() {
     let input = program(BOX, "i9, p5");
     assert!(checks(Config::new(), &input) > 0);
-    assert!(checks(promised("-collect"), &input) > 0);
+    assert_eq!(checks(promised("-collect"), &input), 2, "each with a counted one beside it");
     assert!(checks(promised("").with_fuel(0), &input) > 0);
 }
 
