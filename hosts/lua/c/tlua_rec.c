@@ -82,13 +82,23 @@ static int secure_stack (lua_State *L, CallInfo *ci, uint32_t slots) {
 }
 
 /*
-** Behind every exit: the exit itself may have made tables, and a loop that is only ever left before it looks at the
-** collector's debt must not run it up for ever. Finalizers may run and move the stack; the interpreter takes everything afresh.
+** After every exit: the exit itself may have made tables, and a loop that is only ever left before it looks at the
+** collector's debt must not run it up for ever. A loop whose tables are all virtual has no debt and leaves once in a while; the
+** program may wait for a finalizer or a weak table, so that the collector does a step, as by 'collectgarbage("step")'. It does
+** few of them for what the interpreter would have allocated. Finalizers may run and move the stack; the interpreter takes
+** everything afresh.
 */
-static void collect (lua_State *L, CallInfo *ci) {
-  if (isIT(*ci->u.l.savedpc))
-    return;  /* it needs the top that the instruction before it has left */
-  luaC_checkGC(L);
+static void collect (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
+  global_State *g = G(L);
+  if (g->GCdebt <= 0) {
+    if (info->kind != TL_EXIT_COLLECT || !gcrunning(g))
+      return;
+    luaE_setdebt(g, 0);
+  }
+  tlua_rec_let_go(L, entry);
+  luaC_step(L);
+  if (!isIT(*L->ci->u.l.savedpc))  /* else it needs the top that the instruction before it has left */
+    L->top.p = L->ci->top.p;
 }
 
 /* Where the interpreter's calls through C may nest too deep, or its stack may overflow, it must say so. */
@@ -139,7 +149,7 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const t
   if (action == TL_RECORD)
     start_side(L, ci, &info);
   else if (has_left) {
-    collect(L, L->ci);
+    collect(L, ci, &info);
     tlua_rec_finish_metamethods(L, ci);
   }
 }

@@ -304,6 +304,12 @@ void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
 /* Rebuilds the interpreter's frames behind an exit; the frame that goes on. */
 CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info);
 
+/*
+** Before a collection, after an exit of code that was entered in the frame 'entry': sets registers that nobody reads any more to
+** nil, and the top to the first register above the last live one (but where an open instruction needs the one that it has).
+*/
+void tlua_rec_let_go (lua_State *L, CallInfo *entry);
+
 /* --- tlua_rec_table.c --- */
 
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);

@@ -27,6 +27,7 @@
 
 #include "tlua_rec_lib.h"
 
+#include "ldebug.h"
 #include "lgc.h"
 #include "lvm.h"
 
@@ -545,4 +546,64 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
   uint64_t top = words[TLUA_WORD_TOP];
   L->top.p = top != 0 ? ci->func.p + 1 + top : ci->top.p;
   return ci;
+}
+
+/* --- before a collection --- */
+
+/* Whether register 'r' is an argument or operand of the open instruction that the frame goes on with. */
+static int is_open_value (lua_State *L, CallInfo *ci, int r) {
+  const Instruction *pc = ci->u.l.savedpc;
+  return ci == L->ci && isIT(*pc) && r >= GETARG_A(*pc) && ci->func.p + 1 + r < L->top.p;
+}
+
+/*
+** Where the frame is in the middle of an instruction that has called a metamethod: that instruction, whose operands may have to come
+** back; else the one that comes next. A call, also of an iterator, has nothing left to do but to take its results.
+*/
+static const Instruction *first_to_finish (lua_State *L, CallInfo *ci) {
+  const Instruction *pc = ci->u.l.savedpc;
+  if (ci == L->ci || GET_OPCODE(pc[-1]) == OP_CALL || GET_OPCODE(pc[-1]) == OP_TFORCALL)
+    return pc;
+  return pc - 1;
+}
+
+/* Sets dead registers below 'limit' to nil; returns the number of the first register above the last live one. */
+static int clear_frame (lua_State *L, CallInfo *ci, int limit) {
+  Proto *p = ci_func(ci)->p;
+  const lu_byte *now = tlua_live(L, p, (int)(first_to_finish(L, ci) - p->code));
+  const lu_byte *next = tlua_live(L, p, (int)(ci->u.l.savedpc - p->code));
+  int top = 0;
+  if (now == NULL || next == NULL)
+    return limit;
+  for (int r = 0; r < limit; r++) {
+    if (tlua_is_live(now, r) || tlua_is_live(next, r) || is_open_value(L, ci, r))
+      top = r + 1;
+    else
+      setnilvalue(s2v(ci->func.p + 1 + r));
+  }
+  return top;
+}
+
+/* The place of a frame's function among its caller's registers; variable arguments lie between it and the frame. */
+static StkId called_function (CallInfo *ci) {
+  const Proto *p = ci_func(ci)->p;
+  return p->is_vararg ? ci->func.p - (ci->u.l.nextraargs + p->numparams + 1) : ci->func.p;
+}
+
+/*
+** Compiled code keeps values in registers of its own, so that what a loop wrote into the frames long ago may still lie there,
+** and an object that only it refers to would live as long as the loop runs. In the interpreter most of that is overwritten in
+** each iteration, and the rest lies above the top. What is live is what an exit writes: compiled code relies on the same.
+*/
+void tlua_rec_let_go (lua_State *L, CallInfo *entry) {
+  CallInfo *ci = L->ci;
+  int top = clear_frame(L, ci, ci_func(ci)->p->maxstacksize);
+  if (!isIT(*ci->u.l.savedpc))
+    L->top.p = ci->func.p + 1 + top;
+  while (ci != entry) {
+    StkId function = called_function(ci);
+    ci = ci->previous;
+    int limit = (int)(function - (ci->func.p + 1)), size = ci_func(ci)->p->maxstacksize;
+    clear_frame(L, ci, limit < size ? limit : size);
+  }
 }
