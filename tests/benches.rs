@@ -11,6 +11,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
+#[path = "support/runner.rs"]
+mod runner;
+
 use tracelift_benches::contenders::{Contender, Kind, Protocol, Tools, CONTENDERS, EXACT};
 use tracelift_benches::measure::read_protocol;
 use tracelift_benches::rows::{folder, Row, Size, ROWS};
@@ -33,7 +36,10 @@ fn contender(name: &str, kind: Kind) -> Contender {
 
 /// What a command prints.
 fn output(command: &[OsString]) -> String {
-    let output = Command::new(&command[0])
+    // What gcc makes, and Python, are the machine's own.
+    let is_ours = [env!("CARGO_BIN_EXE_tracelift"), STOCK_LUA].iter().any(|ours| command[0] == *ours);
+    let mut started = if is_ours { runner::command(&command[0]) } else { Command::new(&command[0]) };
+    let output = started
         .args(&command[1..])
         .env_remove("LUA_INIT")
         .env("PYTHONDONTWRITEBYTECODE", "1")

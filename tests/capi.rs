@@ -7,11 +7,17 @@
 //! Invariant: every warning is an error, so the header and the examples stay clean; and no panic is caught at
 //! the border.
 //!
+//! Where the tests are built for another processor, `CROSS_COMPILE` is what its tools' names begin with, as in other builds
+//! (`aarch64-linux-gnu-`), and the programs are run as `support/runner.rs` says.
+//!
 //! Example: by hand, a host is built with
 //! `cc -Iruntime/include host.c target/release/libtracelift_runtime.a -lpthread -ldl -lm`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+#[path = "support/runner.rs"]
+mod runner;
 
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
@@ -41,13 +47,25 @@ fn check(what: &str, output: Output) -> String {
     out
 }
 
+/// A tool for the processor that the library is built for.
+fn tool(name: &str) -> Command {
+    let prefix = std::env::var("CROSS_COMPILE").unwrap_or_default();
+    let name = match name {
+        // Cross compilers have no other names.
+        "cc" if !prefix.is_empty() => "gcc",
+        "c++" if !prefix.is_empty() => "g++",
+        name => name,
+    };
+    Command::new(prefix + name)
+}
+
 /// Compiles a program of `tests/capi`, links it and runs it.
 fn run(compiler: &[&str], name: &str, link: Link) -> String {
     let folder = folder();
     let source = root().join("tests/capi").join(format!("{name}.c"));
     let program =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("capi_{name}_{}_{link:?}", compiler[0]));
-    let mut cc = Command::new(compiler[0]);
+    let mut cc = tool(compiler[0]);
     cc.args(&compiler[1..]).args(WARNINGS).args(["-O1", "-g"]);
     cc.arg("-I").arg(root().join("runtime/include")).arg(&source).args(["-x", "none"]);
     match link {
@@ -59,7 +77,7 @@ fn run(compiler: &[&str], name: &str, link: Link) -> String {
     };
     cc.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program);
     check(&format!("compiling {name}.c"), cc.output().expect("a C compiler is there"));
-    check(&format!("{name}.c ({link:?})"), Command::new(&program).output().expect("it was just linked"))
+    check(&format!("{name}.c ({link:?})"), runner::command(&program).output().expect("it was just linked"))
 }
 
 const C: [&str; 4] = ["cc", "-std=c11", "-x", "c"];
@@ -125,7 +143,7 @@ fn the_shared_library_exports_what_the_header_declares() {
         .filter_map(|line| line[..line.find('(')?].rsplit(|c| !is_name(c)).next())
         .filter(|name| name.starts_with("tl_"));
     let library = folder().join("libtracelift_runtime.so");
-    let nm = Command::new("nm").args(["-D", "--defined-only"]).arg(library).output();
+    let nm = tool("nm").args(["-D", "--defined-only"]).arg(library).output();
     let exported = check("nm", nm.expect("nm is there"));
     let exported: Vec<&str> = exported.lines().filter_map(|line| line.split_whitespace().last()).collect();
     let missing: Vec<&str> = declared.clone().filter(|name| !exported.contains(name)).collect();

@@ -4,10 +4,13 @@
 //! and exit code are untouched by what the command adds.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Output;
+
+#[path = "support/runner.rs"]
+mod runner;
 
 fn tracelift(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_tracelift")).args(args).output().expect("the command starts")
+    runner::command(env!("CARGO_BIN_EXE_tracelift")).args(args).output().expect("the command starts")
 }
 
 /// A file with this content, in a folder of its own for each name.

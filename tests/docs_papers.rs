@@ -9,7 +9,9 @@
 //! Example: ```` $ tracelift opt --stage=recorded FILE ```` and the listing below it.
 
 use std::path::PathBuf;
-use std::process::Command;
+
+#[path = "support/runner.rs"]
+mod runner;
 
 fn page() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/papers.md")
@@ -19,7 +21,7 @@ fn page() -> PathBuf {
 fn run(line: &str) -> String {
     let mut words = line.split_whitespace();
     assert_eq!(words.next(), Some("tracelift"), "the page runs another command: {line}");
-    let output = Command::new(env!("CARGO_BIN_EXE_tracelift"))
+    let output = runner::command(env!("CARGO_BIN_EXE_tracelift"))
         .args(words)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()

@@ -12,8 +12,9 @@
 //! In a build without optimization each program runs in a few of these ways, taken at random.
 //!
 //! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 40 of each program, then 20 at random), takes
-//! more seeds for random starts (4 for each program) and makes more programs; `TRACELIFT_PROGRAMS` is how many are
-//! made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the corpus whose
+//! more seeds for random starts (4 for each program) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes few ways
+//! and one program in fifteen, which `TRACELIFT_TURN` says (0 and the fifteenth are the same turn). `TRACELIFT_PROGRAMS` is how many
+//! programs are made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the corpus whose
 //! names contain it.
 //!
 //! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two collectors. A
@@ -23,13 +24,15 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{mpsc, Mutex};
 use std::time::{Duration, Instant};
 
 #[path = "support/reduce.rs"]
 mod reduce;
+#[path = "support/runner.rs"]
+mod runner;
 
 use tracelift_lua::STOCK_LUA;
 use tracelift_opt::PASSES;
@@ -49,6 +52,8 @@ const TIME_TO_REDUCE: Duration = Duration::from_secs(100);
 /// How much is done.
 #[derive(Clone, Copy)]
 struct Effort {
+    /// One program of the corpus in so many is run.
+    one_in: u64,
     /// Whether each program runs in every way, or in a few that are taken at random.
     every_way: bool,
     /// Guard executions forced one after the other, from the first.
@@ -68,11 +73,16 @@ fn number(name: &str) -> Option<u64> {
 
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
-        Ok("full") => Effort { every_way: true, in_turn: 40, at_random: 20, seeds: 4, programs: 1000 },
+        Ok("full") => {
+            Effort { one_in: 1, every_way: true, in_turn: 40, at_random: 20, seeds: 4, programs: 1000 }
+        }
+        Ok("sample") => {
+            Effort { one_in: 15, every_way: false, in_turn: 0, at_random: 0, seeds: 0, programs: 8 }
+        }
         // A build without optimization takes ten times as long.
         _ => {
             let every_way = !cfg!(debug_assertions);
-            Effort { every_way, in_turn: 12, at_random: 6, seeds: 2, programs: 60 }
+            Effort { one_in: 1, every_way, in_turn: 12, at_random: 6, seeds: 2, programs: 60 }
         }
     };
     effort.programs = number("TRACELIFT_PROGRAMS").unwrap_or(effort.programs);
@@ -146,7 +156,7 @@ fn start(
 ) -> Outcome {
     let folder = program.parent().expect("programs lie in folders");
     let name = program.file_name().expect("programs are files");
-    let child = Command::new(executable)
+    let child = runner::command(executable)
         .args(args)
         .arg(name)
         .current_dir(folder)
@@ -455,7 +465,7 @@ fn programs() -> Vec<PathBuf> {
 fn covered(program: &Path) -> Vec<String> {
     let name = program.file_name().expect("programs are files");
     let list = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).with_extension("covered");
-    let output = Command::new(STOCK_LUA)
+    let output = runner::command(STOCK_LUA)
         .arg(name)
         .current_dir(folder())
         .env_remove("LUA_INIT_5_4")
@@ -547,6 +557,10 @@ fn corpus() {
     if let Ok(only) = std::env::var("TRACELIFT_ONLY") {
         programs.retain(|path| path.to_string_lossy().contains(&only));
     }
+    let turn = number("TRACELIFT_TURN").unwrap_or(0);
+    let mut places = 0..;
+    programs
+        .retain(|_| places.next().is_some_and(|place: u64| place % effort.one_in == turn % effort.one_in));
     check_all(programs, "the corpus", |program| {
         let mut case = Case::new(program);
         let result = match effort.every_way {
@@ -565,7 +579,7 @@ fn programs_made() {
     let seeds: Vec<u64> = (first..first + effort().programs).collect();
     check_all(seeds, "programs made", |seed| {
         let program = target.join(format!("made_{seed}.lua"));
-        let made = Command::new(STOCK_LUA).arg(folder().join(GENERATOR)).arg(seed.to_string()).output();
+        let made = runner::command(STOCK_LUA).arg(folder().join(GENERATOR)).arg(seed.to_string()).output();
         let text = made.expect("stock Lua was built with this test").stdout;
         std::fs::write(&program, text).expect("the test folder can be written");
         let mut case = Case::new(program.clone());

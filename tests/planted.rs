@@ -13,11 +13,11 @@
 
 mod support;
 
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use support::check::Checker;
+use support::runner;
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::testgen::generate;
@@ -48,7 +48,7 @@ fn hunt(bug: Bug) -> Option<(u64, String)> {
 /// Tries a bug in a process of its own; the line to report, or why the bug was not seen.
 fn try_bug(bug: Bug) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new(program)
+    let output = runner::command(program)
         .args(["every_planted_bug_is_seen", "--exact", "--nocapture"])
         .env("TRACELIFT_PLANTED", format!("{bug:?}"))
         .output()

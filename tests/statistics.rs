@@ -10,7 +10,9 @@
 //! Example: the row of seed 002's program says that all of its 5 allocations per iteration go.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+#[path = "support/runner.rs"]
+mod runner;
 
 use tracelift_boxed::{Machine, Number, Options, SEED_000, SEED_002};
 use tracelift_runtime::{CompileStats, Config, GroupedOps, OpGroups};
@@ -49,7 +51,7 @@ fn boxed(name: &str, source: &str) -> Row {
 
 /// A Lua program, as the command runs it.
 fn lua(path: &Path) -> Row {
-    let output = Command::new(env!("CARGO_BIN_EXE_tracelift"))
+    let output = runner::command(env!("CARGO_BIN_EXE_tracelift"))
         .args(["run", "--threshold=56", "--side-threshold=10", "--stats=json"])
         .arg(path)
         .current_dir(root())

@@ -17,9 +17,9 @@ pub struct JitFigures {
     pub iterations_per_entry: Option<f64>,
     /// The share of machine code in all iterations.
     pub iteration_share: Option<f64>,
-    /// The share of machine code in all bytecodes that were executed.
-    pub bytecode_share: Option<f64>,
-    /// Seconds of processor time that went into compiling.
+    /// The share of machine code in the program's processor time.
+    pub time_share: Option<f64>,
+    /// Seconds of processor time that went into compiling, recording included.
     pub compile_seconds: Option<f64>,
     /// Loops that were compiled.
     pub traces: Option<f64>,
@@ -45,8 +45,8 @@ impl JitFigures {
             iterations_per_entry: number("/iterations_per_entry").or_else(per_entry),
             iteration_share: number("/compiled_share")
                 .or_else(|| share(number("/compiled_iterations"), number("/interpreted_back_edges"))),
-            bytecode_share: share(number("/bytecodes/machine"), number("/bytecodes/interpreted")),
-            compile_seconds: number("/compile/cpu_seconds"),
+            time_share: number("/time/machine_share"),
+            compile_seconds: number("/time/compiling").zip(number("/time/recording")).map(|(a, b)| a + b),
             traces: number("/compile/traces"),
             side_traces: number("/compile/side_traces"),
             code_bytes: number("/compile/code_bytes"),
@@ -81,15 +81,15 @@ mod tests {
             "entries": 10,
             "compiled_iterations": 50,
             "interpreted_back_edges": 150,
-            "bytecodes": { "machine": 300, "interpreted": 100 },
-            "compile": { "traces": 2, "side_traces": 1, "code_bytes": 900, "cpu_seconds": 0.5 },
+            "time": { "machine_share": 0.75, "compiling": 0.375, "recording": 0.125 },
+            "compile": { "traces": 2, "side_traces": 1, "code_bytes": 900 },
         }));
         assert_eq!(
             figures,
             JitFigures {
                 iterations_per_entry: Some(5.0),
                 iteration_share: Some(0.25),
-                bytecode_share: Some(0.75),
+                time_share: Some(0.75),
                 compile_seconds: Some(0.5),
                 traces: Some(2.0),
                 side_traces: Some(1.0),
@@ -102,8 +102,9 @@ mod tests {
     #[test]
     fn what_is_not_there_is_absent() {
         assert_eq!(JitFigures::of(&json!({})), JitFigures::default());
-        let idle = JitFigures::of(&json!({ "entries": 0, "bytecodes": { "machine": 0, "interpreted": 0 } }));
-        assert_eq!((idle.iterations_per_entry, idle.bytecode_share), (None, None));
+        let idle =
+            JitFigures::of(&json!({ "entries": 0, "compiled_iterations": 0, "interpreted_back_edges": 0 }));
+        assert_eq!((idle.iterations_per_entry, idle.iteration_share), (None, None));
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn jit_table(rows: &[&Script]) -> String {
     let heads = [
         "iterations per entry",
         "iterations as machine code",
-        "bytecodes as machine code",
+        "time as machine code",
         "compiling, s",
         "traces",
         "side traces",
@@ -177,7 +177,7 @@ fn jit_table(rows: &[&Script]) -> String {
             [
                 number(figures.iterations_per_entry, 1),
                 percent(figures.iteration_share),
-                percent(figures.bytecode_share),
+                percent(figures.time_share),
                 number(figures.compile_seconds, 3),
                 number(figures.traces, 0),
                 number(figures.side_traces, 0),

@@ -5,7 +5,8 @@
 //! evaluator on the *recorded* trace is the reference. Every other way to run the case ends at some snapshot and
 //! iteration; the reference is stopped there, and frames and worlds are compared. All guard executions are forced to
 //! fail in turn. `check` holds the comparisons, `machine` compiles and runs, `lift` reads resume data, `coverage`
-//! counts, `crash` names the seed when machine code crashes.
+//! counts, `crash` names the seed when machine code crashes,
+//! `runner` starts programs.
 //!
 //! Invariant: every way works in a world of its own that is put back before each run, so that a failing run cannot
 //! hide or cause another one's failure.
@@ -20,3 +21,4 @@ pub mod coverage;
 pub mod crash;
 pub mod lift;
 pub mod machine;
+pub mod runner;

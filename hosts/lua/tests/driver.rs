@@ -11,7 +11,7 @@
 
 mod support;
 
-use support::{patched, script, stock, Outcome};
+use support::{patched, runlua, script, stock, Outcome};
 
 /// Runs a script both ways, asserts that they agree, and returns what happened.
 fn both(name: &str, text: &str, args: &[&str]) -> Outcome {
@@ -115,14 +115,14 @@ fn the_library_reports_instead_of_panicking() {
 #[cfg(unix)]
 fn interrupt(mode: &str) {
     use std::io::Read;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     // The first call makes the loop hot, so that the second one is compiled code from its first back edge on.
     let path = script(
         &format!("endless-{mode}.lua"),
         "local function spin(n) while true do n = n - 1 if n == 0 then return end end end
          spin(1000) print('ready') io.stdout:flush() spin(-1)",
     );
-    let mut child = Command::new(env!("CARGO_BIN_EXE_runlua"))
+    let mut child = runlua()
         .arg(&path)
         .env("RUNLUA_MODE", mode)
         .env("RUNLUA_THRESHOLD", "10")

@@ -12,6 +12,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+#[path = "../../../../tests/support/runner.rs"]
+mod runner;
+
 /// What a program did.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -31,7 +34,7 @@ impl From<Output> for Outcome {
 }
 
 fn run(program: &str, script: &Path, args: &[&str], settings: &[(&str, &str)]) -> Outcome {
-    let mut command = Command::new(program);
+    let mut command = runner::command(program);
     command.arg(script).args(args).stdin(Stdio::null());
     for name in ["LUA_INIT", "LUA_INIT_5_4", "LUA_PATH", "LUA_CPATH", "LUA_PATH_5_4", "LUA_CPATH_5_4"] {
         command.env_remove(name);
@@ -47,6 +50,11 @@ pub fn stock(script: &Path, args: &[&str]) -> Outcome {
 /// Runs a script with the patched interpreter; the settings are those of `runlua`.
 pub fn patched(script: &Path, args: &[&str], settings: &[(&str, &str)]) -> Outcome {
     run(env!("CARGO_BIN_EXE_runlua"), script, args, settings)
+}
+
+/// A command that runs the patched interpreter, as [`patched`] does.
+pub fn runlua() -> Command {
+    runner::command(env!("CARGO_BIN_EXE_runlua"))
 }
 
 /// The value of a count in the report that `RUNLUA_REPORT` adds to standard error.
