@@ -10,11 +10,13 @@
 //! `nan(1) + nan(2)` is `nan(1)`, in the first iteration and in the last.
 
 use std::path::Path;
-use std::process::Command;
+
+#[path = "support/runner.rs"]
+mod runner;
 
 fn run(options: &[&str]) -> String {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lua/support/nans.lua");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracelift"));
+    let mut command = runner::command(env!("CARGO_BIN_EXE_tracelift"));
     let output = command.arg("run").args(options).arg(program).output().expect("the command starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && errors.is_empty(), "{options:?}: {errors}");
