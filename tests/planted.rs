@@ -89,13 +89,14 @@ fn opt_objects_to_wrong_results_and_memory() {
     let result = "cell raw.word: int @8 class raw\nlayout Box { word: int }\nobject box = Box { word: 1 }\n\
                   trace result\nL0(p0, p1):\ni2 = load(p0, raw.word)\nstore(p1, raw.word, 7)\n\
                   i3 = load(p0, raw.word)\nfinish(i3)\nrun: @box, @box -> finish(7)\n";
-    let memory = "func make(addr, int, int, int) -> ref allocates = native world.alloc\n\
-                  layout Pair { first: int, alloc make }\nlayout Box { held: ref }\nobject box = Box { held: null }\n\
-                  trace memory\nL0(p0):\np1 = new(Pair)\nset(p1, Pair.first, 1)\nset(p1, Pair.first, 2)\n\
-                  set(p0, Box.held, p1)\nfinish()\nrun: @box -> finish()\n";
+    let memory = "cell raw.word: int @8 class raw\nlayout Box { word: int }\nobject box = Box { word: 1 }\n\
+                  cell raw.other: int @8 class other\nlayout Other { other: int }\nobject other = Other { other: 0 }\n\
+                  trace memory\nL0(p0, p1, p2):\ni2 = load(p0, raw.word)\nstore(p1, raw.word, 7)\n\
+                  i3 = load(p0, raw.word)\nstore(p2, raw.other, i3)\nfinish()\n\
+                  run: @box, @box, @other -> finish()\n";
     let cases = [
         (Bug::HeapStoreAliasIgnored, result, ["line 10", "result 0: 7 vs 1"]),
-        (Bug::VirtualSetForgotten, memory, ["line 12", "2 vs 1"]),
+        (Bug::HeapStoreAliasIgnored, memory, ["line 14", "7 vs 1"]),
     ];
     for (bug, source, needles) in cases {
         assert_eq!(objection(None, source), None, "{bug:?}");
