@@ -68,7 +68,7 @@ fn try_bug(bug: Bug) -> Result<String, String> {
 fn objection(bug: Option<Bug>, source: &str) -> Option<String> {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("planted.trace");
     std::fs::write(&path, source).expect("the file can be written");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracelift"));
+    let mut command = runner::command(env!("CARGO_BIN_EXE_tracelift"));
     command.arg("opt").arg(&path).env_remove("TRACELIFT_PLANTED");
     if let Some(bug) = bug {
         command.env("TRACELIFT_PLANTED", format!("{bug:?}"));
