@@ -1,19 +1,21 @@
 //! How much time compiling may take.
 //!
-//! Problem: compiling a trace takes as long as interpreting ten thousand iterations of a small loop. Thresholds that suit a
-//! program of a second make one of ten milliseconds twice as slow, and back edges are a poor measure of the work that has
-//! been done: one stands for ten nanoseconds here and for ten microseconds there. And a program of many small loops, whose code
-//! saves nothing, would be compiled for ever. Design: thresholds say *which* loops and exits are hot; *when* they are recorded
-//! follows from the thread's processor time. Recording and compiling, failed attempts included, may take the share
-//! [`Config::compile_share`](crate::Config) of the time that a young program has run. Later they have to be earned: they may take
-//! a part of what code has saved ([`crate::pay`]), and beside it a small share that depends on how what was spent compares with
-//! what it has gained. What is hot before there is time for it is put off until there may be. What a recording costs is expected of its
-//! operations once it is there, and of the average before: recording is cheap, so one that turns out too long is
-//! thrown away, and its place knows its price from then on. A loop need not wait for its share any more once interpreting it has cost
-//! what its code would have saved: rent or buy. The rules are pure functions of [`crate::policy`].
-//! Invariant: compiling takes no more than its share or what it would have saved, but for what a trace takes longer than expected;
-//! the clock is read only where a recording begins and ends and around compilation, and nothing but what is
-//! compiled and entered depends on it.
+//! Problem: compiling a trace takes as long as interpreting ten thousand iterations of a small loop.
+//! Thresholds that suit a program of a second make one of ten milliseconds twice as slow, and back edges are
+//! a poor measure of the work that has been done: one stands for ten nanoseconds here and for ten
+//! microseconds there. And a program of many small loops, whose code saves nothing, would be compiled for
+//! ever. Design: thresholds say *which* loops and exits are hot; *when* they are recorded follows from the
+//! thread's processor time. Recording and compiling, failed attempts included, may take the share
+//! [`Config::compile_share`](crate::Config) of the time that a young program has run. Later they have to be
+//! earned: they may take a part of what code has saved ([`crate::pay`]), and beside it a small share that
+//! depends on how what was spent compares with what it has gained. What is hot before there is time for it is
+//! put off until there may be. What a recording costs is expected of its operations once it is there, and of
+//! the average before: recording is cheap, so one that turns out too long is thrown away, and its place knows
+//! its price from then on. A loop need not wait for its share any more once interpreting it has cost what its
+//! code would have saved: rent or buy. The rules are pure functions of [`crate::policy`]. Invariant:
+//! compiling takes no more than its share or what it would have saved, but for what a trace takes longer than
+//! expected; the clock is read only where a recording begins and ends and around compilation, and nothing but
+//! what is compiled and entered depends on it.
 //!
 //! ```text
 //! share 6 %:  run 5 ms, spent 0        put off: the first trace, if small, is expected to take 1.3 ms, so 17 ms are missing
@@ -41,7 +43,8 @@ pub(crate) struct Budget {
     gained: f64,
     /// How far the program was when the recording began that is going on.
     recording_since: u64,
-    /// Traces that the code generator was asked for, even in vain; their operations as recorded, and the time that these took.
+    /// Traces that the code generator was asked for, even in vain; their operations as recorded, and the time
+    /// that these took.
     compiled: u64,
     ops: u64,
     compiling: u64,
@@ -91,8 +94,8 @@ impl Budget {
         Account { ran: self.ran, spent: self.spent, gained: self.gained.max(0.0) as u64 }
     }
 
-    /// How long the program must run on before a recording may begin of what has so many operations (0: nobody knows); `None` if
-    /// it may now.
+    /// How long the program must run on before a recording may begin of what has so many operations (0:
+    /// nobody knows); `None` if it may now.
     pub fn wait(&mut self, ops: u64) -> Option<u64> {
         self.share?;
         self.read_clock();
@@ -113,15 +116,15 @@ impl Budget {
         }
     }
 
-    /// How many more back edges a loop must take that has taken so many, until interpreting them has cost what compiling it would
-    /// have saved; 0 if it has.
+    /// How many more back edges a loop must take that has taken so many, until interpreting them has cost
+    /// what compiling it would have saved; 0 if it has.
     pub fn back_edges_missing(&self, ops: u64, back_edges: u64) -> u64 {
         let price = self.expected(ops).saturating_add(recording(ops));
         policy::back_edges_missing(self.account(), price, ops, back_edges)
     }
 
-    /// Whether what was recorded, and is paid for as far as that goes, may be compiled now: a loop with so many back edges behind
-    /// it, or a side trace (0).
+    /// Whether what was recorded, and is paid for as far as that goes, may be compiled now: a loop with so
+    /// many back edges behind it, or a side trace (0).
     pub fn affords(&mut self, ops: u64, back_edges: u64) -> bool {
         self.read_clock();
         // Who was asked to record because there was time for it is not refused for what recording took.
@@ -163,8 +166,8 @@ impl Budget {
         self.recording_since = self.ran_until_now();
     }
 
-    /// It has ended with so many operations; it remains to be seen whether code comes of it. What a function took that was called
-    /// meanwhile is not recording: no more counts than recordings of this length take.
+    /// It has ended with so many operations; it remains to be seen whether code comes of it. What a function
+    /// took that was called meanwhile is not recording: no more counts than recordings of this length take.
     pub fn recorded(&mut self, ops: usize) {
         let elapsed = self.ran_until_now().saturating_sub(self.recording_since);
         let took = elapsed.min(4 * recording(ops as u64));
@@ -187,7 +190,8 @@ impl Budget {
         elapsed
     }
 
-    /// Time since the clock was last read. A VM that moves to another thread finds another clock there, which may be behind.
+    /// Time since the clock was last read. A VM that moves to another thread finds another clock there, which
+    /// may be behind.
     fn read_clock(&mut self) -> u64 {
         let now = (self.clock)();
         let elapsed = now.saturating_sub(self.last);
@@ -205,7 +209,8 @@ fn recording(ops: u64) -> u64 {
 /// Processor time of this thread in nanoseconds.
 fn thread_time() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the place for the answer is valid; should there be no such clock, it stays zero, and nothing is recorded.
+    // SAFETY: the place for the answer is valid; should there be no such clock, it stays zero, and nothing is
+    // recorded.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -216,7 +221,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A program that has run so long, of which compiling took so much for so many traces of twenty operations; its clock stands.
+    /// A program that has run so long, of which compiling took so much for so many traces of twenty
+    /// operations; its clock stands.
     fn budget(ran: u64, spent: u64, compiled: u64) -> Budget {
         let ops = compiled * 20;
         Budget { ran, spent, compiled, compiling: spent, ops, last: 0, clock: || 0, ..Budget::new(Some(10)) }
@@ -256,7 +262,8 @@ mod tests {
         assert!(budget.affords(114, 0));
     }
 
-    /// Rent or buy: a loop that has been interpreted for as long as its code would have cost is compiled, whatever the share.
+    /// Rent or buy: a loop that has been interpreted for as long as its code would have cost is compiled,
+    /// whatever the share.
     #[test]
     fn a_loop_with_many_back_edges_behind_it_pays_for_itself() {
         let mut budget = budget(MS, 0, 0);

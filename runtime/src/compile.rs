@@ -1,10 +1,11 @@
 //! From a closed recording to installed code.
 //!
-//! Problem: between a recording and its code lie four stages, each of which may say no, and none of which may take
-//! the program down. Design: one function per stage, a typed reason for every no, and a net below our own panics:
-//! an optimizer or code generator that panics on a valid trace is a bug, counted as `internal error`, and the
-//! program goes on in the interpreter (with `verify`, as in tests, it is an error that tests see). Invariant: a trace
-//! is published in its location only when its code is installed and its exit tables are complete.
+//! Problem: between a recording and its code lie four stages, each of which may say no, and none of which may
+//! take the program down. Design: one function per stage, a typed reason for every no, and a net below our
+//! own panics: an optimizer or code generator that panics on a valid trace is a bug, counted as `internal
+//! error`, and the program goes on in the interpreter (with `verify`, as in tests, it is an error that tests
+//! see). Invariant: a trace is published in its location only when its code is installed and its exit tables
+//! are complete.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
@@ -95,7 +96,8 @@ impl Vm {
         self.side_recorded(recorder, (parent, exit), Some(link))
     }
 
-    /// The recording ends before something that cannot be recorded, where the interpreter goes on; see `tl_record_end`.
+    /// The recording ends before something that cannot be recorded, where the interpreter goes on; see
+    /// `tl_record_end`.
     pub fn end_recording(&mut self, reason: AbortReason) -> CloseOutcome {
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
@@ -266,8 +268,8 @@ impl Vm {
         Ok(number)
     }
 
-    /// What an iteration consists of, if statistics are wanted: the recording is taken apart by a run of its own, without
-    /// any optional pass.
+    /// What an iteration consists of, if statistics are wanted: the recording is taken apart by a run of its
+    /// own, without any optional pass.
     fn count_operations(
         &self,
         recorded: &Trace,
@@ -418,7 +420,8 @@ impl Vm {
         let (build_us, cranelift_us) = (stats.build_ns / 1000, stats.codegen_ns / 1000);
         totals.codegen_us += build_us + cranelift_us;
         totals.build_us += build_us;
-        // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is entered.
+        // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is
+        // entered.
         unsafe { self.reserves.secure(&data.reach.lifts) };
         self.traces.push(Some(Box::new(data)));
     }
@@ -431,7 +434,8 @@ impl Vm {
         (0..more).for_each(|_| counter.into_iter().for_each(|counter| self.counters.pin(counter)));
     }
 
-    /// Keys from `low` up to and without `high` are no longer valid: their code is freed. None of it may be running.
+    /// Keys from `low` up to and without `high` are no longer valid: their code is freed. None of it may be
+    /// running.
     pub fn forget(&mut self, low: Key, high: Key) {
         if self.recorder.as_ref().is_some_and(|recorder| (low..high).contains(&recorder.key)) {
             self.recorder = None;

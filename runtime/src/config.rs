@@ -1,7 +1,7 @@
 //! What can be set when a JIT is made; it is read once and never again.
 //!
-//! Example: `Config { threshold: 1, verify: true, ..Config::exact() }` records every loop at its first back edge
-//! and checks every trace.
+//! Example: `Config { threshold: 1, verify: true, ..Config::exact() }` records every loop at its first back
+//! edge and checks every trace.
 
 use std::path::PathBuf;
 
@@ -17,9 +17,10 @@ pub struct Config {
     pub threshold: u32,
     /// Exits by one guard, or by a loop's end, before a side trace is recorded there, at least 1.
     pub side_threshold: u32,
-    /// How many hundredths of the processor time that a young program has run compiling may take; later it has to be earned by
-    /// what code saves. What is hot before is put off, unless it is a loop that has cost as much in the interpreter as its code
-    /// would. Code that does not pay rests. `None`: the thresholds alone decide, and the same is compiled and entered in each run.
+    /// How many hundredths of the processor time that a young program has run compiling may take; later it
+    /// has to be earned by what code saves. What is hot before is put off, unless it is a loop that has cost
+    /// as much in the interpreter as its code would. Code that does not pay rests. `None`: the thresholds
+    /// alone decide, and the same is compiled and entered in each run.
     pub compile_share: Option<u32>,
     /// Side traces that hang on one loop's trace, directly or not.
     pub max_sides: usize,
@@ -39,7 +40,8 @@ pub struct Config {
     pub verify: bool,
     /// Test aid: the Nth guard execution (from 1) fails.
     pub force_exit: Option<u64>,
-    /// Test aid: recordings start at random, the threshold apart in the mean, and a third of them is thrown away.
+    /// Test aid: recordings start at random, the threshold apart in the mean, and a third of them is thrown
+    /// away.
     pub start_seed: Option<u64>,
     /// Compiled code counts the guards that it executes.
     pub count_guards: bool,

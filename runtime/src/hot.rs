@@ -1,9 +1,10 @@
 //! What to do at a hot back edge: nothing, run code, or record.
 //!
-//! Problem: the host's fast path must be one decrement and one test, yet loops share counters by hashing. Design:
-//! the counters are the host's array; the VM knows what each was last set to, so that the ticks that elapsed are
-//! credited to whoever fires, and *pins* a counter to 1 while any loop that uses it has code. Invariant: the sum of
-//! elapsed ticks over all counters is exactly the number of back edges that the interpreter took.
+//! Problem: the host's fast path must be one decrement and one test, yet loops share counters by hashing.
+//! Design: the counters are the host's array; the VM knows what each was last set to, so that the ticks that
+//! elapsed are credited to whoever fires, and *pins* a counter to 1 while any loop that uses it has code.
+//! Invariant: the sum of elapsed ticks over all counters is exactly the number of back edges that the
+//! interpreter took.
 
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::Schema;
@@ -18,7 +19,8 @@ use crate::vm::{Backend, Vm};
 /// The host's counters and what the VM last set them to.
 pub struct Counters {
     start: *mut u32,
-    /// By counter. Zeros mean what holds at the start, so that memory of counters that never fire is never touched.
+    /// By counter. Zeros mean what holds at the start, so that memory of counters that never fire is never
+    /// touched.
     states: Vec<[u32; 2]>,
     spent: u64,
     initial: u32,

@@ -1,12 +1,13 @@
 //! Locations: loop heads, how hot they are, and what has become of them.
 //!
-//! Problem: a loop should be recorded once it is hot, not again and again when that fails, and yet not be given up at the first
-//! failure: programs change. Design: the host's counters (shared by hashing) fire the slow path, which finds the
-//! location by its key and adds the elapsed ticks to its heat; its state says how much heat it needs ([`crate::policy`]).
-//! Invariant: a location whose code is entered (its state is `Compiled`) has its counter pinned to 1, so that every
-//! back edge reaches the code.
+//! Problem: a loop should be recorded once it is hot, not again and again when that fails, and yet not be
+//! given up at the first failure: programs change. Design: the host's counters (shared by hashing) fire the
+//! slow path, which finds the location by its key and adds the elapsed ticks to its heat; its state says how
+//! much heat it needs ([`crate::policy`]). Invariant: a location whose code is entered (its state is
+//! `Compiled`) has its counter pinned to 1, so that every back edge reaches the code.
 //!
-//! Example: a loop that was given up for the third time because of one opcode is tried again after 1,600 back edges.
+//! Example: a loop that was given up for the third time because of one opcode is tried again after 1,600 back
+//! edges.
 
 use crate::abort::AbortReason;
 use crate::pay::Pay;
@@ -36,7 +37,8 @@ pub struct Location {
     pub(crate) no_hoisting: bool,
     /// Operations of a recording that was too long to be compiled at once, else 0.
     pub(crate) ops: u64,
-    /// How often it was left to the loop around it, although that one did not wait for its price: see [`crate::Vm::leave_to`].
+    /// How often it was left to the loop around it, although that one did not wait for its price: see
+    /// [`crate::Vm::leave_to`].
     pub(crate) left: u32,
     /// Failed attempts, by reason.
     pub(crate) attempts: Attempts,
@@ -54,7 +56,8 @@ impl Location {
         match (self.drawn, self.state) {
             (_, LoopState::Resting { until, .. } | LoopState::Retired { until, .. }) => until,
             (Some(drawn), _) => drawn,
-            // Not a multiple of the iterations of a short loop each time: an attempt that starts with the last one fails.
+            // Not a multiple of the iterations of a short loop each time: an attempt that starts with the
+            // last one fails.
             (None, state) => state.until(threshold).saturating_add(u64::from(self.aborts % 8)),
         }
     }

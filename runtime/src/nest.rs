@@ -1,11 +1,13 @@
 //! Loops of few iterations within other loops.
 //!
-//! Problem: which of two nested loops is hot first is a matter of chance. Code of an inner loop that soon ends is left as soon as
-//! it is entered; recorded as it runs, as part of the loop around it, it costs no more than what it does. But the longer trace has
-//! a higher price, and may turn out not to be recordable at all. Design: before it records such a loop the host asks whether it
-//! is *left to* the loop around it. It is while that one waits for its price, unless that is so long that two short traces are
-//! better than one; else a number of times, so that the outer loop has its turn. What the inner loop's back edges cost until then is rent
-//! that the outer one pays too. Invariant: who is left to another loop gets code of its own in the end if that one gets none.
+//! Problem: which of two nested loops is hot first is a matter of chance. Code of an inner loop that soon
+//! ends is left as soon as it is entered; recorded as it runs, as part of the loop around it, it costs no
+//! more than what it does. But the longer trace has a higher price, and may turn out not to be recordable at
+//! all. Design: before it records such a loop the host asks whether it is *left to* the loop around it. It is
+//! while that one waits for its price, unless that is so long that two short traces are better than one; else
+//! a number of times, so that the outer loop has its turn. What the inner loop's back edges cost until then
+//! is rent that the outer one pays too. Invariant: who is left to another loop gets code of its own in the
+//! end if that one gets none.
 //!
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
@@ -23,9 +25,9 @@ use crate::vm::Vm;
 const LEFT: &str = "left to the loop around it";
 
 impl Vm {
-    /// Whether the loop for which [`Vm::hot`] has just answered [`Record`](crate::Action::Record), and which ends after few
-    /// iterations, is left to the loop `outer` around it. If so it is not to be recorded now; that is counted as an attempt
-    /// that was given up.
+    /// Whether the loop for which [`Vm::hot`] has just answered [`Record`](crate::Action::Record), and which
+    /// ends after few iterations, is left to the loop `outer` around it. If so it is not to be recorded now;
+    /// that is counted as an attempt that was given up.
     pub fn leave_to(&mut self, outer: Key) -> bool {
         let Some(key) = self.asked.filter(|&key| key != outer) else { return false };
         let awaited = self.locations.get(&outer).map_or(0, |outer| outer.ops);

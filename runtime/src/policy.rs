@@ -1,11 +1,12 @@
 //! The policy: what is recorded, compiled and entered, and when.
 //!
-//! Problem: whether code is worth its price shows only when it runs. A loop may be left after one iteration each time it is
-//! entered, a recording may fail for the same reason for ever, and a program may gain nothing at all; then the
-//! JIT makes it slower. Design: each location and each exit has *one* state, the enums below. What moves it on is decided
-//! here, by pure functions over plain numbers; who asks (`hot.rs`, `side.rs`, `pay.rs`, `nest.rs`, `budget.rs`) keeps the
-//! numbers and does what it is told. All constants stand in one table, with their units and the measurement
-//! that they come from. Invariant: nothing here reads a clock or touches memory, so each decision has a test.
+//! Problem: whether code is worth its price shows only when it runs. A loop may be left after one iteration
+//! each time it is entered, a recording may fail for the same reason for ever, and a program may gain nothing
+//! at all; then the JIT makes it slower. Design: each location and each exit has *one* state, the enums
+//! below. What moves it on is decided here, by pure functions over plain numbers; who asks (`hot.rs`,
+//! `side.rs`, `pay.rs`, `nest.rs`, `budget.rs`) keeps the numbers and does what it is told. All constants
+//! stand in one table, with their units, and whether they were measured, computed or assumed. Invariant:
+//! nothing here reads a clock or touches memory, so each decision has a test.
 //!
 //! ```text
 //!             heat >= threshold           closed                       does not pay
@@ -27,114 +28,158 @@ pub struct Tunable {
     pub value: u64,
     /// What it counts.
     pub unit: &'static str,
-    /// What it is for, and the measurement behind it.
+    /// Where its value comes from.
+    pub basis: Basis,
+    /// What it is for, and what was measured or computed.
     pub why: &'static str,
 }
 
+/// Where a constant's value comes from. What is assumed waits for a measurement of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Basis {
+    /// A measurement, which the text gives.
+    Measured,
+    /// A computation from other constants.
+    Derived,
+    /// Chosen, or carried over; no measurement was made of it alone.
+    Assumed,
+}
+
 macro_rules! tunables {
-    ($( $name:ident = $value:expr, $unit:literal, $why:literal; )*) => {
+    ($( $name:ident = $value:expr, $unit:literal, $basis:ident, $why:literal; )*) => {
         $(
             #[doc = $why]
             pub(crate) const $name: u64 = $value;
         )*
         /// All constants of the policy.
         pub const TUNABLES: &[Tunable] =
-            &[$( Tunable { name: stringify!($name), value: $value, unit: $unit, why: $why } ),*];
+            &[$( Tunable {
+                name: stringify!($name),
+                value: $value,
+                unit: $unit,
+                basis: Basis::$basis,
+                why: $why,
+            } ),*];
     };
 }
 
 tunables! {
-    THRESHOLD = 200, "back edges",
-        "Back edges of a loop before it is recorded. With the budget below, 56 to 400 give the same times.";
-    SIDE_THRESHOLD = 30, "exits",
-        "Exits by one guard before a side trace is recorded. With the budget below, 10 to 60 give the same times.";
-    SHARE = 6, "hundredths of the program's time",
-        "What compiling may take of a young program. Ten scripts of 5 to 40 ms take 1.02 times as long with it as without the JIT.";
-    YOUNG = 80_000_000, "ns",
-        "Who has run so long will, as a rule, run long. Scripts of the short set end before it.";
-    LATER_SHARE = 4, "hundredths of the program's time",
-        "What compiling may take of what comes later, before anything is gained, at most: times the trust in what is compiled.";
-    LEAST_TRUST = 5, "hundredths",
+    THRESHOLD = 200, "back edges", Assumed,
+        "Back edges of a loop before it is recorded. Carried over; the budget decides more.";
+    SIDE_THRESHOLD = 30, "exits", Assumed,
+        "Exits by one guard before a side trace is recorded. Carried over, as above.";
+    SHARE = 6, "hundredths of the program's time", Measured,
+        "What compiling may take of a young program. The ten short scripts took 1.02 times as long with \
+         it as without the JIT, before what comes later was limited as it is now.";
+    YOUNG = 80_000_000, "ns", Assumed,
+        "Who has run so long will, as a rule, run long.";
+    LATER_SHARE = 4, "hundredths of the program's time", Assumed,
+        "What compiling may take of what comes later, at most, before anything is gained: times the \
+         trust in what is compiled.";
+    LEAST_TRUST = 5, "hundredths", Assumed,
         "Trust in compiling that never gains anything.";
-    CREDIT = 5_000_000, "ns",
-        "So much compiling is trusted before it is known what it gains: who never gains has spent 1.6 % of a second, 0.6 % of ten.";
-    REINVESTED = 30, "hundredths of the gain",
-        "How much of what code has saved may be spent on more code. The gain is an estimate: with 80, heaps took 1.5 times as long as interpreted.";
-    FIRST_TRACE = 1_100_000, "ns",
-        "What the first trace takes besides its operations: the code generator is made, and its pages are touched.";
-    COMPILED_OP = 12_000, "ns",
-        "What compiling an operation, as recorded, takes, as long as none was compiled: 8 to 20 us. Later the average counts.";
-    SMALL_LOOP = 14, "operations",
-        "What a loop is expected to have before it is recorded, and before any was.";
-    SAVED_PER_OP = 36, "hundredths of ns",
-        "What an iteration saves for each recorded operation when it does not run in the interpreter: few save less. For rent or buy.";
-    RECORDED_OP = 250, "ns",
-        "What recording an operation takes, the host's part included; expected only, afterwards it is measured.";
-    ATTEMPT = 5_000, "ns",
-        "What a recording takes that fails at once.";
-    ENTRY_COST = 60, "ns",
-        "What entering code from the host and leaving it to the host takes beyond the code itself: 55 to 85 in loops of one iteration.";
-    GLUE = 18, "ns",
-        "What of that lies within the time that is measured, from the answer at the back edge to the exit's first line.";
-    BYTECODE = 20, "tenths of ns",
-        "What the interpreter takes for a bytecode: 1.1 to 3.5 ns over the benchmarks.";
-    NATIVE_OP = 30, "hundredths of ns",
-        "What machine code takes for an operation that is left: 0.15 to 0.6 ns over the benchmarks.";
-    HOST_CALL = 12, "ns",
-        "What a call of the host takes in both: from 3 ns (a length) to 100 (a new string).";
-    INLINED_CALL = 12, "ns",
-        "What a call and its return take in the interpreter beyond their two bytecodes, and in a trace not: 10 to 20.";
-    NEW_OBJECT = 45, "ns",
-        "What an object takes, the collector's work included, in both; one that is removed takes nothing.";
-    FIRST_SAMPLES = 48, "entries",
-        "Entries that are timed before code is judged for the first time: more than an exit needs to get its side trace.";
-    WAKE_SAMPLES = 16, "entries",
-        "Entries that are timed when code that has rested is tried again: a microsecond or two.";
-    COLD_SAMPLES = 3, "entries",
-        "The first ones after a rest say nothing: neither code nor data are in the caches, and take up to 2 us.";
-    LATER_SAMPLES = 32, "entries",
+    CREDIT = 5_000_000, "ns", Derived,
+        "So much compiling is trusted before it is known what it gains. Who never gains has then spent \
+         1.7 % of a second, 0.6 % of ten: a test below.";
+    REINVESTED = 30, "hundredths of the gain", Measured,
+        "How much of what code has saved may be spent on more code. The gain is an estimate: with 80, \
+         two of six runs of the program `heaps` compiled for 0.15 s and took 0.9 s instead of 0.6; with \
+         30, none of six.";
+    FIRST_TRACE = 1_100_000, "ns", Assumed,
+        "What the first trace takes besides its operations: the code generator is made. Such that a \
+         small loop has the price that it had.";
+    COMPILED_OP = 12_000, "ns", Measured,
+        "What compiling an operation, as recorded, takes, as long as none was compiled: 8 us in a \
+         program of 35 traces, 19 us in one of a single trace. Later the average counts.";
+    SMALL_LOOP = 14, "operations", Assumed,
+        "What a loop is expected to have before it is recorded.";
+    SAVED_PER_OP = 36, "hundredths of ns", Assumed,
+        "What an iteration saves for each recorded operation when it does not run in the interpreter: 5 \
+         ns for a small loop. For rent or buy.";
+    RECORDED_OP = 250, "ns", Assumed,
+        "What recording an operation takes, the host's part included. Expected only: afterwards it is \
+         measured.";
+    ATTEMPT = 5_000, "ns", Assumed,
+        "What a recording takes that fails at once. Expected only, as above.";
+    ENTRY_COST = 60, "ns", Measured,
+        "What an entry from the host and its exit take beyond the code itself: 65 to 69 in the bench \
+         `exits` on a busy machine, 83 before it got cheaper.";
+    GLUE = 18, "ns", Measured,
+        "What of that lies within the time that is measured: entries of one iteration show 20 to 30 ns, \
+         by a counter that moves in steps of 10.";
+    BYTECODE = 20, "tenths of ns", Assumed,
+        "What the interpreter takes for a bytecode.";
+    NATIVE_OP = 30, "hundredths of ns", Assumed,
+        "What machine code takes for an operation that is left.";
+    HOST_CALL = 12, "ns", Assumed,
+        "What a call of the host takes in both: a length is cheaper, a new string dearer.";
+    INLINED_CALL = 12, "ns", Assumed,
+        "What a call and its return take in the interpreter beyond their two bytecodes, and in a trace \
+         not.";
+    NEW_OBJECT = 45, "ns", Assumed,
+        "What an object takes, the collector's work included, in both; one that is removed takes \
+         nothing.";
+    FIRST_SAMPLES = 48, "entries", Assumed,
+        "Entries that are timed before code is judged for the first time: more than an exit needs to \
+         get its side trace.";
+    WAKE_SAMPLES = 16, "entries", Assumed,
+        "Entries that are timed when code that has rested is tried again.";
+    COLD_SAMPLES = 3, "entries", Measured,
+        "The first ones after a rest say nothing, as code and data are not in the caches: with them, \
+         `m1_return_few` rested 2,430 times and never retired; without, 13 times.";
+    LATER_SAMPLES = 32, "entries", Assumed,
         "Timed entries between two later judgements.";
-    SAMPLE_STRIDE = 16, "entries",
-        "One entry of so many is timed later: reading the processor's counter twice takes 15 ns.";
-    LONG_ENTRY = 2_000, "ns",
-        "Where entries take so long in the mean each one is timed: the sum counts, and timing costs nothing beside it.";
-    LONGEST_SAMPLE = 20_000, "ns",
-        "Longer samples are compared with the thread's processor time, as others may have had their turn.";
-    FIRST_REST = 4096, "back edges",
-        "How long code rests that does not pay, at first; each time in a row twice as long. A trial then costs 1 ns in 3 back edges.";
-    RESTS_BEFORE_RETIRED = 5, "rests",
-        "After so many rests in a row code counts as retired: recordings of other loops take the loop in as if it had none.";
-    LONGEST_WAIT = 40, "doublings",
+    SAMPLE_STRIDE = 16, "entries", Assumed,
+        "One entry of so many is timed later, so that reading the processor's counter costs next to \
+         nothing.";
+    LONG_ENTRY = 2_000, "ns", Assumed,
+        "Where entries take so long in the mean each one is timed: the sum counts, and timing costs \
+         nothing beside it.";
+    LONGEST_SAMPLE = 20_000, "ns", Assumed,
+        "Longer samples are compared with the thread's processor time, as others may have had their \
+         turn.";
+    FIRST_REST = 4096, "back edges", Derived,
+        "How long code rests that does not pay, at first; each time in a row twice as long. A trial of \
+         19 entries then costs 0.3 ns for each back edge.";
+    RESTS_BEFORE_RETIRED = 5, "rests", Assumed,
+        "After so many rests in a row code counts as retired: recordings of other loops take the loop \
+         in as if it had none.";
+    LONGEST_WAIT = 40, "doublings", Derived,
         "Rests and back-offs are doubled so often at most: for good, in any program that ends.";
-    LEAST_BACK_OFF = 8, "back edges",
+    LEAST_BACK_OFF = 8, "back edges", Assumed,
         "The first back-off, where the threshold is smaller.";
-    LEAST_SIDE_BACK_OFF = 8, "exits",
-        "The same for exits: a threshold of 1, as in tests, does not mean that everything is tried at each exit.";
-    MOST_SIDE_FAILURES = 16, "attempts",
-        "After so many failed attempts an exit is left alone for good: each took twice the exits of the one before.";
-    CROWD = 8, "side traces",
-        "With each so many on one loop the threshold for the next ones doubles: a tree has as many paths as the program has states.";
-    MOST_LEFT = 8, "attempts",
+    LEAST_SIDE_BACK_OFF = 8, "exits", Assumed,
+        "The same for exits.";
+    MOST_SIDE_FAILURES = 16, "attempts", Derived,
+        "After so many failed attempts an exit is left alone for good: each took twice the exits of the \
+         one before.";
+    CROWD = 8, "side traces", Assumed,
+        "With each so many on one loop the threshold for the next ones doubles: a tree has as many \
+         paths as the program has states.";
+    MOST_LEFT = 8, "attempts", Assumed,
         "How often a loop of few iterations is left to one around it that does not wait for its price.";
-    MOST_AWAITED = 400, "operations",
+    MOST_AWAITED = 400, "operations", Assumed,
         "A recording of the loop around it that is longer is not waited for.";
-    INNER_EDGES = 8, "jumps back",
-        "A host's recording takes in so many iterations of loops without code: 16 make trees of 87 traces of nine queens.";
-    LEVELS_OUT = 3, "callers",
+    INNER_EDGES = 8, "jumps back", Measured,
+        "A host's recording takes in so many iterations of loops without code. With no limit in called \
+         functions, nine queens made 87 traces.";
+    LEVELS_OUT = 3, "callers", Assumed,
         "How far a host looks for the loop around one of few iterations.";
-    SIDE_BYTECODES = 1000, "bytecodes",
+    SIDE_BYTECODES = 1000, "bytecodes", Assumed,
         "What is longer is no way to a loop that has code, but a loop without.";
-    ENDED_BYTECODES = 150, "bytecodes",
-        "A recording that comes to what cannot be recorded is worth its entry from here on: shorter ones ran slower than interpreted.";
-    PASSED_OVER_AFTER = 8, "attempts",
-        "After so many vain ones a loop's recording passes over inner loops that are met for no iteration: 63 -> 97 % of iterations.";
-    CHOICE_TESTS = 4, "tests",
+    ENDED_BYTECODES = 150, "bytecodes", Assumed,
+        "A recording that comes to what cannot be recorded is worth its entry from here on.";
+    PASSED_OVER_AFTER = 8, "attempts", Measured,
+        "After so many vain ones a loop's recording passes over inner loops that are met for no \
+         iteration: 63 to 97 % of a program's iterations became machine code.";
+    CHOICE_TESTS = 4, "tests", Assumed,
         "A choice of more is a guard, as each test doubles the ways that are computed.";
-    CHOICE_CYCLES = 8, "cycles",
+    CHOICE_CYCLES = 8, "cycles", Assumed,
         "A way of a choice that takes longer costs more than a test that the processor guesses.";
 }
 
-/// How far a host's recordings should go (`tl_advice`): the host decides, but need not find these numbers out.
+/// How far a host's recordings should go (`tl_advice`): the host decides, but need not find these numbers
+/// out.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Advice {
@@ -175,8 +220,8 @@ pub(crate) enum LoopState {
     Postponed { until: u64 },
     /// Recording it has failed: it is tried again after so many back edges.
     BackedOff { until: u64 },
-    /// Its code is entered. Where the slots' types fit no entry, another one is recorded after so many back edges
-    /// (0: the threshold).
+    /// Its code is entered. Where the slots' types fit no entry, another one is recorded after so many back
+    /// edges (0: the threshold).
     Compiled { until: u64 },
     /// Its code did not pay, so often in a row: it is interpreted for so many back edges.
     Resting { until: u64, times: u32 },
@@ -228,7 +273,8 @@ impl LoopState {
 /// What has become of an exit as a place where a side trace begins. Its count of exits never starts anew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SideState {
-    /// There is no time for compiling: it asks again at this count. If it was recorded, the recording had so many operations.
+    /// There is no time for compiling: it asks again at this count. If it was recorded, the recording had so
+    /// many operations.
     Postponed { at: u64, ops: u64, failures: u32 },
     /// Recording it has failed so often: it is tried again at this count.
     BackedOff { at: u64, failures: u32 },
@@ -255,7 +301,8 @@ pub(crate) enum SideDecision {
     Record { ops: u64 },
 }
 
-/// Decides what comes after an exit in this state (`None`: it only counts so far) at this count, in a tree of so many side traces.
+/// Decides what comes after an exit in this state (`None`: it only counts so far) at this count, in a tree of
+/// so many side traces.
 pub(crate) fn after_exit(
     state: Option<SideState>,
     count: u64,
@@ -283,8 +330,9 @@ pub(crate) fn side_backed_off(failures: u32, count: u64, side_threshold: u32) ->
     SideState::BackedOff { at: if is_over { u64::MAX } else { count.saturating_add(wait) }, failures }
 }
 
-/// Failed attempts of one location, by reason: each reason backs off on its own, so that a loop which fails for another reason,
-/// since the program has moved on, is soon tried again, and one that always fails for the same is tried ever more seldom.
+/// Failed attempts of one location, by reason: each reason backs off on its own, so that a loop which fails
+/// for another reason, since the program has moved on, is soon tried again, and one that always fails for the
+/// same is tried ever more seldom.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
     by_reason: Vec<(AbortReason, u32)>,
@@ -336,14 +384,16 @@ impl Work {
     }
 }
 
-/// What a nanosecond in this code saves, in nanoseconds: what the interpreter would take for what was recorded over what machine
-/// code takes for what is left, less that itself. An estimate, between 0.2 and twelve.
+/// What a nanosecond in this code saves, in nanoseconds: what the interpreter would take for what was
+/// recorded over what machine code takes for what is left, less that itself. An estimate, between 0.2 and
+/// twelve.
 pub(crate) fn saved_per_ns(recorded: Work, left: Work) -> f64 {
     let native = left.ns(NATIVE_OP as f64 / 100.0).max(0.1);
     ((recorded.ns(BYTECODE as f64 / 10.0) - native) / native).clamp(0.2, 12.0)
 }
 
-/// What an entry gains, or loses (below 0), in nanoseconds, that takes so long and saves so much per nanosecond.
+/// What an entry gains, or loses (below 0), in nanoseconds, that takes so long and saves so much per
+/// nanosecond.
 pub(crate) fn gain(ns: f64, saved_per_ns: f64) -> f64 {
     (ns - GLUE as f64).max(0.0) * saved_per_ns - ENTRY_COST as f64
 }
@@ -362,8 +412,8 @@ fn trust(account: Account) -> f64 {
     ((gained + credit) / (spent + credit)).clamp(LEAST_TRUST as f64 / 100.0, 1.0)
 }
 
-/// How long the program must run on until so much more may be spent, if it gains nothing meanwhile; `None` if it may be now. `share`
-/// is in hundredths.
+/// How long the program must run on until so much more may be spent, if it gains nothing meanwhile; `None` if
+/// it may be now. `share` is in hundredths.
 pub(crate) fn missing(account: Account, share: u32, expected: u64) -> Option<u64> {
     let price = account.spent.saturating_add(expected) as f64;
     let share = f64::from(share.max(1)) / 100.0;
@@ -377,21 +427,23 @@ pub(crate) fn missing(account: Account, share: u32, expected: u64) -> Option<u64
     (missing >= 1.0).then(|| missing.min(1e18) as u64)
 }
 
-/// How many more back edges a loop of so many operations must take (0: nobody knows) that has taken so many, until interpreting
-/// them has cost what compiling it (`price`) would have saved; 0 if it has. Where compiling has not paid so far it is believed to
-/// save less.
+/// How many more back edges a loop of so many operations must take (0: nobody knows) that has taken so many,
+/// until interpreting them has cost what compiling it (`price`) would have saved; 0 if it has. Where
+/// compiling has not paid so far it is believed to save less.
 pub(crate) fn back_edges_missing(account: Account, price: u64, ops: u64, back_edges: u64) -> u64 {
     let saved = (ops.max(SMALL_LOOP) * SAVED_PER_OP) as f64 / 100.0 * trust(account);
     ((price as f64 / saved).ceil() as u64).saturating_sub(back_edges)
 }
 
-/// Back edges of a loop until it is worth asking again, if so much time is missing, or so many back edges until it pays. Of the
-/// fastest loops there are so many in a hundredth of that time, so that asking costs them nothing worth mentioning.
+/// Back edges of a loop until it is worth asking again, if so much time is missing, or so many back edges
+/// until it pays. Of the fastest loops there are so many in a hundredth of that time, so that asking costs
+/// them nothing worth mentioning.
 pub(crate) fn back_edges_until(missing: u64, until_it_pays: u64, threshold: u32) -> u64 {
     (missing >> 12).min(until_it_pays).max(u64::from(threshold))
 }
 
-/// The same in exits, of which each takes some hundred nanoseconds, and what comes after it much longer at times.
+/// The same in exits, of which each takes some hundred nanoseconds, and what comes after it much longer at
+/// times.
 pub(crate) fn exits_until(missing: u64, side_threshold: u32) -> u64 {
     (missing >> 15).max(u64::from(side_threshold))
 }
@@ -539,9 +591,11 @@ mod tests {
     }
 
     #[test]
-    fn each_constant_says_what_it_counts_and_why() {
+    fn each_constant_says_what_it_counts_and_a_measured_one_gives_figures() {
         for tunable in TUNABLES {
-            assert!(!tunable.unit.is_empty() && tunable.why.len() > 20, "{}", tunable.name);
+            assert!(!tunable.unit.is_empty() && !tunable.why.is_empty(), "{}", tunable.name);
+            let has_figures = tunable.why.contains(|c: char| c.is_ascii_digit());
+            assert!(tunable.basis != Basis::Measured || has_figures, "{}", tunable.name);
         }
     }
 }

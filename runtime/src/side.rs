@@ -1,20 +1,21 @@
 //! Side traces: where the program goes on behind an exit that it takes often.
 //!
-//! Problem: a loop with two paths, or with a loop inside, leaves compiled code all the time, and the interpreter runs
-//! the rest. Design: each exit counts. One that was taken [`Config::side_threshold`](crate::Config) times is where a
-//! recording starts, in the state that the exit has just restored; the *side trace* ends where the program comes to a
-//! loop that has code, and that code runs next. So a nest of loops runs without the interpreter: the inner loop's end is
-//! an exit of its trace, and the way around the outer loop back to the inner one is a side trace of that exit.
+//! Problem: a loop with two paths, or with a loop inside, leaves compiled code all the time, and the
+//! interpreter runs the rest. Design: each exit counts. One that was taken
+//! [`Config::side_threshold`](crate::Config) times is where a recording starts, in the state that the exit
+//! has just restored; the *side trace* ends where the program comes to a loop that has code, and that code
+//! runs next. So a nest of loops runs without the interpreter: the inner loop's end is an exit of its trace,
+//! and the way around the outer loop back to the inner one is a side trace of that exit.
 //!
-//! A side trace is a function of its own. It takes what its exit leaves behind from the exit buffer, and makes objects and stores
-//! that the exit would have made itself (`recorder/inherit.rs`); the exit goes there by a link that the code follows. The end of
-//! a side trace is linked to the loop in the same way. What could not be recorded is tried again later, each time after twice
-//! as many exits.
+//! A side trace is a function of its own. It takes what its exit leaves behind from the exit buffer, and
+//! makes objects and stores that the exit would have made itself (`recorder/inherit.rs`); the exit goes there
+//! by a link that the code follows. The end of a side trace is linked to the loop in the same way. What could
+//! not be recorded is tried again later, each time after twice as many exits.
 //!
-//! Invariant: a side trace is entered only behind the exit that it was recorded at; the types of the slots that it reads
-//! from the host's frames are checked. It lives as long as the loop's trace that it hangs on. Whoever enters a trace holds
-//! what the exits of all that it leads to may need. The host never goes from an exit that a test forces to other code;
-//! links are followed there too.
+//! Invariant: a side trace is entered only behind the exit that it was recorded at; the types of the slots
+//! that it reads from the host's frames are checked. It lives as long as the loop's trace that it hangs on.
+//! Whoever enters a trace holds what the exits of all that it leads to may need. The host never goes from an
+//! exit that a test forces to other code; links are followed there too.
 //!
 //! ```text
 //! exit 3 of trace 0, taken 10 times  ->  Record  ...  linked to loop_7f00: trace 1, a side trace of trace 0, exit 3
@@ -270,8 +271,8 @@ impl Vm {
         }
     }
 
-    /// The program may come from one trace to another without the host: whoever enters the first must hold what the exits of the
-    /// second need.
+    /// The program may come from one trace to another without the host: whoever enters the first must hold
+    /// what the exits of the second need.
     fn leads_to(&mut self, from: u32, to: u32) {
         let Some(Some(target)) = self.traces.get_mut(to as usize) else { return };
         target.tree.from.push(from);
@@ -305,8 +306,9 @@ impl Vm {
         }
     }
 
-    /// A guard that the optimizer has put before a loop fails too often: the loop's next recording is compiled without such
-    /// guards. The code is entered no more; it is kept until the loop is forgotten, as the host may be in it further down its stack.
+    /// A guard that the optimizer has put before a loop fails too often: the loop's next recording is
+    /// compiled without such guards. The code is entered no more; it is kept until the loop is forgotten, as
+    /// the host may be in it further down its stack.
     fn discard(&mut self, number: u32) {
         let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
         let (key, code) = (trace.tree.key, trace.code.address() as u64);

@@ -1,8 +1,9 @@
 //! Statistics: what was compiled, how it runs, and what was not compiled and why.
 //!
-//! Everything that does not become machine code is counted by reason, so that a silent fallback cannot make a number
-//! look good. Counters that cost something in compiled code (iterations, guards) are kept only if configured; then
-//! they are exact, else they are absent (`null`), never zero. The JSON form is `serde`'s view of [`Stats`].
+//! Everything that does not become machine code is counted by reason, so that a silent fallback cannot make a
+//! number look good. Counters that cost something in compiled code (iterations, guards) are kept only if
+//! configured; then they are exact, else they are absent (`null`), never zero. The JSON form is `serde`'s
+//! view of [`Stats`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -35,7 +36,8 @@ pub struct Stats {
     pub time: Time,
     /// Recordings taken again because slot types changed.
     pub retaken: u64,
-    /// Loops whose code was given up, because a guard before the loop failed too often, to be compiled without such guards.
+    /// Loops whose code was given up, because a guard before the loop failed too often, to be compiled
+    /// without such guards.
     pub unhoisted: u64,
     /// Recordings given up, by reason.
     pub aborts: BTreeMap<String, u64>,
@@ -43,9 +45,11 @@ pub struct Stats {
     pub refused_entries: u64,
     /// Entries put off because the host could not hold memory for the objects that an exit may make.
     pub unsecured_entries: u64,
-    /// Entries that the host declined: it had no room for the stack, the frames or the calls that an exit may need.
+    /// Entries that the host declined: it had no room for the stack, the frames or the calls that an exit may
+    /// need.
     pub declined_entries: u64,
-    /// Layouts whose objects are never left virtual, since the host has no function that holds memory for them.
+    /// Layouts whose objects are never left virtual, since the host has no function that holds memory for
+    /// them.
     pub never_virtual: Vec<String>,
     /// Times that the host has entered compiled code; going from trace to trace is not counted.
     pub entries: u64,
@@ -55,7 +59,8 @@ pub struct Stats {
     pub ends: BTreeMap<String, u64>,
     /// Exits by kind.
     pub exits: BTreeMap<&'static str, u64>,
-    /// Traces in the order they were made: those alive, and if iterations are counted those that were freed, too.
+    /// Traces in the order they were made: those alive, and if iterations are counted those that were freed,
+    /// too.
     pub traces: Vec<TraceStats>,
     /// Totals over all traces ever made.
     pub compile: CompileStats,
@@ -70,8 +75,8 @@ pub struct Stats {
 pub struct Time {
     /// All of it.
     pub program: f64,
-    /// In compiled code, what it calls included: estimated from the entries that were timed, which are all if iterations are
-    /// counted.
+    /// In compiled code, what it calls included: estimated from the entries that were timed, which are all if
+    /// iterations are counted.
     pub machine: f64,
     /// The same as a share of all, 0 to 1.
     pub machine_share: f64,
@@ -106,14 +111,15 @@ pub struct CompileStats {
     pub codegen_us: u64,
     /// Microseconds of these spent building Cranelift's input.
     pub build_us: u64,
-    /// Places of memory that the optimizer forgot because it knew too many: loads of them may be repeated in vain.
+    /// Places of memory that the optimizer forgot because it knew too many: loads of them may be repeated in
+    /// vain.
     pub places_forgotten: u64,
     /// Operations of an iteration by group; absent unless iterations are counted.
     pub operations: Option<GroupedOps>,
 }
 
-/// What compiling costs on average: times in microseconds, sizes in bytes. Guards are operations too, so the two columns
-/// share out the same whole in two ways.
+/// What compiling costs on average: times in microseconds, sizes in bytes. Guards are operations too, so the
+/// two columns share out the same whole in two ways.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Costs {
     /// Time in the optimizer for each operation that it left.
@@ -193,8 +199,9 @@ impl std::ops::AddAssign for OpGroups {
     }
 }
 
-/// What an iteration of each compiled loop consists of, summed over the loops: recorded operations taken apart into
-/// loads, stores and guards with every optimization off, and what is left with the passes that are on.
+/// What an iteration of each compiled loop consists of, summed over the loops: recorded operations taken
+/// apart into loads, stores and guards with every optimization off, and what is left with the passes that are
+/// on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct GroupedOps {
     /// Without optimization.
@@ -228,7 +235,8 @@ pub struct TraceStats {
     pub compile_us: u64,
     /// In a loop's trace: whether its code is entered at present, or rests, or is retired.
     pub state: &'static str,
-    /// In a loop's trace: nanoseconds from the host's entry to the exit back to it, in the mean of the timed ones.
+    /// In a loop's trace: nanoseconds from the host's entry to the exit back to it, in the mean of the timed
+    /// ones.
     pub ns_per_entry: Option<f64>,
 }
 

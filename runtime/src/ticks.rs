@@ -1,9 +1,10 @@
 //! A clock that costs next to nothing.
 //!
-//! Problem: how long code runs between an entry and its exit says whether it pays, but asking the system takes longer than many
-//! entries do. Design: the processor's own counter, read in a few nanoseconds; how fast it goes is found out by comparing it
-//! with the system's clock over the time that the VM lives. Invariant: differences only mean anything; where the program was off the
-//! processor meanwhile they are too long, which whoever uses them has to expect.
+//! Problem: how long code runs between an entry and its exit says whether it pays, but asking the system
+//! takes longer than many entries do. Design: the processor's own counter, read in a few nanoseconds; how
+//! fast it goes is found out by comparing it with the system's clock over the time that the VM lives.
+//! Invariant: differences only mean anything; where the program was off the processor meanwhile they are too
+//! long, which whoever uses them has to expect.
 //!
 //! Example: two readings 40 ticks apart are 11 ns on a processor whose counter runs at 3.6 GHz.
 

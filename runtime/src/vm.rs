@@ -1,10 +1,10 @@
 //! The service: one JIT for one interpreter instance.
 //!
-//! Problem: locations, traces, code memory, the exit buffer and the statistics belong together and live as long as
-//! the interpreter. Design: [`Vm`] owns them; its work is spread over files by moment: `hot.rs` decides at a hot back
-//! edge, `recorder.rs` records, `compile.rs` turns a recording into code, `exit.rs` restores the interpreter's state.
-//! Invariant: compiled code refers only to cells that the `Vm` owns in boxes (exit buffer, counters), so moving the
-//! `Vm` is harmless; dropping it frees the code.
+//! Problem: locations, traces, code memory, the exit buffer and the statistics belong together and live as
+//! long as the interpreter. Design: [`Vm`] owns them; its work is spread over files by moment: `hot.rs`
+//! decides at a hot back edge, `recorder.rs` records, `compile.rs` turns a recording into code, `exit.rs`
+//! restores the interpreter's state. Invariant: compiled code refers only to cells that the `Vm` owns in
+//! boxes (exit buffer, counters), so moving the `Vm` is harmless; dropping it frees the code.
 
 use std::ffi::c_void;
 
@@ -78,8 +78,9 @@ pub(crate) struct TraceData {
     pub tree: Tree,
 }
 
-/// Operations of compiled code, four to twenty milliseconds of them, after which a loop leaves to let the host's collector go on
-/// although it allocates nothing: the recorded program did. A step of Lua's collector takes up to one millisecond.
+/// Operations of compiled code, four to twenty milliseconds of them, after which a loop leaves to let the
+/// host's collector go on although it allocates nothing: the recorded program did. A step of Lua's collector
+/// takes up to one millisecond.
 pub(crate) const COLLECT_AFTER: i64 = 1 << 26;
 
 /// Cells that compiled code writes: their addresses are constants in it.
@@ -136,7 +137,8 @@ pub struct Vm {
     pub(crate) backend: Backend,
     pub(crate) cells: SharedCells,
     pub(crate) log: Log,
-    /// The loop whose recording was asked for last, and whether the recording that ended last had been asked for.
+    /// The loop whose recording was asked for last, and whether the recording that ended last had been asked
+    /// for.
     pub(crate) asked: Option<Key>,
     pub(crate) was_asked: bool,
     /// Where recordings start, if not at the threshold.
@@ -184,8 +186,8 @@ pub(crate) struct Totals {
 }
 
 impl Vm {
-    /// A new JIT. That the system refuses executable memory is no error: the program then runs in the interpreter,
-    /// and the statistics say why.
+    /// A new JIT. That the system refuses executable memory is no error: the program then runs in the
+    /// interpreter, and the statistics say why.
     pub fn new(config: Config) -> Result<Vm, VmError> {
         let file = match &config.log_file {
             None => None,
@@ -196,7 +198,8 @@ impl Vm {
         };
         let log = Log::new(&config.log, file);
         let counting = config.force_exit.is_some() || config.count_guards;
-        // A cell at its highest value forces nothing for longer than any program runs, and counts all the same.
+        // A cell at its highest value forces nothing for longer than any program runs, and counts all the
+        // same.
         let force = if counting { config.force_exit.filter(|&n| n > 0).unwrap_or(u64::MAX) } else { 0 };
         let initial = match config.start_seed {
             _ if !config.enabled => u32::MAX,
@@ -325,12 +328,12 @@ impl Vm {
         }
     }
 
-    /// The host holds memory for exits that make objects of this layout; see [`crate::reserve`]. Without it, no object of the
-    /// layout is left virtual in compiled code. Before the first recording.
+    /// The host holds memory for exits that make objects of this layout; see [`crate::reserve`]. Without it,
+    /// no object of the layout is left virtual in compiled code. Before the first recording.
     ///
     /// # Safety
-    /// The function keeps the promise of [`ReserveFn`], and may be called with this context as long as the VM lives.
-    /// It calls nothing of this VM.
+    /// The function keeps the promise of [`ReserveFn`], and may be called with this context as long as the VM
+    /// lives. It calls nothing of this VM.
     pub unsafe fn set_reserve(&mut self, layout: LayoutId, function: ReserveFn, context: *mut c_void) {
         self.reserves.declare(layout, function, context);
     }
