@@ -1,10 +1,10 @@
-//! Random traces, run every way there is: evaluator and machine code, recorded and optimized, with each pass off, with
-//! every guard forced to fail. See `support/mod.rs` for what is compared.
+//! Random traces, run every way there is: evaluator and machine code, recorded and optimized, with each pass
+//! off, with every guard forced to fail. See `support/mod.rs` for what is compared.
 //!
-//! Environment: `TRACELIFT_RANDOM_TRACES` is the number of traces (default 2,000), `TRACELIFT_FIRST_SEED` the first
-//! seed (default 0), `TRACELIFT_SEED` one seed to run alone. A failure prints its seed and a trace file, made as
-//! small as possible, that can be committed as a test. Invariant: with the default number or more, every op was executed and every guard op and kind
-//! of exit was left through, or the test fails.
+//! Environment: `TRACELIFT_RANDOM_TRACES` is the number of traces (default 2,000), `TRACELIFT_FIRST_SEED` the
+//! first seed (default 0), `TRACELIFT_SEED` one seed to run alone. A failure prints its seed and a trace
+//! file, made as small as possible, that can be committed as a test. Invariant: with the default number or
+//! more, every op was executed and every guard op and kind of exit was left through, or the test fails.
 //!
 //! Cases that failed once are trace files in `traces/found`; they are checked first, in the same ways.
 //!
@@ -13,16 +13,14 @@
 
 mod support;
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use support::check::{Checker, Failure};
 use support::coverage::Coverage;
-use tracelift_core::testbed::{natives, standard_schema};
-use tracelift_core::testgen::{generate, Case};
-use tracelift_core::text::{parse_file, RunValue, TraceFile};
-use tracelift_core::world_spec::SpecValue;
+use support::found::{case_of, found};
+use tracelift_core::testbed::standard_schema;
+use tracelift_core::testgen::generate;
 
 /// As many traces as this must cover everything.
 const ENOUGH: u64 = 2_000;
@@ -32,30 +30,12 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
 }
 
-/// The case that a trace file holds: its first trace with the inputs of its first run.
-fn case_of(file: &TraceFile) -> Case {
-    let inputs = file.runs[0].inputs.iter().map(|input| match *input {
-        RunValue::Object(number) => SpecValue::Object(number),
-        RunValue::Bits(_, bits) => SpecValue::Bits(bits),
-        RunValue::Any => panic!("an input without a value"),
-    });
-    let (trace, inputs) = (file.traces[0].clone(), inputs.collect());
-    Case { seed: 0, trace, spec: file.world.clone(), inputs }
-}
-
 #[test]
 fn cases_that_failed_once_mean_the_same_every_way() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/found");
-    let mut checked = 0;
-    for entry in std::fs::read_dir(folder).expect("the folder of cases can be read") {
-        let path = entry.expect("its entries can be read").path();
-        let source = std::fs::read_to_string(&path).expect("a case can be read");
-        let file = parse_file(&source, &natives).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    for (name, file) in found() {
         let mut checker = Checker::new(&Arc::new(file.schema.clone()));
-        checker.check(&case_of(&file)).unwrap_or_else(|failure| panic!("{path:?}: {failure}"));
-        checked += 1;
+        checker.check(&case_of(&file)).unwrap_or_else(|failure| panic!("{name}: {failure}"));
     }
-    assert!(checked > 0, "no case was found");
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! The compiler: one trace in, relocation-free machine code and its exit table out.
 //!
-//! Problem: a tracing JIT compiles thousands of short functions, so set-up costs count. Design: [`Compiler`] owns
-//! the reusable buffers of Cranelift and of lowering; a [`Request`] holds what differs from call to call. The
-//! result owns its bytes, so that compiling can happen on another thread than running.
+//! Problem: a tracing JIT compiles thousands of short functions, so set-up costs count. Design: [`Compiler`]
+//! owns the reusable buffers of Cranelift and of lowering; a [`Request`] holds what differs from call to
+//! call. The result owns its bytes, so that compiling can happen on another thread than running.
 //!
-//! Invariant: the code has no relocations (helpers are called by absolute address), so it may be copied to any
-//! address that is aligned to 64 bytes. Example: see the crate's documentation.
+//! Invariant: the code has no relocations (helpers are called by absolute address), so it may be copied to
+//! any address that is aligned to 64 bytes. Example: see the crate's documentation.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,8 +29,8 @@ use crate::lower::{self, Environment};
 /// Where a trace finds its inputs when it is entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryKind {
-    /// In the slots that [`Trace::entry`] names; tags are checked, there and in [`Trace::entry_tags`]. Behind those come
-    /// the inputs that lie in the cells [`Trace::entry_cells`] of the exit buffer.
+    /// In the slots that [`Trace::entry`] names; tags are checked, there and in [`Trace::entry_tags`]. Behind
+    /// those come the inputs that lie in the cells [`Trace::entry_cells`] of the exit buffer.
     Slots,
     /// In the exit buffer, one cell each, in order: traces written by hand.
     Buffer,
@@ -50,13 +50,14 @@ impl EntryKind {
 /// How a trace goes on in others without coming back to the host: see `glue.rs`.
 #[derive(Clone, Debug)]
 pub struct Links {
-    /// A cell per exit, for as long as the code may run: where the code goes on behind it. It holds the address of
-    /// [`Glue::leave`](crate::Glue), or of another linked trace's code, and may change whenever no code runs.
+    /// A cell per exit, for as long as the code may run: where the code goes on behind it. It holds the
+    /// address of [`Glue::leave`](crate::Glue), or of another linked trace's code, and may change whenever no
+    /// code runs.
     pub cells: *const u64,
     /// The end of the trace writes the slots of its snapshot, so that a loop can be entered there.
     pub finish_writes_slots: bool,
-    /// By number of the recorded snapshot: the back edges that were passed up to there since the last jump, for the iteration
-    /// counter. What is not mentioned has passed none.
+    /// By number of the recorded snapshot: the back edges that were passed up to there since the last jump,
+    /// for the iteration counter. What is not mentioned has passed none.
     pub edges: Arc<[u32]>,
     /// Back edges that were passed up to each jump.
     pub edges_per_jump: u32,
@@ -71,18 +72,33 @@ pub struct Request {
     pub exit_buffer: *mut u64,
     /// Where inputs come from; `None`: as the trace says.
     pub entry: Option<EntryKind>,
-    /// For tests: a cell that every execution of a guard counts down; the guard that brings it to 0 leaves by its
-    /// exit, before it has computed or called anything. A cell that starts at 0 or at `u64::MAX` forces nothing, and
-    /// counts the guards that ran.
+    /// For tests: a cell that every execution of a guard counts down; the guard that brings it to 0 leaves by
+    /// its exit, before it has computed or called anything. A cell that starts at 0 or at `u64::MAX` forces
+    /// nothing, and counts the guards that ran.
     pub force_counter: Option<*mut u64>,
     /// A cell that every jump counts up: one per iteration, the preamble of a peeled loop included.
     pub iteration_counter: Option<*mut u64>,
-    /// A cell that counted checks for a collection (`Trace::is_counted_check`) count down by the operations of each
-    /// iteration; below 0 they leave. `None`: they always hold.
+    /// Cells that say what the interpreter would have taken for the iterations that ran.
+    pub replaced: Option<Replaced>,
+    /// A cell that counted checks for a collection (`Trace::is_counted_check`) count down by the operations
+    /// of each iteration; below 0 they leave. `None`: they always hold.
     pub collect_counter: Option<*mut i64>,
     /// Links to other traces. With them the code is no [`EntryPoint`](crate::EntryPoint) but entered by
     /// [`Glue::enter`](crate::Glue).
     pub links: Option<Links>,
+}
+
+/// Cells by which code tells what it has saved: each iteration adds what the second one holds to the first.
+/// Where the code goes on in a loop that has cells of its own, these are used there, so that the sum is right
+/// for all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Replaced {
+    /// The sum, in the unit of the other cell. It wraps around.
+    pub total: *mut u64,
+    /// What the interpreter takes for an iteration of this loop; it may change while there is code.
+    pub iteration: *const u64,
+    /// What a trace that finishes counts as, in sixteenths of an iteration.
+    pub finish: u64,
 }
 
 // SAFETY: the addresses are only copied into code; whoever runs the code answers for them.
@@ -97,6 +113,7 @@ impl Request {
             entry: None,
             force_counter: None,
             iteration_counter: None,
+            replaced: None,
             collect_counter: None,
             links: None,
         }
@@ -117,6 +134,12 @@ impl Request {
     /// The same with a cell that counts iterations.
     pub fn count_iterations(mut self, counter: *mut u64) -> Request {
         self.iteration_counter = Some(counter);
+        self
+    }
+
+    /// The same with cells that add up the interpreter's time.
+    pub fn count_replaced(mut self, cells: Replaced) -> Request {
+        self.replaced = Some(cells);
         self
     }
 
@@ -169,9 +192,11 @@ pub struct Compiled {
     pub stats: Stats,
     /// Cranelift's input, if [`Options::want_clif`].
     pub clif: Option<String>,
-    /// Machine code as text, if [`Options::want_disasm`]: as Cranelift has made it, with loads of bytes where prefetches go.
+    /// Machine code as text, if [`Options::want_disasm`]: as Cranelift has made it, with loads of bytes where
+    /// prefetches go.
     pub disasm: Option<String>,
-    /// The trace's instructions, each with the machine code that was made for it, if [`Options::want_listing`].
+    /// The trace's instructions, each with the machine code that was made for it, if
+    /// [`Options::want_listing`].
     pub listing: Option<String>,
 }
 
@@ -257,7 +282,8 @@ impl Compiler {
         let exits = exit_table(trace);
         self.context.clear();
         self.context.set_disasm(self.options.want_disasm);
-        // An error in the middle leaves the builder's context dirty; a new one costs little and errors are rare.
+        // An error in the middle leaves the builder's context dirty; a new one costs little and errors are
+        // rare.
         let mut builder = std::mem::take(&mut self.builder);
         let lowered = lower::lower(
             lower::Input { trace, schema, request, exits: &exits, environment: &self.environment },
@@ -322,7 +348,8 @@ mod tests {
     use super::*;
     use crate::isa::Target;
 
-    /// What is ready-made is what Cranelift makes: its convention for linked traces may change with its version.
+    /// What is ready-made is what Cranelift makes: its convention for linked traces may change with its
+    /// version.
     #[test]
     fn ready_made_glue_is_cranelifts() {
         let mut compiler = Compiler::new(Options { target: Target::Native, ..Options::default() }).unwrap();

@@ -43,7 +43,7 @@ mod listing;
 mod lower;
 
 pub use arena::{Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};
-pub use compiler::{Compiled, Compiler, EntryKind, Links, Request, Stats};
+pub use compiler::{Compiled, Compiler, EntryKind, Links, Replaced, Request, Stats};
 pub use error::{CodeMemory, CompileError};
 pub use exits::{exit_number, trace_number, ExitInfo, ENTRY_REFUSED};
 pub use glue::{Enter, Glue, LinkedEntry};

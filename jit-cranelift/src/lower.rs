@@ -1,14 +1,15 @@
 //! Lowering: one pass over an expanded trace, from its ops to Cranelift's.
 //!
-//! Problem: every op needs machine code that agrees with its `eval` in the op table, and guards must cost a compare
-//! and a branch that is not taken. Design: a *part* of a trace (a label up to its `jump` or `finish`) becomes a chain
-//! of blocks in which each guard branches to a cold exit block and otherwise falls through; labels become blocks with
-//! parameters, so the parallel move at a jump is Cranelift's. Here is the one exhaustive match over all ops; the
-//! arms live in files by group: `values` (operands and lazily computed values), `ints`, `floats`, `memory`, `guards`.
+//! Problem: every op needs machine code that agrees with its `eval` in the op table, and guards must cost a
+//! compare and a branch that is not taken. Design: a *part* of a trace (a label up to its `jump` or `finish`)
+//! becomes a chain of blocks in which each guard branches to a cold exit block and otherwise falls through;
+//! labels become blocks with parameters, so the parallel move at a jump is Cranelift's. Here is the one
+//! exhaustive match over all ops; the arms live in files by group: `values` (operands and lazily computed
+//! values), `ints`, `floats`, `memory`, `guards`.
 //!
-//! Rules that come from measurements: guards are `brif fail, exit, ok`, never the other way round; no call rejoins
-//! from a cold block; comparisons are emitted where they are used, so that they fuse with the branch; addresses keep
-//! their displacement apart, so that it ends in the addressing mode.
+//! Rules that come from measurements: guards are `brif fail, exit, ok`, never the other way round; no call
+//! rejoins from a cold block; comparisons are emitted where they are used, so that they fuse with the branch;
+//! addresses keep their displacement apart, so that it ends in the addressing mode.
 //!
 //! Invariants: a part uses its label's arguments, its own values and constants, nothing of other parts; no
 //! instruction that can trap is reachable with operands that make it trap.
@@ -33,7 +34,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, LabelId, Op, Payload, Schema, Trace, Type, Value};
 
-use crate::compiler::{EntryKind, Request};
+use crate::compiler::{EntryKind, Replaced, Request};
 use crate::error::CompileError;
 use crate::exits::ExitInfo;
 use crate::glue;
@@ -57,7 +58,8 @@ pub(crate) struct Environment {
     pub has_rounding: bool,
     /// Whether doubles are better selected by a blend of vectors.
     pub has_blend: bool,
-    /// Whether remainders of doubles are made in place, and a function is called only for what that cannot do.
+    /// Whether remainders of doubles are made in place, and a function is called only for what that cannot
+    /// do.
     pub has_remainders: bool,
     /// Whether to tell Cranelift which accesses cannot alias; only its mid-end asks.
     pub alias_regions: bool,
@@ -183,7 +185,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
         }
     }
 
-    /// Checks tags, loads the inputs and goes to the entry label. Returns how many inputs the exit buffer holds.
+    /// Checks tags, loads the inputs and goes to the entry label. Returns how many inputs the exit buffer
+    /// holds.
     fn entry(&mut self) -> Result<usize> {
         let trace = self.input.trace;
         let &(first, _) =
@@ -235,8 +238,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
         i32::try_from(offset).map_err(|_| self.malformed("an entry slot is too far from the frame base"))
     }
 
-    /// Leaves unless the slots have their tags, as if the trace had not been entered; untagged slots always pass. One
-    /// branch for all of them: in Cranelift a block costs more to compile than an operation.
+    /// Leaves unless the slots have their tags, as if the trace had not been entered; untagged slots always
+    /// pass. One branch for all of them: in Cranelift a block costs more to compile than an operation.
     fn check_entry_tags(&mut self, trace: &Trace) -> Result<()> {
         let Some((part, width)) = self.input.schema.slots().tag else { return Ok(()) };
         let ty = int_of_width(width).ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
@@ -440,10 +443,40 @@ impl<'a, 'f> Lowering<'a, 'f> {
             let jumps = self.unroll.as_ref().map_or(1, Unroll::jumps_passed);
             self.add_to_cell(counter, self.edges_of_jumps(jumps));
         }
+        self.count_replaced(self.unroll.as_ref().map_or(1, Unroll::jumps_passed));
         let args: Vec<BlockArg> = args.into_iter().map(BlockArg::Value).collect();
         self.b.ins().jump(block, &args);
         self.open = false;
         Ok(())
+    }
+
+    /// Adds what the interpreter would have taken for so many iterations.
+    fn count_replaced(&mut self, iterations: usize) {
+        let Some(cells) = self.input.request.replaced.filter(|_| iterations > 0) else { return };
+        let one = self.load_cell(cells.iteration);
+        let all = if iterations > 1 { self.b.ins().imul_imm_s(one, iterations as i64) } else { one };
+        self.add_replaced(cells, all);
+    }
+
+    /// The same for what a trace does that finishes.
+    fn count_replaced_by_finish(&mut self) {
+        let Some(cells) = self.input.request.replaced else { return };
+        let one = self.load_cell(cells.iteration);
+        let sixteenths = self.b.ins().imul_imm_s(one, cells.finish as i64);
+        let all = self.b.ins().ushr_imm_u(sixteenths, 4);
+        self.add_replaced(cells, all);
+    }
+
+    fn load_cell(&mut self, cell: *const u64) -> Ssa {
+        let address = self.iconst(cell as i64);
+        self.b.ins().load(types::I64, MemFlagsData::trusted(), address, 0)
+    }
+
+    fn add_replaced(&mut self, cells: Replaced, amount: Ssa) {
+        let old = self.load_cell(cells.total);
+        let new = self.b.ins().iadd(old, amount);
+        let address = self.iconst(cells.total as i64);
+        self.b.ins().store(MemFlagsData::trusted(), new, address, 0);
     }
 
     fn label_of(&self, inst: &Inst) -> Result<LabelId> {

@@ -65,6 +65,7 @@ struct Pair {
     codes: [CodePtr; 2],
     links: [Box<[u64]>; 2],
     iterations: Box<u64>,
+    replaced: Box<[u64; 2]>,
 }
 
 fn pair(mut harness: Harness) -> Pair {
@@ -74,12 +75,14 @@ fn pair(mut harness: Harness) -> Pair {
     let enter = harness.arena.install_code(tree, &enter).unwrap();
     let glue = Glue::new(enter, harness.arena.install_code(tree, &leave).unwrap());
     let mut iterations = Box::new(0);
+    let mut replaced = Box::new([0, 10]);
     let mut links = Vec::new();
     let mut codes = Vec::new();
     for (number, trace) in [down(&schema), step(&schema)].into_iter().enumerate() {
         let cells: Box<[u64]> = vec![glue.leave(); trace.exits().count()].into();
         let request = Request::new(number as u32, harness.buffer.as_mut_ptr())
             .count_iterations(&raw mut *iterations)
+            .count_replaced(replaced_cells(&mut replaced))
             .link(Links {
                 cells: cells.as_ptr(),
                 finish_writes_slots: number == 1,
@@ -93,7 +96,7 @@ fn pair(mut harness: Harness) -> Pair {
         links.push(cells);
     }
     let (links, codes) = (links.try_into().unwrap(), codes.try_into().unwrap());
-    Pair { harness, glue, codes, links, iterations }
+    Pair { harness, glue, codes, links, iterations, replaced }
 }
 
 fn no_edges(links: Links) -> Links {
@@ -153,6 +156,7 @@ fn linked_traces_follow_one_another() {
         assert_eq!((pair.harness.buffer[0], pair.get(1)), (0, 130));
         // 15 times round the loop and one jump to it per entry; `step` passes three edges each time.
         assert_eq!(*pair.iterations, 15 + 7 + 6 * 3);
+        assert_eq!(*pair.replaced, [(15 + 7) * 10 + 6 * 15, 10], "`step` counts as an iteration and a half");
     }
 }
 

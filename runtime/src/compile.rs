@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use tracelift_core::schema::FuncEffects;
 use tracelift_core::{text, verify, Inst, Op, Payload, Trace};
-use tracelift_cranelift::{CodeMemory, CompileError, Links, Request, TreeId};
+use tracelift_cranelift::{CodeMemory, CompileError, Links, Replaced, Request, TreeId};
 use tracelift_opt::{OpCounts, Optimized};
 
 use crate::abort::AbortReason;
@@ -334,6 +334,12 @@ impl Vm {
         }
         if self.config.count_iterations {
             request = request.count_iterations(&mut *self.cells.iterations);
+        }
+        if let Some(location) = self.locations.get(&tree.key).filter(|_| self.budget.is_limited()) {
+            let (total, iteration) = (&raw mut *self.cells.replaced, location.pace.cell());
+            let root = self.traces.get(tree.root as usize).and_then(Option::as_ref);
+            let finish = root.map_or(0, |root| policy::sixteenths(tree.work, root.tree.work));
+            request = request.count_replaced(Replaced { total, iteration, finish });
         }
         let ready = match &mut self.backend {
             Backend::Ready(ready) => ready,

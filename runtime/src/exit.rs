@@ -97,6 +97,9 @@ impl Vm {
         *count += 1;
         let count = *count;
         self.last_exit = Some((number as u32, exit, kind));
+        if let Some(sample) = &mut self.sample {
+            sample.left_by(kind);
+        }
         self.totals.exits.count(kind);
         if kind == ExitKind::Collect && *self.cells.collect < 0 {
             *self.cells.collect = COLLECT_AFTER;

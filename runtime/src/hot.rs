@@ -139,6 +139,7 @@ impl Vm {
     pub unsafe fn hot(&mut self, key: Key, counter: *const u32, base: *const u8) -> Action {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
         self.close_sample();
+        self.time_back_edge(key, base);
         let ticks = u64::from(self.counters.set_to(index));
         self.counters.spent += ticks;
         let location = self.locations.entry(key).or_default();
@@ -164,6 +165,7 @@ impl Vm {
             }
         };
         self.counters.set(index, next);
+        self.time_iteration(key);
         action
     }
 
@@ -197,7 +199,7 @@ impl Vm {
         let mut location = self.locations.entry(key).or_default();
         if location.state.is_asleep() {
             location.heat += ticks;
-            if location.heat < location.needed(threshold) {
+            if location.heat < location.needed(threshold) || self.times_iterations(key, base) {
                 return Action::Nothing;
             }
             self.wake(key);
@@ -236,6 +238,10 @@ impl Vm {
         if location.heat < location.needed(threshold) {
             return Action::Nothing;
         }
+        if location.entries.is_empty() && self.times_iterations(key, base) {
+            return Action::Nothing;
+        }
+        let location = self.locations.entry(key).or_default();
         if let Some(missing) = self.budget.wait(location.ops) {
             let until_it_pays = self.budget.back_edges_missing(location.ops, location.back_edges);
             if until_it_pays > 0 {

@@ -16,6 +16,7 @@ mod locations;
 pub mod log;
 mod nest;
 mod operands;
+mod pace;
 mod pay;
 mod plan;
 pub mod policy;

@@ -10,6 +10,7 @@
 //! edges.
 
 use crate::abort::AbortReason;
+use crate::pace::Pace;
 use crate::pay::Pay;
 use crate::policy::{Attempts, LoopState};
 
@@ -48,6 +49,8 @@ pub struct Location {
     pub(crate) aborts: u32,
     /// Whether its code pays.
     pub(crate) pay: Pay,
+    /// What the interpreter takes for it.
+    pub(crate) pace: Pace,
 }
 
 impl Location {

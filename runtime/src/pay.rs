@@ -3,8 +3,10 @@
 //! Problem: entering code and leaving it costs as much as interpreting some dozen bytecodes. A loop that a
 //! `return` ends after two iterations, or whose side exits cannot be recorded, makes a program slower each
 //! time it is entered, for ever. Design: some entries are timed, from the back edge to the exit that leads
-//! back to the interpreter, with the processor's counter. What a nanosecond in the code saves is estimated
-//! from its trace (bytecodes and operations), so that time turns into gain or loss. A loop whose entries lose
+//! back to the interpreter, with the processor's counter. What the interpreter would have taken is known in
+//! two ways: from its trace (bytecodes and operations, as an estimate of what a nanosecond in the code
+//! saves), and from iterations that were timed in the interpreter, of which code counts those that it runs
+//! ([`crate::pace`]). Each is too high at times, so that the lower one counts. A loop whose entries lose
 //! *rests*: its back edges count down as if it had no code, 4,096 at first, and each time in a row twice as
 //! many; then a few entries are timed again. After some rests it is *retired*: the same, and recordings of
 //! other loops treat it as a loop without code. The sum of gains and losses says how much compiling may take
@@ -19,8 +21,11 @@
 //!   ->  rests for 4,096 back edges, is tried 16 times, rests for 8,192 ...
 //! ```
 
+use tracelift_core::ExitKind;
+
 use crate::abort::AbortReason;
 use crate::location::Key;
+use crate::pace::UNITS;
 use crate::policy::{self, LoopState, FIRST_SAMPLES, LATER_SAMPLES, LONGEST_SAMPLE, LONG_ENTRY};
 use crate::policy::{SideState, COLD_SAMPLES, SAMPLE_STRIDE, WAKE_SAMPLES};
 use crate::vm::Vm;
@@ -117,6 +122,18 @@ pub(crate) struct Sample {
     start: u64,
     /// At the last exit; before the first one: the start.
     end: u64,
+    /// What had been replaced by then, less what had at the start: see [`crate::pace`].
+    replaced: u64,
+    /// The last exit was in the midst of an iteration.
+    is_partial: bool,
+}
+
+impl Sample {
+    /// The last exit was of this kind: all but the end of the loop come in the midst of an iteration.
+    #[inline]
+    pub fn left_by(&mut self, kind: ExitKind) {
+        self.is_partial = kind != ExitKind::LoopEnd;
+    }
 }
 
 impl Vm {
@@ -124,8 +141,9 @@ impl Vm {
     pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64) {
         let Some(location) = self.locations.get_mut(&key) else { return };
         if location.pay.enters() || self.config.count_iterations {
-            let start = self.ticks.now();
-            self.sample = Some(Sample { key, saved_per_ns, start, end: start });
+            let (start, replaced) = (self.ticks.now(), *self.cells.replaced);
+            let is_partial = false;
+            self.sample = Some(Sample { key, saved_per_ns, start, end: start, replaced, is_partial });
         }
     }
 
@@ -140,7 +158,7 @@ impl Vm {
     pub(crate) fn close_sample(&mut self) {
         let Some(sample) = self.sample.take() else { return };
         if sample.end != sample.start {
-            self.account_entry(sample.key, sample.end.wrapping_sub(sample.start), sample.saved_per_ns);
+            self.account_entry(sample.key, sample.end.wrapping_sub(sample.start), Some(sample));
         }
     }
 
@@ -154,11 +172,12 @@ impl Vm {
     pub(crate) fn entry_refused(&mut self, key: Key) {
         let is_timed = self.locations.get_mut(&key).is_some_and(|location| location.pay.enters());
         if is_timed {
-            self.account_entry(key, 0, 0.0);
+            self.account_entry(key, 0, None);
         }
     }
 
-    fn account_entry(&mut self, key: Key, ticks: u64, saved_per_ns: f64) {
+    /// An entry took so many ticks; without a sample it was refused.
+    fn account_entry(&mut self, key: Key, ticks: u64, sample: Option<Sample>) {
         let Some(ns) = self.ticks.ns(ticks) else { return };
         let ns = self.on_the_processor(ns);
         let Some(location) = self.locations.get_mut(&key) else { return };
@@ -166,7 +185,14 @@ impl Vm {
             return;
         }
         let stands_for = if self.config.count_iterations { 1.0 } else { location.pay.stride.max(1) as f64 };
-        let gain = policy::gain(ns, saved_per_ns);
+        let mut gain = policy::gain(ns, sample.map_or(0.0, |sample| sample.saved_per_ns));
+        if let (Some(sample), Some(iteration)) = (sample, location.pace.ns()) {
+            // Each of the two is too high at times: one guesses what a bytecode takes, the other takes what
+            // lies between two runs of a loop of few iterations for one of them.
+            let replaced = self.cells.replaced.wrapping_sub(sample.replaced) as f64 / UNITS;
+            let partial = if sample.is_partial { iteration / 2.0 } else { 0.0 };
+            gain = gain.min(policy::measured_gain(ns, replaced + partial));
+        }
         self.totals.machine_ns += ns * stands_for;
         self.budget.gain(gain * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses && self.budget.is_limited() {

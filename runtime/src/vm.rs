@@ -23,6 +23,7 @@ use crate::hot::Counters;
 use crate::location::Key;
 use crate::locations::Locations;
 use crate::log::Log;
+use crate::pace::Burst;
 use crate::pay::Sample;
 use crate::plan::Plan;
 use crate::recorder::Recorder;
@@ -90,6 +91,8 @@ pub(crate) struct SharedCells {
     /// Counts guards down; see `Request::force_counter`.
     pub force: Box<u64>,
     pub iterations: Box<u64>,
+    /// What the interpreter would have taken for what ran as code: see [`crate::pace`].
+    pub replaced: Box<u64>,
     /// Counts operations of loops down whose objects are virtual; see `Request::collect_counter`.
     pub collect: Box<i64>,
 }
@@ -156,6 +159,8 @@ pub struct Vm {
     pub(crate) ticks: Ticks,
     /// The entry that is timed.
     pub(crate) sample: Option<Sample>,
+    /// The iterations that are timed.
+    pub(crate) burst: Option<Burst>,
     /// Processor time of the program when a long entry was timed last.
     pub(crate) sampled_until: u64,
 }
@@ -218,6 +223,7 @@ impl Vm {
                 exit_buffer: [].into(),
                 force: Box::new(force),
                 iterations: Box::new(0),
+                replaced: Box::new(0),
                 collect: Box::new(COLLECT_AFTER),
             },
             log,
@@ -235,6 +241,7 @@ impl Vm {
             ),
             ticks: Ticks::new(),
             sample: None,
+            burst: None,
             sampled_until: 0,
             config,
         })
@@ -370,6 +377,7 @@ impl Vm {
             saved_per_ns: trace.saved_per_ns,
             compile_us: trace.compile_ns / 1000,
             state: location.map_or("", |location| location.state.name()),
+            interpreter_ns: location.and_then(|location| location.pace.ns()),
             ns_per_entry: location.and_then(|location| location.pay.ns_per_entry()),
         }
     }

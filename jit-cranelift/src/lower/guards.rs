@@ -246,6 +246,7 @@ impl Lowering<'_, '_> {
 
     /// Counts the back edges that were passed up to this exit without a jump: by a side trace, or by copies of the loop.
     fn count_edges(&mut self, inst: &Inst) {
+        self.count_replaced(self.unroll.as_ref().map_or(0, Unroll::jumps_passed));
         let Some(counter) = self.input.request.iteration_counter else { return };
         let origin = inst.snap.and_then(|snap| self.input.trace.snapshots.get(snap.index()));
         let links = self.input.request.links.as_ref();
@@ -296,6 +297,7 @@ impl Lowering<'_, '_> {
     /// Ends the trace: its results and its snapshot's values are stored here, not in a stub, and no guard shares it.
     pub(super) fn finish(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         self.count_edges(inst);
+        self.count_replaced_by_finish();
         match &self.input.request.links {
             Some(links) if links.finish_writes_slots => self.write_slots(inst)?,
             _ => self.store_live(exit)?,

@@ -22,7 +22,14 @@ pub struct Harness {
     pub frame: Vec<u8>,
     pub force: Option<Box<u64>>,
     pub iterations: Option<Box<u64>>,
+    /// What was replaced, and by an iteration.
+    pub replaced: Box<[u64; 2]>,
     pub collect: Option<Box<i64>>,
+}
+
+/// A trace that finishes counts as an iteration and a half.
+pub fn replaced_cells(cells: &mut [u64; 2]) -> Replaced {
+    Replaced { total: &raw mut cells[0], iteration: &raw const cells[1], finish: 24 }
 }
 
 impl Harness {
@@ -39,6 +46,7 @@ impl Harness {
             frame: vec![0; 1024],
             force: None,
             iterations: None,
+            replaced: Box::new([0, 7]),
             collect: None,
         }
     }
@@ -57,6 +65,7 @@ impl Harness {
         let mut request = Request::new(9, self.buffer.as_mut_ptr());
         request.force_counter = self.force.as_deref_mut().map(|cell| cell as *mut u64);
         request.iteration_counter = self.iterations.as_deref_mut().map(|cell| cell as *mut u64);
+        request = request.count_replaced(replaced_cells(&mut self.replaced));
         request.collect_counter = self.collect.as_deref_mut().map(|cell| cell as *mut i64);
         match self.compiler.compile(trace, schema, &request) {
             Ok(compiled) => compiled,
