@@ -159,7 +159,8 @@ mod tests {
 
     fn host(config: Config) -> Host {
         let mut host = Host::new(config);
-        host.vm.budget.ran = 1_000_000_000;
+        let budget = &mut host.vm.budget;
+        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
         host.vm.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + 100));
         host.frame[..2].copy_from_slice(&[int(0), int(1)]);
         host
