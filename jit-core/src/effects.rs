@@ -486,7 +486,7 @@ mod tests {
             let reads = is(Flags::READS) || calls || is(Flags::ENDS) || op == Op::Set;
             assert_eq!(!effects.reads.is_nothing(), reads, "{name} reads");
             assert_eq!(!effects.writes.is_nothing(), is(Flags::WRITES) || calls, "{name} writes");
-            let allocates = is(Flags::ALLOCS) || calls || op == Op::InsertKey;
+            let allocates = is(Flags::ALLOCS) || calls;
             assert_eq!(effects.allocates, allocates, "{name} allocates");
             assert_eq!(effects.is_visible(), is(Flags::WRITES) || calls, "{name} is visible");
             if is(Flags::PURE) {

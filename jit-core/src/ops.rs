@@ -396,7 +396,7 @@ define_ops! {
     /// Writes the value at a constant key that is present; else leaves the trace.
     SetKey = 72 "set_key" (Ref Ref Declared) -> Nothing [READS WRITES GUARD RECORD] Key;
     /// Adds a constant key that is absent; leaves the trace (before any effect) when that fails.
-    InsertKey = 73 "insert_key" (Ref Ref Declared) -> Nothing [READS WRITES GUARD RECORD] Key;
+    InsertKey = 73 "insert_key" (Ref Ref Declared) -> Nothing [READS WRITES ALLOCS GUARD RECORD] Key;
 
     // Calls.
     /// Calls a function with declared effects.

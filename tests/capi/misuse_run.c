@@ -187,7 +187,7 @@ static void running(void) {
 
 /* Every threshold that can be set works: what is recorded, given up and tried again. */
 static void thresholds(void) {
-  static const uint32_t values[] = {1, 2, 65535, 65536};
+  static const uint32_t values[] = {1, 2, 65535, 65536, 65537, UINT32_MAX};
   for (size_t n = 0; n < sizeof values / sizeof *values; n++) {
     tl_config config = {SET, .threshold = values[n], .side_threshold = UINT32_MAX, .max_sides = UINT32_MAX};
     tl_vm *vm = tl_new(&config);
