@@ -88,17 +88,16 @@ pub struct Request {
     pub links: Option<Links>,
 }
 
-/// Cells by which code tells what it has saved: each iteration adds what the second one holds to the first.
-/// Where the code goes on in a loop that has cells of its own, these are used there, so that the sum is right
-/// for all of them.
+/// By what code tells what it has saved: each iteration adds what the interpreter takes for one. Where the code goes on in
+/// a loop that has amounts of its own, these are added there, so that the sum is right for all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Replaced {
-    /// The sum, in the unit of the other cell. It wraps around.
+    /// The sum, in the unit of the amounts. It wraps around.
     pub total: *mut u64,
-    /// What the interpreter takes for an iteration of this loop; it may change while there is code.
-    pub iteration: *const u64,
-    /// What a trace that finishes counts as, in sixteenths of an iteration.
-    pub finish: u64,
+    /// For an iteration of this loop.
+    pub iteration: u32,
+    /// For a trace that finishes.
+    pub finish: u32,
 }
 
 // SAFETY: the addresses are only copied into code; whoever runs the code answers for them.

@@ -34,7 +34,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, LabelId, Op, Payload, Schema, Trace, Type, Value};
 
-use crate::compiler::{EntryKind, Replaced, Request};
+use crate::compiler::{EntryKind, Request};
 use crate::error::CompileError;
 use crate::exits::ExitInfo;
 use crate::glue;
@@ -146,6 +146,9 @@ struct Lowering<'a, 'f> {
     streams: Streams,
     /// Where functions that are called aside leave their result.
     aside: Option<StackSlot>,
+    /// In a loop: what the interpreter would have taken for what ran since the entry, if that is wanted. It goes round in a
+    /// register, since a cell would cost a load and a store in each iteration: a sixth of a convolution's time.
+    replaced: Option<Ssa>,
 }
 
 impl<'a, 'f> Lowering<'a, 'f> {
@@ -154,17 +157,23 @@ impl<'a, 'f> Lowering<'a, 'f> {
         b.append_block_params_for_function_params(entry);
         let (context, base) = (b.block_params(entry)[0], b.block_params(entry)[1]);
         let origin = b.block_params(entry).get(2).copied();
-        let stubs = Stubs::new(&mut b, input.trace, input.request.force_counter.is_some());
+        let is_loop = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
+        let counts_replaced = is_loop && input.request.replaced.is_some();
+        let stubs = Stubs::new(&mut b, input.trace, input.request.force_counter.is_some(), counts_replaced);
         let labels = (input.trace.labels.iter())
             .map(|label| {
                 let block = b.create_block();
                 for &arg in &label.args {
                     b.append_block_param(block, clif_type(input.trace.ty(arg)));
                 }
+                if counts_replaced {
+                    b.append_block_param(block, types::I64);
+                }
                 (block, false)
             })
             .collect();
         b.switch_to_block(entry);
+        let replaced = counts_replaced.then(|| b.ins().iconst(types::I64, 0));
         let values = Values::new(input.trace.values.len());
         Lowering {
             input,
@@ -182,6 +191,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             unroll: None,
             streams: Streams::default(),
             aside: None,
+            replaced,
         }
     }
 
@@ -226,7 +236,9 @@ impl<'a, 'f> Lowering<'a, 'f> {
                     .collect()
             }
         };
-        self.b.ins().jump(first, &args);
+        let replaced = self.replaced.map(BlockArg::Value);
+        let passed: Vec<BlockArg> = args.iter().copied().chain(replaced).collect();
+        self.b.ins().jump(first, &passed);
         self.open = false;
         let highest_cell = trace.entry_cells.iter().max().map_or(0, |&cell| cell as usize + 1);
         Ok(if kind == EntryKind::Buffer { args.len() } else { highest_cell })
@@ -394,7 +406,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
             if !inst.args.is_empty() {
                 return Err(self.malformed("a label with arguments is only reached by jumps"));
             }
-            self.b.ins().jump(block, &[]);
+            let replaced: Vec<BlockArg> = self.replaced.into_iter().map(BlockArg::Value).collect();
+            self.b.ins().jump(block, &replaced);
         }
         if inst.args[..] != self.input.trace.labels[label.index()].args[..] {
             return Err(self.malformed("a label's instruction defines other arguments than the label has"));
@@ -407,6 +420,9 @@ impl<'a, 'f> Lowering<'a, 'f> {
         for (position, &arg) in inst.args.iter().enumerate() {
             let param = self.b.block_params(block)[position];
             self.values.define(arg, param);
+        }
+        if self.replaced.is_some() {
+            self.replaced = self.b.block_params(block).last().copied();
         }
         let Input { trace, schema, environment, .. } = self.input;
         let plan = || Unroll::plan(trace, schema, label, self.index, self.next_exit);
@@ -443,40 +459,19 @@ impl<'a, 'f> Lowering<'a, 'f> {
             let jumps = self.unroll.as_ref().map_or(1, Unroll::jumps_passed);
             self.add_to_cell(counter, self.edges_of_jumps(jumps));
         }
-        self.count_replaced(self.unroll.as_ref().map_or(1, Unroll::jumps_passed));
-        let args: Vec<BlockArg> = args.into_iter().map(BlockArg::Value).collect();
+        // The last of the copies is counted here, those before it where they ended.
+        self.count_replaced();
+        let args: Vec<BlockArg> = args.into_iter().chain(self.replaced).map(BlockArg::Value).collect();
         self.b.ins().jump(block, &args);
         self.open = false;
         Ok(())
     }
 
-    /// Adds what the interpreter would have taken for so many iterations.
-    fn count_replaced(&mut self, iterations: usize) {
-        let Some(cells) = self.input.request.replaced.filter(|_| iterations > 0) else { return };
-        let one = self.load_cell(cells.iteration);
-        let all = if iterations > 1 { self.b.ins().imul_imm_s(one, iterations as i64) } else { one };
-        self.add_replaced(cells, all);
-    }
-
-    /// The same for what a trace does that finishes.
-    fn count_replaced_by_finish(&mut self) {
-        let Some(cells) = self.input.request.replaced else { return };
-        let one = self.load_cell(cells.iteration);
-        let sixteenths = self.b.ins().imul_imm_s(one, cells.finish as i64);
-        let all = self.b.ins().ushr_imm_u(sixteenths, 4);
-        self.add_replaced(cells, all);
-    }
-
-    fn load_cell(&mut self, cell: *const u64) -> Ssa {
-        let address = self.iconst(cell as i64);
-        self.b.ins().load(types::I64, MemFlagsData::trusted(), address, 0)
-    }
-
-    fn add_replaced(&mut self, cells: Replaced, amount: Ssa) {
-        let old = self.load_cell(cells.total);
-        let new = self.b.ins().iadd(old, amount);
-        let address = self.iconst(cells.total as i64);
-        self.b.ins().store(MemFlagsData::trusted(), new, address, 0);
+    /// An iteration ends: adds what the interpreter would have taken for it.
+    fn count_replaced(&mut self) {
+        if let (Some(amounts), Some(replaced)) = (self.input.request.replaced, self.replaced) {
+            self.replaced = Some(self.b.ins().iadd_imm_s(replaced, i64::from(amounts.iteration)));
+        }
     }
 
     fn label_of(&self, inst: &Inst) -> Result<LabelId> {

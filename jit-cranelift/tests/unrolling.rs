@@ -26,7 +26,7 @@ fn run(trace: &Trace, schema: &Schema, inputs: &[u64], mut prepare: impl FnMut()
             prepare();
             let outcome = harness.run(trace, schema, inputs);
             let found = (outcome, **harness.iterations.as_ref().unwrap());
-            assert_eq!(harness.replaced[0], 7 * found.1, "copies count as iterations");
+            assert_eq!(*harness.replaced, 7 * found.1, "copies count as iterations");
             let expected = first.get_or_insert_with(|| found.clone());
             assert_eq!(found, *expected, "{options:?}, {inputs:?}");
         }

@@ -335,10 +335,12 @@ impl Vm {
         if self.config.count_iterations {
             request = request.count_iterations(&mut *self.cells.iterations);
         }
-        if let Some(location) = self.locations.get(&tree.key).filter(|_| self.budget.is_limited()) {
-            let (total, iteration) = (&raw mut *self.cells.replaced, location.pace.cell());
+        let replaced = self.locations.get(&tree.key).and_then(|location| location.pace.amount());
+        if let Some(iteration) = replaced {
             let root = self.traces.get(tree.root as usize).and_then(Option::as_ref);
-            let finish = root.map_or(0, |root| policy::sixteenths(tree.work, root.tree.work));
+            let iterations = root.map_or(0.0, |root| policy::iterations_of_side(tree.work, root.tree.work));
+            let finish = (f64::from(iteration) * iterations) as u32;
+            let total = &raw mut *self.cells.replaced;
             request = request.count_replaced(Replaced { total, iteration, finish });
         }
         let ready = match &mut self.backend {
@@ -371,7 +373,8 @@ impl Vm {
             CodeMemory::Full { .. } => (AbortReason::CodeMemoryFull, error.to_string()),
             _ => (AbortReason::NoExecutableMemory, error.to_string()),
         })?;
-        let saved_per_ns = saved_per_ns(&trace, tree.work);
+        let seen = self.locations.get(&tree.key).filter(|_| tree.parent.is_none());
+        let saved_per_ns = saved_per_ns(&trace, tree.work, seen.and_then(|location| location.pace.ns()));
         let name = recorded.name.clone();
         self.log.entry(Stage::Clif, &format!("trace {number} {name} clif"), || {
             compiled.clif.clone().unwrap_or_default()
@@ -404,6 +407,7 @@ impl Vm {
             plans,
             ops: (recorded.op_count() as u64, trace.op_count() as u64),
             saved_per_ns,
+            replaced,
             compile_ns: 0,
             tree,
             compiled,
@@ -469,9 +473,9 @@ impl Vm {
 }
 
 /// What a nanosecond in the code of this trace saves: by its loop, if it has one.
-fn saved_per_ns(trace: &Trace, recorded: Work) -> f64 {
+fn saved_per_ns(trace: &Trace, recorded: Work, seen: Option<f64>) -> f64 {
     let start = trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap_or(0);
-    policy::saved_per_ns(recorded, work_of(&trace.insts[start..]))
+    policy::saved_per_ns(recorded, work_of(&trace.insts[start..]), seen)
 }
 
 /// Whether something in a loop can leave it: a guard, or a call that may jump out of it. What ends otherwise

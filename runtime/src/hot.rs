@@ -11,7 +11,7 @@ use tracelift_core::Schema;
 
 use crate::abort::AbortReason;
 use crate::location::Key;
-use crate::policy::back_edges_until;
+use crate::policy::{back_edges_until, LoopState};
 use crate::recorder::{Limits, Recorder, Start};
 use crate::starts::Starts;
 use crate::vm::{Backend, Vm};
@@ -219,15 +219,19 @@ impl Vm {
                 self.totals.entries += 1;
                 self.last_run = Some(number);
                 let action = Action::Run { code: trace.entry_code, needs: trace.reach.needs };
-                let saved_per_ns = trace.saved_per_ns;
-                self.time_entry(key, saved_per_ns);
+                let (saved_per_ns, iteration) = (trace.saved_per_ns, trace.replaced);
+                self.time_entry(key, saved_per_ns, iteration);
                 return action;
             }
         }
         if !location.entries.is_empty() {
             self.totals.refused += 1;
             let is_full = location.entries.len() >= max_entries;
-            self.entry_refused(key);
+            // An entry for these types is as good as there: they are no loss that will last.
+            let is_due = location.state == LoopState::Compiled { until: 0 } && !is_full;
+            if !is_due {
+                self.entry_refused(key);
+            }
             location = self.locations.entry(key).or_default();
             if is_full || location.state.is_asleep() {
                 return Action::Nothing;

@@ -5,47 +5,51 @@
 //! is recorded, and each time that its code is tried again after a rest, some of its iterations are timed,
 //! from back edge to back edge, with the processor's counter ([`crate::ticks`]). Where the loop was left and
 //! entered again between two of them the interval is too long by far: of a *burst* the intervals count that
-//! are not much longer than the shortest but one. What comes out stands in a cell of the location. Code adds
-//! it up, one for each iteration ([`tracelift_cranelift::Replaced`]), so that an entry's gain is the
-//! difference of two times that were both measured ([`crate::pay`]). Invariant: a cell lives as long as the
-//! location, as does all code that names it; 0 says that nothing is known. Where thresholds alone decide
-//! nothing is timed.
+//! are not much longer than the shortest but one. Where all are alike the loop goes on for long, and the time
+//! that is spent in its code says enough; else the code that is made from then on adds them up, one for each
+//! iteration ([`tracelift_cranelift::Replaced`]), so that an entry's gain is the difference of two times that
+//! were both measured ([`crate::pay`]). Invariant: what code adds up is in iterations of its own loop, times
+//! what was known of that loop when the code was made. Where thresholds alone decide nothing is timed, and
+//! nothing added up.
 //!
 //! ```text
 //! loop_7f00: 210, 190, 200, 3400, 180, 220, 200, 190 ns: 199 ns each, less 15 for the way to us
 //! ```
 
 use crate::location::Key;
-use crate::policy::{ARRIVAL, BURST, BURSTS_STARTED, LONG_INTERVAL};
+use crate::policy::{ARRIVAL, BURST, BURSTS_STARTED, CLOCK_STEPS, LONG_INTERVAL};
 use crate::vm::Vm;
 
-/// Units of the cells in a nanosecond.
+/// Units in a nanosecond of what code adds up.
 pub(crate) const UNITS: f64 = 16.0;
 
 /// What is known of a loop's iterations in the interpreter.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
-    /// Of one iteration, in [`UNITS`]; 0: unknown. Code holds its address.
-    cell: Box<u64>,
+    /// Nanoseconds of one iteration, if they are known.
+    ns: Option<f64>,
+    /// Intervals of a burst differed so much that the loop may have been left in between.
+    is_broken: bool,
     /// Bursts begun since the loop was due: most loops end their first one.
     started: u64,
 }
 
 impl Pace {
-    /// The address of the cell.
-    pub fn cell(&self) -> *const u64 {
-        &*self.cell
-    }
-
     /// Nanoseconds of an iteration, if they are known.
     pub fn ns(&self) -> Option<f64> {
-        (*self.cell > 0).then(|| *self.cell as f64 / UNITS)
+        self.ns
+    }
+
+    /// What code adds up for an iteration, in [`UNITS`]; `None` where it need not: nothing is known, or the loop
+    /// goes on for long, so that the time in it says enough.
+    pub fn amount(&self) -> Option<u32> {
+        self.ns.filter(|_| self.is_broken).map(|ns| (ns * UNITS).clamp(1.0, f64::from(1 << 20)) as u32)
     }
 
     /// A burst has shown so much; it counts as much as all before.
-    fn learn(&mut self, ns: f64) {
-        let ns = self.ns().map_or(ns, |before| (before + ns) / 2.0);
-        *self.cell = ((ns * UNITS) as u64).max(1);
+    fn learn(&mut self, ns: f64, is_broken: bool) {
+        self.ns = Some(self.ns.map_or(ns, |before| (before + ns) / 2.0));
+        self.is_broken |= is_broken;
     }
 }
 
@@ -67,6 +71,13 @@ fn mean(mut intervals: Vec<u64>) -> Option<f64> {
     let limit = intervals.get(1)?.saturating_mul(LONG_INTERVAL);
     let counted = intervals.partition_point(|&interval| interval <= limit);
     Some(intervals[..counted].iter().sum::<u64>() as f64 / counted as f64)
+}
+
+/// Whether the loop was left within a burst, more than once: two intervals differ from the shortest by more than the
+/// clock's steps and chance explain. One may be an accident.
+fn is_broken(intervals: &[u64], step: u64) -> bool {
+    let limit = intervals.iter().min().map_or(0, |shortest| 2 * shortest + step);
+    intervals.len() < 2 || intervals.iter().filter(|&&interval| interval > limit).count() > 1
 }
 
 impl Vm {
@@ -97,9 +108,13 @@ impl Vm {
         match self.burst.take() {
             Some(burst) if burst.key == key && burst.left == 0 => {
                 location.pace.started = 0;
-                let mean = mean(burst.intervals).and_then(|ticks| self.ticks.ns(ticks as u64));
-                if let Some(mean) = mean {
-                    location.pace.learn((mean - ARRIVAL as f64).max(1.0));
+                // A nanosecond in ticks, at least: where the clock's speed is not known yet nothing is learned.
+                let per_ns = self.ticks.ns(1_000).map(|ns| 1_000.0 / ns);
+                if let (Some(per_ns), intervals) = (per_ns, burst.intervals) {
+                    let is_broken = is_broken(&intervals, (per_ns * CLOCK_STEPS as f64) as u64);
+                    if let Some(mean) = mean(intervals) {
+                        location.pace.learn((mean / per_ns - ARRIVAL as f64).max(1.0), is_broken);
+                    }
                 }
                 false
             }
@@ -147,12 +162,21 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_shows_whether_the_loop_was_left() {
+        assert!(!is_broken(&[30, 40, 30, 70, 30], 20), "steps of the clock");
+        assert!(!is_broken(&[30, 40, 900, 40, 30], 20), "an accident");
+        assert!(is_broken(&[30, 90, 30, 90, 30], 20) && is_broken(&[], 20));
+        assert!(!is_broken(&[1000, 1900, 1900], 20) && is_broken(&[1000, 2100, 2100], 20));
+    }
+
+    #[test]
     fn later_bursts_count_as_much_as_all_before() {
         let mut pace = Pace::default();
         assert_eq!(pace.ns(), None);
-        pace.learn(100.0);
-        pace.learn(50.0);
-        assert_eq!(pace.ns(), Some(75.0));
+        pace.learn(100.0, false);
+        assert_eq!((pace.ns(), pace.amount()), (Some(100.0), None), "it goes on for long");
+        pace.learn(50.0, true);
+        assert_eq!((pace.ns(), pace.amount()), (Some(75.0), Some(75 * 16)));
     }
 
     thread_local!(static CLOCK: Cell<u64> = const { Cell::new(0) });

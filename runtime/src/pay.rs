@@ -25,7 +25,6 @@ use tracelift_core::ExitKind;
 
 use crate::abort::AbortReason;
 use crate::location::Key;
-use crate::pace::UNITS;
 use crate::policy::{self, LoopState, FIRST_SAMPLES, LATER_SAMPLES, LONGEST_SAMPLE, LONG_ENTRY};
 use crate::policy::{SideState, COLD_SAMPLES, SAMPLE_STRIDE, WAKE_SAMPLES};
 use crate::vm::Vm;
@@ -122,8 +121,10 @@ pub(crate) struct Sample {
     start: u64,
     /// At the last exit; before the first one: the start.
     end: u64,
-    /// What had been replaced by then, less what had at the start: see [`crate::pace`].
+    /// What had been replaced at the start: see [`crate::pace`].
     replaced: u64,
+    /// What the trace adds up for an iteration.
+    iteration: Option<u32>,
     /// The last exit was in the midst of an iteration.
     is_partial: bool,
 }
@@ -138,12 +139,13 @@ impl Sample {
 
 impl Vm {
     /// The loop `key` is entered, by a trace that saves so much: the entry is timed if it is its turn.
-    pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64) {
+    pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64, iteration: Option<u32>) {
         let Some(location) = self.locations.get_mut(&key) else { return };
         if location.pay.enters() || self.config.count_iterations {
             let (start, replaced) = (self.ticks.now(), *self.cells.replaced);
             let is_partial = false;
-            self.sample = Some(Sample { key, saved_per_ns, start, end: start, replaced, is_partial });
+            let end = start;
+            self.sample = Some(Sample { key, saved_per_ns, start, end, replaced, iteration, is_partial });
         }
     }
 
@@ -186,12 +188,14 @@ impl Vm {
         }
         let stands_for = if self.config.count_iterations { 1.0 } else { location.pay.stride.max(1) as f64 };
         let mut gain = policy::gain(ns, sample.map_or(0.0, |sample| sample.saved_per_ns));
-        if let (Some(sample), Some(iteration)) = (sample, location.pace.ns()) {
+        let of_trace = sample.and_then(|sample| Some((sample, sample.iteration?)));
+        if let (Some((sample, amount)), Some(iteration)) = (of_trace, location.pace.ns()) {
             // Each of the two is too high at times: one guesses what a bytecode takes, the other takes what
             // lies between two runs of a loop of few iterations for one of them.
-            let replaced = self.cells.replaced.wrapping_sub(sample.replaced) as f64 / UNITS;
-            let partial = if sample.is_partial { iteration / 2.0 } else { 0.0 };
-            gain = gain.min(policy::measured_gain(ns, replaced + partial));
+            // In iterations of this loop, of which more may be known now than when it was compiled.
+            let replaced = self.cells.replaced.wrapping_sub(sample.replaced) as f64 / f64::from(amount);
+            let partial = if sample.is_partial { 0.5 } else { 0.0 };
+            gain = gain.min(policy::measured_gain(ns, (replaced + partial) * iteration));
         }
         self.totals.machine_ns += ns * stands_for;
         self.budget.gain(gain * stands_for);
@@ -426,6 +430,17 @@ mod tests {
         );
         host.vm.forget(OTHER, OTHER + 1);
         assert!(!matches!(host.back_edge(OTHER), Action::Run { .. }));
+    }
+
+    /// The loop's types have changed once and for all: it gets another entry, and does not rest before.
+    #[test]
+    fn a_loop_whose_types_change_gets_another_entry_first() {
+        let mut host = host(1000);
+        host.vm.config.threshold = 4 * (COLD_SAMPLES + FIRST_SAMPLES) as u32;
+        host.frame[0] = crate::support::float(1.5);
+        let asked = (1..10_000).find(|_| matches!(host.back_edge(HEAD), Action::Record));
+        assert_eq!(asked, Some(u64::from(host.vm.config.threshold)));
+        assert_eq!(host.vm.stats().rests, 0);
     }
 
     /// Back edges that fit no entry cost as much as entries that gain nothing.

@@ -74,6 +74,8 @@ pub(crate) struct TraceData {
     pub ops: (u64, u64),
     /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
     pub saved_per_ns: f64,
+    /// What it adds up for an iteration: see [`crate::pace`].
+    pub replaced: Option<u32>,
     /// Processor time that compiling it took.
     pub compile_ns: u64,
     pub tree: Tree,

@@ -14,7 +14,7 @@
 //! `way: jump stub3(5)`, and `stub3(n): store i2; jump return(n)`.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_codegen::ir::{types, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
 use tracelift_core::ops::Flags;
 use tracelift_core::snapshot::Source;
@@ -28,7 +28,7 @@ use crate::listing::location;
 
 /// The stubs of the current part, and the block that all of them end in.
 pub(super) struct Stubs {
-    /// Returns its parameter, an exit number, with the trace's number.
+    /// Returns its parameter, an exit number, with the trace's number. In a loop a second one is added to what was replaced.
     return_block: Block,
     by_snapshot: Vec<Option<Block>>,
     /// How many branches lead to each snapshot's stub, if there were one for the whole trace.
@@ -38,9 +38,17 @@ pub(super) struct Stubs {
 }
 
 impl Stubs {
-    pub(super) fn new(b: &mut FunctionBuilder<'_>, trace: &Trace, forced: bool) -> Stubs {
+    pub(super) fn new(
+        b: &mut FunctionBuilder<'_>,
+        trace: &Trace,
+        forced: bool,
+        counts_replaced: bool,
+    ) -> Stubs {
         let return_block = b.create_block();
         b.append_block_param(return_block, types::I32);
+        if counts_replaced {
+            b.append_block_param(return_block, types::I64);
+        }
         b.set_cold_block(return_block);
         let mut branches = vec![0; trace.snapshots.len()];
         for inst in trace.insts.iter().filter(|inst| inst.op.is_guard()) {
@@ -64,6 +72,14 @@ impl Lowering<'_, '_> {
         self.b.switch_to_block(block);
         self.b.set_srcloc(SourceLoc::new(location::RETURN));
         let number = self.b.block_params(block)[0];
+        if let (Some(amounts), Some(&replaced)) =
+            (self.input.request.replaced, self.b.block_params(block).get(1))
+        {
+            let total = self.iconst(amounts.total as i64);
+            let before = self.b.ins().load(types::I64, MemFlagsData::trusted(), total, 0);
+            let after = self.b.ins().iadd(before, replaced);
+            self.b.ins().store(MemFlagsData::trusted(), after, total, 0);
+        }
         let mut result = self.b.ins().uextend(types::I64, number);
         let trace_no = self.input.request.trace_no;
         if trace_no != 0 {
@@ -139,6 +155,9 @@ impl Lowering<'_, '_> {
         };
         if fresh {
             self.b.append_block_param(stub, types::I32);
+            self.replaced.iter().for_each(|_| {
+                self.b.append_block_param(stub, types::I64);
+            });
         }
         self.pass_number(stub, exit);
         if fresh {
@@ -146,8 +165,8 @@ impl Lowering<'_, '_> {
             self.stubs.made += 1;
             self.b.switch_to_block(stub);
             self.store_live(exit)?;
-            let number = self.b.block_params(stub)[0];
-            self.b.ins().jump(self.stubs.return_block, &[number.into()]);
+            let passed: Vec<BlockArg> = self.b.block_params(stub).iter().map(|&param| param.into()).collect();
+            self.b.ins().jump(self.stubs.return_block, &passed);
         }
         Ok(())
     }
@@ -156,7 +175,10 @@ impl Lowering<'_, '_> {
     /// the guard's own branch would be loaded into a register each time that the guard holds.
     fn pass_number(&mut self, block: Block, number: u32) {
         let number = self.b.ins().iconst(types::I32, i64::from(number));
-        self.b.ins().jump(block, &[number.into()]);
+        match self.replaced {
+            Some(replaced) => self.b.ins().jump(block, &[number.into(), replaced.into()]),
+            None => self.b.ins().jump(block, &[number.into()]),
+        };
     }
 
     fn cold_block(&mut self) -> Block {
@@ -246,7 +268,6 @@ impl Lowering<'_, '_> {
 
     /// Counts the back edges that were passed up to this exit without a jump: by a side trace, or by copies of the loop.
     fn count_edges(&mut self, inst: &Inst) {
-        self.count_replaced(self.unroll.as_ref().map_or(0, Unroll::jumps_passed));
         let Some(counter) = self.input.request.iteration_counter else { return };
         let origin = inst.snap.and_then(|snap| self.input.trace.snapshots.get(snap.index()));
         let links = self.input.request.links.as_ref();
@@ -297,7 +318,9 @@ impl Lowering<'_, '_> {
     /// Ends the trace: its results and its snapshot's values are stored here, not in a stub, and no guard shares it.
     pub(super) fn finish(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         self.count_edges(inst);
-        self.count_replaced_by_finish();
+        if let Some(amounts) = self.input.request.replaced {
+            self.add_to_cell(amounts.total, i64::from(amounts.finish));
+        }
         match &self.input.request.links {
             Some(links) if links.finish_writes_slots => self.write_slots(inst)?,
             _ => self.store_live(exit)?,

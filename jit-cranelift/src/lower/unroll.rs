@@ -142,6 +142,7 @@ impl Lowering<'_, '_> {
             return Ok(false);
         }
         let (start, first_exit) = (unroll.start, unroll.first_exit);
+        self.count_replaced();
         // All of them are read before any is bound: the arguments may be exchanged.
         let passed = (0..jump.args.len())
             .map(|position| self.passed(arg(jump, position, self.index)?))

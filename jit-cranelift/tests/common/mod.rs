@@ -22,14 +22,14 @@ pub struct Harness {
     pub frame: Vec<u8>,
     pub force: Option<Box<u64>>,
     pub iterations: Option<Box<u64>>,
-    /// What was replaced, and by an iteration.
-    pub replaced: Box<[u64; 2]>,
+    /// What was replaced: see [`replaced_by`].
+    pub replaced: Box<u64>,
     pub collect: Option<Box<i64>>,
 }
 
-/// A trace that finishes counts as an iteration and a half.
-pub fn replaced_cells(cells: &mut [u64; 2]) -> Replaced {
-    Replaced { total: &raw mut cells[0], iteration: &raw const cells[1], finish: 24 }
+/// An iteration counts as 7, a trace that finishes as 10.
+pub fn replaced_by(total: &mut u64) -> Replaced {
+    Replaced { total: &raw mut *total, iteration: 7, finish: 10 }
 }
 
 impl Harness {
@@ -46,7 +46,7 @@ impl Harness {
             frame: vec![0; 1024],
             force: None,
             iterations: None,
-            replaced: Box::new([0, 7]),
+            replaced: Box::new(0),
             collect: None,
         }
     }
@@ -65,7 +65,7 @@ impl Harness {
         let mut request = Request::new(9, self.buffer.as_mut_ptr());
         request.force_counter = self.force.as_deref_mut().map(|cell| cell as *mut u64);
         request.iteration_counter = self.iterations.as_deref_mut().map(|cell| cell as *mut u64);
-        request = request.count_replaced(replaced_cells(&mut self.replaced));
+        request = request.count_replaced(replaced_by(&mut self.replaced));
         request.collect_counter = self.collect.as_deref_mut().map(|cell| cell as *mut i64);
         match self.compiler.compile(trace, schema, &request) {
             Ok(compiled) => compiled,
