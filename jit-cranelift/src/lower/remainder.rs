@@ -16,7 +16,7 @@
 //! rounded up only where it is negative and vanishes, and then `r = d = x`. In both cases `r + y`, rounded once, is what Lua
 //! computes. All else fails the test: infinities, NaNs, the divisor 0, quotients that 53 bits do not hold. For those the library
 //! is called aside (`aside.rs`), so that NaNs are the library's too. The test is one comparison of bits, as doubles that are not
-//! negative are ordered as their bits are.
+//! negative are ordered as their bits are; a divisor that is a NaN is taken for infinity in it.
 //!
 //! Signs: with the divisor's sign taken off both, `y` is positive; the remainder gets it back. For `fmod` both are made positive, and
 //! the remainder gets the dividend's sign.
@@ -109,10 +109,7 @@ impl Lowering<'_, '_> {
         let rest = self.b.ins().fma(negated, divisor, dividend);
 
         let bits = self.b.ins().bitcast(types::I64, MemFlagsData::new(), rest);
-        let limit = match constant {
-            Some(constant) => self.iconst(constant.abs().to_bits() as i64),
-            None => self.b.ins().bitcast(types::I64, MemFlagsData::new(), divisor),
-        };
+        let limit = self.limit_of(divisor, constant);
         let (odd, below, apart, fits, done) = (
             self.b.create_block(),
             self.b.create_block(),
@@ -162,6 +159,19 @@ impl Lowering<'_, '_> {
         self.b.ins().jump(done, &[signed.into()]);
         self.b.switch_to_block(done);
         result
+    }
+
+    /// What the bits of a remainder must be below: those of the divisor. A NaN's would be above another NaN's, and which of
+    /// two comes out of the fused product depends on the processor; so infinity stands for it, below which no NaN is.
+    fn limit_of(&mut self, divisor: Ssa, constant: Option<f64>) -> Ssa {
+        if let Some(constant) = constant {
+            // `min` takes the number if one operand is none.
+            return self.iconst(constant.abs().min(f64::INFINITY).to_bits() as i64);
+        }
+        let infinity = self.double(f64::INFINITY);
+        let is_finite = self.b.ins().fcmp(FloatCC::LessThan, divisor, infinity);
+        let limit = self.b.ins().select(is_finite, divisor, infinity);
+        self.b.ins().bitcast(types::I64, MemFlagsData::new(), limit)
     }
 
     fn double(&mut self, number: f64) -> Ssa {
