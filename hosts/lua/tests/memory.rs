@@ -7,6 +7,9 @@
 //!
 //! Invariant: no run crashes, none prints anything else, and some exits were given memory that was held for them.
 //!
+//! Environment: `TRACELIFT_REFUSED_EVERY` is how many requests apart those are that are refused (1), where programs
+//! start slowly; whether exits were given memory is then not asked. `TRACELIFT_TURN` shifts them.
+//!
 //! Example: `RUNLUA_MODE=jit RUNLUA_THRESHOLD=2 RUNLUA_REFUSE=700 runlua tests/memory/objects.lua`.
 
 mod support;
@@ -48,6 +51,17 @@ fn check(what: &str, expected: &Outcome, found: &Outcome) {
     }
 }
 
+/// The requests to be refused of those from `first` to `last`.
+fn requests(first: u64, last: u64) -> impl Iterator<Item = u64> {
+    let number = |name: &str| std::env::var(name).map_or(0, |text| text.parse().expect("a number"));
+    (first + number("TRACELIFT_TURN") % every() as u64..=last).step_by(every())
+}
+
+/// How far apart they are.
+fn every() -> usize {
+    std::env::var("TRACELIFT_REFUSED_EVERY").map_or(1, |text| text.parse().expect("a number from 1 on"))
+}
+
 /// Refuses `refused` requests (0: all) from each on; the blocks given to exits and the entries put off.
 fn refuse(name: &str, refused: u64) -> (u64, u64) {
     let program = program(name);
@@ -56,9 +70,8 @@ fn refuse(name: &str, refused: u64) -> (u64, u64) {
     let counted = run(&program, "", &[("RUNLUA_REFUSE", u64::MAX.to_string())]);
     assert_eq!(counted.stdout, expected.stdout);
     assert!(count(&counted, "compiled") > 0, "{}", counted.stderr);
-    let requests = count(&counted, "requests");
     let (mut given, mut put_off) = (0, 0);
-    for from in 1..=requests {
+    for from in requests(1, count(&counted, "requests")) {
         let settings = [("RUNLUA_REFUSE", from.to_string()), ("RUNLUA_REFUSE_COUNT", refused.to_string())];
         let found = run(&program, "", &settings);
         check(&format!("{name}: {refused} refused from {from} on"), &expected, &found);
@@ -73,19 +86,22 @@ fn refuse(name: &str, refused: u64) -> (u64, u64) {
 #[test]
 fn one_request_refused() {
     let (given, _) = refuse("objects.lua", 1);
-    assert!(given > 0);
+    assert!(given > 0 || every() > 1);
 }
 
 #[test]
 fn some_requests_refused() {
     let (given, put_off) = refuse("objects.lua", 30);
-    assert!(given > 0 && put_off > 0, "{given} blocks given, {put_off} runs put entries off");
+    assert!(
+        (given > 0 && put_off > 0) || every() > 1,
+        "{given} blocks given, {put_off} runs put entries off"
+    );
 }
 
 #[test]
 fn all_requests_refused_from_one_on() {
     let (given, _) = refuse("objects.lua", 0);
-    assert!(given > 0);
+    assert!(given > 0 || every() > 1);
 }
 
 /// Functions of the library make strings here; none of them may be lost or cut when there is no memory for it.
@@ -153,10 +169,10 @@ fn refuse_each(name: &str, body: &str, before: u64) {
     assert!(!expected.stdout.contains("false"), "{name}: {}", expected.stdout);
     let counted = run(&program, "", &[("RUNLUA_REFUSE", u64::MAX.to_string())]);
     assert_eq!(counted.stdout, expected.stdout);
-    let requests = count(&counted, "requests");
-    assert!(requests > before, "{name} makes {requests} requests");
+    let last = count(&counted, "requests");
+    assert!(last > before, "{name} makes {last} requests");
     let mut caught = 0;
-    for from in before + 1..=requests {
+    for from in requests(before + 1, last) {
         for refused in 1..=2 {
             let settings =
                 [("RUNLUA_REFUSE", from.to_string()), ("RUNLUA_REFUSE_COUNT", refused.to_string())];
@@ -168,7 +184,7 @@ fn refuse_each(name: &str, body: &str, before: u64) {
             caught += failed;
         }
     }
-    assert!(caught > 0, "{name}: no call failed");
+    assert!(caught > 0 || every() > 1, "{name}: no call failed");
 }
 
 #[test]
