@@ -140,8 +140,6 @@ impl Vm {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
         self.close_sample();
         self.time_back_edge(key, base);
-        let is_timed = self.times_next && self.counters.is_pinned(index);
-        self.arrived = is_timed.then(|| self.ticks.now());
         let ticks = u64::from(self.counters.set_to(index));
         self.counters.spent += ticks;
         let location = self.locations.entry(key).or_default();

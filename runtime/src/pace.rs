@@ -35,12 +35,6 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Of a loop of few iterations, each of so many nanoseconds.
-    #[cfg(test)]
-    pub fn of_test(ns: f64) -> Pace {
-        Pace { ns: Some(ns), is_broken: true, started: 0 }
-    }
-
     /// Nanoseconds of an iteration, if they are known.
     pub fn ns(&self) -> Option<f64> {
         self.ns

@@ -2,10 +2,8 @@
 //!
 //! Problem: entering code and leaving it costs as much as interpreting some dozen bytecodes. A loop that a
 //! `return` ends after two iterations, or whose side exits cannot be recorded, makes a program slower each
-//! time it is entered, for ever. Design: some entries are timed with the processor's counter, from the moment
-//! that the back edge arrives here until the host is told to go on interpreting: the way in and out takes
-//! several times as long where others' code and data have taken the caches as where it is warm. What the
-//! interpreter would have taken is known in
+//! time it is entered, for ever. Design: some entries are timed, from the back edge to the exit that leads
+//! back to the interpreter, with the processor's counter. What the interpreter would have taken is known in
 //! two ways: from its trace (bytecodes and operations, as an estimate of what a nanosecond in the code
 //! saves), and from iterations that were timed in the interpreter, of which code counts those that it runs
 //! ([`crate::pace`]). Each is too high at times, so that the lower one counts. A loop whose entries lose
@@ -19,7 +17,7 @@
 //! each run.
 //!
 //! ```text
-//! loop_7f00 entered 51 times, 50 ns on the way there, 20 in the code, of which 18 are glue; 3 ns saved per ns: 6 for 83
+//! loop_7f00 entered 51 times, 20 ns each, of which 18 are the way there; 3 ns saved per ns: 6 ns for 60
 //!   ->  rests for 4,096 back edges, is tried 16 times, rests for 8,192 ...
 //! ```
 
@@ -27,16 +25,16 @@ use tracelift_core::ExitKind;
 
 use crate::abort::AbortReason;
 use crate::location::Key;
-use crate::policy::{self, LoopState, SideState, COLD_SAMPLES, FIRST_SAMPLES, LATER_SAMPLES};
-use crate::policy::{LONGEST_SAMPLE, LONGEST_WAY, LONG_ENTRY, SAMPLE_STRIDE, WAKE_SAMPLES, WARM_WAY};
+use crate::policy::{self, LoopState, FIRST_SAMPLES, LATER_SAMPLES, LONGEST_SAMPLE, LONG_ENTRY};
+use crate::policy::{SideState, COLD_SAMPLES, SAMPLE_STRIDE, WAKE_SAMPLES};
 use crate::vm::Vm;
 
 /// What is known of a loop's entries.
 #[derive(Debug, Default)]
 pub(crate) struct Pay {
-    /// Entries, and refusals to enter, since the last one that was timed.
-    since: u64,
-    /// Timed ones since the last judgement began, their nanoseconds in code, and what they have gained.
+    /// Entries, and refusals to enter, since the last judgement began.
+    entries: u64,
+    /// Timed ones of these, their nanoseconds, and what they have gained.
     samples: u64,
     ns: f64,
     gain: f64,
@@ -46,12 +44,10 @@ pub(crate) struct Pay {
     until: u64,
     /// One entry of so many is timed.
     stride: u64,
-    /// It has paid since it was tried last.
-    is_settled: bool,
     /// Rests in a row.
     times: u32,
-    /// All timed entries, their nanoseconds in code, and those of the way there and back.
-    all: (u64, f64, f64),
+    /// All timed entries, and their nanoseconds.
+    all: (u64, f64),
 }
 
 /// What a judgement comes to.
@@ -78,21 +74,20 @@ impl Pay {
         self.until = WAKE_SAMPLES;
     }
 
-    /// Nanoseconds of an entry, in the mean of all that were timed: in code, and on the way there and back.
-    pub fn ns_per_entry(&self) -> Option<(f64, f64)> {
-        let (count, ns, way) = self.all;
-        (count > 0).then(|| (ns / count as f64, way / count as f64))
+    /// Nanoseconds of an entry, in the mean of all that were timed.
+    pub fn ns_per_entry(&self) -> Option<f64> {
+        (self.all.0 > 0).then(|| self.all.1 / self.all.0 as f64)
     }
 
-    /// One more entry, or refusal: whether it is to be timed.
+    /// One more entry: whether it is timed.
     pub fn enters(&mut self) -> bool {
-        self.since += 1;
-        self.since >= self.stride
+        self.entries += 1;
+        self.entries.is_multiple_of(self.stride.max(1))
     }
 
-    /// A timed entry took so long in code, and on its way there and back, and has gained so much.
-    fn add(&mut self, ns: f64, way: f64, gain: f64) -> Verdict {
-        self.all = (self.all.0 + 1, self.all.1 + ns, self.all.2 + way);
+    /// A timed entry took so long, and has gained so much.
+    fn add(&mut self, ns: f64, gain: f64) -> Verdict {
+        self.all = (self.all.0 + 1, self.all.1 + ns);
         if self.cold > 0 {
             self.cold -= 1;
             return Verdict::Open;
@@ -110,11 +105,10 @@ impl Pay {
         if self.gain < 0.0 {
             return Verdict::Loses;
         }
-        self.times = self.times.saturating_sub(u32::from(self.is_settled));
+        self.times = self.times.saturating_sub(1);
         let mean = self.ns / self.samples as f64;
         let stride = if mean >= LONG_ENTRY as f64 { 1 } else { SAMPLE_STRIDE };
-        let (times, all, is_settled) = (self.times, self.all, true);
-        *self = Pay { until: LATER_SAMPLES, stride, is_settled, times, all, ..Pay::default() };
+        *self = Pay { until: LATER_SAMPLES, stride, times: self.times, all: self.all, ..Pay::default() };
         Verdict::Pays
     }
 }
@@ -124,13 +118,9 @@ impl Pay {
 pub(crate) struct Sample {
     key: Key,
     saved_per_ns: f64,
-    /// When the back edge arrived, and when the code was entered.
-    arrived: u64,
     start: u64,
     /// At the last exit; before the first one: the start.
     end: u64,
-    /// When the host was told to go on interpreting after that.
-    gone: u64,
     /// What had been replaced at the start: see [`crate::pace`].
     replaced: u64,
     /// What the trace adds up for an iteration.
@@ -148,21 +138,14 @@ impl Sample {
 }
 
 impl Vm {
-    /// The loop `key` is entered, by a trace that saves so much: the entry is timed if it is its turn, and if it
-    /// is known when its back edge arrived; else the next one will be.
+    /// The loop `key` is entered, by a trace that saves so much: the entry is timed if it is its turn.
     pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64, iteration: Option<u32>) {
         let Some(location) = self.locations.get_mut(&key) else { return };
-        if !location.pay.enters() && !self.config.count_iterations {
-            return;
-        }
-        let arrived = self.arrived.take();
-        self.times_next = arrived.is_none() || location.pay.stride <= 1 || self.config.count_iterations;
-        if let Some(arrived) = arrived {
+        if location.pay.enters() || self.config.count_iterations {
             let (start, replaced) = (self.ticks.now(), *self.cells.replaced);
-            let (end, gone, is_partial) = (start, start, false);
-            let sample =
-                Sample { key, saved_per_ns, arrived, start, end, gone, replaced, iteration, is_partial };
-            self.sample = Some(sample);
+            let is_partial = false;
+            let end = start;
+            self.sample = Some(Sample { key, saved_per_ns, start, end, replaced, iteration, is_partial });
         }
     }
 
@@ -170,14 +153,6 @@ impl Vm {
     pub(crate) fn time_exit(&mut self) {
         if let Some(sample) = &mut self.sample {
             sample.end = self.ticks.now();
-            sample.gone = sample.end;
-        }
-    }
-
-    /// The host is told to go on interpreting.
-    pub(crate) fn time_return(&mut self) {
-        if let Some(sample) = &mut self.sample {
-            sample.gone = self.ticks.now();
         }
     }
 
@@ -185,7 +160,7 @@ impl Vm {
     pub(crate) fn close_sample(&mut self) {
         let Some(sample) = self.sample.take() else { return };
         if sample.end != sample.start {
-            self.account_entry(sample.key, Some(sample));
+            self.account_entry(sample.key, sample.end.wrapping_sub(sample.start), Some(sample));
         }
     }
 
@@ -199,43 +174,32 @@ impl Vm {
     pub(crate) fn entry_refused(&mut self, key: Key) {
         let is_timed = self.locations.get_mut(&key).is_some_and(|location| location.pay.enters());
         if is_timed {
-            self.account_entry(key, None);
+            self.account_entry(key, 0, None);
         }
     }
 
-    /// Nanoseconds of a sample, in code and on the way there and back.
-    fn durations(&mut self, sample: &Sample) -> Option<(f64, f64)> {
-        let all = self.ticks.ns(sample.gone.wrapping_sub(sample.arrived))?;
-        let all = self.on_the_processor(all);
-        let in_code = self.ticks.ns(sample.end.wrapping_sub(sample.start))?.min(all);
-        Some((in_code, (all - in_code).min(LONGEST_WAY as f64)))
-    }
-
-    /// An entry was timed; without a sample it was refused.
-    fn account_entry(&mut self, key: Key, sample: Option<Sample>) {
-        let durations = match &sample {
-            Some(sample) => self.durations(sample),
-            None => Some((0.0, 0.0)),
-        };
-        let (Some((ns, way)), Some(location)) = (durations, self.locations.get_mut(&key)) else { return };
+    /// An entry took so many ticks; without a sample it was refused.
+    fn account_entry(&mut self, key: Key, ticks: u64, sample: Option<Sample>) {
+        let Some(ns) = self.ticks.ns(ticks) else { return };
+        let ns = self.on_the_processor(ns);
+        let Some(location) = self.locations.get_mut(&key) else { return };
         if location.state.is_asleep() {
             return;
         }
-        let stands_for = std::mem::take(&mut location.pay.since) as f64;
+        let stands_for = if self.config.count_iterations { 1.0 } else { location.pay.stride.max(1) as f64 };
         let mut gain = policy::gain(ns, sample.map_or(0.0, |sample| sample.saved_per_ns));
         let of_trace = sample.and_then(|sample| Some((sample, sample.iteration?)));
         if let (Some((sample, amount)), Some(iteration)) = (of_trace, location.pace.ns()) {
             // Each of the two is too high at times: one guesses what a bytecode takes, the other takes what
             // lies between two runs of a loop of few iterations for one of them.
             // In iterations of this loop, of which more may be known now than when it was compiled.
-            let whole = self.cells.replaced.wrapping_sub(sample.replaced) as f64 / f64::from(amount);
-            let part = if sample.is_partial { policy::part(ns, sample.saved_per_ns, iteration) } else { 0.0 };
-            let way = if location.pay.is_settled { way } else { WARM_WAY as f64 };
-            gain = gain.min(policy::measured_gain(ns, way, whole * iteration + part));
+            let replaced = self.cells.replaced.wrapping_sub(sample.replaced) as f64 / f64::from(amount);
+            let partial = if sample.is_partial { 0.5 } else { 0.0 };
+            gain = gain.min(policy::measured_gain(ns, (replaced + partial) * iteration));
         }
         self.totals.machine_ns += ns * stands_for;
         self.budget.gain(gain * stands_for);
-        if location.pay.add(ns, way, gain) == Verdict::Loses && self.budget.is_limited() {
+        if location.pay.add(ns, gain) == Verdict::Loses && self.budget.is_limited() {
             self.put_to_sleep(key);
         }
     }
@@ -316,8 +280,7 @@ mod tests {
 
     use super::*;
     use crate::hot::Action;
-    use crate::pace::Pace;
-    use crate::policy::{FIRST_REST, HOST_WAY, RESTS_BEFORE_RETIRED};
+    use crate::policy::{FIRST_REST, RESTS_BEFORE_RETIRED};
     use crate::support::{int, Host, Tape};
     use crate::ticks::Ticks;
     use crate::Config;
@@ -326,7 +289,7 @@ mod tests {
 
     /// So many entries of so many nanoseconds; the last verdict.
     fn add(pay: &mut Pay, count: u64, ns: f64) -> Verdict {
-        (0..count).map(|_| pay.add(ns, 40.0, policy::gain(ns, SAVES))).last().expect("there is one")
+        (0..count).map(|_| pay.add(ns, policy::gain(ns, SAVES))).last().expect("there is one")
     }
 
     fn fresh() -> Pay {
@@ -345,16 +308,8 @@ mod tests {
         assert_eq!(add(&mut pay, FIRST_SAMPLES - 1, 20.0), Verdict::Open);
         assert_eq!(add(&mut pay, 1, 4000.0), Verdict::Pays, "a long one makes up for them");
         assert_eq!((pay.stride, pay.until), (SAMPLE_STRIDE, LATER_SAMPLES));
-        let mut timed = 0;
-        for _ in 0..10 * SAMPLE_STRIDE {
-            if pay.enters() {
-                timed += 1;
-                assert_eq!(std::mem::take(&mut pay.since), SAMPLE_STRIDE);
-            }
-        }
+        let timed = (0..10 * SAMPLE_STRIDE).filter(|_| pay.enters()).count();
         assert_eq!(timed, 10);
-        pay.since = SAMPLE_STRIDE + 3;
-        assert!(pay.enters(), "who could not be timed when it was its turn is timed as soon as may be");
     }
 
     #[test]
@@ -408,48 +363,6 @@ mod tests {
             assert!(matches!(unsafe { host.vm.next(base) }, Action::Nothing));
         }
         limit
-    }
-
-    /// What the interpreter takes for the iterations that code replaces is known.
-    fn measured_host(step: u64, iteration: f64) -> Host {
-        let mut host = host(step);
-        host.vm.forget(HEAD, HEAD + 1);
-        host.vm.locations.entry(HEAD).or_default().pace = Pace::of_test(iteration);
-        host.frame[..2].copy_from_slice(&[int(-5), int(1)]);
-        assert!(matches!(host.back_edge(HEAD), Action::Record));
-        assert!(matches!(host.record(HEAD, leaves_at_once), crate::CloseOutcome::Compiled(_)));
-        host
-    }
-
-    /// Each entry runs half of an iteration, for 1,000 ns, and has another 1,000 ns on its way there and back, of which
-    /// 500 are believed: once it has paid without them they count too.
-    #[test]
-    fn the_way_to_code_counts_once_it_has_settled() {
-        let first = COLD_SAMPLES + FIRST_SAMPLES;
-        // Who is due is timed when it is entered next, but for the first time.
-        let later = LATER_SAMPLES * (SAMPLE_STRIDE + 1) - 1;
-        let replaced = 1000.0 + (HOST_WAY + WARM_WAY) as f64;
-        assert_eq!(entries(&mut measured_host(1000, 2.0 * (replaced - 1.0)), 5000), first);
-        let mut host = measured_host(1000, 2.0 * (replaced + 1.0));
-        assert_eq!(entries(&mut host, 5000), first + later);
-        let stats = host.vm.stats();
-        let trace = stats.traces.last().expect("it has code");
-        assert_eq!((trace.ns_per_entry, trace.way_ns_per_entry), (Some(1000.0), Some(LONGEST_WAY as f64)));
-        let replaced = 1000.0 + (HOST_WAY + LONGEST_WAY) as f64;
-        assert_eq!(entries(&mut measured_host(1000, 2.0 * (replaced + 1.0)), 5000), 5000);
-    }
-
-    /// Who pays at each trial and loses later on rests longer each time all the same.
-    #[test]
-    fn a_trial_alone_forgives_no_rest() {
-        let mut host = measured_host(1000, 2.0 * (1000.0 + (HOST_WAY + WARM_WAY) as f64 + 1.0));
-        for rest in 0..3 {
-            entries(&mut host, 5000);
-            assert_eq!(host.vm.stats().rests, rest + 1);
-            let rested = back_edges(&mut host);
-            assert!((FIRST_REST << rest) - 1 <= rested && rested <= FIRST_REST << rest, "{rest}: {rested}");
-            host.vm.declined();
-        }
     }
 
     /// Back edges until the loop is entered again.

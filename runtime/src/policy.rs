@@ -105,18 +105,8 @@ tunables! {
         "What an entry from the host and its exit take beyond the code itself: 65 to 69 in the bench \
          `exits` on a busy machine, 83 before it got cheaper.";
     GLUE = 18, "ns", Measured,
-        "What of that lies between the code's entry and its exit: entries of one iteration show 20 to 30 ns, \
+        "What of that lies within the time that is measured: entries of one iteration show 20 to 30 ns, \
          by a counter that moves in steps of 10.";
-    HOST_WAY = 12, "ns", Derived,
-        "What of that lies in the host, before the back edge arrives here and after it has left again: what \
-         is left of it beside GLUE and WARM_WAY.";
-    WARM_WAY = 30, "ns", Derived,
-        "What of that lies in the service, where all of it is in the caches. Counts until code has paid for \
-         the first time: loops that still wait for their side traces are entered and left more often than \
-         they will be, and would be given up too soon (`m10_lexer` took 1.3 s instead of 0.4).";
-    LONGEST_WAY = 500, "ns", Assumed,
-        "A way there and back that took longer was cut short by another thread's turn, or by work that is \
-         done once.";
     BURST = 8, "back edges", Assumed,
         "Iterations that are timed before a loop is recorded. With a smaller threshold none are.";
     BURSTS_STARTED = 3, "bursts", Assumed,
@@ -429,17 +419,9 @@ pub(crate) fn gain(ns: f64, saved_per_ns: f64) -> f64 {
     (ns - GLUE as f64).max(0.0) * saved_per_ns - ENTRY_COST as f64
 }
 
-/// The same, where it was measured what the interpreter takes for what it replaces, and how long the way there
-/// and back takes, as far as it can be seen from here.
-pub(crate) fn measured_gain(ns: f64, way: f64, replaced: f64) -> f64 {
-    replaced - ns.max(GLUE as f64) - HOST_WAY as f64 - way
-}
-
-/// What the interpreter takes for the part of an iteration that code has run when it is left in its midst: half of
-/// it, but no more than that time in code can stand for. A loop that is always left at once by its first
-/// guard would else seem to have replaced half of all that its iterations call.
-pub(crate) fn part(ns: f64, saved_per_ns: f64, iteration: f64) -> f64 {
-    (iteration / 2.0).min((ns - GLUE as f64).max(0.0) * (1.0 + saved_per_ns))
+/// The same, where it was measured what the interpreter takes for what it replaces.
+pub(crate) fn measured_gain(ns: f64, replaced: f64) -> f64 {
+    replaced - (ns - GLUE as f64).max(0.0) - ENTRY_COST as f64
 }
 
 /// What a program has run, what compiling has taken of that, and what code has saved: nanoseconds.
@@ -565,13 +547,6 @@ mod tests {
         );
         assert_eq!(saved_per_ns(steps(100), steps(10), Some(9.0)), 2.0, "it was seen to be fast");
         assert_eq!(gain(1.0, 12.0), -(ENTRY_COST as f64), "no more than the way there");
-        let way = WARM_WAY as f64;
-        assert_eq!(measured_gain(1.0, way, 0.0), -(ENTRY_COST as f64), "the same");
-        assert_eq!(
-            (part(63.0, 4.0, 5000.0), part(63.0, 4.0, 300.0), part(9.0, 4.0, 300.0)),
-            (225.0, 150.0, 0.0)
-        );
-        assert!(measured_gain(40.0, way, 100.0) > 0.0 && measured_gain(40.0, 2.0 * way, 100.0) < 0.0);
     }
 
     #[test]

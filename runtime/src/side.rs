@@ -108,17 +108,6 @@ impl Vm {
     /// # Safety
     /// `base` points to the entry frame's slots; all frames are those of that exit.
     pub unsafe fn next(&mut self, base: *const u8) -> Action {
-        // SAFETY: passed on from the caller.
-        let action = unsafe { self.after_last_exit(base) };
-        if matches!(action, Action::Nothing) {
-            self.time_return();
-        }
-        action
-    }
-
-    /// # Safety
-    /// As for [`Vm::next`].
-    unsafe fn after_last_exit(&mut self, base: *const u8) -> Action {
         let Some((number, exit, kind)) = self.last_exit.take() else { return Action::Nothing };
         let is_forced = self.config.force_exit.is_some() && *self.cells.force == 0;
         if is_forced || !self.config.enabled || self.recorder.is_some() {

@@ -238,8 +238,6 @@ pub struct TraceStats {
     /// In a loop's trace: nanoseconds from the host's entry to the exit back to it, in the mean of the timed
     /// ones.
     pub ns_per_entry: Option<f64>,
-    /// The same on the way there and back, between the back edge's arrival and the word to go on.
-    pub way_ns_per_entry: Option<f64>,
     /// In a loop's trace: nanoseconds that the interpreter takes for an iteration, where some were timed.
     pub interpreter_ns: Option<f64>,
 }

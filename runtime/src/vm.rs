@@ -161,9 +161,6 @@ pub struct Vm {
     pub(crate) ticks: Ticks,
     /// The entry that is timed.
     pub(crate) sample: Option<Sample>,
-    /// An entry is due to be timed: the counter is read when the next back edge arrives. When that was.
-    pub(crate) times_next: bool,
-    pub(crate) arrived: Option<u64>,
     /// The iterations that are timed.
     pub(crate) burst: Option<Burst>,
     /// Processor time of the program when a long entry was timed last.
@@ -246,8 +243,6 @@ impl Vm {
             ),
             ticks: Ticks::new(),
             sample: None,
-            times_next: true,
-            arrived: None,
             burst: None,
             sampled_until: 0,
             config,
@@ -385,8 +380,7 @@ impl Vm {
             compile_us: trace.compile_ns / 1000,
             state: location.map_or("", |location| location.state.name()),
             interpreter_ns: location.and_then(|location| location.pace.ns()),
-            ns_per_entry: location.and_then(|location| Some(location.pay.ns_per_entry()?.0)),
-            way_ns_per_entry: location.and_then(|location| Some(location.pay.ns_per_entry()?.1)),
+            ns_per_entry: location.and_then(|location| location.pay.ns_per_entry()),
         }
     }
 }
