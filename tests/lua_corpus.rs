@@ -11,8 +11,8 @@
 //!
 //! In a build without optimization each program runs in a few of these ways, taken at random.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 40 of each program, then 20 at random), takes
-//! more seeds for random starts (4 for each program) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes few ways
+//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 30 of each program, then 15 at random), takes
+//! more seeds for random starts (3 for each program) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes few ways
 //! and one program in fifteen, which `TRACELIFT_TURN` says (0 and the fifteenth are the same turn). `TRACELIFT_PROGRAMS` is how many
 //! programs are made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the corpus whose
 //! names contain it.
@@ -74,7 +74,7 @@ fn number(name: &str) -> Option<u64> {
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
         Ok("full") => {
-            Effort { one_in: 1, every_way: true, in_turn: 40, at_random: 20, seeds: 4, programs: 1000 }
+            Effort { one_in: 1, every_way: true, in_turn: 30, at_random: 15, seeds: 3, programs: 800 }
         }
         Ok("sample") => {
             Effort { one_in: 15, every_way: false, in_turn: 0, at_random: 0, seeds: 0, programs: 8 }
