@@ -24,7 +24,7 @@ use crate::recorder::{work_of, Closed, Recorder, Start};
 use crate::reserve::WorstCase;
 use crate::side::{Reach, Tree};
 use crate::stats::GroupedOps;
-use crate::vm::{Backend, TraceData, Vm, EXIT_BUFFER_CELLS};
+use crate::vm::{Backend, ExitCell, TraceData, Vm, EXIT_BUFFER_CELLS};
 
 /// How often a recording is taken again because slot types changed under it.
 const MAX_RETRIES: u32 = 3;
@@ -133,6 +133,7 @@ impl Vm {
     fn misused(&mut self, mut recorder: Recorder, sentence: &str) -> CloseOutcome {
         recorder.fail(AbortReason::Misuse, sentence);
         let failure = recorder.failure().cloned();
+        self.gates.shut();
         self.recorder = Some(recorder);
         self.abort_recording(AbortReason::Misuse);
         let (reason, sentence) = failure.unwrap_or((AbortReason::Misuse, sentence.into()));
@@ -387,11 +388,11 @@ impl Vm {
         });
         self.exit_state.reserve(&worst);
         let lifts = self.reserves.want(&worst);
-        let mut plans: Box<[Option<Box<Plan>>]> = compiled.exits.iter().map(|_| None).collect();
-        if tree.link.is_some() {
+        let cell = |kind| ExitCell { count: 0, quiet_until: 0, plan: None, kind };
+        let mut exits: Box<[ExitCell]> = compiled.exits.iter().map(|exit| cell(exit.kind)).collect();
+        if let (Some(_), Some(finish)) = (tree.link, compiled.exits.len().checked_sub(1)) {
             // The code has written the slots itself.
-            let finish = compiled.exits.len() - 1;
-            plans[finish] = Plan::of_frames(&resume, &pool, finish, &self.schema).map(Box::new);
+            exits[finish].plan = Plan::of_frames(&resume, &pool, finish).map(Box::new);
         }
         Ok(TraceData {
             name,
@@ -402,9 +403,8 @@ impl Vm {
             entry: recorded.entry.iter().chain(&recorded.entry_tags).copied().collect(),
             lifts,
             entries: 0,
-            exits: Default::default(),
-            exit_counts: vec![0; compiled.exits.len()].into(),
-            plans,
+            has_refused: false,
+            exits,
             ops: (recorded.op_count() as u64, trace.op_count() as u64),
             saved_per_ns,
             replaced,
@@ -437,6 +437,7 @@ impl Vm {
     }
 
     fn attach_loop(&mut self, key: Key, number: u32) {
+        self.gates.shut();
         let location = self.locations.entry(key).or_default();
         let pins = location.pins();
         location.compiled(number);

@@ -80,27 +80,21 @@ impl Vm {
     /// slots and frames that the entry said an exit needs.
     #[inline]
     pub unsafe fn exit(&mut self, left: u64, context: *mut c_void, base: *mut u8) -> Exit<'_> {
-        self.time_exit();
-        let (number, exit) = ((left >> 32) as usize, left as u32);
-        let trace = match self.traces.get_mut(number) {
+        let (number, exit) = ((left >> 32) as u32, left as u32);
+        let known = self.traces.get(number as usize).and_then(Option::as_ref);
+        if known.is_none_or(|trace| exit as usize >= trace.exits.len()) {
             // Neither a refused entry nor a number that no code returns leads anywhere.
-            Some(Some(trace)) if (exit as usize) < trace.compiled.exits.len() => trace,
-            _ => {
-                self.totals.refused += 1;
-                self.last_exit = None;
-                return Exit { kind: None, frames: &[] };
-            }
-        };
-        let kind = trace.compiled.exits[exit as usize].kind;
-        trace.exits.count(kind);
-        let count = &mut trace.exit_counts[exit as usize];
-        *count += 1;
-        let count = *count;
-        self.last_exit = Some((number as u32, exit, kind));
-        if let Some(sample) = &mut self.sample {
-            sample.left_by(kind);
+            return self.was_refused();
         }
-        self.totals.exits.count(kind);
+        let trace = self.traces[number as usize].as_deref_mut().expect("it is there, as was just seen");
+        let cell = &mut trace.exits[exit as usize];
+        let kind = cell.kind;
+        cell.count += 1;
+        let count = cell.count;
+        self.last_exit = (count >= cell.quiet_until).then_some((number, exit, kind));
+        if let Some(sample) = &mut self.sample {
+            sample.left_by(kind, self.ticks.now());
+        }
         if kind == ExitKind::Collect && *self.cells.collect < 0 {
             *self.cells.collect = COLLECT_AFTER;
         }
@@ -108,15 +102,20 @@ impl Vm {
             let heading = format!("exit {exit} of trace {number}: {}", kind.name());
             self.log.entry(Stage::Exit, &heading, String::new);
         }
+        let trace = &*trace;
         let ExitState { frames, registers } = &mut self.exit_state;
         registers.clear();
-        if let Some(plan) = &trace.plans[exit as usize] {
+        if let Some(plan) = &trace.exits[exit as usize].plan {
             if plan.lifts {
                 self.reserves.spend(&trace.lifts);
             }
             // SAFETY: passed on from the caller.
             unsafe { plan.restore(&self.cells.exit_buffer, context, base, registers) };
             return Exit { kind: Some(kind), frames: &plan.frames };
+        }
+        if plan::is_hot(count) {
+            self.hot_exit = Some((number, exit));
+            self.gates.shut();
         }
         frames.clear();
         let buffer = &self.cells.exit_buffer;
@@ -126,10 +125,15 @@ impl Vm {
         if !registers.is_empty() {
             self.reserves.spend(&trace.lifts);
         }
-        if plan::is_hot(count) {
-            self.hot_exit = Some((number as u32, exit));
-        }
         Exit { kind: Some(kind), frames: &self.exit_state.frames }
+    }
+
+    #[cold]
+    fn was_refused(&mut self) -> Exit<'_> {
+        self.totals.refused += 1;
+        self.last_exit = None;
+        self.gate_refused();
+        Exit { kind: None, frames: &[] }
     }
 }
 

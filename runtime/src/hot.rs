@@ -83,6 +83,19 @@ impl Counters {
         self.spent + open.sum::<u64>()
     }
 
+    /// Whether every back edge with this counter takes the slow path.
+    pub(crate) fn is_pinned_at(&self, counter: *const u32) -> bool {
+        self.index(counter).is_some_and(|index| self.is_pinned(index) && self.set_to(index) == 1)
+    }
+
+    /// A pinned counter, which is one of them, was reached, and stays as it is.
+    #[inline]
+    pub(crate) fn passed(&mut self, counter: *const u32) {
+        self.spent += 1;
+        // SAFETY: as in `value`.
+        unsafe { counter.cast_mut().write(1) };
+    }
+
     /// Another trace begins at a loop with this counter: every back edge from now on takes the slow path.
     pub(crate) fn pin(&mut self, index: usize) {
         let Some(state) = self.states.get_mut(index) else { return };
@@ -112,14 +125,18 @@ pub enum Action {
     /// Go on interpreting.
     Nothing,
     /// Call this code.
-    Run {
-        /// The code.
-        code: tracelift_cranelift::LinkedEntry,
-        /// Slots above the frame base, and frames, that an exit may need.
-        needs: (u32, u32),
-    },
+    Run(Run),
     /// Start a recording.
     Record,
+}
+
+/// Code to be called.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// The code.
+    pub code: tracelift_cranelift::LinkedEntry,
+    /// Slots above the frame base, and frames, that an exit may need.
+    pub needs: (u32, u32),
 }
 
 impl Vm {
@@ -136,9 +153,21 @@ impl Vm {
     ///
     /// # Safety
     /// `base` points to the frame's slots, as many as any trace of this loop names.
+    #[inline]
     pub unsafe fn hot(&mut self, key: Key, counter: *const u32, base: *const u8) -> Action {
-        let Some(index) = self.counters.index(counter) else { return Action::Nothing };
         self.close_sample();
+        // SAFETY: passed on from the caller.
+        match unsafe { self.pass(key, counter) } {
+            Some(run) => Action::Run(run),
+            // SAFETY: as above.
+            None => unsafe { self.decide_anew(key, counter, base) },
+        }
+    }
+
+    /// The long way.
+    unsafe fn decide_anew(&mut self, key: Key, counter: *const u32, base: *const u8) -> Action {
+        let Some(index) = self.counters.index(counter) else { return Action::Nothing };
+        self.has_passed = false;
         self.time_back_edge(key, base);
         let ticks = u64::from(self.counters.set_to(index));
         self.counters.spent += ticks;
@@ -155,7 +184,7 @@ impl Vm {
         };
         self.asked = matches!(action, Action::Record).then_some(key);
         let next = match action {
-            Action::Run { .. } => 1,
+            Action::Run(_) => 1,
             _ if !self.config.enabled => u32::MAX,
             _ if self.counters.is_pinned(index) => 1,
             _ => {
@@ -166,6 +195,11 @@ impl Vm {
         };
         self.counters.set(index, next);
         self.time_iteration(key);
+        match action {
+            Action::Run(_) => self.open_gate(key, counter),
+            Action::Record => self.gates.shut(),
+            Action::Nothing => {}
+        }
         action
     }
 
@@ -175,7 +209,6 @@ impl Vm {
         if let Some(Some(trace)) = trace {
             trace.entries -= 1;
             let key = trace.tree.key;
-            self.totals.entries -= 1;
             self.totals.declined += 1;
             self.sample = None;
             self.entry_refused(key);
@@ -216,9 +249,8 @@ impl Vm {
                     return Action::Nothing;
                 }
                 trace.entries += 1;
-                self.totals.entries += 1;
                 self.last_run = Some(number);
-                let action = Action::Run { code: trace.entry_code, needs: trace.reach.needs };
+                let action = Action::Run(Run { code: trace.entry_code, needs: trace.reach.needs });
                 let (saved_per_ns, iteration) = (trace.saved_per_ns, trace.replaced);
                 self.time_entry(key, saved_per_ns, iteration);
                 return action;
@@ -271,6 +303,7 @@ impl Vm {
         let mut recorder = Recorder::new(key, base, limits, Start::Loop { retries });
         recorder.is_asked = self.asked.take() == Some(key);
         self.budget.begin_recording();
+        self.gates.shut();
         self.recorder = Some(recorder);
         true
     }

@@ -91,6 +91,11 @@ impl Vm {
         burst.base = base;
     }
 
+    /// Whether iterations of the loop `key` are being timed.
+    pub(crate) fn is_pacing(&self, key: Key) -> bool {
+        self.burst.as_ref().is_some_and(|burst| burst.key == key)
+    }
+
     /// The interpreter goes on after a back edge of the loop `key`.
     #[inline]
     pub(crate) fn time_iteration(&mut self, key: Key) {

@@ -85,6 +85,19 @@ impl Pay {
         self.entries.is_multiple_of(self.stride.max(1))
     }
 
+    /// How many entries come before the next one that is timed. They count as made.
+    pub fn pass_until_timed(&mut self) -> u32 {
+        let stride = self.stride.max(1);
+        let left = stride - 1 - self.entries % stride;
+        self.entries += left;
+        left as u32
+    }
+
+    /// So many of them were not made.
+    pub fn did_not_pass(&mut self, entries: u32) {
+        self.entries = self.entries.saturating_sub(u64::from(entries));
+    }
+
     /// A timed entry took so long, and has gained so much.
     fn add(&mut self, ns: f64, gain: f64) -> Verdict {
         self.all = (self.all.0 + 1, self.all.1 + ns);
@@ -106,10 +119,15 @@ impl Pay {
             return Verdict::Loses;
         }
         self.times = self.times.saturating_sub(1);
+        self.goes_on();
+        Verdict::Pays
+    }
+
+    /// The code goes on being entered, and fewer entries are timed.
+    fn goes_on(&mut self) {
         let mean = self.ns / self.samples as f64;
         let stride = if mean >= LONG_ENTRY as f64 { 1 } else { SAMPLE_STRIDE };
         *self = Pay { until: LATER_SAMPLES, stride, times: self.times, all: self.all, ..Pay::default() };
-        Verdict::Pays
     }
 }
 
@@ -130,9 +148,11 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// The last exit was of this kind: all but the end of the loop come in the midst of an iteration.
+    /// Compiled code was just left, by an exit of this kind: if the host goes no further, its time ends here.
     #[inline]
-    pub fn left_by(&mut self, kind: ExitKind) {
+    pub fn left_by(&mut self, kind: ExitKind, now: u64) {
+        self.end = now;
+        // All but the end of the loop come in the midst of an iteration.
         self.is_partial = kind != ExitKind::LoopEnd;
     }
 }
@@ -149,16 +169,16 @@ impl Vm {
         }
     }
 
-    /// Compiled code was just left: if the host goes no further, its time ends here.
-    pub(crate) fn time_exit(&mut self) {
-        if let Some(sample) = &mut self.sample {
-            sample.end = self.ticks.now();
+    /// The interpreter has run since the last exit: the timed entry, if there is one, is over.
+    #[inline]
+    pub(crate) fn close_sample(&mut self) {
+        if let Some(sample) = self.sample.take() {
+            self.close(sample);
         }
     }
 
-    /// The interpreter has run since the last exit: the timed entry, if there is one, is over.
-    pub(crate) fn close_sample(&mut self) {
-        let Some(sample) = self.sample.take() else { return };
+    #[cold]
+    fn close(&mut self, sample: Sample) {
         if sample.end != sample.start {
             self.account_entry(sample.key, sample.end.wrapping_sub(sample.start), Some(sample));
         }
@@ -199,8 +219,12 @@ impl Vm {
         }
         self.totals.machine_ns += ns * stands_for;
         self.budget.gain(gain * stands_for);
-        if location.pay.add(ns, gain) == Verdict::Loses && self.budget.is_limited() {
-            self.put_to_sleep(key);
+        if location.pay.add(ns, gain) == Verdict::Loses {
+            if self.budget.is_limited() {
+                self.put_to_sleep(key);
+            } else {
+                location.pay.goes_on();
+            }
         }
     }
 
@@ -217,6 +241,7 @@ impl Vm {
 
     /// The loop's code is not entered for a while.
     fn put_to_sleep(&mut self, key: Key) {
+        self.gates.shut();
         let Some(location) = self.locations.get_mut(&key) else { return };
         let pins = location.pins();
         location.state = LoopState::asleep(location.pay.times);
@@ -247,6 +272,7 @@ impl Vm {
 
     /// A loop that has rested is entered again. Its counter has just fired, and is set by the caller.
     pub(crate) fn wake(&mut self, key: Key) {
+        self.gates.shut();
         let Some(location) = self.locations.get_mut(&key) else { return };
         location.state = LoopState::Compiled { until: 0 };
         location.heat = 0;
@@ -265,7 +291,9 @@ impl Vm {
             let Some(Some(trace)) = self.traces.get_mut(number as usize) else { continue };
             for (&exit, side) in &mut trace.tree.sides {
                 if let SideState::Postponed { at, .. } = side {
-                    *at = trace.exit_counts[exit as usize];
+                    let exit = &mut trace.exits[exit as usize];
+                    *at = exit.count;
+                    exit.quiet_until = 0;
                 }
             }
         }
@@ -368,7 +396,7 @@ mod tests {
     /// Back edges until the loop is entered again.
     fn back_edges(host: &mut Host) -> u64 {
         host.frame[0] = int(-5);
-        (1..).find(|_| matches!(host.back_edge(HEAD), Action::Run { .. })).expect("a rest ends")
+        (1..).find(|_| matches!(host.back_edge(HEAD), Action::Run(_))).expect("a rest ends")
     }
 
     #[test]
@@ -420,16 +448,16 @@ mod tests {
         entries(&mut host, 2000);
         assert_eq!(host.vm.stats().rests, 1);
         STEP.set(1000);
-        assert!(matches!(host.back_edge(OTHER), Action::Run { .. }));
+        assert!(matches!(host.back_edge(OTHER), Action::Run(_)));
         assert!(matches!(host.back_edge(HEAD), Action::Nothing));
-        assert!(matches!(host.back_edge(OTHER), Action::Run { .. }));
+        assert!(matches!(host.back_edge(OTHER), Action::Run(_)));
         host.vm.forget(HEAD, HEAD + 1);
         assert!(
-            matches!(host.back_edge(OTHER), Action::Run { .. }),
+            matches!(host.back_edge(OTHER), Action::Run(_)),
             "what rests pins nothing that could be taken back"
         );
         host.vm.forget(OTHER, OTHER + 1);
-        assert!(!matches!(host.back_edge(OTHER), Action::Run { .. }));
+        assert!(!matches!(host.back_edge(OTHER), Action::Run(_)));
     }
 
     /// The loop's types have changed once and for all: it gets another entry, and does not rest before.

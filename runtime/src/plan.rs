@@ -56,14 +56,18 @@ enum Step {
     Store { to: Word, offset: i32, width: u8, word: Word },
 }
 
-/// What a slot is to hold.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Write {
-    /// Bytes from the base of the entry's frame to the slot.
-    offset: i32,
-    word: Option<Word>,
-    /// The tag's bits.
-    tag: u64,
+/// What slots are to hold, by where their payloads come from: each an offset in bytes from the base of the
+/// entry's frame, and what is written there. An exit walks through these lists more often than through any
+/// other.
+#[derive(PartialEq, Eq, Debug, Default)]
+struct Writes {
+    /// Cells of the exit buffer.
+    cells: Vec<(i32, u32)>,
+    registers: Vec<(i32, u32)>,
+    bits: Vec<(i32, u64)>,
+    /// The tags' bits, and how many bytes of them are written.
+    tags: Vec<(i32, u64)>,
+    tag_bytes: u8,
 }
 
 /// A decoded exit.
@@ -71,12 +75,49 @@ struct Write {
 pub(crate) struct Plan {
     pub frames: Box<[ExitFrame]>,
     steps: Box<[Step]>,
-    writes: Box<[Write]>,
-    slots: SlotLayout,
+    writes: Writes,
     /// How many the steps need.
     pub registers: usize,
     /// Whether it makes objects.
     pub lifts: bool,
+}
+
+impl Writes {
+    /// A slot of this layout, that begins `offset` bytes from the frame's base.
+    fn add(&mut self, layout: &SlotLayout, offset: i32, word: Option<Word>, tag: u64) -> Option<()> {
+        let payload = offset.checked_add(i32::try_from(layout.payload).ok()?)?;
+        match word {
+            Some(Word::Cell(cell)) => self.cells.push((payload, cell)),
+            Some(Word::Bits(bits)) => self.bits.push((payload, bits)),
+            Some(Word::Register(register)) => self.registers.push((payload, register)),
+            None => {}
+        }
+        if let Some((at, bytes)) = layout.tag {
+            self.tags.push((offset.checked_add(i32::try_from(at).ok()?)?, tag));
+            self.tag_bytes = bytes;
+        }
+        Some(())
+    }
+
+    /// # Safety
+    /// As for [`Vm::exit`].
+    #[inline]
+    unsafe fn make(&self, buffer: &[u64], base: *mut u8, registers: &[u64]) {
+        // SAFETY: passed on from the caller, for all below.
+        unsafe {
+            let write = |at: i32, word: u64| base.offset(at as isize).cast::<u64>().write_unaligned(word);
+            self.cells.iter().for_each(|&(at, cell)| write(at, buffer[cell as usize]));
+            self.registers.iter().for_each(|&(at, register)| write(at, registers[register as usize]));
+            self.bits.iter().for_each(|&(at, bits)| write(at, bits));
+            match self.tag_bytes {
+                1 => self.tags.iter().for_each(|&(at, bits)| base.offset(at as isize).write(bits as u8)),
+                bytes => self
+                    .tags
+                    .iter()
+                    .for_each(|&(at, bits)| slots::write_cell(base.offset(at as isize), bytes, bits)),
+            }
+        }
+    }
 }
 
 impl Plan {
@@ -92,41 +133,30 @@ impl Plan {
             maker.store(maker.word(store.address)?, 0, store.cell, maker.word(store.source));
         }
         let slots = schema.slots();
-        let mut writes = Vec::new();
+        let mut writes = Writes::default();
         for frame in state.frames() {
             for slot in frame.slots {
                 let offset = (frame.base + slot.slot).checked_mul(i32::try_from(slots.stride).ok()?)?;
-                writes.push(Write { offset, word: maker.word(slot.source), tag: schema.tag(slot.tag).bits });
+                writes.add(&slots, offset, maker.word(slot.source), schema.tag(slot.tag).bits)?;
             }
         }
         let Maker { steps, registers, .. } = maker;
         let frames = frames(&trace.resume, &trace.pool, exit as usize)?;
-        Some(Plan {
-            frames,
-            steps: steps.into(),
-            writes: writes.into(),
-            slots,
-            registers: registers as usize,
-            lifts,
-        })
+        Some(Plan { frames, steps: steps.into(), writes, registers: registers as usize, lifts })
     }
 
     /// The plan of an exit whose slots are written already.
-    pub(crate) fn of_frames(
-        resume: &ResumeTable,
-        pool: &[u64],
-        exit: usize,
-        schema: &Schema,
-    ) -> Option<Plan> {
+    pub(crate) fn of_frames(resume: &ResumeTable, pool: &[u64], exit: usize) -> Option<Plan> {
         let frames = frames(resume, pool, exit)?;
-        let (steps, writes) = (Box::default(), Box::default());
-        Some(Plan { frames, steps, writes, slots: schema.slots(), registers: 0, lifts: false })
+        let (steps, writes) = (Box::default(), Writes::default());
+        Some(Plan { frames, steps, writes, registers: 0, lifts: false })
     }
 
     /// Restores the interpreter's state. The registers are empty, and have room.
     ///
     /// # Safety
     /// As for [`Vm::exit`].
+    #[inline]
     pub unsafe fn restore(
         &self,
         buffer: &[u64],
@@ -139,16 +169,7 @@ impl Plan {
             for step in &self.steps {
                 run(step, buffer, context, registers);
             }
-            for write in &self.writes {
-                let slot = base.offset(write.offset as isize);
-                if let Some(word) = write.word {
-                    let payload = slot.add(self.slots.payload as usize).cast::<u64>();
-                    payload.write_unaligned(get(word, buffer, registers));
-                }
-                if let Some((offset, width)) = self.slots.tag {
-                    slots::write_cell(slot.add(offset as usize), width, write.tag);
-                }
-            }
+            self.writes.make(buffer, base, registers);
         }
     }
 }
@@ -288,7 +309,7 @@ impl Vm {
         if let Some(Some(trace)) = self.traces.get_mut(number as usize) {
             let plan = Plan::of(trace, exit, &self.schema);
             self.exit_state.reserve_registers(plan.as_ref().map_or(0, |plan| plan.registers));
-            trace.plans[exit as usize] = plan.map(Box::new);
+            trace.exits[exit as usize].plan = plan.map(Box::new);
         }
     }
 }

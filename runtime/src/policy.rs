@@ -140,7 +140,7 @@ tunables! {
          `m1_return_few` rested 2,430 times and never retired; without, 13 times.";
     LATER_SAMPLES = 32, "entries", Assumed,
         "Timed entries between two later judgements.";
-    SAMPLE_STRIDE = 16, "entries", Assumed,
+    SAMPLE_STRIDE = 32, "entries", Assumed,
         "One entry of so many is timed later, so that reading the processor's counter costs next to \
          nothing.";
     LONG_ENTRY = 2_000, "ns", Assumed,
@@ -306,8 +306,8 @@ impl SideState {
 /// What an exit that was taken so often is to lead to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SideDecision {
-    /// Back to the interpreter.
-    Nothing,
+    /// Back to the interpreter, until it was taken so often.
+    NothingUntil(u64),
     /// To a recording, if there is time: of so many operations, if that is known (else 0).
     Record { ops: u64 },
 }
@@ -323,13 +323,13 @@ pub(crate) fn after_exit(
     let threshold = u64::from(side_threshold) << (u64::from(sides) / CROWD).min(16);
     match state {
         // The code follows the link itself: if it came back here, the side trace was not entered.
-        Some(SideState::Compiled(_)) => SideDecision::Nothing,
+        Some(SideState::Compiled(_)) => SideDecision::NothingUntil(u64::MAX),
         Some(SideState::Postponed { at, .. } | SideState::BackedOff { at, .. }) if count < at => {
-            SideDecision::Nothing
+            SideDecision::NothingUntil(at)
         }
         Some(SideState::Postponed { ops, .. }) => SideDecision::Record { ops },
         Some(SideState::BackedOff { .. }) => SideDecision::Record { ops: 0 },
-        None if count < threshold => SideDecision::Nothing,
+        None if count < threshold => SideDecision::NothingUntil(threshold),
         None => SideDecision::Record { ops: 0 },
     }
 }
@@ -512,18 +512,18 @@ mod tests {
 
     #[test]
     fn exits_are_tried_more_and_more_seldom() {
-        assert_eq!(after_exit(None, 29, 30, 0), SideDecision::Nothing);
+        assert_eq!(after_exit(None, 29, 30, 0), SideDecision::NothingUntil(30));
         assert_eq!(after_exit(None, 30, 30, 7), SideDecision::Record { ops: 0 });
-        assert_eq!(after_exit(None, 59, 30, 8), SideDecision::Nothing, "in a crowd");
+        assert_eq!(after_exit(None, 59, 30, 8), SideDecision::NothingUntil(60), "in a crowd");
         let failed = side_backed_off(1, 30, 30);
         assert_eq!(failed, SideState::BackedOff { at: 90, failures: 1 });
-        assert_eq!(after_exit(Some(failed), 89, 30, 0), SideDecision::Nothing);
+        assert_eq!(after_exit(Some(failed), 89, 30, 0), SideDecision::NothingUntil(90));
         assert_eq!(after_exit(Some(failed), 90, 30, 0), SideDecision::Record { ops: 0 });
         let waits = SideState::Postponed { at: 40, ops: 77, failures: 2 };
         assert_eq!(after_exit(Some(waits), 40, 30, 0), SideDecision::Record { ops: 77 });
         assert_eq!(
             (waits.failures(), after_exit(Some(SideState::Compiled(3)), 99, 30, 0)),
-            (2, SideDecision::Nothing)
+            (2, SideDecision::NothingUntil(u64::MAX))
         );
     }
 

@@ -88,6 +88,15 @@ impl WorstCase {
     }
 }
 
+#[cfg(test)]
+impl WorstCase {
+    /// An exit that makes one object.
+    pub fn of_an_object(layout: LayoutId) -> WorstCase {
+        let shape = Shape { layout, items: 0, keys: 2 };
+        WorstCase { shapes: vec![(shape, 1)], objects: 1, frames: 1 }
+    }
+}
+
 fn add(shapes: &mut Vec<(Shape, u32)>, shape: Shape) {
     match shapes.iter_mut().find(|(known, _)| *known == shape) {
         Some((_, count)) => *count += 1,

@@ -30,7 +30,7 @@ use tracelift_cranelift::TreeId;
 
 use crate::abort::AbortReason;
 use crate::budget::Refusal;
-use crate::hot::{tags_match, Action};
+use crate::hot::{tags_match, Action, Run};
 use crate::location::Key;
 use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDecision, SideState, Work};
 use crate::recorder::{Recorder, Start};
@@ -103,6 +103,12 @@ impl Reach {
 }
 
 impl Vm {
+    /// Whether there is anything to decide behind the exit that was restored last.
+    #[inline]
+    pub fn has_next(&self) -> bool {
+        self.last_exit.is_some()
+    }
+
     /// What the host is to do behind the exit that was restored last; see `tl_next`.
     ///
     /// # Safety
@@ -127,24 +133,28 @@ impl Vm {
             self.locations.entry(key).or_default().entries = entries;
             return action;
         }
-        let count = trace.exit_counts[exit as usize];
+        let count = trace.exits[exit as usize].count;
         if kind == ExitKind::Hoisted && count >= u64::from(self.config.side_threshold) {
             self.discard(number);
             return Action::Nothing;
         }
-        if !matches!(kind, ExitKind::Guard | ExitKind::LoopEnd) {
-            return Action::Nothing;
-        }
         let sides = self.traces[trace.tree.root as usize].as_ref().map_or(u32::MAX, |root| root.tree.count);
-        let state = trace.tree.sides.get(&exit).copied();
-        let ops = match after_exit(state, count, self.config.side_threshold, sides) {
-            SideDecision::Nothing => return Action::Nothing,
+        let is_full = sides as usize >= self.config.max_sides;
+        let decision = match kind {
+            ExitKind::Hoisted => SideDecision::NothingUntil(u64::from(self.config.side_threshold)),
+            ExitKind::Guard | ExitKind::LoopEnd if !is_full => {
+                let state = trace.tree.sides.get(&exit).copied();
+                after_exit(state, count, self.config.side_threshold, sides)
+            }
+            _ => SideDecision::NothingUntil(u64::MAX),
+        };
+        let ops = match decision {
+            SideDecision::NothingUntil(until) => {
+                self.be_quiet(number, exit, until);
+                return Action::Nothing;
+            }
             SideDecision::Record { ops } => ops,
         };
-        let is_full = sides as usize >= self.config.max_sides;
-        if is_full || matches!(self.backend, Backend::Refused(..)) {
-            return Action::Nothing;
-        }
         if let Some(missing) = self.budget.wait(ops) {
             self.put_off_side(number, exit, Refusal { ops, missing });
             return Action::Nothing;
@@ -153,14 +163,21 @@ impl Vm {
         Action::Record
     }
 
+    /// There is nothing to decide after this exit until it was taken so often.
+    fn be_quiet(&mut self, number: u32, exit: u32, until: u64) {
+        if let Some(Some(trace)) = self.traces.get_mut(number as usize) {
+            trace.exits[exit as usize].quiet_until = until;
+        }
+    }
+
     /// There is no time for a side trace now.
     fn put_off_side(&mut self, number: u32, exit: u32, Refusal { ops, missing }: Refusal) {
         self.totals.postponed += 1;
         let wait = exits_until(missing, self.config.side_threshold);
         let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
-        let at = trace.exit_counts[exit as usize] + wait;
+        let at = trace.exits[exit as usize].count + wait;
         let failures = trace.tree.sides.get(&exit).map_or(0, |side| side.failures());
-        trace.tree.sides.insert(exit, SideState::Postponed { at, ops, failures });
+        trace.set_side(exit, SideState::Postponed { at, ops, failures });
     }
 
     /// Runs the first of these traces whose entry the slots match.
@@ -177,9 +194,8 @@ impl Vm {
                 return Action::Nothing;
             }
             trace.entries += 1;
-            self.totals.entries += 1;
-            self.last_run = Some(number);
-            return Action::Run { code: trace.entry_code, needs: trace.reach.needs };
+            (self.last_run, self.has_passed) = (Some(number), false);
+            return Action::Run(Run { code: trace.entry_code, needs: trace.reach.needs });
         }
         Action::Nothing
     }
@@ -197,6 +213,7 @@ impl Vm {
         let mut recorder = Recorder::new(trace.tree.key, base, limits, start);
         recorder.is_asked = true;
         self.budget.begin_recording();
+        self.gates.shut();
         if let Ok(state) = trace.resume.state(exit as usize) {
             recorder.inherit(&state, &trace.pool, &self.schema);
         }
@@ -225,19 +242,19 @@ impl Vm {
         }
         let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
         let failures = trace.tree.sides.get(&exit).map_or(0, |side| side.failures()) + 1;
-        let count = trace.exit_counts[exit as usize];
+        let count = trace.exits[exit as usize].count;
         let next = match &mut self.starts {
             Some(starts) => SideState::BackedOff { at: count + starts.heat(), failures },
             None => side_backed_off(failures, count, self.config.side_threshold),
         };
-        trace.tree.sides.insert(exit, next);
+        trace.set_side(exit, next);
     }
 
     /// A side trace is compiled: from now on it runs behind its exit.
     pub(crate) fn attach_side(&mut self, parent: u32, exit: u32, number: u32) {
         let code = self.traces[number as usize].as_ref().map(|side| side.code.address() as u64);
         let Some(Some(trace)) = self.traces.get_mut(parent as usize) else { return };
-        trace.tree.sides.insert(exit, SideState::Compiled(number));
+        trace.set_side(exit, SideState::Compiled(number));
         let (key, root) = (trace.tree.key, trace.tree.root);
         if let Some(code) = code {
             trace.links[exit as usize] = code;
@@ -274,6 +291,7 @@ impl Vm {
     /// The program may come from one trace to another without the host: whoever enters the first must hold
     /// what the exits of the second need.
     fn leads_to(&mut self, from: u32, to: u32) {
+        self.gates.shut();
         let Some(Some(target)) = self.traces.get_mut(to as usize) else { return };
         target.tree.from.push(from);
         let mut todo = vec![(from, target.reach.clone())];
@@ -288,6 +306,9 @@ impl Vm {
     /// Frees a trace's code, which must not run any more, and takes back the links to it.
     pub(crate) fn free_trace(&mut self, number: u32) {
         let Some(gone) = self.traces.get_mut(number as usize).and_then(Option::take) else { return };
+        self.gates.shut();
+        self.totals.freed_entries += gone.entries;
+        self.totals.freed_exits.add(&gone.exit_counts());
         if self.config.count_iterations {
             self.totals.freed.push(self.stats_of(number, &gone));
         }
@@ -310,6 +331,7 @@ impl Vm {
     /// compiled without such guards. The code is entered no more; it is kept until the loop is forgotten, as
     /// the host may be in it further down its stack.
     fn discard(&mut self, number: u32) {
+        self.gates.shut();
         let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
         let (key, code) = (trace.tree.key, trace.code.address() as u64);
         let from = std::mem::take(&mut trace.tree.from);

@@ -247,9 +247,9 @@ pub struct TraceStats {
 pub struct ExitCounts([u64; ExitKind::ALL.len()]);
 
 impl ExitCounts {
-    /// One more exit of that kind.
-    pub fn count(&mut self, kind: ExitKind) {
-        self.0[kind as usize] += 1;
+    /// So many exits of that kind.
+    pub fn count(&mut self, kind: ExitKind, exits: u64) {
+        self.0[kind as usize] += exits;
     }
 
     /// Adds another count.

@@ -10,7 +10,7 @@ use std::ffi::c_void;
 
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
-use tracelift_core::Schema;
+use tracelift_core::{ExitKind, Schema};
 use tracelift_cranelift::{
     Arena, ArenaOptions, CodePtr, Compiled, Compiler, Glue, LinkedEntry, Options, TreeId,
 };
@@ -19,6 +19,7 @@ use tracelift_opt::ResumeTable;
 use crate::abort::AbortReason;
 use crate::budget::Budget;
 use crate::config::Config;
+use crate::gate::Gates;
 use crate::hot::Counters;
 use crate::location::Key;
 use crate::locations::Locations;
@@ -26,6 +27,7 @@ use crate::log::Log;
 use crate::pace::Burst;
 use crate::pay::Sample;
 use crate::plan::Plan;
+use crate::policy::SideState;
 use crate::recorder::Recorder;
 use crate::reserve::{Need, ReserveFn, Reserves};
 use crate::side::{Reach, Tree};
@@ -67,10 +69,10 @@ pub(crate) struct TraceData {
     /// What must be there before the trace is entered, for its exits and those of all code that it leads to.
     pub reach: Reach,
     pub entries: u64,
-    pub exits: ExitCounts,
-    pub exit_counts: Box<[u64]>,
-    /// Decoded exits.
-    pub plans: Box<[Option<Box<Plan>>]>,
+    /// It was entered with slots of other types than it expects: see [`crate::gate`].
+    pub has_refused: bool,
+    /// Its exits, by number.
+    pub exits: Box<[ExitCell]>,
     pub ops: (u64, u64),
     /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
     pub saved_per_ns: f64,
@@ -79,6 +81,33 @@ pub(crate) struct TraceData {
     /// Processor time that compiling it took.
     pub compile_ns: u64,
     pub tree: Tree,
+}
+
+impl TraceData {
+    /// How often it was left, by kind.
+    pub fn exit_counts(&self) -> ExitCounts {
+        let mut counts = ExitCounts::default();
+        self.exits.iter().for_each(|exit| counts.count(exit.kind, exit.count));
+        counts
+    }
+
+    /// What has become of an exit as a place where a side trace begins; see [`Vm::next`].
+    pub fn set_side(&mut self, exit: u32, state: SideState) {
+        self.tree.sides.insert(exit, state);
+        self.exits[exit as usize].quiet_until = 0;
+    }
+}
+
+/// What is kept of an exit for when it is taken.
+#[derive(Debug)]
+pub(crate) struct ExitCell {
+    /// How often it was taken.
+    pub count: u64,
+    /// As long as it was taken less often there is nothing to decide after it.
+    pub quiet_until: u64,
+    /// The exit, decoded.
+    pub plan: Option<Box<Plan>>,
+    pub kind: ExitKind,
 }
 
 /// Operations of compiled code, four to twenty milliseconds of them, after which a loop leaves to let the
@@ -150,12 +179,14 @@ pub struct Vm {
     pub(crate) starts: Option<Starts>,
     pub(crate) totals: Totals,
     pub(crate) exit_state: crate::exit::ExitState,
-    /// The trace whose code the host was told to run last.
+    pub(crate) gates: Gates,
+    /// The trace whose code the host was told to run last, and whether that came through a gate.
     pub(crate) last_run: Option<u32>,
+    pub(crate) has_passed: bool,
     /// An exit that is to be decoded: trace and number.
     pub(crate) hot_exit: Option<(u32, u32)>,
-    /// The exit that was restored last: trace, number, kind.
-    pub(crate) last_exit: Option<(u32, u32, tracelift_core::ExitKind)>,
+    /// The exit that was restored last, if there is something to decide: trace, number, kind.
+    pub(crate) last_exit: Option<(u32, u32, ExitKind)>,
     pub(crate) reserves: Reserves,
     pub(crate) budget: Budget,
     pub(crate) ticks: Ticks,
@@ -184,10 +215,11 @@ pub(crate) struct Totals {
     pub retired: u64,
     /// Nanoseconds in compiled code, estimated from the entries that were timed.
     pub machine_ns: f64,
-    pub entries: u64,
     /// Traces that are gone, if iterations are counted.
     pub freed: Vec<TraceStats>,
-    pub exits: ExitCounts,
+    /// Entries and exits of all that are gone.
+    pub freed_entries: u64,
+    pub freed_exits: ExitCounts,
     pub compile: CompileStats,
     pub rewrites: std::collections::BTreeMap<String, u64>,
 }
@@ -234,7 +266,9 @@ impl Vm {
             starts: config.start_seed.map(|seed| Starts::new(seed, config.threshold)),
             totals: Totals::default(),
             exit_state: crate::exit::ExitState::default(),
+            gates: Gates::default(),
             last_run: None,
+            has_passed: false,
             hot_exit: None,
             last_exit: None,
             reserves: Reserves::default(),
@@ -297,6 +331,10 @@ impl Vm {
         let interpreted = self.counters.ticks();
         let iterations = self.config.count_iterations.then_some(*self.cells.iterations);
         let all = interpreted + iterations.unwrap_or(0);
+        let mut exits = self.totals.freed_exits;
+        self.traces.iter().flatten().for_each(|trace| exits.add(&trace.exit_counts()));
+        let entries =
+            self.totals.freed_entries + self.traces.iter().flatten().map(|trace| trace.entries).sum::<u64>();
         let share = iterations.map(|iterations| iterations as f64 / all.max(1) as f64);
         let jit = match &self.backend {
             _ if !self.config.enabled => "off".to_string(),
@@ -325,11 +363,11 @@ impl Vm {
                 .never_virtual()
                 .map(|layout| self.schema.layout(layout).name.clone())
                 .collect(),
-            entries: self.totals.entries,
+            entries,
             iterations_per_entry: iterations
-                .filter(|_| self.totals.entries > 0)
-                .map(|iterations| iterations as f64 / self.totals.entries as f64),
-            exits: self.totals.exits.by_name(),
+                .filter(|_| entries > 0)
+                .map(|iterations| iterations as f64 / entries as f64),
+            exits: exits.by_name(),
             traces: self.trace_stats(),
             compile: self.totals.compile,
             costs: self.totals.compile.costs(),
@@ -373,7 +411,7 @@ impl Vm {
             parent: trace.tree.parent,
             failed_sides: trace.tree.failed(),
             entries: trace.entries,
-            exits: trace.exits.by_name(),
+            exits: trace.exit_counts().by_name(),
             ops: trace.ops,
             code_bytes: trace.compiled.stats.code_bytes as u64,
             saved_per_ns: trace.saved_per_ns,

@@ -84,7 +84,7 @@ fn each_exit_is_in_the_log_however_often_it_was_taken() {
 #[test]
 fn what_the_host_declines_is_no_entry() {
     let mut host = summing(Config::default());
-    assert!(matches!(host.back_edge(1), Action::Run { .. }));
+    assert!(matches!(host.back_edge(1), Action::Run(_)));
     host.vm.declined();
     host.vm.declined();
     let stats = host.vm.stats();
@@ -116,7 +116,7 @@ fn a_recording_waits_until_there_is_time_for_it() {
     assert_eq!((stats.interpreted_back_edges, stats.recordings), (edges, 0));
     assert!(stats.text().contains("recordings put off"), "{}", stats.text());
     compiled(host.record(1, sum));
-    assert!(matches!(host.back_edge(1), Action::Run { .. }));
+    assert!(matches!(host.back_edge(1), Action::Run(_)));
 }
 
 /// What was asked for turns out to be long: it is asked for again when there is time for so much, or when it pays.
@@ -141,7 +141,7 @@ fn a_recording_that_is_too_long_waits_for_its_own_price() {
     assert_eq!(host.vm.last_abort(1), None);
     let aborts = host.vm.stats().aborts;
     assert_eq!(aborts.into_iter().collect::<Vec<_>>(), [("too long to compile by now".to_string(), 1)]);
-    assert!(matches!(host.back_edge(1), Action::Run { .. }));
+    assert!(matches!(host.back_edge(1), Action::Run(_)));
 }
 
 /// The budget is for what the VM asks for: a host that begins on its own wants code.
@@ -164,7 +164,7 @@ fn loops_that_share_a_counter_are_both_compiled() {
                 records += 1;
                 compiled(host.record(key, sum));
             }
-            Action::Run { .. } => assert!(records > 0),
+            Action::Run(_) => assert!(records > 0),
             Action::Nothing => {}
         }
     }
@@ -322,8 +322,8 @@ fn forgetting_frees_the_code_of_a_range_of_keys() {
     host.vm.forget(15, 30);
     let alive: Vec<_> = host.vm.stats().traces.iter().map(|trace| trace.number).collect();
     assert_eq!(alive, [0, 2]);
-    assert!(!matches!(host.back_edge(20), Action::Run { .. }));
-    assert!(matches!(host.back_edge(30), Action::Run { .. }));
+    assert!(!matches!(host.back_edge(20), Action::Run(_)));
+    assert!(matches!(host.back_edge(30), Action::Run(_)));
     // A recording of a forgotten key is given up.
     let base = host.base();
     assert!(host.vm.start_recording(40, base, 0));
@@ -434,7 +434,7 @@ fn what_happens(seed: u64, keys: [usize; 2]) -> String {
         let key = keys[n / 5 % 2];
         let letter = match host.back_edge(key) {
             Action::Nothing => '.',
-            Action::Run { .. } => 'r',
+            Action::Run(_) => 'r',
             Action::Record => {
                 host.begin(key, |tape| {
                     tape.at(0, 0b111);

@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use tracelift_core::{ExitKind, Schema, Trace};
 use tracelift_runtime::recorder::Closed;
-use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config, LinkedEntry, Vm};
+use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config, LinkedEntry, Run, Vm};
 
 use crate::code::{compile, Code, Op, Slot};
 use crate::heap::{Context, Heap, Number, Object, Ref, Refused, COLLECT_AFTER, INTEGER};
@@ -321,7 +321,7 @@ impl Machine {
         // frame or of frames above it, for which the stack has room.
         match unsafe { self.vm.hot(key, counter, self.base_of(frame)) } {
             Action::Nothing => {}
-            Action::Run { code, needs } => {
+            Action::Run(Run { code, needs }) => {
                 if self.frames.len() + needs.1 as usize <= MAX_FRAMES {
                     self.enter(code, frame);
                 }

@@ -136,15 +136,14 @@ static int is_in_metamethod (lua_State *L, CallInfo *entry) {
 }
 
 /* From exit to side trace to loop, as long as there is code and nobody else wants a turn. */
-static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *first) {
-  tl_run run = *first;
+static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run *run) {
   tl_exit_info info;
   int has_left = 0;
   tl_action action = TL_RUN;
-  while (action == TL_RUN && run_once(L, ci, rec, &run, &info)) {
+  while (action == TL_RUN && run_once(L, ci, rec, run, &info)) {
     has_left = 1;
     int is_due = G(L)->GCdebt > 0 || L->hookmask != 0 || is_in_metamethod(L, ci);
-    action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, &run);
+    action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, run);
   }
   if (action == TL_RECORD)
     start_side(L, ci, &info);

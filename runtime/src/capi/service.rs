@@ -13,7 +13,7 @@ use tracelift_core::schema::LayoutSpec;
 use tracelift_core::ExitKind;
 use tracelift_cranelift::Enter;
 
-use crate::hot::Action;
+use crate::hot::{Action, Run};
 use crate::vm::Vm;
 
 /// `tl_run`.
@@ -152,17 +152,22 @@ impl TlVm {
     unsafe fn answer(&mut self, action: Action, run: *mut TlRun) -> TlAction {
         match action {
             Action::Nothing => TlAction::Nothing,
-            Action::Run { code, needs: (stack_slots, frames) } => {
+            Action::Run(code) => {
                 // SAFETY: promised by the caller.
-                let Some(run) = (unsafe { run.as_mut() }) else {
-                    return self.refuse("there is no tl_run to fill");
-                };
-                *run = TlRun { enter: Some(code.enter), code: code.code, stack_slots, frames };
-                self.runs = self.runs.saturating_add(1);
-                TlAction::Run
+                match unsafe { run.as_mut() } {
+                    Some(run) => self.run(code, run),
+                    None => self.refuse("there is no tl_run to fill"),
+                }
             }
             Action::Record => TlAction::Record,
         }
+    }
+
+    #[inline]
+    fn run(&mut self, Run { code, needs: (stack_slots, frames) }: Run, run: &mut TlRun) -> TlAction {
+        *run = TlRun { enter: Some(code.enter), code: code.code, stack_slots, frames };
+        self.runs = self.runs.saturating_add(1);
+        TlAction::Run
     }
 
     /// A wrong call: nothing is to be done.
@@ -193,6 +198,33 @@ pub unsafe extern "C" fn tl_hot(
     base: *const u8,
     run: *mut TlRun,
 ) -> TlAction {
+    // SAFETY: promised by the caller, for both.
+    if let (Some(handle), Some(run)) = unsafe { (vm.as_mut(), run.as_mut()) } {
+        if handle.magic == MAGIC && !base.is_null() {
+            // SAFETY: promised by the caller.
+            if let Some(passed) = unsafe { handle.vm.pass(key as usize, counter) } {
+                return handle.run(passed, run);
+            }
+        }
+    }
+    // SAFETY: passed on from the caller.
+    unsafe { hot(vm, key, counter, base, run) }
+}
+
+/// The long way of `tl_hot`, with the checks that the short way need not make: no gate leads from what is
+/// none of the host's keys or counters.
+///
+/// # Safety
+/// As for [`tl_hot`].
+#[cold]
+#[inline(never)]
+unsafe fn hot(
+    vm: *mut TlVm,
+    key: *const c_void,
+    counter: *mut u32,
+    base: *const u8,
+    run: *mut TlRun,
+) -> TlAction {
     enter_often(vm, TlAction::Nothing, |handle| {
         let checked =
             not_null(key, "tl_hot: the key").and_then(|()| not_null(base, "tl_hot: the frame's base"));
@@ -215,6 +247,11 @@ pub unsafe extern "C" fn tl_hot(
 /// `base` points to the entry frame's slots, all frames are those of the last exit; `run` points to a `tl_run`.
 #[no_mangle]
 pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun) -> TlAction {
+    // SAFETY: promised by the caller.
+    let handle = unsafe { vm.as_ref() };
+    if handle.is_some_and(|handle| handle.magic == MAGIC && !base.is_null() && !handle.vm.has_next()) {
+        return TlAction::Nothing;
+    }
     enter_often(vm, TlAction::Nothing, |handle| {
         if let Err(sentence) = not_null(base, "tl_next: the frame's base") {
             return handle.refuse(&sentence);

@@ -13,7 +13,7 @@ use std::ffi::c_void;
 use tracelift_core::schema::{ClassSet, Func, FuncEffects, FuncId, TagId};
 use tracelift_core::{ExitKind, Op, Payload, Schema, Type, Value};
 use tracelift_runtime::recorder::{Limits, Recorder};
-use tracelift_runtime::{Action, CloseOutcome, Config, Vm};
+use tracelift_runtime::{Action, CloseOutcome, Config, Run, Vm};
 
 /// A frame slot.
 #[repr(C)]
@@ -192,7 +192,7 @@ impl Host {
 
     /// Runs the code that a back edge offers; gives the exit's kind and the word to go on at.
     pub fn run(&mut self, key: usize) -> Option<(ExitKind, u64)> {
-        let Action::Run { code, .. } = self.back_edge(key) else { return None };
+        let Action::Run(Run { code, .. }) = self.back_edge(key) else { return None };
         let context: *mut c_void = (&raw mut self.counted).cast();
         let base: *mut u8 = self.frame.as_mut_ptr().cast();
         // SAFETY: the code was just offered for this frame; `count` gets its counter as the context.

@@ -151,7 +151,9 @@ impl Tape<'_> {
 impl Host {
     /// As [`Host::run`], with an allocator that refuses no exit.
     pub fn run_with_pairs(&mut self, key: usize) -> Option<(ExitKind, u64)> {
-        let tracelift_runtime::Action::Run { code, .. } = self.back_edge(key) else { return None };
+        let tracelift_runtime::Action::Run(tracelift_runtime::Run { code, .. }) = self.back_edge(key) else {
+            return None;
+        };
         let context: *mut c_void = (&raw mut self.counted).cast();
         let base: *mut u8 = self.frame.as_mut_ptr().cast();
         // SAFETY: as in `run`.
