@@ -11,11 +11,12 @@
 //!
 //! In a build without optimization each program runs in a few of these ways, taken at random.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 30 of each program, then 15 at random), takes
-//! more seeds for random starts (3 for each program) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes few ways
-//! and one program in fifteen, which `TRACELIFT_TURN` says (0 and the fifteenth are the same turn). `TRACELIFT_PROGRAMS` is how many
-//! programs are made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the corpus whose
-//! names contain it.
+//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 30 of
+//! each program, then 15 at random), takes more seeds for random starts (3 for each program) and makes more
+//! programs; `TRACELIFT_CORPUS=sample`, for emulators, takes few ways and one program in fifteen, which
+//! `TRACELIFT_TURN` says (0 and the fifteenth are the same turn). `TRACELIFT_PROGRAMS` is how many programs
+//! are made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the
+//! corpus whose names contain it.
 //!
 //! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two collectors. A
 //! failure names the command that shows it; programs that were made are kept then, and made smaller.

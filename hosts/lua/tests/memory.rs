@@ -7,8 +7,8 @@
 //!
 //! Invariant: no run crashes, none prints anything else, and some exits were given memory that was held for them.
 //!
-//! Environment: `TRACELIFT_REFUSED_EVERY` is how many requests apart those are that are refused (1), where programs
-//! start slowly; whether exits were given memory is then not asked. `TRACELIFT_TURN` shifts them.
+//! Environment: `TRACELIFT_REFUSED_EVERY` is how many requests apart those are that are refused (1), where
+//! programs start slowly; whether exits were given memory is then not asked. `TRACELIFT_TURN` shifts them.
 //!
 //! Example: `RUNLUA_MODE=jit RUNLUA_THRESHOLD=2 RUNLUA_REFUSE=700 runlua tests/memory/objects.lua`.
 

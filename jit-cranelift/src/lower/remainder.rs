@@ -161,8 +161,9 @@ impl Lowering<'_, '_> {
         result
     }
 
-    /// What the bits of a remainder must be below: those of the divisor. A NaN's would be above another NaN's, and which of
-    /// two comes out of the fused product depends on the processor; so infinity stands for it, below which no NaN is.
+    /// What the bits of a remainder must be below: those of the divisor. A NaN's would be above another
+    /// NaN's, and which of two comes out of the fused product depends on the processor; so infinity stands
+    /// for it, below which no NaN is.
     fn limit_of(&mut self, divisor: Ssa, constant: Option<f64>) -> Ssa {
         if let Some(constant) = constant {
             // `min` takes the number if one operand is none.
