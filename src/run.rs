@@ -59,6 +59,9 @@ pub struct RunArgs {
     /// Do not let loops ask early for the memory that they walk through.
     #[arg(long)]
     no_prefetching: bool,
+    /// Take Lua's memory from the C library's malloc alone, which tools such as valgrind watch.
+    #[arg(long)]
+    malloc: bool,
     /// Test aid: behave as if the system refused executable memory.
     #[arg(long)]
     no_exec: bool,
@@ -137,7 +140,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
         Some(Form::Text) => Report::Text,
         Some(Form::Json) => Report::Json,
     };
-    let config = Config { jit, report, ..Config::default() };
+    let config = Config { jit, report, uses_malloc: args.malloc, ..Config::default() };
     let status = Lua::new(config).run_file(&args.file, &args.args)?;
     Ok(ExitCode::from(status.code.clamp(0, 255) as u8))
 }

@@ -102,8 +102,9 @@ tunables! {
     ATTEMPT = 5_000, "ns", Assumed,
         "What a recording takes that fails at once. Expected only, as above.";
     ENTRY_COST = 60, "ns", Measured,
-        "What an entry from the host and its exit take beyond the code itself: 65 to 69 in the bench \
-         `exits` on a busy machine, 83 before it got cheaper.";
+        "What an entry from the host and its exit take beyond the code itself: 37 in the bench `exits`, \
+         where all is in the caches, and 65 before there were gates. Programs took up to three times what \
+         the bench shows, so that the value stays.";
     GLUE = 18, "ns", Measured,
         "What of that lies within the time that is measured: entries of one iteration show 20 to 30 ns, \
          by a counter that moves in steps of 10.";
@@ -141,8 +142,7 @@ tunables! {
     LATER_SAMPLES = 32, "entries", Assumed,
         "Timed entries between two later judgements.";
     SAMPLE_STRIDE = 32, "entries", Assumed,
-        "One entry of so many is timed later, so that reading the processor's counter costs next to \
-         nothing.";
+        "One entry of so many is timed later, and takes the long way; all others pass through a gate.";
     LONG_ENTRY = 2_000, "ns", Assumed,
         "Where entries take so long in the mean each one is timed: the sum counts, and timing costs \
          nothing beside it.";

@@ -294,4 +294,14 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "const luaL_Reg *tlua_os_functions (void) { return syslib; }\n\n",
         why: "as above",
     },
+    Insertion {
+        file: "lauxlib.c",
+        anchor: "LUALIB_API void luaL_checkversion_ (",
+        place: Before,
+        text: "lua_State *tlua_newstate_with (lua_Alloc allocate, void *user) {\n  \
+               lua_State *L = lua_newstate(allocate, user);\n  \
+               if (l_likely(L)) {\n    lua_atpanic(L, &panic);\n    lua_setwarnf(L, warnfoff, L);\n  }\n  \
+               return L;\n}\n\n\n",
+        why: "a state with an allocator, and all else as luaL_newstate makes it",
+    },
 ];

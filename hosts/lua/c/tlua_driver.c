@@ -24,6 +24,9 @@
 #include "lualib.h"
 
 #include "tlua_driver.h"
+#if !defined(TLUA_STOCK)
+#include "tlua_heap.h"
+#endif
 #if defined(TLUA_HAVE_RECORDER)
 #include "tracelift.h"
 #endif
@@ -205,30 +208,45 @@ static void report_at_end (lua_State *L, uint32_t form) {
 
 /* --- memory --- */
 
-/* The allocator of luaL_newstate, which counts and refuses. Requests to shrink are not counted and never fail. */
+static lua_State *new_state (const TluaRun *run) {
+#if !defined(TLUA_STOCK)
+  if (!run->uses_malloc)
+    return tlua_newstate();
+#endif
+  (void)run;
+  return luaL_newstate();
+}
+
+/* The state's allocator: counts requests, and refuses some. Those to shrink a block are neither. */
+typedef struct Refusing {
+  TluaRun *run;
+  lua_Alloc allocate;
+  void *user;
+} Refusing;
+
 static void *allocate (void *user, void *block, size_t old_size, size_t new_size) {
-  TluaRun *run = (TluaRun *)user;
-  if (new_size == 0) {
-    free(block);
-    return NULL;
-  }
-  if (block == NULL || new_size > old_size) {
+  Refusing *refusing = (Refusing *)user;
+  TluaRun *run = refusing->run;
+  if (new_size > 0 && (block == NULL || new_size > old_size)) {
     uint64_t number = ++run->requests;
     if (number >= run->refuse_from && (run->refuse_count == 0 || number - run->refuse_from < run->refuse_count))
       return NULL;
   }
-  return realloc(block, new_size);
+  return refusing->allocate(refusing->user, block, old_size, new_size);
 }
 
 int tlua_run (TluaRun *run) {
   run->refused = NULL;
-  lua_State *L = luaL_newstate();
+  lua_State *L = new_state(run);
   if (L == NULL) {
     run->refused = "cannot create state: not enough memory";
     return EXIT_FAILURE;
   }
-  if (run->refuse_from != 0)
-    lua_setallocf(L, allocate, run);
+  Refusing refusing = { .run = run };
+  if (run->refuse_from != 0) {
+    refusing.allocate = lua_getallocf(L, &refusing.user);
+    lua_setallocf(L, allocate, &refusing);
+  }
 #if !defined(TLUA_STOCK)
   if (!tlua_open(L, &run->config)) {
 #if defined(TLUA_HAVE_RECORDER)

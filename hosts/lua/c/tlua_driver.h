@@ -25,6 +25,7 @@ typedef struct TluaRun {
   uint32_t uses_environment;  /* run LUA_INIT, heed LUA_PATH and LUA_CPATH */
   uint32_t report;            /* TLUA_REPORT_...: the library's counts on stderr at the end, however the script ends */
   uint32_t keeps_counts;      /* make jit_json and jit_text */
+  uint32_t uses_malloc;       /* malloc alone, which tools can watch, and no heap (tlua_heap.h) */
   uint64_t refuse_from;       /* test aid: the first request for memory (from 1) that is refused; 0: do not count them */
   uint64_t refuse_count;      /* test aid: so many are refused from there on; 0: all */
   TluaConfig config;

@@ -140,6 +140,9 @@ pub struct Config {
     pub report: Report,
     /// Whether [`ExitStatus`](crate::ExitStatus) has the library's counts as texts.
     pub keeps_counts: bool,
+    /// Whether Lua's memory comes from the C library's `malloc` alone, which tools can watch, and not from a
+    /// heap made for Lua (`c/tlua_heap.c`).
+    pub uses_malloc: bool,
     /// Test aid: when there is no memory.
     pub refusal: Refusal,
     /// Settings of the JIT.
@@ -154,6 +157,7 @@ impl Default for Config {
             uses_environment: true,
             report: Report::None,
             keeps_counts: false,
+            uses_malloc: false,
             refusal: Refusal::default(),
             jit: JitConfig::default(),
         }

@@ -1,0 +1,224 @@
+//! The heap of a state (`c/tlua_heap.c`), through the allocator that Lua sees: blocks keep what is in them, lie apart, and
+//! are used again, for other sizes too; and a program to which the system refuses memory is told so.
+
+use std::collections::BTreeSet;
+use std::ffi::{c_int, c_void};
+use std::process::Command;
+
+// What is tested is linked with it.
+use tracelift_lua as _;
+
+type Allocate = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, usize) -> *mut c_void;
+
+extern "C" {
+    fn tlua_newstate() -> *mut c_void;
+    fn lua_getallocf(state: *mut c_void, user: *mut *mut c_void) -> Allocate;
+    fn lua_gc(state: *mut c_void, what: c_int, ...) -> c_int;
+    fn lua_close(state: *mut c_void);
+}
+
+/// A state's allocator.
+struct Heap {
+    state: *mut c_void,
+    allocate: Allocate,
+    user: *mut c_void,
+}
+
+impl Heap {
+    fn new() -> Heap {
+        let mut user = std::ptr::null_mut();
+        // SAFETY: the state is used by this thread only, until it is closed.
+        let (state, allocate) = unsafe {
+            let state = tlua_newstate();
+            assert!(!state.is_null());
+            (state, lua_getallocf(state, &mut user))
+        };
+        Heap { state, allocate, user }
+    }
+
+    /// A block of `new` bytes for one of `old` bytes, whose first bytes it has.
+    fn resize(&self, block: usize, old: usize, new: usize) -> usize {
+        // SAFETY: the block came from here, and had the old size.
+        unsafe { (self.allocate)(self.user, block as *mut c_void, old, new) as usize }
+    }
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        // SAFETY: it is open; all blocks of the test's own are freed.
+        unsafe { lua_close(self.state) };
+    }
+}
+
+fn fill(block: usize, size: usize, byte: u8) {
+    // SAFETY: the block is the test's own, and so large.
+    unsafe { (block as *mut u8).write_bytes(byte, size) };
+}
+
+fn holds(block: usize, size: usize, byte: u8) -> bool {
+    // SAFETY: as above; the bytes were written.
+    let bytes = unsafe { std::slice::from_raw_parts(block as *const u8, size) };
+    bytes.iter().all(|&found| found == byte)
+}
+
+/// splitmix64.
+fn random(state: &mut u64) -> usize {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let z = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    ((z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 33) as usize
+}
+
+/// Most are small, some on the border of what pages hold, few large.
+fn size(state: &mut u64) -> usize {
+    match random(state) % 16 {
+        0 => 505 + random(state) % 16,
+        1 => 1 + random(state) % 5000,
+        _ => 1 + random(state) % 200,
+    }
+}
+
+#[test]
+fn blocks_keep_what_is_in_them() {
+    let heap = Heap::new();
+    let mut state = 1;
+    let mut blocks: Vec<(usize, usize, u8)> = Vec::new();
+    for step in 0..300_000 {
+        // Now there are ever more of them, now ever fewer.
+        let grows = random(&mut state) % 8 < if step / 30_000 % 2 == 0 { 5 } else { 3 };
+        if grows || blocks.is_empty() {
+            let (size, byte) = (size(&mut state), random(&mut state) as u8);
+            // Lua tells the type of a new object where the old size would be.
+            let block = heap.resize(0, random(&mut state) % 10, size);
+            assert!(block != 0 && block.is_multiple_of(8), "{block:x}");
+            fill(block, size, byte);
+            blocks.push((block, size, byte));
+            continue;
+        }
+        let at = random(&mut state) % blocks.len();
+        let (block, old, byte) = blocks[at];
+        assert!(holds(block, old, byte), "step {step}: {old} bytes at {block:x}");
+        if random(&mut state).is_multiple_of(4) {
+            let new = size(&mut state);
+            let moved = heap.resize(block, old, new);
+            assert!(holds(moved, old.min(new), byte), "step {step}: from {old} to {new} bytes");
+            fill(moved, new, byte);
+            blocks[at] = (moved, new, byte);
+        } else {
+            assert_eq!(heap.resize(block, old, 0), 0);
+            blocks.swap_remove(at);
+        }
+    }
+    for (block, size, byte) in blocks {
+        assert!(holds(block, size, byte));
+        heap.resize(block, size, 0);
+    }
+}
+
+/// Chunks of 4 MiB in which some blocks lie.
+fn chunks(blocks: &[usize]) -> BTreeSet<usize> {
+    blocks.iter().map(|block| block >> 22).collect()
+}
+
+/// Bytes of memory that this process has.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("the system tells");
+    text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).expect("in pages") * 4096
+}
+
+#[test]
+fn what_is_let_go_is_used_again_for_other_sizes() {
+    let heap = Heap::new();
+    let many = |size: usize| (0..20_000_000 / size).map(|_| heap.resize(0, 0, size)).collect::<Vec<_>>();
+    let before = resident();
+    for size in (1..=32).map(|n| n * 16) {
+        let blocks = many(size);
+        assert!(chunks(&blocks).len() <= 6, "20 MB");
+        assert!(resident() < before + 40_000_000, "{} bytes after {before}, size {size}", resident());
+        // From both ends: pages become empty in another order than they were filled.
+        let (first, second) = blocks.split_at(blocks.len() / 2);
+        first.iter().rev().chain(second).for_each(|&block| assert_eq!(heap.resize(block, size, 0), 0));
+    }
+    let blocks: Vec<usize> = (0..2_000_000).map(|_| heap.resize(0, 0, 64)).collect();
+    blocks.iter().for_each(|&block| fill(block, 64, 1));
+    assert!(resident() > before + 128_000_000);
+    blocks.iter().for_each(|&block| assert_eq!(heap.resize(block, 64, 0), 0));
+    drop(blocks);
+    assert!(resident() < before + 60_000_000, "most of it went back to the system: {}", resident());
+    let blocks = many(24);
+    let every = |keep: usize| blocks.iter().enumerate().filter(move |(n, _)| (n % 1000 == 0) == (keep == 0));
+    every(1).for_each(|(_, &block)| assert_eq!(heap.resize(block, 24, 0), 0));
+    // One block in each page, or nearly so, keeps it: the same size finds room there.
+    let again = many(24);
+    assert!(chunks(&again).is_subset(&chunks(&blocks)) || chunks(&again).len() <= 7);
+    again.iter().for_each(|&block| assert_eq!(heap.resize(block, 24, 0), 0));
+    every(0).for_each(|(_, &block)| assert_eq!(heap.resize(block, 24, 0), 0));
+}
+
+#[test]
+fn a_block_that_moves_to_and_fro_stays_the_same() {
+    let heap = Heap::new();
+    let mut block = heap.resize(0, 0, 8);
+    fill(block, 8, 7);
+    let sizes = [8, 512, 513, 100_000, 512, 520, 8, 5_000_000, 16];
+    for pair in sizes.windows(2) {
+        block = heap.resize(block, pair[0], pair[1]);
+        assert!(holds(block, 8, 7), "{pair:?}");
+    }
+    assert_eq!(heap.resize(block, 16, 0), 0);
+    assert_eq!(heap.resize(0, 0, 0), 0, "nothing of nothing");
+}
+
+#[test]
+fn heaps_know_nothing_of_each_other() {
+    let threads = (0..4).map(|_| {
+        std::thread::spawn(|| {
+            for _ in 0..50 {
+                let heap = Heap::new();
+                let blocks: Vec<usize> = (0..1000).map(|n| heap.resize(0, 0, 8 + n % 500)).collect();
+                // SAFETY: the state is open: a whole collection.
+                unsafe { lua_gc(heap.state, 2, 0) };
+                blocks.iter().zip(0..).for_each(|(&block, n)| {
+                    heap.resize(block, 8 + n % 500, 0);
+                });
+            }
+        })
+    });
+    threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().expect("no heap is damaged"));
+}
+
+/// A chunk is cut out of a larger mapping, which begins anywhere: in each process somewhere else. What lies beside
+/// it stays whole (Lua's assertions are compiled in, and the process ends well).
+#[test]
+fn chunks_lie_in_what_was_mapped() {
+    let script = std::env::temp_dir().join(format!("tracelift-chunks-{}.lua", std::process::id()));
+    std::fs::write(&script, "io.write('whole')").expect("it can be written");
+    for _ in 0..500 {
+        let output = Command::new(env!("CARGO_BIN_EXE_runlua")).arg(&script).output().expect("it starts");
+        assert!(output.status.success() && output.stdout == b"whole", "{output:?}");
+    }
+    std::fs::remove_file(&script).expect("it can be removed");
+}
+
+/// The system refuses memory for good; the program notices, and goes on with less.
+#[test]
+fn a_program_is_told_that_there_is_no_memory() {
+    let folder = std::env::temp_dir().join(format!("tracelift-heap-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("there is a folder for it");
+    let script = folder.join("full.lua");
+    let source = "local function fill() local t = {} for i = 1, 1e9 do t[#t % 1000 + 1] = {i, t, {}} t = {t} end end\n\
+                  for _ = 1, 3 do print(pcall(fill)) collectgarbage() end\n\
+                  local t = {} for i = 1, 1e5 do t[i] = {i} end print(#t)\n";
+    std::fs::write(&script, source).expect("it can be written");
+    let runlua = env!("CARGO_BIN_EXE_runlua");
+    for mode in ["off", "jit"] {
+        let limited = "ulimit -v 400000; exec \"$0\" \"$1\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", limited, runlua]).arg(&script);
+        let output =
+            command.env("RUNLUA_MODE", mode).env("RUNLUA_THRESHOLD", "50").output().expect("sh runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let told = "false\tnot enough memory\n".repeat(3) + "100000\n";
+        assert_eq!(text, told, "{mode}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    std::fs::remove_dir_all(&folder).expect("it can be removed");
+}
