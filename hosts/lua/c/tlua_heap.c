@@ -141,6 +141,11 @@ static int add_chunk (Heap *heap) {
   Chunk *chunk = map_chunk();
   if (chunk == NULL)
     return 0;
+#if defined(MADV_HUGEPAGE)
+  /* A program with more than one will use most of it: two pages instead of a thousand. */
+  if (heap->chunks != NULL)
+    madvise(chunk, CHUNK_BYTES, MADV_HUGEPAGE);
+#endif
   chunk->previous = NULL;
   chunk->next = heap->chunks;
   if (chunk->next != NULL)
