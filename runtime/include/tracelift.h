@@ -86,7 +86,8 @@ typedef enum tl_type { TL_INT = 0, TL_FLOAT = 1, TL_REF = 2, TL_ADDR = 3, TL_VOI
 typedef struct tl_config {
   uint32_t abi;             /* TL_ABI_VERSION */
   uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 200, and recordings are put off as long as compiling
-                            ** has had its share of the thread's processor time (6 % of the first 80 ms, half of what comes later)
+                            ** has had its share of the thread's processor time (3 % of the first 80 ms, later
+                            ** half of what code has saved)
                             ** and the loop has not cost as much as its code would. One that is set is exact: the same is compiled in each run */
   uint32_t max_ops;         /* operations in a recorded trace; default 8000, at most 1000000 */
   uint32_t max_snapshots;   /* snapshots in a recorded trace; default 2000, at most 1000000 */

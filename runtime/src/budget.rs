@@ -18,9 +18,9 @@
 //! what is compiled and entered depends on it.
 //!
 //! ```text
-//! share 6 %:  run 5 ms, spent 0        put off: the first trace, if small, is expected to take 1.3 ms, so 17 ms are missing
-//!             run 22 ms, spent 0       record: 23 operations, so 1.6 ms are expected, and 5 ms are missing; put off
-//!             run 27 ms, spent 0       record and compile; it takes 1.4 ms for 23 operations, so much is expected of the next
+//! share 3 %:  run 5 ms, spent 0        put off: a small first trace should take 1.3 ms, so 38 ms are missing
+//!             run 44 ms, spent 0       record: 23 operations, 1.6 ms, for which 9 ms are missing; put off
+//!             run 54 ms, spent 0       record and compile; it takes 1.4 ms, so much is expected of the next
 //!             run 6 ms, 330,000 back edges of the loop with 23 operations: its code would have paid for itself; compile
 //!             run 500 ms, spent 9 ms, gained 0: 0.8 % of what comes, and less each time; gained 90 ms: 3 %, and 45 ms at once
 //! ```

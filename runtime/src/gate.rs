@@ -12,8 +12,8 @@
 //! themselves. Memory for exits is asked for at a gate, too.
 //!
 //! ```text
-//! loop_7f00, entry 16 (timed): the long way; opens a gate for 15 entries
-//! entries 17 to 31: through the gate.  A side trace is compiled: all gates shut.  Entry 32: the long way
+//! loop_7f00, entry 32 (timed): the long way; it opens a gate for 31 entries
+//! entries 33 to 50: through the gate.  A side trace is compiled: all gates shut.  Entry 51: the long way
 //! ```
 
 use crate::hot::Run;

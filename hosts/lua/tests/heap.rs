@@ -1,5 +1,6 @@
-//! The heap of a state (`c/tlua_heap.c`), through the allocator that Lua sees: blocks keep what is in them, lie apart, and
-//! are used again, for other sizes too; and a program to which the system refuses memory is told so.
+//! The heap of a state (`c/tlua_heap.c`), through the allocator that Lua sees. Blocks keep what is in them
+//! and lie apart. What is freed is used again, for other sizes too. A program to which the system refuses
+//! memory is told so.
 
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
@@ -186,8 +187,8 @@ fn heaps_know_nothing_of_each_other() {
     threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().expect("no heap is damaged"));
 }
 
-/// A chunk is cut out of a larger mapping, which begins anywhere: in each process somewhere else. What lies beside
-/// it stays whole (Lua's assertions are compiled in, and the process ends well).
+/// A chunk is cut out of a larger mapping, which begins somewhere else in each process. What lies beside it
+/// stays whole: Lua's assertions are compiled in, and the process ends well.
 #[test]
 fn chunks_lie_in_what_was_mapped() {
     let script = std::env::temp_dir().join(format!("tracelift-chunks-{}.lua", std::process::id()));
@@ -205,7 +206,8 @@ fn a_program_is_told_that_there_is_no_memory() {
     let folder = std::env::temp_dir().join(format!("tracelift-heap-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("there is a folder for it");
     let script = folder.join("full.lua");
-    let source = "local function fill() local t = {} for i = 1, 1e9 do t[#t % 1000 + 1] = {i, t, {}} t = {t} end end\n\
+    let source = "local function fill()\n\
+                  local t = {} for i = 1, 1e9 do t[#t % 1000 + 1] = {i, t, {}} t = {t} end end\n\
                   for _ = 1, 3 do print(pcall(fill)) collectgarbage() end\n\
                   local t = {} for i = 1, 1e5 do t[i] = {i} end print(#t)\n";
     std::fs::write(&script, source).expect("it can be written");
