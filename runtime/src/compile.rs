@@ -410,14 +410,14 @@ impl Vm {
             replaced,
             compile_ns: 0,
             tree,
-            compiled,
+            generated: compiled.stats,
             resume,
             pool,
         })
     }
 
     fn publish(&mut self, data: TraceData) {
-        let stats = &data.compiled.stats;
+        let stats = &data.generated;
         let totals = &mut self.totals.compile;
         totals.traces += 1;
         totals.side_traces += u64::from(data.tree.parent.is_some());

@@ -12,7 +12,7 @@ use thiserror::Error;
 use tracelift_core::schema::LayoutId;
 use tracelift_core::{ExitKind, Schema};
 use tracelift_cranelift::{
-    Arena, ArenaOptions, CodePtr, Compiled, Compiler, Glue, LinkedEntry, Options, TreeId,
+    Arena, ArenaOptions, CodePtr, Compiler, Glue, LinkedEntry, Options, Stats as Generated, TreeId,
 };
 use tracelift_opt::ResumeTable;
 
@@ -59,7 +59,8 @@ pub(crate) struct TraceData {
     pub entry_code: LinkedEntry,
     /// For each exit, where the code goes on behind it; it reads these cells itself.
     pub links: Box<[u64]>,
-    pub compiled: Compiled,
+    /// Sizes and times of its code. The code itself lies in the arena only.
+    pub generated: Generated,
     pub resume: ResumeTable,
     /// The constants of `resume`, as bits.
     pub pool: Vec<u64>,
@@ -413,7 +414,7 @@ impl Vm {
             entries: trace.entries,
             exits: trace.exit_counts().by_name(),
             ops: trace.ops,
-            code_bytes: trace.compiled.stats.code_bytes as u64,
+            code_bytes: trace.generated.code_bytes as u64,
             saved_per_ns: trace.saved_per_ns,
             compile_us: trace.compile_ns / 1000,
             state: location.map_or("", |location| location.state.name()),
