@@ -3,16 +3,21 @@
 //! Problem: a user wants to run a Lua program, and to see what the JIT did with it; a student of JITs wants to see a
 //! trace go through the optimizer. Design: one subcommand each; everything that can be got wrong on the command line
 //! or in a file ends in one line on standard error and exit code 2 (the script's own errors: 1, as stock Lua's).
+//! Where the C library hands the arguments to all (glibc), it calls us itself: Rust's own start looks for the
+//! stack's bounds in `/proc/self/maps` and takes a tenth of the time of a small script, and it has SIGPIPE ignored,
+//! so that a script that prints for ever would survive its reader.
 //!
 //! ```text
 //! tracelift run --stats examples/sum.lua 1000000
 //! tracelift opt tests/traces/opt/count.trace
 //! ```
 
+#![cfg_attr(all(target_os = "linux", target_env = "gnu"), no_main)]
+
 mod opt;
 mod run;
 
-use std::process::ExitCode;
+use std::io::Write;
 
 use clap::{Parser, Subcommand};
 
@@ -35,18 +40,40 @@ enum Command {
 /// Exit code for a mistake in the command line or in an input file.
 const USAGE_ERROR: u8 = 2;
 
-fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return explain(&error),
-    };
-    let result = with_planted_bug(|| match cli.command {
+/// Exit code of a panic, as Rust's own start has it.
+const PANICKED: u8 = 101;
+
+/// The C library's way in.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[unsafe(no_mangle)]
+pub extern "C" fn main() -> std::ffi::c_int {
+    command().into()
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn main() -> std::process::ExitCode {
+    command().into()
+}
+
+/// The exit code.
+fn command() -> u8 {
+    let code = std::panic::catch_unwind(|| match Cli::try_parse() {
+        Ok(cli) => carry_out(cli.command),
+        Err(error) => explain(&error),
+    });
+    // Nothing sensible is left to do if standard output is closed.
+    let _ = std::io::stdout().flush();
+    code.unwrap_or(PANICKED)
+}
+
+fn carry_out(command: Command) -> u8 {
+    let result = with_planted_bug(|| match command {
         Command::Run(args) => run::run(&args),
         Command::Opt(args) => opt::opt(&args),
     });
     result.unwrap_or_else(|error| {
         eprintln!("tracelift: {}", one_line(&format!("{error:#}")));
-        ExitCode::from(USAGE_ERROR)
+        USAGE_ERROR
     })
 }
 
@@ -67,17 +94,17 @@ fn with_planted_bug<T>(command: impl FnOnce() -> T) -> T {
 }
 
 /// Help and version go to standard output in full; of an error the first line, which says what is wrong.
-fn explain(error: &clap::Error) -> ExitCode {
+fn explain(error: &clap::Error) -> u8 {
     if !error.use_stderr() || error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     {
         // Nothing sensible is left to do if standard output is closed.
         let _ = error.print();
-        return ExitCode::from(if error.use_stderr() { USAGE_ERROR } else { 0 });
+        return if error.use_stderr() { USAGE_ERROR } else { 0 };
     }
     let text = error.to_string();
     let what: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
     eprintln!("tracelift: {} (see 'tracelift --help')", what.join(" ").trim_start_matches("error: "));
-    ExitCode::from(USAGE_ERROR)
+    USAGE_ERROR
 }
 
 fn one_line(text: &str) -> String {

@@ -5,7 +5,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{bail, Context};
 use clap::{Args, ValueEnum};
@@ -86,7 +85,7 @@ enum Form {
 }
 
 /// Runs the program.
-pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     if args.file.as_os_str() != "-" {
         let metadata =
             std::fs::metadata(&args.file).with_context(|| format!("cannot open {}", args.file.display()))?;
@@ -142,7 +141,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     };
     let config = Config { jit, report, uses_malloc: args.malloc, ..Config::default() };
     let status = Lua::new(config).run_file(&args.file, &args.args)?;
-    Ok(ExitCode::from(status.code.clamp(0, 255) as u8))
+    Ok(status.code.clamp(0, 255) as u8)
 }
 
 /// What the library would refuse, said before anything starts.

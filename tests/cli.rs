@@ -194,6 +194,32 @@ fn an_error_of_the_program_is_reported_as_lua_does() {
     assert!(errors.contains("stack traceback:"), "{errors}");
 }
 
+/// As with stock Lua, a program that prints for ever does not survive whoever reads it.
+#[cfg(unix)]
+#[test]
+fn a_program_ends_with_its_reader() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::ExitStatusExt;
+    let program = file("for_ever.lua", "while true do print('on') end");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tracelift"))
+        .args(["run", text(&program)])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut line = String::new();
+    let mut reader = BufReader::new(child.stdout.take().expect("it is piped"));
+    reader.read_line(&mut line).expect("it prints");
+    assert_eq!(line, "on\n");
+    drop(reader);
+    let ended = (0..600).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        child.try_wait().expect("it can be waited for")
+    });
+    // A minute is long enough; what goes on is not left behind.
+    child.kill().ok();
+    assert_eq!(ended.expect("it ends").signal(), Some(13), "SIGPIPE");
+}
+
 fn stats(args: &[&str]) -> (String, serde_json::Value) {
     let output = tracelift(args);
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -232,10 +232,10 @@ mod tests {
     fn the_price_follows_from_the_operations() {
         assert_eq!(budget(0, 0, 0).expected(10), FIRST_TRACE + 10 * COMPILED_OP);
         assert_eq!(budget(0, 8 * MS, 8).expected(10), MS / 2, "20 of them took 1 ms");
-        let mut budget = budget(16 * MS, 0, 0);
+        let mut budget = budget(20 * MS, 0, 0);
         assert!(budget.affords(14, 0) && budget.refusal().is_none());
         assert!(!budget.affords(114, 0));
-        let refusal = Refusal { ops: 114, missing: 9 * (FIRST_TRACE + 114 * COMPILED_OP) - 16 * MS };
+        let refusal = Refusal { ops: 114, missing: 9 * (FIRST_TRACE + 114 * COMPILED_OP) - 20 * MS };
         assert_eq!((budget.refusal(), budget.refusal()), (Some(refusal), None), "known once");
     }
 
