@@ -1,9 +1,9 @@
 //! How the command is linked.
 //!
 //! Problem: the loader corrects nine thousand addresses before a script starts, and reads 24 bytes for each.
-//! Design: relocations are packed (DT_RELR), which takes 2.5 KB instead of 219 and a twentieth off the time of a
-//! script that does nothing. Invariant: only where the command is built for the machine at hand, whose glibc knows
-//! the format: 2.36 and later ones do.
+//! Design: relocations are packed (DT_RELR), which takes 2.5 KB instead of 219 and a twentieth off the time
+//! of a script that does nothing. Invariant: only where the command is built for the machine at hand, whose
+//! glibc knows the format: 2.36 and later ones do.
 
 /// Versions of glibc that load packed relocations, from this one on.
 const PACKED_SINCE: (u32, u32) = (2, 36);

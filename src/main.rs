@@ -1,11 +1,11 @@
 //! The command `tracelift`.
 //!
-//! Problem: a user wants to run a Lua program, and to see what the JIT did with it; a student of JITs wants to see a
-//! trace go through the optimizer. Design: one subcommand each; everything that can be got wrong on the command line
-//! or in a file ends in one line on standard error and exit code 2 (the script's own errors: 1, as stock Lua's).
-//! Where the C library hands the arguments to all (glibc), it calls us itself: Rust's own start looks for the
-//! stack's bounds in `/proc/self/maps` and takes a tenth of the time of a small script, and it has SIGPIPE ignored,
-//! so that a script that prints for ever would survive its reader.
+//! Problem: a user wants to run a Lua program, and to see what the JIT did with it; a student of JITs wants
+//! to see a trace go through the optimizer. Design: one subcommand each; everything that can be got wrong on
+//! the command line or in a file ends in one line on standard error and exit code 2 (the script's own errors:
+//! 1, as stock Lua's). Where the C library hands the arguments to all (glibc), it calls us itself: Rust's own
+//! start looks for the stack's bounds in `/proc/self/maps` and takes a tenth of the time of a small script,
+//! and it has SIGPIPE ignored, so that a script that prints for ever would survive its reader.
 //!
 //! ```text
 //! tracelift run --stats examples/sum.lua 1000000
