@@ -12,7 +12,7 @@
 //! tracelift opt tests/traces/opt/count.trace
 //! ```
 
-#![cfg_attr(all(target_os = "linux", target_env = "gnu"), no_main)]
+#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
 
 mod opt;
 mod run;
@@ -44,13 +44,13 @@ const USAGE_ERROR: u8 = 2;
 const PANICKED: u8 = 101;
 
 /// The C library's way in.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 #[unsafe(no_mangle)]
 pub extern "C" fn main() -> std::ffi::c_int {
     command().into()
 }
 
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+#[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
 fn main() -> std::process::ExitCode {
     command().into()
 }
