@@ -1,9 +1,9 @@
 //! Builds LuaJIT as a command, if the feature `peers` asks for it.
 //!
-//! Problem: a fair comparison needs LuaJIT of a known version and build, but nobody who runs the tests should have to
-//! compile it. Design: the crate `luajit-src` builds the library, and `c/luajit.c` is linked with it to the executable
-//! `luajit`. Invariant: without the feature this does nothing. Example:
-//! `cargo run --release -p tracelift-benches --features peers -- --quick`.
+//! Problem: a fair comparison needs LuaJIT of a known version and build, but nobody who runs the tests should
+//! have to compile it. Design: the crate `luajit-src` builds the library, and `c/luajit.c` is linked with it
+//! to the executable `luajit`. Invariant: without the feature this does nothing. Example: `cargo run
+//! --release -p tracelift-benches --features peers -- --quick`.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,7 +1,7 @@
 //! Tracelift as one library: the crates of the workspace under one name.
 //!
-//! An interpreter in Rust needs [`runtime`] and the part of [`core`] that describes it; [`opt`] and [`cranelift`] are
-//! for tools that look inside. The command `tracelift` is built from the same package.
+//! An interpreter in Rust needs [`runtime`] and the part of [`core`] that describes it; [`opt`] and
+//! [`cranelift`] are for tools that look inside. The command `tracelift` is built from the same package.
 
 pub use tracelift_core as core;
 pub use tracelift_cranelift as cranelift;

@@ -1,14 +1,15 @@
 //! `tracelift opt`: a trace file through the optimizer.
 //!
-//! Prints each trace as recorded, as each pass left it and as it goes to lowering; runs its `run:` lines with the
-//! evaluator before and after; and counts operations in the form of seed 002's Figure 7. The optimized run must return what
-//! the recorded one returns and leave the same in memory; where it leaves earlier, by a guard that was put before the loop, it
-//! must leave what the recorded trace has there. Invariant: a file that does not parse or verify, a run that does not
-//! end as the file says, and an optimized run that does something else, is an error with one line, and the exit code is not 0.
+//! Prints each trace as recorded, as each pass left it and as it goes to lowering; runs its `run:` lines with
+//! the evaluator before and after; and counts operations in the form of seed 002's Figure 7. The optimized
+//! run must return what the recorded one returns and leave the same in memory; where it leaves earlier, by a
+//! guard that was put before the loop, it must leave what the recorded trace has there. Invariant: a file
+//! that does not parse or verify, a run that does not end as the file says, and an optimized run that does
+//! something else, is an error with one line, and the exit code is not 0.
 //!
-//! With `--stage` only the named stages are printed, as the papers print traces: no heading where there is but one
-//! listing, no comments, indentation by call depth. Example: seed 000's Figure 5 is
-//! `tracelift opt --keep-records --opt=-all,+peel,+guards --stage=optimized tests/traces/papers/loops-figure2.trace`.
+//! With `--stage` only the named stages are printed, as the papers print traces: no heading where there is
+//! but one listing, no comments, indentation by call depth. Example: seed 000's Figure 5 is `tracelift opt
+//! --keep-records --opt=-all,+peel,+guards --stage=optimized tests/traces/papers/loops-figure2.trace`.
 
 use std::fmt::Write;
 use std::path::PathBuf;

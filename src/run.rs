@@ -1,7 +1,7 @@
 //! `tracelift run`: a Lua program, as the stand-alone interpreter runs it, with the JIT on.
 //!
-//! Invariant: the program's own output and exit code are those of stock Lua; what the command adds (statistics, log)
-//! goes to standard error or to a file.
+//! Invariant: the program's own output and exit code are those of stock Lua; what the command adds
+//! (statistics, log) goes to standard error or to a file.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,11 +16,12 @@ pub struct RunArgs {
     /// Whether hot loops are compiled.
     #[arg(long, value_enum, default_value = "on")]
     jit: Switch,
-    /// Back edges of a loop before it is recorded. If not set: 200, and later if compiling has taken its share of the time; so what is
-    /// compiled may differ from run to run.
+    /// Back edges of a loop before it is recorded. If not set: 200, and later if compiling has taken its
+    /// share of the time; so what is compiled may differ from run to run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threshold: Option<u32>,
-    /// Exits by one guard, or by a loop's end, before a side trace is recorded there; 30, or the threshold if that is lower.
+    /// Exits by one guard, or by a loop's end, before a side trace is recorded there; 30, or the threshold if
+    /// that is lower.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     side_threshold: Option<u32>,
     /// Optimizer passes to switch, as `-fold,-guards`.
@@ -29,8 +30,8 @@ pub struct RunArgs {
     /// Test aid: make the Nth guard execution fail.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     force_exit: Option<u64>,
-    /// Test aid: start recordings at random back edges, as many apart as the threshold says in the mean, and throw a
-    /// third of them away. The program does not notice; the statistics do.
+    /// Test aid: start recordings at random back edges, as many apart as the threshold says in the mean, and
+    /// throw a third of them away. The program does not notice; the statistics do.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     start_seed: Option<u64>,
     /// Print statistics to standard error at the end.

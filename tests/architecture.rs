@@ -1,8 +1,9 @@
 //! The tests run on the processor that was meant, and what they start was built for it, too.
 //!
-//! Problem: a script that tests another processor in an emulator passes just as well if one of its settings is lost and all
-//! of it runs on the machine's own. Design: the script says in `TRACELIFT_EXPECT_ARCH` which processor it means. The
-//! command and stock Lua, with which it is compared, must be executables for the processor of this test.
+//! Problem: a script that tests another processor in an emulator passes just as well if one of its settings
+//! is lost and all of it runs on the machine's own. Design: the script says in `TRACELIFT_EXPECT_ARCH` which
+//! processor it means. The command and stock Lua, with which it is compared, must be executables for the
+//! processor of this test.
 //!
 //! Invariant: nothing is started here, so that no emulator is needed to find a mistake. Example:
 //! `TRACELIFT_EXPECT_ARCH=aarch64 cargo test --test architecture` fails on x86-64.

@@ -1,9 +1,9 @@
 //! The benchmarks agree: every program gives the same check value in every language, compiled or not.
 //!
-//! Problem: a benchmark that computes something else is fast for no reason. Design: each row of `benches/` runs at a
-//! small size with stock Lua, which is right by definition, and is compared to the last bit with the JIT at thresholds
-//! 1 and the default, with the program for LuaJIT (stock Lua runs that too), and with C and Python where gcc and
-//! python3 are there.
+//! Problem: a benchmark that computes something else is fast for no reason. Design: each row of `benches/`
+//! runs at a small size with stock Lua, which is right by definition, and is compared to the last bit with
+//! the JIT at thresholds 1 and the default, with the program for LuaJIT (stock Lua runs that too), and with C
+//! and Python where gcc and python3 are there.
 //!
 //! Invariant: no row and no script is left out. Example: the row `SOR(16,20)` has one check value everywhere.
 

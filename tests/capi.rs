@@ -1,14 +1,14 @@
 //! The C interface, used from C: each program in `tests/capi` is compiled against `tracelift.h` and run.
 //!
-//! Problem: only a C compiler knows whether the header, the static and the shared library fit together. Design:
-//! cargo builds `libtracelift_runtime.a` and `libtracelift_runtime.so` with the runtime, which this package depends
-//! on, and leaves them beside this test's executable (`cargo build -p tracelift-runtime` also puts them into
-//! `target/debug` or `target/release`). Each program is linked with both and must exit with 0.
+//! Problem: only a C compiler knows whether the header, the static and the shared library fit together.
+//! Design: cargo builds `libtracelift_runtime.a` and `libtracelift_runtime.so` with the runtime, which this
+//! package depends on, and leaves them beside this test's executable (`cargo build -p tracelift-runtime` also
+//! puts them into `target/debug` or `target/release`). Each program is linked with both and must exit with 0.
 //! Invariant: every warning is an error, so the header and the examples stay clean; and no panic is caught at
 //! the border.
 //!
-//! Where the tests are built for another processor, `CROSS_COMPILE` is what its tools' names begin with, as in other builds
-//! (`aarch64-linux-gnu-`), and the programs are run as `support/runner.rs` says.
+//! Where the tests are built for another processor, `CROSS_COMPILE` is what its tools' names begin with, as
+//! in other builds (`aarch64-linux-gnu-`), and the programs are run as `support/runner.rs` says.
 //!
 //! Example: by hand, a host is built with
 //! `cc -Iruntime/include host.c target/release/libtracelift_runtime.a -lpthread -ldl -lm`.
@@ -155,7 +155,8 @@ fn the_shared_library_exports_what_the_header_declares() {
 fn the_operations_header_equals_the_table() {
     let mut text = String::from(
         "/* tracelift_ops.h: the numbers of the operations, one TL_OP(NAME, number) each; included by tracelift.h.\n\
-         ** Generated from the op table in jit-core/src/ops.rs; a test compares (UPDATE_EXPECT=1 writes it anew). */\n",
+         ** Generated from the op table in jit-core/src/ops.rs; a test compares (UPDATE_EXPECT=1 writes it
+         ** anew). */\n",
     );
     let mut ops = tracelift_core::Op::ALL.to_vec();
     ops.sort_by_key(|op| op.number());

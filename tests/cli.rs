@@ -1,7 +1,7 @@
 //! The command line: what it prints, what it refuses, and how.
 //!
-//! Bad input of every kind gives one line on standard error and an exit code that is not 0; the program's own output
-//! and exit code are untouched by what the command adds.
+//! Bad input of every kind gives one line on standard error and an exit code that is not 0; the program's own
+//! output and exit code are untouched by what the command adds.
 
 use std::path::PathBuf;
 use std::process::Output;
@@ -259,8 +259,8 @@ fn statistics_add_up() {
     assert_eq!((&json["jit"], &json["interpreted_back_edges"]), (&"off".into(), &999.into()));
 }
 
-/// Code is entered at jumps back: a loop with code that is met for one iteration, or for none, is not the end of the way for the loop
-/// around it.
+/// Code is entered at jumps back: a loop with code that is met for one iteration, or for none, is not the end
+/// of the way for the loop around it.
 #[test]
 fn a_compiled_loop_of_one_iteration_does_not_keep_the_loop_around_it_in_the_interpreter() {
     let program = "local t = {} for i = 1, 64 do t[i] = i end
@@ -282,8 +282,8 @@ fn a_compiled_loop_of_one_iteration_does_not_keep_the_loop_around_it_in_the_inte
     assert!(share > 0.95, "{json}");
 }
 
-/// A short loop in a called function belongs to the trace of the loop that calls it: code of its own would be left at once, and what
-/// comes behind its end lies in another frame. Not where the function calls itself.
+/// A short loop in a called function belongs to the trace of the loop that calls it: code of its own would be
+/// left at once, and what comes behind its end lies in another frame. Not where the function calls itself.
 #[test]
 fn a_short_loop_of_a_called_function_is_part_of_the_trace() {
     let program = "local function dot(a, b) local s = 0 for i = 1, 3 do s = s + a[i] * b[i] end return s end

@@ -1,10 +1,11 @@
 //! The page that walks through the papers shows what the command prints.
 //!
-//! Problem: output that was pasted into a page is wrong as soon as anything changes, and nobody looks. Design: every
-//! ```` ```console ```` block of `docs/papers.md` is a sequence of commands (`$ tracelift …`) with what they print; each
-//! is run in the root of the repository and compared, and `UPDATE_EXPECT=1` rewrites the page. A command that is refused
-//! prints to standard error and fails; its message begins with `tracelift: `, which nothing else does. Invariant: no
-//! block is left out, and no command but `tracelift` is run.
+//! Problem: output that was pasted into a page is wrong as soon as anything changes, and nobody looks.
+//! Design: every `console` block of `docs/papers.md` is a sequence of commands (`$ tracelift …`) with what
+//! they print; each is run in the root of the repository and compared, and `UPDATE_EXPECT=1` rewrites the
+//! page. A command that is refused prints to standard error and fails; its message begins with
+//! `tracelift:`, which nothing else does. Invariant: no block is left out, and no command but `tracelift`
+//! is run.
 //!
 //! Example: ```` $ tracelift opt --stage=recorded FILE ```` and the listing below it.
 
@@ -76,8 +77,8 @@ fn the_papers_page_shows_what_the_command_prints() {
     );
 }
 
-/// The page's figures are those of the papers: a listing that came to print something else would be rewritten without a
-/// word, so what matters most is said here again.
+/// The page's figures are those of the papers: a listing that came to print something else would be rewritten
+/// without a word, so what matters most is said here again.
 #[test]
 fn the_papers_page_has_the_figures() {
     let text = std::fs::read_to_string(page()).expect("the page can be read");

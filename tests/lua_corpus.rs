@@ -1,13 +1,15 @@
-//! Lua programs, run by stock Lua and by the JIT in every way there is: the output must be the same to the byte.
+//! Lua programs, run by stock Lua and by the JIT in every way there is: the output must be the same to the
+//! byte.
 //!
-//! Problem: what a compiled loop gets wrong shows only where it is left, and most guards of a program never fail by
-//! themselves. Design: each program of `tests/lua` runs with the JIT off, with the default settings, at threshold 1 and 56,
-//! at thresholds taken at random, with each optimizer pass off, with each collector of [`COLLECTORS`] (one of which
-//! collects everything at each allocation), with recordings that start at random back edges, a third of which is
-//! thrown away (`--start-seed=N`), and once for each guard execution with that guard forced to fail
-//! (`--force-exit=N`). The same is done, more sparsely, with programs that `tests/lua/generate.lua` writes. What is never
-//! run proves nothing: all opcodes and all functions that are lowered must occur in the corpus, which
-//! `tests/lua/support/covered.lua` finds out in a run of each program by stock Lua.
+//! Problem: what a compiled loop gets wrong shows only where it is left, and most guards of a program never
+//! fail by themselves. Design: each program of `tests/lua` runs with the JIT off, with the default settings,
+//! at threshold 1 and 56, at thresholds taken at random, with each optimizer pass off, with each collector of
+//! [`COLLECTORS`] (one of which collects everything at each allocation), with recordings that start at random
+//! back edges, a third of which is thrown away (`--start-seed=N`), and once for each guard execution with
+//! that guard forced to fail (`--force-exit=N`). The same is done, more sparsely, with programs that
+//! `tests/lua/generate.lua` writes. What is never run proves nothing: all opcodes and all functions that are
+//! lowered must occur in the corpus, which `tests/lua/support/covered.lua` finds out in a run of each program
+//! by stock Lua.
 //!
 //! In a build without optimization each program runs in a few of these ways, taken at random.
 //!
@@ -18,8 +20,9 @@
 //! are made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the
 //! corpus whose names contain it.
 //!
-//! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two collectors. A
-//! failure names the command that shows it; programs that were made are kept then, and made smaller.
+//! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two
+//! collectors. A failure names the command that shows it; programs that were made are kept then, and made
+//! smaller.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -260,7 +263,8 @@ impl Case {
         Err(Failure { collector, args: args.iter().map(|&arg| arg.to_owned()).collect(), text })
     }
 
-    /// The guard executions of a run at threshold 1. Recordings that are given up for mistakes of ours are failures.
+    /// The guard executions of a run at threshold 1. Recordings that are given up for mistakes of ours are
+    /// failures.
     fn guards(&mut self) -> Result<u64, Failure> {
         let outcome = self.check(&["--threshold=1", "--verify", STATISTICS, "--count-guards"])?;
         // A message of the program may stand before or behind them.
@@ -282,7 +286,8 @@ impl Case {
         self.check(&["--threshold=1", &format!("--force-exit={guard}")]).map(|_| ())
     }
 
-    /// Whether the program fails in the way another one did. The guard to force is not the same then: all are tried.
+    /// Whether the program fails in the way another one did. The guard to force is not the same then: all are
+    /// tried.
     fn fails_likewise(&mut self, failure: &Failure) -> bool {
         let is_forced = |arg: &String| arg.starts_with("--force-exit=");
         let args: Vec<&str> = failure.args.iter().filter(|arg| !is_forced(arg)).map(String::as_str).collect();
@@ -343,7 +348,8 @@ fn check_collectors(case: &mut Case, random: &mut Random) -> Result<(), Failure>
     Ok(())
 }
 
-/// Recordings start at random and are thrown away at random: neither may be seen, nor in which iteration a loop was recorded.
+/// Recordings start at random and are thrown away at random: neither may be seen, nor in which iteration a
+/// loop was recorded.
 fn check_starts(
     case: &mut Case,
     seed: u64,
@@ -501,7 +507,8 @@ fn lowered_functions() -> Vec<String> {
             continue;
         }
         let rows = rows.split("};").next().unwrap_or_default();
-        // Where the table is listed with its functions' prefix: `{ "math.", tlua_math_functions, tlua_lib_math }`.
+        // Where the table is listed with its functions' prefix:
+        // `{ "math.", tlua_math_functions, tlua_lib_math }`.
         let listed =
             text.lines().find(|line| line.contains("_functions, ") && line.contains(&format!(", {name} ")));
         let listed = listed.unwrap_or_else(|| panic!("no library has the table {name}"));
@@ -517,7 +524,8 @@ const USED_IN_LOOPS: &str = "ipairs next pairs type select setmetatable getmetat
     pcall error string.byte string.char string.find string.format string.gsub string.len string.sub table.concat
     table.insert table.remove table.sort table.unpack";
 
-/// Every opcode, every function that is lowered, and those of `math` and [`USED_IN_LOOPS`], occur in the corpus.
+/// Every opcode, every function that is lowered, and those of `math` and [`USED_IN_LOOPS`], occur in the
+/// corpus.
 #[test]
 fn the_corpus_covers_all_opcodes_and_functions() {
     let found = Mutex::new(BTreeSet::new());

@@ -1,13 +1,14 @@
 //! Which of two NaNs comes out of an operation is the same with the JIT on and off.
 //!
-//! Problem: of two NaNs a processor hands on the left one, and `print` shows a NaN's sign; but C leaves the order of the
-//! operands of a sum or product to the compiler. One compiler with the same flags made stock Lua multiply in the
-//! order of the program and our interpreter, whose main loop has a few hooks more, in the other: so stock Lua is no
-//! oracle here, and the corpus has no such program. Design: a program of its own, `lua/support/nans.lua`, shows the bits of
-//! every result over all pairs of NaNs; its output with the JIT off is what all other ways have to give.
+//! Problem: of two NaNs a processor hands on the left one, and `print` shows a NaN's sign; but C leaves the
+//! order of the operands of a sum or product to the compiler. One compiler with the same flags made stock Lua
+//! multiply in the order of the program and our interpreter, whose main loop has a few hooks more, in the
+//! other: so stock Lua is no oracle here, and the corpus has no such program. Design: a program of its own,
+//! `lua/support/nans.lua`, shows the bits of every result over all pairs of NaNs; its output with the JIT off
+//! is what all other ways have to give.
 //!
-//! Invariant: interpreter (`hosts/lua/c/tlua_num.h`) and compiled code take the order of the program. Example:
-//! `nan(1) + nan(2)` is `nan(1)`, in the first iteration and in the last.
+//! Invariant: interpreter (`hosts/lua/c/tlua_num.h`) and compiled code take the order of the program.
+//! Example: `nan(1) + nan(2)` is `nan(1)`, in the first iteration and in the last.
 
 use std::path::Path;
 

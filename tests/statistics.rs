@@ -1,13 +1,14 @@
 //! What the optimizer removes, over whole programs: the table in the README.
 //!
-//! Problem: a table of percentages in a README is a promise that nobody checks. Design: the table is made here, in the
-//! manner of seed 002's Figure 7, from both papers' programs on `hosts/boxed` and all Lua programs of `examples/` and
-//! `hosts/lua/bench/idle`, with the passes that are on by default, and the README must have this very table;
-//! `UPDATE_EXPECT=1` rewrites it. One thing is left to chance: Lua's hash seed decides which key lies in a table's first
-//! slot, whose address needs no addition, so that one operation of a hundred may be there or not.
+//! Problem: a table of percentages in a README is a promise that nobody checks. Design: the table is made
+//! here, in the manner of seed 002's Figure 7, from both papers' programs on `hosts/boxed` and all Lua
+//! programs of `examples/` and `hosts/lua/bench/idle`, with the passes that are on by default, and the README
+//! must have this very table; `UPDATE_EXPECT=1` rewrites it. One thing is left to chance: Lua's hash seed
+//! decides which key lies in a table's first slot, whose address needs no addition, so that one operation of
+//! a hundred may be there or not.
 //!
-//! Invariant: every program of these folders is in the README, those of which no loop is compiled below the table.
-//! Example: the row of seed 002's program says that all of its 5 allocations per iteration go.
+//! Invariant: every program of these folders is in the README, those of which no loop is compiled below the
+//! table. Example: the row of seed 002's program says that all of its 5 allocations per iteration go.
 
 use std::path::{Path, PathBuf};
 
@@ -163,8 +164,9 @@ fn difference<'a>(said: &'a str, counted: &'a str) -> Option<(&'a str, &'a str)>
     }
 }
 
-/// Whether two lines are equal but for what Lua's hash seed changes: which key lies in which node decides on an address
-/// computation here and on a load that is known already there, so that what is left may differ by 1 % of what was recorded.
+/// Whether two lines are equal but for what Lua's hash seed changes: which key lies in which node decides on
+/// an address computation here and on a load that is known already there, so that what is left may differ by
+/// 1 % of what was recorded.
 fn agrees(said: &str, counted: &str) -> bool {
     let numbers = |cell: &str| {
         let (before, after) = cell.split_once(" → ")?;

@@ -1,5 +1,6 @@
 /*
-** What a benchmark in C has: the runner calls 'run' with the arguments, and prints the check value that it returns.
+** What a benchmark in C has: the runner calls 'run' with the arguments, and prints the check value that it
+** returns.
 **
 ** The runner is a translation unit of its own, so that no call of 'run' can be moved or merged.
 */
@@ -11,7 +12,10 @@
 
 double run (const long *arguments);
 
-/* The part of a benchmark that is timed lies between these two; making the data and the check value stays outside. */
+/*
+** The part of a benchmark that is timed lies between these two; making the data and the check value stays
+** outside.
+*/
 void timer_start (void);
 void timer_stop (void);
 

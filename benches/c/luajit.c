@@ -1,8 +1,8 @@
 /*
 ** LuaJIT as a command: luajit [-joff] [-O-loop] SCRIPT ARGUMENTS...
 **
-** The library comes without its command's Lua modules, which the options of the real command need; these two are all
-** that the benchmarks use, and both are functions of the library itself.
+** The library comes without its command's Lua modules, which the options of the real command need; these two
+** are all that the benchmarks use, and both are functions of the library itself.
 */
 #include <stdio.h>
 #include <string.h>

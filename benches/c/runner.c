@@ -1,10 +1,10 @@
 /*
 ** Times a benchmark: PROGRAM WARMUPS CALLS LIMIT ARGUMENTS...
 **
-** The protocol is that of runner.lua: a warm-up, then at most CALLS samples, each of one call or of several short
-** ones, fewer once LIMIT seconds of processor time are gone; a warm-up call that takes longer than LIMIT is the only
-** call ("cold"). Freed memory stays with the process: otherwise the kernel clears each new image again, and that
-** takes longer than to compute it.
+** The protocol is that of runner.lua: a warm-up, then at most CALLS samples, each of one call or of several
+** short ones, fewer once LIMIT seconds of processor time are gone; a warm-up call that takes longer than
+** LIMIT is the only call ("cold"). Freed memory stays with the process: otherwise the kernel clears each new
+** image again, and that takes longer than to compute it.
 */
 #include <malloc.h>
 #include <time.h>

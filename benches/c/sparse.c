@@ -16,7 +16,8 @@ double run (const long *arguments) {
   long n = arguments[0], nonzeros = arguments[1], repeats = arguments[2];
   long per_row = nonzeros / n;
   Random random = {40404};
-  double *vector = allocate_doubles(n), *result = allocate_doubles(n), *values = allocate_doubles(n * per_row);
+  double *vector = allocate_doubles(n), *result = allocate_doubles(n),
+      *values = allocate_doubles(n * per_row);
   int *columns = (int *)allocate((size_t)(n * per_row), sizeof(int));
   int *first = (int *)allocate((size_t)n + 1, sizeof(int));
   for (long i = 0; i < n; i++) {

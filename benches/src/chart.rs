@@ -1,8 +1,8 @@
 //! The chart: grouped bars relative to gcc, in the manner of the paper's Figure 10.
 //!
-//! Design: one group for each row, one bar for each contender, from top to bottom; the axis ends at ten times gcc, and
-//! a bar that is longer is cut there and says how long it is. Interpreters are not in it: they would only say so.
-//! Invariant: the file is complete by itself, without fonts or scripts.
+//! Design: one group for each row, one bar for each contender, from top to bottom; the axis ends at ten times
+//! gcc, and a bar that is longer is cut there and says how long it is. Interpreters are not in it: they would
+//! only say so. Invariant: the file is complete by itself, without fonts or scripts.
 //!
 //! Example: `svg(&results)` of one row and two contenders has two `<rect>` with a `<title>` each.
 

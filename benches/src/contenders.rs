@@ -1,9 +1,9 @@
 //! Who is compared, and how each is started.
 //!
-//! Problem: the same program for compilers, just-in-time compilers and interpreters, of which some may not be on the
-//! machine. Design: a table of contenders; [`Tools`] knows where their executables are, and turns a contender, a row
-//! and a [`Protocol`] into a command. Who is missing is left out with a reason. Invariant: all commands follow the
-//! protocol of `lua/runner.lua`.
+//! Problem: the same program for compilers, just-in-time compilers and interpreters, of which some may not be
+//! on the machine. Design: a table of contenders; [`Tools`] knows where their executables are, and turns a
+//! contender, a row and a [`Protocol`] into a command. Who is missing is left out with a reason. Invariant:
+//! all commands follow the protocol of `lua/runner.lua`.
 //!
 //! Example: `gcc` with row `SOR` compiles `c/runner.c` and `c/sor.c` once, and runs the executable.
 

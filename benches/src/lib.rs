@@ -1,9 +1,10 @@
-//! Tracelift beside compilers, just-in-time compilers and interpreters, on the programs of seed 000's evaluation.
+//! Tracelift beside compilers, just-in-time compilers and interpreters, on the programs of seed 000's
+//! evaluation.
 //!
-//! Problem: a claim of speed is worth what its yardstick is worth. Design: the same programs in Lua, C and Python, on
-//! the same data, with the same operations in the same order, so that the results must agree to the last bit; all
-//! contenders run in turn, on one core, in one run; ratios are what counts. Invariant: nothing is timed that is not
-//! checked.
+//! Problem: a claim of speed is worth what its yardstick is worth. Design: the same programs in Lua, C and
+//! Python, on the same data, with the same operations in the same order, so that the results must agree to
+//! the last bit; all contenders run in turn, on one core, in one run; ratios are what counts. Invariant:
+//! nothing is timed that is not checked.
 //!
 //! Example: `cargo run --release -p tracelift-benches --features peers -- --quick`.
 

@@ -1,8 +1,9 @@
 //! Runs a command on one core and tells what it used.
 //!
-//! Problem: processor time and peak memory of *one* child, not of all children so far. Design: the child binds itself
-//! to a core and limits its own processor time before it starts the program; it is waited for with `wait4`, which
-//! answers its resource usage alone. Invariant: a program that hangs ends by the limit, and is reported as failed.
+//! Problem: processor time and peak memory of *one* child, not of all children so far. Design: the child
+//! binds itself to a core and limits its own processor time before it starts the program; it is waited for
+//! with `wait4`, which answers its resource usage alone. Invariant: a program that hangs ends by the limit,
+//! and is reported as failed.
 //!
 //! Example: `run(&["lua".into(), "x.lua".into()], &Limits { core: Some(1), seconds: 60 })`.
 
@@ -66,7 +67,8 @@ pub fn run(command: &[OsString], limits: &Limits) -> anyhow::Result<Finished> {
     let mut builder = Command::new(executable);
     builder.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     builder.env_remove("LUA_INIT").env_remove("LUA_INIT_5_4").env("PYTHONDONTWRITEBYTECODE", "1");
-    // SAFETY: between fork and exec the child makes two system calls and touches no memory but its own copies.
+    // SAFETY: between fork and exec the child makes two system calls and touches no memory but its own
+    // copies.
     unsafe {
         builder.pre_exec(move || restrict(&limits));
     }

@@ -3,14 +3,14 @@
 //! Problem: the flagship host is *stock* Lua, but its sources must not lie in this repository.
 //!
 //! Design: the sources come from the pinned crate `lua-src` (found through `cargo metadata`, or named by
-//! `LUA_SRC_DIR`), are copied to the build folder, get the insertions of `build/insertions.rs`, and are compiled with
-//! the flags that crate itself uses, together with our C files in `c/`. The untouched sources and our driver make
-//! the executable `stock-lua`, the oracle of the differential tests.
+//! `LUA_SRC_DIR`), are copied to the build folder, get the insertions of `build/insertions.rs`, and are
+//! compiled with the flags that crate itself uses, together with our C files in `c/`. The untouched sources
+//! and our driver make the executable `stock-lua`, the oracle of the differential tests.
 //!
 //! Invariant: both builds use the same compiler flags, and every insertion matched exactly once.
 //!
-//! Example: `LUA_SRC_DIR=/usr/src/lua-5.4.9 cargo build -p tracelift-lua`; `TRACELIFT_LUA_ASSERT=1` compiles Lua's
-//! own assertions into a release build, too.
+//! Example: `LUA_SRC_DIR=/usr/src/lua-5.4.9 cargo build -p tracelift-lua`; `TRACELIFT_LUA_ASSERT=1` compiles
+//! Lua's own assertions into a release build, too.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,8 @@ fn insert_all(folder: &Path) -> Result<usize, String> {
     for name in names {
         let path = folder.join(name);
         let stock = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        // Each row is looked up in the stock text; then all are made from the back, so that offsets stay right.
+        // Each row is looked up in the stock text; then all are made from the back, so that offsets stay
+        // right.
         let mut found = Vec::new();
         for insertion in INSERTIONS.iter().filter(|insertion| insertion.file == name) {
             found.push((position(&stock, insertion)?, insertion.text));
@@ -157,14 +158,15 @@ fn position(text: &str, insertion: &Insertion) -> Result<usize, String> {
     })
 }
 
-/// The flags `lua-src` uses, whatever the Cargo profile: interpreter speed is compared with stock Lua's. Where Rust's assertions
-/// are compiled in, so are Lua's: tests run with them.
+/// The flags `lua-src` uses, whatever the Cargo profile: interpreter speed is compared with stock Lua's.
+/// Where Rust's assertions are compiled in, so are Lua's: tests run with them.
 fn lua_flags() -> cc::Build {
     let mut build = cc::Build::new();
     build.opt_level(2).flag_if_supported("-fno-common").define("LUA_COMPAT_5_3", None);
     // Otherwise a Cargo profile with debug information would cost the interpreter a register.
     build.force_frame_pointer(false);
-    // The interpreter loop's speed differs by up to a third with its place within a cache line; fix that for both builds.
+    // The interpreter loop's speed differs by up to a third with its place within a cache line; fix that for
+    // both builds.
     build.flag_if_supported("-falign-functions=64");
     let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     build.define(if system == "macos" { "LUA_USE_MACOSX" } else { "LUA_USE_LINUX" }, None);

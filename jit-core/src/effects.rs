@@ -1,18 +1,19 @@
-//! What an instruction does beside computing its result: what memory it reads and writes, whether it allocates, whether it
-//! may leave the trace.
+//! What an instruction does beside computing its result: what memory it reads and writes, whether it
+//! allocates, whether it may leave the trace.
 //!
-//! Problem: forwarding a load, removing a store, forgetting a class, keeping a check for the collector, repeating an operation
-//! where a loop is entered: each asks what an instruction may touch. Where each place answers that for itself, one of them
-//! forgets a kind of call. Design: one function, [`Effects::of`], from an instruction and the host's declarations to its
-//! effects; its match names every operation. What a host has declared of a function is sealed in [`FuncEffects`]: nobody can
-//! look at it except through `Effects`, and a function that may re-enter the host is taken at its declaration to read and
-//! write everything and to allocate, so that nobody can forget it.
+//! Problem: forwarding a load, removing a store, forgetting a class, keeping a check for the collector,
+//! repeating an operation where a loop is entered: each asks what an instruction may touch. Where each place
+//! answers that for itself, one of them forgets a kind of call. Design: one function, [`Effects::of`], from
+//! an instruction and the host's declarations to its effects; its match names every operation. What a host
+//! has declared of a function is sealed in [`FuncEffects`]: nobody can look at it except through `Effects`,
+//! and a function that may re-enter the host is taken at its declaration to read and write everything and to
+//! allocate, so that nobody can forget it.
 //!
 //! A record operation has the effects of all that it may be expanded to. Memory is told apart by alias class
 //! ([`crate::schema`]); what is immutable or volatile is a matter of the cell and not of the effect.
 //!
-//! Invariants: the function is total: an instruction that names what the schema does not have may do anything. Effects are an
-//! upper bound; a smaller one is never wrong to replace by a larger one. Example:
+//! Invariants: the function is total: an instruction that names what the schema does not have may do
+//! anything. Effects are an upper bound; a smaller one is never wrong to replace by a larger one. Example:
 //!
 //! ```
 //! use tracelift_core::{effects::*, schema::*, Inst, Op, Payload};
@@ -71,7 +72,8 @@ impl ClassSet {
     }
 }
 
-/// What a host declares that a function may do beside computing its result. Only [`Effects`] can be asked about it.
+/// What a host declares that a function may do beside computing its result. Only [`Effects`] can be asked
+/// about it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FuncEffects {
     reads: ClassSet,
@@ -279,9 +281,10 @@ impl<'s> Effects<'s> {
         Effects::call(func, schema).unwrap_or(Effects::ANYTHING)
     }
 
-    /// Whether something outside the trace can tell that the instruction was executed: what must not lie between a snapshot
-    /// and a guard that uses it, and what is neither repeated nor left out. A new object is seen by nobody until it is
-    /// stored or passed on, so that `new` is not visible, although its allocator keeps accounts.
+    /// Whether something outside the trace can tell that the instruction was executed: what must not lie
+    /// between a snapshot and a guard that uses it, and what is neither repeated nor left out. A new object
+    /// is seen by nobody until it is stored or passed on, so that `new` is not visible, although its
+    /// allocator keeps accounts.
     #[inline]
     pub fn is_visible(&self) -> bool {
         self.visible
@@ -473,7 +476,8 @@ mod tests {
         }
     }
 
-    /// What the table says of an op, the book and the generator read; it says no less than what is decided here.
+    /// What the table says of an op, the book and the generator read; it says no less than what is decided
+    /// here.
     #[test]
     fn the_op_table_agrees() {
         let schema = standard_schema();

@@ -1,15 +1,17 @@
 //! The evaluator: the oracle that every other way to run a trace is compared with.
 //!
-//! Problem: optimizer, lowering and resume data are right when nobody can tell that they ran; something simple has to
-//! say what a trace means. Design: seed 002's Figure 5, extended to every op: one register per value, one step per
-//! instruction, real memory in a [`World`]. Recorded traces run directly (record operations are answered from the
-//! layout's descriptors), optimized ones just as well (raw loads and stores, calls, virtual objects and pending stores
-//! in snapshots, which are lifted into the world at an exit). Any guard execution can be forced to fail, and a run can
-//! be stopped at a snapshot of a given iteration: there the state of an optimized run is compared.
+//! Problem: optimizer, lowering and resume data are right when nobody can tell that they ran; something
+//! simple has to say what a trace means. Design: seed 002's Figure 5, extended to every op: one register per
+//! value, one step per instruction, real memory in a [`World`]. Recorded traces run directly (record
+//! operations are answered from the layout's descriptors), optimized ones just as well (raw loads and stores,
+//! calls, virtual objects and pending stores in snapshots, which are lifted into the world at an exit). Any
+//! guard execution can be forced to fail, and a run can be stopped at a snapshot of a given iteration: there
+//! the state of an optimized run is compared.
 //!
-//! Invariant: a malformed trace gives an [`EvalError`], never undefined behaviour; only the functions that the trace
-//! calls are trusted, and they get no reference to memory that the world does not know. The evaluator uses the table's
-//! `eval` column for ops on bits and shares nothing else with optimizer and lowering.
+//! Invariant: a malformed trace gives an [`EvalError`], never undefined behaviour; only the functions that
+//! the trace calls are trusted, and they get no reference to memory that the world does not know. The
+//! evaluator uses the table's `eval` column for ops on bits and shares nothing else with optimizer and
+//! lowering.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -172,8 +174,8 @@ impl<'a> Evaluator<'a> {
         self.trace.exits().nth(number as usize).map(|(index, _)| index)
     }
 
-    /// Runs the trace in `world` with these inputs. Objects of the test world that the trace names as constants are
-    /// found there; a trace bound to another world's addresses must not be run here.
+    /// Runs the trace in `world` with these inputs. Objects of the test world that the trace names as
+    /// constants are found there; a trace bound to another world's addresses must not be run here.
     pub fn run(&self, world: &mut World, inputs: &[Bits], limits: Limits) -> Result<Outcome, EvalError> {
         let trace = self.trace;
         let error = |at: usize, fault: Fault| EvalError { at, fault };

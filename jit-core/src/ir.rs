@@ -1,13 +1,14 @@
 //! A trace: SSA values, instructions, labels and snapshots.
 //!
-//! Problem: recorder, optimizer, evaluator and lowering pass traces to one another and to text files. Design: a
-//! flat list of instructions over dense value ids; constants are values too (equal bits of equal type: one id), so
-//! that every operand is a [`Value`]; a label's arguments are defined by its instruction. The type stands beside
-//! the value id. Recorded and optimized traces have the same form: in an optimized one, snapshots also hold virtual
-//! objects and pending stores (they are the resume data), and record operations on real objects are expanded.
+//! Problem: recorder, optimizer, evaluator and lowering pass traces to one another and to text files. Design:
+//! a flat list of instructions over dense value ids; constants are values too (equal bits of equal type: one
+//! id), so that every operand is a [`Value`]; a label's arguments are defined by its instruction. The type
+//! stands beside the value id. Recorded and optimized traces have the same form: in an optimized one,
+//! snapshots also hold virtual objects and pending stores (they are the resume data), and record operations
+//! on real objects are expanded.
 //!
-//! Invariant: a value is defined once; `insts[0]` is the entry label, whose arguments are the trace's inputs; the
-//! last instruction is a `jump` or a `finish`. [`crate::verify`] checks all of it.
+//! Invariant: a value is defined once; `insts[0]` is the entry label, whose arguments are the trace's inputs;
+//! the last instruction is a `jump` or a `finish`. [`crate::verify`] checks all of it.
 //!
 //! ```
 //! use tracelift_core::{ir::*, Op, Type};
@@ -44,7 +45,8 @@ define_id! {
 pub enum Const {
     /// Bits of the value's type: an integer, a double (compared by bits), an object's or any other address.
     Bits(Bits),
-    /// An object of the test world, by its number; bound to an address before the trace runs ([`Trace::bind`]).
+    /// An object of the test world, by its number; bound to an address before the trace runs
+    /// ([`Trace::bind`]).
     Object(u32),
 }
 
@@ -93,7 +95,8 @@ pub enum Payload {
         layout: LayoutId,
         /// The tag read (guarded) or written; `None` in untagged layouts.
         tag: Option<TagId>,
-        /// Where the recorder saw the entry: (value of the size cell, entry index). Advice: a miss leaves the trace.
+        /// Where the recorder saw the entry: (value of the size cell, entry index). Advice: a miss leaves the
+        /// trace.
         hint: Option<(u32, u32)>,
     },
     /// A function.
@@ -124,8 +127,9 @@ pub enum ExitKind {
     Interrupt,
     /// The trace's end: it returns to the interpreter.
     Finish,
-    /// A guard failed that the optimizer has put before the loop in place of work in each iteration (a later iteration would go
-    /// out of bounds, say). The state is that of an operation beside it, and the host sees a guard that failed.
+    /// A guard failed that the optimizer has put before the loop in place of work in each iteration (a later
+    /// iteration would go out of bounds, say). The state is that of an operation beside it, and the host sees
+    /// a guard that failed.
     Hoisted,
 }
 
@@ -167,17 +171,19 @@ pub struct Inst {
     pub result: Option<Value>,
     /// What it carries beside arguments.
     pub payload: Payload,
-    /// Where the trace is left to when a guard fails. Guards of hand-written traces may have none: such an exit
-    /// says only which guard it was.
+    /// Where the trace is left to when a guard fails. Guards of hand-written traces may have none: such an
+    /// exit says only which guard it was.
     pub snap: Option<SnapId>,
     /// Why it would be left.
     pub exit: ExitKind,
-    /// Depth of the host function it was recorded in, 0 for the outermost: only for listings (seed 000, Figure 2).
+    /// Depth of the host function it was recorded in, 0 for the outermost: only for listings (seed 000,
+    /// Figure 2).
     pub depth: u8,
 }
 
 impl Clone for Inst {
-    /// As derived, but arguments are copied at once and not one by one: the optimizer copies each instruction often.
+    /// As derived, but arguments are copied at once and not one by one: the optimizer copies each instruction
+    /// often.
     fn clone(&self) -> Inst {
         let Inst { op, ref args, result, payload, snap, exit, depth } = *self;
         Inst { op, args: Args::from_slice(args), result, payload, snap, exit, depth }
@@ -224,13 +230,14 @@ impl Inst {
         }
     }
 
-    /// Whether the instruction leaves the trace by an exit: guards and `finish`. Its position among these is the
-    /// exit's number.
+    /// Whether the instruction leaves the trace by an exit: guards and `finish`. Its position among these is
+    /// the exit's number.
     pub fn is_exit(&self) -> bool {
         self.op.is_guard() || self.op == Op::Finish
     }
 
-    /// The type that the instruction's result has, from op, payload and argument types; `None` if it has none.
+    /// The type that the instruction's result has, from op, payload and argument types; `None` if it has
+    /// none.
     pub fn result_type(&self, trace: &Trace, schema: &Schema) -> Option<Type> {
         use crate::ops::{ArgType, Arity, ResultType};
         match self.op.info().result {
@@ -305,8 +312,8 @@ pub struct Trace {
     pub snapshots: Vec<Snapshot>,
     /// Where the arguments of the entry label come from; empty in traces whose caller passes the inputs.
     pub entry: Vec<EntrySlot>,
-    /// The cells of the exit buffer that hold the arguments behind those of [`Trace::entry`]: in a side trace, the values
-    /// that the exit which it begins at leaves behind.
+    /// The cells of the exit buffer that hold the arguments behind those of [`Trace::entry`]: in a side
+    /// trace, the values that the exit which it begins at leaves behind.
     pub entry_cells: Vec<u32>,
     /// Slots whose tag alone is checked at entry: they were only overwritten, or hold tags without a payload.
     pub entry_tags: Vec<EntrySlot>,
@@ -377,8 +384,9 @@ impl Trace {
         }
     }
 
-    /// Whether this is a *counted check* for a collection: it always holds, but in compiled code it leaves once in some
-    /// millions of operations, so that a host whose objects are all virtual can let its collector go on.
+    /// Whether this is a *counted check* for a collection: it always holds, but in compiled code it leaves
+    /// once in some millions of operations, so that a host whose objects are all virtual can let its
+    /// collector go on.
     pub fn is_counted_check(&self, inst: &Inst) -> bool {
         inst.op == Op::GuardTrue
             && inst.exit == ExitKind::Collect

@@ -1,8 +1,8 @@
 //! The trace language of Tracelift: what every other layer speaks.
 //!
-//! A host's recorder writes a [`Trace`] over a [`Schema`]; the optimizer turns it into another `Trace`; lowering
-//! turns that into machine code. This crate owns the op table ([`ops`]), types and values, descriptors ([`schema`]),
-//! snapshots and resume data ([`snapshot`]). It depends on no other layer.
+//! A host's recorder writes a [`Trace`] over a [`Schema`]; the optimizer turns it into another `Trace`;
+//! lowering turns that into machine code. This crate owns the op table ([`ops`]), types and values,
+//! descriptors ([`schema`]), snapshots and resume data ([`snapshot`]). It depends on no other layer.
 
 pub mod effects;
 pub mod eval;

@@ -55,8 +55,8 @@ pub(crate) fn float2(a: &[Bits], f: fn(f64, f64) -> f64) -> Option<Bits> {
     Some(f(float(a[0]), float(a[1])).to_bits())
 }
 
-/// Arithmetic. Of two NaNs the machine hands on the left one; what Rust's compiler makes of `x + y` is not told. On 64-bit Arm a
-/// signalling one comes before a quiet one.
+/// Arithmetic. Of two NaNs the machine hands on the left one; what Rust's compiler makes of `x + y` is not
+/// told. On 64-bit Arm a signalling one comes before a quiet one.
 pub(crate) fn arith2(a: &[Bits], f: fn(f64, f64) -> f64) -> Option<Bits> {
     const QUIET: u64 = 1 << 51;
     if !(float(a[0]).is_nan() && float(a[1]).is_nan()) {
@@ -90,8 +90,8 @@ pub fn floor_mod(x: i64, y: i64) -> i64 {
     }
 }
 
-/// Remainder of doubles, plus the divisor if their signs differ; zeros keep the dividend's sign. (The remainder itself, `%`, is
-/// the C library's `fmod`, NaNs included.)
+/// Remainder of doubles, plus the divisor if their signs differ; zeros keep the dividend's sign. (The
+/// remainder itself, `%`, is the C library's `fmod`, NaNs included.)
 pub fn float_floor_mod(x: f64, y: f64) -> f64 {
     let rest = x % y;
     if (rest > 0.0 && y < 0.0) || (rest < 0.0 && y > 0.0) {

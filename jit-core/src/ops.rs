@@ -1,9 +1,9 @@
 //! The op table: every operation of the trace language, once.
 //!
 //! Problem: an op has a name, a type, effects and a meaning, and half a dozen layers need some of these.
-//! Design: one table macro; its rows make [`Op`], [`OpInfo`], the parser's and printer's names, the verifier's
-//! arity and type checks, the folder, the oracle and the random-trace generator. Lowering is an exhaustive
-//! match elsewhere, so that a new row does not compile until it has machine code.
+//! Design: one table macro; its rows make [`Op`], [`OpInfo`], the parser's and printer's names, the
+//! verifier's arity and type checks, the folder, the oracle and the random-trace generator. Lowering is an
+//! exhaustive match elsewhere, so that a new row does not compile until it has machine code.
 //!
 //! A row reads `Variant = number "name" (argument types) -> result [FLAGS] payload eval function;`. To add an
 //! op: one row here, one lowering arm, one `.trace` test, and (where it touches memory) one arm in the
@@ -57,7 +57,8 @@ pub enum ResultType {
     Is(Type),
     /// A value of the type that the `Same` arguments have.
     Same,
-    /// What the payload declares: a cell's or field's type, a tag's payload (none for `nil`), a function's result.
+    /// What the payload declares: a cell's or field's type, a tag's payload (none for `nil`), a function's
+    /// result.
     Declared,
 }
 
@@ -101,7 +102,8 @@ impl Flags {
     pub const GUARD: Flags = Flags(4);
     /// Reads memory (the payload says which).
     pub(crate) const READS: Flags = Flags(8);
-    /// Writes memory (the payload says which): an effect that a snapshot must not lie before and its guard behind.
+    /// Writes memory (the payload says which): an effect that a snapshot must not lie before and its guard
+    /// behind.
     pub(crate) const WRITES: Flags = Flags(16);
     /// Makes an object.
     pub(crate) const ALLOCS: Flags = Flags(32);
@@ -207,13 +209,13 @@ macro_rules! eval {
 }
 
 macro_rules! define_ops {
-    ($( #[doc = $doc:literal] $variant:ident = $number:literal $name:literal ($($args:tt)*) -> $result:ident
+    ($( $(#[doc = $doc:literal])+ $variant:ident = $number:literal $name:literal ($($args:tt)*) -> $result:ident
         [$($flag:ident)*] $payload:ident $(eval $eval:expr)?; )*) => {
         /// An operation of the trace language; its row in the table is [`Op::info`].
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Op {
-            $( #[doc = $doc] $variant = $number, )*
+            $( $(#[doc = $doc])+ $variant = $number, )*
         }
 
         impl Op {
@@ -224,7 +226,7 @@ macro_rules! define_ops {
         const ROWS: &[OpInfo] = &[$(
             OpInfo {
                 name: $name,
-                doc: $doc,
+                doc: concat!($($doc),+),
                 args: arity!($($args)*),
                 result: result!($result),
                 flags: Flags::NONE$(.or(Flags::$flag))*,
@@ -334,7 +336,8 @@ define_ops! {
     IntToFloat = 44 "int_to_float" (Int) -> Float [PURE] None eval |a| Some((int(a[0]) as f64).to_bits());
     /// Truncation towards zero; saturates at the ends, NaN gives 0.
     FloatToInt = 45 "float_to_int" (Float) -> Int [PURE] None eval |a| Some(float(a[0]) as i64 as u64);
-    /// The integer with exactly that value; leaves the trace when there is none (fraction, NaN, out of range).
+    /// The integer with exactly that value; leaves the trace when there is none (fraction, NaN, out of
+    /// range).
     FloatToIntExact = 46 "float_to_int_exact" (Float) -> Int [GUARD] None eval |a| float_to_int_exact(a[0]);
     /// The bits of a double as an integer.
     FloatToBits = 47 "float_to_bits" (Float) -> Int [PURE] None eval |a| Some(a[0]);

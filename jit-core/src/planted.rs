@@ -1,9 +1,9 @@
 //! Deliberate bugs, to show that the checks see them.
 //!
-//! Problem: a differential test that never fails proves little. Design: places in optimizer, lowering and resume
-//! data ask [`planted`] whether a named bug is switched on and then do the wrong thing; the tests switch each on in
-//! turn and fail unless some check objects. Without the feature `planted-bugs` the question is the constant
-//! `false` and costs nothing. Invariant: no release artifact is built with the feature.
+//! Problem: a differential test that never fails proves little. Design: places in optimizer, lowering and
+//! resume data ask [`planted`] whether a named bug is switched on and then do the wrong thing; the tests
+//! switch each on in turn and fail unless some check objects. Without the feature `planted-bugs` the question
+//! is the constant `false` and costs nothing. Invariant: no release artifact is built with the feature.
 
 macro_rules! define_bugs {
     ($( $bug:ident, )*) => {

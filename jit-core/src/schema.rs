@@ -1,21 +1,22 @@
 //! The schema: what a host tells once about its memory, its objects and its functions.
 //!
-//! Problem: an optimizer that knows nothing of the host's objects can forward no load and remove no allocation.
-//! Design: the host declares tags, the slot layout of its frames, raw memory *cells*, *record layouts* with up
-//! to three parts (fixed fields, indexed items, keyed entries) and *functions* with effects; each gets a dense
-//! id, and instructions carry ids. One schema serves all traces of a VM and only grows.
+//! Problem: an optimizer that knows nothing of the host's objects can forward no load and remove no
+//! allocation. Design: the host declares tags, the slot layout of its frames, raw memory *cells*, *record
+//! layouts* with up to three parts (fixed fields, indexed items, keyed entries) and *functions* with effects;
+//! each gets a dense id, and instructions carry ids. One schema serves all traces of a VM and only grows.
 //!
 //! Aliasing: each cell belongs to one alias class; accesses of different classes never touch the same memory.
 //! All typed views of one payload (int, float, ref, addr) belong to one class and are one location.
 //!
-//! Invariant: ids handed out stay valid for the life of the schema; cell widths are 1, 2, 4 or 8 bytes and only
-//! integers are narrower than 8.
+//! Invariant: ids handed out stay valid for the life of the schema; cell widths are 1, 2, 4 or 8 bytes and
+//! only integers are narrower than 8.
 //!
 //! ```
 //! use tracelift_core::schema::*;
 //! use tracelift_core::Type;
 //! let mut schema = Schema::new();
-//! let boxed = schema.add_layout(LayoutSpec { name: "BoxedInteger".into(), size: 16, ..LayoutSpec::default() });
+//! let name = "BoxedInteger".into();
+//! let boxed = schema.add_layout(LayoutSpec { name, size: 16, ..LayoutSpec::default() });
 //! let class = schema.alias_class("boxed.class");
 //! let word = schema.add_cell(Cell { ty: Type::Int, ..Cell::new("class", 0, Type::Int, class) });
 //! schema.set_class_word(boxed, word, 1);
@@ -71,7 +72,8 @@ pub struct Tag {
     pub payload: Option<Type>,
 }
 
-/// Where a frame slot keeps payload and tag. A slot is `stride` bytes; slot `n` of a frame is at `base + n * stride`.
+/// Where a frame slot keeps payload and tag. A slot is `stride` bytes; slot `n` of a frame is at
+/// `base + n * stride`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotLayout {
     /// Bytes from slot to slot.
@@ -146,7 +148,8 @@ pub struct Field {
 pub struct Element {
     /// Bytes from element to element.
     pub stride: u32,
-    /// The payload seen as int, float, ref and addr (indexed by `Type as usize`); one location, one alias class.
+    /// The payload seen as int, float, ref and addr (indexed by `Type as usize`); one location, one alias
+    /// class.
     pub value: [CellId; 4],
     /// The tag, if elements are tagged; `None` means that all elements have the type `untagged`.
     pub tag: Option<CellId>,
@@ -182,11 +185,11 @@ pub struct Keys {
     pub key: CellId,
     /// The entry's key tag and its value for a live constant key (a dead entry may keep its key pointer).
     pub key_tag: Option<(CellId, u64)>,
-    /// `find(context, layout id, record, key) -> Addr` of the entry, or null when the key is absent (also: when its
-    /// entry holds the absent tag). Reads the keyed part, no effect.
+    /// `find(context, layout id, record, key) -> Addr` of the entry, or null when the key is absent (also:
+    /// when its entry holds the absent tag). Reads the keyed part, no effect.
     pub find: FuncId,
-    /// `insert(context, layout id, record, key) -> Addr` of the new entry, whose value the trace then writes; null
-    /// when there is no memory (then without effect).
+    /// `insert(context, layout id, record, key) -> Addr` of the new entry, whose value the trace then writes;
+    /// null when there is no memory (then without effect).
     pub insert: Option<FuncId>,
 }
 
@@ -219,8 +222,9 @@ pub struct Layout {
     pub items: Option<Items>,
     /// The keyed part.
     pub keys: Option<Keys>,
-    /// `alloc(context, layout id, items, keys) -> Ref`, null when there is no memory: makes an empty record of this
-    /// layout with its class word set and room for that many items and entries. It neither collects nor throws.
+    /// `alloc(context, layout id, items, keys) -> Ref`, null when there is no memory: makes an empty record
+    /// of this layout with its class word set and room for that many items and entries. It neither collects
+    /// nor throws.
     pub alloc: Option<FuncId>,
     /// The write barrier.
     pub barrier: Option<Barrier>,
@@ -248,7 +252,8 @@ pub struct Func {
     pub effects: FuncEffects,
     /// Its address; 0 if it is not known (such a trace cannot be compiled).
     pub address: usize,
-    /// Whether the evaluator may call it too. If not, traces that call it are not evaluated, and the tools say so.
+    /// Whether the evaluator may call it too. If not, traces that call it are not evaluated, and the tools
+    /// say so.
     pub evaluable: bool,
 }
 
@@ -293,8 +298,8 @@ impl Schema {
         Schema::default()
     }
 
-    /// A schema with one tag per type (`int` 0, `float` 1, `ref` 2, `addr` 3) and `nil` 4, for traces written by
-    /// hand.
+    /// A schema with one tag per type (`int` 0, `float` 1, `ref` 2, `addr` 3) and `nil` 4, for traces written
+    /// by hand.
     pub fn with_default_tags() -> Schema {
         let mut schema = Schema::new();
         for ty in Type::ALL {
@@ -482,7 +487,8 @@ impl Schema {
         self.names.fields.get(&layout)?.get(name).copied()
     }
 
-    /// The type that an element of a record has under `tag` (`None`: the tag has no payload, or no such element).
+    /// The type that an element of a record has under `tag` (`None`: the tag has no payload, or no such
+    /// element).
     pub fn element_type(&self, element: &Element, tag: Option<TagId>) -> Option<Type> {
         match tag {
             Some(tag) => self.tag(tag).payload,

@@ -1,13 +1,14 @@
 //! Snapshots and resume data: the interpreter's state at a guard, as a function of the trace's values.
 //!
-//! Problem: compiled code keeps the host's variables in registers, and objects that were never made in nothing at
-//! all; when a guard fails the interpreter must find everything as if it had run every instruction itself. Design:
-//! a snapshot lists the host's frames, outermost first, each with opaque host words (function, resume pc, …) and
-//! its changed live slots. The optimizer turns a snapshot into the *resume data* of one guard by adding the virtual
-//! objects that it mentions and the stores still pending there. A recorded snapshot has neither.
+//! Problem: compiled code keeps the host's variables in registers, and objects that were never made in
+//! nothing at all; when a guard fails the interpreter must find everything as if it had run every instruction
+//! itself. Design: a snapshot lists the host's frames, outermost first, each with opaque host words
+//! (function, resume pc, …) and its changed live slots. The optimizer turns a snapshot into the *resume data*
+//! of one guard by adding the virtual objects that it mentions and the stores still pending there. A recorded
+//! snapshot has neither.
 //!
-//! Invariant: lifting the virtual objects in order, making the pending stores in order and then writing the slots
-//! rebuilds the state that the unoptimized trace has at the snapshot [`Snapshot::origin`].
+//! Invariant: lifting the virtual objects in order, making the pending stores in order and then writing the
+//! slots rebuilds the state that the unoptimized trace has at the snapshot [`Snapshot::origin`].
 
 use rustc_hash::FxHashSet as HashSet;
 
@@ -74,14 +75,16 @@ impl Source {
     }
 }
 
-/// An object that was never made: its layout and what it would hold (a *static object* of seed 002, section 5).
+/// An object that was never made: its layout and what it would hold (a *static object* of seed 002, section
+/// 5).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Virtual {
     /// Its layout.
     pub layout: LayoutId,
     /// Fields that were set.
     pub fields: Vec<(FieldId, Source)>,
-    /// Capacity of the indexed part, and the items that were set: index (counted from the part's first), tag, payload.
+    /// Capacity of the indexed part, and the items that were set: index (counted from the part's first), tag,
+    /// payload.
     pub items: u32,
     /// The items set.
     pub item_values: Vec<(u32, Option<TagId>, Source)>,
@@ -103,8 +106,8 @@ pub struct Pending {
 }
 
 impl Snapshot {
-    /// Calls `f` with every value of the trace that the snapshot mentions, constants included, in a fixed order:
-    /// frames, virtual objects, pending stores. Values can come more than once.
+    /// Calls `f` with every value of the trace that the snapshot mentions, constants included, in a fixed
+    /// order: frames, virtual objects, pending stores. Values can come more than once.
     pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
         let mut source = |s: &Source| s.value().into_iter().for_each(&mut f);
         self.frames.iter().flat_map(|frame| &frame.slots).for_each(|slot| source(&slot.source));
@@ -141,13 +144,14 @@ impl Snapshot {
     }
 }
 
-/// The values that an exit stores to the exit buffer, in buffer order: a `finish`'s arguments first, then each value
-/// that the snapshot mentions, once, constants left out. Lowering (which stores them) and resume data (which finds
-/// them) both use this order.
+/// The values that an exit stores to the exit buffer, in buffer order: a `finish`'s arguments first, then
+/// each value that the snapshot mentions, once, constants left out. Lowering (which stores them) and resume
+/// data (which finds them) both use this order.
 pub fn live_values(trace: &Trace, inst: &Inst) -> Vec<Value> {
     let mut live: Vec<Value> = Vec::new();
     let mut seen = HashSet::default();
-    // A linear scan beats a hash set at the sizes seen (tens of values); deep graphs of virtual objects need the set.
+    // A linear scan beats a hash set at the sizes seen (tens of values); deep graphs of virtual objects need
+    // the set.
     let mut add = |value: Value| {
         let few = live.len() < 64;
         if trace.constant_of(value).is_some() || (few && live.contains(&value)) {

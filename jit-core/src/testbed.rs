@@ -1,14 +1,16 @@
-//! The standard test schema: a small imaginary host with objects of every kind and functions with every effect.
+//! The standard test schema: a small imaginary host with objects of every kind and functions with every
+//! effect.
 //!
-//! Problem: trace files, the random-trace generator and the tests of each layer need objects and functions to talk
-//! about, and hosts are far above this crate. Design: [`standard_schema`] declares tags, layouts with every part
-//! (fields, narrow fields, tagged and untagged items, keyed entries, barriers, a raw buffer) and functions; their
-//! addresses come from [`natives`], by which trace files that declare schemas of their own find them too. All
-//! records work in any [`World`](crate::world::World), since `world.alloc`, `world.find` and `world.insert` follow
-//! the layouts.
+//! Problem: trace files, the random-trace generator and the tests of each layer need objects and functions to
+//! talk about, and hosts are far above this crate. Design: [`standard_schema`] declares tags, layouts with
+//! every part (fields, narrow fields, tagged and untagged items, keyed entries, barriers, a raw buffer) and
+//! functions; their addresses come from [`natives`], by which trace files that declare schemas of their own
+//! find them too. All records work in any [`World`](crate::world::World), since `world.alloc`, `world.find`
+//! and `world.insert` follow the layouts.
 //!
-//! Invariant: every object begins with the same header: class word (4 bytes at 0, immutable) and mark byte (at 4,
-//! which barriers look at). Tag bits lie on both sides of 0x80, so that a narrow load with the wrong sign is seen.
+//! Invariant: every object begins with the same header: class word (4 bytes at 0, immutable) and mark byte
+//! (at 4, which barriers look at). Tag bits lie on both sides of 0x80, so that a narrow load with the wrong
+//! sign is seen.
 //!
 //! | layout | parts |
 //! |---|---|
@@ -35,7 +37,7 @@ pub const BUFFER_BYTES: u32 = 64;
 ///
 /// | name | signature | effect |
 /// |---|---|---|
-/// | `world.alloc` | (addr context, int layout, int items, int keys) -> ref | allocates; null without memory |
+/// | `world.alloc` | (addr context, int layout, int items, int keys) -> ref | makes it; null without memory |
 /// | `world.find` | (addr context, int layout, ref record, ref key) -> addr | reads; null if absent |
 /// | `world.insert` | (addr context, int layout, ref record, ref key) -> addr | writes; null without memory |
 /// | `math.sin` | (float) -> float | none |

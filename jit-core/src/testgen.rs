@@ -1,16 +1,17 @@
 //! Random valid traces.
 //!
-//! Problem: the interesting bugs of a trace compiler lie where operations meet, and nobody writes all meetings down.
-//! Design: traces are valid by construction, never by rejection: a division is emitted behind a guard of its divisor,
-//! a field access behind a guard of its class, an address stays inside a buffer by masking. While a trace grows, each
-//! instruction is executed in a *shadow* world, so that most guards hold in the first iteration (one that would fail
-//! is taken back, or rarely kept), tags fit what memory holds, and loops go round; in later iterations the values
-//! have changed and guards fail where they may. Snapshots model an interpreter: results get homes in the slots of one
-//! to three nested frames and stay live there until they are overwritten.
+//! Problem: the interesting bugs of a trace compiler lie where operations meet, and nobody writes all
+//! meetings down. Design: traces are valid by construction, never by rejection: a division is emitted behind
+//! a guard of its divisor, a field access behind a guard of its class, an address stays inside a buffer by
+//! masking. While a trace grows, each instruction is executed in a *shadow* world, so that most guards hold
+//! in the first iteration (one that would fail is taken back, or rarely kept), tags fit what memory holds,
+//! and loops go round; in later iterations the values have changed and guards fail where they may. Snapshots
+//! model an interpreter: results get homes in the slots of one to three nested frames and stay live there
+//! until they are overwritten.
 //!
-//! Invariant: the same seed gives the same [`Case`], whatever ran before; a case's trace verifies, ends within
-//! [`MAX_ITERATIONS`] jumps, and never computes a number from an address or from the bits of a NaN, so its results are
-//! the same in all copies of its world.
+//! Invariant: the same seed gives the same [`Case`], whatever ran before; a case's trace verifies, ends
+//! within [`MAX_ITERATIONS`] jumps, and never computes a number from an address or from the bits of a NaN, so
+//! its results are the same in all copies of its world.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -70,7 +71,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// The inputs as bits of `world`; where the trace is entered through slots, they are written there as well.
+    /// The inputs as bits of `world`; where the trace is entered through slots, they are written there as
+    /// well.
     pub fn enter(&self, world: &mut World) -> Vec<Bits> {
         let schema = world.schema();
         let inputs: Vec<Bits> = self.inputs.iter().map(|&input| world.bits(input)).collect();

@@ -1,20 +1,23 @@
 //! Whether a trace is one: the checks that every layer relies on.
 //!
-//! Problem: recorder, passes, generators and hand-written tests all make traces, and a wrong one shows far from
-//! where it was made. Design: one walk over the instructions that trusts nothing (ids may be out of range, types
-//! may disagree), driven by the op table; what it finds is a list of errors that name the instruction. It runs
-//! between passes in tests, and it has tests that plant each fault. Checked are:
+//! Problem: recorder, passes, generators and hand-written tests all make traces, and a wrong one shows far
+//! from where it was made. Design: one walk over the instructions that trusts nothing (ids may be out of
+//! range, types may disagree), driven by the op table; what it finds is a list of errors that name the
+//! instruction. It runs between passes in tests, and it has tests that plant each fault. Checked are:
 //!
 //! - structure: the entry label first, each label once, control never falls into a label, an end at the end;
 //! - definitions: every value defined once and before its uses; behind a label only its arguments and what is
-//!   defined there are visible (seed 000, section 3: a value of the preamble must be passed to the peeled loop);
+//!   defined there are visible (seed 000, section 3: a value of the preamble must be passed to the peeled
+//!   loop);
 //! - arity, types, payloads and constants of every op, against op table and schema;
 //! - snapshots: visible values, tags and types that agree, virtual objects that fit their layouts;
-//! - in recorded traces: no virtual objects but in the snapshot at the head of a side trace, and no visible effect between
-//!   a snapshot and its guards; what such a head writes into the objects that it makes is none;
+//! - in recorded traces: no virtual objects but in the snapshot at the head of a side trace, and no visible
+//!   effect between a snapshot and its guards; what such a head writes into the objects that it makes is
+//!   none;
 //! - in expanded traces: no record ops; entry slots that match the inputs.
 //!
-//! Invariant: no trace and no schema make [`verify`] panic; a trace without errors can be evaluated and lowered.
+//! Invariant: no trace and no schema make [`verify`] panic; a trace without errors can be evaluated and
+//! lowered.
 //!
 //! ```
 //! use tracelift_core::{text::parse_file, verify::{verify, Mode}};
@@ -38,8 +41,8 @@ use crate::types::Type;
 /// What kind of trace is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
-    /// From a recorder (or written by hand): snapshots mention no virtual objects, but for that of the exit which a side
-    /// trace begins at, and effects come after the guards of their snapshot.
+    /// From a recorder (or written by hand): snapshots mention no virtual objects, but for that of the exit
+    /// which a side trace begins at, and effects come after the guards of their snapshot.
     Recorded,
     /// Between passes: snapshots may be resume data, record ops may be there.
     #[default]
@@ -109,8 +112,8 @@ pub fn verify(trace: &Trace, schema: &Schema, mode: Mode) -> Vec<VerifyError> {
     checker.errors
 }
 
-/// Reads of fields of objects made in the same stretch of the trace before anything set them: *malformed* in the
-/// seeds' language, which knows no null; harmless in hosts whose new objects hold nulls.
+/// Reads of fields of objects made in the same stretch of the trace before anything set them: *malformed* in
+/// the seeds' language, which knows no null; harmless in hosts whose new objects hold nulls.
 pub fn reads_unset_fields(trace: &Trace, schema: &Schema) -> Vec<VerifyError> {
     let mut checker = Checker::new(trace, schema, Mode::Optimized);
     // Objects made since the last label or visible call, with the fields that were set.

@@ -1,15 +1,16 @@
 //! The test world: real memory in which traces run, outside any host.
 //!
-//! Problem: evaluator and machine code must run the same trace over the same objects and then be compared, but two
-//! runs change memory, and two copies of a heap have different addresses. Design: a [`WorldSpec`] names objects by
-//! number; [`World::build`] lays them out as the schema's layouts say, in blocks of its own; [`World::reset`] puts
-//! everything back *at the same addresses*, so that code compiled for a world can run in it again and again;
-//! [`compare`] compares two worlds modulo addresses. The world's context pointer is what machine code gets as
-//! its context, and through it the native functions in [`natives`] serve every layout: allocate, find, insert.
+//! Problem: evaluator and machine code must run the same trace over the same objects and then be compared,
+//! but two runs change memory, and two copies of a heap have different addresses. Design: a [`WorldSpec`]
+//! names objects by number; [`World::build`] lays them out as the schema's layouts say, in blocks of its own;
+//! [`World::reset`] puts everything back *at the same addresses*, so that code compiled for a world can run
+//! in it again and again; [`compare`] compares two worlds modulo addresses. The world's context pointer is
+//! what machine code gets as its context, and through it the native functions in [`natives`] serve every
+//! layout: allocate, find, insert.
 //!
-//! Invariant: every address that a correct trace loads from or stores to lies inside a block that the world knows
-//! ([`World::read`] and [`World::write`] refuse all others), so a malformed trace gives an error and no undefined
-//! behaviour. Blocks that were outgrown stay allocated, poisoned and refused.
+//! Invariant: every address that a correct trace loads from or stores to lies inside a block that the world
+//! knows ([`World::read`] and [`World::write`] refuse all others), so a malformed trace gives an error and no
+//! undefined behaviour. Blocks that were outgrown stay allocated, poisoned and refused.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -49,7 +50,8 @@ use heap::Heap;
 /// Slots of the frame that a world offers to traces as the frame they were entered in.
 pub const FRAME_SLOTS: u32 = 64;
 
-/// The cells at the context pointer that traces may read and write; everything behind them belongs to the world.
+/// The cells at the context pointer that traces may read and write; everything behind them belongs to the
+/// world.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ContextCells {
@@ -77,10 +79,11 @@ pub(crate) struct Context {
     pub(crate) allocations: u64,
 }
 
-/// Real memory with the objects of a [`WorldSpec`]. Not `Send`: native functions reach it through a raw pointer.
+/// Real memory with the objects of a [`WorldSpec`]. Not `Send`: native functions reach it through a raw
+/// pointer.
 pub struct World {
-    // A raw pointer, not a box: machine code and native functions use the same memory while the evaluator holds
-    // `&mut World`. References into it never live across a native call.
+    // A raw pointer, not a box: machine code and native functions use the same memory while the evaluator
+    // holds `&mut World`. References into it never live across a native call.
     context: NonNull<Context>,
 }
 
@@ -121,8 +124,8 @@ impl World {
         World { context: NonNull::from(Box::leak(context)) }
     }
 
-    /// Puts every object, the frame and the context cells back to what they were after [`World::build`], at the same
-    /// addresses, and forgets all other objects.
+    /// Puts every object, the frame and the context cells back to what they were after [`World::build`], at
+    /// the same addresses, and forgets all other objects.
     pub fn reset(&mut self) {
         let context = self.inner_mut();
         context.heap.restore();
@@ -132,8 +135,8 @@ impl World {
     }
 
     pub(crate) fn inner(&self) -> &Context {
-        // SAFETY: the pointer is valid for the life of `self`, and native code only runs inside calls that hold no
-        // reference from here.
+        // SAFETY: the pointer is valid for the life of `self`, and native code only runs inside calls that
+        // hold no reference from here.
         unsafe { self.context.as_ref() }
     }
 
@@ -218,7 +221,8 @@ impl World {
         Some(unsafe { heap::read_raw(address, width) })
     }
 
-    /// Writes the low `width` bytes; `None`, without effect, if they do not lie inside one block of the world.
+    /// Writes the low `width` bytes; `None`, without effect, if they do not lie inside one block of the
+    /// world.
     pub fn write(&mut self, address: Bits, width: u8, bits: u64) -> Option<()> {
         self.check(address, width)?;
         // SAFETY: checked to lie inside a live block (or the context's cells).
@@ -244,7 +248,8 @@ impl World {
         self.write(cell_address(base, cell), cell.width, bits)
     }
 
-    /// Makes an empty record as [`natives::world_alloc`] does, but never fails for lack of memory: for lifting.
+    /// Makes an empty record as [`natives::world_alloc`] does, but never fails for lack of memory: for
+    /// lifting.
     pub fn make(&mut self, layout: LayoutId, items: u32, keys: u32) -> Option<Bits> {
         let inner = self.inner_mut();
         let left = inner.allocations_left.take();

@@ -1,13 +1,15 @@
 //! What a test world holds: objects by layout, described so that any number of equal worlds can be built.
 //!
-//! Evaluator and machine code run on two copies of one world. A copy is real memory, so its addresses differ from
-//! the other's; therefore a world is described by numbers of objects, not by addresses. The text form's `object`
-//! lines are parsed into this, the random-trace generator makes it, and `World::build` turns it into memory.
+//! Evaluator and machine code run on two copies of one world. A copy is real memory, so its addresses differ
+//! from the other's; therefore a world is described by numbers of objects, not by addresses. The text form's
+//! `object` lines are parsed into this, the random-trace generator makes it, and `World::build` turns it into
+//! memory.
 
 use crate::schema::{FieldId, LayoutId, TagId};
 use crate::types::Bits;
 
-/// The objects of a world; constants of traces ([`Const::Object`](crate::Const::Object)) and inputs name them by index.
+/// The objects of a world; constants of traces ([`Const::Object`](crate::Const::Object)) and inputs name them
+/// by index.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorldSpec {
     /// The objects, by number.

@@ -1,8 +1,9 @@
 //! The op table in `docs/trace-language.md`, which is generated, and the page's examples, which must parse.
 //!
-//! Problem: a list of ops that is kept by hand is wrong soon. Design: the part between two markers is made from
-//! `Op::ALL`; the test compares it and, with `UPDATE_EXPECT=1`, rewrites it. Invariant: the page lists every op as the
-//! table has it. Example row: ``| `int_add(Int, Int) -> Int` | PURE COMMUTES | Wrapping addition. |``.
+//! Problem: a list of ops that is kept by hand is wrong soon. Design: the part between two markers is made
+//! from `Op::ALL`; the test compares it and, with `UPDATE_EXPECT=1`, rewrites it. Invariant: the page lists
+//! every op as the table has it. Example row: ``| `int_add(Int, Int) ->
+//! Int` | PURE COMMUTES | Wrapping addition. |``.
 
 use std::path::PathBuf;
 

@@ -1,9 +1,10 @@
 //! The trace files under `tests/traces`: parsed, printed, verified, and their runs evaluated.
 //!
-//! Problem: a trace file is a test for every layer, and this crate's part of it should fail first. Design: each file
-//! is parsed; its text printed and parsed again must be the same file; each trace must verify in the file's mode
-//! (`; mode: optimized`, else recorded); each `run:` line must come out as it says in the evaluator. An
-//! `; error: message` comment says what parser or verifier must object to on its line, and nothing else may be found.
+//! Problem: a trace file is a test for every layer, and this crate's part of it should fail first. Design:
+//! each file is parsed; its text printed and parsed again must be the same file; each trace must verify in
+//! the file's mode (`; mode: optimized`, else recorded); each `run:` line must come out as it says in the
+//! evaluator. An `; error: message` comment says what parser or verifier must object to on its line, and
+//! nothing else may be found.
 //!
 //! Invariant: every op of the table occurs in some file that verifies.
 

@@ -1,9 +1,10 @@
-//! The text form beyond what trace files show: errors, odd names, renaming, and inputs that are no files at all.
+//! The text form beyond what trace files show: errors, odd names, renaming, and inputs that are no files at
+//! all.
 //!
-//! Problem: a parser meets what nobody thought of. Design: messages are pinned where they must help; every trace file
-//! is broken in thousands of ways by a fixed random generator, and nothing may panic: not parser, printer or verifier.
-//! Invariant: what parses after such a change also prints to something that parses to the same text again.
-//! Example: `L0(i0` is answered with `line 1, column 3: this bracket is never closed`.
+//! Problem: a parser meets what nobody thought of. Design: messages are pinned where they must help; every
+//! trace file is broken in thousands of ways by a fixed random generator, and nothing may panic: not parser,
+//! printer or verifier. Invariant: what parses after such a change also prints to something that parses to
+//! the same text again. Example: `L0(i0` is answered with `line 1, column 3: this bracket is never closed`.
 
 use expect_test::{expect, Expect};
 use tracelift_core::ir::*;
@@ -241,8 +242,8 @@ fn expectations_are_replaced() {
     assert_eq!(parse(without).expectation(), None);
 }
 
-/// Thirty thousand guards with a snapshot each. No time is asserted, but whatever is quadratic in that takes minutes instead of a
-/// second, which nobody who runs the tests will miss.
+/// Thirty thousand guards with a snapshot each. No time is asserted, but whatever is quadratic in that takes
+/// minutes instead of a second, which nobody who runs the tests will miss.
 #[test]
 fn long_traces_are_read_verified_and_compared() {
     let mut text = "L0(i0):\n".to_string();

@@ -1,9 +1,10 @@
 //! Every check of the verifier, seen failing.
 //!
-//! Problem: a check that never objects is worth nothing. Design: a valid base trace, and for each rule one change that
-//! breaks it; faults that the text form can say are planted as text, the others (ids out of range, labels that
-//! disagree) in the data. Invariant: the base verifies, and each fault is found with its kind; no trace at all makes
-//! the verifier panic. Example: dropping an argument of the jump must be an [`ErrorKind::Arity`].
+//! Problem: a check that never objects is worth nothing. Design: a valid base trace, and for each rule one
+//! change that breaks it; faults that the text form can say are planted as text, the others (ids out of
+//! range, labels that disagree) in the data. Invariant: the base verifies, and each fault is found with its
+//! kind; no trace at all makes the verifier panic. Example: dropping an argument of the jump must be an
+//! [`ErrorKind::Arity`].
 
 use tracelift_core::ir::*;
 use tracelift_core::ops::PayloadKind;

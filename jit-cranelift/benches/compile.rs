@@ -1,15 +1,16 @@
 //! What compiling costs: per operation, per guard, per live value, and what the code weighs.
 //!
-//! A plain program instead of a benchmark library: the figures of interest are differences between traces (a guard's
-//! cost is that of a trace with guards minus that of one without), and each is the minimum over many compiles.
-//! `cargo bench -p tracelift-cranelift` prints the tables.
+//! A plain program instead of a benchmark library: the figures of interest are differences between traces (a
+//! guard's cost is that of a trace with guards minus that of one without), and each is the minimum over many
+//! compiles. `cargo bench -p tracelift-cranelift` prints the tables.
 
 use tracelift_core::schema::TagId;
 use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source};
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::*;
 
-/// A loop of `ops` operations over 8 carried values; every `guard_every`th is followed by a guard with `live` values.
+/// A loop of `ops` operations over 8 carried values; every `guard_every`th is followed by a guard with `live`
+/// values.
 fn trace(ops: usize, guard_every: Option<usize>, live: usize, shared: bool) -> Trace {
     let mut trace = Trace::new("bench");
     let types =

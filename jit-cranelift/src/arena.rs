@@ -1,17 +1,19 @@
 //! Code memory: executable, never writable through the same address, freed per trace tree.
 //!
-//! Problem: traces come and go one tree at a time; memory that is writable and executable at once is an invitation;
-//! flipping protections costs a system call per trace and stalls other threads that run on the same page. Design:
-//! one anonymous file is mapped twice, once writable and once executable. The arena writes through the first
-//! mapping, whose address never leaves this file, and hands out addresses in the second. The region is reserved at
-//! once (virtual memory only) and cut into blocks; a *tree* owns blocks and fills them one trace after the other;
-//! freeing the tree gives its blocks back, whole, and nothing else is touched.
+//! Problem: traces come and go one tree at a time; memory that is writable and executable at once is an
+//! invitation; flipping protections costs a system call per trace and stalls other threads that run on the
+//! same page. Design: one anonymous file is mapped twice, once writable and once executable. The arena writes
+//! through the first mapping, whose address never leaves this file, and hands out addresses in the second.
+//! The region is reserved at once (virtual memory only) and cut into blocks; a *tree* owns blocks and fills
+//! them one trace after the other; freeing the tree gives its blocks back, whole, and nothing else is
+//! touched.
 //!
-//! Invariants: free blocks are disjoint, sorted and not adjacent; every piece of code is aligned to a cache line;
-//! a freed block is filled with trapping instructions, so that a stale jump stops instead of running something else.
+//! Invariants: free blocks are disjoint, sorted and not adjacent; every piece of code is aligned to a cache
+//! line; a freed block is filled with trapping instructions, so that a stale jump stops instead of running
+//! something else.
 //!
-//! The arena does not know who is running: **freeing a tree while one of its traces runs, or while anything may
-//! still jump to it, is the caller's error.**
+//! The arena does not know who is running: **freeing a tree while one of its traces runs, or while anything
+//! may still jump to it, is the caller's error.**
 //!
 //! ```
 //! # use tracelift_cranelift::*;
@@ -82,8 +84,8 @@ unsafe impl Send for CodePtr {}
 unsafe impl Sync for CodePtr {}
 
 impl CodePtr {
-    /// The code as a function. Calling it is unsafe: the code must not have been freed, its exit buffer must be
-    /// there, and context and base must be what the trace was compiled for.
+    /// The code as a function. Calling it is unsafe: the code must not have been freed, its exit buffer must
+    /// be there, and context and base must be what the trace was compiled for.
     pub fn entry(self) -> EntryPoint {
         // SAFETY: the address is that of a function with this signature; lowering makes no others.
         unsafe { std::mem::transmute::<NonNull<u8>, EntryPoint>(self.address) }
@@ -323,7 +325,8 @@ impl Drop for DoubleMapping {
     }
 }
 
-/// Instruction caches: coherent on x86-64; cleaned by address on aarch64, where other cores are fenced by the kernel.
+/// Instruction caches: coherent on x86-64; cleaned by address on aarch64, where other cores are fenced by the
+/// kernel.
 #[cfg(not(target_arch = "aarch64"))]
 mod icache {
     use std::ptr::NonNull;
@@ -337,13 +340,14 @@ mod icache {
     use std::arch::asm;
     use std::ptr::NonNull;
 
-    // Linux's numbers for the private expedited core-serializing barrier; libc's constants are not on all targets.
+    // Linux's numbers for the private expedited core-serializing barrier; libc's constants are not on all
+    // targets.
     const SYNC_CORE: libc::c_int = 1 << 5;
     const REGISTER_SYNC_CORE: libc::c_int = 1 << 6;
 
     fn membarrier(command: libc::c_int) {
-        // A kernel without it is old, or an emulator; then threads that only run code must fence for themselves.
-        // SAFETY: the call has no effect on memory.
+        // A kernel without it is old, or an emulator; then threads that only run code must fence for
+        // themselves. SAFETY: the call has no effect on memory.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };
     }
 

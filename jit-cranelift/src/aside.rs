@@ -1,10 +1,12 @@
-//! Calls aside: a C function called from a trace that goes on, without a price for the trace that does not call it.
+//! Calls aside: a C function called from a trace that goes on, without a price for the trace that does not
+//! call it.
 //!
-//! Problem: a call spoils all registers that C functions may use, doubles' registers among them. If a cold block calls and
-//! then goes on in the trace, the register allocator keeps every live double in memory all the time, also while the cold block
-//! never runs: a loop of half a nanosecond takes 2.7. Design: one function, written by hand, saves what the C function may spoil,
-//! calls it, and puts its result into memory. Cranelift knows it by a convention under which nothing is spoilt.
-//! A call costs some four nanoseconds more, so this is for what is seldom needed and slow by itself.
+//! Problem: a call spoils all registers that C functions may use, doubles' registers among them. If a cold
+//! block calls and then goes on in the trace, the register allocator keeps every live double in memory all
+//! the time, also while the cold block never runs: a loop of half a nanosecond takes 2.7. Design: one
+//! function, written by hand, saves what the C function may spoil, calls it, and puts its result into memory.
+//! Cranelift knows it by a convention under which nothing is spoilt. A call costs some four nanoseconds more,
+//! so this is for what is seldom needed and slow by itself.
 //!
 //! Invariant: all registers have their contents again on return. Vectors
 //! count with 128 bits: Cranelift uses no longer ones.
@@ -17,7 +19,8 @@ pub(crate) type Function = extern "C" fn(f64, f64) -> f64;
 /// Whether this machine has [`aside`].
 pub(crate) const IS_THERE: bool = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
 
-/// The address of the function `(x, y, function, result)` that calls the function with both numbers and writes its result.
+/// The address of the function `(x, y, function, result)` that calls the function with both numbers and
+/// writes its result.
 pub(crate) fn address() -> usize {
     #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
     return aside as *const () as usize;
@@ -25,7 +28,8 @@ pub(crate) fn address() -> usize {
     unreachable!("nobody asks where `IS_THERE` is false")
 }
 
-/// Gets `x`, `y` in `xmm0`, `xmm1` and function, result in `rdi`, `rsi`, on a stack that is aligned for a call.
+/// Gets `x`, `y` in `xmm0`, `xmm1` and function, result in `rdi`, `rsi`, on a stack that is aligned for a
+/// call.
 #[cfg(all(unix, target_arch = "x86_64"))]
 #[unsafe(naked)]
 extern "C" fn aside() {
@@ -93,8 +97,8 @@ extern "C" fn aside() {
     )
 }
 
-/// Gets `x`, `y` in `d0`, `d1` and function, result in `x0`, `x1`. C functions keep `x19` to `x28` and the lower halves of `v8`
-/// to `v15`; the upper halves are saved with the rest.
+/// Gets `x`, `y` in `d0`, `d1` and function, result in `x0`, `x1`. C functions keep `x19` to `x28` and the
+/// lower halves of `v8` to `v15`; the upper halves are saved with the rest.
 #[cfg(all(unix, target_arch = "aarch64"))]
 #[unsafe(naked)]
 extern "C" fn aside() {

@@ -88,8 +88,9 @@ pub struct Request {
     pub links: Option<Links>,
 }
 
-/// By what code tells what it has saved: each iteration adds what the interpreter takes for one. Where the code goes on in
-/// a loop that has amounts of its own, these are added there, so that the sum is right for all of them.
+/// By what code tells what it has saved: each iteration adds what the interpreter takes for one. Where the
+/// code goes on in a loop that has amounts of its own, these are added there, so that the sum is right for
+/// all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Replaced {
     /// The sum, in the unit of the amounts. It wraps around.

@@ -1,8 +1,8 @@
 //! What can go wrong between a trace and its running code.
 //!
-//! A [`CompileError`] says that a trace cannot become code: the runtime counts it by [`CompileError::reason`] and
-//! stays in the interpreter. A [`CodeMemory`] says that there is no place for code. Neither is ever a panic.
-//! Example: a trace that calls a function without an address gives `CompileError::UnknownFunction`.
+//! A [`CompileError`] says that a trace cannot become code: the runtime counts it by [`CompileError::reason`]
+//! and stays in the interpreter. A [`CodeMemory`] says that there is no place for code. Neither is ever a
+//! panic. Example: a trace that calls a function without an address gives `CompileError::UnknownFunction`.
 
 use tracelift_core::{Op, Value};
 
@@ -26,7 +26,8 @@ pub enum CompileError {
         /// Index of the call.
         inst: usize,
     },
-    /// A constant names an object of the test world; [`Trace::bind`](tracelift_core::Trace::bind) comes first.
+    /// A constant names an object of the test world; [`Trace::bind`](tracelift_core::Trace::bind) comes
+    /// first.
     #[error("instruction {inst}: object {object} of the test world is not bound to an address")]
     UnboundObject {
         /// The object's number.

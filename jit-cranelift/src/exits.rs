@@ -1,12 +1,13 @@
 //! The exit table: what compiled code leaves behind when it returns.
 //!
-//! Problem: a guard fails in code that keeps the host's variables in registers; the runtime must find each value.
-//! Design: an exit stub stores the values that the exit's snapshot mentions to the exit buffer, in the order of
-//! [`live_values`], and the code returns `(trace number << 32) | exit number`. Here is the table from exit number
-//! to kind, instruction, snapshot and values. The exit buffer's address is a constant in the code.
+//! Problem: a guard fails in code that keeps the host's variables in registers; the runtime must find each
+//! value. Design: an exit stub stores the values that the exit's snapshot mentions to the exit buffer, in the
+//! order of [`live_values`], and the code returns `(trace number << 32) | exit number`. Here is the table
+//! from exit number to kind, instruction, snapshot and values. The exit buffer's address is a constant in the
+//! code.
 //!
-//! Invariant: `exits[n].number == n`; cell `k` of the buffer holds `exits[n].live[k]` after exit `n`, integers and
-//! addresses as they are, doubles as their bits. Cells behind these are unspecified.
+//! Invariant: `exits[n].number == n`; cell `k` of the buffer holds `exits[n].live[k]` after exit `n`,
+//! integers and addresses as they are, doubles as their bits. Cells behind these are unspecified.
 //!
 //! Example: the second guard of trace 7 fails: the code returns `7 << 32 | 1`.
 

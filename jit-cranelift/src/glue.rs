@@ -1,17 +1,19 @@
 //! Glue: from the host into linked traces, from one to the next, and back.
 //!
-//! Problem: where a program goes on behind an exit that it takes often is compiled too, and coming back to the host between
-//! two pieces of code costs more than what they do. Design: linked traces are functions of Cranelift's `Tail` convention with
-//! the host's context, the frame's base and the number of the exit by which the program came. Each exit goes on, by a tail
-//! call, where its *link cell* says: at first that is [`leave`], which returns the exit's number to whoever has
-//! called [`enter`]; later it may be another trace's code. Changing a cell is all that linking takes.
+//! Problem: where a program goes on behind an exit that it takes often is compiled too, and coming back to
+//! the host between two pieces of code costs more than what they do. Design: linked traces are functions of
+//! Cranelift's `Tail` convention with the host's context, the frame's base and the number of the exit by
+//! which the program came. Each exit goes on, by a tail call, where its *link cell* says: at first that is
+//! [`leave`], which returns the exit's number to whoever has called [`enter`]; later it may be another
+//! trace's code. Changing a cell is all that linking takes.
 //!
-//! Invariant: no linked trace needs stack between it and `enter`. Code that finds itself entered with slots of other types than
-//! it expects returns the number that it was given: the host sees the exit by which the program came, as if nobody
-//! had been linked there; or [`ENTRY_REFUSED`](crate::ENTRY_REFUSED) if it came from the host.
+//! Invariant: no linked trace needs stack between it and `enter`. Code that finds itself entered with slots
+//! of other types than it expects returns the number that it was given: the host sees the exit by which the
+//! program came, as if nobody had been linked there; or [`ENTRY_REFUSED`](crate::ENTRY_REFUSED) if it came
+//! from the host.
 //!
-//! Example: exit 3 of trace 0 is linked to trace 5, whose end is linked to trace 0: `enter(context, base, code 0)` runs both
-//! in turn until one of them takes an exit whose cell holds `leave`.
+//! Example: exit 3 of trace 0 is linked to trace 5, whose end is linked to trace 0:
+//! `enter(context, base, code 0)` runs both in turn until one of them takes an exit whose cell holds `leave`.
 
 use std::ffi::c_void;
 
@@ -21,7 +23,8 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use crate::arena::CodePtr;
 
-/// Enters a linked trace, given its code's address; returns the trace and the exit by which the program came back.
+/// Enters a linked trace, given its code's address; returns the trace and the exit by which the program came
+/// back.
 pub type Enter = unsafe extern "C" fn(context: *mut c_void, base: *mut u8, code: *const u8) -> u64;
 
 /// A linked trace's code, and how to get there.
@@ -107,8 +110,8 @@ pub(crate) fn leave(
     build(func, builder, signature(), frontend, |_, params| params[2]);
 }
 
-/// Both, ready-made: `enter` and `leave` for x86-64 as Cranelift makes them for the System V convention. To compile them
-/// takes an eighth of what the first trace of a program takes.
+/// Both, ready-made: `enter` and `leave` for x86-64 as Cranelift makes them for the System V convention. To
+/// compile them takes an eighth of what the first trace of a program takes.
 #[rustfmt::skip]
 pub(crate) const X86_64: [&[u8]; 2] = [
     &[

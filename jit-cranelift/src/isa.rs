@@ -1,12 +1,13 @@
 //! Which machine to generate code for, and with which settings.
 //!
-//! Problem: Cranelift's defaults are made for whole modules; a tracing JIT wants cheap compiles and its own checks.
-//! Design: [`Options`] is all that a user chooses; everything else is fixed here, as measured: the backtracking
-//! register allocator (the fast one makes code several times slower), no mid-end unless asked for (the trace
-//! optimizer has done its work), frame pointers always, verifier in tests only, functions aligned to cache lines.
+//! Problem: Cranelift's defaults are made for whole modules; a tracing JIT wants cheap compiles and its own
+//! checks. Design: [`Options`] is all that a user chooses; everything else is fixed here, as measured: the
+//! backtracking register allocator (the fast one makes code several times slower), no mid-end unless asked
+//! for (the trace optimizer has done its work), frame pointers always, verifier in tests only, functions
+//! aligned to cache lines.
 //!
-//! Invariant: code for [`Target::Native`] runs on this machine; the other targets are for tests.
-//! Example: `Options { target: Target::Aarch64, ..Options::default() }` generates code that can only be looked at.
+//! Invariant: code for [`Target::Native`] runs on this machine; the other targets are for tests. Example:
+//! `Options { target: Target::Aarch64, ..Options::default() }` generates code that can only be looked at.
 
 use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
@@ -30,11 +31,13 @@ pub enum Target {
 pub struct Options {
     /// The machine.
     pub target: Target,
-    /// Run Cranelift's mid-end too: 1.4 to 2 times the compile time, for short traces that our optimizer did not see.
-    /// It computes again in each exit stub what only exits still need, so its time and code grow with the square of
-    /// a trace whose guards have snapshots of their own (measured: 166 such guards, 15 times the time).
+    /// Run Cranelift's mid-end too: 1.4 to 2 times the compile time, for short traces that our optimizer did
+    /// not see. It computes again in each exit stub what only exits still need, so its time and code grow
+    /// with the square of a trace whose guards have snapshots of their own (measured: 166 such guards, 15
+    /// times the time).
     pub optimize: bool,
-    /// Lower each loop once, as it stands in the trace, instead of repeating the bodies of short ones: see `lower/unroll.rs`.
+    /// Lower each loop once, as it stands in the trace, instead of repeating the bodies of short ones: see
+    /// `lower/unroll.rs`.
     pub no_unrolling: bool,
     /// Do not ask early for the memory that loops walk through: see `lower/prefetch.rs`.
     pub no_prefetching: bool,
@@ -78,8 +81,8 @@ fn has_flag(isa: &dyn isa::TargetIsa, name: &str) -> bool {
     isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(true))
 }
 
-/// Whether floats are rounded by one instruction. Without it Cranelift would call a library function through a
-/// relocation, and we call our own by its address instead.
+/// Whether floats are rounded by one instruction. Without it Cranelift would call a library function through
+/// a relocation, and we call our own by its address instead.
 pub(crate) fn has_rounding(isa: &dyn isa::TargetIsa) -> bool {
     match isa.triple().architecture {
         target_lexicon::Architecture::X86_64 => has_flag(isa, "has_sse41"),
@@ -87,7 +90,8 @@ pub(crate) fn has_rounding(isa: &dyn isa::TargetIsa) -> bool {
     }
 }
 
-/// Whether vectors can be compared and blended, and doubles are not moved under a condition by one instruction.
+/// Whether vectors can be compared and blended, and doubles are not moved under a condition by one
+/// instruction.
 pub(crate) fn has_blend(isa: &dyn isa::TargetIsa) -> bool {
     isa.triple().architecture == target_lexicon::Architecture::X86_64
         && ["has_sse3", "has_sse41", "has_sse42"].iter().all(|name| has_flag(isa, name))

@@ -1,15 +1,16 @@
 //! Machine code for traces: lowering to Cranelift, exit stubs, and the memory that the code lives in.
 //!
-//! Problem: an optimized [`Trace`](tracelift_core::Trace) must become fast machine code that can be left at any
-//! guard, entered from the interpreter, and freed without touching other code. Design: [`Compiler`] turns one trace
-//! into a [`Compiled`]: relocation-free bytes, and a table that says for each exit which values lie where in the
-//! exit buffer. [`Arena`] puts the bytes into executable memory, per trace tree. Nobody else names Cranelift.
+//! Problem: an optimized [`Trace`](tracelift_core::Trace) must become fast machine code that can be left at
+//! any guard, entered from the interpreter, and freed without touching other code. Design: [`Compiler`] turns
+//! one trace into a [`Compiled`]: relocation-free bytes, and a table that says for each exit which values lie
+//! where in the exit buffer. [`Arena`] puts the bytes into executable memory, per trace tree. Nobody else
+//! names Cranelift.
 //!
-//! The code is an [`EntryPoint`]: it gets the host's context pointer and the base of the frame, and returns the
-//! trace number and the number of the exit that it left by (see [`exits`]). It restores nothing itself.
+//! The code is an [`EntryPoint`]: it gets the host's context pointer and the base of the frame, and returns
+//! the trace number and the number of the exit that it left by (see [`exits`]). It restores nothing itself.
 //!
-//! Invariants: code memory is never writable and executable through one address; a verified, expanded trace always
-//! compiles or yields a [`CompileError`]; the code never throws, and leaves only by its return.
+//! Invariants: code memory is never writable and executable through one address; a verified, expanded trace
+//! always compiles or yields a [`CompileError`]; the code never throws, and leaves only by its return.
 //!
 //! ```
 //! use tracelift_core::{ir::*, Op, Schema, Type};

@@ -1,13 +1,14 @@
 //! The listing: a trace and its machine code, side by side, for people.
 //!
-//! Problem: "what does this operation cost?" is asked of the machine code, which does not say what it belongs to.
-//! Design: lowering marks all that it emits with the instruction that it is for, an exit's stub with the guard (see
-//! [`location`]). Here the finished code is disassembled, and the trace's lines are put in front of what was made for
-//! them: what has no machine instruction (it was folded into others, or is computed at its use) shows as a line with
-//! nothing below. Stubs follow, by exit, then constants. Only made when asked for.
+//! Problem: "what does this operation cost?" is asked of the machine code, which does not say what it belongs
+//! to. Design: lowering marks all that it emits with the instruction that it is for, an exit's stub with the
+//! guard (see [`location`]). Here the finished code is disassembled, and the trace's lines are put in front
+//! of what was made for them: what has no machine instruction (it was folded into others, or is computed at
+//! its use) shows as a line with nothing below. Stubs follow, by exit, then constants. Only made when asked
+//! for.
 //!
-//! Invariant: the instructions of the trace stand in their order, each once, and every byte of the code is shown.
-//! A place that the code comes back to is marked with `(more)`.
+//! Invariant: the instructions of the trace stand in their order, each once, and every byte of the code is
+//! shown. A place that the code comes back to is marked with `(more)`.
 //!
 //! Example:
 //!
@@ -32,8 +33,8 @@ use crate::exits::ExitInfo;
 pub(crate) mod location {
     /// Marks exit stubs; the rest of the mark is the index of the instruction that is left.
     pub(crate) const STUB: u32 = 1 << 31;
-    /// The entry's code instead of an instruction's; with [`STUB`], where entries are refused. All bits set would be
-    /// Cranelift's own mark for nothing.
+    /// The entry's code instead of an instruction's; with [`STUB`], where entries are refused. All bits set
+    /// would be Cranelift's own mark for nothing.
     pub(crate) const ENTRY: u32 = STUB - 2;
     /// Marks a prefetch; the rest of the mark is the index of the instruction whose address it is.
     pub(crate) const PREFETCH: u32 = 1 << 30;

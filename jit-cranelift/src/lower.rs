@@ -146,8 +146,9 @@ struct Lowering<'a, 'f> {
     streams: Streams,
     /// Where functions that are called aside leave their result.
     aside: Option<StackSlot>,
-    /// In a loop: what the interpreter would have taken for what ran since the entry, if that is wanted. It goes round in a
-    /// register, since a cell would cost a load and a store in each iteration: a sixth of a convolution's time.
+    /// In a loop: what the interpreter would have taken for what ran since the entry, if that is wanted. It
+    /// goes round in a register, since a cell would cost a load and a store in each iteration: a sixth of a
+    /// convolution's time.
     replaced: Option<Ssa>,
 }
 

@@ -48,7 +48,8 @@ fn trees_are_freed_one_by_one() {
     let mut machine = Machine::new();
     let mut arena = Arena::new(options(1 << 20)).unwrap();
     let mut installed = Vec::new();
-    // What the trees own whose numbers are even, and the others; constants may take more code in one than in another.
+    // What the trees own whose numbers are even, and the others; constants may take more code in one than in
+    // another.
     let mut owned = [0, 0];
     for tree in 0..20u32 {
         let before = arena.usage().used;

@@ -1,4 +1,5 @@
-//! Control flow: loops, labels, jump arguments, exits and what they leave in the buffer, entry, forced guards.
+//! Control flow: loops, labels, jump arguments, exits and what they leave in the buffer, entry, forced
+//! guards.
 
 mod common;
 
@@ -300,8 +301,8 @@ fn frame_and_context_are_arguments() {
     assert_eq!((outcome.exit, outcome.cells[0]), (0, 1.5f64.to_bits()));
 }
 
-/// Sums with a constant are made where they are used: in stubs before that and after it, in the trace, as another sum's
-/// part, and across what could overflow.
+/// Sums with a constant are made where they are used: in stubs before that and after it, in the trace, as
+/// another sum's part, and across what could overflow.
 #[test]
 fn sums_agree_wherever_they_are_made() {
     let mut trace = Trace::new("sums");
@@ -668,7 +669,8 @@ fn structure_has_code_for_aarch64() {
     assert!(compiled.stats.code_bytes.is_multiple_of(4));
 }
 
-/// A trace that has everything a listing distinguishes: a preamble, constants in memory, shared stubs, a refused entry.
+/// A trace that has everything a listing distinguishes: a preamble, constants in memory, shared stubs, a
+/// refused entry.
 fn listed(options: Options) -> (Trace, Schema, Compiled) {
     let (mut trace, mut schema) = (Trace::new("listed"), Schema::new());
     let class = schema.alias_class("memory");
@@ -697,8 +699,8 @@ fn listed(options: Options) -> (Trace, Schema, Compiled) {
     (trace, schema, compiled)
 }
 
-/// In the listing each instruction of the trace stands once and in order, guards with a compare and a jump below; behind
-/// them each exit, and the bytes of the whole code.
+/// In the listing each instruction of the trace stands once and in order, guards with a compare and a jump
+/// below; behind them each exit, and the bytes of the whole code.
 #[test]
 fn the_listing_shows_code_below_its_instruction() {
     let (trace, schema, compiled) = listed(Options::default());

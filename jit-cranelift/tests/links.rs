@@ -121,7 +121,8 @@ impl Pair {
     /// Enters a trace; gives trace and exit, or nothing if the entry was refused.
     fn run(&mut self, number: usize) -> Option<(u32, u32)> {
         let entry = self.glue.entry(self.codes[number]);
-        // SAFETY: both traces touch the first slots of the frame, and nothing else but cells that live as long as they do.
+        // SAFETY: both traces touch the first slots of the frame, and nothing else but cells that live as
+        // long as they do.
         let left = unsafe { entry.call(std::ptr::null_mut(), self.harness.frame.as_mut_ptr()) };
         (exit_number(left) != ENTRY_REFUSED).then_some((trace_number(left), exit_number(left)))
     }

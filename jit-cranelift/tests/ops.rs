@@ -1,7 +1,7 @@
 //! Every op against its meaning in the op table, on edge values, with operands in registers and as constants.
 //!
-//! Ops without an `eval` (memory, calls, structure) have tests of their own; a test here counts both kinds, so that a
-//! new op cannot be forgotten.
+//! Ops without an `eval` (memory, calls, structure) have tests of their own; a test here counts both kinds,
+//! so that a new op cannot be forgotten.
 
 mod common;
 
@@ -198,7 +198,8 @@ fn nan_operands_stay_in_place() {
     }
 }
 
-/// The same lowering serves 64-bit Arm: every op gives code, without relocations (the compiler refuses those).
+/// The same lowering serves 64-bit Arm: every op gives code, without relocations (the compiler refuses
+/// those).
 #[test]
 fn every_op_has_code_for_aarch64() {
     use tracelift_cranelift::*;
@@ -224,7 +225,8 @@ fn every_op_has_code_for_aarch64() {
     }
 }
 
-/// The ops that have no meaning on bits alone; each is tested elsewhere in this crate, or refused by lowering.
+/// The ops that have no meaning on bits alone; each is tested elsewhere in this crate, or refused by
+/// lowering.
 #[test]
 fn every_op_is_accounted_for() {
     let elsewhere = [

@@ -11,7 +11,8 @@ use tracelift_core::schema::Cell;
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::Options;
 
-/// The outcome without the bug, and with it. Loops are not unrolled: the copies of a short one pass no arguments by jumps.
+/// The outcome without the bug, and with it. Loops are not unrolled: the copies of a short one pass no
+/// arguments by jumps.
 fn both(bug: Bug, trace: &Trace, schema: &Schema, inputs: &[u64]) -> (Outcome, Outcome) {
     let mut harness = Harness::with(Options { no_unrolling: true, verify: true, ..Options::default() });
     let right = harness.run(trace, schema, inputs);

@@ -1,4 +1,5 @@
-//! Loops ask early for the memory that they walk through, which nobody sees: not by a fault, nor by another outcome.
+//! Loops ask early for the memory that they walk through, which nobody sees: not by a fault, nor by another
+//! outcome.
 
 mod common;
 

@@ -1,8 +1,8 @@
-//! Random traces without record operations: machine code against the evaluator, in two copies of one world, once as
-//! they are and once for each guard execution forced to fail.
+//! Random traces without record operations: machine code against the evaluator, in two copies of one world,
+//! once as they are and once for each guard execution forced to fail.
 //!
-//! Record operations have to be expanded by the optimizer first; traces with them are compared in the workspace's own
-//! tests. `TRACELIFT_RANDOM_TRACES` is the number of seeds tried.
+//! Record operations have to be expanded by the optimizer first; traces with them are compared in the
+//! workspace's own tests. `TRACELIFT_RANDOM_TRACES` is the number of seeds tried.
 
 mod common;
 

@@ -1,6 +1,8 @@
-//! Remainders of doubles against the C library, bit by bit: many distributions, divisors in registers and as constants.
+//! Remainders of doubles against the C library, bit by bit: many distributions, divisors in registers and as
+//! constants.
 //!
-//! What is done in place and what is left to the library must not show: neither in the result nor in what else is live.
+//! What is done in place and what is left to the library must not show: neither in the result nor in what
+//! else is live.
 
 mod common;
 

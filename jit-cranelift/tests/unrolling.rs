@@ -1,4 +1,5 @@
-//! Short loops are lowered several times in a row: what leaves them, when and with what, is the same as without.
+//! Short loops are lowered several times in a row: what leaves them, when and with what, is the same as
+//! without.
 
 mod common;
 
@@ -7,8 +8,8 @@ use tracelift_core::schema::{Cell, ClassId};
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::*;
 
-/// Runs a trace with these inputs, unrolled and not, with prefetches and without, by each code generation setting; returns
-/// exit, values and iterations, which all must agree on.
+/// Runs a trace with these inputs, unrolled and not, with prefetches and without, by each code generation
+/// setting; returns exit, values and iterations, which all must agree on.
 fn run(trace: &Trace, schema: &Schema, inputs: &[u64], mut prepare: impl FnMut()) -> (Outcome, u64) {
     let mut first = None;
     for (target, optimize) in [(Target::Native, false), (Target::Native, true), (Target::Baseline, false)] {
@@ -46,7 +47,8 @@ fn listing(trace: &Trace, schema: &Schema, no_unrolling: bool) -> String {
     Harness::with(options).compile(trace, schema).listing.unwrap()
 }
 
-/// Adds up items of 8 bytes up to one that is negative, `i` counting up and `left` down; the exits hold `[i, left, sum]`.
+/// Adds up items of 8 bytes up to one that is negative, `i` counting up and `left` down; the exits hold
+/// `[i, left, sum]`.
 fn sum_of_items() -> (Trace, Schema) {
     let mut schema = Schema::new();
     let cell = schema.add_cell(Cell::new("item", 0, Type::Int, ClassId(1)));
@@ -102,7 +104,8 @@ fn a_short_loop_scales_its_index_once_and_jumps_back_once() {
     }
 }
 
-/// Arguments that change places, a comparison among them, and steps as large as a displacement can just (not) be.
+/// Arguments that change places, a comparison among them, and steps as large as a displacement can just (not)
+/// be.
 #[test]
 fn what_a_jump_passes_is_read_before_it_is_bound() {
     for step in [1, -1, i64::from(i32::MAX), i64::from(i32::MIN), i64::MAX, 1 << 40] {

@@ -1,14 +1,14 @@
 //! What the optimizer costs per operation, and how that grows with the trace.
 //!
-//! Problem: a just-in-time compiler pays for its optimizer while the program waits; a pass that is quadratic in the
-//! trace is felt only when somebody records a long one. Design: traces of five kinds, from 100 to 10,000 operations,
-//! are optimized with all passes and without peeling; the table shows nanoseconds per recorded operation (the least of
-//! several runs) and the slope, which is the exponent `k` of the best fit `cost = c * operations^k`. Times show what
-//! caches and the allocator add, too, and a machine that is busy with something else falsifies them, so nothing is
-//! asserted of them. With `--check` the cost is instructions instead, counted by valgrind's callgrind, which come out
-//! the same in each run: this program runs under it twice for each kind and size, without and with one run of the
-//! optimizer, and the difference is what that run takes. A slope above [`MAX_SLOPE`] is an error, and so is a machine
-//! without valgrind.
+//! Problem: a just-in-time compiler pays for its optimizer while the program waits; a pass that is quadratic
+//! in the trace is felt only when somebody records a long one. Design: traces of five kinds, from 100 to
+//! 10,000 operations, are optimized with all passes and without peeling; the table shows nanoseconds per
+//! recorded operation (the least of several runs) and the slope, which is the exponent `k` of the best fit
+//! `cost = c * operations^k`. Times show what caches and the allocator add, too, and a machine that is busy
+//! with something else falsifies them, so nothing is asserted of them. With `--check` the cost is
+//! instructions instead, counted by valgrind's callgrind, which come out the same in each run: this program
+//! runs under it twice for each kind and size, without and with one run of the optimizer, and the difference
+//! is what that run takes. A slope above [`MAX_SLOPE`] is an error, and so is a machine without valgrind.
 //! Invariant: every kind does per operation the same amount of work, whatever the length.
 //!
 //! ```text
@@ -28,13 +28,13 @@ use tracelift_opt::{optimize, Config};
 /// Sizes of the table of times.
 const SIZES: [usize; 5] = [100, 316, 1_000, 3_162, 10_000];
 
-/// Sizes of the check: in shorter traces, lists of a fixed greatest length (`passes/heap.rs`) are not yet full; longer ones
-/// take long under valgrind, and what grows shows over a factor of ten.
+/// Sizes of the check: in shorter traces, lists of a fixed greatest length (`passes/heap.rs`) are not yet
+/// full; longer ones take long under valgrind, and what grows shows over a factor of ten.
 const COUNTED_SIZES: [usize; 2] = [500, 5_000];
 
-/// With ten times as many operations each may take 1.15 times the instructions. Nothing is to grow, but the longest lists
-/// still fill up at the smaller size, which makes a slope of 1.03; counts do not vary, so that more is not needed. What is
-/// quadratic is seen as soon as it is a fiftieth of the smaller trace's cost.
+/// With ten times as many operations each may take 1.15 times the instructions. Nothing is to grow, but the
+/// longest lists still fill up at the smaller size, which makes a slope of 1.03; counts do not vary, so that
+/// more is not needed. What is quadratic is seen as soon as it is a fiftieth of the smaller trace's cost.
 const MAX_SLOPE: f64 = 1.06;
 
 const HEADER: &str = "func make(addr, int, int, int) -> ref allocates = native world.alloc
@@ -194,8 +194,8 @@ impl Case {
     }
 }
 
-/// A table over all kinds and configurations: what a run of the optimizer costs per operation, and how that grows. `costs`
-/// is asked for all sizes of a line at once. The greatest slope.
+/// A table over all kinds and configurations: what a run of the optimizer costs per operation, and how that
+/// grows. `costs` is asked for all sizes of a line at once. The greatest slope.
 fn table(
     title: &str,
     sizes: &[usize],

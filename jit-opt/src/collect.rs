@@ -1,31 +1,33 @@
 //! Loops that allocate nothing ask for no collection, or seldom.
 //!
-//! Problem: a recorded loop that makes objects looks at the collector's debt in each iteration, and once its objects
-//! are virtual there is no debt. But the program may wait for the collector: for a finalizer, or for a weak reference to
-//! be cleared. Design: over the finished trace, guards of exit kind `collect` are looked at in each *part* (a label and
-//! what follows) that allocates nothing and lies on no cycle with a part that does: however often the program passes
-//! there, the debt does not grow. If the recorded trace allocated nothing either, such a guard is removed. Else it becomes
-//! a *counted* check, `guard_true(1)`: it holds for whoever reads the trace, and lowering makes it leave once in some
-//! millions of operations, so that the host can let its collector go on. Where some of what allocated is gone, and what is
-//! left are functions of which it is not known that they do (one that finds its result among the strings, say), there
-//! are checks of both kinds.
+//! Problem: a recorded loop that makes objects looks at the collector's debt in each iteration, and once its
+//! objects are virtual there is no debt. But the program may wait for the collector: for a finalizer, or for
+//! a weak reference to be cleared. Design: over the finished trace, guards of exit kind `collect` are looked
+//! at in each *part* (a label and what follows) that allocates nothing and lies on no cycle with a part that
+//! does: however often the program passes there, the debt does not grow. If the recorded trace allocated
+//! nothing either, such a guard is removed. Else it becomes a *counted* check, `guard_true(1)`: it holds for
+//! whoever reads the trace, and lowering makes it leave once in some millions of operations, so that the host
+//! can let its collector go on. Where some of what allocated is gone, and what is left are functions of which
+//! it is not known that they do (one that finds its result among the strings, say), there are checks of both
+//! kinds.
 //!
-//! The exits of the loop may allocate, when they make virtual objects; the host looks at its debt after each exit, and
-//! this is why only hosts that promise to ([`Config::host_collects`](crate::Config)) get this. Being interrupted is the
-//! business of guards of kind `interrupt`, which stay.
+//! The exits of the loop may allocate, when they make virtual objects; the host looks at its debt after each
+//! exit, and this is why only hosts that promise to ([`Config::host_collects`](crate::Config)) get this.
+//! Being interrupted is the business of guards of kind `interrupt`, which stay.
 //!
-//! Invariant: a guard that may be removed has taught the other passes nothing (`passes/guards.rs`), so that nothing relies
-//! on it. A cycle that allocates keeps all its checks; each cycle of a trace that allocated when it was recorded has
-//! checks of one kind or the other, and counted ones unless it surely allocates as much as it did. Cycles are seen within one trace: who closes one over several (a side trace that enters
-//! a loop) must give the side trace a check of its own if it allocates.
+//! Invariant: a guard that may be removed has taught the other passes nothing (`passes/guards.rs`), so that
+//! nothing relies on it. A cycle that allocates keeps all its checks; each cycle of a trace that allocated
+//! when it was recorded has checks of one kind or the other, and counted ones unless it surely allocates as
+//! much as it did. Cycles are seen within one trace: who closes one over several (a side trace that enters a
+//! loop) must give the side trace a check of its own if it allocates.
 //!
 //! ```text
-//! L0(i0):                                                    L0(i0):
-//! i2 = load(a1, global.debt)                                 i2 = load(a1, global.debt)     -- unused: is removed too
-//! i3 = int_le(i2, 0)                                     =>
-//! guard_true(i3) @0 collect                                  guard_true(1) @0 collect       -- only if there was a `new`
-//! i4 = int_add(i0, 1)                                        i4 = int_add(i0, 1)
-//! jump(L0, i4)                                               jump(L0, i4)
+//! L0(i0):                                              L0(i0):
+//! i2 = load(a1, global.debt)                           i2 = load(a1, global.debt)  -- unused: is removed too
+//! i3 = int_le(i2, 0)                               =>
+//! guard_true(i3) @0 collect                            guard_true(1) @0 collect    -- only with a `new`
+//! i4 = int_add(i0, 1)                                  i4 = int_add(i0, 1)
+//! jump(L0, i4)                                         jump(L0, i4)
 //! ```
 
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Trace};
@@ -40,7 +42,8 @@ pub(crate) fn allocations(trace: &Trace, schema: &Schema) -> usize {
     trace.insts.iter().filter(|inst| inst.effects(schema).allocates).count()
 }
 
-/// The name of what is done with an unneeded check of a trace that allocated when it was recorded, or did not.
+/// The name of what is done with an unneeded check of a trace that allocated when it was recorded, or did
+/// not.
 pub(crate) fn rule(allocated: bool) -> &'static str {
     RULES[usize::from(allocated)]
 }
@@ -125,8 +128,8 @@ fn insert_counted(trace: &mut Trace, places: &mut [usize], checks: &[usize]) {
     }
 }
 
-/// The trace without checks that nothing needs, as far as the fuel allows, and with counted ones where the program may wait
-/// for a collection for ever: the trace had so many `allocations` when it was recorded.
+/// The trace without checks that nothing needs, as far as the fuel allows, and with counted ones where the
+/// program may wait for a collection for ever: the trace had so many `allocations` when it was recorded.
 pub(crate) fn finish(
     trace: &mut Trace,
     schema: &Schema,

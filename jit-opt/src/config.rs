@@ -1,9 +1,9 @@
 //! Which passes run, and how much they may rewrite.
 //!
-//! Problem: a wrong result has to be traced to one pass and then to one rewrite, and the figures of the papers show
-//! single optimizations alone. Design: every pass has a name and can be switched off by it; *fuel* is the number of
-//! rewrites after which the optimizer only copies, so that a search by halves finds the guilty one. Invariant: a
-//! configuration changes what the output looks like, never what it means.
+//! Problem: a wrong result has to be traced to one pass and then to one rewrite, and the figures of the
+//! papers show single optimizations alone. Design: every pass has a name and can be switched off by it;
+//! *fuel* is the number of rewrites after which the optimizer only copies, so that a search by halves finds
+//! the guilty one. Invariant: a configuration changes what the output looks like, never what it means.
 //!
 //! ```
 //! use tracelift_opt::{Config, PassName};
@@ -114,17 +114,17 @@ pub struct Config {
     pub fuel: Option<u64>,
     /// Keep a trace of every stage in the report.
     pub stages: bool,
-    /// Leave record operations as they are, as the papers' figures show them. The output is for reading: it is
-    /// verified and evaluated, but cannot be lowered.
+    /// Leave record operations as they are, as the papers' figures show them. The output is for reading: it
+    /// is verified and evaluated, but cannot be lowered.
     pub keep_records: bool,
-    /// The host looks at its collector's debt after each exit: then loops that allocate nothing need no checks of
-    /// their own (the pass `collect`), and those that did when they were recorded count instead. Without this every check
-    /// stays as it is.
+    /// The host looks at its collector's debt after each exit: then loops that allocate nothing need no
+    /// checks of their own (the pass `collect`), and those that did when they were recorded count instead.
+    /// Without this every check stays as it is.
     pub host_collects: bool,
     /// No guard before a loop stands for work in its iterations: one has failed too often.
     pub no_hoisting: bool,
-    /// Layouts whose objects are made where the trace makes them, also with the pass `virtuals` on: nobody could make
-    /// them at an exit.
+    /// Layouts whose objects are made where the trace makes them, also with the pass `virtuals` on: nobody
+    /// could make them at an exit.
     pub real_layouts: BTreeSet<LayoutId>,
 }
 
@@ -161,8 +161,8 @@ impl Config {
         Config::default()
     }
 
-    /// Everything on but what `text` switches: `-NAME,+NAME` from left to right; the name `all` stands for every
-    /// pass that may be off.
+    /// Everything on but what `text` switches: `-NAME,+NAME` from left to right; the name `all` stands for
+    /// every pass that may be off.
     pub fn parse(text: &str) -> Result<Config, ConfigError> {
         let mut config = Config::new();
         config.switch(text)?;
@@ -207,7 +207,8 @@ impl Config {
         !self.off.contains(&pass)
     }
 
-    /// Whether checks for a collection may be removed or counted in the end, so that nobody may rely on what they say.
+    /// Whether checks for a collection may be removed or counted in the end, so that nobody may rely on what
+    /// they say.
     pub(crate) fn checks_say_nothing(&self) -> bool {
         self.host_collects
     }

@@ -1,13 +1,14 @@
 //! What the driver knows of the values of the trace so far: the only thing that passes share.
 //!
-//! Problem: a guard that was passed tells something about its operand, and several passes want to know. Design: small
-//! tables by output value, filled by whichever pass learns a fact. Facts about an object's class depend on memory
-//! when the class word may be rewritten; they carry the *epoch* of that alias class and are void once a store or call
-//! writes it. Invariant: every fact holds from the instruction that was committed last to the next label that is not
-//! the entry; there all facts are dropped, because other ways lead there too.
+//! Problem: a guard that was passed tells something about its operand, and several passes want to know.
+//! Design: small tables by output value, filled by whichever pass learns a fact. Facts about an object's
+//! class depend on memory when the class word may be rewritten; they carry the *epoch* of that alias class
+//! and are void once a store or call writes it. Invariant: every fact holds from the instruction that was
+//! committed last to the next label that is not the entry; there all facts are dropped, because other ways
+//! lead there too.
 //!
-//! Example: after `guard_value(i1, 7)` the table `constant` maps `i1` to the value of the constant 7, and the driver
-//! puts that constant wherever a later instruction or snapshot mentions `i1`.
+//! Example: after `guard_value(i1, 7)` the table `constant` maps `i1` to the value of the constant 7, and the
+//! driver puts that constant wherever a later instruction or snapshot mentions `i1`.
 
 use rustc_hash::FxHashMap as HashMap;
 
@@ -116,8 +117,8 @@ impl Facts {
         self.constant.get(value).unwrap_or(value)
     }
 
-    /// Learns that two values, neither known to be anything else, are equal: all that is known of the later one is
-    /// known of the earlier one, which stands for both from then on.
+    /// Learns that two values, neither known to be anything else, are equal: all that is known of the later
+    /// one is known of the earlier one, which stands for both from then on.
     pub fn learn_same(&mut self, schema: &Schema, a: Value, b: Value) {
         let (earlier, later) = (a.min(b), a.max(b));
         if let (None, Some(layout)) = (self.class_of(schema, earlier), self.class_of(schema, later)) {
@@ -140,8 +141,8 @@ impl Facts {
         self.note_known(value);
     }
 
-    /// Asks for [`Facts::moved`] to change when the value, as it is known now, becomes known to be another. So who keeps
-    /// many values resolved looks at them again only when that is needed.
+    /// Asks for [`Facts::moved`] to change when the value, as it is known now, becomes known to be another.
+    /// So who keeps many values resolved looks at them again only when that is needed.
     pub fn watch(&mut self, value: Value) {
         let resolved = self.resolve(value);
         self.watched.set(resolved, ());
@@ -185,8 +186,8 @@ impl Facts {
         self.version += 1;
     }
 
-    /// Makes one value inherit what is known of another. Only the planted bug wants this: a label's argument must
-    /// not inherit from the first jump that leads there.
+    /// Makes one value inherit what is known of another. Only the planted bug wants this: a label's argument
+    /// must not inherit from the first jump that leads there.
     pub fn inherit(&mut self, from: Value, to: Value) {
         if let Some(constant) = self.constant.get(from) {
             self.constant.set(to, constant);

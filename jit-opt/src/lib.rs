@@ -1,14 +1,15 @@
 //! Tracelift's trace optimizer: a recorded trace in, an optimized and expanded one out.
 //!
-//! Problem: a recorded trace repeats tests, moves constants about and speaks of records in the host's terms; machine
-//! code wants as few loads, compares and guards as possible. Design: one forward walk; every operation goes through
-//! a chain of small passes, each of which keeps it or *proposes* something simpler, and the driver in `pass.rs`
-//! commits what is left to a new trace. Passes share knowledge as facts on the driver and never name one another,
-//! so that the same chain can serve a recorded trace, its peeled copy and a bridge. A backward walk then drops what
-//! nobody uses, and the snapshots that are left are encoded as resume data.
+//! Problem: a recorded trace repeats tests, moves constants about and speaks of records in the host's terms;
+//! machine code wants as few loads, compares and guards as possible. Design: one forward walk; every
+//! operation goes through a chain of small passes, each of which keeps it or *proposes* something simpler,
+//! and the driver in `pass.rs` commits what is left to a new trace. Passes share knowledge as facts on the
+//! driver and never name one another, so that the same chain can serve a recorded trace, its peeled copy and
+//! a bridge. A backward walk then drops what nobody uses, and the snapshots that are left are encoded as
+//! resume data.
 //!
-//! Invariant: the input is never changed, a verified trace never makes the optimizer panic, and its output verifies;
-//! at every exit the output rebuilds the state that the recorded trace has at that snapshot.
+//! Invariant: the input is never changed, a verified trace never makes the optimizer panic, and its output
+//! verifies; at every exit the output rebuilds the state that the recorded trace has at that snapshot.
 //!
 //! ```
 //! use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type};
@@ -81,17 +82,17 @@ pub struct Optimized {
 }
 
 impl Optimized {
-    /// Whether a run of this trace may end as `found` where one of the recorded trace ends as `expected`: at the same place, or
-    /// earlier by a guard that stands for later ones. What the runs have done until then is for
-    /// [`compare_with_recorded`](tracelift_core::eval::compare_with_recorded) to tell.
+    /// Whether a run of this trace may end as `found` where one of the recorded trace ends as `expected`: at
+    /// the same place, or earlier by a guard that stands for later ones. What the runs have done until then
+    /// is for [`compare_with_recorded`](tracelift_core::eval::compare_with_recorded) to tell.
     pub fn may_end_as(&self, recorded: &Trace, expected: &Outcome, found: &Outcome) -> bool {
         let (is_cut, is_hoisted) = match found.end {
             End::OutOfFuel => (expected.end == End::OutOfFuel, false),
             End::Exit { kind, .. } => (false, kind == ExitKind::Hoisted),
             _ => (false, false),
         };
-        // A hint may miss where the key is still found, and the barrier of a store that waits is taken to mind every new
-        // object: then the optimized trace leaves, and the host does the operation.
+        // A hint may miss where the key is still found, and the barrier of a store that waits is taken to
+        // mind every new object: then the optimized trace leaves, and the host does the operation.
         let has_hint = |inst: &Inst| matches!(inst.payload, Payload::Key { hint: Some(_), .. });
         (expected.iteration, expected.origin) == (found.iteration, found.origin)
             || is_cut
@@ -234,8 +235,8 @@ fn stages(trace: &Trace, schema: &Schema, config: &Config) -> Result<Vec<Stage>,
     Ok(stages)
 }
 
-/// The names of the stages that a trace can be shown at, in order: as recorded, behind each pass (where a name repeats,
-/// its last place counts), peeled, and optimized.
+/// The names of the stages that a trace can be shown at, in order: as recorded, behind each pass (where a
+/// name repeats, its last place counts), peeled, and optimized.
 pub fn stage_names() -> Vec<&'static str> {
     let chain = passes::chain(&Config::new());
     let mut names: Vec<_> = chain.iter().map(|pass| pass.name()).collect();

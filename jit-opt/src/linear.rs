@@ -1,12 +1,14 @@
 //! Integers as sums: what the passes on memory and on bounds mean by "the same index, one further on".
 //!
-//! Problem: `t[i + 1]` of one iteration is `t[j]` of the next, where `j` is `i + 1` and perhaps neither is ever computed in this
-//! form. Design: each integer is `(value + other) * scale + plus`, with constants `scale` and `plus` and at most two values that are
-//! no such sums themselves; the form of a result is noted when its instruction is committed, so that it costs constant time. Two
-//! values are what a row and a column need, `y * width + x`.
+//! Problem: `t[i + 1]` of one iteration is `t[j]` of the next, where `j` is `i + 1` and perhaps neither is
+//! ever computed in this form. Design: each integer is `(value + other) * scale + plus`, with constants
+//! `scale` and `plus` and at most two values that are no such sums themselves; the form of a result is noted
+//! when its instruction is committed, so that it costs constant time. Two values are what a row and a column
+//! need, `y * width + x`.
 //!
-//! Invariant: all of it wraps at 64 bits as the machine does, so that the form is exact. Example: with `i2 = int_add(i0, -1)`, the
-//! integers `int_add(i1, i2)` and `int_add(int_add(i0, i1), 7)` have the same terms, and their constants are -1 and 7.
+//! Invariant: all of it wraps at 64 bits as the machine does, so that the form is exact. Example: with
+//! `i2 = int_add(i0, -1)`, the integers `int_add(i1, i2)` and `int_add(int_add(i0, i1), 7)` have the same
+//! terms, and their constants are -1 and 7.
 
 use tracelift_core::{Inst, Op, Trace, Value};
 

@@ -1,19 +1,20 @@
 //! The pass interface and the driver that feeds operations through the chain.
 //!
-//! Problem: a rewrite makes others possible, in the same pass and in later ones, and running whole passes to a
-//! fixed point costs time that a just-in-time compiler does not have. Design: one operation goes through the whole
-//! chain before the next one is looked at. A pass sees the operation over *output* values, with everything known put
-//! in already, and answers with an [`Outcome`]; it never writes the output itself. What a pass emits in place of an
-//! operation enters the chain behind that pass ([`Cx::emit`]), so an expansion is optimized like recorded code. Passes
-//! talk through [`Facts`] only. The walk is over a source trace and a value map, so the same chain can walk the same
-//! trace twice, with its inputs mapped to other values the second time.
+//! Problem: a rewrite makes others possible, in the same pass and in later ones, and running whole passes to
+//! a fixed point costs time that a just-in-time compiler does not have. Design: one operation goes through
+//! the whole chain before the next one is looked at. A pass sees the operation over *output* values, with
+//! everything known put in already, and answers with an [`Outcome`]; it never writes the output itself. What
+//! a pass emits in place of an operation enters the chain behind that pass ([`Cx::emit`]), so an expansion is
+//! optimized like recorded code. Passes talk through [`Facts`] only. The walk is over a source trace and a
+//! value map, so the same chain can walk the same trace twice, with its inputs mapped to other values the
+//! second time.
 //!
-//! Invariants: output values are made when an instruction is committed, never before; a guard's snapshot is mapped
-//! at that moment, so it shows what is known before the guard and not what the guard proves; a pass has been told of
-//! every committed instruction before it is asked about the next one ([`Pass::committed`]).
+//! Invariants: output values are made when an instruction is committed, never before; a guard's snapshot is
+//! mapped at that moment, so it shows what is known before the guard and not what the guard proves; a pass
+//! has been told of every committed instruction before it is asked about the next one ([`Pass::committed`]).
 //!
-//! Example: for `get_item` the expanding pass emits a load of the count, `uint_lt` and `guard_true`. Folding sees the
-//! `uint_lt` with its operands and may answer `Equal(1)`; then the guard never reaches the output.
+//! Example: for `get_item` the expanding pass emits a load of the count, `uint_lt` and `guard_true`. Folding
+//! sees the `uint_lt` with its operands and may answer `Equal(1)`; then the guard never reaches the output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
@@ -119,7 +120,8 @@ pub(crate) struct State<'s> {
     pub made: HashMap<MadeKey, Value>,
     /// How many of each the current expansion has emitted.
     made_now: Vec<((Op, Payload), u32)>,
-    /// What the results of recorded operations are called on a second walk; on the first they keep their names.
+    /// What the results of recorded operations are called on a second walk; on the first they keep their
+    /// names.
     pub names: Option<Vec<Option<Box<str>>>>,
     /// On a second walk: how many values the first has made.
     pub first_walk: usize,
@@ -195,8 +197,8 @@ impl State<'_> {
         self.real.contains(&self.current)
     }
 
-    /// The snapshot of what lifts an object that was recorded at `made_at`. If there is none to leave to, this walk
-    /// goes on without, and is made again with that object real.
+    /// The snapshot of what lifts an object that was recorded at `made_at`. If there is none to leave to,
+    /// this walk goes on without, and is made again with that object real.
     pub fn lifting_snapshot(&mut self, made_at: u32) -> Option<SnapId> {
         let wants = self.source.insts[made_at as usize].snap.is_some();
         if wants && self.resume_point.is_none() {
@@ -205,8 +207,8 @@ impl State<'_> {
         self.resume_point
     }
 
-    /// Stores that waited were made just before an operation with this recorded snapshot: the place to leave to is the
-    /// same, the state there is that of now.
+    /// Stores that waited were made just before an operation with this recorded snapshot: the place to leave
+    /// to is the same, the state there is that of now.
     pub fn renew_resume_point(&mut self, snap: Option<SnapId>) -> Result<(), OptError> {
         if let (Some(snap), None) = (snap, self.resume_point) {
             self.resume_point = Some(SnapId(self.snapshot(snap)?.0 | MAPPED));
@@ -331,8 +333,8 @@ impl Cx<'_, '_> {
         run_chain(self.st, self.rest, inst)
     }
 
-    /// The same for an operation that stands for a part of the recorded instruction: the next iteration has the same
-    /// part, whatever is known then.
+    /// The same for an operation that stands for a part of the recorded instruction: the next iteration has
+    /// the same part, whatever is known then.
     pub fn emit_part(&mut self, inst: Inst) -> Result<Option<Value>, OptError> {
         let part = (inst.op, inst.payload);
         let result = self.emit(inst)?;
@@ -388,8 +390,8 @@ fn catch_up(st: &mut State<'_>, slots: &mut [Slot]) {
     }
 }
 
-/// How often one pass may replace one operation. Rewrites shrink, so the limit is never met by correct rules; it
-/// keeps two rules that undo each other from hanging the host.
+/// How often one pass may replace one operation. Rewrites shrink, so the limit is never met by correct rules;
+/// it keeps two rules that undo each other from hanging the host.
 const MAX_REPLACEMENTS: u32 = 64;
 
 fn run_chain(st: &mut State<'_>, mut slots: &mut [Slot], mut inst: Inst) -> Result<Option<Value>, OptError> {
@@ -539,8 +541,9 @@ impl<'s> Driver<'s> {
         catch_up(&mut self.st, &mut self.chain);
     }
 
-    /// Told that the loop of a peeled trace begins. An object that the first walk kept virtual may have to be made in the
-    /// loop; what its allocator writes (the collector's accounts, say) is not known from the preamble.
+    /// Told that the loop of a peeled trace begins. An object that the first walk kept virtual may have to be
+    /// made in the loop; what its allocator writes (the collector's accounts, say) is not known from the
+    /// preamble.
     pub fn enter_loop(&mut self) {
         let (schema, source) = (self.st.schema, self.st.source);
         let mut layouts: Vec<LayoutId> = Vec::new();

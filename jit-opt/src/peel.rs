@@ -1,29 +1,32 @@
 //! Loop peeling (seed 000): the recorded iteration twice, once as preamble and once as loop.
 //!
-//! Problem: a loop tests the same class and loads the same field in every iteration, and makes an object for the next
-//! iteration to take apart. Design: the chain of passes walks the recorded operations a second time, without forgetting
-//! anything, with the inputs mapped to what the first walk passes to its jump. What the first walk knows removes
-//! operations from the second. A value of the preamble that the loop still uses is *carried*: it becomes an argument of
-//! the loop's label, behind those that the jump passes anyway.
+//! Problem: a loop tests the same class and loads the same field in every iteration, and makes an object for
+//! the next iteration to take apart. Design: the chain of passes walks the recorded operations a second time,
+//! without forgetting anything, with the inputs mapped to what the first walk passes to its jump. What the
+//! first walk knows removes operations from the second. A value of the preamble that the loop still uses is
+//! *carried*: it becomes an argument of the loop's label, behind those that the jump passes anyway.
 //!
-//! Why this is sound: the preamble runs with any inputs, so whatever it knows at its end of the values that it computed
-//! holds at the end of *every* iteration of the values that this iteration computed. The loop may use such a fact if it
-//! can name these values: a carried value `h` needs a *key*, the recorded value that it is. If the first walk gave the
-//! key's value as `h` and the second walk gives it as `m(h)`, then the preamble's jump passes `h` and the loop's jump
-//! passes `m(h)` (seed 000, equations 5 and 6). Values made by expansion have the recorded instruction and their place
-//! in its expansion as key. The context and the frame's base never change and are their own `m`.
+//! Why this is sound: the preamble runs with any inputs, so whatever it knows at its end of the values that
+//! it computed holds at the end of *every* iteration of the values that this iteration computed. The loop may
+//! use such a fact if it can name these values: a carried value `h` needs a *key*, the recorded value that it
+//! is. If the first walk gave the key's value as `h` and the second walk gives it as `m(h)`, then the
+//! preamble's jump passes `h` and the loop's jump passes `m(h)` (seed 000, equations 5 and 6). Values made by
+//! expansion have the recorded instruction and their place in its expansion as key. The context and the
+//! frame's base never change and are their own `m`.
 //!
-//! Virtual objects that the jump passes stay virtual: what they hold is passed instead, each object once (equations 7
-//! to 9). At the loop's end there must be virtual objects of the same shape, one for one, or the loop is not peeled;
-//! a virtual object where the label wants a real one is lifted before the jump.
+//! Virtual objects that the jump passes stay virtual: what they hold is passed instead, each object once
+//! (equations 7 to 9). At the loop's end there must be virtual objects of the same shape, one for one, or the
+//! loop is not peeled; a virtual object where the label wants a real one is lifted before the jump.
 //!
-//! An object that is virtual in the preamble may have to be made in the loop: what its allocator writes is forgotten in between.
+//! An object that is virtual in the preamble may have to be made in the loop: what its allocator writes is
+//! forgotten in between.
 //!
-//! During the second walk everything keeps its name, so that facts need no translation; at the end the second half is
-//! rewritten: carried values become the label's arguments, in instructions and in snapshots. Values that only unused
-//! operations need are not carried.
+//! During the second walk everything keeps its name, so that facts need no translation; at the end the second
+//! half is rewritten: carried values become the label's arguments, in instructions and in snapshots. Values
+//! that only unused operations need are not carried.
 //!
-//! Invariant: `None` leaves nothing behind, and the caller keeps the plain loop. Example (seed 000, section 5):
+//! Invariant: `None` leaves nothing behind, and the caller keeps the plain loop. Example (seed 000, section
+//! 5):
 //!
 //! ```text
 //! L0(i0):                    L0(i0):
@@ -71,13 +74,14 @@ pub enum CarriedKey {
     Invariant,
 }
 
-/// The loop that a peeled trace ends with, as somebody needs it who wants to enter it without passing the preamble.
+/// The loop that a peeled trace ends with, as somebody needs it who wants to enter it without passing the
+/// preamble.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Peeled {
     /// The loop's label.
     pub label: LabelId,
-    /// What each of its arguments is; the first [`Peeled::passed`] are what the recorded jump passes, the others are
-    /// carried because the loop uses what an iteration before has computed.
+    /// What each of its arguments is; the first [`Peeled::passed`] are what the recorded jump passes, the
+    /// others are carried because the loop uses what an iteration before has computed.
     pub args: Vec<CarriedKey>,
     /// How many arguments the recorded jump passes (virtual objects exploded into what they hold).
     pub passed: usize,
@@ -107,7 +111,8 @@ struct Peeling<'s> {
     /// Position of the loop's label.
     start: usize,
     dce: bool,
-    /// Whether checks for a collection are removed from a loop that allocates nothing, before their operands are carried.
+    /// Whether checks for a collection are removed from a loop that allocates nothing, before their operands
+    /// are carried.
     checks_may_go: bool,
     /// Whether the recorded trace allocates: then they are counted instead.
     allocated: bool,
@@ -187,7 +192,8 @@ fn keys(driver: &Driver<'_>) -> HashMap<Value, CarriedKey> {
     keys
 }
 
-/// Names for the copy's values: where recorded ones are a letter and a number, as in the papers, the copy counts on.
+/// Names for the copy's values: where recorded ones are a letter and a number, as in the papers, the copy
+/// counts on.
 fn names_of_copy(source: &Trace) -> Vec<Option<Box<str>>> {
     let parse = |value: Value| {
         let name = source.values[value.index()].name.as_deref()?;

@@ -1,8 +1,9 @@
 //! What the optimizer did to a trace: rewrites by name, operations before and after, bytes of resume data.
 //!
-//! The groups are those of seed 002's Figure 7: allocations, reads and writes of records, guards, all operations.
-//! Both forms are counted by the same groups: an allocation is `new` or a call of a layout's allocator; a load or
-//! store counts as a read or write. Invariant: counting never depends on the passes that ran.
+//! The groups are those of seed 002's Figure 7: allocations, reads and writes of records, guards, all
+//! operations. Both forms are counted by the same groups: an allocation is `new` or a call of a layout's
+//! allocator; a load or store counts as a read or write. Invariant: counting never depends on the passes that
+//! ran.
 
 use std::collections::BTreeMap;
 
@@ -84,8 +85,8 @@ pub struct Report {
     pub before: OpCounts,
     /// The optimized one.
     pub after: OpCounts,
-    /// How often a pass looked at an operation, or at an object that does not exist yet: the optimizer's work, for tests
-    /// that it is linear.
+    /// How often a pass looked at an operation, or at an object that does not exist yet: the optimizer's
+    /// work, for tests that it is linear.
     pub visited: u64,
     /// What was known of memory and given up because the list for its class, or that of calls, was full.
     pub given_up: u64,

@@ -1,20 +1,22 @@
 //! What a peeled loop takes for granted: its virtual state, and a short preamble that brings it about.
 //!
-//! Problem: the loop behind a preamble tests less than a plain loop, since the preamble has tested before; a way into
-//! it that did not pass the preamble, as the end of a bridge, has to make good what the loop relies on. (Seed 000 goes
-//! back to the preamble, section 7; the remedy is RPython's.) Design: the [`VirtualState`] says which arguments of the
-//! recorded jump must be which constants or virtual objects, and what is known of the others. The *short preamble* is
-//! a trace of its own: it takes what the recorded jump passes, runs those operations of the preamble that can be run
-//! from there (pure ones, loads of memory that nothing has written since, guards), and finishes with everything that the
-//! loop's label takes. A carried value that a store of the preamble left in memory is loaded from there.
+//! Problem: the loop behind a preamble tests less than a plain loop, since the preamble has tested before; a
+//! way into it that did not pass the preamble, as the end of a bridge, has to make good what the loop relies
+//! on. (Seed 000 goes back to the preamble, section 7; the remedy is RPython's.) Design: the [`VirtualState`]
+//! says which arguments of the recorded jump must be which constants or virtual objects, and what is known of
+//! the others. The *short preamble* is a trace of its own: it takes what the recorded jump passes, runs those
+//! operations of the preamble that can be run from there (pure ones, loads of memory that nothing has written
+//! since, guards), and finishes with everything that the loop's label takes. A carried value that a store of
+//! the preamble left in memory is loaded from there.
 //!
-//! Why the guards are enough: the second walk names values by the loop's inputs, by operations on such values that the
-//! preamble did too, and by what memory holds for such addresses; so whatever fact it used is about values that the
-//! short preamble can compute, and was learned from a guard on them or is in the virtual state.
+//! Why the guards are enough: the second walk names values by the loop's inputs, by operations on such values
+//! that the preamble did too, and by what memory holds for such addresses; so whatever fact it used is about
+//! values that the short preamble can compute, and was learned from a guard on them or is in the virtual
+//! state.
 //!
-//! Invariant: run where the preamble jumps to the loop, the short preamble passes all its guards and finishes with
-//! exactly the values that the jump passes. If a carried value cannot be had in this way, there is no short preamble.
-//! Example (seed 000, Figure 8; the loop's label is `L1(p0, i4, i3)`):
+//! Invariant: run where the preamble jumps to the loop, the short preamble passes all its guards and finishes
+//! with exactly the values that the jump passes. If a carried value cannot be had in this way, there is no
+//! short preamble. Example (seed 000, Figure 8; the loop's label is `L1(p0, i4, i3)`):
 //!
 //! ```text
 //! L0(p0, i4):
@@ -92,8 +94,8 @@ pub(crate) struct AtLabel<'a> {
     pub facts: &'a Facts,
 }
 
-/// Describes the state at the end of the preamble: `passed` are the recorded jump's arguments, `shape` the virtual
-/// objects among and below them, `carried` the label's arguments.
+/// Describes the state at the end of the preamble: `passed` are the recorded jump's arguments, `shape` the
+/// virtual objects among and below them, `carried` the label's arguments.
 pub(crate) fn virtual_state(
     st: &AtLabel<'_>,
     passed: &[Value],
@@ -178,7 +180,8 @@ impl Written {
     }
 }
 
-/// The operation that has, where the preamble ends, the same result as this one had; and whose result that is.
+/// The operation that has, where the preamble ends, the same result as this one had; and whose result that
+/// is.
 fn again(schema: &Schema, out: &Trace, inst: &Inst, written: &Written) -> Option<(Inst, Option<Value>)> {
     let is_kept = |class| !written.all && !written.classes.contains(&class);
     let mut copy = inst.clone();
@@ -217,8 +220,8 @@ fn again(schema: &Schema, out: &Trace, inst: &Inst, written: &Written) -> Option
     repeats.then_some((copy, inst.result))
 }
 
-/// The short preamble: from the first `passed` of the label's arguments to all of them. With `checks_may_go` it asks for no
-/// collection.
+/// The short preamble: from the first `passed` of the label's arguments to all of them. With `checks_may_go`
+/// it asks for no collection.
 pub(crate) fn short_preamble(
     out: &Trace,
     schema: &Schema,

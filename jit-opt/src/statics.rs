@@ -1,14 +1,15 @@
 //! The static heap: objects that the trace makes and that do not exist yet (seed 002, section 5).
 //!
-//! Problem: most objects that a trace makes are read, written and dropped by the same trace; making them is waste.
-//! Design: the pass `virtuals` answers `new` with a *name*, an output value that no instruction defines, and keeps here
-//! what the object would hold. The heap belongs to the driver's facts and not to the pass, since every committed
-//! snapshot describes the objects that it mentions. When an object must exist after all it is *lifted*: it leaves the
-//! heap, and its name stands for the real object from then on ([`crate::facts::Facts::lifted`]).
+//! Problem: most objects that a trace makes are read, written and dropped by the same trace; making them is
+//! waste. Design: the pass `virtuals` answers `new` with a *name*, an output value that no instruction
+//! defines, and keeps here what the object would hold. The heap belongs to the driver's facts and not to the
+//! pass, since every committed snapshot describes the objects that it mentions. When an object must exist
+//! after all it is *lifted*: it leaves the heap, and its name stands for the real object from then on
+//! ([`crate::facts::Facts::lifted`]).
 //!
-//! Invariant: a name is an operand of committed instructions only after lifting; parts are kept in the order in which
-//! they were set first, so that lifting replays what the trace did. Example: after `p5 = new(Pair)` and
-//! `set(p5, first, p5)` the heap is `{p5: (Pair, first = p5)}`.
+//! Invariant: a name is an operand of committed instructions only after lifting; parts are kept in the order
+//! in which they were set first, so that lifting replays what the trace did. Example: after `p5 = new(Pair)`
+//! and `set(p5, first, p5)` the heap is `{p5: (Pair, first = p5)}`.
 
 use std::collections::BTreeMap;
 
@@ -42,8 +43,8 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// The same with its fields in the order of the layout, and with what is known now of the values that it holds, so
-    /// that two objects can be compared.
+    /// The same with its fields in the order of the layout, and with what is known now of the values that it
+    /// holds, so that two objects can be compared.
     pub fn sorted(&self, resolve: impl Fn(Value) -> Value) -> Object {
         let mut object = self.clone();
         object.fields.sort_by_key(|&(field, _)| field);
@@ -75,7 +76,8 @@ impl Object {
 }
 
 mod objects {
-    //! A table by name that counts what is looked at, so that a test sees work that grows faster than the trace.
+    //! A table by name that counts what is looked at, so that a test sees work that grows faster than the
+    //! trace.
 
     use std::cell::Cell;
 
@@ -168,8 +170,8 @@ impl StaticHeap {
         self.objects.clear();
     }
 
-    /// Turns the names in a snapshot into virtual objects, with all that they reach; `resolve` says what is known of
-    /// a value.
+    /// Turns the names in a snapshot into virtual objects, with all that they reach; `resolve` says what is
+    /// known of a value.
     pub fn describe(&self, schema: &Schema, snapshot: &mut Snapshot, resolve: impl Fn(Value) -> Value) {
         if self.objects.is_empty() {
             return;

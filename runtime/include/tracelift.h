@@ -2,30 +2,32 @@
 **
 ** An interpreter that uses it does four things, and better five.
 **
-** 1. It describes its memory once: tags, slots, cells, record layouts, functions (section "Describing the host").
-** 2. At each backward jump it counts down a counter, and at zero asks tl_hot what to do: nothing, run compiled
-**    code, or record (section "Running").
+** 1. It describes its memory once: tags, slots, cells, record layouts, functions (section "Describing the
+**    host").
+** 2. At each backward jump it counts down a counter, and at zero asks tl_hot what to do: nothing, run
+**    compiled code, or record (section "Running").
 ** 3. While it records, it calls one function here per operation of each bytecode that it is about to execute
 **    (section "Recording"), and goes on interpreting.
-** 4. It calls compiled code itself and hands the exit number to tl_exit, which writes the frame's slots and says
-**    where the interpreter goes on.
-** 5. Behind an exit it asks tl_next whether code goes on from there, or whether to record what the program does next: a side
-**    trace. Once that is compiled, exit, side trace and the loop that it leads to follow one another without the host.
-**    A host that never asks has loops only, and goes on in the interpreter behind each exit.
+** 4. It calls compiled code itself and hands the exit number to tl_exit, which writes the frame's slots and
+**    says where the interpreter goes on.
+** 5. Behind an exit it asks tl_next whether code goes on from there, or whether to record what the program
+**    does next: a side trace. Once that is compiled, exit, side trace and the loop that it leads to follow
+**    one another without the host. A host that never asks has loops only, and goes on in the interpreter
+**    behind each exit.
 **
 ** Rules that hold everywhere:
-** - No function here throws or calls back into the host, but for the functions that lifting needs: those described
-**   with tl_add_func, which tl_exit calls, and tl_reserve, which tl_hot, tl_record_close and tl_forget call. These
-**   call nothing here, and neither collect nor throw. No frame of this library stands between the host and compiled code, so host functions called by
-**   compiled code may longjmp over it.
+** - No function here throws or calls back into the host, but for the functions that lifting needs: those
+**   described with tl_add_func, which tl_exit calls, and tl_reserve, which tl_hot, tl_record_close and
+**   tl_forget call. These call nothing here, and neither collect nor throw. No frame of this library stands
+**   between the host and compiled code, so host functions called by compiled code may longjmp over it.
 ** - A tl_vm belongs to one thread at a time. Compiled code belongs to the tl_vm that made it.
-** - Ids are small integers; 0 is never a valid id or value, so a failed call can be passed on: recording functions
-**   accept it, and the recording has failed by then (tl_recording tells).
-** - Functions that can fail return a tl_status, or 0 for an id; tl_last_error says why, in one sentence. It does
-**   so for functions that return nothing, too.
-** - Failures stay. After a description that failed, each further one fails with the same sentence, and tl_record
-**   does. After a call that failed in a recording, all further ones do nothing and give 0, and the recording ends
-**   with that sentence.
+** - Ids are small integers; 0 is never a valid id or value, so a failed call can be passed on: recording
+**   functions accept it, and the recording has failed by then (tl_recording tells).
+** - Functions that can fail return a tl_status, or 0 for an id; tl_last_error says why, in one sentence. It
+**   does so for functions that return nothing, too.
+** - Failures stay. After a description that failed, each further one fails with the same sentence, and
+**   tl_record does. After a call that failed in a recording, all further ones do nothing and give 0, and the
+**   recording ends with that sentence.
 **
 ** Example (the whole hot path of a host):
 **
@@ -78,31 +80,32 @@ typedef enum tl_status {
 
 typedef enum tl_type { TL_INT = 0, TL_FLOAT = 1, TL_REF = 2, TL_ADDR = 3, TL_VOID = 4 } tl_type;
 
-/* ------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------------
 ** Making and freeing
 */
 
 /* Configuration; zero it, set `abi`, then what differs. 0 means the default. */
 typedef struct tl_config {
   uint32_t abi;             /* TL_ABI_VERSION */
-  uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 200, and recordings are put off as long as compiling
-                            ** has had its share of the thread's processor time (3 % of the first 80 ms, later
-                            ** half of what code has saved)
-                            ** and the loop has not cost as much as its code would. One that is set is exact: the same is compiled in each run */
+  uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 200, and recordings are put
+                            ** off as long as compiling has had its share of the thread's processor time (3 %
+                            ** of the first 80 ms, later half of what code has saved) and the loop has not
+                            ** cost as much as its code would. One that is set is exact: the same is compiled
+                            ** in each run */
   uint32_t max_ops;         /* operations in a recorded trace; default 8000, at most 1000000 */
   uint32_t max_snapshots;   /* snapshots in a recorded trace; default 2000, at most 1000000 */
   uint32_t max_frames;      /* host frames in a snapshot; default 20, at most 255 */
   uint32_t flags;           /* TL_FLAG_... */
-  uint32_t side_threshold;  /* exits by one guard, or by a loop's end, before a side trace is recorded there; default 30, or
-                            ** `threshold` if that is lower */
+  uint32_t side_threshold;  /* exits by one guard, or by a loop's end, before a side trace is recorded there;
+                            ** default 30, or `threshold` if that is lower */
   uint32_t max_sides;       /* side traces that hang on one loop; default 200 */
   uint64_t code_bytes;      /* limit of machine code; default 64 MiB, at most 1 GiB */
   uint64_t force_exit;      /* test aid: the Nth guard execution (from 1) fails; 0: none */
   const char *passes;       /* optimizer passes switched, "-fold,-guards"; NULL: all on */
   const char *log;          /* stages to log: "record,opt,resume,clif,asm,code,exit,abort,all", or NULL */
   const char *log_file;     /* where the log goes; NULL: standard error */
-  uint64_t start_seed;      /* test aid: recordings start at random, `threshold` apart in the mean, and a third is thrown
-                               away; 0: none of that */
+  uint64_t start_seed;      /* test aid: recordings start at random, `threshold` apart in the mean, and a
+                            ** third is thrown away; 0: none of that */
 } tl_config;
 
 #define TL_FLAG_OFF 1u              /* never record: counters are set out of reach */
@@ -110,7 +113,7 @@ typedef struct tl_config {
 #define TL_FLAG_COUNT_ITERATIONS 4u /* compiled loops count their iterations for tl_stats_json */
 #define TL_FLAG_COUNT_GUARDS 8u     /* compiled code counts guard executions (as force_exit does) */
 #define TL_FLAG_NO_EXEC 16u         /* test aid: behave as if the system refused executable memory */
-#define TL_FLAG_NO_UNROLLING 32u    /* short loops become machine code once, instead of several times in a row */
+#define TL_FLAG_NO_UNROLLING 32u    /* short loops become machine code once, not several times in a row */
 #define TL_FLAG_NO_PREFETCHING 64u  /* loops do not ask early for the memory that they walk through */
 
 /* A new compiler, or NULL (then tl_config_error says why). It lives until tl_free. */
@@ -119,10 +122,12 @@ tl_vm *tl_new(const tl_config *config);
 const char *tl_config_error(void);
 /* Frees it with all its code. No compiled code of it may be running. */
 void tl_free(tl_vm *vm);
-/* Why a call on this vm failed last: one sentence, valid until the next call. It stays while calls succeed. */
+/*
+** Why a call on this vm failed last: one sentence, valid until the next call. It stays while calls succeed.
+*/
 const char *tl_last_error(const tl_vm *vm);
 
-/* ------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------------
 ** Describing the host. All before the first recording: what comes later fails, and so does a recording in
 ** progress. Names are those of the text form in logs: not empty, UTF-8, and different from others of the same
 ** kind.
@@ -145,13 +150,16 @@ tl_class tl_alias_class(tl_vm *vm, const char *name);
 
 #define TL_SIGNED 1u       /* a narrow integer is sign-extended */
 #define TL_IMMUTABLE 2u    /* never written once the object is made */
-/* May change at any time from outside (by a signal handler, another thread): a load is made each time that the
-** program comes to it, in each iteration, and never takes the place of another one. */
+/* May change at any time from outside (by a signal handler, another thread): a load is made each time that
+** the program comes to it, in each iteration, and never takes the place of another one. */
 #define TL_VOLATILE 4u
-/* As TL_VOLATILE, but for flags that tell a loop to stop some time soon: a guard of kind TL_EXIT_INTERRUPT may be
-** made, and what it loads be loaded, in one of four iterations only. */
+/* As TL_VOLATILE, but for flags that tell a loop to stop some time soon: a guard of kind TL_EXIT_INTERRUPT
+** may be made, and what it loads be loaded, in one of four iterations only. */
 #define TL_POLLED 8u
-/* A raw memory cell at `offset` (which may be negative) from an object or address; `width` in bytes, below 8 for TL_INT only. */
+/*
+** A raw memory cell at `offset` (which may be negative) from an object or address; `width` in bytes, below 8
+** for TL_INT only.
+*/
 tl_cell tl_add_cell(tl_vm *vm, const char *name, int32_t offset, uint32_t width, tl_type type, tl_class alias,
                     uint32_t flags);
 
@@ -165,7 +173,8 @@ tl_field tl_add_field(tl_vm *vm, tl_layout layout, tl_cell cell);
 /* How an item or entry holds a value: the four views of its payload (int, float, ref, addr) and its tag. */
 typedef struct tl_element {
   uint32_t stride;     /* bytes from element to element */
-  tl_cell value[4];    /* the payload as TL_INT, TL_FLOAT, TL_REF, TL_ADDR, in one alias class; offsets from the element */
+  /* the payload as TL_INT, TL_FLOAT, TL_REF, TL_ADDR, in one alias class; offsets from the element */
+  tl_cell value[4];
   tl_cell tag;         /* the tag; 0: untagged elements, all of type `untagged` */
   tl_type untagged;
   tl_tag absent;       /* the tag that means "nothing here"; 0: none */
@@ -173,20 +182,22 @@ typedef struct tl_element {
 /* The indexed part: cells of the record with its count and the address of its first item; the first index. */
 tl_status tl_set_items(tl_vm *vm, tl_layout layout, tl_cell count, tl_cell base, int64_t first,
                        const tl_element *element);
-/* The keyed part: cells of the record with its size and the address of entry 0; key and key tag of an entry; the
-** functions that find(context, layout, record, key) and insert(context, layout, record, key) an entry, both
-** "airr>a"; find has no effects. */
+/* The keyed part: cells of the record with its size and the address of entry 0; key and key tag of an
+** entry; the functions that find(context, layout, record, key) and insert(context, layout, record, key) an
+** entry, both "airr>a"; find has no effects. */
 tl_status tl_set_keys(tl_vm *vm, tl_layout layout, tl_cell size, tl_cell base, const tl_element *element,
                       tl_cell key, tl_cell key_tag, uint64_t key_tag_value, tl_func find, tl_func insert);
 /* How a real one is made: alloc(context, layout, items, keys), "aiii>r", null when there is no memory. */
 tl_status tl_set_alloc(tl_vm *vm, tl_layout layout, tl_func alloc);
-/* Holds memory for exits: from its return until its next call for the same layout, items and keys, the layout's alloc
-** and insert make `count` such objects at one exit, whatever the allocator says then. A count that is smaller than before lets
-** memory go, and succeeds. Returns 0 if the memory is not there: code that may need it is not entered, and the
-** library asks again before the next entry. It is asked again, too, when an exit has made such objects. */
+/* Holds memory for exits: from its return until its next call for the same layout, items and keys, the
+** layout's alloc and insert make `count` such objects at one exit, whatever the allocator says then. A
+** count that is smaller than before lets memory go, and succeeds. Returns 0 if the memory is not there:
+** code that may need it is not entered, and the library asks again before the next entry. It is asked
+** again, too, when an exit has made such objects. */
 typedef int (*tl_reserve)(void *context, tl_layout layout, uint32_t items, uint32_t keys, uint32_t count);
-/* Without this, each object of the layout is made where the program makes it, and compiled code checks for lack of memory
-** there; with it, objects that nobody else sees are never made, or at an exit only. `context` is passed on as it is. */
+/* Without this, each object of the layout is made where the program makes it, and compiled code checks for
+** lack of memory there; with it, objects that nobody else sees are never made, or at an exit only.
+** `context` is passed on as it is. */
 tl_status tl_set_reserve(tl_vm *vm, tl_layout layout, tl_reserve reserve, void *context);
 /* The write barrier: a reference may be stored by compiled code unless both masks hit. */
 tl_status tl_set_barrier(tl_vm *vm, tl_layout layout, tl_cell object, int64_t object_mask, tl_cell value,
@@ -200,21 +211,25 @@ tl_status tl_set_barrier(tl_vm *vm, tl_layout layout, tl_cell object, int64_t ob
 ** loop without any guard may call it. Nothing that was known of memory before the call is known after it,
 ** immutable cells excepted. It does not run the collector either. */
 #define TL_EFFECT_REENTERS 8u
-/* A C function that traces may call. `signature`: one letter per parameter (i f r a), '>' and the result's letter or
-** 'v', as "af>f". At most 6 integer or pointer and 8 float parameters. `reads` and `writes` list alias classes,
-** ended by 0, or are NULL. No effects at all means pure. */
+/* A C function that traces may call. `signature`: one letter per parameter (i f r a), '>' and the result's
+** letter or 'v', as "af>f". At most 6 integer or pointer and 8 float parameters. `reads` and `writes` list
+** alias classes, ended by 0, or are NULL. No effects at all means pure. */
 tl_func tl_add_func(tl_vm *vm, const char *name, const void *address, const char *signature, uint32_t effects,
                     const tl_class *reads, const tl_class *writes);
 
-/* ------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------------
 ** Running
 */
 
-/* Counters of back edges live in the host's memory, so that its fast path is one decrement and a test for zero. Each
-** loop uses the counter that its key hashes to; sharing is harmless. The library sets all counters from now on. */
+/* Counters of back edges live in the host's memory, so that its fast path is one decrement and a test for
+** zero. Each loop uses the counter that its key hashes to; sharing is harmless. The library sets all
+** counters from now on. */
 tl_status tl_set_counters(tl_vm *vm, uint32_t *counters, uint32_t count);
 
-/* Compiled code as tl_hot and tl_next give it. The code may go on in other code of this vm before it comes back. */
+/*
+** Compiled code as tl_hot and tl_next give it. The code may go on in other code of this vm before it comes
+** back.
+*/
 typedef struct tl_run {
   uint64_t (*enter)(void *context, void *base, const void *code);  /* called by tl_run_code */
   const void *code;
@@ -222,22 +237,24 @@ typedef struct tl_run {
   uint32_t frames;          /* frames beyond the current one that an exit may push: secure them first */
 } tl_run;
 
-/* Runs it, with the frame's slots at `base`; returns the exit taken, for tl_exit. If a host function that the code calls longjmps
-** over it, the frame's slots are those of the entry, or of any exit or loop head since: right for an error that is caught
-** further out, and for nothing else. */
+/* Runs it, with the frame's slots at `base`; returns the exit taken, for tl_exit. If a host function that
+** the code calls longjmps over it, the frame's slots are those of the entry, or of any exit or loop head
+** since: right for an error that is caught further out, and for nothing else. */
 static inline uint64_t tl_run_code(const tl_run *run, void *context, void *base) {
   return run->enter(context, base, run->code);
 }
 
 typedef enum tl_action { TL_NOTHING = 0, TL_RUN = 1, TL_RECORD = 2 } tl_action;
 
-/* `counter` reached zero at the loop whose key is `key` (the address of its head's bytecode, say), with the frame's
-** slots at `base`. Sets the counter anew. TL_RECORD: call tl_record, or the loop counts as aborted. */
+/* `counter` reached zero at the loop whose key is `key` (the address of its head's bytecode, say), with
+** the frame's slots at `base`. Sets the counter anew. TL_RECORD: call tl_record, or the loop counts as
+** aborted. */
 tl_action tl_hot(tl_vm *vm, const void *key, uint32_t *counter, const void *base, tl_run *run);
 
-/* tl_hot has just answered TL_RECORD for a loop that is over after few iterations, such that recording the loop `outer` around
-** it, and this one as it runs, makes better code. 1: it is left to that one, do not call tl_record now; 0: record it, because
-** the other one could not be recorded, or would take too long to compile. Loops that are left are counted as given up. */
+/* tl_hot has just answered TL_RECORD for a loop that is over after few iterations, such that recording the
+** loop `outer` around it, and this one as it runs, makes better code. 1: it is left to that one, do not
+** call tl_record now; 0: record it, because the other one could not be recorded, or would take too long to
+** compile. Loops that are left are counted as given up. */
 int tl_leave_to(tl_vm *vm, const void *outer);
 
 /* How far recordings should go, by measurements of several hosts' programs; the host decides. */
@@ -246,15 +263,22 @@ typedef struct tl_advice {
   uint32_t levels_out;        /* the loop around a loop is looked for in so many callers */
   uint32_t side_bytecodes;    /* a side trace that is longer finds no loop that has code */
   uint32_t ended_bytecodes;   /* from so many on tl_record_end is better than tl_record_abort */
-  uint32_t passed_over_after; /* so many tl_aborts of a loop, and inner loops without an iteration are passed over */
+  /* so many tl_aborts of a loop, and inner loops without an iteration are passed over */
+  uint32_t passed_over_after;
   uint32_t choice_tests;      /* tests whose both ways are computed at once */
   uint32_t choice_cycles;     /* the longest of these ways */
 } tl_advice;
 const tl_advice *tl_get_advice(void);
 
-/* The host does not call the code that tl_hot has just given, for want of stack, frames or whatever else; for statistics. */
+/*
+** The host does not call the code that tl_hot has just given, for want of stack, frames or whatever else; for
+** statistics.
+*/
 void tl_declined(tl_vm *vm);
-/* `counter` reached zero at a time when the host can neither run code nor record: counts the back edges and sets it. */
+/*
+** `counter` reached zero at a time when the host can neither run code nor record: counts the back edges and
+** sets it.
+*/
 void tl_tick(tl_vm *vm, uint32_t *counter);
 
 typedef enum tl_exit_kind {
@@ -266,15 +290,16 @@ typedef enum tl_exit_kind {
   TL_EXIT_REFUSED = 5      /* the entry's types did not match: nothing happened, no frames are given */
 } tl_exit_kind;
 
-/* Collections. Compiled code and tl_exit allocate, but never collect. A loop that makes objects therefore looks at the
-** collector's debt once per iteration: the host records that as a guard of kind TL_EXIT_COLLECT. What it may rely on:
-** a compiled loop that may allocate (by a call with TL_EFFECT_ALLOCATES or TL_EFFECT_REENTERS) keeps the guard. Where
-** nothing is allocated, but was when the loop was recorded, the guard no longer looks at the debt: it fails once in some
-** ten milliseconds, so that a program that waits for a finalizer or a weak reference does not wait for ever. From other
-** loops the guard is removed; whoever wants to stop a loop for another reason records a guard of kind TL_EXIT_INTERRUPT.
-** What the host must do: look at the debt after every tl_exit, whatever its kind, as the exit itself may have made
-** objects; and after an exit of kind TL_EXIT_COLLECT without debt do a step of its collector, if it has anything that a
-** program can wait for. */
+/* Collections. Compiled code and tl_exit allocate, but never collect. A loop that makes objects therefore
+** looks at the collector's debt once per iteration: the host records that as a guard of kind
+** TL_EXIT_COLLECT. What it may rely on: a compiled loop that may allocate (by a call with
+** TL_EFFECT_ALLOCATES or TL_EFFECT_REENTERS) keeps the guard. Where nothing is allocated, but was when the
+** loop was recorded, the guard no longer looks at the debt: it fails once in some ten milliseconds, so
+** that a program that waits for a finalizer or a weak reference does not wait for ever. From other loops
+** the guard is removed; whoever wants to stop a loop for another reason records a guard of kind
+** TL_EXIT_INTERRUPT. What the host must do: look at the debt after every tl_exit, whatever its kind, as
+** the exit itself may have made objects; and after an exit of kind TL_EXIT_COLLECT without debt do a step
+** of its collector, if it has anything that a program can wait for. */
 
 typedef struct tl_frame {
   int32_t base;                  /* slots from the entry frame's base to this frame's */
@@ -291,10 +316,11 @@ typedef struct tl_exit_info {
 ** is called once for each tl_run_code, or else it answers TL_EXIT_REFUSED and does nothing. */
 void tl_exit(tl_vm *vm, uint64_t left, void *context, void *base, tl_exit_info *info);
 
-/* What to do behind the exit that tl_exit has just restored, for hosts that record side traces: TL_RUN: run the code with
-** the same base, when the stack and frames that it asks for are there (its exits again count from that base); TL_RECORD: record
-** a side trace from here, with tl_record_side; TL_NOTHING: go on interpreting. Collect first when that is due: code that runs
-** behind an exit does not look. Exits of kinds other than guard, loop end and finish lead nowhere. */
+/* What to do behind the exit that tl_exit has just restored, for hosts that record side traces: TL_RUN:
+** run the code with the same base, when the stack and frames that it asks for are there (its exits again
+** count from that base); TL_RECORD: record a side trace from here, with tl_record_side; TL_NOTHING: go on
+** interpreting. Collect first when that is due: code that runs behind an exit does not look. Exits of
+** kinds other than guard, loop end and finish lead nowhere. */
 tl_action tl_next(tl_vm *vm, const void *base, tl_run *run);
 /* Whether the loop `key` has code: a side trace that comes to its head ends there. */
 int tl_has_loop(tl_vm *vm, const void *key);
@@ -302,25 +328,26 @@ int tl_has_loop(tl_vm *vm, const void *key);
 /* Keys from `low` up to and without `high` are no longer valid (the function was freed): their code goes. */
 void tl_forget(tl_vm *vm, const void *low, const void *high);
 
-/* ------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------------
 ** Recording: one at a time per vm.
 **
-** For each bytecode about to be executed the host calls tl_resume_point and then, in this order, reads slots and
-** memory, makes guards, and at last writes slots and memory. A guard after a write fails the recording (misuse):
-** the interpreter could not redo that bytecode.
+** For each bytecode about to be executed the host calls tl_resume_point and then, in this order, reads slots
+** and memory, makes guards, and at last writes slots and memory. A guard after a write fails the recording
+** (misuse): the interpreter could not redo that bytecode.
 */
 
 /* Starts a recording at the loop `key`, whose frame has its slots at `base`. */
 tl_status tl_record(tl_vm *vm, const void *key, const void *base);
-/* 1 while the recording is alive, 0 when there is none or it has failed (tl_record_close or tl_record_abort must
-** still be called and give the reason). */
+/* 1 while the recording is alive, 0 when there is none or it has failed (tl_record_close or
+** tl_record_abort must still be called and give the reason). */
 int tl_recording(const tl_vm *vm);
 
-/* The bytecode that is next: if a guard fails from here on, the interpreter goes on with it. `base` is where the
-** entry frame's slots are now; `words` the current frame's words; bit n of `live` says whether the current frame's
-** slot n (of `nslots`) is live. The frame has so many slots at least: further ones may be written, but not
-** read. All three are copied. */
-void tl_resume_point(tl_vm *vm, const void *base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
+/* The bytecode that is next: if a guard fails from here on, the interpreter goes on with it. `base` is
+** where the entry frame's slots are now; `words` the current frame's words; bit n of `live` says whether
+** the current frame's slot n (of `nslots`) is live. The frame has so many slots at least: further ones may
+** be written, but not read. All three are copied. */
+void tl_resume_point(tl_vm *vm, const void *base, const uint64_t *words, const uint8_t *live,
+                     uint32_t nslots);
 
 /* The current frame calls: its slots from now on count from `base` slots above the current frame's base; all
 ** frames lie in one stack, within 65536 slots. When the callee returns the caller goes on at `words` with
@@ -379,9 +406,9 @@ tl_value tl_item_count(tl_vm *vm, tl_layout layout, tl_value record);
 tl_value tl_get_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index);
 void tl_set_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index, tl_value value);
 void tl_put_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index, tl_value value);
-/* `key` is a constant; `size` and `entry` say where the host sees it now (size UINT32_MAX: no hint). An entry is removed by
-** setting it with the tag that the layout declares as absent, whatever other encodings of nothing the host has: where the next
-** key goes may depend on it, so that objects are made before. */
+/* `key` is a constant; `size` and `entry` say where the host sees it now (size UINT32_MAX: no hint). An
+** entry is removed by setting it with the tag that the layout declares as absent, whatever other encodings
+** of nothing the host has: where the next key goes may depend on it, so that objects are made before. */
 tl_value tl_get_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value key, uint32_t size,
                     uint32_t entry);
 void tl_guard_key_absent(tl_vm *vm, tl_layout layout, tl_value record, tl_value key);
@@ -393,27 +420,30 @@ void tl_insert_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_
 tl_value tl_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
 tl_value tl_try_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
 
-/* The loop is back at its head: compile it. TL_OK: compiled, entered from the next back edge on; TL_AGAIN: call
-** tl_record again now; TL_ABORTED: given up for a counted reason. In each case the recording is over. A loop
-** that nothing can leave, neither a guard nor a call that reenters the host, is refused. */
+/* The loop is back at its head: compile it. TL_OK: compiled, entered from the next back edge on; TL_AGAIN:
+** call tl_record again now; TL_ABORTED: given up for a counted reason. In each case the recording is over.
+** A loop that nothing can leave, neither a guard nor a call that reenters the host, is refused. */
 tl_status tl_record_close(tl_vm *vm);
-/* Starts the recording of the side trace that tl_next asked for. `base` is where the entry frame's slots are; for each further
-** frame of the exit the host calls tl_frame_push before the first tl_resume_point. Slots of all these frames may be read. */
+/* Starts the recording of the side trace that tl_next asked for. `base` is where the entry frame's slots
+** are; for each further frame of the exit the host calls tl_frame_push before the first tl_resume_point.
+** Slots of all these frames may be read. */
 tl_status tl_record_side(tl_vm *vm, const void *base);
 /* A side trace passes a jump back, which statistics count as an iteration. */
 void tl_back_edge(tl_vm *vm);
-/* A side trace has come to the head of the compiled loop `key`, in the entry frame, and tl_resume_point was called there:
-** compile it. From now on it runs behind its exit, and the loop behind it. Status as of tl_record_close, without TL_AGAIN. */
+/* A side trace has come to the head of the compiled loop `key`, in the entry frame, and tl_resume_point
+** was called there: compile it. From now on it runs behind its exit, and the loop behind it. Status as of
+** tl_record_close, without TL_AGAIN. */
 tl_status tl_record_link(tl_vm *vm, const void *key);
-/* The trace ends here, before something that cannot be recorded but goes on behind it, at the resume point that was called last: it is
-** compiled, entered as any other, and the interpreter takes over at its end. Worth the while where much was recorded. `reason`
-** is counted, apart from those of recordings that were given up. Status as of tl_record_link. */
+/* The trace ends here, before something that cannot be recorded but goes on behind it, at the resume point
+** that was called last: it is compiled, entered as any other, and the interpreter takes over at its end.
+** Worth the while where much was recorded. `reason` is counted, apart from those of recordings that were
+** given up. Status as of tl_record_link. */
 tl_status tl_record_end(tl_vm *vm, const char *reason);
 /* Gives the recording up. `reason` is counted under this text in the statistics; keep it short and constant.
 ** If the recording had failed before, that is counted, and tl_last_error says it. */
 void tl_record_abort(tl_vm *vm, const char *reason);
 
-/* ------------------------------------------------------------------------------------------------------------
+/* ----------------------------------------------------------------------------------------------------------
 ** Looking
 */
 

@@ -1,17 +1,18 @@
 //! Why recordings are given up, and why code is not compiled: one table of names.
 //!
-//! Problem: a JIT that silently does not compile a loop cannot be understood or improved. Design: every reason has a
-//! constant name, is counted in the statistics under it, and is kept with the location that it stopped. Hosts add
-//! reasons of their own as text. Invariant: no recording ends without either code or a reason.
+//! Problem: a JIT that silently does not compile a loop cannot be understood or improved. Design: every
+//! reason has a constant name, is counted in the statistics under it, and is kept with the location that it
+//! stopped. Hosts add reasons of their own as text. Invariant: no recording ends without either code or a
+//! reason.
 
 use std::fmt;
 
 macro_rules! define_reasons {
-    ($( #[doc = $doc:literal] $variant:ident = $name:literal; )*) => {
+    ($( $(#[doc = $doc:literal])+ $variant:ident = $name:literal; )*) => {
         /// Why a recording was given up: a normal, counted outcome, or (the last two) somebody's mistake.
         #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         pub enum AbortReason {
-            $( #[doc = $doc] $variant, )*
+            $( $(#[doc = $doc])+ $variant, )*
             /// A reason of the host's own, such as an opcode that it does not record yet.
             Host(String),
         }
@@ -45,7 +46,8 @@ define_reasons! {
     UnknownFunction = "function without address";
     /// Thrown away at random, as `Config::start_seed` asks for.
     Discarded = "discarded by the test aid";
-    /// Making code of it takes longer than compiling may take by now; it is recorded again when there is time.
+    /// Making code of it takes longer than compiling may take by now; it is recorded again when there is
+    /// time.
     TooCostly = "too long to compile by now";
     /// Better recorded as it runs, as part of the loop around it: see [`crate::Vm::leave_to`].
     FewIterations = "loop of few iterations";

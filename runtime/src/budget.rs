@@ -18,11 +18,13 @@
 //! what is compiled and entered depends on it.
 //!
 //! ```text
-//! share 3 %:  run 5 ms, spent 0        put off: a small first trace should take 1.3 ms, so 38 ms are missing
-//!             run 44 ms, spent 0       record: 23 operations, 1.6 ms, for which 9 ms are missing; put off
-//!             run 54 ms, spent 0       record and compile; it takes 1.4 ms, so much is expected of the next
-//!             run 6 ms, 330,000 back edges of the loop with 23 operations: its code would have paid for itself; compile
-//!             run 500 ms, spent 9 ms, gained 0: 0.8 % of what comes, and less each time; gained 90 ms: 3 %, and 45 ms at once
+//! share 3 %:  run 5 ms, spent 0        put off: a small first trace should take 1.9 ms, so 57 ms are missing
+//!             run 62 ms, spent 0       record: 23 operations, 2 ms, for which 4 ms are missing; put off
+//!             run 67 ms, spent 0       record and compile; it takes 1.4 ms, so much is expected of the next
+//!             run 6 ms, 330,000 back edges of the loop with 23 operations: its code would have paid for
+//!                                      itself; compile
+//!             run 500 ms, spent 9 ms, gained 0: 0.8 % of what comes, and less each time
+//!                                      gained 90 ms: 3 %, and 45 ms at once
 //! ```
 
 use crate::policy::{self, Account, ATTEMPT, COMPILED_OP, FIRST_TRACE, RECORDED_OP, SMALL_LOOP};

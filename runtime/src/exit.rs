@@ -1,11 +1,11 @@
 //! Leaving compiled code: from raw values in the exit buffer to the interpreter's state.
 //!
-//! Problem: after an exit the host's frames must hold exactly what the interpreter would have put there, and objects
-//! that were never made must exist. Design: the exit's number leads straight to its resume data; virtual objects are
-//! lifted first (all made, then filled, so that cycles are no special case: seed 002, Figure 6), then pending stores
-//! are made, then slots are written, and the frames' words are handed to the host. Nothing is searched or locked,
-//! the buffers are reserved when a trace is published, and the host holds memory for the objects (`reserve.rs`).
-//! Invariant: an exit cannot fail.
+//! Problem: after an exit the host's frames must hold exactly what the interpreter would have put there, and
+//! objects that were never made must exist. Design: the exit's number leads straight to its resume data;
+//! virtual objects are lifted first (all made, then filled, so that cycles are no special case: seed 002,
+//! Figure 6), then pending stores are made, then slots are written, and the frames' words are handed to the
+//! host. Nothing is searched or locked, the buffers are reserved when a trace is published, and the host
+//! holds memory for the objects (`reserve.rs`). Invariant: an exit cannot fail.
 
 use std::ffi::c_void;
 
@@ -72,12 +72,12 @@ struct Host<'a> {
 }
 
 impl Vm {
-    /// Compiled code returned `left`; see `tl_exit`. It may make objects, so that the host looks at its collector's
-    /// debt behind it, whatever the exit's kind.
+    /// Compiled code returned `left`; see `tl_exit`. It may make objects, so that the host looks at its
+    /// collector's debt behind it, whatever the exit's kind.
     ///
     /// # Safety
-    /// This VM's code was just called with this context and base, and returned `left`. The frame has room for the
-    /// slots and frames that the entry said an exit needs.
+    /// This VM's code was just called with this context and base, and returned `left`. The frame has room for
+    /// the slots and frames that the entry said an exit needs.
     #[inline]
     pub unsafe fn exit(&mut self, left: u64, context: *mut c_void, base: *mut u8) -> Exit<'_> {
         let (number, exit) = ((left >> 32) as u32, left as u32);
@@ -142,7 +142,8 @@ impl Vm {
 /// # Safety
 /// The host declared a function of that type at this address, and has secured what it needs.
 pub(crate) unsafe fn call_lifting(address: usize, context: *mut c_void, args: [u64; 3]) -> u64 {
-    // SAFETY: promised by the caller: lifting functions take the context and three integers or pointers (see the schema).
+    // SAFETY: promised by the caller: lifting functions take the context and three integers or pointers (see
+    // the schema).
     let result = unsafe {
         let function: extern "C" fn(*mut c_void, u64, u64, u64) -> u64 = std::mem::transmute(address);
         function(context, args[0], args[1], args[2])
@@ -155,7 +156,8 @@ impl Host<'_> {
     unsafe fn restore(&mut self, trace: &TraceData, exit: u32, base: *mut u8, frames: &mut Vec<ExitFrame>) {
         let state = match trace.resume.state(exit as usize) {
             Ok(state) => state,
-            // The table was made with the code; that it does not decode is a bug which must not go on silently.
+            // The table was made with the code; that it does not decode is a bug which must not go on
+            // silently.
             Err(error) => panic!("the resume data of exit {exit} is damaged: {error}"),
         };
         // SAFETY: passed on from the caller, for all below.
@@ -225,8 +227,8 @@ impl Host<'_> {
 
     unsafe fn store(&self, store: &PendingData) {
         let address = self.bits(store.address).expect("a pending store has an address");
-        // SAFETY: passed on from the caller; the place existed when the trace put the store off, and what may move it
-        // makes the store first.
+        // SAFETY: passed on from the caller; the place existed when the trace put the store off, and what may
+        // move it makes the store first.
         unsafe { self.write(address, store.cell, self.bits(store.source)) }
     }
 

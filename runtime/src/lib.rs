@@ -1,8 +1,8 @@
 //! The service that an interpreter embeds: from hot loops to running machine code and back.
 //!
-//! [`Vm`] is the JIT of one interpreter instance. Rust hosts use it directly: describe the host in `vm.schema`, call
-//! [`Vm::hot`] at hot back edges, record through [`Recorder`], run the code, and hand the exit to [`Vm::exit`]. C
-//! hosts do the same through `include/tracelift.h`, which [`capi`] implements.
+//! [`Vm`] is the JIT of one interpreter instance. Rust hosts use it directly: describe the host in
+//! `vm.schema`, call [`Vm::hot`] at hot back edges, record through [`Recorder`], run the code, and hand the
+//! exit to [`Vm::exit`]. C hosts do the same through `include/tracelift.h`, which [`capi`] implements.
 
 pub mod abort;
 mod budget;

@@ -1,8 +1,9 @@
 //! The log: what each stage made, in forms that can be read and pasted back.
 //!
-//! Problem: "why is it slow?" must be answerable on a user's machine without a rebuild. Design: stages are switched
-//! on by name when the VM is made; each entry is a heading line that begins with `---` and the text after it. A
-//! stage that is off costs one test of a bit. Invariant: logging never fails the program: a write error is ignored.
+//! Problem: "why is it slow?" must be answerable on a user's machine without a rebuild. Design: stages are
+//! switched on by name when the VM is made; each entry is a heading line that begins with `---` and the text
+//! after it. A stage that is off costs one test of a bit. Invariant: logging never fails the program: a write
+//! error is ignored.
 
 use std::fs::File;
 use std::io::Write;

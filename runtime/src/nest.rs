@@ -12,7 +12,8 @@
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
 //! inner loop hot: left to the outer one, which has not been tried          (1 of 8)
-//! outer loop hot: 90 operations recorded, 20 ms missing; inner loop hot: left to it, and not asked for 5,000 back edges
+//! outer loop hot: 90 operations recorded, 20 ms missing
+//! inner loop hot: left to it, and not asked for 5,000 back edges
 //! outer loop hot: recorded and compiled
 //! ```
 

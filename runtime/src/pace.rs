@@ -40,8 +40,8 @@ impl Pace {
         self.ns
     }
 
-    /// What code adds up for an iteration, in [`UNITS`]; `None` where it need not: nothing is known, or the loop
-    /// goes on for long, so that the time in it says enough.
+    /// What code adds up for an iteration, in [`UNITS`]; `None` where it need not: nothing is known, or the
+    /// loop goes on for long, so that the time in it says enough.
     pub fn amount(&self) -> Option<u32> {
         self.ns.filter(|_| self.is_broken).map(|ns| (ns * UNITS).clamp(1.0, f64::from(1 << 20)) as u32)
     }
@@ -73,8 +73,8 @@ fn mean(mut intervals: Vec<u64>) -> Option<f64> {
     Some(intervals[..counted].iter().sum::<u64>() as f64 / counted as f64)
 }
 
-/// Whether the loop was left within a burst, more than once: two intervals differ from the shortest by more than the
-/// clock's steps and chance explain. One may be an accident.
+/// Whether the loop was left within a burst, more than once: two intervals differ from the shortest by more
+/// than the clock's steps and chance explain. One may be an accident.
 fn is_broken(intervals: &[u64], step: u64) -> bool {
     let limit = intervals.iter().min().map_or(0, |shortest| 2 * shortest + step);
     intervals.len() < 2 || intervals.iter().filter(|&&interval| interval > limit).count() > 1
@@ -113,7 +113,8 @@ impl Vm {
         match self.burst.take() {
             Some(burst) if burst.key == key && burst.left == 0 => {
                 location.pace.started = 0;
-                // A nanosecond in ticks, at least: where the clock's speed is not known yet nothing is learned.
+                // A nanosecond in ticks, at least: where the clock's speed is not known yet nothing is
+                // learned.
                 let per_ns = self.ticks.ns(1_000).map(|ns| 1_000.0 / ns);
                 if let (Some(per_ns), intervals) = (per_ns, burst.intervals) {
                     let is_broken = is_broken(&intervals, (per_ns * CLOCK_STEPS as f64) as u64);

@@ -13,7 +13,7 @@
 //!  Counting ---------------------> (recording) ------> Compiled ---------------------------> Resting
 //!     ^  \                            |                    ^       after so many back edges     |
 //!     |   '--> Postponed (no time)    | failed             '--- it is tried again --------------+
-//!     |                               v                    '--- tried again, more seldom --- Retired (has no code for others)
+//!     |                               v                    '--- again, more seldom --- Retired (has no code)
 //!     '------------------------- BackedOff (twice as long for each failure for the same reason)
 //! ```
 

@@ -1,14 +1,15 @@
 //! The recorder: turns one iteration of a host's loop into a trace.
 //!
-//! Problem: an interpreter works on frames of tagged slots, a trace on typed values. Design: a map from slots to
-//! (tag, value). The first read of a slot makes a typed input; a write only changes the map; memory holds a slot's
-//! old content until an exit writes it. At each bytecode the host names the resume point; the first guard after it
-//! takes the snapshot: the frames' changed live slots. When the loop closes, the slots that were read at the head, or
-//! written and live there, become the label's arguments (the slot layout's contract in design section 5).
+//! Problem: an interpreter works on frames of tagged slots, a trace on typed values. Design: a map from slots
+//! to (tag, value). The first read of a slot makes a typed input; a write only changes the map; memory holds
+//! a slot's old content until an exit writes it. At each bytecode the host names the resume point; the first
+//! guard after it takes the snapshot: the frames' changed live slots. When the loop closes, the slots that
+//! were read at the head, or written and live there, become the label's arguments (the slot layout's contract
+//! in design section 5).
 //!
-//! Two rules make an exit exact. A guard after a write of the same bytecode is refused, since the interpreter could
-//! not redo that bytecode. And a slot that the loop changes is written at *every* exit where it is live, also at
-//! those recorded before the change: from the second iteration on its memory is stale there too
+//! Two rules make an exit exact. A guard after a write of the same bytecode is refused, since the interpreter
+//! could not redo that bytecode. And a slot that the loop changes is written at *every* exit where it is
+//! live, also at those recorded before the change: from the second iteration on its memory is stale there too
 //! ([`Recorder::close`] completes the snapshots).
 //!
 //! Example: recording `s = s + 1` (slot 0) at a loop head gives
@@ -106,7 +107,8 @@ pub enum Start {
 /// How a recording closed.
 #[derive(Debug)]
 pub enum Closed {
-    /// A loop, ready to be optimized; and the back edges of inner loops that it has passed, at each snapshot and in all.
+    /// A loop, ready to be optimized; and the back edges of inner loops that it has passed, at each snapshot
+    /// and in all.
     Loop(Box<Trace>, Vec<u32>, u32),
     /// Slot tags at the closing differ from those at the head: the program is in a new state now.
     Again,
@@ -306,8 +308,8 @@ impl Recorder {
         }
         let base = frame.base + base;
         self.frames.push(OpenFrame { base, words: SmallVec::new(), live: Live::new() });
-        // Counted although no exit may ever happen in it: a host that limits its frames must not enter code that
-        // inlines more calls than the interpreter would allow.
+        // Counted although no exit may ever happen in it: a host that limits its frames must not enter code
+        // that inlines more calls than the interpreter would allow.
         self.max_frames = self.max_frames.max(self.frames.len());
         self.snapshot = None;
         self.dirty = Some(if self.is_new() { NO_RESUME_POINT } else { AFTER_FRAME });
@@ -331,7 +333,8 @@ impl Recorder {
         }
         let frame = self.frames.pop().expect("checked above");
         self.initial_frames = self.initial_frames.min(self.frames.len());
-        // Whatever lies above the returned frame's base is dead; results have been written by the host below it.
+        // Whatever lies above the returned frame's base is dead; results have been written by the host below
+        // it.
         let dead: Vec<i32> = self.slots.range(frame.base..).map(|(&slot, _)| slot).collect();
         for slot in dead {
             if self.slots[&slot].inner {
@@ -347,8 +350,9 @@ impl Recorder {
         self.frames.len() - 1
     }
 
-    /// From now on operations belong to a function of the host's own, `depth` calls below the current frame's code.
-    /// That has no frame of its own and is never resumed in; the depth is for listings, which indent by it.
+    /// From now on operations belong to a function of the host's own, `depth` calls below the current frame's
+    /// code. That has no frame of its own and is never resumed in; the depth is for listings, which indent by
+    /// it.
     pub fn set_inlined(&mut self, depth: usize) {
         self.inlined = depth;
     }
@@ -367,8 +371,8 @@ impl Recorder {
     /// The tag that memory holds in a slot; `None` where slots have no tags. Asked for slots alone that are
     /// live at the head: the host has said that they are there.
     fn tag_in_memory(&self, slot: i32, schema: &Schema) -> Option<TagId> {
-        // SAFETY: the host promised that `base` is where its frame's slots are now, and it asks only for slots of
-        // that frame or frames above it, which lie in the same stack.
+        // SAFETY: the host promised that `base` is where its frame's slots are now, and it asks only for
+        // slots of that frame or frames above it, which lie in the same stack.
         let bits = unsafe { crate::slots::read_tag(self.base, slot, &schema.slots()) }?;
         schema.tags().iter().position(|tag| tag.bits == bits).map(|index| TagId(index as u32))
     }
@@ -529,7 +533,8 @@ impl Recorder {
         known
     }
 
-    /// One operation; guards get the current snapshot. Constant operands of pure operations are folded at once.
+    /// One operation; guards get the current snapshot. Constant operands of pure operations are folded at
+    /// once.
     pub fn emit(
         &mut self,
         op: Op,
@@ -630,8 +635,8 @@ impl Recorder {
                 None => self.trace.entry_tags.push(entry),
                 Some(ty) => {
                     let input = *state.input.get_or_insert_with(|| self.trace.new_value(ty));
-                    // A slot that is dead at the head was read before it was written only by a host whose liveness
-                    // is too small; then it is carried unchanged, which is what memory holds.
+                    // A slot that is dead at the head was read before it was written only by a host whose
+                    // liveness is too small; then it is carried unchanged, which is what memory holds.
                     let next = if matters { state.value.unwrap_or(input) } else { input };
                     carried.push((entry, input, next));
                 }
@@ -686,8 +691,8 @@ impl Recorder {
         Ok((Box::new(self.trace), self.snapshot_edges))
     }
 
-    /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their memory
-    /// is stale from the second iteration on.
+    /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their
+    /// memory is stale from the second iteration on.
     fn complete_snapshots(&mut self, carried: &[(EntrySlot, Value, Value)]) {
         let changed: Vec<_> = carried.iter().filter(|(_, input, next)| input != next).collect();
         for (snapshot, live) in self.trace.snapshots.iter_mut().zip(&self.snapshot_live) {
@@ -708,7 +713,8 @@ impl Recorder {
         }
     }
 
-    /// Slots from the entry frame's base that exits may write, and frames beyond the first that they may push.
+    /// Slots from the entry frame's base that exits may write, and frames beyond the first that they may
+    /// push.
     pub fn needs(&self) -> (u32, u32) {
         (self.max_slot.max(0) as u32, self.max_frames as u32 - 1)
     }

@@ -1,18 +1,19 @@
 //! Memory that the host keeps for exits.
 //!
-//! Problem: an exit makes the objects that compiled code has kept virtual, and it cannot fail: the interpreter's state
-//! exists only once they do. But any allocator may refuse. Design: each published trace states its worst case, how many
-//! objects of each *shape* (layout, room for items, room for entries) one of its exits makes. For each shape the VM
-//! asks the host to hold memory for the most that any live trace needs; only one exit happens at a time, so that this
-//! is enough for all of them. The host's `alloc` falls back on what it holds when its allocator refuses, so an exit may
-//! use it up: shapes of a trace that an exit has lifted objects of are *owed*, and asked for again before the next entry of a
-//! trace that needs them.
+//! Problem: an exit makes the objects that compiled code has kept virtual, and it cannot fail: the
+//! interpreter's state exists only once they do. But any allocator may refuse. Design: each published trace
+//! states its worst case, how many objects of each *shape* (layout, room for items, room for entries) one of
+//! its exits makes. For each shape the VM asks the host to hold memory for the most that any live trace
+//! needs; only one exit happens at a time, so that this is enough for all of them. The host's `alloc` falls
+//! back on what it holds when its allocator refuses, so an exit may use it up: shapes of a trace that an exit
+//! has lifted objects of are *owed*, and asked for again before the next entry of a trace that needs them.
 //!
-//! Invariant: compiled code is entered only if the host has said that it holds what an exit of that trace may need. An
-//! entry that owes nothing costs a test per shape of its trace, and traces without virtual objects have none.
+//! Invariant: compiled code is entered only if the host has said that it holds what an exit of that trace may
+//! need. An entry that owes nothing costs a test per shape of its trace, and traces without virtual objects
+//! have none.
 //!
-//! Example: two traces, whose exits make up to 3 and 2 tables with two keys: `reserve(context, Table, 0, 2, 3)`. When
-//! the first is freed: `reserve(context, Table, 0, 2, 2)`.
+//! Example: two traces, whose exits make up to 3 and 2 tables with two keys:
+//! `reserve(context, Table, 0, 2, 3)`. When the first is freed: `reserve(context, Table, 0, 2, 2)`.
 
 use std::collections::HashSet;
 use std::ffi::c_void;
@@ -20,10 +21,11 @@ use std::ffi::c_void;
 use tracelift_core::schema::LayoutId;
 use tracelift_opt::ResumeTable;
 
-/// What a host offers to hold memory: `reserve(context, layout, items, keys, count)`, with the context that it was
-/// declared with. From its return until it is called again for this shape, the layout's `alloc` and `insert` make up to `count` such objects at
-/// one exit, whatever the allocator says. A smaller count than before lets memory go and succeeds. Returns 0 if the
-/// memory is not there; what was held for the shape before may be gone then.
+/// What a host offers to hold memory: `reserve(context, layout, items, keys, count)`, with the context that
+/// it was declared with. From its return until it is called again for this shape, the layout's `alloc` and
+/// `insert` make up to `count` such objects at one exit, whatever the allocator says. A smaller count than
+/// before lets memory go and succeeds. Returns 0 if the memory is not there; what was held for the shape
+/// before may be gone then.
 pub type ReserveFn = unsafe extern "C" fn(*mut c_void, u32, u32, u32, u32) -> i32;
 
 /// A host's function and the pointer that it gets.

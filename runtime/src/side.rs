@@ -18,7 +18,7 @@
 //! exit that a test forces to other code; links are followed there too.
 //!
 //! ```text
-//! exit 3 of trace 0, taken 10 times  ->  Record  ...  linked to loop_7f00: trace 1, a side trace of trace 0, exit 3
+//! exit 3 of trace 0, taken 10 times  ->  Record  ...  trace 1, a side trace of trace 0, linked to loop_7f00
 //! exit 3 of trace 0                  ->  Run trace 1; it ends by finish  ->  Run the code of loop_7f00
 //! ```
 

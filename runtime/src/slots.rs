@@ -1,8 +1,8 @@
 //! A host's frame slots as memory: reading tags, writing payloads and tags.
 //!
-//! The slot layout is the schema's. Invariant: only the payload and the tag of the named slot are touched; padding
-//! between them belongs to the host. Example: with 16-byte slots and a one-byte tag at 8, slot 2 of a frame at
-//! `base` has its payload at `base + 32` and its tag at `base + 40`.
+//! The slot layout is the schema's. Invariant: only the payload and the tag of the named slot are touched;
+//! padding between them belongs to the host. Example: with 16-byte slots and a one-byte tag at 8, slot 2 of a
+//! frame at `base` has its payload at `base + 32` and its tag at `base + 40`.
 
 use tracelift_core::schema::SlotLayout;
 

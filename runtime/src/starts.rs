@@ -1,13 +1,15 @@
 //! Recordings that start at random back edges: a test aid.
 //!
-//! Problem: a threshold starts all recordings of a loop at one iteration, and a loop that was compiled is not recorded again;
-//! what a recording must not disturb, and the states of a program in which it may start, are then hardly seen. Design: with a
-//! seed, each loop draws the heat that its next attempt needs, anew after each attempt and without any penalty for
-//! those that failed; a third of the recordings is thrown away, in their midst or at their close, so that the same loops
-//! are recorded again and again. Invariant: what is drawn depends on the seed and on the order in which loops run, never on
-//! addresses; a program cannot tell which seed it runs with.
+//! Problem: a threshold starts all recordings of a loop at one iteration, and a loop that was compiled is not
+//! recorded again; what a recording must not disturb, and the states of a program in which it may start, are
+//! then hardly seen. Design: with a seed, each loop draws the heat that its next attempt needs, anew after
+//! each attempt and without any penalty for those that failed; a third of the recordings is thrown away, in
+//! their midst or at their close, so that the same loops are recorded again and again. Invariant: what is
+//! drawn depends on the seed and on the order in which loops run, never on addresses; a program cannot tell
+//! which seed it runs with.
 //!
-//! Example: seed 7 at threshold 4 starts recordings 4 back edges apart in the mean, mostly fewer, at times 20.
+//! Example: seed 7 at threshold 4 starts recordings 4 back edges apart in the mean, mostly fewer, at times
+//! 20.
 
 /// One recording in so many is thrown away.
 const DISCARDED: u64 = 3;
@@ -36,7 +38,8 @@ impl Starts {
         z ^ (z >> 31)
     }
 
-    /// The heat that a loop's next attempt needs: geometric, so that each back edge is as likely as the one before it.
+    /// The heat that a loop's next attempt needs: geometric, so that each back edge is as likely as the one
+    /// before it.
     pub fn heat(&mut self) -> u64 {
         if self.mean == 1 {
             return 1;

@@ -1,5 +1,5 @@
-//! Guards before a loop that stand for guards in it: what the host sees of one that fails, and that a loop where this comes
-//! often is compiled again without.
+//! Guards before a loop that stand for guards in it: what the host sees of one that fails, and that a loop
+//! where this comes often is compiled again without.
 
 mod support;
 
@@ -14,7 +14,8 @@ const ALL: u8 = 0b111;
 /// Where the loop's guard on its index leaves.
 const BOUND: i64 = 100;
 
-/// `while i < n: if i is beyond the bound then leave at word 1; s = s + i; i = i + 1` with s, i, n in slots 0 to 2.
+/// `while i < n: if i is beyond the bound then leave at word 1; s = s + i; i = i + 1` with s, i, n in slots 0
+/// to 2.
 fn bounded(tape: &mut Tape<'_>) {
     tape.while_less(0, ALL, 1, 2);
     tape.at(1, ALL);
@@ -83,7 +84,8 @@ fn the_guard_before_the_loop_leaves_as_the_first_iteration_was_found() {
         set(&mut host, [0, 0, n]);
         assert_eq!((host.run(HEAD), state(&host)), (Some((ExitKind::LoopEnd, 0)), at(n, n)));
     }
-    // One iteration too many for the bound: nothing of the loop is done, the interpreter does it up to the bound.
+    // One iteration too many for the bound: nothing of the loop is done, the interpreter does it up to the
+    // bound.
     assert_eq!((go_beyond(&mut host), state(&host)), (Some((ExitKind::Hoisted, 1)), [0, 0, BOUND + 1]));
     // From nearby it is the same; at the bound itself the loop's own guard leaves.
     set(&mut host, [7, BOUND - 1, BOUND + 1]);
@@ -177,7 +179,8 @@ fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
     set(&mut host, [0, 0, 50]);
     assert_eq!((host.run(OTHER), state(&host)), (Some((ExitKind::LoopEnd, 0)), sum(2, 50)));
     give_up(&mut host);
-    // The code is there no more for whoever comes: the side trace ends at the head, and the host finds nothing to run.
+    // The code is there no more for whoever comes: the side trace ends at the head, and the host finds
+    // nothing to run.
     set(&mut host, [0, 0, 50]);
     assert_eq!((host.run(OTHER), state(&host)), (Some((ExitKind::Finish, 0)), [0, 2, 50]));
     assert!(matches!(next(&mut host), Action::Nothing));

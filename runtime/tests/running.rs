@@ -105,7 +105,8 @@ fn the_threshold_is_the_number_of_back_edges_before_recording() {
     assert_eq!((off.vm.stats().jit.as_str(), off.vm.stats().interpreted_back_edges), ("off", 1000));
 }
 
-/// With the default settings the clock decides when a hot loop is recorded, and every back edge is counted all the same.
+/// With the default settings the clock decides when a hot loop is recorded, and every back edge is counted
+/// all the same.
 #[test]
 fn a_recording_waits_until_there_is_time_for_it() {
     let mut host = Host::new(Config::default());
@@ -119,7 +120,8 @@ fn a_recording_waits_until_there_is_time_for_it() {
     assert!(matches!(host.back_edge(1), Action::Run(_)));
 }
 
-/// What was asked for turns out to be long: it is asked for again when there is time for so much, or when it pays.
+/// What was asked for turns out to be long: it is asked for again when there is time for so much, or when it
+/// pays.
 #[test]
 fn a_recording_that_is_too_long_waits_for_its_own_price() {
     let mut host = Host::new(Config::default());
@@ -424,8 +426,8 @@ fn a_loop_that_nothing_leaves_is_refused() {
     assert!(matches!(outcome, CloseOutcome::Compiled(_)), "{outcome:?}");
 }
 
-/// What 400 back edges of two loops lead to, one letter each: recorded and compiled `c`, given up by the host `a`, thrown away
-/// by the seed `d`; running code `r`; nothing `.`. Recordings of the first loop always fail.
+/// What 400 back edges of two loops lead to, one letter each: recorded and compiled `c`, given up by the host
+/// `a`, thrown away by the seed `d`; running code `r`; nothing `.`. Recordings of the first loop always fail.
 fn what_happens(seed: u64, keys: [usize; 2]) -> String {
     let mut host = Host::new(Config { threshold: 4, start_seed: Some(seed), ..Config::exact() });
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
@@ -478,7 +480,8 @@ fn a_start_seed_starts_recordings_at_random_and_throws_some_away() {
     for (seed, found) in (1..=20).zip(&letters) {
         assert_eq!(*found, what_happens(seed, [2, 5]), "the same seed does the same");
         assert_eq!(*found, what_happens(seed, [0x7100, 0x8451]), "wherever the loops lie");
-        // A recording that fails is not put off for longer and longer: 200 back edges, 4 for each on the average.
+        // A recording that fails is not put off for longer and longer: 200 back edges, 4 for each on the
+        // average.
         assert!(found.matches(['a', 'd']).count() > 25, "{found}");
         assert_eq!(found.matches('c').count(), 1, "{found}");
     }

@@ -1,4 +1,5 @@
-//! Side traces, one rule each: when they are recorded, what they begin with, where they lead, what is left of them.
+//! Side traces, one rule each: when they are recorded, what they begin with, where they lead, what is left of
+//! them.
 
 mod support;
 
@@ -20,7 +21,8 @@ fn guard_parity(tape: &mut Tape<'_>, even: bool) {
     tape.guard(condition, ExitKind::Guard);
 }
 
-/// `while i < n: if i even then s = s + i else t = t + 3; i = i + 1` with s, i, n, t in slots 0 to 3: an even i.
+/// `while i < n: if i even then s = s + i else t = t + 3; i = i + 1` with s, i, n, t in slots 0 to 3: an even
+/// i.
 fn even(tape: &mut Tape<'_>) {
     tape.while_less(0, ALL, 1, 2);
     guard_parity(tape, true);
@@ -132,7 +134,8 @@ fn a_side_trace_waits_until_there_is_time_for_it() {
     set(&mut host, [0, 0, 100, 0]);
     let edges = (1u64..).find(|_| matches!(host.back_edge(HEAD), Action::Record));
     assert!(edges > Some(200) && matches!(host.record(HEAD, even), CloseOutcome::Compiled(0)));
-    // Other loops, compiled unasked and whatever they cost, take all the time that there is. The loop's code may rest meanwhile.
+    // Other loops, compiled unasked and whatever they cost, take all the time that there is. The loop's code
+    // may rest meanwhile.
     for other in 1..=10 {
         set(&mut host, [0, 0, 100, 0]);
         assert!(matches!(host.record(HEAD + other, even), CloseOutcome::Compiled(_)));

@@ -1,5 +1,6 @@
-/* header.c: tracelift.h alone, as C11 and as C++17, with every warning an error. The constants are the library's own:
-** runtime/src/capi asserts the same of the Rust structs, so that both sides of the border agree. */
+/* header.c: tracelift.h alone, as C11 and as C++17, with every warning an error. The constants are the
+** library's own: runtime/src/capi asserts the same of the Rust structs, so that both sides of the border
+** agree. */
 #include "tracelift.h"
 
 #ifdef __cplusplus

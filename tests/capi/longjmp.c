@@ -1,8 +1,9 @@
-/* longjmp.c: a function called by compiled code raises an error by jumping over that code, back into the host.
+/* longjmp.c: a function called by compiled code raises an error by jumping over that code, back into the
+** host.
 **
-** The frame that was running is given up, as interpreters do with errors: what its slots hold is from when the code
-** was entered. What the loop did outside its frame has happened, once; and the tl_vm goes on as if the code had
-** returned. */
+** The frame that was running is given up, as interpreters do with errors: what its slots hold is from when
+** the code was entered. What the loop did outside its frame has happened, once; and the tl_vm goes on as
+** if the code had returned. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* misuse.h: what the hosts share that do everything wrong.
 **
-** Each mistake gives a status or a 0 at once, and a sentence that names it; nothing crashes, hangs or panics. A program prints
-** how many kinds of mistakes it has made: tests/capi.rs adds them up. Example: BAD(tl_load(vm, 99, value) == 0, "99 is no cell"). */
+** Each mistake gives a status or a 0 at once, and a sentence that names it; nothing crashes, hangs or panics.
+** A program prints how many kinds of mistakes it has made: tests/capi.rs adds them up. Example:
+** BAD(tl_load(vm, 99, value) == 0, "99 is no cell"). */
 #ifndef MISUSE_H
 #define MISUSE_H
 

@@ -1,5 +1,5 @@
-/* misuse_describe.c: hosts that describe themselves wrongly. The first mistake stays: what is described after it fails with the same
-** sentence, and nothing is recorded. */
+/* misuse_describe.c: hosts that describe themselves wrongly. The first mistake stays: what is described
+** after it fails with the same sentence, and nothing is recorded. */
 #include "misuse.h"
 
 static int key;
@@ -34,7 +34,8 @@ static tl_vm *host(void) {
   address = tl_add_cell(vm, "address", 8, 8, TL_ADDR, memory, 0);
   far = tl_add_cell(vm, "far", 100, 8, TL_INT, memory, 0);
   static const char *const names[4] = {"item.int", "item.float", "item.ref", "item.addr"};
-  for (int type = 0; type < 4; type++) views[type] = tl_add_cell(vm, names[type], 0, 8, (tl_type)type, memory, 0);
+  for (int type = 0; type < 4; type++) views[type] =
+      tl_add_cell(vm, names[type], 0, 8, (tl_type)type, memory, 0);
   item_tag = tl_add_cell(vm, "item.tag", 8, 1, TL_INT, other, 0);
   key_cell = tl_add_cell(vm, "key", 16, 8, TL_REF, other, 0);
   key_tag = tl_add_cell(vm, "key.tag", 9, 1, TL_INT, other, 0);
@@ -88,11 +89,13 @@ static void tags_and_slots(void) {
   WRONG(tl_set_slots(vm, 0, 0, 8, 1) == TL_MISUSE, "tl_set_slots: a stride of 0");
   WRONG(tl_set_slots(vm, 1u << 20, 0, 8, 1) == TL_MISUSE, "a stride of 1048576");
   WRONG(tl_set_slots(vm, 16, 12, 0, 1) == TL_MISUSE, "a payload of 8 bytes at 12 lies outside");
-  WRONG(tl_set_slots(vm, 16, UINT32_MAX, 0, 1) == TL_MISUSE, "a payload of 8 bytes at 4294967295 lies outside");
+  WRONG(tl_set_slots(vm, 16, UINT32_MAX, 0, 1) == TL_MISUSE,
+        "a payload of 8 bytes at 4294967295 lies outside");
   WRONG(tl_set_slots(vm, 16, 0, 16, 1) == TL_MISUSE, "a tag of 1 bytes at 16 lies outside");
   WRONG(tl_set_slots(vm, 16, 0, 8, 3) == TL_MISUSE, "a tag of 3 bytes");
   WRONG(tl_set_slots(vm, 16, 4, 8, 4) == TL_MISUSE, "the tag at 8 lies in the payload at 4");
-  WRONG(tl_set_slots(vm, 16, 0, 8, 1) == TL_OK && tl_set_slots(vm, 16, 0, 8, 1) == TL_MISUSE, "called before");
+  WRONG(tl_set_slots(vm, 16, 0, 8, 1) == TL_OK && tl_set_slots(vm, 16, 0, 8, 1) == TL_MISUSE,
+        "called before");
   WRONG(tl_set_frame_words(vm, 9) == TL_MISUSE, "at most 8");
   WRONG(tl_set_frame_words(vm, 0) == TL_MISUSE, "at least 1");
   WRONG(tl_set_frame_words(vm, 1) == TL_OK && tl_set_frame_words(vm, 2) == TL_MISUSE, "called before");
@@ -107,7 +110,8 @@ static void cells(void) {
   WRONG(tl_add_cell(vm, "c", 0, 4, TL_FLOAT, memory, 0) == 0, "a float of 4 bytes");
   WRONG(tl_add_cell(vm, "c", 0, 8, TL_VOID, memory, 0) == 0, "a cell has a type");
   WRONG(tl_add_cell(vm, "c", 0, 8, TL_INT, memory, 64) == 0, "0x40 is no flag of a cell");
-  WRONG(tl_add_cell(vm, "c", 0, 8, TL_INT, memory, TL_IMMUTABLE | TL_VOLATILE) == 0, "immutable does not change");
+  WRONG(tl_add_cell(vm, "c", 0, 8, TL_INT, memory, TL_IMMUTABLE | TL_VOLATILE) == 0,
+        "immutable does not change");
   WRONG(tl_add_cell(vm, "c", 0, 8, TL_REF, memory, TL_SIGNED) == 0, "a ref has no sign");
   WRONG(tl_add_cell(vm, "cell", 0, 8, TL_INT, memory, 0) == 0, "there is a cell cell already");
 }
@@ -123,7 +127,8 @@ static void layouts(void) {
   WRONG(tl_add_field(vm, 99, cell) == 0, "99 is no layout");
   WRONG(tl_add_field(vm, plain, 99) == 0, "99 is no cell");
   WRONG(tl_add_field(vm, plain, far) == 0, "far lies beyond the 16 bytes of plain");
-  WRONG(tl_add_field(vm, plain, cell) != 0 && tl_add_field(vm, plain, cell) == 0, "cell is a field of plain already");
+  WRONG(tl_add_field(vm, plain, cell) != 0 && tl_add_field(vm, plain, cell) == 0,
+        "cell is a field of plain already");
   WRONG(tl_add_field(vm, plain, number) != 0 && tl_add_field(vm, plain, object) == 0,
         "object shares memory with the field at 8, but no alias class");
   WRONG(tl_add_field(vm, plain, key_tag) != 0 && tl_add_field(vm, plain, object) == 0, "shares memory");
@@ -149,10 +154,13 @@ static void parts(void) {
   WRONG(ITEMS(cell, object, VIEWS, .stride = 8), "the base is object, of type ref: expected addr");
   WRONG(ITEMS(cell, address, .value = {views[0], views[0], views[2], views[3]}, .stride = 8),
         "value[1] is item.int, of type int: expected float");
-  WRONG(ITEMS(cell, address, .value = {number, views[1], views[2], views[3]}, .stride = 16), "not the same place");
-  WRONG(ITEMS(cell, address, .value = {narrow, views[1], views[2], views[3]}, .stride = 16), "a payload has 8");
+  WRONG(ITEMS(cell, address, .value = {number, views[1], views[2], views[3]}, .stride = 16),
+        "not the same place");
+  WRONG(ITEMS(cell, address, .value = {narrow, views[1], views[2], views[3]}, .stride = 16),
+        "a payload has 8");
   WRONG(ITEMS(cell, address, VIEWS, .stride = 0), "a stride of 0 bytes, but an element reaches over 8");
-  WRONG(ITEMS(cell, address, VIEWS, .stride = 8, .tag = item_tag), "a stride of 8 bytes, but an element reaches over 9");
+  WRONG(ITEMS(cell, address, VIEWS, .stride = 8, .tag = item_tag),
+        "a stride of 8 bytes, but an element reaches over 9");
   WRONG(ITEMS(cell, address, VIEWS, .stride = 16, .tag = real), "the tag is real, of type float");
   WRONG(ITEMS(cell, address, VIEWS, .stride = 8, .untagged = TL_VOID), "elements without tags have a type");
   WRONG(ITEMS(cell, address, VIEWS, .stride = 8, .untagged = (tl_type)9), "9 is no tl_type");
@@ -162,23 +170,31 @@ static void parts(void) {
             && tl_set_items(vm, plain, cell, address, 0, &element) == TL_MISUSE,
         "the indexed part of layout plain was declared before");
 
-  WRONG(tl_set_keys(vm, plain, cell, address, NULL, key_cell, 0, 0, find, 0) == TL_MISUSE, "the element is null");
-  WRONG(tl_set_keys(vm, plain, cell, address, &tagged, cell, 0, 0, find, 0) == TL_MISUSE, "the key is cell, of type int");
+  WRONG(tl_set_keys(vm, plain, cell, address, NULL, key_cell, 0, 0, find, 0) == TL_MISUSE,
+        "the element is null");
+  WRONG(tl_set_keys(vm, plain, cell, address, &tagged, cell, 0, 0, find, 0) == TL_MISUSE,
+        "the key is cell, of type int");
   WRONG(tl_set_keys(vm, plain, cell, address, &tagged, key_cell, key_tag, 999, find, 0) == TL_MISUSE,
         "0x3e7 does not fit the key's tag of 1 bytes");
   WRONG(tl_set_keys(vm, plain, cell, address, &tagged, key_cell, 0, 0, alloc, 0) == TL_MISUSE,
         "alloc has another signature than \"airr>a\"");
-  WRONG(tl_set_keys(vm, plain, cell, address, &tagged, key_cell, 0, 0, find, alloc) == TL_MISUSE, "alloc has another");
-  WRONG(tl_set_keys(vm, plain, cell, address, &tagged, key_cell, 0, 0, acts, 0) == TL_MISUSE, "acts has effects");
-  WRONG(tl_set_keys(vm, plain, cell, address, &tagged, key_cell, 0, 0, 0, 0) == TL_MISUSE, "0 is no function");
-  WRONG((tagged.stride = 16, tl_set_keys(vm, plain, cell, address, &tagged, key_cell, 0, 0, find, 0)) == TL_MISUSE,
+  WRONG(tl_set_keys(vm, plain, cell, address, &tagged, key_cell, 0, 0, find, alloc) == TL_MISUSE,
+        "alloc has another");
+  WRONG(tl_set_keys(vm, plain, cell, address, &tagged, key_cell, 0, 0, acts, 0) == TL_MISUSE,
+        "acts has effects");
+  WRONG(tl_set_keys(vm, plain, cell, address, &tagged, key_cell, 0, 0, 0, 0) == TL_MISUSE,
+        "0 is no function");
+  WRONG((tagged.stride = 16, tl_set_keys(vm, plain, cell, address, &tagged, key_cell, 0, 0, find,
+                                         0)) == TL_MISUSE,
         "a stride of 16 bytes, but an element reaches over 24");
 
   WRONG(tl_set_reserve(vm, plain, reserve, NULL) == TL_MISUSE, "tl_set_alloc of layout plain comes first");
   WRONG(tl_set_reserve(vm, made, NULL, NULL) == TL_MISUSE, "the function that holds memory is null");
-  WRONG(tl_set_barrier(vm, plain, real, 1, cell, 1) == TL_MISUSE, "what tells of the object is real, of type float");
+  WRONG(tl_set_barrier(vm, plain, real, 1, cell, 1) == TL_MISUSE,
+        "what tells of the object is real, of type float");
   WRONG(tl_set_barrier(vm, plain, cell, 1, cell, 0) == TL_MISUSE, "a mask is 0");
-  WRONG(tl_set_barrier(vm, plain, cell, 1, cell, 1) == TL_OK && tl_set_barrier(vm, plain, cell, 1, cell, 1) == TL_MISUSE,
+  WRONG(tl_set_barrier(vm, plain, cell, 1, cell, 1) == TL_OK
+        && tl_set_barrier(vm, plain, cell, 1, cell, 1) == TL_MISUSE,
         "the barrier of layout plain was declared before");
 }
 
@@ -190,7 +206,8 @@ static void functions(void) {
   WRONG(tl_add_func(vm, "f", NULL, "i>i", 0, NULL, NULL) == 0, "the address of f is null");
   WRONG(tl_add_func(vm, "find", NEVER, "i>i", 0, NULL, NULL) == 0, "there is a function find already");
   WRONG(tl_add_func(vm, "f", NEVER, "i>i", 1024, NULL, NULL) == 0, "0x400 is no effect of a function");
-  WRONG(tl_add_func(vm, "f", NEVER, "i>i", 0, (tl_class[]){memory, 99, 0}, NULL) == 0, "99 is no alias class");
+  WRONG(tl_add_func(vm, "f", NEVER, "i>i", 0, (tl_class[]){memory, 99, 0}, NULL) == 0,
+        "99 is no alias class");
   WRONG(tl_add_func(vm, "f", NEVER, "i>i", 0, NULL, (tl_class[]){98, 0}) == 0, "98 is no alias class");
 }
 
@@ -232,7 +249,8 @@ static void late(void) {
   complete(vm);
   EXPECT(tl_record(vm, &key, frame) == TL_OK);
   tl_record_abort(vm, "enough");
-  BAD(tl_set_barrier(vm, plain, cell, 1, cell, 1) == TL_MISUSE, "tl_set_barrier: it comes before the first recording");
+  BAD(tl_set_barrier(vm, plain, cell, 1, cell, 1) == TL_MISUSE,
+      "tl_set_barrier: it comes before the first recording");
   stays_failed(vm, __LINE__);
 }
 

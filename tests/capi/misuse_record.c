@@ -1,5 +1,5 @@
-/* misuse_record.c: recordings that break the rules. Each fails at the call that is wrong, with a sentence that stays, also when the
-** recording is given up; the next recording is as good as any. */
+/* misuse_record.c: recordings that break the rules. Each fails at the call that is wrong, with a sentence
+** that stays, also when the recording is given up; the next recording is as good as any. */
 #include "misuse.h"
 
 static int key, loop_key;
@@ -10,7 +10,8 @@ static const uint64_t words[1] = {7};
 static tl_vm *vm;
 static tl_tag t_int, t_nil, t_ref, t_wide;
 static tl_cell cell;
-static tl_layout plain, numbers, table, keyed; /* no part; items without tags; items with tags; keys, but no way to insert */
+/* no part; items without tags; items with tags; keys, but no way to insert */
+static tl_layout plain, numbers, table, keyed;
 static tl_field field;
 static tl_func one, nothing, reenters;
 
@@ -18,7 +19,8 @@ static void *never(void *context) { return context; }
 
 static void describe(void) {
   const void *address = (const void *)(uintptr_t)never;
-  tl_config config = {.abi = TL_ABI_VERSION, .flags = TL_FLAG_VERIFY, .max_ops = 50, .max_snapshots = 3, .max_frames = 3};
+  tl_config config = {.abi = TL_ABI_VERSION, .flags = TL_FLAG_VERIFY, .max_ops = 50, .max_snapshots = 3,
+                      .max_frames = 3};
   vm = tl_new(&config);
   if (!vm) exit(2);
   t_int = tl_add_tag(vm, "int", 1, TL_INT);
@@ -31,7 +33,8 @@ static void describe(void) {
   tl_cell base = tl_add_cell(vm, "base", 8, 8, TL_ADDR, memory, 0);
   tl_cell tag = tl_add_cell(vm, "tag", 8, 1, TL_INT, memory, 0);
   tl_cell name = tl_add_cell(vm, "name", 16, 8, TL_REF, memory, 0);
-  tl_element untagged = {.stride = 8, .untagged = TL_INT}, tagged = {.stride = 24, .tag = tag, .absent = t_nil};
+  tl_element untagged = {.stride = 8, .untagged = TL_INT},
+      tagged = {.stride = 24, .tag = tag, .absent = t_nil};
   static const char *const names[4] = {"item.int", "item.float", "item.ref", "item.addr"};
   for (int type = 0; type < 4; type++)
     untagged.value[type] = tagged.value[type] = tl_add_cell(vm, names[type], 0, 8, (tl_type)type, payload, 0);
@@ -146,7 +149,8 @@ static void operands(void) {
   WRONG(tl_op1(vm, TL_INT_ADD, integer()), "int_add: 1 operands, expected 2");
   WRONG(tl_op1(vm, TL_INT_ADD, number(1)), "int_add: 1 operands, expected 2");
   WRONG(tl_op3(vm, TL_INT_NEG, number(1), number(1), number(1)), "int_neg: 3 operands, expected 1");
-  WRONG(tl_op3(vm, TL_SELECT, number(1), number(1), object()), "select: operand 3 is ref, expected the same type");
+  WRONG(tl_op3(vm, TL_SELECT, number(1), number(1), object()),
+        "select: operand 3 is ref, expected the same type");
   WRONG(tl_op1(vm, (tl_op)9999, number(1)), "9999 is no tl_op");
   WRONG(tl_op1(vm, TL_JUMP, number(1)), "jump is not recorded by the host");
   WRONG(tl_op1(vm, TL_LOAD, number(1)), "load has a function of its own");
@@ -164,12 +168,16 @@ static void operands(void) {
 static void guards(void) {
   WRONG((tl_slot_write(vm, 1, t_int, number(5)), tl_guard(vm, TL_GUARD_TRUE, integer(), 0, TL_EXIT_GUARD)),
         "a guard after an effect of the same bytecode: the interpreter could not redo it");
-  WRONG((tl_store(vm, cell, object(), number(1)), tl_op2(vm, TL_INT_ADD_OVF, integer(), integer())), "could not redo");
+  WRONG((tl_store(vm, cell, object(), number(1)), tl_op2(vm, TL_INT_ADD_OVF, integer(), integer())),
+        "could not redo");
   WRONG((tl_frame_push(vm, 2, words, live, 2), tl_guard(vm, TL_GUARD_TRUE, number(1), 0, TL_EXIT_GUARD)),
         "a guard after a frame was pushed or popped");
-  WRONG(tl_guard(vm, TL_GUARD_VALUE, integer(), integer(), TL_EXIT_GUARD), "guard_value: operand 2 is int, expected a constant");
-  WRONG(tl_guard(vm, TL_GUARD_TRUE, integer(), number(1), TL_EXIT_GUARD), "guard_true: 2 operands, expected 1");
-  WRONG(tl_guard(vm, TL_GUARD_NULL, integer(), 0, TL_EXIT_GUARD), "guard_null: operand 1 is int, expected ref or addr");
+  WRONG(tl_guard(vm, TL_GUARD_VALUE, integer(), integer(), TL_EXIT_GUARD),
+        "guard_value: operand 2 is int, expected a constant");
+  WRONG(tl_guard(vm, TL_GUARD_TRUE, integer(), number(1), TL_EXIT_GUARD),
+        "guard_true: 2 operands, expected 1");
+  WRONG(tl_guard(vm, TL_GUARD_NULL, integer(), 0, TL_EXIT_GUARD),
+        "guard_null: operand 1 is int, expected ref or addr");
   WRONG(tl_guard(vm, TL_INT_ADD, number(1), 0, TL_EXIT_GUARD), "int_add is no guard");
   WRONG(tl_guard(vm, TL_GUARD_TRUE, number(1), 0, (tl_exit_kind)12), "12 is no tl_exit_kind");
   WRONG(tl_guard(vm, TL_GUARD_TRUE, number(1), 0, TL_EXIT_FINISH), "4 is no tl_exit_kind");
@@ -197,14 +205,19 @@ static void elements(void) {
   WRONG(tl_item_count(vm, plain, object()), "item_count: layout plain has no indexed part");
   WRONG(tl_get_item(vm, plain, t_int, object(), number(0)), "layout plain has no indexed part");
   WRONG(tl_get_item(vm, numbers, t_int, object(), number(0)), "get_item: the items of numbers have no tags");
-  WRONG(tl_set_item(vm, numbers, t_int, object(), number(0), number(0)), "set_item: the items of numbers have no tags");
-  WRONG(tl_get_item(vm, table, 0, object(), number(0)), "get_item: the items of table have tags, and none is given");
+  WRONG(tl_set_item(vm, numbers, t_int, object(), number(0), number(0)),
+        "set_item: the items of numbers have no tags");
+  WRONG(tl_get_item(vm, table, 0, object(), number(0)),
+        "get_item: the items of table have tags, and none is given");
   WRONG(tl_put_item(vm, table, t_nil, object(), number(0), number(0)), "put_item: 3 operands, expected 2");
   WRONG(tl_put_item(vm, table, t_int, object(), number(0), 0), "put_item: 2 operands, expected 3");
-  WRONG(tl_get_item(vm, table, t_wide, object(), number(0)), "the bits of tag wide do not fit the 1 bytes of tag");
+  WRONG(tl_get_item(vm, table, t_wide, object(), number(0)),
+        "the bits of tag wide do not fit the 1 bytes of tag");
   WRONG(tl_get_item(vm, table, t_int, object(), object()), "get_item: operand 2 is ref, expected int");
-  WRONG(tl_get_key(vm, plain, t_int, object(), tl_const_ref(vm, &key), 0, 0), "layout plain has no keyed part");
-  WRONG(tl_get_key(vm, keyed, t_int, object(), object(), 0, 0), "get_key: operand 2 is ref, expected a constant");
+  WRONG(tl_get_key(vm, plain, t_int, object(), tl_const_ref(vm, &key), 0, 0),
+        "layout plain has no keyed part");
+  WRONG(tl_get_key(vm, keyed, t_int, object(), object(), 0, 0),
+        "get_key: operand 2 is ref, expected a constant");
   WRONG(tl_get_key(vm, keyed, 0, object(), tl_const_ref(vm, &key), 0, 0), "the entries of keyed have tags");
   WRONG(tl_guard_key_absent(vm, plain, object(), tl_const_ref(vm, &key)), "layout plain has no keyed part");
   WRONG(tl_insert_key(vm, keyed, t_int, object(), tl_const_ref(vm, &key), number(1)),
@@ -218,8 +231,10 @@ static void calls(void) {
   WRONG(tl_call(vm, one, none, 0), "call: one is called with 0 arguments, expected 1");
   WRONG(tl_call(vm, one, none, UINT32_MAX), "one is called with 4294967295 arguments");
   WRONG(tl_call(vm, one, (tl_value[]){number(1)}, 1), "call: one is called with other types than declared");
-  WRONG(tl_try_call(vm, one, (tl_value[]){tl_context(vm)}, 1), "try_call: one returns int, which is never null");
-  WRONG(tl_try_call(vm, nothing, (tl_value[]){tl_context(vm)}, 1), "nothing returns nothing, which is never null");
+  WRONG(tl_try_call(vm, one, (tl_value[]){tl_context(vm)}, 1),
+        "try_call: one returns int, which is never null");
+  WRONG(tl_try_call(vm, nothing, (tl_value[]){tl_context(vm)}, 1),
+        "nothing returns nothing, which is never null");
 }
 
 static void frames(void) {
@@ -228,7 +243,8 @@ static void frames(void) {
   WRONG(tl_frame_push(vm, 1 << 24, words, live, 2), "a frame 16777216 slots above its caller's");
   WRONG(tl_frame_push(vm, INT32_MAX, words, live, 2), "slots above its caller's");
   WRONG(tl_frame_push(vm, INT32_MIN, words, live, 2), "slots above its caller's");
-  WRONG((tl_frame_push(vm, 60000, words, live, 2), tl_frame_push(vm, 60000, words, live, 2)), "slots above its caller's");
+  WRONG((tl_frame_push(vm, 60000, words, live, 2), tl_frame_push(vm, 60000, words, live, 2)),
+        "slots above its caller's");
   WRONG(tl_frame_push(vm, 2, NULL, live, 2), "the frame's words is null");
   WRONG(tl_frame_push(vm, 2, words, NULL, 2), "the bit map of live slots is null");
   WRONG(tl_frame_push(vm, 2, words, live, UINT32_MAX), "a frame of 4294967295 slots");
@@ -236,8 +252,10 @@ static void frames(void) {
   WRONG(tl_resume_point(vm, frame, NULL, live, 4), "the frame's words is null");
   WRONG(tl_resume_point(vm, frame, words, NULL, 4), "the bit map of live slots is null");
   WRONG(tl_resume_point(vm, frame, words, live, 70000), "a frame of 70000 slots");
-  WRONG((tl_frame_push(vm, 4, words, live, 4), tl_slot_read(vm, 0, t_int)), "slot 4 of a called frame is read before it was written");
-  WRONG((tl_frame_push(vm, 4, words, live, 4), tl_slot_read(vm, -5, t_int)), "slot -5 of the frame at slot 4 lies below");
+  WRONG((tl_frame_push(vm, 4, words, live, 4), tl_slot_read(vm, 0, t_int)),
+        "slot 4 of a called frame is read before it was written");
+  WRONG((tl_frame_push(vm, 4, words, live, 4), tl_slot_read(vm, -5, t_int)),
+        "slot -5 of the frame at slot 4 lies below");
   begin(); /* far above the caller's, and never looked at */
   tl_frame_push(vm, 60000, words, live, 4);
   tl_slot_write(vm, 7, t_int, number(1));

@@ -1,4 +1,7 @@
-/* misuse_run.c: wrong settings, handles that are none, and code that is run and left wrongly; the same tl_vm runs a good loop. */
+/*
+** misuse_run.c: wrong settings, handles that are none, and code that is run and left wrongly; the same tl_vm
+** runs a good loop.
+*/
 #include "misuse.h"
 
 static int key, other_key;
@@ -78,7 +81,8 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_const_int(vm, 1) == 0 && tl_const_float(vm, 1) == 0);
   EXPECT(tl_const_ref(vm, &key) == 0 && tl_const_addr(vm, &key) == 0);
   EXPECT(tl_is_const_int(vm, 1, &number) == 0);
-  EXPECT(tl_op1(vm, TL_INT_NEG, 1) == 0 && tl_op2(vm, TL_INT_ADD, 1, 1) == 0 && tl_op3(vm, TL_SELECT, 1, 1, 1) == 0);
+  EXPECT(tl_op1(vm, TL_INT_NEG, 1) == 0 && tl_op2(vm, TL_INT_ADD, 1, 1) == 0
+         && tl_op3(vm, TL_SELECT, 1, 1, 1) == 0);
   EXPECT(tl_context(vm) == 0 && tl_frame_base(vm) == 0 && tl_item_addr(vm, 1, 1, 8, 0) == 0);
   EXPECT(tl_load(vm, 1, 1) == 0);
   tl_store(vm, 1, 1, 1);
@@ -95,7 +99,8 @@ static void with_handle(tl_vm *vm) {
   tl_insert_key(vm, 1, 1, 1, 1, 1);
   EXPECT(tl_call(vm, 1, args, 1) == 0 && tl_try_call(vm, 1, args, 1) == 0);
   tl_back_edge(vm);
-  EXPECT(tl_record_close(vm) != TL_OK && tl_record_link(vm, &key) != TL_OK && tl_record_end(vm, "x") != TL_OK);
+  EXPECT(tl_record_close(vm) != TL_OK && tl_record_link(vm, &key) != TL_OK
+         && tl_record_end(vm, "x") != TL_OK);
   tl_record_abort(vm, "x");
   EXPECT(tl_stats_json(vm) == NULL && tl_stats_text(vm) == NULL && tl_last_abort(vm, &key) == NULL);
   EXPECT(tl_aborts(vm, &key) == 0);
@@ -161,10 +166,12 @@ static void running(void) {
   tl_exit(vm, left, NULL, frame, &info);
   EXPECT(info.kind == TL_EXIT_LOOP_END && info.nframes == 1 && info.frames[0].words[0] == 7);
   EXPECT(frame[0].payload == 1000 && frame[0].tag == 1);
-  BAD_CALL(tl_exit(vm, left, NULL, frame, &info), "tl_exit: there is no code that was called"); /* once is enough */
+  /* once is enough */
+  BAD_CALL(tl_exit(vm, left, NULL, frame, &info), "tl_exit: there is no code that was called");
   BAD(tl_next(vm, NULL, &run) == TL_NOTHING, "tl_next: the frame's base is null");
 
-  static const uint64_t no_exits[] = {0xffffffff00000000u, 4711, UINT64_MAX}; /* no such trace, no such exit */
+  /* no such trace, no such exit */
+  static const uint64_t no_exits[] = {0xffffffff00000000u, 4711, UINT64_MAX};
   for (size_t n = 0; n < sizeof no_exits / sizeof *no_exits; n++) {
     kinds++;
     EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_RUN);

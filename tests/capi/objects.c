@@ -2,10 +2,12 @@
 **
 ** The loop makes two pairs in each iteration, one of which refers to itself, and keeps the last ones:
 **
-**   do { p = new pair; p.number = i; p.next = p; q = new pair; q.number = i + 1; q.next = p; i = i + 1 } while (i < n)
+**   do { p = new pair; p.number = i; p.next = p; q = new pair; q.number = i + 1; q.next = p; i = i + 1 }
+**   while (i < n)
 **
-** With tl_set_reserve compiled code makes none of them until it is left. The allocator then may refuse at any request: the
-** exit gets pairs that the host has set aside. Without, each pair is made where the program makes it. */
+** With tl_set_reserve compiled code makes none of them until it is left. The allocator then may refuse at any
+** request: the exit gets pairs that the host has set aside. Without, each pair is made where the program
+** makes it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,17 +99,20 @@ static int describe(tl_vm *vm, machine *m, int holds_memory) {
       tl_add_cell(vm, "pair.kind", offsetof(pair, kind), 8, TL_INT, tl_alias_class(vm, "kind"), TL_IMMUTABLE);
   ids.pair = tl_add_layout(vm, "pair", sizeof(pair), kind, PAIR_KIND);
   ids.number = tl_add_field(
-      vm, ids.pair, tl_add_cell(vm, "pair.number", offsetof(pair, number), 8, TL_INT, tl_alias_class(vm, "number"), 0));
+      vm, ids.pair, tl_add_cell(vm, "pair.number", offsetof(pair, number), 8, TL_INT,
+                                tl_alias_class(vm, "number"), 0));
   ids.next = tl_add_field(
-      vm, ids.pair, tl_add_cell(vm, "pair.next", offsetof(pair, next), 8, TL_REF, tl_alias_class(vm, "next"), 0));
+      vm, ids.pair, tl_add_cell(vm, "pair.next", offsetof(pair, next), 8, TL_REF, tl_alias_class(vm, "next"),
+                                0));
   tl_func alloc =
-      tl_add_func(vm, "new_pair", (const void *)(uintptr_t)new_pair, "aiii>r", TL_EFFECT_ALLOCATES, NULL, NULL);
+      tl_add_func(vm, "new_pair", (const void *)(uintptr_t)new_pair, "aiii>r", TL_EFFECT_ALLOCATES, NULL,
+                  NULL);
   if (tl_set_alloc(vm, ids.pair, alloc) != TL_OK) return 0;
   return !holds_memory || tl_set_reserve(vm, ids.pair, reserve, m) == TL_OK;
 }
 
-/* The loop, step by step: 0 p = new pair, 1 p.number = i, 2 p.next = p, 3 q = new pair, 4 q.number = i + 1, 5 q.next = p,
-** 6 i = i + 1, back to 0 if i < COUNT. Everything is live everywhere. */
+/* The loop, step by step: 0 p = new pair, 1 p.number = i, 2 p.next = p, 3 q = new pair, 4 q.number = i +
+** 1, 5 q.next = p, 6 i = i + 1, back to 0 if i < COUNT. Everything is live everywhere. */
 static const uint8_t live[1] = {1u << I | 1u << P | 1u << Q};
 
 static void record(tl_vm *vm, machine *m, int step) {
@@ -235,7 +240,8 @@ static int failed(const char *what, uint64_t n) {
 
 int main(void) {
   outcome with = run(1, UINT64_MAX, 0, 0), without = run(0, UINT64_MAX, 0, 0);
-  if (!with.is_right || !with.is_virtual || with.pairs > 60) return failed("held: too many pairs made", with.pairs);
+  if (!with.is_right || !with.is_virtual || with.pairs > 60) return failed("held: too many pairs made",
+      with.pairs);
   if (!without.is_right || without.is_virtual || without.pairs < 4 * COUNT)
     return failed("not held: pairs left out", without.pairs);
 
@@ -250,16 +256,19 @@ int main(void) {
     }
     for (uint64_t from = 1; from <= without.requests + 1; from += 1 + from / 16) {
       outcome o = run(0, from, counts[c], 0);
-      if (!o.is_right || o.given > 0) return failed("not held: wrong when memory is refused from a request on", from);
+      if (!o.is_right || o.given > 0)
+        return failed("not held: wrong when memory is refused from a request on", from);
     }
   }
   if (given == 0 || put_off == 0) return failed("no exit needed what is held", given);
 
   /* each guard fails once while the allocator refuses everything but what is held first */
   for (uint64_t n = 1; n <= with.guards; n += 1 + n / 16) {
-    if (!run(1, 3, UINT64_MAX, n).is_right) return failed("held: wrong with a guard execution forced to fail", n);
+    if (!run(1, 3, UINT64_MAX, n).is_right) return failed("held: wrong with a guard execution forced to fail",
+                                                          n);
   }
-  printf("%" PRIu64 " pairs made instead of %" PRIu64 "; %" PRIu64 " given, %" PRIu64 " entries put off\n", with.pairs,
+  printf("%" PRIu64 " pairs made instead of %" PRIu64 "; %" PRIu64 " given, %" PRIu64 " entries put off\n",
+         with.pairs,
          without.pairs, given, put_off);
   return 0;
 }

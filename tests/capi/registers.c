@@ -1,16 +1,16 @@
 /* registers.c: a complete little interpreter with Tracelift in it. Written to be read, and to be copied from.
 **
-** The machine has sixteen registers that hold nil, integers, floats and arrays, and a dozen instructions. What
-** Tracelift adds to a plain interpreter is marked with the numbers of the steps in tracelift.h:
+** The machine has sixteen registers that hold nil, integers, floats and arrays, and a dozen instructions.
+** What Tracelift adds to a plain interpreter is marked with the numbers of the steps in tracelift.h:
 **
 **   1. describe()       tells once what a register and an array look like in memory.
 **   2. loop_head()      counts down at each backward jump, and asks what to do at zero.
 **   3. record()         says, for each instruction about to be executed, what it does.
-**   4. enter()          calls compiled code and goes on where it left: in other code, in the interpreter, or recording what
-**                       comes next (a side trace).
+**   4. enter()          calls compiled code and goes on where it left: in other code, in the interpreter, or
+**                       recording what comes next (a side trace).
 **
-** Everything else is the interpreter as it would be without. main() runs each program with the JIT off and on, and
-** then with each execution of a guard forced to fail, and compares what is left in the registers.
+** Everything else is the interpreter as it would be without. main() runs each program with the JIT off and
+** on, and then with each execution of a guard forced to fail, and compares what is left in the registers.
 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,10 @@
 
 #include "tracelift.h"
 
-/* ---- The interpreter's own data ---------------------------------------------------------------------------- */
+/*
+** ---- The interpreter's own data
+** ----------------------------------------------------------------------------
+*/
 
 enum tag { NIL, INT, FLOAT, ARRAY };
 
@@ -66,11 +69,15 @@ typedef struct machine {
   const instruction *program;
   tl_vm *jit;
   uint32_t counters[64]; /* one per loop, or shared */
-  const instruction *recording; /* the head of the loop being recorded, or where a side trace begins, or NULL */
+  /* the head of the loop being recorded, or where a side trace begins, or NULL */
+  const instruction *recording;
   int is_side, is_started; /* whether it is a side trace; whether an instruction of it was recorded */
 } machine;
 
-/* ---- 1. Describing the host -------------------------------------------------------------------------------- */
+/*
+** ---- 1. Describing the host
+** --------------------------------------------------------------------------------
+*/
 
 /* Ids of what was described: the same numbers in every tl_vm of this program. */
 static struct {
@@ -111,9 +118,15 @@ static void describe(tl_vm *vm) {
   ids.note = tl_add_func(vm, "note", (const void *)(uintptr_t)note, "ai>v", 0, NULL, notes);
 }
 
-/* ---- 3. Recording ------------------------------------------------------------------------------------------ */
+/*
+** ---- 3. Recording
+** ------------------------------------------------------------------------------------------
+*/
 
-/* Bit n: register n is live. All of them are is always right; a compiler that knows better makes better loops. */
+/*
+** Bit n: register n is live. All of them are is always right; a compiler that knows better makes better
+** loops.
+*/
 static const uint8_t all_live[REGISTERS / 8] = {0xff, 0xff};
 
 static tl_value read_register(machine *m, int number) {
@@ -130,13 +143,17 @@ static int both_ints(const machine *m, int b, int c) {
   return m->registers[b].tag == INT && m->registers[c].tag == INT;
 }
 
-/* Says what the instruction does, for the values that the registers hold now. Reads and guards first, writes last. */
+/*
+** Says what the instruction does, for the values that the registers hold now. Reads and guards first, writes
+** last.
+*/
 static void record(machine *m, const instruction *pc) {
   tl_vm *vm = m->jit;
   const value *r = m->registers;
   uint64_t words[1] = {(uintptr_t)pc};
   tl_resume_point(vm, r, words, all_live, REGISTERS);
-  if (m->is_side && m->is_started && tl_has_loop(vm, pc)) { /* a side trace ends where it comes to a compiled loop */
+  /* a side trace ends where it comes to a compiled loop */
+  if (m->is_side && m->is_started && tl_has_loop(vm, pc)) {
     tl_record_link(vm, pc);
     m->recording = NULL;
     return;
@@ -155,15 +172,19 @@ static void record(machine *m, const instruction *pc) {
         tl_slot_write(vm, pc->a, ids.tag[FLOAT], sum);
       }
       break;
-    case LENGTH: tl_slot_write(vm, pc->a, ids.tag[INT], tl_item_count(vm, ids.array, read_register(m, pc->b))); break;
+    case LENGTH:
+      tl_slot_write(vm, pc->a, ids.tag[INT], tl_item_count(vm, ids.array, read_register(m, pc->b)));
+      break;
     case GET_ITEM: {
-      tl_tag tag = ids.tag[r[pc->b].as.a->items[r[pc->c].as.i].tag]; /* checked by the trace, with the index */
+      /* checked by the trace, with the index */
+      tl_tag tag = ids.tag[r[pc->b].as.a->items[r[pc->c].as.i].tag];
       tl_value item = tl_get_item(vm, ids.array, tag, read_register(m, pc->b), read_register(m, pc->c));
       tl_slot_write(vm, pc->a, tag, item);
       break;
     }
     case SET_ITEM: {
-      tl_value list = read_register(m, pc->a), index = read_register(m, pc->b), item = read_register(m, pc->c);
+      tl_value list = read_register(m, pc->a), index = read_register(m, pc->b),
+          item = read_register(m, pc->c);
       tl_put_item(vm, ids.array, ids.tag[r[pc->c].tag], list, index, item);
       break;
     }
@@ -193,7 +214,10 @@ static void record(machine *m, const instruction *pc) {
   }
 }
 
-/* ---- 2. and 4. Running ------------------------------------------------------------------------------------- */
+/*
+** ---- 2. and 4. Running
+** -------------------------------------------------------------------------------------
+*/
 
 static void start(machine *m, const instruction *pc, int is_side, tl_status status) {
   if (status != TL_OK) return;
@@ -295,7 +319,10 @@ static int interpret(machine *m) {
   }
 }
 
-/* ---- Programs, and the comparison -------------------------------------------------------------------------- */
+/*
+** ---- Programs, and the comparison
+** --------------------------------------------------------------------------
+*/
 
 /* s = 0; x = 0.25; i = 0; do { s = s + i; x = x + s; i = i + 1 } while (i < 900) */
 static const instruction sums[] = {
@@ -303,28 +330,33 @@ static const instruction sums[] = {
     {LOAD_INT, 4, 0, 0, 900},
     {ADD, 0, 0, 2, 0}, {ADD, 1, 1, 0, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 4, 0, 5}, {HALT, 0, 0, 0, 0}};
 
-/* Twice over the array in register 8: t = a[i]; s = s + t; a[i] = s. Items 150 to 159 are floats, so that s becomes
-** one, and the loop is compiled once for integers and once for floats. */
+/* Twice over the array in register 8: t = a[i]; s = s + t; a[i] = s. Items 150 to 159 are floats, so that
+** s becomes one, and the loop is compiled once for integers and once for floats. */
 static const instruction array_sum[] = {
     {LOAD_INT, 3, 0, 0, 1}, {LENGTH, 4, 8, 0, 0}, {LOAD_INT, 6, 0, 0, 0}, {LOAD_INT, 7, 0, 0, 2},
     {LOAD_INT, 0, 0, 0, 0}, {LOAD_INT, 2, 0, 0, 0}, /* 4: outer loop */
-    {GET_ITEM, 5, 8, 2, 0}, {ADD, 0, 0, 5, 0}, {SET_ITEM, 8, 2, 0, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 4, 0, 6},
+    {GET_ITEM, 5, 8, 2, 0}, {ADD, 0, 0, 5, 0}, {SET_ITEM, 8, 2, 0, 0}, {ADD, 2, 2, 3, 0},
+    {JUMP_LESS, 2, 4, 0, 6},
     {ADD, 6, 6, 3, 0}, {JUMP_LESS, 6, 7, 0, 4}, {HALT, 0, 0, 0, 0}};
 
-/* do { note(i); i = i + 1 } while (i < 200), with a jump forwards over an instruction that is rarely executed */
+/*
+** do { note(i); i = i + 1 } while (i < 200), with a jump forwards over an instruction that is rarely executed
+*/
 static const instruction notes[] = {
     {LOAD_INT, 2, 0, 0, 0}, {LOAD_INT, 3, 0, 0, 1}, {LOAD_INT, 4, 0, 0, 200}, {LOAD_INT, 5, 0, 0, 180},
-    {NOTE, 2, 0, 0, 0}, {JUMP_LESS, 2, 5, 0, 7}, {NOTE, 5, 0, 0, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 4, 0, 4},
+    {NOTE, 2, 0, 0, 0}, {JUMP_LESS, 2, 5, 0, 7}, {NOTE, 5, 0, 0, 0}, {ADD, 2, 2, 3, 0},
+    {JUMP_LESS, 2, 4, 0, 4},
     {HALT, 0, 0, 0, 0}};
 
-/* do { j = 0; do { s = s + j; j = j + 1 } while (j < 10); if (i < 30) x = x + s; i = i + 1 } while (i < 60): a nest of loops, which
-** runs without the interpreter in the end */
+/* do { j = 0; do { s = s + j; j = j + 1 } while (j < 10); if (i < 30) x = x + s; i = i + 1 } while (i <
+** 60): a nest of loops, which runs without the interpreter in the end */
 static const instruction nest[] = {
     {LOAD_INT, 0, 0, 0, 0}, {LOAD_FLOAT, 1, 0, 0, 1}, {LOAD_INT, 2, 0, 0, 0}, {LOAD_INT, 3, 0, 0, 1},
     {LOAD_INT, 4, 0, 0, 60}, {LOAD_INT, 5, 0, 0, 10}, {LOAD_INT, 7, 0, 0, 30},
     {LOAD_INT, 6, 0, 0, 0}, /* 7: outer loop */
     {ADD, 0, 0, 6, 0}, {ADD, 6, 6, 3, 0}, {JUMP_LESS, 6, 5, 0, 8},
-    {JUMP_LESS, 7, 2, 0, 13}, {ADD, 1, 1, 0, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 4, 0, 7}, {HALT, 0, 0, 0, 0}};
+    {JUMP_LESS, 7, 2, 0, 13}, {ADD, 1, 1, 0, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 4, 0, 7},
+    {HALT, 0, 0, 0, 0}};
 
 #define ITEMS 200
 
@@ -405,7 +437,8 @@ int main(void) {
         return 1;
       }
     }
-    printf("%s: %" PRIu64 " traces, %" PRIu64 " guards executed, %" PRIu64 " forced exits\n", names[p], found.traces,
+    printf("%s: %" PRIu64 " traces, %" PRIu64 " guards executed, %" PRIu64 " forced exits\n", names[p],
+           found.traces,
            found.guards, runs);
   }
   return 0;

@@ -1,8 +1,9 @@
 //! One case, run every way and compared everywhere.
 //!
-//! Problem and design: see `mod.rs`. The reference is the recorded trace in the evaluator, stopped at the snapshot and
-//! iteration at which another run was left. An optimized trace runs in the evaluator first: if that goes wrong (wild
-//! access, endless loop), machine code is not tried, so that a bug is reported and does not crash the tests.
+//! Problem and design: see `mod.rs`. The reference is the recorded trace in the evaluator, stopped at the
+//! snapshot and iteration at which another run was left. An optimized trace runs in the evaluator first: if
+//! that goes wrong (wild access, endless loop), machine code is not tried, so that a bug is reported and does
+//! not crash the tests.
 //!
 //! Invariant: whatever is found wrong comes back as a [`Failure`] with a trace file ready to be committed.
 //!
@@ -24,8 +25,8 @@ use super::coverage::{loop_length, Coverage, ExitCounts};
 use super::crash;
 use super::machine::{Code, Machine};
 
-/// Guard executions that are forced in the evaluator and in machine code, per configuration: in the first one (all
-/// passes on), and in each other one.
+/// Guard executions that are forced in the evaluator and in machine code, per configuration: in the first one
+/// (all passes on), and in each other one.
 const FORCED: [u64; 2] = [400, 12];
 
 /// The name of the first configuration.
@@ -241,7 +242,8 @@ fn count_exit(exits: &mut ExitCounts, trace: &Trace, end: &End) {
     }
 }
 
-/// Snapshot and iteration at which the reference stops (if it does not run to its end), and the context's cells.
+/// Snapshot and iteration at which the reference stops (if it does not run to its end), and the context's
+/// cells.
 type Stop = (Option<(u32, u64)>, ContextCells);
 
 /// The worlds of a case and the reference runs in them.

@@ -1,8 +1,9 @@
 //! Naming the seed when machine code crashes.
 //!
-//! Problem: a wrong lowering can crash the process, and then nobody knows which case it was. Design: the seed being
-//! run lies in a thread-local cell; a handler of the fatal signals writes it to standard error and lets the signal
-//! kill the process. Invariant: the handler only formats digits and calls `write`, which is safe in handlers.
+//! Problem: a wrong lowering can crash the process, and then nobody knows which case it was. Design: the seed
+//! being run lies in a thread-local cell; a handler of the fatal signals writes it to standard error and lets
+//! the signal kill the process. Invariant: the handler only formats digits and calls `write`, which is safe
+//! in handlers.
 //!
 //! Example: a load through a wild address prints `crash while running TRACELIFT_SEED=42` before the process
 //! dies.

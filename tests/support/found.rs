@@ -1,4 +1,5 @@
-//! Cases that failed once, and others that are wanted for sure: trace files in `traces/found`, each with one run.
+//! Cases that failed once, and others that are wanted for sure: trace files in `traces/found`, each with one
+//! run.
 
 use std::path::Path;
 

@@ -1,8 +1,9 @@
 //! The state that compiled code leaves behind: resume data read against the exit buffer.
 //!
-//! Problem: the resume data's own encoding must be tested, not only the snapshots that it was made from. Design: the
-//! decoded state is written as a snapshot over numbered cells, which the evaluator's lifting then makes. Invariant:
-//! only what the resume table says is used; the optimized trace's snapshots are not looked at.
+//! Problem: the resume data's own encoding must be tested, not only the snapshots that it was made from.
+//! Design: the decoded state is written as a snapshot over numbered cells, which the evaluator's lifting then
+//! makes. Invariant: only what the resume table says is used; the optimized trace's snapshots are not looked
+//! at.
 //!
 //! Example: a slot with source `Buffer(3)` gets the fourth cell of the exit buffer.
 

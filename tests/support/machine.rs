@@ -1,10 +1,12 @@
 //! Compiling an optimized trace for one world and running it there.
 //!
-//! Problem: constants of the world are addresses in the code, so code belongs to a world. Design: a [`Machine`] owns
-//! compiler, arena and exit buffer for all cases of a thread; [`Code`] is one trace compiled for one world, which is
-//! put back at the same addresses before each run. Guards count down a cell, which forces an exit when it reaches 0.
+//! Problem: constants of the world are addresses in the code, so code belongs to a world. Design: a
+//! [`Machine`] owns compiler, arena and exit buffer for all cases of a thread; [`Code`] is one trace compiled
+//! for one world, which is put back at the same addresses before each run. Guards count down a cell, which
+//! forces an exit when it reaches 0.
 //!
-//! Invariant: a run is bounded: without a forced guard the cell starts so high that only endless loops get there.
+//! Invariant: a run is bounded: without a forced guard the cell starts so high that only endless loops get
+//! there.
 //!
 //! Example: `run(&code, &case, &mut world, Some(5))` leaves by the exit of the fifth guard that is executed.
 
@@ -99,8 +101,8 @@ impl Machine {
         Ok(Code { tree, entry, resume, pool, from_buffer })
     }
 
-    /// Runs compiled code in the world that it was compiled for, from that world's first state; the guard execution
-    /// with the number `force` fails.
+    /// Runs compiled code in the world that it was compiled for, from that world's first state; the guard
+    /// execution with the number `force` fails.
     pub fn run(
         &mut self,
         code: &Code,
@@ -119,8 +121,8 @@ impl Machine {
             }
         }
         let (context, base) = (world.context() as usize as *mut _, world.frame_base() as usize as *mut u8);
-        // SAFETY: the code is installed, its buffer and counters live in `cells`, and the evaluator has run this trace
-        // in a copy of this world without touching memory outside it.
+        // SAFETY: the code is installed, its buffer and counters live in `cells`, and the evaluator has run
+        // this trace in a copy of this world without touching memory outside it.
         let returned = unsafe { (code.entry.entry())(context, base) };
         let exit = exit_number(returned);
         if exit == ENTRY_REFUSED {

@@ -1,9 +1,10 @@
 //! Makes a failing program small.
 //!
-//! Problem: a program that was made at random has hundreds of lines, of which ten matter. Design: statements stand on
-//! lines of their own and blocks are indented, so that a part of the program is a run of lines: blocks are dropped
-//! whole or lose their first and last lines, then runs of lines are dropped, long ones first, down to single lines,
-//! until nothing goes any more. Whether what is left still fails, the caller says.
+//! Problem: a program that was made at random has hundreds of lines, of which ten matter. Design: statements
+//! stand on lines of their own and blocks are indented, so that a part of the program is a run of lines:
+//! blocks are dropped whole or lose their first and last lines, then runs of lines are dropped, long ones
+//! first, down to single lines, until nothing goes any more. Whether what is left still fails, the caller
+//! says.
 //!
 //! Invariant: the result fails, if the text did; a part that must stay makes no other part stay.
 //!

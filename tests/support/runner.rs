@@ -1,9 +1,9 @@
 //! Starting what was built for the tests' own processor, which may not be the machine's.
 //!
-//! Problem: tests that were built for another processor run in an emulator. What they start must run there, too, and the machine's
-//! kernel need not know how. Design: `TRACELIFT_RUNNER` is the emulator with its options, and is put before the program. All tests
-//! that start a program of ours, or stock Lua, do it by [`command`]; what belongs to the machine (a compiler, Python) is started
-//! as ever.
+//! Problem: tests that were built for another processor run in an emulator. What they start must run there,
+//! too, and the machine's kernel need not know how. Design: `TRACELIFT_RUNNER` is the emulator with its
+//! options, and is put before the program. All tests that start a program of ours, or stock Lua, do it by
+//! [`command`]; what belongs to the machine (a compiler, Python) is started as ever.
 //!
 //! Invariant: this is the only place that reads the variable; without it, [`command`] is `Command::new`.
 //!

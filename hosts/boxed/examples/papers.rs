@@ -1,7 +1,7 @@
 //! The papers' programs on Tracelift: what is recorded, what the optimizer makes of it, and how it runs.
 //!
-//! `cargo run --release -p tracelift-boxed --example papers [N]` runs `f(BoxedInteger(N))` of both papers, first as
-//! they are printed (no polls, to show the figures' traces), then with the JIT and without it.
+//! `cargo run --release -p tracelift-boxed --example papers [N]` runs `f(BoxedInteger(N))` of both papers,
+//! first as they are printed (no polls, to show the figures' traces), then with the JIT and without it.
 
 use std::error::Error;
 use std::time::Instant;

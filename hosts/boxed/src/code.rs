@@ -1,11 +1,11 @@
 //! Bytecode: what the interpreter executes and the recorder records, one operation at a time.
 //!
-//! Problem: an exit has to resume somewhere exact, and a trace may redo at most one operation; a whole statement
-//! such as `res = res.add(y).add(BoxedInteger(-100))` makes three objects. Design: a register code over frame slots
-//! (parameters, then other variables, then temporaries), one operation per call, constructor or method. A `while`
-//! tests at its end, so that its head is the first operation of its body: that is the loop that the papers trace.
-//! Each operation has the set of slots that are live before it. Invariant: every slot is written before it is read
-//! ([`compile`] rejects other programs), so a slot read holds an object.
+//! Problem: an exit has to resume somewhere exact, and a trace may redo at most one operation; a whole
+//! statement such as `res = res.add(y).add(BoxedInteger(-100))` makes three objects. Design: a register code
+//! over frame slots (parameters, then other variables, then temporaries), one operation per call, constructor
+//! or method. A `while` tests at its end, so that its head is the first operation of its body: that is the
+//! loop that the papers trace. Each operation has the set of slots that are live before it. Invariant: every
+//! slot is written before it is read ([`compile`] rejects other programs), so a slot read holds an object.
 //!
 //! Example: `while y.is_positive(): y = y.add(step)` becomes
 //!

@@ -1,16 +1,17 @@
 //! The heap: boxed numbers of 16 bytes, an allocator for compiled code, and a collector.
 //!
-//! Problem: compiled code must never collect, yet a loop that makes objects needs a collector. Design: the allocator
-//! only takes memory; how many objects were made since the last collection is a cell that traces look at once per
-//! iteration, leaving so that the interpreter collects. Objects hold no references, so marking is a loop over the
-//! stack's slots. Compiled code reaches the heap through the context pointer, which is a [`Context`].
+//! Problem: compiled code must never collect, yet a loop that makes objects needs a collector. Design: the
+//! allocator only takes memory; how many objects were made since the last collection is a cell that traces
+//! look at once per iteration, leaving so that the interpreter collects. Objects hold no references, so
+//! marking is a loop over the stack's slots. Compiled code reaches the heap through the context pointer,
+//! which is a [`Context`].
 //!
-//! Memory for exits: an exit makes boxes that compiled code has left out, and cannot fail. The heap keeps as many cells
-//! back as one exit may need ([`reserve`]), and gives them out when there is no other memory. (The interpreter
-//! itself may use as much as it likes: it stands for hosts that end the program then.)
+//! Memory for exits: an exit makes boxes that compiled code has left out, and cannot fail. The heap keeps as
+//! many cells back as one exit may need ([`reserve`]), and gives them out when there is no other memory. (The
+//! interpreter itself may use as much as it likes: it stands for hosts that end the program then.)
 //!
-//! Invariant: a slot of the stack holds 0 or the address of a cell of this heap, so marking follows any slot, also a
-//! dead one. A cell that is free has class word 0, one that is kept back has [`KEPT`].
+//! Invariant: a slot of the stack holds 0 or the address of a cell of this heap, so marking follows any slot,
+//! also a dead one. A cell that is free has class word 0, one that is kept back has [`KEPT`].
 //!
 //! Example: `let object = heap.integer(5); assert_eq!(heap.number(object), Number::Integer(5))`.
 
@@ -245,8 +246,8 @@ impl Drop for Heap {
     }
 }
 
-/// The allocator that compiled code and exits call: `alloc` of the record layouts. Layout 0 is `BoxedInteger`,
-/// layout 1 is `BoxedFloat`.
+/// The allocator that compiled code and exits call: `alloc` of the record layouts. Layout 0 is
+/// `BoxedInteger`, layout 1 is `BoxedFloat`.
 ///
 /// # Safety
 /// `context` is the context of the program that runs, and nothing else uses it during the call.

@@ -1,8 +1,9 @@
 //! What this host tells Tracelift about itself: slots, cells, the two record layouts and their allocator.
 //!
-//! Problem: the optimizer can remove a box only if it knows what a box is. Design: both classes are record layouts
-//! with a class word and one immutable-in-practice field; slots are untagged words, since every value is an object.
-//! Invariant: layout `n` has class word `n + 1` (`heap::class_of`), which the allocator relies on.
+//! Problem: the optimizer can remove a box only if it knows what a box is. Design: both classes are record
+//! layouts with a class word and one immutable-in-practice field; slots are untagged words, since every value
+//! is an object. Invariant: layout `n` has class word `n + 1` (`heap::class_of`), which the allocator relies
+//! on.
 //!
 //! Example: the whole description of a class is three calls: a layout, its class word, its field.
 

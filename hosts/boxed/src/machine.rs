@@ -1,12 +1,12 @@
 //! The interpreter, and where Tracelift is embedded in it.
 //!
-//! Problem: an interpreter must go on being one: exact, simple, and the oracle of its own JIT. Design: [`Machine::run`]
-//! is a loop over operations. Tracelift appears in it at three places: a recording sees each operation first
-//! (`record.rs`), a back edge counts and may enter code (`back_edge`), and an exit rebuilds the frames (`enter`).
-//! With the JIT off none of them does anything.
+//! Problem: an interpreter must go on being one: exact, simple, and the oracle of its own JIT. Design:
+//! [`Machine::run`] is a loop over operations. Tracelift appears in it at three places: a recording sees each
+//! operation first (`record.rs`), a back edge counts and may enter code (`back_edge`), and an exit rebuilds
+//! the frames (`enter`). With the JIT off none of them does anything.
 //!
-//! Invariant: compiled code is entered only when the frames that its exits may push fit, so what an exit needs is
-//! there, and the depth limit strikes at the same call as in the interpreter.
+//! Invariant: compiled code is entered only when the frames that its exits may push fit, so what an exit
+//! needs is there, and the depth limit strikes at the same call as in the interpreter.
 //!
 //! ```
 //! use tracelift_boxed::{Machine, Number, Options, Outcome, SEED_002};
@@ -317,8 +317,8 @@ impl Machine {
             return None;
         }
         let counter = std::ptr::from_ref(counter);
-        // SAFETY: the base is that of the current frame's slots, and every trace of this loop names slots of that
-        // frame or of frames above it, for which the stack has room.
+        // SAFETY: the base is that of the current frame's slots, and every trace of this loop names slots of
+        // that frame or of frames above it, for which the stack has room.
         match unsafe { self.vm.hot(key, counter, self.base_of(frame)) } {
             Action::Nothing => {}
             Action::Run(Run { code, needs }) => {
@@ -344,8 +344,8 @@ impl Machine {
         // SAFETY: the code was made for this context and stack; its entry was chosen by `hot` for this frame.
         let left = unsafe { code.call(context.cast(), base) };
         self.context.get().heap.lifting = true;
-        // SAFETY: this machine's code was just called so and left so; the frames and slots that the exit may need
-        // were secured in `back_edge`.
+        // SAFETY: this machine's code was just called so and left so; the frames and slots that the exit may
+        // need were secured in `back_edge`.
         let exit = unsafe { self.vm.exit(left, context.cast(), base) };
         if exit.kind.is_some() {
             self.frames.pop();

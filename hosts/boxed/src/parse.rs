@@ -6,7 +6,8 @@
 //!
 //! ```
 //! use tracelift_boxed::parse::{parse, Stmt};
-//! let functions = parse("def f(y):\n    while y.is_positive():\n        y = y.add(BoxedInteger(-1))\n    return y\n").unwrap();
+//! let program = "def f(y):\n  while y.is_positive():\n    y = y.add(BoxedInteger(-1))\n  return y\n";
+//! let functions = parse(program).unwrap();
 //! assert_eq!(functions[0].params, ["y"]);
 //! assert!(matches!(functions[0].body[0], Stmt::While(..)));
 //! assert_eq!(parse("def f(y):\n  x y\n").unwrap_err(), "line 2: expected '=' after 'x'");

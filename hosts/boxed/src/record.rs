@@ -1,10 +1,10 @@
 //! Recording: for each operation about to be executed, the trace operations that do the same.
 //!
-//! Problem: a trace must contain what *this* execution does, method dispatch included, and be left exactly where
-//! another execution would differ. Design: each method call is inlined behind a `guard_class` of its receiver, as in
-//! the papers; the arithmetic follows the classes that the objects have right now. An operation reads, guards,
-//! computes, and writes last, so that a failed guard redoes the whole operation in the interpreter.
-//! Invariant: nothing here changes the program's state.
+//! Problem: a trace must contain what *this* execution does, method dispatch included, and be left exactly
+//! where another execution would differ. Design: each method call is inlined behind a `guard_class` of its
+//! receiver, as in the papers; the arithmetic follows the classes that the objects have right now. An
+//! operation reads, guards, computes, and writes last, so that a failed guard redoes the whole operation in
+//! the interpreter. Invariant: nothing here changes the program's state.
 //!
 //! Example: `dst = y.add(step)` for two integers becomes
 //!
@@ -29,7 +29,8 @@ use crate::host::Host;
 /// An operand: its value in the trace and the class that it has right now.
 pub(crate) type Operand = (Value, u64);
 
-/// A recording in progress, with what is needed to write to it. Every function gives `None` once it has failed.
+/// A recording in progress, with what is needed to write to it. Every function gives `None` once it has
+/// failed.
 pub(crate) struct Tape<'a> {
     pub recorder: &'a mut Recorder,
     pub schema: &'a Schema,

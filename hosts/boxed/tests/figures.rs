@@ -1,12 +1,12 @@
-//! The papers' programs, from source to machine code: what is recorded is the papers' traces, what is left of them is
-//! the papers' loops, and how it runs is what the plain interpreter does.
+//! The papers' programs, from source to machine code: what is recorded is the papers' traces, what is left of
+//! them is the papers' loops, and how it runs is what the plain interpreter does.
 //!
-//! Problem: a listing typed into a test shows what the optimizer does, not that an interpreter gets there. Design: the
-//! programs of both papers' Figure 1 are recorded by this host; their traces are compared with the papers' (the files in
-//! `tests/traces/papers`) and then optimized. What the optimizer makes of the papers' listings is tested in
-//! `jit-opt/tests/papers`; here, only what is left of the loops. What running them allocates is counted by the heap, which
-//! knows nothing of traces. Invariant: every run is compared with the interpreter's. Example: `f(BoxedInteger(2000))` makes
-//! as many objects as `f(BoxedInteger(1000))`.
+//! Problem: a listing typed into a test shows what the optimizer does, not that an interpreter gets there.
+//! Design: the programs of both papers' Figure 1 are recorded by this host; their traces are compared with
+//! the papers' (the files in `tests/traces/papers`) and then optimized. What the optimizer makes of the
+//! papers' listings is tested in `jit-opt/tests/papers`; here, only what is left of the loops. What running
+//! them allocates is counted by the heap, which knows nothing of traces. Invariant: every run is compared
+//! with the interpreter's. Example: `f(BoxedInteger(2000))` makes as many objects as `f(BoxedInteger(1000))`.
 
 use tracelift_boxed::{Machine, Number, Options, Outcome, SEED_000, SEED_002};
 use tracelift_core::text::{equal_up_to_renaming, parse_file, parse_trace, print_trace};
@@ -83,8 +83,8 @@ fn a8_the_loop_of_seed_000_is_one_addition() {
     assert_eq!(body(&recorded(SEED_000), &tracelift_opt::Config::new()), [Op::IntAdd, Op::Jump]);
 }
 
-/// Seed 002, Figure 4, as its authors had it, allocation removal and nothing else: two allocations and three guards are
-/// left. The listing stands in `jit-opt/tests/papers`.
+/// Seed 002, Figure 4, as its authors had it, allocation removal and nothing else: two allocations and three
+/// guards are left. The listing stands in `jit-opt/tests/papers`.
 #[test]
 fn b2_seed_002_figure_4() {
     let config = tracelift_opt::Config::parse("-all,+virtuals").unwrap().keeping_records();

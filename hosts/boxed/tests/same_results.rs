@@ -5,7 +5,8 @@ use tracelift_runtime::{Config, PASSES};
 
 use Number::{Float, Integer};
 
-/// Runs that every configuration must agree on: name, program, calls of `f` made one after the other on one machine.
+/// Runs that every configuration must agree on: name, program, calls of `f` made one after the other on one
+/// machine.
 fn programs() -> Vec<(&'static str, &'static str, Vec<Vec<Number>>)> {
     let fibonacci = "\
 def f(n):

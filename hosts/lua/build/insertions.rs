@@ -1,13 +1,14 @@
 //! The insertions that turn stock Lua 5.4 into a host of the JIT.
 //!
-//! Problem: the interpreter needs a few hook points (hot loops, recording, resuming at another place), but no Lua
-//! source may lie in this repository and a patch file would carry much of it.
+//! Problem: the interpreter needs a few hook points (hot loops, recording, resuming at another place), but no
+//! Lua source may lie in this repository and a patch file would carry much of it.
 //!
-//! Design: each row names a file, a short piece of text in it that occurs exactly once, and what to put directly
-//! before or behind that piece. Nothing is ever removed or replaced. What the inserted names do is in `c/tlua.h`.
+//! Design: each row names a file, a short piece of text in it that occurs exactly once, and what to put
+//! directly before or behind that piece. Nothing is ever removed or replaced. What the inserted names do is
+//! in `c/tlua.h`.
 //!
-//! Invariant: a row that does not match exactly once stops the build, so another version of Lua cannot be patched
-//! by accident. The table is also compiled into the tests, which assert its size.
+//! Invariant: a row that does not match exactly once stops the build, so another version of Lua cannot be
+//! patched by accident. The table is also compiled into the tests, which assert its size.
 //!
 //! Example: `Insertion { file: "ldo.c", place: After, anchor: "f (x) {", text: "\n  hook(x);", why: "…" }`.
 

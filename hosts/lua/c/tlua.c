@@ -1,16 +1,18 @@
 /*
 ** The slow paths behind the hook points of tlua.h, and the services of tlua_internal.h.
 **
-** Problem: between the interpreter's macros and an engine stand rules that every engine needs and none should repeat: whose
-** recording it is, when events may pass, what is freed when.
+** Problem: between the interpreter's macros and an engine stand rules that every engine needs and none should
+** repeat: whose recording it is, when events may pass, what is freed when.
 **
 ** Design: the hooks call in here; here the rules are checked and the engine's function is called.
 **
-** Invariant: if 'recording' is not NULL it is a thread that has not ended, and its hookmask has TLUA_RECORD_BIT unless the
-** program has set a hook since; tlua_record and the next hot event then notice and abandon the recording.
+** Invariant: if 'recording' is not NULL it is a thread that has not ended, and its hookmask has
+** TLUA_RECORD_BIT unless the program has set a hook since; tlua_record and the next hot event then notice and
+** abandon the recording.
 **
-** Example: a while loop's counter reaches 0 -> tlua_hot_loop -> engine->on_hot -> tlua_record_start -> the interpreter
-** goes on at l_jitreload -> luaG_traceexec -> tlua_record -> engine->on_record, before each instruction.
+** Example: a while loop's counter reaches 0 -> tlua_hot_loop -> engine->on_hot -> tlua_record_start -> the
+** interpreter goes on at l_jitreload -> luaG_traceexec -> tlua_record -> engine->on_record, before each
+** instruction.
 */
 
 #define LUA_CORE
@@ -62,7 +64,8 @@ int tlua_open (lua_State *L, const TluaConfig *config) {
   const TluaEngine *engine = engine_of_mode(config->mode);
   if (engine == NULL || jit->engine != NULL)
     return 0;
-  reset_counters(jit, config->threshold == 0 ? 1 : config->threshold);  /* the engine may set them otherwise */
+  /* the engine may set them otherwise */
+  reset_counters(jit, config->threshold == 0 ? 1 : config->threshold);
   if (engine->on_open != NULL && !engine->on_open(L, config)) {
     reset_counters(jit, TLUA_OUT_OF_REACH);
     return 0;
@@ -112,7 +115,8 @@ void tlua_record_stop (lua_State *L) {
   jit->recording = NULL;
   if (thread->hookmask & TLUA_RECORD_BIT) {
     thread->hookmask &= ~TLUA_RECORD_BIT;
-    thread->oldpc = jit->oldpc;  /* returns and calls moved it; the program's next line hook must not see that */
+    /* returns and calls moved it; the program's next line hook must not see that */
+    thread->oldpc = jit->oldpc;
   }
 }
 
@@ -155,8 +159,8 @@ void tlua_thread_freed (lua_State *L) {
 }
 
 /*
-** Decides whether a hot event may pass while a recording is on. It may not; but a recording that nobody moved since the
-** last event is lost (the program set a hook, or a C function runs another thread) and makes room.
+** Decides whether a hot event may pass while a recording is on. It may not; but a recording that nobody moved
+** since the last event is lost (the program set a hook, or a C function runs another thread) and makes room.
 */
 static int recording_is_on (lua_State *L) {
   Tlua *jit = L->jit;
@@ -191,7 +195,8 @@ void tlua_hot_loop (lua_State *L, CallInfo *ci, const Instruction *pc) {
 
 int tlua_hot_entry (lua_State *L, CallInfo *ci) {
   Tlua *jit = L->jit;
-  if (jit->engine == NULL || recording_is_on(L) || L->hookmask != 0 || ci->u.l.savedpc != ci_func(ci)->p->code)
+  if (jit->engine == NULL || recording_is_on(L) || L->hookmask != 0
+      || ci->u.l.savedpc != ci_func(ci)->p->code)
     return 0;
   jit->statistics.hot_entries++;
   return jit->engine->on_entry != NULL && jit->engine->on_entry(L, ci);
@@ -230,7 +235,8 @@ int tlua_anchor (lua_State *L, Proto *p, const TValue *value) {
   }
   if (data->anchors_used == data->anchors_size) {
     int size = data->anchors_size == 0 ? 4 : 2 * data->anchors_size;
-    void *grown = tlua_realloc(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue), (size_t)size * sizeof(TValue));
+    void *grown = tlua_realloc(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue),
+                               (size_t)size * sizeof(TValue));
     if (grown == NULL)
       return 0;
     data->anchors = (TValue *)grown;

@@ -1,16 +1,17 @@
 /*
 ** Hook points of the Lua virtual machine. Every patched Lua file sees this header through lstate.h.
 **
-** Problem: an interpreter that is to be traced must tell when a loop is hot, must hand each instruction to a recorder
-** while one is at work, and must be able to go on at another instruction and in other frames than it left. All of
-** that has to cost next to nothing while nothing is hot.
+** Problem: an interpreter that is to be traced must tell when a loop is hot, must hand each instruction to a
+** recorder while one is at work, and must be able to go on at another instruction and in other frames than it
+** left. All of that has to cost next to nothing while nothing is hot.
 **
-** Design: a back edge decrements one of 16384 shared counters, chosen by the address of the instruction; the rest is out of
-** line. Recording rides on Lua's own hooks: a private bit in 'hookmask' makes the interpreter call luaG_traceexec
-** before each instruction. The state of the JIT is a part of global_State and is reached by 'L->jit' from each thread.
+** Design: a back edge decrements one of 16384 shared counters, chosen by the address of the instruction; the
+** rest is out of line. Recording rides on Lua's own hooks: a private bit in 'hookmask' makes the interpreter
+** call luaG_traceexec before each instruction. The state of the JIT is a part of global_State and is reached
+** by 'L->jit' from each thread.
 **
-** Invariant: 'L->jit' is never NULL. Before tlua_open the counters start at 2^32 - 1 and there is no engine, so the
-** interpreter behaves as stock Lua does.
+** Invariant: 'L->jit' is never NULL. Before tlua_open the counters start at 2^32 - 1 and there is no engine,
+** so the interpreter behaves as stock Lua does.
 **
 ** Example, what a loop costs:   if (--*counter_of(pc) == 0) goto l_jithot;   /\* four instructions *\/
 */
@@ -35,7 +36,10 @@ struct tl_config;
 /* Bit of 'hookmask' that no hook of the program uses. */
 #define TLUA_RECORD_BIT 0x80
 
-/* So many that an instruction's counter is found by the low 16 bits of its address: one move instead of move and mask. */
+/*
+** So many that an instruction's counter is found by the low 16 bits of its address: one move instead of move
+** and mask.
+*/
 #define TLUA_COUNTERS 16384
 #define TLUA_OUT_OF_REACH UINT32_MAX
 
@@ -55,7 +59,8 @@ typedef struct TluaConfig {
   uint32_t period;     /* test modes: mean distance of random events, in instructions */
   uint32_t reserved;
   uint64_t seed;       /* test modes: start of the random numbers */
-  const struct tl_config *jit;  /* the recorder's library; NULL for its defaults with 'threshold'. Read by tlua_open only */
+  /* the recorder's library; NULL for its defaults with 'threshold'. Read by tlua_open only */
+  const struct tl_config *jit;
 } TluaConfig;
 
 /* Counts since tlua_open. Shared with Rust: keep in step with src/config.rs. */
@@ -84,7 +89,9 @@ typedef struct Tlua {
   TluaStatistics statistics;
 } Tlua;
 
-/* Offset in bytes of the counter of an instruction; instructions are aligned to four bytes, as counters are. */
+/*
+** Offset in bytes of the counter of an instruction; instructions are aligned to four bytes, as counters are.
+*/
 #define tlua_counter_offset(pc) ((size_t)(uint16_t)(size_t)(pc))
 #define tlua_counter(jit, pc) ((uint32_t *)((char *)(jit)->counters + tlua_counter_offset(pc)))
 
@@ -100,8 +107,8 @@ typedef struct Tlua {
 #endif
 
 /*
-** Out of line part of the counters. Whatever the slow path did, 'L->ci' and its 'savedpc' tell where to go on; every
-** local variable of the interpreter is taken afresh. 'l_jitresume' lies behind the call hook.
+** Out of line part of the counters. Whatever the slow path did, 'L->ci' and its 'savedpc' tell where to go
+** on; every local variable of the interpreter is taken afresh. 'l_jitresume' lies behind the call hook.
 */
 #define tlua_resume_block() \
   if (0) { \
@@ -131,39 +138,49 @@ void tlua_shutdown (struct lua_State *L);
 
 /* --- for whoever makes a state --- */
 
-/* Gives the state an engine. Call it on the main thread, once; returns 0 when memory is short or the mode is unknown. */
+/*
+** Gives the state an engine. Call it on the main thread, once; returns 0 when memory is short or the mode is
+** unknown.
+*/
 int tlua_open (struct lua_State *L, const TluaConfig *config);
 
 void tlua_statistics (struct lua_State *L, TluaStatistics *statistics);
 
-/* Calls a function when the state is closed, before the engine goes; also when the program closes the state itself. */
+/*
+** Calls a function when the state is closed, before the engine goes; also when the program closes the state
+** itself.
+*/
 void tlua_at_shutdown (struct lua_State *L, void (*function) (struct lua_State *L));
 
 #if defined(TLUA_HAVE_RECORDER)
 /*
-** Declares that compiled code may call a C function of the application, light or as a closure, as it is. Without this, a
-** loop that calls it stays with the interpreter. Whoever declares a function promises, for all arguments:
-** - It calls no Lua code: no lua_call and its like, no operation that may find a metamethod, no lua_load, no hooks. It
-**   does not yield, and does not run the collector.
-** - All its errors come before its effects. When it has thrown, the interpreter calls it again from the start, so that
-**   nothing but the state of the collector may be as it is because of the first call.
-** - It does not look at the thread that it runs on (lua_getinfo, lua_pushthread), whose stack is empty below its arguments,
-**   and does not keep its lua_State. What it gets and returns is as always; so are its upvalues and the registry. It
-**   neither reads nor changes local variables of running functions, which lua_getupvalue and lua_setupvalue of a closure of
-**   theirs could do.
-** - Without flags it reads nothing that a Lua program can change, other than its arguments, which may be tables whose
-**   identity it uses, but whose fields it does not read; and a second call instead of one shows nowhere. It may make
-**   new objects. It is called twice where its results are of other types, or of another number, than before.
-** The flags take back a promise, or give another one. Call it behind tlua_open: a state without compiler has nothing to keep, and
-** the answer is 1. Returns 0 if the function is declared already, a flag is unknown, or memory is short.
+** Declares that compiled code may call a C function of the application, light or as a closure, as it is.
+** Without this, a loop that calls it stays with the interpreter. Whoever declares a function promises, for
+** all arguments:
+** - It calls no Lua code: no lua_call and its like, no operation that may find a metamethod, no lua_load, no
+**   hooks. It does not yield, and does not run the collector.
+** - All its errors come before its effects. When it has thrown, the interpreter calls it again from the
+**   start, so that nothing but the state of the collector may be as it is because of the first call.
+** - It does not look at the thread that it runs on (lua_getinfo, lua_pushthread), whose stack is empty below
+**   its arguments, and does not keep its lua_State. What it gets and returns is as always; so are its
+**   upvalues and the registry. It neither reads nor changes local variables of running functions, which
+**   lua_getupvalue and lua_setupvalue of a closure of theirs could do.
+** - Without flags it reads nothing that a Lua program can change, other than its arguments, which may be
+**   tables whose identity it uses, but whose fields it does not read; and a second call instead of one shows
+**   nowhere. It may make new objects. It is called twice where its results are of other types, or of another
+**   number, than before. The flags take back a promise, or give another one. Call it behind tlua_open: a
+**   state without compiler has nothing to keep, and the answer is 1. Returns 0 if the function is declared
+**   already, a flag is unknown, or memory is short.
 **
 ** Example:   static int distance (lua_State *L) { ... }     tlua_declare_safe(L, distance, 0);
 */
-#define TLUA_SAFE_READS 1u  /* reads tables, upvalues and userdata that programs can change; changes nothing */
+#define TLUA_SAFE_READS 1u  /* reads what programs can change (tables, upvalues, userdata); changes nothing */
 #define TLUA_SAFE_ACTS 2u   /* reads and changes whatever it likes, once for each call; returns no values */
 int tlua_declare_safe (struct lua_State *L, int (*f) (struct lua_State *L), unsigned int flags);
 
-/* What the library counted, as JSON or as text; "{}" and "" without the recorder. Valid until the next call. */
+/*
+** What the library counted, as JSON or as text; "{}" and "" without the recorder. Valid until the next call.
+*/
 const char *tlua_jit_stats_json (struct lua_State *L);
 const char *tlua_jit_stats_text (struct lua_State *L);
 #endif

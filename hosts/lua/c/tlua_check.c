@@ -1,16 +1,18 @@
 /*
 ** Engines that test the hooks and the liveness of registers on real programs.
 **
-** Problem: recording must never change what a program does, and neither must forgetting a register that is not live. Both are claims
-** about every program.
+** Problem: recording must never change what a program does, and neither must forgetting a register that is
+** not live. Both are claims about every program.
 **
-** Design: "stress" starts a recording at random back edges, checks each instruction it is shown, and stops at random or when
-** the loop closes. "poison" also overwrites, at random instructions, the registers that tlua_live calls dead: in the
-** running frame and in Lua callers that wait at an ordinary call. The tests then compare the program's output with stock Lua's.
+** Design: "stress" starts a recording at random back edges, checks each instruction it is shown, and stops at
+** random or when the loop closes. "poison" also overwrites, at random instructions, the registers that
+** tlua_live calls dead: in the running frame and in Lua callers that wait at an ordinary call. The tests then
+** compare the program's output with stock Lua's.
 **
 ** "sabotage" is the test of that test: it sets live registers to nil as well, as a wrong analysis would.
 **
-** Invariant: the only writes to the program's memory are to dead registers of frames of the recorded thread (save for sabotage).
+** Invariant: the only writes to the program's memory are to dead registers of frames of the recorded thread
+** (save for sabotage).
 **
 ** Example: TluaConfig { .mode = TLUA_MODE_POISON, .threshold = 3, .period = 5, .seed = 1 }.
 */
@@ -178,5 +180,6 @@ const TluaEngine tlua_poison_engine = {
 };
 
 const TluaEngine tlua_sabotage_engine = {
-  .name = "sabotage", .on_open = open_sabotage, .on_close = close_check, .on_hot = on_hot, .on_record = on_record
+  .name = "sabotage", .on_open = open_sabotage, .on_close = close_check, .on_hot = on_hot,
+  .on_record = on_record
 };

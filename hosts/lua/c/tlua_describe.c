@@ -1,17 +1,18 @@
 /*
-** What the library is told about Lua's memory: tags, frames, tables, upvalues, strings, and the C functions that compiled code
-** calls.
+** What the library is told about Lua's memory: tags, frames, tables, upvalues, strings, and the C functions
+** that compiled code calls.
 **
-** Problem: the library optimizes loads and stores that it knows the shape of, and nothing else; a wrong offset or a class
-** too fine makes wrong programs.
+** Problem: the library optimizes loads and stores that it knows the shape of, and nothing else; a wrong
+** offset or a class too fine makes wrong programs.
 **
-** Design: every offset is taken from Lua's own headers. Two cells share an alias class if any two objects may have them at the
-** same address: the value of an array element and the value of a hash node never do, an open upvalue and a closed one
-** are told apart by nobody and share one.
+** Design: every offset is taken from Lua's own headers. Two cells share an alias class if any two objects may
+** have them at the same address: the value of an array element and the value of a hash node never do, an open
+** upvalue and a closed one are told apart by nobody and share one.
 **
 ** Invariant: no function described here throws, collects, or runs Lua code.
 **
-** Example, 't.x' in a trace:   v = get_key Table t "x"   -- guards the node that held "x" when it was recorded
+** Example, 't.x' in a trace:   v = get_key Table t "x"   -- guards the node that held "x" when it was
+** recorded
 */
 
 #include "lprefix.h"
@@ -94,11 +95,13 @@ static Node *find_key (lua_State *L, int64_t layout, Table *t, TString *key) {
 
 /* --- helpers --- */
 
-static tl_cell pointer_cell (tl_vm *vm, const char *name, size_t offset, tl_type type, const char *alias, uint32_t flags) {
+static tl_cell pointer_cell (tl_vm *vm, const char *name, size_t offset, tl_type type, const char *alias,
+                             uint32_t flags) {
   return tl_add_cell(vm, name, (int32_t)offset, 8, type, tl_alias_class(vm, alias), flags);
 }
 
-static tl_cell number_cell (tl_vm *vm, const char *name, size_t offset, size_t width, const char *alias, uint32_t flags) {
+static tl_cell number_cell (tl_vm *vm, const char *name, size_t offset, size_t width, const char *alias,
+                            uint32_t flags) {
   return tl_add_cell(vm, name, (int32_t)offset, (uint32_t)width, TL_INT, tl_alias_class(vm, alias), flags);
 }
 
@@ -162,11 +165,13 @@ static int describe_frames (tl_vm *vm, TluaSchema *schema) {
   if (tl_set_slots(vm, sizeof(StackValue), offsetof(TValue, value_), offsetof(TValue, tt_), 1) != TL_OK
       || tl_set_frame_words(vm, TLUA_WORDS) != TL_OK)
     return 0;
-  schema->hookmask = number_cell(vm, "thread.hookmask", offsetof(lua_State, hookmask), sizeof(l_signalT), "thread.hookmask", TL_POLLED);
+  schema->hookmask = number_cell(vm, "thread.hookmask", offsetof(lua_State, hookmask), sizeof(l_signalT),
+                                 "thread.hookmask", TL_POLLED);
   /* The function of a frame lies below its base and is never assigned. */
   schema->function = tl_add_cell(vm, "frame.function", -(int32_t)sizeof(StackValue), 8, TL_REF,
                                  tl_alias_class(vm, "frame.function"), TL_IMMUTABLE);
-  schema->prototype = pointer_cell(vm, "closure.prototype", offsetof(LClosure, p), TL_ADDR, "closure.prototype", TL_IMMUTABLE);
+  schema->prototype = pointer_cell(vm, "closure.prototype", offsetof(LClosure, p), TL_ADDR,
+                                   "closure.prototype", TL_IMMUTABLE);
   schema->marked = number_cell(vm, "object.marked", offsetof(GCObject, marked), 1, "object.marked", 0);
   return schema->hookmask != 0 && schema->function != 0 && schema->prototype != 0 && schema->marked != 0;
 }
@@ -174,8 +179,10 @@ static int describe_frames (tl_vm *vm, TluaSchema *schema) {
 /* Variable arguments of the loop's own frame lie below its base; nothing that a trace does changes them. */
 static int describe_arguments (tl_vm *vm, TluaSchema *schema) {
   static const char *const names[4] = { "argument.int", "argument.float", "argument.ref", "argument.addr" };
-  schema->call_info = pointer_cell(vm, "thread.call_info", offsetof(lua_State, ci), TL_ADDR, "thread.call_info", 0);
-  schema->extra_arguments = number_cell(vm, "call_info.extra", offsetof(CallInfo, u.l.nextraargs), sizeof(int), "call_info.extra",
+  schema->call_info = pointer_cell(vm, "thread.call_info", offsetof(lua_State, ci), TL_ADDR,
+                                   "thread.call_info", 0);
+  schema->extra_arguments = number_cell(vm, "call_info.extra", offsetof(CallInfo, u.l.nextraargs),
+                                        sizeof(int), "call_info.extra",
                                         TL_SIGNED);
   add_views(vm, schema->argument_value, names, "argument.value");
   schema->argument_tag = number_cell(vm, "argument.tag", offsetof(TValue, tt_), 1, "argument.tag", 0);
@@ -187,18 +194,23 @@ static int describe_upvalues (tl_vm *vm, TluaSchema *schema) {
   static const char *const names[4] = { "upvalue.int", "upvalue.float", "upvalue.ref", "upvalue.addr" };
   /* debug.upvaluejoin can exchange an upvalue of a closure, so this cell is not immutable */
   schema->upvalue = pointer_cell(vm, "closure.upvalue", 0, TL_ADDR, "closure.upvalue", 0);
-  schema->open_upvalues = pointer_cell(vm, "thread.open_upvalues", offsetof(lua_State, openupval), TL_ADDR, "thread.upvalues", 0);
-  schema->to_be_closed = pointer_cell(vm, "thread.to_be_closed", offsetof(lua_State, tbclist), TL_ADDR, "thread.upvalues", 0);
+  schema->open_upvalues = pointer_cell(vm, "thread.open_upvalues", offsetof(lua_State, openupval), TL_ADDR,
+                                       "thread.upvalues", 0);
+  schema->to_be_closed = pointer_cell(vm, "thread.to_be_closed", offsetof(lua_State, tbclist), TL_ADDR,
+                                      "thread.upvalues", 0);
   schema->upvalue_place = pointer_cell(vm, "upvalue.place", offsetof(UpVal, v), TL_ADDR, "upvalue.place", 0);
   add_views(vm, schema->upvalue_value, names, "upvalue.value");
   schema->upvalue_tag = number_cell(vm, "upvalue.tag", offsetof(TValue, tt_), 1, "upvalue.tag", 0);
-  return schema->open_upvalues != 0 && schema->to_be_closed != 0 && schema->upvalue != 0 && schema->upvalue_place != 0 && schema->upvalue_value[TL_ADDR] != 0
+  return schema->open_upvalues != 0 && schema->to_be_closed != 0 && schema->upvalue != 0
+      && schema->upvalue_place != 0 && schema->upvalue_value[TL_ADDR] != 0
       && schema->upvalue_tag != 0;
 }
 
 static int describe_strings (tl_vm *vm, TluaSchema *schema) {
-  schema->short_length = number_cell(vm, "string.short_length", offsetof(TString, shrlen), 1, "string", TL_IMMUTABLE);
-  schema->long_length = number_cell(vm, "string.long_length", offsetof(TString, u), 8, "string", TL_IMMUTABLE);
+  schema->short_length = number_cell(vm, "string.short_length", offsetof(TString, shrlen), 1, "string",
+                                     TL_IMMUTABLE);
+  schema->long_length = number_cell(vm, "string.long_length", offsetof(TString, u), 8, "string",
+                                    TL_IMMUTABLE);
   return schema->short_length != 0 && schema->long_length != 0;
 }
 
@@ -208,7 +220,8 @@ static int describe_items (tl_vm *vm, TluaSchema *schema) {
   static const char *const names[4] = { "array.int", "array.float", "array.ref", "array.addr" };
   tl_element element = { .stride = sizeof(TValue), .absent = schema->tag_of[LUA_VEMPTY] };
   /* As a bound 'alimit' may be too small (it is a hint when the flag says so) but never too large. */
-  tl_cell count = number_cell(vm, "table.count", offsetof(Table, alimit), sizeof(unsigned int), "table.count", 0);
+  tl_cell count = number_cell(vm, "table.count", offsetof(Table, alimit), sizeof(unsigned int), "table.count",
+                              0);
   tl_cell base = pointer_cell(vm, "table.array", offsetof(Table, array), TL_ADDR, "table.array", 0);
   add_views(vm, element.value, names, "array.value");
   for (int type = 0; type < 4; type++)
@@ -227,7 +240,8 @@ static int describe_keys (tl_vm *vm, TluaSchema *schema, tl_func insert) {
   tl_cell base = pointer_cell(vm, "table.nodes", offsetof(Table, node), TL_ADDR, "table.nodes", 0);
   static const char *const key_names[4] = { "node.key_int", "node.key_float", "node.key", "node.key_addr" };
   for (int type = 0; type < 4; type++)
-    schema->node_key[type] = pointer_cell(vm, key_names[type], offsetof(Node, u.key_val), (tl_type)type, "node.key", 0);
+    schema->node_key[type] = pointer_cell(vm, key_names[type], offsetof(Node, u.key_val), (tl_type)type,
+                                          "node.key", 0);
   tl_cell key = schema->node_key[TL_REF];
   tl_cell key_tag = number_cell(vm, "node.key_tag", offsetof(Node, u.key_tt), 1, "node.key_tag", 0);
   schema->node_key_tag = key_tag;
@@ -240,21 +254,25 @@ static int describe_keys (tl_vm *vm, TluaSchema *schema, tl_func insert) {
                              tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"),
                              tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.next"), 0 };
   tl_func find = tl_add_func(vm, "find_key", (const void *)find_key, "airr>a", 0, reads, NULL);
-  return size != 0 && base != 0 && key != 0 && key_tag != 0 && element.value[TL_ADDR] != 0 && element.tag != 0 && find != 0
-      && tl_set_keys(vm, schema->table, size, base, &element, key, key_tag, ctb(LUA_VSHRSTR), find, insert) == TL_OK;
+  return size != 0 && base != 0 && key != 0 && key_tag != 0 && element.value[TL_ADDR] != 0 && element.tag != 0
+      && find != 0
+      && tl_set_keys(vm, schema->table, size, base, &element, key, key_tag, ctb(LUA_VSHRSTR), find,
+                     insert) == TL_OK;
 }
 
 static int describe_tables (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
   schema->table = tl_add_layout(vm, "Table", sizeof(Table), 0, 0);
   if (schema->table == 0)
     return 0;
-  tl_cell metatable = pointer_cell(vm, "table.metatable", offsetof(Table, metatable), TL_REF, "table.metatable", 0);
+  tl_cell metatable = pointer_cell(vm, "table.metatable", offsetof(Table, metatable), TL_REF,
+                                   "table.metatable", 0);
   schema->metatable = tl_add_field(vm, schema->table, metatable);
   schema->flags = number_cell(vm, "table.flags", offsetof(Table, flags), 1, "table.flags", 0);
   tl_func insert;
   return schema->metatable != 0 && schema->flags != 0 && tlua_describe_alloc(vm, schema, &insert, main_thread)
       && describe_items(vm, schema) && describe_keys(vm, schema, insert)
-      && tl_set_barrier(vm, schema->table, schema->marked, bitmask(BLACKBIT), schema->marked, WHITEBITS) == TL_OK;
+      && tl_set_barrier(vm, schema->table, schema->marked, bitmask(BLACKBIT), schema->marked,
+                        WHITEBITS) == TL_OK;
 }
 
 /* --- functions --- */
@@ -265,7 +283,8 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
     tl_alias_class(vm, "table.nodes"), tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "array.tag"),
     tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"),
     tl_alias_class(vm, "node.next"), 0 };
-  const tl_class length_writes[] = { tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.flags"), 0 };
+  const tl_class length_writes[] =
+      { tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.flags"), 0 };
   struct { tl_func *id; const char *name; const void *address; const char *signature; } const pure[] = {
     { &schema->power, "power", (const void *)power, "ff>f" },
     { &schema->int_below_float, "int_below_float", (const void *)int_below_float, "if>i" },
@@ -283,15 +302,18 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
       return 0;
   }
   schema->length = tl_add_func(vm, "length", (const void *)length, "r>i", 0, length_reads, length_writes);
-  schema->string_metatable = pointer_cell(vm, "global.string_metatable", offsetof(global_State, mt) + LUA_TSTRING * sizeof(Table *),
+  schema->string_metatable = pointer_cell(vm, "global.string_metatable",
+                                          offsetof(global_State, mt) + LUA_TSTRING * sizeof(Table *),
                                           TL_REF, "global.metatables", 0);
   return schema->length != 0 && schema->string_metatable != 0 && tlua_describe_metatables(vm, schema)
-      && tlua_describe_keys(vm, schema) && tlua_describe_iterators(vm, schema) && tlua_describe_closures(vm, schema)
+      && tlua_describe_keys(vm, schema) && tlua_describe_iterators(vm, schema)
+      && tlua_describe_closures(vm, schema)
       && tlua_describe_strings(vm, schema) && tlua_describe_library(vm, schema);
 }
 
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
   return describe_tags(vm, schema) && describe_frames(vm, schema) && describe_arguments(vm, schema)
       && describe_upvalues(vm, schema)
-      && describe_strings(vm, schema) && describe_tables(vm, schema, main_thread) && describe_functions(vm, schema);
+      && describe_strings(vm, schema) && describe_tables(vm, schema, main_thread)
+      && describe_functions(vm, schema);
 }

@@ -1,11 +1,12 @@
 /*
 ** The stand-alone driver: a script file with arguments, messages on stderr, an exit code.
 **
-** Problem: programs see the driver (the table 'arg', '...', traceback, the mode of the collector), and tests compare its
-** output with stock Lua's to the byte.
+** Problem: programs see the driver (the table 'arg', '...', traceback, the mode of the collector), and tests
+** compare its output with stock Lua's to the byte.
 **
-** Design: one protected C function sets up the state and runs the script; each chunk runs under a message handler that adds the
-** traceback. Compiled with TLUA_STOCK, without any JIT and with a 'main', the same file is the oracle.
+** Design: one protected C function sets up the state and runs the script; each chunk runs under a message
+** handler that adds the traceback. Compiled with TLUA_STOCK, without any JIT and with a 'main', the same file
+** is the oracle.
 **
 ** Invariant: every Lua function runs inside a protected call made here.
 **
@@ -42,7 +43,8 @@ SAME(offsetof(TluaRun, refuse_from) == 40 && offsetof(TluaRun, config) == 56);
 SAME(offsetof(TluaRun, requests) == 88 && offsetof(TluaRun, statistics) == 96);
 SAME(offsetof(TluaRun, refused) == 168 && offsetof(TluaRun, jit_text) == 184);
 #if defined(TLUA_HAVE_RECORDER)
-SAME(sizeof(tl_config) == 80 && offsetof(tl_config, passes) == 48);  /* as in the library's src/capi/config.rs */
+/* as in the library's src/capi/config.rs */
+SAME(sizeof(tl_config) == 80 && offsetof(tl_config, passes) == 48);
 #endif
 
 /* The state an interrupt is for. */
@@ -65,7 +67,8 @@ static void raise_interrupt (lua_State *L, lua_Debug *activation) {
 
 static void catch_interrupt (int number) {
   signal(number, SIG_DFL);  /* a second one ends the process */
-  lua_sethook(interrupted_state, raise_interrupt, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+  lua_sethook(interrupted_state, raise_interrupt, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT,
+              1);
 }
 
 /* --- protected calls --- */
@@ -175,7 +178,10 @@ static int protected_run (lua_State *L) {
 
 #if defined(TLUA_HAVE_RECORDER)
 
-/* A script may end the process by os.exit, with its state open or closed; the first of these events makes the report. */
+/*
+** A script may end the process by os.exit, with its state open or closed; the first of these events makes the
+** report.
+*/
 static lua_State *reporting_state = NULL;
 static uint32_t report_form = TLUA_REPORT_NONE;
 
@@ -229,7 +235,8 @@ static void *allocate (void *user, void *block, size_t old_size, size_t new_size
   TluaRun *run = refusing->run;
   if (new_size > 0 && (block == NULL || new_size > old_size)) {
     uint64_t number = ++run->requests;
-    if (number >= run->refuse_from && (run->refuse_count == 0 || number - run->refuse_from < run->refuse_count))
+    if (number >= run->refuse_from && (run->refuse_count == 0
+                                       || number - run->refuse_from < run->refuse_count))
       return NULL;
   }
   return refusing->allocate(refusing->user, block, old_size, new_size);
@@ -250,7 +257,8 @@ int tlua_run (TluaRun *run) {
 #if !defined(TLUA_STOCK)
   if (!tlua_open(L, &run->config)) {
 #if defined(TLUA_HAVE_RECORDER)
-    run->refused = run->config.mode == TLUA_MODE_JIT ? tl_config_error() : "the engine for this mode cannot be opened";
+    run->refused = run->config.mode == TLUA_MODE_JIT ? tl_config_error()
+        : "the engine for this mode cannot be opened";
 #else
     run->refused = "the engine for this mode cannot be opened";
 #endif

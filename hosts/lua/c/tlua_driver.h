@@ -23,16 +23,20 @@ typedef struct TluaRun {
   uint32_t argc;
   uint32_t script;            /* index of the script in argv */
   uint32_t uses_environment;  /* run LUA_INIT, heed LUA_PATH and LUA_CPATH */
-  uint32_t report;            /* TLUA_REPORT_...: the library's counts on stderr at the end, however the script ends */
+  /* TLUA_REPORT_...: the library's counts on stderr at the end, however the script ends */
+  uint32_t report;
   uint32_t keeps_counts;      /* make jit_json and jit_text */
   uint32_t uses_malloc;       /* malloc alone, which tools can watch, and no heap (tlua_heap.h) */
-  uint64_t refuse_from;       /* test aid: the first request for memory (from 1) that is refused; 0: do not count them */
+  /* test aid: the first request for memory (from 1) that is refused; 0: do not count them */
+  uint64_t refuse_from;
   uint64_t refuse_count;      /* test aid: so many are refused from there on; 0: all */
   TluaConfig config;
-  uint64_t requests;          /* out: requests for memory, if they are counted; those to shrink a block are none */
+  /* out: requests for memory, if they are counted; those to shrink a block are none */
+  uint64_t requests;
   TluaStatistics statistics;  /* out; untouched when the script leaves through os.exit */
   const char *refused;        /* out: reason when the state could not be opened, else NULL */
-  char *jit_json;             /* out: the library's counts, from malloc; NULL if nobody asked, or without the recorder */
+  /* out: the library's counts, from malloc; NULL if nobody asked, or without the recorder */
+  char *jit_json;
   char *jit_text;             /* out: the same for people */
 } TluaRun;
 

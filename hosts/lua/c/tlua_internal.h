@@ -3,15 +3,18 @@
 **
 ** Problem: hooks, recorder and checks are written apart and must be testable apart.
 **
-** Design: an engine is a table of functions. tlua.c calls them at the events below and offers the few services that
-** touch the interpreter's state. Any entry may be NULL.
+** Design: an engine is a table of functions. tlua.c calls them at the events below and offers the few
+** services that touch the interpreter's state. Any entry may be NULL.
 **
-** Invariant: tlua.c never lets an event through that an engine could not act upon: no hot event while the program has
-** debug hooks of its own or while a recording is on, no instruction of a finalizer or a hook function.
+** Invariant: tlua.c never lets an event through that an engine could not act upon: no hot event while the
+** program has debug hooks of its own or while a recording is on, no instruction of a finalizer or a hook
+** function.
 **
 ** Example, the smallest recorder:
 **   static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) { tlua_record_start(L); }
-**   static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) { if (enough()) tlua_record_stop(L); }
+**   static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
+**     if (enough()) tlua_record_stop(L);
+**   }
 */
 #ifndef tlua_internal_h
 #define tlua_internal_h
@@ -33,16 +36,16 @@ typedef struct TluaEngine {
   void (*on_close) (lua_State *L);
 
   /*
-  ** A loop is hot; 'pc' is the instruction the jump arrived at, 'ci' == L->ci its frame. ci->u.l.savedpc == pc,
-  ** L->top == ci->top, the counter is reset, no recording is on and L->hookmask == 0. May run compiled code, may
-  ** change L->ci and frames, may start a recording, may throw (as the instruction at savedpc might).
-  ** On return the interpreter goes on in L->ci at its savedpc.
+  ** A loop is hot; 'pc' is the instruction the jump arrived at, 'ci' == L->ci its frame. ci->u.l.savedpc ==
+  ** pc, L->top == ci->top, the counter is reset, no recording is on and L->hookmask == 0. May run compiled
+  ** code, may change L->ci and frames, may start a recording, may throw (as the instruction at savedpc
+  ** might). On return the interpreter goes on in L->ci at its savedpc.
   */
   void (*on_hot) (lua_State *L, CallInfo *ci, const Instruction *pc);
 
   /*
-  ** A counter reached 0 while a recording or a hook is on, so that there is no on_hot. If the engine has this, it sets
-  ** the counter, here and in on_hot; else it is set to the threshold already.
+  ** A counter reached 0 while a recording or a hook is on, so that there is no on_hot. If the engine has
+  ** this, it sets the counter, here and in on_hot; else it is set to the threshold already.
   */
   void (*on_swallowed) (lua_State *L, uint32_t *counter);
 
@@ -50,9 +53,9 @@ typedef struct TluaEngine {
   int (*on_entry) (lua_State *L, CallInfo *ci);
 
   /*
-  ** Before the instruction '*pc' of the recorded thread; ci == L->ci. Must not change frames, throw, or collect.
-  ** L->top is valid only if the instruction is an open one (isIT(*pc)). ci->u.l.savedpc is that of an earlier
-  ** instruction of this frame.
+  ** Before the instruction '*pc' of the recorded thread; ci == L->ci. Must not change frames, throw, or
+  ** collect. L->top is valid only if the instruction is an open one (isIT(*pc)). ci->u.l.savedpc is that of
+  ** an earlier instruction of this frame.
   */
   void (*on_record) (lua_State *L, CallInfo *ci, const Instruction *pc);
 
@@ -62,7 +65,10 @@ typedef struct TluaEngine {
   /* A function is freed; p->jit is still there. Drop its traces. */
   void (*on_proto_freed) (lua_State *L, Proto *p);
 
-  /* The collector marks a function; its anchored constants are marked already. For what the engine keeps elsewhere. */
+  /*
+  ** The collector marks a function; its anchored constants are marked already. For what the engine keeps
+  ** elsewhere.
+  */
   void (*on_mark) (global_State *g, Proto *p);
 } TluaEngine;
 
@@ -102,19 +108,22 @@ void tlua_record_stop (lua_State *L);
 TluaProto *tlua_proto (lua_State *L, Proto *p);
 
 /*
-** Keeps a value alive as long as the function. Through the write barrier; each value is kept once. Returns 0 on lack
-** of memory.
+** Keeps a value alive as long as the function. Through the write barrier; each value is kept once. Returns 0
+** on lack of memory.
 */
 int tlua_anchor (lua_State *L, Proto *p, const TValue *value);
 
 /*
-** Registers live before instruction 'pc' (an index): bit r%8 of byte r/8, for r < p->maxstacksize. NULL on lack of
-** memory. The bitmap lives as long as the function.
+** Registers live before instruction 'pc' (an index): bit r%8 of byte r/8, for r < p->maxstacksize. NULL on
+** lack of memory. The bitmap lives as long as the function.
 */
 const lu_byte *tlua_live (lua_State *L, Proto *p, int pc);
 #define tlua_is_live(row, r) (((row)[(r) >> 3] >> ((r) & 7)) & 1)
 
-/* Memory from the state's allocator, on its accounts, but without collections and errors; NULL on lack of memory. */
+/*
+** Memory from the state's allocator, on its accounts, but without collections and errors; NULL on lack of
+** memory.
+*/
 void *tlua_realloc (lua_State *L, void *block, size_t old_size, size_t new_size);
 
 #endif

@@ -1,21 +1,24 @@
 /*
 ** Liveness of registers, per function.
 **
-** Problem: a trace may forget a register at a loop head or at an exit only if no path of the interpreter reads it again. A guess
-** that is too large makes temporaries loop-carried, a guess that is too small makes programs wrong.
+** Problem: a trace may forget a register at a loop head or at an exit only if no path of the interpreter
+** reads it again. A guess that is too large makes temporaries loop-carried, a guess that is too small makes
+** programs wrong.
 **
 ** Design: two data-flow analyses over the bytecode, each opcode decoded on its own.
-**   1. forward, "held": a register that an open upvalue or a pending to-be-closed variable may refer to. Set by
-**      OP_CLOSURE, OP_TBC and OP_TFORPREP, cleared by OP_CLOSE. A held register can be read or written at any time.
-**   2. backward, "live": read on some path before it is written. An instruction within the scope of a named variable counts as a
-**      read, since debug.getlocal in a function called there sees the variable whether the program needs it or not.
+**   1. forward, "held": a register that an open upvalue or a pending to-be-closed variable may refer to. Set
+**      by OP_CLOSURE, OP_TBC and OP_TFORPREP, cleared by OP_CLOSE. A held register can be read or written at
+**      any time.
+**   2. backward, "live": read on some path before it is written. An instruction within the scope of a named
+**      variable counts as a read, since debug.getlocal in a function called there sees the variable whether
+**      the program needs it or not.
 ** The result is the union, one bitmap for each instruction, kept in the function's TluaProto.
 **
-** Invariant: a register that is not live before an instruction may hold anything there without a change of the program's
-** results. Both analyses err only towards live.
+** Invariant: a register that is not live before an instruction may hold anything there without a change of
+** the program's results. Both analyses err only towards live.
 **
-** Example, 'for i = 1, n do s = s + i * 2 end' with s in 1 and the loop in 2..5, the product in 6: before the first instruction of
-** the body 1 to 5 are live and 6 is not.
+** Example, 'for i = 1, n do s = s + i * 2 end' with s in 1 and the loop in 2..5, the product in 6: before the
+** first instruction of the body 1 to 5 are live and 6 is not.
 */
 
 #define LUA_CORE
@@ -125,7 +128,10 @@ static Registers held_after (const Analysis *a, int pc) {
   return set;
 }
 
-/* Indexes of the instructions that may follow; returns how many there are. A test's jump is an instruction of its own here. */
+/*
+** Indexes of the instructions that may follow; returns how many there are. A test's jump is an instruction of
+** its own here.
+*/
 static int successors (const Proto *p, int pc, int next[2]) {
   Instruction i = p->code[pc];
   int count = 0;
@@ -143,7 +149,8 @@ static int successors (const Proto *p, int pc, int next[2]) {
     case OP_BANDK: case OP_BORK: case OP_BXORK: case OP_SHRI: case OP_SHLI:
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_MOD: case OP_POW: case OP_DIV: case OP_IDIV:
     case OP_BAND: case OP_BOR: case OP_BXOR: case OP_SHL: case OP_SHR:
-    case OP_EQ: case OP_LT: case OP_LE: case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI:
+    case OP_EQ: case OP_LT: case OP_LE: case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI:
+    case OP_GEI:
     case OP_TEST: case OP_TESTSET:
       next[count++] = pc + 1;
       next[count++] = pc + 2;
@@ -182,7 +189,10 @@ static void find_held (Analysis *a) {
 
 /* --- variables in scope --- */
 
-/* The changes of the number at each instruction, and then their sums. Without debug information there are none. */
+/*
+** The changes of the number at each instruction, and then their sums. Without debug information there are
+** none.
+*/
 static void find_named (Analysis *a) {
   const Proto *p = a->p;
   for (int n = 0; n < p->sizelocvars; n++) {
@@ -212,7 +222,8 @@ static Registers live_before (const Analysis *a, int pc) {
     set = a->live[next[0]];
   switch (GET_OPCODE(i)) {
     /* writes A */
-    case OP_LOADI: case OP_LOADF: case OP_LOADK: case OP_LOADKX: case OP_LOADFALSE: case OP_LFALSESKIP: case OP_LOADTRUE:
+    case OP_LOADI: case OP_LOADF: case OP_LOADK: case OP_LOADKX: case OP_LOADFALSE: case OP_LFALSESKIP:
+    case OP_LOADTRUE:
     case OP_GETUPVAL: case OP_GETTABUP: case OP_NEWTABLE:
       exclude(&set, A);
       break;
@@ -406,7 +417,8 @@ const lu_byte *tlua_live (lua_State *L, Proto *p, int pc) {
     Registers *scratch = (Registers *)tlua_realloc(L, NULL, 0, scratch_bytes);
     lu_byte *rows = (lu_byte *)tlua_realloc(L, NULL, 0, live_bytes);
     if (scratch != NULL && rows != NULL) {
-      Analysis a = { .p = p, .live = scratch, .held = scratch + count, .named = (lu_byte *)(scratch + 2 * count) };
+      Analysis a = { .p = p, .live = scratch, .held = scratch + count,
+                     .named = (lu_byte *)(scratch + 2 * count) };
       memset(scratch, 0, scratch_bytes);
       find_named(&a);
       find_held(&a);

@@ -1,9 +1,11 @@
 /*
 ** Liveness as text, for tests and for people.
 **
-** Problem: whether the analysis is exact is a claim about single registers at single instructions; one must be able to see it.
+** Problem: whether the analysis is exact is a claim about single registers at single instructions; one must
+** be able to see it.
 **
-** Design: a file is compiled, not run, and each of its functions listed: index, opcode, live registers before it.
+** Design: a file is compiled, not run, and each of its functions listed: index, opcode, live registers before
+** it.
 **
 ** Invariant: the listing depends on the file alone.
 **
@@ -39,7 +41,9 @@ static void list_function (lua_State *L, Proto *p, FILE *out) {
     list_function(L, p->p[i], out);
 }
 
-/* Returns text from malloc: the listing, or the message when the file does not compile ('is_error' is set). */
+/*
+** Returns text from malloc: the listing, or the message when the file does not compile ('is_error' is set).
+*/
 char *tlua_live_text (const char *path, int *is_error) {
   char *text = NULL;
   size_t size = 0;

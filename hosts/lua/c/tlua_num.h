@@ -1,15 +1,18 @@
 /*
 ** Sums and products of floats in the order of the program.
 **
-** Problem: of two NaNs a processor hands on the left one, and 'print' shows a NaN's sign. But in C 'a + b' has no order: compilers
-** add 'a' to 'b' if that suits their registers, so that two builds of stock Lua by one compiler give different NaNs. Compiled
-** code adds in the order of the program, and what a program prints must not depend on what is compiled.
+** Problem: of two NaNs a processor hands on the left one, and 'print' shows a NaN's sign. But in C 'a + b'
+** has no order: compilers add 'a' to 'b' if that suits their registers, so that two builds of stock Lua by
+** one compiler give different NaNs. Compiled code adds in the order of the program, and what a program prints
+** must not depend on what is compiled.
 **
-** Design: the interpreter is made to do the same, by the instruction itself, where the compiler and the processor are known;
-** the insertion in 'llimits.h' includes this file behind the macros that it replaces. Compiled code could have
-** followed the compiler instead, but then a product whose left operand is in memory becomes two instructions.
+** Design: the interpreter is made to do the same, by the instruction itself, where the compiler and the
+** processor are known; the insertion in 'llimits.h' includes this file behind the macros that it replaces.
+** Compiled code could have followed the compiler instead, but then a product whose left operand is in memory
+** becomes two instructions.
 **
-** Invariant: numbers come out as before; of two NaNs the left one does, for both operations, wherever Lua adds or multiplies.
+** Invariant: numbers come out as before; of two NaNs the left one does, for both operations, wherever Lua
+** adds or multiplies.
 **
 ** Example: nan(1) + nan(2) is nan(1), in the interpreter and in compiled code.
 */

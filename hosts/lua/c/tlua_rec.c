@@ -1,18 +1,21 @@
 /*
-** The recorder's engine: what happens when a loop is hot, while it is recorded, and when compiled code was left.
+** The recorder's engine: what happens when a loop is hot, while it is recorded, and when compiled code was
+** left.
 **
-** Problem: three parties have to agree on one state. The interpreter owns frames and stack, the library owns traces and code, and
-** a recording sees both, one instruction at a time, while the program goes on.
+** Problem: three parties have to agree on one state. The interpreter owns frames and stack, the library owns
+** traces and code, and a recording sees both, one instruction at a time, while the program goes on.
 **
-** Design: a hot event asks the library. To run: the stack is made large enough, the code is called from here (no other frame
-** lies between), and 'savedpc' is set from the exit's words. To record: the hooks call on_record before each instruction, which
-** is lowered by tlua_rec_ops.c; back at the loop's head the recording is closed.
+** Design: a hot event asks the library. To run: the stack is made large enough, the code is called from here
+** (no other frame lies between), and 'savedpc' is set from the exit's words. To record: the hooks call
+** on_record before each instruction, which is lowered by tlua_rec_ops.c; back at the loop's head the
+** recording is closed.
 **
-** Invariant: rec->thread is not NULL exactly as long as the library has a recording and the hooks are on. Compiled code
-** is only ever entered in the frame, and at the instruction, that its loop was recorded for.
+** Invariant: rec->thread is not NULL exactly as long as the library has a recording and the hooks are on.
+** Compiled code is only ever entered in the frame, and at the instruction, that its loop was recorded for.
 **
-** Example: 'for i = 1, 1e6 do s = s + i end' is hot at its first ADD; on_hot gets TL_RECORD; on_record sees ADD, FORLOOP, and
-** ADD again, which closes the loop; the next back edge gets TL_RUN, and the exit (loop end) goes on at FORLOOP.
+** Example: 'for i = 1, 1e6 do s = s + i end' is hot at its first ADD; on_hot gets TL_RECORD; on_record sees
+** ADD, FORLOOP, and ADD again, which closes the loop; the next back edge gets TL_RUN, and the exit (loop end)
+** goes on at FORLOOP.
 */
 
 #include "lprefix.h"
@@ -73,7 +76,9 @@ static void on_close (lua_State *L) {
 
 /* --- running --- */
 
-/* The interpreter frame keeps its own slots; only what an exit may write above them has to be made sure of. */
+/*
+** The interpreter frame keeps its own slots; only what an exit may write above them has to be made sure of.
+*/
 static int secure_stack (lua_State *L, CallInfo *ci, uint32_t slots) {
   ptrdiff_t left = L->stack_last.p - (ci->func.p + 1);
   if ((ptrdiff_t)slots <= left)
@@ -82,11 +87,11 @@ static int secure_stack (lua_State *L, CallInfo *ci, uint32_t slots) {
 }
 
 /*
-** After every exit: the exit itself may have made tables, and a loop that is only ever left before it looks at the
-** collector's debt must not run it up for ever. A loop whose tables are all virtual has no debt and leaves once in a while; the
-** program may wait for a finalizer or a weak table, so that the collector does a step, as by 'collectgarbage("step")'. It does
-** few of them for what the interpreter would have allocated. Finalizers may run and move the stack; the interpreter takes
-** everything afresh.
+** After every exit: the exit itself may have made tables, and a loop that is only ever left before it looks
+** at the collector's debt must not run it up for ever. A loop whose tables are all virtual has no debt and
+** leaves once in a while; the program may wait for a finalizer or a weak table, so that the collector does a
+** step, as by 'collectgarbage("step")'. It does few of them for what the interpreter would have allocated.
+** Finalizers may run and move the stack; the interpreter takes everything afresh.
 */
 static void collect (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
   global_State *g = G(L);
@@ -103,7 +108,8 @@ static void collect (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
 
 /* Where the interpreter's calls through C may nest too deep, or its stack may overflow, it must say so. */
 static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
-  return getCcalls(L) + TLUA_FRAMES < LUAI_MAXCCALLS && (run->frames == 0 || tlua_rec_secure_frames(L, ci, run->frames))
+  return getCcalls(L) + TLUA_FRAMES < LUAI_MAXCCALLS
+      && (run->frames == 0 || tlua_rec_secure_frames(L, ci, run->frames))
       && secure_stack(L, ci, run->stack_slots);
 }
 
@@ -213,7 +219,10 @@ static const Instruction *head_around (const Proto *p, const Instruction *head, 
   return NULL;
 }
 
-/* The head of the loop that goes around this one in its function, or else in one that has called it; NULL if there is none near by. */
+/*
+** The head of the loop that goes around this one in its function, or else in one that has called it; NULL if
+** there is none near by.
+*/
 static const Instruction *outer_head (const TluaRecorder *rec, const CallInfo *ci) {
   const Instruction *outer = head_around(rec->p, rec->head, rec->last);
   for (uint32_t level = 0; outer == NULL && level < rec->advice->levels_out; level++) {
@@ -227,18 +236,24 @@ static const Instruction *outer_head (const TluaRecorder *rec, const CallInfo *c
   return outer;
 }
 
-/* Whether the loop at 'rec->head' has few iterations to come, and is left to the loop around it, which records it as it runs. */
+/*
+** Whether the loop at 'rec->head' has few iterations to come, and is left to the loop around it, which
+** records it as it runs.
+*/
 static int is_left_to_outer_loop (TluaRecorder *rec, CallInfo *ci) {
   if (GET_OPCODE(*rec->last) != OP_FORLOOP)
     return 0;
   StkId ra = ci->func.p + 1 + GETARG_A(*rec->last);
   const TValue *index = s2v(ra), *left = s2v(ra + 1);
   const Instruction *outer = outer_head(rec, ci);
-  return outer != NULL && ttisinteger(index) && ttisinteger(left) && l_castS2U(ivalue(left)) <= rec->advice->inner_edges
+  return outer != NULL && ttisinteger(index) && ttisinteger(left)
+      && l_castS2U(ivalue(left)) <= rec->advice->inner_edges
       && tl_leave_to(rec->vm, outer);
 }
 
-/* Tells the library about Lua before the first recording: a program without a hot loop does not pay for it. */
+/*
+** Tells the library about Lua before the first recording: a program without a hot loop does not pay for it.
+*/
 static int describe_once (lua_State *L, TluaRecorder *rec) {
   if (!rec->is_described)
     rec->is_described = tlua_describe(rec->vm, &rec->schema, G(L)->mainthread);
@@ -275,7 +290,9 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   tlua_record_start(L);
 }
 
-/* The program is behind an exit of the code that was entered in the frame 'entry': records where it goes on. */
+/*
+** The program is behind an exit of the code that was entered in the frame 'entry': records where it goes on.
+*/
 static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
   TluaRecorder *rec = recorder_of(L);
   if (tl_record_side(rec->vm, entry->func.p + 1) != TL_OK)
@@ -316,7 +333,10 @@ static void on_swallowed (lua_State *L, uint32_t *counter) {
   tl_tick(recorder_of(L)->vm, counter);
 }
 
-/* An open instruction uses the registers from A up to the top, which no analysis knows. Returns the top's register. */
+/*
+** An open instruction uses the registers from A up to the top, which no analysis knows. Returns the top's
+** register.
+*/
 static int open_registers (TluaRecorder *rec, const lu_byte *live) {
   int top = (int)(rec->thread->top.p - rec->base);
   if (top >= 8 * (int)sizeof rec->row) {
@@ -384,7 +404,10 @@ static void link_side (lua_State *L, TluaRecorder *rec) {
   }
 }
 
-/* Before the call of a C function that cannot be part of a trace: what was recorded so far is compiled, if it is much. */
+/*
+** Before the call of a C function that cannot be part of a trace: what was recorded so far is compiled, if it
+** is much.
+*/
 static void end_before_call (lua_State *L, TluaRecorder *rec) {
   if (rec->steps < rec->advice->ended_bytecodes || !tl_recording(rec->vm)) {
     stop_recording(L, rec, rec->reason);
@@ -395,7 +418,9 @@ static void end_before_call (lua_State *L, TluaRecorder *rec) {
   tlua_record_stop(L);
 }
 
-/* The frame of the instruction at hand is the recording's, or that of the function which it has just called. */
+/*
+** The frame of the instruction at hand is the recording's, or that of the function which it has just called.
+*/
 static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
   if (rec->is_calling && ci->previous == rec->ci && !(ci->callstatus & CIST_FRESH) == !rec->is_calling_fresh)
     rec->ci = ci;
@@ -488,6 +513,7 @@ const char *tlua_jit_stats_text (lua_State *L) {
 }
 
 const TluaEngine tlua_recorder_engine = {
-  .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot, .on_swallowed = on_swallowed, .on_record = on_record,
+  .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot,
+  .on_swallowed = on_swallowed, .on_record = on_record,
   .on_abandon = on_abandon, .on_proto_freed = on_proto_freed
 };

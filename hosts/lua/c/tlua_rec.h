@@ -1,22 +1,22 @@
 /*
 ** The recorder's own types, shared by its files.
 **
-** Problem: a recorder for a whole instruction set is too much for one file, and its parts need the same few services: read a
-** register with its type, write one, say where the interpreter goes on, give up.
+** Problem: a recorder for a whole instruction set is too much for one file, and its parts need the same few
+** services: read a register with its type, write one, say where the interpreter goes on, give up.
 **
-** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on the opcode and holds
-** moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new
-** tables, tlua_rec_spare.c the memory held for those that exits make; tlua_rec_choice.c tests that only choose a number;
-** tlua_rec_call.c calls and frames, tlua_rec_iter.c the
-** steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_closure.c new closures, tlua_rec_lib.c and its two parts the
-** functions of Lua's libraries, tlua_rec_cfunc.c and its list calls of C functions as they are; tlua_rec_key.c keys that
-** are known only when they are used, tlua_rec_string.c what makes strings; tlua_describe.c tells the library how Lua lays
-** out its memory.
-** A lowering function looks at the real values, which the instruction has not changed
-** yet, to choose a path, records guards that keep compiled code on that path, and then the results.
+** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on
+** the opcode and holds moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and
+** upvalues, tlua_rec_alloc.c new tables, tlua_rec_spare.c the memory held for those that exits make;
+** tlua_rec_choice.c tests that only choose a number; tlua_rec_call.c calls and frames, tlua_rec_iter.c the
+** steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_closure.c new closures, tlua_rec_lib.c and
+** its two parts the functions of Lua's libraries, tlua_rec_cfunc.c and its list calls of C functions as they
+** are; tlua_rec_key.c keys that are known only when they are used, tlua_rec_string.c what makes strings;
+** tlua_describe.c tells the library how Lua lays out its memory. A lowering function looks at the real
+** values, which the instruction has not changed yet, to choose a path, records guards that keep compiled code
+** on that path, and then the results.
 **
-** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets 'reason', and
-** nothing that was recorded for that instruction matters any more.
+** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets
+** 'reason', and nothing that was recorded for that instruction matters any more.
 **
 ** Example, OP_UNM of an integer:
 **   Operand b = read_register(rec, GETARG_B(i));
@@ -34,10 +34,12 @@
 #include "tracelift.h"
 
 /* What lowered library functions need besides; see tlua_rec_lib.c. */
-enum { TLUA_SIN, TLUA_COS, TLUA_TAN, TLUA_ASIN, TLUA_ACOS, TLUA_EXP, TLUA_LOG, TLUA_LOG2, TLUA_LOG10, TLUA_ATAN2,
+enum { TLUA_SIN, TLUA_COS, TLUA_TAN, TLUA_ASIN, TLUA_ACOS, TLUA_EXP, TLUA_LOG, TLUA_LOG2, TLUA_LOG10,
+       TLUA_ATAN2,
        TLUA_MATHS };
 typedef struct TluaLibrary {
-  tl_cell type_metatable[LUA_NUMTYPES];  /* of the global state: the metatables that all values of a type share */
+  /* of the global state: the metatables that all values of a type share */
+  tl_cell type_metatable[LUA_NUMTYPES];
   tl_cell c_function;         /* of a C closure: what it calls */
   tl_cell character;          /* of an address in a string */
   tl_func maths[TLUA_MATHS];  /* the C library's own */
@@ -124,15 +126,18 @@ typedef struct TluaSchema {
   TluaLibrary library;
 } TluaSchema;
 
-/* Blocks that tables with this room need; the memory held for exits is kept by such shapes. See tlua_rec_spare.c. */
+/*
+** Blocks that tables with this room need; the memory held for exits is kept by such shapes. See
+** tlua_rec_spare.c.
+*/
 enum { TLUA_PART_TABLE, TLUA_PART_NODES, TLUA_PART_ARRAY, TLUA_PARTS };
 typedef struct TluaSpare TluaSpare;
 
 /* What calls of C functions need; see tlua_rec_cfunc.c. */
 typedef struct TluaCalls TluaCalls;
 
-/* Words that the library keeps with a frame: where it goes on, the registers up to its top (0: all), the results
-** that its caller wants, its call status, how many variable arguments lie below it. */
+/* Words that the library keeps with a frame: where it goes on, the registers up to its top (0: all), the
+** results that its caller wants, its call status, how many variable arguments lie below it. */
 enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WORD_EXTRA, TLUA_WORDS };
 
 /* A metatable that the recording has met: which it was, and what it is in the trace. */
@@ -148,10 +153,11 @@ typedef struct TluaMetatable {
 #define TLUA_FRAMES 16
 
 /*
-** Who wants the results of a called function: a call instruction, the step of a generic loop, or an instruction with a metamethod,
-** which wants a value for a register, a truth value for its jump, or nothing.
+** Who wants the results of a called function: a call instruction, the step of a generic loop, or an
+** instruction with a metamethod, which wants a value for a register, a truth value for its jump, or nothing.
 */
-typedef enum TluaCaller { TLUA_CALLED, TLUA_ITERATOR, TLUA_META_VALUE, TLUA_META_TEST, TLUA_META_STORE } TluaCaller;
+typedef enum TluaCaller { TLUA_CALLED, TLUA_ITERATOR, TLUA_META_VALUE, TLUA_META_TEST,
+                          TLUA_META_STORE } TluaCaller;
 
 /* A frame during the recording; the first is the loop's own. */
 typedef struct TluaFrame {
@@ -185,7 +191,8 @@ typedef struct TluaRecorder {
   int depth;                  /* calls that are open */
   int is_side;                /* whether it begins behind an exit: then there is no head */
   uint32_t steps;             /* instructions so far */
-  int is_foreign;             /* whether the instruction at hand calls a C function that cannot be part of the trace */
+  /* whether the instruction at hand calls a C function that cannot be part of the trace */
+  int is_foreign;
   uint32_t edges;             /* jumps back to other loops so far */
   int is_calling;             /* whether the next instruction is the first of a called function */
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
@@ -227,7 +234,10 @@ tl_type tlua_payload (int tt);
 /* --- tlua_rec.c --- */
 
 void tlua_rec_give_up (TluaRecorder *rec, const char *reason);
-/* From here on too the interpreter goes on with the instruction at hand: it must be able to do it again as a whole. */
+/*
+** From here on too the interpreter goes on with the instruction at hand: it must be able to do it again as a
+** whole.
+*/
 void tlua_rec_resume_here (TluaRecorder *rec);
 
 /* --- tlua_rec_ops.c --- */
@@ -240,17 +250,26 @@ Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value);
 Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i);
 void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
 void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o);
-/* The interpreter goes on at that instruction; gives up if this leads back, but not to the recorded loop's head. */
+/*
+** The interpreter goes on at that instruction; gives up if this leads back, but not to the recorded loop's
+** head.
+*/
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target);
 /* Whether that is the head of the loop that is recorded, in its own frame. */
 int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head);
-/* Whether another loop may begin in the recording; gives up if it has code of its own, which a side trace will lead to. */
+/*
+** Whether another loop may begin in the recording; gives up if it has code of its own, which a side trace
+** will lead to.
+*/
 int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head);
 /* The program jumps back to the head of another loop. */
 void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head);
 /* At the loop's head: its variable and its hidden index are one value. */
 void tlua_rec_loop_variable (TluaRecorder *rec);
-/* The test at rec->pc comes out as 'outcome' (0 or 1). 'condition' is the value that decides it, or 0 if the tags do. */
+/*
+** The test at rec->pc comes out as 'outcome' (0 or 1). 'condition' is the value that decides it, or 0 if the
+** tags do.
+*/
 void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition);
 /* Whether a value with that tag byte counts as false. */
 int tlua_rec_is_false (int tt);
@@ -262,16 +281,22 @@ tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b);
 
 /* --- tlua_rec_choice.c --- */
 
-/* The comparison at rec->pc may be one over a few instructions that only choose numbers: lowers all of it; returns 0 if not. */
+/*
+** The comparison at rec->pc may be one over a few instructions that only choose numbers: lowers all of it;
+** returns 0 if not.
+*/
 int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition);
-/* Whether the interpreter is at an instruction that is lowered already; says what comes next then, or sets rec->reason. */
+/*
+** Whether the interpreter is at an instruction that is lowered already; says what comes next then, or sets
+** rec->reason.
+*/
 int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc);
 
 /* --- tlua_rec_arith.c --- */
 
 /*
-** An operation that has a result for all numbers of these types: sums, differences, products; 'and', 'or' and exclusive 'or' of
-** integers; floor division and remainder of integers if 'b' is a constant other than zero.
+** An operation that has a result for all numbers of these types: sums, differences, products; 'and', 'or' and
+** exclusive 'or' of integers; floor division and remainder of integers if 'b' is a constant other than zero.
 */
 tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
 
@@ -295,9 +320,13 @@ tl_value tlua_rec_closure (TluaRecorder *rec);
 /* Makes sure that so many frames above this one can be rebuilt; returns 0 if not. May collect. */
 int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames);
 /* Calls a metamethod for the instruction at hand. */
-void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count, TluaCaller caller,
+void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count,
+                               TluaCaller caller,
                                int target);
-/* Behind an exit: runs metamethods that the rebuilt frames are in, until none is left above 'entry'. May throw and yield. */
+/*
+** Behind an exit: runs metamethods that the rebuilt frames are in, until none is left above 'entry'. May
+** throw and yield.
+*/
 void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry);
 /* The recording begins in the frames of an exit: tells the library of them. */
 void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
@@ -305,15 +334,19 @@ void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
 CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info);
 
 /*
-** Before a collection, after an exit of code that was entered in the frame 'entry': sets registers that nobody reads any more to
-** nil, and the top to the first register above the last live one (but where an open instruction needs the one that it has).
+** Before a collection, after an exit of code that was entered in the frame 'entry': sets registers that
+** nobody reads any more to nil, and the top to the first register above the last live one (but where an open
+** instruction needs the one that it has).
 */
 void tlua_rec_let_go (lua_State *L, CallInfo *entry);
 
 /* --- tlua_rec_table.c --- */
 
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);
-/* Before a store into a table or upvalue: leaves where the collector must hear of the reference; the interpreter stores it. */
+/*
+** Before a store into a table or upvalue: leaves where the collector must hear of the reference; the
+** interpreter stores it.
+*/
 void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value);
 /* 't[key]' of a table, with any key. */
 void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key);
@@ -344,7 +377,8 @@ tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 
 int tlua_describe_keys (tl_vm *vm, TluaSchema *schema);
 /* 't[key]' where the key is neither a constant string nor an index of the array part. */
-Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS event);  /* tag 0: given up; TM_N: raw */
+/* tag 0: given up; TM_N: raw */
+Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS event);
 void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value);
 /* 't[key] = value' by a call that may build the table anew; the trace knows that there is no '__newindex'. */
@@ -357,12 +391,15 @@ int tlua_rec_metamethods (TluaRecorder *rec, Instruction i);
 /* The value's metamethod, or nil, under guards. Returns 0 if the recording is given up. */
 int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *method);
 /* The metamethod of a binary operation, called for the instruction at hand. */
-void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS event, TluaCaller caller, int target);
+void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS event, TluaCaller caller,
+                                 int target);
 /* Guards that a reference to a metatable is null, or not, as it is now: 'now'. */
 void tlua_rec_guard_metatable (TluaRecorder *rec, tl_value reference, const Table *now);
 /* Whether the table has that metamethod now; 'event' is one of those with a mark for absence. */
 int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event);
-/* 't[key]' and 't[key] = value' where the trace knows that there is no such key, and there is a metamethod. */
+/*
+** 't[key]' and 't[key] = value' where the trace knows that there is no such key, and there is a metamethod.
+*/
 void tlua_rec_index_behind (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_newindex_behind (TluaRecorder *rec, Operand t, Operand key, Operand value);
 
@@ -387,12 +424,15 @@ Node *tlua_rec_no_nodes (lua_State *L);
 int tlua_rec_allocation (TluaRecorder *rec, Instruction i);
 /* Leaves when the collector has something to do. */
 void tlua_rec_guard_no_debt (TluaRecorder *rec);
-/* Leaves unless the index is in the array part, and moves the hint there; the interpreter goes on with this instruction. */
+/*
+** Leaves unless the index is in the array part, and moves the hint there; the interpreter goes on with this
+** instruction.
+*/
 void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index);
 /* --- tlua_rec_spare.c --- */
 
-/* Memory for a part of a new table with that room, from the state's allocator, or from what is held for the exit that is
-** being made; NULL if there is none. */
+/* Memory for a part of a new table with that room, from the state's allocator, or from what is held for
+** the exit that is being made; NULL if there is none. */
 void *tlua_rec_block (lua_State *L, int part, size_t items, size_t keys);
 /* Gives a block back to the allocator. */
 void tlua_rec_free_block (lua_State *L, int part, size_t items, size_t keys, void *block);

@@ -1,17 +1,19 @@
 /*
 ** Tables that compiled code makes and fills.
 **
-** Problem: 'luaH_new', a new key and a longer array go through Lua's allocator, which may collect, run finalizers, and throw. All
-** three would find the registers of a compiled loop in a state that only a snapshot can put right.
+** Problem: 'luaH_new', a new key and a longer array go through Lua's allocator, which may collect, run
+** finalizers, and throw. All three would find the registers of a compiled loop in a state that only a
+** snapshot can put right.
 **
-** Design: compiled code calls the functions below instead. They take memory from the state's allocator, on its accounts, and
-** answer NULL when there is none, or when Lua would have to build a table anew; the trace is then left before the instruction,
-** and the interpreter does it. The collector gets its turn once per iteration, at the loop's head, where a loop that
-** makes tables looks at 'GCdebt' and leaves when there is one. An exit that makes tables may take memory that is held for it.
+** Design: compiled code calls the functions below instead. They take memory from the state's allocator, on
+** its accounts, and answer NULL when there is none, or when Lua would have to build a table anew; the trace
+** is then left before the instruction, and the interpreter does it. The collector gets its turn once per
+** iteration, at the loop's head, where a loop that makes tables looks at 'GCdebt' and leaves when there is
+** one. An exit that makes tables may take memory that is held for it.
 **
-** Invariant: no function here throws, collects, or runs Lua code; each either does exactly what the interpreter does, or
-** nothing. A table has the same number of nodes, and its keys in the same order, as if no loop had been compiled: what
-** 'pairs' prints depends on it.
+** Invariant: no function here throws, collects, or runs Lua code; each either does exactly what the
+** interpreter does, or nothing. A table has the same number of nodes, and its keys in the same order, as if
+** no loop had been compiled: what 'pairs' prints depends on it.
 **
 ** Example, 'p = { x = i }' in a loop:
 **   guard_true(int_le(load global.debt g, 0)) -- collect;  p = new Table 0 1;  guard_key_absent Table p "x"
@@ -31,8 +33,8 @@
 /* --- making a table --- */
 
 /*
-** All tables without nodes share one that is private to ltable.c. A table on the C stack is made to let go of its node: as no part
-** of it was or becomes longer than nothing, no memory is asked for.
+** All tables without nodes share one that is private to ltable.c. A table on the C stack is made to let go of
+** its node: as no part of it was or becomes longer than nothing, no memory is asked for.
 */
 Node *tlua_rec_no_nodes (lua_State *L) {
   Node one;
@@ -73,7 +75,9 @@ static void add_array (Table *t, TValue *array, size_t size) {
     setempty(&t->array[n]);
 }
 
-/* A new object as luaC_newobj makes it: white, the first of all. It is linked when nothing can fail any more. */
+/*
+** A new object as luaC_newobj makes it: white, the first of all. It is linked when nothing can fail any more.
+*/
 static void link_object (lua_State *L, Table *t) {
   global_State *g = G(L);
   t->marked = luaC_white(g);
@@ -111,7 +115,10 @@ static Node *main_position (const Table *t, const TString *key) {
   return gnode(t, lmod(key->hash, sizenode(t)));
 }
 
-/* Whether 'luaH_newkey' will find a place. Its own search gives nodes up as it goes; this one looks at them only. */
+/*
+** Whether 'luaH_newkey' will find a place. Its own search gives nodes up as it goes; this one looks at them
+** only.
+*/
 static int has_place (const Table *t, const TString *key) {
   if (isdummy(t))
     return 0;
@@ -125,8 +132,8 @@ static int has_place (const Table *t, const TString *key) {
 }
 
 /*
-** The node for a key that has no value, with whatever value: the trace writes the real one at once. A key that lost its value
-** may still have its node, which then serves again.
+** The node for a key that has no value, with whatever value: the trace writes the real one at once. A key
+** that lost its value may still have its node, which then serves again.
 */
 static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
   const TValue *slot = luaH_getshortstr(t, key);
@@ -154,8 +161,8 @@ static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
 /* --- array elements behind the hint --- */
 
 /*
-** The array may be longer than 'alimit' says. As 'luaH_getint' does, this moves the hint to an element that is there; NULL
-** if there is none.
+** The array may be longer than 'alimit' says. As 'luaH_getint' does, this moves the hint to an element that
+** is there; NULL if there is none.
 */
 static TValue *reach_item (Table *t, int64_t index) {
   lua_Unsigned place = l_castS2U(index) - 1u;
@@ -184,9 +191,11 @@ static const tl_class *classes (tl_vm *vm, tl_class store[CLASSES], const char *
 int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_State *main_thread) {
   static const char *const nothing[] = { NULL };
   static const char *const account[] = { "global.debt", NULL };
-  static const char *const searched[] = { "table.log_size", "table.nodes", "table.last_free", "table.flags", "node.key", "node.key_tag",
+  static const char *const searched[] =
+      { "table.log_size", "table.nodes", "table.last_free", "table.flags", "node.key", "node.key_tag",
                                           "node.tag", "node.value", "node.next", "object.marked", NULL };
-  static const char *const moved[] = { "table.last_free", "table.flags", "node.key", "node.key_tag", "node.tag", "node.value",
+  static const char *const moved[] =
+      { "table.last_free", "table.flags", "node.key", "node.key_tag", "node.tag", "node.value",
                                        "node.next", "object.marked", NULL };
   static const char *const array[] = { "table.count", "table.array", "table.flags", NULL };
   static const char *const count[] = { "table.count", NULL };
@@ -195,12 +204,16 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
                                   classes(vm, reads, nothing), classes(vm, writes, account));
   *insert = tl_add_func(vm, "insert_key", (const void *)insert_key, "airr>a", 0, classes(vm, reads, searched),
                         classes(vm, writes, moved));
-  schema->reach_item = tl_add_func(vm, "reach_item", (const void *)reach_item, "ri>a", 0, classes(vm, reads, array),
+  schema->reach_item = tl_add_func(vm, "reach_item", (const void *)reach_item, "ri>a", 0,
+                                   classes(vm, reads, array),
                                    classes(vm, writes, count));
-  schema->global = tl_add_cell(vm, "thread.global", offsetof(lua_State, l_G), 8, TL_ADDR, tl_alias_class(vm, "thread.global"),
+  schema->global = tl_add_cell(vm, "thread.global", offsetof(lua_State, l_G), 8, TL_ADDR,
+                               tl_alias_class(vm, "thread.global"),
                                TL_IMMUTABLE);
-  schema->debt = tl_add_cell(vm, "global.debt", offsetof(global_State, GCdebt), 8, TL_INT, tl_alias_class(vm, "global.debt"), 0);
-  return schema->new_table != 0 && *insert != 0 && schema->reach_item != 0 && schema->global != 0 && schema->debt != 0
+  schema->debt = tl_add_cell(vm, "global.debt", offsetof(global_State, GCdebt), 8, TL_INT,
+                             tl_alias_class(vm, "global.debt"), 0);
+  return schema->new_table != 0 && *insert != 0 && schema->reach_item != 0 && schema->global != 0
+      && schema->debt != 0
       && tl_set_alloc(vm, schema->table, schema->new_table) == TL_OK
       && tl_set_reserve(vm, schema->table, tlua_rec_reserve, main_thread) == TL_OK;
 }
@@ -227,11 +240,15 @@ static void new_record (TluaRecorder *rec, Instruction i) {
     return;
   }
   uint32_t keys = log > 0 ? (uint32_t)1 << (log - 1) : 0;
-  tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VTABLE), tl_new_record(rec->vm, rec->schema.table, (uint32_t)items, keys));
+  tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VTABLE),
+                 tl_new_record(rec->vm, rec->schema.table, (uint32_t)items, keys));
   rec->next = rec->pc + 2;
 }
 
-/* The interpreter can do the whole instruction again wherever it stopped, so that each item may leave by itself. */
+/*
+** The interpreter can do the whole instruction again wherever it stopped, so that each item may leave by
+** itself.
+*/
 static void set_list (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i), count = GETARG_B(i);
   int64_t behind = GETARG_C(i);
@@ -248,7 +265,8 @@ static void set_list (TluaRecorder *rec, Instruction i) {
     Operand value = tlua_rec_register(rec, a + n);
     if (n > 1)
       tlua_rec_resume_here(rec);
-    tl_put_item(rec->vm, rec->schema.table, value.tag, t.value, tl_const_int(rec->vm, behind + n), value.value);
+    tl_put_item(rec->vm, rec->schema.table, value.tag, t.value, tl_const_int(rec->vm, behind + n),
+                value.value);
   }
 }
 

@@ -1,14 +1,15 @@
 /*
 ** Lowering of arithmetic and bitwise operations.
 **
-** Problem: one opcode is up to four operations, by the types of its operands, and each has corners of its own: floor division,
-** shifts by 64 and more, integers that wrap, floats that stand for integers.
+** Problem: one opcode is up to four operations, by the types of its operands, and each has corners of its
+** own: floor division, shifts by 64 and more, integers that wrap, floats that stand for integers.
 **
-** Design: operands are fetched by the opcode's form (register, constant, small number), then the operation is chosen by their
-** tags. An operation that succeeds skips the metamethod instruction behind it, as in the interpreter; with operands that are
-** no numbers nothing happens before that one.
+** Design: operands are fetched by the opcode's form (register, constant, small number), then the operation is
+** chosen by their tags. An operation that succeeds skips the metamethod instruction behind it, as in the
+** interpreter; with operands that are no numbers nothing happens before that one.
 **
-** Invariant: an operation that would raise an error now is not recorded, and one that would raise it later leaves by a guard.
+** Invariant: an operation that would raise an error now is not recorded, and one that would raise it later
+** leaves by a guard.
 **
 ** Example, 'a // b' with integers:   guard_true(int_ne(b, 0)); r = int_floordiv(a, b)
 */
@@ -32,7 +33,8 @@ tl_value tlua_rec_as_float (TluaRecorder *rec, Operand o) {
 
 tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now) {
   if (!luaV_tointegerns(o.now, now, F2Ieq)) {
-    tlua_rec_give_up(rec, novariant(o.tt) == LUA_TNUMBER ? "number without integer value" : "bitwise operation on no number");
+    tlua_rec_give_up(rec, novariant(o.tt) == LUA_TNUMBER ? "number without integer value"
+                     : "bitwise operation on no number");
     return 0;
   }
   return o.tt == LUA_VNUMINT ? o.value : tl_op1(rec->vm, TL_FLOAT_TO_INT_EXACT, o.value);
@@ -88,7 +90,8 @@ static tl_value power (TluaRecorder *rec, tl_value a, tl_value b, Operand expone
   return tl_call(rec->vm, rec->schema.power, arguments, 2);
 }
 
-static tl_value float_operation (TluaRecorder *rec, TMS operation, Operand left, Operand right, int is_constant) {
+static tl_value float_operation (TluaRecorder *rec, TMS operation, Operand left, Operand right,
+                                 int is_constant) {
   tl_vm *vm = rec->vm;
   tl_value a = tlua_rec_as_float(rec, left);
   tl_value b = tlua_rec_as_float(rec, right);
@@ -98,7 +101,8 @@ static tl_value float_operation (TluaRecorder *rec, TMS operation, Operand left,
     case TM_MUL: return tl_op2(vm, TL_FLOAT_MUL, a, b);
     case TM_DIV: return tl_op2(vm, TL_FLOAT_DIV, a, b);
     case TM_IDIV: return tl_op1(vm, TL_FLOAT_FLOOR, tl_op2(vm, TL_FLOAT_DIV, a, b));
-    case TM_MOD: return tl_op2(vm, TL_FLOAT_FLOORMOD, a, b);  /* what 'luai_nummod' computes, to the last bit */
+    /* what 'luai_nummod' computes, to the last bit */
+    case TM_MOD: return tl_op2(vm, TL_FLOAT_FLOORMOD, a, b);
     default: return power(rec, a, b, right, is_constant);
   }
 }
@@ -116,8 +120,8 @@ tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, 
 }
 
 /*
-** x << y with Lua's meaning: a negative count shifts right, and a count of 64 or more in either direction gives 0. The trace is
-** for the kind of count there is now.
+** x << y with Lua's meaning: a negative count shifts right, and a count of 64 or more in either direction
+** gives 0. The trace is for the kind of count there is now.
 */
 static tl_value shift_left (TluaRecorder *rec, tl_value x, tl_value y, lua_Integer count) {
   tl_vm *vm = rec->vm;
@@ -183,7 +187,8 @@ static void negate (TluaRecorder *rec, Instruction i) {
   if (novariant(b.tt) != LUA_TNUMBER)
     tlua_rec_binary_metamethod(rec, b, b, TM_UNM, TLUA_META_VALUE, GETARG_A(i));
   else
-    tlua_rec_write(rec, GETARG_A(i), b.tt, tl_op1(rec->vm, b.tt == LUA_VNUMINT ? TL_INT_NEG : TL_FLOAT_NEG, b.value));
+    tlua_rec_write(rec, GETARG_A(i), b.tt,
+                   tl_op1(rec->vm, b.tt == LUA_VNUMINT ? TL_INT_NEG : TL_FLOAT_NEG, b.value));
 }
 
 static void complement (TluaRecorder *rec, Instruction i) {

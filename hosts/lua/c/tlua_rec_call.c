@@ -1,24 +1,27 @@
 /*
 ** Lowering of calls of Lua functions and returns: the callee becomes part of the trace.
 **
-** Problem: hot loops call small functions, and a call costs the interpreter more than most of what they do. A trace that
-** goes on in the callee needs no frame at all, but when it is left there the interpreter must find one.
+** Problem: hot loops call small functions, and a call costs the interpreter more than most of what they do. A
+** trace that goes on in the callee needs no frame at all, but when it is left there the interpreter must find
+** one.
 **
-** Design: a call guards the function's prototype (closures of one prototype differ in their upvalues only, which are read
-** through the closure), tells the library that a frame is pushed, and goes on with the callee's instructions. Parameters are
-** the caller's registers where the call has put them, so that they need no code. A return moves the results, and the frame is
-** popped. The words of a frame say what an exit needs to rebuild it: where it goes on, where its top is, how many
-** results its caller wants, its call status, and how many variable arguments lie below it.
+** Design: a call guards the function's prototype (closures of one prototype differ in their upvalues only,
+** which are read through the closure), tells the library that a frame is pushed, and goes on with the
+** callee's instructions. Parameters are the caller's registers where the call has put them, so that they need
+** no code. A return moves the results, and the frame is popped. The words of a frame say what an exit needs
+** to rebuild it: where it goes on, where its top is, how many results its caller wants, its call status, and
+** how many variable arguments lie below it.
 **
-** A metamethod is called by C code of the interpreter in the middle of an instruction. Its frame says so in its status, and an exit
-** inside of it runs the frames above that code before the interpreter goes on.
+** A metamethod is called by C code of the interpreter in the middle of an instruction. Its frame says so in
+** its status, and an exit inside of it runs the frames above that code before the interpreter goes on.
 **
-** Invariant: rec->frames[0 .. rec->depth] describe the frames of the interpreter from the recorded loop's up to the running one,
-** and rec->ci is the running one's. While a callee runs, of its caller only registers below the function are
-** live, and the function itself.
+** Invariant: rec->frames[0 .. rec->depth] describe the frames of the interpreter from the recorded loop's up
+** to the running one, and rec->ci is the running one's. While a callee runs, of its caller only registers
+** below the function are live, and the function itself.
 **
 ** Example, 's = s + half(i)' with 'local function half (x) return x / 2 end':
-**   guard_value(load closure.prototype f, half's); f4 = float_div(int_to_float(i1), 2.0); s' = float_add(s, f4)
+**   guard_value(load closure.prototype f, half's); f4 = float_div(int_to_float(i1), 2.0)
+**   s' = float_add(s, f4)
 */
 
 #include "lprefix.h"
@@ -50,9 +53,9 @@ static int is_metamethod (const TluaFrame *frame) {
 }
 
 /*
-** Registers of the calling frame that matter while the callee runs: those below the function, the function, and what lies from
-** there to the callee's base if that was moved. An instruction that calls a metamethod still has its operands, and its result's
-** register what was in it.
+** Registers of the calling frame that matter while the callee runs: those below the function, the function,
+** and what lies from there to the callee's base if that was moved. An instruction that calls a metamethod
+** still has its operands, and its result's register what was in it.
 */
 static const lu_byte *live_in_call (TluaRecorder *rec, const TluaFrame *frame, int function, int base) {
   Proto *p = rec->frames[rec->depth].p;
@@ -105,10 +108,11 @@ static void guard_prototype (TluaRecorder *rec, Operand function, const Proto *p
 }
 
 /*
-** The frame of a function with variable arguments lies above them: function and parameters are copied there, and what was
-** the parameters becomes nil. Returns how far the frame moves.
+** The frame of a function with variable arguments lies above them: function and parameters are copied there,
+** and what was the parameters becomes nil. Returns how far the frame moves.
 */
-static int move_frame (TluaRecorder *rec, Operand callee, int function, int arguments, const Operand *values) {
+static int move_frame (TluaRecorder *rec, Operand callee, int function, int arguments,
+                       const Operand *values) {
   int parameters = clLvalue(callee.now)->p->numparams;
   int shift = (arguments > parameters ? arguments : parameters) + 1;
   tlua_rec_write_operand(rec, function + shift, callee);
@@ -120,10 +124,11 @@ static int move_frame (TluaRecorder *rec, Operand callee, int function, int argu
 }
 
 /*
-** The callee's frame: its function is the running frame's register 'function', its arguments follow. 'values' are those that
-** are parameters, if the callee has variable arguments.
+** The callee's frame: its function is the running frame's register 'function', its arguments follow. 'values'
+** are those that are parameters, if the callee has variable arguments.
 */
-static void push (TluaRecorder *rec, Operand callee, int function, int arguments, const Operand *values, const TluaFrame *frame) {
+static void push (TluaRecorder *rec, Operand callee, int function, int arguments, const Operand *values,
+                  const TluaFrame *frame) {
   uint64_t words[TLUA_WORDS] = { 0 };
   const TluaFrame *caller = &rec->frames[rec->depth];
   Proto *p = clLvalue(callee.now)->p;
@@ -161,17 +166,17 @@ static int read_values (TluaRecorder *rec, int first, int count, Operand *values
 }
 
 /*
-** Arguments that become parameters. 'push' may have to move them; and a side trace may begin where they lie in their registers
-** already, whose values it must have read before they belong to the callee.
+** Arguments that become parameters. 'push' may have to move them; and a side trace may begin where they lie
+** in their registers already, whose values it must have read before they belong to the callee.
 */
 static int read_parameters (TluaRecorder *rec, const Proto *p, int first, int arguments, Operand *values) {
   return read_values(rec, first, arguments < p->numparams ? arguments : p->numparams, values);
 }
 
 /*
-** A side trace begins in the frames of an exit, which have just been rebuilt. What they run is as much a part of the exit as the
-** places where they go on, so that there is nothing to guard. An iterator's frame is as any other: it returns to an OP_TFORLOOP that
-** the interpreter executes, and shows, on its own.
+** A side trace begins in the frames of an exit, which have just been rebuilt. What they run is as much a part
+** of the exit as the places where they go on, so that there is nothing to guard. An iterator's frame is as
+** any other: it returns to an OP_TFORLOOP that the interpreter executes, and shows, on its own.
 */
 static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_words, const uint64_t *words) {
   const TluaFrame *caller = &rec->frames[rec->depth];
@@ -181,8 +186,10 @@ static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_wor
     return;
   }
   Proto *p = clLvalue(callee.now)->p;
-  TluaFrame frame = { .p = p, .closure = callee.value, .back = (const Instruction *)(uintptr_t)caller_words[TLUA_WORD_PC],
-                      .wanted = (int)(int64_t)words[TLUA_WORD_RESULTS], .status = (unsigned)words[TLUA_WORD_STATUS],
+  TluaFrame frame = { .p = p, .closure = callee.value,
+                      .back = (const Instruction *)(uintptr_t)caller_words[TLUA_WORD_PC],
+                      .wanted = (int)(int64_t)words[TLUA_WORD_RESULTS],
+                      .status = (unsigned)words[TLUA_WORD_STATUS],
                       .extra = (int)words[TLUA_WORD_EXTRA], .base = caller->base + base };
   frame.function = base - 1 - (p->is_vararg ? frame.extra + 1 + p->numparams : 0);
   const lu_byte *live = live_in_call(rec, &frame, frame.function, base);
@@ -278,7 +285,8 @@ static void call (TluaRecorder *rec, Instruction i) {
   if (rec->reason != NULL)
     return;
   int is_table = function.tt == ctb(LUA_VTABLE);
-  if (is_table && (!read_values(rec, a + 1, arguments, values) || !find_callee(rec, &function, values, &arguments)))
+  if (is_table && (!read_values(rec, a + 1, arguments, values)
+                   || !find_callee(rec, &function, values, &arguments)))
     return;
   if (!is_inlined(rec, function)
       || (!is_table && !read_parameters(rec, clLvalue(function.now)->p, a + 1, arguments, values)))
@@ -307,12 +315,14 @@ void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
 }
 
 /* A metamethod lies above all registers, or above the operands of a concatenation. */
-void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count, TluaCaller caller,
+void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count,
+                               TluaCaller caller,
                                int target) {
   Instruction i = *rec->pc;
   int is_join = GET_OPCODE(i) == OP_CONCAT;
   int place = is_join ? GETARG_A(i) + GETARG_B(i) : rec->p->maxstacksize;
-  TluaFrame frame = { .caller = caller, .target = target, .back = rec->pc + 1, .wanted = caller != TLUA_META_STORE,
+  TluaFrame frame = { .caller = caller, .target = target, .back = rec->pc + 1,
+                      .wanted = caller != TLUA_META_STORE,
                       .status = CIST_FRESH };
   if (rec->reason != NULL)
     return;
@@ -370,8 +380,9 @@ static void tail_call (TluaRecorder *rec, Instruction i) {
 /* --- variable arguments --- */
 
 /*
-** Those of the loop's own frame are the same as long as it runs, but another call of its function may have others: their number
-** is guarded as far as it matters, and their types. The first one lies so far below the base as there are of them.
+** Those of the loop's own frame are the same as long as it runs, but another call of its function may have
+** others: their number is guarded as far as it matters, and their types. The first one lies so far below the
+** base as there are of them.
 */
 static Operand own_argument (TluaRecorder *rec, int n, tl_value extra) {
   tl_vm *vm = rec->vm;
@@ -383,7 +394,8 @@ static Operand own_argument (TluaRecorder *rec, int n, tl_value extra) {
   }
   tl_value r = tl_op2(vm, TL_INT_SUB, tl_const_int(vm, n - 1), extra);
   tl_value place = tl_item_addr(vm, tl_frame_base(vm), r, sizeof(StackValue), 0);
-  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.argument_tag, place), tl_const_int(vm, o.tt), TL_EXIT_GUARD);
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.argument_tag, place), tl_const_int(vm, o.tt),
+           TL_EXIT_GUARD);
   tl_type type = tlua_payload(o.tt);
   if (type != TL_VOID)
     o.value = tl_load(vm, rec->schema.argument_value[type], place);
@@ -473,7 +485,8 @@ static void go_back (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   OpCode op = GET_OPCODE(i);
   if (rec->depth == 0)
-    tlua_rec_give_up(rec, op == OP_RETURN ? "opcode RETURN" : op == OP_RETURN0 ? "opcode RETURN0" : "opcode RETURN1");
+    tlua_rec_give_up(rec, op == OP_RETURN ? "opcode RETURN" : op == OP_RETURN0 ? "opcode RETURN0"
+                     : "opcode RETURN1");
   else
     return_values(rec, a, op == OP_RETURN ? count_values(rec, a, GETARG_B(i)) : op == OP_RETURN1);
 }
@@ -518,8 +531,9 @@ static CallInfo *rebuild_frame (lua_State *L, CallInfo *caller, StkId func, cons
 }
 
 /*
-** Frames whose status says so are called from C. The function below stands for that C code, as the interpreter's own way to go on
-** behind a yield does: it runs the frames down to there, and lets the instruction that has called the metamethod finish.
+** Frames whose status says so are called from C. The function below stands for that C code, as the
+** interpreter's own way to go on behind a yield does: it runs the frames down to there, and lets the
+** instruction that has called the metamethod finish.
 */
 void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry) {
   unsigned left = 0;
@@ -557,8 +571,9 @@ static int is_open_value (lua_State *L, CallInfo *ci, int r) {
 }
 
 /*
-** Where the frame is in the middle of an instruction that has called a metamethod: that instruction, whose operands may have to come
-** back; else the one that comes next. A call, also of an iterator, has nothing left to do but to take its results.
+** Where the frame is in the middle of an instruction that has called a metamethod: that instruction, whose
+** operands may have to come back; else the one that comes next. A call, also of an iterator, has nothing left
+** to do but to take its results.
 */
 static const Instruction *first_to_finish (lua_State *L, CallInfo *ci) {
   const Instruction *pc = ci->u.l.savedpc;
@@ -567,7 +582,9 @@ static const Instruction *first_to_finish (lua_State *L, CallInfo *ci) {
   return pc - 1;
 }
 
-/* Sets dead registers below 'limit' to nil; returns the number of the first register above the last live one. */
+/*
+** Sets dead registers below 'limit' to nil; returns the number of the first register above the last live one.
+*/
 static int clear_frame (lua_State *L, CallInfo *ci, int limit) {
   Proto *p = ci_func(ci)->p;
   const lu_byte *now = tlua_live(L, p, (int)(first_to_finish(L, ci) - p->code));
@@ -584,16 +601,20 @@ static int clear_frame (lua_State *L, CallInfo *ci, int limit) {
   return top;
 }
 
-/* The place of a frame's function among its caller's registers; variable arguments lie between it and the frame. */
+/*
+** The place of a frame's function among its caller's registers; variable arguments lie between it and the
+** frame.
+*/
 static StkId called_function (CallInfo *ci) {
   const Proto *p = ci_func(ci)->p;
   return p->is_vararg ? ci->func.p - (ci->u.l.nextraargs + p->numparams + 1) : ci->func.p;
 }
 
 /*
-** Compiled code keeps values in registers of its own, so that what a loop wrote into the frames long ago may still lie there,
-** and an object that only it refers to would live as long as the loop runs. In the interpreter most of that is overwritten in
-** each iteration, and the rest lies above the top. What is live is what an exit writes: compiled code relies on the same.
+** Compiled code keeps values in registers of its own, so that what a loop wrote into the frames long ago may
+** still lie there, and an object that only it refers to would live as long as the loop runs. In the
+** interpreter most of that is overwritten in each iteration, and the rest lies above the top. What is live is
+** what an exit writes: compiled code relies on the same.
 */
 void tlua_rec_let_go (lua_State *L, CallInfo *entry) {
   CallInfo *ci = L->ci;

@@ -1,24 +1,25 @@
 /*
 ** Calls of C functions as they are: what has no lowering of its own is called from compiled code.
 **
-** Problem: a C function takes its arguments from the stack of a thread, may grow that stack, throw, collect, and run Lua
-** code. Compiled code keeps its values in processor registers and can bear nothing of that.
+** Problem: a C function takes its arguments from the stack of a thread, may grow that stack, throw, collect,
+** and run Lua code. Compiled code keeps its values in processor registers and can bear nothing of that.
 **
-** Design: the functions in the list of tlua_rec_cfunc_list.c run no Lua code for arguments of the given kinds, do not yield,
-** and may be called again from the start without anybody noticing: what makes them fail comes before what they change. Compiled code
-** writes function and arguments to the stack of a thread that is there for this only, and calls one function, which runs
-** the C function there, protected and with the collector stopped; compiled code finds the results on that stack.
-** Whatever goes wrong, and also results of other types than were recorded, is answered by NULL: the trace is left before
-** the call, the interpreter makes the call itself and raises the error. Functions that change something have results
-** that are known beforehand: nothing can go wrong behind the change. What the smallest functions do in usual cases is
-** done without a call. An application may add functions of its own to the list.
+** Design: the functions in the list of tlua_rec_cfunc_list.c run no Lua code for arguments of the given
+** kinds, do not yield, and may be called again from the start without anybody noticing: what makes them fail
+** comes before what they change. Compiled code writes function and arguments to the stack of a thread that is
+** there for this only, and calls one function, which runs the C function there, protected and with the
+** collector stopped; compiled code finds the results on that stack. Whatever goes wrong, and also results of
+** other types than were recorded, is answered by NULL: the trace is left before the call, the interpreter
+** makes the call itself and raises the error. Functions that change something have results that are known
+** beforehand: nothing can go wrong behind the change. What the smallest functions do in usual cases is done
+** without a call. An application may add functions of its own to the list.
 **
-** Invariant: the thread's stack counts as empty between calls, no message handler belongs to it, and no hook. It is never
-** the thread that runs compiled code, whose stack no call touches. The collector's debt comes out of a call as the function's
-** own allocations have left it, so that the loop's head sees it.
+** Invariant: the thread's stack counts as empty between calls, no message handler belongs to it, and no hook.
+** It is never the thread that runs compiled code, whose stack no call touches. The collector's debt comes out
+** of a call as the function's own allocations have left it, so that the loop's head sees it.
 **
 ** Example, 'a, b = string.find(s, "=")', which were integers when it was recorded:
-**   p = load(thread, call.stack); store(p + 16, call.addr, find); store(p + 16, call.tag, c_function); store(p + 32, ...
+**   p = load(thread, call.stack); store(p + 16, call.addr, find); store(p + 16, call.tag, c_function); ...
 **   r = try_call call_pure(calls, callable, find, 2, 2, integer | integer << 8); a = load(r, call.int); ...
 */
 
@@ -115,8 +116,8 @@ static inline TValue *run (lua_State *thread, lua_CFunction f, int64_t count, in
 }
 
 /*
-** Adds nils up to 'wanted' results, or looks whether there are exactly ~wanted if that is negative. Returns how many matter, or
-** -1. The stack is as long as any frame's, and more.
+** Adds nils up to 'wanted' results, or looks whether there are exactly ~wanted if that is negative. Returns
+** how many matter, or -1. The stack is as long as any frame's, and more.
 */
 static int fit (TValue *results, int count, int64_t wanted) {
   if (wanted < 0)
@@ -142,7 +143,8 @@ static void *state_of (const TValue *function) {
 #define ANY_SHAPE (-1)
 
 /* The first result and how many there are, or NULL: it cannot be called, or it failed. */
-static TValue *answer_of (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int count, int *found) {
+static TValue *answer_of (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int count,
+                          int *found) {
   lua_State *thread = calls->thread;
   if (callable->shortcut != NULL) {
     *found = callable->shortcut(thread, arguments_of(thread), count, calls->results);
@@ -155,7 +157,8 @@ static TValue *answer_of (TluaCalls *calls, const TluaCallable *callable, lua_CF
 }
 
 /* The results, or NULL: the call failed, or the results are not 'wanted' ones of the given shape. */
-static TValue *call_function (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int64_t count, int64_t wanted,
+static TValue *call_function (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int64_t count,
+                              int64_t wanted,
                               int64_t shape) {
   int found;
   TValue *results = answer_of(calls, callable, f, (int)count, &found);
@@ -169,7 +172,8 @@ static TValue *call_function (TluaCalls *calls, const TluaCallable *callable, lu
 }
 
 /* A step of 'string.gmatch' that is not taken leaves the search where it was. */
-static TValue *call_step (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int64_t count, int64_t wanted,
+static TValue *call_step (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int64_t count,
+                          int64_t wanted,
                           int64_t shape) {
   void *state = state_of(s2v(calls->thread->stack.p + 1));
   const char *places[2];
@@ -187,7 +191,10 @@ static char kind_of (const TluaCallable *callable, int n) {
   return callable->kinds[(size_t)n < length ? (size_t)n : length - 1];
 }
 
-/* What 'tostring' asks metatables for, in this order; the second one only of values without a text of their own. */
+/*
+** What 'tostring' asks metatables for, in this order; the second one only of values without a text of their
+** own.
+*/
 static int guard_prints (TluaRecorder *rec, Operand o) {
   tl_vm *vm = rec->vm;
   int type = novariant(o.tt);
@@ -242,7 +249,8 @@ static void hand_over_now (TluaRecorder *rec, const LibraryCall *call) {
 }
 
 /* The call as it would be made now. Returns how many results there are, or -1 if it fails. */
-static int call_now (TluaRecorder *rec, const TluaCallable *callable, lua_CFunction f, const LibraryCall *call) {
+static int call_now (TluaRecorder *rec, const TluaCallable *callable, lua_CFunction f,
+                     const LibraryCall *call) {
   TluaCalls *calls = rec->calls;
   void *state = callable->effects == TLUA_STEPS ? state_of(call->function.now) : NULL;
   const char *places[2];
@@ -285,7 +293,8 @@ static void add_results (TluaRecorder *rec, LibraryCall *call, tl_value first, i
     tl_type type = tlua_payload(tt);
     tl_value place = tl_item_addr(vm, first, tl_const_int(vm, n), sizeof(TValue), 0);
     if (n >= SHAPED)
-      tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, library->call_tag, place), tl_const_int(vm, tt), TL_EXIT_GUARD);
+      tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, library->call_tag, place), tl_const_int(vm, tt),
+               TL_EXIT_GUARD);
     tlua_lib_add(rec, call, tt, type != TL_VOID ? tl_load(vm, library->call_value[type], place) : 0);
   }
 }
@@ -320,7 +329,8 @@ static void refuse (TluaRecorder *rec, const TluaCallable *callable, const char 
 void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCall *call) {
   tl_vm *vm = rec->vm;
   TluaCalls *calls = rec->calls;
-  lua_CFunction f = call->function.tt == LUA_VLCF ? fvalue(call->function.now) : clCvalue(call->function.now)->f;
+  lua_CFunction f = call->function.tt == LUA_VLCF ? fvalue(call->function.now)
+      : clCvalue(call->function.now)->f;
   int count = 0, wanted = 0;
   if (!guard_kinds(rec, callable, call)) {
     refuse(rec, callable, "with such arguments");
@@ -345,7 +355,8 @@ void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCa
     return;
   hand_over(rec, call);
   tlua_rec_resume_here(rec);
-  tl_value arguments[6] = { tl_const_addr(vm, calls), tl_const_addr(vm, callable), tl_const_addr(vm, (const void *)(uintptr_t)f),
+  tl_value arguments[6] = { tl_const_addr(vm, calls), tl_const_addr(vm, callable),
+                            tl_const_addr(vm, (const void *)(uintptr_t)f),
                             tl_const_int(vm, call->count), tl_const_int(vm, wanted),
                             tl_const_int(vm, shape_of(calls->results, count)) };
   tl_value first = tl_try_call(vm, rec->schema.library.call[callable->effects], arguments, 6);
@@ -394,11 +405,12 @@ static const TValue *named_table (const Table *t, int n, const char **name) {
 }
 
 /*
-** Looks where 'require' keeps modules, the standard ones first, and then among the methods of userdata, whose metatables
-** are in the registry. Reads only.
+** Looks where 'require' keeps modules, the standard ones first, and then among the methods of userdata, whose
+** metatables are in the registry. Reads only.
 */
 static int find_name (TluaRecorder *rec, lua_CFunction f, const char **module, const char **name) {
-  static const char *const standard[] = { "coroutine", "debug", "io", "math", "os", "package", "string", "table", "utf8" };
+  static const char *const standard[] =
+      { "coroutine", "debug", "io", "math", "os", "package", "string", "table", "utf8" };
   const Table *registry = hvalue(&G(rec->thread)->l_registry);
   const TValue *loaded = field_of(registry, LUA_LOADED_TABLE);
   if (loaded == NULL || !ttistable(loaded))
@@ -425,7 +437,8 @@ void tlua_cfunc_give_up (TluaRecorder *rec, lua_CFunction f, const char *registe
     tlua_rec_give_up(rec, "call of a C function");
     return;
   }
-  snprintf(rec->reason_text, sizeof rec->reason_text, "call of %.24s%s%.24s", module, *module != '\0' ? "." : "", name);
+  snprintf(rec->reason_text, sizeof rec->reason_text, "call of %.24s%s%.24s", module,
+           *module != '\0' ? "." : "", name);
   tlua_rec_give_up(rec, rec->reason_text);
 }
 
@@ -434,8 +447,8 @@ void tlua_cfunc_give_up (TluaRecorder *rec, lua_CFunction f, const char *registe
 static const char registry_key = 0;
 
 /*
-** The first long text that a library makes puts a metatable into the registry. That must not happen in compiled code,
-** which may know that table.
+** The first long text that a library makes puts a metatable into the registry. That must not happen in
+** compiled code, which may know that table.
 */
 static int make_text (lua_State *thread) {
   luaL_Buffer text;
@@ -487,7 +500,8 @@ int tlua_declare_safe (lua_State *L, lua_CFunction f, unsigned int flags) {
   if (L->jit->engine != &tlua_recorder_engine)
     return L->jit->config.mode != TLUA_MODE_JIT;
   TluaCalls *calls = ((TluaRecorder *)L->jit->engine_state)->calls;
-  if (f == NULL || (flags & ~(TLUA_SAFE_READS | TLUA_SAFE_ACTS)) != 0 || tlua_cfunc_find(L->jit->engine_state, f, "") != NULL)
+  if (f == NULL || (flags & ~(TLUA_SAFE_READS | TLUA_SAFE_ACTS)) != 0
+      || tlua_cfunc_find(L->jit->engine_state, f, "") != NULL)
     return 0;
   TluaCallable *callable = (TluaCallable *)tlua_realloc(L, NULL, 0, sizeof(TluaCallable));
   if (callable == NULL)
@@ -517,10 +531,12 @@ static int describe_values (tl_vm *vm, TluaLibrary *library) {
   tl_class value = tl_alias_class(vm, "call.value");
   library->call_stack = tl_add_cell(vm, "call.stack", (int32_t)offsetof(lua_State, stack), 8, TL_ADDR,
                                     tl_alias_class(vm, "call.stack"), 0);
-  library->call_tag = tl_add_cell(vm, "call.tag", (int32_t)offsetof(TValue, tt_), 1, TL_INT, tl_alias_class(vm, "call.tag"), 0);
+  library->call_tag = tl_add_cell(vm, "call.tag", (int32_t)offsetof(TValue, tt_), 1, TL_INT,
+                                  tl_alias_class(vm, "call.tag"), 0);
   int all = library->call_stack != 0 && library->call_tag != 0;
   for (int type = 0; type < 4; type++) {
-    library->call_value[type] = tl_add_cell(vm, names[type], (int32_t)offsetof(TValue, value_), 8, (tl_type)type, value, 0);
+    library->call_value[type] = tl_add_cell(vm, names[type], (int32_t)offsetof(TValue, value_), 8,
+                                            (tl_type)type, value, 0);
     all = all && library->call_value[type] != 0;
   }
   return all;
@@ -529,11 +545,15 @@ static int describe_values (tl_vm *vm, TluaLibrary *library) {
 int tlua_describe_calls (tl_vm *vm, TluaLibrary *library) {
   static const char *const handed[] = { "call.value", "call.tag", "call.stack", NULL };
   static const char *const made[] = { "call.value", "call.tag", "call.stack", "global.debt", NULL };
-  static const char *const searched[] = { "call.value", "call.tag", "call.stack", "global.debt", "table.count", "table.flags",
+  static const char *const searched[] =
+      { "call.value", "call.tag", "call.stack", "global.debt", "table.count", "table.flags",
                                           NULL };
-  static const char *const changed[] = { "call.value", "call.tag", "call.stack", "global.debt", "table.count", "table.array",
-                                         "table.log_size", "table.nodes", "table.last_free", "table.flags", "array.value",
-                                         "array.tag", "node.key", "node.key_tag", "node.tag", "node.value", "node.next",
+  static const char *const changed[] =
+      { "call.value", "call.tag", "call.stack", "global.debt", "table.count", "table.array",
+                                         "table.log_size", "table.nodes", "table.last_free", "table.flags",
+                                         "array.value",
+                                         "array.tag", "node.key", "node.key_tag", "node.tag", "node.value",
+                                         "node.next",
                                          "object.marked", NULL };
   const void *function = (const void *)(uintptr_t)call_function, *step = (const void *)(uintptr_t)call_step;
   const uint32_t reads_all = TL_EFFECT_READS_ALL, all = TL_EFFECT_READS_ALL | TL_EFFECT_WRITES_ALL;

@@ -3,10 +3,11 @@
 **
 ** Problem and design: see tlua_rec_cfunc.c.
 **
-** Invariant: the stack where arguments and results lie is touched by compiled code and the functions that make calls only,
-** and matters only between the first argument's store and the last result's load.
+** Invariant: the stack where arguments and results lie is touched by compiled code and the functions that
+** make calls only, and matters only between the first argument's store and the last result's load.
 **
-** Example, 'string.find(s, "b")':   c = tlua_cfunc_find(rec, f, "string.find");   tlua_cfunc_call(rec, c, call)
+** Example, 'string.find(s, "b")':   c = tlua_cfunc_find(rec, f, "string.find");   tlua_cfunc_call(rec, c,
+** call)
 */
 #ifndef tlua_rec_cfunc_h
 #define tlua_rec_cfunc_h
@@ -14,8 +15,8 @@
 #include "tlua_rec_lib.h"
 
 /*
-** What a call may do besides making objects: TLUA_PURE reads nothing that changes, TLUA_STEPS goes on with a search of
-** 'string.gmatch'.
+** What a call may do besides making objects: TLUA_PURE reads nothing that changes, TLUA_STEPS goes on with a
+** search of 'string.gmatch'.
 */
 enum { TLUA_PURE, TLUA_STEPS, TLUA_READS, TLUA_WRITES, TLUA_ACTS };
 
@@ -57,14 +58,17 @@ int tlua_describe_calls (tl_vm *vm, TluaLibrary *library);
 /* Records the call, whose function is guarded already: fills in the results, or gives up. */
 void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCall *call);
 /*
-** Gives up: nobody knows how to call this function. The reason names it, by the name under which a library has
-** registered it, or the one that a module has for it ("": none is known).
+** Gives up: nobody knows how to call this function. The reason names it, by the name under which a library
+** has registered it, or the one that a module has for it ("": none is known).
 */
 void tlua_cfunc_give_up (TluaRecorder *rec, lua_CFunction f, const char *registered);
 
 /* --- tlua_rec_cfunc_list.c --- */
 
-/* The function, which a library has registered under that name ("": none has), if it may be called; NULL if not. */
+/*
+** The function, which a library has registered under that name ("": none has), if it may be called; NULL if
+** not.
+*/
 const TluaCallable *tlua_cfunc_find (TluaRecorder *rec, lua_CFunction f, const char *name);
 
 #endif

@@ -1,17 +1,18 @@
 /*
 ** The list of the C functions that compiled code may call as they are.
 **
-** Problem: that a function runs no Lua code, does not yield, and does all or nothing, depends on its arguments, and is
-** written nowhere but in its source.
+** Problem: that a function runs no Lua code, does not yield, and does all or nothing, depends on its
+** arguments, and is written nowhere but in its source.
 **
-** Design: a row for each function says for which kinds of arguments that is so, what the call may read and change, and
-** what is known of its results. Where kinds are not enough, a function of ours looks at the values before each call. The
-** smallest functions have a shortcut, which does the same in usual cases.
+** Design: a row for each function says for which kinds of arguments that is so, what the call may read and
+** change, and what is known of its results. Where kinds are not enough, a function of ours looks at the
+** values before each call. The smallest functions have a shortcut, which does the same in usual cases.
 **
-** Invariant: the rows are those of Lua 5.4.9. Neither looks nor shortcuts throw or allocate, and they move the hint in
-** 'alimit' as the functions themselves do.
+** Invariant: the rows are those of Lua 5.4.9. Neither looks nor shortcuts throw or allocate, and they move
+** the hint in 'alimit' as the functions themselves do.
 **
-** Example, 'table.insert(t, 1, x)':   may_insert: no metatable, and the array part has room for one element more
+** Example, 'table.insert(t, 1, x)':   may_insert: no metatable, and the array part has room for one element
+** more
 */
 
 #include "lprefix.h"
@@ -35,14 +36,17 @@ const char *tlua_decode (const char *s, unsigned int *code, int is_strict);
 /* --- whether a call does all or nothing --- */
 
 /*
-** Functions that move elements store one by one. Where all of them lie in the array part no store needs memory, and without
-** metatables none runs Lua code.
+** Functions that move elements store one by one. Where all of them lie in the array part no store needs
+** memory, and without metatables none runs Lua code.
 */
 static int is_list (const TValue *v) {
   return ttistable(v) && hvalue(v)->metatable == NULL;
 }
 
-/* What '#' says, which may move its hint as the function will do it; and how many elements the array part has room for. */
+/*
+** What '#' says, which may move its hint as the function will do it; and how many elements the array part has
+** room for.
+*/
 static int list_size (const TValue *v, lua_Unsigned *length, lua_Unsigned *size) {
   if (!is_list(v))
     return 0;
@@ -110,8 +114,8 @@ static int may_sort (const TValue *arguments, int count) {
 /* --- shortcuts --- */
 
 /*
-** What the smallest functions do in usual cases, without a call. Each answers the number of results, or -1: then the
-** function itself is called. None throws or allocates. The hint in 'alimit' moves as it would.
+** What the smallest functions do in usual cases, without a call. Each answers the number of results, or -1:
+** then the function itself is called. None throws or allocates. The hint in 'alimit' moves as it would.
 */
 
 static int shorten_next (lua_State *L, const TValue *arguments, int count, TValue *results) {
@@ -309,13 +313,17 @@ static const TluaCallable callables[] = {
   { .name = "string.unpack", .kinds = "b", .effects = TLUA_PURE },
   { .name = "string.upper", .kinds = "b", .effects = TLUA_PURE },
   { .name = "table.concat", .kinds = "lb", .effects = TLUA_READS },
-  { .name = "table.insert", .kinds = "laa", .effects = TLUA_WRITES, .answer = TLUA_NOTHING, .is_ready = may_insert,
+  { .name = "table.insert", .kinds = "laa", .effects = TLUA_WRITES, .answer = TLUA_NOTHING,
+    .is_ready = may_insert,
     .shortcut = shorten_insert },
-  { .name = "table.move", .kinds = "lbbbl", .effects = TLUA_WRITES, .answer = TLUA_DESTINATION, .is_ready = may_move },
+  { .name = "table.move", .kinds = "lbbbl", .effects = TLUA_WRITES, .answer = TLUA_DESTINATION,
+    .is_ready = may_move },
   { .name = "table.pack", .kinds = "a", .effects = TLUA_PURE },
-  { .name = "table.remove", .kinds = "lb-", .effects = TLUA_WRITES, .answer = TLUA_ELEMENT, .is_ready = may_remove,
+  { .name = "table.remove", .kinds = "lb-", .effects = TLUA_WRITES, .answer = TLUA_ELEMENT,
+    .is_ready = may_remove,
     .shortcut = shorten_remove },
-  { .name = "table.sort", .kinds = "l-", .effects = TLUA_WRITES, .answer = TLUA_NOTHING, .is_ready = may_sort },
+  { .name = "table.sort", .kinds = "l-", .effects = TLUA_WRITES, .answer = TLUA_NOTHING,
+    .is_ready = may_sort },
   { .name = "table.unpack", .kinds = "lb", .effects = TLUA_READS },
   { .name = "utf8.char", .kinds = "b", .effects = TLUA_PURE },
   { .name = "utf8.codepoint", .kinds = "b", .effects = TLUA_PURE },
@@ -325,7 +333,8 @@ static const TluaCallable callables[] = {
 };
 
 /* Functions that are no fields of a library. They get the control variable too, and do not look at it. */
-static const TluaCallable gmatch_step = { .name = "step of string.gmatch", .kinds = "a", .effects = TLUA_STEPS };
+static const TluaCallable gmatch_step =
+    { .name = "step of string.gmatch", .kinds = "a", .effects = TLUA_STEPS };
 static const TluaCallable codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE,
                                          .shortcut = shorten_codes };
 static const TluaCallable lax_codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE,

@@ -1,21 +1,23 @@
 /*
 ** Lowering of 'if's that only choose numbers: all ways become one, by selects.
 **
-** Problem: 'if number < 0 then number = number + MODULUS end' goes one way or the other with each iteration, in no order. As a guard it
-** makes a side trace for each way, with further ones behind each of these: n such tests make 2^n ways, each with code of its
-** own that reads everything anew, and the processor guesses wrong half of the time.
+** Problem: 'if number < 0 then number = number + MODULUS end' goes one way or the other with each iteration,
+** in no order. As a guard it makes a side trace for each way, with further ones behind each of these: n such
+** tests make 2^n ways, each with code of its own that reads everything anew, and the processor guesses wrong
+** half of the time.
 **
-** Design: behind a comparison the ways part, and meet again. If there are only a few instructions up to there, which compute
-** numbers in registers, or compare them, then the comparison is lowered together with them: both ways are walked, what they compute
-** is computed in any case, and for each register that is needed where they meet a select chooses between their numbers. A
-** comparison on a way is lowered in the same manner, so that 'else', 'elseif', 'and', 'or' and 'goto continue' come out by
-** themselves. The instructions are walked at first without recording anything; if there is anything else among them, or if a
-** number that is needed would have another type on another way, the comparison becomes a guard as usual. The interpreter then
-** does what it does, and the recorder lets the instructions that are lowered already pass.
+** Design: behind a comparison the ways part, and meet again. If there are only a few instructions up to
+** there, which compute numbers in registers, or compare them, then the comparison is lowered together with
+** them: both ways are walked, what they compute is computed in any case, and for each register that is needed
+** where they meet a select chooses between their numbers. A comparison on a way is lowered in the same
+** manner, so that 'else', 'elseif', 'and', 'or' and 'goto continue' come out by themselves. The instructions
+** are walked at first without recording anything; if there is anything else among them, or if a number that
+** is needed would have another type on another way, the comparison becomes a guard as usual. The interpreter
+** then does what it does, and the recorder lets the instructions that are lowered already pass.
 **
-** Invariant: what is computed in vain can neither fail nor be seen: arithmetic of numbers that has a result for all operands of these
-** types, and has it soon, moves, constants, upvalues that hold numbers. Guards (on an upvalue's type) leave where the comparison is
-** done again.
+** Invariant: what is computed in vain can neither fail nor be seen: arithmetic of numbers that has a result
+** for all operands of these types, and has it soon, moves, constants, upvalues that hold numbers. Guards (on
+** an upvalue's type) leave where the comparison is done again.
 **
 ** Example, 'if i == 0 then i = LONG else j = j - 1 end':
 **   t = int_eq i 0; n = load upvalue.int ...; m = int_sub j 1; i' = select t n i; j' = select t j m
@@ -34,9 +36,9 @@
 #define LONGEST_REGION 24
 
 /*
-** The cycles of one way, were each instruction to wait for the one before. Whoever needs the number waits for all ways, however
-** seldom the program takes some: a way that is too long costs more than a test that the processor guesses. The limits are the
-** library's advice.
+** The cycles of one way, were each instruction to wait for the one before. Whoever needs the number waits for
+** all ways, however seldom the program takes some: a way that is too long costs more than a test that the
+** processor guesses. The limits are the library's advice.
 */
 #define CYCLES_OF_PRODUCT 3
 #define CYCLES_OF_FLOAT 3
@@ -86,7 +88,9 @@ static int is_within (const Instruction *pc, const Instruction *first, const Ins
   return first <= pc && pc < join;
 }
 
-/* Whether each jump from the comparison's own on leads further down, or out of the region to where it ends. */
+/*
+** Whether each jump from the comparison's own on leads further down, or out of the region to where it ends.
+*/
 static int all_meet (const Region *region) {
   for (const Instruction *pc = region->first - 1; pc < region->join; pc++) {
     if (GET_OPCODE(*pc) != OP_JMP)
@@ -105,7 +109,8 @@ static int may_be_lowered (OpCode op) {
     case OP_BANDK: case OP_BORK: case OP_BXORK: case OP_SHRI:
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_BAND: case OP_BOR: case OP_BXOR:
     case OP_MMBIN: case OP_MMBINI: case OP_MMBINK:
-    case OP_EQ: case OP_LT: case OP_LE: case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI:
+    case OP_EQ: case OP_LT: case OP_LE: case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI:
+    case OP_GEI:
     case OP_TEST: case OP_TESTSET: case OP_JMP:
       return 1;
     default: return 0;
@@ -116,7 +121,10 @@ static int may_be_lowered (OpCode op) {
 static int find_join (Region *region) {
   const Instruction *longest = region->first + LONGEST_REGION;
   for (region->join = region->first; region->join < longest && may_be_lowered(GET_OPCODE(*region->join)); ) {
-    /* the jump behind a comparison is no place to meet; there is an instruction: the last one of a function is a return */
+    /*
+    ** the jump behind a comparison is no place to meet; there is an instruction: the last one of a function
+    ** is a return
+    */
     region->join += testTMode(GET_OPCODE(*region->join)) ? 2 : 1;
     if (all_meet(region))
       return 1;
@@ -204,7 +212,9 @@ static int is_power (Operand b) {
   return divisor != 0 && divisor <= (lua_Unsigned)LUA_MAXINTEGER && (divisor & (divisor - 1)) == 0;
 }
 
-/* The type of the result, or LUA_VNIL if some numbers of these types have none, or if it takes long to find. */
+/*
+** The type of the result, or LUA_VNIL if some numbers of these types have none, or if it takes long to find.
+*/
 static int result_type (TMS operation, Operand a, Operand b) {
   int is_integer = a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT;
   if (!is_number(a.tt) || !is_number(b.tt))
@@ -256,7 +266,10 @@ static int shift (TluaRecorder *rec, Region *region, Way *way, int r, Operand o,
   return put(way, r, o);
 }
 
-/* One instruction that computes; returns how many words it is with what belongs to it, 0 if it does anything else. */
+/*
+** One instruction that computes; returns how many words it is with what belongs to it, 0 if it does anything
+** else.
+*/
 static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc) {
   Instruction i = *pc;
   int a = GETARG_A(i);
@@ -267,12 +280,15 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
   switch (GET_OPCODE(i)) {
     case OP_MOVE: return put(way, a, of_register(rec, region, way, GETARG_B(i)));
     case OP_LOADI: setivalue(&number, GETARG_sBx(i)); return put(way, a, of_constant(rec, region, &number));
-    case OP_LOADF: setfltvalue(&number, cast_num(GETARG_sBx(i))); return put(way, a, of_constant(rec, region, &number));
+    case OP_LOADF:
+      setfltvalue(&number, cast_num(GETARG_sBx(i)));
+      return put(way, a, of_constant(rec, region, &number));
     case OP_LOADK: return put(way, a, of_constant(rec, region, rec->k + GETARG_Bx(i)));
     case OP_GETUPVAL: return put(way, a, of_upvalue(rec, region, GETARG_B(i)));
     case OP_UNM: return negate(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
     case OP_BNOT: return complement(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
-    case OP_SHRI: return shift(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)), GETARG_sC(i)) ? 2 : 0;
+    case OP_SHRI:
+      return shift(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)), GETARG_sC(i)) ? 2 : 0;
     case OP_ADDI: setivalue(&number, GETARG_sC(i)); b = of_constant(rec, region, &number); break;
     case OP_ADDK: break;
     case OP_SUBK: operation = TM_SUB; break;
@@ -304,7 +320,8 @@ static int is_equality (OpCode op) {
 }
 
 /* Returns 0 unless it compares numbers, of one type where their order matters. */
-static int compare (TluaRecorder *rec, const Region *region, Way *way, const Instruction *pc, tl_value *condition) {
+static int compare (TluaRecorder *rec, const Region *region, Way *way, const Instruction *pc,
+                    tl_value *condition) {
   Instruction i = *pc;
   OpCode op = GET_OPCODE(i);
   TValue number;
@@ -359,7 +376,8 @@ static int outcome_now (TluaRecorder *rec, const Instruction *pc) {
 /* --- ways --- */
 
 /* Adds what a register holds where two ways meet; returns 0 if that is no number of one type. */
-static int meet (TluaRecorder *rec, Region *region, Way *way, int r, tl_value condition, const Way *yes, const Way *no) {
+static int meet (TluaRecorder *rec, Region *region, Way *way, int r, tl_value condition, const Way *yes,
+                 const Way *no) {
   if (!tlua_is_live(region->live, r) || find(way, r) != NULL)
     return 1;
   Operand a = of_register(rec, region, yes, r), b = of_register(rec, region, no, r);
@@ -373,10 +391,12 @@ static int meet (TluaRecorder *rec, Region *region, Way *way, int r, tl_value co
 static int walk (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc);
 
 /* Walks both ways behind the comparison at 'pc', to the end; 'way' then is what comes of them. */
-static int walk_both (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc, tl_value condition) {
+static int walk_both (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc,
+                      tl_value condition) {
   Way jump = *way, skip = *way;
   const Way *yes = GETARG_k(*pc) ? &jump : &skip, *no = GETARG_k(*pc) ? &skip : &jump;
-  if (++region->tests > (int)rec->advice->choice_tests || !walk(rec, region, &jump, target_of(pc + 1)) || !walk(rec, region, &skip, pc + 2))
+  if (++region->tests > (int)rec->advice->choice_tests || !walk(rec, region, &jump, target_of(pc + 1))
+      || !walk(rec, region, &skip, pc + 2))
     return 0;
   way->count = 0;
   for (int n = 0; n < jump.count; n++) {

@@ -1,15 +1,18 @@
 /*
 ** Lowering of new closures, and of the end of variables that closures may refer to.
 **
-** Problem: a function expression in a loop makes a closure each time. Its variables may be registers of the running frame, which
-** a trace keeps in registers of the machine, or variables of the function around it, which exist already.
+** Problem: a function expression in a loop makes a closure each time. Its variables may be registers of the
+** running frame, which a trace keeps in registers of the machine, or variables of the function around it,
+** which exist already.
 **
-** Design: only the second kind is lowered: all upvalues are upvalues of the running closure too. The closure is made in Lua's own
-** way, protected and with the collector stopped; lack of memory leaves the trace.
+** Design: only the second kind is lowered: all upvalues are upvalues of the running closure too. The closure
+** is made in Lua's own way, protected and with the collector stopped; lack of memory leaves the trace.
 **
-** Invariant: no closure that a trace makes refers to a register, so that the registers of inlined frames are nobody's upvalues.
+** Invariant: no closure that a trace makes refers to a register, so that the registers of inlined frames are
+** nobody's upvalues.
 **
-** Example, 'f = function () n = n + 1 end' with n a variable further out:   f = try_call new_closure(context, its prototype, closure)
+** Example, 'f = function () n = n + 1 end' with n a variable further out:   f = try_call new_closure(context,
+** its prototype, closure)
 */
 
 #include "lprefix.h"
@@ -48,7 +51,8 @@ static LClosure *new_closure (lua_State *L, Proto *p, LClosure *around) {
 int tlua_describe_closures (tl_vm *vm, TluaSchema *schema) {
   const tl_class reads[] = { tl_alias_class(vm, "closure.upvalue"), 0 };
   const tl_class writes[] = { tl_alias_class(vm, "global.debt"), 0 };
-  schema->new_closure = tl_add_func(vm, "new_closure", (const void *)new_closure, "aar>r", TL_EFFECT_ALLOCATES, reads, writes);
+  schema->new_closure = tl_add_func(vm, "new_closure", (const void *)new_closure, "aar>r",
+                                    TL_EFFECT_ALLOCATES, reads, writes);
   return schema->new_closure != 0;
 }
 
@@ -64,13 +68,17 @@ static int captures_registers (const Proto *p) {
 static void guard_below (TluaRecorder *rec, tl_value place, int r, int below) {
   tl_vm *vm = rec->vm;
   tl_value limit = tl_item_addr(vm, tl_frame_base(vm), tl_const_int(vm, r), sizeof(StackValue), 0);
-  tl_value is_below = tl_op2(vm, TL_UINT_LT, tl_op1(vm, TL_ADDR_TO_INT, place), tl_op1(vm, TL_ADDR_TO_INT, limit));
+  tl_value is_below = tl_op2(vm, TL_UINT_LT, tl_op1(vm, TL_ADDR_TO_INT, place),
+                             tl_op1(vm, TL_ADDR_TO_INT, limit));
   if (!below)
     tlua_rec_give_up(rec, "variable to be closed");
   tl_guard(vm, TL_GUARD_TRUE, is_below, 0, TL_EXIT_GUARD);
 }
 
-/* Each generic loop ends with this instruction, since its iterator may be closed, and blocks with variables that are captured. */
+/*
+** Each generic loop ends with this instruction, since its iterator may be closed, and blocks with variables
+** that are captured.
+*/
 static void close_variables (TluaRecorder *rec, int a) {
   tl_vm *vm = rec->vm;
   int r = rec->frames[rec->depth].base + a;

@@ -1,21 +1,25 @@
 /*
 ** Lowering of generic loops: the step that a 'for ... in' takes between two runs of its body.
 **
-** Problem: the step is a call, in general, but mostly one of the library's own 'next' and 'ipairs', which are C functions that
-** may throw. A trace needs what they do, by operations and functions that answer instead.
+** Problem: the step is a call, in general, but mostly one of the library's own 'next' and 'ipairs', which are
+** C functions that may throw. A trace needs what they do, by operations and functions that answer instead.
 **
-** Design: the interpreter takes OP_TFORCALL and OP_TFORLOOP in one go, and so does the trace, whose head is the loop's body. The
-** step of 'ipairs' is an index. A step of 'next' is a search for the position behind a key, in one part of the table; the
-** trace then checks tags and loads key and value from there. A Lua function as iterator becomes part of the trace: its frame
-** returns to the OP_TFORLOOP, which the interpreter does on its own when it comes back there.
+** Design: the interpreter takes OP_TFORCALL and OP_TFORLOOP in one go, and so does the trace, whose head is
+** the loop's body. The step of 'ipairs' is an index. A step of 'next' is a search for the position behind a
+** key, in one part of the table; the trace then checks tags and loads key and value from there. A Lua
+** function as iterator becomes part of the trace: its frame returns to the OP_TFORLOOP, which the interpreter
+** does on its own when it comes back there.
 **
-** Invariant: positions have the order of 'luaH_next'. Where that would raise an error, or find a key whose entry the collector
-** has marked as dead, the trace is left before the step: a search answers 'nowhere' then, a node whose key no trace expects, and NULL
-** only where the table ends. No search moves the hint in 'alimit', as 'luaH_next' does not.
+** Invariant: positions have the order of 'luaH_next'. Where that would raise an error, or find a key whose
+** entry the collector has marked as dead, the trace is left before the step: a search answers 'nowhere' then,
+** a node whose key no trace expects, and NULL only where the table ends. No search moves the hint in
+** 'alimit', as 'luaH_next' does not.
 **
 ** Example, 'for k, v in pairs(t) do n = n + v end':
-**   n' = int_add(n, v); guard_value(f, next); p = call node_behind_object(t, k, string); guard_nonnull(p) -- loop end
-**   guard_value(load(p, node.key_tag), string); k' = load(p, node.key); guard_value(load(p, node.tag), integer); ...
+**   n' = int_add(n, v); guard_value(f, next)
+**   p = call node_behind_object(t, k, string); guard_nonnull(p) -- loop end
+**   guard_value(load(p, node.key_tag), string); k' = load(p, node.key)
+**   guard_value(load(p, node.tag), integer); ...
 */
 
 #include "lprefix.h"
@@ -196,7 +200,8 @@ static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
   if (ends && !end_loop(rec))
     return;
   index.value = tl_op2(vm, TL_INT_ADD, control.value, tl_const_int(vm, 1));
-  tlua_rec_get_element(rec, a + 5, t, index);  /* a register of the call, also where the loop wants no second value */
+  /* a register of the call, also where the loop wants no second value */
+  tlua_rec_get_element(rec, a + 5, t, index);
   if (rec->reason == NULL && ends)
     finish_loop(rec);
   else if (rec->reason == NULL)

@@ -1,23 +1,25 @@
 /*
 ** Lowering of table accesses whose key is known only when they run, or is no part of a record.
 **
-** Problem: 't[k]' with a string in a variable, an integer beyond the array part, a float, a boolean or an object as key: the
-** library's operations on records want constant keys, and the trace cannot guard a key that differs each time.
+** Problem: 't[k]' with a string in a variable, an integer beyond the array part, a float, a boolean or an
+** object as key: the library's operations on records want constant keys, and the trace cannot guard a key
+** that differs each time.
 **
-** Design: the entry is searched by a function of Lua's own, which answers its place or NULL; the trace guards that answer, then
-** the tag of what is there, and reads or writes it directly. A new key takes a free node, or leaves the trace. Where the
-** recording sees that there is none, or an integer next to a short array part, whose table grows with every other key, the
-** whole store is a call that does what the interpreter does: it builds the table anew if need be, and stores the value too,
-** whichever part the key is in then. So it leaves neither at the next growth nor where the array part has room again. Without
-** memory it changes nothing and leaves; the interpreter collects, tries again, and raises the error.
+** Design: the entry is searched by a function of Lua's own, which answers its place or NULL; the trace guards
+** that answer, then the tag of what is there, and reads or writes it directly. A new key takes a free node,
+** or leaves the trace. Where the recording sees that there is none, or an integer next to a short array part,
+** whose table grows with every other key, the whole store is a call that does what the interpreter does: it
+** builds the table anew if need be, and stores the value too, whichever part the key is in then. So it leaves
+** neither at the next growth nor where the array part has room again. Without memory it changes nothing and
+** leaves; the interpreter collects, tries again, and raises the error.
 **
-** Invariant: no search moves the hint in 'alimit', and none answers a place in the array part, whose cells have other alias
-** classes than the nodes. An entry that was found has a value that is not nil. The whole store moves the hint where the
-** interpreter does. Nothing here throws or collects.
+** Invariant: no search moves the hint in 'alimit', and none answers a place in the array part, whose cells
+** have other alias classes than the nodes. An entry that was found has a value that is not nil. The whole
+** store moves the hint where the interpreter does. Nothing here throws or collects.
 **
 ** Example, 'n = count[word]':   a = try_call find_key(context, layout, count, word)   -- leaves if absent
 **                               guard_value(load(a, node.tag), integer); n = load(a, node.int)
-**   'row[j] = x' in a new row:  try_call set(context, row, j, integer, float, x)       -- leaves without memory
+**   'row[j] = x' in a new row:  try_call set(context, row, j, integer, float, x)  -- leaves without memory
 */
 
 #include "lprefix.h"
@@ -45,8 +47,9 @@ static const TValue *find_integer (Table *t, int64_t index) {
 }
 
 /*
-** Whether there is no value, in the array part or elsewhere. Not answered for the array part behind the hint in 'alimit': there
-** the interpreter's search moves the hint, which decides what '#' makes of an array with holes, so it is left to it.
+** Whether there is no value, in the array part or elsewhere. Not answered for the array part behind the hint
+** in 'alimit': there the interpreter's search moves the hint, which decides what '#' makes of an array with
+** holes, so it is left to it.
 */
 static int64_t lacks_integer (Table *t, int64_t index) {
   if (is_in_array(t, index))
@@ -86,12 +89,15 @@ static const TValue *find_boolean (Table *t, int64_t tt) {
   return found(luaH_get(t, &key));
 }
 
-/* So far is looked for a free node: each look begins anew, and all of them together should not take longer than a growing table does. */
+/*
+** So far is looked for a free node: each look begins anew, and all of them together should not take longer
+** than a growing table does.
+*/
 #define NODES_SEEN 16
 
 /*
-** Whether 'luaH_newkey' will find a place for whatever key, near where it begins to search. Its own search gives nodes up as it
-** goes; this one only looks.
+** Whether 'luaH_newkey' will find a place for whatever key, near where it begins to search. Its own search
+** gives nodes up as it goes; this one only looks.
 */
 static int has_free_node (const Table *t) {
   if (isdummy(t))
@@ -185,7 +191,10 @@ static Table *set (lua_State *L, Table *t, const TValue *key, TValue *value) {
   return t;
 }
 
-/* A value of any type but float. Integers and pointers go through the same registers, so that one function serves for all. */
+/*
+** A value of any type but float. Integers and pointers go through the same registers, so that one function
+** serves for all.
+*/
 static TValue word_value (int64_t word, int64_t tt) {
   TValue v;
   val_(&v).i = word;
@@ -225,13 +234,17 @@ static Table *set_float_at_float (lua_State *L, Table *t, double number, double 
 /* Whatever a table consists of. */
 static int describe_sets (tl_vm *vm, TluaSchema *schema) {
   const tl_class table[] = {
-    tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.array"), tl_alias_class(vm, "table.log_size"),
-    tl_alias_class(vm, "table.nodes"), tl_alias_class(vm, "table.last_free"), tl_alias_class(vm, "table.flags"),
+    tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.array"),
+    tl_alias_class(vm, "table.log_size"),
+    tl_alias_class(vm, "table.nodes"), tl_alias_class(vm, "table.last_free"),
+    tl_alias_class(vm, "table.flags"),
     tl_alias_class(vm, "array.tag"), tl_alias_class(vm, "array.value"), tl_alias_class(vm, "node.key"),
     tl_alias_class(vm, "node.key_tag"), tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.value"),
-    tl_alias_class(vm, "node.next"), tl_alias_class(vm, "object.marked"), tl_alias_class(vm, "global.debt"), 0 };
+    tl_alias_class(vm, "node.next"), tl_alias_class(vm, "object.marked"), tl_alias_class(vm, "global.debt"),
+    0 };
   const void *word = (const void *)set_word, *number = (const void *)set_float;
-  const void *word_at_float = (const void *)set_word_at_float, *number_at_float = (const void *)set_float_at_float;
+  const void *word_at_float = (const void *)set_word_at_float,
+      *number_at_float = (const void *)set_float_at_float;
   const struct { const char *name; const void *address; const char *signature; } rows[3][4] = {
     [TL_INT] = { [TL_INT] = { "set_int", word, "ariiii>a" }, [TL_FLOAT] = { "set_float", number, "ariif>a" },
                  [TL_REF] = { "set_ref", word, "ariiir>a" }, [TL_ADDR] = { "set_addr", word, "ariiia>a" } },
@@ -239,12 +252,15 @@ static int describe_sets (tl_vm *vm, TluaSchema *schema) {
                    [TL_FLOAT] = { "set_float_at_float", number_at_float, "arff>a" },
                    [TL_REF] = { "set_ref_at_float", word_at_float, "arfir>a" },
                    [TL_ADDR] = { "set_addr_at_float", word_at_float, "arfia>a" } },
-    [TL_REF] = { [TL_INT] = { "set_int_at_ref", word, "arriii>a" }, [TL_FLOAT] = { "set_float_at_ref", number, "arrif>a" },
-                 [TL_REF] = { "set_ref_at_ref", word, "arriir>a" }, [TL_ADDR] = { "set_addr_at_ref", word, "arriia>a" } }
+    [TL_REF] = { [TL_INT] = { "set_int_at_ref", word, "arriii>a" },
+                 [TL_FLOAT] = { "set_float_at_ref", number, "arrif>a" },
+                 [TL_REF] = { "set_ref_at_ref", word, "arriir>a" },
+                 [TL_ADDR] = { "set_addr_at_ref", word, "arriia>a" } }
   };
   for (int key = TL_INT; key <= TL_REF; key++) {
     for (int value = TL_INT; value <= TL_ADDR; value++) {
-      schema->set[key][value] = tl_add_func(vm, rows[key][value].name, rows[key][value].address, rows[key][value].signature,
+      schema->set[key][value] = tl_add_func(vm, rows[key][value].name, rows[key][value].address,
+                                            rows[key][value].signature,
                                             TL_EFFECT_ALLOCATES, table, table);
       if (schema->set[key][value] == 0)
         return 0;
@@ -255,7 +271,8 @@ static int describe_sets (tl_vm *vm, TluaSchema *schema) {
 
 int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
   const tl_class reads[] = {
-    tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "table.nodes"), tl_alias_class(vm, "table.last_free"),
+    tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "table.nodes"),
+    tl_alias_class(vm, "table.last_free"),
     tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.array"), tl_alias_class(vm, "table.flags"),
     tl_alias_class(vm, "array.tag"), tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"),
     tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.value"), tl_alias_class(vm, "node.next"),
@@ -264,7 +281,13 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
     tl_alias_class(vm, "table.last_free"), tl_alias_class(vm, "table.flags"), tl_alias_class(vm, "node.key"),
     tl_alias_class(vm, "node.key_tag"), tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.value"),
     tl_alias_class(vm, "node.next"), tl_alias_class(vm, "object.marked"), 0 };
-  struct { tl_func *id; const char *name; const void *address; const char *signature; int inserts; } const rows[] = {
+  struct {
+    tl_func *id;
+    const char *name;
+    const void *address;
+    const char *signature;
+    int inserts;
+  } const rows[] = {
     { &schema->find_integer, "find_integer", (const void *)find_integer, "ri>a", 0 },
     { &schema->lacks_integer, "lacks_integer", (const void *)lacks_integer, "ri>i", 0 },
     { &schema->find_float, "find_float", (const void *)find_float, "rf>a", 0 },
@@ -275,7 +298,8 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
     { &schema->insert_object, "insert_object", (const void *)insert_object, "arri>a", 1 }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, 0, reads, rows[n].inserts ? writes : NULL);
+    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, 0, reads,
+                              rows[n].inserts ? writes : NULL);
     if (*rows[n].id == 0)
       return 0;
   }
@@ -308,7 +332,8 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
       s->find = schema->find_boolean;
       s->arguments[1] = tl_const_int(vm, key.tt);
       break;
-    case ctb(LUA_VSHRSTR): case ctb(LUA_VLNGSTR): case ctb(LUA_VTABLE): case ctb(LUA_VLCL): case ctb(LUA_VCCL):
+    case ctb(LUA_VSHRSTR): case ctb(LUA_VLNGSTR): case ctb(LUA_VTABLE): case ctb(LUA_VLCL):
+    case ctb(LUA_VCCL):
     case ctb(LUA_VUSERDATA): case ctb(LUA_VTHREAD):
       s->find = schema->find_object;
       s->insert = schema->insert_object;
@@ -367,7 +392,8 @@ Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS even
   }
   o.tag = rec->schema.tag_of[o.tt];
   tl_value place = tl_try_call(vm, s.find, s.arguments, s.count);
-  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.node_tag, place), tl_const_int(vm, o.tt), TL_EXIT_GUARD);
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.node_tag, place), tl_const_int(vm, o.tt),
+           TL_EXIT_GUARD);
   o.value = type != TL_VOID ? tl_load(vm, rec->schema.node_value[type], place) : 0;
   return o;
 }
@@ -402,14 +428,16 @@ void tlua_rec_set_growing (TluaRecorder *rec, Operand t, Operand key, Operand va
   if (type != TL_FLOAT)
     arguments[count++] = tl_const_int(vm, value.tt);
   arguments[count++] = type != TL_VOID ? value.value : tl_const_int(vm, 0);
-  tl_try_call(vm, rec->schema.set[key_type != TL_VOID ? key_type : TL_INT][type != TL_VOID ? type : TL_INT], arguments, count);
+  tl_try_call(vm, rec->schema.set[key_type != TL_VOID ? key_type : TL_INT][type != TL_VOID ? type : TL_INT],
+              arguments, count);
 }
 
 /* A longer array grows so seldom that the other iterations should not pay for it. */
 #define SHORT_ARRAY 16
 
 static int is_behind_array (Operand t, Operand key) {
-  return key.tt == LUA_VNUMINT && l_castS2U(ivalue(key.now)) == (lua_Unsigned)luaH_realasize(hvalue(t.now)) + 1u;
+  return key.tt == LUA_VNUMINT && l_castS2U(ivalue(key.now)) == (lua_Unsigned)luaH_realasize(hvalue(t.now))
+      + 1u;
 }
 
 /* Whether the new key is about to change the shape of the table, or always is where it is a neighbour. */
@@ -420,11 +448,12 @@ static int is_growing (Operand t, Operand key, const Search *s) {
 }
 
 /*
-** A loop that was met just when its long array grows is recorded another time, so that its usual iterations store directly
-** and this one becomes a side trace; but only once, as there may be no others.
+** A loop that was met just when its long array grows is recorded another time, so that its usual iterations
+** store directly and this one becomes a side trace; but only once, as there may be no others.
 */
 static int is_better_put_off (TluaRecorder *rec, Operand t, Operand key) {
-  if (rec->is_side || !is_behind_array(t, key) || luaH_realasize(hvalue(t.now)) < SHORT_ARRAY || rec->put_off == rec->head)
+  if (rec->is_side || !is_behind_array(t, key) || luaH_realasize(hvalue(t.now)) < SHORT_ARRAY
+      || rec->put_off == rec->head)
     return 0;
   rec->put_off = rec->head;
   tlua_rec_give_up(rec, "long array that grows just now");
@@ -453,7 +482,8 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
   if (!guard_absent(rec, t, key, s, TM_NEWINDEX) || is_nil)  /* a nil for an absent key changes nothing */
     return;
   tlua_rec_guard_barrier(rec, t.value, value);
-  tl_value arguments[4] = { tl_context(vm), s->arguments[0], s->arguments[1], s->count == 3 ? s->arguments[2] : 0 };
+  tl_value arguments[4] = { tl_context(vm), s->arguments[0], s->arguments[1],
+                            s->count == 3 ? s->arguments[2] : 0 };
   store(rec, tl_try_call(vm, s->insert, arguments, s->count + 1), value);
 }
 

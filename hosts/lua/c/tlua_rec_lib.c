@@ -1,17 +1,18 @@
 /*
-** Lowering of calls of library functions: which function it is, and the functions of the base library and of 'table'.
+** Lowering of calls of library functions: which function it is, and the functions of the base library and of
+** 'table'.
 **
-** Problem: hot loops call 'math.floor', 'type', 'setmetatable' and their like, which are C functions; and a program may
-** store them under any name, or other functions under theirs.
+** Problem: hot loops call 'math.floor', 'type', 'setmetatable' and their like, which are C functions; and a
+** program may store them under any name, or other functions under theirs.
 **
-** Design: a function is what its address says. The address is guarded, and looked up in the tables with which the
-** libraries register their functions; the name found there selects a lowering function. What has none, or none
-** for the arguments at hand, is called as it is where tlua_rec_cfunc.c knows that to be safe; the rest gives the recording up under
-** its name. The two functions that hold the state of random numbers are closures: there the address
-** of what the closure calls is guarded.
+** Design: a function is what its address says. The address is guarded, and looked up in the tables with which
+** the libraries register their functions; the name found there selects a lowering function. What has none, or
+** none for the arguments at hand, is called as it is where tlua_rec_cfunc.c knows that to be safe; the rest
+** gives the recording up under its name. The two functions that hold the state of random numbers are
+** closures: there the address of what the closure calls is guarded.
 **
-** Invariant: see tlua_rec_lib.h. Strings that results need are made while recording, and live as long as the loop's
-** function.
+** Invariant: see tlua_rec_lib.h. Strings that results need are made while recording, and live as long as the
+** loop's function.
 **
 ** Example, 'local p = setmetatable({ x = i }, Point)':
 **   guard_value(f, luaB_setmetatable); guard_null(get Table.metatable t)
@@ -146,7 +147,8 @@ tl_value tlua_lib_guard_type_metatable (TluaRecorder *rec, int type) {
   tl_vm *vm = rec->vm;
   tl_value global = tl_load(vm, rec->schema.global, tl_context(vm));
   tl_value reference = tl_load(vm, rec->schema.library.type_metatable[type], global);
-  tl_guard(vm, G(rec->thread)->mt[type] == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
+  tl_guard(vm, G(rec->thread)->mt[type] == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, reference, 0,
+           TL_EXIT_GUARD);
   return reference;
 }
 
@@ -198,7 +200,8 @@ static int guard_no_finalizer (TluaRecorder *rec, Operand metatable) {
     return 0;
   }
   tl_value flags = tl_load(vm, rec->schema.flags, metatable.value);
-  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_AND, flags, tl_const_int(vm, (int64_t)1 << TM_GC)), 0, TL_EXIT_GUARD);
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_AND, flags, tl_const_int(vm, (int64_t)1 << TM_GC)), 0,
+           TL_EXIT_GUARD);
   return 1;
 }
 
@@ -267,7 +270,8 @@ static void select_values (TluaRecorder *rec, LibraryCall *call) {
 }
 
 /* The iterator, the value, and where the iterator begins. */
-static void add_triple (TluaRecorder *rec, LibraryCall *call, lua_CFunction iterator, int tt, tl_value start) {
+static void add_triple (TluaRecorder *rec, LibraryCall *call, lua_CFunction iterator, int tt,
+                        tl_value start) {
   tlua_lib_add(rec, call, LUA_VLCF, tl_const_addr(rec->vm, (const void *)(uintptr_t)iterator));
   tlua_lib_add_operand(call, call->arguments[0]);
   tlua_lib_add(rec, call, tt, start);
@@ -378,7 +382,8 @@ static void insert (TluaRecorder *rec, LibraryCall *call) {
     return;
   tl_value length = list_length(rec, call->arguments[0], &now);
   tl_value index = tl_op2(rec->vm, TL_INT_ADD, length, tl_const_int(rec->vm, 1));
-  tlua_rec_set_index(rec, call->arguments[0], index, (lua_Integer)((lua_Unsigned)now + 1u), call->arguments[1]);
+  tlua_rec_set_index(rec, call->arguments[0], index, (lua_Integer)((lua_Unsigned)now + 1u),
+                     call->arguments[1]);
 }
 
 /* Of an empty list the element 0 would be taken away. */
@@ -431,7 +436,8 @@ static void unpack (TluaRecorder *rec, LibraryCall *call) {
 /* --- dispatch --- */
 
 static const LibraryRow base_rows[] = {
-  { "assert", assert_true }, { "getmetatable", get_metatable }, { "ipairs", index_pairs }, { "pairs", all_pairs },
+  { "assert", assert_true }, { "getmetatable", get_metatable }, { "ipairs", index_pairs },
+  { "pairs", all_pairs },
   { "rawequal", raw_equal }, { "rawget", raw_get }, { "rawlen", raw_length }, { "select", select_values },
   { "setmetatable", set_metatable }, { "tonumber", to_number }, { "tostring", to_string }, { "type", type },
   { NULL, NULL }
@@ -535,6 +541,7 @@ int tlua_describe_library (tl_vm *vm, TluaSchema *schema) {
   }
   library->c_function = tl_add_cell(vm, "c_closure.function", (int32_t)offsetof(CClosure, f), 8, TL_ADDR,
                                     tl_alias_class(vm, "c_closure.function"), TL_IMMUTABLE);
-  return library->c_function != 0 && tlua_describe_math(vm, library) && tlua_describe_string_functions(vm, library)
+  return library->c_function != 0 && tlua_describe_math(vm, library)
+      && tlua_describe_string_functions(vm, library)
       && tlua_describe_calls(vm, library);
 }

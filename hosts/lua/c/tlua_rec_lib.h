@@ -1,17 +1,18 @@
 /*
 ** Calls of library functions, shared by the files that lower them.
 **
-** Problem: a library function takes its arguments from the stack, checks them and throws; a trace has typed values and
-** no stack.
+** Problem: a library function takes its arguments from the stack, checks them and throws; a trace has typed
+** values and no stack.
 **
-** Design: a lowering function gets the arguments as operands and answers with results; it says by guards, or by giving
-** up, under which conditions they are what the C function would have pushed. Who called takes care of registers and
-** frames.
+** Design: a lowering function gets the arguments as operands and answers with results; it says by guards, or
+** by giving up, under which conditions they are what the C function would have pushed. Who called takes care
+** of registers and frames.
 **
-** Invariant: what throws is not lowered: the guards make sure that the interpreter makes the call, and raises the
-** error, itself. As everywhere, guards come before effects.
+** Invariant: what throws is not lowered: the guards make sure that the interpreter makes the call, and raises
+** the error, itself. As everywhere, guards come before effects.
 **
-** Example, 'math.sqrt(i)':   x = tlua_lib_float(rec, call, 0);   tlua_lib_add(rec, call, LUA_VNUMFLT, float_sqrt(x))
+** Example, 'math.sqrt(i)':   x = tlua_lib_float(rec, call, 0);   tlua_lib_add(rec, call, LUA_VNUMFLT,
+** float_sqrt(x))
 */
 #ifndef tlua_rec_lib_h
 #define tlua_rec_lib_h
@@ -83,7 +84,10 @@ void tlua_lib_guard (TluaRecorder *rec, int outcome, tl_value condition);
 
 /* The metatable that all values of this type share, with a guard whether there is one. */
 tl_value tlua_lib_guard_type_metatable (TluaRecorder *rec, int type);
-/* Guards that a metatable lacks a field which the library looks up by its name; gives up and returns 0 if it has it. */
+/*
+** Guards that a metatable lacks a field which the library looks up by its name; gives up and returns 0 if it
+** has it.
+*/
 int tlua_lib_guard_lacks (TluaRecorder *rec, const Table *metatable, tl_value reference, const char *field);
 
 /* --- tlua_rec_lib_math.c --- */

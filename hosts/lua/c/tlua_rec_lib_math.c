@@ -1,17 +1,19 @@
 /*
 ** Lowering of the functions of 'math'.
 **
-** Problem: results must be those of the C functions to the last bit, also for NaN, infinities, zeros with a sign, and
-** where a float becomes an integer or does not.
+** Problem: results must be those of the C functions to the last bit, also for NaN, infinities, zeros with a
+** sign, and where a float becomes an integer or does not.
 **
-** Design: what processors do exactly is an operation of the trace (rounding, roots, absolute values); everything else
-** calls the function of the C library that the interpreter would call. Whether a result is an integer or a float is
-** part of its tag, so that a guard decides it. Random numbers are drawn by the generator's own code from the state that
-** the closure holds, which is memory of a class of its own: no draw is left out or made twice.
+** Design: what processors do exactly is an operation of the trace (rounding, roots, absolute values);
+** everything else calls the function of the C library that the interpreter would call. Whether a result is an
+** integer or a float is part of its tag, so that a guard decides it. Random numbers are drawn by the
+** generator's own code from the state that the closure holds, which is memory of a class of its own: no draw
+** is left out or made twice.
 **
 ** Invariant: arguments that are no numbers give the recording up, strings that stand for numbers included.
 **
-** Example, 'math.floor(x)' with x = 2.5:   i = float_to_int_exact(float_floor(x))   -- leaves if that is no integer
+** Example, 'math.floor(x)' with x = 2.5:   i = float_to_int_exact(float_floor(x))   -- leaves if that is no
+** integer
 */
 
 #include "lprefix.h"
@@ -49,8 +51,10 @@ int tlua_describe_math (tl_vm *vm, TluaLibrary *library) {
     [TLUA_LOG] = { "log", log }, [TLUA_LOG2] = { "log2", log2 }, [TLUA_LOG10] = { "log10", log10 }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
-    library->maths[n] = tl_add_func(vm, rows[n].name, (const void *)(uintptr_t)rows[n].function, "f>f", 0, NULL, NULL);
-  library->maths[TLUA_ATAN2] = tl_add_func(vm, "atan2", (const void *)(uintptr_t)atan2, "ff>f", 0, NULL, NULL);
+    library->maths[n] = tl_add_func(vm, rows[n].name, (const void *)(uintptr_t)rows[n].function, "f>f", 0,
+                                    NULL, NULL);
+  library->maths[TLUA_ATAN2] = tl_add_func(vm, "atan2", (const void *)(uintptr_t)atan2, "ff>f", 0, NULL,
+                                           NULL);
   const tl_class state[] = { tl_alias_class(vm, "random.state"), 0 };
   const void *addresses[] = { (const void *)(uintptr_t)random_float, (const void *)(uintptr_t)random_bits,
                               (const void *)(uintptr_t)random_between };
@@ -86,7 +90,8 @@ static void add_whole (TluaRecorder *rec, LibraryCall *call, tl_value number, lu
   tlua_lib_add(rec, call, LUA_VNUMFLT, number);
 }
 
-static void round_number (TluaRecorder *rec, LibraryCall *call, tl_op op, lua_Number (*function) (lua_Number)) {
+static void round_number (TluaRecorder *rec, LibraryCall *call, tl_op op,
+                          lua_Number (*function) (lua_Number)) {
   tl_value x = tlua_lib_float(rec, call, 0);
   if (rec->reason != NULL)
     return;
@@ -118,11 +123,14 @@ static void lower_modf (TluaRecorder *rec, LibraryCall *call) {
   tl_value whole = tl_op1(vm, TL_FLOAT_TRUNC, x);
   tl_value is_whole = tl_op2(vm, TL_FLOAT_EQ, x, whole);
   add_whole(rec, call, whole, trunc(fltvalue(call->arguments[0].now)));
-  tl_value fraction = tl_op3(vm, TL_SELECT, is_whole, tl_const_float(vm, 0.0), tl_op2(vm, TL_FLOAT_SUB, x, whole));
+  tl_value fraction = tl_op3(vm, TL_SELECT, is_whole, tl_const_float(vm, 0.0),
+                             tl_op2(vm, TL_FLOAT_SUB, x, whole));
   tlua_lib_add(rec, call, LUA_VNUMFLT, fraction);
 }
 
-/* A float that stands for no integer gives nil, as do values of other types; strings may stand for integers. */
+/*
+** A float that stands for no integer gives nil, as do values of other types; strings may stand for integers.
+*/
 static void lower_to_integer (TluaRecorder *rec, LibraryCall *call) {
   tl_vm *vm = rec->vm;
   lua_Integer now;
@@ -158,7 +166,8 @@ static void lower_abs (TluaRecorder *rec, LibraryCall *call) {
     return;
   }
   tl_value is_negative = tl_op2(vm, TL_INT_LT, x.value, tl_const_int(vm, 0));
-  tlua_lib_add(rec, call, LUA_VNUMINT, tl_op3(vm, TL_SELECT, is_negative, tl_op1(vm, TL_INT_NEG, x.value), x.value));
+  tlua_lib_add(rec, call, LUA_VNUMINT,
+               tl_op3(vm, TL_SELECT, is_negative, tl_op1(vm, TL_INT_NEG, x.value), x.value));
 }
 
 static void lower_sqrt (TluaRecorder *rec, LibraryCall *call) {
@@ -188,7 +197,8 @@ static void lower_ult (TluaRecorder *rec, LibraryCall *call) {
   tl_value a = tlua_lib_integer(rec, call, 0, &a_now);
   tl_value b = tlua_lib_integer(rec, call, 1, &b_now);
   if (rec->reason == NULL)
-    tlua_lib_add_boolean(rec, call, (lua_Unsigned)a_now < (lua_Unsigned)b_now, tl_op2(rec->vm, TL_UINT_LT, a, b));
+    tlua_lib_add_boolean(rec, call, (lua_Unsigned)a_now < (lua_Unsigned)b_now,
+                         tl_op2(rec->vm, TL_UINT_LT, a, b));
 }
 
 static void lower_type (TluaRecorder *rec, LibraryCall *call) {
@@ -276,7 +286,8 @@ static void lower_atan (TluaRecorder *rec, LibraryCall *call) {
   tl_value x = tlua_lib_has(call, 1) ? tlua_lib_float(rec, call, 1) : tl_const_float(rec->vm, 1.0);
   tl_value arguments[2] = { y, x };
   if (rec->reason == NULL)
-    tlua_lib_add(rec, call, LUA_VNUMFLT, tl_call(rec->vm, rec->schema.library.maths[TLUA_ATAN2], arguments, 2));
+    tlua_lib_add(rec, call, LUA_VNUMFLT,
+                 tl_call(rec->vm, rec->schema.library.maths[TLUA_ATAN2], arguments, 2));
 }
 
 static int guard_base (TluaRecorder *rec, tl_value base, lua_Number now, lua_Number special) {
@@ -303,7 +314,8 @@ static void lower_log (TluaRecorder *rec, LibraryCall *call) {
   else {
     tl_func log_function = rec->schema.library.maths[TLUA_LOG];
     tl_value divided = tl_call(vm, log_function, &x, 1);
-    tlua_lib_add(rec, call, LUA_VNUMFLT, tl_op2(vm, TL_FLOAT_DIV, divided, tl_call(vm, log_function, &base, 1)));
+    tlua_lib_add(rec, call, LUA_VNUMFLT,
+                 tl_op2(vm, TL_FLOAT_DIV, divided, tl_call(vm, log_function, &base, 1)));
   }
 }
 
@@ -352,7 +364,8 @@ static void lower_random (TluaRecorder *rec, LibraryCall *call) {
   if (call->function.tt != ctb(LUA_VCCL) || !ttisfulluserdata(&clCvalue(call->function.now)->upvalue[0]))
     tlua_rec_give_up(rec, "random numbers without state");
   else if (call->count == 0)
-    tlua_lib_add(rec, call, LUA_VNUMFLT, tl_call(rec->vm, rec->schema.library.random_float, &call->function.value, 1));
+    tlua_lib_add(rec, call, LUA_VNUMFLT,
+                 tl_call(rec->vm, rec->schema.library.random_float, &call->function.value, 1));
   else if (call->count <= 2)
     random_integer(rec, call);
   else
@@ -360,9 +373,12 @@ static void lower_random (TluaRecorder *rec, LibraryCall *call) {
 }
 
 const LibraryRow tlua_lib_math[] = {
-  { "abs", lower_abs }, { "acos", lower_acos }, { "asin", lower_asin }, { "atan", lower_atan }, { "ceil", lower_ceil },
-  { "cos", lower_cos }, { "deg", lower_deg }, { "exp", lower_exp }, { "floor", lower_floor }, { "fmod", lower_fmod },
-  { "log", lower_log }, { "max", lower_max }, { "min", lower_min }, { "modf", lower_modf }, { "rad", lower_rad },
+  { "abs", lower_abs }, { "acos", lower_acos }, { "asin", lower_asin }, { "atan", lower_atan },
+  { "ceil", lower_ceil },
+  { "cos", lower_cos }, { "deg", lower_deg }, { "exp", lower_exp }, { "floor", lower_floor },
+  { "fmod", lower_fmod },
+  { "log", lower_log }, { "max", lower_max }, { "min", lower_min }, { "modf", lower_modf },
+  { "rad", lower_rad },
   { "random", lower_random }, { "sin", lower_sin }, { "sqrt", lower_sqrt }, { "tan", lower_tan },
   { "tointeger", lower_to_integer }, { "type", lower_type }, { "ult", lower_ult }, { NULL, NULL }
 };

@@ -1,15 +1,16 @@
 /*
 ** Lowering of the functions of 'string' that need no pattern.
 **
-** Problem: they make strings, for which there may be no memory, and are called so often with one character that a call
-** each is too much.
+** Problem: they make strings, for which there may be no memory, and are called so often with one character
+** that a call each is too much.
 **
-** Design: lengths and single characters are read from the string itself, which never changes. New strings are made
-** protected and without collections, as tlua_rec_string.c does it; the trace is left if there is no memory, or if the
-** result is of the other kind (short or long) than it was when the trace was recorded, since that is part of its tag.
+** Design: lengths and single characters are read from the string itself, which never changes. New strings are
+** made protected and without collections, as tlua_rec_string.c does it; the trace is left if there is no
+** memory, or if the result is of the other kind (short or long) than it was when the trace was recorded,
+** since that is part of its tag.
 **
-** Invariant: positions are those of the C functions: negative ones count from the end, and what lies outside is cut
-** off. Numbers that stand for strings give the recording up.
+** Invariant: positions are those of the C functions: negative ones count from the end, and what lies outside
+** is cut off. Numbers that stand for strings give the recording up.
 **
 ** Example, 's:byte(i)' with i = 3:
 **   p = int_sub(i, 1); guard_false(int_lt(i, 0)); guard_true(uint_lt(p, load string.short_length s))
@@ -29,7 +30,10 @@
 
 /* --- making strings --- */
 
-/* What is to be made of a string: 'fill' writes 'length' characters, from its place 'from' where that matters. */
+/*
+** What is to be made of a string: 'fill' writes 'length' characters, from its place 'from' where that
+** matters.
+*/
 typedef struct Text {
   const TString *s;
   size_t from;
@@ -88,7 +92,10 @@ static TString *make (lua_State *L, int64_t is_long, Text *text) {
   return tlua_rec_protected(L, do_text, text) ? text->result : NULL;
 }
 
-/* The characters from 'i' to 'j', where negative positions count from the end: how many, and where they begin. */
+/*
+** The characters from 'i' to 'j', where negative positions count from the end: how many, and where they
+** begin.
+*/
 static size_t slice (size_t length, int64_t i, int64_t j, size_t *from) {
   int64_t whole = (int64_t)length;
   int64_t first = i > 0 ? i : i < -whole || i == 0 ? 1 : whole + i + 1;
@@ -150,7 +157,8 @@ int tlua_describe_string_functions (tl_vm *vm, TluaLibrary *library) {
     { &library->characters, "characters_string", (const void *)(uintptr_t)characters_string, "aii>r" }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, TL_EFFECT_ALLOCATES, nothing,
+    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, TL_EFFECT_ALLOCATES,
+                              nothing,
                               account);
     if (*rows[n].id == 0)
       return 0;
@@ -169,13 +177,18 @@ static int has_string (TluaRecorder *rec, const LibraryCall *call) {
   return 0;
 }
 
-/* Adds the string that the function makes: of so many characters now, of the first argument and up to two integers. */
-static void add_string (TluaRecorder *rec, LibraryCall *call, tl_func function, size_t length, tl_value i, tl_value j) {
+/*
+** Adds the string that the function makes: of so many characters now, of the first argument and up to two
+** integers.
+*/
+static void add_string (TluaRecorder *rec, LibraryCall *call, tl_func function, size_t length, tl_value i,
+                        tl_value j) {
   tl_vm *vm = rec->vm;
   int is_long = length > LUAI_MAXSHORTLEN;
   tl_value arguments[5] = { tl_context(vm), tl_const_int(vm, is_long), call->arguments[0].value, i, j };
   uint32_t count = j != 0 ? 5 : i != 0 ? 4 : 3;
-  tlua_lib_add(rec, call, is_long ? ctb(LUA_VLNGSTR) : ctb(LUA_VSHRSTR), tl_try_call(vm, function, arguments, count));
+  tlua_lib_add(rec, call, is_long ? ctb(LUA_VLNGSTR) : ctb(LUA_VSHRSTR),
+               tl_try_call(vm, function, arguments, count));
 }
 
 static void lower_length (TluaRecorder *rec, LibraryCall *call) {
@@ -286,5 +299,6 @@ static void lower_characters (TluaRecorder *rec, LibraryCall *call) {
 
 const LibraryRow tlua_lib_string[] = {
   { "byte", lower_byte }, { "char", lower_characters }, { "len", lower_length }, { "lower", lower_lower },
-  { "rep", lower_repeat }, { "reverse", lower_reverse }, { "sub", lower_sub }, { "upper", lower_upper }, { NULL, NULL }
+  { "rep", lower_repeat }, { "reverse", lower_reverse }, { "sub", lower_sub }, { "upper", lower_upper },
+  { NULL, NULL }
 };

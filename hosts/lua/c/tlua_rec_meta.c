@@ -1,17 +1,19 @@
 /*
 ** Lowering of metamethods: how they are found, and which instructions call them.
 **
-** Problem: an operation on an object may be a call of a Lua function, of which the instruction says nothing: operators, comparisons,
-** accesses of fields that are not there.
+** Problem: an operation on an object may be a call of a Lua function, of which the instruction says nothing:
+** operators, comparisons, accesses of fields that are not there.
 **
-** Design: the metamethod is looked up in the metatable as a field is, so that the trace holds as long as what it finds there is the
-** same kind of value; then the function becomes part of the trace, as tlua_rec_call.c does it for calls. Absence is guarded where
-** the interpreter looks first at one operand and then at the other. Metamethods that are C functions give the recording up.
+** Design: the metamethod is looked up in the metatable as a field is, so that the trace holds as long as what
+** it finds there is the same kind of value; then the function becomes part of the trace, as tlua_rec_call.c
+** does it for calls. Absence is guarded where the interpreter looks first at one operand and then at the
+** other. Metamethods that are C functions give the recording up.
 **
-** Invariant: metamethods are asked in the interpreter's order, with its arguments. A chain of '__index' or '__newindex' is followed
-** in the order of the interpreter, and each table on it is known to lack the key.
+** Invariant: metamethods are asked in the interpreter's order, with its arguments. A chain of '__index' or
+** '__newindex' is followed in the order of the interpreter, and each table on it is known to lack the key.
 **
-** Example, 'a + b' with tables of one class:   m = get table.metatable a; guard_nonnull(m); f = get_key Table function m "__add"
+** Example, 'a + b' with tables of one class:
+**   m = get table.metatable a; guard_nonnull(m); f = get_key Table function m "__add"
 **   guard_value(load closure.prototype f, its prototype); ... the function's operations
 */
 
@@ -30,13 +32,15 @@
 
 int tlua_describe_metatables (tl_vm *vm, TluaSchema *schema) {
   static const char *const names[LUA_NUMTYPES] = {
-    "global.nil_metatable", "global.boolean_metatable", "global.address_metatable", "global.number_metatable", NULL,
+    "global.nil_metatable", "global.boolean_metatable", "global.address_metatable", "global.number_metatable",
+    NULL,
     NULL, "global.function_metatable", NULL, "global.thread_metatable" };
   for (int type = 0; type < LUA_NUMTYPES; type++) {
     if (names[type] == NULL)
       continue;
     size_t offset = offsetof(global_State, mt) + (size_t)type * sizeof(Table *);
-    schema->metatables[type] = tl_add_cell(vm, names[type], (int32_t)offset, 8, TL_REF, tl_alias_class(vm, "global.metatables"), 0);
+    schema->metatables[type] = tl_add_cell(vm, names[type], (int32_t)offset, 8, TL_REF,
+                                           tl_alias_class(vm, "global.metatables"), 0);
     if (schema->metatables[type] == 0)
       return 0;
   }
@@ -51,8 +55,8 @@ int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event) {
 }
 
 /*
-** Objects of one class have one metatable. If the recording has met it before, the guard says that it is the same one: then the
-** trace knows all about it already, and asks nothing of it again.
+** Objects of one class have one metatable. If the recording has met it before, the guard says that it is the
+** same one: then the trace knows all about it already, and asks nothing of it again.
 */
 void tlua_rec_guard_metatable (TluaRecorder *rec, tl_value reference, const Table *now) {
   tl_vm *vm = rec->vm;
@@ -128,12 +132,14 @@ static const char *missing (TMS event) {
     case TM_CONCAT: return "concatenation of such values";
     case TM_LT: return "order of values that are no numbers or strings";
     case TM_LE: return "order without __le";
-    case TM_BAND: case TM_BOR: case TM_BXOR: case TM_SHL: case TM_SHR: case TM_BNOT: return "bitwise operation on no number";
+    case TM_BAND: case TM_BOR: case TM_BXOR: case TM_SHL: case TM_SHR:
+    case TM_BNOT: return "bitwise operation on no number";
     default: return "arithmetic on no number";
   }
 }
 
-void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS event, TluaCaller caller, int target) {
+void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS event, TluaCaller caller,
+                                 int target) {
   Operand arguments[2] = { a, b }, method;
   if (!tlua_rec_metamethod(rec, a, event, &method))
     return;
@@ -160,7 +166,9 @@ int tlua_rec_metamethods (TluaRecorder *rec, Instruction i) {
   Operand a = tlua_rec_register(rec, GETARG_A(i));
   switch (op) {
     case OP_MMBIN: behind_operation(rec, a, tlua_rec_register(rec, GETARG_B(i)), 0); break;
-    case OP_MMBINK: behind_operation(rec, a, tlua_rec_constant(rec, rec->k + GETARG_B(i)), GETARG_k(i)); break;
+    case OP_MMBINK:
+      behind_operation(rec, a, tlua_rec_constant(rec, rec->k + GETARG_B(i)), GETARG_k(i));
+      break;
     default:
       setivalue(&store, GETARG_sB(i));
       behind_operation(rec, a, tlua_rec_constant(rec, &store), GETARG_k(i));

@@ -1,12 +1,12 @@
 /*
 ** Lowering of moves, tests and loops, and the choice of a lowering function by opcode.
 **
-** Problem: the interpreter decides at run time what a trace has to know when it is made: which way a test goes, what type a
-** register has.
+** Problem: the interpreter decides at run time what a trace has to know when it is made: which way a test
+** goes, what type a register has.
 **
-** Design: a register is read with the tag it has now, which makes the trace depend on that tag; a test is decided as the
-** interpreter will decide it in a moment, and guarded. A test and the jump behind it are one step here as in the
-** interpreter.
+** Design: a register is read with the tag it has now, which makes the trace depend on that tag; a test is
+** decided as the interpreter will decide it in a moment, and guarded. A test and the jump behind it are one
+** step here as in the interpreter.
 **
 ** Invariant: rec->next is the instruction that the interpreter shows next; any other one ends the recording.
 **
@@ -37,7 +37,9 @@ Operand tlua_rec_register (TluaRecorder *rec, int r) {
   return o;
 }
 
-/* Constants of functions need no anchor: the loop's function dies with the trace, and keeps the inlined ones. */
+/*
+** Constants of functions need no anchor: the loop's function dies with the trace, and keeps the inlined ones.
+*/
 Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value) {
   Operand o = operand(rec, value);
   switch (o.tt) {
@@ -82,8 +84,8 @@ int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
 }
 
 /*
-** A loop of few iterations is recorded as it runs, one after the other. Not so where a function calls itself: each number of iterations
-** would get traces of its own, and those of the next call in each of them.
+** A loop of few iterations is recorded as it runs, one after the other. Not so where a function calls itself:
+** each number of iterations would get traces of its own, and those of the next call in each of them.
 */
 static int may_unroll_called (const TluaRecorder *rec) {
   for (int depth = 0; depth < rec->depth; depth++) {
@@ -143,8 +145,8 @@ void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition) {
 /* --- comparisons --- */
 
 /*
-** Equality of an integer and a float: the conversion to a double may round, the one to an integer may saturate, but not both
-** for equal results, except that 2^63 saturates to a number that rounds to 2^63.
+** Equality of an integer and a float: the conversion to a double may round, the one to an integer may
+** saturate, but not both for equal results, except that 2^63 saturates to a number that rounds to 2^63.
 */
 static tl_value mixed_equal (TluaRecorder *rec, tl_value i, tl_value f) {
   tl_vm *vm = rec->vm;
@@ -174,7 +176,10 @@ static tl_value same_tag_equal (TluaRecorder *rec, Operand a, Operand b) {
   }
 }
 
-/* Different tables are unequal only if neither has the metamethod; '__eq' is not looked for when they are the same. */
+/*
+** Different tables are unequal only if neither has the metamethod; '__eq' is not looked for when they are the
+** same.
+*/
 static void guard_raw_equality (TluaRecorder *rec, Operand a, Operand b) {
   if (a.tt == ctb(LUA_VTABLE)) {
     tlua_rec_guard_no_metamethod(rec, a, TM_EQ);
@@ -220,7 +225,9 @@ static void compare_equal (TluaRecorder *rec, Operand a, Operand b) {
   tlua_rec_branch(rec, outcome, tlua_rec_raw_equal(rec, a, b));
 }
 
-/* 'i < f' and the like, for an integer i. Integers that are doubles compare as doubles; others are left to C. */
+/*
+** 'i < f' and the like, for an integer i. Integers that are doubles compare as doubles; others are left to C.
+*/
 static tl_value mixed_order (TluaRecorder *rec, Operand a, Operand b, int or_equal) {
   tl_vm *vm = rec->vm;
   int int_first = a.tt == LUA_VNUMINT;
@@ -228,8 +235,10 @@ static tl_value mixed_order (TluaRecorder *rec, Operand a, Operand b, int or_equ
   const lua_Integer limit = (lua_Integer)1 << 53;
   if ((lua_Unsigned)ivalue(whole.now) + (lua_Unsigned)limit <= 2 * (lua_Unsigned)limit) {
     tl_value shifted = tl_op2(vm, TL_INT_ADD, whole.value, tl_const_int(vm, limit));
-    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_LE, shifted, tl_const_int(vm, 2 * limit)), 0, TL_EXIT_GUARD);
-    return tl_op2(vm, or_equal ? TL_FLOAT_LE : TL_FLOAT_LT, tlua_rec_as_float(rec, a), tlua_rec_as_float(rec, b));
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_LE, shifted, tl_const_int(vm, 2 * limit)), 0,
+             TL_EXIT_GUARD);
+    return tl_op2(vm, or_equal ? TL_FLOAT_LE : TL_FLOAT_LT, tlua_rec_as_float(rec, a),
+                  tlua_rec_as_float(rec, b));
   }
   tl_value arguments[2] = { a.value, b.value };
   const TluaSchema *schema = &rec->schema;
@@ -253,7 +262,8 @@ static void compare_order (TluaRecorder *rec, Operand a, Operand b, int or_equal
   if (ttisstring(a.now) && ttisstring(b.now)) {
     tl_value strings[2] = { a.value, b.value };
     int below = or_equal ? luaV_lessequal(NULL, a.now, b.now) : luaV_lessthan(NULL, a.now, b.now);
-    tlua_rec_branch(rec, below, tl_call(vm, or_equal ? rec->schema.string_to_order : rec->schema.string_below, strings, 2));
+    tlua_rec_branch(rec, below, tl_call(vm, or_equal ? rec->schema.string_to_order : rec->schema.string_below,
+                                        strings, 2));
     return;
   }
   if (!are_numbers(a, b)) {
@@ -266,8 +276,8 @@ static void compare_order (TluaRecorder *rec, Operand a, Operand b, int or_equal
 }
 
 /*
-** Comparisons with a small number in the instruction: it is compared as the type that the register has, and given to
-** metamethods as the one that it has in the source.
+** Comparisons with a small number in the instruction: it is compared as the type that the register has, and
+** given to metamethods as the one that it has in the source.
 */
 static Operand immediate (TluaRecorder *rec, Operand a, int number, int is_float, TValue *store) {
   if (a.tt == LUA_VNUMFLT || (a.tt != LUA_VNUMINT && is_float)) {
@@ -313,9 +323,10 @@ static int goes_on (TluaRecorder *rec, int now, tl_value condition) {
 }
 
 /*
-** Where the compiler has put the step before the loop as a constant, the trace is for that step: the optimizer then knows how the
-** addresses of one iteration have to do with those of the next. The step's register may still hold another one (a jump over the
-** constant), so that there is a guard, and so that only what is there now counts.
+** Where the compiler has put the step before the loop as a constant, the trace is for that step: the
+** optimizer then knows how the addresses of one iteration have to do with those of the next. The step's
+** register may still hold another one (a jump over the constant), so that there is a guard, and so that only
+** what is there now counts.
 */
 static tl_value fixed_step (TluaRecorder *rec, int a, Operand step, const Instruction *head) {
   if (head - rec->p->code < 2 || GET_OPCODE(head[-2]) != OP_LOADI || GETARG_A(head[-2]) != a + 2
@@ -327,8 +338,9 @@ static tl_value fixed_step (TluaRecorder *rec, int a, Operand step, const Instru
 }
 
 /*
-** At the head of an integer loop's body the loop's variable is a copy of the hidden index. Only if nothing else jumps to the head
-** does it have to be: the guard that says so is passed by all iterations, and the trace computes with one of them.
+** At the head of an integer loop's body the loop's variable is a copy of the hidden index. Only if nothing
+** else jumps to the head does it have to be: the guard that says so is passed by all iterations, and the
+** trace computes with one of them.
 */
 void tlua_rec_loop_variable (TluaRecorder *rec) {
   if (rec->is_side || !rec->is_only_loop || GET_OPCODE(*rec->last) != OP_FORLOOP)
@@ -344,7 +356,10 @@ void tlua_rec_loop_variable (TluaRecorder *rec) {
   tlua_rec_resume_here(rec);  /* nothing of the instruction itself has been recorded */
 }
 
-/* The counter of an integer loop is unsigned and says how many iterations are left: neither limit nor overflow matter. */
+/*
+** The counter of an integer loop is unsigned and says how many iterations are left: neither limit nor
+** overflow matter.
+*/
 static int int_loop (TluaRecorder *rec, int a) {
   tl_vm *vm = rec->vm;
   Operand index = tlua_rec_register(rec, a);
@@ -387,7 +402,8 @@ static int float_loop (TluaRecorder *rec, int a) {
   lua_Number next_now = fltvalue(index.now) + fltvalue(step.now);
   int now = rises ? next_now <= fltvalue(limit.now) : fltvalue(limit.now) <= next_now;
   tl_value next = tl_op2(vm, TL_FLOAT_ADD, index.value, step.value);
-  tl_value condition = rises ? tl_op2(vm, TL_FLOAT_LE, next, limit.value) : tl_op2(vm, TL_FLOAT_LE, limit.value, next);
+  tl_value condition = rises ? tl_op2(vm, TL_FLOAT_LE, next, limit.value)
+      : tl_op2(vm, TL_FLOAT_LE, limit.value, next);
   if (!goes_on(rec, now, condition))
     return 0;
   tlua_rec_write(rec, a, LUA_VNUMFLT, next);
@@ -401,7 +417,10 @@ static void numeric_loop (TluaRecorder *rec, Instruction i) {
     tlua_rec_go_to(rec, rec->pc + 1 - GETARG_Bx(i));
 }
 
-/* The limit of an integer loop may be a float: what counts is the integer next to it. Returns 0 if it is out of range. */
+/*
+** The limit of an integer loop may be a float: what counts is the integer next to it. Returns 0 if it is out
+** of range.
+*/
 static int integer_limit (TluaRecorder *rec, Operand limit, int rises, tl_value *value, lua_Integer *now) {
   tl_vm *vm = rec->vm;
   if (limit.tt == LUA_VNUMINT) {
@@ -424,13 +443,14 @@ static tl_value size_of_step (TluaRecorder *rec, Operand step, int rises) {
     return step.value;
   }
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_LT, step.value, zero), 0, TL_EXIT_GUARD);
-  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_GT, step.value, tl_const_int(vm, LUA_MININTEGER)), 0, TL_EXIT_GUARD);
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_GT, step.value, tl_const_int(vm, LUA_MININTEGER)), 0,
+           TL_EXIT_GUARD);
   return tl_op1(vm, TL_INT_NEG, step.value);
 }
 
 /*
-** The start of an integer loop: the number of iterations behind the first. For steps other than 1 and -1 only distances that
-** are no negative numbers are lowered, which signed division divides as the interpreter does.
+** The start of an integer loop: the number of iterations behind the first. For steps other than 1 and -1 only
+** distances that are no negative numbers are lowered, which signed division divides as the interpreter does.
 */
 static int start_int_loop (TluaRecorder *rec, int a, Operand init, Operand limit, Operand step) {
   tl_vm *vm = rec->vm;
@@ -474,7 +494,8 @@ static int start_float_loop (TluaRecorder *rec, int a, Operand init, Operand lim
   step.now = &as_float;
   int rises = guard_rises(rec, step);
   if (!rises)  /* zero is an error, and no number loops up */
-    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_FLOAT_LT, step.value, tl_const_float(vm, 0.0)), 0, TL_EXIT_GUARD);
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_FLOAT_LT, step.value, tl_const_float(vm, 0.0)), 0,
+             TL_EXIT_GUARD);
   int skipped = rises ? to < from : from < to;
   tl_value condition = rises ? tl_op2(vm, TL_FLOAT_LT, last, first) : tl_op2(vm, TL_FLOAT_LT, first, last);
   tl_guard(vm, skipped ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, TL_EXIT_GUARD);
@@ -496,21 +517,27 @@ static lua_Number further_iterations (Operand init, Operand limit, Operand step)
 }
 
 /*
-** The interpreter enters code at jumps back, so that the code of an inner loop, and its side traces around it, are never entered where
-** that loop ends after one iteration, or none. A loop around it whose recording has failed several times, for whatever reason, then
-** passes it over: what looks like no loop is taken as none, and further iterations are left to side traces.
+** The interpreter enters code at jumps back, so that the code of an inner loop, and its side traces around
+** it, are never entered where that loop ends after one iteration, or none. A loop around it whose recording
+** has failed several times, for whatever reason, then passes it over: what looks like no loop is taken as
+** none, and further iterations are left to side traces.
 */
 static int is_passed_over (TluaRecorder *rec, Operand init, Operand limit, Operand step) {
-  return !rec->is_side && rec->depth == 0 && tl_aborts(rec->vm, rec->head) >= rec->advice->passed_over_after && further_iterations(init, limit, step) < 1;
+  return !rec->is_side && rec->depth == 0 && tl_aborts(rec->vm, rec->head) >= rec->advice->passed_over_after
+      && further_iterations(init, limit, step) < 1;
 }
 
 /* A loop that starts within a recording. */
 static void start_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
-  Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1), step = tlua_rec_register(rec, a + 2);
-  if (rec->depth > 0 && further_iterations(init, limit, step) >= (may_unroll_called(rec) ? rec->advice->inner_edges + 1 : 1))
+  Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1),
+      step = tlua_rec_register(rec, a + 2);
+  if (rec->depth > 0 && further_iterations(init, limit,
+                                           step) >= (may_unroll_called(rec) ? rec->advice->inner_edges + 1
+                                                     : 1))
     tlua_rec_give_up(rec, "loop in a called function");
-  if (rec->reason != NULL || (!is_passed_over(rec, init, limit, step) && !tlua_rec_may_begin_loop(rec, rec->pc + 1)))
+  if (rec->reason != NULL || (!is_passed_over(rec, init, limit, step)
+                              && !tlua_rec_may_begin_loop(rec, rec->pc + 1)))
     return;
   int runs = init.tt == LUA_VNUMINT && step.tt == LUA_VNUMINT ? start_int_loop(rec, a, init, limit, step)
                                                               : start_float_loop(rec, a, init, limit, step);
@@ -544,7 +571,11 @@ static int move (TluaRecorder *rec, Instruction i) {
     case OP_LOADFALSE: tlua_rec_write(rec, a, LUA_VFALSE, 0); return 1;
     case OP_LOADTRUE: tlua_rec_write(rec, a, LUA_VTRUE, 0); return 1;
     case OP_LOADNIL: load_nils(rec, a, GETARG_B(i) + 1); return 1;
-    case OP_NOT: tlua_rec_write(rec, a, tlua_rec_is_false(tlua_rec_register(rec, GETARG_B(i)).tt) ? LUA_VTRUE : LUA_VFALSE, 0); return 1;
+    case OP_NOT: {
+      int is_false = tlua_rec_is_false(tlua_rec_register(rec, GETARG_B(i)).tt);
+      tlua_rec_write(rec, a, is_false ? LUA_VTRUE : LUA_VFALSE, 0);
+      return 1;
+    }
     default: return 0;
   }
 }
@@ -556,7 +587,9 @@ static int control (TluaRecorder *rec, Instruction i) {
     case OP_JMP: tlua_rec_go_to(rec, rec->pc + 1 + GETARG_sJ(i)); return 1;
     case OP_FORLOOP: numeric_loop(rec, i); return 1;
     case OP_FORPREP: start_loop(rec, i); return 1;
-    case OP_TEST: tlua_rec_branch(rec, !tlua_rec_is_false(tlua_rec_register(rec, GETARG_A(i)).tt), 0); return 1;
+    case OP_TEST:
+      tlua_rec_branch(rec, !tlua_rec_is_false(tlua_rec_register(rec, GETARG_A(i)).tt), 0);
+      return 1;
     case OP_TESTSET: test_and_set(rec, i); return 1;
     case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI: compare_immediate(rec, i); return 1;
     case OP_EQK:

@@ -1,21 +1,22 @@
 /*
 ** Memory that is held for the tables that exits make.
 **
-** Problem: compiled code keeps tables that nobody else sees in registers, and makes them when it is left; then nothing can fail any
-** more, since half of the interpreter's state is that of the loop's last iteration. But each table is up to three blocks from an
-** allocator that may refuse.
+** Problem: compiled code keeps tables that nobody else sees in registers, and makes them when it is left;
+** then nothing can fail any more, since half of the interpreter's state is that of the loop's last iteration.
+** But each table is up to three blocks from an allocator that may refuse.
 **
-** Design: for each shape of table (room for items and keys) that exits may make, the library says how many. So many blocks of each
-** part are taken from the state's allocator beforehand, on its accounts ('collectgarbage("count")' sees them), and wait in lists.
-** A table is made from the allocator as ever; only if that refuses, and only during an exit, a waiting block is
-** given out. It is a block as the allocator has made it, so that the collector frees it as any other. Before the next entry
-** the library asks again, and what was given out is replaced.
+** Design: for each shape of table (room for items and keys) that exits may make, the library says how many.
+** So many blocks of each part are taken from the state's allocator beforehand, on its accounts
+** ('collectgarbage("count")' sees them), and wait in lists. A table is made from the allocator as ever; only
+** if that refuses, and only during an exit, a waiting block is given out. It is a block as the allocator has
+** made it, so that the collector frees it as any other. Before the next entry the library asks again, and
+** what was given out is replaced.
 **
-** Invariant: 'held' blocks of each part wait in a shape's list; after tlua_rec_reserve has returned 1 they are as many as it
-** was asked for. Nothing here throws or collects.
+** Invariant: 'held' blocks of each part wait in a shape's list; after tlua_rec_reserve has returned 1 they
+** are as many as it was asked for. Nothing here throws or collects.
 **
-** Example, a loop with 'last = { x = i, y = i }': the library asks for (items 0, keys 2, count 1) when the loop is compiled, and
-** one Table and one block of two nodes wait until the function is freed.
+** Example, a loop with 'last = { x = i, y = i }': the library asks for (items 0, keys 2, count 1) when the
+** loop is compiled, and one Table and one block of two nodes wait until the function is freed.
 */
 
 #include "lprefix.h"

@@ -1,15 +1,16 @@
 /*
 ** Lowering of what makes strings: concatenation, and numbers that become strings.
 **
-** Problem: Lua's functions for strings throw when there is no memory, and may collect before that. Compiled code can bear
-** neither.
+** Problem: Lua's functions for strings throw when there is no memory, and may collect before that. Compiled
+** code can bear neither.
 **
-** Design: they run protected, with the collector stopped, and a failure is an answer: NULL leaves the trace, and the
-** interpreter does the instruction with all its means. Strings are made in the state's own way, so that short ones stay unique.
-** What is made is on the collector's account, which the loop's head looks at.
+** Design: they run protected, with the collector stopped, and a failure is an answer: NULL leaves the trace,
+** and the interpreter does the instruction with all its means. Strings are made in the state's own way, so
+** that short ones stay unique. What is made is on the collector's account, which the loop's head looks at.
 **
-** Invariant: a string is in no register of the interpreter while it is made, and no collection can happen before an exit has
-** put it there. Whether a result is a short string is part of its tag, so that the function is told what it was.
+** Invariant: a string is in no register of the interpreter while it is made, and no collection can happen
+** before an exit has put it there. Whether a result is a short string is part of its tag, so that the
+** function is told what it was.
 **
 ** Example, 'name .. i':   s = try_call integer_string(context, i); r = try_call join2(context, 0, name, s)
 */
@@ -70,7 +71,10 @@ static void do_join (lua_State *L, void *data) {
   }
 }
 
-/* NULL if there is no memory, or if the result is of the other kind than it was: 1 is a long string, 0 a short one. */
+/*
+** NULL if there is no memory, or if the result is of the other kind than it was: 1 is a long string, 0 a
+** short one.
+*/
 static TString *join (lua_State *L, int64_t is_long, Job *job) {
   job->length = 0;
   for (int n = 0; n < job->count; n++) {
@@ -128,7 +132,8 @@ int tlua_describe_strings (tl_vm *vm, TluaSchema *schema) {
     { &schema->float_string, "float_string", (const void *)float_string, "af>r" }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, TL_EFFECT_ALLOCATES, nothing, account);
+    *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, TL_EFFECT_ALLOCATES,
+                              nothing, account);
     if (*rows[n].id == 0)
       return 0;
   }

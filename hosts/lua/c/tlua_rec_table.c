@@ -1,19 +1,22 @@
 /*
 ** Lowering of tables, upvalues, and lengths.
 **
-** Problem: 't[i]' may be an array element, a hash node, or a call of a metamethod; an upvalue may be a register of another frame.
+** Problem: 't[i]' may be an array element, a hash node, or a call of a metamethod; an upvalue may be a
+** register of another frame.
 **
-** Design: only what is found in the table itself, without metamethods, is lowered. Positive integers use the array part and short
-** strings that are constants the hash part, through the library's operations on records, so that it can tell one element from
-** another. An upvalue is read through its pointer, open or closed, as the interpreter does it: the pointer
-** is loaded in the trace, since it moves with the stack and when the upvalue is closed.
+** Design: only what is found in the table itself, without metamethods, is lowered. Positive integers use the
+** array part and short strings that are constants the hash part, through the library's operations on records,
+** so that it can tell one element from another. An upvalue is read through its pointer, open or closed, as
+** the interpreter does it: the pointer is loaded in the trace, since it moves with the stack and when the
+** upvalue is closed.
 **
-** Invariant: a store into a table without '__newindex' may make an absent element present; with one, only elements that
-** are present (by a guard on the old value's tag) are written. Registers of the loop's frame are never reached
-** through an upvalue's pointer.
+** Invariant: a store into a table without '__newindex' may make an absent element present; with one, only
+** elements that are present (by a guard on the old value's tag) are written. Registers of the loop's frame
+** are never reached through an upvalue's pointer.
 **
 ** Example, 's = s + t[i]' with t an upvalue:
-**   u = load closure.upvalue (item_addr closure 0); p = load upvalue.place u; guard_value(load upvalue.tag p, table)
+**   u = load closure.upvalue (item_addr closure 0); p = load upvalue.place u
+**   guard_value(load upvalue.tag p, table)
 **   t = load upvalue.ref p; x = get_item Table float t i; s' = float_add s x
 */
 
@@ -42,12 +45,14 @@ int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
   }
   /* fasttm leaves a mark in the flags when there is no such metamethod; stores of new keys take it away */
   if (fasttm(rec->thread, metatable, event) != NULL) {
-    tlua_rec_give_up(rec, event == TM_INDEX ? "metamethod __index" : event == TM_NEWINDEX ? "metamethod __newindex"
+    tlua_rec_give_up(rec, event == TM_INDEX ? "metamethod __index" : event == TM_NEWINDEX
+                     ? "metamethod __newindex"
                         : event == TM_LEN ? "metamethod __len" : "metamethod __eq");
     return 0;
   }
   tlua_rec_guard_metatable(rec, reference, metatable);
-  tl_value mark = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.flags, reference), tl_const_int(vm, (int64_t)1 << event));
+  tl_value mark = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.flags, reference),
+                         tl_const_int(vm, (int64_t)1 << event));
   tl_guard(vm, TL_GUARD_TRUE, mark, 0, TL_EXIT_GUARD);
   return 1;
 }
@@ -70,8 +75,8 @@ static tl_tag element_tag (TluaRecorder *rec, const TValue *slot) {
 }
 
 /*
-** The array element at a positive integer, or NULL (then the recording is given up). Arrays that are appended to lie behind
-** the hint that '#' leaves in 'alimit'.
+** The array element at a positive integer, or NULL (then the recording is given up). Arrays that are appended
+** to lie behind the hint that '#' leaves in 'alimit'.
 */
 static const TValue *array_slot (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now) {
   Table *h = hvalue(t.now);
@@ -99,7 +104,9 @@ static int guard_no_item (TluaRecorder *rec, Operand t, tl_value index, const TV
   return tag != 0;
 }
 
-/* The element in that slot of the array part, without metamethods; its tag is 0 if the recording is given up. */
+/*
+** The element in that slot of the array part, without metamethods; its tag is 0 if the recording is given up.
+*/
 static Operand read_item (TluaRecorder *rec, Operand t, tl_value index, const TValue *slot) {
   Operand o = { .tag = 0 };
   if (isempty(slot) && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX))
@@ -162,7 +169,10 @@ uint32_t tlua_rec_node_index (Table *h, const TValue *slot) {
 /* Tables that are asked one for the other by '__index'; longer chains are left to the interpreter. */
 #define LONGEST_CHAIN 8
 
-/* The table in the field '__index' of the table's metatable, under guards; the key is absent in the table itself. */
+/*
+** The table in the field '__index' of the table's metatable, under guards; the key is absent in the table
+** itself.
+*/
 static int follow_index (TluaRecorder *rec, Operand *t, const TValue *next) {
   tl_vm *vm = rec->vm;
   Table *metatable = hvalue(t->now)->metatable;
@@ -170,7 +180,8 @@ static int follow_index (TluaRecorder *rec, Operand *t, const TValue *next) {
   tl_value reference = tl_get(vm, rec->schema.metatable, t->value);
   tlua_rec_guard_metatable(rec, reference, metatable);
   const TValue *slot = luaH_getshortstr(metatable, name);
-  t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference, tl_const_ref(vm, name),
+  t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference,
+                        tl_const_ref(vm, name),
                         metatable->lsizenode, tlua_rec_node_index(metatable, slot));
   t->now = next;
   return 1;
@@ -186,10 +197,13 @@ static int string_methods (TluaRecorder *rec, Operand *t) {
     return 0;
   }
   TString *name = G(rec->thread)->tmname[TM_INDEX];
-  tl_value reference = tl_load(vm, rec->schema.string_metatable, tl_load(vm, rec->schema.global, tl_context(vm)));
+  tl_value reference = tl_load(vm, rec->schema.string_metatable,
+                               tl_load(vm, rec->schema.global, tl_context(vm)));
   tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
-  t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference, tl_const_ref(vm, name),
-                        metatable->lsizenode, tlua_rec_node_index(metatable, luaH_getshortstr(metatable, name)));
+  t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference,
+                        tl_const_ref(vm, name),
+                        metatable->lsizenode, tlua_rec_node_index(metatable,
+                                                                  luaH_getshortstr(metatable, name)));
   t->now = next;
   t->tt = ctb(LUA_VTABLE);
   return 1;
@@ -212,7 +226,8 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
     if (!isempty(slot)) {
       tl_tag tag = element_tag(rec, slot);
       if (tag != 0) {
-        tl_value value = tl_get_key(vm, rec->schema.table, tag, t.value, key, h->lsizenode, tlua_rec_node_index(h, slot));
+        tl_value value = tl_get_key(vm, rec->schema.table, tag, t.value, key, h->lsizenode,
+                                    tlua_rec_node_index(h, slot));
         tlua_rec_write(rec, result, rawtt(slot), value);
       }
       return;
@@ -273,8 +288,9 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
 }
 
 /*
-** The guard on the old value's tag makes sure that the entry is present, and not nil. A nil takes it away, which the library must
-** know: the next new key may get its node. Both encodings of nil mean the same to Lua; the one that is declared as absent says so.
+** The guard on the old value's tag makes sure that the entry is present, and not nil. A nil takes it away,
+** which the library must know: the next new key may get its node. Both encodings of nil mean the same to Lua;
+** the one that is declared as absent says so.
 */
 static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value) {
   tl_vm *vm = rec->vm;
@@ -318,7 +334,8 @@ static int is_integer_key (Operand key, lua_Integer *now) {
 
 /* A metamethod gets the key as it is, though the table is searched for an integer. */
 static int is_float_for_metamethod (TluaRecorder *rec, Operand t, Operand key, lua_Integer now, TMS event) {
-  if (key.tt != LUA_VNUMFLT || !tlua_rec_has_metamethod(rec, t, event) || !isempty(luaH_getint(hvalue(t.now), now)))
+  if (key.tt != LUA_VNUMFLT || !tlua_rec_has_metamethod(rec, t, event)
+      || !isempty(luaH_getint(hvalue(t.now), now)))
     return 0;
   tlua_rec_give_up(rec, "float key for a metamethod");
   return 1;
@@ -402,7 +419,8 @@ static void set_small_index (TluaRecorder *rec, Instruction i) {
 static tl_value upvalue (TluaRecorder *rec, int n) {
   tl_vm *vm = rec->vm;
   tl_value closure = tl_op1(vm, TL_REF_TO_ADDR, tlua_rec_closure(rec));
-  tl_value element = tl_item_addr(vm, closure, tl_const_int(vm, n), sizeof(UpVal *), (int32_t)offsetof(LClosure, upvals));
+  tl_value element = tl_item_addr(vm, closure, tl_const_int(vm, n), sizeof(UpVal *),
+                                  (int32_t)offsetof(LClosure, upvals));
   return tl_load(vm, rec->schema.upvalue, element);
 }
 
@@ -411,9 +429,10 @@ static UpVal *upvalue_now (TluaRecorder *rec, int n) {
 }
 
 /*
-** An upvalue may be a register of the loop's own frame, which a called function shares: then it is that register here too, in
-** the trace's hands. Closures that traces make refer to no registers, so that those of called functions are nobody's upvalues.
-** Returns the register, counted from the running frame, under a guard; or NOT_HERE, also under a guard.
+** An upvalue may be a register of the loop's own frame, which a called function shares: then it is that
+** register here too, in the trace's hands. Closures that traces make refer to no registers, so that those of
+** called functions are nobody's upvalues. Returns the register, counted from the running frame, under a
+** guard; or NOT_HERE, also under a guard.
 */
 #define NOT_HERE INT_MAX
 
@@ -422,7 +441,8 @@ static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
   const TluaFrame *loop = &rec->frames[0];
   StkId base = rec->entry->func.p + 1;
   StkId now = (StkId)u->v.p;
-  tl_value distance = tl_op2(vm, TL_INT_SUB, tl_op1(vm, TL_ADDR_TO_INT, place), tl_op1(vm, TL_ADDR_TO_INT, tl_frame_base(vm)));
+  tl_value distance = tl_op2(vm, TL_INT_SUB, tl_op1(vm, TL_ADDR_TO_INT, place),
+                             tl_op1(vm, TL_ADDR_TO_INT, tl_frame_base(vm)));
   if (upisopen(u) && base <= now && now < base + loop->p->maxstacksize) {
     tl_value there = tl_const_int(vm, (int64_t)((now - base) * (ptrdiff_t)sizeof(StackValue)));
     tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, distance, there), 0, TL_EXIT_GUARD);
@@ -447,7 +467,8 @@ Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
     o.value = tl_slot_read(vm, r, o.tag);
     return o;
   }
-  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue_tag, place), tl_const_int(vm, o.tt), TL_EXIT_GUARD);
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue_tag, place), tl_const_int(vm, o.tt),
+           TL_EXIT_GUARD);
   tl_type type = tlua_payload(o.tt);
   if (type != TL_VOID)
     o.value = tl_load(vm, rec->schema.upvalue_value[type], place);
@@ -458,10 +479,13 @@ void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value) {
   tl_vm *vm = rec->vm;
   if (!iscollectable(value.now))
     return;
-  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, owner), tl_const_int(vm, bitmask(BLACKBIT)));
-  tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, value.value), tl_const_int(vm, WHITEBITS));
+  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, owner),
+                          tl_const_int(vm, bitmask(BLACKBIT)));
+  tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, value.value),
+                          tl_const_int(vm, WHITEBITS));
   tl_value zero = tl_const_int(vm, 0);
-  tl_value harmless = tl_op2(vm, TL_INT_OR, tl_op2(vm, TL_INT_EQ, black, zero), tl_op2(vm, TL_INT_EQ, white, zero));
+  tl_value harmless = tl_op2(vm, TL_INT_OR, tl_op2(vm, TL_INT_EQ, black, zero),
+                             tl_op2(vm, TL_INT_EQ, white, zero));
   tl_guard(vm, TL_GUARD_TRUE, harmless, 0, TL_EXIT_GUARD);
 }
 

@@ -41,8 +41,8 @@ pub enum Mode {
 pub struct JitConfig {
     /// What the hooks are used for.
     pub mode: Mode,
-    /// Back edges until a loop is hot. With [`Mode::Jit`], 0 leaves it to the library, which then also limits the time that
-    /// compiling takes.
+    /// Back edges until a loop is hot. With [`Mode::Jit`], 0 leaves it to the library, which then also limits
+    /// the time that compiling takes.
     pub threshold: u32,
     /// Test modes: mean distance of random events, in instructions.
     pub period: u32,
@@ -52,7 +52,8 @@ pub struct JitConfig {
     pub library: LibraryConfig,
 }
 
-/// Settings of the library behind [`Mode::Jit`]; what is 0 or empty has its default. See `tl_config` in `tracelift.h`.
+/// Settings of the library behind [`Mode::Jit`]; what is 0 or empty has its default. See `tl_config` in
+/// `tracelift.h`.
 #[derive(Clone, Debug, Default)]
 pub struct LibraryConfig {
     /// Sum of `TL_FLAG_…`, as [`LibraryConfig::VERIFY`].
@@ -118,7 +119,8 @@ pub enum Report {
     Json = 2,
 }
 
-/// Test aid: requests for memory that a run's allocator refuses, counted from 1. Requests to shrink a block do not count.
+/// Test aid: requests for memory that a run's allocator refuses, counted from 1. Requests to shrink a block
+/// do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
     /// The first one; 0: none, and they are not even counted. `u64::MAX` only counts.

@@ -2,8 +2,8 @@
 //!
 //! Problem: Rust programs want to run Lua files, but Lua's errors are `longjmp`s.
 //!
-//! Design: [`Lua::run_file`] lays the command line out as C strings, fills a `TluaRun` and calls `tlua_run` once; state,
-//! protected calls and messages are the business of `c/tlua_driver.c`.
+//! Design: [`Lua::run_file`] lays the command line out as C strings, fills a `TluaRun` and calls `tlua_run`
+//! once; state, protected calls and messages are the business of `c/tlua_driver.c`.
 //!
 //! Invariant: nothing of Rust runs while the script does.
 //!
@@ -40,8 +40,8 @@ pub struct ExitStatus {
     pub requests: u64,
     /// Counts of the hooks.
     pub statistics: Statistics,
-    /// Counts of the library behind [`Mode::Jit`](crate::Mode::Jit) as JSON; empty unless [`Config::keeps_counts`] asked for them,
-    /// and without the recorder.
+    /// Counts of the library behind [`Mode::Jit`](crate::Mode::Jit) as JSON; empty unless
+    /// [`Config::keeps_counts`] asked for them, and without the recorder.
     pub jit_json: String,
     /// The same for people.
     pub jit_text: String,
@@ -110,8 +110,8 @@ impl Lua {
 
     /// Runs a script to its end, as `lua PATH ARGS` does; `-` is the standard input.
     ///
-    /// A script that cannot be read or compiled, or that ends with an error, leaves a message on stderr and gives code 1. A
-    /// script that calls `os.exit` ends the process.
+    /// A script that cannot be read or compiled, or that ends with an error, leaves a message on stderr and
+    /// gives code 1. A script that calls `os.exit` ends the process.
     pub fn run_file<P, A>(&self, path: P, args: &[A]) -> Result<ExitStatus, Error>
     where
         P: AsRef<Path>,
@@ -146,8 +146,8 @@ impl Lua {
             jit_json: ptr::null_mut(),
             jit_text: ptr::null_mut(),
         };
-        // SAFETY: `run` has the layout of `TluaRun`; its strings, `argv` and `library` live until after the call; the
-        // function neither throws nor keeps the pointers, and returns with the state closed.
+        // SAFETY: `run` has the layout of `TluaRun`; its strings, `argv` and `library` live until after the
+        // call; the function neither throws nor keeps the pointers, and returns with the state closed.
         let code = unsafe { tlua_run(&mut run) };
         // SAFETY: the C side sets both to null or to copies made for us.
         let (jit_json, jit_text) = unsafe { (take_text(run.jit_json), take_text(run.jit_text)) };

@@ -2,11 +2,12 @@
 //!
 //! Problem: people have Lua 5.4 programs and want them faster, in the interpreter they know.
 //!
-//! Design: the build script compiles Lua's own sources with a few hook points (`build/insertions.rs`, `c/tlua.h`);
-//! everything that touches Lua is C beside Lua's own headers, and this crate only fills in a description of a run and
-//! calls one C function ([`Lua::run_file`]).
+//! Design: the build script compiles Lua's own sources with a few hook points (`build/insertions.rs`,
+//! `c/tlua.h`); everything that touches Lua is C beside Lua's own headers, and this crate only fills in a
+//! description of a run and calls one C function ([`Lua::run_file`]).
 //!
-//! Invariant: no Rust frame lies between a Lua function that may leave by `longjmp` and the `setjmp` that catches it.
+//! Invariant: no Rust frame lies between a Lua function that may leave by `longjmp` and the `setjmp` that
+//! catches it.
 //!
 //! Example:
 //! ```

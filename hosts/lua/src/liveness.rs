@@ -1,8 +1,10 @@
 //! Listing which registers of a Lua function are live where.
 //!
-//! Problem: traces forget registers that are dead; when a trace goes wrong one wants to see what was held to be dead.
+//! Problem: traces forget registers that are dead; when a trace goes wrong one wants to see what was held to
+//! be dead.
 //!
-//! Design: the C side compiles a file without running it and prints the result of its analysis; here it becomes a string.
+//! Design: the C side compiles a file without running it and prints the result of its analysis; here it
+//! becomes a string.
 //!
 //! Invariant: no Lua code runs.
 //!

@@ -1,12 +1,14 @@
 //! Loops that make objects, and how often they ask the allocator for memory.
 //!
-//! Problem: a compiled loop that is right may still make every object. Design: the allocator counts its requests. Each
-//! loop runs with few and with many iterations; compiled, both runs make the same number of requests, but for a constant;
-//! interpreted, or with the pass `virtuals` off, the longer run makes as many more as its iterations make blocks.
+//! Problem: a compiled loop that is right may still make every object. Design: the allocator counts its
+//! requests. Each loop runs with few and with many iterations; compiled, both runs make the same number of
+//! requests, but for a constant; interpreted, or with the pass `virtuals` off, the longer run makes as many
+//! more as its iterations make blocks.
 //!
 //! Invariant: every run prints what stock Lua prints.
 //!
-//! Example: `RUNLUA_MODE=jit RUNLUA_THRESHOLD=2 RUNLUA_REFUSE=18446744073709551615 RUNLUA_REPORT=1 runlua loop.lua 1000`.
+//! Example: `RUNLUA_MODE=jit RUNLUA_THRESHOLD=2 RUNLUA_REFUSE=18446744073709551615 RUNLUA_REPORT=1 runlua
+//! loop.lua 1000`.
 
 mod support;
 
@@ -17,10 +19,12 @@ use support::{count, patched, script, stock, Outcome};
 const FEW: u64 = 1_000;
 const MANY: u64 = 50_000;
 
-/// Entering and leaving the longer loop may differ by so much: the collector's turns, a string for a longer number.
+/// Entering and leaving the longer loop may differ by so much: the collector's turns, a string for a longer
+/// number.
 const CONSTANT: u64 = 64;
 
-/// A name, variables and the loop's body, what is printed, and the blocks that the interpreter asks for in each iteration.
+/// A name, variables and the loop's body, what is printed, and the blocks that the interpreter asks for in
+/// each iteration.
 type Loop = (&'static str, &'static str, &'static str, &'static str, u64);
 
 const LOOPS: [Loop; 10] = [
@@ -125,7 +129,8 @@ fn loops_with_virtual_objects_ask_for_nothing() {
     }
 }
 
-/// The label that one peeled iteration leads to wants a real object in `a`, since the first iteration got it from outside.
+/// The label that one peeled iteration leads to wants a real object in `a`, since the first iteration got it
+/// from outside.
 #[test]
 fn an_object_kept_for_two_iterations_is_made() {
     let body = "a, b = b, { v = (a.v + b.v) & 0xFFFF }";

@@ -2,8 +2,8 @@
 //!
 //! Problem: programs see how they were started, and scripts around them see exit codes and messages.
 //!
-//! Design: small scripts, run with stock Lua and with the patched interpreter; everything they print must be equal, and some of it is
-//! also compared with what the manual says.
+//! Design: small scripts, run with stock Lua and with the patched interpreter; everything they print must be
+//! equal, and some of it is also compared with what the manual says.
 //!
 //! Invariant: nothing a script does makes the driver panic.
 //!

@@ -1,9 +1,9 @@
 //! An application declares C functions of its own, which compiled loops then call.
 //!
-//! Problem: what an application promises with `tlua_declare_safe` cannot be checked by machine; what the compiler makes of the promise
-//! can. Design: a state is made as an application makes it, by Lua's own C interface, with functions written here. Each
-//! program runs without and with the compiler, and must give the same text; the compiler's report says that loops were
-//! compiled, or why not.
+//! Problem: what an application promises with `tlua_declare_safe` cannot be checked by machine; what the
+//! compiler makes of the promise can. Design: a state is made as an application makes it, by Lua's own C
+//! interface, with functions written here. Each program runs without and with the compiler, and must give the
+//! same text; the compiler's report says that loops were compiled, or why not.
 //!
 //! Invariant: a function that changes something is called exactly once for each call in the program.
 //!
@@ -134,8 +134,8 @@ unsafe extern "C-unwind" fn unknown(state: State) -> c_int {
 /// What the program returns, and the compiler's report.
 fn run(mode: u32, program: &str) -> (String, String) {
     let text = CString::new(program).expect("programs have no zero bytes");
-    // SAFETY: the calls are those of an application in C, in the order that Lua's manual asks for; errors are caught by
-    // lua_pcallk, and no value of Rust lives in a frame that they leave.
+    // SAFETY: the calls are those of an application in C, in the order that Lua's manual asks for; errors are
+    // caught by lua_pcallk, and no value of Rust lives in a frame that they leave.
     unsafe {
         let state = luaL_newstate();
         assert!(!state.is_null());

@@ -1,13 +1,15 @@
 //! The hook points and the liveness of registers, on whole programs.
 //!
-//! Problem: hooks must be invisible, whatever starts or stops recording where, and a dead register must be dead.
+//! Problem: hooks must be invisible, whatever starts or stops recording where, and a dead register must be
+//! dead.
 //!
-//! Design: each program runs with stock Lua and with random recordings, with and without poison in dead registers; outputs are
-//! equal and no rule was broken. A sabotaged run shows that the comparison can fail.
+//! Design: each program runs with stock Lua and with random recordings, with and without poison in dead
+//! registers; outputs are equal and no rule was broken. A sabotaged run shows that the comparison can fail.
 //!
 //! Invariant: the random numbers are seeded; a failure names the seed.
 //!
-//! Example: `RUNLUA_MODE=poison RUNLUA_THRESHOLD=2 RUNLUA_PERIOD=1 RUNLUA_SEED=4 runlua tests/programs/loops.lua`.
+//! Example: `RUNLUA_MODE=poison RUNLUA_THRESHOLD=2 RUNLUA_PERIOD=1 RUNLUA_SEED=4 runlua
+//! tests/programs/loops.lua`.
 
 mod support;
 

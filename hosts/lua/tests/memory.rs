@@ -1,11 +1,13 @@
 //! Programs whose allocator refuses, at every request in turn.
 //!
-//! Problem: compiled code leaves tables out and makes them when it is left, and that must not fail. Design: each program runs
-//! once for each request for memory that it makes, with that request refused, with a few, and with all from it on. The
-//! interpreter raises "not enough memory" where an allocation of its own fails, and programs catch it; every line that is
-//! printed is that error or what stock Lua prints there. [`WORKS`] are programs of a few lines about one feature each.
+//! Problem: compiled code leaves tables out and makes them when it is left, and that must not fail. Design:
+//! each program runs once for each request for memory that it makes, with that request refused, with a few,
+//! and with all from it on. The interpreter raises "not enough memory" where an allocation of its own fails,
+//! and programs catch it; every line that is printed is that error or what stock Lua prints there. [`WORKS`]
+//! are programs of a few lines about one feature each.
 //!
-//! Invariant: no run crashes, none prints anything else, and some exits were given memory that was held for them.
+//! Invariant: no run crashes, none prints anything else, and some exits were given memory that was held for
+//! them.
 //!
 //! Environment: `TRACELIFT_REFUSED_EVERY` is how many requests apart those are that are refused (1), where
 //! programs start slowly; whether exits were given memory is then not asked. `TRACELIFT_TURN` shifts them.
@@ -31,7 +33,8 @@ fn run(program: &Path, passes: &str, settings: &[(&str, String)]) -> Outcome {
     patched(program, &[], &all)
 }
 
-/// Each line is what stock Lua prints, or the error; an error that nobody caught may come in the middle of the last one.
+/// Each line is what stock Lua prints, or the error; an error that nobody caught may come in the middle of
+/// the last one.
 fn check(what: &str, expected: &Outcome, found: &Outcome) {
     const ERROR: &str = "not enough memory";
     let lines: Vec<&str> = found.stdout.lines().collect();
@@ -104,7 +107,8 @@ fn all_requests_refused_from_one_on() {
     assert!(given > 0 || every() > 1);
 }
 
-/// Functions of the library make strings here; none of them may be lost or cut when there is no memory for it.
+/// Functions of the library make strings here; none of them may be lost or cut when there is no memory for
+/// it.
 #[test]
 fn memory_of_library_functions_refused() {
     refuse("library.lua", 1);

@@ -1,9 +1,10 @@
 //! An optimized trace against the recorded one that it was made from.
 //!
-//! Problem: where two runs end the same their states can be compared, but an optimized trace has fewer guards, and any of
-//! them may be made to fail. Design: run the optimized trace; then run the recorded one, stopped at the snapshot and in
-//! the iteration at which the other has left. Invariant: each run has a world of its own, built alike by the caller.
-//! Example: with guard 3 forced, the objects that the exit makes are those that the recorded trace has there.
+//! Problem: where two runs end the same their states can be compared, but an optimized trace has fewer
+//! guards, and any of them may be made to fail. Design: run the optimized trace; then run the recorded one,
+//! stopped at the snapshot and in the iteration at which the other has left. Invariant: each run has a world
+//! of its own, built alike by the caller. Example: with guard 3 forced, the objects that the exit makes are
+//! those that the recorded trace has there.
 
 use super::{compare_outcomes, End, Limits, Outcome};
 use crate::ir::Trace;
@@ -20,9 +21,10 @@ pub fn finish_types(trace: &Trace) -> Vec<Type> {
     }
 }
 
-/// Runs `optimized`, with one guard execution forced to fail if `force_guard` says so, and compares its end with
-/// `recorded` at the same place: the same results, or the same frames and everything that they reach, fresh objects
-/// compared modulo their addresses. `run` runs a trace in a new world. How the optimized trace ended, or what differs.
+/// Runs `optimized`, with one guard execution forced to fail if `force_guard` says so, and compares its end
+/// with `recorded` at the same place: the same results, or the same frames and everything that they reach,
+/// fresh objects compared modulo their addresses. `run` runs a trace in a new world. How the optimized trace
+/// ended, or what differs.
 pub fn compare_with_recorded(
     schema: &Schema,
     recorded: &Trace,

@@ -1,10 +1,10 @@
 //! Calling a host function through its address, whatever its signature.
 //!
-//! Problem: an evaluator has no code generator to make calls of arbitrary signatures with. Design: in both calling
-//! conventions that machine code is made for (System V x86-64, AAPCS64) integer and pointer parameters go to one
-//! sequence of registers and doubles to another, so one call that fills six of the first and eight of the second
-//! suits every function that a schema may declare. Invariant: no reference that the world does not know reaches a
-//! function, so a malformed trace cannot make it read foreign memory.
+//! Problem: an evaluator has no code generator to make calls of arbitrary signatures with. Design: in both
+//! calling conventions that machine code is made for (System V x86-64, AAPCS64) integer and pointer
+//! parameters go to one sequence of registers and doubles to another, so one call that fills six of the first
+//! and eight of the second suits every function that a schema may declare. Invariant: no reference that the
+//! world does not know reaches a function, so a malformed trace cannot make it read foreign memory.
 //!
 //! Example: `test.mix(int, float)` gets its integer in the first integer register and its double in the first
 //! float one.
@@ -51,8 +51,8 @@ pub(super) fn call(_: &Schema, world: &mut World, func: &Func, args: &[Bits]) ->
     let address = func.address as *const ();
     Ok(match func.result {
         Some(Type::Float) => {
-            // SAFETY: the schema says that a C function with this result is there; it reads the registers of its own
-            // parameters, which hold its arguments, and ignores the others.
+            // SAFETY: the schema says that a C function with this result is there; it reads the registers of
+            // its own parameters, which hold its arguments, and ignores the others.
             let result = unsafe {
                 let function: FloatFunction = std::mem::transmute(address);
                 function(a, b, c, d, e, f, s, t, u, v, w, x, y, z)

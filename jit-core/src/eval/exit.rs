@@ -1,10 +1,11 @@
 //! The state at an exit: lifted objects, pending stores, frames; and how two such states are compared.
 //!
-//! Problem: resume data describes objects that were never made and stores that were put off; the oracle has to make
-//! them before it can say what the interpreter would see. Design: in the order that the snapshot's invariant states:
-//! all virtual objects are made empty (so that cycles work), then filled in order, then the pending stores are made,
-//! then slots are read. Lifting never fails for lack of memory, as a host secures it before entry. Invariant: a
-//! snapshot without virtual objects and pending stores changes nothing in the world.
+//! Problem: resume data describes objects that were never made and stores that were put off; the oracle has
+//! to make them before it can say what the interpreter would see. Design: in the order that the snapshot's
+//! invariant states: all virtual objects are made empty (so that cycles work), then filled in order, then the
+//! pending stores are made, then slots are read. Lifting never fails for lack of memory, as a host secures it
+//! before entry. Invariant: a snapshot without virtual objects and pending stores changes nothing in the
+//! world.
 //!
 //! Example: two pairs that hold each other are both made empty, then each gets the other's address.
 
@@ -43,8 +44,9 @@ pub struct SlotState {
 /// The bits that a value of the trace has.
 type Values<'a> = &'a dyn Fn(Value) -> Result<Bits, Fault>;
 
-/// Rebuilds the interpreter's state at a snapshot: lifts and stores into `world`, and reads the frames. `values` says
-/// what the values are that the snapshot mentions; the evaluator's registers, or what compiled code left behind.
+/// Rebuilds the interpreter's state at a snapshot: lifts and stores into `world`, and reads the frames.
+/// `values` says what the values are that the snapshot mentions; the evaluator's registers, or what compiled
+/// code left behind.
 pub fn frames_at(
     snapshot: &Snapshot,
     schema: &Schema,

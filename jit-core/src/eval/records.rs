@@ -1,8 +1,8 @@
 //! Operations on records, answered from the layout's descriptors.
 //!
-//! Problem: a recorded trace speaks of fields, items and keys, and its meaning must not depend on how the optimizer
-//! expands these. Design: each op follows its line in the op table, with the cells of the layout. Invariant: an op
-//! that leaves the trace has changed nothing; barriers are tested before the first write.
+//! Problem: a recorded trace speaks of fields, items and keys, and its meaning must not depend on how the
+//! optimizer expands these. Design: each op follows its line in the op table, with the cells of the layout.
+//! Invariant: an op that leaves the trace has changed nothing; barriers are tested before the first write.
 //!
 //! Example: `set_item(p0, 3, i1; Table:int)` leaves the trace if `p0` has two items, or if item 3 is nil.
 

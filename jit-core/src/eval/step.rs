@@ -1,8 +1,8 @@
 //! One instruction: what it reads, writes and where it leads.
 //!
-//! Problem: the run loop and the random-trace generator (which executes what it has just emitted) both need to
-//! execute single instructions. Design: registers are a table by value id, and [`step`] is a function of trace,
-//! world and instruction. Invariant: a guard that does not hold has changed nothing.
+//! Problem: the run loop and the random-trace generator (which executes what it has just emitted) both need
+//! to execute single instructions. Design: registers are a table by value id, and [`step`] is a function of
+//! trace, world and instruction. Invariant: a guard that does not hold has changed nothing.
 //!
 //! Example: stepping `i2 = int_add(i0, i1)` sets one register and gives `Flow::Next`.
 

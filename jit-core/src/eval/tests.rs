@@ -1,5 +1,5 @@
-//! Tests of the evaluator on small traces written with the builder functions: errors, record operations, exits,
-//! lifting. Each shows one rule; whole programs are tested from trace files.
+//! Tests of the evaluator on small traces written with the builder functions: errors, record operations,
+//! exits, lifting. Each shows one rule; whole programs are tested from trace files.
 //!
 //! Example: a virtual pair that holds itself is lifted once.
 

@@ -1,15 +1,17 @@
 //! Functions with every combination of effects that a host can declare, which do the worst that they declare.
 //!
-//! Problem: an optimizer that forgets one combination of effects is seen only if a random trace calls a function with that
-//! combination, and only if the function then does what it may do. Design: a [`Combination`] is what is declared; there are
-//! two functions for each, one for `call` and one for `try_call`, and both are one piece of code that is told the combination by
-//! its second argument. It makes its result of everything that it may read, and changes everything that it may write, in the
-//! world's objects and the one that it is given; one that may read everything goes on to all objects that it finds there.
+//! Problem: an optimizer that forgets one combination of effects is seen only if a random trace calls a
+//! function with that combination, and only if the function then does what it may do. Design: a
+//! [`Combination`] is what is declared; there are two functions for each, one for `call` and one for
+//! `try_call`, and both are one piece of code that is told the combination by its second argument. It makes
+//! its result of everything that it may read, and changes everything that it may write, in the world's
+//! objects and the one that it is given; one that may read everything goes on to all objects that it finds
+//! there.
 //!
-//! Invariants: the result is made of numbers alone, never of an address, and all NaNs count as one; what is written keeps the
-//! world well-formed (references lead to objects, tags fit their values, counts shrink and never grow). Immutable cells stay
-//! as they are, and so do raw buffers, whose bytes may be anything, and the frame, which belongs to the trace. Example:
-//! `call(does.reads_some.writes_all, a0, 7, i1, p2)`.
+//! Invariants: the result is made of numbers alone, never of an address, and all NaNs count as one; what is
+//! written keeps the world well-formed (references lead to objects, tags fit their values, counts shrink and
+//! never grow). Immutable cells stay as they are, and so do raw buffers, whose bytes may be anything, and the
+//! frame, which belongs to the trace. Example: `call(does.reads_some.writes_all, a0, 7, i1, p2)`.
 
 use crate::effects::{ClassSet, Effects, FuncEffects, Memory};
 use crate::schema::{CellId, Element, FuncId, LayoutId, Schema};
@@ -140,8 +142,8 @@ unsafe extern "C" fn does(context: u64, combination: u64, number: u64, object: u
     seen
 }
 
-/// The same; null, without effect, for a quarter of what it sees and where there is no memory for the object that it makes.
-/// The address is none of the world's.
+/// The same; null, without effect, for a quarter of what it sees and where there is no memory for the object
+/// that it makes. The address is none of the world's.
 ///
 /// # Safety
 /// As for [`does`].

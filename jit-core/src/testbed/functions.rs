@@ -1,8 +1,8 @@
 //! The native functions of the standard test schema.
 //!
-//! Problem: calls must be tested with every effect that a schema can declare. Design: plain C functions on the
-//! standard layouts (`intval` and `first` lie at offset 8 of their records). Invariant: they never panic, and they
-//! do nothing on null, so that a wrong trace is seen as a difference and not as a crash.
+//! Problem: calls must be tested with every effect that a schema can declare. Design: plain C functions on
+//! the standard layouts (`intval` and `first` lie at offset 8 of their records). Invariant: they never panic,
+//! and they do nothing on null, so that a wrong trace is seen as a difference and not as a crash.
 //!
 //! Example: `maybe(6)` is null, `maybe(7)` is an address that belongs to no world.
 
@@ -15,7 +15,8 @@ const FIRST_FIELD: u64 = 8;
 /// The first field of a record as memory; `None` for null.
 ///
 /// # Safety
-/// `record` is null or a live record of at least 16 bytes, and nothing else refers to its first field meanwhile.
+/// `record` is null or a live record of at least 16 bytes, and nothing else refers to its first field
+/// meanwhile.
 unsafe fn first_field<'a>(record: u64) -> Option<&'a mut u64> {
     // SAFETY: the caller gives null or a record; blocks are 16-byte aligned, so the field is 8-byte aligned.
     (record != 0).then(|| unsafe { &mut *((record + FIRST_FIELD) as usize as *mut u64) })

@@ -1,18 +1,19 @@
 //! Loops that count down or up to a limit, with an index that goes through a range.
 //!
-//! Problem: a bounds check leaves a loop only if something puts it there, and only where the index leaves its range in the
-//! very iteration that the loop would have been left in anyway, or one more, does a guard that is too weak by one show.
-//! Design: five integers more go round. `left` counts down to 0; `index` is changed by a constant; `n` and `m` are bounds,
-//! of which one may take the other's place in each iteration; `limit` is what `index` is compared with at the loop's head, or
-//! a bound of later iterations.
-//! The bound is chosen first (the items of a table, a narrow field, an argument, a constant), then an index so near to it
-//! that a few steps lead to its edge, then how many iterations there are: so many that the last access is just within the
-//! bound, or one beyond. Everything is now and then done otherwise: other steps, bounds that change, counters that nobody
-//! tests, values at the ends of the integers. Invariant: a loop that may go round more than [`MAX_ROUNDS`] times keeps the
-//! guard on the counter that counts up.
+//! Problem: a bounds check leaves a loop only if something puts it there, and only where the index leaves its
+//! range in the very iteration that the loop would have been left in anyway, or one more, does a guard that
+//! is too weak by one show. Design: five integers more go round. `left` counts down to 0; `index` is changed
+//! by a constant; `n` and `m` are bounds, of which one may take the other's place in each iteration; `limit`
+//! is what `index` is compared with at the loop's head, or a bound of later iterations. The bound is chosen
+//! first (the items of a table, a narrow field, an argument, a constant), then an index so near to it that a
+//! few steps lead to its edge, then how many iterations there are: so many that the last access is just
+//! within the bound, or one beyond. Everything is now and then done otherwise: other steps, bounds that
+//! change, counters that nobody tests, values at the ends of the integers. Invariant: a loop that may go
+//! round more than [`MAX_ROUNDS`] times keeps the guard on the counter that counts up.
 //!
-//! Example, with 2 in `i2`, 1 in `i3` and 4 items in the table: `i9 = int_add(i3, 1)`, `get_item(@t0, i9, Table:int)`,
-//! `guard_true(i2) loop_end`, `i10 = int_sub(i2, 1)`, `i11 = int_add(i3, 1)`, `jump(L0, i1, i10, i11)`.
+//! Example, with 2 in `i2`, 1 in `i3` and 4 items in the table: `i9 = int_add(i3, 1)`,
+//! `get_item(@t0, i9, Table:int)`, `guard_true(i2) loop_end`, `i10 = int_sub(i2, 1)`, `i11 = int_add(i3, 1)`,
+//! `jump(L0, i1, i10, i11)`.
 
 use super::{numbers, spec, Generator, Made, Refused};
 use crate::ir::{Const, Inst, Payload, Value};
@@ -300,7 +301,8 @@ impl Generator {
         }
     }
 
-    /// A compare that an optimizer may ask of itself before the loop: it must not be taken for known because of that.
+    /// A compare that an optimizer may ask of itself before the loop: it must not be taken for known because
+    /// of that.
     fn like_hoisted(&mut self) -> Made {
         let it = self.counted()?;
         let (left, index, limit, plus, step) = (it.args[0], it.args[1], it.args[4], it.plus, it.step);

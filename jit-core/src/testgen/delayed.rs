@@ -1,12 +1,15 @@
-//! Stores of fresh objects into old ones, and whatever may come between such a store and the end of the iteration.
+//! Stores of fresh objects into old ones, and whatever may come between such a store and the end of the
+//! iteration.
 //!
-//! Problem: an optimizer may put off a store of an object that does not exist, and must still make it before anybody
-//! could miss it: a guard's exit, a read of the place or of one that may be the same, a second store, a call, the
-//! loop's end. Design: one store of each kind, then a few of these in any order; the old object is sometimes marked
-//! for the write barrier, and the fresh one goes on changing behind the store. Invariant: places are written through
-//! the record operations of their layout, or in the part of a buffer that holds references.
+//! Problem: an optimizer may put off a store of an object that does not exist, and must still make it before
+//! anybody could miss it: a guard's exit, a read of the place or of one that may be the same, a second store,
+//! a call, the loop's end. Design: one store of each kind, then a few of these in any order; the old object
+//! is sometimes marked for the write barrier, and the fresh one goes on changing behind the store. Invariant:
+//! places are written through the record operations of their layout, or in the part of a buffer that holds
+//! references.
 //!
-//! Example: `set(@p0, first, p4)`, `guard_true(i2)`, `p5 = get(p1, first)`, `set(p4, second, p5)`, `jump(...)`.
+//! Example: `set(@p0, first, p4)`, `guard_true(i2)`, `p5 = get(p1, first)`, `set(p4, second, p5)`,
+//! `jump(...)`.
 
 use super::{Generator, Made, Refused};
 use crate::ir::{Inst, Payload, Value};

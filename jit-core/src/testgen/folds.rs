@@ -1,12 +1,13 @@
 //! Operations in pairs that rewriting rules look for, and guards that exclude what was just proved.
 //!
-//! Problem: a rule that wants a constant behind an operation on a constant, or a choice between 1 and 0 by a compare,
-//! fires once in ten thousand traces of random operations. Design: such pairs are made on purpose, with random
-//! operands and constants, so that the rule meets edges as well. Invariant: bits are taken only of floats that are no
-//! NaN; an address stays within the object that it was made from; what excludes itself is the last of a body, as the
-//! trace always leaves there.
+//! Problem: a rule that wants a constant behind an operation on a constant, or a choice between 1 and 0 by a
+//! compare, fires once in ten thousand traces of random operations. Design: such pairs are made on purpose,
+//! with random operands and constants, so that the rule meets edges as well. Invariant: bits are taken only
+//! of floats that are no NaN; an address stays within the object that it was made from; what excludes itself
+//! is the last of a body, as the trace always leaves there.
 //!
-//! Example: `i5 = int_lt(i1, i2)`, `i6 = select(i5, 0, 1)`; or `guard_true(i3)`, `guard_false(i3)` at the end.
+//! Example: `i5 = int_lt(i1, i2)`, `i6 = select(i5, 0, 1)`; or `guard_true(i3)`, `guard_false(i3)` at the
+//! end.
 
 use super::{Generator, Made, Refused};
 use crate::ir::{Inst, Payload, Value};

@@ -1,14 +1,15 @@
-//! Graphs of fresh objects: nested, shared, cyclic, half filled; and what is done to them before anybody sees them.
+//! Graphs of fresh objects: nested, shared, cyclic, half filled; and what is done to them before anybody sees
+//! them.
 //!
-//! Problem: objects that are never made have to behave like made ones whatever they hold and whoever looks, and
-//! single objects with numbers in them show nothing of that. Design: a few objects are made, then linked to one
-//! another at random, through fields, items and entries, so that some are shared, some hold themselves or each other
-//! and some parts stay unset. Then they are read, written, compared and guarded while still unseen; late, one of them
-//! may escape. Invariant: only parts that the allocator has defined are read, and a tag is the one that the shadow
-//! holds.
+//! Problem: objects that are never made have to behave like made ones whatever they hold and whoever looks,
+//! and single objects with numbers in them show nothing of that. Design: a few objects are made, then linked
+//! to one another at random, through fields, items and entries, so that some are shared, some hold themselves
+//! or each other and some parts stay unset. Then they are read, written, compared and guarded while still
+//! unseen; late, one of them may escape. Invariant: only parts that the allocator has defined are read, and a
+//! tag is the one that the shadow holds.
 //!
-//! Example: `p4 = new(Pair)`, `p5 = new(Table, 2, 1)`, `set(p4, first, p5)`, `insert_key(p5, @b0, p4, Table:ref)`,
-//! `guard_true(i2)`, `p6 = get(p4, first)`, `i7 = ref_eq(p5, p6)`.
+//! Example: `p4 = new(Pair)`, `p5 = new(Table, 2, 1)`, `set(p4, first, p5)`,
+//! `insert_key(p5, @b0, p4, Table:ref)`, `guard_true(i2)`, `p6 = get(p4, first)`, `i7 = ref_eq(p5, p6)`.
 
 use super::{Generator, Made, Refused};
 use crate::ir::{Const, Inst, Payload, Value};

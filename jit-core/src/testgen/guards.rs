@@ -1,8 +1,9 @@
 //! Guards of every kind: those that hold for good, those that fail in some iteration, repeated ones.
 //!
-//! Problem: a guard that never fails shows nothing, one that always fails hides everything behind it. Design: the
-//! shadow says how a condition comes out in the first iteration, and the guard is chosen to hold there; conditions on
-//! the loop's counter fail in a later one. Invariant: kinds of exit other than `guard` are used as recorders do.
+//! Problem: a guard that never fails shows nothing, one that always fails hides everything behind it. Design:
+//! the shadow says how a condition comes out in the first iteration, and the guard is chosen to hold there;
+//! conditions on the loop's counter fail in a later one. Invariant: kinds of exit other than `guard` are used
+//! as recorders do.
 //!
 //! Example: `i9 = int_lt(i0, 3)`, `guard_true(i9)` holds in three iterations of a loop that counts `i0`.
 

@@ -1,12 +1,12 @@
-//! What goes round a loop: records that are taken apart and made anew, invariants and what kills them, and label
-//! arguments that change places.
+//! What goes round a loop: records that are taken apart and made anew, invariants and what kills them, and
+//! label arguments that change places.
 //!
-//! Problem: the second copy of a peeled loop is right when every argument of its label is passed rightly on both ways,
-//! and when nothing outlives what made it true; arguments that go round in their own places show little. Design: an
-//! argument may get a *successor*, a fresh record of its class made from its parts, so that later iterations take
-//! apart what earlier ones made; of others something invariant is read, and sometimes killed further on; and at the
-//! jump arguments are exchanged, rotated, doubled, or replaced by constants. Invariant: the counter stays the first
-//! argument, and types fit.
+//! Problem: the second copy of a peeled loop is right when every argument of its label is passed rightly on
+//! both ways, and when nothing outlives what made it true; arguments that go round in their own places show
+//! little. Design: an argument may get a *successor*, a fresh record of its class made from its parts, so
+//! that later iterations take apart what earlier ones made; of others something invariant is read, and
+//! sometimes killed further on; and at the jump arguments are exchanged, rotated, doubled, or replaced by
+//! constants. Invariant: the counter stays the first argument, and types fit.
 //!
 //! Example: `i4 = get(p1, intval)`, `i5 = int_add(i4, 1)`, `p6 = new(BoxedInteger)`, `set(p6, intval, i5)`,
 //! `jump(L0, i9, p2, p6)`.
@@ -198,7 +198,8 @@ impl Generator {
         Ok(())
     }
 
-    /// Lets the jump's arguments change places, the counter left out; `args[n]` goes to the label's argument `n`.
+    /// Lets the jump's arguments change places, the counter left out; `args[n]` goes to the label's argument
+    /// `n`.
     pub(super) fn twist(&mut self, label: &[Value], args: &mut [Value]) {
         let refs_first = self.about_objects && self.rng.chance(70);
         let ty = if refs_first { Type::Ref } else { *self.rng.pick(&[Type::Int, Type::Float, Type::Ref]) };

@@ -1,9 +1,10 @@
 //! Raw memory: buffers, the context's cells, the frame, items reached by hand.
 //!
-//! Problem: loads and stores must be tried at constant and variable addresses, through every width and view, without
-//! a single access outside. Design: a buffer's bytes 0 to 31 hold numbers in all views (a store through one is read
-//! through another), 32 to 47 references, 48 to 63 addresses; variable indices are masked. Invariant: a number is
-//! never read where an address may have been written, and no NaN is written where an integer may be read.
+//! Problem: loads and stores must be tried at constant and variable addresses, through every width and view,
+//! without a single access outside. Design: a buffer's bytes 0 to 31 hold numbers in all views (a store
+//! through one is read through another), 32 to 47 references, 48 to 63 addresses; variable indices are
+//! masked. Invariant: a number is never read where an address may have been written, and no NaN is written
+//! where an integer may be read.
 //!
 //! Example: `i4 = int_and(i2, 3)`, `a5 = item_addr(a3, i4, 8, 16)`, `store(a5, raw.i16, i1)`, `load(a5,
 //! raw.int)`.
@@ -186,7 +187,8 @@ impl Generator {
         Ok(())
     }
 
-    /// `ref_to_addr`, `addr_add`, `item_addr`, `addr_to_int`, `addr_eq` without letting an address out as a number.
+    /// `ref_to_addr`, `addr_add`, `item_addr`, `addr_to_int`, `addr_eq` without letting an address out as a
+    /// number.
     pub(super) fn address(&mut self, op: Op) -> Made {
         let record = self.operand(Type::Ref);
         let start = self.op(Op::RefToAddr, &[record])?;

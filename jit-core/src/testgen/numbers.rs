@@ -1,9 +1,9 @@
 //! Integers, floats, conversions, choices: the ops whose meaning is a function of bits.
 //!
-//! Problem: folding rules fire on particular shapes and go wrong at particular values. Design: operands come from
-//! lists of edges and from few variables; chains such as `(x + 1) - 1`, repeated operations and equal operands are
-//! made on purpose. Invariant: a divisor is a constant other than 0 or is guarded; bits are taken only of floats that
-//! are no NaN, whose bits two compilers may choose differently.
+//! Problem: folding rules fire on particular shapes and go wrong at particular values. Design: operands come
+//! from lists of edges and from few variables; chains such as `(x + 1) - 1`, repeated operations and equal
+//! operands are made on purpose. Invariant: a divisor is a constant other than 0 or is guarded; bits are
+//! taken only of floats that are no NaN, whose bits two compilers may choose differently.
 //!
 //! Example: `i5 = int_ne(i2, 0)`, `guard_true(i5)`, `i6 = int_floordiv(i1, i2)`.
 

@@ -1,9 +1,9 @@
 //! Choosing operands: variables, constants at edges, records of a wanted class.
 //!
-//! Problem: uniformly random operands make dull traces: every value is used once and nothing repeats. Design: recent
-//! variables are preferred, constants come from lists of edges, and a record may be an object of the world, a fresh
-//! one, or anything of the right class in the shadow that a guard then proves. Invariant: a record that is handed out
-//! is of its class in every iteration.
+//! Problem: uniformly random operands make dull traces: every value is used once and nothing repeats. Design:
+//! recent variables are preferred, constants come from lists of edges, and a record may be an object of the
+//! world, a fresh one, or anything of the right class in the shadow that a guard then proves. Invariant: a
+//! record that is handed out is of its class in every iteration.
 //!
 //! Example: asked for a `Pair`, it may answer with `@p0`, or emit `guard_nonnull(p3)`, `guard_class(p3,
 //! Pair)`.

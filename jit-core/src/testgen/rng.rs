@@ -1,7 +1,7 @@
 //! A small seeded generator of random numbers, so that a seed gives the same trace everywhere and for ever.
 //!
-//! Problem: a failing seed that is found in one build must fail in every other. Design: SplitMix64, whose whole state
-//! is one word. Invariant: nothing but the seed and the sequence of calls decides the numbers.
+//! Problem: a failing seed that is found in one build must fail in every other. Design: SplitMix64, whose
+//! whole state is one word. Invariant: nothing but the seed and the sequence of calls decides the numbers.
 //!
 //! Example: `Rng::new(1).below(6)` is the same throw of a die on every machine.
 

@@ -1,10 +1,10 @@
 //! Making a failing case small.
 //!
-//! Problem: a random trace that fails has forty operations, and two of them matter. Design: take away one thing at a
-//! time (an operation, whose result becomes a constant; a slot of the snapshots; an object's contents), and keep what
-//! still fails; go round until nothing more can go. The caller says what failing means, and must reject cases that
-//! the evaluator rejects: taking a guard away can make a trace invalid. Invariant: the result fails as the caller
-//! says, or is the case that was given.
+//! Problem: a random trace that fails has forty operations, and two of them matter. Design: take away one
+//! thing at a time (an operation, whose result becomes a constant; a slot of the snapshots; an object's
+//! contents), and keep what still fails; go round until nothing more can go. The caller says what failing
+//! means, and must reject cases that the evaluator rejects: taking a guard away can make a trace invalid.
+//! Invariant: the result fails as the caller says, or is the case that was given.
 //!
 //! ```
 //! use std::sync::Arc;

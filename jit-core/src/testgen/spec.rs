@@ -1,8 +1,8 @@
 //! The world of a random trace: a few objects of every standard layout, linked at random.
 //!
-//! Problem: aliasing needs objects that are reachable on several ways. Design: the number of objects is fixed (so that
-//! the text form of a case reads familiarly), their contents are random. Invariant: object 0 is a `BoxedInteger`, as
-//! `test.anything` wants it.
+//! Problem: aliasing needs objects that are reachable on several ways. Design: the number of objects is fixed
+//! (so that the text form of a case reads familiarly), their contents are random. Invariant: object 0 is a
+//! `BoxedInteger`, as `test.anything` wants it.
 //!
 //! Example: `object t0 = Table { meta: @t1, items: [int 3, nil] room 4, entries: {@b0: ref @p1} room 2 }`.
 

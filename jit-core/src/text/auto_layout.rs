@@ -1,11 +1,13 @@
 //! Layouts that say nothing of their memory, as the papers' objects do.
 //!
-//! Problem: `layout BoxedInteger { intval: int }` says all that a reader wants to know. Design: everything else
-//! follows from the order of the entries: a class word at 0 with a number of the layout's own, then 8 bytes for each
-//! field, two words (size and address) for each of the parts `items` and `keys`, one alias class per field and part.
-//! [`recognize`] finds layouts that look like this, by parsing the short form that they would have.
+//! Problem: `layout BoxedInteger { intval: int }` says all that a reader wants to know. Design: everything
+//! else follows from the order of the entries: a class word at 0 with a number of the layout's own, then 8
+//! bytes for each field, two words (size and address) for each of the parts `items` and `keys`, one alias
+//! class per field and part. [`recognize`] finds layouts that look like this, by parsing the short form that
+//! they would have.
 //!
-//! Invariant: a layout is recognized only if its short form makes exactly the same layout, but for ids that are higher by a constant.
+//! Invariant: a layout is recognized only if its short form makes exactly the same layout, but for ids that
+//! are higher by a constant.
 
 use super::decl::{self, Parsed};
 use super::lex::{self, Cursor};

@@ -1,12 +1,14 @@
 //! The lines of a trace: labels and instructions.
 //!
-//! Problem: the seeds' listings name values freely, use a label's name before its line, and use one name again
-//! behind a label. Design: the trace's lines are looked through once for labels and snapshot numbers, then read in
-//! order. A name means its latest definition; behind a label, names may be defined anew (as in `L1(p0, p5):`); a
-//! second definition between two labels is the *same* value, so that the verifier can object to it. What arity and
-//! types allow is the verifier's business too: the parser only needs to know where a payload stands.
+//! Problem: the seeds' listings name values freely, use a label's name before its line, and use one name
+//! again behind a label. Design: the trace's lines are looked through once for labels and snapshot numbers,
+//! then read in order. A name means its latest definition; behind a label, names may be defined anew (as in
+//! `L1(p0, p5):`); a second definition between two labels is the *same* value, so that the verifier can
+//! object to it. What arity and types allow is the verifier's business too: the parser only needs to know
+//! where a payload stands.
 //!
-//! Invariant: values get their ids in the order in which the text mentions them, results after their operands.
+//! Invariant: values get their ids in the order in which the text mentions them, results after their
+//! operands.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -363,7 +365,8 @@ impl Body {
         if let Some(&(value, _)) = self.scope.get(name) {
             return Ok(value);
         }
-        // A use before the definition is for the verifier to reject; a name that is never defined is an error here.
+        // A use before the definition is for the verifier to reject; a name that is never defined is an error
+        // here.
         let ty = operand::type_of_short_name(name);
         let ty = ty.ok_or_else(|| cur.error_at(start, format!("'{name}' is not defined")))?;
         let value = self.define(cur, start, name, ty)?;

@@ -1,10 +1,10 @@
 //! Whether two traces are the same but for names.
 //!
-//! Problem: a test's author chooses names, a pass makes its own, and the order in which a label lists its arguments
-//! is nobody's promise (seed 000 appends them, its Figure 8 does not). Design: both traces are walked side by side
-//! and values are paired as they meet. Arguments of labels other than the entry are paired when their first use
-//! pairs them; a pair of arguments then pairs what the jumps pass for them. Arguments that nothing but jumps use
-//! are tried in order.
+//! Problem: a test's author chooses names, a pass makes its own, and the order in which a label lists its
+//! arguments is nobody's promise (seed 000 appends them, its Figure 8 does not). Design: both traces are
+//! walked side by side and values are paired as they meet. Arguments of labels other than the entry are
+//! paired when their first use pairs them; a pair of arguments then pairs what the jumps pass for them.
+//! Arguments that nothing but jumps use are tried in order.
 //!
 //! Invariant: `Ok` only if one renaming of values, labels and snapshots, with one order for each label's
 //! arguments, turns one trace into the other. Depths, names and the places of snapshots do not count.
@@ -18,8 +18,8 @@ use crate::ops::Op;
 use crate::schema::Schema;
 use crate::snapshot::Snapshot;
 
-/// A trace with its values named in order, its snapshots just before their first guard and everything cosmetic left
-/// out: equal traces print equally.
+/// A trace with its values named in order, its snapshots just before their first guard and everything
+/// cosmetic left out: equal traces print equally.
 pub fn print_trace_canonical(trace: &Trace, schema: &Schema) -> String {
     let mut trace = trace.clone();
     let mut snapshots: Vec<Snapshot> = Vec::new();

@@ -1,11 +1,12 @@
 //! Declarations: tags, slots, cells, layouts, functions and the world's objects.
 //!
-//! Problem: a real host's layouts need a dozen numbers, the papers' objects none. Design: a layout block with a
-//! `size` is read as it stands; one without gets everything from [`super::auto_layout`]: `layout BoxedInteger { intval: int }` is
-//! 16 bytes, a class word at 0 with a number of its own, the field at 8, one alias class per field.
+//! Problem: a real host's layouts need a dozen numbers, the papers' objects none. Design: a layout block with
+//! a `size` is read as it stands; one without gets everything from [`super::auto_layout`]:
+//! `layout BoxedInteger { intval: int }` is 16 bytes, a class word at 0 with a number of its own, the field
+//! at 8, one alias class per field.
 //!
-//! Invariant: declarations only refer to what was declared above them (objects also to objects below), and nothing
-//! here calls a schema function with arguments that it asserts against.
+//! Invariant: declarations only refer to what was declared above them (objects also to objects below), and
+//! nothing here calls a schema function with arguments that it asserts against.
 
 use super::auto_layout as auto;
 use super::lex::{Cursor, Tok};

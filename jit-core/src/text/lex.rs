@@ -1,9 +1,10 @@
 //! Text into lines of tokens.
 //!
-//! Problem: the trace language is made of lines, since a listing is, but a layout or a snapshot is too long for
-//! one. Design: a *logical* line goes on while a bracket is open. Inside braces a line break separates entries as a
-//! comma does; inside `(` and `[` it is a blank. Comments (`#` and `;`) end at the end of the line; those that
-//! begin with `;` are kept as [`Directive`]s, since tests speak through them (`; test …`, `; error: …`).
+//! Problem: the trace language is made of lines, since a listing is, but a layout or a snapshot is too long
+//! for one. Design: a *logical* line goes on while a bracket is open. Inside braces a line break separates
+//! entries as a comma does; inside `(` and `[` it is a blank. Comments (`#` and `;`) end at the end of the
+//! line; those that begin with `;` are kept as [`Directive`]s, since tests speak through them (`; test …`,
+//! `; error: …`).
 //!
 //! Invariant: no input panics; every token knows its line and column (both from 1, the column in characters).
 //! Example: `i4 = i2 + -3 # sum` is the tokens `i4`, `=`, `i2`, `+`, `-`, `3`.
@@ -318,7 +319,8 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Calls `entry` for each entry of a list up to `close`; entries are separated by commas or (in braces) lines.
+    /// Calls `entry` for each entry of a list up to `close`; entries are separated by commas or (in braces)
+    /// lines.
     pub fn list(
         &mut self,
         close: &str,

@@ -1,13 +1,13 @@
 //! The text form of traces, schemas and worlds; `print` and `parse` are inverse.
 //!
-//! Problem: tests, dumps, bug reports and papers all speak of traces, and each needs one that a person can type and
-//! a program can read back. Design: a *trace file* ([`TraceFile`]) holds declarations, a world, traces, and runs
-//! with their outcome. It looks like the listings of the seeds: `i4 = int_add(i2, i3)`, `jump(L0, p0, p5)`. The op
-//! table decides names, arguments and types; parser and printer only know where each kind of payload stands.
-//! `docs/trace-language.md` has the grammar.
+//! Problem: tests, dumps, bug reports and papers all speak of traces, and each needs one that a person can
+//! type and a program can read back. Design: a *trace file* ([`TraceFile`]) holds declarations, a world,
+//! traces, and runs with their outcome. It looks like the listings of the seeds: `i4 = int_add(i2, i3)`,
+//! `jump(L0, p0, p5)`. The op table decides names, arguments and types; parser and printer only know where
+//! each kind of payload stands. `docs/trace-language.md` has the grammar.
 //!
-//! Invariants: parsing never panics, whatever the input; `parse(print(file))` prints the same text again; a failing
-//! case that is printed can be committed as a test.
+//! Invariants: parsing never panics, whatever the input; `parse(print(file))` prints the same text again; a
+//! failing case that is printed can be committed as a test.
 //!
 //! ```
 //! use tracelift_core::text::{parse_file, print_file};

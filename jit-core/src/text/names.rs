@@ -1,10 +1,10 @@
 //! How printed things are called.
 //!
-//! Problem: names in schemas and traces come from hosts and passes; they may repeat, be missing or be no names at
-//! all, and ids may be out of range in a trace that is printed *because* it is wrong. Design: names are decided
-//! before anything is printed. Declared things keep theirs (in quotes where needed, with a number where it
-//! repeats). A value keeps the name that its author chose unless it would be mistaken for another one in a part of
-//! the trace where both occur; else it gets its type's letter and a number.
+//! Problem: names in schemas and traces come from hosts and passes; they may repeat, be missing or be no
+//! names at all, and ids may be out of range in a trace that is printed *because* it is wrong. Design: names
+//! are decided before anything is printed. Declared things keep theirs (in quotes where needed, with a number
+//! where it repeats). A value keeps the name that its author chose unless it would be mistaken for another
+//! one in a part of the trace where both occur; else it gets its type's letter and a number.
 //!
 //! Invariants: every function here is total; what is printed for a valid trace reads back as the same trace.
 
@@ -241,7 +241,8 @@ fn stretches(trace: &Trace) -> Vec<Option<Stretch>> {
     stretches
 }
 
-/// Calls `f` with each mention of a value, and how many labels stand above it, roughly in the order of the text.
+/// Calls `f` with each mention of a value, and how many labels stand above it, roughly in the order of the
+/// text.
 fn for_each_mention(trace: &Trace, mut f: impl FnMut(usize, Value)) {
     let places = super::print::snapshots_by_place(trace);
     let mut places = places.iter().peekable();

@@ -1,8 +1,8 @@
 //! Constants and names in operand position.
 //!
-//! Problem: traces, worlds, runs and snapshots all mention constants and declared things. Design: one function per
-//! kind, over a [`Cx`] that knows what was declared so far. A constant is `-100`, `1.5`, `inf`, `nan`, `null`,
-//! `@object`, or bits with their type: `ref:0x7f00`, `addr:0x10`, `float:0x7ff8000000000001`.
+//! Problem: traces, worlds, runs and snapshots all mention constants and declared things. Design: one
+//! function per kind, over a [`Cx`] that knows what was declared so far. A constant is `-100`, `1.5`, `inf`,
+//! `nan`, `null`, `@object`, or bits with their type: `ref:0x7f00`, `addr:0x10`, `float:0x7ff8000000000001`.
 //!
 //! Invariant: what [`super::names`] writes, this file reads as the same thing.
 

@@ -1,8 +1,8 @@
 //! Trace files: which line is what.
 //!
-//! Problem: declarations, worlds, traces and runs stand in one file in any sensible order. Design: the first word of
-//! a logical line decides; what begins like an instruction belongs to the trace above. A trace begins with a
-//! `trace NAME` line or, in a file with one trace, with its entry label.
+//! Problem: declarations, worlds, traces and runs stand in one file in any sensible order. Design: the first
+//! word of a logical line decides; what begins like an instruction belongs to the trace above. A trace begins
+//! with a `trace NAME` line or, in a file with one trace, with its entry label.
 //!
 //! Invariant: an error names the first place that is wrong; no input panics.
 

@@ -1,10 +1,12 @@
 //! Traces to text.
 //!
-//! Problem: a dump must be readable, and must be a test when it is pasted into a file. Design: one line for each
-//! instruction, its payload where the parser looks for it; a snapshot's line stands at its position, or just before
-//! its first guard where the position says nothing (optimized traces) or would put a name before its definition.
+//! Problem: a dump must be readable, and must be a test when it is pasted into a file. Design: one line for
+//! each instruction, its payload where the parser looks for it; a snapshot's line stands at its position, or
+//! just before its first guard where the position says nothing (optimized traces) or would put a name before
+//! its definition.
 //!
-//! Invariants: printing never panics, whatever the trace; printing what was parsed prints the same text again.
+//! Invariants: printing never panics, whatever the trace; printing what was parsed prints the same text
+//! again.
 
 use std::fmt::Write;
 

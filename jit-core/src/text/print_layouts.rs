@@ -1,10 +1,10 @@
 //! Cells and layouts to text.
 //!
-//! Problem: cells, fields and layouts are declared in any order, and a dump is only worth something if the parsed
-//! file gives them the same ids. Design: cells are printed by id. A field opens its layout's block (`layout`, or
-//! `extend` when the block was closed before); a layout's parts are printed with the first block below all cells that
-//! they need. A layout that is what its short form would make, ids included, is printed in short form; four cells
-//! that are the views of one payload as one `views` line.
+//! Problem: cells, fields and layouts are declared in any order, and a dump is only worth something if the
+//! parsed file gives them the same ids. Design: cells are printed by id. A field opens its layout's block
+//! (`layout`, or `extend` when the block was closed before); a layout's parts are printed with the first
+//! block below all cells that they need. A layout that is what its short form would make, ids included, is
+//! printed in short form; four cells that are the views of one payload as one `views` line.
 //!
 //! Invariant: parsing what is printed gives every cell, field and layout the id that it had.
 

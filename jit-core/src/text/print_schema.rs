@@ -1,10 +1,11 @@
 //! Declarations, worlds and whole files to text.
 //!
-//! Problem: a dumped trace is a test only together with what it names. Design: declarations are printed in an order
-//! in which everything is declared before it is used: tags, slots, functions, cells and layouts, objects, traces with
-//! their runs.
+//! Problem: a dumped trace is a test only together with what it names. Design: declarations are printed in an
+//! order in which everything is declared before it is used: tags, slots, functions, cells and layouts,
+//! objects, traces with their runs.
 //!
-//! Invariant: what is printed parses to the same file (alias classes may get other ids), and prints the same again.
+//! Invariant: what is printed parses to the same file (alias classes may get other ids), and prints the same
+//! again.
 
 use std::fmt::Write;
 

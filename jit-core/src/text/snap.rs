@@ -1,8 +1,8 @@
 //! Snapshot lines.
 //!
 //! Problem: a snapshot is a small tree (frames, virtual objects, pending stores) that belongs between two
-//! instructions. Design: a line `@3 = …` before the instruction at the snapshot's position, with one part after
-//! another; a line that begins with a part's keyword goes on with the snapshot above it.
+//! instructions. Design: a line `@3 = …` before the instruction at the snapshot's position, with one part
+//! after another; a line that begins with a part's keyword goes on with the snapshot above it.
 //!
 //! ```text
 //! @3 = frame(base 0, words 0x10 7)[0: int i3, 1: nil, 2: ref v0]
@@ -10,7 +10,8 @@
 //!     pending store(p1, Box.ref, v0)
 //! ```
 //!
-//! Invariant: in snapshots `v0`, `v1`, … are the snapshot's virtual objects, in order; no value has such a name.
+//! Invariant: in snapshots `v0`, `v1`, … are the snapshot's virtual objects, in order; no value has such a
+//! name.
 
 use super::body::Body;
 use super::lex::{Cursor, Tok};

@@ -1,9 +1,10 @@
 //! Snapshots against the guards that use them.
 //!
-//! Problem: a snapshot's fault shows only when its guard fails, in code that runs once a day. Design: each guard
-//! checks its snapshot as if it failed: every value must be visible there, every tag must fit its source, every
-//! virtual object its layout; a shared snapshot is checked at each of its guards. Invariant: a snapshot without
-//! faults can be restored. Example: `1: int f3` is reported as `snapshot @0: slot 1: tag int does not fit f3`.
+//! Problem: a snapshot's fault shows only when its guard fails, in code that runs once a day. Design: each
+//! guard checks its snapshot as if it failed: every value must be visible there, every tag must fit its
+//! source, every virtual object its layout; a shared snapshot is checked at each of its guards. Invariant: a
+//! snapshot without faults can be restored. Example: `1: int f3` is reported as
+//! `snapshot @0: slot 1: tag int does not fit f3`.
 
 use super::{Checker, ErrorKind, Mode};
 use crate::ir::{Inst, Trace, Value};
@@ -22,8 +23,8 @@ fn is_at_head(snapshot: &Snapshot) -> bool {
     snapshot.position == 1
 }
 
-/// Where a recorded side trace has made and filled the objects that its exit left virtual, and these objects: as long as it may
-/// leave to that exit's state nobody can have seen them.
+/// Where a recorded side trace has made and filled the objects that its exit left virtual, and these objects:
+/// as long as it may leave to that exit's state nobody can have seen them.
 pub(super) fn head(trace: &Trace) -> (usize, Vec<Value>) {
     let is_head = |inst: &&Inst| {
         let snapshot = inst.snap.and_then(|snap| trace.snapshots.get(snap.index()));

@@ -1,9 +1,10 @@
 //! Payloads, arguments and results against op table and schema.
 //!
-//! Problem: half of the ops take their types from what they carry. Design: first the payload is checked (kind,
-//! range, and that its layout has the part that the op is about), then the table's argument types are resolved
-//! with it. A store of a tag without payload (nil) takes no value. Invariant: types are resolved only over payloads
-//! that passed. Example: `set_item(p0, i1, 1.5, Table:int)` is reported as `argument 3 of set_item is float, not int`.
+//! Problem: half of the ops take their types from what they carry. Design: first the payload is checked
+//! (kind, range, and that its layout has the part that the op is about), then the table's argument types are
+//! resolved with it. A store of a tag without payload (nil) takes no value. Invariant: types are resolved
+//! only over payloads that passed. Example: `set_item(p0, i1, 1.5, Table:int)` is reported as
+//! `argument 3 of set_item is float, not int`.
 
 use super::{Checker, ErrorKind};
 use crate::ir::{Inst, Payload};

@@ -1,15 +1,16 @@
 //! Comparing two worlds modulo the addresses of their objects.
 //!
-//! Problem: two runs of one trace over two copies of a world must leave the same state, but addresses differ, and
-//! objects that one run made may have been lifted in another order by the other. Design: walk both worlds together
-//! from pairs that must correspond (the spec's objects, the values in exits), building a one-to-one map between
-//! their blocks; every cell that a layout describes is compared by its type, every other byte of a record as raw
-//! memory. Objects that no root reaches are not compared: they are garbage.
+//! Problem: two runs of one trace over two copies of a world must leave the same state, but addresses differ,
+//! and objects that one run made may have been lifted in another order by the other. Design: walk both worlds
+//! together from pairs that must correspond (the spec's objects, the values in exits), building a one-to-one
+//! map between their blocks; every cell that a layout describes is compared by its type, every other byte of
+//! a record as raw memory. Objects that no root reaches are not compared: they are garbage.
 //!
-//! Invariant: the walk ends (each pair of blocks is visited once), and any two NaNs are equal: code made by two
-//! compilers may give NaNs of different bits.
+//! Invariant: the walk ends (each pair of blocks is visited once), and any two NaNs are equal: code made by
+//! two compilers may give NaNs of different bits.
 //!
-//! Example: after a run that wrote 5 in one world and 6 in the other, the difference reads `b1.intval: 5 vs 6`.
+//! Example: after a run that wrote 5 in one world and 6 in the other, the difference reads
+//! `b1.intval: 5 vs 6`.
 
 use std::fmt;
 
@@ -31,7 +32,8 @@ impl fmt::Display for Difference {
 
 impl std::error::Error for Difference {}
 
-/// A walk through two worlds. Add the values that must correspond with [`Comparison::value`], then [`finish`].
+/// A walk through two worlds. Add the values that must correspond with [`Comparison::value`], then
+/// [`finish`].
 ///
 /// [`finish`]: Comparison::finish
 pub struct Comparison<'a> {

@@ -1,12 +1,14 @@
 //! The blocks of memory that a world consists of.
 //!
-//! Problem: machine code writes raw memory, so a test world must be raw memory too, and yet every access of the
-//! evaluator has to be checked. Design: each object, item array and entry table is one zeroed, 16-byte aligned
-//! block; a table sorted by address finds the block an address lies in, and the block of the last access is tried
-//! first. Invariant: a block's memory is valid until the heap is dropped or (for blocks made after [`Heap::save`])
-//! restored; retired blocks are kept, so that a stale pointer in machine code reads poison and never foreign memory.
+//! Problem: machine code writes raw memory, so a test world must be raw memory too, and yet every access of
+//! the evaluator has to be checked. Design: each object, item array and entry table is one zeroed, 16-byte
+//! aligned block; a table sorted by address finds the block an address lies in, and the block of the last
+//! access is tried first. Invariant: a block's memory is valid until the heap is dropped or (for blocks made
+//! after [`Heap::save`]) restored; retired blocks are kept, so that a stale pointer in machine code reads
+//! poison and never foreign memory.
 //!
-//! Example: `add` gives 0x1000 for 24 bytes; then `contains(0x1010, 8)` is true and `contains(0x1014, 8)` is not.
+//! Example: `add` gives 0x1000 for 24 bytes; then `contains(0x1010, 8)` is true and `contains(0x1014, 8)` is
+//! not.
 
 use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error};
 use std::cell::Cell;
@@ -102,7 +104,8 @@ impl Heap {
             .is_some_and(|(start, block)| !block.retired && (address - start) as usize + width <= block.size)
     }
 
-    /// The first `size` bytes of the block that starts there, as words; none if it has not so many or is retired.
+    /// The first `size` bytes of the block that starts there, as words; none if it has not so many or is
+    /// retired.
     pub(crate) fn words(&self, start: u64, size: usize) -> Option<&[u64]> {
         let (at, block) = self.find(start)?;
         if at != start || block.retired || size > block.size {

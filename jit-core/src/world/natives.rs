@@ -1,8 +1,9 @@
-//! Native functions that serve every layout of a world: what `alloc`, `find` and `insert` of a test schema call.
+//! Native functions that serve every layout of a world: what `alloc`, `find` and `insert` of a test schema
+//! call.
 //!
-//! Problem: a layout names three host functions, and a test has no host. Design: they get the world by the context
-//! pointer and the layout by its id, as hosts' own do. Invariant: they never panic (a panic would have to cross
-//! machine code) and never touch memory outside the world; what makes no sense returns null.
+//! Problem: a layout names three host functions, and a test has no host. Design: they get the world by the
+//! context pointer and the layout by its id, as hosts' own do. Invariant: they never panic (a panic would
+//! have to cross machine code) and never touch memory outside the world; what makes no sense returns null.
 //!
 //! Example: `world_alloc(context, 4, 3, 0)` makes a record of layout 4 with room for three items, or returns
 //! 0.
@@ -18,7 +19,8 @@ pub unsafe extern "C" fn world_alloc(context: u64, layout: u64, items: u64, keys
     let (Ok(layout), Ok(items), Ok(keys)) = (layout.try_into(), items.try_into(), keys.try_into()) else {
         return 0;
     };
-    // SAFETY: the caller gives a world's context pointer, and worlds hold no reference while native code runs.
+    // SAFETY: the caller gives a world's context pointer, and worlds hold no reference while native code
+    // runs.
     let context = unsafe { &mut *(context as usize as *mut Context) };
     context.allocate(LayoutId(layout), items, keys).unwrap_or(0)
 }

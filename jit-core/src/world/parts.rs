@@ -1,9 +1,10 @@
 //! Making and filling records of any layout: fields, items, keyed entries.
 //!
-//! Problem: a schema may put a record's parts anywhere; test functions must serve them all. Design: everything
-//! goes through the layout's cells. An entry table's size cell holds its capacity as a count; an entry is free
-//! while its key is null; a key whose value has the absent tag counts as absent but keeps its entry, which an
-//! insertion of the same key takes again (as Lua's dead keys do). Invariant: failed allocations have no effect.
+//! Problem: a schema may put a record's parts anywhere; test functions must serve them all. Design:
+//! everything goes through the layout's cells. An entry table's size cell holds its capacity as a count; an
+//! entry is free while its key is null; a key whose value has the absent tag counts as absent but keeps its
+//! entry, which an insertion of the same key takes again (as Lua's dead keys do). Invariant: failed
+//! allocations have no effect.
 //!
 //! Example: inserting into a full table of 2 entries makes a block of 4, copies both, and retires the old
 //! block.

@@ -1,14 +1,15 @@
 //! Floats: arithmetic that keeps NaNs as the machine makes them, rounding, conversions.
 //!
-//! Problem: the host prints the sign of a NaN, so operands must never change places; Cranelift however exchanges the
-//! operands of an addition or multiplication to read the left one from memory. Design: where the left operand was
-//! loaded in the same block, an empty instruction that nothing moves across stands between load and operation, so
-//! that the load stays a load. Rounding without a machine instruction calls a function by address. A select of doubles, for
-//! which x86-64 has no conditional move, is a blend of vectors: Cranelift's own is a jump, and selects are for what no
-//! processor predicts.
+//! Problem: the host prints the sign of a NaN, so operands must never change places; Cranelift however
+//! exchanges the operands of an addition or multiplication to read the left one from memory. Design: where
+//! the left operand was loaded in the same block, an empty instruction that nothing moves across stands
+//! between load and operation, so that the load stays a load. Rounding without a machine instruction calls a
+//! function by address. A select of doubles, for which x86-64 has no conditional move, is a blend of vectors:
+//! Cranelift's own is a jump, and selects are for what no processor predicts.
 //!
 //! Invariant: for one NaN operand the result has its payload, for two the left one's, as the machine does it.
-//! Example: `float_add(f0, f1)` with two NaNs returns the first, quieted, also when `f0` has just been loaded.
+//! Example: `float_add(f0, f1)` with two NaNs returns the first, quieted, also when `f0` has just been
+//! loaded.
 
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::{self, types, AbiParam, Endianness, InstBuilder, MemFlagsData, Opcode};
@@ -121,7 +122,8 @@ impl Lowering<'_, '_> {
         self.define(inst, result)
     }
 
-    /// Whether a select of these is better made by [`Self::blend`]. The smaller and the larger of two are an instruction.
+    /// Whether a select of these is better made by [`Self::blend`]. The smaller and the larger of two are an
+    /// instruction.
     pub(super) fn is_blended(&mut self, condition: Value, x: Ssa, y: Ssa) -> Result<bool> {
         if !self.input.environment.has_blend || self.b.func.dfg.value_type(x) != types::F64 {
             return Ok(false);
@@ -163,9 +165,9 @@ impl Lowering<'_, '_> {
         self.b.ins().icmp(cc, a, b)
     }
 
-    /// The integer with exactly this value. Conversion saturates and turns NaN into 0, so converting back shows
-    /// fractions, NaN and what is out of range, except for 2^63, which saturates to `MAX` and comes back as itself;
-    /// no double converts to `MAX` otherwise.
+    /// The integer with exactly this value. Conversion saturates and turns NaN into 0, so converting back
+    /// shows fractions, NaN and what is out of range, except for 2^63, which saturates to `MAX` and comes
+    /// back as itself; no double converts to `MAX` otherwise.
     pub(super) fn float_to_int_exact(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let x = self.operand(inst, 0)?;
         let int = self.b.ins().fcvt_to_sint_sat(types::I64, x);

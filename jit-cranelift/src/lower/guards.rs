@@ -1,14 +1,14 @@
 //! Guards and exit stubs.
 //!
-//! Problem: a trace has one guard in three operations, each with its own way out, and a way out that costs hot code
-//! or much cold code is too expensive. Design: a guard is `brif fail, way, next`; the way is a cold block that passes
-//! the exit's number to a stub. A stub is a cold block that stores the snapshot's values to the exit buffer, whose
-//! address is a constant there (so no register is held for it), and goes to the one block that returns. Guards of one
-//! part with the same snapshot share a stub; a guard that is alone with its snapshot has the stub in its way; guards
-//! without values to store go to the return block directly.
+//! Problem: a trace has one guard in three operations, each with its own way out, and a way out that costs
+//! hot code or much cold code is too expensive. Design: a guard is `brif fail, way, next`; the way is a cold
+//! block that passes the exit's number to a stub. A stub is a cold block that stores the snapshot's values to
+//! the exit buffer, whose address is a constant there (so no register is held for it), and goes to the one
+//! block that returns. Guards of one part with the same snapshot share a stub; a guard that is alone with its
+//! snapshot has the stub in its way; guards without values to store go to the return block directly.
 //!
-//! Invariant: a stub stores the exit table's values in the exit table's order; all of them are known at the part's
-//! first guard with that snapshot, since snapshots are taken before their guards.
+//! Invariant: a stub stores the exit table's values in the exit table's order; all of them are known at the
+//! part's first guard with that snapshot, since snapshots are taken before their guards.
 //!
 //! Example: `guard_true(i1)` at snapshot 3, exit 5, with `i2` live, becomes `brif fail, way, next`,
 //! `way: jump stub3(5)`, and `stub3(n): store i2; jump return(n)`.
@@ -28,7 +28,8 @@ use crate::listing::location;
 
 /// The stubs of the current part, and the block that all of them end in.
 pub(super) struct Stubs {
-    /// Returns its parameter, an exit number, with the trace's number. In a loop a second one is added to what was replaced.
+    /// Returns its parameter, an exit number, with the trace's number. In a loop a second one is added to
+    /// what was replaced.
     return_block: Block,
     by_snapshot: Vec<Option<Block>>,
     /// How many branches lead to each snapshot's stub, if there were one for the whole trace.
@@ -125,7 +126,8 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Ends the current block, a cold one, by going to the exit's stub; or makes it the stub, if nobody shares it.
+    /// Ends the current block, a cold one, by going to the exit's stub; or makes it the stub, if nobody
+    /// shares it.
     fn leave(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let hot = self.b.srcloc();
         self.b.set_srcloc(SourceLoc::new(location::STUB | self.index as u32));
@@ -171,8 +173,8 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Goes on at a stub or the return block with that exit number. Only cold blocks may do so: a number passed by
-    /// the guard's own branch would be loaded into a register each time that the guard holds.
+    /// Goes on at a stub or the return block with that exit number. Only cold blocks may do so: a number
+    /// passed by the guard's own branch would be loaded into a register each time that the guard holds.
     fn pass_number(&mut self, block: Block, number: u32) {
         let number = self.b.ins().iconst(types::I32, i64::from(number));
         match self.replaced {
@@ -216,8 +218,8 @@ impl Lowering<'_, '_> {
         self.leave_if(fails, inst, exit)
     }
 
-    /// Counts the operations from here to the part's end, and leaves when there were enough. It neither looks nor leaves
-    /// if nobody wants to know.
+    /// Counts the operations from here to the part's end, and leaves when there were enough. It neither looks
+    /// nor leaves if nobody wants to know.
     pub(super) fn counted_check(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let Some(counter) = self.input.request.collect_counter else { return Ok(()) };
         let copies = self.unroll.as_ref().map_or(1, Unroll::copies) as i64;
@@ -266,7 +268,8 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Counts the back edges that were passed up to this exit without a jump: by a side trace, or by copies of the loop.
+    /// Counts the back edges that were passed up to this exit without a jump: by a side trace, or by copies
+    /// of the loop.
     fn count_edges(&mut self, inst: &Inst) {
         let Some(counter) = self.input.request.iteration_counter else { return };
         let origin = inst.snap.and_then(|snap| self.input.trace.snapshots.get(snap.index()));
@@ -315,7 +318,8 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// Ends the trace: its results and its snapshot's values are stored here, not in a stub, and no guard shares it.
+    /// Ends the trace: its results and its snapshot's values are stored here, not in a stub, and no guard
+    /// shares it.
     pub(super) fn finish(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         self.count_edges(inst);
         if let Some(amounts) = self.input.request.replaced {

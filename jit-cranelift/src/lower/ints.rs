@@ -1,15 +1,16 @@
 //! Integers: arithmetic, overflow checks, comparisons, division.
 //!
 //! Problem: division traps on 0 and on `MIN / -1`, and hosts divide in two ways (towards zero, towards minus
-//! infinity). Design: for the divisors 0 and -1 the processor divides by 1: -1 negates (and leaves no remainder),
-//! and 0, for which the op has no value, yields something but never traps, so an optimizer may move a division
-//! above the guard that protects it. Most programs divide small numbers that are not negative: if both fit into 32 bits without a sign,
-//! an unsigned division of that width gives all four operations' results, with nothing to correct and, on many
-//! processors, in a fraction of the time. Constant divisors cost no test: powers of two become shifts, the others a
-//! multiplication by a fixed-point inverse.
+//! infinity). Design: for the divisors 0 and -1 the processor divides by 1: -1 negates (and leaves no
+//! remainder), and 0, for which the op has no value, yields something but never traps, so an optimizer may
+//! move a division above the guard that protects it. Most programs divide small numbers that are not
+//! negative: if both fit into 32 bits without a sign, an unsigned division of that width gives all four
+//! operations' results, with nothing to correct and, on many processors, in a fraction of the time. Constant
+//! divisors cost no test: powers of two become shifts, the others a multiplication by a fixed-point inverse.
 //!
-//! Invariant: results agree with the op table's `eval` wherever that has a value. Examples: `int_floordiv(x, 8)` is
-//! one arithmetic shift; `int_floordiv(x, y)` is two tests and a 32-bit `div` for 7 and 2.
+//! Invariant: results agree with the op table's `eval` wherever that has a value. Examples:
+//! `int_floordiv(x, 8)` is one arithmetic shift; `int_floordiv(x, y)` is two tests and a 32-bit `div` for 7
+//! and 2.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, InstBuilder};
@@ -184,7 +185,8 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The value of `small` for operands that fit into 32 bits without a sign, the divisor not 0; else that of `any`, apart.
+    /// The value of `small` for operands that fit into 32 bits without a sign, the divisor not 0; else that
+    /// of `any`, apart.
     fn divide(
         &mut self,
         x: Ssa,
@@ -214,8 +216,8 @@ impl Lowering<'_, '_> {
         result
     }
 
-    /// `x / y` towards zero for a constant other than 0, 1 and -1: the upper half of a product with the divisor's
-    /// inverse, rounded up; one more for negative quotients.
+    /// `x / y` towards zero for a constant other than 0, 1 and -1: the upper half of a product with the
+    /// divisor's inverse, rounded up; one more for negative quotients.
     fn quotient_by_constant(&mut self, x: Ssa, y: i64) -> Ssa {
         let (inverse, shift) = fixed_point_inverse(y);
         let factor = self.iconst(inverse);
@@ -240,8 +242,8 @@ fn rest_of_small(b: &mut FunctionBuilder<'_>, x: Ssa, y: Ssa) -> Ssa {
     b.ins().urem(x, y)
 }
 
-/// `x / y` towards zero with the rest, which is `x - y * quotient`. It is made without a branch, as it is with any operands, and needs
-/// the divisors 0 and -1 out of the way: for them it is that by 1, of `-x`.
+/// `x / y` towards zero with the rest, which is `x - y * quotient`. It is made without a branch, as it is
+/// with any operands, and needs the divisors 0 and -1 out of the way: for them it is that by 1, of `-x`.
 fn quotient_and_rest(b: &mut FunctionBuilder<'_>, x: Ssa, y: Ssa) -> (Ssa, Ssa) {
     let shifted = b.ins().iadd_imm_s(y, 1);
     let is_special = b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, shifted, 1);
@@ -259,12 +261,12 @@ enum Divisor {
     Variable(Ssa),
 }
 
-/// `(m, s)` such that for every `x`, `x / y` towards zero is the upper half of `x * m`, shifted right by `s`, plus
-/// one if negative; `m` is taken modulo 2^64. `y` is not 0, 1 or -1.
+/// `(m, s)` such that for every `x`, `x / y` towards zero is the upper half of `x * m`, shifted right by `s`,
+/// plus one if negative; `m` is taken modulo 2^64. `y` is not 0, 1 or -1.
 ///
-/// The inverse is the smallest `2^p / |y|`, rounded up, whose error stays below `1 / |y|` for every dividend: with
-/// `n` the largest dividend whose rest is `|y| - 1`, that is `2^p > n * (|y| - 2^p mod |y|)` (Granlund and
-/// Montgomery, *Division by Invariant Integers using Multiplication*, 1994).
+/// The inverse is the smallest `2^p / |y|`, rounded up, whose error stays below `1 / |y|` for every dividend:
+/// with `n` the largest dividend whose rest is `|y| - 1`, that is `2^p > n * (|y| - 2^p mod |y|)` (Granlund
+/// and Montgomery, *Division by Invariant Integers using Multiplication*, 1994).
 fn fixed_point_inverse(y: i64) -> (i64, u32) {
     let size = u128::from(y.unsigned_abs());
     // The largest magnitude of a dividend of the quotient's sign: 2^63 - 1 above, 2^63 below.

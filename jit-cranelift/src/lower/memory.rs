@@ -1,11 +1,13 @@
 //! Memory and calls.
 //!
-//! Problem: cells are narrow or wide, signed or not, at addresses that are sums; functions are C's. Design: an access
-//! uses the operand's recipe (see `values`) so that the whole sum becomes one addressing mode; a narrow integer is
-//! extended by the load itself. Functions are called by their address as a constant, with the declared signature.
+//! Problem: cells are narrow or wide, signed or not, at addresses that are sums; functions are C's. Design:
+//! an access uses the operand's recipe (see `values`) so that the whole sum becomes one addressing mode; a
+//! narrow integer is extended by the load itself. Functions are called by their address as a constant, with
+//! the declared signature.
 //!
-//! Invariant: no access traps as far as Cranelift knows (the trace's guards protect it), none is taken to be aligned,
-//! and none may move above the guard that protects it. Example: `i1 = load(p0, flags)`, a one-byte cell at 9, is `movzx r, byte [p0+9]`.
+//! Invariant: no access traps as far as Cranelift knows (the trace's guards protect it), none is taken to be
+//! aligned, and none may move above the guard that protects it. Example: `i1 = load(p0, flags)`, a one-byte
+//! cell at 9, is `movzx r, byte [p0+9]`.
 
 use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder, MemFlagsData};
 use tracelift_core::planted::{planted, Bug};

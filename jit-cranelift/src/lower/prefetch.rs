@@ -1,19 +1,21 @@
 //! Prefetching: a loop that walks through arrays asks for their memory before it comes there.
 //!
-//! Problem: the processor's own prefetcher stops where a page ends and knows nothing of the next row, and a host's values are
-//! wide: at 16 bytes each, a walk waits for another page every 256 items. Design: an item's address that moves by a
-//! constant from iteration to iteration, from a base that stays, is a *stream*; for each line of the cache that it comes
-//! to, the loop touches the one that it will come to after some [`AHEAD`] bytes. Items beside one another are one stream.
+//! Problem: the processor's own prefetcher stops where a page ends and knows nothing of the next row, and a
+//! host's values are wide: at 16 bytes each, a walk waits for another page every 256 items. Design: an item's
+//! address that moves by a constant from iteration to iteration, from a base that stays, is a *stream*; for
+//! each line of the cache that it comes to, the loop touches the one that it will come to after some
+//! [`AHEAD`] bytes. Items beside one another are one stream.
 //!
-//! Cranelift knows no prefetch. Lowering puts a load of one byte whose result nobody wants in its place, the *carrier*, marked by
-//! its source location; [`patch`] makes a prefetch of it in the finished code: x86-64 has one of the same length with the same
-//! operand.
+//! Cranelift knows no prefetch. Lowering puts a load of one byte whose result nobody wants in its place, the
+//! *carrier*, marked by its source location; [`patch`] makes a prefetch of it in the finished code: x86-64
+//! has one of the same length with the same operand.
 //!
-//! Invariants: a prefetch does not fault and the program cannot see it, wherever it points; no carrier is left in code, or
-//! there is no code. Not with Cranelift's mid-end, which might take a carrier's value for that of a later load.
+//! Invariants: a prefetch does not fault and the program cannot see it, wherever it points; no carrier is
+//! left in code, or there is no code. Not with Cranelift's mid-end, which might take a carrier's value for
+//! that of a later load.
 //!
-//! Example: `a2 = item_addr(a0, i1, 16, 0) ... i3 = int_add(i1, 1); jump(L1, a0, i3)`, four iterations in a row,
-//! has one `prefetcht0 0xc00(%rax,%rcx)` in each round.
+//! Example: `a2 = item_addr(a0, i1, 16, 0) ... i3 = int_add(i1, 1); jump(L1, a0,
+//! i3)`, four iterations in a row, has one `prefetcht0 0xc00(%rax,%rcx)` in each round.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,8 +31,8 @@ use super::{Lowering, Result};
 use crate::error::CompileError;
 use crate::listing::location;
 
-/// How far ahead, in bytes. Measured on LU, SOR and conv3: with a kilobyte the memory still comes late, and a whole page puts
-/// what is asked for into the sets of the cache that are in use.
+/// How far ahead, in bytes. Measured on LU, SOR and conv3: with a kilobyte the memory still comes late, and a
+/// whole page puts what is asked for into the sets of the cache that are in use.
 const AHEAD: u64 = 3072;
 /// At least so many iterations ahead: where each of them moves far.
 const ITERATIONS_AHEAD: u64 = 8;
@@ -103,7 +105,8 @@ fn sums(trace: &Trace, start: usize, end: usize) -> HashMap<Value, (Value, i64)>
 }
 
 impl Lowering<'_, '_> {
-    /// Where an item's address has been computed: asks for what lies ahead, if that is a stream and at a new line.
+    /// Where an item's address has been computed: asks for what lies ahead, if that is a stream and at a new
+    /// line.
     pub(super) fn prefetch(&mut self, address: Value) -> Result<()> {
         let Some(&bytes) = self.streams.0.get(&self.index) else { return Ok(()) };
         let line = |copy: usize| (copy as u64).saturating_mul(bytes.unsigned_abs()) / LINE;

@@ -1,28 +1,33 @@
 //! Remainders of doubles, exactly as the C library's `fmod` has them, in a few instructions.
 //!
-//! Problem: `fmod` works bit by bit, and takes thirty to a hundred nanoseconds where the division takes four; and formulas like
-//! `x - floor(x / y) * y` are wrong in the last bits, for infinities and for zeros with a sign. Design: the formula with a fused
-//! product, which rounds once, *and a test of its result*. With `y > 0`, any whole number `w`, and `r = fma(-w, y, x)`:
+//! Problem: `fmod` works bit by bit, and takes thirty to a hundred nanoseconds where the division takes four;
+//! and formulas like `x - floor(x / y) * y` are wrong in the last bits, for infinities and for zeros with a
+//! sign. Design: the formula with a fused product, which rounds once, *and a test of its result*. With
+//! `y > 0`, any whole number `w`, and `r = fma(-w, y, x)`:
 //!
-//! > If `0 <= r < y`, then `r` is the remainder towards minus infinity as Lua computes it; `w` need not be the right quotient.
+//! > If `0 <= r < y`, then `r` is the remainder towards minus infinity as Lua computes it; `w` need not be
+//! > the right quotient.
 //!
-//! *Proof.* `r` is `d = x - w * y` rounded. Rounding keeps order and leaves 0 and `y` as they are, and `d` is a multiple of the least
-//! double, so it is not rounded to 0 unless it is 0. Hence `0 <= d < y`, and `d` is the exact remainder. If `x >= 0`, it is what
-//! `fmod` returns, a double, and so is `r`. If `x < 0`, `fmod` returns `d - y`, also a double, to which Lua adds `y`, rounded
-//! once: that is `d` rounded, which is `r`. If `d` is 0, Lua adds nothing, and the zero has the sign of `x`.
+//! *Proof.* `r` is `d = x - w * y` rounded. Rounding keeps order and leaves 0 and `y` as they are, and `d` is
+//! a multiple of the least double, so it is not rounded to 0 unless it is 0. Hence `0 <= d < y`, and `d` is
+//! the exact remainder. If `x >= 0`, it is what `fmod` returns, a double, and so is `r`. If `x < 0`, `fmod`
+//! returns `d - y`, also a double, to which Lua adds `y`, rounded once: that is `d` rounded, which is `r`. If
+//! `d` is 0, Lua adds nothing, and the zero has the sign of `x`.
 //!
-//! The quotient may be rounded up to a whole number (0.8 / 0.1); then `-y < r < 0`, and `-y < d < 0` as before. If `|x| >= y`, `d`
-//! is a multiple of the last place of `y` and smaller than `y`, so it is a double and `r = d`. If `|x| < y`, the quotient is
-//! rounded up only where it is negative and vanishes, and then `r = d = x`. In both cases `r + y`, rounded once, is what Lua
-//! computes. All else fails the test: infinities, NaNs, the divisor 0, quotients that 53 bits do not hold. For those the library
-//! is called aside (`aside.rs`), so that NaNs are the library's too. The test is one comparison of bits, as doubles that are not
-//! negative are ordered as their bits are; a divisor that is a NaN is taken for infinity in it.
+//! The quotient may be rounded up to a whole number (0.8 / 0.1); then `-y < r < 0`, and `-y < d < 0` as
+//! before. If `|x| >= y`, `d` is a multiple of the last place of `y` and smaller than `y`, so it is a double
+//! and `r = d`. If `|x| < y`, the quotient is rounded up only where it is negative and vanishes, and then
+//! `r = d = x`. In both cases `r + y`, rounded once, is what Lua computes. All else fails the test:
+//! infinities, NaNs, the divisor 0, quotients that 53 bits do not hold. For those the library is called aside
+//! (`aside.rs`), so that NaNs are the library's too. The test is one comparison of bits, as doubles that are
+//! not negative are ordered as their bits are; a divisor that is a NaN is taken for infinity in it.
 //!
-//! Signs: with the divisor's sign taken off both, `y` is positive; the remainder gets it back. For `fmod` both are made positive, and
-//! the remainder gets the dividend's sign.
+//! Signs: with the divisor's sign taken off both, `y` is positive; the remainder gets it back. For `fmod`
+//! both are made positive, and the remainder gets the dividend's sign.
 //!
-//! Invariant: results have the bits that the op table's `eval` gives, for all operands. Without a fused product the library is
-//! called always. Example: `float_floormod(f0, 2.0)` is a product with 0.5, `roundsd`, `vfnmadd`, a compare and jump, `andpd`, `maxsd`.
+//! Invariant: results have the bits that the op table's `eval` gives, for all operands. Without a fused
+//! product the library is called always. Example: `float_floormod(f0, 2.0)` is a product with 0.5, `roundsd`,
+//! `vfnmadd`, a compare and jump, `andpd`, `maxsd`.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::Ieee64;
@@ -146,7 +151,8 @@ impl Lowering<'_, '_> {
                 self.b.ins().bor(fitting, sign)
             }
             Sign::Divisor => {
-                // The larger of the remainder and a zero with the dividend's sign: that zero, if both are zero.
+                // The larger of the remainder and a zero with the dividend's sign: that zero, if both are
+                // zero.
                 let zero = self.b.ins().band(dividend, sign_bit);
                 let is_larger = self.b.ins().fcmp(FloatCC::LessThan, zero, fitting);
                 let rest = self.b.ins().select(is_larger, fitting, zero);

@@ -1,19 +1,21 @@
 //! Unrolling: a short loop's body several times in a row.
 //!
-//! Problem: a peeled loop is often a dozen operations, and a test of the host's interrupt flag, an index to be scaled,
-//! counters and the jump back are half of its instructions. Design: where a part ends in a jump to its own label, lowering does not
-//! jump but lowers the part again, with the label's arguments bound to what the jump would have passed, recipes included: the
-//! next iteration's index is the same register with another displacement. Exits keep their numbers, as a copy's exit is the
-//! same exit with its values in other registers; only the stubs are each copy's own. The first copy alone looks at an
-//! interrupt flag that nothing in the loop can change; who sets it from outside waits a few iterations longer. If the flag is
-//! volatile and not *polled*, each copy does. The first copy also counts for all of them where a check for a collection
-//! counts operations.
+//! Problem: a peeled loop is often a dozen operations, and a test of the host's interrupt flag, an index to
+//! be scaled, counters and the jump back are half of its instructions. Design: where a part ends in a jump to
+//! its own label, lowering does not jump but lowers the part again, with the label's arguments bound to what
+//! the jump would have passed, recipes included: the next iteration's index is the same register with another
+//! displacement. Exits keep their numbers, as a copy's exit is the same exit with its values in other
+//! registers; only the stubs are each copy's own. The first copy alone looks at an interrupt flag that
+//! nothing in the loop can change; who sets it from outside waits a few iterations longer. If the flag is
+//! volatile and not *polled*, each copy does. The first copy also counts for all of them where a check for a
+//! collection counts operations.
 //!
-//! Invariants: every iteration tests all that the trace tests, such interrupts excepted, and is left with that iteration's
-//! values; the trace itself stays as it is, and so do its snapshots and resume data.
+//! Invariants: every iteration tests all that the trace tests, such interrupts excepted, and is left with
+//! that iteration's values; the trace itself stays as it is, and so do its snapshots and resume data.
 //!
-//! Example: `L1(p0, i1): a2 = item_addr(p0, i1, 8, 0) ... i3 = int_add(i1, 1); jump(L1, p0, i3)` reads `[p0+i1*8]`, then
-//! `[p0+i1*8+8]`, and so on; `i1` is scaled once, and added to once, before the jump.
+//! Example: `L1(p0, i1): a2 = item_addr(p0, i1, 8, 0) ... i3 = int_add(i1, 1); jump(L1, p0,
+//! i3)` reads `[p0+i1*8]`, then `[p0+i1*8+8]`, and so on; `i1` is scaled once, and added to once, before the
+//! jump.
 
 use std::collections::HashSet;
 
@@ -130,8 +132,8 @@ fn left_out(trace: &Trace, schema: &Schema, part: &[Inst], jump: &Inst) -> Vec<b
 }
 
 impl Lowering<'_, '_> {
-    /// At a jump: if it leads to the loop that is repeated, and another copy is wanted, lets lowering go on behind the
-    /// label with the jump's arguments, and returns true.
+    /// At a jump: if it leads to the loop that is repeated, and another copy is wanted, lets lowering go on
+    /// behind the label with the jump's arguments, and returns true.
     pub(super) fn begin_next_copy(&mut self, jump: &Inst, label: LabelId) -> Result<bool> {
         let trace = self.input.trace;
         let Some(unroll) = self.unroll.as_mut().filter(|unroll| unroll.label == label) else {

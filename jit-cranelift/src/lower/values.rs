@@ -1,15 +1,16 @@
 //! Operands: trace values as Cranelift values, some of them computed only where they are used.
 //!
-//! Problem: a comparison fuses with its branch only if both stand together, a displacement ends in the addressing
-//! mode only if it is known at the load, and many a sum is wanted by exits only. Design: a trace value is a Cranelift
-//! value or a recipe: a comparison not yet made, an address with its displacement apart, an integer with a constant
-//! not yet added. [`Lowering::value`] carries a recipe out where a plain value is needed; branches and memory accesses
-//! look at the recipe itself. Constants are made once a part: Cranelift makes them again at every use, in the
-//! instruction where possible.
+//! Problem: a comparison fuses with its branch only if both stand together, a displacement ends in the
+//! addressing mode only if it is known at the load, and many a sum is wanted by exits only. Design: a trace
+//! value is a Cranelift value or a recipe: a comparison not yet made, an address with its displacement apart,
+//! an integer with a constant not yet added. [`Lowering::value`] carries a recipe out where a plain value is
+//! needed; branches and memory accesses look at the recipe itself. Constants are made once a part: Cranelift
+//! makes them again at every use, in the instruction where possible.
 //!
-//! Invariant: what is cached stands in the current chain of blocks, hence dominates everything that follows in the
-//! part; what an exit's stub carries out is for that stub alone. Example: `a2 = item_addr(a0, i1)` with stride 8 and
-//! offset 16 is kept as `(a0 + i1 * 8, 16)`; `load.elem(a2)` reads `[a0 + i1*8 + 16 + elem]`.
+//! Invariant: what is cached stands in the current chain of blocks, hence dominates everything that follows
+//! in the part; what an exit's stub carries out is for that stub alone. Example: `a2 = item_addr(a0, i1)`
+//! with stride 8 and offset 16 is kept as `(a0 + i1 * 8, 16)`; `load.elem(a2)` reads
+//! `[a0 + i1*8 + 16 + elem]`.
 
 use std::collections::HashMap;
 
@@ -165,7 +166,8 @@ impl Lowering<'_, '_> {
         Ok((self.value(value)?, more))
     }
 
-    /// A condition as a flag to branch on: set where the value is not 0 (or, if `wanted` is false, where it is 0).
+    /// A condition as a flag to branch on: set where the value is not 0 (or, if `wanted` is false, where it
+    /// is 0).
     pub(super) fn condition(&mut self, value: Value, wanted: bool) -> Result<Ssa> {
         let def = self.def(value)?;
         if let Def::IntCompare(..) | Def::FloatCompare(..) = def {
@@ -180,8 +182,8 @@ impl Lowering<'_, '_> {
         Ok(self.b.ins().icmp_imm_s(cc, register, zero))
     }
 
-    /// Carries out a comparison, or its opposite. The opposite of `less` is `greater, equal or unordered`, so NaN
-    /// falls on the right side.
+    /// Carries out a comparison, or its opposite. The opposite of `less` is `greater, equal or unordered`, so
+    /// NaN falls on the right side.
     fn flag(&mut self, def: Def, wanted: bool) -> Ssa {
         match def {
             Def::IntCompare(cc, x, y) => {
@@ -204,8 +206,8 @@ impl Lowering<'_, '_> {
         self.define_as(inst, def)
     }
 
-    /// A sum (`sign` 1) or difference (-1). A constant is only added where the result is used: as an index it ends in a
-    /// displacement, and what nothing but exits use is computed in their stubs.
+    /// A sum (`sign` 1) or difference (-1). A constant is only added where the result is used: as an index it
+    /// ends in a displacement, and what nothing but exits use is computed in their stubs.
     pub(super) fn sum(&mut self, inst: &Inst, sign: i64) -> Result<()> {
         if let Some((root, addend)) = self.note_affine(inst, sign)? {
             if let Ok(addend) = i32::try_from(addend) {
@@ -238,7 +240,8 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// What a jump passes, to be bound to the label's argument. Comparisons are made here: what they compare may be gone later.
+    /// What a jump passes, to be bound to the label's argument. Comparisons are made here: what they compare
+    /// may be gone later.
     pub(super) fn passed(&mut self, value: Value) -> Result<Passed> {
         let def = match self.def(value)? {
             Def::IntCompare(..) | Def::FloatCompare(..) => Def::Value(self.value(value)?),
@@ -260,8 +263,8 @@ impl Lowering<'_, '_> {
         self.define_as(inst, Def::Address(sum, offset))
     }
 
-    /// Address of an item. All that is constant, also in the index, becomes displacement: `a[i]` and `a[i+1]` share
-    /// one register. Here loops ask for the items that they will come to.
+    /// Address of an item. All that is constant, also in the index, becomes displacement: `a[i]` and `a[i+1]`
+    /// share one register. Here loops ask for the items that they will come to.
     pub(super) fn item_addr(&mut self, inst: &Inst) -> Result<()> {
         let Payload::Scale { stride, offset } = inst.payload else {
             return Err(self.malformed("item_addr without stride"));
@@ -276,7 +279,8 @@ impl Lowering<'_, '_> {
         };
         let constant = constant.wrapping_mul(i64::from(stride)).wrapping_add(i64::from(offset));
         let (base, base_offset) = self.address(inst, 0, 0)?;
-        // Wrapping arithmetic makes the two forms equal whatever the index; only the displacement's size matters.
+        // Wrapping arithmetic makes the two forms equal whatever the index; only the displacement's size
+        // matters.
         let (base, root, displacement) = match i32::try_from(constant.wrapping_add(i64::from(base_offset))) {
             Ok(displacement) => (base, root, displacement),
             Err(_) => (self.operand(inst, 0)?, Some(self.value(index)?), offset),

@@ -1,7 +1,7 @@
 //! A harness that compiles a trace, installs it, runs it and looks at the exit.
 //!
-//! Traces get their inputs in the exit buffer, as side traces do. One harness serves a whole test: each trace is its
-//! own tree and is freed after its run, so the arena's reuse is exercised by the way.
+//! Traces get their inputs in the exit buffer, as side traces do. One harness serves a whole test: each trace
+//! is its own tree and is freed after its run, so the arena's reuse is exercised by the way.
 #![allow(dead_code, reason = "each test binary uses another part of the harness")]
 
 use tracelift_core::{ir::*, Op, Schema, Type};
@@ -80,7 +80,8 @@ impl Harness {
             .iter()
             .map(|inputs| {
                 self.buffer[..inputs.len()].copy_from_slice(inputs);
-                // SAFETY: the code was compiled for this buffer, which has room; frame and context are the harness's.
+                // SAFETY: the code was compiled for this buffer, which has room; frame and context are the
+                // harness's.
                 let returned =
                     unsafe { (code.entry())((&raw mut self.context).cast(), self.frame.as_mut_ptr()) };
                 assert_eq!(trace_number(returned), 9);

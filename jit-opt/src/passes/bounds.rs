@@ -1,29 +1,33 @@
 //! Bounds checks that others imply, and one check before the loop in place of one in each iteration.
 //!
-//! Problem: a loop over an array tests in each iteration that its index is in bounds, for `t[i - 1]` and `t[i + 1]` once
-//! more, although the loop's own limit says how far the index goes. Design: every integer is a root and a constant more
-//! (`i - 1` is `i` and -1; `linear.rs`). Guards tell where such sums lie: not negative, below a bound, or both, which is *in range*; what
-//! lies between two sums of one root that are in range is so, too. In a loop that is peeled, a root that the loop changes by
-//! a constant, and of which it is known how often it still will, is an *induction variable*; when the preamble has found it
-//! in range, one more guard is put there, with the same snapshot: that it still will be when the loop ends
-//! ([`Span::ahead`]). The loop then needs no check (bounds check elimination of counted loops; LuaJIT does it where the
-//! loop's limit is within the array when it records).
+//! Problem: a loop over an array tests in each iteration that its index is in bounds, for `t[i - 1]` and
+//! `t[i + 1]` once more, although the loop's own limit says how far the index goes. Design: every integer is
+//! a root and a constant more (`i - 1` is `i` and -1; `linear.rs`). Guards tell where such sums lie: not
+//! negative, below a bound, or both, which is *in range*; what lies between two sums of one root that are in
+//! range is so, too. In a loop that is peeled, a root that the loop changes by a constant, and of which it is
+//! known how often it still will, is an *induction variable*; when the preamble has found it in range, one
+//! more guard is put there, with the same snapshot: that it still will be when the loop ends
+//! ([`Span::ahead`]). The loop then needs no check (bounds check elimination of counted loops; LuaJIT does it
+//! where the loop's limit is within the array when it records).
 //!
-//! How far the loop goes is known from a counter that it counts down to 0 (Lua's `for`), or from a guard that it passes before
-//! the access (`while i <= n`). Where the counter is tested before the access, the access is made once less than the counter
-//! says, and the guard is for that: a loop over a whole array passes it. The guard put there may fail where the recorded trace would not: it is an exit like others,
-//! and where it is taken often the loop is compiled without ([`ExitKind::Hoisted`](tracelift_core::ExitKind)).
+//! How far the loop goes is known from a counter that it counts down to 0 (Lua's `for`), or from a guard that
+//! it passes before the access (`while i <= n`). Where the counter is tested before the access, the access is
+//! made once less than the counter says, and the guard is for that: a loop over a whole array passes it. The
+//! guard put there may fail where the recorded trace would not: it is an exit like others, and where it is
+//! taken often the loop is compiled without ([`ExitKind::Hoisted`](tracelift_core::ExitKind)).
 //!
-//! Why this is sound: let the index be `x` in `[0, u)`, the step 1, and `n` iterations still to come. The guard says
-//! `n < u - x`, without overflow since `x < u`. So `x + k < u` for all `k` up to `n`; and what holds in one iteration holds in
-//! the next, where `x` is one more and `n` is one less. It is needed that `u` is the same in all iterations, which is known only
-//! when the loop is closed: [`State::rely_on_hoisted`] asks for it, and if it is not so the loop is made without such guards. A
-//! guard on which nothing relies in the end goes. Constants of sums are below 2^31, so that none of those compared wraps around;
-//! where a limit and not a counter ends the loop, the bound is below 2^62, lest the index wraps around before it comes to the
-//! limit. A count of four bytes is; with one of eight the guard tests that too, and what follows from it, that an index below the
-//! count is not negative, is known only to those who rely on the guard.
+//! Why this is sound: let the index be `x` in `[0, u)`, the step 1, and `n` iterations still to come. The
+//! guard says `n < u - x`, without overflow since `x < u`. So `x + k < u` for all `k` up to `n`; and what
+//! holds in one iteration holds in the next, where `x` is one more and `n` is one less. It is needed that `u`
+//! is the same in all iterations, which is known only when the loop is closed: [`State::rely_on_hoisted`]
+//! asks for it, and if it is not so the loop is made without such guards. A guard on which nothing relies in
+//! the end goes. Constants of sums are below 2^31, so that none of those compared wraps around; where a limit
+//! and not a counter ends the loop, the bound is below 2^62, lest the index wraps around before it comes to
+//! the limit. A count of four bytes is; with one of eight the guard tests that too, and what follows from it,
+//! that an index below the count is not negative, is known only to those who rely on the guard.
 //!
-//! Invariant: a compare is answered only if it comes out so on every run that gets there. Example, where `i1` counts down:
+//! Invariant: a compare is answered only if it comes out so on every run that gets there. Example, where `i1`
+//! counts down:
 //!
 //! ```text
 //! i3 = int_add(i0, -1)          i3 = int_add(i0, -1)
@@ -76,7 +80,8 @@ struct Induction {
     steady: Option<Value>,
 }
 
-/// A guard that speaks for the iterations to come: `root + plus` stays in range of `bound` (or not negative, if it falls).
+/// A guard that speaks for the iterations to come: `root + plus` stays in range of `bound` (or not negative,
+/// if it falls).
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     bound: Value,
@@ -246,7 +251,8 @@ impl Bounds {
         Some(Induction { step, left, steady, ..induction })
     }
 
-    /// Notes what a guard has shown; the sum, and a bound that it is now known to be in range of, or below without a sign.
+    /// Notes what a guard has shown; the sum, and a bound that it is now known to be in range of, or below
+    /// without a sign.
     fn learn(&mut self, st: &mut State<'_>, claim: Claim) -> Option<(Sum, Value)> {
         let sum = match claim {
             Claim::NotNegative(sum) | Claim::Below(sum, _) | Claim::InRange(sum, _) => sum,
@@ -326,8 +332,8 @@ impl Bounds {
         }
     }
 
-    /// Emits the guard for all iterations to come, unless one for a sum further out is there or none is possible. `is_known`
-    /// says that the sum is in range, and not only below the bound without a sign.
+    /// Emits the guard for all iterations to come, unless one for a sum further out is there or none is
+    /// possible. `is_known` says that the sum is in range, and not only below the bound without a sign.
     fn hoist(
         &mut self,
         cx: &mut Cx<'_, '_>,
@@ -416,8 +422,8 @@ enum Start {
     Tested(usize),
 }
 
-/// Whether a sum of the loop, over the preamble's root, is in range in this iteration and in all later ones, and why it is at
-/// the start.
+/// Whether a sum of the loop, over the preamble's root, is in range in this iteration and in all later ones,
+/// and why it is at the start.
 fn covered_by(span: &Span, induction: &Induction, sum: Sum, ahead: &Ahead) -> Option<Start> {
     let before = sum.plus - induction.step;
     let (is_near, is_known) = match induction.step > 0 {
@@ -445,7 +451,8 @@ fn covered_by(span: &Span, induction: &Induction, sum: Sum, ahead: &Ahead) -> Op
     }
 }
 
-/// Whether an integer is not negative and below 2^32 for sure: a constant, or loaded from an unsigned cell of at most four bytes.
+/// Whether an integer is not negative and below 2^32 for sure: a constant, or loaded from an unsigned cell of
+/// at most four bytes.
 fn is_small(st: &State<'_>, value: Value) -> bool {
     match st.out.int_of(value) {
         Some(int) => u32::try_from(int).is_ok(),
@@ -453,7 +460,8 @@ fn is_small(st: &State<'_>, value: Value) -> bool {
     }
 }
 
-/// Whether an integer is not negative for sure: a constant, or loaded from an unsigned cell of at most four bytes.
+/// Whether an integer is not negative for sure: a constant, or loaded from an unsigned cell of at most four
+/// bytes.
 fn is_not_negative(st: &State<'_>, value: Value) -> bool {
     if let Some(int) = st.out.int_of(value) {
         return int >= 0;
@@ -467,8 +475,8 @@ fn is_not_negative(st: &State<'_>, value: Value) -> bool {
     }
 }
 
-/// Whether a value is read from eight bytes of memory, as an array's count may be. Other values change too often for guards
-/// that rely on them.
+/// Whether a value is read from eight bytes of memory, as an array's count may be. Other values change too
+/// often for guards that rely on them.
 fn is_count(st: &State<'_>, value: Value) -> bool {
     match st.def(value) {
         Some(Inst { op: Op::Load, payload: Payload::Cell(cell), .. }) => st.schema.cell(*cell).width == 8,

@@ -1,14 +1,15 @@
 //! Record operations become loads, stores, compares and guards.
 //!
-//! Problem: the recorder says `get_item` without knowing whether the record will turn out virtual; the ones that are
-//! real must become address arithmetic, and nobody below us would share that. Design: one function per operation,
-//! written over the layout's parts. What it emits goes into the passes behind this one, so a repeated lookup is found
-//! there. Finding an entry by key has two forms: with the recorder's hint, compares of the table's size and of the
-//! entry's key; without, a call of the layout's `find`.
+//! Problem: the recorder says `get_item` without knowing whether the record will turn out virtual; the ones
+//! that are real must become address arithmetic, and nobody below us would share that. Design: one function
+//! per operation, written over the layout's parts. What it emits goes into the passes behind this one, so a
+//! repeated lookup is found there. Finding an entry by key has two forms: with the recorder's hint, compares
+//! of the table's size and of the entry's key; without, a call of the layout's `find`.
 //!
-//! Invariant: every guard of an operation uses the operation's snapshot and is emitted before the operation's first
-//! write, so that leaving the trace means that the host does the whole operation itself. Reference stores into layouts
-//! with a barrier leave the trace exactly when both masks hit. Example, for a layout with tagged items that begin at 1:
+//! Invariant: every guard of an operation uses the operation's snapshot and is emitted before the operation's
+//! first write, so that leaving the trace means that the host does the whole operation itself. Reference
+//! stores into layouts with a barrier leave the trace exactly when both masks hit. Example, for a layout with
+//! tagged items that begin at 1:
 //!
 //! ```text
 //! i5 = get_item(p0, i1; table, int) =>
@@ -327,8 +328,8 @@ impl<'s> Expansion<'_, '_, 's> {
         Ok(None)
     }
 
-    /// The address of the entry with the operation's key; leaves the trace when there is none (or, with a hint, when
-    /// it lies elsewhere).
+    /// The address of the entry with the operation's key; leaves the trace when there is none (or, with a
+    /// hint, when it lies elsewhere).
     fn entry(
         &mut self,
         layout: LayoutId,

@@ -1,14 +1,15 @@
 //! Guards that were passed before, or that something known implies, go.
 //!
-//! Problem: most of a trace is guards, and most of those test again what an earlier one has tested: the same class, the
-//! same bound, the same tag. Design: when a guard is committed, the pass writes down as facts what it proves; a later
-//! guard that the facts answer is dropped, or replaced by `guard_always_fails`. A compare whose outcome a guard has
-//! established is a constant from then on, in its own form and in its opposite's; of two pointers that are found to be
-//! equal the earlier one stands for both. Guards on classes are looked at before record operations are expanded
-//! ([`ClassGuards`]), all others behind.
+//! Problem: most of a trace is guards, and most of those test again what an earlier one has tested: the same
+//! class, the same bound, the same tag. Design: when a guard is committed, the pass writes down as facts what
+//! it proves; a later guard that the facts answer is dropped, or replaced by `guard_always_fails`. A compare
+//! whose outcome a guard has established is a constant from then on, in its own form and in its opposite's;
+//! of two pointers that are found to be equal the earlier one stands for both. Guards on classes are looked
+//! at before record operations are expanded ([`ClassGuards`]), all others behind.
 //!
-//! Invariants: a fact is learned from a *committed* guard only, so a guard never justifies itself; facts die at a label
-//! that is not the entry; a value that a guard pins becomes its constant in all that follows, floats by bits. Example:
+//! Invariants: a fact is learned from a *committed* guard only, so a guard never justifies itself; facts die
+//! at a label that is not the entry; a value that a guard pins becomes its constant in all that follows,
+//! floats by bits. Example:
 //!
 //! ```text
 //! i2 = int_lt(i0, i1)
@@ -48,7 +49,8 @@ impl Pass for ClassGuards {
         if known == wanted {
             return Ok(if cx.st.fire("class_known") { Outcome::Drop } else { Outcome::Keep });
         }
-        // Two layouts may be told apart by different words; only different values of one word exclude each other.
+        // Two layouts may be told apart by different words; only different values of one word exclude each
+        // other.
         match (schema.layout(known).class_word, schema.layout(wanted).class_word) {
             (Some((cell, is)), Some((other, wants))) if cell == other && is != wants => {
                 Ok(guard_fails(cx, inst, "class_other")?.unwrap_or(Outcome::Keep))
@@ -154,8 +156,8 @@ fn learn_value(st: &mut State<'_>, value: Value, constant: Value) {
     }
 }
 
-/// Notes that two pointers are equal, for which the earlier one stands from then on: so what was loaded through it need
-/// not be loaded through the other.
+/// Notes that two pointers are equal, for which the earlier one stands from then on: so what was loaded
+/// through it need not be loaded through the other.
 fn learn_same(st: &mut State<'_>, a: Value, b: Value) {
     let (a, b) = (st.resolve(a), st.resolve(b));
     let is_plain = |value| st.out.constant_of(value).is_none() && !st.facts.statics.has(value);

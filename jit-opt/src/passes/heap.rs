@@ -1,23 +1,26 @@
 //! Loads whose value is known from an earlier load or store, and stores that change nothing.
 //!
-//! Problem: expanded record operations read the same count, base address and tag again and again, and read back what
-//! was written a few operations before. Design: for every alias class the pass keeps a short list of what memory is
-//! known to hold ([`Entry`]): loads and stores add to it, stores and calls strike out what they may have changed. A
-//! load that finds itself in the list is that value. Only the last [`KEPT`] entries of a class are kept, so that the
-//! work is linear in the trace; how often an older one is given up is counted ([`Report::given_up`](crate::Report::given_up)).
-//! What two addresses have to do with each other is decided in `heap/place.rs`; here the
-//! pass adds what it knows of objects: one just made that nobody was told of is no other one, older values never point
-//! to newer objects, and objects of different known classes differ. Stores that are overwritten before anybody can
-//! look are found by a backward walk, `heap/dead.rs`. Where a guard makes two places one, what both held is one value,
-//! which may make further places one. Calls that only read are loads, too, and have a list of their own, `heap/calls.rs`.
-//! What a loop may know only if two arrays are not one is what guards before the loop are for, `heap/apart.rs`.
+//! Problem: expanded record operations read the same count, base address and tag again and again, and read
+//! back what was written a few operations before. Design: for every alias class the pass keeps a short list
+//! of what memory is known to hold ([`Entry`]): loads and stores add to it, stores and calls strike out what
+//! they may have changed. A load that finds itself in the list is that value. Only the last [`KEPT`] entries
+//! of a class are kept, so that the work is linear in the trace; how often an older one is given up is
+//! counted ([`Report::given_up`](crate::Report::given_up)). What two addresses have to do with each other is
+//! decided in `heap/place.rs`; here the pass adds what it knows of objects: one just made that nobody was
+//! told of is no other one, older values never point to newer objects, and objects of different known classes
+//! differ. Stores that are overwritten before anybody can look are found by a backward walk, `heap/dead.rs`.
+//! Where a guard makes two places one, what both held is one value, which may make further places one. Calls
+//! that only read are loads, too, and have a list of their own, `heap/calls.rs`. What a loop may know only if
+//! two arrays are not one is what guards before the loop are for, `heap/apart.rs`.
 //!
 //! Rules of the list:
-//! 1. **One view.** A value is forwarded to a load of the same bytes and the same type only. All views of a payload
-//!    share a class, so a store through one strikes out the others.
-//! 2. **Narrow stores truncate.** What was stored to 1, 2 or 4 bytes is forwarded only where it is a constant (then it
-//!    is truncated and extended here) or known to fit; else the load stays, and is itself known from then on.
-//! 3. **Guards change nothing.** Calls change the classes that they declare; one that re-enters the host changes all.
+//! 1. **One view.** A value is forwarded to a load of the same bytes and the same type only. All views of a
+//!    payload share a class, so a store through one strikes out the others.
+//! 2. **Narrow stores truncate.** What was stored to 1, 2 or 4 bytes is forwarded only where it is a constant
+//!    (then it is truncated and extended here) or known to fit; else the load stays, and is itself known from
+//!    then on.
+//! 3. **Guards change nothing.** Calls change the classes that they declare; one that re-enters the host
+//!    changes all.
 //! 4. **Immutable cells** are struck out only by stores to immutable cells: those that make the object.
 //! 5. **Volatile cells** are never in the list.
 //! 6. **Nothing across a label** that is not the entry.
@@ -56,7 +59,8 @@ use calls::Calls;
 pub(crate) use dead::{remove_overwritten, RULES as DEAD_RULES};
 use place::{Access, Place, Places};
 
-/// How many entries of an alias class are kept: an iteration that calls a handful of methods reads that many tags.
+/// How many entries of an alias class are kept: an iteration that calls a handful of methods reads that many
+/// tags.
 const KEPT: usize = 64;
 
 /// What some bytes of memory hold.
@@ -232,8 +236,8 @@ impl Heap {
         }
     }
 
-    /// Two pointers have turned out to be equal: what was loaded through the one is what was loaded through the other,
-    /// and so on from there.
+    /// Two pointers have turned out to be equal: what was loaded through the one is what was loaded through
+    /// the other, and so on from there.
     fn merge(&mut self, st: &mut State<'_>) {
         while self.load_forward && self.merged != st.facts.merged {
             self.merged = st.facts.merged;
@@ -469,8 +473,8 @@ fn learn_equal(st: &mut State<'_>, a: Value, b: Value) {
     }
 }
 
-/// What a load or store accesses. `get` and `set` of a field come here only where record operations are kept; there
-/// they are what they would become.
+/// What a load or store accesses. `get` and `set` of a field come here only where record operations are kept;
+/// there they are what they would become.
 fn access(st: &State<'_>, inst: &Inst) -> Option<(Op, CellId)> {
     match (inst.op, inst.payload) {
         (Op::Load | Op::Store, Payload::Cell(cell)) => Some((inst.op, cell)),
@@ -553,8 +557,8 @@ fn narrowed(st: &mut State<'_>, value: Value, at: &Access) -> Option<Value> {
     fits(st, value, room, at).then_some(value)
 }
 
-/// Whether an integer is known to be what extension makes of its lowest bytes: not negative and of at most `room` bits,
-/// or itself loaded from as small a cell.
+/// Whether an integer is known to be what extension makes of its lowest bytes: not negative and of at most
+/// `room` bits, or itself loaded from as small a cell.
 fn fits(st: &State<'_>, value: Value, room: u32, at: &Access) -> bool {
     let Some(def) = st.def(value) else { return false };
     let constant = def.args.get(1).and_then(|&arg| st.out.int_of(arg));

@@ -1,8 +1,9 @@
 //! The passes of the forward walk, one per file, and their order.
 //!
-//! An operation meets the passes in this order: objects that need not exist are kept off the heap; what is known of a
-//! record's class is used before the record operation is expanded; expanded code is folded, then looked up among earlier pure operations, and the guards that are left
-//! are compared with earlier ones, indexes by how far they may go. Invariant: each pass is right whichever others run.
+//! An operation meets the passes in this order: objects that need not exist are kept off the heap; what is
+//! known of a record's class is used before the record operation is expanded; expanded code is folded, then
+//! looked up among earlier pure operations, and the guards that are left are compared with earlier ones,
+//! indexes by how far they may go. Invariant: each pass is right whichever others run.
 
 mod bounds;
 mod cse;

@@ -1,19 +1,21 @@
 //! Objects that nobody else sees are not made (seed 002, Figures 5 and 6).
 //!
-//! Problem: boxes, tuples, small tables and frames live for a few operations, and making one costs more than all its
-//! uses. Design: the pass comes first. It answers `new` with a name and keeps the object on the static heap; record
-//! operations on such an object are answered from there. Any other use *lifts* it: the object is really made at that
-//! place, with `new` and with a write for every part that was set, which then go through the passes behind this one
-//! like recorded operations. What the object holds is lifted with it, so lifting walks a graph, which can be deep or
-//! cyclic: it keeps a stack of its own, and an object leaves the static heap before its parts are looked at.
+//! Problem: boxes, tuples, small tables and frames live for a few operations, and making one costs more than
+//! all its uses. Design: the pass comes first. It answers `new` with a name and keeps the object on the
+//! static heap; record operations on such an object are answered from there. Any other use *lifts* it: the
+//! object is really made at that place, with `new` and with a write for every part that was set, which then
+//! go through the passes behind this one like recorded operations. What the object holds is lifted with it,
+//! so lifting walks a graph, which can be deep or cyclic: it keeps a stack of its own, and an object leaves
+//! the static heap before its parts are looked at.
 //!
-//! Leaving while lifting: `new` and the writes are guards. They all leave to the *resume point*, a snapshot that was
-//! mapped before lifting began, where the objects are still virtual: what was written into new objects since then is
-//! dropped with them. The resume point is the last snapshot that no committed effect has followed. Where there is none,
-//! the recorded `new` is noted and the trace is optimized again with that object real from the start.
+//! Leaving while lifting: `new` and the writes are guards. They all leave to the *resume point*, a snapshot
+//! that was mapped before lifting began, where the objects are still virtual: what was written into new
+//! objects since then is dropped with them. The resume point is the last snapshot that no committed effect
+//! has followed. Where there is none, the recorded `new` is noted and the trace is optimized again with that
+//! object real from the start.
 //!
-//! Invariant: a write barrier says the same as for the real object: while virtual no barrier is tested, so an object
-//! whose barrier cell was written is lifted before the next reference is stored into it. Example:
+//! Invariant: a write barrier says the same as for the real object: while virtual no barrier is tested, so an
+//! object whose barrier cell was written is lifted before the next reference is stored into it. Example:
 //!
 //! ```text
 //! p5 = new(BoxedInteger)          =>
@@ -35,7 +37,8 @@ use crate::statics::{Element, Object};
 use crate::{Config, OptError, PassName};
 pub(crate) use delay::{make_all, Delayed};
 
-/// An item beyond this index makes its object real: exits rebuild virtual objects from room set aside beforehand.
+/// An item beyond this index makes its object real: exits rebuild virtual objects from room set aside
+/// beforehand.
 const MAX_ROOM: u32 = 1 << 12;
 
 /// The pass.
@@ -93,8 +96,8 @@ impl Pass for Virtuals {
 }
 
 impl Virtuals {
-    /// The pass, for objects of all layouts but those that must be real. In the papers' mode nothing waits: record
-    /// operations that are kept cannot show it.
+    /// The pass, for objects of all layouts but those that must be real. In the papers' mode nothing waits:
+    /// record operations that are kept cannot show it.
     pub fn new(config: &Config) -> Virtuals {
         let delay = config.is_on(PassName::DelayStore) && !config.keep_records;
         Virtuals { delay, layouts: config.real_layouts.iter().map(|&layout| (layout, false)).collect() }
@@ -130,8 +133,8 @@ fn overlap(a: &Cell, b: &Cell) -> bool {
     bytes(a).start < bytes(b).end && bytes(b).start < bytes(a).end
 }
 
-/// Whether what an object of this layout holds can be told without making it: it can be made later, and its fields
-/// share no memory with one another or with what the allocator writes.
+/// Whether what an object of this layout holds can be told without making it: it can be made later, and its
+/// fields share no memory with one another or with what the allocator writes.
 fn can_be_virtual(schema: &Schema, layout: LayoutId) -> bool {
     let declared = schema.layout(layout);
     let can_insert = declared.keys.is_none_or(|keys| keys.insert.is_some());
@@ -237,8 +240,8 @@ fn narrowed(cx: &mut Cx<'_, '_>, value: Value, cell: &Cell) -> Result<Value, Opt
     cx.emit_value(Inst::new(Op::IntSar, &[high, shift]))
 }
 
-/// Whether the next reference stored into the object must be looked at by its write barrier: a cell that the barrier
-/// tests was written.
+/// Whether the next reference stored into the object must be looked at by its write barrier: a cell that the
+/// barrier tests was written.
 fn barrier_was_set(schema: &Schema, object: &Object) -> bool {
     let Some(barrier) = schema.layout(object.layout).barrier else { return false };
     let tested = schema.cell(barrier.object);
@@ -414,8 +417,8 @@ fn begin(cx: &mut Cx<'_, '_>, name: Value) -> Result<Lifting, OptError> {
     Ok(Lifting { writes })
 }
 
-/// The operations that give a new object what it holds. Cells that its barrier tests come last, so that the other
-/// writes find them as the trace's own did.
+/// The operations that give a new object what it holds. Cells that its barrier tests come last, so that the
+/// other writes find them as the trace's own did.
 fn writes(cx: &mut Cx<'_, '_>, object: &Object, real: Value) -> Vec<Inst> {
     let schema = cx.st.schema;
     let declared = schema.layout(object.layout);

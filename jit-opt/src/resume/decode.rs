@@ -1,9 +1,10 @@
 //! Reading resume data where it lies.
 //!
-//! Problem: an exit is taken often, so decoding must not build anything; yet data that was damaged must not make the
-//! host read at random. Design: [`ResumeState::parse`] walks the whole string once, checks every number and notes
-//! where its four sections begin; the iterators then walk a section each. Invariant: after a successful parse the
-//! iterators yield exactly the counted items, and every index is inside its table; no input makes the decoder panic.
+//! Problem: an exit is taken often, so decoding must not build anything; yet data that was damaged must not
+//! make the host read at random. Design: [`ResumeState::parse`] walks the whole string once, checks every
+//! number and notes where its four sections begin; the iterators then walk a section each. Invariant: after a
+//! successful parse the iterators yield exactly the counted items, and every index is inside its table; no
+//! input makes the decoder panic.
 //!
 //! ```
 //! use tracelift_opt::resume::ResumeState;
@@ -142,8 +143,8 @@ pub struct ResumeState<'a> {
 }
 
 impl<'a> ResumeState<'a> {
-    /// Checks the resume data of one exit and finds its sections. `buffer` and `pool` are the sizes of the exit
-    /// buffer and of the constant pool.
+    /// Checks the resume data of one exit and finds its sections. `buffer` and `pool` are the sizes of the
+    /// exit buffer and of the constant pool.
     pub fn parse(bytes: &'a [u8], buffer: u32, pool: u32) -> Result<ResumeState<'a>, DecodeError> {
         let limits = Limits { buffer, pool, virtuals: 0 };
         let mut cursor = Cursor { reader: Reader::new(bytes), limits };

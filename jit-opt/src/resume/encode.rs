@@ -1,7 +1,7 @@
 //! Writing resume data: see the grammar in the module's description.
 //!
-//! Invariant: two exits with the same state and the same buffer order get the same bytes, stored once. Example: the
-//! guards that an expanded `get_item` leaves share a snapshot, hence one string.
+//! Invariant: two exits with the same state and the same buffer order get the same bytes, stored once.
+//! Example: the guards that an expanded `get_item` leaves share a snapshot, hence one string.
 
 use rustc_hash::FxHashMap as HashMap;
 

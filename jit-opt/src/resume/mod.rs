@@ -1,23 +1,24 @@
 //! Resume data: what an exit needs to rebuild the interpreter's state, in few bytes.
 //!
-//! Problem: a trace has a guard every few instructions and each remembers tens of slots, so that resume data can be
-//! larger than the machine code. Design: per exit a string of variable-length integers; a payload names a place in
-//! the exit buffer, a constant of a pool that all exits of the trace share, or a virtual object; exits with equal
-//! state share the bytes. `encode` writes it from the optimized trace, `decode` reads it where it lies, without
-//! building anything.
+//! Problem: a trace has a guard every few instructions and each remembers tens of slots, so that resume data
+//! can be larger than the machine code. Design: per exit a string of variable-length integers; a payload
+//! names a place in the exit buffer, a constant of a pool that all exits of the trace share, or a virtual
+//! object; exits with equal state share the bytes. `encode` writes it from the optimized trace, `decode`
+//! reads it where it lies, without building anything.
 //!
 //! ```text
 //! exit   := origin+1 (0: no snapshot)  results  virtuals  pending  frames
 //! results, virtuals, pending, frames, … := count, then that many
-//! virtual:= layout  items  keys  fields(field source)*  items(index tag+1 source)*  entries(source tag+1 source)*
+//! virtual:= layout  items  keys  fields(field source)*  items(index tag+1 source)*
+//!           entries(source tag+1 source)*
 //! pending:= source  cell  source
 //! frame  := zigzag(base)  words(pool index)*  slots(zigzag(slot - previous - 1) tag source)*
 //! source := index*4 + kind (0 nothing, 1 exit buffer, 2 pool, 3 virtual)
 //! ```
 //!
-//! Invariant: index `n` of the exit buffer is the `n`th value of [`tracelift_core::live_values`], which lowering
-//! stores in that order. Example: a frame that sets slot 3 to an integer in buffer cell 0 is `base, words, 01, 06,
-//! tag, 01`.
+//! Invariant: index `n` of the exit buffer is the `n`th value of [`tracelift_core::live_values`], which
+//! lowering stores in that order. Example: a frame that sets slot 3 to an integer in buffer cell 0 is
+//! `base, words, 01, 06, tag, 01`.
 
 mod decode;
 mod encode;

@@ -62,7 +62,8 @@ fn rebuild(trace: &Trace, table: &ResumeTable, exit: usize) -> (Snapshot, Vec<So
     (snapshot, state.results().map(source).collect())
 }
 
-/// A trace with one guard per random snapshot. All constants have different bits, so that they can be told apart.
+/// A trace with one guard per random snapshot. All constants have different bits, so that they can be told
+/// apart.
 fn random_trace(random: &mut Random) -> Trace {
     let mut trace = Trace::new("resume");
     let inputs: Vec<Value> = (0..4).map(|n| trace.new_value(Type::ALL[n % 4])).collect();

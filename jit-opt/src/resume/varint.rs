@@ -1,8 +1,8 @@
 //! Integers of 1 to 10 bytes: seven bits a byte, low ones first, the top bit says that more follow.
 //!
-//! Signed numbers are folded to unsigned ones first (0, -1, 1, -2, … become 0, 1, 2, 3, …), so that small ones of
-//! either sign stay short. Invariant: reading never goes past the end and refuses what does not fit 64 bits.
-//! Example: 300 is `ac 02`.
+//! Signed numbers are folded to unsigned ones first (0, -1, 1, -2, … become 0, 1, 2, 3, …), so that small
+//! ones of either sign stay short. Invariant: reading never goes past the end and refuses what does not fit
+//! 64 bits. Example: 300 is `ac 02`.
 
 use super::DecodeError;
 

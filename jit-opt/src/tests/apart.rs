@@ -2,7 +2,8 @@
 
 use super::halves;
 
-/// A loop that stores `i3 * 2` to an item of `p1` and reads the first item of `p0`; both arrays are found by these operations.
+/// A loop that stores `i3 * 2` to an item of `p1` and reads the first item of `p0`; both arrays are found by
+/// these operations.
 fn reads_and_writes(arrays: &str) -> String {
     format!(
         "L0(p0, p1, i2):\n{arrays}@0 = frame(words 1 2)[0: ref p0, 1: ref p1, 2: int i2]\n\

@@ -19,8 +19,8 @@ fn counts(input: &str) -> (usize, usize) {
     (before.matches("hoisted").count(), body.lines().filter(in_loop).count())
 }
 
-/// A loop that takes `index`, what it counts down in `i2`, and two more integers, and ends by going on with these; `i7` is the
-/// count of the table `p0`, `body` may use values from `i20` on.
+/// A loop that takes `index`, what it counts down in `i2`, and two more integers, and ends by going on with
+/// these; `i7` is the count of the table `p0`, `body` may use values from `i20` on.
 fn looping(body: &str, guard: &str, next: &str) -> String {
     format!(
         "L0(p0, i1, i2, i3, i4):\n@0 = frame(words 1 2)[0: int i1, 1: int i2]\ni7 = load(p0, table.count)\n{body}\n{guard}\n\
@@ -57,7 +57,8 @@ fn a_counted_loop_tests_before_it_begins() {
 
 #[test]
 fn only_the_guard_that_is_farthest_out_stays() {
-    // `i + 1` is farther than `i - 1` when the loop goes up, and nearer when it goes down; what the loop does not need goes.
+    // `i + 1` is farther than `i - 1` when the loop goes up, and nearer when it goes down; what the loop does
+    // not need goes.
     assert_eq!((counts(&counted(1, 1)), counts(&counted(-1, 1))), ((1, 0), (1, 0)));
 }
 
@@ -208,7 +209,8 @@ fn guards_that_nothing_needs_go() {
 
 #[test]
 fn nothing_rests_on_a_guard_that_may_go() {
-    // What the program asks here is what the guard before the loop would say; that guard goes, and the question must stay.
+    // What the program asks here is what the guard before the loop would say; that guard goes, and the
+    // question must stay.
     let body = format!(
         "{ACCESS}\ni42 = uint_le(i2, i1)\n@1 = frame(words 1 3)[0: int i1, 1: int i2, 2: int i42]\nguard_true(i3) @1\n\
          p40 = load(p0, meta)\ni41 = load(p40, table.size)"
@@ -280,7 +282,8 @@ fn a_value_above_a_constant_is_above_smaller_ones() {
     assert_eq!(finished(&format!("{below}i9 = int_ne(i7, 0)")), "finish(i9)");
 }
 
-/// A loop over a row of `size` items, whose count has so many bytes: up or down in steps, `left` times, from an index.
+/// A loop over a row of `size` items, whose count has so many bytes: up or down in steps, `left` times, from
+/// an index.
 struct Walk {
     width: u8,
     step: i64,
@@ -382,7 +385,8 @@ fn loops_that_stay_inside_pass_the_guard_before_them() {
                     let limit = index + (left - 1) * walk.step;
                     let (recorded, found) = run_walk(&walk.file(index, left, limit, size), &optimized);
                     let stays_inside = recorded == ExitKind::LoopEnd;
-                    // Accesses before the guard are made once more than those behind it; one guard may stand for both.
+                    // Accesses before the guard are made once more than those behind it; one guard may stand
+                    // for both.
                     let is_plain = walk.before.is_empty() || walk.behind.is_empty();
                     if stays_inside && is_plain {
                         assert_ne!(found, ExitKind::Hoisted, "{}", walk.file(index, left, limit, size));

@@ -172,7 +172,8 @@ fn the_way_into_the_loop_asks_for_none_either() {
 
 #[test]
 fn a_loop_that_makes_what_the_preamble_did_not_reads_the_debt_anew() {
-    // The older object comes from outside in the first iteration only, so that the loop makes each for the next.
+    // The older object comes from outside in the first iteration only, so that the loop makes each for the
+    // next.
     let mut schema = standard_schema();
     let debt = schema.alias_class("context.debt");
     let boxed = schema.find_layout("BoxedInteger").unwrap();

@@ -1,7 +1,7 @@
 //! Stores of virtual objects into real ones: what waits, what is read back, and who makes it happen.
 //!
-//! Each trace is the smallest that shows its rule; the random traces of `differential.rs` compare the states at every
-//! exit.
+//! Each trace is the smallest that shows its rule; the random traces of `differential.rs` compare the states
+//! at every exit.
 
 use tracelift_core::text::{parse_file, print_trace, TraceFile};
 
@@ -156,7 +156,8 @@ fn stores_are_made_in_their_order() {
 
 #[test]
 fn one_class_made_takes_along_what_may_meet_it_before() {
-    // The item's store waits with its tag; a reader of tags alone makes it, and with it the earlier one to `p2`.
+    // The item's store waits with its tag; a reader of tags alone makes it, and with it the earlier one to
+    // `p2`.
     let input = after_box(
         "@1 = frame[0: int i1]\nput_item(p0, 1, p5, Array:ref) @1\n@2 = frame[0: int i1]\n\
          i7 = item_count(p2, Array)\nput_item(p2, 2, p5, Array:ref) @2\n@3 = frame[0: int i1]\n\

@@ -1,7 +1,8 @@
-//! Random traces over real memory: the optimized trace must do what the recorded one does, also at forced exits.
+//! Random traces over real memory: the optimized trace must do what the recorded one does, also at forced
+//! exits.
 //!
-//! At an exit the state of the optimized run (frames, and everything they reach in memory) is compared with the state
-//! of the recorded trace where its snapshot was taken, in the same iteration.
+//! At an exit the state of the optimized run (frames, and everything they reach in memory) is compared with
+//! the state of the recorded trace where its snapshot was taken, in the same iteration.
 
 use std::sync::Arc;
 
@@ -130,8 +131,8 @@ fn planted_bugs_are_seen() {
     }
 }
 
-/// The preamble, then the short preamble on what it passes, then everything as results: what the jump passes and what
-/// the short preamble gives.
+/// The preamble, then the short preamble on what it passes, then everything as results: what the jump passes
+/// and what the short preamble gives.
 fn with_short_preamble(optimized: &Optimized) -> Option<(Trace, usize)> {
     let peeled = optimized.peeled.as_ref()?;
     let short = peeled.short_preamble.as_ref()?;

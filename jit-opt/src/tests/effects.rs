@@ -1,9 +1,11 @@
-//! What a call may do decides what is known after it: every combination of declared effects, one probe per user.
+//! What a call may do decides what is known after it: every combination of declared effects, one probe per
+//! user.
 //!
-//! Problem: a dozen places of the optimizer ask what an instruction does to memory, and one that asks in another way than the
-//! rest is a miscompile that shows only with the combination of effects that it forgets. Design: each *probe* is the smallest
-//! trace in which one such place can remove something around a call; it says for every combination whether the thing must
-//! stay. Invariant: what must stay stays, and what may go goes, so that a place that gives up always is seen, too. Example:
+//! Problem: a dozen places of the optimizer ask what an instruction does to memory, and one that asks in
+//! another way than the rest is a miscompile that shows only with the combination of effects that it forgets.
+//! Design: each *probe* is the smallest trace in which one such place can remove something around a call; it
+//! says for every combination whether the thing must stay. Invariant: what must stay stays, and what may go
+//! goes, so that a place that gives up always is seen, too. Example:
 //!
 //! ```text
 //! guard_class(p0, Box)
@@ -220,7 +222,8 @@ fn a_way_into_the_loop_tests_what_the_preamble_may_have_undone() {
         let optimized = optimized(&Config::new(), &file.traces[0], &file.schema).unwrap();
         let short = optimized.peeled.as_ref().and_then(|peeled| peeled.short_preamble.as_ref());
         let short = short.map(|short| print_trace(short, &file.schema)).unwrap_or_default();
-        // A loop that takes the number for granted wants it from the short preamble; one that may rewrite it does not.
+        // A loop that takes the number for granted wants it from the short preamble; one that may rewrite it
+        // does not.
         let relies = short.contains("load(p0, Box.number)");
         assert_eq!(relies, !declared.may_write(), "with{}:\n{short}", declared.text());
     }
@@ -302,9 +305,10 @@ fn left(config: &Config, source: &Trace, schema: &Schema) -> Left {
     }
 }
 
-/// A function that declares less never makes the optimizer remove less. What is compared are loads, stores, guards, objects
-/// and calls: an exit that can come later keeps a value alive that only its snapshot mentions. A loop that is peeled in one
-/// form only, because more is known to fail or because the plain loop has become as short, is compared in the plain form.
+/// A function that declares less never makes the optimizer remove less. What is compared are loads, stores,
+/// guards, objects and calls: an exit that can come later keeps a value alive that only its snapshot
+/// mentions. A loop that is peeled in one form only, because more is known to fail or because the plain loop
+/// has become as short, is compared in the plain form.
 #[test]
 fn weaker_effects_remove_no_less() {
     let schema = Arc::new(standard_schema());
@@ -337,8 +341,8 @@ fn weaker_effects_remove_no_less() {
     );
 }
 
-/// The loop around a call of each function, with a body that does the worst that it declares: guards of a class, loads and
-/// stores around the call, from the evaluator's point of view.
+/// The loop around a call of each function, with a body that does the worst that it declares: guards of a
+/// class, loads and stores around the call, from the evaluator's point of view.
 #[test]
 fn each_combination_runs_as_recorded() {
     let schema = Arc::new(standard_schema());

@@ -1,8 +1,8 @@
 //! Loads and stores: what is forwarded, what must not be, and stores that go.
 //!
-//! Each pitfall of alias analysis has a test of its own, as the smallest trace that shows it: once where forwarding is
-//! right and once where it would be wrong. Only the passes on memory run, unless a test says otherwise, so that what
-//! is seen is theirs.
+//! Each pitfall of alias analysis has a test of its own, as the smallest trace that shows it: once where
+//! forwarding is right and once where it would be wrong. Only the passes on memory run, unless a test says
+//! otherwise, so that what is seen is theirs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -412,7 +412,8 @@ fn a_call_that_reads_what_may_change_is_repeated() {
     assert!(!fired(&schema, "test.steady"));
 }
 
-/// The first iteration's search stands for all, a way into the loop makes it, too; unless the loop writes what it reads.
+/// The first iteration's search stands for all, a way into the loop makes it, too; unless the loop writes
+/// what it reads.
 #[test]
 fn a_peeled_loop_does_not_repeat_a_call_that_only_reads() {
     let input = |store: &str| {
@@ -503,8 +504,8 @@ fn a_store_stays_on_its_side_of_a_guard() {
     );
 }
 
-/// Type-based aliasing: another field's cell is not touched, an object just made is no older one, objects of different
-/// classes differ; and a store that may hit does hit.
+/// Type-based aliasing: another field's cell is not touched, an object just made is no older one, objects of
+/// different classes differ; and a store that may hit does hit.
 #[test]
 fn type_based_aliasing() {
     let around = |first: &str, cell: &str| {

@@ -1,5 +1,5 @@
-//! Tests of the passes together: random straight-line code against a small evaluator, whole traces as text, and a
-//! list of what fires which rule.
+//! Tests of the passes together: random straight-line code against a small evaluator, whole traces as text,
+//! and a list of what fires which rule.
 
 mod apart;
 mod bounds;
@@ -55,7 +55,8 @@ fn halves(config: &str, input: &str) -> (String, String) {
     (before.to_string(), body.to_string())
 }
 
-/// Optimizes random traces and compares them on random inputs; how often each rule fired, or a counterexample.
+/// Optimizes random traces and compares them on random inputs; how often each rule fired, or a
+/// counterexample.
 fn check_random(config: &Config, seeds: std::ops::Range<u64>) -> Result<BTreeMap<&'static str, u64>, String> {
     let schema = Schema::with_default_tags();
     let mut fired = BTreeMap::new();
@@ -105,8 +106,8 @@ fn every_pass_and_every_rule_keeps_the_meaning_of_random_code() {
     assert!(silent.is_empty(), "no test fires rule {}", silent.join(", "));
 }
 
-/// The rules about records and memory that fire on random traces over the standard objects, whose meaning is checked in
-/// `differential.rs`.
+/// The rules about records and memory that fire on random traces over the standard objects, whose meaning is
+/// checked in `differential.rs`.
 fn fired_on_records() -> BTreeMap<&'static str, u64> {
     let schema = std::sync::Arc::new(standard_schema());
     let mut fired = BTreeMap::new();

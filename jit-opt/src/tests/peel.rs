@@ -10,8 +10,9 @@ fn another_shape_keeps_the_plain_loop() {
     assert!(optimized.trace.op_count() <= 8);
 }
 
-/// The call in the loop gets the object of the iteration before, and has no place to leave to if there is no memory for it. So
-/// the object would be made at once and written three times; the plain loop makes it at its end and writes it once.
+/// The call in the loop gets the object of the iteration before, and has no place to leave to if there is no
+/// memory for it. So the object would be made at once and written three times; the plain loop makes it at its
+/// end and writes it once.
 #[test]
 fn a_peeled_loop_is_never_longer_than_the_plain_one() {
     let input = "L0(p0, i1, i2):\ncall(print, i1)\ncall(seen, p0)\n@0 = frame[0: int i1]\np3 = new(BoxedInteger) @0\n\
@@ -45,8 +46,8 @@ fn chains_do_not_reach_over_the_loops_label() {
     );
 }
 
-/// `(i2 + 1) - 1` is `i2` only for the iteration before, whose `i2` the loop would have to be passed beside `i3`: it is
-/// another one each time round, and nothing that the loop computes.
+/// `(i2 + 1) - 1` is `i2` only for the iteration before, whose `i2` the loop would have to be passed beside
+/// `i3`: it is another one each time round, and nothing that the loop computes.
 #[test]
 fn chains_do_not_reach_what_another_iteration_has_computed() {
     figure(
@@ -65,7 +66,8 @@ fn chains_do_not_reach_what_another_iteration_has_computed() {
     );
 }
 
-/// The loop computes `i2 + 1` anyway, so that `(i2 + 1) - 1` may be `i2`; and then the compare is the preamble's.
+/// The loop computes `i2 + 1` anyway, so that `(i2 + 1) - 1` may be `i2`; and then the compare is the
+/// preamble's.
 #[test]
 fn chains_reach_what_the_loop_uses_anyway() {
     let input =

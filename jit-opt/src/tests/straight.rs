@@ -1,7 +1,8 @@
 //! Random straight-line code without memory, and a small evaluator for it.
 //!
-//! Arguments are chosen so that rules have something to match: recent results, equal operands and the constants at
-//! which arithmetic turns. Each guard has a snapshot of its own, whose origin tells which exit was taken.
+//! Arguments are chosen so that rules have something to match: recent results, equal operands and the
+//! constants at which arithmetic turns. Each guard has a snapshot of its own, whose origin tells which exit
+//! was taken.
 
 use tracelift_core::ir::{Args, SnapId};
 use tracelift_core::ops::{ArgType, Arity, Flags};

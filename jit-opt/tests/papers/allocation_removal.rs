@@ -1,10 +1,12 @@
-//! Seed 002, "Allocation Removal by Partial Evaluation in a Tracing JIT": figures, rules, and what the text says besides.
+//! Seed 002, "Allocation Removal by Partial Evaluation in a Tracing JIT": figures, rules, and what the text
+//! says besides.
 //!
-//! Problem, design and invariant are those of the whole target, `main.rs`. The paper's traces begin without a label and
-//! end with `jump(p15, p10)`; here the label is `L0(p0, p1)` and the jump names it.
+//! Problem, design and invariant are those of the whole target, `main.rs`. The paper's traces begin without a
+//! label and end with `jump(p15, p10)`; here the label is `L0(p0, p1)` and the jump names it.
 //!
-//! A slip of the paper: Figure 6's rule for `set` on a dynamic object lifts `E(v)`, the object stored into; what has to be
-//! lifted, by the text, is `E(u)`, the value stored (`rules::b5_set_on_a_dynamic_object_lifts_the_value`).
+//! A slip of the paper: Figure 6's rule for `set` on a dynamic object lifts `E(v)`, the object stored into;
+//! what has to be lifted, by the text, is `E(u)`, the value stored
+//! (`rules::b5_set_on_a_dynamic_object_lifts_the_value`).
 //!
 //! Example: `b2_figure_2_becomes_figure_4`.
 
@@ -126,7 +128,8 @@ jump(L0, p15, p10)
     assert_eq!((guards(&parse(FIGURE_2).traces[0]), guards(&optimized.trace)), (7, 3));
 }
 
-/// Lines 37 and 39 stay in the figure as the paper removes no repeated guards and loads; with those passes they go.
+/// Lines 37 and 39 stay in the figure as the paper removes no repeated guards and loads; with those passes
+/// they go.
 #[test]
 fn b2_lines_37_and_39_go_with_other_passes() {
     let file = parse(FIGURE_2);
@@ -134,8 +137,8 @@ fn b2_lines_37_and_39_go_with_other_passes() {
     assert_eq!((in_loop(&out.trace, Op::GuardClass), in_loop(&out.trace, Op::Get)), (2, 2));
 }
 
-/// After line 17: `{p5: (BoxedInteger, intval = i4), p6: (BoxedInteger, intval = -100)}`, as a guard there describes it;
-/// after line 25, `i7` is `i4` and `i8` is -100.
+/// After line 17: `{p5: (BoxedInteger, intval = i4), p6: (BoxedInteger, intval =
+/// -100)}`, as a guard there describes it; after line 25, `i7` is `i4` and `i8` is -100.
 #[test]
 fn b3_the_static_heap_between_operations() {
     let first =

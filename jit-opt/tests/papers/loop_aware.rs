@@ -1,10 +1,13 @@
-//! Seed 000, "Loop-Aware Optimizations in PyPy's Tracing JIT": figures, equations, and what the text says besides.
+//! Seed 000, "Loop-Aware Optimizations in PyPy's Tracing JIT": figures, equations, and what the text says
+//! besides.
 //!
-//! Problem, design and invariant are those of the whole target, `main.rs`. The figures' labels print to the letter; the
-//! paper writes `i2 + i3` for `int_add(i2, i3)` and `print(i1)` for `call(print, i1)`, which the parser accepts too.
+//! Problem, design and invariant are those of the whole target, `main.rs`. The figures' labels print to the
+//! letter; the paper writes `i2 + i3` for `int_add(i2, i3)` and `print(i1)` for `call(print, i1)`, which the
+//! parser accepts too.
 //!
-//! Slips of the paper, met below: Figure 6 keeps `i6` and uses `i4` without passing it (two readings make sense, A6);
-//! Figure 8 does not pass `i3` to its label, and lists it before `i4` although equations 5 to 8 append it (A8).
+//! Slips of the paper, met below: Figure 6 keeps `i6` and uses `i4` without passing it (two readings make
+//! sense, A6); Figure 8 does not pass `i3` to its label, and lists it before `i4` although equations 5 to 8
+//! append it (A8).
 //!
 //! Example: `a5_figure_5_redundant_guards`.
 
@@ -231,7 +234,8 @@ fn a7_figure_7_allocation_removal() {
     listing("-all,+peel,+virtuals", FIGURE_2, FIGURE_7);
 }
 
-/// One addition. The label's arguments stand in the order of equations 5 to 8; the paper's order is a permutation.
+/// One addition. The label's arguments stand in the order of equations 5 to 8; the paper's order is a
+/// permutation.
 #[test]
 fn a8_figure_8_everything() {
     let optimized = listing(
@@ -282,7 +286,8 @@ fn a8_figure_8_expanded() {
     assert_eq!(body, "p0, i4, i3):\n    i8 = int_add(i4, i3)\njump(L1, p0, i8, i3)\n");
 }
 
-/// Objects in objects: what the innermost hold is passed, in the order of the fields, whatever order they were set in.
+/// Objects in objects: what the innermost hold is passed, in the order of the fields, whatever order they
+/// were set in.
 #[test]
 fn a13_nested_objects_are_exploded() {
     listing(

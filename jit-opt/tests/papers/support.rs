@@ -1,9 +1,9 @@
 //! Listings in, listings out; and runs of both that must agree.
 //!
-//! Problem: a listing that looks right proves nothing if it means something else. Design: [`listing`] and [`figure`]
-//! compare text; [`Subject`] runs recorded and optimized trace in two copies of one world and compares where they end,
-//! at every guard, with the state that the recorded trace has there. Invariant: both forms verify before anything is
-//! compared. Example: `figure("-all,+cse", "L0(i0):\n…", "L0(i0):\n…")`.
+//! Problem: a listing that looks right proves nothing if it means something else. Design: [`listing`] and
+//! [`figure`] compare text; [`Subject`] runs recorded and optimized trace in two copies of one world and
+//! compares where they end, at every guard, with the state that the recorded trace has there. Invariant: both
+//! forms verify before anything is compared. Example: `figure("-all,+cse", "L0(i0):\n…", "L0(i0):\n…")`.
 
 use std::sync::Arc;
 
@@ -160,8 +160,8 @@ impl<'a> Subject<'a> {
         compare_with_recorded(&self.schema, self.recorded, optimized, force_guard, run)
     }
 
-    /// Compares a run, and the run with each guard execution failing in turn (at most `guards`, evenly chosen); how many
-    /// runs were compared.
+    /// Compares a run, and the run with each guard execution failing in turn (at most `guards`, evenly
+    /// chosen); how many runs were compared.
     pub fn compare_all(&self, optimized: &Trace, guards: u64) -> Result<u64, String> {
         let all = self.compare(optimized, None)?.guards_executed;
         let step = 1 + all / guards;

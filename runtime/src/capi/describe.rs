@@ -553,8 +553,8 @@ unsafe fn class_set(schema: &Schema, all: bool, classes: *const u32) -> Result<C
 /// See `tracelift.h`.
 ///
 /// # Safety
-/// The texts are NUL-terminated; `reads` and `writes` are null or end with 0; `address` is a C function of that
-/// signature.
+/// The texts are NUL-terminated; `reads` and `writes` are null or end with 0; `address` is a C function of
+/// that signature.
 #[no_mangle]
 pub unsafe extern "C" fn tl_add_func(
     vm: *mut TlVm,

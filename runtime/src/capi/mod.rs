@@ -1,12 +1,12 @@
 //! The C ABI: every `extern "C"` of the library stands in this folder; `include/tracelift.h` is its contract.
 //!
-//! Problem: a C host can pass anything, and a Rust panic must never unwind into C. Design: every entry point goes
-//! through [`enter`], which checks the handle's magic word and catches panics; ids cross the border plus one, so that
-//! 0 is "none". A failed check leaves a sentence for `tl_last_error`. What fails in a description or a
-//! recording stays failed, with its first sentence, so that a host need not look at each call's result.
-//! Invariant: no entry point calls back into the host, except that `tl_exit` may call the host's allocation
-//! functions to lift virtual objects, and that `tl_hot`, `tl_record_close` and `tl_forget` may call its
-//! `tl_reserve` functions.
+//! Problem: a C host can pass anything, and a Rust panic must never unwind into C. Design: every entry point
+//! goes through [`enter`], which checks the handle's magic word and catches panics; ids cross the border plus
+//! one, so that 0 is "none". A failed check leaves a sentence for `tl_last_error`. What fails in a
+//! description or a recording stays failed, with its first sentence, so that a host need not look at each
+//! call's result. Invariant: no entry point calls back into the host, except that `tl_exit` may call the
+//! host's allocation functions to lift virtual objects, and that `tl_hot`, `tl_record_close` and `tl_forget`
+//! may call its `tl_reserve` functions.
 
 mod advice;
 pub mod config;
@@ -58,11 +58,11 @@ pub enum TlStatus {
     Internal = 4,
 }
 
-/// Runs `f` on the handle's state. A bad handle gives `otherwise`; so do an error of `f`, whose sentence is kept, and
-/// a panic, which is counted as a bug.
+/// Runs `f` on the handle's state. A bad handle gives `otherwise`; so do an error of `f`, whose sentence is
+/// kept, and a panic, which is counted as a bug.
 fn enter<T>(handle: *mut TlVm, otherwise: T, f: impl FnOnce(&mut TlVm) -> Result<T, String>) -> T {
-    // SAFETY: the host passes what tl_new gave it; the magic word catches null, freed and wrong pointers as far as
-    // memory can still be read there.
+    // SAFETY: the host passes what tl_new gave it; the magic word catches null, freed and wrong pointers as
+    // far as memory can still be read there.
     let Some(handle) = (unsafe { handle.as_mut() }).filter(|handle| handle.magic == MAGIC) else {
         return otherwise;
     };
@@ -179,8 +179,8 @@ ids! {
     func_id: FuncId in funcs, "function";
 }
 
-/// Layouts keep their number across the border, since host functions get it from compiled code: `tl_new` declares an
-/// unused layout 0.
+/// Layouts keep their number across the border, since host functions get it from compiled code: `tl_new`
+/// declares an unused layout 0.
 fn layout_id(schema: &Schema, number: u32) -> Result<LayoutId, String> {
     match number {
         1.. if (number as usize) < schema.layouts().len() => Ok(LayoutId(number)),

@@ -1,5 +1,5 @@
-//! `tl_record` to `tl_record_abort`: one function per operation. After a failure each call does nothing and gives 0;
-//! the recording ends with `tl_record_close` or `tl_record_abort`, which count the reason.
+//! `tl_record` to `tl_record_abort`: one function per operation. After a failure each call does nothing and
+//! gives 0; the recording ends with `tl_record_close` or `tl_record_abort`, which count the reason.
 //!
 //! A value crosses the border with its recording's number in the upper bits ([`NUMBER_SHIFT`]), so that one
 //! of another recording is told from one of this. Example: the first value of recording 3 is `0x0400_0001`.
@@ -150,7 +150,8 @@ unsafe fn frame<'a>(
 /// See `tracelift.h`.
 ///
 /// # Safety
-/// `words` points to the configured number of words, `live` to `nslots` bits, `base` to the entry frame's slots.
+/// `words` points to the configured number of words, `live` to `nslots` bits, `base` to the entry frame's
+/// slots.
 #[no_mangle]
 pub unsafe extern "C" fn tl_resume_point(
     vm: *mut TlVm,

@@ -244,7 +244,8 @@ unsafe fn hot(
 /// See `tracelift.h`.
 ///
 /// # Safety
-/// `base` points to the entry frame's slots, all frames are those of the last exit; `run` points to a `tl_run`.
+/// `base` points to the entry frame's slots, all frames are those of the last exit; `run` points to a
+/// `tl_run`.
 #[no_mangle]
 pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun) -> TlAction {
     // SAFETY: promised by the caller.
@@ -300,8 +301,8 @@ pub extern "C" fn tl_tick(vm: *mut TlVm, counter: *mut u32) {
     });
 }
 
-/// Ends the process when an exit panics, behind the panic's message: its frames are half restored, so that there is
-/// no state in which the host could go on.
+/// Ends the process when an exit panics, behind the panic's message: its frames are half restored, so that
+/// there is no state in which the host could go on.
 struct AbortUnlessWhole;
 
 impl Drop for AbortUnlessWhole {
@@ -324,7 +325,8 @@ fn kind_for_host(kind: ExitKind) -> u32 {
 /// See `tracelift.h`.
 ///
 /// # Safety
-/// `left` was returned by this vm's code, called with this `context` and `base`; `info` points to a `tl_exit_info`.
+/// `left` was returned by this vm's code, called with this `context` and `base`; `info` points to a
+/// `tl_exit_info`.
 #[no_mangle]
 pub unsafe extern "C" fn tl_exit(
     vm: *mut TlVm,

@@ -2,8 +2,8 @@
 //!
 //! Problem: tests and measurements need the patched interpreter as a process of its own.
 //!
-//! Design: settings come from the environment, so that the command line is the script's own; messages have the prefix `lua`,
-//! so that the output can be compared with stock Lua's to the byte.
+//! Design: settings come from the environment, so that the command line is the script's own; messages have
+//! the prefix `lua`, so that the output can be compared with stock Lua's to the byte.
 //!
 //! Invariant: with nothing set, counters run but are out of reach: what idle hooks cost.
 //!

@@ -2,7 +2,8 @@
 //!
 //! Problem: both must see the same command line, or positions in messages differ.
 //!
-//! Design: each run is a process; the two are compared by their standard output, standard error and exit code.
+//! Design: each run is a process; the two are compared by their standard output, standard error and exit
+//! code.
 //!
 //! Invariant: environment variables of Lua do not leak into a run.
 //!

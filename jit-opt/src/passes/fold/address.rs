@@ -1,7 +1,7 @@
 //! Rules for addresses: constant parts gather in one place, so that equal addresses look equal.
 //!
-//! Invariant: address arithmetic wraps at 64 bits, as the machine's does. Example: item `i + 1` of an array is
-//! `item_addr(base, i; stride 8, offset 8)`: one addition less, and the same index value as item `i`.
+//! Invariant: address arithmetic wraps at 64 bits, as the machine's does. Example: item `i + 1` of an array
+//! is `item_addr(base, i; stride 8, offset 8)`: one addition less, and the same index value as item `i`.
 
 use smallvec::smallvec;
 use tracelift_core::Op::*;

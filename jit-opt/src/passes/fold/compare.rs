@@ -1,7 +1,7 @@
 //! Rules for compares and choices.
 //!
-//! Invariant: ordered float compares are turned round nowhere: their opposite is no compare (NaN). Example: a host's
-//! `not (a < b)` is recorded as `int_eq(int_lt(a, b), 0)` and becomes `int_ge(a, b)`.
+//! Invariant: ordered float compares are turned round nowhere: their opposite is no compare (NaN). Example: a
+//! host's `not (a < b)` is recorded as `int_eq(int_lt(a, b), 0)` and becomes `int_ge(a, b)`.
 
 use smallvec::smallvec;
 use tracelift_core::Op::{self, *};

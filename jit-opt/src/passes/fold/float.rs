@@ -1,8 +1,8 @@
 //! Rules for floats and conversions: only those that are exact for every bit pattern, NaNs included.
 //!
-//! Negation and absolute value touch the sign bit alone, and rounding a rounded number changes nothing. Invariant: no
-//! rule exchanges the operands of an arithmetic operation, since the machine hands on the first NaN. Example:
-//! `float_div(x, 4.0)` is `float_mul(x, 0.25)`: both divide by a power of two, exactly.
+//! Negation and absolute value touch the sign bit alone, and rounding a rounded number changes nothing.
+//! Invariant: no rule exchanges the operands of an arithmetic operation, since the machine hands on the first
+//! NaN. Example: `float_div(x, 4.0)` is `float_mul(x, 0.25)`: both divide by a power of two, exactly.
 
 use smallvec::smallvec;
 use tracelift_core::Op::{self, *};

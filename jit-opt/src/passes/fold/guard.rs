@@ -1,8 +1,9 @@
 //! Rules for guards: test what the tested value was made of.
 //!
-//! A guard on a compare with a constant becomes a guard on the value itself, and the guard pass then knows that value.
-//! Invariant: a rewritten guard fails for exactly the same values and leaves the trace at the same snapshot. Example:
-//! `guard_false(ref_is_null(p0))` is `guard_nonnull(p0)`; the compare has no use left and goes.
+//! A guard on a compare with a constant becomes a guard on the value itself, and the guard pass then knows
+//! that value. Invariant: a rewritten guard fails for exactly the same values and leaves the trace at the
+//! same snapshot. Example: `guard_false(ref_is_null(p0))` is `guard_nonnull(p0)`; the compare has no use left
+//! and goes.
 
 use tracelift_core::Op::*;
 use tracelift_core::{Op, Type};

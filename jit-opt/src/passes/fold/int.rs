@@ -1,7 +1,8 @@
-//! Rules for integer arithmetic: all of it wraps, so the laws of the ring of integers modulo 2^64 hold exactly.
+//! Rules for integer arithmetic: all of it wraps, so the laws of the ring of integers modulo 2^64 hold
+//! exactly.
 //!
-//! Invariant: `_ovf` ops appear only in rules whose answer cannot overflow. Example: `x - 5` becomes `x + -5`, so that
-//! chains of additions and subtractions meet in one rule.
+//! Invariant: `_ovf` ops appear only in rules whose answer cannot overflow. Example: `x - 5` becomes
+//! `x + -5`, so that chains of additions and subtractions meet in one rule.
 
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::Op::{self, *};

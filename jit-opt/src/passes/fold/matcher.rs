@@ -1,8 +1,8 @@
 //! What a rule sees of an operation, and what it may answer.
 //!
-//! A rule is a function from a [`Match`] to a [`Rewrite`]; it asks for constants and for the definitions of operands,
-//! and answers with terms, so that no rule touches the output. Invariant: a rule is a pure function of what the match
-//! shows. Example: `|m| m.is_int(1, 0).then(|| m.arg(0))` with the law `x + 0 => x`.
+//! A rule is a function from a [`Match`] to a [`Rewrite`]; it asks for constants and for the definitions of
+//! operands, and answers with terms, so that no rule touches the output. Invariant: a rule is a pure function
+//! of what the match shows. Example: `|m| m.is_int(1, 0).then(|| m.arg(0))` with the law `x + 0 => x`.
 
 use smallvec::{smallvec, SmallVec};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
@@ -186,8 +186,8 @@ pub(crate) fn is_compare(op: Op) -> bool {
         || matches!(op, RefEq | RefNe | RefIsNull | AddrEq)
 }
 
-/// The compare that answers 1 exactly where this one answers 0. Ordered float compares have none: with a NaN both a
-/// compare and its opposite answer 0.
+/// The compare that answers 1 exactly where this one answers 0. Ordered float compares have none: with a NaN
+/// both a compare and its opposite answer 0.
 pub(crate) fn inverse(op: Op) -> Option<Op> {
     use Op::*;
     Some(match op {

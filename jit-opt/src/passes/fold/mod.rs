@@ -1,26 +1,30 @@
 //! Constant folding, and algebraic rewrites as a table of named rules.
 //!
-//! Problem: expansion and recording produce arithmetic that a person would never write: `x + 0`, `not not x`, compares
-//! of compares, guards on constants. Design: an operation on constants is evaluated by the op table's own `eval`; else
-//! the rules for its op are tried in table order, and the first that matches replaces it. The rules stand in the files
-//! beside this one, grouped by what they look at; each has a name, a law for readers, and a function.
+//! Problem: expansion and recording produce arithmetic that a person would never write: `x + 0`, `not not x`,
+//! compares of compares, guards on constants. Design: an operation on constants is evaluated by the op
+//! table's own `eval`; else the rules for its op are tried in table order, and the first that matches
+//! replaces it. The rules stand in the files beside this one, grouped by what they look at; each has a name,
+//! a law for readers, and a function.
 //!
 //! Laws for rules:
-//! 1. **Keep the value, bit by bit, and the type.** Wrapping integer laws hold for wrapping ops only; an op that leaves
-//!    the trace on overflow may only be replaced where it never does. Floats obey almost no law: `x + 0.0` changes -0.0
-//!    and `x * 1.0` quiets a signalling NaN, so neither is here, and float operands are never exchanged.
-//! 2. **Never to something worse.** An operation becomes a constant, a value that exists, or one operation that is no
-//!    dearer. No rule makes two operations out of one.
-//! 3. **Shrink only.** Each rewrite lowers (operations, operand depth, cost of the op) in this order or puts a
-//!    constant to the right; so rules cannot run in circles.
-//! 4. **Nothing across a label.** Operands' definitions are looked at, and those from before a label are not visible
-//!    behind it: the label's arguments have no definition that a rule could see. In a peeled loop they are visible, but
-//!    no rule makes an operation over a value of the preamble that the jump does not pass anyway.
-//! 5. **NaN results are not folded**: their sign bit is the machine's choice and can be printed. A partial op without
-//!    a value stays as it is.
+//! 1. **Keep the value, bit by bit, and the type.** Wrapping integer laws hold for wrapping ops only; an op
+//!    that leaves the trace on overflow may only be replaced where it never does. Floats obey almost no law:
+//!    `x + 0.0` changes -0.0 and `x * 1.0` quiets a signalling NaN, so neither is here, and float operands
+//!    are never exchanged.
+//! 2. **Never to something worse.** An operation becomes a constant, a value that exists, or one operation
+//!    that is no dearer. No rule makes two operations out of one.
+//! 3. **Shrink only.** Each rewrite lowers (operations, operand depth, cost of the op) in this order or puts
+//!    a constant to the right; so rules cannot run in circles.
+//! 4. **Nothing across a label.** Operands' definitions are looked at, and those from before a label are not
+//!    visible behind it: the label's arguments have no definition that a rule could see. In a peeled loop
+//!    they are visible, but no rule makes an operation over a value of the preamble that the jump does not
+//!    pass anyway.
+//! 5. **NaN results are not folded**: their sign bit is the machine's choice and can be printed. A partial op
+//!    without a value stays as it is.
 //!
-//! Invariant: a guard that fails for sure becomes `guard_always_fails` in its place and the rest of the trace is still
-//! optimized: nothing of it will run, and nothing of it is trusted. Example: `i2 = int_add(int_add(i0, 3), -3)` is `i0`.
+//! Invariant: a guard that fails for sure becomes `guard_always_fails` in its place and the rest of the trace
+//! is still optimized: nothing of it will run, and nothing of it is trusted. Example:
+//! `i2 = int_add(int_add(i0, 3), -3)` is `i0`.
 
 mod address;
 mod compare;
@@ -115,9 +119,10 @@ impl Pass for Fold {
     }
 }
 
-/// Whether the rewrite is, or is an operation over, another value of the preamble: the loop would have to be passed
-/// that one as well, which is dearer than what the rule saves. Not so if the loop computes an operand from it anyway, or
-/// if the operand is the same in all iterations: then so is the rewrite, and the preamble may have it already.
+/// Whether the rewrite is, or is an operation over, another value of the preamble: the loop would have to be
+/// passed that one as well, which is dearer than what the rule saves. Not so if the loop computes an operand
+/// from it anyway, or if the operand is the same in all iterations: then so is the rewrite, and the preamble
+/// may have it already.
 fn reaches_over_label(cx: &Cx<'_, '_>, inst: &Inst, rewrite: &Rewrite) -> bool {
     let terms = match rewrite {
         Rewrite::Op(_, terms) | Rewrite::With(_, terms, _) => &terms[..],
@@ -171,8 +176,8 @@ fn moves_bits(op: Op) -> bool {
     matches!(op, Op::FloatFromBits | Op::Select | Op::FloatNeg | Op::FloatAbs)
 }
 
-/// Puts `guard_always_fails` where a guard fails for sure. A result, if the guard has one, is never used at run time:
-/// any value will do.
+/// Puts `guard_always_fails` where a guard fails for sure. A result, if the guard has one, is never used at
+/// run time: any value will do.
 pub(super) fn guard_fails(
     cx: &mut Cx<'_, '_>,
     inst: &Inst,

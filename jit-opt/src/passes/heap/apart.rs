@@ -1,14 +1,16 @@
 //! Arrays that are told apart before a loop.
 //!
-//! Problem: `b[i] = k[1] * a[i] + k[2] * a[i + 1]` reads `k` anew in each iteration, as `b` and `k` may be one table. Mostly they
-//! are not. Design: where a store would strike out what is known of another array, and both addresses are starts of the same part of
-//! records ([`Places`](super::place::Places)), a loop that is peeled gets a guard in its preamble: that the two starts differ. Then the
-//! parts do not overlap, and what was known stays known. An entry remembers on which such pairs it relies; a guard on which
-//! nothing relies in the end goes, and one that fails too often makes the loop be compiled without, as with hoisted bounds
+//! Problem: `b[i] = k[1] * a[i] + k[2] * a[i + 1]` reads `k` anew in each iteration, as `b` and `k` may be
+//! one table. Mostly they are not. Design: where a store would strike out what is known of another array, and
+//! both addresses are starts of the same part of records ([`Places`](super::place::Places)), a loop that is
+//! peeled gets a guard in its preamble: that the two starts differ. Then the parts do not overlap, and what
+//! was known stays known. An entry remembers on which such pairs it relies; a guard on which nothing relies
+//! in the end goes, and one that fails too often makes the loop be compiled without, as with hoisted bounds
 //! (`passes/bounds.rs`).
 //!
-//! Invariant: the loop relies on a pair only if both starts are the same in all iterations, which is asked for
-//! ([`State::rely_on_hoisted`]) and known when the loop is closed. Example, where `a3` and `a4` are starts of items:
+//! Invariant: the loop relies on a pair only if both starts are the same in all iterations, which is asked
+//! for ([`State::rely_on_hoisted`]) and known when the loop is closed. Example, where `a3` and `a4` are
+//! starts of items:
 //!
 //! ```text
 //! f5 = load(a3, item.float)           f5 = load(a3, item.float)
@@ -48,7 +50,8 @@ impl Apart {
         self.pairs.iter().position(is_pair).map_or(0, |number| 1 << number)
     }
 
-    /// Whether another pair may be told apart here: on the first of two walks, before all effects since the last snapshot.
+    /// Whether another pair may be told apart here: on the first of two walks, before all effects since the
+    /// last snapshot.
     pub fn has_room(&self, st: &State<'_>) -> bool {
         let is_before_loop = st.is_peeling && st.first_walk == 0;
         let is_plain_store = !st.lifting && st.delaying.is_none();

@@ -1,14 +1,16 @@
-//! Calls that only read: the same call again, with nothing written in between that it reads, has the same result.
+//! Calls that only read: the same call again, with nothing written in between that it reads, has the same
+//! result.
 //!
-//! Problem: a method is looked for in the object first, by a function that walks the table; a loop that calls twenty
-//! methods would walk twenty times, each iteration anew, and every call makes the machine code save its floats. Design:
-//! a function that declares no visible effect is a load of all that it declares to read. The pass keeps a short list of
-//! calls and their results; a store or another call strikes out those that read what it may write. So the rules of
-//! loads hold: the first call of a loop can stand in for the others, and the one in the preamble for the loop's.
+//! Problem: a method is looked for in the object first, by a function that walks the table; a loop that calls
+//! twenty methods would walk twenty times, each iteration anew, and every call makes the machine code save
+//! its floats. Design: a function that declares no visible effect is a load of all that it declares to read.
+//! The pass keeps a short list of calls and their results; a store or another call strikes out those that
+//! read what it may write. So the rules of loads hold: the first call of a loop can stand in for the others,
+//! and the one in the preamble for the loop's.
 //!
-//! Invariants: a call in the list would answer the same now; functions that read everything, or a volatile cell, are
-//! never in it, and what may do anything empties it, pure functions included (their answer may hang on the locale).
-//! Example:
+//! Invariants: a call in the list would answer the same now; functions that read everything, or a volatile
+//! cell, are never in it, and what may do anything empties it, pure functions included (their answer may hang
+//! on the locale). Example:
 //!
 //! ```text
 //! a1 = call(find_key, a0, 1, p0, p9)       guard_null(a1)
@@ -36,7 +38,8 @@ struct Seen {
     result: Value,
 }
 
-/// Whether a function's answer hangs on its arguments and on memory of known classes only, and nothing else happens.
+/// Whether a function's answer hangs on its arguments and on memory of known classes only, and nothing else
+/// happens.
 pub(crate) fn only_reads(schema: &Schema, id: FuncId) -> bool {
     let effects = Effects::of_call(id, schema);
     let reads = &effects.reads;

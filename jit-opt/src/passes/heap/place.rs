@@ -1,15 +1,17 @@
 //! Where in memory an access lies: addresses in a normal form, and whether two of them can meet.
 //!
-//! Problem: the same item is reached as `item_addr(a, i)` and as `addr_add(a, 16)` behind `i + 1`, and two accesses
-//! that never meet must not hinder each other. Design: every address is a root value, at most one scaled index and a
-//! displacement, noted when its instruction is committed, so that an address costs constant time. Integer sums,
-//! differences and products with constants are looked through (`linear.rs`). Two accesses are disjoint by *distance* (same root and index, displacements apart), by *residue*
-//! (different indexes, but displacements that differ modulo a power of two that divides both strides), and both of
-//! these also hold for different roots that are each the start of an object, or of the same part of records: two
+//! Problem: the same item is reached as `item_addr(a, i)` and as `addr_add(a, 16)` behind `i + 1`, and two
+//! accesses that never meet must not hinder each other. Design: every address is a root value, at most one
+//! scaled index and a displacement, noted when its instruction is committed, so that an address costs
+//! constant time. Integer sums, differences and products with constants are looked through (`linear.rs`). Two
+//! accesses are disjoint by *distance* (same root and index, displacements apart), by *residue* (different
+//! indexes, but displacements that differ modulo a power of two that divides both strides), and both of these
+//! also hold for different roots that are each the start of an object, or of the same part of records: two
 //! starts are equal, or their objects do not overlap.
 //!
 //! Invariant: an answer "disjoint" holds for every run; an answer "not disjoint" says nothing. Example: with
-//! `i2 = int_add(i1, 1)`, items `i1` and `i2` of 16 bytes each are `a + 16 * i1` and `a + 16 * i1 + 16`: disjoint.
+//! `i2 = int_add(i1, 1)`, items `i1` and `i2` of 16 bytes each are `a + 16 * i1` and `a + 16 * i1 + 16`:
+//! disjoint.
 
 use tracelift_core::schema::{Cell, CellId};
 use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type, Value};
@@ -64,8 +66,8 @@ impl Access {
         if self.place.index == other.place.index {
             return distance >= width && distance.wrapping_neg() >= other_width;
         }
-        // The addresses differ by the distance and multiples of both strides; 2^64 is such a multiple only for powers
-        // of two.
+        // The addresses differ by the distance and multiples of both strides; 2^64 is such a multiple only
+        // for powers of two.
         let stride = |place: &Place| place.index.map_or(0, |terms| terms.scale as u64);
         let shift = (stride(&self.place) | stride(&other.place)).trailing_zeros().min(63);
         let modulus = 1u64 << shift;
@@ -139,7 +141,8 @@ impl Places {
         }
     }
 
-    /// Whether two roots are starts of the same kind: then they are equal, or what they start does not overlap.
+    /// Whether two roots are starts of the same kind: then they are equal, or what they start does not
+    /// overlap.
     fn are_starts(&self, trace: &Trace, a: Value, b: Value) -> bool {
         match (trace.ty(a), trace.ty(b)) {
             (Type::Ref, Type::Ref) => true,

@@ -1,15 +1,16 @@
 //! Stores of virtual objects into real ones wait until somebody can look.
 //!
-//! Problem: the papers lift a virtual object as soon as it is stored into a real one (seed 002, Figure 6), though the
-//! next store may overwrite it, the next load may take it out again, and between the two a dozen guards may lie.
-//! Design: the operation that stores is expanded at its place, so that its tests are made there; the stores that it
-//! ends with are not committed but noted ([`Delayed`]), and every snapshot from there on lists them as pending
-//! ([`tracelift_core::snapshot::Pending`]). An operation that reads the very place gets the virtual object; one that
-//! may read or write the memory, by alias class, makes the stores first: all virtual objects are lifted, then the
-//! stores are committed in order. A loop's end makes them too.
+//! Problem: the papers lift a virtual object as soon as it is stored into a real one (seed 002, Figure 6),
+//! though the next store may overwrite it, the next load may take it out again, and between the two a dozen
+//! guards may lie. Design: the operation that stores is expanded at its place, so that its tests are made
+//! there; the stores that it ends with are not committed but noted ([`Delayed`]), and every snapshot from
+//! there on lists them as pending ([`tracelift_core::snapshot::Pending`]). An operation that reads the very
+//! place gets the virtual object; one that may read or write the memory, by alias class, makes the stores
+//! first: all virtual objects are lifted, then the stores are committed in order. A loop's end makes them
+//! too.
 //!
-//! Invariant: the stores that wait, made in order, turn memory into what the recorded trace has there; nothing that
-//! waits can be seen by an operation that was committed since. Example:
+//! Invariant: the stores that wait, made in order, turn memory into what the recorded trace has there;
+//! nothing that waits can be seen by an operation that was committed since. Example:
 //!
 //! ```text
 //! set(p0, link, p5)          =>                          (p5 is virtual)
@@ -98,7 +99,8 @@ fn place(st: &State<'_>, inst: &Inst) -> Option<(Place, Option<TagId>)> {
     Some((Place { payload, base: st.resolve(inst.args[0]), index }, tag))
 }
 
-/// Whether the operation does nothing to this memory but store a virtual object there, in a way that can wait.
+/// Whether the operation does nothing to this memory but store a virtual object there, in a way that can
+/// wait.
 fn can_wait(st: &State<'_>, inst: &Inst) -> bool {
     let Some((&value, others)) = inst.args.split_last() else { return false };
     let schema = st.schema;
@@ -140,7 +142,8 @@ fn read_back(st: &mut State<'_>, inst: &Inst) -> Option<Outcome> {
     st.fire("delayed_read").then_some(Outcome::Equal(value))
 }
 
-/// Looks at an operation that no virtual object answers: reads what waits, waits itself, or makes what it may touch.
+/// Looks at an operation that no virtual object answers: reads what waits, waits itself, or makes what it may
+/// touch.
 pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Option<Outcome>, OptError> {
     if !cx.st.facts.delayed.is_empty() {
         if let Some(outcome) = read_back(cx.st, inst) {
@@ -204,12 +207,13 @@ pub(crate) fn make_all(cx: &mut Cx<'_, '_>) -> Result<(), OptError> {
     make(cx, Touched { all: true, ..Touched::default() })
 }
 
-/// Makes the stores that meet these classes. All objects are lifted first: behind a store there is no way out of the
-/// trace for the allocation that fails.
+/// Makes the stores that meet these classes. All objects are lifted first: behind a store there is no way out
+/// of the trace for the allocation that fails.
 fn make(cx: &mut Cx<'_, '_>, mut touched: Touched) -> Result<(), OptError> {
     let schema = cx.st.schema;
     let mut made = Vec::new();
-    // From the last to the first: one that is made takes along those before it that may be stored to the same place.
+    // From the last to the first: one that is made takes along those before it that may be stored to the same
+    // place.
     for (index, delayed) in cx.st.facts.delayed.iter().enumerate().rev() {
         if touched.meets(schema, delayed) {
             touched.classes.extend(delayed.stores.iter().map(|&(_, cell, _)| schema.cell(cell).class));

@@ -1,9 +1,10 @@
-//! B8, B10, B11, B12: the four kinds of objects of Figure 3, sharing, fields that were not set, and the extensions that
-//! section 6 names: arrays, more than two fields, frames on the heap.
+//! B8, B10, B11, B12: the four kinds of objects of Figure 3, sharing, fields that were not set, and the
+//! extensions that section 6 names: arrays, more than two fields, frames on the heap.
 //!
-//! Problem: the rules are one thing, what they do to objects as programs make them another. Design: a listing for each
-//! kind; where seed 000 goes further (objects that survive the jump), both. Invariant: what a guard describes is what the
-//! recorded trace has there. Example: an object that only a guard sees is never made, and described at that guard.
+//! Problem: the rules are one thing, what they do to objects as programs make them another. Design: a listing
+//! for each kind; where seed 000 goes further (objects that survive the jump), both. Invariant: what a guard
+//! describes is what the recorded trace has there. Example: an object that only a guard sees is never made,
+//! and described at that guard.
 
 use tracelift_core::Op;
 
@@ -60,8 +61,8 @@ jump(L1, i6, i1)
     );
 }
 
-/// Category 4: it survives the jump and then escapes. Seed 002 makes it at the end of the trace, with peeling it is made
-/// where it escapes, one iteration later.
+/// Category 4: it survives the jump and then escapes. Seed 002 makes it at the end of the trace, with peeling
+/// it is made where it escapes, one iteration later.
 #[test]
 fn b8_category_4_survives_the_jump_and_escapes() {
     let input = "L0(p0, i1):
@@ -220,9 +221,10 @@ fn b12_more_than_two_fields() {
     listing(ALONE, input, "L0(i0, f1, p2):\nfinish(i0, f1, p2)\n");
 }
 
-/// An interpreter that keeps its variables in a frame on the heap: a call's frame is made, filled, read and dropped. It
-/// stays virtual although guards inside the call see it, and so does all that is stored in it ("every time an object is
-/// stored into a local variable, it is stored into the frame-object, which makes it escape").
+/// An interpreter that keeps its variables in a frame on the heap: a call's frame is made, filled, read and
+/// dropped. It stays virtual although guards inside the call see it, and so does all that is stored in it
+/// ("every time an object is stored into a local variable, it is stored into the frame-object, which makes it
+/// escape").
 #[test]
 fn b12_frames_on_the_heap() {
     let input = "layout Frame { back: ref, local0: ref, local1: ref, alloc make }
@@ -263,7 +265,8 @@ jump(L0, p0, i6)
     );
 }
 
-/// The frame of the loop itself: made anew by each iteration, as a continuation is, it stays virtual round the loop.
+/// The frame of the loop itself: made anew by each iteration, as a continuation is, it stays virtual round
+/// the loop.
 #[test]
 fn b12_frames_across_the_jump() {
     let input = "layout Frame { pc: int, local0: ref, alloc make }

@@ -1,8 +1,9 @@
 //! B5, B6, B7: each rule of Figure 6, the example of lifting, and every operation that lifts.
 //!
-//! Problem: an optimizer with one rule wrong still gets the figures right. Design: the smallest trace for each rule, and
-//! for B7 a trace for each operation of the op table that takes an object. Invariant: an operation that is added to the
-//! table makes `b7_…` fail until it is listed. Example: `guard_class(p1, Pair)` on a `Pair` that was never made goes.
+//! Problem: an optimizer with one rule wrong still gets the figures right. Design: the smallest trace for
+//! each rule, and for B7 a trace for each operation of the op table that takes an object. Invariant: an
+//! operation that is added to the table makes `b7_…` fail until it is listed. Example:
+//! `guard_class(p1, Pair)` on a `Pair` that was never made goes.
 
 use std::collections::BTreeSet;
 

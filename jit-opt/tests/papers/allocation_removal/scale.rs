@@ -1,10 +1,11 @@
 //! B9: total work is linear in the trace, lifting included, and no graph is too deep.
 //!
-//! Problem: "although recursively lifting a static object is not a constant-time operation, the algorithm only takes a
-//! total time linear in the length of the trace" (section 5.2); and a recursive implementation overflows the stack on a
-//! long list. Design: a chain and a tree of 100,000 objects, lifted by a call and described at a guard; the work is
-//! counted in looks at operations and at objects of the static heap, not in seconds: lifting that went through the whole
-//! heap for each object would look at each of them 100,000 times. Invariant: ten times the objects, about ten times the work. Example:
+//! Problem: "although recursively lifting a static object is not a constant-time operation, the algorithm
+//! only takes a total time linear in the length of the trace" (section 5.2); and a recursive implementation
+//! overflows the stack on a long list. Design: a chain and a tree of 100,000 objects, lifted by a call and
+//! described at a guard; the work is counted in looks at operations and at objects of the static heap, not in
+//! seconds: lifting that went through the whole heap for each object would look at each of them 100,000
+//! times. Invariant: ten times the objects, about ten times the work. Example:
 //! `p2 = new(Pair); set(p2, left, p1)`, a hundred thousand times.
 
 use std::fmt::Write;

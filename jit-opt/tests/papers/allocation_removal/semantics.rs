@@ -1,9 +1,9 @@
 //! B4: the evaluator is the operational semantics of Figure 5, and the optimizer keeps it.
 //!
-//! Problem: "the optimized trace does the same" needs a meaning to be the same as. Design: one test for each rule of the
-//! figure, then the property over random traces: the same end, and at each guard that is made to fail the same state, up
-//! to renaming of fresh locations. Invariant: a rule's test looks at a run's results only. Example: two `new`s give two
-//! locations, so `ref_eq` of them is 0.
+//! Problem: "the optimized trace does the same" needs a meaning to be the same as. Design: one test for each
+//! rule of the figure, then the property over random traces: the same end, and at each guard that is made to
+//! fail the same state, up to renaming of fresh locations. Invariant: a rule's test looks at a run's results
+//! only. Example: two `new`s give two locations, so `ref_eq` of them is 0.
 
 use std::sync::Arc;
 
@@ -47,7 +47,8 @@ fn b4_guard_class_goes_on_or_stops() {
     assert!(matches!(run(&input("Triple")), End::Exit { .. }), "a guard that does not hold ends the run");
 }
 
-/// "We require that they are initialized to a real location before being read, otherwise the trace is malformed."
+/// "We require that they are initialized to a real location before being read, otherwise the trace is
+/// malformed."
 #[test]
 fn b4_a_field_that_is_read_before_it_is_set_is_malformed() {
     let file = parse("L0(p0):\np1 = new(Pair)\nset(p1, left, p0)\np2 = get(p1, left)\np3 = get(p1, right)\nfinish(p2, p3)\n");

@@ -1,13 +1,15 @@
 //! A9: the nine equations of seed 000, over random traces.
 //!
-//! Equations 1 to 4 define the map `m` from the preamble's values to the loop's; with peeling alone, `m` can be read off
-//! the output, since the loop is a copy of the preamble. Equations 5 to 9 say what the label takes when more passes
-//! run: `Ĵ = J · H`, where virtual objects of `J` are replaced by what they hold, and `K̂ = m(Ĵ)`. What each argument is,
-//! the optimizer says itself ([`CarriedKey`]); whether that is true is found by running: preamble and first iteration
-//! are cut off at their jump and finish with what they pass, which must be what the copy computed for these values.
+//! Equations 1 to 4 define the map `m` from the preamble's values to the loop's; with peeling alone, `m` can
+//! be read off the output, since the loop is a copy of the preamble. Equations 5 to 9 say what the label
+//! takes when more passes run: `Ĵ = J · H`, where virtual objects of `J` are replaced by what they hold, and
+//! `K̂ = m(Ĵ)`. What each argument is, the optimizer says itself ([`CarriedKey`]); whether that is true is
+//! found by running: preamble and first iteration are cut off at their jump and finish with what they pass,
+//! which must be what the copy computed for these values.
 //!
-//! (Equation 9 prints `m(Ĵ1)` twice; the second is `m(Ĵ2)`.) Invariant: a random trace that is not peeled is counted,
-//! so that the tests cannot pass by peeling nothing. Example: A8's Figure 8 has `J = (p0, i4)` and `H = (i3)`.
+//! (Equation 9 prints `m(Ĵ1)` twice; the second is `m(Ĵ2)`.) Invariant: a random trace that is not peeled is
+//! counted, so that the tests cannot pass by peeling nothing. Example: A8's Figure 8 has `J = (p0, i4)` and
+//! `H = (i3)`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -62,7 +64,8 @@ impl<'a> Copy<'a> {
                 copy.p.insert(from, Operand::Value(to));
             }
         }
-        // (1): m(I) = J, by the name that the label gives to what the jump passes. A constant needs no passing.
+        // (1): m(I) = J, by the name that the label gives to what the jump passes. A constant needs no
+        // passing.
         let (passed, names) = (&out.insts[last].args, &out.insts[label].args);
         for (&input, &arg) in recorded.insts[0].args.iter().zip(&recorded.insts[last].args) {
             let to = match copy.image(&copy.p, arg) {
@@ -99,7 +102,8 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// Asserts that an instruction of the output is the recorded one over mapped operands; the pair of results.
+    /// Asserts that an instruction of the output is the recorded one over mapped operands; the pair of
+    /// results.
     fn same(&self, at: usize, to: usize, map: impl Fn(Value) -> Operand) -> Option<(Value, Value)> {
         let (from, to) = (&self.recorded.insts[at], &self.out.insts[to]);
         assert_eq!((from.op, from.payload, from.exit), (to.op, to.payload, to.exit));
@@ -161,7 +165,8 @@ fn cut(trace: &Trace, nth: usize, values: &[Operand]) -> Trace {
     cut
 }
 
-/// The values that an optimized trace names by recorded ones: positions of arguments, and the recorded values.
+/// The values that an optimized trace names by recorded ones: positions of arguments, and the recorded
+/// values.
 fn named(out: &Optimized) -> Vec<(usize, Value)> {
     let args = out.peeled.iter().flat_map(|peeled| peeled.args.iter().enumerate());
     let named = args.filter_map(|(position, key)| match key {
@@ -243,8 +248,8 @@ fn a9_equations_5_to_9_say_what_the_label_takes() {
     }
 }
 
-/// (7) and (8): one order on both jumps, objects where they first occur, what is shared only once; (9): the loop passes
-/// the images, also where its object is another one.
+/// (7) and (8): one order on both jumps, objects where they first occur, what is shared only once; (9): the
+/// loop passes the images, also where its object is another one.
 #[test]
 fn a9_equations_7_to_9_explode_in_one_order() {
     listing(
@@ -270,7 +275,8 @@ jump(L1, i8, i4)
     );
 }
 
-/// (9): where the preamble passes a real object and the loop would pass a virtual one, the loop makes it, after all else.
+/// (9): where the preamble passes a real object and the loop would pass a virtual one, the loop makes it,
+/// after all else.
 #[test]
 fn a9_an_object_that_the_label_wants_real_is_made_for_the_jump() {
     listing(

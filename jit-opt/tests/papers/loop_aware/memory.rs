@@ -1,10 +1,11 @@
-//! A12: which writes may change what was read. Footnote 3 of seed 000: alias analysis by type, and "writes on newly
-//! allocated objects can never change the value of old existing ones".
+//! A12: which writes may change what was read. Footnote 3 of seed 000: alias analysis by type, and "writes on
+//! newly allocated objects can never change the value of old existing ones".
 //!
-//! Problem: an analysis that is too bold gives wrong results, one that is too timid removes nothing; both must show.
-//! Design: each trace is optimized with record operations kept, where the listing is compared, and expanded, where the
-//! loop's loads are counted. Invariant: for each pair of accesses that cannot meet there is one that can, with the same
-//! listing but for that. Example: `set(p1, intval, …)` keeps `get(p0, left)` known, and not `get(p0, intval)`.
+//! Problem: an analysis that is too bold gives wrong results, one that is too timid removes nothing; both
+//! must show. Design: each trace is optimized with record operations kept, where the listing is compared, and
+//! expanded, where the loop's loads are counted. Invariant: for each pair of accesses that cannot meet there
+//! is one that can, with the same listing but for that. Example: `set(p1, intval, …)` keeps `get(p0, left)`
+//! known, and not `get(p0, intval)`.
 
 use tracelift_core::Op;
 use tracelift_opt::Config;
@@ -70,7 +71,8 @@ jump(L1, p0, p1, f2, i3)
     assert_eq!((optimized.report.fired("load_seen"), loads(input)), (1, 0));
 }
 
-/// The same field of an object that may be the same one: the read stays, and reads what was stored where it was.
+/// The same field of an object that may be the same one: the read stays, and reads what was stored where it
+/// was.
 #[test]
 fn a12_a_write_that_may_alias_makes_the_read_stay() {
     let input = "L0(p0, p1, i2):
@@ -113,7 +115,8 @@ jump(L0, p0, i1)
     let optimized = optimized_by(&crate::support::config(PASSES), &file.traces[0], &file.schema);
     assert_eq!(in_loop(&optimized.trace, Op::Get), 0, "the new object is no older one");
     assert_eq!(loads(input), 0);
-    // An object that was told to the host before the write may be any that is read later; the old one still differs.
+    // An object that was told to the host before the write may be any that is read later; the old one still
+    // differs.
     let told =
         input.replace("set(p3, intval, i1)\ncall(seen, p3)\n", "call(seen, p3)\nset(p3, intval, i1)\n");
     assert_eq!(loads(&told), 0);

@@ -1,9 +1,10 @@
 //! A10 and A11: what a peeled trace does when it runs.
 //!
-//! Problem: moving an operation to the preamble must never make it run where it did not run before, and the preamble
-//! must serve any iteration, not only the first. Design: listings for the first, and for both of them runs against the
-//! recorded trace, over all inputs that matter. Invariant: every run that the recorded trace survives, the peeled one
-//! survives with the same end. Example: `guard_true(d != 0); q = x / d` leaves at the guard when `d` is 0.
+//! Problem: moving an operation to the preamble must never make it run where it did not run before, and the
+//! preamble must serve any iteration, not only the first. Design: listings for the first, and for both of
+//! them runs against the recorded trace, over all inputs that matter. Invariant: every run that the recorded
+//! trace survives, the peeled one survives with the same end. Example: `guard_true(d != 0); q = x / d` leaves
+//! at the guard when `d` is 0.
 
 use tracelift_core::eval::{compare_outcomes, End, Evaluator, Limits};
 use tracelift_core::world::World;
@@ -90,7 +91,8 @@ fn a10_no_division_runs_ahead_of_its_guard() {
     }
 }
 
-/// "The preamble … corresponds to any iteration": entered at iteration n, the peeled trace goes on as the recorded one.
+/// "The preamble … corresponds to any iteration": entered at iteration n, the peeled trace goes on as the
+/// recorded one.
 #[test]
 fn a11_the_preamble_serves_any_iteration() {
     let (divisions, counting) = (format!("{DIVISIONS}run: @sum, 1000, 9\n"), COUNTING_DOWN.to_string());

@@ -1,0 +1,42 @@
+//! Comments that a reader can follow without scrolling.
+//!
+//! Problem: no formatter breaks comments, and lines grow with each change. Design: lines of comments in Rust,
+//! and all lines in C, are measured in characters; the message names each that is too wide. Invariant: all
+//! sources that git knows are looked at, and there are many.
+//!
+//! Example: `runtime/src/gate.rs:12: 113 characters`.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Characters that a line may have.
+const WIDEST: usize = 110;
+
+/// The project's sources with such endings, as paths below its root.
+fn sources(endings: &[&str]) -> Vec<String> {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let listed = Command::new("git").args(["-C", root, "ls-files"]).args(endings).output();
+    let listed = listed.expect("git is there, as the sources came by it");
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    String::from_utf8(listed.stdout).expect("names are text").lines().map(str::to_string).collect()
+}
+
+#[test]
+fn comments_are_not_wider_than_the_code() {
+    let files = sources(&["*.rs", "*.c", "*.h"]);
+    assert!(files.len() > 200, "{} files", files.len());
+    let mut wide = Vec::new();
+    for file in &files {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
+        let text = text.unwrap_or_else(|error| panic!("{file}: {error}"));
+        let is_rust = file.ends_with(".rs");
+        for (number, line) in text.lines().enumerate() {
+            let counts = !is_rust || line.trim_start().starts_with("//");
+            let width = line.chars().count();
+            if counts && width > WIDEST {
+                wide.push(format!("{file}:{}: {width} characters", number + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
