@@ -155,8 +155,7 @@ fn the_shared_library_exports_what_the_header_declares() {
 fn the_operations_header_equals_the_table() {
     let mut text = String::from(
         "/* tracelift_ops.h: the numbers of the operations, one TL_OP(NAME, number) each; included by tracelift.h.\n\
-         ** Generated from the op table in jit-core/src/ops.rs; a test compares (UPDATE_EXPECT=1 writes it
-         ** anew). */\n",
+         ** Generated from the op table in jit-core/src/ops.rs; a test compares (UPDATE_EXPECT=1 writes it anew). */\n",
     );
     let mut ops = tracelift_core::Op::ALL.to_vec();
     ops.sort_by_key(|op| op.number());
