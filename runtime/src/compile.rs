@@ -12,19 +12,21 @@ use std::time::Instant;
 
 use tracelift_core::schema::FuncEffects;
 use tracelift_core::{text, verify, Inst, Op, Payload, Trace};
-use tracelift_cranelift::{CodeMemory, CompileError, Links, Replaced, Request, TreeId};
+use tracelift_cranelift::{CodeMemory, CompileError, Links, Replaced, Request};
 use tracelift_opt::{OpCounts, Optimized};
 
 use crate::abort::AbortReason;
+use crate::hot::Room;
 use crate::location::Key;
 use crate::log::Stage;
 use crate::plan::Plan;
 use crate::policy::{self, Work};
-use crate::recorder::{work_of, Closed, Recorder, Start};
+use crate::recorder::{work_of, Closed, Finished, Recorder, Start};
 use crate::reserve::WorstCase;
 use crate::side::{Reach, Tree};
 use crate::stats::GroupedOps;
-use crate::vm::{Backend, ExitCell, TraceData, Vm, EXIT_BUFFER_CELLS};
+use crate::traces::{ExitCell, ExitPoint, TraceData, TraceId};
+use crate::vm::{Backend, Vm, EXIT_BUFFER_CELLS};
 
 /// How often a recording is taken again because slot types changed under it.
 const MAX_RETRIES: u32 = 3;
@@ -32,8 +34,8 @@ const MAX_RETRIES: u32 = 3;
 /// What became of a recording.
 #[derive(Debug)]
 pub enum CloseOutcome {
-    /// Compiled: the trace's number.
-    Compiled(u32),
+    /// Compiled.
+    Compiled(TraceId),
     /// Slot types changed: record again at once.
     Again,
     /// Given up, for this reason.
@@ -53,10 +55,9 @@ impl Vm {
             return self.misused(recorder, "a side trace does not close");
         };
         let result = match recorder.close(&self.schema) {
-            Ok(Closed::Loop(trace, edges, edges_per_jump)) => {
-                let root = self.traces.len() as u32;
-                let edges = edges.into();
-                let tree = Tree { key, root, edges, edges_per_jump, work, ..Tree::default() };
+            Ok(Closed::Loop(Finished { trace, edges })) => {
+                let root = self.traces.next_id();
+                let tree = Tree { key, root, edges, work, ..Tree::default() };
                 let compiled = if can_be_left(&trace, &self.schema) {
                     self.compile(*trace, needs, tree)
                 } else {
@@ -90,10 +91,10 @@ impl Vm {
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
-        let Start::Side { trace: parent, exit } = recorder.start else {
+        let Start::Side(at) = recorder.start else {
             return self.misused(recorder, "a loop is closed and not linked");
         };
-        self.side_recorded(recorder, (parent, exit), Some(link))
+        self.side_recorded(recorder, at, Some(link))
     }
 
     /// The recording ends before something that cannot be recorded, where the interpreter goes on; see
@@ -104,11 +105,11 @@ impl Vm {
         };
         let (key, needs, work) = (recorder.key, recorder.needs(), recorder.work());
         let outcome = match recorder.start {
-            Start::Side { trace, exit } => self.side_recorded(recorder, (trace, exit), None),
+            Start::Side(at) => self.side_recorded(recorder, at, None),
             Start::Loop { .. } => {
-                let root = self.traces.len() as u32;
-                let compiled = recorder.finish(&self.schema).and_then(|(trace, edges)| {
-                    let tree = Tree { key, root, edges: edges.into(), work, ..Tree::default() };
+                let root = self.traces.next_id();
+                let compiled = recorder.finish(&self.schema).and_then(|Finished { trace, edges }| {
+                    let tree = Tree { key, root, edges, work, ..Tree::default() };
                     self.compile(*trace, needs, tree)
                 });
                 match compiled {
@@ -140,19 +141,14 @@ impl Vm {
         CloseOutcome::Aborted(reason, sentence)
     }
 
-    fn side_recorded(
-        &mut self,
-        recorder: Recorder,
-        (parent, exit): (u32, u32),
-        link: Option<Key>,
-    ) -> CloseOutcome {
-        match self.compile_side(recorder, (parent, exit), link) {
+    fn side_recorded(&mut self, recorder: Recorder, at: ExitPoint, link: Option<Key>) -> CloseOutcome {
+        match self.compile_side(recorder, at, link) {
             Ok(number) => {
-                self.attach_side(parent, exit, number);
+                self.attach_side(at, number);
                 CloseOutcome::Compiled(number)
             }
             Err((reason, sentence)) => {
-                self.give_up_side(parent, exit, &reason, &sentence);
+                self.give_up_side(at, &reason, &sentence);
                 CloseOutcome::Aborted(reason, sentence)
             }
         }
@@ -161,20 +157,20 @@ impl Vm {
     fn compile_side(
         &mut self,
         recorder: Recorder,
-        (parent, exit): (u32, u32),
+        at: ExitPoint,
         link: Option<Key>,
-    ) -> Result<u32, (AbortReason, String)> {
+    ) -> Result<TraceId, (AbortReason, String)> {
         let (needs, base, work) = (recorder.needs(), recorder.base(), recorder.work());
-        let (trace, edges) = recorder.finish(&self.schema)?;
-        let Some(Some(of)) = self.traces.get(parent as usize) else {
+        let Finished { trace, edges } = recorder.finish(&self.schema)?;
+        let Some(of) = self.traces.get(at.trace) else {
             return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
         };
         let tree = Tree {
             key: of.tree.key,
             root: of.tree.root,
-            parent: Some((parent, exit)),
+            parent: Some(at),
             link,
-            edges: edges.into(),
+            edges,
             work,
             ..Tree::default()
         };
@@ -200,7 +196,7 @@ impl Vm {
             let (reason, sentence) = recorder.failure().cloned().unwrap_or((reason, String::new()));
             match recorder.start {
                 Start::Loop { .. } => self.give_up(recorder.key, reason, &sentence),
-                Start::Side { trace, exit } => self.give_up_side(trace, exit, &reason, &sentence),
+                Start::Side(at) => self.give_up_side(at, &reason, &sentence),
             }
         }
     }
@@ -208,9 +204,9 @@ impl Vm {
     fn compile(
         &mut self,
         recorded: Trace,
-        needs: (u32, u32),
+        needs: Room,
         tree: Tree,
-    ) -> Result<u32, (AbortReason, String)> {
+    ) -> Result<TraceId, (AbortReason, String)> {
         let ops = recorded.op_count() as u64;
         let is_loop = tree.parent.is_none();
         let location = self.locations.get(&tree.key).filter(|_| is_loop);
@@ -222,7 +218,7 @@ impl Vm {
         let result = self.compile_recorded(recorded, needs, tree);
         let compile_ns = self.budget.end(ops);
         if let Ok(number) = result {
-            if let Some(Some(trace)) = self.traces.get_mut(number as usize) {
+            if let Some(trace) = self.traces.get_mut(number) {
                 trace.compile_ns = compile_ns;
             }
         }
@@ -232,10 +228,10 @@ impl Vm {
     fn compile_recorded(
         &mut self,
         recorded: Trace,
-        needs: (u32, u32),
+        needs: Room,
         tree: Tree,
-    ) -> Result<u32, (AbortReason, String)> {
-        let number = self.traces.len() as u32;
+    ) -> Result<TraceId, (AbortReason, String)> {
+        let number = self.traces.next_id();
         self.log.entry(Stage::Record, &format!("trace {number} {} recorded", recorded.name), || {
             text::print_trace(&recorded, &self.schema)
         });
@@ -314,10 +310,10 @@ impl Vm {
 
     fn generate(
         &mut self,
-        number: u32,
+        number: TraceId,
         recorded: &Trace,
         optimized: Optimized,
-        needs: (u32, u32),
+        needs: Room,
         tree: Tree,
     ) -> Result<TraceData, (AbortReason, String)> {
         let Optimized { trace, resume, .. } = optimized;
@@ -328,7 +324,7 @@ impl Vm {
             return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
         };
         self.ready_backend();
-        let mut request = Request::new(number, self.cells.exit_buffer.as_mut_ptr());
+        let mut request = Request::new(number.0, self.cells.exit_buffer.as_mut_ptr());
         request = request.count_for_collections(&mut *self.cells.collect);
         if self.counts_guards() {
             request = request.force(&mut *self.cells.force);
@@ -338,7 +334,7 @@ impl Vm {
         }
         let replaced = self.locations.get(&tree.key).and_then(|location| location.pace.amount());
         if let Some(iteration) = replaced {
-            let root = self.traces.get(tree.root as usize).and_then(Option::as_ref);
+            let root = self.traces.get(tree.root);
             let iterations = root.map_or(0.0, |root| policy::iterations_of_side(tree.work, root.tree.work));
             let finish = (f64::from(iteration) * iterations) as u32;
             let total = &raw mut *self.cells.replaced;
@@ -354,8 +350,8 @@ impl Vm {
         request = request.link(Links {
             cells: links.as_ptr(),
             finish_writes_slots: tree.link.is_some(),
-            edges: tree.edges.clone(),
-            edges_per_jump: tree.edges_per_jump,
+            edges: tree.edges.at_snapshots.clone(),
+            edges_per_jump: tree.edges.per_jump,
         });
         let (compiler, arena) = (&mut ready.compiler, &mut ready.arena);
         let schema = &self.schema;
@@ -370,7 +366,7 @@ impl Vm {
         if compiled.buffer_cells > EXIT_BUFFER_CELLS {
             return Err((AbortReason::TooManyOps, "an exit has too many live values".into()));
         }
-        let code = arena.install(TreeId(number), &compiled).map_err(|error| match error {
+        let code = arena.install(number.tree(), &compiled).map_err(|error| match error {
             CodeMemory::Full { .. } => (AbortReason::CodeMemoryFull, error.to_string()),
             _ => (AbortReason::NoExecutableMemory, error.to_string()),
         })?;
@@ -433,10 +429,10 @@ impl Vm {
         // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is
         // entered.
         unsafe { self.reserves.secure(&data.reach.lifts) };
-        self.traces.push(Some(Box::new(data)));
+        self.traces.push(data);
     }
 
-    fn attach_loop(&mut self, key: Key, number: u32) {
+    fn attach_loop(&mut self, key: Key, number: TraceId) {
         self.gates.shut();
         let location = self.locations.entry(key).or_default();
         let pins = location.pins();
@@ -459,14 +455,14 @@ impl Vm {
             for _ in 0..location.pins() {
                 location.counter.into_iter().for_each(|counter| self.counters.unpin(counter));
             }
-            let roots: Vec<u32> = location.entries.iter().chain(&location.discarded).copied().collect();
+            let roots: Vec<TraceId> = location.entries.iter().chain(&location.discarded).copied().collect();
             for number in roots.iter().flat_map(|&root| self.tree_of(root)).collect::<Vec<_>>() {
                 self.free_trace(number);
             }
             self.locations.remove(&key);
         }
         if is_any_gone {
-            let live = self.traces.iter().flatten().map(|trace| trace.lifts.as_slice());
+            let live = self.traces.alive().map(|(_, trace)| trace.lifts.as_slice());
             // SAFETY: promised to `set_reserve`.
             unsafe { self.reserves.shrink(live) };
         }

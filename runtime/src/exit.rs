@@ -17,7 +17,8 @@ use crate::log::Stage;
 use crate::plan;
 use crate::reserve::WorstCase;
 use crate::slots;
-use crate::vm::{TraceData, Vm, COLLECT_AFTER};
+use crate::traces::{ExitId, ExitPoint, Left, TraceData};
+use crate::vm::{Vm, COLLECT_AFTER};
 
 /// Words per frame that an exit has room for.
 pub const MAX_WORDS: usize = 8;
@@ -80,18 +81,17 @@ impl Vm {
     /// the slots and frames that the entry said an exit needs.
     #[inline]
     pub unsafe fn exit(&mut self, left: u64, context: *mut c_void, base: *mut u8) -> Exit<'_> {
-        let (number, exit) = ((left >> 32) as u32, left as u32);
-        let known = self.traces.get(number as usize).and_then(Option::as_ref);
-        if known.is_none_or(|trace| exit as usize >= trace.exits.len()) {
+        let at = ExitPoint::of_code(left);
+        if self.traces.get(at.trace).is_none_or(|trace| at.exit.index() >= trace.exits.len()) {
             // Neither a refused entry nor a number that no code returns leads anywhere.
             return self.was_refused();
         }
-        let trace = self.traces[number as usize].as_deref_mut().expect("it is there, as was just seen");
-        let cell = &mut trace.exits[exit as usize];
+        let trace = self.traces.get_mut(at.trace).expect("it is there, as was just seen");
+        let cell = &mut trace.exits[at.exit.index()];
         let kind = cell.kind;
         cell.count += 1;
         let count = cell.count;
-        self.last_exit = (count >= cell.quiet_until).then_some((number, exit, kind));
+        self.last_exit = (count >= cell.quiet_until).then_some(Left { at, kind });
         if let Some(sample) = &mut self.sample {
             sample.left_by(kind, self.ticks.now());
         }
@@ -99,13 +99,13 @@ impl Vm {
             *self.cells.collect = COLLECT_AFTER;
         }
         if self.log.wants(Stage::Exit) {
-            let heading = format!("exit {exit} of trace {number}: {}", kind.name());
+            let heading = format!("exit {} of trace {}: {}", at.exit, at.trace, kind.name());
             self.log.entry(Stage::Exit, &heading, String::new);
         }
         let trace = &*trace;
         let ExitState { frames, registers } = &mut self.exit_state;
         registers.clear();
-        if let Some(plan) = &trace.exits[exit as usize].plan {
+        if let Some(plan) = &trace.exits[at.exit.index()].plan {
             if plan.lifts {
                 self.reserves.spend(&trace.lifts);
             }
@@ -114,14 +114,14 @@ impl Vm {
             return Exit { kind: Some(kind), frames: &plan.frames };
         }
         if plan::is_hot(count) {
-            self.hot_exit = Some((number, exit));
+            self.hot_exit = Some(at);
             self.gates.shut();
         }
         frames.clear();
         let buffer = &self.cells.exit_buffer;
         let mut host = Host { schema: &self.schema, context, buffer, pool: &trace.pool, lifted: registers };
         // SAFETY: passed on from the caller.
-        unsafe { host.restore(trace, exit, base, frames) };
+        unsafe { host.restore(trace, at.exit, base, frames) };
         if !registers.is_empty() {
             self.reserves.spend(&trace.lifts);
         }
@@ -153,8 +153,14 @@ pub(crate) unsafe fn call_lifting(address: usize, context: *mut c_void, args: [u
 }
 
 impl Host<'_> {
-    unsafe fn restore(&mut self, trace: &TraceData, exit: u32, base: *mut u8, frames: &mut Vec<ExitFrame>) {
-        let state = match trace.resume.state(exit as usize) {
+    unsafe fn restore(
+        &mut self,
+        trace: &TraceData,
+        exit: ExitId,
+        base: *mut u8,
+        frames: &mut Vec<ExitFrame>,
+    ) {
+        let state = match trace.resume.state(exit.index()) {
             Ok(state) => state,
             // The table was made with the code; that it does not decode is a bug which must not go on
             // silently.

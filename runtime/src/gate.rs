@@ -19,6 +19,7 @@
 use crate::hot::Run;
 use crate::location::Key;
 use crate::policy::LoopState;
+use crate::traces::TraceId;
 use crate::vm::Vm;
 
 /// Gates; a power of two.
@@ -31,7 +32,7 @@ pub(crate) struct Gate {
     key: Key,
     counter: *const u32,
     run: Run,
-    trace: u32,
+    trace: TraceId,
     /// Entries that may still pass.
     left: u32,
     /// Exits may make objects.
@@ -80,7 +81,7 @@ impl Vm {
     #[inline]
     pub unsafe fn pass(&mut self, key: Key, counter: *const u32) -> Option<Run> {
         let gate = self.gates.of(key).filter(|gate| gate.counter == counter)?;
-        let trace = self.traces.get_mut(gate.trace as usize)?.as_mut()?;
+        let trace = self.traces.get_mut(gate.trace)?;
         if self.sample.is_some() {
             return None;
         }
@@ -108,11 +109,11 @@ impl Vm {
     /// it.
     pub(crate) fn open_gate(&mut self, key: Key, counter: *const u32) {
         let Some(number) = self.last_run else { return };
-        let Some(Some(trace)) = self.traces.get(number as usize) else { return };
+        let Some(trace) = self.traces.get(number) else { return };
         if trace.has_refused || self.config.count_iterations || self.is_pacing(key) {
             return;
         }
-        let run = Run { code: trace.entry_code, needs: trace.reach.needs };
+        let run = trace.run();
         let lifts = !trace.reach.lifts.is_empty();
         let Some(location) = self.locations.get_mut(&key) else { return };
         let left = location.pay.pass_until_timed();
@@ -132,9 +133,7 @@ impl Vm {
         if !std::mem::take(&mut self.has_passed) {
             return;
         }
-        if let Some(Some(trace)) =
-            self.last_run.take().and_then(|number| self.traces.get_mut(number as usize))
-        {
+        if let Some(trace) = self.last_run.take().and_then(|number| self.traces.get_mut(number)) {
             trace.entries -= 1;
             trace.has_refused = true;
             self.gates.shut();
@@ -309,7 +308,7 @@ mod tests {
         let mut held = Box::new(1);
         host.vm.reserves.declare(layout, holds, (&raw mut *held).cast());
         let needs = host.vm.reserves.want(&WorstCase::of_an_object(layout));
-        let trace = host.vm.traces[0].as_mut().expect("it is alive");
+        let trace = host.vm.traces.get_mut(TraceId(0)).expect("it is alive");
         trace.reach = crate::side::Reach::new(trace.reach.needs, &needs);
         host.vm.gates.shut();
         while !enters(&mut host, HEAD) {}

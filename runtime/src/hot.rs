@@ -6,14 +6,12 @@
 //! Invariant: the sum of elapsed ticks over all counters is exactly the number of back edges that the
 //! interpreter took.
 
-use tracelift_core::ir::EntrySlot;
-use tracelift_core::Schema;
-
 use crate::abort::AbortReason;
 use crate::location::Key;
 use crate::policy::{back_edges_until, LoopState};
 use crate::recorder::{Limits, Recorder, Start};
 use crate::starts::Starts;
+use crate::traces::Entered;
 use crate::vm::{Backend, Vm};
 
 /// The host's counters and what the VM last set them to.
@@ -135,8 +133,24 @@ pub enum Action {
 pub struct Run {
     /// The code.
     pub code: tracelift_cranelift::LinkedEntry,
-    /// Slots above the frame base, and frames, that an exit may need.
-    pub needs: (u32, u32),
+    /// What an exit may need.
+    pub needs: Room,
+}
+
+/// Room on the host's stack that exits need.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Room {
+    /// Slots from the entry frame's base.
+    pub slots: u32,
+    /// Frames besides the entry frame.
+    pub frames: u32,
+}
+
+impl Room {
+    /// Room for both.
+    pub(crate) fn or(self, other: Room) -> Room {
+        Room { slots: self.slots.max(other.slots), frames: self.frames.max(other.frames) }
+    }
 }
 
 impl Vm {
@@ -205,8 +219,7 @@ impl Vm {
 
     /// The host did not call the code that it was told to run; see `tl_declined`.
     pub fn declined(&mut self) {
-        let trace = self.last_run.take().and_then(|number| self.traces.get_mut(number as usize));
-        if let Some(Some(trace)) = trace {
+        if let Some(trace) = self.last_run.take().and_then(|number| self.traces.get_mut(number)) {
             trace.entries -= 1;
             let key = trace.tree.key;
             self.totals.declined += 1;
@@ -238,23 +251,23 @@ impl Vm {
             self.wake(key);
             location = self.locations.entry(key).or_default();
         }
-        for &number in &location.entries {
-            let trace = self.traces[number as usize].as_mut().expect("a location's traces are alive");
-            // SAFETY: passed on from the caller.
-            if unsafe { tags_match(&trace.entry, base, &self.schema) } {
-                // SAFETY: promised to `set_reserve`.
-                if !unsafe { self.reserves.secure(&trace.reach.lifts) } {
-                    self.totals.unsecured += 1;
-                    self.entry_refused(key);
-                    return Action::Nothing;
-                }
-                trace.entries += 1;
-                self.last_run = Some(number);
-                let action = Action::Run(Run { code: trace.entry_code, needs: trace.reach.needs });
+        let (schema, reserves) = (&self.schema, &mut self.reserves);
+        // SAFETY: passed on from the caller; the rest was promised to `set_reserve`.
+        match unsafe { self.traces.enter(&location.entries, base, schema, reserves) } {
+            Entered::Trace(id) => {
+                let Some(trace) = self.traces.get(id) else { return Action::Nothing };
+                self.last_run = Some(id);
+                let action = Action::Run(trace.run());
                 let (saved_per_ns, iteration) = (trace.saved_per_ns, trace.replaced);
                 self.time_entry(key, saved_per_ns, iteration);
                 return action;
             }
+            Entered::WithoutMemory => {
+                self.totals.unsecured += 1;
+                self.entry_refused(key);
+                return Action::Nothing;
+            }
+            Entered::None => {}
         }
         if !location.entries.is_empty() {
             self.totals.refused += 1;
@@ -342,14 +355,4 @@ impl Vm {
             None => location.back_off(reason, threshold),
         }
     }
-}
-
-/// Whether the slots hold the tags that a trace expects.
-pub(crate) unsafe fn tags_match(entry: &[EntrySlot], base: *const u8, schema: &Schema) -> bool {
-    let layout = schema.slots();
-    entry.iter().all(|entry| {
-        // SAFETY: the caller promised that the frame has the slots that its traces name.
-        let bits = unsafe { crate::slots::read_tag(base, entry.slot, &layout) };
-        bits.is_none_or(|bits| bits == schema.tag(entry.tag).bits)
-    })
 }

@@ -28,17 +28,19 @@ mod slots;
 mod starts;
 pub mod stats;
 mod ticks;
+mod traces;
 pub mod vm;
 
 pub use abort::AbortReason;
 pub use compile::CloseOutcome;
 pub use config::{Config, DEFAULT_THRESHOLD};
 pub use exit::{Exit, ExitFrame};
-pub use hot::{Action, Run};
+pub use hot::{Action, Room, Run};
 pub use log::Stage;
 pub use recorder::Recorder;
 pub use reserve::ReserveFn;
 pub use stats::{CompileStats, Costs, GroupedOps, GuardCosts, OpGroups, Stats};
+pub use traces::{ExitId, ExitPoint, TraceId};
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.
 pub use tracelift_cranelift::LinkedEntry;

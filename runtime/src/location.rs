@@ -13,6 +13,7 @@ use crate::abort::AbortReason;
 use crate::pace::Pace;
 use crate::pay::Pay;
 use crate::policy::{Attempts, LoopState};
+use crate::traces::TraceId;
 
 /// The key of a location: an address that the host chooses, such as that of the loop head's bytecode.
 pub type Key = usize;
@@ -30,10 +31,10 @@ pub struct Location {
     pub(crate) drawn: Option<u64>,
     /// Index of the host's counter that it uses, known since it was hot for the first time.
     pub(crate) counter: Option<usize>,
-    /// Compiled entries: trace numbers.
-    pub(crate) entries: Vec<u32>,
+    /// Compiled entries.
+    pub(crate) entries: Vec<TraceId>,
     /// Traces whose code is entered no more, but may still be on the host's stack.
-    pub(crate) discarded: Vec<u32>,
+    pub(crate) discarded: Vec<TraceId>,
     /// A guard before the loop that stood for those of its iterations failed too often: no more of them.
     pub(crate) no_hoisting: bool,
     /// Operations of a recording that was too long to be compiled at once, else 0.
@@ -97,7 +98,7 @@ impl Location {
     }
 
     /// An attempt succeeded: what failed before is forgotten.
-    pub(crate) fn compiled(&mut self, trace: u32) {
+    pub(crate) fn compiled(&mut self, trace: TraceId) {
         self.entries.push(trace);
         self.drawn = None;
         self.heat = 0;
@@ -131,7 +132,7 @@ mod tests {
         let mut location = Location::default();
         location.back_off(AbortReason::Unstable, 56);
         location.ops = 99;
-        location.compiled(3);
+        location.compiled(TraceId(3));
         assert_eq!(location.ops, 0, "the next recording is another one");
         assert_eq!((location.needed(56), location.pins()), (56 + 1, 1));
         assert!(location.last_abort.is_none());

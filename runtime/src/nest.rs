@@ -129,7 +129,7 @@ mod tests {
         }
         until_hot(&mut host);
         assert!(!host.vm.leave_to(OUTER));
-        assert!(matches!(host.record(INNER, iterations(1)), CloseOutcome::Compiled(0)));
+        assert!(matches!(host.record(INNER, iterations(1)), CloseOutcome::Compiled(crate::TraceId(0))));
         assert_eq!(host.vm.stats().recordings, MOST_LEFT + 1);
     }
 

@@ -27,6 +27,7 @@ use crate::abort::AbortReason;
 use crate::location::Key;
 use crate::policy::{self, LoopState, FIRST_SAMPLES, LATER_SAMPLES, LONGEST_SAMPLE, LONG_ENTRY};
 use crate::policy::{SideState, COLD_SAMPLES, SAMPLE_STRIDE, WAKE_SAMPLES};
+use crate::traces::TraceId;
 use crate::vm::Vm;
 
 /// What is known of a loop's entries.
@@ -286,12 +287,12 @@ impl Vm {
 
     /// Side traces that were put off are asked for at the next exit: how long they still have to wait was
     /// counted in exits, of which there were none while the loop rested.
-    fn ask_again(&mut self, root: u32) {
+    fn ask_again(&mut self, root: TraceId) {
         for number in self.tree_of(root) {
-            let Some(Some(trace)) = self.traces.get_mut(number as usize) else { continue };
+            let Some(trace) = self.traces.get_mut(number) else { continue };
             for (&exit, side) in &mut trace.tree.sides {
                 if let SideState::Postponed { at, .. } = side {
-                    let exit = &mut trace.exits[exit as usize];
+                    let exit = &mut trace.exits[exit.index()];
                     *at = exit.count;
                     exit.quiet_until = 0;
                 }
@@ -373,7 +374,7 @@ mod tests {
         STEP.set(step);
         host.frame[..2].copy_from_slice(&[int(-5), int(1)]);
         assert!(matches!(host.back_edge(HEAD), Action::Record));
-        assert!(matches!(host.record(HEAD, leaves_at_once), crate::CloseOutcome::Compiled(0)));
+        assert!(matches!(host.record(HEAD, leaves_at_once), crate::CloseOutcome::Compiled(TraceId(0))));
         host
     }
 
@@ -444,7 +445,7 @@ mod tests {
         let mut host = host(20);
         host.frame[0] = int(-5);
         assert!(matches!(host.back_edge(OTHER), Action::Record));
-        assert!(matches!(host.record(OTHER, leaves_at_once), crate::CloseOutcome::Compiled(1)));
+        assert!(matches!(host.record(OTHER, leaves_at_once), crate::CloseOutcome::Compiled(TraceId(1))));
         entries(&mut host, 2000);
         assert_eq!(host.vm.stats().rests, 1);
         STEP.set(1000);

@@ -27,7 +27,8 @@ use tracelift_opt::ResumeTable;
 
 use crate::exit::{call_lifting, ExitFrame, MAX_WORDS};
 use crate::slots;
-use crate::vm::{TraceData, Vm};
+use crate::traces::{ExitId, TraceData};
+use crate::vm::Vm;
 
 /// Exits before one is decoded.
 const HOT: u64 = 4;
@@ -121,8 +122,8 @@ impl Writes {
 }
 
 impl Plan {
-    fn of(trace: &TraceData, exit: u32, schema: &Schema) -> Option<Plan> {
-        let state = trace.resume.state(exit as usize).ok()?;
+    fn of(trace: &TraceData, exit: ExitId, schema: &Schema) -> Option<Plan> {
+        let state = trace.resume.state(exit.index()).ok()?;
         let mut maker = Maker { schema, pool: &trace.pool, steps: Vec::new(), registers: 0 };
         state.virtuals().for_each(|object| maker.make(&object));
         let lifts = maker.registers > 0;
@@ -141,7 +142,7 @@ impl Plan {
             }
         }
         let Maker { steps, registers, .. } = maker;
-        let frames = frames(&trace.resume, &trace.pool, exit as usize)?;
+        let frames = frames(&trace.resume, &trace.pool, exit.index())?;
         Some(Plan { frames, steps: steps.into(), writes, registers: registers as usize, lifts })
     }
 
@@ -305,11 +306,11 @@ pub(crate) fn is_hot(count: u64) -> bool {
 impl Vm {
     /// Makes the plan of the exit that has become hot.
     pub(crate) fn plan_hot_exit(&mut self) {
-        let Some((number, exit)) = self.hot_exit.take() else { return };
-        if let Some(Some(trace)) = self.traces.get_mut(number as usize) {
-            let plan = Plan::of(trace, exit, &self.schema);
+        let Some(at) = self.hot_exit.take() else { return };
+        if let Some(trace) = self.traces.get_mut(at.trace) {
+            let plan = Plan::of(trace, at.exit, &self.schema);
             self.exit_state.reserve_registers(plan.as_ref().map_or(0, |plan| plan.registers));
-            trace.exits[exit as usize].plan = plan.map(Box::new);
+            trace.exits[at.exit.index()].plan = plan.map(Box::new);
         }
     }
 }

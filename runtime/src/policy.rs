@@ -18,6 +18,7 @@
 //! ```
 
 use crate::abort::AbortReason;
+use crate::traces::TraceId;
 
 /// A constant of the policy, as documentation shows it.
 #[derive(Clone, Copy, Debug)]
@@ -292,7 +293,7 @@ pub(crate) enum SideState {
     /// Recording it has failed so often: it is tried again at this count.
     BackedOff { at: u64, failures: u32 },
     /// The number of the trace that runs after it.
-    Compiled(u32),
+    Compiled(TraceId),
 }
 
 impl SideState {
@@ -524,7 +525,7 @@ mod tests {
         let waits = SideState::Postponed { at: 40, ops: 77, failures: 2 };
         assert_eq!(after_exit(Some(waits), 40, 30, 0), SideDecision::Record { ops: 77 });
         assert_eq!(
-            (waits.failures(), after_exit(Some(SideState::Compiled(3)), 99, 30, 0)),
+            (waits.failures(), after_exit(Some(SideState::Compiled(TraceId(3))), 99, 30, 0)),
             (2, SideDecision::NothingUntil(u64::MAX))
         );
     }

@@ -19,6 +19,7 @@ mod inherit;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tracelift_core::ir::EntrySlot;
@@ -28,9 +29,11 @@ use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, Value};
 
 use crate::abort::AbortReason;
+use crate::hot::Room;
 use crate::location::Key;
 use crate::operands;
 use crate::policy::Work;
+use crate::traces::ExitPoint;
 
 /// Limits of a recording.
 #[derive(Clone, Copy, Debug)]
@@ -96,20 +99,32 @@ pub enum Start {
         retries: u32,
     },
     /// The state behind an exit of a trace.
-    Side {
-        /// The trace.
-        trace: u32,
-        /// The exit's number.
-        exit: u32,
-    },
+    Side(ExitPoint),
+}
+
+/// A recording that has come to its end.
+#[derive(Debug)]
+pub struct Finished {
+    /// What was recorded.
+    pub trace: Box<Trace>,
+    /// Back edges of inner loops that it has passed.
+    pub edges: Edges,
+}
+
+/// Back edges that a trace passes without a jump of its own: they count where it is left.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Edges {
+    /// At each recorded snapshot, since the trace's start or its last jump.
+    pub at_snapshots: Arc<[u32]>,
+    /// From one jump to the next, if it is a loop.
+    pub per_jump: u32,
 }
 
 /// How a recording closed.
 #[derive(Debug)]
 pub enum Closed {
-    /// A loop, ready to be optimized; and the back edges of inner loops that it has passed, at each snapshot
-    /// and in all.
-    Loop(Box<Trace>, Vec<u32>, u32),
+    /// A loop, ready to be optimized.
+    Loop(Finished),
     /// Slot tags at the closing differ from those at the head: the program is in a new state now.
     Again,
 }
@@ -176,7 +191,7 @@ impl Recorder {
     pub fn new(key: Key, base: *const u8, limits: Limits, start: Start) -> Recorder {
         let name = match start {
             Start::Loop { .. } => format!("loop_{key:x}"),
-            Start::Side { trace, exit } => format!("side_{trace}_{exit}"),
+            Start::Side(at) => format!("side_{}_{}", at.trace, at.exit),
         };
         let mut trace = Trace::new(&name);
         trace.add_label("L0", &[]);
@@ -650,11 +665,11 @@ impl Recorder {
         self.trace.insts[0].args = SmallVec::from_slice(&inputs);
         let jump = Inst::new(Op::Jump, &next).with(Payload::Label(tracelift_core::LabelId(0)));
         self.trace.push(jump, None);
-        Ok(Closed::Loop(Box::new(self.trace), self.snapshot_edges, self.edges))
+        Ok(Closed::Loop(self.finished()))
     }
 
     /// A side trace ends here, at the resume point. Its entry is what it has read before it was written.
-    pub fn finish(mut self, schema: &Schema) -> Result<(Box<Trace>, Vec<u32>), (AbortReason, String)> {
+    pub fn finish(mut self, schema: &Schema) -> Result<Finished, (AbortReason, String)> {
         let snapshot = self.snapshot();
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -688,7 +703,12 @@ impl Recorder {
         inputs.extend(self.cells.iter().map(|&(_, value)| value));
         self.trace.labels[0].args = inputs.to_vec();
         self.trace.insts[0].args = inputs.iter().copied().collect();
-        Ok((Box::new(self.trace), self.snapshot_edges))
+        Ok(self.finished())
+    }
+
+    fn finished(self) -> Finished {
+        let edges = Edges { at_snapshots: self.snapshot_edges.into(), per_jump: self.edges };
+        Finished { trace: Box::new(self.trace), edges }
     }
 
     /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their
@@ -715,7 +735,7 @@ impl Recorder {
 
     /// Slots from the entry frame's base that exits may write, and frames beyond the first that they may
     /// push.
-    pub fn needs(&self) -> (u32, u32) {
-        (self.max_slot.max(0) as u32, self.max_frames as u32 - 1)
+    pub fn needs(&self) -> Room {
+        Room { slots: self.max_slot.max(0) as u32, frames: self.max_frames as u32 - 1 }
     }
 }

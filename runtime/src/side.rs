@@ -23,18 +23,17 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use tracelift_core::ExitKind;
-use tracelift_cranelift::TreeId;
 
 use crate::abort::AbortReason;
 use crate::budget::Refusal;
-use crate::hot::{tags_match, Action, Run};
+use crate::hot::{Action, Room};
 use crate::location::Key;
 use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDecision, SideState, Work};
-use crate::recorder::{Recorder, Start};
+use crate::recorder::{Edges, Recorder, Start};
 use crate::reserve::Need;
+use crate::traces::{Entered, ExitId, ExitPoint, Left, TraceData, TraceId};
 use crate::vm::{Backend, Vm};
 
 /// What a trace has to do with side traces.
@@ -42,24 +41,22 @@ use crate::vm::{Backend, Vm};
 pub(crate) struct Tree {
     /// The loop that the tree's root begins with.
     pub key: Key,
-    /// The root's number.
-    pub root: u32,
-    /// The trace and the exit that a side trace begins at.
-    pub parent: Option<(u32, u32)>,
+    /// The tree's root.
+    pub root: TraceId,
+    /// The exit that a side trace begins at.
+    pub parent: Option<ExitPoint>,
     /// The loop where a side trace goes on at its end.
     pub link: Option<Key>,
     /// Its exits that were tried.
-    pub sides: BTreeMap<u32, SideState>,
+    pub sides: BTreeMap<ExitId, SideState>,
     /// In a root: the side traces of the tree.
     pub count: u32,
-    /// Back edges, the loop's own left out, that the trace has passed at each recorded snapshot.
-    pub edges: Arc<[u32]>,
-    /// The same in all, if it is a loop.
-    pub edges_per_jump: u32,
+    /// Back edges that the trace passes, the loop's own left out.
+    pub edges: Edges,
     /// What the interpreter had to do for what was recorded.
     pub work: Work,
     /// Traces whose links lead here.
-    pub from: Vec<u32>,
+    pub from: Vec<TraceId>,
 }
 
 impl Tree {
@@ -72,14 +69,14 @@ impl Tree {
 /// What exits need that the program may come to once it has entered a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Reach {
-    /// Slots and frames.
-    pub needs: (u32, u32),
+    /// On the host's stack.
+    pub needs: Room,
     /// Virtual objects, by index of their shape, each once.
     pub lifts: Vec<Need>,
 }
 
 impl Reach {
-    pub fn new(needs: (u32, u32), lifts: &[Need]) -> Reach {
+    pub fn new(needs: Room, lifts: &[Need]) -> Reach {
         let mut reach = Reach { needs, lifts: Vec::new() };
         reach.absorb(&Reach { needs, lifts: lifts.to_vec() });
         reach
@@ -87,7 +84,7 @@ impl Reach {
 
     /// Adds what another trace needs; whether it was more.
     fn absorb(&mut self, other: &Reach) -> bool {
-        let needs = (self.needs.0.max(other.needs.0), self.needs.1.max(other.needs.1));
+        let needs = self.needs.or(other.needs);
         let mut grows = needs != self.needs;
         self.needs = needs;
         for need in &other.lifts {
@@ -114,107 +111,103 @@ impl Vm {
     /// # Safety
     /// `base` points to the entry frame's slots; all frames are those of that exit.
     pub unsafe fn next(&mut self, base: *const u8) -> Action {
-        let Some((number, exit, kind)) = self.last_exit.take() else { return Action::Nothing };
+        let Some(left) = self.last_exit.take() else { return Action::Nothing };
+        let Left { at, kind } = left;
         let is_forced = self.config.force_exit.is_some() && *self.cells.force == 0;
         if is_forced || !self.config.enabled || self.recorder.is_some() {
             return Action::Nothing;
         }
-        let Some(Some(trace)) = self.traces.get(number as usize) else { return Action::Nothing };
+        let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
         if kind == ExitKind::Finish {
             let Some(key) = trace.tree.link else { return Action::Nothing };
-            // Taken out and put back: the way from code to code allocates nothing.
-            let Some(location) = self.locations.get_mut(&key) else { return Action::Nothing };
-            if location.state.is_asleep() {
-                return Action::Nothing;
-            }
-            let entries = std::mem::take(&mut location.entries);
-            // SAFETY: passed on from the caller, here and below.
-            let action = unsafe { self.run_any(&entries, base) };
-            self.locations.entry(key).or_default().entries = entries;
-            return action;
+            // SAFETY: passed on from the caller.
+            return unsafe { self.go_on_at(key, base) };
         }
-        let count = trace.exits[exit as usize].count;
+        let count = trace.exits[at.exit.index()].count;
         if kind == ExitKind::Hoisted && count >= u64::from(self.config.side_threshold) {
-            self.discard(number);
+            self.discard(at.trace);
             return Action::Nothing;
         }
-        let sides = self.traces[trace.tree.root as usize].as_ref().map_or(u32::MAX, |root| root.tree.count);
+        let sides = self.traces.get(trace.tree.root).map_or(u32::MAX, |root| root.tree.count);
         let is_full = sides as usize >= self.config.max_sides;
         let decision = match kind {
             ExitKind::Hoisted => SideDecision::NothingUntil(u64::from(self.config.side_threshold)),
             ExitKind::Guard | ExitKind::LoopEnd if !is_full => {
-                let state = trace.tree.sides.get(&exit).copied();
+                let state = trace.tree.sides.get(&at.exit).copied();
                 after_exit(state, count, self.config.side_threshold, sides)
             }
             _ => SideDecision::NothingUntil(u64::MAX),
         };
         let ops = match decision {
             SideDecision::NothingUntil(until) => {
-                self.be_quiet(number, exit, until);
+                self.be_quiet(at, until);
                 return Action::Nothing;
             }
             SideDecision::Record { ops } => ops,
         };
         if let Some(missing) = self.budget.wait(ops) {
-            self.put_off_side(number, exit, Refusal { ops, missing });
+            self.put_off_side(at, Refusal { ops, missing });
             return Action::Nothing;
         }
-        self.last_exit = Some((number, exit, kind));
+        self.last_exit = Some(left);
         Action::Record
     }
 
     /// There is nothing to decide after this exit until it was taken so often.
-    fn be_quiet(&mut self, number: u32, exit: u32, until: u64) {
-        if let Some(Some(trace)) = self.traces.get_mut(number as usize) {
-            trace.exits[exit as usize].quiet_until = until;
+    fn be_quiet(&mut self, at: ExitPoint, until: u64) {
+        if let Some(trace) = self.traces.get_mut(at.trace) {
+            trace.exits[at.exit.index()].quiet_until = until;
         }
     }
 
     /// There is no time for a side trace now.
-    fn put_off_side(&mut self, number: u32, exit: u32, Refusal { ops, missing }: Refusal) {
+    fn put_off_side(&mut self, place: ExitPoint, Refusal { ops, missing }: Refusal) {
         self.totals.postponed += 1;
         let wait = exits_until(missing, self.config.side_threshold);
-        let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
-        let at = trace.exits[exit as usize].count + wait;
-        let failures = trace.tree.sides.get(&exit).map_or(0, |side| side.failures());
-        trace.set_side(exit, SideState::Postponed { at, ops, failures });
+        let Some(trace) = self.traces.get_mut(place.trace) else { return };
+        let at = trace.exits[place.exit.index()].count + wait;
+        let failures = trace.tree.sides.get(&place.exit).map_or(0, |side| side.failures());
+        trace.set_side(place.exit, SideState::Postponed { at, ops, failures });
     }
 
-    /// Runs the first of these traces whose entry the slots match.
-    unsafe fn run_any(&mut self, numbers: &[u32], base: *const u8) -> Action {
-        for &number in numbers {
-            let Some(trace) = self.traces[number as usize].as_mut() else { continue };
-            // SAFETY: passed on from the caller.
-            if !unsafe { tags_match(&trace.entry, base, &self.schema) } {
-                continue;
-            }
-            // SAFETY: promised to `set_reserve`.
-            if !unsafe { self.reserves.secure(&trace.reach.lifts) } {
-                self.totals.unsecured += 1;
-                return Action::Nothing;
-            }
-            trace.entries += 1;
-            (self.last_run, self.has_passed) = (Some(number), false);
-            return Action::Run(Run { code: trace.entry_code, needs: trace.reach.needs });
+    /// A side trace has come to the loop `key`: its code runs next, if it expects such slots.
+    ///
+    /// # Safety
+    /// `base` points to the slots of the frame that the loop runs in.
+    unsafe fn go_on_at(&mut self, key: Key, base: *const u8) -> Action {
+        let Some(location) = self.locations.get(&key) else { return Action::Nothing };
+        if location.state.is_asleep() {
+            return Action::Nothing;
         }
-        Action::Nothing
+        let (schema, reserves) = (&self.schema, &mut self.reserves);
+        // SAFETY: passed on from the caller; the rest was promised to `set_reserve`.
+        match unsafe { self.traces.enter(&location.entries, base, schema, reserves) } {
+            Entered::Trace(id) => {
+                (self.last_run, self.has_passed) = (Some(id), false);
+                self.traces.get(id).map_or(Action::Nothing, |trace| Action::Run(trace.run()))
+            }
+            Entered::WithoutMemory => {
+                self.totals.unsecured += 1;
+                Action::Nothing
+            }
+            Entered::None => Action::Nothing,
+        }
     }
 
     /// Starts the recording that [`Vm::next`] asked for; false if it asked for none.
     pub fn start_side(&mut self, base: *const u8) -> bool {
-        let Some((number, exit, _)) = self.last_exit.take() else { return false };
+        let Some(Left { at, .. }) = self.last_exit.take() else { return false };
         if self.recorder.is_some() {
             return false;
         }
         let limits = self.limits();
-        let Some(Some(trace)) = self.traces.get(number as usize) else { return false };
+        let Some(trace) = self.traces.get(at.trace) else { return false };
         self.totals.recordings += 1;
-        let start = Start::Side { trace: number, exit };
-        let mut recorder = Recorder::new(trace.tree.key, base, limits, start);
+        let mut recorder = Recorder::new(trace.tree.key, base, limits, Start::Side(at));
         recorder.is_asked = true;
         self.budget.begin_recording();
         self.gates.shut();
-        if let Ok(state) = trace.resume.state(exit as usize) {
+        if let Ok(state) = trace.resume.state(at.exit.index()) {
             recorder.inherit(&state, &trace.pool, &self.schema);
         }
         self.recorder = Some(recorder);
@@ -229,7 +222,8 @@ impl Vm {
     }
 
     /// An attempt at an exit failed: the next one comes after twice as many exits.
-    pub(crate) fn give_up_side(&mut self, number: u32, exit: u32, reason: &AbortReason, sentence: &str) {
+    pub(crate) fn give_up_side(&mut self, at: ExitPoint, reason: &AbortReason, sentence: &str) {
+        let ExitPoint { trace: number, exit } = at;
         let kind = format!("side trace: {reason}");
         *self.totals.aborts.entry(kind).or_default() += 1;
         self.log.entry(
@@ -238,11 +232,11 @@ impl Vm {
             String::new,
         );
         if let Some(refusal) = self.budget.refusal() {
-            return self.put_off_side(number, exit, refusal);
+            return self.put_off_side(at, refusal);
         }
-        let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
+        let Some(trace) = self.traces.get_mut(number) else { return };
         let failures = trace.tree.sides.get(&exit).map_or(0, |side| side.failures()) + 1;
-        let count = trace.exits[exit as usize].count;
+        let count = trace.exits[exit.index()].count;
         let next = match &mut self.starts {
             Some(starts) => SideState::BackedOff { at: count + starts.heat(), failures },
             None => side_backed_off(failures, count, self.config.side_threshold),
@@ -250,17 +244,17 @@ impl Vm {
         trace.set_side(exit, next);
     }
 
-    /// A side trace is compiled: from now on it runs behind its exit.
-    pub(crate) fn attach_side(&mut self, parent: u32, exit: u32, number: u32) {
-        let code = self.traces[number as usize].as_ref().map(|side| side.code.address() as u64);
-        let Some(Some(trace)) = self.traces.get_mut(parent as usize) else { return };
-        trace.set_side(exit, SideState::Compiled(number));
+    /// A side trace is compiled: from now on it runs after its exit.
+    pub(crate) fn attach_side(&mut self, at: ExitPoint, side: TraceId) {
+        let code = self.traces.get(side).map(TraceData::address);
+        let Some(trace) = self.traces.get_mut(at.trace) else { return };
+        trace.set_side(at.exit, SideState::Compiled(side));
         let (key, root) = (trace.tree.key, trace.tree.root);
         if let Some(code) = code {
-            trace.links[exit as usize] = code;
+            trace.links[at.exit.index()] = code;
         }
-        self.leads_to(parent, number);
-        if let Some(Some(root)) = self.traces.get_mut(root as usize) {
+        self.leads_to(at.trace, side);
+        if let Some(root) = self.traces.get_mut(root) {
             root.tree.count += 1;
         }
         if let Some(location) = self.locations.get_mut(&key) {
@@ -272,16 +266,13 @@ impl Vm {
     ///
     /// # Safety
     /// `base` points to the slots of the frame that the loop runs in.
-    pub(crate) unsafe fn link_finish(&mut self, side: u32, key: Key, base: *const u8) {
+    pub(crate) unsafe fn link_finish(&mut self, side: TraceId, key: Key, base: *const u8) {
         let Some(location) = self.locations.get(&key) else { return };
-        let fits = |&&number: &&u32| {
-            let Some(trace) = &self.traces[number as usize] else { return false };
-            // SAFETY: passed on from the caller.
-            unsafe { tags_match(&trace.entry, base, &self.schema) }
-        };
-        let Some(&target) = location.entries.iter().find(fits) else { return };
-        let code = self.traces[target as usize].as_ref().map(|trace| trace.code.address() as u64);
-        let Some(Some(trace)) = self.traces.get_mut(side as usize) else { return };
+        // SAFETY: passed on from the caller.
+        let fitting = unsafe { self.traces.fitting(&location.entries, base, &self.schema) };
+        let Some(target) = fitting else { return };
+        let code = self.traces.get(target).map(TraceData::address);
+        let Some(trace) = self.traces.get_mut(side) else { return };
         if let (Some(code), Some(last)) = (code, trace.links.last_mut()) {
             *last = code;
             self.leads_to(side, target);
@@ -290,13 +281,13 @@ impl Vm {
 
     /// The program may come from one trace to another without the host: whoever enters the first must hold
     /// what the exits of the second need.
-    fn leads_to(&mut self, from: u32, to: u32) {
+    fn leads_to(&mut self, from: TraceId, to: TraceId) {
         self.gates.shut();
-        let Some(Some(target)) = self.traces.get_mut(to as usize) else { return };
+        let Some(target) = self.traces.get_mut(to) else { return };
         target.tree.from.push(from);
         let mut todo = vec![(from, target.reach.clone())];
         while let Some((number, reach)) = todo.pop() {
-            let Some(Some(trace)) = self.traces.get_mut(number as usize) else { continue };
+            let Some(trace) = self.traces.get_mut(number) else { continue };
             if trace.reach.absorb(&reach) {
                 todo.extend(trace.tree.from.iter().map(|&from| (from, trace.reach.clone())));
             }
@@ -304,8 +295,8 @@ impl Vm {
     }
 
     /// Frees a trace's code, which must not run any more, and takes back the links to it.
-    pub(crate) fn free_trace(&mut self, number: u32) {
-        let Some(gone) = self.traces.get_mut(number as usize).and_then(Option::take) else { return };
+    pub(crate) fn free_trace(&mut self, number: TraceId) {
+        let Some(gone) = self.traces.take(number) else { return };
         self.gates.shut();
         self.totals.freed_entries += gone.entries;
         self.totals.freed_exits.add(&gone.exit_counts());
@@ -313,16 +304,16 @@ impl Vm {
             self.totals.freed.push(self.stats_of(number, &gone));
         }
         let Backend::Ready(ready) = &mut self.backend else { return };
-        ready.arena.free(TreeId(number));
-        self.unlink(gone.code.address() as u64, &gone.tree.from);
+        ready.arena.free(number.tree());
+        self.unlink(gone.address(), &gone.tree.from);
     }
 
     /// Makes the links of these traces that lead to `code` lead back to the host.
-    fn unlink(&mut self, code: u64, from: &[u32]) {
+    fn unlink(&mut self, code: u64, from: &[TraceId]) {
         let Backend::Ready(ready) = &self.backend else { return };
         let Some(glue) = ready.glue else { return };
         for &from in from {
-            let Some(Some(trace)) = self.traces.get_mut(from as usize) else { continue };
+            let Some(trace) = self.traces.get_mut(from) else { continue };
             trace.links.iter_mut().filter(|link| **link == code).for_each(|link| *link = glue.leave());
         }
     }
@@ -330,10 +321,10 @@ impl Vm {
     /// A guard that the optimizer has put before a loop fails too often: the loop's next recording is
     /// compiled without such guards. The code is entered no more; it is kept until the loop is forgotten, as
     /// the host may be in it further down its stack.
-    fn discard(&mut self, number: u32) {
+    fn discard(&mut self, number: TraceId) {
         self.gates.shut();
-        let Some(Some(trace)) = self.traces.get_mut(number as usize) else { return };
-        let (key, code) = (trace.tree.key, trace.code.address() as u64);
+        let Some(trace) = self.traces.get_mut(number) else { return };
+        let (key, code) = (trace.tree.key, trace.address());
         let from = std::mem::take(&mut trace.tree.from);
         self.unlink(code, &from);
         let threshold = u64::from(self.config.threshold);
@@ -357,12 +348,12 @@ impl Vm {
     }
 
     /// A trace and all side traces that hang on it, outermost first.
-    pub(crate) fn tree_of(&self, root: u32) -> Vec<u32> {
+    pub(crate) fn tree_of(&self, root: TraceId) -> Vec<TraceId> {
         let mut tree = vec![root];
         let mut next = 0;
         while let Some(&number) = tree.get(next) {
             next += 1;
-            let Some(Some(trace)) = self.traces.get(number as usize) else { continue };
+            let Some(trace) = self.traces.get(number) else { continue };
             tree.extend(trace.tree.sides.values().filter_map(|side| match *side {
                 SideState::Compiled(side) => Some(side),
                 SideState::Postponed { .. } | SideState::BackedOff { .. } => None,
@@ -379,12 +370,15 @@ mod tests {
     #[test]
     fn a_reach_grows_by_what_is_more() {
         let need = |index, count| Need { index, count };
-        let mut reach = Reach::new((4, 1), &[need(0, 2)]);
-        assert!(!reach.absorb(&Reach::new((3, 1), &[need(0, 1)])), "all of it was there");
-        assert!(reach.absorb(&Reach::new((3, 2), &[])) && reach.needs == (4, 2));
-        assert!(reach.absorb(&Reach::new((9, 0), &[])) && reach.needs == (9, 2));
-        assert!(reach.absorb(&Reach::new((0, 0), &[need(0, 5)])) && reach.lifts == [need(0, 5)]);
-        assert!(reach.absorb(&Reach::new((0, 0), &[need(3, 1)])) && reach.lifts == [need(0, 5), need(3, 1)]);
+        let room = |slots, frames| Room { slots, frames };
+        let mut reach = Reach::new(room(4, 1), &[need(0, 2)]);
+        assert!(!reach.absorb(&Reach::new(room(3, 1), &[need(0, 1)])), "all of it was there");
+        assert!(reach.absorb(&Reach::new(room(3, 2), &[])) && reach.needs == room(4, 2));
+        assert!(reach.absorb(&Reach::new(room(9, 0), &[])) && reach.needs == room(9, 2));
+        assert!(reach.absorb(&Reach::new(room(0, 0), &[need(0, 5)])) && reach.lifts == [need(0, 5)]);
+        assert!(
+            reach.absorb(&Reach::new(room(0, 0), &[need(3, 1)])) && reach.lifts == [need(0, 5), need(3, 1)]
+        );
         assert!(!reach.absorb(&reach.clone()));
     }
 }

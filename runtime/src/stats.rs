@@ -11,6 +11,8 @@ use std::fmt::Write;
 use serde::Serialize;
 use tracelift_core::ExitKind;
 
+use crate::traces::{ExitPoint, TraceId};
+
 /// A snapshot of the counters of a [`Vm`](crate::Vm).
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
@@ -214,11 +216,11 @@ pub struct GroupedOps {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TraceStats {
     /// Its number.
-    pub number: u32,
+    pub number: TraceId,
     /// Its name: where it came from.
     pub name: String,
     /// The trace and the exit that a side trace begins at.
-    pub parent: Option<(u32, u32)>,
+    pub parent: Option<ExitPoint>,
     /// Exits, of those tried, where no side trace could be recorded.
     pub failed_sides: u32,
     /// Times that the host has entered it; not counted is who came by a link.

@@ -10,11 +10,8 @@ use std::ffi::c_void;
 
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
-use tracelift_core::{ExitKind, Schema};
-use tracelift_cranelift::{
-    Arena, ArenaOptions, CodePtr, Compiler, Glue, LinkedEntry, Options, Stats as Generated, TreeId,
-};
-use tracelift_opt::ResumeTable;
+use tracelift_core::Schema;
+use tracelift_cranelift::{Arena, ArenaOptions, Compiler, Glue, Options, TreeId};
 
 use crate::abort::AbortReason;
 use crate::budget::Budget;
@@ -26,14 +23,12 @@ use crate::locations::Locations;
 use crate::log::Log;
 use crate::pace::Burst;
 use crate::pay::Sample;
-use crate::plan::Plan;
-use crate::policy::SideState;
 use crate::recorder::Recorder;
-use crate::reserve::{Need, ReserveFn, Reserves};
-use crate::side::{Reach, Tree};
+use crate::reserve::{ReserveFn, Reserves};
 use crate::starts::Starts;
 use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
 use crate::ticks::Ticks;
+use crate::traces::{ExitPoint, Left, TraceData, TraceId, Traces};
 
 /// Cells of the exit buffer: the most live values that an exit can have.
 pub const EXIT_BUFFER_CELLS: usize = 4096;
@@ -49,66 +44,6 @@ pub enum VmError {
         /// Why.
         source: std::io::Error,
     },
-}
-
-/// A compiled trace, alive.
-pub(crate) struct TraceData {
-    pub name: String,
-    pub code: CodePtr,
-    /// The same for the host.
-    pub entry_code: LinkedEntry,
-    /// For each exit, where the code goes on behind it; it reads these cells itself.
-    pub links: Box<[u64]>,
-    /// Sizes and times of its code. The code itself lies in the arena only.
-    pub generated: Generated,
-    pub resume: ResumeTable,
-    /// The constants of `resume`, as bits.
-    pub pool: Vec<u64>,
-    pub entry: Vec<tracelift_core::ir::EntrySlot>,
-    /// Virtual objects that an exit of its own may make.
-    pub lifts: Vec<Need>,
-    /// What must be there before the trace is entered, for its exits and those of all code that it leads to.
-    pub reach: Reach,
-    pub entries: u64,
-    /// It was entered with slots of other types than it expects: see [`crate::gate`].
-    pub has_refused: bool,
-    /// Its exits, by number.
-    pub exits: Box<[ExitCell]>,
-    pub ops: (u64, u64),
-    /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
-    pub saved_per_ns: f64,
-    /// What it adds up for an iteration: see [`crate::pace`].
-    pub replaced: Option<u32>,
-    /// Processor time that compiling it took.
-    pub compile_ns: u64,
-    pub tree: Tree,
-}
-
-impl TraceData {
-    /// How often it was left, by kind.
-    pub fn exit_counts(&self) -> ExitCounts {
-        let mut counts = ExitCounts::default();
-        self.exits.iter().for_each(|exit| counts.count(exit.kind, exit.count));
-        counts
-    }
-
-    /// What has become of an exit as a place where a side trace begins; see [`Vm::next`].
-    pub fn set_side(&mut self, exit: u32, state: SideState) {
-        self.tree.sides.insert(exit, state);
-        self.exits[exit as usize].quiet_until = 0;
-    }
-}
-
-/// What is kept of an exit for when it is taken.
-#[derive(Debug)]
-pub(crate) struct ExitCell {
-    /// How often it was taken.
-    pub count: u64,
-    /// As long as it was taken less often there is nothing to decide after it.
-    pub quiet_until: u64,
-    /// The exit, decoded.
-    pub plan: Option<Box<Plan>>,
-    pub kind: ExitKind,
 }
 
 /// Operations of compiled code, four to twenty milliseconds of them, after which a loop leaves to let the
@@ -167,7 +102,7 @@ pub struct Vm {
     pub(crate) config: Config,
     pub(crate) counters: Counters,
     pub(crate) locations: Locations,
-    pub(crate) traces: Vec<Option<Box<TraceData>>>,
+    pub(crate) traces: Traces,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) backend: Backend,
     pub(crate) cells: SharedCells,
@@ -182,12 +117,12 @@ pub struct Vm {
     pub(crate) exit_state: crate::exit::ExitState,
     pub(crate) gates: Gates,
     /// The trace whose code the host was told to run last, and whether that came through a gate.
-    pub(crate) last_run: Option<u32>,
+    pub(crate) last_run: Option<TraceId>,
     pub(crate) has_passed: bool,
-    /// An exit that is to be decoded: trace and number.
-    pub(crate) hot_exit: Option<(u32, u32)>,
-    /// The exit that was restored last, if there is something to decide: trace, number, kind.
-    pub(crate) last_exit: Option<(u32, u32, ExitKind)>,
+    /// An exit that is to be decoded.
+    pub(crate) hot_exit: Option<ExitPoint>,
+    /// The exit that was restored last, if there is something to decide.
+    pub(crate) last_exit: Option<Left>,
     pub(crate) reserves: Reserves,
     pub(crate) budget: Budget,
     pub(crate) ticks: Ticks,
@@ -252,7 +187,7 @@ impl Vm {
             backend: Backend::Pending,
             counters: Counters::new(initial),
             locations: Locations::default(),
-            traces: Vec::new(),
+            traces: Traces::default(),
             recorder: None,
             cells: SharedCells {
                 exit_buffer: [].into(),
@@ -333,9 +268,9 @@ impl Vm {
         let iterations = self.config.count_iterations.then_some(*self.cells.iterations);
         let all = interpreted + iterations.unwrap_or(0);
         let mut exits = self.totals.freed_exits;
-        self.traces.iter().flatten().for_each(|trace| exits.add(&trace.exit_counts()));
-        let entries =
-            self.totals.freed_entries + self.traces.iter().flatten().map(|trace| trace.entries).sum::<u64>();
+        self.traces.alive().for_each(|(_, trace)| exits.add(&trace.exit_counts()));
+        let entries = self.traces.alive().map(|(_, trace)| trace.entries).sum::<u64>();
+        let entries = self.totals.freed_entries + entries;
         let share = iterations.map(|iterations| iterations as f64 / all.max(1) as f64);
         let jit = match &self.backend {
             _ if !self.config.enabled => "off".to_string(),
@@ -395,16 +330,14 @@ impl Vm {
     }
 
     fn trace_stats(&self) -> Vec<TraceStats> {
-        let alive =
-            self.traces.iter().enumerate().filter_map(|(number, trace)| Some((number, trace.as_ref()?)));
-        let alive = alive.map(|(number, trace)| self.stats_of(number as u32, trace));
+        let alive = self.traces.alive().map(|(id, trace)| self.stats_of(id, trace));
         let mut all: Vec<TraceStats> = self.totals.freed.iter().cloned().chain(alive).collect();
         all.sort_by_key(|trace| trace.number);
         all
     }
 
     /// What is known of one trace.
-    pub(crate) fn stats_of(&self, number: u32, trace: &TraceData) -> TraceStats {
+    pub(crate) fn stats_of(&self, number: TraceId, trace: &TraceData) -> TraceStats {
         let location = self.locations.get(&trace.tree.key).filter(|_| trace.tree.parent.is_none());
         TraceStats {
             number,

@@ -5,7 +5,7 @@ mod support;
 
 use support::*;
 use tracelift_core::{ExitKind, Op};
-use tracelift_runtime::{Action, CloseOutcome, Config};
+use tracelift_runtime::{Action, CloseOutcome, Config, TraceId};
 
 /// The loop with a bound, and another one.
 const HEAD: usize = 1;
@@ -54,7 +54,7 @@ fn compiled(config: Config) -> Host {
     let mut host = Host::new(Config { threshold: 1, side_threshold: 3, ..config });
     set(&mut host, [0, 0, 50]);
     assert!(matches!(host.back_edge(HEAD), Action::Record));
-    assert!(matches!(host.record(HEAD, bounded), CloseOutcome::Compiled(0)));
+    assert!(matches!(host.record(HEAD, bounded), CloseOutcome::Compiled(TraceId(0))));
     host
 }
 
@@ -103,7 +103,7 @@ fn a_loop_whose_guard_fails_often_is_compiled_without() {
     // The next back edge records, whatever the limit is.
     set(&mut host, [0, 0, 50]);
     assert!(matches!(host.back_edge(HEAD), Action::Record));
-    assert!(matches!(host.record(HEAD, bounded), CloseOutcome::Compiled(1)));
+    assert!(matches!(host.record(HEAD, bounded), CloseOutcome::Compiled(TraceId(1))));
     for _ in 0..2 {
         set(&mut host, [0, 0, BOUND]);
         assert_eq!((host.run(HEAD), state(&host)), (Some((ExitKind::LoopEnd, 0)), at(BOUND, BOUND)));
@@ -158,7 +158,7 @@ fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
     // Another loop, and behind its guard a side trace that goes on in the first.
     set(&mut host, [0, 0, 50]);
     while !matches!(host.back_edge(OTHER), Action::Record) {}
-    assert!(matches!(host.record(OTHER, other), CloseOutcome::Compiled(1)));
+    assert!(matches!(host.record(OTHER, other), CloseOutcome::Compiled(TraceId(1))));
     loop {
         set(&mut host, [0, 0, 50]);
         assert_eq!(host.run(OTHER), Some((ExitKind::Guard, 1)));
@@ -174,7 +174,7 @@ fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
         tape.recorder.back_edge();
         tape.at(0, ALL);
     });
-    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(2)));
+    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(TraceId(2))));
     let sum = |from: i64, n: i64| [(from..n).sum(), n, n];
     set(&mut host, [0, 0, 50]);
     assert_eq!((host.run(OTHER), state(&host)), (Some((ExitKind::LoopEnd, 0)), sum(2, 50)));
@@ -185,7 +185,7 @@ fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
     assert_eq!((host.run(OTHER), state(&host)), (Some((ExitKind::Finish, 0)), [0, 2, 50]));
     assert!(matches!(next(&mut host), Action::Nothing));
     assert!(matches!(host.back_edge(HEAD), Action::Record));
-    assert!(matches!(host.record(HEAD, bounded), CloseOutcome::Compiled(3)));
+    assert!(matches!(host.record(HEAD, bounded), CloseOutcome::Compiled(TraceId(3))));
     set(&mut host, [0, 0, BOUND + 1]);
     assert_eq!((host.run(OTHER), state(&host)), (Some((ExitKind::Finish, 0)), [0, 2, BOUND + 1]));
     assert!(matches!(next(&mut host), Action::Run(_)));
@@ -197,9 +197,9 @@ fn a_loop_that_is_forgotten_frees_the_code_that_it_gave_up() {
     give_up(&mut host);
     set(&mut host, [0, 0, 50]);
     assert!(matches!(host.back_edge(HEAD), Action::Record));
-    assert!(matches!(host.record(HEAD, bounded), CloseOutcome::Compiled(1)));
+    assert!(matches!(host.record(HEAD, bounded), CloseOutcome::Compiled(TraceId(1))));
     let alive = |host: &Host| host.vm.stats().traces.iter().map(|trace| trace.number).collect::<Vec<_>>();
-    assert_eq!(alive(&host), [0, 1], "the host may still be in the old code");
+    assert_eq!(alive(&host), [TraceId(0), TraceId(1)], "the host may still be in the old code");
     host.vm.forget(HEAD, HEAD + 1);
     assert!(alive(&host).is_empty() && host.run(HEAD).is_none());
 }

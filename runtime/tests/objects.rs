@@ -7,7 +7,7 @@ mod support;
 use pairs::*;
 use support::*;
 use tracelift_core::{ExitKind, Op};
-use tracelift_runtime::{Action, CloseOutcome, Config};
+use tracelift_runtime::{Action, CloseOutcome, Config, TraceId};
 
 /// The loop's head.
 const HEAD: usize = 1;
@@ -110,7 +110,7 @@ impl Program {
         program.set(0, 10);
         assert!(matches!(program.host.back_edge(HEAD), Action::Record));
         let outcome = program.host.record(HEAD, |tape| even(tape, pairs, way));
-        assert!(matches!(outcome, CloseOutcome::Compiled(0)), "{outcome:?}");
+        assert!(matches!(outcome, CloseOutcome::Compiled(TraceId(0))), "{outcome:?}");
         program
     }
 
@@ -123,7 +123,7 @@ impl Program {
         assert!(program.host.vm.start_side(base));
         program.host.go_on(|tape| odd(tape, pairs, way));
         let outcome = program.host.vm.link_recording(HEAD);
-        assert!(matches!(outcome, CloseOutcome::Compiled(1)), "{outcome:?}");
+        assert!(matches!(outcome, CloseOutcome::Compiled(TraceId(1))), "{outcome:?}");
         program
     }
 

@@ -7,7 +7,7 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::snapshot::Source;
 use tracelift_core::text::print_trace;
 use tracelift_core::{ExitKind, Op, Schema, Trace};
-use tracelift_runtime::recorder::{Closed, Limits, Recorder, Start};
+use tracelift_runtime::recorder::{Closed, Finished, Limits, Recorder, Start};
 use tracelift_runtime::AbortReason;
 
 /// Records with those limits over those slots and closes.
@@ -28,7 +28,7 @@ fn close_with(
 
 fn close(slots: &[Slot], iteration: impl FnOnce(&mut Tape<'_>)) -> (Trace, Schema) {
     match close_with(LIMITS, slots, iteration) {
-        (Ok(Closed::Loop(trace, ..)), schema) => (*trace, schema),
+        (Ok(Closed::Loop(Finished { trace, .. })), schema) => (*trace, schema),
         (other, _) => panic!("not a loop: {other:?}"),
     }
 }
@@ -361,7 +361,7 @@ fn frames_are_counted_even_where_no_guard_is() {
     recorder.resume_point(frame.as_ptr().cast(), &[0], &[1]);
     recorder.push_frame(2, &[0], &[1]);
     recorder.pop_frame();
-    assert_eq!(recorder.needs().1, 1);
+    assert_eq!(recorder.needs().frames, 1);
 }
 
 #[test]

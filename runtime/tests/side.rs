@@ -5,7 +5,7 @@ mod support;
 
 use support::*;
 use tracelift_core::{ExitKind, Op, Value};
-use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config};
+use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config, TraceId};
 
 /// The loop's head.
 const HEAD: usize = 1;
@@ -68,7 +68,7 @@ fn halved(config: Config) -> Host {
     let mut host = Host::new(Config { threshold: 1, side_threshold: 3, compile_share: None, ..config });
     set(&mut host, [0, 0, 100, 0]);
     assert!(matches!(host.back_edge(HEAD), Action::Record));
-    assert!(matches!(host.record(HEAD, even), CloseOutcome::Compiled(0)));
+    assert!(matches!(host.record(HEAD, even), CloseOutcome::Compiled(TraceId(0))));
     host
 }
 
@@ -98,7 +98,7 @@ fn record_side(host: &mut Host, iteration: impl FnOnce(&mut Tape<'_>)) -> CloseO
 /// A host whose loop never leaves compiled code in between.
 fn whole(config: Config) -> Host {
     let mut host = halved(config);
-    assert!(matches!(record_side(&mut host, odd), CloseOutcome::Compiled(1)));
+    assert!(matches!(record_side(&mut host, odd), CloseOutcome::Compiled(TraceId(1))));
     host
 }
 
@@ -113,7 +113,7 @@ fn a_side_trace_is_recorded_at_the_threshold_and_linked() {
     let base = host.base();
     assert!(host.vm.start_side(base));
     host.go_on(odd);
-    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(1)));
+    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(TraceId(1))));
     for start in [[0, 0, 100, 0], [5, 2, 4, -1], [5, 4, 4, -1], [1, 2, 3, 4], [0, -8, 9, 9]] {
         set(&mut host, start);
         assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)), "{start:?}");
@@ -133,7 +133,7 @@ fn a_side_trace_waits_until_there_is_time_for_it() {
     let mut host = Host::new(Config { side_threshold: 3, ..Config::default() });
     set(&mut host, [0, 0, 100, 0]);
     let edges = (1u64..).find(|_| matches!(host.back_edge(HEAD), Action::Record));
-    assert!(edges > Some(200) && matches!(host.record(HEAD, even), CloseOutcome::Compiled(0)));
+    assert!(edges > Some(200) && matches!(host.record(HEAD, even), CloseOutcome::Compiled(TraceId(0))));
     // Other loops, compiled unasked and whatever they cost, take all the time that there is. The loop's code
     // may rest meanwhile.
     for other in 1..=10 {
@@ -153,7 +153,7 @@ fn a_side_trace_waits_until_there_is_time_for_it() {
     let base = host.base();
     assert!(host.vm.start_side(base));
     host.go_on(odd);
-    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(11)));
+    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(TraceId(11))));
     set(&mut host, [0, 0, 100, 0]);
     assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
     assert_eq!(state(&host), expected([0, 0, 100, 0]));
@@ -247,7 +247,7 @@ fn another_type_at_the_loop_is_the_end_of_the_side_trace() {
         tape.add(4, ALL, 1, 1);
         tape.at(0, ALL);
     });
-    assert!(matches!(outcome, CloseOutcome::Compiled(1)));
+    assert!(matches!(outcome, CloseOutcome::Compiled(TraceId(1))));
     set(&mut host, [0, 0, 100, 5]);
     assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 0)));
     assert_eq!((host.frame[0].tag, host.frame[1], host.frame[3]), (NIL, int(2), int(5)));
@@ -272,7 +272,10 @@ fn failed_attempts_come_less_and_less_often() {
     }
     assert_eq!(attempts, [3, 19, 51, 115, 243]);
     assert_eq!(host.vm.stats().aborts.values().sum::<u64>(), 5);
-    assert!(matches!(record_side(&mut host, odd), CloseOutcome::Compiled(1)), "no exit is given up for good");
+    assert!(
+        matches!(record_side(&mut host, odd), CloseOutcome::Compiled(TraceId(1))),
+        "no exit is given up for good"
+    );
 }
 
 #[test]
@@ -317,7 +320,7 @@ fn links_to_freed_code_are_taken_back() {
         tape.guard(less, ExitKind::LoopEnd);
         tape.add(11, ALL, 1, 1);
     });
-    assert!(matches!(outcome, CloseOutcome::Compiled(2)));
+    assert!(matches!(outcome, CloseOutcome::Compiled(TraceId(2))));
     for _ in 0..3 {
         set(&mut host, [0, 0, 10, 0]);
         assert_eq!(host.run(OTHER), Some((ExitKind::LoopEnd, 10)));
@@ -335,7 +338,7 @@ fn links_to_freed_code_are_taken_back() {
                 tape.write_int(1, zero);
                 tape.at(0, ALL);
             });
-            assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(3)));
+            assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(TraceId(3))));
         }
     }
     set(&mut host, [0, 0, 10, 0]);
@@ -358,7 +361,7 @@ fn a_trace_may_end_before_what_cannot_be_recorded() {
         tape.at(2, ALL);
     });
     let reason = || AbortReason::Host("call of print".into());
-    assert!(matches!(host.vm.end_recording(reason()), CloseOutcome::Compiled(0)));
+    assert!(matches!(host.vm.end_recording(reason()), CloseOutcome::Compiled(TraceId(0))));
     for time in 1..=10 {
         set(&mut host, [time, 0, 100, 7]);
         assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 2)));
@@ -375,7 +378,7 @@ fn a_trace_may_end_before_what_cannot_be_recorded() {
         tape.add(9, ALL, 3, 1);
         tape.at(10, ALL);
     });
-    assert!(matches!(host.vm.end_recording(reason()), CloseOutcome::Compiled(1)));
+    assert!(matches!(host.vm.end_recording(reason()), CloseOutcome::Compiled(TraceId(1))));
     set(&mut host, [1, 100, 100, 1]);
     assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 10)));
     assert_eq!(state(&host), [1, 100, 100, 2]);

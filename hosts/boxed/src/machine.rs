@@ -18,7 +18,7 @@
 use std::rc::Rc;
 
 use tracelift_core::{ExitKind, Schema, Trace};
-use tracelift_runtime::recorder::Closed;
+use tracelift_runtime::recorder::{Closed, Finished};
 use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config, LinkedEntry, Run, Vm};
 
 use crate::code::{compile, Code, Op, Slot};
@@ -322,7 +322,7 @@ impl Machine {
         match unsafe { self.vm.hot(key, counter, self.base_of(frame)) } {
             Action::Nothing => {}
             Action::Run(Run { code, needs }) => {
-                if self.frames.len() + needs.1 as usize <= MAX_FRAMES {
+                if self.frames.len() + needs.frames as usize <= MAX_FRAMES {
                     self.enter(code, frame);
                 }
             }
@@ -464,7 +464,7 @@ impl Machine {
         self.recording = None;
         if self.options.keep_recorded {
             if let Some((recorder, schema)) = self.vm.recorder() {
-                if let Ok(Closed::Loop(trace, ..)) = recorder.clone().close(schema) {
+                if let Ok(Closed::Loop(Finished { trace, .. })) = recorder.clone().close(schema) {
                     self.recorded.push(*trace);
                 }
             }

@@ -164,7 +164,8 @@ impl TlVm {
     }
 
     #[inline]
-    fn run(&mut self, Run { code, needs: (stack_slots, frames) }: Run, run: &mut TlRun) -> TlAction {
+    fn run(&mut self, Run { code, needs }: Run, run: &mut TlRun) -> TlAction {
+        let (stack_slots, frames) = (needs.slots, needs.frames);
         *run = TlRun { enter: Some(code.enter), code: code.code, stack_slots, frames };
         self.runs = self.runs.saturating_add(1);
         TlAction::Run

@@ -1,0 +1,271 @@
+//! The compiled traces, by number.
+//!
+//! Problem: traces name one another (a side trace its parent, a loop its entries, code the exit that it took),
+//! live as long as their loop, and are freed in the midst of others. Design: a trace has a number for good
+//! ([`TraceId`]), an exit one within its trace ([`ExitId`]), and what names both is an [`ExitPoint`]. The
+//! table keeps a place for each number; whoever holds the number of a trace that is gone finds nothing.
+//! Entering code is decided here for all who do it ([`Traces::enter`]).
+//!
+//! Invariant: numbers are not used again, and a trace is entered only with slots whose tags it expects and
+//! with memory for all that exits may make.
+//!
+//! ```text
+//! code returns 0x00000003_00000007  ->  ExitPoint { trace: TraceId(3), exit: ExitId(7) }
+//! ```
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use tracelift_core::ir::EntrySlot;
+use tracelift_core::{ExitKind, Schema};
+use tracelift_cranelift::{CodePtr, LinkedEntry, Stats as Generated, TreeId};
+use tracelift_opt::ResumeTable;
+
+use crate::hot::Run;
+use crate::plan::Plan;
+use crate::policy::SideState;
+use crate::reserve::{Need, Reserves};
+use crate::side::{Reach, Tree};
+use crate::stats::ExitCounts;
+
+/// The number of a trace, from 0, in the order in which they were compiled.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct TraceId(pub u32);
+
+impl TraceId {
+    pub(crate) fn tree(self) -> TreeId {
+        TreeId(self.0)
+    }
+}
+
+impl fmt::Display for TraceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The number of an exit in its trace, from 0, in the order of the code.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct ExitId(pub u32);
+
+impl ExitId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for ExitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An exit of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ExitPoint {
+    /// The trace.
+    pub trace: TraceId,
+    /// Which of its exits.
+    pub exit: ExitId,
+}
+
+impl ExitPoint {
+    /// What compiled code returns when it is left there.
+    pub fn of_code(left: u64) -> ExitPoint {
+        ExitPoint { trace: TraceId((left >> 32) as u32), exit: ExitId(left as u32) }
+    }
+}
+
+/// In statistics: trace and exit, in this order.
+impl Serialize for ExitPoint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.trace, self.exit).serialize(serializer)
+    }
+}
+
+/// An exit that the host was led to by [`crate::Vm::exit`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Left {
+    pub at: ExitPoint,
+    pub kind: ExitKind,
+}
+
+/// A compiled trace, alive.
+pub(crate) struct TraceData {
+    pub name: String,
+    pub code: CodePtr,
+    /// The same for the host.
+    pub entry_code: LinkedEntry,
+    /// For each exit, where the code goes on after it; it reads these cells itself.
+    pub links: Box<[u64]>,
+    /// Sizes and times of its code. The code itself lies in the arena only.
+    pub generated: Generated,
+    pub resume: ResumeTable,
+    /// The constants of `resume`, as bits.
+    pub pool: Vec<u64>,
+    pub entry: Vec<EntrySlot>,
+    /// Virtual objects that an exit of its own may make.
+    pub lifts: Vec<Need>,
+    /// What must be there before the trace is entered, for its exits and those of all code that it leads to.
+    pub reach: Reach,
+    pub entries: u64,
+    /// It was entered with slots of other types than it expects: see [`crate::gate`].
+    pub has_refused: bool,
+    /// Its exits, by number.
+    pub exits: Box<[ExitCell]>,
+    /// Operations recorded and left after optimization.
+    pub ops: (u64, u64),
+    /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
+    pub saved_per_ns: f64,
+    /// What it adds up for an iteration: see [`crate::pace`].
+    pub replaced: Option<u32>,
+    /// Processor time that compiling it took.
+    pub compile_ns: u64,
+    pub tree: Tree,
+}
+
+impl TraceData {
+    /// How often it was left, by kind.
+    pub fn exit_counts(&self) -> ExitCounts {
+        let mut counts = ExitCounts::default();
+        self.exits.iter().for_each(|exit| counts.count(exit.kind, exit.count));
+        counts
+    }
+
+    /// What has become of an exit as a place where a side trace begins; see [`crate::Vm::next`].
+    pub fn set_side(&mut self, exit: ExitId, state: SideState) {
+        self.tree.sides.insert(exit, state);
+        self.exits[exit.index()].quiet_until = 0;
+    }
+
+    /// The code's address, as links hold it.
+    pub fn address(&self) -> u64 {
+        self.code.address() as u64
+    }
+
+    /// How the host enters it.
+    pub fn run(&self) -> Run {
+        Run { code: self.entry_code, needs: self.reach.needs }
+    }
+
+    /// Whether the slots of a frame hold what it expects.
+    ///
+    /// # Safety
+    /// `base` points to the frame's slots, as many as the trace names.
+    unsafe fn fits(&self, base: *const u8, schema: &Schema) -> bool {
+        let layout = schema.slots();
+        self.entry.iter().all(|entry| {
+            // SAFETY: promised by the caller.
+            let bits = unsafe { crate::slots::read_tag(base, entry.slot, &layout) };
+            bits.is_none_or(|bits| bits == schema.tag(entry.tag).bits)
+        })
+    }
+}
+
+/// What is kept of an exit for when it is taken.
+#[derive(Debug)]
+pub(crate) struct ExitCell {
+    /// How often it was taken.
+    pub count: u64,
+    /// As long as it was taken less often there is nothing to decide after it.
+    pub quiet_until: u64,
+    /// The exit, decoded.
+    pub plan: Option<Box<Plan>>,
+    pub kind: ExitKind,
+}
+
+/// What came of the wish to enter one of some traces.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entered {
+    /// This one is entered; it counts the entry.
+    Trace(TraceId),
+    /// There is no memory for what its exits may make.
+    WithoutMemory,
+    /// None expects such slots.
+    None,
+}
+
+/// All traces.
+#[derive(Default)]
+pub(crate) struct Traces {
+    all: Vec<Option<Box<TraceData>>>,
+}
+
+impl Traces {
+    /// The number of the trace that is compiled next.
+    pub fn next_id(&self) -> TraceId {
+        TraceId(self.all.len() as u32)
+    }
+
+    pub fn push(&mut self, trace: TraceData) {
+        self.all.push(Some(Box::new(trace)));
+    }
+
+    /// A trace, if it is alive.
+    #[inline]
+    pub fn get(&self, id: TraceId) -> Option<&TraceData> {
+        self.all.get(id.0 as usize)?.as_deref()
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: TraceId) -> Option<&mut TraceData> {
+        self.all.get_mut(id.0 as usize)?.as_deref_mut()
+    }
+
+    /// Takes a trace out, for good.
+    pub fn take(&mut self, id: TraceId) -> Option<Box<TraceData>> {
+        self.all.get_mut(id.0 as usize)?.take()
+    }
+
+    /// Those alive, by number.
+    pub fn alive(&self) -> impl Iterator<Item = (TraceId, &TraceData)> {
+        let numbered = self.all.iter().enumerate();
+        numbered.filter_map(|(number, trace)| Some((TraceId(number as u32), trace.as_deref()?)))
+    }
+
+    /// The first of these that expects the slots of the frame.
+    ///
+    /// # Safety
+    /// `base` points to the frame's slots, as many as these traces name.
+    pub unsafe fn fitting(&self, ids: &[TraceId], base: *const u8, schema: &Schema) -> Option<TraceId> {
+        // SAFETY: promised by the caller.
+        let fits = |&id: &TraceId| self.get(id).is_some_and(|trace| unsafe { trace.fits(base, schema) });
+        ids.iter().copied().find(fits)
+    }
+
+    /// The host is to enter the first of these that expects the slots of its frame.
+    ///
+    /// # Safety
+    /// As for [`Traces::fitting`]; the host's functions that hold memory may be called.
+    pub unsafe fn enter(
+        &mut self,
+        ids: &[TraceId],
+        base: *const u8,
+        schema: &Schema,
+        reserves: &mut Reserves,
+    ) -> Entered {
+        // SAFETY: promised by the caller.
+        let Some(id) = (unsafe { self.fitting(ids, base, schema) }) else { return Entered::None };
+        let Some(trace) = self.get_mut(id) else { return Entered::None };
+        // SAFETY: promised by the caller.
+        if !unsafe { reserves.secure(&trace.reach.lifts) } {
+            return Entered::WithoutMemory;
+        }
+        trace.entries += 1;
+        Entered::Trace(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_names_trace_and_exit_in_a_word() {
+        let at = ExitPoint { trace: TraceId(3), exit: ExitId(7) };
+        assert_eq!(ExitPoint::of_code(0x3_0000_0007), at);
+        assert_eq!(serde_json::to_string(&at).expect("it is a pair"), "[3,7]");
+    }
+}
