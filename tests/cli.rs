@@ -283,7 +283,7 @@ fn a_compiled_loop_of_one_iteration_does_not_keep_the_loop_around_it_in_the_inte
 }
 
 /// A short loop in a called function belongs to the trace of the loop that calls it: code of its own would be
-/// left at once, and what comes behind its end lies in another frame. Not where the function calls itself.
+/// left at once, and what comes after its end lies in another frame. Not where the function calls itself.
 #[test]
 fn a_short_loop_of_a_called_function_is_part_of_the_trace() {
     let program = "local function dot(a, b) local s = 0 for i = 1, 3 do s = s + a[i] * b[i] end return s end

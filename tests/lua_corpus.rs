@@ -62,7 +62,7 @@ struct Effort {
     every_way: bool,
     /// Guard executions forced one after the other, from the first.
     in_turn: u64,
-    /// Guard executions forced at random behind those.
+    /// Guard executions forced at random after those.
     at_random: u64,
     /// Seeds for each program with which recordings start at random.
     seeds: u64,
@@ -267,7 +267,7 @@ impl Case {
     /// failures.
     fn guards(&mut self) -> Result<u64, Failure> {
         let outcome = self.check(&["--threshold=1", "--verify", STATISTICS, "--count-guards"])?;
-        // A message of the program may stand before or behind them.
+        // A message of the program may stand before or after them.
         let start = outcome.stderr.find("{\n").expect("statistics are printed");
         let text = &outcome.stderr[start..];
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();

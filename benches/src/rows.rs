@@ -2,7 +2,7 @@
 //!
 //! Problem: every contender must do the same work. Design: a row names a program, which lies in `lua/`, `c/`
 //! and `python/` under that name, and the arguments for the sizes there are. Where LuaJIT cannot parse the
-//! program for Lua 5.4, its own lies beside it, with `_luajit` behind the name. Invariant: all contenders get
+//! program for Lua 5.4, its own lies beside it, with `_luajit` after the name. Invariant: all contenders get
 //! the same arguments.
 //!
 //! Example: the row `FFT` with `&[1024, 12288]` is `runner.lua fft … 1024 12288`, and is called

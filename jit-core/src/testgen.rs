@@ -1,8 +1,8 @@
 //! Random valid traces.
 //!
 //! Problem: the interesting bugs of a trace compiler lie where operations meet, and nobody writes all
-//! meetings down. Design: traces are valid by construction, never by rejection: a division is emitted behind
-//! a guard of its divisor, a field access behind a guard of its class, an address stays inside a buffer by
+//! meetings down. Design: traces are valid by construction, never by rejection: a division is emitted after
+//! a guard of its divisor, a field access after a guard of its class, an address stays inside a buffer by
 //! masking. While a trace grows, each instruction is executed in a *shadow* world, so that most guards hold
 //! in the first iteration (one that would fail is taken back, or rarely kept), tags fit what memory holds,
 //! and loops go round; in later iterations the values have changed and guards fail where they may. Snapshots

@@ -6,7 +6,7 @@
 //! instruction. It runs between passes in tests, and it has tests that plant each fault. Checked are:
 //!
 //! - structure: the entry label first, each label once, control never falls into a label, an end at the end;
-//! - definitions: every value defined once and before its uses; behind a label only its arguments and what is
+//! - definitions: every value defined once and before its uses; after a label only its arguments and what is
 //!   defined there are visible (seed 000, section 3: a value of the preamble must be passed to the peeled
 //!   loop);
 //! - arity, types, payloads and constants of every op, against op table and schema;

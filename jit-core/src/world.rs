@@ -50,7 +50,7 @@ use heap::Heap;
 /// Slots of the frame that a world offers to traces as the frame they were entered in.
 pub const FRAME_SLOTS: u32 = 64;
 
-/// The cells at the context pointer that traces may read and write; everything behind them belongs to the
+/// The cells at the context pointer that traces may read and write; everything after them belongs to the
 /// world.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -195,7 +195,7 @@ impl Arena {
         CodeMemory::Full { needed, free: self.free.values().sum(), limit: self.options.limit }
     }
 
-    /// Room for `len` bytes in the tree: behind its last code if it fits there, else in a new block.
+    /// Room for `len` bytes in the tree: after its last code if it fits there, else in a new block.
     fn reserve(&mut self, tree: TreeId, len: usize) -> Result<usize, CodeMemory> {
         let rest = self.trees.get(&tree).and_then(|tree| tree.rest).filter(|rest| rest.len >= len);
         let (run, new_block) = match rest {

@@ -29,7 +29,7 @@ use crate::lower::{self, Environment};
 /// Where a trace finds its inputs when it is entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryKind {
-    /// In the slots that [`Trace::entry`] names; tags are checked, there and in [`Trace::entry_tags`]. Behind
+    /// In the slots that [`Trace::entry`] names; tags are checked, there and in [`Trace::entry_tags`]. After
     /// those come the inputs that lie in the cells [`Trace::entry_cells`] of the exit buffer.
     Slots,
     /// In the exit buffer, one cell each, in order: traces written by hand.
@@ -50,7 +50,7 @@ impl EntryKind {
 /// How a trace goes on in others without coming back to the host: see `glue.rs`.
 #[derive(Clone, Debug)]
 pub struct Links {
-    /// A cell per exit, for as long as the code may run: where the code goes on behind it. It holds the
+    /// A cell per exit, for as long as the code may run: where the code goes on after it. It holds the
     /// address of [`Glue::leave`](crate::Glue), or of another linked trace's code, and may change whenever no
     /// code runs.
     pub cells: *const u64,

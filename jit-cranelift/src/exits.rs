@@ -7,7 +7,7 @@
 //! code.
 //!
 //! Invariant: `exits[n].number == n`; cell `k` of the buffer holds `exits[n].live[k]` after exit `n`,
-//! integers and addresses as they are, doubles as their bits. Cells behind these are unspecified.
+//! integers and addresses as they are, doubles as their bits. Cells after these are unspecified.
 //!
 //! Example: the second guard of trace 7 fails: the code returns `7 << 32 | 1`.
 

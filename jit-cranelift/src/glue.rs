@@ -1,6 +1,6 @@
 //! Glue: from the host into linked traces, from one to the next, and back.
 //!
-//! Problem: where a program goes on behind an exit that it takes often is compiled too, and coming back to
+//! Problem: where a program goes on after an exit that it takes often is compiled too, and coming back to
 //! the host between two pieces of code costs more than what they do. Design: linked traces are functions of
 //! Cranelift's `Tail` convention with the host's context, the frame's base and the number of the exit by
 //! which the program came. Each exit goes on, by a tail call, where its *link cell* says: at first that is

@@ -80,7 +80,7 @@ pub(crate) struct Input<'a> {
     pub schema: &'a Schema,
     pub exits: &'a [ExitInfo],
     pub architecture: Architecture,
-    /// The code, with the constants behind it.
+    /// The code, with the constants after it.
     pub code: &'a [u8],
     /// What the code is marked with, by position.
     pub marks: &'a [MachSrcLoc<Final>],

@@ -619,7 +619,7 @@ fn what_cannot_be_compiled_says_why() {
         }),
         "unbound_object"
     );
-    // A value of the preamble behind a label that it was not passed to.
+    // A value of the preamble after a label that it was not passed to.
     assert_eq!(
         reason(&|trace, inputs| {
             trace.jump(LabelId(1), inputs);
@@ -700,7 +700,7 @@ fn listed(options: Options) -> (Trace, Schema, Compiled) {
 }
 
 /// In the listing each instruction of the trace stands once and in order, guards with a compare and a jump
-/// below; behind them each exit, and the bytes of the whole code.
+/// below; after them each exit, and the bytes of the whole code.
 #[test]
 fn the_listing_shows_code_below_its_instruction() {
     let (trace, schema, compiled) = listed(Options::default());

@@ -72,7 +72,7 @@ fn check(op: Op, types: &[Type], inputs: &[u64], outcome: &Outcome) {
     let context = || format!("{} {inputs:x?} gave {outcome:x?}", op.info().name);
     match eval(inputs) {
         Some(expected) => {
-            // `finish` is exit 1 behind a guard, else exit 0.
+            // `finish` is exit 1 after a guard, else exit 0.
             assert_eq!(outcome.exit, op.is_guard() as u32, "{}", context());
             if result_type(op, types).is_some() {
                 assert_eq!(outcome.cells, [expected], "{}, not {expected:x}", context());

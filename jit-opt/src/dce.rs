@@ -1,13 +1,14 @@
 //! Unused operations go; what is left gets dense numbers.
 //!
 //! Problem: folding and expansion leave operations whose results nobody reads any more. Design: one backward
-//! walk marks what is needed; an operation goes when its result is not marked and the operation has neither
-//! an effect nor an exit. Values that only a snapshot mentions are needed: the interpreter reads them when
-//! that guard fails. A second function renumbers values and snapshots and drops those that nobody mentions,
-//! so that tables by value stay small. Invariant: guards, writes, visible calls and labels stay, and so do
-//! all label arguments.
+//! walk marks what is needed; an operation is removed when its result is not marked and the operation has
+//! neither an effect nor an exit. Values that only a snapshot mentions are needed: the interpreter reads them
+//! when that guard fails. A second function renumbers values and snapshots and drops those that nobody
+//! mentions, so that tables by value stay small. Invariant: guards, writes, visible calls and labels stay,
+//! and so do all label arguments.
 //!
-//! Example: `guard_true(int_eq(i0, 7))` became `guard_value(i0, 7)`; the `int_eq` has no use left and goes.
+//! Example: `guard_true(int_eq(i0, 7))` became `guard_value(i0, 7)`; the `int_eq` has no use left and is
+//! removed.
 
 use tracelift_core::ops::Flags;
 use tracelift_core::{Inst, Op, Schema, SnapId, Trace, Value};

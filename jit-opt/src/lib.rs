@@ -162,7 +162,7 @@ fn peel(
     if !config.is_on(PassName::Peel) || !peel::is_loop(trace) {
         return None;
     }
-    // With fuel they go behind the walk, where the fuel that is left is known.
+    // With fuel they go after the walk, where the fuel that is left is known.
     let checks_may_go = config.checks_may_go() && config.fuel.is_none();
     let allocations = collect::allocations(trace, schema);
     let mut real = BTreeSet::new();
@@ -235,7 +235,7 @@ fn stages(trace: &Trace, schema: &Schema, config: &Config) -> Result<Vec<Stage>,
     Ok(stages)
 }
 
-/// The names of the stages that a trace can be shown at, in order: as recorded, behind each pass (where a
+/// The names of the stages that a trace can be shown at, in order: as recorded, after each pass (where a
 /// name repeats, its last place counts), peeled, and optimized.
 pub fn stage_names() -> Vec<&'static str> {
     let chain = passes::chain(&Config::new());

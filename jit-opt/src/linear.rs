@@ -18,7 +18,7 @@ use crate::facts::ValueTable;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Terms {
     pub value: Value,
-    /// Behind `value` in the order of values.
+    /// After `value` in the order of values.
     pub other: Option<Value>,
     pub scale: i64,
 }

@@ -4,7 +4,7 @@
 //! a fixed point costs time that a just-in-time compiler does not have. Design: one operation goes through
 //! the whole chain before the next one is looked at. A pass sees the operation over *output* values, with
 //! everything known put in already, and answers with an [`Outcome`]; it never writes the output itself. What
-//! a pass emits in place of an operation enters the chain behind that pass ([`Cx::emit`]), so an expansion is
+//! a pass emits in place of an operation enters the chain after that pass ([`Cx::emit`]), so an expansion is
 //! optimized like recorded code. Passes talk through [`Facts`] only. The walk is over a source trace and a
 //! value map, so the same chain can walk the same trace twice, with its inputs mapped to other values the
 //! second time.
@@ -68,7 +68,7 @@ pub(crate) trait Pass {
     /// Told of a label that is not the entry: what the pass knows of earlier values is void.
     fn label(&mut self) {}
 
-    /// Told that the recorded operations are walked again, as the loop behind the preamble.
+    /// Told that the recorded operations are walked again, as the loop after the preamble.
     fn second_walk(&mut self) {}
 
     /// Told at a peeled loop's label what its iterations may write beyond what the preamble wrote.
@@ -325,7 +325,7 @@ pub(crate) struct Cx<'c, 's> {
 }
 
 impl Cx<'_, '_> {
-    /// Sends an instruction over output values into the passes behind this one; its result, if it has one.
+    /// Sends an instruction over output values into the passes after this one; its result, if it has one.
     pub fn emit(&mut self, mut inst: Inst) -> Result<Option<Value>, OptError> {
         catch_up(self.st, self.rest);
         inst.depth = self.st.depth;
@@ -560,7 +560,7 @@ impl<'s> Driver<'s> {
         }
     }
 
-    /// What the pass `virtuals` has behind it.
+    /// What the pass `virtuals` has after it.
     fn behind_virtuals(&mut self) -> Cx<'_, 's> {
         let behind = self.chain.iter().position(|slot| slot.pass.name() == "virtuals").map_or(0, |at| at + 1);
         Cx { st: &mut self.st, rest: &mut self.chain[behind..] }

@@ -4,7 +4,7 @@
 //! the next iteration to take apart. Design: the chain of passes walks the recorded operations a second time,
 //! without forgetting anything, with the inputs mapped to what the first walk passes to its jump. What the
 //! first walk knows removes operations from the second. A value of the preamble that the loop still uses is
-//! *carried*: it becomes an argument of the loop's label, behind those that the jump passes anyway.
+//! *carried*: it becomes an argument of the loop's label, after those that the jump passes anyway.
 //!
 //! Why this is sound: the preamble runs with any inputs, so whatever it knows at its end of the values that
 //! it computed holds at the end of *every* iteration of the values that this iteration computed. The loop may
@@ -101,7 +101,7 @@ struct Entry {
     carried: Vec<Value>,
 }
 
-/// The driver between the two walks, and behind the second.
+/// The driver between the two walks, and after the second.
 struct Peeling<'s> {
     driver: Driver<'s>,
     entry: Entry,
@@ -213,7 +213,7 @@ fn names_of_copy(source: &Trace) -> Vec<Option<Box<str>>> {
 }
 
 impl Peeling<'_> {
-    /// Walks the recorded operations again, behind a new label.
+    /// Walks the recorded operations again, after a new label.
     fn second_walk(&mut self, last: usize) -> Result<(), OptError> {
         let st = &mut self.driver.st;
         let label = LabelId(st.out.labels.len() as u32);

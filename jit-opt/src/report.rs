@@ -28,7 +28,7 @@ impl OpCounts {
         OpCounts::count(&trace.insts, schema)
     }
 
-    /// Counts what lies behind the last label: one iteration, without the preamble of a peeled trace.
+    /// Counts what lies after the last label: one iteration, without the preamble of a peeled trace.
     pub fn of_loop(trace: &Trace, schema: &Schema) -> OpCounts {
         let start = trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap_or(0);
         OpCounts::count(&trace.insts[start..], schema)

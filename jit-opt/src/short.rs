@@ -1,6 +1,6 @@
 //! What a peeled loop takes for granted: its virtual state, and a short preamble that brings it about.
 //!
-//! Problem: the loop behind a preamble tests less than a plain loop, since the preamble has tested before; a
+//! Problem: the loop after a preamble tests less than a plain loop, since the preamble has tested before; a
 //! way into it that did not pass the preamble, as the end of a bridge, has to make good what the loop relies
 //! on. (Seed 000 goes back to the preamble, section 7; the remedy is RPython's.) Design: the [`VirtualState`]
 //! says which arguments of the recorded jump must be which constants or virtual objects, and what is known of

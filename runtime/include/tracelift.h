@@ -10,10 +10,10 @@
 **    (section "Recording"), and goes on interpreting.
 ** 4. It calls compiled code itself and hands the exit number to tl_exit, which writes the frame's slots and
 **    says where the interpreter goes on.
-** 5. Behind an exit it asks tl_next whether code goes on from there, or whether to record what the program
+** 5. After an exit it asks tl_next whether code goes on from there, or whether to record what the program
 **    does next: a side trace. Once that is compiled, exit, side trace and the loop that it leads to follow
 **    one another without the host. A host that never asks has loops only, and goes on in the interpreter
-**    behind each exit.
+**    after each exit.
 **
 ** Rules that hold everywhere:
 ** - No function here throws or calls back into the host, but for the functions that lifting needs: those
@@ -316,16 +316,16 @@ typedef struct tl_exit_info {
 ** is called once for each tl_run_code, or else it answers TL_EXIT_REFUSED and does nothing. */
 void tl_exit(tl_vm *vm, uint64_t left, void *context, void *base, tl_exit_info *info);
 
-/* What to do behind the exit that tl_exit has just restored, for hosts that record side traces: TL_RUN:
+/* What to do after the exit that tl_exit has just restored, for hosts that record side traces: TL_RUN:
 ** run the code with the same base, when the stack and frames that it asks for are there (its exits again
 ** count from that base); TL_RECORD: record a side trace from here, with tl_record_side; TL_NOTHING: go on
-** interpreting. Collect first when that is due: code that runs behind an exit does not look. Exits of
+** interpreting. Collect first when that is due: code that runs after an exit does not look. Exits of
 ** kinds other than guard, loop end and finish lead nowhere. */
 tl_action tl_next(tl_vm *vm, const void *base, tl_run *run);
 /* Whether the loop `key` has code: a side trace that comes to its head ends there. */
 int tl_has_loop(tl_vm *vm, const void *key);
 
-/* Keys from `low` up to and without `high` are no longer valid (the function was freed): their code goes. */
+/* Keys from `low` up to and without `high` are no longer valid (the function was freed): frees their code. */
 void tl_forget(tl_vm *vm, const void *low, const void *high);
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -431,10 +431,10 @@ tl_status tl_record_side(tl_vm *vm, const void *base);
 /* A side trace passes a jump back, which statistics count as an iteration. */
 void tl_back_edge(tl_vm *vm);
 /* A side trace has come to the head of the compiled loop `key`, in the entry frame, and tl_resume_point
-** was called there: compile it. From now on it runs behind its exit, and the loop behind it. Status as of
+** was called there: compile it. From now on it runs after its exit, and the loop after it. Status as of
 ** tl_record_close, without TL_AGAIN. */
 tl_status tl_record_link(tl_vm *vm, const void *key);
-/* The trace ends here, before something that cannot be recorded but goes on behind it, at the resume point
+/* The trace ends here, before something that cannot be recorded but goes on after it, at the resume point
 ** that was called last: it is compiled, entered as any other, and the interpreter takes over at its end.
 ** Worth the while where much was recorded. `reason` is counted, apart from those of recordings that were
 ** given up. Status as of tl_record_link. */

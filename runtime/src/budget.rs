@@ -126,7 +126,7 @@ impl Budget {
     }
 
     /// Whether what was recorded, and is paid for as far as that goes, may be compiled now: a loop with so
-    /// many back edges behind it, or a side trace (0).
+    /// many back edges after it, or a side trace (0).
     pub fn affords(&mut self, ops: u64, back_edges: u64) -> bool {
         self.read_clock();
         // Who was asked to record because there was time for it is not refused for what recording took.

@@ -74,7 +74,7 @@ struct Host<'a> {
 
 impl Vm {
     /// Compiled code returned `left`; see `tl_exit`. It may make objects, so that the host looks at its
-    /// collector's debt behind it, whatever the exit's kind.
+    /// collector's debt after it, whatever the exit's kind.
     ///
     /// # Safety
     /// This VM's code was just called with this context and base, and returned `left`. The frame has room for

@@ -98,7 +98,7 @@ pub enum Start {
         /// How often this recording was taken again because of unstable tags.
         retries: u32,
     },
-    /// The state behind an exit of a trace.
+    /// The state after an exit of a trace.
     Side(ExitPoint),
 }
 

@@ -1,4 +1,4 @@
-//! Side traces: where the program goes on behind an exit that it takes often.
+//! Side traces: where the program goes on after an exit that it takes often.
 //!
 //! Problem: a loop with two paths, or with a loop inside, leaves compiled code all the time, and the
 //! interpreter runs the rest. Design: each exit counts. One that was taken
@@ -12,7 +12,7 @@
 //! by a link that the code follows. The end of a side trace is linked to the loop in the same way. What could
 //! not be recorded is tried again later, each time after twice as many exits.
 //!
-//! Invariant: a side trace is entered only behind the exit that it was recorded at; the types of the slots
+//! Invariant: a side trace is entered only after the exit that it was recorded at; the types of the slots
 //! that it reads from the host's frames are checked. It lives as long as the loop's trace that it hangs on.
 //! Whoever enters a trace holds what the exits of all that it leads to may need. The host never goes from an
 //! exit that a test forces to other code; links are followed there too.
@@ -100,13 +100,13 @@ impl Reach {
 }
 
 impl Vm {
-    /// Whether there is anything to decide behind the exit that was restored last.
+    /// Whether there is anything to decide after the exit that was restored last.
     #[inline]
     pub fn has_next(&self) -> bool {
         self.last_exit.is_some()
     }
 
-    /// What the host is to do behind the exit that was restored last; see `tl_next`.
+    /// What the host is to do after the exit that was restored last; see `tl_next`.
     ///
     /// # Safety
     /// `base` points to the entry frame's slots; all frames are those of that exit.

@@ -1,10 +1,10 @@
 //! The compiled traces, by number.
 //!
-//! Problem: traces name one another (a side trace its parent, a loop its entries, code the exit that it took),
-//! live as long as their loop, and are freed in the midst of others. Design: a trace has a number for good
-//! ([`TraceId`]), an exit one within its trace ([`ExitId`]), and what names both is an [`ExitPoint`]. The
-//! table keeps a place for each number; whoever holds the number of a trace that is gone finds nothing.
-//! Entering code is decided here for all who do it ([`Traces::enter`]).
+//! Problem: traces name one another (a side trace its parent, a loop its entries, code the exit that it
+//! took), live as long as their loop, and are freed in the midst of others. Design: a trace has a number for
+//! good ([`TraceId`]), an exit one within its trace ([`ExitId`]), and what names both is an [`ExitPoint`].
+//! The table keeps a place for each number; the number of a trace that is gone leads to nothing. Entering
+//! code is decided here for all who do it ([`Traces::enter`]).
 //!
 //! Invariant: numbers are not used again, and a trace is entered only with slots whose tags it expects and
 //! with memory for all that exits may make.

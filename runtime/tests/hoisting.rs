@@ -42,7 +42,7 @@ fn at(i: i64, n: i64) -> [i64; 3] {
     [i * (i - 1) / 2, i, n]
 }
 
-/// What the host is told to do behind the last exit.
+/// What the host is told to do after the last exit.
 fn next(host: &mut Host) -> Action {
     let base = host.base();
     // SAFETY: the last exit was from code that ran in this frame.
@@ -155,7 +155,7 @@ fn parity(tape: &mut Tape<'_>, op: Op) {
 #[test]
 fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
     let mut host = compiled(Config::exact());
-    // Another loop, and behind its guard a side trace that goes on in the first.
+    // Another loop, and after its guard a side trace that goes on in the first.
     set(&mut host, [0, 0, 50]);
     while !matches!(host.back_edge(OTHER), Action::Record) {}
     assert!(matches!(host.record(OTHER, other), CloseOutcome::Compiled(TraceId(1))));

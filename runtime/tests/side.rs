@@ -72,14 +72,14 @@ fn halved(config: Config) -> Host {
     host
 }
 
-/// What the host is told to do behind the last exit.
+/// What the host is told to do after the last exit.
 fn next(host: &mut Host) -> Action {
     let base = host.base();
     // SAFETY: the last exit was from code that ran in this frame.
     unsafe { host.vm.next(base) }
 }
 
-/// Leaves by the guard on parity as often as it takes, and records what is behind it.
+/// Leaves by the guard on parity as often as it takes, and records what is after it.
 fn record_side(host: &mut Host, iteration: impl FnOnce(&mut Tape<'_>)) -> CloseOutcome {
     for time in 1.. {
         set(host, [0, 0, 100, 0]);
@@ -327,7 +327,7 @@ fn links_to_freed_code_are_taken_back() {
         if let Action::Record = next(&mut host) {
             let base = host.base();
             assert!(host.vm.start_side(base));
-            // Behind the loop's end: i starts again.
+            // After the loop's end: i starts again.
             host.go_on(|tape| {
                 tape.at(10, ALL);
                 let (i, n) = (tape.int(1), tape.int(2));

@@ -85,7 +85,7 @@ pub enum Refused {
     Never,
     /// This one.
     Only(u64),
-    /// This one and all behind it.
+    /// This one and all after it.
     From(u64),
 }
 

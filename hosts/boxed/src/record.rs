@@ -1,7 +1,7 @@
 //! Recording: for each operation about to be executed, the trace operations that do the same.
 //!
 //! Problem: a trace must contain what *this* execution does, method dispatch included, and be left exactly
-//! where another execution would differ. Design: each method call is inlined behind a `guard_class` of its
+//! where another execution would differ. Design: each method call is inlined after a `guard_class` of its
 //! receiver, as in the papers; the arithmetic follows the classes that the objects have right now. An
 //! operation reads, guards, computes, and writes last, so that a failed guard redoes the whole operation in
 //! the interpreter. Invariant: nothing here changes the program's state.

@@ -70,7 +70,7 @@ fn b2_seed_002_figure_2() {
     check(SEED_002, FIGURE_2_OF_002);
 }
 
-/// What is left of a recorded loop behind its last label.
+/// What is left of a recorded loop after its last label.
 fn body(machine: &Machine, config: &tracelift_opt::Config) -> Vec<Op> {
     let optimized = optimize(&machine.recorded()[0], machine.schema(), config).unwrap();
     let label = optimized.trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap();

@@ -4,7 +4,7 @@
 //! Lua source may lie in this repository and a patch file would carry much of it.
 //!
 //! Design: each row names a file, a short piece of text in it that occurs exactly once, and what to put
-//! directly before or behind that piece. Nothing is ever removed or replaced. What the inserted names do is
+//! directly before or after that piece. Nothing is ever removed or replaced. What the inserted names do is
 //! in `c/tlua.h`.
 //!
 //! Invariant: a row that does not match exactly once stops the build, so another version of Lua cannot be
@@ -17,7 +17,7 @@
 pub enum Place {
     /// Directly before the anchor.
     Before,
-    /// Directly behind the anchor.
+    /// Directly after the anchor.
     After,
 }
 use Place::{After, Before};

@@ -108,7 +108,7 @@ typedef struct Tlua {
 
 /*
 ** Out of line part of the counters. Whatever the slow path did, 'L->ci' and its 'savedpc' tell where to go
-** on; every local variable of the interpreter is taken afresh. 'l_jitresume' lies behind the call hook.
+** on; every local variable of the interpreter is taken afresh. 'l_jitresume' lies after the call hook.
 */
 #define tlua_resume_block() \
   if (0) { \
@@ -147,7 +147,7 @@ int tlua_open (struct lua_State *L, const TluaConfig *config);
 void tlua_statistics (struct lua_State *L, TluaStatistics *statistics);
 
 /*
-** Calls a function when the state is closed, before the engine goes; also when the program closes the state
+** Calls a function when the state is closed, before its engine; also when the program closes the state
 ** itself.
 */
 void tlua_at_shutdown (struct lua_State *L, void (*function) (struct lua_State *L));
@@ -168,7 +168,7 @@ void tlua_at_shutdown (struct lua_State *L, void (*function) (struct lua_State *
 ** - Without flags it reads nothing that a Lua program can change, other than its arguments, which may be
 **   tables whose identity it uses, but whose fields it does not read; and a second call instead of one shows
 **   nowhere. It may make new objects. It is called twice where its results are of other types, or of another
-**   number, than before. The flags take back a promise, or give another one. Call it behind tlua_open: a
+**   number, than before. The flags take back a promise, or give another one. Call it after tlua_open: a
 **   state without compiler has nothing to keep, and the answer is 1. Returns 0 if the function is declared
 **   already, a flag is unknown, or memory is short.
 **

@@ -73,7 +73,7 @@ static int unite (Registers *set, const Registers *more) {
 
 typedef struct Analysis {
   const Proto *p;
-  Registers *live;  /* before each instruction; one more behind the last, empty */
+  Registers *live;  /* before each instruction; one more after the last, empty */
   Registers *held;
   lu_byte *named;   /* variables in scope at each instruction; they are in the first registers */
 } Analysis;
@@ -265,7 +265,7 @@ static Registers live_before (const Analysis *a, int pc) {
       include(&set, A);
       include_list(a, &set, A + 1, GETARG_B(i), GETARG_B(i) == 0);
       break;
-    /* arithmetic: behind the metamethod instruction A is written; before it, A still has its old value */
+    /* arithmetic: after the metamethod instruction A is written; before it, A still has its old value */
     case OP_ADDI:
     case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_POWK: case OP_DIVK: case OP_IDIVK:
     case OP_BANDK: case OP_BORK: case OP_BXORK: case OP_SHRI: case OP_SHLI:

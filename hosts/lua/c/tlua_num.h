@@ -7,7 +7,7 @@
 ** must not depend on what is compiled.
 **
 ** Design: the interpreter is made to do the same, by the instruction itself, where the compiler and the
-** processor are known; the insertion in 'llimits.h' includes this file behind the macros that it replaces.
+** processor are known; the insertion in 'llimits.h' includes this file after the macros that it replaces.
 ** Compiled code could have followed the compiler instead, but then a product whose left operand is in memory
 ** becomes two instructions.
 **

@@ -291,7 +291,7 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
 }
 
 /*
-** The program is behind an exit of the code that was entered in the frame 'entry': records where it goes on.
+** The program is after an exit of the code that was entered in the frame 'entry': records where it goes on.
 */
 static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
   TluaRecorder *rec = recorder_of(L);

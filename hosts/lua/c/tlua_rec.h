@@ -189,7 +189,7 @@ typedef struct TluaRecorder {
   CallInfo *entry;            /* the loop's */
   TluaFrame frames[TLUA_FRAMES];
   int depth;                  /* calls that are open */
-  int is_side;                /* whether it begins behind an exit: then there is no head */
+  int is_side;                /* whether it begins after an exit: then there is no head */
   uint32_t steps;             /* instructions so far */
   /* whether the instruction at hand calls a C function that cannot be part of the trace */
   int is_foreign;
@@ -324,13 +324,13 @@ void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operan
                                TluaCaller caller,
                                int target);
 /*
-** Behind an exit: runs metamethods that the rebuilt frames are in, until none is left above 'entry'. May
+** After an exit: runs metamethods that the rebuilt frames are in, until none is left above 'entry'. May
 ** throw and yield.
 */
 void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry);
 /* The recording begins in the frames of an exit: tells the library of them. */
 void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
-/* Rebuilds the interpreter's frames behind an exit; the frame that goes on. */
+/* Rebuilds the interpreter's frames after an exit; the frame that goes on. */
 CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info);
 
 /*
@@ -412,7 +412,7 @@ int tlua_rec_closures (TluaRecorder *rec, Instruction i);
 
 int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema);
 int tlua_rec_iteration (TluaRecorder *rec, Instruction i);
-/* Behind the call of an iterator: the loop goes on with its results, or the recording is given up. */
+/* After the call of an iterator: the loop goes on with its results, or the recording is given up. */
 void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control);
 
 /* --- tlua_rec_alloc.c --- */

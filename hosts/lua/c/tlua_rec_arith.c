@@ -5,7 +5,7 @@
 ** own: floor division, shifts by 64 and more, integers that wrap, floats that stand for integers.
 **
 ** Design: operands are fetched by the opcode's form (register, constant, small number), then the operation is
-** chosen by their tags. An operation that succeeds skips the metamethod instruction behind it, as in the
+** chosen by their tags. An operation that succeeds skips the metamethod instruction after it, as in the
 ** interpreter; with operands that are no numbers nothing happens before that one.
 **
 ** Invariant: an operation that would raise an error now is not recorded, and one that would raise it later
@@ -179,7 +179,7 @@ static void binary (TluaRecorder *rec, Instruction i, Operand a, Operand b, int 
   }
   if (rec->reason == NULL)
     tlua_rec_write(rec, GETARG_A(i), type, result);
-  rec->next = rec->pc + 2;  /* behind the metamethod instruction */
+  rec->next = rec->pc + 2;  /* after the metamethod instruction */
 }
 
 static void negate (TluaRecorder *rec, Instruction i) {

@@ -532,7 +532,7 @@ static CallInfo *rebuild_frame (lua_State *L, CallInfo *caller, StkId func, cons
 
 /*
 ** Frames whose status says so are called from C. The function below stands for that C code, as the
-** interpreter's own way to go on behind a yield does: it runs the frames down to there, and lets the
+** interpreter's own way to go on after a yield does: it runs the frames down to there, and lets the
 ** instruction that has called the metamethod finish.
 */
 void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry) {
@@ -550,7 +550,7 @@ void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry) {
 CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info) {
   StkId base = ci->func.p + 1;
   const uint64_t *words = info->frames[0].words;
-  L->ci = ci;  /* it was another one if the code was entered behind an exit */
+  L->ci = ci;  /* it was another one if the code was entered after an exit */
   ci->u.l.savedpc = (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
   for (uint32_t n = 1; n < info->nframes; n++) {
     words = info->frames[n].words;

@@ -11,7 +11,7 @@
 ** collector stopped; compiled code finds the results on that stack. Whatever goes wrong, and also results of
 ** other types than were recorded, is answered by NULL: the trace is left before the call, the interpreter
 ** makes the call itself and raises the error. Functions that change something have results that are known
-** beforehand: nothing can go wrong behind the change. What the smallest functions do in usual cases is done
+** beforehand: nothing can go wrong after the change. What the smallest functions do in usual cases is done
 ** without a call. An application may add functions of its own to the list.
 **
 ** Invariant: the thread's stack counts as empty between calls, no message handler belongs to it, and no hook.
@@ -81,7 +81,7 @@ static void do_call (lua_State *thread, void *data) {
     luaF_close(thread, ci->func.p, CLOSEKTOP, 0);
 }
 
-/* Empties the stack behind an error; what was to be closed is closed. */
+/* Empties the stack after an error; what was to be closed is closed. */
 static void clean_up (lua_State *thread, int status) {
   StkId first = thread->base_ci.func.p + 1;
   thread->ci = &thread->base_ci;

@@ -60,7 +60,7 @@ static int may_rawset (const TValue *arguments, int count) {
   return count == 3;
 }
 
-/* Behind the last element there is one store only. */
+/* After the last element there is one store only. */
 static int may_insert (const TValue *arguments, int count) {
   lua_Unsigned length, size;
   if (count < 2 || count > 3 || !list_size(&arguments[0], &length, &size))
@@ -223,7 +223,7 @@ static int is_continuation (const char *s) {
   return ((unsigned char)*s & 0xC0) == 0x80;
 }
 
-/* Behind the string's end there is a zero. */
+/* After the string's end there is a zero. */
 static int next_code (const TValue *arguments, int count, TValue *results, int is_strict) {
   if (count < 2 || !ttisstring(&arguments[0]) || !ttisinteger(&arguments[1]))
     return -1;

@@ -2,11 +2,11 @@
 ** Lowering of 'if's that only choose numbers: all ways become one, by selects.
 **
 ** Problem: 'if number < 0 then number = number + MODULUS end' goes one way or the other with each iteration,
-** in no order. As a guard it makes a side trace for each way, with further ones behind each of these: n such
+** in no order. As a guard it makes a side trace for each way, with further ones after each of these: n such
 ** tests make 2^n ways, each with code of its own that reads everything anew, and the processor guesses wrong
 ** half of the time.
 **
-** Design: behind a comparison the ways part, and meet again. If there are only a few instructions up to
+** Design: after a comparison the ways part, and meet again. If there are only a few instructions up to
 ** there, which compute numbers in registers, or compare them, then the comparison is lowered together with
 ** them: both ways are walked, what they compute is computed in any case, and for each register that is needed
 ** where they meet a select chooses between their numbers. A comparison on a way is lowered in the same
@@ -60,8 +60,8 @@ typedef struct Way {
 } Way;
 
 typedef struct Region {
-  const Instruction *first;   /* behind the comparison and its jump */
-  const Instruction *join;    /* here, or behind a jump to the same place, all ways come together */
+  const Instruction *first;   /* after the comparison and its jump */
+  const Instruction *join;    /* here, or after a jump to the same place, all ways come together */
   lu_byte live[32];           /* registers that are needed there */
   int tests;
   int is_dry;                 /* whether it is only looked at */
@@ -122,7 +122,7 @@ static int find_join (Region *region) {
   const Instruction *longest = region->first + LONGEST_REGION;
   for (region->join = region->first; region->join < longest && may_be_lowered(GET_OPCODE(*region->join)); ) {
     /*
-    ** the jump behind a comparison is no place to meet; there is an instruction: the last one of a function
+    ** the jump after a comparison is no place to meet; there is an instruction: the last one of a function
     ** is a return
     */
     region->join += testTMode(GET_OPCODE(*region->join)) ? 2 : 1;
@@ -390,7 +390,7 @@ static int meet (TluaRecorder *rec, Region *region, Way *way, int r, tl_value co
 
 static int walk (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc);
 
-/* Walks both ways behind the comparison at 'pc', to the end; 'way' then is what comes of them. */
+/* Walks both ways after the comparison at 'pc', to the end; 'way' then is what comes of them. */
 static int walk_both (TluaRecorder *rec, Region *region, Way *way, const Instruction *pc,
                       tl_value condition) {
   Way jump = *way, skip = *way;
@@ -436,7 +436,7 @@ static int walk (TluaRecorder *rec, Region *region, Way *way, const Instruction 
   return 1;
 }
 
-/* The interpreter goes on there, within the region or behind it. */
+/* The interpreter goes on there, within the region or after it. */
 static void go_on (TluaRecorder *rec, const Instruction *target) {
   rec->next = target;
   if (!is_within(target, rec->lowered, rec->join)) {

@@ -5,7 +5,7 @@
 ** C functions that may throw. A trace needs what they do, by operations and functions that answer instead.
 **
 ** Design: the interpreter takes OP_TFORCALL and OP_TFORLOOP in one go, and so does the trace, whose head is
-** the loop's body. The step of 'ipairs' is an index. A step of 'next' is a search for the position behind a
+** the loop's body. The step of 'ipairs' is an index. A step of 'next' is a search for the position after a
 ** key, in one part of the table; the trace then checks tags and loads key and value from there. A Lua
 ** function as iterator becomes part of the trace: its frame returns to the OP_TFORLOOP, which the interpreter
 ** does on its own when it comes back there.
@@ -36,7 +36,7 @@ extern const lua_CFunction tlua_ipairs_step;
 
 /* --- functions that compiled code calls --- */
 
-/* The first index of the array part behind the given one that has a value; 0 if there is none. */
+/* The first index of the array part after the given one that has a value; 0 if there is none. */
 static int64_t item_behind (const Table *t, lua_Unsigned index) {
   unsigned int size = luaH_realasize(t);
   for (lua_Unsigned i = index; i < size; i++) {
@@ -50,7 +50,7 @@ static int64_t first_item (Table *t) {
   return item_behind(t, 0);
 }
 
-/* Behind an index of the array part; 0 if it is none. */
+/* After an index of the array part; 0 if it is none. */
 static int64_t next_item (Table *t, int64_t index) {
   return l_castS2U(index) - 1u < luaH_realasize(t) ? item_behind(t, l_castS2U(index)) : 0;
 }
@@ -65,7 +65,7 @@ static const Node *node_from (const Table *t, size_t place) {
   return NULL;
 }
 
-/* The node behind that of a key in the hash part. */
+/* The node after that of a key in the hash part. */
 static const Node *node_behind (const Table *t, const TValue *slot) {
   return isabstkey(slot) ? &nowhere : node_from(t, (size_t)(nodefromval(slot) - gnode(t, 0)) + 1);
 }
@@ -75,7 +75,7 @@ static const Node *first_node (Table *t) {
   return first_item(t) != 0 ? &nowhere : node_from(t, 0);
 }
 
-/* Behind the last index of the array part comes the hash part's first node. */
+/* After the last index of the array part comes the hash part's first node. */
 static const Node *node_behind_integer (Table *t, int64_t key) {
   if (l_castS2U(key) - 1u < luaH_realasize(t))
     return next_item(t, key) != 0 ? &nowhere : node_from(t, 0);
@@ -248,7 +248,7 @@ static void step_in_array (TluaRecorder *rec, Operand t, Operand control, int64_
     finish_step(rec, key, &value);
 }
 
-/* A search for the node behind a key: the function, its arguments, and what it finds now. */
+/* A search for the node after a key: the function, its arguments, and what it finds now. */
 typedef struct Search {
   tl_func function;
   tl_value arguments[3];

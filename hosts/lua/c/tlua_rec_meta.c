@@ -151,7 +151,7 @@ void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS ev
     tlua_rec_call_metamethod(rec, method, arguments, 2, caller, target);
 }
 
-/* The instruction behind an arithmetic one that has failed; the result is for that one's register. */
+/* The instruction after an arithmetic one that has failed; the result is for that one's register. */
 static void behind_operation (TluaRecorder *rec, Operand a, Operand b, int is_flipped) {
   Instruction i = *rec->pc;
   tlua_rec_binary_metamethod(rec, is_flipped ? b : a, is_flipped ? a : b, (TMS)GETARG_C(i), TLUA_META_VALUE,

@@ -5,7 +5,7 @@
 ** goes, what type a register has.
 **
 ** Design: a register is read with the tag it has now, which makes the trace depend on that tag; a test is
-** decided as the interpreter will decide it in a moment, and guarded. A test and the jump behind it are one
+** decided as the interpreter will decide it in a moment, and guarded. A test and the jump after it are one
 ** step here as in the interpreter.
 **
 ** Invariant: rec->next is the instruction that the interpreter shows next; any other one ends the recording.
@@ -449,7 +449,7 @@ static tl_value size_of_step (TluaRecorder *rec, Operand step, int rises) {
 }
 
 /*
-** The start of an integer loop: the number of iterations behind the first. For steps other than 1 and -1 only
+** The start of an integer loop: the number of iterations after the first. For steps other than 1 and -1 only
 ** distances that are no negative numbers are lowered, which signed division divides as the interpreter does.
 */
 static int start_int_loop (TluaRecorder *rec, int a, Operand init, Operand limit, Operand step) {

@@ -4,7 +4,7 @@
 //! function; those with small effects come more often. Invariant: records are passed with the class that the
 //! function expects, and a `try_call` that would fail in the shadow is rare.
 //!
-//! Example: `test.bump(p3)` comes behind `guard_class(p3, BoxedInteger)`.
+//! Example: `test.bump(p3)` comes after `guard_class(p3, BoxedInteger)`.
 
 use super::{Generator, Made};
 use crate::ir::{Inst, Payload, Value};

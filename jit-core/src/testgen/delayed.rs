@@ -4,7 +4,7 @@
 //! Problem: an optimizer may put off a store of an object that does not exist, and must still make it before
 //! anybody could miss it: a guard's exit, a read of the place or of one that may be the same, a second store,
 //! a call, the loop's end. Design: one store of each kind, then a few of these in any order; the old object
-//! is sometimes marked for the write barrier, and the fresh one goes on changing behind the store. Invariant:
+//! is sometimes marked for the write barrier, and the fresh one goes on changing after the store. Invariant:
 //! places are written through the record operations of their layout, or in the part of a buffer that holds
 //! references.
 //!
@@ -168,7 +168,7 @@ impl Generator {
         }
     }
 
-    /// Something that may come behind such a store.
+    /// Something that may come after such a store.
     fn behind(&mut self, place: Place, node: Value) -> Made {
         match self.rng.below(14) {
             0..=2 => self.guard_condition(),

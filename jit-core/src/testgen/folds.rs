@@ -1,6 +1,6 @@
 //! Operations in pairs that rewriting rules look for, and guards that exclude what was just proved.
 //!
-//! Problem: a rule that wants a constant behind an operation on a constant, or a choice between 1 and 0 by a
+//! Problem: a rule that wants a constant after an operation on a constant, or a choice between 1 and 0 by a
 //! compare, fires once in ten thousand traces of random operations. Design: such pairs are made on purpose,
 //! with random operands and constants, so that the rule meets edges as well. Invariant: bits are taken only
 //! of floats that are no NaN; an address stays within the object that it was made from; what excludes itself

@@ -1,6 +1,6 @@
 //! Guards of every kind: those that hold for good, those that fail in some iteration, repeated ones.
 //!
-//! Problem: a guard that never fails shows nothing, one that always fails hides everything behind it. Design:
+//! Problem: a guard that never fails shows nothing, one that always fails hides everything after it. Design:
 //! the shadow says how a condition comes out in the first iteration, and the guard is chosen to hold there;
 //! conditions on the loop's counter fail in a later one. Invariant: kinds of exit other than `guard` are used
 //! as recorders do.

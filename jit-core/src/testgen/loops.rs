@@ -148,7 +148,7 @@ impl Generator {
         Ok(())
     }
 
-    /// Something that is the same in every iteration, unless what comes behind changes it.
+    /// Something that is the same in every iteration, unless what comes after changes it.
     pub(super) fn invariant(&mut self) -> Made {
         let arg = self.reference()?;
         let layout = self.shadow_class(arg).ok_or(Refused)?;

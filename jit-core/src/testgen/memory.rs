@@ -149,7 +149,7 @@ impl Generator {
         }
     }
 
-    /// A slot of the frame behind those that a trace is entered through.
+    /// A slot of the frame after those that a trace is entered through.
     fn frame(&mut self, op: Op) -> Made {
         let base = self.hidden(Inst::new(Op::FrameBase, &[]))?;
         let slot = self.rng.range(40, 43) as i64 * self.schema.slots().stride as i64;

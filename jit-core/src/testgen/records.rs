@@ -3,7 +3,7 @@
 //! Problem: virtual objects, lookups and barriers interact with everything else. Design: records come from
 //! [`Generator::record`] (world objects, fresh ones, guarded references); tags are mostly those that the
 //! shadow's memory holds; keys are constant objects, with hints that are mostly right. Invariant: operations
-//! are used on records of their layout only, and a key is inserted only behind a guard of its absence.
+//! are used on records of their layout only, and a key is inserted only after a guard of its absence.
 //!
 //! Example: `p7 = new(Table, 0, 2)`, `guard_key_absent(p7, @b0)`, `insert_key(p7, @b0, i1, Table:int)`.
 

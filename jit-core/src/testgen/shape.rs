@@ -4,7 +4,7 @@
 //! come. Design: three shapes: a straight line that finishes, a loop, and a loop with a preamble before its
 //! label. A loop counts, so that it ends by itself; its other arguments go round as themselves, as new values
 //! or as fresh objects of the same class. Invariant: the last instruction is `jump` or `finish`, and what
-//! lies before a label that is not the entry is used behind it through label arguments only.
+//! lies before a label that is not the entry is used after it through label arguments only.
 //!
 //! Example: `L0(i0, p1):`, the body, `i9 = int_add(i0, 1)`, `guard_true(int_lt(i9, 4))`, `jump(L0, i9, p8)`.
 

@@ -113,7 +113,7 @@ fn shape(schema: &Schema, id: LayoutId) -> String {
     format!("{:?}", (layout.size, layout.fields.len(), class, items, keys, layout.alloc, layout.barrier))
 }
 
-/// The class word: the first 8 bytes hold a number of the layout's own. Returns the offset behind it.
+/// The class word: the first 8 bytes hold a number of the layout's own. Returns the offset after it.
 pub fn class_word(schema: &mut Schema, id: LayoutId, layout: &str) -> i32 {
     let name = format!("{layout}.class");
     let class = schema.alias_class(&name);
@@ -165,7 +165,7 @@ pub fn items(cur: &mut Cursor, schema: &mut Schema, id: LayoutId, layout: &str, 
     Ok(())
 }
 
-/// `keys: tagged find F insert G`; the entry's key lies behind its value and tag.
+/// `keys: tagged find F insert G`; the entry's key lies after its value and tag.
 pub fn keys(cur: &mut Cursor, schema: &mut Schema, id: LayoutId, layout: &str, offset: &mut i32) -> Parsed {
     let ty = element_type(cur)?;
     cur.expect_word("find")?;

@@ -1,8 +1,8 @@
 //! The lines of a trace: labels and instructions.
 //!
 //! Problem: the seeds' listings name values freely, use a label's name before its line, and use one name
-//! again behind a label. Design: the trace's lines are looked through once for labels and snapshot numbers,
-//! then read in order. A name means its latest definition; behind a label, names may be defined anew (as in
+//! again after a label. Design: the trace's lines are looked through once for labels and snapshot numbers,
+//! then read in order. A name means its latest definition; after a label, names may be defined anew (as in
 //! `L1(p0, p5):`); a second definition between two labels is the *same* value, so that the verifier can
 //! object to it. What arity and types allow is the verifier's business too: the parser only needs to know
 //! where a payload stands.
@@ -48,7 +48,7 @@ pub(super) struct Body {
     labels: HashMap<String, LabelId>,
     /// Snapshot numbers in the text, and their ids.
     pub snaps: BTreeMap<u64, SnapId>,
-    /// Names, with the number of the label behind which they were defined.
+    /// Names, with the number of the label after which they were defined.
     scope: HashMap<String, (Value, usize)>,
     segment: usize,
     /// Values used and not defined yet, with the first use.

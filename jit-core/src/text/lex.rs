@@ -349,7 +349,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An error at the next token (or just behind the last one).
+    /// An error at the next token (or just after the last one).
     pub fn error(&self, message: impl Into<String>) -> ParseError {
         self.error_at(self.pos, message)
     }

@@ -115,7 +115,7 @@ pub enum Outcome {
 }
 
 impl TraceFile {
-    /// The text behind each `; key …` comment that stands alone, for a key such as `test`.
+    /// The text after each `; key …` comment that stands alone, for a key such as `test`.
     pub fn headers<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         self.directives.iter().filter(|d| d.alone).filter_map(move |d| {
             let rest = d.text.strip_prefix(key)?;
@@ -123,7 +123,7 @@ impl TraceFile {
         })
     }
 
-    /// The comment block behind `; expect:`, without the `; ` before each line.
+    /// The comment block after `; expect:`, without the `; ` before each line.
     pub fn expectation(&self) -> Option<String> {
         let start = self.directives.iter().position(|d| d.alone && d.text == "expect:")?;
         let first = self.directives[start].line;

@@ -73,7 +73,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// `can_move` is never set: an immutable cell is still only readable behind the guard on its object.
+    /// `can_move` is never set: an immutable cell is still only readable after the guard on its object.
     fn flags(&mut self, cell: &Cell) -> MemFlagsData {
         let mut flags = MemFlagsData::new().with_notrap();
         if self.input.environment.alias_regions {

@@ -36,7 +36,7 @@ const _: () = assert!(MOST_COPIES <= POLL_DISTANCE);
 /// The loop that is lowered several times, and how far that is.
 pub(super) struct Unroll {
     label: LabelId,
-    /// The label's place in the trace, and the number of the first exit behind it.
+    /// The label's place in the trace, and the number of the first exit after it.
     start: usize,
     first_exit: u32,
     /// Copies that are wanted, and those that are finished.
@@ -133,7 +133,7 @@ fn left_out(trace: &Trace, schema: &Schema, part: &[Inst], jump: &Inst) -> Vec<b
 
 impl Lowering<'_, '_> {
     /// At a jump: if it leads to the loop that is repeated, and another copy is wanted, lets lowering go on
-    /// behind the label with the jump's arguments, and returns true.
+    /// after the label with the jump's arguments, and returns true.
     pub(super) fn begin_next_copy(&mut self, jump: &Inst, label: LabelId) -> Result<bool> {
         let trace = self.input.trace;
         let Some(unroll) = self.unroll.as_mut().filter(|unroll| unroll.label == label) else {

@@ -21,10 +21,10 @@
 //! holds in one iteration holds in the next, where `x` is one more and `n` is one less. It is needed that `u`
 //! is the same in all iterations, which is known only when the loop is closed: [`State::rely_on_hoisted`]
 //! asks for it, and if it is not so the loop is made without such guards. A guard on which nothing relies in
-//! the end goes. Constants of sums are below 2^31, so that none of those compared wraps around; where a limit
-//! and not a counter ends the loop, the bound is below 2^62, lest the index wraps around before it comes to
-//! the limit. A count of four bytes is; with one of eight the guard tests that too, and what follows from it,
-//! that an index below the count is not negative, is known only to those who rely on the guard.
+//! the end is removed. Constants of sums are below 2^31, so that none of those compared wraps around; where a
+//! limit and not a counter ends the loop, the bound is below 2^62, lest the index wraps around before it
+//! comes to the limit. A count of four bytes is; with one of eight the guard tests that too, and what follows
+//! from it, that an index below the count is not negative, is known only to those who rely on the guard.
 //!
 //! Invariant: a compare is answered only if it comes out so on every run that gets there. Example, where `i1`
 //! counts down:
@@ -88,7 +88,7 @@ struct Ahead {
     plus: i64,
     /// Its number in [`State::hoisted`].
     number: usize,
-    /// It speaks for accesses behind the guard that ends the loop, and not for those before it.
+    /// It speaks for accesses after the guard that ends the loop, and not for those before it.
     is_behind: bool,
     /// It tests the bound too, so that `root + plus` is in range in the preamble, also as a signed number.
     tests_bound: bool,

@@ -5,7 +5,7 @@
 //! table from what determines a pure operation's result to the value that holds it, filled as instructions
 //! are committed. Operands of commuting operations are put in order first. Invariant: the table is empty at a
 //! label that is not the entry, since values from before are not visible there. A partial operation
-//! (`int_div`) needs no care: the first one stands earlier on the same straight line, behind its own guards.
+//! (`int_div`) needs no care: the first one stands earlier on the same straight line, after its own guards.
 //!
 //! Example: `i2 = int_mul(i0, i1); i3 = int_mul(i1, i0)` commits one multiplication.
 

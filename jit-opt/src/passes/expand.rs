@@ -2,7 +2,7 @@
 //!
 //! Problem: the recorder says `get_item` without knowing whether the record will turn out virtual; the ones
 //! that are real must become address arithmetic, and nobody below us would share that. Design: one function
-//! per operation, written over the layout's parts. What it emits goes into the passes behind this one, so a
+//! per operation, written over the layout's parts. What it emits goes into the passes after this one, so a
 //! repeated lookup is found there. Finding an entry by key has two forms: with the recorder's hint, compares
 //! of the table's size and of the entry's key; without, a call of the layout's `find`.
 //!

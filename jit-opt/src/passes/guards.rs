@@ -5,7 +5,7 @@
 //! it proves; a later guard that the facts answer is dropped, or replaced by `guard_always_fails`. A compare
 //! whose outcome a guard has established is a constant from then on, in its own form and in its opposite's;
 //! of two pointers that are found to be equal the earlier one stands for both. Guards on classes are looked
-//! at before record operations are expanded ([`ClassGuards`]), all others behind.
+//! at before record operations are expanded ([`ClassGuards`]), all others after.
 //!
 //! Invariants: a fact is learned from a *committed* guard only, so a guard never justifies itself; facts die
 //! at a label that is not the entry; a value that a guard pins becomes its constant in all that follows,

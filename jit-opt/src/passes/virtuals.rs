@@ -4,7 +4,7 @@
 //! all its uses. Design: the pass comes first. It answers `new` with a name and keeps the object on the
 //! static heap; record operations on such an object are answered from there. Any other use *lifts* it: the
 //! object is really made at that place, with `new` and with a write for every part that was set, which then
-//! go through the passes behind this one like recorded operations. What the object holds is lifted with it,
+//! go through the passes after this one like recorded operations. What the object holds is lifted with it,
 //! so lifting walks a graph, which can be deep or cyclic: it keeps a stack of its own, and an object leaves
 //! the static heap before its parts are looked at.
 //!

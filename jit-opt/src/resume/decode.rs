@@ -184,7 +184,7 @@ impl<'a> ResumeState<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The sequence that begins here; goes on behind it.
+    /// The sequence that begins here; goes on after it.
     fn section<T>(&mut self, read: Read<'a, T>) -> Result<Items<'a, T>, DecodeError> {
         let left = self.reader.read_u32()?;
         let items = Items { cursor: *self, left, read, carried: -1 };

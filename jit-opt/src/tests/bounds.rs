@@ -58,7 +58,7 @@ fn a_counted_loop_tests_before_it_begins() {
 #[test]
 fn only_the_guard_that_is_farthest_out_stays() {
     // `i + 1` is farther than `i - 1` when the loop goes up, and nearer when it goes down; what the loop does
-    // not need goes.
+    // not need is removed.
     assert_eq!((counts(&counted(1, 1)), counts(&counted(-1, 1))), ((1, 0), (1, 0)));
 }
 
@@ -167,7 +167,7 @@ fn a_limit_that_is_tested_first_says_how_far_the_loop_goes() {
             assert!(hoisted == 1 && tests <= 2, "{compare} {step}: {tests}");
         }
     }
-    // Downward, from the other side, of another value, and behind the access: no limit.
+    // Downward, from the other side, of another value, and after the access: no limit.
     assert_eq!(limited(&guard("int_le(i1, i3)"), "-1").0, 0);
     for compare in ["int_ge(i1, i3)", "int_le(i3, i1)", "int_le(i4, i3)", "uint_le(i1, i3)"] {
         assert_eq!(limited(&guard(compare), "1").0, 0, "{compare}");
@@ -209,7 +209,7 @@ fn guards_that_nothing_needs_go() {
 
 #[test]
 fn nothing_rests_on_a_guard_that_may_go() {
-    // What the program asks here is what the guard before the loop would say; that guard goes, and the
+    // What the program asks here is what the guard before the loop would say; that guard is removed, and the
     // question must stay.
     let body = format!(
         "{ACCESS}\ni42 = uint_le(i2, i1)\n@1 = frame(words 1 3)[0: int i1, 1: int i2, 2: int i42]\nguard_true(i3) @1\n\
@@ -287,7 +287,7 @@ fn a_value_above_a_constant_is_above_smaller_ones() {
 struct Walk {
     width: u8,
     step: i64,
-    /// Constants with which items are read before and behind the guard that ends the loop.
+    /// Constants with which items are read before and after the guard that ends the loop.
     before: &'static [i64],
     behind: &'static [i64],
     /// The guard that ends the loop.
@@ -385,7 +385,7 @@ fn loops_that_stay_inside_pass_the_guard_before_them() {
                     let limit = index + (left - 1) * walk.step;
                     let (recorded, found) = run_walk(&walk.file(index, left, limit, size), &optimized);
                     let stays_inside = recorded == ExitKind::LoopEnd;
-                    // Accesses before the guard are made once more than those behind it; one guard may stand
+                    // Accesses before the guard are made once more than those after it; one guard may stand
                     // for both.
                     let is_plain = walk.before.is_empty() || walk.behind.is_empty();
                     if stays_inside && is_plain {

@@ -5,7 +5,7 @@
 //! another way than the rest is a miscompile that shows only with the combination of effects that it forgets.
 //! Design: each *probe* is the smallest trace in which one such place can remove something around a call; it
 //! says for every combination whether the thing must stay. Invariant: what must stay stays, and what may go
-//! goes, so that a place that gives up always is seen, too. Example:
+//! is removed, so that a place that gives up always is seen, too. Example:
 //!
 //! ```text
 //! guard_class(p0, Box)

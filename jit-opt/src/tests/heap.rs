@@ -42,7 +42,7 @@ fn lines(config: &str, input: &str) -> (Vec<String>, Vec<&'static str>) {
     (text.lines().map(|line| line.trim().to_string()).collect(), rules)
 }
 
-/// Nothing of the body goes.
+/// Nothing of the body is removed.
 #[track_caller]
 fn kept(input: &str) {
     let schema = standard_schema();

@@ -8,9 +8,10 @@ use crate::algebraic_rules;
 
 const OPENING: &str = "# The algebraic rules
 
-What the pass `fold` knows besides evaluating operations on constants, in the order in which the rules are tried. Integer
-arithmetic wraps; `=>` reads \"becomes\". The laws that the rules obey stand at the head of
-`jit-opt/src/passes/fold/mod.rs`. This page is written by a test: `UPDATE_EXPECT=1 cargo test -p tracelift-opt rules`.
+What the pass `fold` knows besides evaluating operations on constants, in the order in which the rules are
+tried. Integer arithmetic wraps; `=>` reads \"becomes\". The laws that the rules obey stand at the head of
+`jit-opt/src/passes/fold/mod.rs`. This page is written by a test:
+`UPDATE_EXPECT=1 cargo test -p tracelift-opt rules`.
 
 | rule | operations | law |
 |---|---|---|

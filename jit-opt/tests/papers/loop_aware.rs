@@ -53,7 +53,7 @@ jump(L1, i0)
     listing("-all,+peel", INTRODUCTION, peeled);
 }
 
-/// Third listing: the verifier names the line that uses `i1` behind the label.
+/// Third listing: the verifier names the line that uses `i1` after the label.
 #[test]
 fn a1_the_malformed_trace_is_rejected() {
     let malformed = "L0(i0):
@@ -174,7 +174,7 @@ jump(L1, p0, p9, i3)
     );
 }
 
-/// Figure 6, right reading: stores are forwarded as well, so `i6` goes and `i4` is passed.
+/// Figure 6, right reading: stores are forwarded as well, so `i6` is removed and `i4` is passed.
 #[test]
 fn a6_figure_6_with_stores_forwarded_too() {
     figure(
@@ -259,7 +259,7 @@ jump(L1, p0, i8, i3)
     }
 }
 
-/// The loop of Figure 8 behind this jump.
+/// The loop of Figure 8 after this jump.
 fn with_figure_8(jump: &str) -> String {
     let preamble = FIGURE_7.split("jump").next().expect("split gives at least one piece");
     format!("{preamble}{jump}L1(p0, i3, i4):\ni8 = int_add(i4, i3)\njump(L1, p0, i3, i8)\n")
@@ -329,7 +329,7 @@ jump(L1, i15, i1, f2)
     );
 }
 
-/// From the authors' sources: nothing is invariant, and yet the second addition goes.
+/// From the authors' sources: nothing is invariant, and yet the second addition is removed.
 #[test]
 fn a15_nothing_is_invariant_and_an_addition_goes() {
     let input = "L0(i1, i2):

@@ -84,7 +84,7 @@ pub fn listing(passes: &str, input: &str, expected: &str) -> Optimized {
     optimized
 }
 
-/// The operations behind the last label.
+/// The operations after the last label.
 pub fn loop_ops(trace: &Trace) -> Vec<Op> {
     let start =
         trace.insts.iter().rposition(|inst| inst.op == Op::Label).expect("a trace begins with a label");

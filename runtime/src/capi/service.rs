@@ -302,7 +302,7 @@ pub extern "C" fn tl_tick(vm: *mut TlVm, counter: *mut u32) {
     });
 }
 
-/// Ends the process when an exit panics, behind the panic's message: its frames are half restored, so that
+/// Ends the process when an exit panics, after the panic's message: its frames are half restored, so that
 /// there is no state in which the host could go on.
 struct AbortUnlessWhole;
 

@@ -3,7 +3,7 @@
 //! A guard on a compare with a constant becomes a guard on the value itself, and the guard pass then knows
 //! that value. Invariant: a rewritten guard fails for exactly the same values and leaves the trace at the
 //! same snapshot. Example: `guard_false(ref_is_null(p0))` is `guard_nonnull(p0)`; the compare has no use left
-//! and goes.
+//! and is removed.
 
 use tracelift_core::Op::*;
 use tracelift_core::{Op, Type};

@@ -16,7 +16,7 @@
 //! 3. **Shrink only.** Each rewrite lowers (operations, operand depth, cost of the op) in this order or puts
 //!    a constant to the right; so rules cannot run in circles.
 //! 4. **Nothing across a label.** Operands' definitions are looked at, and those from before a label are not
-//!    visible behind it: the label's arguments have no definition that a rule could see. In a peeled loop
+//!    visible after it: the label's arguments have no definition that a rule could see. In a peeled loop
 //!    they are visible, but no rule makes an operation over a value of the preamble that the jump does not
 //!    pass anyway.
 //! 5. **NaN results are not folded**: their sign bit is the machine's choice and can be printed. A partial op

@@ -5,8 +5,8 @@
 //! both addresses are starts of the same part of records ([`Places`](super::place::Places)), a loop that is
 //! peeled gets a guard in its preamble: that the two starts differ. Then the parts do not overlap, and what
 //! was known stays known. An entry remembers on which such pairs it relies; a guard on which nothing relies
-//! in the end goes, and one that fails too often makes the loop be compiled without, as with hoisted bounds
-//! (`passes/bounds.rs`).
+//! in the end is removed, and one that fails too often makes the loop be compiled without, as with hoisted
+//! bounds (`passes/bounds.rs`).
 //!
 //! Invariant: the loop relies on a pair only if both starts are the same in all iterations, which is asked
 //! for ([`State::rely_on_hoisted`]) and known when the loop is closed. Example, where `a3` and `a4` are

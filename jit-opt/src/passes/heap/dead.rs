@@ -2,9 +2,9 @@
 //!
 //! Problem: a loop body writes the same field twice, and only the second value is ever seen. Design: one
 //! backward walk over the finished trace keeps, per alias class, the accesses that are overwritten further on
-//! with nothing between that could see the difference. A store to exactly such bytes goes. Loads that may
-//! meet an access strike it out, calls strike out the classes that they read, and everything that can leave
-//! the trace strikes out all, since the interpreter reads memory there. At most [`KEPT`](super::KEPT)
+//! with nothing between that could see the difference. A store to exactly such bytes is removed. Loads that
+//! may meet an access strike it out, calls strike out the classes that they read, and everything that can
+//! leave the trace strikes out all, since the interpreter reads memory there. At most [`KEPT`](super::KEPT)
 //! accesses of a class are kept, so the walk is linear.
 //!
 //! Invariant: memory is what it was at every exit, label and call that reads it. Example:

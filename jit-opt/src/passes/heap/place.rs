@@ -1,6 +1,6 @@
 //! Where in memory an access lies: addresses in a normal form, and whether two of them can meet.
 //!
-//! Problem: the same item is reached as `item_addr(a, i)` and as `addr_add(a, 16)` behind `i + 1`, and two
+//! Problem: the same item is reached as `item_addr(a, i)` and as `addr_add(a, 16)` after `i + 1`, and two
 //! accesses that never meet must not hinder each other. Design: every address is a root value, at most one
 //! scaled index and a displacement, noted when its instruction is committed, so that an address costs
 //! constant time. Integer sums, differences and products with constants are looked through (`linear.rs`). Two

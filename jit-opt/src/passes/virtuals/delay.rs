@@ -131,7 +131,7 @@ fn read_back(st: &mut State<'_>, inst: &Inst) -> Option<Outcome> {
     }
     let (place, tag) = place(st, inst)?;
     let touched = Touched::of(st.schema, inst);
-    // One that waits behind it may write there too.
+    // One that waits after it may write there too.
     let ignores = |delayed: &Delayed| planted(Bug::DelayedAliasIgnored) && delayed.place != place;
     let meets = |delayed: &&Delayed| touched.meets(st.schema, delayed) && !ignores(delayed);
     let last = st.facts.delayed.iter().rev().find(meets)?;
@@ -179,7 +179,7 @@ pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Op
     let waiting = &cx.st.facts.delayed;
     let touched = Touched::of(schema, inst);
     let last = waiting.iter().rposition(|delayed| touched.meets(schema, delayed)).filter(|_| is_plain);
-    // What waits for the same place is never seen, unless one behind it may be stored to the same place.
+    // What waits for the same place is never seen, unless one after it may be stored to the same place.
     let overwritten = last.filter(|&last| waiting[last].place == place && waiting[last].tag.is_none());
     if let Some(last) = overwritten {
         if cx.st.fire("delayed_overwritten") {
@@ -207,7 +207,7 @@ pub(crate) fn make_all(cx: &mut Cx<'_, '_>) -> Result<(), OptError> {
     make(cx, Touched { all: true, ..Touched::default() })
 }
 
-/// Makes the stores that meet these classes. All objects are lifted first: behind a store there is no way out
+/// Makes the stores that meet these classes. All objects are lifted first: after a store there is no way out
 /// of the trace for the allocation that fails.
 fn make(cx: &mut Cx<'_, '_>, mut touched: Touched) -> Result<(), OptError> {
     let schema = cx.st.schema;

@@ -3,7 +3,7 @@
 //! Problem: an optimizer with one rule wrong still gets the figures right. Design: the smallest trace for
 //! each rule, and for B7 a trace for each operation of the op table that takes an object. Invariant: an
 //! operation that is added to the table makes `b7_…` fail until it is listed. Example:
-//! `guard_class(p1, Pair)` on a `Pair` that was never made goes.
+//! `guard_class(p1, Pair)` on a `Pair` that was never made is removed.
 
 use std::collections::BTreeSet;
 
@@ -113,13 +113,13 @@ fn b6_lifting_v_lifts_w_with_it() {
     lifts("v", "v: ref = new(T1)\nw: ref = new(T2)\nset(w, T2.L, u)\nset(w, T2.R, u)\nset(v, T1.L, w)\nset(v, T1.R, v)\n", "");
 }
 
-/// Lifting w: three operations, and `{v: (T1, w, v)}` stays, as a guard behind it shows.
+/// Lifting w: three operations, and `{v: (T1, w, v)}` stays, as a guard after it shows.
 #[test]
 fn b6_lifting_w_leaves_v_static() {
     lifts("w", "w: ref = new(T2)\nset(w, T2.L, u)\nset(w, T2.R, u)\n", " virtual v0 T1{T1.L: w, T1.R: v0}");
 }
 
-/// Makes `object` escape and looks at what is made, and at what a guard behind it still describes.
+/// Makes `object` escape and looks at what is made, and at what a guard after it still describes.
 fn lifts(object: &str, made: &str, left: &str) {
     let input = format!("{GRAPH}call(seen, {object})\n@0 = frame[0: ref v]\nguard_nonnull(u) @0\nfinish()\n");
     let file = parse(&input);

@@ -13,7 +13,7 @@ use tracelift_core::Op;
 use crate::allocation_removal::COUNTING_DOWN;
 use crate::support::{in_loop, listing, optimized, parse, Subject};
 
-/// Section 6.2: the division runs in the preamble, behind its guard; the loop uses the result.
+/// Section 6.2: the division runs in the preamble, after its guard; the loop uses the result.
 #[test]
 fn a10_an_invariant_division_stays_behind_its_guard() {
     listing(
