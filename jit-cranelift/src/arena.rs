@@ -26,8 +26,8 @@ use std::ffi::c_void;
 use std::io;
 use std::ptr::NonNull;
 
-use crate::compiler::Compiled;
 use crate::error::CodeMemory;
+use crate::request::Compiled;
 
 /// Compiled code: gets the host's context pointer and the frame base, returns trace and exit number.
 pub type EntryPoint = unsafe extern "C" fn(context: *mut c_void, base: *mut u8) -> u64;

@@ -42,10 +42,12 @@ mod glue;
 mod isa;
 mod listing;
 mod lower;
+mod request;
 
 pub use arena::{Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};
-pub use compiler::{Compiled, Compiler, EntryKind, Links, Replaced, Request, Stats};
+pub use compiler::Compiler;
 pub use error::{CodeMemory, CompileError};
 pub use exits::{exit_number, trace_number, ExitInfo, ENTRY_REFUSED};
 pub use glue::{Enter, Glue, LinkedEntry};
 pub use isa::{Options, Target};
+pub use request::{Compiled, EntryKind, Links, Replaced, Request, Stats};

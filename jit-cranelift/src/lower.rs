@@ -34,11 +34,11 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, LabelId, Op, Payload, Schema, Trace, Type, Value};
 
-use crate::compiler::{EntryKind, Request};
 use crate::error::CompileError;
 use crate::exits::ExitInfo;
 use crate::glue;
 use crate::listing::location;
+use crate::request::{EntryKind, Request};
 use guards::Stubs;
 pub(crate) use prefetch::patch;
 use prefetch::Streams;

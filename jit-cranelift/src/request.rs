@@ -1,0 +1,188 @@
+//! What the compiler is asked for, and what it gives back.
+//!
+//! Problem: lowering, the compiler and code memory speak of the same things, and must not speak of one
+//! another. Design: a [`Request`] holds what differs from call to call; [`Compiled`] owns what was made, so
+//! that compiling can happen on another thread than running. Invariant: nothing here does anything.
+//!
+//! Example: `Request::new(7, buffer).count_iterations(counter)` compiles a trace whose exits return 7 in
+//! their upper half, and which counts its jumps.
+
+use std::sync::Arc;
+
+use tracelift_core::Trace;
+
+use crate::exits::ExitInfo;
+
+/// Where a trace finds its inputs when it is entered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EntryKind {
+    /// In the slots that [`Trace::entry`] names; tags are checked, there and in [`Trace::entry_tags`]. After
+    /// those come the inputs that lie in the cells [`Trace::entry_cells`] of the exit buffer.
+    Slots,
+    /// In the exit buffer, one cell each, in order: traces written by hand.
+    Buffer,
+}
+
+impl EntryKind {
+    /// What a trace asks for: slots if it names any, else the buffer.
+    pub fn of(trace: &Trace) -> EntryKind {
+        if trace.entry.is_empty() && trace.entry_tags.is_empty() && trace.entry_cells.is_empty() {
+            EntryKind::Buffer
+        } else {
+            EntryKind::Slots
+        }
+    }
+}
+
+/// How a trace goes on in others without coming back to the host: see `glue.rs`.
+#[derive(Clone, Debug)]
+pub struct Links {
+    /// A cell per exit, for as long as the code may run: where the code goes on after it. It holds the
+    /// address of [`Glue::leave`](crate::Glue), or of another linked trace's code, and may change whenever no
+    /// code runs.
+    pub cells: *const u64,
+    /// The end of the trace writes the slots of its snapshot, so that a loop can be entered there.
+    pub finish_writes_slots: bool,
+    /// By number of the recorded snapshot: the back edges that were passed up to there since the last jump,
+    /// for the iteration counter. What is not mentioned has passed none.
+    pub edges: Arc<[u32]>,
+    /// Back edges that were passed up to each jump.
+    pub edges_per_jump: u32,
+}
+
+/// One compilation's particulars. The addresses become constants in the code.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The number that the code returns in its upper half.
+    pub trace_no: u32,
+    /// The exit buffer: room for [`Compiled::buffer_cells`] cells for as long as the code may run.
+    pub exit_buffer: *mut u64,
+    /// Where inputs come from; `None`: as the trace says.
+    pub entry: Option<EntryKind>,
+    /// For tests: a cell that every execution of a guard counts down; the guard that brings it to 0 leaves by
+    /// its exit, before it has computed or called anything. A cell that starts at 0 or at `u64::MAX` forces
+    /// nothing, and counts the guards that ran.
+    pub force_counter: Option<*mut u64>,
+    /// A cell that every jump counts up: one per iteration, the preamble of a peeled loop included.
+    pub iteration_counter: Option<*mut u64>,
+    /// Cells that say what the interpreter would have taken for the iterations that ran.
+    pub replaced: Option<Replaced>,
+    /// A cell that counted checks for a collection (`Trace::is_counted_check`) count down by the operations
+    /// of each iteration; below 0 they leave. `None`: they always hold.
+    pub collect_counter: Option<*mut i64>,
+    /// Links to other traces. With them the code is no [`EntryPoint`](crate::EntryPoint) but entered by
+    /// [`Glue::enter`](crate::Glue).
+    pub links: Option<Links>,
+}
+
+/// By what code tells what it has saved: each iteration adds what the interpreter takes for one. Where the
+/// code goes on in a loop that has amounts of its own, these are added there, so that the sum is right for
+/// all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Replaced {
+    /// The sum, in the unit of the amounts. It wraps around.
+    pub total: *mut u64,
+    /// For an iteration of this loop.
+    pub iteration: u32,
+    /// For a trace that finishes.
+    pub finish: u32,
+}
+
+// SAFETY: the addresses are only copied into code; whoever runs the code answers for them.
+unsafe impl Send for Request {}
+
+impl Request {
+    /// A request without counters.
+    pub fn new(trace_no: u32, exit_buffer: *mut u64) -> Request {
+        Request {
+            trace_no,
+            exit_buffer,
+            entry: None,
+            force_counter: None,
+            iteration_counter: None,
+            replaced: None,
+            collect_counter: None,
+            links: None,
+        }
+    }
+
+    /// The same with links.
+    pub fn link(mut self, links: Links) -> Request {
+        self.links = Some(links);
+        self
+    }
+
+    /// The same with a cell that forces exits.
+    pub fn force(mut self, counter: *mut u64) -> Request {
+        self.force_counter = Some(counter);
+        self
+    }
+
+    /// The same with a cell that counts iterations.
+    pub fn count_iterations(mut self, counter: *mut u64) -> Request {
+        self.iteration_counter = Some(counter);
+        self
+    }
+
+    /// The same with cells that add up the interpreter's time.
+    pub fn count_replaced(mut self, cells: Replaced) -> Request {
+        self.replaced = Some(cells);
+        self
+    }
+
+    /// The same with a cell that counts operations for checks that leave once in a while.
+    pub fn count_for_collections(mut self, counter: *mut i64) -> Request {
+        self.collect_counter = Some(counter);
+        self
+    }
+
+    /// The same with inputs from elsewhere than the trace says.
+    pub fn enter_by(mut self, entry: EntryKind) -> Request {
+        self.entry = Some(entry);
+        self
+    }
+}
+
+/// Sizes and times of one compilation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Bytes of code, constants included.
+    pub code_bytes: usize,
+    /// Bytes of it that belong to exit stubs.
+    pub stub_bytes: usize,
+    /// Guards in the trace.
+    pub guards: usize,
+    /// Exit stubs: fewer than guards where these share a snapshot.
+    pub stubs: usize,
+    /// Operations of the trace, labels left out.
+    pub ops: usize,
+    /// Cranelift instructions.
+    pub clif_insts: usize,
+    /// Time to build Cranelift's input, in nanoseconds.
+    pub build_ns: u64,
+    /// Time for Cranelift to make code of it, in nanoseconds.
+    pub codegen_ns: u64,
+}
+
+/// A compiled trace, not yet in executable memory.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The number that it returns.
+    pub trace_no: u32,
+    /// Machine code, to be put at an address aligned to 64 bytes.
+    pub code: Vec<u8>,
+    /// Its exits, by number.
+    pub exits: Vec<ExitInfo>,
+    /// Cells of the exit buffer that entry and exits use at most.
+    pub buffer_cells: usize,
+    /// Sizes and times.
+    pub stats: Stats,
+    /// Cranelift's input, if [`want_clif`](crate::Options::want_clif).
+    pub clif: Option<String>,
+    /// Machine code as text, if [`want_disasm`](crate::Options::want_disasm): as Cranelift has made it, with
+    /// loads of bytes where prefetches go.
+    pub disasm: Option<String>,
+    /// The trace's instructions, each with the machine code that was made for it, if
+    /// [`want_listing`](crate::Options::want_listing).
+    pub listing: Option<String>,
+}
