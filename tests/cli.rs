@@ -201,7 +201,7 @@ fn a_program_ends_with_its_reader() {
     use std::io::{BufRead, BufReader};
     use std::os::unix::process::ExitStatusExt;
     let program = file("for_ever.lua", "while true do print('on') end");
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tracelift"))
+    let mut child = runner::command(env!("CARGO_BIN_EXE_tracelift"))
         .args(["run", text(&program)])
         .stdout(std::process::Stdio::piped())
         .spawn()
