@@ -3,9 +3,12 @@
 //! Problem: a user wants to run a Lua program, and to see what the JIT did with it; a student of JITs wants
 //! to see a trace go through the optimizer. Design: one subcommand each; everything that can be got wrong on
 //! the command line or in a file ends in one line on standard error and exit code 2 (the script's own errors:
-//! 1, as stock Lua's). Where the C library hands the arguments to all (glibc), it calls us itself: Rust's own
-//! start looks for the stack's bounds in `/proc/self/maps` and takes a tenth of the time of a small script,
-//! and it has SIGPIPE ignored, so that a script that prints for ever would survive its reader.
+//! 1, as stock Lua's).
+//!
+//! With glibc the C library calls our `main` directly. Rust's own start would read `/proc/self/maps`, which
+//! takes a tenth of the time of a small script. It would also ignore SIGPIPE, so that a script that prints
+//! for ever would go on after its reader has ended. Arguments are there all the same: glibc hands them to
+//! Rust's library before `main`.
 //!
 //! ```text
 //! tracelift run --stats examples/sum.lua 1000000

@@ -209,8 +209,8 @@ macro_rules! eval {
 }
 
 macro_rules! define_ops {
-    ($( $(#[doc = $doc:literal])+ $variant:ident = $number:literal $name:literal ($($args:tt)*) -> $result:ident
-        [$($flag:ident)*] $payload:ident $(eval $eval:expr)?; )*) => {
+    ($( $(#[doc = $doc:literal])+ $variant:ident = $number:literal $name:literal ($($args:tt)*)
+        -> $result:ident [$($flag:ident)*] $payload:ident $(eval $eval:expr)?; )*) => {
         /// An operation of the trace language; its row in the table is [`Op::info`].
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u8)]
