@@ -60,9 +60,14 @@ fn main() -> std::process::ExitCode {
 
 /// The exit code.
 fn command() -> u8 {
-    let code = std::panic::catch_unwind(|| match Cli::try_parse() {
-        Ok(cli) => carry_out(cli.command),
-        Err(error) => explain(&error),
+    let code = std::panic::catch_unwind(|| {
+        if let Some(args) = run::RunArgs::without_options(std::env::args_os()) {
+            return carry_out(Command::Run(args));
+        }
+        match Cli::try_parse() {
+            Ok(cli) => carry_out(cli.command),
+            Err(error) => explain(&error),
+        }
     });
     // Nothing sensible is left to do if standard output is closed.
     let _ = std::io::stdout().flush();

@@ -11,7 +11,8 @@
 //! but one listing, no comments, indentation by call depth. Example: seed 000's Figure 5 is `tracelift opt
 //! --keep-records --opt=-all,+peel,+guards --stage=optimized tests/traces/papers/loops-figure2.trace`.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,6 +47,8 @@ pub struct OptArgs {
     file: PathBuf,
 }
 
+const CANNOT_WRITE: &str = "cannot write to standard output";
+
 /// Optimizes every trace of the file.
 pub fn opt(args: &OptArgs) -> anyhow::Result<u8> {
     let name = args.file.display();
@@ -61,20 +64,19 @@ pub fn opt(args: &OptArgs) -> anyhow::Result<u8> {
     config.fuel = args.fuel;
     let headed = wanted.len() * file.traces.len() > 1;
     let mut counts = Vec::new();
+    let mut out = std::io::stdout().lock();
     for (index, trace) in file.traces.iter().enumerate() {
         check(&file, index, trace).with_context(|| format!("{name}"))?;
         let optimized = optimize(trace, &file.schema, &config)
             .with_context(|| format!("{name}: trace {}", trace.name))?;
         let runs = evaluate(&file, index, trace, &optimized).with_context(|| format!("{name}"))?;
         if !wanted.is_empty() {
-            print!(
-                "{}",
-                listings(&file, trace, &optimized, &wanted, headed).with_context(|| format!("{name}"))?
-            );
+            let listings = listings(&file, trace, &optimized, &wanted, headed);
+            out.write_all(listings.with_context(|| format!("{name}"))?.as_bytes()).context(CANNOT_WRITE)?;
             continue;
         }
-        show(&file, trace, &optimized, args.quiet);
-        print!("{runs}");
+        let text = show(&file, trace, &optimized, args.quiet) + &runs;
+        out.write_all(text.as_bytes()).context(CANNOT_WRITE)?;
         let report = &optimized.report;
         counts.push((trace.name.clone(), report.before, report.after));
         if optimized.peeled.is_some() {
@@ -83,8 +85,9 @@ pub fn opt(args: &OptArgs) -> anyhow::Result<u8> {
         }
     }
     if wanted.is_empty() {
-        print!("{}", table(&counts));
+        out.write_all(table(&counts).as_bytes()).context(CANNOT_WRITE)?;
     }
+    out.flush().context(CANNOT_WRITE)?;
     Ok(0)
 }
 
@@ -142,9 +145,11 @@ fn check(file: &TraceFile, index: usize, trace: &Trace) -> anyhow::Result<()> {
     }
 }
 
-fn show(file: &TraceFile, trace: &Trace, optimized: &Optimized, quiet: bool) {
-    let print = |title: &str, trace: &Trace| {
-        println!("; --- {title}\n{}", text::print_trace_in(trace, &file.schema, &file.world));
+/// The trace after each stage and at the end, with what was done to it.
+fn show(file: &TraceFile, trace: &Trace, optimized: &Optimized, quiet: bool) -> String {
+    let mut out = String::new();
+    let mut print = |title: &str, trace: &Trace| {
+        out += &format!("; --- {title}\n{}\n", text::print_trace_in(trace, &file.schema, &file.world));
     };
     for stage in &optimized.report.stages {
         print(&format!("{}: after {}", trace.name, stage.name), &stage.trace);
@@ -156,9 +161,10 @@ fn show(file: &TraceFile, trace: &Trace, optimized: &Optimized, quiet: bool) {
     }
     let fired: Vec<_> =
         optimized.report.rules.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
-    println!("; rewrites: {}", if fired.is_empty() { "none".to_string() } else { fired.join(", ") });
+    let fired = if fired.is_empty() { "none".to_string() } else { fired.join(", ") };
     let report = &optimized.report;
-    println!("; resume data: {} bytes, {} distinct\n", report.resume_bytes, report.resume_distinct);
+    let (bytes, distinct) = (report.resume_bytes, report.resume_distinct);
+    out + &format!("; rewrites: {fired}\n; resume data: {bytes} bytes, {distinct} distinct\n\n")
 }
 
 /// Runs the file's runs of one trace before and after; what came of them.

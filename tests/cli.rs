@@ -420,3 +420,22 @@ fn the_log_holds_each_stage() {
         assert!(log.contains(needle), "{needle} is missing");
     }
 }
+
+/// Output that cannot be written is an error like any other.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_device_is_told_in_one_line() {
+    let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/traces/ops/comparisons.trace");
+    for arguments in [&["opt", traces][..], &["opt", "--stage=optimized", traces]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let output = runner::command(env!("CARGO_BIN_EXE_tracelift"))
+            .args(arguments)
+            .stdout(full)
+            .output()
+            .expect("the command starts");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.starts_with("tracelift: cannot write to standard output"), "{told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+    }
+}

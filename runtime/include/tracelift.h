@@ -31,8 +31,8 @@
 **
 ** Example (the whole hot path of a host):
 **
-**     uint32_t *counter = &counters[hash(pc)];
-**     if (--*counter == 0) {
+**     int32_t *counter = &counters[hash(pc)];
+**     if (--*counter < 0) {
 **       tl_run run;
 **       switch (tl_hot(vm, pc, counter, frame_base, &run)) {
 **         case TL_RUN: {
@@ -58,7 +58,7 @@ extern "C" {
 #endif
 
 /* The version of this interface; tl_new refuses a host compiled for another one. */
-#define TL_ABI_VERSION 1u
+#define TL_ABI_VERSION 2u
 
 typedef struct tl_vm tl_vm;   /* one just-in-time compiler: schema, traces, code, statistics */
 
@@ -221,10 +221,11 @@ tl_func tl_add_func(tl_vm *vm, const char *name, const void *address, const char
 ** Running
 */
 
-/* Counters of back edges live in the host's memory, so that its fast path is one decrement and a test for
-** zero. Each loop uses the counter that its key hashes to; sharing is harmless. The library sets all
-** counters from now on. */
-tl_status tl_set_counters(tl_vm *vm, uint32_t *counters, uint32_t count);
+/* Counters of back edges live in the host's memory, so that its fast path is one decrement and a test of
+** the sign: a counter says how many back edges may pass before one calls. They must be zeros now, of which
+** none is read or written: fresh memory of the system costs nothing until a loop uses it. Each loop uses the
+** counter that its key hashes to; sharing is harmless. The library sets the counters from now on. */
+tl_status tl_set_counters(tl_vm *vm, int32_t *counters, uint32_t count);
 
 /*
 ** Compiled code as tl_hot and tl_next give it. The code may go on in other code of this vm before it comes
@@ -246,10 +247,10 @@ static inline uint64_t tl_run_code(const tl_run *run, void *context, void *base)
 
 typedef enum tl_action { TL_NOTHING = 0, TL_RUN = 1, TL_RECORD = 2 } tl_action;
 
-/* `counter` reached zero at the loop whose key is `key` (the address of its head's bytecode, say), with
+/* `counter` fell below zero at the loop whose key is `key` (the address of its head's bytecode, say), with
 ** the frame's slots at `base`. Sets the counter anew. TL_RECORD: call tl_record, or the loop counts as
 ** aborted. */
-tl_action tl_hot(tl_vm *vm, const void *key, uint32_t *counter, const void *base, tl_run *run);
+tl_action tl_hot(tl_vm *vm, const void *key, int32_t *counter, const void *base, tl_run *run);
 
 /* tl_hot has just answered TL_RECORD for a loop that is over after few iterations, such that recording the
 ** loop `outer` around it, and this one as it runs, makes better code. 1: it is left to that one, do not
@@ -276,10 +277,10 @@ const tl_advice *tl_get_advice(void);
 */
 void tl_declined(tl_vm *vm);
 /*
-** `counter` reached zero at a time when the host can neither run code nor record: counts the back edges and
-** sets it.
+** `counter` fell below zero at a time when the host can neither run code nor record: counts the back edges
+** and sets it.
 */
-void tl_tick(tl_vm *vm, uint32_t *counter);
+void tl_tick(tl_vm *vm, int32_t *counter);
 
 typedef enum tl_exit_kind {
   TL_EXIT_GUARD = 0,       /* a guard failed */

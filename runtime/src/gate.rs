@@ -30,7 +30,7 @@ const GATES: usize = 256;
 #[repr(align(64))]
 pub(crate) struct Gate {
     key: Key,
-    counter: *const u32,
+    counter: *const i32,
     run: Run,
     trace: TraceId,
     /// Entries that may still pass.
@@ -79,7 +79,7 @@ impl Vm {
     /// # Safety
     /// The same as for [`Vm::hot`].
     #[inline]
-    pub unsafe fn pass(&mut self, key: Key, counter: *const u32) -> Option<Run> {
+    pub unsafe fn pass(&mut self, key: Key, counter: *const i32) -> Option<Run> {
         let gate = self.gates.of(key).filter(|gate| gate.counter == counter)?;
         let trace = self.traces.get_mut(gate.trace)?;
         if self.sample.is_some() {
@@ -101,13 +101,13 @@ impl Vm {
         gate.left -= 1;
         trace.entries += 1;
         (self.last_run, self.has_passed) = (Some(gate.trace), true);
-        self.counters.passed(gate.counter);
+        self.counters.fire_again(gate.counter);
         Some(gate.run)
     }
 
     /// The long way has entered code at the loop `key`: the entries up to the next timed one need not take
     /// it.
-    pub(crate) fn open_gate(&mut self, key: Key, counter: *const u32) {
+    pub(crate) fn open_gate(&mut self, key: Key, counter: *const i32) {
         let Some(number) = self.last_run else { return };
         let Some(trace) = self.traces.get(number) else { return };
         if trace.has_refused || self.config.count_iterations || self.is_pacing(key) {

@@ -1,10 +1,16 @@
 //! What to do at a hot back edge: nothing, run code, or record.
 //!
 //! Problem: the host's fast path must be one decrement and one test, yet loops share counters by hashing.
-//! Design: the counters are the host's array; the VM knows what each was last set to, so that the ticks that
-//! elapsed are credited to whoever fires, and *pins* a counter to 1 while any loop that uses it has code.
-//! Invariant: the sum of elapsed ticks over all counters is exactly the number of back edges that the
-//! interpreter took.
+//! Design: the counters are the host's array. Each says how many back edges may pass; the one after them
+//! *fires*. The VM knows what each counter was last set to, so that the ticks that elapsed are credited to
+//! whoever fires, and *pins* a counter to 0 while any loop that uses it has code. All counters start at 0
+//! without being written, and the first back edge of each fires: memory of counters that no loop uses is
+//! never touched. Invariant: the sum of elapsed ticks over all counters is exactly the number of back edges
+//! that the interpreter took.
+//!
+//! ```text
+//! threshold 200:  0 -> fires, set to 198 -> 198 back edges pass -> fires: the loop has run 200 times
+//! ```
 
 use crate::abort::AbortReason;
 use crate::location::Key;
@@ -16,18 +22,21 @@ use crate::vm::{Backend, Vm};
 
 /// The host's counters and what the VM last set them to.
 pub struct Counters {
-    start: *mut u32,
-    /// By counter. Zeros mean what holds at the start, so that memory of counters that never fire is never
-    /// touched.
+    start: *mut i32,
+    /// By counter. Arrays, since zeros of these come without a word written.
     states: Vec<[u32; 2]>,
     spent: u64,
+    /// Ticks from one firing to the next of a loop of which nothing else is known.
     initial: u32,
 }
 
-/// In a counter's state: what it was last set to, less the initial value.
+/// In a counter's state: at which back edge it fires, counted from when it was set. 0: it never was.
 const SET_TO: usize = 0;
 /// In a counter's state: how often it is pinned.
 const PINS: usize = 1;
+
+/// Ticks that a counter can be set to at most: all but one pass.
+const MOST_TICKS: u32 = 1 << 31;
 
 impl Counters {
     pub(crate) fn new(initial: u32) -> Counters {
@@ -38,67 +47,87 @@ impl Counters {
     ///
     /// # Safety
     /// `start` points to `count` counters that live as long as the VM and are only decremented by the host.
-    pub(crate) unsafe fn attach(&mut self, start: *mut u32, count: usize) {
+    pub(crate) unsafe fn attach(&mut self, start: *mut i32, count: usize) {
         self.start = start;
         self.states = vec![[0; 2]; count];
-        // SAFETY: promised by the caller.
-        unsafe { std::slice::from_raw_parts_mut(start, count) }.fill(self.initial);
     }
 
-    fn index(&self, counter: *const u32) -> Option<usize> {
+    fn index(&self, counter: *const i32) -> Option<usize> {
         let offset = (counter as usize).checked_sub(self.start as usize)?;
-        let index = offset / size_of::<u32>();
+        let index = offset / size_of::<i32>();
         (index < self.states.len()).then_some(index)
     }
 
     /// Whether it is one of them.
-    pub(crate) fn owns(&self, counter: *const u32) -> bool {
+    pub(crate) fn owns(&self, counter: *const i32) -> bool {
         self.index(counter).is_some()
     }
 
-    fn value(&self, index: usize) -> u32 {
-        // SAFETY: the index is below the number of counters, which live as long as the VM (see `attach`).
-        unsafe { self.start.add(index).read() }
+    /// Back edges that pass before the counter fires, from when it was set.
+    fn passing(&self, index: usize) -> u32 {
+        self.states[index][SET_TO].saturating_sub(1)
     }
 
-    fn set_to(&self, index: usize) -> u32 {
-        self.states[index][SET_TO].wrapping_add(self.initial)
+    /// Back edges that have passed since then.
+    fn passed(&self, index: usize) -> u64 {
+        // SAFETY: the index is below the number of counters, which live as long as the VM (see `attach`).
+        let left = unsafe { self.start.add(index).read() };
+        u64::from(self.passing(index).wrapping_sub(left as u32))
     }
 
     fn is_pinned(&self, index: usize) -> bool {
         self.states[index][PINS] > 0
     }
 
-    fn set(&mut self, index: usize, value: u32) {
-        self.states[index][SET_TO] = value.wrapping_sub(self.initial);
-        // SAFETY: as in `value`.
-        unsafe { self.start.add(index).write(value) };
+    /// The counter has fired: the back edges since it was set, this one among them, are accounted for.
+    fn take(&mut self, index: usize) -> u64 {
+        let ticks = u64::from(self.passing(index)) + 1;
+        self.spent += ticks;
+        ticks
+    }
+
+    /// The counter is to fire at the back edge of that number from now on.
+    fn set(&mut self, index: usize, ticks: u32) {
+        self.states[index][SET_TO] = ticks.clamp(1, MOST_TICKS);
+        // SAFETY: as in `passed`.
+        unsafe { self.start.add(index).write(self.passing(index) as i32) };
+    }
+
+    /// Whether that was the first back edge of a counter, and no loop is hot yet: most loops of a program run
+    /// too few times to be remembered.
+    fn starts(&mut self, index: usize) -> bool {
+        let starts = self.states[index][SET_TO] == 0 && self.initial > 1;
+        if starts {
+            self.set(index, self.initial);
+            // SAFETY: as in `passed`. This back edge is one of those that pass.
+            unsafe { *self.start.add(index) -= 1 };
+        }
+        starts
     }
 
     /// Back edges that the interpreter took.
     pub(crate) fn ticks(&self) -> u64 {
-        let open = (0..self.states.len()).map(|i| u64::from(self.set_to(i).wrapping_sub(self.value(i))));
-        self.spent + open.sum::<u64>()
+        self.spent + (0..self.states.len()).map(|index| self.passed(index)).sum::<u64>()
     }
 
     /// Whether every back edge with this counter takes the slow path.
-    pub(crate) fn is_pinned_at(&self, counter: *const u32) -> bool {
-        self.index(counter).is_some_and(|index| self.is_pinned(index) && self.set_to(index) == 1)
+    pub(crate) fn is_pinned_at(&self, counter: *const i32) -> bool {
+        self.index(counter).is_some_and(|index| self.is_pinned(index) && self.passing(index) == 0)
     }
 
-    /// A pinned counter, which is one of them, was reached, and stays as it is.
+    /// A pinned counter, which is one of them, has fired, and stays pinned.
     #[inline]
-    pub(crate) fn passed(&mut self, counter: *const u32) {
+    pub(crate) fn fire_again(&mut self, counter: *const i32) {
         self.spent += 1;
-        // SAFETY: as in `value`.
-        unsafe { counter.cast_mut().write(1) };
+        // SAFETY: as in `passed`.
+        unsafe { counter.cast_mut().write(0) };
     }
 
     /// Another trace begins at a loop with this counter: every back edge from now on takes the slow path.
     pub(crate) fn pin(&mut self, index: usize) {
         let Some(state) = self.states.get_mut(index) else { return };
         state[PINS] += 1;
-        self.spent += u64::from(self.set_to(index).wrapping_sub(self.value(index)));
+        self.spent += self.passed(index);
         self.set(index, 1);
     }
 
@@ -157,18 +186,18 @@ impl Vm {
     /// Makes the host's counters known; see `tl_set_counters`.
     ///
     /// # Safety
-    /// `start` points to `count` counters that live as long as the VM.
-    pub unsafe fn set_counters(&mut self, start: *mut u32, count: usize) {
+    /// `start` points to `count` zeros that live as long as the VM.
+    pub unsafe fn set_counters(&mut self, start: *mut i32, count: usize) {
         // SAFETY: promised by the caller.
         unsafe { self.counters.attach(start, count) };
     }
 
-    /// `counter` reached zero at the loop `key` whose frame's slots are at `base`; see `tl_hot`.
+    /// `counter` fell below zero at the loop `key` whose frame's slots are at `base`; see `tl_hot`.
     ///
     /// # Safety
     /// `base` points to the frame's slots, as many as any trace of this loop names.
     #[inline]
-    pub unsafe fn hot(&mut self, key: Key, counter: *const u32, base: *const u8) -> Action {
+    pub unsafe fn hot(&mut self, key: Key, counter: *const i32, base: *const u8) -> Action {
         self.close_sample();
         // SAFETY: passed on from the caller.
         match unsafe { self.pass(key, counter) } {
@@ -179,12 +208,14 @@ impl Vm {
     }
 
     /// The long way.
-    unsafe fn decide_anew(&mut self, key: Key, counter: *const u32, base: *const u8) -> Action {
+    unsafe fn decide_anew(&mut self, key: Key, counter: *const i32, base: *const u8) -> Action {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
         self.has_passed = false;
+        if self.counters.starts(index) {
+            return Action::Nothing;
+        }
         self.time_back_edge(key, base);
-        let ticks = u64::from(self.counters.set_to(index));
-        self.counters.spent += ticks;
+        let ticks = self.counters.take(index);
         let location = self.locations.entry(key).or_default();
         location.counter = Some(index);
         if location.drawn.is_none() {
@@ -199,12 +230,12 @@ impl Vm {
         self.asked = matches!(action, Action::Record).then_some(key);
         let next = match action {
             Action::Run(_) => 1,
-            _ if !self.config.enabled => u32::MAX,
+            _ if !self.config.enabled => MOST_TICKS,
             _ if self.counters.is_pinned(index) => 1,
             _ => {
                 let location = self.locations.entry(key).or_default();
                 let needed = location.needed(self.config.threshold);
-                needed.saturating_sub(location.heat).clamp(1, u64::from(u32::MAX)) as u32
+                needed.saturating_sub(location.heat).min(u64::from(MOST_TICKS)) as u32
             }
         };
         self.counters.set(index, next);
@@ -228,10 +259,10 @@ impl Vm {
         }
     }
 
-    /// `counter` reached zero at a time when the host can neither run code nor record; see `tl_tick`.
-    pub fn tick(&mut self, counter: *const u32) {
+    /// `counter` fell below zero at a time when the host can neither run code nor record; see `tl_tick`.
+    pub fn tick(&mut self, counter: *const i32) {
         let Some(index) = self.counters.index(counter) else { return };
-        self.counters.spent += u64::from(self.counters.set_to(index));
+        self.counters.take(index);
         let next = if self.counters.is_pinned(index) { 1 } else { self.counters.initial };
         self.counters.set(index, next);
     }

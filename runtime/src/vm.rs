@@ -385,6 +385,7 @@ fn make_backend(config: &Config) -> Backend {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hot::Action;
 
     /// A program without a hot loop pays neither for the code generator nor for its memory.
     #[test]
@@ -395,9 +396,13 @@ mod tests {
         // SAFETY: the counters outlive the VM's use of them; no trace names a slot.
         unsafe { vm.set_counters(counters.as_mut_ptr(), counters.len()) };
         assert!(matches!(vm.backend, Backend::Pending) && vm.cells.exit_buffer.is_empty());
-        // SAFETY: as above.
-        let action = unsafe { vm.hot(8, counters.as_ptr(), base.as_ptr()) };
-        assert!(matches!(action, crate::hot::Action::Record) && matches!(vm.backend, Backend::Ready(_)));
+        let mut hot = || {
+            // SAFETY: as above.
+            let action = unsafe { vm.hot(8, counters.as_ptr(), base.as_ptr()) };
+            (action, matches!(vm.backend, Backend::Pending))
+        };
+        assert!(matches!(hot(), (Action::Nothing, true)));
+        assert!(matches!(hot(), (Action::Record, false)) && matches!(vm.backend, Backend::Ready(_)));
         assert_eq!(vm.cells.exit_buffer.len(), EXIT_BUFFER_CELLS);
     }
 }

@@ -105,6 +105,24 @@ fn the_threshold_is_the_number_of_back_edges_before_recording() {
     assert_eq!((off.vm.stats().jit.as_str(), off.vm.stats().interpreted_back_edges), ("off", 1000));
 }
 
+/// A counter is zero until its first back edge, which sets it; each back edge is counted when it is taken.
+#[test]
+fn counters_start_as_zeros_and_count_each_back_edge() {
+    for threshold in [1, 2, 3, 200, u32::MAX] {
+        let mut host = Host::new(Config { threshold, ..Config::exact() });
+        assert_eq!(*host.counters, [0, 0]);
+        for taken in 1..=500 {
+            let is_hot = matches!(host.back_edge(1), Action::Record);
+            assert_eq!(is_hot, taken >= u64::from(threshold), "back edge {taken} of {threshold}");
+            assert_eq!(host.vm.stats().interpreted_back_edges, taken);
+            if is_hot {
+                break;
+            }
+        }
+        assert_eq!(host.counters[0], 0, "nobody used it");
+    }
+}
+
 /// With the default settings the clock decides when a hot loop is recorded, and every back edge is counted
 /// all the same.
 #[test]

@@ -25,7 +25,7 @@ static void check(machine *m, int64_t number) {
   if (++m->calls == m->limit) longjmp(m->error, 1);
 }
 
-static uint32_t counters[1];
+static int32_t counters[1];
 static const char loop_key = 0;
 
 /* i = 0; do { check(i); i = i + 1 } while (i < 10000), which jumps out with an error before it is done */
@@ -44,7 +44,7 @@ static int run(tl_vm *vm, machine *m, tl_tag integer, tl_func func) {
       recording = 0;
       if (tl_record_close(vm) != TL_OK) return 3;
     }
-    if (--counters[0] == 0) {
+    if (--counters[0] < 0) {
       switch (tl_hot(vm, &loop_key, counters, frame, &code)) {
         case TL_RUN: {
           tl_exit_info info;

@@ -150,7 +150,7 @@ static int enter(tl_vm *vm, machine *m, const tl_run *run, int step) {
 
 static const char loop_key = 0;
 
-static void interpret(tl_vm *vm, machine *m, uint32_t *counter) {
+static void interpret(tl_vm *vm, machine *m, int32_t *counter) {
   slot *f = m->frame;
   int step = 0, recording = 0;
   f[I] = (slot){{.i = 0}, INT};
@@ -174,7 +174,7 @@ static void interpret(tl_vm *vm, machine *m, uint32_t *counter) {
         step = -1;
         if (recording) tl_record_close(vm);
         recording = 0;
-        if (--*counter == 0) {
+        if (--*counter < 0) {
           tl_run run;
           switch (tl_hot(vm, &loop_key, counter, f, &run)) {
             case TL_RUN: step = enter(vm, m, &run, 0) - 1; break;
@@ -199,7 +199,7 @@ static uint64_t number_in(const char *json, const char *name) {
 
 static outcome run(int holds_memory, uint64_t refuse_from, uint64_t refuse_count, uint64_t force_exit) {
   machine m = {.refuse_from = refuse_from, .refuse_count = refuse_count};
-  static uint32_t counters[1];
+  static int32_t counters[1];
   uint32_t flags = force_exit ? TL_FLAG_VERIFY : TL_FLAG_VERIFY | TL_FLAG_COUNT_GUARDS;
   tl_config config = {.abi = TL_ABI_VERSION, .threshold = 3, .flags = flags, .force_exit = force_exit};
   tl_vm *vm = tl_new(&config);

@@ -68,7 +68,7 @@ typedef struct machine {
   int64_t notes; /* what note() adds up */
   const instruction *program;
   tl_vm *jit;
-  uint32_t counters[64]; /* one per loop, or shared */
+  int32_t counters[64];  /* one per loop, or shared */
   /* the head of the loop being recorded, or where a side trace begins, or NULL */
   const instruction *recording;
   int is_side, is_started; /* whether it is a side trace; whether an instruction of it was recorded */
@@ -243,7 +243,7 @@ static const instruction *enter(machine *m, tl_run run, const instruction *pc) {
 
 /* The program has jumped backwards to `pc`: the head of a loop. */
 static const instruction *loop_head(machine *m, const instruction *pc) {
-  uint32_t *counter = &m->counters[(pc - m->program) % 64];
+  int32_t *counter = &m->counters[(pc - m->program) % 64];
   if (m->recording && m->is_side) {
     tl_back_edge(m->jit);
   } else if (m->recording == pc) { /* once around */
@@ -253,7 +253,7 @@ static const instruction *loop_head(machine *m, const instruction *pc) {
     tl_record_abort(m->jit, "inner loop");
     m->recording = NULL;
   }
-  if (--*counter == 0) {
+  if (--*counter < 0) {
     tl_run run;
     switch (tl_hot(m->jit, pc, counter, m->registers, &run)) {
       case TL_NOTHING: break;

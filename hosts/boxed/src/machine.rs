@@ -118,7 +118,7 @@ pub struct Machine {
     vm: Vm,
     host: Host,
     context: Pinned<Context>,
-    counters: Pinned<[u32]>,
+    counters: Pinned<[i32]>,
     stack: Pinned<[Ref]>,
     frames: Vec<Frame>,
     /// Number of frames when the recording in progress was started, and its loop.
@@ -140,7 +140,7 @@ impl Machine {
             // SAFETY: the context lives as long as the machine, whose field `vm` is dropped without using it.
             unsafe { vm.set_reserve(layout, crate::heap::reserve, context.0.cast()) };
         }
-        let mut counters = Pinned::new(vec![0u32; COUNTERS].into_boxed_slice());
+        let mut counters = Pinned::new(vec![0i32; COUNTERS].into_boxed_slice());
         // SAFETY: the counters live as long as the machine, whose field `vm` is dropped without using them.
         unsafe { vm.set_counters(counters.get().as_mut_ptr(), COUNTERS) };
         Ok(Machine {
@@ -312,8 +312,8 @@ impl Machine {
             }
         }
         let counter = &mut self.counters.get()[(key ^ key >> 32) % COUNTERS];
-        *counter = counter.wrapping_sub(1);
-        if *counter != 0 {
+        *counter -= 1;
+        if *counter >= 0 {
             return None;
         }
         let counter = std::ptr::from_ref(counter);

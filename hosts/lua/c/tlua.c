@@ -1,5 +1,5 @@
 /*
-** The slow paths behind the hook points of tlua.h, and the services of tlua_internal.h.
+** The slow paths of the hook points of tlua.h, and the services of tlua_internal.h.
 **
 ** Problem: between the interpreter's macros and an engine stand rules that every engine needs and none should
 ** repeat: whose recording it is, when events may pass, what is freed when.
@@ -10,8 +10,8 @@
 ** TLUA_RECORD_BIT unless the program has set a hook since; tlua_record and the next hot event then notice and
 ** abandon the recording.
 **
-** Example: a while loop's counter reaches 0 -> tlua_hot_loop -> engine->on_hot -> tlua_record_start -> the
-** interpreter goes on at l_jitreload -> luaG_traceexec -> tlua_record -> engine->on_record, before each
+** Example: a while loop's counter falls below 0 -> tlua_hot_loop -> engine->on_hot -> tlua_record_start ->
+** the interpreter goes on at l_jitreload -> luaG_traceexec -> tlua_record -> engine->on_record, before each
 ** instruction.
 */
 
@@ -19,9 +19,9 @@
 
 #include "lprefix.h"
 
-#include <stddef.h>
 #include <string.h>
 
+#include "tlua_heap.h"
 #include "tlua_internal.h"
 
 #include "ldebug.h"
@@ -32,15 +32,16 @@
 
 const TluaEngine tlua_count_engine = { .name = "count" };
 
-static void reset_counters (Tlua *jit, uint32_t threshold) {
-  jit->threshold = threshold;
-  for (int i = 0; i < TLUA_COUNTERS; i++)
-    jit->counters[i] = threshold;
-}
-
-void tlua_init (lua_State *L) {
-  memset((char *)L->jit + offsetof(Tlua, threshold), 0, sizeof(Tlua) - offsetof(Tlua, threshold));
-  reset_counters(L->jit, TLUA_OUT_OF_REACH);
+/*
+** The system's memory, not the state's: it is all zero without a word written, so that a program pays for
+** the pages of those counters only that its loops use; and the program's accounts are those of stock Lua.
+** (The C library's calloc writes zeros into what lies in its first pages.)
+*/
+Tlua *tlua_new (void) {
+  Tlua *jit = (Tlua *)tlua_map_zeros(sizeof(Tlua));
+  if (jit != NULL)
+    jit->threshold = TLUA_OUT_OF_REACH;
+  return jit;
 }
 
 static const TluaEngine *engine_of_mode (uint32_t mode) {
@@ -64,13 +65,16 @@ int tlua_open (lua_State *L, const TluaConfig *config) {
   const TluaEngine *engine = engine_of_mode(config->mode);
   if (engine == NULL || jit->engine != NULL)
     return 0;
-  /* the engine may set them otherwise */
-  reset_counters(jit, config->threshold == 0 ? 1 : config->threshold);
-  if (engine->on_open != NULL && !engine->on_open(L, config)) {
-    reset_counters(jit, TLUA_OUT_OF_REACH);
+  if (engine->on_open != NULL && !engine->on_open(L, config))
     return 0;
-  }
   jit->engine = engine;
+  jit->threshold = config->threshold == 0 ? 1 : config->threshold;
+  if (jit->threshold > TLUA_OUT_OF_REACH)
+    jit->threshold = TLUA_OUT_OF_REACH;
+  /* engines with on_swallowed set the counters; they begin with zeros */
+  if (engine->on_swallowed == NULL)
+    for (int i = 0; i < TLUA_COUNTERS; i++)
+      jit->counters[i] = (int32_t)(jit->threshold - 1);
   return 1;
 }
 
@@ -85,7 +89,7 @@ void tlua_shutdown (lua_State *L) {
   jit->recording = NULL;
   if (jit->engine != NULL && jit->engine->on_close != NULL)
     jit->engine->on_close(L);
-  jit->engine = NULL;
+  tlua_unmap(jit, sizeof(Tlua));
 }
 
 void tlua_statistics (lua_State *L, TluaStatistics *statistics) {
@@ -176,10 +180,10 @@ static int recording_is_on (lua_State *L) {
 
 void tlua_hot_loop (lua_State *L, CallInfo *ci, const Instruction *pc) {
   Tlua *jit = L->jit;
-  uint32_t *counter = tlua_counter(jit, pc);
+  int32_t *counter = tlua_counter(jit, pc);
   ci->u.l.savedpc = pc;
   if (l_unlikely(jit->engine == NULL) || jit->engine->on_swallowed == NULL)
-    *counter = jit->threshold;
+    *counter = (int32_t)(jit->threshold - 1);
   if (l_unlikely(jit->engine == NULL))
     return;
   if (recording_is_on(L) || L->hookmask != 0) {
@@ -250,7 +254,7 @@ int tlua_anchor (lua_State *L, Proto *p, const TValue *value) {
 
 void tlua_mark_proto (global_State *g, Proto *p) {
   TluaProto *data = p->jit;
-  const TluaEngine *engine = g->tlua.engine;
+  const TluaEngine *engine = g->tlua->engine;
   for (int i = 0; i < data->anchors_used; i++)
     tlua_mark_value(g, &data->anchors[i]);
   if (engine != NULL && engine->on_mark != NULL)

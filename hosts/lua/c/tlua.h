@@ -5,15 +5,15 @@
 ** recorder while one is at work, and must be able to go on at another instruction and in other frames than it
 ** left. All of that has to cost next to nothing while nothing is hot.
 **
-** Design: a back edge decrements one of 16384 shared counters, chosen by the address of the instruction; the
-** rest is out of line. Recording rides on Lua's own hooks: a private bit in 'hookmask' makes the interpreter
-** call luaG_traceexec before each instruction. The state of the JIT is a part of global_State and is reached
-** by 'L->jit' from each thread.
+** Design: a back edge decrements one of 16384 shared counters, chosen by the address of the instruction, and
+** calls when it falls below 0; the rest is out of line. Recording rides on Lua's own hooks: a private bit in
+** 'hookmask' makes the interpreter call luaG_traceexec before each instruction. The state of the JIT belongs
+** to global_State and is reached by 'L->jit' from each thread.
 **
-** Invariant: 'L->jit' is never NULL. Before tlua_open the counters start at 2^32 - 1 and there is no engine,
-** so the interpreter behaves as stock Lua does.
+** Invariant: 'L->jit' is never NULL. Before tlua_open there is no engine: a counter that calls is set to
+** 2^31 - 1, and the interpreter behaves as stock Lua does.
 **
-** Example, what a loop costs:   if (--*counter_of(pc) == 0) goto l_jithot;   /\* four instructions *\/
+** Example, what a loop costs:   if (--*counter_of(pc) < 0) goto l_jithot;   /\* four instructions *\/
 */
 #ifndef tlua_h
 #define tlua_h
@@ -41,7 +41,8 @@ struct tl_config;
 ** and mask.
 */
 #define TLUA_COUNTERS 16384
-#define TLUA_OUT_OF_REACH UINT32_MAX
+/* The most back edges that a counter can be set to. */
+#define TLUA_OUT_OF_REACH ((uint32_t)INT32_MAX + 1)
 
 /* What tlua_open is to do. Shared with Rust: keep in step with src/config.rs. */
 enum TluaMode {
@@ -77,7 +78,7 @@ typedef struct TluaStatistics {
 } TluaStatistics;
 
 typedef struct Tlua {
-  uint32_t counters[TLUA_COUNTERS];  /* first, so that their address is that of the struct */
+  int32_t counters[TLUA_COUNTERS];   /* first, so that their address is that of the struct */
   uint32_t threshold;
   struct lua_State *recording;       /* thread being recorded, or NULL */
   int oldpc;                         /* 'oldpc' of that thread when the recording began */
@@ -93,11 +94,11 @@ typedef struct Tlua {
 ** Offset in bytes of the counter of an instruction; instructions are aligned to four bytes, as counters are.
 */
 #define tlua_counter_offset(pc) ((size_t)(uint16_t)(size_t)(pc))
-#define tlua_counter(jit, pc) ((uint32_t *)((char *)(jit)->counters + tlua_counter_offset(pc)))
+#define tlua_counter(jit, pc) ((int32_t *)((char *)(jit)->counters + tlua_counter_offset(pc)))
 
 /* --- used inside luaV_execute only --- */
 
-#define tlua_back_edge() { if (l_unlikely(--*tlua_counter(L->jit, pc) == 0)) goto l_jithot; }
+#define tlua_back_edge() { if (l_unlikely(--*tlua_counter(L->jit, pc) < 0)) goto l_jithot; }
 
 #if TLUA_ENTRY_COUNTERS
 #define tlua_entry_edge() { \
@@ -133,7 +134,7 @@ void tlua_thread_freed (struct lua_State *L);
 void tlua_proto_freed (struct lua_State *L, struct Proto *p);
 void tlua_mark_proto (struct global_State *g, struct Proto *p);
 void tlua_mark_value (struct global_State *g, const struct TValue *v);
-void tlua_init (struct lua_State *L);
+struct Tlua *tlua_new (void);
 void tlua_shutdown (struct lua_State *L);
 
 /* --- for whoever makes a state --- */

@@ -89,7 +89,7 @@ static void close_check (lua_State *L) {
 
 static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   Check *check = check_of(L);
-  *tlua_counter(L->jit, pc) = 1 + random_below(check, 2 * check->threshold);
+  *tlua_counter(L->jit, pc) = (int32_t)random_below(check, 2 * check->threshold);
   check->left = 1 + random_below(check, MAX_LENGTH);
   check->start_frame = ci;
   check->start = pc;

@@ -118,14 +118,23 @@ static Page *page_of (const void *block) {
   return &chunk_of(block)->pages[((uintptr_t)block & (CHUNK_BYTES - 1)) >> PAGE_BITS];
 }
 
+void *tlua_map_zeros (size_t bytes) {
+  void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return start == MAP_FAILED ? NULL : start;
+}
+
+void tlua_unmap (void *start, size_t bytes) {
+  munmap(start, bytes);
+}
+
 /*
-** From the system itself: the C library keeps what it has got back. Only what is touched becomes memory;
-** what is asked for beyond a chunk, so that it can begin where it should, is given back at once.
+** From the system itself: the C library keeps what it has got back. What is asked for beyond a chunk, so that
+** it can begin where it should, is given back at once.
 */
 static Chunk *map_chunk (void) {
   size_t bytes = 2 * CHUNK_BYTES;  /* a whole one lies in it, wherever it begins */
-  char *start = (char *)mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED)
+  char *start = (char *)tlua_map_zeros(bytes);
+  if (start == NULL)
     return NULL;
   Chunk *chunk = chunk_of(start + CHUNK_BYTES - 1);
   char *end = (char *)chunk + CHUNK_BYTES;

@@ -6,6 +6,8 @@
 #ifndef tlua_heap_h
 #define tlua_heap_h
 
+#include <stddef.h>
+
 #include "lua.h"
 
 /*
@@ -17,5 +19,9 @@ lua_State *tlua_newstate (void);
 
 /* As luaL_newstate, with an allocator. In lauxlib.c, as the functions for panics and warnings are private. */
 lua_State *tlua_newstate_with (lua_Alloc allocate, void *user);
+
+/* Zeros from the system itself, of which only what is touched becomes memory. NULL if there is none. */
+void *tlua_map_zeros (size_t bytes);
+void tlua_unmap (void *start, size_t bytes);
 
 #endif

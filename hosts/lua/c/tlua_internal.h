@@ -44,10 +44,10 @@ typedef struct TluaEngine {
   void (*on_hot) (lua_State *L, CallInfo *ci, const Instruction *pc);
 
   /*
-  ** A counter reached 0 while a recording or a hook is on, so that there is no on_hot. If the engine has
+  ** A counter fell below 0 while a recording or a hook is on, so that there is no on_hot. If the engine has
   ** this, it sets the counter, here and in on_hot; else it is set to the threshold already.
   */
-  void (*on_swallowed) (lua_State *L, uint32_t *counter);
+  void (*on_swallowed) (lua_State *L, int32_t *counter);
 
   /* As on_hot, for a function entry. Returns 1 to go on at L->ci's savedpc, 0 for an ordinary entry. */
   int (*on_entry) (lua_State *L, CallInfo *ci);

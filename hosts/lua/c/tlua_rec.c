@@ -329,7 +329,7 @@ static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   }
 }
 
-static void on_swallowed (lua_State *L, uint32_t *counter) {
+static void on_swallowed (lua_State *L, int32_t *counter) {
   tl_tick(recorder_of(L)->vm, counter);
 }
 

@@ -118,7 +118,7 @@ pub unsafe extern "C" fn tl_last_error(vm: *const TlVm) -> *const c_char {
 /// # Safety
 /// `counters` points to `count` counters that live as long as the vm.
 #[no_mangle]
-pub unsafe extern "C" fn tl_set_counters(vm: *mut TlVm, counters: *mut u32, count: u32) -> TlStatus {
+pub unsafe extern "C" fn tl_set_counters(vm: *mut TlVm, counters: *mut i32, count: u32) -> TlStatus {
     enter(vm, TlStatus::Misuse, |handle| {
         if counters.is_null() || count == 0 {
             return Err("tl_set_counters needs at least one counter".into());
@@ -179,7 +179,7 @@ impl TlVm {
     }
 
     /// Why a counter is none, if so.
-    fn check_counter(&self, counter: *const u32) -> Result<(), String> {
+    fn check_counter(&self, counter: *const i32) -> Result<(), String> {
         match self.vm.counters.owns(counter) {
             true => Ok(()),
             false => Err("the counter is none of those that tl_set_counters was told".into()),
@@ -195,7 +195,7 @@ impl TlVm {
 pub unsafe extern "C" fn tl_hot(
     vm: *mut TlVm,
     key: *const c_void,
-    counter: *mut u32,
+    counter: *mut i32,
     base: *const u8,
     run: *mut TlRun,
 ) -> TlAction {
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn tl_hot(
 unsafe fn hot(
     vm: *mut TlVm,
     key: *const c_void,
-    counter: *mut u32,
+    counter: *mut i32,
     base: *const u8,
     run: *mut TlRun,
 ) -> TlAction {
@@ -294,7 +294,7 @@ pub extern "C" fn tl_declined(vm: *mut TlVm) {
 
 /// See `tracelift.h`.
 #[no_mangle]
-pub extern "C" fn tl_tick(vm: *mut TlVm, counter: *mut u32) {
+pub extern "C" fn tl_tick(vm: *mut TlVm, counter: *mut i32) {
     enter(vm, (), |handle| {
         handle.check_counter(counter)?;
         handle.vm.tick(counter);

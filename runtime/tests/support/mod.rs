@@ -140,7 +140,7 @@ pub struct Host {
     pub vm: Vm,
     pub ids: Ids,
     pub frame: Box<[Slot; 16]>,
-    pub counters: Box<[u32; 2]>,
+    pub counters: Box<[i32; 2]>,
     /// What `count` counted.
     pub counted: i64,
 }
@@ -162,8 +162,8 @@ impl Host {
     /// One back edge of the loop `key` in the interpreter: what the fast path does.
     pub fn back_edge(&mut self, key: usize) -> Action {
         let counter = &mut self.counters[key % 2];
-        *counter = counter.wrapping_sub(1);
-        if *counter > 0 {
+        *counter -= 1;
+        if *counter >= 0 {
             return Action::Nothing;
         }
         let counter = self.counters[key % 2..].as_ptr();
