@@ -4,7 +4,7 @@
 //! given up at the first failure: programs change. Design: the host's counters (shared by hashing) fire the
 //! slow path, which finds the location by its key and adds the elapsed ticks to its heat; its state says how
 //! much heat it needs ([`crate::policy`]). Invariant: a location whose code is entered (its state is
-//! `Compiled`) has its counter pinned to 1, so that every back edge reaches the code.
+//! `Compiled`) has its counter pinned to 0, so that every back edge reaches the code.
 //!
 //! Example: a loop that was given up for the third time because of one opcode is tried again after 1,600 back
 //! edges.

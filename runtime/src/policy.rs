@@ -457,11 +457,13 @@ pub(crate) fn missing(account: Account, share: u32, expected: u64) -> Option<u64
 }
 
 /// How many more back edges a loop of so many operations must take (0: nobody knows) that has taken so many,
-/// until interpreting them has cost what compiling it (`price`) would have saved; 0 if it has. Where
-/// compiling has not paid so far it is believed to save less.
+/// until interpreting them has cost what compiling it (`price`) would have saved; 0 if it has. What compiling
+/// has lost so far comes on top: a program may lose once to learn that code does not help it, and must have
+/// run long when it loses again.
 pub(crate) fn back_edges_missing(account: Account, price: u64, ops: u64, back_edges: u64) -> u64 {
-    let saved = (ops.max(SMALL_LOOP) * SAVED_PER_OP) as f64 / 100.0 * trust(account);
-    ((price as f64 / saved).ceil() as u64).saturating_sub(back_edges)
+    let saved = (ops.max(SMALL_LOOP) * SAVED_PER_OP) as f64 / 100.0;
+    let lost = account.spent.saturating_sub(account.gained);
+    ((price.saturating_add(lost) as f64 / saved).ceil() as u64).saturating_sub(back_edges)
 }
 
 /// Back edges of a loop until it is worth asking again, if so much time is missing, or so many back edges
@@ -612,8 +614,10 @@ mod tests {
         assert_eq!(back_edges_missing(fresh, MS, 20, 0), enough);
         assert_eq!(back_edges_missing(fresh, MS, 20, enough), 0);
         assert!(back_edges_missing(fresh, MS, 200, 0) <= enough / 10 + 1, "long iterations save more");
-        let in_vain = Account { spent: 3 * CREDIT, ..fresh };
-        assert!(back_edges_missing(in_vain, MS, 20, 0).abs_diff(4 * enough) <= 4);
+        let in_vain = Account { spent: 9 * MS, ..fresh };
+        assert!(back_edges_missing(in_vain, MS, 20, 0).abs_diff(10 * enough) <= 10);
+        let it_paid = Account { spent: 9 * MS, gained: 9 * MS, ..fresh };
+        assert_eq!(back_edges_missing(it_paid, MS, 20, 0), enough);
     }
 
     #[test]
