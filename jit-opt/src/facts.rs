@@ -16,7 +16,7 @@ use tracelift_core::effects::Memory;
 use tracelift_core::schema::{ClassId, LayoutId};
 use tracelift_core::{Schema, Value};
 
-use crate::passes::virtuals::Delayed;
+use crate::delayed::Delayed;
 use crate::statics::StaticHeap;
 
 /// A table by value.

@@ -34,6 +34,8 @@ use tracelift_core::{ExitKind, Inst, Payload, Schema, Trace};
 mod collect;
 mod config;
 mod dce;
+mod delayed;
+mod driver;
 mod facts;
 mod linear;
 mod pass;
@@ -42,6 +44,7 @@ mod peel;
 mod report;
 pub mod resume;
 pub mod short;
+mod state;
 mod statics;
 #[cfg(test)]
 mod tests;
@@ -169,7 +172,7 @@ fn peel(
     let mut config = config.clone();
     for _ in 0..MAX_WALKS {
         let chain = passes::chain(&config);
-        let driver = pass::Driver::new(trace, schema, config.fuel, chain).with_real(real.clone());
+        let driver = driver::Driver::new(trace, schema, &config, chain).with_real(real.clone());
         let Some((walked, peeled)) = peel::run(driver, config.is_on(PassName::Dce), checks_may_go).ok()?
         else {
             // Guards before the loop compute values that have no name in it: it may do without.
@@ -210,7 +213,7 @@ fn walk(
     for round in 1.. {
         let mut chain = passes::chain(config);
         chain.truncate(passes);
-        let walked = pass::Driver::new(trace, schema, config.fuel, chain).with_real(real.clone()).run()?;
+        let walked = driver::Driver::new(trace, schema, config, chain).with_real(real.clone()).run()?;
         if walked.more_real.is_empty() {
             walked.report(report);
             return Ok(walked.trace);

@@ -48,9 +48,10 @@ use tracelift_core::{Inst, LabelId, Op, Payload, SnapId, Trace, Value};
 
 use crate::collect;
 use crate::dce::is_removable;
+use crate::driver::Driver;
 use crate::facts::Facts;
-use crate::pass::{Driver, MadeKey, Walked};
 use crate::short::{short_preamble, virtual_state, AtLabel, VirtualState};
+use crate::state::{MadeKey, Walked};
 use crate::statics::Object;
 use crate::OptError;
 
@@ -133,10 +134,10 @@ pub(crate) fn run(
     checks_may_go: bool,
 ) -> Result<Option<(Walked, Peeled)>, OptError> {
     let last = driver.st.source.insts.len() - 1;
-    driver.st.is_peeling = true;
+    driver.st.second.is_peeling = true;
     driver.walk(0..last)?;
     driver.catch_up();
-    driver.st.current = last as u32;
+    driver.st.at.current = last as u32;
     if !driver.st.fire("peel") {
         return Ok(None);
     }
@@ -181,12 +182,12 @@ fn explode(driver: &Driver<'_>, passed: Vec<Value>) -> Entry {
 fn keys(driver: &Driver<'_>) -> HashMap<Value, CarriedKey> {
     let st = &driver.st;
     let mut keys = HashMap::default();
-    for (index, mapped) in st.map.iter().enumerate() {
+    for (index, mapped) in st.at.map.iter().enumerate() {
         if let Some(value) = *mapped {
             keys.entry(st.resolve(value)).or_insert(CarriedKey::Recorded(Value(index as u32)));
         }
     }
-    for &((inst, op, payload, nth), value) in &st.made_first {
+    for &((inst, op, payload, nth), value) in &st.second.made_first {
         keys.entry(st.resolve(value)).or_insert(CarriedKey::Expanded { inst, op, payload, nth });
     }
     keys
@@ -224,23 +225,17 @@ impl Peeling<'_> {
         st.out.insts.push(Inst::new(Op::Label, &[]).with(Payload::Label(label)));
         if !planted(Bug::PeelInputsKept) {
             for (input, &passed) in st.source.insts[0].args.iter().zip(&self.entry.passed) {
-                if let (true, Some(first)) = (planted(Bug::PeelFactsByPosition), st.map[input.index()]) {
+                if let (true, Some(first)) = (planted(Bug::PeelFactsByPosition), st.at.map[input.index()]) {
                     st.facts.inherit(first, passed);
                 }
-                st.map[input.index()] = Some(passed);
+                st.at.map[input.index()] = Some(passed);
             }
         }
-        st.started.clear();
-        st.started.push(st.out.insts.len() as u32);
-        st.last_snapshot = None;
-        st.resume_point = None;
-        st.names = Some(names_of_copy(st.source));
-        st.first_walk = st.out.values.len();
-        st.passed = self.entry.carried.iter().copied().collect();
+        st.begin_second_walk(names_of_copy(st.source), self.entry.carried.iter().copied().collect());
         self.driver.enter_loop();
         self.driver.walk(1..last)?;
         self.driver.catch_up();
-        self.driver.st.current = last as u32;
+        self.driver.st.at.current = last as u32;
         Ok(())
     }
 
@@ -252,9 +247,9 @@ impl Peeling<'_> {
         }
         let value = match self.key(carried)? {
             CarriedKey::Invariant => carried,
-            CarriedKey::Recorded(value) => st.map[value.index()]?,
+            CarriedKey::Recorded(value) => st.at.map[value.index()]?,
             CarriedKey::Expanded { inst, op, payload, nth } => {
-                *st.made.get(&(inst, op, payload, nth) as &MadeKey)?
+                *st.second.made.get(&(inst, op, payload, nth) as &MadeKey)?
             }
         };
         Some(st.resolve(value))
@@ -277,8 +272,8 @@ impl Peeling<'_> {
         let changes = |&value: &Value| {
             self.driver.st.out.constant_of(value).is_none() && self.next(value) != Some(value)
         };
-        self.driver.st.is_unsteady =
-            self.driver.st.steady_wanted.iter().any(changes) && !planted(Bug::BoundsSteadyIgnored);
+        self.driver.st.hoisted.is_unsteady =
+            self.driver.st.hoisted.steady_wanted.iter().any(changes) && !planted(Bug::BoundsSteadyIgnored);
         self.driver.make_delayed()?;
         self.driver.catch_up();
         let (carried, used, unneeded) = loop {
@@ -320,7 +315,7 @@ impl Peeling<'_> {
     /// Hoisted guards that stand for nothing hold from now on, until they go with the rest that is not used.
     fn void_unused_guards(&mut self) {
         let out = &mut self.driver.st.out;
-        for &(at, _) in self.driver.st.hoisted.iter().filter(|(_, is_used)| !is_used) {
+        for &(at, _) in self.driver.st.hoisted.guards.iter().filter(|(_, is_used)| !is_used) {
             let guard = &mut out.insts[at as usize];
             let holds = (guard.op == Op::GuardTrue) as i64;
             let constant = out.const_int(holds);
@@ -384,13 +379,13 @@ impl Peeling<'_> {
     /// Whether the virtual objects at the loop's end have the shape of those at its label.
     fn shapes_match(&self) -> bool {
         let st = &self.driver.st;
-        let jump = &st.source.insts[st.current as usize];
+        let jump = &st.source.insts[st.at.current as usize];
         let mut pairs: HashMap<Value, Value> = HashMap::default();
         let mut partners: HashMap<Value, Value> = HashMap::default();
         let mut todo: Vec<(Value, Value)> = Vec::new();
         for (&passed, arg) in self.entry.passed.iter().zip(&jump.args) {
             if self.entry.shape.contains_key(&passed) {
-                let Some(now) = st.map[arg.index()] else { return false };
+                let Some(now) = st.at.map[arg.index()] else { return false };
                 todo.push((passed, now));
             }
         }
@@ -456,7 +451,7 @@ impl Peeling<'_> {
             next[self.entry.carried.len()..].sort();
         }
         out.insts.push(Inst::new(Op::Jump, &next).with(Payload::Label(label)));
-        let unused = self.driver.st.hoisted.iter().rev().filter(|(_, is_used)| !is_used);
+        let unused = self.driver.st.hoisted.guards.iter().rev().filter(|(_, is_used)| !is_used);
         unused.for_each(|&(at, _)| drop(out.insts.remove(at as usize)));
     }
 }

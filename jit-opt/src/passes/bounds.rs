@@ -44,9 +44,9 @@ use smallvec::SmallVec;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Trace, Value};
 
-use crate::collect::is_check;
 use crate::linear::{Sums, Terms};
-use crate::pass::{Cx, Outcome, Pass, State};
+use crate::pass::{Cx, Outcome, Pass};
+use crate::state::State;
 use crate::{Config, OptError};
 
 /// Constants of sums stay below this, so that sums of some of them do not wrap around.
@@ -129,8 +129,6 @@ pub(crate) struct Bounds {
     above: HashMap<Value, u64>,
     inductions: Option<HashMap<Value, Induction>>,
     is_second_walk: bool,
-    /// Checks for a collection may be removed in the end, so that nothing is learned from them.
-    checks_say_nothing: bool,
 }
 
 /// A compare as a statement about a sum.
@@ -157,7 +155,6 @@ impl Bounds {
             above: HashMap::default(),
             inductions: None,
             is_second_walk: false,
-            checks_say_nothing: config.checks_say_nothing(),
         }
     }
 
@@ -358,7 +355,7 @@ impl Bounds {
         if is_unsafe_limit || span.ahead.iter().any(is_there) || !cx.st.fire("bound_hoisted") {
             return Ok(());
         }
-        let number = cx.st.hoisted.len();
+        let number = cx.st.hoisted.guards.len();
         span.ahead.push(Ahead { bound, plus: sum.plus, number, is_behind: is_passed, tests_bound });
         // How far it is from the index to the last place in range, in steps.
         let mut room = sum.value;
@@ -399,7 +396,7 @@ impl Bounds {
             let is_near = cx.emit_value(Inst::new(Op::UintLt, &[bound, most]))?;
             fits = cx.emit_value(Inst::new(Op::IntAnd, &[fits, is_near]))?;
         }
-        cx.st.hoisted.push((cx.st.out.insts.len() as u32, false));
+        cx.st.hoist_next();
         cx.emit(Inst::new(Op::GuardTrue, &[fits]).at(guard.snap).exit_kind(ExitKind::Hoisted)).map(|_| ())
     }
 
@@ -498,7 +495,8 @@ fn constant_step(trace: &Trace, def: &Inst) -> Option<(Value, i64)> {
 /// The inputs that the recorded loop changes by a constant, as values of the output.
 fn inductions(st: &State<'_>) -> HashMap<Value, Induction> {
     let source = st.source;
-    let (Some(first), Some(last), true) = (source.insts.first(), source.insts.last(), st.is_peeling) else {
+    let (Some(first), Some(last), true) = (source.insts.first(), source.insts.last(), st.second.is_peeling)
+    else {
         return HashMap::default();
     };
     let mut steps: HashMap<Value, (Value, i64)> = HashMap::default();
@@ -530,7 +528,7 @@ fn inductions(st: &State<'_>) -> HashMap<Value, Induction> {
             _ => {}
         }
     }
-    let output = |value: Value| st.map[value.index()];
+    let output = |value: Value| st.at.map[value.index()];
     let is_counter = |&(value, step): &(Value, i64)| step == -1 && nonzero.contains(&value);
     let counter = changed.iter().copied().find(is_counter).and_then(|(value, _)| output(value));
     let mut found = HashMap::default();
@@ -570,7 +568,7 @@ impl Pass for Bounds {
                 }
                 Ok(Outcome::Keep)
             }
-            Op::GuardTrue | Op::GuardFalse if self.checks_say_nothing && is_check(inst) => Ok(Outcome::Keep),
+            Op::GuardTrue | Op::GuardFalse if cx.st.may_be_removed(inst) => Ok(Outcome::Keep),
             Op::GuardTrue | Op::GuardFalse => {
                 if self.inductions.is_none() {
                     self.inductions = Some(inductions(cx.st));

@@ -15,7 +15,8 @@ use tracelift_core::ir::Args;
 use tracelift_core::ops::Flags;
 use tracelift_core::{Inst, Op, Payload, Value};
 
-use crate::pass::{Cx, Outcome, Pass, State};
+use crate::pass::{Cx, Outcome, Pass};
+use crate::state::State;
 use crate::OptError;
 
 type Key = (Op, Payload, Args);

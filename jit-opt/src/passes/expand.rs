@@ -25,7 +25,8 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{CellId, Element, Field, FieldId, FuncId, Items, Keys, Layout, LayoutId, TagId};
 use tracelift_core::{Const, Inst, Op, Payload, Schema, Type, Value};
 
-use crate::pass::{Cx, Outcome, Pass, State};
+use crate::pass::{Cx, Outcome, Pass};
+use crate::state::State;
 use crate::OptError;
 
 /// The pass.

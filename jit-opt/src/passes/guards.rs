@@ -21,12 +21,12 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::{Const, ExitKind, Inst, Op, Payload, Type, Value};
+use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
 use super::fold::{guard_fails, inverse, is_compare, mirrored};
-use crate::collect::is_check;
-use crate::pass::{Cx, Outcome, Pass, State};
-use crate::{Config, OptError};
+use crate::pass::{Cx, Outcome, Pass};
+use crate::state::State;
+use crate::OptError;
 
 /// Guards on the class of a record, before they are expanded.
 pub(crate) struct ClassGuards;
@@ -61,9 +61,8 @@ impl Pass for ClassGuards {
 }
 
 /// All other guards.
+#[derive(Default)]
 pub(crate) struct Guards {
-    /// Checks for a collection may be removed in the end, so that nothing is learned from them.
-    checks_say_nothing: bool,
     /// Compares whose outcome a guard has established.
     compares: HashMap<Key, bool>,
     /// Checked operations that were passed, and their results.
@@ -78,15 +77,6 @@ fn key(op: Op, args: &[Value]) -> Key {
 }
 
 impl Guards {
-    /// The pass.
-    pub fn new(config: &Config) -> Guards {
-        Guards {
-            checks_say_nothing: config.checks_say_nothing(),
-            compares: HashMap::default(),
-            checked: HashMap::default(),
-        }
-    }
-
     /// Notes what a compare answers, and with it the compares that say the same.
     fn learn_compare(&mut self, compare: &Inst, outcome: bool) {
         let (_, args @ [a, b]) = key(compare.op, &compare.args);
@@ -254,10 +244,6 @@ impl Pass for Guards {
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
-        // Guards that go again if nothing needs them must not be what something else rests on.
-        if self.checks_say_nothing && is_check(inst) || inst.exit == ExitKind::Hoisted {
-            return;
-        }
         match inst.op {
             Op::GuardTrue => self.learn_truth(st, inst.args[0], true),
             Op::GuardFalse => self.learn_truth(st, inst.args[0], false),

@@ -51,7 +51,8 @@ use tracelift_core::{Const, Inst, Op, Payload, Schema, Type, Value};
 use super::fold::is_compare;
 use crate::facts::ValueTable;
 use crate::linear::Terms;
-use crate::pass::{Cx, Outcome, Pass, State};
+use crate::pass::{Cx, Outcome, Pass};
+use crate::state::State;
 use crate::{Config, OptError, PassName};
 use apart::{Apart, Pairs};
 pub(crate) use calls::only_reads;
@@ -271,7 +272,7 @@ impl Heap {
             entries.pop_front();
         }
         entries.push_back(entry);
-        st.given_up += is_full as u64;
+        st.give_up(is_full as u64);
     }
 
     /// Strikes out what a store may have changed.
@@ -365,7 +366,8 @@ impl Heap {
     fn called(&mut self, st: &mut State<'_>, inst: &Inst, func: FuncId, now: u32) {
         inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
         self.forget(st.schema, &inst.effects(st.schema).writes);
-        st.given_up += self.calls.note(st.schema, inst) as u64;
+        let full = self.calls.note(st.schema, inst);
+        st.give_up(full as u64);
         if let (true, Some(result)) = (self.is_allocator(st, func), inst.result) {
             self.fresh.set(result, None);
         }

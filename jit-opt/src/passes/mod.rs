@@ -33,7 +33,7 @@ pub(crate) fn chain(config: &Config) -> Vec<Box<dyn Pass>> {
         chain.push(Box::new(cse::Cse::default()));
     }
     if config.is_on(PassName::Guards) {
-        chain.push(Box::new(guards::Guards::new(config)));
+        chain.push(Box::new(guards::Guards::default()));
     }
     if config.is_on(PassName::Bounds) {
         chain.push(Box::new(bounds::Bounds::new(config)));

@@ -32,10 +32,11 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{Cell, CellId, FieldId, LayoutId, Schema, TagId};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
-use crate::pass::{Cx, Outcome, Pass, State};
+use crate::pass::{Cx, Outcome, Pass};
+use crate::state::State;
 use crate::statics::{Element, Object};
 use crate::{Config, OptError, PassName};
-pub(crate) use delay::{make_all, Delayed};
+pub(crate) use delay::make_all;
 
 /// An item beyond this index makes its object real: exits rebuild virtual objects from room set aside
 /// beforehand.
@@ -52,6 +53,10 @@ pub(crate) struct Virtuals {
 impl Pass for Virtuals {
     fn name(&self) -> &'static str {
         "virtuals"
+    }
+
+    fn makes_objects(&self) -> bool {
+        true
     }
 
     fn rules(&self) -> Vec<&'static str> {
@@ -373,7 +378,7 @@ pub(crate) fn lift(cx: &mut Cx<'_, '_>, value: Value) -> Result<Value, OptError>
     if !cx.st.facts.statics.has(name) {
         return Ok(name);
     }
-    let outer = std::mem::replace(&mut cx.st.lifting, true);
+    let outer = cx.st.set_lifting(true);
     let kept = if planted(Bug::LiftTwice) { cx.st.facts.statics.get(name).cloned() } else { None };
     let mut stack = vec![begin(cx, name)?];
     while let Some(top) = stack.last_mut() {
@@ -390,7 +395,7 @@ pub(crate) fn lift(cx: &mut Cx<'_, '_>, value: Value) -> Result<Value, OptError>
             cx.emit(write)?;
         }
     }
-    cx.st.lifting = outer;
+    cx.st.set_lifting(outer);
     let real = cx.st.resolve(name);
     if let Some(object) = kept {
         cx.st.facts.statics.add(name, object);

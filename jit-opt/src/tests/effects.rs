@@ -27,7 +27,7 @@ use tracelift_core::{Op, Payload, Schema, Trace};
 
 use super::optimized;
 use super::random::Random;
-use crate::pass::Driver;
+use crate::driver::Driver;
 use crate::{passes, Config, OpCounts};
 
 /// What a function declares to read or to write.
@@ -237,9 +237,9 @@ fn an_expansion_does_no_more_than_its_operation() {
     let mut compared = 0;
     for seed in 0..600 {
         let source = generate(seed, &schema).trace;
-        let mut driver = Driver::new(&source, &schema, None, passes::chain(&config));
+        let mut driver = Driver::new(&source, &schema, &config, passes::chain(&config));
         driver.walk(0..source.insts.len()).unwrap();
-        let started = driver.st.started.clone();
+        let started = driver.st.at.started.clone();
         let out = driver.walked().trace;
         for (index, inst) in source.insts.iter().enumerate() {
             let end = started.get(index + 1).map_or(out.insts.len(), |&end| end as usize);

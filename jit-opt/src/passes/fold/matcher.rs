@@ -7,7 +7,8 @@
 use smallvec::{smallvec, SmallVec};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
-use crate::pass::{Cx, State};
+use crate::pass::Cx;
+use crate::state::State;
 
 /// A named rewrite.
 pub(crate) struct Rule {

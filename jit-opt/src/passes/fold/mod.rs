@@ -41,7 +41,8 @@ use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, Op, Payload, Type, Value};
 
-use crate::pass::{Cx, Outcome, Pass, State};
+use crate::pass::{Cx, Outcome, Pass};
+use crate::state::State;
 use crate::OptError;
 pub(crate) use matcher::{inverse, is_compare, mirrored};
 use matcher::{Match, Rewrite, Rule};
@@ -132,7 +133,9 @@ fn reaches_over_label(cx: &Cx<'_, '_>, inst: &Inst, rewrite: &Rewrite) -> bool {
     let reaches = |term: &matcher::Term| match *term {
         matcher::Term::Value(value) => {
             let is_at_hand = |&arg: &Value| arg == value || is_free_through(cx.st, arg, value);
-            cx.st.is_preamble(value) && !cx.st.passed.contains(&value) && !inst.args.iter().any(is_at_hand)
+            cx.st.is_preamble(value)
+                && !cx.st.second.passed.contains(&value)
+                && !inst.args.iter().any(is_at_hand)
         }
         matcher::Term::Const(..) => false,
     };
@@ -141,7 +144,7 @@ fn reaches_over_label(cx: &Cx<'_, '_>, inst: &Inst, rewrite: &Rewrite) -> bool {
 
 /// Whether an operand is computed from `value`, by the loop itself or once and for all.
 fn is_free_through(st: &State<'_>, operand: Value, value: Value) -> bool {
-    let is_free = !st.is_preamble(operand) || st.steady.contains(&operand);
+    let is_free = !st.is_preamble(operand) || st.second.steady.contains(&operand);
     is_free && st.def(operand).is_some_and(|def| def.args.contains(&value))
 }
 

@@ -21,7 +21,8 @@
 
 use tracelift_core::{ExitKind, Inst, Op, Value};
 
-use crate::pass::{Cx, State};
+use crate::pass::Cx;
+use crate::state::State;
 use crate::OptError;
 
 /// More pairs than this are too many guards.
@@ -38,7 +39,7 @@ pub(super) struct Apart {
 
 struct Pair {
     starts: (Value, Value),
-    /// The guard's number in [`State::hoisted`].
+    /// The guard's number in [`Hoisted::guards`](crate::state::Hoisted::guards).
     guard: usize,
 }
 
@@ -53,9 +54,8 @@ impl Apart {
     /// Whether another pair may be told apart here: on the first of two walks, before all effects since the
     /// last snapshot.
     pub fn has_room(&self, st: &State<'_>) -> bool {
-        let is_before_loop = st.is_peeling && st.first_walk == 0;
-        let is_plain_store = !st.lifting && st.delaying.is_none();
-        is_before_loop && is_plain_store && st.resume_point.is_some() && self.pairs.len() < MOST
+        let has_place = st.stores_plainly() && st.resume_point().is_some();
+        st.is_first_of_two() && has_place && self.pairs.len() < MOST
     }
 
     /// Tells two starts apart by a guard.
@@ -64,9 +64,8 @@ impl Apart {
             return Ok(());
         }
         let are_one = cx.emit_value(Inst::new(Op::AddrEq, &[a, b]))?;
-        let guard = cx.st.hoisted.len();
-        cx.st.hoisted.push((cx.st.out.insts.len() as u32, false));
-        let snap = cx.st.resume_point;
+        let guard = cx.st.hoist_next();
+        let snap = cx.st.resume_point();
         cx.emit(Inst::new(Op::GuardFalse, &[are_one]).at(snap).exit_kind(ExitKind::Hoisted))?;
         self.pairs.push(Pair { starts: (a, b), guard });
         Ok(())
@@ -76,7 +75,7 @@ impl Apart {
     pub fn rely(&self, st: &mut State<'_>, pairs: Pairs) {
         for (number, pair) in self.pairs.iter().enumerate() {
             if pairs & (1 << number) != 0 {
-                let is_loop = st.first_walk > 0;
+                let is_loop = st.is_second();
                 let steady = [pair.starts.0, pair.starts.1].into_iter().filter(|_| is_loop);
                 st.rely_on_hoisted(pair.guard, steady);
             }

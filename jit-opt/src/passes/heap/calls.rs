@@ -26,7 +26,7 @@ use tracelift_core::ir::Args;
 use tracelift_core::schema::{Cell, ClassId, FuncId};
 use tracelift_core::{Inst, Op, Payload, Schema, Value};
 
-use crate::pass::State;
+use crate::state::State;
 
 /// How many calls are kept.
 const KEPT: usize = 32;

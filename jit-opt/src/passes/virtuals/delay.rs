@@ -21,33 +21,16 @@
 use tracelift_core::effects::Memory;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{CellId, ClassId, Element, LayoutId, Schema, TagId};
-use tracelift_core::{Inst, Op, Payload, Type, Value};
+use tracelift_core::{Inst, Op, Payload, Type};
 
 use super::lift;
-use crate::pass::{Cx, Outcome, State};
+use crate::delayed::{Delayed, DelayedPlace};
+use crate::pass::{Cx, Outcome};
+use crate::state::State;
 use crate::OptError;
 
 /// So many operations may wait; each makes every later snapshot longer.
 const MAX_DELAYED: usize = 16;
-
-/// The place that an operation reads or writes: record or address, index or key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Place {
-    payload: Payload,
-    base: Value,
-    index: Option<Value>,
-}
-
-/// An operation whose stores wait.
-#[derive(Clone, Debug)]
-pub(crate) struct Delayed {
-    place: Place,
-    tag: Option<TagId>,
-    /// What it stores: a virtual object, at least when it began to wait.
-    value: Value,
-    /// The stores that it ends with: address, cell, value.
-    pub stores: Vec<(Value, CellId, Value)>,
-}
 
 /// Memory that an operation may look at or change.
 #[derive(Default)]
@@ -82,7 +65,7 @@ impl Touched {
 }
 
 /// The place of an operation that reads or writes one, and the tag that it names.
-fn place(st: &State<'_>, inst: &Inst) -> Option<(Place, Option<TagId>)> {
+fn place(st: &State<'_>, inst: &Inst) -> Option<(DelayedPlace, Option<TagId>)> {
     let (payload, indexed, tag) = match (inst.op, inst.payload) {
         (Op::Get | Op::Set, Payload::Field(_)) | (Op::Load | Op::Store, Payload::Cell(_)) => {
             (inst.payload, false, None)
@@ -96,7 +79,7 @@ fn place(st: &State<'_>, inst: &Inst) -> Option<(Place, Option<TagId>)> {
         _ => return None,
     };
     let index = if indexed { Some(st.resolve(inst.args[1])) } else { None };
-    Some((Place { payload, base: st.resolve(inst.args[0]), index }, tag))
+    Some((DelayedPlace { payload, base: st.resolve(inst.args[0]), index }, tag))
 }
 
 /// Whether the operation does nothing to this memory but store a virtual object there, in a way that can
@@ -172,9 +155,9 @@ pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Op
         return Ok(None);
     }
     let Some(&value) = inst.args.last() else { return Ok(None) };
-    let outer = cx.st.delaying.replace(Vec::new());
+    let outer = cx.st.set_delaying(Some(Vec::new()));
     cx.emit(inst.clone())?;
-    let stores = std::mem::replace(&mut cx.st.delaying, outer).unwrap_or_default();
+    let stores = cx.st.set_delaying(outer).unwrap_or_default();
     // The operation's own tests leave to where what it overwrites was there: it went no sooner than now.
     let waiting = &cx.st.facts.delayed;
     let touched = Touched::of(schema, inst);
