@@ -10,8 +10,9 @@ use anyhow::{bail, Context};
 use clap::{Args, ValueEnum};
 use tracelift_lua::{Config, JitConfig, LibraryConfig, Lua, Mode, Report};
 
-/// Arguments of `tracelift run`.
+/// Arguments of `tracelift run`. So many fields: one for each option.
 #[derive(Args, Debug, Default, PartialEq, Eq)]
+#[command(override_usage = "tracelift run [OPTIONS] <FILE.lua> [ARGS]...")]
 pub struct RunArgs {
     /// Whether hot loops are compiled.
     #[arg(long, value_enum, default_value = "on")]

@@ -124,6 +124,8 @@ struct ModelFrame {
     homes: [Home; HOMES],
 }
 
+/// What makes one trace. So many fields: the trace, the machine that runs it meanwhile, and what earlier
+/// operations left for later ones to use, which each kind of operation draws from.
 struct Generator {
     rng: Rng,
     schema: Arc<Schema>,
@@ -135,7 +137,7 @@ struct Generator {
     frames: Vec<ModelFrame>,
     /// The snapshot that guards may still use: nothing visible has happened since.
     snapshot: Option<SnapId>,
-    /// A guard that fails in the shadow was kept: nothing behind it is executed there.
+    /// A guard that fails in the shadow was kept: nothing after it is executed there.
     dead: bool,
     /// The loop's counter, if the trace is a loop.
     counter: Option<Value>,

@@ -119,7 +119,8 @@ pub(crate) fn lower(
     Ok(Lowered { stubs: stubs.made, buffer_inputs })
 }
 
-/// The state of lowering one trace.
+/// The state of lowering one trace. So many fields: what was lowered so far, where it is, and what the loop at
+/// hand is known to do, each of which the code of most operations looks at.
 struct Lowering<'a, 'f> {
     input: Input<'a>,
     b: FunctionBuilder<'f>,
@@ -323,8 +324,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
             Op::IntShl => self.int2(inst, |b, x, n| b.ins().ishl(x, n)),
             Op::IntSar => self.int2(inst, |b, x, n| b.ins().sshr(x, n)),
             Op::IntShr => self.int2(inst, |b, x, n| b.ins().ushr(x, n)),
-            Op::IntEq => self.int_compare(inst, IntCC::Equal),
-            Op::IntNe => self.int_compare(inst, IntCC::NotEqual),
+            Op::IntEq | Op::RefEq | Op::AddrEq => self.int_compare(inst, IntCC::Equal),
+            Op::IntNe | Op::RefNe => self.int_compare(inst, IntCC::NotEqual),
             Op::IntLt => self.int_compare(inst, IntCC::SignedLessThan),
             Op::IntLe => self.int_compare(inst, IntCC::SignedLessThanOrEqual),
             Op::IntGt => self.int_compare(inst, IntCC::SignedGreaterThan),
@@ -333,7 +334,6 @@ impl<'a, 'f> Lowering<'a, 'f> {
             Op::UintLe => self.uint_compare(inst, IntCC::UnsignedLessThanOrEqual, IntCC::SignedLessThanOrEqual),
             Op::UintGt => self.uint_compare(inst, IntCC::UnsignedGreaterThan, IntCC::SignedGreaterThan),
             Op::UintGe => self.uint_compare(inst, IntCC::UnsignedGreaterThanOrEqual, IntCC::SignedGreaterThanOrEqual),
-
             Op::FloatAdd => self.float_commuting(inst, |b, x, y| b.ins().fadd(x, y)),
             Op::FloatSub => self.float2(inst, |b, x, y| b.ins().fsub(x, y)),
             Op::FloatMul => self.float_commuting(inst, |b, x, y| b.ins().fmul(x, y)),
@@ -352,36 +352,26 @@ impl<'a, 'f> Lowering<'a, 'f> {
             Op::FloatLe => self.float_compare(inst, FloatCC::LessThanOrEqual),
             Op::FloatGt => self.float_compare(inst, FloatCC::GreaterThan),
             Op::FloatGe => self.float_compare(inst, FloatCC::GreaterThanOrEqual),
-
             Op::IntToFloat => self.int1(inst, |b, x| b.ins().fcvt_from_sint(types::F64, x)),
             Op::FloatToInt => self.float1(inst, |b, x| b.ins().fcvt_to_sint_sat(types::I64, x)),
             Op::FloatToIntExact => self.float_to_int_exact(inst, exit),
             Op::FloatToBits => self.float1(inst, |b, x| b.ins().bitcast(types::I64, MemFlagsData::new(), x)),
             Op::FloatFromBits => self.int1(inst, |b, x| b.ins().bitcast(types::F64, MemFlagsData::new(), x)),
-            Op::RefToAddr => self.same(inst),
-            Op::AddrToInt => self.same(inst),
-
+            Op::RefToAddr | Op::AddrToInt => self.same(inst),
             Op::Select => self.select(inst),
-            Op::RefEq => self.int_compare(inst, IntCC::Equal),
-            Op::RefNe => self.int_compare(inst, IntCC::NotEqual),
             Op::RefIsNull => self.is_null(inst),
-            Op::AddrEq => self.int_compare(inst, IntCC::Equal),
-
             Op::Context => self.define(inst, self.context),
             Op::FrameBase => self.define(inst, self.base),
             Op::AddrAdd => self.addr_add(inst),
             Op::ItemAddr => self.item_addr(inst),
             Op::Load => self.load(inst),
             Op::Store => self.store(inst),
-
             Op::New | Op::GuardClass | Op::Get | Op::Set | Op::ItemCount | Op::GetItem | Op::SetItem | Op::PutItem
             | Op::GetKey | Op::GuardKeyAbsent | Op::SetKey | Op::InsertKey => {
                 Err(CompileError::RecordOp { op: inst.op, inst: self.index })
             }
-
             Op::Call => self.call(inst),
             Op::TryCall => self.try_call(inst, exit),
-
             Op::GuardTrue if self.input.trace.is_counted_check(inst) => self.counted_check(inst, exit),
             Op::GuardTrue => self.guard_condition(inst, exit, true),
             Op::GuardFalse => self.guard_condition(inst, exit, false),
@@ -389,7 +379,6 @@ impl<'a, 'f> Lowering<'a, 'f> {
             Op::GuardNull => self.guard_null(inst, exit, true),
             Op::GuardNonnull => self.guard_null(inst, exit, false),
             Op::GuardAlwaysFails => self.guard_always_fails(inst, exit),
-
             Op::Label => self.label(inst),
             Op::Jump => self.jump(inst),
             Op::Finish => self.finish(inst, exit),

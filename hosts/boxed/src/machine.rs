@@ -399,13 +399,10 @@ impl Machine {
             Op::Float { value, .. } => tape.float(*value),
             Op::Move { src, .. } => tape.read(*src),
             Op::Add { receiver, argument, .. } => {
-                let operands = (tape.read(*receiver), tape.read(*argument));
-                match operands {
-                    (Some(receiver), Some(argument)) => {
-                        tape.add((receiver, classes[0]), (argument, classes[1]))
-                    }
-                    _ => None,
-                }
+                let (receiver, argument) = (tape.read(*receiver), tape.read(*argument));
+                receiver
+                    .zip(argument)
+                    .and_then(|(receiver, argument)| tape.add((receiver, classes[0]), (argument, classes[1])))
             }
             Op::Branch { src, target, when } => {
                 let closes = self.frames.len() == depth && key(frame.function, *target) == head;
@@ -434,13 +431,8 @@ impl Machine {
                 None
             }
             Op::Return { src } => {
-                let value = tape.read(*src);
-                tape.recorder.pop_frame();
                 let caller = self.frames[self.frames.len() - 2];
-                let dst = program[caller.function].ops[caller.pc - 1].dst();
-                if let (Some(value), Some(dst)) = (value, dst) {
-                    tape.write(dst, value);
-                }
+                tape.return_to(program[caller.function].ops[caller.pc - 1].dst(), *src);
                 None
             }
             Op::Poll => {

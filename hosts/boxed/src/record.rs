@@ -66,6 +66,15 @@ impl Tape<'_> {
         self.recorder.write_slot(slot.into(), self.host.object, Some(object), self.schema);
     }
 
+    /// The callee returns what its slot holds, to this slot of its caller.
+    pub fn return_to(&mut self, dst: Option<Slot>, src: Slot) {
+        let value = self.read(src);
+        self.recorder.pop_frame();
+        if let (Some(value), Some(dst)) = (value, dst) {
+            self.write(dst, value);
+        }
+    }
+
     /// A constructor call at that depth of inlined calls; `__init__` lies one deeper.
     fn construct(&mut self, depth: usize, layout: LayoutId, value: Value) -> Option<Value> {
         let object = self.emit(Trace::New, &[], Payload::New { layout, items: 0, keys: 0 })?;

@@ -47,7 +47,7 @@ pub struct ExitStatus {
     pub jit_text: String,
 }
 
-/// `TluaRun` of `c/tlua_driver.h`.
+/// `TluaRun` of `c/tlua_driver.h`. So many fields: one call from C to C takes and gives them all.
 #[repr(C)]
 struct RawRun {
     prefix: *const c_char,

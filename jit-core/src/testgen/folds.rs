@@ -80,21 +80,26 @@ impl Generator {
                 let inner = self.op(inner, &[x, c])?;
                 self.op(outer, &[inner, d])?;
             }
-            11 => {
-                let inner = *self.rng.pick(&[IntSub, IntAdd]);
-                let inner = self.op(inner, &[x, y])?;
-                match self.rng.below(3) {
-                    0 => self.op(IntNeg, &[inner])?,
-                    1 => self.op(IntSub, &[x, inner])?,
-                    _ => {
-                        let sum = self.op(IntAdd, &[x, c])?;
-                        let other = self.op(IntAdd, &[y, c])?;
-                        self.op(IntSub, &[sum, other])?
-                    }
-                };
-            }
+            11 => self.sums(x, y, c)?,
             _ => self.address_pair()?,
         }
+        Ok(())
+    }
+
+    /// Sums and differences that have a part in common.
+    fn sums(&mut self, x: Value, y: Value, c: Value) -> Made {
+        use Op::*;
+        let inner = *self.rng.pick(&[IntSub, IntAdd]);
+        let inner = self.op(inner, &[x, y])?;
+        match self.rng.below(3) {
+            0 => self.op(IntNeg, &[inner])?,
+            1 => self.op(IntSub, &[x, inner])?,
+            _ => {
+                let sum = self.op(IntAdd, &[x, c])?;
+                let other = self.op(IntAdd, &[y, c])?;
+                self.op(IntSub, &[sum, other])?
+            }
+        };
         Ok(())
     }
 

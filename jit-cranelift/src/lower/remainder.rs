@@ -151,20 +151,25 @@ impl Lowering<'_, '_> {
                 self.b.ins().bor(fitting, sign)
             }
             Sign::Divisor => {
-                // The larger of the remainder and a zero with the dividend's sign: that zero, if both are
-                // zero.
                 let zero = self.b.ins().band(dividend, sign_bit);
-                let is_larger = self.b.ins().fcmp(FloatCC::LessThan, zero, fitting);
-                let rest = self.b.ins().select(is_larger, fitting, zero);
-                match flips {
-                    Some(signs) => self.b.ins().bxor(rest, signs),
-                    None => rest,
-                }
+                self.signed_as_divisor(fitting, zero, flips)
             }
         };
         self.b.ins().jump(done, &[signed.into()]);
         self.b.switch_to_block(done);
         result
+    }
+
+    /// A remainder that is not negative with the divisor's sign; `zero` has the dividend's, and `flips` are
+    /// the signs that were taken off.
+    fn signed_as_divisor(&mut self, rest: Ssa, zero: Ssa, flips: Option<Ssa>) -> Ssa {
+        // The larger of the remainder and that zero: the zero, if both are zero.
+        let is_larger = self.b.ins().fcmp(FloatCC::LessThan, zero, rest);
+        let rest = self.b.ins().select(is_larger, rest, zero);
+        match flips {
+            Some(signs) => self.b.ins().bxor(rest, signs),
+            None => rest,
+        }
     }
 
     /// What the bits of a remainder must be below: those of the divisor. A NaN's would be above another
