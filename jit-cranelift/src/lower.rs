@@ -119,8 +119,8 @@ pub(crate) fn lower(
     Ok(Lowered { stubs: stubs.made, buffer_inputs })
 }
 
-/// The state of lowering one trace. So many fields: what was lowered so far, where it is, and what the loop at
-/// hand is known to do, each of which the code of most operations looks at.
+/// The state of lowering one trace. So many fields: what was lowered so far, where it is, and what the loop
+/// at hand is known to do, each of which the code of most operations looks at.
 struct Lowering<'a, 'f> {
     input: Input<'a>,
     b: FunctionBuilder<'f>,

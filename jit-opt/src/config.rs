@@ -121,6 +121,9 @@ pub struct Config {
     /// checks of their own (the pass `collect`), and those that did when they were recorded count instead.
     /// Without this every check stays as it is.
     pub host_collects: bool,
+    /// Somebody wants to enter a loop without passing its preamble: the report says what that takes
+    /// ([`WayIn`](crate::WayIn)).
+    pub wants_way_in: bool,
     /// No guard before a loop stands for work in its iterations: one has failed too often.
     pub no_hoisting: bool,
     /// Layouts whose objects are made where the trace makes them, also with the pass `virtuals` on: nobody
@@ -233,6 +236,12 @@ impl Config {
     /// The same with objects of these layouts made where the trace makes them.
     pub fn keeping_real(mut self, layouts: impl IntoIterator<Item = LayoutId>) -> Config {
         self.real_layouts.extend(layouts);
+        self
+    }
+
+    /// The same, with what it takes to enter a loop without its preamble.
+    pub fn with_way_in(mut self) -> Config {
+        self.wants_way_in = true;
         self
     }
 

@@ -1,10 +1,10 @@
 //! Stores of virtual objects that wait.
 //!
 //! Problem: an object that is stored where somebody may look must be real, although it is often overwritten
-//! there before anybody looks. Design: the pass `virtuals` lets such stores wait (`passes/virtuals/delay.rs`);
-//! what waits belongs to the facts, as every committed snapshot says what an exit has to store. Invariant:
-//! the stores are kept in the order of the trace, and each is made before anything that may see it. Example:
-//! after `set(p0, first, p5)` with a virtual `p5` the list is `[p0.first: p5]`.
+//! there before anybody looks. Design: the pass `virtuals` lets such stores wait; what waits belongs to the
+//! facts, as every committed snapshot says what an exit has to store. Invariant: the stores are kept in the
+//! order of the trace, and each is made before anything that may see it. Example: after `set(p0, first, p5)`
+//! with a virtual `p5` the list is `[p0.first: p5]`.
 
 use tracelift_core::schema::{CellId, TagId};
 use tracelift_core::{Payload, Value};

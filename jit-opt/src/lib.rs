@@ -51,7 +51,7 @@ mod tests;
 
 pub use config::{Config, ConfigError, PassInfo, PassName, PASSES};
 pub use passes::fold::{algebraic_rules, AlgebraicRule};
-pub use peel::{CarriedKey, Peeled};
+pub use peel::{CarriedKey, Peeled, WayIn};
 pub use report::{OpCounts, Report, Stage};
 pub use resume::{Resume, ResumeTable};
 
@@ -167,14 +167,15 @@ fn peel(
     }
     // With fuel they go after the walk, where the fuel that is left is known.
     let checks_may_go = config.checks_may_go() && config.fuel.is_none();
+    let wanted =
+        peel::Wanted { dce: config.is_on(PassName::Dce), checks_may_go, way_in: config.wants_way_in };
     let allocations = collect::allocations(trace, schema);
     let mut real = BTreeSet::new();
     let mut config = config.clone();
     for _ in 0..MAX_WALKS {
         let chain = passes::chain(&config);
         let driver = driver::Driver::new(trace, schema, &config, chain).with_real(real.clone());
-        let Some((walked, peeled)) = peel::run(driver, config.is_on(PassName::Dce), checks_may_go).ok()?
-        else {
+        let Some((walked, peeled)) = peel::run(driver, wanted).ok()? else {
             // Guards before the loop compute values that have no name in it: it may do without.
             if config.no_hoisting || !config.is_on(PassName::Bounds) {
                 return None;

@@ -86,10 +86,36 @@ pub struct Peeled {
     pub args: Vec<CarriedKey>,
     /// How many arguments the recorded jump passes (virtual objects exploded into what they hold).
     pub passed: usize,
+    /// What it takes to enter the loop here, if [`Config::wants_way_in`](crate::Config).
+    pub way_in: Option<WayIn>,
+}
+
+/// What somebody has to bring about who enters a loop without passing its preamble.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WayIn {
     /// The state that the label wants.
     pub state: VirtualState,
     /// What brings the other arguments about, if they can be had from those that the recorded jump passes.
     pub short_preamble: Option<Trace>,
+}
+
+impl Peeled {
+    /// The short preamble, if it was asked for and there is one.
+    pub fn short_preamble(&self) -> Option<&Trace> {
+        self.way_in.as_ref()?.short_preamble.as_ref()
+    }
+}
+
+/// What is asked of peeling.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Operations without use are removed from the loop.
+    pub dce: bool,
+    /// Checks for a collection are removed from a loop that allocates nothing, before their operands are
+    /// carried.
+    pub checks_may_go: bool,
+    /// What it takes to enter the loop.
+    pub way_in: bool,
 }
 
 /// What a label takes and what of it is virtual.
@@ -107,14 +133,11 @@ struct Peeling<'s> {
     driver: Driver<'s>,
     entry: Entry,
     keys: HashMap<Value, CarriedKey>,
-    /// What is known at the end of the preamble.
-    facts: Facts,
+    /// What is known at the end of the preamble, if somebody wants to enter the loop.
+    facts: Option<Facts>,
     /// Position of the loop's label.
     start: usize,
-    dce: bool,
-    /// Whether checks for a collection are removed from a loop that allocates nothing, before their operands
-    /// are carried.
-    checks_may_go: bool,
+    wanted: Wanted,
     /// Whether the recorded trace allocates: then they are counted instead.
     allocated: bool,
 }
@@ -128,11 +151,7 @@ pub(crate) fn is_loop(trace: &Trace) -> bool {
 }
 
 /// Walks the trace twice; `None` when the loop cannot be peeled. The walk tells if more objects must be real.
-pub(crate) fn run(
-    mut driver: Driver<'_>,
-    dce: bool,
-    checks_may_go: bool,
-) -> Result<Option<(Walked, Peeled)>, OptError> {
+pub(crate) fn run(mut driver: Driver<'_>, wanted: Wanted) -> Result<Option<(Walked, Peeled)>, OptError> {
     let last = driver.st.source.insts.len() - 1;
     driver.st.second.is_peeling = true;
     driver.walk(0..last)?;
@@ -148,10 +167,9 @@ pub(crate) fn run(
     let entry = explode(&driver, passed);
     let keys = keys(&driver);
     let start = driver.st.out.insts.len() + 1;
-    let facts = driver.st.facts.clone();
+    let facts = wanted.way_in.then(|| driver.st.facts.clone());
     let allocations = collect::allocations(driver.st.source, driver.st.schema);
-    let mut peeling =
-        Peeling { driver, entry, keys, facts, start, dce, checks_may_go, allocated: allocations > 0 };
+    let mut peeling = Peeling { driver, entry, keys, facts, start, wanted, allocated: allocations > 0 };
     peeling.second_walk(last)?;
     peeling.close()
 }
@@ -302,14 +320,20 @@ impl Peeling<'_> {
         let next: Option<Vec<Value>> = carried.iter().map(|&value| self.next(value)).collect();
         let Some(next) = next else { return Ok(None) };
         self.void_unused_guards();
-        let st = &self.driver.st;
-        let at_label = AtLabel { schema: st.schema, out: &st.out, facts: &self.facts };
-        let state = virtual_state(&at_label, &self.entry.passed, &self.entry.shape, &carried);
-        let preamble = 1..self.start - 1;
-        let short_preamble =
-            short_preamble(&st.out, st.schema, preamble, &carried, passed, self.checks_may_go);
+        let way_in = self.facts.as_ref().map(|facts| self.way_in(facts, &carried));
         self.rewrite(label, &carried, &next, &used);
-        Ok(Some((self.driver.walked(), Peeled { label, args, passed, state, short_preamble })))
+        Ok(Some((self.driver.walked(), Peeled { label, args, passed, way_in })))
+    }
+
+    /// What the loop's label wants, with the facts of the preamble's end.
+    fn way_in(&self, facts: &Facts, carried: &[Value]) -> WayIn {
+        let (st, passed) = (&self.driver.st, self.entry.carried.len());
+        let at_label = AtLabel { schema: st.schema, out: &st.out, facts };
+        let state = virtual_state(&at_label, &self.entry.passed, &self.entry.shape, carried);
+        let preamble = 1..self.start - 1;
+        let checks_may_go = self.wanted.checks_may_go;
+        let short_preamble = short_preamble(&st.out, st.schema, preamble, carried, passed, checks_may_go);
+        WayIn { state, short_preamble }
     }
 
     /// Hoisted guards that stand for nothing hold from now on, until they go with the rest that is not used.
@@ -330,7 +354,8 @@ impl Peeling<'_> {
         let (mut seen, mut snapshots) = (HashSet::default(), HashSet::default());
         let mut todo: VecDeque<Value> = self.entry.carried.iter().copied().collect();
         let body = &st.out.insts[self.start + 1..];
-        let checks_go = self.checks_may_go && !body.iter().any(|inst| inst.effects(st.schema).allocates);
+        let checks_go =
+            self.wanted.checks_may_go && !body.iter().any(|inst| inst.effects(st.schema).allocates);
         for (index, inst) in st.out.insts.iter().enumerate().skip(self.start + 1) {
             if checks_go && collect::is_check(inst) {
                 found.unneeded_checks.push(index);
@@ -340,7 +365,7 @@ impl Peeling<'_> {
                 }
                 continue;
             }
-            if !self.dce || !is_removable(inst, st.schema) {
+            if !self.wanted.dce || !is_removable(inst, st.schema) {
                 found.used.insert(index);
                 self.operands(inst, &mut todo, &mut snapshots);
             }

@@ -74,7 +74,7 @@ pub struct Checker {
 impl Checker {
     /// A checker over this schema.
     pub fn new(schema: &Arc<Schema>) -> Checker {
-        let mut configs = vec![(ALL_PASSES.to_string(), Config::new())];
+        let mut configs = vec![(ALL_PASSES.to_string(), Config::new().with_way_in())];
         let optional = PASSES.iter().filter(|pass| pass.optional).map(|pass| format!("-{}", pass.name));
         for off in optional.chain(["-all".to_string()]) {
             let config = Config::parse(&off).expect("names of optional passes");

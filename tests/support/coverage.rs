@@ -205,10 +205,13 @@ impl Coverage {
         let expanded = |key: &&CarriedKey| matches!(key, CarriedKey::Expanded { .. });
         count("loops peeled", 1);
         count("loops that became shorter", (lengths[1] < lengths[0]) as usize);
-        count("loops with virtual objects at the label", !peeled.state.objects.is_empty() as usize);
+        count(
+            "loops with virtual objects at the label",
+            peeled.way_in.iter().any(|way| !way.state.objects.is_empty()) as usize,
+        );
         count("arguments carried", carried.len());
         count("arguments carried from expansions", carried.iter().filter(expanded).count());
-        let is_short = peeled.short_preamble.is_some();
+        let is_short = peeled.short_preamble().is_some();
         count(if is_short { "loops with a short preamble" } else { "loops without a short preamble" }, 1);
         self.loop_ops = [self.loop_ops[0] + lengths[0], self.loop_ops[1] + lengths[1]];
     }

@@ -161,9 +161,9 @@ fn the_way_into_the_loop_asks_for_none_either() {
     let schema = standard_schema();
     let body = "i6 = int_mul(i0, 3)\np5 = try_call(test.boxed, a2, i6) @0\n";
     let trace = parse_trace(&program(body, "i0, p1"), &schema).unwrap();
-    let short = |config| {
-        let peeled = optimize(&trace, &schema, &config).unwrap().peeled.expect("a loop");
-        print_trace(&peeled.short_preamble.expect("everything can be had again"), &schema)
+    let short = |config: Config| {
+        let peeled = optimize(&trace, &schema, &config.with_way_in()).unwrap().peeled.expect("a loop");
+        print_trace(peeled.short_preamble().expect("everything can be had again"), &schema)
     };
     let (with, without) = (short(Config::new()), short(promised("")));
     assert!(with.contains(" collect") && !without.contains(" collect"), "{with}{without}");

@@ -135,7 +135,7 @@ fn planted_bugs_are_seen() {
 /// and what the short preamble gives.
 fn with_short_preamble(optimized: &Optimized) -> Option<(Trace, usize)> {
     let peeled = optimized.peeled.as_ref()?;
-    let short = peeled.short_preamble.as_ref()?;
+    let short = peeled.short_preamble()?;
     let end = optimized.trace.insts.iter().position(|inst| inst.op == Op::Jump)?;
     let mut trace = optimized.trace.clone();
     trace.labels.truncate(1);
@@ -171,12 +171,12 @@ fn short_preambles_give_what_the_preamble_passes() {
     let (mut peeled, mut short, mut compared) = (0, 0, 0);
     for seed in 0..1_500 {
         let case = generate(seed, &harness.schema);
-        let optimized = optimize(&case.trace, &harness.schema, &Config::new()).unwrap();
+        let optimized = optimize(&case.trace, &harness.schema, &Config::new().with_way_in()).unwrap();
         peeled += optimized.peeled.is_some() as u32;
-        short += optimized.peeled.as_ref().is_some_and(|peeled| peeled.short_preamble.is_some()) as u32;
+        short += optimized.peeled.as_ref().is_some_and(|peeled| peeled.short_preamble().is_some()) as u32;
         let Some((trace, count)) = with_short_preamble(&optimized) else { continue };
         let told = |what: &str| {
-            let short = optimized.peeled.as_ref().and_then(|peeled| peeled.short_preamble.as_ref());
+            let short = optimized.peeled.as_ref().and_then(|peeled| peeled.short_preamble());
             let shown = [&optimized.trace, short.unwrap(), &trace].map(|t| print_trace(t, &harness.schema));
             format!("seed {seed}: {what}\n{}", shown.join("\n==>\n"))
         };

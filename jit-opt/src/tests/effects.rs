@@ -219,8 +219,8 @@ fn a_way_into_the_loop_tests_what_the_preamble_may_have_undone() {
             input.replace("jump", "i4 = call(f, p0)\ncall(seen, i4)\njump")
         );
         let file = parse_file(&text, &tracelift_core::testbed::natives).unwrap();
-        let optimized = optimized(&Config::new(), &file.traces[0], &file.schema).unwrap();
-        let short = optimized.peeled.as_ref().and_then(|peeled| peeled.short_preamble.as_ref());
+        let optimized = optimized(&Config::new().with_way_in(), &file.traces[0], &file.schema).unwrap();
+        let short = optimized.peeled.as_ref().and_then(|peeled| peeled.short_preamble());
         let short = short.map(|short| print_trace(short, &file.schema)).unwrap_or_default();
         // A loop that takes the number for granted wants it from the short preamble; one that may rewrite it
         // does not.
