@@ -17,7 +17,7 @@ use tracelift_opt::{OpCounts, Optimized};
 
 use crate::abort::AbortReason;
 use crate::hot::Room;
-use crate::location::Key;
+use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
 use crate::plan::Plan;
 use crate::policy::{self, Work};
@@ -25,7 +25,7 @@ use crate::recorder::{work_of, Closed, Finished, Recorder, Start};
 use crate::reserve::WorstCase;
 use crate::side::{Reach, Tree};
 use crate::stats::GroupedOps;
-use crate::traces::{ExitCell, ExitPoint, TraceData, TraceId};
+use crate::traces::{ExitCell, TraceData};
 use crate::vm::{Backend, Vm, EXIT_BUFFER_CELLS};
 
 /// How often a recording is taken again because slot types changed under it.

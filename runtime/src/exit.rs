@@ -13,11 +13,12 @@ use tracelift_core::schema::{CellId, Element, TagId};
 use tracelift_core::{ExitKind, Schema};
 use tracelift_opt::resume::{PendingData, ResumeSource, ResumeState, VirtualData};
 
+use crate::ids::{ExitId, ExitPoint};
 use crate::log::Stage;
 use crate::plan;
 use crate::reserve::WorstCase;
 use crate::slots;
-use crate::traces::{ExitId, ExitPoint, Left, TraceData};
+use crate::traces::{Left, TraceData};
 use crate::vm::{Vm, COLLECT_AFTER};
 
 /// Words per frame that an exit has room for.

@@ -17,9 +17,8 @@
 //! ```
 
 use crate::hot::Run;
-use crate::location::Key;
+use crate::ids::{Key, TraceId};
 use crate::policy::LoopState;
-use crate::traces::TraceId;
 use crate::vm::Vm;
 
 /// Gates; a power of two.

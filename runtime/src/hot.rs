@@ -13,7 +13,7 @@
 //! ```
 
 use crate::abort::AbortReason;
-use crate::location::Key;
+use crate::ids::Key;
 use crate::policy::{back_edges_until, LoopState};
 use crate::recorder::{Limits, Recorder, Start};
 use crate::starts::Starts;

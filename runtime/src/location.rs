@@ -10,13 +10,11 @@
 //! edges.
 
 use crate::abort::AbortReason;
+pub use crate::ids::Key;
+use crate::ids::TraceId;
 use crate::pace::Pace;
 use crate::pay::Pay;
 use crate::policy::{Attempts, LoopState};
-use crate::traces::TraceId;
-
-/// The key of a location: an address that the host chooses, such as that of the loop head's bytecode.
-pub type Key = usize;
 
 /// A loop head.
 #[derive(Debug, Default)]

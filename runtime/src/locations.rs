@@ -10,7 +10,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::location::{Key, Location};
+use crate::ids::Key;
+use crate::location::Location;
 
 /// Classes of keys; a power of two.
 const RECENT: usize = 64;

@@ -18,7 +18,7 @@
 //! ```
 
 use crate::abort::AbortReason;
-use crate::location::Key;
+use crate::ids::Key;
 use crate::policy::{back_edges_until, MOST_AWAITED, MOST_LEFT};
 use crate::vm::Vm;
 

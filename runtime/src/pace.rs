@@ -16,7 +16,7 @@
 //! loop_7f00: 210, 190, 200, 3400, 180, 220, 200, 190 ns: 199 ns each, less 15 for the way to us
 //! ```
 
-use crate::location::Key;
+use crate::ids::Key;
 use crate::policy::{ARRIVAL, BURST, BURSTS_STARTED, CLOCK_STEPS, LONG_INTERVAL};
 use crate::vm::Vm;
 

@@ -24,10 +24,9 @@
 use tracelift_core::ExitKind;
 
 use crate::abort::AbortReason;
-use crate::location::Key;
+use crate::ids::{Key, TraceId};
 use crate::policy::{self, LoopState, FIRST_SAMPLES, LATER_SAMPLES, LONGEST_SAMPLE, LONG_ENTRY};
 use crate::policy::{SideState, COLD_SAMPLES, SAMPLE_STRIDE, WAKE_SAMPLES};
-use crate::traces::TraceId;
 use crate::vm::Vm;
 
 /// What is known of a loop's entries.

@@ -26,8 +26,9 @@ use tracelift_opt::resume::{ResumeSource, VirtualData};
 use tracelift_opt::ResumeTable;
 
 use crate::exit::{call_lifting, ExitFrame, MAX_WORDS};
+use crate::ids::ExitId;
 use crate::slots;
-use crate::traces::{ExitId, TraceData};
+use crate::traces::TraceData;
 use crate::vm::Vm;
 
 /// Exits before one is decoded.

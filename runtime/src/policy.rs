@@ -18,7 +18,7 @@
 //! ```
 
 use crate::abort::AbortReason;
-use crate::traces::TraceId;
+use crate::ids::TraceId;
 
 /// A constant of the policy, as documentation shows it.
 #[derive(Clone, Copy, Debug)]

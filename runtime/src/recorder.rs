@@ -30,10 +30,9 @@ use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, V
 
 use crate::abort::AbortReason;
 use crate::hot::Room;
-use crate::location::Key;
+use crate::ids::{ExitPoint, Key};
 use crate::operands;
 use crate::policy::Work;
-use crate::traces::ExitPoint;
 
 /// Limits of a recording.
 #[derive(Clone, Copy, Debug)]

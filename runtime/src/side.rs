@@ -29,11 +29,11 @@ use tracelift_core::ExitKind;
 use crate::abort::AbortReason;
 use crate::budget::Refusal;
 use crate::hot::{Action, Room};
-use crate::location::Key;
+use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDecision, SideState, Work};
 use crate::recorder::{Edges, Recorder, Start};
 use crate::reserve::Need;
-use crate::traces::{Entered, ExitId, ExitPoint, Left, TraceData, TraceId};
+use crate::traces::{Entered, Left, TraceData};
 use crate::vm::{Backend, Vm};
 
 /// What a trace has to do with side traces.

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use tracelift_core::ExitKind;
 
-use crate::traces::{ExitPoint, TraceId};
+use crate::ids::{ExitPoint, TraceId};
 
 /// A snapshot of the counters of a [`Vm`](crate::Vm).
 #[derive(Clone, Debug, Default, Serialize)]

@@ -1,89 +1,29 @@
 //! The compiled traces, by number.
 //!
-//! Problem: traces name one another (a side trace its parent, a loop its entries, code the exit that it
-//! took), live as long as their loop, and are freed in the midst of others. Design: a trace has a number for
-//! good ([`TraceId`]), an exit one within its trace ([`ExitId`]), and what names both is an [`ExitPoint`].
-//! The table keeps a place for each number; the number of a trace that is gone leads to nothing. Entering
-//! code is decided here for all who do it ([`Traces::enter`]).
+//! Problem: traces live as long as their loop, are freed in the midst of others, and are still named by
+//! others then. Design: a table with a place for each number that was ever given ([`crate::ids`]); the number
+//! of a trace that is gone leads to nothing. Entering code is decided here for all who do it
+//! ([`Traces::enter`]).
 //!
 //! Invariant: numbers are not used again, and a trace is entered only with slots whose tags it expects and
 //! with memory for all that exits may make.
 //!
 //! ```text
-//! code returns 0x00000003_00000007  ->  ExitPoint { trace: TraceId(3), exit: ExitId(7) }
+//! trace 3 is freed: get(TraceId(3)) is None from now on, and the next trace is number 4 all the same
 //! ```
 
-use std::fmt;
-
-use serde::{Serialize, Serializer};
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::{ExitKind, Schema};
-use tracelift_cranelift::{CodePtr, LinkedEntry, Stats as Generated, TreeId};
+use tracelift_cranelift::{CodePtr, LinkedEntry, Stats as Generated};
 use tracelift_opt::ResumeTable;
 
 use crate::hot::Run;
+use crate::ids::{ExitId, ExitPoint, TraceId};
 use crate::plan::Plan;
 use crate::policy::SideState;
 use crate::reserve::{Need, Reserves};
 use crate::side::{Reach, Tree};
 use crate::stats::ExitCounts;
-
-/// The number of a trace, from 0, in the order in which they were compiled.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
-#[serde(transparent)]
-pub struct TraceId(pub u32);
-
-impl TraceId {
-    pub(crate) fn tree(self) -> TreeId {
-        TreeId(self.0)
-    }
-}
-
-impl fmt::Display for TraceId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// The number of an exit in its trace, from 0, in the order of the code.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
-#[serde(transparent)]
-pub struct ExitId(pub u32);
-
-impl ExitId {
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl fmt::Display for ExitId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// An exit of a trace.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ExitPoint {
-    /// The trace.
-    pub trace: TraceId,
-    /// Which of its exits.
-    pub exit: ExitId,
-}
-
-impl ExitPoint {
-    /// What compiled code returns when it is left there.
-    pub fn of_code(left: u64) -> ExitPoint {
-        ExitPoint { trace: TraceId((left >> 32) as u32), exit: ExitId(left as u32) }
-    }
-}
-
-/// In statistics: trace and exit, in this order.
-impl Serialize for ExitPoint {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (self.trace, self.exit).serialize(serializer)
-    }
-}
 
 /// An exit that the host was led to by [`crate::Vm::exit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -255,17 +195,5 @@ impl Traces {
         }
         trace.entries += 1;
         Entered::Trace(id)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_names_trace_and_exit_in_a_word() {
-        let at = ExitPoint { trace: TraceId(3), exit: ExitId(7) };
-        assert_eq!(ExitPoint::of_code(0x3_0000_0007), at);
-        assert_eq!(serde_json::to_string(&at).expect("it is a pair"), "[3,7]");
     }
 }

@@ -18,7 +18,7 @@ use crate::budget::Budget;
 use crate::config::Config;
 use crate::gate::Gates;
 use crate::hot::Counters;
-use crate::location::Key;
+use crate::ids::{ExitPoint, Key, TraceId};
 use crate::locations::Locations;
 use crate::log::Log;
 use crate::pace::Burst;
@@ -28,7 +28,7 @@ use crate::reserve::{ReserveFn, Reserves};
 use crate::starts::Starts;
 use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
 use crate::ticks::Ticks;
-use crate::traces::{ExitPoint, Left, TraceData, TraceId, Traces};
+use crate::traces::{Left, TraceData, Traces};
 
 /// Cells of the exit buffer: the most live values that an exit can have.
 pub const EXIT_BUFFER_CELLS: usize = 4096;
