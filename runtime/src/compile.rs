@@ -16,13 +16,13 @@ use tracelift_cranelift::{CodeMemory, CompileError, Links, Replaced, Request};
 use tracelift_opt::{OpCounts, Optimized};
 
 use crate::abort::AbortReason;
-use crate::hot::Room;
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
 use crate::plan::Plan;
 use crate::policy::{self, Work};
 use crate::recorder::{work_of, Closed, Finished, Recorder, Start};
 use crate::reserve::WorstCase;
+use crate::run::Room;
 use crate::side::{Reach, Tree};
 use crate::stats::GroupedOps;
 use crate::traces::{ExitCell, TraceData};

@@ -16,9 +16,9 @@
 //! entries 33 to 50: through the gate.  A side trace is compiled: all gates shut.  Entry 51: the long way
 //! ```
 
-use crate::hot::Run;
 use crate::ids::{Key, TraceId};
 use crate::policy::LoopState;
+use crate::run::Run;
 use crate::vm::Vm;
 
 /// Gates; a power of two.
@@ -148,9 +148,9 @@ mod tests {
     use tracelift_core::{ExitKind, Op};
 
     use super::*;
-    use crate::hot::Action;
     use crate::policy::{COLD_SAMPLES, FIRST_SAMPLES, SAMPLE_STRIDE};
     use crate::reserve::WorstCase;
+    use crate::run::Action;
     use crate::support::{float, int, Host, Slot, Tape};
     use crate::ticks::Ticks;
     use crate::{CloseOutcome, Config};

@@ -64,7 +64,7 @@ impl Vm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hot::Action;
+    use crate::run::Action;
     use crate::support::{int, Host, Tape};
     use crate::{CloseOutcome, Config};
 

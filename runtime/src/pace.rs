@@ -147,7 +147,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::hot::Action;
+    use crate::run::Action;
     use crate::support::{int, Host};
     use crate::ticks::Ticks;
     use crate::Config;

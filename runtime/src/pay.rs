@@ -307,8 +307,8 @@ mod tests {
     use tracelift_core::{ExitKind, Op};
 
     use super::*;
-    use crate::hot::Action;
     use crate::policy::{FIRST_REST, RESTS_BEFORE_RETIRED};
+    use crate::run::Action;
     use crate::support::{int, Host, Tape};
     use crate::ticks::Ticks;
     use crate::Config;

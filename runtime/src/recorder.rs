@@ -29,10 +29,10 @@ use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, Value};
 
 use crate::abort::AbortReason;
-use crate::hot::Room;
 use crate::ids::{ExitPoint, Key};
 use crate::operands;
 use crate::policy::Work;
+use crate::run::Room;
 
 /// Limits of a recording.
 #[derive(Clone, Copy, Debug)]

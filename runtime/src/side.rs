@@ -28,11 +28,11 @@ use tracelift_core::ExitKind;
 
 use crate::abort::AbortReason;
 use crate::budget::Refusal;
-use crate::hot::{Action, Room};
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDecision, SideState, Work};
 use crate::recorder::{Edges, Recorder, Start};
 use crate::reserve::Need;
+use crate::run::{Action, Room};
 use crate::traces::{Entered, Left, TraceData};
 use crate::vm::{Backend, Vm};
 

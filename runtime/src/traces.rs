@@ -17,11 +17,11 @@ use tracelift_core::{ExitKind, Schema};
 use tracelift_cranelift::{CodePtr, LinkedEntry, Stats as Generated};
 use tracelift_opt::ResumeTable;
 
-use crate::hot::Run;
 use crate::ids::{ExitId, ExitPoint, TraceId};
 use crate::plan::Plan;
 use crate::policy::SideState;
 use crate::reserve::{Need, Reserves};
+use crate::run::Run;
 use crate::side::{Reach, Tree};
 use crate::stats::ExitCounts;
 

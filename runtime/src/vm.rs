@@ -16,8 +16,8 @@ use tracelift_cranelift::{Arena, ArenaOptions, Compiler, Glue, Options, TreeId};
 use crate::abort::AbortReason;
 use crate::budget::Budget;
 use crate::config::Config;
+use crate::counters::Counters;
 use crate::gate::Gates;
-use crate::hot::Counters;
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::locations::Locations;
 use crate::log::Log;
@@ -385,7 +385,7 @@ fn make_backend(config: &Config) -> Backend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hot::Action;
+    use crate::run::Action;
 
     /// A program without a hot loop pays neither for the code generator nor for its memory.
     #[test]

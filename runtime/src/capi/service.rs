@@ -13,7 +13,7 @@ use tracelift_core::schema::LayoutSpec;
 use tracelift_core::ExitKind;
 use tracelift_cranelift::Enter;
 
-use crate::hot::{Action, Run};
+use crate::run::{Action, Run};
 use crate::vm::Vm;
 
 /// `tl_run`.

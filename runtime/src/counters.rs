@@ -1,0 +1,142 @@
+//! The host's counters of back edges.
+//!
+//! Problem: the host's fast path must be one decrement and one test, yet loops share counters by hashing.
+//! Design: the counters are the host's array. Each says how many back edges may pass; the one after them
+//! *fires*. The VM knows what each counter was last set to, so that the ticks that elapsed are credited to
+//! whoever fires, and *pins* a counter to 0 while any loop that uses it has code. All counters start at 0
+//! without being written, and the first back edge of each fires: memory of counters that no loop uses is
+//! never touched. Invariant: the sum of elapsed ticks over all counters is exactly the number of back edges
+//! that the interpreter took.
+//!
+//! ```text
+//! threshold 200:  0 -> fires, set to 198 -> 198 back edges pass -> fires: the loop has run 200 times
+//! ```
+
+/// The host's counters and what the VM last set them to.
+pub(crate) struct Counters {
+    start: *mut i32,
+    /// By counter. Arrays, since zeros of these come without a word written.
+    states: Vec<[u32; 2]>,
+    spent: u64,
+    /// Ticks from one firing to the next of a loop of which nothing else is known.
+    pub initial: u32,
+}
+
+/// In a counter's state: at which back edge it fires, counted from when it was set. 0: it never was.
+const SET_TO: usize = 0;
+/// In a counter's state: how often it is pinned.
+const PINS: usize = 1;
+
+/// Ticks that a counter can be set to at most: all but one pass.
+pub(crate) const MOST_TICKS: u32 = 1 << 31;
+
+impl Counters {
+    /// No counters yet; see [`Counters::attach`].
+    pub fn new(initial: u32) -> Counters {
+        Counters { start: std::ptr::null_mut(), states: Vec::new(), spent: 0, initial }
+    }
+
+    /// Takes over the host's counters.
+    ///
+    /// # Safety
+    /// `start` points to `count` counters that live as long as the VM and are only decremented by the host.
+    pub unsafe fn attach(&mut self, start: *mut i32, count: usize) {
+        self.start = start;
+        self.states = vec![[0; 2]; count];
+    }
+
+    /// Which of them it is.
+    pub fn index(&self, counter: *const i32) -> Option<usize> {
+        let offset = (counter as usize).checked_sub(self.start as usize)?;
+        let index = offset / size_of::<i32>();
+        (index < self.states.len()).then_some(index)
+    }
+
+    /// Whether it is one of them.
+    pub fn owns(&self, counter: *const i32) -> bool {
+        self.index(counter).is_some()
+    }
+
+    /// Back edges that pass before the counter fires, from when it was set.
+    fn passing(&self, index: usize) -> u32 {
+        self.states[index][SET_TO].saturating_sub(1)
+    }
+
+    /// Back edges that have passed since then.
+    fn passed(&self, index: usize) -> u64 {
+        // SAFETY: the index is below the number of counters, which live as long as the VM (see `attach`).
+        let left = unsafe { self.start.add(index).read() };
+        u64::from(self.passing(index).wrapping_sub(left as u32))
+    }
+
+    /// Whether a trace begins at a loop with this counter.
+    pub fn is_pinned(&self, index: usize) -> bool {
+        self.states[index][PINS] > 0
+    }
+
+    /// The counter has fired: the back edges since it was set, this one among them, are accounted for.
+    pub fn take(&mut self, index: usize) -> u64 {
+        let ticks = u64::from(self.passing(index)) + 1;
+        self.spent += ticks;
+        ticks
+    }
+
+    /// The counter is to fire at the back edge of that number from now on.
+    pub fn set(&mut self, index: usize, ticks: u32) {
+        self.states[index][SET_TO] = ticks.clamp(1, MOST_TICKS);
+        // SAFETY: as in `passed`.
+        unsafe { self.start.add(index).write(self.passing(index) as i32) };
+    }
+
+    /// Whether that was the first back edge of a counter, and no loop is hot yet: most loops of a program run
+    /// too few times to be remembered.
+    pub fn starts(&mut self, index: usize) -> bool {
+        let starts = self.states[index][SET_TO] == 0 && self.initial > 1;
+        if starts {
+            self.set(index, self.initial);
+            // SAFETY: as in `passed`. This back edge is one of those that pass.
+            unsafe { *self.start.add(index) -= 1 };
+        }
+        starts
+    }
+
+    /// Back edges that the interpreter took.
+    pub fn ticks(&self) -> u64 {
+        self.spent + (0..self.states.len()).map(|index| self.passed(index)).sum::<u64>()
+    }
+
+    /// Whether every back edge with this counter takes the slow path.
+    pub fn is_pinned_at(&self, counter: *const i32) -> bool {
+        self.index(counter).is_some_and(|index| self.is_pinned(index) && self.passing(index) == 0)
+    }
+
+    /// A pinned counter, which is one of them, has fired, and stays pinned.
+    #[inline]
+    pub fn fire_again(&mut self, counter: *const i32) {
+        self.spent += 1;
+        // SAFETY: as in `passed`.
+        unsafe { counter.cast_mut().write(0) };
+    }
+
+    /// Another trace begins at a loop with this counter: every back edge from now on takes the slow path.
+    pub fn pin(&mut self, index: usize) {
+        let Some(state) = self.states.get_mut(index) else { return };
+        state[PINS] += 1;
+        self.spent += self.passed(index);
+        self.set(index, 1);
+    }
+
+    /// The same for a counter that has just fired: its ticks are accounted for, and it is set next.
+    pub fn pin_fired(&mut self, index: usize) {
+        if let Some(state) = self.states.get_mut(index) {
+            state[PINS] += 1;
+        }
+    }
+
+    /// Such a trace is gone, or rests.
+    pub fn unpin(&mut self, index: usize) {
+        if let Some(state) = self.states.get_mut(index) {
+            state[PINS] = state[PINS].saturating_sub(1);
+        }
+    }
+}
