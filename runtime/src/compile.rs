@@ -23,9 +23,9 @@ use crate::policy::{self, Work};
 use crate::recorder::{work_of, Closed, Finished, Recorder, Start};
 use crate::reserve::WorstCase;
 use crate::run::Room;
-use crate::side::{Reach, Tree};
 use crate::stats::GroupedOps;
 use crate::traces::{ExitCell, TraceData};
+use crate::tree::{Reach, Tree};
 use crate::vm::{Backend, Vm, EXIT_BUFFER_CELLS};
 
 /// How often a recording is taken again because slot types changed under it.

@@ -308,7 +308,7 @@ mod tests {
         host.vm.reserves.declare(layout, holds, (&raw mut *held).cast());
         let needs = host.vm.reserves.want(&WorstCase::of_an_object(layout));
         let trace = host.vm.traces.get_mut(TraceId(0)).expect("it is alive");
-        trace.reach = crate::side::Reach::new(trace.reach.needs, &needs);
+        trace.reach = crate::tree::Reach::new(trace.reach.needs, &needs);
         host.vm.gates.shut();
         while !enters(&mut host, HEAD) {}
         *held = 0;

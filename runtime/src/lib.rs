@@ -25,6 +25,7 @@ mod plan;
 pub mod policy;
 pub mod recorder;
 pub mod reserve;
+mod restore;
 pub mod run;
 mod side;
 mod slots;
@@ -32,6 +33,7 @@ mod starts;
 pub mod stats;
 mod ticks;
 mod traces;
+mod tree;
 pub mod vm;
 
 pub use abort::AbortReason;

@@ -6,8 +6,8 @@
 //! objects and make the stores that wait, then a write per slot, then the frames as the host wants them,
 //! which it reads where they lie. Addresses that come up on the way (objects, the starts of their items,
 //! their entries) are numbered *registers*. Plans are made before an entry, never at an exit, which allocates
-//! nothing of ours. Invariant: a plan does what [`Vm::exit`] does with the resume data itself, in the same
-//! order.
+//! nothing of ours. Invariant: a plan does what [`crate::restore`] does with the resume data itself, in the
+//! same order.
 //!
 //! ```text
 //! slot 3: table v0, v0 = Table of 0 items and 1 key, "x" = i5
@@ -25,11 +25,9 @@ use tracelift_core::Schema;
 use tracelift_opt::resume::{ResumeSource, VirtualData};
 use tracelift_opt::ResumeTable;
 
-use crate::exit::{call_lifting, ExitFrame, MAX_WORDS};
 use crate::ids::ExitId;
+use crate::restore::{call_lifting, ExitFrame, MAX_WORDS};
 use crate::slots;
-use crate::traces::TraceData;
-use crate::vm::Vm;
 
 /// Exits before one is decoded.
 const HOT: u64 = 4;
@@ -102,7 +100,7 @@ impl Writes {
     }
 
     /// # Safety
-    /// As for [`Vm::exit`].
+    /// As for [`crate::Vm::exit`].
     #[inline]
     unsafe fn make(&self, buffer: &[u64], base: *mut u8, registers: &[u64]) {
         // SAFETY: passed on from the caller, for all below.
@@ -123,9 +121,10 @@ impl Writes {
 }
 
 impl Plan {
-    fn of(trace: &TraceData, exit: ExitId, schema: &Schema) -> Option<Plan> {
-        let state = trace.resume.state(exit.index()).ok()?;
-        let mut maker = Maker { schema, pool: &trace.pool, steps: Vec::new(), registers: 0 };
+    /// The plan of an exit, from the resume data of its trace and the constants there.
+    pub fn of(resume: &ResumeTable, pool: &[u64], exit: ExitId, schema: &Schema) -> Option<Plan> {
+        let state = resume.state(exit.index()).ok()?;
+        let mut maker = Maker { schema, pool, steps: Vec::new(), registers: 0 };
         state.virtuals().for_each(|object| maker.make(&object));
         let lifts = maker.registers > 0;
         for (number, object) in state.virtuals().enumerate() {
@@ -143,12 +142,12 @@ impl Plan {
             }
         }
         let Maker { steps, registers, .. } = maker;
-        let frames = frames(&trace.resume, &trace.pool, exit.index())?;
+        let frames = frames(resume, pool, exit.index())?;
         Some(Plan { frames, steps: steps.into(), writes, registers: registers as usize, lifts })
     }
 
     /// The plan of an exit whose slots are written already.
-    pub(crate) fn of_frames(resume: &ResumeTable, pool: &[u64], exit: usize) -> Option<Plan> {
+    pub fn of_frames(resume: &ResumeTable, pool: &[u64], exit: usize) -> Option<Plan> {
         let frames = frames(resume, pool, exit)?;
         let (steps, writes) = (Box::default(), Writes::default());
         Some(Plan { frames, steps, writes, registers: 0, lifts: false })
@@ -157,7 +156,7 @@ impl Plan {
     /// Restores the interpreter's state. The registers are empty, and have room.
     ///
     /// # Safety
-    /// As for [`Vm::exit`].
+    /// As for [`crate::Vm::exit`].
     #[inline]
     pub unsafe fn restore(
         &self,
@@ -185,7 +184,7 @@ fn get(word: Word, buffer: &[u64], registers: &[u64]) -> u64 {
 }
 
 /// # Safety
-/// As for [`Vm::exit`]; the steps before this one are done.
+/// As for [`crate::Vm::exit`]; the steps before this one are done.
 unsafe fn run(step: &Step, buffer: &[u64], context: *mut c_void, registers: &mut Vec<u64>) {
     // SAFETY: the host declared the functions with their types, objects have the cells of their layouts, and
     // pending stores go to places that existed when the trace put them off: what may move them makes the
@@ -302,16 +301,4 @@ impl Maker<'_> {
 /// Whether an exit that was taken so often, and has no plan, is to have one.
 pub(crate) fn is_hot(count: u64) -> bool {
     count >= HOT
-}
-
-impl Vm {
-    /// Makes the plan of the exit that has become hot.
-    pub(crate) fn plan_hot_exit(&mut self) {
-        let Some(at) = self.hot_exit.take() else { return };
-        if let Some(trace) = self.traces.get_mut(at.trace) {
-            let plan = Plan::of(trace, at.exit, &self.schema);
-            self.exit_state.reserve_registers(plan.as_ref().map_or(0, |plan| plan.registers));
-            trace.exits[at.exit.index()].plan = plan.map(Box::new);
-        }
-    }
 }

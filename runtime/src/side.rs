@@ -22,82 +22,17 @@
 //! exit 3 of trace 0                  ->  Run trace 1; it ends by finish  ->  Run the code of loop_7f00
 //! ```
 
-use std::collections::BTreeMap;
-
 use tracelift_core::ExitKind;
 
 use crate::abort::AbortReason;
 use crate::budget::Refusal;
-use crate::ids::{ExitId, ExitPoint, Key, TraceId};
-use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDecision, SideState, Work};
-use crate::recorder::{Edges, Recorder, Start};
-use crate::reserve::Need;
-use crate::run::{Action, Room};
+use crate::ids::{ExitPoint, Key, TraceId};
+use crate::log::Stage;
+use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDecision, SideState};
+use crate::recorder::{Recorder, Start};
+use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
 use crate::vm::{Backend, Vm};
-
-/// What a trace has to do with side traces.
-#[derive(Debug, Default)]
-pub(crate) struct Tree {
-    /// The loop that the tree's root begins with.
-    pub key: Key,
-    /// The tree's root.
-    pub root: TraceId,
-    /// The exit that a side trace begins at.
-    pub parent: Option<ExitPoint>,
-    /// The loop where a side trace goes on at its end.
-    pub link: Option<Key>,
-    /// Its exits that were tried.
-    pub sides: BTreeMap<ExitId, SideState>,
-    /// In a root: the side traces of the tree.
-    pub count: u32,
-    /// Back edges that the trace passes, the loop's own left out.
-    pub edges: Edges,
-    /// What the interpreter had to do for what was recorded.
-    pub work: Work,
-    /// Traces whose links lead here.
-    pub from: Vec<TraceId>,
-}
-
-impl Tree {
-    /// Exits where no side trace could be recorded so far.
-    pub fn failed(&self) -> u32 {
-        self.sides.values().filter(|side| side.failures() > 0).count() as u32
-    }
-}
-
-/// What exits need that the program may come to once it has entered a trace.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Reach {
-    /// On the host's stack.
-    pub needs: Room,
-    /// Virtual objects, by index of their shape, each once.
-    pub lifts: Vec<Need>,
-}
-
-impl Reach {
-    pub fn new(needs: Room, lifts: &[Need]) -> Reach {
-        let mut reach = Reach { needs, lifts: Vec::new() };
-        reach.absorb(&Reach { needs, lifts: lifts.to_vec() });
-        reach
-    }
-
-    /// Adds what another trace needs; whether it was more.
-    fn absorb(&mut self, other: &Reach) -> bool {
-        let needs = self.needs.or(other.needs);
-        let mut grows = needs != self.needs;
-        self.needs = needs;
-        for need in &other.lifts {
-            match self.lifts.iter_mut().find(|known| known.index == need.index) {
-                Some(known) if known.count >= need.count => continue,
-                Some(known) => known.count = need.count,
-                None => self.lifts.push(*need),
-            }
-            grows = true;
-        }
-        grows
-    }
-}
 
 impl Vm {
     /// Whether there is anything to decide after the exit that was restored last.
@@ -227,7 +162,7 @@ impl Vm {
         let kind = format!("side trace: {reason}");
         *self.totals.aborts.entry(kind).or_default() += 1;
         self.log.entry(
-            crate::log::Stage::Abort,
+            Stage::Abort,
             &format!("abort side trace of trace {number} exit {exit}: {reason}: {sentence}"),
             String::new,
         );
@@ -360,25 +295,5 @@ impl Vm {
             }));
         }
         tree
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reach_grows_by_what_is_more() {
-        let need = |index, count| Need { index, count };
-        let room = |slots, frames| Room { slots, frames };
-        let mut reach = Reach::new(room(4, 1), &[need(0, 2)]);
-        assert!(!reach.absorb(&Reach::new(room(3, 1), &[need(0, 1)])), "all of it was there");
-        assert!(reach.absorb(&Reach::new(room(3, 2), &[])) && reach.needs == room(4, 2));
-        assert!(reach.absorb(&Reach::new(room(9, 0), &[])) && reach.needs == room(9, 2));
-        assert!(reach.absorb(&Reach::new(room(0, 0), &[need(0, 5)])) && reach.lifts == [need(0, 5)]);
-        assert!(
-            reach.absorb(&Reach::new(room(0, 0), &[need(3, 1)])) && reach.lifts == [need(0, 5), need(3, 1)]
-        );
-        assert!(!reach.absorb(&reach.clone()));
     }
 }

@@ -22,8 +22,8 @@ use crate::plan::Plan;
 use crate::policy::SideState;
 use crate::reserve::{Need, Reserves};
 use crate::run::Run;
-use crate::side::{Reach, Tree};
 use crate::stats::ExitCounts;
+use crate::tree::{Reach, Tree};
 
 /// An exit that the host was led to by [`crate::Vm::exit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

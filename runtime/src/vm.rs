@@ -25,6 +25,7 @@ use crate::pace::Burst;
 use crate::pay::Sample;
 use crate::recorder::Recorder;
 use crate::reserve::{ReserveFn, Reserves};
+use crate::restore::ExitState;
 use crate::starts::Starts;
 use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
 use crate::ticks::Ticks;
@@ -114,7 +115,7 @@ pub struct Vm {
     /// Where recordings start, if not at the threshold.
     pub(crate) starts: Option<Starts>,
     pub(crate) totals: Totals,
-    pub(crate) exit_state: crate::exit::ExitState,
+    pub(crate) exit_state: ExitState,
     pub(crate) gates: Gates,
     /// The trace whose code the host was told to run last, and whether that came through a gate.
     pub(crate) last_run: Option<TraceId>,
@@ -201,7 +202,7 @@ impl Vm {
             was_asked: false,
             starts: config.start_seed.map(|seed| Starts::new(seed, config.threshold)),
             totals: Totals::default(),
-            exit_state: crate::exit::ExitState::default(),
+            exit_state: ExitState::default(),
             gates: Gates::default(),
             last_run: None,
             has_passed: false,
