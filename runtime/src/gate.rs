@@ -1,48 +1,40 @@
-//! Gates: the short way into code that is entered often.
+//! Gates: answers of the long way at a hot back edge, kept for the next entries.
 //!
-//! Problem: a loop of few iterations is entered hundreds of thousands of times, and what is asked at a hot
-//! back edge (the location, its state, the slots' tags, what exits may need, who is to be timed) has the same
-//! answers nearly each time. Design: an entry that the long way ([`Vm::hot`]) has made *opens a gate* for the
-//! entries up to the next one that is timed. A gate holds the answer; passing it is a comparison of the key
-//! and of the counter, and counting. The slots' tags are not looked at, as the code does that itself: if it
-//! refuses the entry, its loop gets no gate any more.
-//!
-//! Invariant: an open gate answers what the long way would, tags apart. So whatever changes a location, a
-//! trace, or what the VM is about shuts all gates ([`Gates::shut`]); that is rare, and they open again by
-//! themselves. Memory for exits is asked for at a gate, too.
+//! Problem: what is asked at a hot back edge has the same answers nearly each time. Design: a small table,
+//! one [`Gate`] for each class of keys, holds the answer for a number of entries. A gate is found by the key
+//! alone; a key of the same class takes the place of another. Who opens gates and goes through them is
+//! `fast_path.rs`. Invariant: either no gate is open, or what the gates answer is what the long way would;
+//! whoever changes that calls [`Gates::shut`].
 //!
 //! ```text
-//! loop_7f00, entry 32 (timed): the long way; it opens a gate for 31 entries
-//! entries 33 to 50: through the gate.  A side trace is compiled: all gates shut.  Entry 51: the long way
+//! keys 0x7f00 and 0x8300 are of one class: opening a gate for 0x8300 displaces that of 0x7f00
 //! ```
 
 use crate::ids::{Key, TraceId};
-use crate::policy::LoopState;
 use crate::run::Run;
-use crate::vm::Vm;
 
 /// Gates; a power of two.
-const GATES: usize = 256;
+pub(crate) const GATES: usize = 256;
 
 /// What the long way has answered.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Gate {
-    key: Key,
-    counter: *const i32,
-    run: Run,
-    trace: TraceId,
+    pub key: Key,
+    pub counter: *const i32,
+    pub run: Run,
+    pub trace: TraceId,
     /// Entries that may still pass.
-    left: u32,
+    pub left: u32,
     /// Exits may make objects.
-    lifts: bool,
+    pub lifts: bool,
 }
 
 /// All gates of a VM: one for each class of keys.
 #[derive(Debug, Default)]
 pub(crate) struct Gates {
     all: Vec<Option<Gate>>,
-    are_open: bool,
+    pub are_open: bool,
 }
 
 impl Gates {
@@ -59,263 +51,16 @@ impl Gates {
         }
     }
 
-    /// Opens a gate, in the place of another one.
-    fn open(&mut self, gate: Gate) -> Option<Gate> {
+    /// Opens a gate, in the place of another one, which is returned.
+    pub fn open(&mut self, gate: Gate) -> Option<Gate> {
         self.all.resize(GATES, None);
         self.are_open = true;
         self.all[Gates::class(gate.key)].replace(gate)
     }
 
+    /// The gate of a key, if it is open.
     #[inline]
-    fn of(&mut self, key: Key) -> Option<&mut Gate> {
+    pub fn of(&mut self, key: Key) -> Option<&mut Gate> {
         self.all.get_mut(Gates::class(key))?.as_mut().filter(|gate| gate.key == key && gate.left > 0)
-    }
-}
-
-impl Vm {
-    /// The short way at a hot back edge; `None` if the long one has to be taken.
-    ///
-    /// # Safety
-    /// The same as for [`Vm::hot`].
-    #[inline]
-    pub unsafe fn pass(&mut self, key: Key, counter: *const i32) -> Option<Run> {
-        let gate = self.gates.of(key).filter(|gate| gate.counter == counter)?;
-        let trace = self.traces.get_mut(gate.trace)?;
-        if self.sample.is_some() {
-            return None;
-        }
-        // SAFETY: promised to `set_reserve`.
-        if gate.lifts && !unsafe { self.reserves.secure(&trace.reach.lifts) } {
-            return None;
-        }
-        debug_assert!({
-            let location = &self.locations[&key];
-            matches!(location.state, LoopState::Compiled { .. })
-                && location.entries.contains(&gate.trace)
-                && gate.run.needs == trace.reach.needs
-        });
-        debug_assert!(
-            self.recorder.is_none() && self.hot_exit.is_none() && self.counters.is_pinned_at(counter)
-        );
-        gate.left -= 1;
-        trace.entries += 1;
-        (self.last_run, self.has_passed) = (Some(gate.trace), true);
-        self.counters.fire_again(gate.counter);
-        Some(gate.run)
-    }
-
-    /// The long way has entered code at the loop `key`: the entries up to the next timed one need not take
-    /// it.
-    pub(crate) fn open_gate(&mut self, key: Key, counter: *const i32) {
-        let Some(number) = self.last_run else { return };
-        let Some(trace) = self.traces.get(number) else { return };
-        if trace.has_refused || self.config.count_iterations || self.is_pacing(key) {
-            return;
-        }
-        let run = trace.run();
-        let lifts = !trace.reach.lifts.is_empty();
-        let Some(location) = self.locations.get_mut(&key) else { return };
-        let left = location.pay.pass_until_timed();
-        if left > 0 {
-            let displaced = self.gates.open(Gate { key, counter, run, trace: number, left, lifts });
-            let others = displaced.filter(|gate| gate.key != key);
-            if let Some((gate, location)) =
-                others.and_then(|gate| Some((gate, self.locations.get_mut(&gate.key)?)))
-            {
-                location.pay.did_not_pass(gate.left);
-            }
-        }
-    }
-
-    /// Code was entered, and has refused: if through a gate, its loop's slots are of more than one type.
-    pub(crate) fn gate_refused(&mut self) {
-        if !std::mem::take(&mut self.has_passed) {
-            return;
-        }
-        if let Some(trace) = self.last_run.take().and_then(|number| self.traces.get_mut(number)) {
-            trace.entries -= 1;
-            trace.has_refused = true;
-            self.gates.shut();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-
-    use tracelift_core::schema::LayoutId;
-    use tracelift_core::{ExitKind, Op};
-
-    use super::*;
-    use crate::policy::{COLD_SAMPLES, FIRST_SAMPLES, SAMPLE_STRIDE};
-    use crate::reserve::WorstCase;
-    use crate::run::Action;
-    use crate::support::{float, int, Host, Slot, Tape};
-    use crate::ticks::Ticks;
-    use crate::{CloseOutcome, Config};
-
-    const HEAD: usize = 4;
-    /// Shares HEAD's counter, and its class.
-    const OTHER: usize = HEAD + 4 * GATES;
-
-    thread_local!(static CLOCK: Cell<u64> = const { Cell::new(0) });
-    thread_local!(static STEP: Cell<u64> = const { Cell::new(0) });
-
-    /// `while i < n: i = i + 1`, with i and n in slots 0 and 1.
-    fn count(tape: &mut Tape<'_>) {
-        tape.while_less(0, 3, 0, 1);
-        tape.add(1, 3, 0, 1);
-    }
-
-    /// The same with doubles.
-    fn count_in_floats(tape: &mut Tape<'_>) {
-        tape.at(0, 3);
-        let [i, n] = [0, 1].map(|slot| tape.read(slot, tape.ids.float).expect("it holds a double"));
-        let less = tape.op2(Op::FloatLt, i, n);
-        tape.guard(less, ExitKind::LoopEnd);
-        tape.at(1, 3);
-        let one = tape.recorder.constant(tracelift_core::Type::Float, 1f64.to_bits());
-        let i = tape.op2(Op::FloatAdd, i, one);
-        tape.write(0, tape.ids.float, Some(i));
-    }
-
-    fn record(host: &mut Host, key: usize, slots: [Slot; 2], iteration: fn(&mut Tape<'_>)) {
-        host.frame[..2].copy_from_slice(&slots);
-        assert!(matches!(host.back_edge(key), Action::Record));
-        assert!(matches!(host.record(key, iteration), CloseOutcome::Compiled(_)));
-    }
-
-    /// Enters the loop and leaves it again; whether that came through a gate.
-    fn enters(host: &mut Host, key: usize) -> bool {
-        host.frame[..2].copy_from_slice(&[int(0), int(2)]);
-        assert_eq!(host.run(key), Some((ExitKind::LoopEnd, 0)));
-        assert_eq!(host.frame[..2], [int(2), int(2)]);
-        host.vm.has_passed
-    }
-
-    /// A host with code for HEAD, of which not every entry is timed any more.
-    fn host(config: Config) -> Host {
-        let mut host = Host::new(Config { threshold: 1, side_threshold: 1 << 30, ..config });
-        host.vm.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
-        STEP.set(1000);
-        let budget = &mut host.vm.budget;
-        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
-        record(&mut host, HEAD, [int(0), int(5)], count);
-        (0..COLD_SAMPLES + FIRST_SAMPLES).for_each(|_| assert!(!enters(&mut host, HEAD), "timed"));
-        assert!(!enters(&mut host, HEAD), "the last one is judged before this one");
-        host
-    }
-
-    /// The same, with an open gate.
-    fn open_host() -> Host {
-        let mut host = host(Config::exact());
-        while !enters(&mut host, HEAD) {}
-        assert!(host.vm.gates.are_open);
-        host
-    }
-
-    #[test]
-    fn the_entries_between_two_timed_ones_pass() {
-        let mut host = host(Config::exact());
-        let passed = (0..10 * SAMPLE_STRIDE).filter(|_| enters(&mut host, HEAD)).count() as u64;
-        assert_eq!(passed, 10 * SAMPLE_STRIDE - 10);
-        let entries = COLD_SAMPLES + FIRST_SAMPLES + 1 + 10 * SAMPLE_STRIDE;
-        let stats = host.vm.stats();
-        assert_eq!((stats.entries, stats.traces[0].entries), (entries, entries));
-        assert_eq!((stats.exits["loop_end"], stats.interpreted_back_edges), (entries, entries + 1));
-    }
-
-    #[test]
-    fn where_iterations_are_counted_there_are_no_gates() {
-        let mut host = host(Config { count_iterations: true, ..Config::exact() });
-        assert!((0..100).all(|_| !enters(&mut host, HEAD)));
-    }
-
-    #[test]
-    fn loops_of_one_class_take_the_gate_from_one_another() {
-        let mut host = open_host();
-        record(&mut host, OTHER, [int(0), int(5)], count);
-        for _ in 0..1000 {
-            enters(&mut host, HEAD);
-            enters(&mut host, OTHER);
-        }
-        let timed = |host: &mut Host, key| host.vm.locations[&key].pay.ns_per_entry().is_some();
-        assert!(timed(&mut host, HEAD) && timed(&mut host, OTHER));
-        let stats = host.vm.stats();
-        assert_eq!(stats.traces[1].entries, 1000);
-        assert_eq!(stats.entries, stats.exits["loop_end"]);
-        // Alone again.
-        let passed = (0..10 * SAMPLE_STRIDE).filter(|_| enters(&mut host, HEAD)).count() as u64;
-        assert!(passed >= 10 * SAMPLE_STRIDE - 12, "{passed}");
-    }
-
-    #[test]
-    fn slots_of_other_types_are_refused_by_the_code_itself() {
-        let mut host = open_host();
-        let entries = host.vm.stats().entries;
-        let slots = [float(0.5), float(9.0)];
-        host.frame[..2].copy_from_slice(&slots);
-        assert_eq!(host.run(HEAD), None);
-        assert!(!host.vm.gates.are_open && host.frame[..2] == slots);
-        assert_eq!((host.vm.stats().entries, host.vm.stats().refused_entries), (entries, 1));
-        // The types are asked for from now on: those that come next get an entry of their own.
-        record(&mut host, HEAD, slots, count_in_floats);
-        for _ in 0..1000 {
-            assert!(!enters(&mut host, HEAD), "no gate any more");
-        }
-        host.frame[..2].copy_from_slice(&slots);
-        assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
-        assert_eq!(host.frame[0], float(9.5));
-    }
-
-    #[test]
-    fn what_is_declined_at_a_gate_is_no_entry() {
-        let mut host = open_host();
-        let entries = host.vm.stats().entries;
-        assert!(matches!(host.back_edge(HEAD), Action::Run(_)) && host.vm.has_passed);
-        host.vm.declined();
-        assert_eq!((host.vm.stats().entries, host.vm.stats().declined_entries), (entries, 1));
-    }
-
-    #[test]
-    fn whatever_changes_the_answer_shuts_the_gates() {
-        // A recording: nothing is entered meanwhile.
-        let mut host = open_host();
-        let base = host.base();
-        assert!(host.vm.start_recording(OTHER, base, 0));
-        assert!(matches!(host.back_edge(HEAD), Action::Nothing));
-        // Code that is gone.
-        let mut host = open_host();
-        host.vm.forget(HEAD, HEAD + 1);
-        assert!(!matches!(host.back_edge(HEAD), Action::Run(_)));
-        // Code that rests, since its entries take no time any more.
-        let mut host = self::host(Config::default());
-        while !enters(&mut host, HEAD) {}
-        STEP.set(10);
-        assert!((0..100_000).any(|_| host.run(HEAD).is_none()));
-    }
-
-    #[test]
-    fn memory_for_exits_is_asked_for_at_a_gate() {
-        let mut host = open_host();
-        let layout = LayoutId(0);
-        unsafe extern "C" fn holds(held: *mut std::ffi::c_void, _: u32, _: u32, _: u32, _: u32) -> i32 {
-            // SAFETY: the test below declares it with a flag that outlives the host.
-            unsafe { *held.cast::<i32>() }
-        }
-        let mut held = Box::new(1);
-        host.vm.reserves.declare(layout, holds, (&raw mut *held).cast());
-        let needs = host.vm.reserves.want(&WorstCase::of_an_object(layout));
-        let trace = host.vm.traces.get_mut(TraceId(0)).expect("it is alive");
-        trace.reach = crate::tree::Reach::new(trace.reach.needs, &needs);
-        host.vm.gates.shut();
-        while !enters(&mut host, HEAD) {}
-        *held = 0;
-        host.vm.reserves.spend(&needs);
-        assert!(matches!(host.back_edge(HEAD), Action::Nothing));
-        assert_eq!(host.vm.stats().unsecured_entries, 1);
-        *held = 1;
-        while !enters(&mut host, HEAD) {}
     }
 }

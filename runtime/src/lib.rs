@@ -11,6 +11,7 @@ pub mod compile;
 pub mod config;
 mod counters;
 pub mod exit;
+mod fast_path;
 mod gate;
 mod hot;
 mod ids;

@@ -51,7 +51,7 @@ pub(crate) struct TraceData {
     /// What must be there before the trace is entered, for its exits and those of all code that it leads to.
     pub reach: Reach,
     pub entries: u64,
-    /// It was entered with slots of other types than it expects: see [`crate::gate`].
+    /// It was entered with slots of other types than it expects: see [`crate::fast_path`].
     pub has_refused: bool,
     /// Its exits, by number.
     pub exits: Box<[ExitCell]>,
