@@ -4,7 +4,7 @@
 //! each time it is entered, a recording may fail for the same reason for ever, and a program may gain nothing
 //! at all; then the JIT makes it slower. Design: each location and each exit has *one* state, the enums
 //! below. What moves it on is decided here, by pure functions over plain numbers; who asks (`hot.rs`,
-//! `side.rs`, `pay.rs`, `nest.rs`, `budget.rs`) keeps the numbers and does what it is told. All constants
+//! `side.rs`, `sampling.rs`, `nest.rs`, `budget.rs`) keeps the numbers and does what it is told. All constants
 //! stand in one table, with their units, and whether they were measured, computed or assumed. Invariant:
 //! nothing here reads a clock or touches memory, so each decision has a test.
 //!

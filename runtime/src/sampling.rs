@@ -1,0 +1,323 @@
+//! Timing entries of code, and what becomes of code that does not pay.
+//!
+//! Problem: entering code and leaving it costs as much as interpreting some dozen bytecodes. A loop that a
+//! `return` ends after two iterations, or whose side exits cannot be recorded, makes a program slower each
+//! time it is entered, for ever. Design: some entries are timed, from the back edge to the exit that leads
+//! back to the interpreter, with the processor's counter. What the interpreter would have taken is known in
+//! two ways: from its trace (bytecodes and operations, as an estimate of what a nanosecond in the code
+//! saves), and from iterations that were timed in the interpreter, of which code counts those that it runs
+//! ([`crate::pace`]). Each is too high at times, so that the lower one counts. A loop whose entries lose
+//! *rests*: its back edges count down as if it had no code, 4,096 at first, and each time in a row twice as
+//! many; then a few entries are timed again. After some rests it is *retired*: the same, and recordings of
+//! other loops treat it as a loop without code. The sum of gains and losses says how much compiling may take
+//! ([`crate::budget`]).
+//!
+//! Invariant: a loop that rests does not pin its counter; all else about it, links to its code included,
+//! stays as it is. Where the thresholds alone decide (no share is set) nothing rests, and the same happens in
+//! each run.
+//!
+//! ```text
+//! loop_7f00 entered 51 times, 20 ns each, of which 18 are the way there; 3 ns saved per ns: 6 ns for 60
+//!   ->  rests for 4,096 back edges, is tried 16 times, rests for 8,192 ...
+//! ```
+
+use crate::abort::AbortReason;
+use crate::ids::{Key, TraceId};
+use crate::pay::{Sample, Verdict};
+use crate::policy::{self, LoopState, SideState, LONGEST_SAMPLE};
+use crate::vm::Vm;
+
+impl Vm {
+    /// The loop `key` is entered, by a trace that saves so much: the entry is timed if it is its turn.
+    pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64, iteration: Option<u32>) {
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        if location.pay.enters() || self.config.count_iterations {
+            let (start, replaced) = (self.ticks.now(), *self.cells.replaced);
+            let is_partial = false;
+            let end = start;
+            self.sample = Some(Sample { key, saved_per_ns, start, end, replaced, iteration, is_partial });
+        }
+    }
+
+    /// The interpreter has run since the last exit: the timed entry, if there is one, is over.
+    #[inline]
+    pub(crate) fn close_sample(&mut self) {
+        if let Some(sample) = self.sample.take() {
+            self.close(sample);
+        }
+    }
+
+    #[cold]
+    fn close(&mut self, sample: Sample) {
+        if sample.end != sample.start {
+            self.account_entry(sample.key, sample.end.wrapping_sub(sample.start), Some(sample));
+        }
+    }
+
+    /// Nanoseconds of the timed entry, if it has been left already.
+    pub(crate) fn open_sample_ns(&self) -> f64 {
+        let ns = |sample: Sample| self.ticks.peek_ns(sample.end.wrapping_sub(sample.start));
+        self.sample.and_then(ns).unwrap_or(0.0)
+    }
+
+    /// A back edge of a loop whose code is not entered after all: the way there was in vain.
+    pub(crate) fn entry_refused(&mut self, key: Key) {
+        let is_timed = self.locations.get_mut(&key).is_some_and(|location| location.pay.enters());
+        if is_timed {
+            self.account_entry(key, 0, None);
+        }
+    }
+
+    /// An entry took so many ticks; without a sample it was refused.
+    fn account_entry(&mut self, key: Key, ticks: u64, sample: Option<Sample>) {
+        let Some(ns) = self.ticks.ns(ticks) else { return };
+        let ns = self.on_the_processor(ns);
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        if location.state.is_asleep() {
+            return;
+        }
+        let stands_for = if self.config.count_iterations { 1.0 } else { location.pay.stride.max(1) as f64 };
+        let mut gain = policy::gain(ns, sample.map_or(0.0, |sample| sample.saved_per_ns));
+        let of_trace = sample.and_then(|sample| Some((sample, sample.iteration?)));
+        if let (Some((sample, amount)), Some(iteration)) = (of_trace, location.pace.ns()) {
+            // Each of the two is too high at times: one guesses what a bytecode takes, the other takes what
+            // lies between two runs of a loop of few iterations for one of them.
+            // In iterations of this loop, of which more may be known now than when it was compiled.
+            let replaced = self.cells.replaced.wrapping_sub(sample.replaced) as f64 / f64::from(amount);
+            let partial = if sample.is_partial { 0.5 } else { 0.0 };
+            gain = gain.min(policy::measured_gain(ns, (replaced + partial) * iteration));
+        }
+        self.totals.machine_ns += ns * stands_for;
+        self.budget.gain(gain * stands_for);
+        if location.pay.add(ns, gain) == Verdict::Loses {
+            if self.budget.is_limited() {
+                self.put_to_sleep(key);
+            } else {
+                location.pay.goes_on();
+            }
+        }
+    }
+
+    /// What of so many nanoseconds the thread itself may have run: no more than since this was asked last.
+    /// Short times are believed.
+    fn on_the_processor(&mut self, ns: f64) -> f64 {
+        if ns < LONGEST_SAMPLE as f64 {
+            return ns;
+        }
+        let ran = self.budget.ran_until_now();
+        let at_most = ran - std::mem::replace(&mut self.sampled_until, ran);
+        ns.min(at_most as f64)
+    }
+
+    /// The loop's code is not entered for a while.
+    fn put_to_sleep(&mut self, key: Key) {
+        self.gates.shut();
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        let pins = location.pins();
+        location.state = LoopState::asleep(location.pay.times);
+        location.pay.times = location.pay.times.saturating_add(1);
+        location.heat = 0;
+        let is_retired = matches!(location.state, LoopState::Retired { .. });
+        let counter = location.counter;
+        (0..pins).for_each(|_| counter.into_iter().for_each(|counter| self.counters.unpin(counter)));
+        self.totals.rests += 1;
+        if is_retired && location.pay.times == policy::RESTS_BEFORE_RETIRED as u32 + 1 {
+            self.totals.retired += 1;
+            self.forgive_others();
+        }
+    }
+
+    /// A loop stands in nobody's way any more: those around it that have failed are tried once more. Should
+    /// that fail too, they back off as far as before, and farther.
+    fn forgive_others(&mut self) {
+        for location in self.locations.values_mut() {
+            if let LoopState::BackedOff { .. } = location.state {
+                if location.last_abort != Some(AbortReason::FewIterations) {
+                    location.state = LoopState::Counting;
+                    location.heat = 0;
+                }
+            }
+        }
+    }
+
+    /// A loop that has rested is entered again. Its counter has just fired, and is set by the caller.
+    pub(crate) fn wake(&mut self, key: Key) {
+        self.gates.shut();
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        location.state = LoopState::Compiled { until: 0 };
+        location.heat = 0;
+        location.pay.wake();
+        let pins = location.pins();
+        let counter = location.counter;
+        (0..pins).for_each(|_| counter.into_iter().for_each(|counter| self.counters.pin_fired(counter)));
+        let roots = location.entries.clone();
+        roots.into_iter().for_each(|root| self.ask_again(root));
+    }
+
+    /// Side traces that were put off are asked for at the next exit: how long they still have to wait was
+    /// counted in exits, of which there were none while the loop rested.
+    fn ask_again(&mut self, root: TraceId) {
+        for number in self.tree_of(root) {
+            let Some(trace) = self.traces.get_mut(number) else { continue };
+            for (&exit, side) in &mut trace.tree.sides {
+                if let SideState::Postponed { at, .. } = side {
+                    let exit = &mut trace.exits[exit.index()];
+                    *at = exit.count;
+                    exit.quiet_until = 0;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use tracelift_core::{ExitKind, Op};
+
+    use super::*;
+    use crate::policy::{COLD_SAMPLES, FIRST_REST, FIRST_SAMPLES, RESTS_BEFORE_RETIRED, WAKE_SAMPLES};
+    use crate::run::Action;
+    use crate::support::{int, Host, Tape};
+    use crate::ticks::Ticks;
+    use crate::Config;
+
+    const HEAD: usize = 1;
+    /// Shares HEAD's counter.
+    const OTHER: usize = 3;
+
+    thread_local!(static CLOCK: Cell<u64> = const { Cell::new(0) });
+
+    /// `while 0 < n: i = i + 1; if i > 0 then leave`, with i and n in slots 0 and 1.
+    fn leaves_at_once(tape: &mut Tape<'_>) {
+        tape.add(0, 3, 0, 1);
+        tape.at(1, 3);
+        let (i, zero) = (tape.int(0), tape.constant(0));
+        let go_on = tape.op2(Op::IntLe, i, zero);
+        tape.guard(go_on, ExitKind::Guard);
+    }
+
+    /// A host with code for the loop, that leaves at once. Each reading of the counter comes so many
+    /// nanoseconds after the last.
+    fn host(step: u64) -> Host {
+        let mut host = Host::new(Config { threshold: 1, side_threshold: 1_000_000, ..Config::default() });
+        // A clock that stands: an emulator compiles slowly, which is not what is tested here.
+        let budget = &mut host.vm.budget;
+        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
+        host.vm.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
+        STEP.set(step);
+        host.frame[..2].copy_from_slice(&[int(-5), int(1)]);
+        assert!(matches!(host.back_edge(HEAD), Action::Record));
+        assert!(matches!(host.record(HEAD, leaves_at_once), crate::CloseOutcome::Compiled(TraceId(0))));
+        host
+    }
+
+    thread_local!(static STEP: Cell<u64> = const { Cell::new(0) });
+
+    /// Entries until the loop is not entered, at most `limit`.
+    fn entries(host: &mut Host, limit: u64) -> u64 {
+        for entry in 0..limit {
+            host.frame[0] = int(5);
+            if host.run(HEAD).is_none() {
+                return entry;
+            }
+            let base = host.base();
+            // SAFETY: the exit was from code that ran in this frame.
+            assert!(matches!(unsafe { host.vm.next(base) }, Action::Nothing));
+        }
+        limit
+    }
+
+    /// Back edges until the loop is entered again.
+    fn back_edges(host: &mut Host) -> u64 {
+        host.frame[0] = int(-5);
+        (1..).find(|_| matches!(host.back_edge(HEAD), Action::Run(_))).expect("a rest ends")
+    }
+
+    #[test]
+    fn code_that_is_left_at_once_rests_and_is_retired() {
+        let mut host = host(20);
+        let before = host.vm.stats().interpreted_back_edges;
+        // The last one finds the verdict at the next back edge.
+        assert_eq!(entries(&mut host, 2000), COLD_SAMPLES + FIRST_SAMPLES);
+        let mut all = COLD_SAMPLES + FIRST_SAMPLES + 1;
+        for rest in 0..RESTS_BEFORE_RETIRED + 2 {
+            let stats = host.vm.stats();
+            assert_eq!((stats.rests, stats.retired), (rest + 1, u64::from(rest >= RESTS_BEFORE_RETIRED)));
+            assert_eq!(host.vm.has_loop(HEAD), rest < RESTS_BEFORE_RETIRED);
+            let rested = back_edges(&mut host);
+            assert!((FIRST_REST << rest) - 1 <= rested && rested <= FIRST_REST << rest, "{rest}: {rested}");
+            // The code that was asked for is not run: its host has declined.
+            host.vm.declined();
+            let tried = entries(&mut host, 2000);
+            assert_eq!(tried, COLD_SAMPLES + WAKE_SAMPLES - 1);
+            all += rested + tried + 1;
+        }
+        let stats = host.vm.stats();
+        assert_eq!(stats.interpreted_back_edges - before, all, "all are counted");
+        assert!(stats.text().contains("rested 8 times; 1 loops retired"), "{}", stats.text());
+        assert!(stats.time.saved < 0.0 && stats.time.machine > 0.0, "{:?}", stats.time);
+    }
+
+    #[test]
+    fn code_that_runs_for_a_while_is_entered() {
+        let mut host = host(1000);
+        assert_eq!(entries(&mut host, 5000), 5000);
+        assert_eq!(host.vm.stats().rests, 0);
+    }
+
+    #[test]
+    fn where_thresholds_alone_decide_nothing_rests() {
+        let mut host = host(20);
+        let budget = crate::budget::Budget::new(None);
+        host.vm.budget = budget;
+        assert_eq!(entries(&mut host, 2000), 2000);
+    }
+
+    #[test]
+    fn a_counter_that_is_shared_stays_pinned_for_the_others() {
+        let mut host = host(20);
+        host.frame[0] = int(-5);
+        assert!(matches!(host.back_edge(OTHER), Action::Record));
+        assert!(matches!(host.record(OTHER, leaves_at_once), crate::CloseOutcome::Compiled(TraceId(1))));
+        entries(&mut host, 2000);
+        assert_eq!(host.vm.stats().rests, 1);
+        STEP.set(1000);
+        assert!(matches!(host.back_edge(OTHER), Action::Run(_)));
+        assert!(matches!(host.back_edge(HEAD), Action::Nothing));
+        assert!(matches!(host.back_edge(OTHER), Action::Run(_)));
+        host.vm.forget(HEAD, HEAD + 1);
+        assert!(
+            matches!(host.back_edge(OTHER), Action::Run(_)),
+            "what rests pins nothing that could be taken back"
+        );
+        host.vm.forget(OTHER, OTHER + 1);
+        assert!(!matches!(host.back_edge(OTHER), Action::Run(_)));
+    }
+
+    /// The loop's types have changed once and for all: it gets another entry, and does not rest before.
+    #[test]
+    fn a_loop_whose_types_change_gets_another_entry_first() {
+        let mut host = host(1000);
+        host.vm.config.threshold = 4 * (COLD_SAMPLES + FIRST_SAMPLES) as u32;
+        host.frame[0] = crate::support::float(1.5);
+        let asked = (1..10_000).find(|_| matches!(host.back_edge(HEAD), Action::Record));
+        assert_eq!(asked, Some(u64::from(host.vm.config.threshold)));
+        assert_eq!(host.vm.stats().rests, 0);
+    }
+
+    /// Back edges that fit no entry cost as much as entries that gain nothing.
+    #[test]
+    fn a_loop_whose_entries_do_not_fit_rests_too() {
+        let mut host = host(1000);
+        host.vm.config.max_entries = 1;
+        host.frame[0] = crate::support::float(1.5);
+        let mut refused = 0;
+        while refused < 2000 && !host.vm.locations[&HEAD].state.is_asleep() {
+            host.back_edge(HEAD);
+            refused += 1;
+        }
+        assert_eq!(refused, COLD_SAMPLES + FIRST_SAMPLES);
+    }
+}
