@@ -27,8 +27,9 @@
 //!                                      gained 90 ms: 3 %, and 45 ms at once
 //! ```
 
-use crate::policy::{self, Account, ATTEMPT, COMPILED_OP, FIRST_TRACE, RECORDED_OP, SMALL_LOOP};
+use crate::policy::{self, Account};
 use crate::stats::Time;
+use crate::tunables::{ATTEMPT, COMPILED_OP, FIRST_TRACE, RECORDED_OP, SMALL_LOOP};
 
 /// The account of one VM, in nanoseconds of processor time.
 #[derive(Debug)]

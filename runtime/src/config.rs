@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use crate::log::Stage;
-use crate::policy;
+use crate::tunables;
 
 /// Settings of a [`Vm`](crate::Vm).
 #[derive(Clone, Debug)]
@@ -62,11 +62,11 @@ pub struct Config {
 }
 
 /// Back edges of a loop before it is recorded, unless configured.
-pub const DEFAULT_THRESHOLD: u32 = policy::THRESHOLD as u32;
+pub const DEFAULT_THRESHOLD: u32 = tunables::THRESHOLD as u32;
 /// Exits before a side trace is recorded, unless configured.
-pub const DEFAULT_SIDE_THRESHOLD: u32 = policy::SIDE_THRESHOLD as u32;
+pub const DEFAULT_SIDE_THRESHOLD: u32 = tunables::SIDE_THRESHOLD as u32;
 /// See [`Config::compile_share`].
-const DEFAULT_COMPILE_SHARE: u32 = policy::SHARE as u32;
+const DEFAULT_COMPILE_SHARE: u32 = tunables::SHARE as u32;
 
 impl Config {
     /// Settings with which the thresholds alone decide what is recorded, and when.

@@ -99,11 +99,11 @@ mod tests {
 
     use crate::gate::GATES;
     use crate::ids::TraceId;
-    use crate::policy::{COLD_SAMPLES, FIRST_SAMPLES, SAMPLE_STRIDE};
     use crate::reserve::WorstCase;
     use crate::run::Action;
     use crate::support::{float, int, Host, Slot, Tape};
     use crate::ticks::Ticks;
+    use crate::tunables::{COLD_SAMPLES, FIRST_SAMPLES, SAMPLE_STRIDE};
     use crate::{CloseOutcome, Config};
 
     const HEAD: usize = 4;

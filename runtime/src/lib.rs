@@ -37,6 +37,7 @@ pub mod stats;
 mod ticks;
 mod traces;
 mod tree;
+mod tunables;
 pub mod vm;
 
 pub use abort::AbortReason;

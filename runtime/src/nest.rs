@@ -19,7 +19,8 @@
 
 use crate::abort::AbortReason;
 use crate::ids::Key;
-use crate::policy::{back_edges_until, MOST_AWAITED, MOST_LEFT};
+use crate::policy::back_edges_until;
+use crate::tunables::{MOST_AWAITED, MOST_LEFT};
 use crate::vm::Vm;
 
 /// Why, in the log.

@@ -1,18 +1,18 @@
 //! What is known of a loop's iterations in the interpreter.
 //!
-//! Problem: a loop's iterations are timed from back edge to back edge, and where the loop was left and entered
-//! again between two of them the interval is too long by far. Design: of a *burst* of intervals those count
-//! that are not much longer than the shortest but one. Where all are alike the loop goes on for long, and the
-//! time that is spent in its code says enough; else the code that is made from then on adds its iterations
-//! up. Who times them is `pacing.rs`. Invariant: without a burst nothing is known, and then code adds nothing
-//! up.
+//! Problem: a loop's iterations are timed from back edge to back edge, and where the loop was left and
+//! entered again between two of them the interval is too long by far. Design: of a *burst* of intervals those
+//! count that are not much longer than the shortest but one. Where all are alike the loop goes on for long,
+//! and the time that is spent in its code says enough; else the code that is made from then on adds its
+//! iterations up. Who times them is `pacing.rs`. Invariant: without a burst nothing is known, and then code
+//! adds nothing up.
 //!
 //! ```text
 //! loop_7f00: 210, 190, 200, 3400, 180, 220, 200, 190 ns: 199 ns each, less 15 for the way to us
 //! ```
 
 use crate::ids::Key;
-use crate::policy::LONG_INTERVAL;
+use crate::tunables::LONG_INTERVAL;
 
 /// Units in a nanosecond of what code adds up.
 pub(crate) const UNITS: f64 = 16.0;

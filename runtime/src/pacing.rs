@@ -16,7 +16,7 @@
 
 use crate::ids::Key;
 use crate::pace::{is_broken, mean, Burst};
-use crate::policy::{ARRIVAL, BURST, BURSTS_STARTED, CLOCK_STEPS};
+use crate::tunables::{ARRIVAL, BURST, BURSTS_STARTED, CLOCK_STEPS};
 use crate::vm::Vm;
 
 impl Vm {

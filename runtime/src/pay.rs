@@ -14,7 +14,7 @@
 use tracelift_core::ExitKind;
 
 use crate::ids::Key;
-use crate::policy::{COLD_SAMPLES, FIRST_SAMPLES, LATER_SAMPLES, LONG_ENTRY, SAMPLE_STRIDE, WAKE_SAMPLES};
+use crate::tunables::{COLD_SAMPLES, FIRST_SAMPLES, LATER_SAMPLES, LONG_ENTRY, SAMPLE_STRIDE, WAKE_SAMPLES};
 
 /// What is known of a loop's entries.
 #[derive(Debug, Default)]

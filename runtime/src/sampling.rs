@@ -24,7 +24,8 @@
 use crate::abort::AbortReason;
 use crate::ids::{Key, TraceId};
 use crate::pay::{Sample, Verdict};
-use crate::policy::{self, LoopState, SideState, LONGEST_SAMPLE};
+use crate::policy::{self, LoopState, SideState};
+use crate::tunables::{LONGEST_SAMPLE, RESTS_BEFORE_RETIRED};
 use crate::vm::Vm;
 
 impl Vm {
@@ -121,7 +122,7 @@ impl Vm {
         let counter = location.counter;
         (0..pins).for_each(|_| counter.into_iter().for_each(|counter| self.counters.unpin(counter)));
         self.totals.rests += 1;
-        if is_retired && location.pay.times == policy::RESTS_BEFORE_RETIRED as u32 + 1 {
+        if is_retired && location.pay.times == RESTS_BEFORE_RETIRED as u32 + 1 {
             self.totals.retired += 1;
             self.forgive_others();
         }
@@ -177,10 +178,10 @@ mod tests {
     use tracelift_core::{ExitKind, Op};
 
     use super::*;
-    use crate::policy::{COLD_SAMPLES, FIRST_REST, FIRST_SAMPLES, RESTS_BEFORE_RETIRED, WAKE_SAMPLES};
     use crate::run::Action;
     use crate::support::{int, Host, Tape};
     use crate::ticks::Ticks;
+    use crate::tunables::{COLD_SAMPLES, FIRST_REST, FIRST_SAMPLES, RESTS_BEFORE_RETIRED, WAKE_SAMPLES};
     use crate::Config;
 
     const HEAD: usize = 1;

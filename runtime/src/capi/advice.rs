@@ -7,7 +7,7 @@
 //!
 //! Example: `if (++edges > tl_get_advice()->inner_edges) tl_record_abort(vm, "inner loop");`
 
-use crate::policy::{Advice, ADVICE};
+use crate::tunables::{Advice, ADVICE};
 
 // tests/capi/header.c has the other side of this.
 const _: () = assert!(size_of::<Advice>() == 28);

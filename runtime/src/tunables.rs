@@ -1,0 +1,229 @@
+//! The constants of the policy, in one table.
+//!
+//! Problem: a number such as "200 back edges" is either measured or a guess, and code does not show which;
+//! and a host has no place to find out how far its recordings should go. Design: one macro makes each
+//! constant and its row of [`TUNABLES`]: unit, basis and reason. Hosts get those that are theirs as
+//! [`ADVICE`]. Invariant: each constant says what it counts, and a measured one gives the figures: a test
+//! below.
+//!
+//! ```text
+//! GLUE = 18, "ns", Measured, "What of that lies within the time that is measured: entries of one ..."
+//! ```
+
+/// A constant of the policy, as documentation shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Tunable {
+    /// Its name in the source.
+    pub name: &'static str,
+    /// Its value.
+    pub value: u64,
+    /// What it counts.
+    pub unit: &'static str,
+    /// Where its value comes from.
+    pub basis: Basis,
+    /// What it is for, and what was measured or computed.
+    pub why: &'static str,
+}
+
+/// Where a constant's value comes from. What is assumed waits for a measurement of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Basis {
+    /// A measurement, which the text gives.
+    Measured,
+    /// A computation from other constants.
+    Derived,
+    /// Chosen, or carried over; no measurement was made of it alone.
+    Assumed,
+}
+
+macro_rules! tunables {
+    ($( $name:ident = $value:expr, $unit:literal, $basis:ident, $why:literal; )*) => {
+        $(
+            #[doc = $why]
+            pub(crate) const $name: u64 = $value;
+        )*
+        /// All constants of the policy.
+        pub const TUNABLES: &[Tunable] =
+            &[$( Tunable {
+                name: stringify!($name),
+                value: $value,
+                unit: $unit,
+                basis: Basis::$basis,
+                why: $why,
+            } ),*];
+    };
+}
+
+tunables! {
+    THRESHOLD = 200, "back edges", Assumed,
+        "Back edges of a loop before it is recorded. Carried over; the budget decides more.";
+    SIDE_THRESHOLD = 30, "exits", Assumed,
+        "Exits by one guard before a side trace is recorded. Carried over, as above.";
+    SHARE = 3, "hundredths of the program's time", Measured,
+        "What compiling may take of a young program. The ten short scripts took 1.05 times as long as \
+         without the JIT with 6, and 1.00 with 3; the rows of the papers lose nothing, as a loop that \
+         has cost as much as its code is compiled at once.";
+    YOUNG = 80_000_000, "ns", Assumed,
+        "Who has run so long will, as a rule, run long.";
+    LATER_SHARE = 3, "hundredths of the program's time", Assumed,
+        "What compiling may take of what comes later, at most, before anything is gained: times the \
+         trust in what is compiled.";
+    LEAST_TRUST = 5, "hundredths", Assumed,
+        "Trust in compiling that never gains anything.";
+    CREDIT = 3_000_000, "ns", Derived,
+        "So much compiling is trusted before it is known what it gains. Who never gains has then spent \
+         1.1 % of a second, 0.3 % of ten: a test below.";
+    REINVESTED = 50, "hundredths of the gain", Measured,
+        "How much of what code has saved may be spent on more code. With 80, and a gain that was only \
+         estimated, two of six runs of the program `heaps` compiled for 0.15 s and took 0.9 s instead of \
+         0.6. With 50, and a gain that is bounded by a measurement, it compiles for 0.009 s.";
+    FIRST_TRACE = 1_700_000, "ns", Measured,
+        "What the first trace takes besides its operations: the code generator is made, and its pages are \
+         touched. A small process with one trace takes 1.2 ms longer than one without, where all is in the \
+         caches; the script `sieve` took 2.0 to 3.7 ms longer.";
+    COMPILED_OP = 12_000, "ns", Measured,
+        "What compiling an operation, as recorded, takes, as long as none was compiled: 8 us in a \
+         program of 35 traces, 19 us in one of a single trace. Later the average counts.";
+    SMALL_LOOP = 14, "operations", Assumed,
+        "What a loop is expected to have before it is recorded.";
+    SAVED_PER_OP = 36, "hundredths of ns", Assumed,
+        "What an iteration saves for each recorded operation when it does not run in the interpreter: 5 \
+         ns for a small loop. For rent or buy.";
+    RECORDED_OP = 250, "ns", Assumed,
+        "What recording an operation takes, the host's part included. Expected only: afterwards it is \
+         measured.";
+    ATTEMPT = 5_000, "ns", Assumed,
+        "What a recording takes that fails at once. Expected only, as above.";
+    ENTRY_COST = 60, "ns", Measured,
+        "What an entry from the host and its exit take beyond the code itself: 37 in the bench `exits`, \
+         where all is in the caches, and 65 before there were gates. Programs took up to three times what \
+         the bench shows, so that the value stays.";
+    GLUE = 18, "ns", Measured,
+        "What of that lies within the time that is measured: entries of one iteration show 20 to 30 ns, \
+         by a counter that moves in steps of 10.";
+    BURST = 8, "back edges", Assumed,
+        "Iterations that are timed before a loop is recorded. With a smaller threshold none are.";
+    BURSTS_STARTED = 3, "bursts", Assumed,
+        "So often the timing of a loop's iterations may be cut short by another loop's.";
+    LONG_INTERVAL = 4, "times the shortest but one", Assumed,
+        "An interval that is longer is no iteration: the loop was left meanwhile.";
+    CLOCK_STEPS = 30, "ns", Measured,
+        "Two intervals that differ by no more may be the same: the clock moves in steps of 10 ns on AMD's \
+         processors.";
+    ARRIVAL = 15, "ns", Assumed,
+        "What of an interval is the way from a back edge to us and back.";
+    BYTECODE = 20, "tenths of ns", Assumed,
+        "What the interpreter takes for a bytecode.";
+    NATIVE_OP = 30, "hundredths of ns", Assumed,
+        "What machine code takes for an operation that is left.";
+    HOST_CALL = 12, "ns", Assumed,
+        "What a call of the host takes in both: a length is cheaper, a new string dearer.";
+    INLINED_CALL = 12, "ns", Assumed,
+        "What a call and its return take in the interpreter beyond their two bytecodes, and in a trace \
+         not.";
+    NEW_OBJECT = 45, "ns", Assumed,
+        "What an object takes, the collector's work included, in both; one that is removed takes \
+         nothing.";
+    FIRST_SAMPLES = 48, "entries", Assumed,
+        "Entries that are timed before code is judged for the first time: more than an exit needs to \
+         get its side trace.";
+    WAKE_SAMPLES = 16, "entries", Assumed,
+        "Entries that are timed when code that has rested is tried again.";
+    COLD_SAMPLES = 3, "entries", Measured,
+        "The first ones after a rest say nothing, as code and data are not in the caches: with them, \
+         `m1_return_few` rested 2,430 times and never retired; without, 13 times.";
+    LATER_SAMPLES = 32, "entries", Assumed,
+        "Timed entries between two later judgements.";
+    SAMPLE_STRIDE = 32, "entries", Assumed,
+        "One entry of so many is timed later, and takes the long way; all others pass through a gate.";
+    LONG_ENTRY = 2_000, "ns", Assumed,
+        "Where entries take so long in the mean each one is timed: the sum counts, and timing costs \
+         nothing beside it.";
+    LONGEST_SAMPLE = 20_000, "ns", Assumed,
+        "Longer samples are compared with the thread's processor time, as others may have had their \
+         turn.";
+    FIRST_REST = 4096, "back edges", Derived,
+        "How long code rests that does not pay, at first; each time in a row twice as long. A trial of \
+         19 entries then costs 0.3 ns for each back edge.";
+    RESTS_BEFORE_RETIRED = 5, "rests", Assumed,
+        "After so many rests in a row code counts as retired: recordings of other loops take the loop \
+         in as if it had none.";
+    LONGEST_WAIT = 40, "doublings", Derived,
+        "Rests and back-offs are doubled so often at most: for good, in any program that ends.";
+    LEAST_BACK_OFF = 8, "back edges", Assumed,
+        "The first back-off, where the threshold is smaller.";
+    LEAST_SIDE_BACK_OFF = 8, "exits", Assumed,
+        "The same for exits.";
+    MOST_SIDE_FAILURES = 16, "attempts", Derived,
+        "After so many failed attempts an exit is left alone for good: each took twice the exits of the \
+         one before.";
+    CROWD = 8, "side traces", Assumed,
+        "With each so many on one loop the threshold for the next ones doubles: a tree has as many \
+         paths as the program has states.";
+    MOST_LEFT = 8, "attempts", Assumed,
+        "How often a loop of few iterations is left to one around it that does not wait for its price.";
+    MOST_AWAITED = 400, "operations", Assumed,
+        "A recording of the loop around it that is longer is not waited for.";
+    INNER_EDGES = 8, "jumps back", Measured,
+        "A host's recording takes in so many iterations of loops without code. With no limit in called \
+         functions, nine queens made 87 traces.";
+    LEVELS_OUT = 3, "callers", Assumed,
+        "How far a host looks for the loop around one of few iterations.";
+    SIDE_BYTECODES = 1000, "bytecodes", Assumed,
+        "What is longer is no way to a loop that has code, but a loop without.";
+    ENDED_BYTECODES = 150, "bytecodes", Assumed,
+        "A recording that comes to what cannot be recorded is worth its entry from here on.";
+    PASSED_OVER_AFTER = 8, "attempts", Measured,
+        "After so many vain ones a loop's recording passes over inner loops that are met for no \
+         iteration: 63 to 97 % of a program's iterations became machine code.";
+    CHOICE_TESTS = 4, "tests", Assumed,
+        "A choice of more is a guard, as each test doubles the ways that are computed.";
+    CHOICE_CYCLES = 8, "cycles", Assumed,
+        "A way of a choice that takes longer costs more than a test that the processor guesses.";
+}
+
+/// How far a host's recordings should go (`tl_advice`): the host decides, but need not find these numbers
+/// out.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Advice {
+    /// Jumps back of loops without code that one recording takes in.
+    pub inner_edges: u32,
+    /// Callers in which a loop around a loop is looked for.
+    pub levels_out: u32,
+    /// Bytecodes of a side trace on its way to a loop that has code.
+    pub side_bytecodes: u32,
+    /// Bytecodes of a recording that is worth being ended before what cannot be recorded.
+    pub ended_bytecodes: u32,
+    /// Vain attempts at a loop after which inner loops without an iteration are passed over.
+    pub passed_over_after: u32,
+    /// Tests of a choice.
+    pub choice_tests: u32,
+    /// Cycles of a choice's way.
+    pub choice_cycles: u32,
+}
+
+/// The advice for every host.
+pub static ADVICE: Advice = Advice {
+    inner_edges: INNER_EDGES as u32,
+    levels_out: LEVELS_OUT as u32,
+    side_bytecodes: SIDE_BYTECODES as u32,
+    ended_bytecodes: ENDED_BYTECODES as u32,
+    passed_over_after: PASSED_OVER_AFTER as u32,
+    choice_tests: CHOICE_TESTS as u32,
+    choice_cycles: CHOICE_CYCLES as u32,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_constant_says_what_it_counts_and_a_measured_one_gives_figures() {
+        for tunable in TUNABLES {
+            assert!(!tunable.unit.is_empty() && !tunable.why.is_empty(), "{}", tunable.name);
+            let has_figures = tunable.why.contains(|c: char| c.is_ascii_digit());
+            assert!(tunable.basis != Basis::Measured || has_figures, "{}", tunable.name);
+        }
+    }
+}
