@@ -16,6 +16,7 @@ use tracelift_cranelift::{CodeMemory, CompileError, Links, Replaced, Request};
 use tracelift_opt::{OpCounts, Optimized};
 
 use crate::abort::AbortReason;
+use crate::backend::{Backend, EXIT_BUFFER_CELLS};
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
 use crate::plan::Plan;
@@ -26,7 +27,7 @@ use crate::run::Room;
 use crate::stats::GroupedOps;
 use crate::traces::{ExitCell, TraceData};
 use crate::tree::{Reach, Tree};
-use crate::vm::{Backend, Vm, EXIT_BUFFER_CELLS};
+use crate::vm::Vm;
 
 /// How often a recording is taken again because slot types changed under it.
 const MAX_RETRIES: u32 = 3;
@@ -70,7 +71,7 @@ impl Vm {
             }
             Ok(Closed::Again) if retries < MAX_RETRIES => {
                 self.totals.retaken += 1;
-                self.asked = Some(key).filter(|_| self.was_asked);
+                self.recording.asked = Some(key).filter(|_| self.recording.was_asked);
                 self.start_recording(key, base, retries + 1);
                 return CloseOutcome::Again;
             }
@@ -135,7 +136,7 @@ impl Vm {
         recorder.fail(AbortReason::Misuse, sentence);
         let failure = recorder.failure().cloned();
         self.gates.shut();
-        self.recorder = Some(recorder);
+        self.recording.recorder = Some(recorder);
         self.abort_recording(AbortReason::Misuse);
         let (reason, sentence) = failure.unwrap_or((AbortReason::Misuse, sentence.into()));
         CloseOutcome::Aborted(reason, sentence)
@@ -184,9 +185,9 @@ impl Vm {
 
     /// The recording ends, in whatever way: what it took is accounted for.
     fn take_recorder(&mut self) -> Option<Recorder> {
-        let recorder = self.recorder.take()?;
+        let recorder = self.recording.recorder.take()?;
         self.budget.recorded(recorder.trace().op_count());
-        self.was_asked = recorder.is_asked;
+        self.recording.was_asked = recorder.is_asked;
         Some(recorder)
     }
 
@@ -211,7 +212,7 @@ impl Vm {
         let is_loop = tree.parent.is_none();
         let location = self.locations.get(&tree.key).filter(|_| is_loop);
         let back_edges = location.map_or(0, |location| location.back_edges);
-        if self.was_asked && !self.budget.affords(ops, back_edges) {
+        if self.recording.was_asked && !self.budget.affords(ops, back_edges) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));
         }
         self.budget.begin();
@@ -323,24 +324,24 @@ impl Vm {
         let Some(pool) = resume.pool_bits() else {
             return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
         };
-        self.ready_backend();
-        let mut request = Request::new(number.0, self.cells.exit_buffer.as_mut_ptr());
-        request = request.count_for_collections(&mut *self.cells.collect);
+        self.code.ready(&self.config);
+        let mut request = Request::new(number.0, self.code.cells.exit_buffer.as_mut_ptr());
+        request = request.count_for_collections(&mut *self.code.cells.collect);
         if self.counts_guards() {
-            request = request.force(&mut *self.cells.force);
+            request = request.force(&mut *self.code.cells.force);
         }
         if self.config.count_iterations {
-            request = request.count_iterations(&mut *self.cells.iterations);
+            request = request.count_iterations(&mut *self.code.cells.iterations);
         }
         let replaced = self.locations.get(&tree.key).and_then(|location| location.pace.amount());
         if let Some(iteration) = replaced {
             let root = self.traces.get(tree.root);
             let iterations = root.map_or(0.0, |root| policy::iterations_of_side(tree.work, root.tree.work));
             let finish = (f64::from(iteration) * iterations) as u32;
-            let total = &raw mut *self.cells.replaced;
+            let total = &raw mut *self.code.cells.replaced;
             request = request.count_replaced(Replaced { total, iteration, finish });
         }
-        let ready = match &mut self.backend {
+        let ready = match &mut self.code.backend {
             Backend::Ready(ready) => ready,
             Backend::Refused(reason, sentence) => return Err((reason.clone(), sentence.clone())),
             Backend::Pending => return Err((AbortReason::Internal, "there is no code generator".into())),
@@ -382,7 +383,7 @@ impl Vm {
         self.log.entry(Stage::Code, &format!("trace {number} {name} with its machine code"), || {
             compiled.listing.clone().unwrap_or_default()
         });
-        self.exit_state.reserve(&worst);
+        self.exits.state.reserve(&worst);
         let lifts = self.reserves.want(&worst);
         let cell = |kind| ExitCell { count: 0, quiet_until: 0, plan: None, kind };
         let mut exits: Box<[ExitCell]> = compiled.exits.iter().map(|exit| cell(exit.kind)).collect();
@@ -444,8 +445,8 @@ impl Vm {
     /// Keys from `low` up to and without `high` are no longer valid: their code is freed. None of it may be
     /// running.
     pub fn forget(&mut self, low: Key, high: Key) {
-        if self.recorder.as_ref().is_some_and(|recorder| (low..high).contains(&recorder.key)) {
-            self.recorder = None;
+        if self.recording.recorder.as_ref().is_some_and(|recorder| (low..high).contains(&recorder.key)) {
+            self.recording.recorder = None;
             *self.totals.aborts.entry(AbortReason::Abandoned.name().to_string()).or_default() += 1;
         }
         let gone: Vec<Key> = self.locations.keys().copied().filter(|key| (low..high).contains(key)).collect();

@@ -16,13 +16,14 @@ use std::ffi::c_void;
 
 use tracelift_core::ExitKind;
 
+use crate::backend::COLLECT_AFTER;
 use crate::ids::ExitPoint;
 use crate::log::Stage;
 use crate::plan::{self, Plan};
 pub use crate::restore::{ExitFrame, MAX_WORDS};
 use crate::restore::{ExitState, Host};
 use crate::traces::Left;
-use crate::vm::{Vm, COLLECT_AFTER};
+use crate::vm::Vm;
 
 /// How compiled code was left.
 #[derive(Clone, Copy, Debug)]
@@ -52,57 +53,57 @@ impl Vm {
         let kind = cell.kind;
         cell.count += 1;
         let count = cell.count;
-        self.last_exit = (count >= cell.quiet_until).then_some(Left { at, kind });
-        if let Some(sample) = &mut self.sample {
-            sample.left_by(kind, self.ticks.now());
+        self.exits.last = (count >= cell.quiet_until).then_some(Left { at, kind });
+        if let Some(sample) = &mut self.timing.sample {
+            sample.left_by(kind, self.timing.ticks.now());
         }
-        if kind == ExitKind::Collect && *self.cells.collect < 0 {
-            *self.cells.collect = COLLECT_AFTER;
+        if kind == ExitKind::Collect && *self.code.cells.collect < 0 {
+            *self.code.cells.collect = COLLECT_AFTER;
         }
         if self.log.wants(Stage::Exit) {
             let heading = format!("exit {} of trace {}: {}", at.exit, at.trace, kind.name());
             self.log.entry(Stage::Exit, &heading, String::new);
         }
         let trace = &*trace;
-        let ExitState { frames, registers } = &mut self.exit_state;
+        let ExitState { frames, registers } = &mut self.exits.state;
         registers.clear();
         if let Some(plan) = &trace.exits[at.exit.index()].plan {
             if plan.lifts {
                 self.reserves.spend(&trace.lifts);
             }
             // SAFETY: passed on from the caller.
-            unsafe { plan.restore(&self.cells.exit_buffer, context, base, registers) };
+            unsafe { plan.restore(&self.code.cells.exit_buffer, context, base, registers) };
             return Exit { kind: Some(kind), frames: &plan.frames };
         }
         if plan::is_hot(count) {
-            self.hot_exit = Some(at);
+            self.exits.hot = Some(at);
             self.gates.shut();
         }
         frames.clear();
-        let buffer = &self.cells.exit_buffer;
+        let buffer = &self.code.cells.exit_buffer;
         let mut host = Host { schema: &self.schema, context, buffer, pool: &trace.pool, lifted: registers };
         // SAFETY: passed on from the caller.
         unsafe { host.restore(&trace.resume, at.exit, base, frames) };
         if !registers.is_empty() {
             self.reserves.spend(&trace.lifts);
         }
-        Exit { kind: Some(kind), frames: &self.exit_state.frames }
+        Exit { kind: Some(kind), frames: &self.exits.state.frames }
     }
 
     #[cold]
     fn was_refused(&mut self) -> Exit<'_> {
         self.totals.refused += 1;
-        self.last_exit = None;
+        self.exits.last = None;
         self.gate_refused();
         Exit { kind: None, frames: &[] }
     }
 
     /// Makes the plan of the exit that has become hot.
     pub(crate) fn plan_hot_exit(&mut self) {
-        let Some(at) = self.hot_exit.take() else { return };
+        let Some(at) = self.exits.hot.take() else { return };
         if let Some(trace) = self.traces.get_mut(at.trace) {
             let plan = Plan::of(&trace.resume, &trace.pool, at.exit, &self.schema);
-            self.exit_state.reserve_registers(plan.as_ref().map_or(0, |plan| plan.registers));
+            self.exits.state.reserve_registers(plan.as_ref().map_or(0, |plan| plan.registers));
             trace.exits[at.exit.index()].plan = plan.map(Box::new);
         }
     }

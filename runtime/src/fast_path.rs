@@ -31,7 +31,7 @@ impl Vm {
     pub unsafe fn pass(&mut self, key: Key, counter: *const i32) -> Option<Run> {
         let gate = self.gates.of(key).filter(|gate| gate.counter == counter)?;
         let trace = self.traces.get_mut(gate.trace)?;
-        if self.sample.is_some() {
+        if self.timing.sample.is_some() {
             return None;
         }
         // SAFETY: promised to `set_reserve`.
@@ -45,11 +45,13 @@ impl Vm {
                 && gate.run.needs == trace.reach.needs
         });
         debug_assert!(
-            self.recorder.is_none() && self.hot_exit.is_none() && self.counters.is_pinned_at(counter)
+            self.recording.recorder.is_none()
+                && self.exits.hot.is_none()
+                && self.counters.is_pinned_at(counter)
         );
         gate.left -= 1;
         trace.entries += 1;
-        (self.last_run, self.has_passed) = (Some(gate.trace), true);
+        (self.last_run.trace, self.last_run.has_passed) = (Some(gate.trace), true);
         self.counters.fire_again(gate.counter);
         Some(gate.run)
     }
@@ -57,7 +59,7 @@ impl Vm {
     /// The long way has entered code at the loop `key`: the entries up to the next timed one need not take
     /// it.
     pub(crate) fn open_gate(&mut self, key: Key, counter: *const i32) {
-        let Some(number) = self.last_run else { return };
+        let Some(number) = self.last_run.trace else { return };
         let Some(trace) = self.traces.get(number) else { return };
         if trace.has_refused || self.config.count_iterations || self.is_pacing(key) {
             return;
@@ -79,10 +81,10 @@ impl Vm {
 
     /// Code was entered, and has refused: if through a gate, its loop's slots are of more than one type.
     pub(crate) fn gate_refused(&mut self) {
-        if !std::mem::take(&mut self.has_passed) {
+        if !std::mem::take(&mut self.last_run.has_passed) {
             return;
         }
-        if let Some(trace) = self.last_run.take().and_then(|number| self.traces.get_mut(number)) {
+        if let Some(trace) = self.last_run.trace.take().and_then(|number| self.traces.get_mut(number)) {
             trace.entries -= 1;
             trace.has_refused = true;
             self.gates.shut();
@@ -142,13 +144,13 @@ mod tests {
         host.frame[..2].copy_from_slice(&[int(0), int(2)]);
         assert_eq!(host.run(key), Some((ExitKind::LoopEnd, 0)));
         assert_eq!(host.frame[..2], [int(2), int(2)]);
-        host.vm.has_passed
+        host.vm.last_run.has_passed
     }
 
     /// A host with code for HEAD, of which not every entry is timed any more.
     fn host(config: Config) -> Host {
         let mut host = Host::new(Config { threshold: 1, side_threshold: 1 << 30, ..config });
-        host.vm.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
+        host.vm.timing.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
         STEP.set(1000);
         let budget = &mut host.vm.budget;
         (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
@@ -224,7 +226,7 @@ mod tests {
     fn what_is_declined_at_a_gate_is_no_entry() {
         let mut host = open_host();
         let entries = host.vm.stats().entries;
-        assert!(matches!(host.back_edge(HEAD), Action::Run(_)) && host.vm.has_passed);
+        assert!(matches!(host.back_edge(HEAD), Action::Run(_)) && host.vm.last_run.has_passed);
         host.vm.declined();
         assert_eq!((host.vm.stats().entries, host.vm.stats().declined_entries), (entries, 1));
     }

@@ -13,6 +13,7 @@
 //! ```
 
 use crate::abort::AbortReason;
+use crate::backend::Backend;
 use crate::counters::MOST_TICKS;
 use crate::ids::Key;
 use crate::log::Stage;
@@ -21,7 +22,7 @@ use crate::recorder::{Limits, Recorder, Start};
 use crate::run::Action;
 use crate::starts::Starts;
 use crate::traces::Entered;
-use crate::vm::{Backend, Vm};
+use crate::vm::Vm;
 
 impl Vm {
     /// Makes the host's counters known; see `tl_set_counters`.
@@ -51,7 +52,7 @@ impl Vm {
     /// The long way.
     unsafe fn decide_anew(&mut self, key: Key, counter: *const i32, base: *const u8) -> Action {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
-        self.has_passed = false;
+        self.last_run.has_passed = false;
         if self.counters.starts(index) {
             return Action::Nothing;
         }
@@ -60,15 +61,15 @@ impl Vm {
         let location = self.locations.entry(key).or_default();
         location.counter = Some(index);
         if location.drawn.is_none() {
-            location.drawn = self.starts.as_mut().map(Starts::heat);
+            location.drawn = self.recording.starts.as_mut().map(Starts::heat);
         }
-        let action = if self.config.enabled && self.recorder.is_none() {
+        let action = if self.config.enabled && self.recording.recorder.is_none() {
             // SAFETY: passed on from the caller.
             unsafe { self.decide(key, ticks, base) }
         } else {
             Action::Nothing
         };
-        self.asked = matches!(action, Action::Record).then_some(key);
+        self.recording.asked = matches!(action, Action::Record).then_some(key);
         let next = match action {
             Action::Run(_) => 1,
             _ if !self.config.enabled => MOST_TICKS,
@@ -91,11 +92,11 @@ impl Vm {
 
     /// The host did not call the code that it was told to run; see `tl_declined`.
     pub fn declined(&mut self) {
-        if let Some(trace) = self.last_run.take().and_then(|number| self.traces.get_mut(number)) {
+        if let Some(trace) = self.last_run.trace.take().and_then(|number| self.traces.get_mut(number)) {
             trace.entries -= 1;
             let key = trace.tree.key;
             self.totals.declined += 1;
-            self.sample = None;
+            self.timing.sample = None;
             self.entry_refused(key);
         }
     }
@@ -110,7 +111,7 @@ impl Vm {
 
     unsafe fn decide(&mut self, key: Key, ticks: u64, base: *const u8) -> Action {
         self.plan_hot_exit();
-        if matches!(self.backend, Backend::Refused(..)) {
+        if matches!(self.code.backend, Backend::Refused(..)) {
             return Action::Nothing;
         }
         let (threshold, max_entries) = (self.config.threshold, self.config.max_entries);
@@ -128,7 +129,7 @@ impl Vm {
         match unsafe { self.traces.enter(&location.entries, base, schema, reserves) } {
             Entered::Trace(id) => {
                 let Some(trace) = self.traces.get(id) else { return Action::Nothing };
-                self.last_run = Some(id);
+                self.last_run.trace = Some(id);
                 let action = Action::Run(trace.run());
                 let (saved_per_ns, iteration) = (trace.saved_per_ns, trace.replaced);
                 self.time_entry(key, saved_per_ns, iteration);
@@ -171,7 +172,7 @@ impl Vm {
                 return Action::Nothing;
             }
         }
-        if let Backend::Refused(..) = self.ready_backend() {
+        if let Backend::Refused(..) = self.code.ready(&self.config) {
             self.locations.entry(key).or_default().heat = 0;
             return Action::Nothing;
         }
@@ -180,16 +181,16 @@ impl Vm {
 
     /// Starts a recording at the loop `key`; false if one is in progress.
     pub fn start_recording(&mut self, key: Key, base: *const u8, retries: u32) -> bool {
-        if self.recorder.is_some() {
+        if self.recording.recorder.is_some() {
             return false;
         }
         self.totals.recordings += 1;
         let limits = self.limits();
         let mut recorder = Recorder::new(key, base, limits, Start::Loop { retries });
-        recorder.is_asked = self.asked.take() == Some(key);
+        recorder.is_asked = self.recording.asked.take() == Some(key);
         self.budget.begin_recording();
         self.gates.shut();
-        self.recorder = Some(recorder);
+        self.recording.recorder = Some(recorder);
         true
     }
 
@@ -198,7 +199,7 @@ impl Vm {
             ops: self.config.max_ops,
             snapshots: self.config.max_snapshots,
             frames: self.config.max_frames,
-            discard_at: self.starts.as_mut().and_then(Starts::discard_at),
+            discard_at: self.recording.starts.as_mut().and_then(Starts::discard_at),
         }
     }
 

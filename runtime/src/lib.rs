@@ -5,6 +5,7 @@
 //! exit to [`Vm::exit`]. C hosts do the same through `include/tracelift.h`, which [`capi`] implements.
 
 pub mod abort;
+mod backend;
 mod budget;
 pub mod capi;
 pub mod compile;

@@ -31,7 +31,7 @@ impl Vm {
     /// ends after few iterations, is left to the loop `outer` around it. If so it is not to be recorded now;
     /// that is counted as an attempt that was given up.
     pub fn leave_to(&mut self, outer: Key) -> bool {
-        let Some(key) = self.asked.filter(|&key| key != outer) else { return false };
+        let Some(key) = self.recording.asked.filter(|&key| key != outer) else { return false };
         let awaited = self.locations.get(&outer).map_or(0, |outer| outer.ops);
         let missing = if awaited > 0 { self.budget.wait(awaited) } else { None };
         let Some(inner) = self.locations.get_mut(&key) else { return false };
@@ -43,7 +43,7 @@ impl Vm {
         }
         inner.left += u32::from(missing.is_none());
         let back_edges = inner.back_edges;
-        self.asked = None;
+        self.recording.asked = None;
         self.totals.recordings += 1;
         let threshold = self.config.threshold;
         match missing {

@@ -23,23 +23,23 @@ impl Vm {
     /// A back edge of the loop `key`: ends an interval, if its iterations are being timed.
     #[inline]
     pub(crate) fn time_back_edge(&mut self, key: Key, base: *const u8) {
-        let Some(burst) = self.burst.as_mut().filter(|burst| burst.key == key) else { return };
+        let Some(burst) = self.timing.burst.as_mut().filter(|burst| burst.key == key) else { return };
         let since = burst.since.take().filter(|_| burst.base == base);
-        burst.intervals.extend(since.map(|since| self.ticks.now().wrapping_sub(since)));
+        burst.intervals.extend(since.map(|since| self.timing.ticks.now().wrapping_sub(since)));
         burst.left = burst.left.saturating_sub(1);
         burst.base = base;
     }
 
     /// Whether iterations of the loop `key` are being timed.
     pub(crate) fn is_pacing(&self, key: Key) -> bool {
-        self.burst.as_ref().is_some_and(|burst| burst.key == key)
+        self.timing.burst.as_ref().is_some_and(|burst| burst.key == key)
     }
 
     /// The interpreter goes on after a back edge of the loop `key`.
     #[inline]
     pub(crate) fn time_iteration(&mut self, key: Key) {
-        if let Some(burst) = self.burst.as_mut().filter(|burst| burst.key == key) {
-            burst.since = Some(self.ticks.now());
+        if let Some(burst) = self.timing.burst.as_mut().filter(|burst| burst.key == key) {
+            burst.since = Some(self.timing.ticks.now());
         }
     }
 
@@ -49,12 +49,12 @@ impl Vm {
             return false;
         }
         let Some(location) = self.locations.get_mut(&key) else { return false };
-        match self.burst.take() {
+        match self.timing.burst.take() {
             Some(burst) if burst.key == key && burst.left == 0 => {
                 location.pace.started = 0;
                 // A nanosecond in ticks, at least: where the clock's speed is not known yet nothing is
                 // learned.
-                let per_ns = self.ticks.ns(1_000).map(|ns| 1_000.0 / ns);
+                let per_ns = self.timing.ticks.ns(1_000).map(|ns| 1_000.0 / ns);
                 if let (Some(per_ns), intervals) = (per_ns, burst.intervals) {
                     let is_broken = is_broken(&intervals, (per_ns * CLOCK_STEPS as f64) as u64);
                     if let Some(mean) = mean(intervals) {
@@ -64,17 +64,18 @@ impl Vm {
                 false
             }
             Some(burst) if burst.key == key => {
-                self.burst = Some(burst);
+                self.timing.burst = Some(burst);
                 true
             }
             others => {
                 location.pace.started += 1;
                 if location.pace.started > BURSTS_STARTED {
                     location.pace.started = 0;
-                    self.burst = others;
+                    self.timing.burst = others;
                     return false;
                 }
-                self.burst = Some(Burst { key, base, since: None, left: BURST, intervals: Vec::new() });
+                self.timing.burst =
+                    Some(Burst { key, base, since: None, left: BURST, intervals: Vec::new() });
                 true
             }
         }
@@ -100,7 +101,7 @@ mod tests {
         let mut host = Host::new(config);
         let budget = &mut host.vm.budget;
         (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
-        host.vm.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + 100));
+        host.vm.timing.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + 100));
         host.frame[..2].copy_from_slice(&[int(0), int(1)]);
         host
     }
@@ -117,7 +118,7 @@ mod tests {
         let mut host = host(Config { threshold: 20, ..Config::default() });
         assert_eq!(back_edges(&mut host, HEAD), 20 + BURST);
         assert_eq!(host.vm.locations[&HEAD].pace.ns(), Some(100.0 - ARRIVAL as f64));
-        assert!(host.vm.burst.is_none());
+        assert!(host.vm.timing.burst.is_none());
     }
 
     #[test]

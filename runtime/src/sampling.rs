@@ -33,17 +33,18 @@ impl Vm {
     pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64, iteration: Option<u32>) {
         let Some(location) = self.locations.get_mut(&key) else { return };
         if location.pay.enters() || self.config.count_iterations {
-            let (start, replaced) = (self.ticks.now(), *self.cells.replaced);
+            let (start, replaced) = (self.timing.ticks.now(), *self.code.cells.replaced);
             let is_partial = false;
             let end = start;
-            self.sample = Some(Sample { key, saved_per_ns, start, end, replaced, iteration, is_partial });
+            self.timing.sample =
+                Some(Sample { key, saved_per_ns, start, end, replaced, iteration, is_partial });
         }
     }
 
     /// The interpreter has run since the last exit: the timed entry, if there is one, is over.
     #[inline]
     pub(crate) fn close_sample(&mut self) {
-        if let Some(sample) = self.sample.take() {
+        if let Some(sample) = self.timing.sample.take() {
             self.close(sample);
         }
     }
@@ -57,8 +58,8 @@ impl Vm {
 
     /// Nanoseconds of the timed entry, if it has been left already.
     pub(crate) fn open_sample_ns(&self) -> f64 {
-        let ns = |sample: Sample| self.ticks.peek_ns(sample.end.wrapping_sub(sample.start));
-        self.sample.and_then(ns).unwrap_or(0.0)
+        let ns = |sample: Sample| self.timing.ticks.peek_ns(sample.end.wrapping_sub(sample.start));
+        self.timing.sample.and_then(ns).unwrap_or(0.0)
     }
 
     /// A back edge of a loop whose code is not entered after all: the way there was in vain.
@@ -71,7 +72,7 @@ impl Vm {
 
     /// An entry took so many ticks; without a sample it was refused.
     fn account_entry(&mut self, key: Key, ticks: u64, sample: Option<Sample>) {
-        let Some(ns) = self.ticks.ns(ticks) else { return };
+        let Some(ns) = self.timing.ticks.ns(ticks) else { return };
         let ns = self.on_the_processor(ns);
         let Some(location) = self.locations.get_mut(&key) else { return };
         if location.state.is_asleep() {
@@ -84,7 +85,7 @@ impl Vm {
             // Each of the two is too high at times: one guesses what a bytecode takes, the other takes what
             // lies between two runs of a loop of few iterations for one of them.
             // In iterations of this loop, of which more may be known now than when it was compiled.
-            let replaced = self.cells.replaced.wrapping_sub(sample.replaced) as f64 / f64::from(amount);
+            let replaced = self.code.cells.replaced.wrapping_sub(sample.replaced) as f64 / f64::from(amount);
             let partial = if sample.is_partial { 0.5 } else { 0.0 };
             gain = gain.min(policy::measured_gain(ns, (replaced + partial) * iteration));
         }
@@ -106,7 +107,7 @@ impl Vm {
             return ns;
         }
         let ran = self.budget.ran_until_now();
-        let at_most = ran - std::mem::replace(&mut self.sampled_until, ran);
+        let at_most = ran - std::mem::replace(&mut self.timing.sampled_until, ran);
         ns.min(at_most as f64)
     }
 
@@ -206,7 +207,7 @@ mod tests {
         // A clock that stands: an emulator compiles slowly, which is not what is tested here.
         let budget = &mut host.vm.budget;
         (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
-        host.vm.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
+        host.vm.timing.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
         STEP.set(step);
         host.frame[..2].copy_from_slice(&[int(-5), int(1)]);
         assert!(matches!(host.back_edge(HEAD), Action::Record));

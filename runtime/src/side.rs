@@ -25,6 +25,7 @@
 use tracelift_core::ExitKind;
 
 use crate::abort::AbortReason;
+use crate::backend::Backend;
 use crate::budget::Refusal;
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
@@ -32,13 +33,13 @@ use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDec
 use crate::recorder::{Recorder, Start};
 use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
-use crate::vm::{Backend, Vm};
+use crate::vm::Vm;
 
 impl Vm {
     /// Whether there is anything to decide after the exit that was restored last.
     #[inline]
     pub fn has_next(&self) -> bool {
-        self.last_exit.is_some()
+        self.exits.last.is_some()
     }
 
     /// What the host is to do after the exit that was restored last; see `tl_next`.
@@ -46,10 +47,10 @@ impl Vm {
     /// # Safety
     /// `base` points to the entry frame's slots; all frames are those of that exit.
     pub unsafe fn next(&mut self, base: *const u8) -> Action {
-        let Some(left) = self.last_exit.take() else { return Action::Nothing };
+        let Some(left) = self.exits.last.take() else { return Action::Nothing };
         let Left { at, kind } = left;
-        let is_forced = self.config.force_exit.is_some() && *self.cells.force == 0;
-        if is_forced || !self.config.enabled || self.recorder.is_some() {
+        let is_forced = self.config.force_exit.is_some() && *self.code.cells.force == 0;
+        if is_forced || !self.config.enabled || self.recording.recorder.is_some() {
             return Action::Nothing;
         }
         let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
@@ -84,7 +85,7 @@ impl Vm {
             self.put_off_side(at, Refusal { ops, missing });
             return Action::Nothing;
         }
-        self.last_exit = Some(left);
+        self.exits.last = Some(left);
         Action::Record
     }
 
@@ -118,7 +119,7 @@ impl Vm {
         // SAFETY: passed on from the caller; the rest was promised to `set_reserve`.
         match unsafe { self.traces.enter(&location.entries, base, schema, reserves) } {
             Entered::Trace(id) => {
-                (self.last_run, self.has_passed) = (Some(id), false);
+                (self.last_run.trace, self.last_run.has_passed) = (Some(id), false);
                 self.traces.get(id).map_or(Action::Nothing, |trace| Action::Run(trace.run()))
             }
             Entered::WithoutMemory => {
@@ -131,8 +132,8 @@ impl Vm {
 
     /// Starts the recording that [`Vm::next`] asked for; false if it asked for none.
     pub fn start_side(&mut self, base: *const u8) -> bool {
-        let Some(Left { at, .. }) = self.last_exit.take() else { return false };
-        if self.recorder.is_some() {
+        let Some(Left { at, .. }) = self.exits.last.take() else { return false };
+        if self.recording.recorder.is_some() {
             return false;
         }
         let limits = self.limits();
@@ -145,7 +146,7 @@ impl Vm {
         if let Ok(state) = trace.resume.state(at.exit.index()) {
             recorder.inherit(&state, &trace.pool, &self.schema);
         }
-        self.recorder = Some(recorder);
+        self.recording.recorder = Some(recorder);
         true
     }
 
@@ -172,7 +173,7 @@ impl Vm {
         let Some(trace) = self.traces.get_mut(number) else { return };
         let failures = trace.tree.sides.get(&exit).map_or(0, |side| side.failures()) + 1;
         let count = trace.exits[exit.index()].count;
-        let next = match &mut self.starts {
+        let next = match &mut self.recording.starts {
             Some(starts) => SideState::BackedOff { at: count + starts.heat(), failures },
             None => side_backed_off(failures, count, self.config.side_threshold),
         };
@@ -238,14 +239,14 @@ impl Vm {
         if self.config.count_iterations {
             self.totals.freed.push(self.stats_of(number, &gone));
         }
-        let Backend::Ready(ready) = &mut self.backend else { return };
+        let Backend::Ready(ready) = &mut self.code.backend else { return };
         ready.arena.free(number.tree());
         self.unlink(gone.address(), &gone.tree.from);
     }
 
     /// Makes the links of these traces that lead to `code` lead back to the host.
     fn unlink(&mut self, code: u64, from: &[TraceId]) {
-        let Backend::Ready(ready) = &self.backend else { return };
+        let Backend::Ready(ready) = &self.code.backend else { return };
         let Some(glue) = ready.glue else { return };
         for &from in from {
             let Some(trace) = self.traces.get_mut(from) else { continue };

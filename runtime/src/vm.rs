@@ -11,9 +11,9 @@ use std::ffi::c_void;
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
 use tracelift_core::Schema;
-use tracelift_cranelift::{Arena, ArenaOptions, Compiler, Glue, Options, TreeId};
 
 use crate::abort::AbortReason;
+use crate::backend::{Backend, Code};
 use crate::budget::Budget;
 use crate::config::Config;
 use crate::counters::Counters;
@@ -31,9 +31,6 @@ use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
 use crate::ticks::Ticks;
 use crate::traces::{Left, TraceData, Traces};
 
-/// Cells of the exit buffer: the most live values that an exit can have.
-pub const EXIT_BUFFER_CELLS: usize = 4096;
-
 /// Why a [`Vm`] cannot be made.
 #[derive(Debug, Error)]
 pub enum VmError {
@@ -47,92 +44,65 @@ pub enum VmError {
     },
 }
 
-/// Operations of compiled code, four to twenty milliseconds of them, after which a loop leaves to let the
-/// host's collector go on although it allocates nothing: the recorded program did. A step of Lua's collector
-/// takes up to one millisecond.
-pub(crate) const COLLECT_AFTER: i64 = 1 << 26;
-
-/// Cells that compiled code writes: their addresses are constants in it.
-pub(crate) struct SharedCells {
-    /// Made with the backend.
-    pub exit_buffer: Box<[u64]>,
-    /// Counts guards down; see `Request::force_counter`.
-    pub force: Box<u64>,
-    pub iterations: Box<u64>,
-    /// What the interpreter would have taken for what ran as code: see [`crate::pace`].
-    pub replaced: Box<u64>,
-    /// Counts operations of loops down whose objects are virtual; see `Request::collect_counter`.
-    pub collect: Box<i64>,
-}
-
-/// What makes code and holds it.
-pub(crate) struct Ready {
-    pub compiler: Compiler,
-    pub arena: Arena,
-    /// Made for the first trace.
-    pub glue: Option<Glue>,
-}
-
-/// The tree that owns the glue; no trace has this number.
-const GLUE_TREE: TreeId = TreeId(u32::MAX);
-
-impl Ready {
-    pub fn glue(&mut self) -> Result<Glue, String> {
-        if let Some(glue) = self.glue {
-            return Ok(glue);
-        }
-        let [enter, leave] = self.compiler.glue().map_err(|error| error.to_string())?;
-        let enter = self.arena.install_code(GLUE_TREE, &enter).map_err(|error| error.to_string())?;
-        let leave = self.arena.install_code(GLUE_TREE, &leave).map_err(|error| error.to_string())?;
-        Ok(*self.glue.insert(Glue::new(enter, leave)))
-    }
-}
-
-/// The code maker, or why there is none.
-pub(crate) enum Backend {
-    /// Made when the first loop is hot: many programs have none.
-    Pending,
-    Ready(Box<Ready>),
-    Refused(AbortReason, String),
-}
-
 /// A just-in-time compiler for one interpreter instance.
 pub struct Vm {
     /// What the host has declared. It may grow until the first recording.
     pub schema: Schema,
     pub(crate) config: Config,
+    pub(crate) log: Log,
+    pub(crate) totals: Totals,
     pub(crate) counters: Counters,
     pub(crate) locations: Locations,
     pub(crate) traces: Traces,
-    pub(crate) recorder: Option<Recorder>,
-    pub(crate) backend: Backend,
-    pub(crate) cells: SharedCells,
-    pub(crate) log: Log,
-    /// The loop whose recording was asked for last, and whether the recording that ended last had been asked
-    /// for.
-    pub(crate) asked: Option<Key>,
-    pub(crate) was_asked: bool,
-    /// Where recordings start, if not at the threshold.
-    pub(crate) starts: Option<Starts>,
-    pub(crate) totals: Totals,
-    pub(crate) exit_state: ExitState,
     pub(crate) gates: Gates,
-    /// The trace whose code the host was told to run last, and whether that came through a gate.
-    pub(crate) last_run: Option<TraceId>,
-    pub(crate) has_passed: bool,
-    /// An exit that is to be decoded.
-    pub(crate) hot_exit: Option<ExitPoint>,
-    /// The exit that was restored last, if there is something to decide.
-    pub(crate) last_exit: Option<Left>,
     pub(crate) reserves: Reserves,
     pub(crate) budget: Budget,
-    pub(crate) ticks: Ticks,
+    pub(crate) recording: Recording,
+    pub(crate) code: Code,
+    pub(crate) last_run: LastRun,
+    pub(crate) exits: Exits,
+    pub(crate) timing: Timing,
+}
+
+/// Recordings: the one in progress, and how they come about.
+#[derive(Default)]
+pub(crate) struct Recording {
+    pub recorder: Option<Recorder>,
+    /// The loop whose recording was asked for last.
+    pub asked: Option<Key>,
+    /// Whether the recording that ended last had been asked for.
+    pub was_asked: bool,
+    /// Where recordings start, if not at the threshold.
+    pub starts: Option<Starts>,
+}
+
+/// The code that the host was told to run last.
+#[derive(Default)]
+pub(crate) struct LastRun {
+    pub trace: Option<TraceId>,
+    /// That came through a gate.
+    pub has_passed: bool,
+}
+
+/// What exits need, and what they leave to be decided.
+#[derive(Default)]
+pub(crate) struct Exits {
+    pub state: ExitState,
+    /// An exit that is to be decoded.
+    pub hot: Option<ExitPoint>,
+    /// The exit that was restored last, if there is something to decide.
+    pub last: Option<Left>,
+}
+
+/// What is being timed.
+pub(crate) struct Timing {
+    pub ticks: Ticks,
     /// The entry that is timed.
-    pub(crate) sample: Option<Sample>,
+    pub sample: Option<Sample>,
     /// The iterations that are timed.
-    pub(crate) burst: Option<Burst>,
+    pub burst: Option<Burst>,
     /// Processor time of the program when a long entry was timed last.
-    pub(crate) sampled_until: u64,
+    pub sampled_until: u64,
 }
 
 /// Counters that are not kept anywhere else.
@@ -183,39 +153,23 @@ impl Vm {
             Some(_) => 1,
             None => config.threshold.max(1),
         };
+        let starts = config.start_seed.map(|seed| Starts::new(seed, config.threshold));
+        let is_limited = config.enabled && config.start_seed.is_none();
         Ok(Vm {
             schema: Schema::new(),
-            backend: Backend::Pending,
+            log,
+            totals: Totals::default(),
             counters: Counters::new(initial),
             locations: Locations::default(),
             traces: Traces::default(),
-            recorder: None,
-            cells: SharedCells {
-                exit_buffer: [].into(),
-                force: Box::new(force),
-                iterations: Box::new(0),
-                replaced: Box::new(0),
-                collect: Box::new(COLLECT_AFTER),
-            },
-            log,
-            asked: None,
-            was_asked: false,
-            starts: config.start_seed.map(|seed| Starts::new(seed, config.threshold)),
-            totals: Totals::default(),
-            exit_state: ExitState::default(),
             gates: Gates::default(),
-            last_run: None,
-            has_passed: false,
-            hot_exit: None,
-            last_exit: None,
             reserves: Reserves::default(),
-            budget: Budget::new(
-                config.compile_share.filter(|_| config.enabled && config.start_seed.is_none()),
-            ),
-            ticks: Ticks::new(),
-            sample: None,
-            burst: None,
-            sampled_until: 0,
+            budget: Budget::new(config.compile_share.filter(|_| is_limited)),
+            recording: Recording { starts, ..Recording::default() },
+            code: Code::new(force),
+            last_run: LastRun::default(),
+            exits: Exits::default(),
+            timing: Timing { ticks: Ticks::new(), sample: None, burst: None, sampled_until: 0 },
             config,
         })
     }
@@ -227,7 +181,7 @@ impl Vm {
 
     /// The recording in progress.
     pub fn recorder(&mut self) -> Option<(&mut Recorder, &Schema)> {
-        self.recorder.as_mut().map(|recorder| (recorder, &self.schema))
+        self.recording.recorder.as_mut().map(|recorder| (recorder, &self.schema))
     }
 
     /// Why the loop `key` is not compiled; `None` if it is, or was never tried.
@@ -238,15 +192,6 @@ impl Vm {
     /// How often recordings of the loop `key` were given up.
     pub fn aborts(&self, key: Key) -> u32 {
         self.locations.get(&key).map_or(0, |location| location.aborts)
-    }
-
-    /// The backend, which is made if it was not needed before.
-    pub(crate) fn ready_backend(&mut self) -> &mut Backend {
-        if let Backend::Pending = self.backend {
-            self.cells.exit_buffer = vec![0; EXIT_BUFFER_CELLS].into();
-            self.backend = make_backend(&self.config);
-        }
-        &mut self.backend
     }
 
     pub(crate) fn count_internal_error(&mut self) {
@@ -260,20 +205,20 @@ impl Vm {
     /// Guards executed by compiled code so far, if they are counted.
     pub fn guards_executed(&self) -> Option<u64> {
         let start = self.config.force_exit.filter(|&n| n > 0).unwrap_or(u64::MAX);
-        self.counts_guards().then(|| start.wrapping_sub(*self.cells.force))
+        self.counts_guards().then(|| start.wrapping_sub(*self.code.cells.force))
     }
 
     /// The statistics so far.
     pub fn stats(&self) -> Stats {
         let interpreted = self.counters.ticks();
-        let iterations = self.config.count_iterations.then_some(*self.cells.iterations);
+        let iterations = self.config.count_iterations.then_some(*self.code.cells.iterations);
         let all = interpreted + iterations.unwrap_or(0);
         let mut exits = self.totals.freed_exits;
         self.traces.alive().for_each(|(_, trace)| exits.add(&trace.exit_counts()));
         let entries = self.traces.alive().map(|(_, trace)| trace.entries).sum::<u64>();
         let entries = self.totals.freed_entries + entries;
         let share = iterations.map(|iterations| iterations as f64 / all.max(1) as f64);
-        let jit = match &self.backend {
+        let jit = match &self.code.backend {
             _ if !self.config.enabled => "off".to_string(),
             Backend::Pending | Backend::Ready(_) => "on".to_string(),
             Backend::Refused(reason, sentence) => format!("off: {reason} ({sentence})"),
@@ -358,34 +303,10 @@ impl Vm {
     }
 }
 
-fn make_backend(config: &Config) -> Backend {
-    let options = Options {
-        verify: config.verify,
-        no_unrolling: config.no_unrolling,
-        no_prefetching: config.no_prefetching,
-        want_clif: config.log.contains(&crate::log::Stage::Clif),
-        want_disasm: config.log.contains(&crate::log::Stage::Asm),
-        want_listing: config.log.contains(&crate::log::Stage::Code),
-        ..Options::default()
-    };
-    let compiler = match Compiler::new(options) {
-        Ok(compiler) => compiler,
-        Err(error) => return Backend::Refused(AbortReason::Internal, error.to_string()),
-    };
-    let arena = Arena::new(ArenaOptions {
-        limit: config.code_bytes,
-        refuse_executable: config.refuse_executable_memory,
-        fail_allocation: config.fail_code_allocation,
-    });
-    match arena {
-        Ok(arena) => Backend::Ready(Box::new(Ready { compiler, arena, glue: None })),
-        Err(error) => Backend::Refused(AbortReason::NoExecutableMemory, error.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::EXIT_BUFFER_CELLS;
     use crate::run::Action;
 
     /// A program without a hot loop pays neither for the code generator nor for its memory.
@@ -396,14 +317,14 @@ mod tests {
         let base = [0u8; 64];
         // SAFETY: the counters outlive the VM's use of them; no trace names a slot.
         unsafe { vm.set_counters(counters.as_mut_ptr(), counters.len()) };
-        assert!(matches!(vm.backend, Backend::Pending) && vm.cells.exit_buffer.is_empty());
+        assert!(matches!(vm.code.backend, Backend::Pending) && vm.code.cells.exit_buffer.is_empty());
         let mut hot = || {
             // SAFETY: as above.
             let action = unsafe { vm.hot(8, counters.as_ptr(), base.as_ptr()) };
-            (action, matches!(vm.backend, Backend::Pending))
+            (action, matches!(vm.code.backend, Backend::Pending))
         };
         assert!(matches!(hot(), (Action::Nothing, true)));
-        assert!(matches!(hot(), (Action::Record, false)) && matches!(vm.backend, Backend::Ready(_)));
-        assert_eq!(vm.cells.exit_buffer.len(), EXIT_BUFFER_CELLS);
+        assert!(matches!(hot(), (Action::Record, false)) && matches!(vm.code.backend, Backend::Ready(_)));
+        assert_eq!(vm.code.cells.exit_buffer.len(), EXIT_BUFFER_CELLS);
     }
 }

@@ -1,0 +1,124 @@
+//! The code maker, its memory, and the cells that compiled code writes.
+//!
+//! Problem: the code generator and executable memory are dear, many programs have no hot loop, and the system
+//! may refuse such memory. Design: the [`Backend`] is made when the first loop is hot, and is then ready or
+//! says why not; the glue between the host and compiled code is made for the first trace. Compiled code
+//! writes to [`SharedCells`], whose addresses are constants in it. Invariant: these cells lie in boxes, and
+//! once the backend is made none of them is replaced, so their addresses hold as long as the code lives.
+//!
+//! ```text
+//! Pending -- a loop is hot --> Ready (compiler, code memory), or Refused: no executable memory
+//! ```
+
+use tracelift_cranelift::{Arena, ArenaOptions, Compiler, Glue, Options, TreeId};
+
+use crate::abort::AbortReason;
+use crate::config::Config;
+use crate::log::Stage;
+
+/// Cells of the exit buffer: the most live values that an exit can have.
+pub const EXIT_BUFFER_CELLS: usize = 4096;
+
+/// Operations of compiled code, four to twenty milliseconds of them, after which a loop leaves to let the
+/// host's collector go on although it allocates nothing: the recorded program did. A step of Lua's collector
+/// takes up to one millisecond.
+pub(crate) const COLLECT_AFTER: i64 = 1 << 26;
+
+/// Cells that compiled code writes: their addresses are constants in it.
+pub(crate) struct SharedCells {
+    /// Made with the backend.
+    pub exit_buffer: Box<[u64]>,
+    /// Counts guards down; see `Request::force_counter`.
+    pub force: Box<u64>,
+    pub iterations: Box<u64>,
+    /// What the interpreter would have taken for what ran as code: see [`crate::pace`].
+    pub replaced: Box<u64>,
+    /// Counts operations of loops down whose objects are virtual; see `Request::collect_counter`.
+    pub collect: Box<i64>,
+}
+
+/// What makes code and holds it.
+pub(crate) struct Ready {
+    pub compiler: Compiler,
+    pub arena: Arena,
+    /// Made for the first trace.
+    pub glue: Option<Glue>,
+}
+
+/// The tree that owns the glue; no trace has this number.
+const GLUE_TREE: TreeId = TreeId(u32::MAX);
+
+impl Ready {
+    /// The glue, which is made if it was not needed before.
+    pub fn glue(&mut self) -> Result<Glue, String> {
+        if let Some(glue) = self.glue {
+            return Ok(glue);
+        }
+        let [enter, leave] = self.compiler.glue().map_err(|error| error.to_string())?;
+        let enter = self.arena.install_code(GLUE_TREE, &enter).map_err(|error| error.to_string())?;
+        let leave = self.arena.install_code(GLUE_TREE, &leave).map_err(|error| error.to_string())?;
+        Ok(*self.glue.insert(Glue::new(enter, leave)))
+    }
+}
+
+/// The code maker, or why there is none.
+pub(crate) enum Backend {
+    /// Made when the first loop is hot: many programs have none.
+    Pending,
+    Ready(Box<Ready>),
+    Refused(AbortReason, String),
+}
+
+/// What makes code, and what the code writes.
+pub(crate) struct Code {
+    pub backend: Backend,
+    pub cells: SharedCells,
+}
+
+impl Code {
+    /// There is no code yet. `force` is where the counter of guards starts.
+    pub fn new(force: u64) -> Code {
+        let cells = SharedCells {
+            exit_buffer: [].into(),
+            force: Box::new(force),
+            iterations: Box::new(0),
+            replaced: Box::new(0),
+            collect: Box::new(COLLECT_AFTER),
+        };
+        Code { backend: Backend::Pending, cells }
+    }
+
+    /// The backend, which is made if it was not needed before.
+    pub fn ready(&mut self, config: &Config) -> &mut Backend {
+        if let Backend::Pending = self.backend {
+            self.cells.exit_buffer = vec![0; EXIT_BUFFER_CELLS].into();
+            self.backend = make(config);
+        }
+        &mut self.backend
+    }
+}
+
+fn make(config: &Config) -> Backend {
+    let options = Options {
+        verify: config.verify,
+        no_unrolling: config.no_unrolling,
+        no_prefetching: config.no_prefetching,
+        want_clif: config.log.contains(&Stage::Clif),
+        want_disasm: config.log.contains(&Stage::Asm),
+        want_listing: config.log.contains(&Stage::Code),
+        ..Options::default()
+    };
+    let compiler = match Compiler::new(options) {
+        Ok(compiler) => compiler,
+        Err(error) => return Backend::Refused(AbortReason::Internal, error.to_string()),
+    };
+    let arena = Arena::new(ArenaOptions {
+        limit: config.code_bytes,
+        refuse_executable: config.refuse_executable_memory,
+        fail_allocation: config.fail_code_allocation,
+    });
+    match arena {
+        Ok(arena) => Backend::Ready(Box::new(Ready { compiler, arena, glue: None })),
+        Err(error) => Backend::Refused(AbortReason::NoExecutableMemory, error.to_string()),
+    }
+}
