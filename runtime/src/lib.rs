@@ -27,6 +27,7 @@ mod pay;
 mod plan;
 pub mod policy;
 pub mod recorder;
+mod report;
 pub mod reserve;
 mod restore;
 pub mod run;

@@ -3,17 +3,17 @@
 //! Everything that does not become machine code is counted by reason, so that a silent fallback cannot make a
 //! number look good. Counters that cost something in compiled code (iterations, guards) are kept only if
 //! configured; then they are exact, else they are absent (`null`), never zero. The JSON form is `serde`'s
-//! view of [`Stats`].
+//! view of [`Stats`]; the form for people is in `report.rs`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use serde::Serialize;
 use tracelift_core::ExitKind;
 
 use crate::ids::{ExitPoint, TraceId};
 
-/// A snapshot of the counters of a [`Vm`](crate::Vm).
+/// A snapshot of the counters of a [`Vm`](crate::Vm). It has many fields, all on one level: they are the keys
+/// of the JSON object that other programs read.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
     /// Whether anything is compiled at all, and if not, why.
@@ -263,173 +263,5 @@ impl ExitCounts {
     pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
         let counts = ExitKind::ALL.iter().map(|&kind| (kind.name(), self.0[kind as usize]));
         counts.filter(|&(_, count)| count > 0).collect()
-    }
-}
-
-impl Stats {
-    /// The statistics for people: a few lines.
-    pub fn text(&self) -> String {
-        let mut out = String::new();
-        self.write_text(&mut out).expect("writing to a string does not fail");
-        out
-    }
-
-    fn write_text(&self, out: &mut String) -> std::fmt::Result {
-        let compile = &self.compile;
-        writeln!(out, "jit: {}", self.jit)?;
-        writeln!(
-            out,
-            "compiled: {} trace{} ({} operations recorded, {} after optimization), {} guards, {} bytes of code, \
-             {} bytes of resume data, {} us",
-            compile.traces,
-            if compile.traces == 1 { "" } else { "s" },
-            compile.ops_recorded,
-            compile.ops_optimized,
-            compile.guards,
-            compile.code_bytes,
-            compile.resume_bytes,
-            compile.optimize_us + compile.codegen_us,
-        )?;
-        if let Some(Costs { optimize_us_per_op, build_us_per_op, cranelift_us_per_op, per_guard }) =
-            self.costs
-        {
-            writeln!(
-                out,
-                "compile time: {:.1} us for each operation left (optimizer {optimize_us_per_op:.1}, Cranelift's input \
-                 {build_us_per_op:.1}, Cranelift {cranelift_us_per_op:.1})",
-                optimize_us_per_op + build_us_per_op + cranelift_us_per_op,
-            )?;
-            if let Some(GuardCosts { optimize_us, build_us, cranelift_us, code_bytes, resume_bytes }) =
-                per_guard
-            {
-                writeln!(
-                    out,
-                    "by guards: {:.1} us for each guard (optimizer {optimize_us:.1}, Cranelift's input {build_us:.1}, Cranelift \
-                     {cranelift_us:.1}), {code_bytes:.0} bytes of code, {resume_bytes:.0} bytes of resume data",
-                    optimize_us + build_us + cranelift_us,
-                )?;
-            }
-        }
-        if compile.places_forgotten > 0 {
-            writeln!(
-                out,
-                "places of memory that the optimizer forgot, for want of room: {}",
-                compile.places_forgotten
-            )?;
-        }
-        if compile.side_traces > 0 {
-            writeln!(out, "side traces among them: {}", compile.side_traces)?;
-        }
-        if self.unhoisted > 0 {
-            writeln!(out, "loops compiled again without guards before the loop: {}", self.unhoisted)?;
-        }
-        if !self.ends.is_empty() {
-            let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();
-            writeln!(out, "traces that end before: {}", ends.join(", "))?;
-        }
-        if let Some(GroupedOps { before, after }) = compile.operations {
-            writeln!(
-                out,
-                "operations per iteration, before -> after: new {} -> {}, get/set {} -> {}, guards {} -> {}, all {} -> {}",
-                before.new,
-                after.new,
-                before.get_set,
-                after.get_set,
-                before.guard,
-                after.guard,
-                before.all,
-                after.all
-            )?;
-        }
-        let exits: Vec<_> = self.exits.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-        let exits =
-            if exits.is_empty() { "never left".to_string() } else { format!("left: {}", exits.join(", ")) };
-        writeln!(out, "entered {} times, {exits}; {} entries refused", self.entries, self.refused_entries)?;
-        if let Some(iterations) = self.iterations_per_entry {
-            writeln!(out, "iterations per entry: {iterations:.1}")?;
-        }
-        if self.unsecured_entries > 0 {
-            writeln!(
-                out,
-                "{} entries put off: no memory for the objects of an exit",
-                self.unsecured_entries
-            )?;
-        }
-        if self.declined_entries > 0 {
-            writeln!(out, "{} entries declined: no room for stack, frames or calls", self.declined_entries)?;
-        }
-        if !self.never_virtual.is_empty() {
-            writeln!(
-                out,
-                "always made, since no memory is held for exits: {}",
-                self.never_virtual.join(", ")
-            )?;
-        }
-        if let (Some(iterations), Some(share)) = (self.compiled_iterations, self.compiled_share) {
-            writeln!(
-                out,
-                "loop iterations: {iterations} as machine code, {} interpreted: {:.2} % as machine code",
-                self.interpreted_back_edges,
-                share * 100.0
-            )?;
-        } else {
-            writeln!(
-                out,
-                "loop iterations: {} interpreted, as machine code not counted",
-                self.interpreted_back_edges
-            )?;
-        }
-        let Time { program, machine, machine_share, saved, recording, compiling } = self.time;
-        writeln!(
-            out,
-            "time: {program:.3} s, {machine:.3} s ({:.1} %) of it in machine code, which saved {saved:.3} s; recording {recording:.4} \
-             s, compiling {compiling:.4} s",
-            machine_share * 100.0,
-        )?;
-        match self.guards_executed {
-            Some(guards) => writeln!(out, "guards executed: {guards}")?,
-            None => writeln!(out, "guards executed: not counted")?,
-        }
-        if self.postponed_recordings > 0 {
-            writeln!(
-                out,
-                "recordings put off {} times: compiling had taken its share",
-                self.postponed_recordings
-            )?;
-        }
-        if self.rests > 0 {
-            writeln!(
-                out,
-                "code that did not pay rested {} times; {} loops retired",
-                self.rests, self.retired
-            )?;
-        }
-        let aborts: Vec<_> = self.aborts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-        if aborts.is_empty() {
-            writeln!(out, "recordings: {}, none given up", self.recordings)
-        } else {
-            writeln!(out, "recordings: {}, given up: {}", self.recordings, aborts.join(", "))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What is rare is said when it happens, and only then.
-    #[test]
-    fn rare_counts_are_shown_when_there_are_any() {
-        let compile = CompileStats { places_forgotten: 3, ..CompileStats::default() };
-        let some = Stats { compile, rests: 7, postponed_recordings: 5, ..Stats::default() }.text();
-        let none = Stats::default().text();
-        for (word, line) in [
-            ("forgot", "for want of room: 3"),
-            ("did not pay", "rested 7 times; 0 loops retired"),
-            ("put off", "put off 5 times"),
-        ] {
-            assert!(some.contains(line), "{line}: {some}");
-            assert!(!none.contains(word), "{word}: {none}");
-        }
     }
 }

@@ -1,0 +1,199 @@
+//! The statistics for people: a few lines of text.
+//!
+//! Problem: the counters of a run are many, and most of them are zero in most runs. Design: one function for
+//! each topic (compiling, entries, time, recordings) writes its lines; what is always of interest has a line
+//! in each run, what is rare only when it has happened. Invariant: the text shows nothing that the JSON form
+//! lacks, and says "not counted" where a counter was not configured.
+//!
+//! ```text
+//! entered 51 times, left: 3 guard, 48 loop_end; 0 entries refused
+//! code that did not pay rested 8 times; 1 loops retired
+//! ```
+
+use std::fmt::{Result, Write};
+
+use crate::stats::{CompileStats, Costs, GroupedOps, GuardCosts, Stats, Time};
+
+impl Stats {
+    /// The statistics for people: a few lines.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        self.write_text(&mut out).expect("writing to a string does not fail");
+        out
+    }
+
+    fn write_text(&self, out: &mut String) -> Result {
+        writeln!(out, "jit: {}", self.jit)?;
+        write_compile(&self.compile, out)?;
+        if let Some(costs) = self.costs {
+            write_costs(costs, out)?;
+        }
+        self.write_traces(out)?;
+        self.write_entries(out)?;
+        self.write_time(out)?;
+        self.write_recordings(out)
+    }
+
+    /// What came of compiling.
+    fn write_traces(&self, out: &mut String) -> Result {
+        let CompileStats { places_forgotten, side_traces, operations, .. } = self.compile;
+        if places_forgotten > 0 {
+            writeln!(
+                out,
+                "places of memory that the optimizer forgot, for want of room: {places_forgotten}"
+            )?;
+        }
+        if side_traces > 0 {
+            writeln!(out, "side traces among them: {side_traces}")?;
+        }
+        if self.unhoisted > 0 {
+            writeln!(out, "loops compiled again without guards before the loop: {}", self.unhoisted)?;
+        }
+        if !self.ends.is_empty() {
+            let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();
+            writeln!(out, "traces that end before: {}", ends.join(", "))?;
+        }
+        operations.map_or(Ok(()), |operations| write_operations(operations, out))
+    }
+
+    /// How code was entered and left.
+    fn write_entries(&self, out: &mut String) -> Result {
+        let exits: Vec<_> = self.exits.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let exits =
+            if exits.is_empty() { "never left".to_string() } else { format!("left: {}", exits.join(", ")) };
+        writeln!(out, "entered {} times, {exits}; {} entries refused", self.entries, self.refused_entries)?;
+        if let Some(iterations) = self.iterations_per_entry {
+            writeln!(out, "iterations per entry: {iterations:.1}")?;
+        }
+        if self.unsecured_entries > 0 {
+            writeln!(
+                out,
+                "{} entries put off: no memory for the objects of an exit",
+                self.unsecured_entries
+            )?;
+        }
+        if self.declined_entries > 0 {
+            writeln!(out, "{} entries declined: no room for stack, frames or calls", self.declined_entries)?;
+        }
+        if !self.never_virtual.is_empty() {
+            let layouts = self.never_virtual.join(", ");
+            writeln!(out, "always made, since no memory is held for exits: {layouts}")?;
+        }
+        Ok(())
+    }
+
+    /// Where iterations ran, and how long.
+    fn write_time(&self, out: &mut String) -> Result {
+        let interpreted = self.interpreted_back_edges;
+        match (self.compiled_iterations, self.compiled_share) {
+            (Some(iterations), Some(share)) => writeln!(
+                out,
+                "loop iterations: {iterations} as machine code, {interpreted} interpreted: {:.2} % as machine code",
+                share * 100.0
+            )?,
+            _ => writeln!(out, "loop iterations: {interpreted} interpreted, as machine code not counted")?,
+        }
+        let Time { program, machine, machine_share, saved, recording, compiling } = self.time;
+        writeln!(
+            out,
+            "time: {program:.3} s, {machine:.3} s ({:.1} %) of it in machine code, which saved {saved:.3} s; \
+             recording {recording:.4} s, compiling {compiling:.4} s",
+            machine_share * 100.0,
+        )?;
+        match self.guards_executed {
+            Some(guards) => writeln!(out, "guards executed: {guards}"),
+            None => writeln!(out, "guards executed: not counted"),
+        }
+    }
+
+    /// What was recorded, and what was not.
+    fn write_recordings(&self, out: &mut String) -> Result {
+        let Stats { postponed_recordings, rests, retired, recordings, .. } = self;
+        if *postponed_recordings > 0 {
+            writeln!(out, "recordings put off {postponed_recordings} times: compiling had taken its share")?;
+        }
+        if *rests > 0 {
+            writeln!(out, "code that did not pay rested {rests} times; {retired} loops retired")?;
+        }
+        let aborts: Vec<_> = self.aborts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        if aborts.is_empty() {
+            writeln!(out, "recordings: {recordings}, none given up")
+        } else {
+            writeln!(out, "recordings: {recordings}, given up: {}", aborts.join(", "))
+        }
+    }
+}
+
+/// How much was compiled.
+fn write_compile(compile: &CompileStats, out: &mut String) -> Result {
+    writeln!(
+        out,
+        "compiled: {} trace{} ({} operations recorded, {} after optimization), {} guards, \
+         {} bytes of code, {} bytes of resume data, {} us",
+        compile.traces,
+        if compile.traces == 1 { "" } else { "s" },
+        compile.ops_recorded,
+        compile.ops_optimized,
+        compile.guards,
+        compile.code_bytes,
+        compile.resume_bytes,
+        compile.optimize_us + compile.codegen_us,
+    )
+}
+
+/// What an operation and a guard cost.
+fn write_costs(costs: Costs, out: &mut String) -> Result {
+    let Costs { optimize_us_per_op, build_us_per_op, cranelift_us_per_op, per_guard } = costs;
+    writeln!(
+        out,
+        "compile time: {:.1} us for each operation left (optimizer {optimize_us_per_op:.1}, \
+         Cranelift's input {build_us_per_op:.1}, Cranelift {cranelift_us_per_op:.1})",
+        optimize_us_per_op + build_us_per_op + cranelift_us_per_op,
+    )?;
+    let Some(per_guard) = per_guard else { return Ok(()) };
+    let GuardCosts { optimize_us, build_us, cranelift_us, code_bytes, resume_bytes } = per_guard;
+    writeln!(
+        out,
+        "by guards: {:.1} us for each guard (optimizer {optimize_us:.1}, Cranelift's input {build_us:.1}, \
+         Cranelift {cranelift_us:.1}), {code_bytes:.0} bytes of code, {resume_bytes:.0} bytes of resume data",
+        optimize_us + build_us + cranelift_us,
+    )
+}
+
+/// What an iteration consists of.
+fn write_operations(GroupedOps { before, after }: GroupedOps, out: &mut String) -> Result {
+    writeln!(
+        out,
+        "operations per iteration, before -> after: new {} -> {}, get/set {} -> {}, guards {} -> {}, \
+         all {} -> {}",
+        before.new,
+        after.new,
+        before.get_set,
+        after.get_set,
+        before.guard,
+        after.guard,
+        before.all,
+        after.all
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is rare is said when it happens, and only then.
+    #[test]
+    fn rare_counts_are_shown_when_there_are_any() {
+        let compile = CompileStats { places_forgotten: 3, ..CompileStats::default() };
+        let some = Stats { compile, rests: 7, postponed_recordings: 5, ..Stats::default() }.text();
+        let none = Stats::default().text();
+        for (word, line) in [
+            ("forgot", "for want of room: 3"),
+            ("did not pay", "rested 7 times; 0 loops retired"),
+            ("put off", "put off 5 times"),
+        ] {
+            assert!(some.contains(line), "{line}: {some}");
+            assert!(!none.contains(word), "{word}: {none}");
+        }
+    }
+}
