@@ -1,32 +1,31 @@
-//! From a closed recording to installed code.
+//! From a closed recording to a trace that is entered.
 //!
 //! Problem: between a recording and its code lie four stages, each of which may say no, and none of which may
-//! take the program down. Design: one function per stage, a typed reason for every no, and a net below our
-//! own panics: an optimizer or code generator that panics on a valid trace is a bug, counted as `internal
-//! error`, and the program goes on in the interpreter (with `verify`, as in tests, it is an error that tests
-//! see). Invariant: a trace is published in its location only when its code is installed and its exit tables
-//! are complete.
+//! take the program down. Design: one function per stage (code generation and installing are in
+//! `codegen.rs`), a typed reason for every no, and a net below our own panics: an optimizer that panics on a
+//! valid trace is a bug, counted as `internal error`, and the program goes on in the interpreter (with
+//! `verify`, as in tests, it is an error that tests see). Invariant: a trace is published in its location
+//! only when its code is installed and its exit tables are complete.
+//!
+//! ```text
+//! close_recording -> verify -> optimize -> verify -> generate -> publish -> attached to its loop: Compiled
+//! ```
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
 
 use tracelift_core::schema::FuncEffects;
 use tracelift_core::{text, verify, Inst, Op, Payload, Trace};
-use tracelift_cranelift::{CodeMemory, CompileError, Links, Replaced, Request};
 use tracelift_opt::{OpCounts, Optimized};
 
 use crate::abort::AbortReason;
-use crate::backend::{Backend, EXIT_BUFFER_CELLS};
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
-use crate::plan::Plan;
-use crate::policy::{self, Work};
-use crate::recorder::{work_of, Closed, Finished, Recorder, Start};
-use crate::reserve::WorstCase;
+use crate::recorder::{Closed, Finished, Recorder, Start};
 use crate::run::Room;
 use crate::stats::GroupedOps;
-use crate::traces::{ExitCell, TraceData};
-use crate::tree::{Reach, Tree};
+use crate::traces::TraceData;
+use crate::tree::Tree;
 use crate::vm::Vm;
 
 /// How often a recording is taken again because slot types changed under it.
@@ -220,7 +219,7 @@ impl Vm {
         let compile_ns = self.budget.end(ops);
         if let Ok(number) = result {
             if let Some(trace) = self.traces.get_mut(number) {
-                trace.compile_ns = compile_ns;
+                trace.worth.compile_ns = compile_ns;
             }
         }
         result
@@ -309,117 +308,13 @@ impl Vm {
         }
     }
 
-    fn generate(
-        &mut self,
-        number: TraceId,
-        recorded: &Trace,
-        optimized: Optimized,
-        needs: Room,
-        tree: Tree,
-    ) -> Result<TraceData, (AbortReason, String)> {
-        let Optimized { trace, resume, .. } = optimized;
-        let Some(worst) = WorstCase::of(&resume) else {
-            return Err((AbortReason::Internal, "resume data does not decode".into()));
-        };
-        let Some(pool) = resume.pool_bits() else {
-            return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
-        };
-        self.code.ready(&self.config);
-        let mut request = Request::new(number.0, self.code.cells.exit_buffer.as_mut_ptr());
-        request = request.count_for_collections(&mut *self.code.cells.collect);
-        if self.counts_guards() {
-            request = request.force(&mut *self.code.cells.force);
-        }
-        if self.config.count_iterations {
-            request = request.count_iterations(&mut *self.code.cells.iterations);
-        }
-        let replaced = self.locations.get(&tree.key).and_then(|location| location.pace.amount());
-        if let Some(iteration) = replaced {
-            let root = self.traces.get(tree.root);
-            let iterations = root.map_or(0.0, |root| policy::iterations_of_side(tree.work, root.tree.work));
-            let finish = (f64::from(iteration) * iterations) as u32;
-            let total = &raw mut *self.code.cells.replaced;
-            request = request.count_replaced(Replaced { total, iteration, finish });
-        }
-        let ready = match &mut self.code.backend {
-            Backend::Ready(ready) => ready,
-            Backend::Refused(reason, sentence) => return Err((reason.clone(), sentence.clone())),
-            Backend::Pending => return Err((AbortReason::Internal, "there is no code generator".into())),
-        };
-        let glue = ready.glue().map_err(|sentence| (AbortReason::CodeMemoryFull, sentence))?;
-        let links = vec![glue.leave(); trace.exits().count()].into_boxed_slice();
-        request = request.link(Links {
-            cells: links.as_ptr(),
-            finish_writes_slots: tree.link.is_some(),
-            edges: tree.edges.at_snapshots.clone(),
-            edges_per_jump: tree.edges.per_jump,
-        });
-        let (compiler, arena) = (&mut ready.compiler, &mut ready.arena);
-        let schema = &self.schema;
-        let compiled = match catch_unwind(AssertUnwindSafe(|| compiler.compile(&trace, schema, &request))) {
-            Ok(Ok(compiled)) => compiled,
-            Ok(Err(error @ CompileError::UnknownFunction { .. })) => {
-                return Err((AbortReason::UnknownFunction, error.to_string()));
-            }
-            Ok(Err(error)) => return Err((AbortReason::Internal, error.to_string())),
-            Err(_) => return Err((AbortReason::Internal, "the code generator panicked".into())),
-        };
-        if compiled.buffer_cells > EXIT_BUFFER_CELLS {
-            return Err((AbortReason::TooManyOps, "an exit has too many live values".into()));
-        }
-        let code = arena.install(number.tree(), &compiled).map_err(|error| match error {
-            CodeMemory::Full { .. } => (AbortReason::CodeMemoryFull, error.to_string()),
-            _ => (AbortReason::NoExecutableMemory, error.to_string()),
-        })?;
-        let seen = self.locations.get(&tree.key).filter(|_| tree.parent.is_none());
-        let saved_per_ns = saved_per_ns(&trace, tree.work, seen.and_then(|location| location.pace.ns()));
-        let name = recorded.name.clone();
-        self.log.entry(Stage::Clif, &format!("trace {number} {name} clif"), || {
-            compiled.clif.clone().unwrap_or_default()
-        });
-        self.log.entry(Stage::Asm, &format!("trace {number} {name} machine code"), || {
-            compiled.disasm.clone().unwrap_or_default()
-        });
-        self.log.entry(Stage::Code, &format!("trace {number} {name} with its machine code"), || {
-            compiled.listing.clone().unwrap_or_default()
-        });
-        self.exits.state.reserve(&worst);
-        let lifts = self.reserves.want(&worst);
-        let cell = |kind| ExitCell { count: 0, quiet_until: 0, plan: None, kind };
-        let mut exits: Box<[ExitCell]> = compiled.exits.iter().map(|exit| cell(exit.kind)).collect();
-        if let (Some(_), Some(finish)) = (tree.link, compiled.exits.len().checked_sub(1)) {
-            // The code has written the slots itself.
-            exits[finish].plan = Plan::of_frames(&resume, &pool, finish).map(Box::new);
-        }
-        Ok(TraceData {
-            name,
-            code,
-            entry_code: glue.entry(code),
-            links,
-            reach: Reach::new(needs, &lifts),
-            entry: recorded.entry.iter().chain(&recorded.entry_tags).copied().collect(),
-            lifts,
-            entries: 0,
-            has_refused: false,
-            exits,
-            ops: (recorded.op_count() as u64, trace.op_count() as u64),
-            saved_per_ns,
-            replaced,
-            compile_ns: 0,
-            tree,
-            generated: compiled.stats,
-            resume,
-            pool,
-        })
-    }
-
     fn publish(&mut self, data: TraceData) {
         let stats = &data.generated;
         let totals = &mut self.totals.compile;
         totals.traces += 1;
         totals.side_traces += u64::from(data.tree.parent.is_some());
-        totals.ops_recorded += data.ops.0;
-        totals.ops_optimized += data.ops.1;
+        totals.ops_recorded += data.worth.ops.0;
+        totals.ops_optimized += data.worth.ops.1;
         totals.guards += stats.guards as u64;
         totals.code_bytes += stats.code_bytes as u64;
         totals.resume_bytes += data.resume.bytes.len() as u64;
@@ -468,12 +363,6 @@ impl Vm {
             unsafe { self.reserves.shrink(live) };
         }
     }
-}
-
-/// What a nanosecond in the code of this trace saves: by its loop, if it has one.
-fn saved_per_ns(trace: &Trace, recorded: Work, seen: Option<f64>) -> f64 {
-    let start = trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap_or(0);
-    policy::saved_per_ns(recorded, work_of(&trace.insts[start..]), seen)
 }
 
 /// Whether something in a loop can leave it: a guard, or a call that may jump out of it. What ends otherwise

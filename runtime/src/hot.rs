@@ -131,7 +131,7 @@ impl Vm {
                 let Some(trace) = self.traces.get(id) else { return Action::Nothing };
                 self.last_run.trace = Some(id);
                 let action = Action::Run(trace.run());
-                let (saved_per_ns, iteration) = (trace.saved_per_ns, trace.replaced);
+                let (saved_per_ns, iteration) = (trace.worth.saved_per_ns, trace.worth.replaced);
                 self.time_entry(key, saved_per_ns, iteration);
                 return action;
             }

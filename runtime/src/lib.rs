@@ -8,6 +8,7 @@ pub mod abort;
 mod backend;
 mod budget;
 pub mod capi;
+mod codegen;
 pub mod compile;
 pub mod config;
 mod counters;

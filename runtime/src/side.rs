@@ -234,10 +234,10 @@ impl Vm {
     pub(crate) fn free_trace(&mut self, number: TraceId) {
         let Some(gone) = self.traces.take(number) else { return };
         self.gates.shut();
-        self.totals.freed_entries += gone.entries;
-        self.totals.freed_exits.add(&gone.exit_counts());
+        self.totals.freed.entries += gone.entries;
+        self.totals.freed.exits.add(&gone.exit_counts());
         if self.config.count_iterations {
-            self.totals.freed.push(self.stats_of(number, &gone));
+            self.totals.freed.traces.push(self.stats_of(number, &gone));
         }
         let Backend::Ready(ready) = &mut self.code.backend else { return };
         ready.arena.free(number.tree());

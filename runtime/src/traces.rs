@@ -32,6 +32,18 @@ pub(crate) struct Left {
     pub kind: ExitKind,
 }
 
+/// What a trace has cost, and what it is believed to gain.
+pub(crate) struct Worth {
+    /// Operations recorded and left after optimization.
+    pub ops: (u64, u64),
+    /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
+    pub saved_per_ns: f64,
+    /// What it adds up for an iteration: see [`crate::pace`].
+    pub replaced: Option<u32>,
+    /// Processor time that compiling it took.
+    pub compile_ns: u64,
+}
+
 /// A compiled trace, alive.
 pub(crate) struct TraceData {
     pub name: String,
@@ -55,14 +67,7 @@ pub(crate) struct TraceData {
     pub has_refused: bool,
     /// Its exits, by number.
     pub exits: Box<[ExitCell]>,
-    /// Operations recorded and left after optimization.
-    pub ops: (u64, u64),
-    /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
-    pub saved_per_ns: f64,
-    /// What it adds up for an iteration: see [`crate::pace`].
-    pub replaced: Option<u32>,
-    /// Processor time that compiling it took.
-    pub compile_ns: u64,
+    pub worth: Worth,
     pub tree: Tree,
 }
 

@@ -105,6 +105,17 @@ pub(crate) struct Timing {
     pub sampled_until: u64,
 }
 
+/// What is kept of the traces that are gone.
+#[derive(Default)]
+pub(crate) struct Freed {
+    /// Each of them, if iterations are counted.
+    pub traces: Vec<TraceStats>,
+    /// Entries of all.
+    pub entries: u64,
+    /// Exits of all.
+    pub exits: ExitCounts,
+}
+
 /// Counters that are not kept anywhere else.
 #[derive(Default)]
 pub(crate) struct Totals {
@@ -122,11 +133,7 @@ pub(crate) struct Totals {
     pub retired: u64,
     /// Nanoseconds in compiled code, estimated from the entries that were timed.
     pub machine_ns: f64,
-    /// Traces that are gone, if iterations are counted.
-    pub freed: Vec<TraceStats>,
-    /// Entries and exits of all that are gone.
-    pub freed_entries: u64,
-    pub freed_exits: ExitCounts,
+    pub freed: Freed,
     pub compile: CompileStats,
     pub rewrites: std::collections::BTreeMap<String, u64>,
 }
@@ -213,10 +220,10 @@ impl Vm {
         let interpreted = self.counters.ticks();
         let iterations = self.config.count_iterations.then_some(*self.code.cells.iterations);
         let all = interpreted + iterations.unwrap_or(0);
-        let mut exits = self.totals.freed_exits;
+        let mut exits = self.totals.freed.exits;
         self.traces.alive().for_each(|(_, trace)| exits.add(&trace.exit_counts()));
         let entries = self.traces.alive().map(|(_, trace)| trace.entries).sum::<u64>();
-        let entries = self.totals.freed_entries + entries;
+        let entries = self.totals.freed.entries + entries;
         let share = iterations.map(|iterations| iterations as f64 / all.max(1) as f64);
         let jit = match &self.code.backend {
             _ if !self.config.enabled => "off".to_string(),
@@ -277,7 +284,7 @@ impl Vm {
 
     fn trace_stats(&self) -> Vec<TraceStats> {
         let alive = self.traces.alive().map(|(id, trace)| self.stats_of(id, trace));
-        let mut all: Vec<TraceStats> = self.totals.freed.iter().cloned().chain(alive).collect();
+        let mut all: Vec<TraceStats> = self.totals.freed.traces.iter().cloned().chain(alive).collect();
         all.sort_by_key(|trace| trace.number);
         all
     }
@@ -292,10 +299,10 @@ impl Vm {
             failed_sides: trace.tree.failed(),
             entries: trace.entries,
             exits: trace.exit_counts().by_name(),
-            ops: trace.ops,
+            ops: trace.worth.ops,
             code_bytes: trace.generated.code_bytes as u64,
-            saved_per_ns: trace.saved_per_ns,
-            compile_us: trace.compile_ns / 1000,
+            saved_per_ns: trace.worth.saved_per_ns,
+            compile_us: trace.worth.compile_ns / 1000,
             state: location.map_or("", |location| location.state.name()),
             interpreter_ns: location.and_then(|location| location.pace.ns()),
             ns_per_entry: location.and_then(|location| location.pay.ns_per_entry()),
