@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use crate::log::Stage;
 use crate::tunables;
 
-/// Settings of a [`Vm`](crate::Vm).
+/// Settings of a [`Vm`](crate::Vm). They are many and independent of one another: a host names those that it
+/// wants, and takes the others from a default.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Whether anything is recorded at all.

@@ -96,12 +96,14 @@ impl Heir<'_> {
         let snapshot = self.snapshot(state);
         let highest =
             snapshot.frames.iter().flat_map(|frame| frame.slots.iter().map(|slot| frame.base + slot.slot));
-        self.recorder.max_slot = highest.map(|slot| slot + 1).fold(self.recorder.max_slot, i32::max);
-        self.recorder.max_frames = snapshot.frames.len().max(self.recorder.max_frames);
+        self.recorder.room.max_slot =
+            highest.map(|slot| slot + 1).fold(self.recorder.room.max_slot, i32::max);
+        self.recorder.room.max_frames = snapshot.frames.len().max(self.recorder.room.max_frames);
         self.recorder
-            .snapshot_live
+            .points
+            .live
             .push(snapshot.frames.iter().map(|frame| (frame.base, Live::new())).collect());
-        self.recorder.snapshot_edges.push(0);
+        self.recorder.points.edges.push(0);
         let snap = self.recorder.trace.add_snapshot(snapshot);
         for object in state.virtuals() {
             let payload = Payload::New { layout: object.layout, items: object.items, keys: object.keys };

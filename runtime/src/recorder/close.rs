@@ -1,0 +1,137 @@
+//! How a recording ends: as a loop that is back at its head, or as a trace that goes on elsewhere.
+//!
+//! Problem: a loop's second iteration begins with what the first has left, and memory holds a slot's old
+//! content until an exit writes it. Design: when the loop closes, the slots that were read at the head, or
+//! written and live there, become the label's arguments (the slot layout's contract in design section 5). If
+//! a tag differs from that at the head, the recording is taken again. A side trace has only inputs; it hands
+//! on what its slots hold to the code that comes next.
+//!
+//! Invariant: a slot that the loop changes is written at *every* exit where it is live, also at those
+//! recorded before the change: from the second iteration on its memory is stale there too, so
+//! [`Recorder::close`] completes the snapshots.
+//!
+//! ```text
+//! slot 0 was read as i0 and is i1 at the end:  L0(i0): ... jump(L0, i1); each exit writes slot 0
+//! ```
+
+use smallvec::SmallVec;
+use tracelift_core::ir::EntrySlot;
+use tracelift_core::snapshot::{SlotValue, Source};
+use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Value};
+
+use super::{is_live, Closed, Edges, Finished, Recorder};
+use crate::abort::AbortReason;
+
+impl Recorder {
+    /// The loop is back at its head.
+    pub fn close(mut self, schema: &Schema) -> Result<Closed, (AbortReason, String)> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if self.limits.discard_at.is_some() {
+            return Err((AbortReason::Discarded, "at its close".into()));
+        }
+        if self.stack.frames.len() != 1 {
+            return Err((AbortReason::Misuse, "the loop closed inside a called frame".into()));
+        }
+        let Some(head_live) = self.head_live.clone() else {
+            return Err((AbortReason::Misuse, "the loop closed before its first resume point".into()));
+        };
+        let mut carried = Vec::new(); // (slot, input, jump argument)
+        for (&slot, state) in &mut self.slots {
+            let read_at_head = state.input.is_some() || !state.written;
+            if state.inner || !(read_at_head || is_live(&head_live, slot)) {
+                continue;
+            }
+            let matters = is_live(&head_live, slot);
+            if state.tag != state.head_tag && matters {
+                return Ok(Closed::Again);
+            }
+            let entry = EntrySlot { slot, tag: state.head_tag };
+            match schema.tag(state.head_tag).payload {
+                None => self.trace.entry_tags.push(entry),
+                Some(ty) => {
+                    let input = *state.input.get_or_insert_with(|| self.trace.new_value(ty));
+                    // A slot that is dead at the head was read before it was written only by a host whose
+                    // liveness is too small; then it is carried unchanged, which is what memory holds.
+                    let next = if matters { state.value.unwrap_or(input) } else { input };
+                    carried.push((entry, input, next));
+                }
+            }
+        }
+        self.complete_snapshots(&carried);
+        let inputs: Vec<Value> = carried.iter().map(|(_, input, _)| *input).collect();
+        let next: Vec<Value> = carried.iter().map(|(_, _, next)| *next).collect();
+        self.trace.entry = carried.iter().map(|(entry, _, _)| *entry).collect();
+        self.trace.labels[0].args.clone_from(&inputs);
+        self.trace.insts[0].args = SmallVec::from_slice(&inputs);
+        let jump = Inst::new(Op::Jump, &next).with(Payload::Label(tracelift_core::LabelId(0)));
+        self.trace.push(jump, None);
+        Ok(Closed::Loop(self.finished()))
+    }
+
+    /// A side trace ends here, at the resume point. Its entry is what it has read before it was written.
+    pub fn finish(mut self, schema: &Schema) -> Result<Finished, (AbortReason, String)> {
+        let snapshot = self.snapshot();
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if self.limits.discard_at.is_some() {
+            return Err((AbortReason::Discarded, "at its end".into()));
+        }
+        let mut read = self.slots.iter().filter(|(_, state)| state.read && !state.inner);
+        if let Some((&slot, _)) = read.find(|(&slot, _)| slot >= self.room.extent) {
+            return Err((AbortReason::Misuse, self.beyond(slot)));
+        }
+        // What the slots hold goes on to other code: objects among it have to be real.
+        let frames = snapshot.map(|snapshot| &self.trace.snapshots[snapshot.index()].frames);
+        let slots = frames.into_iter().flatten().flat_map(|frame| &frame.slots);
+        let values: SmallVec<[Value; 8]> = slots.filter_map(|slot| slot.source.value()).collect();
+        let mut finish = Inst::new(Op::Finish, &values).at(snapshot).exit_kind(ExitKind::Finish);
+        finish.depth = self.stack.frames.len().min(255) as u8 - 1;
+        self.trace.push(finish, None);
+        let mut inputs: SmallVec<[Value; 4]> = SmallVec::new();
+        for (&slot, state) in self.slots.iter().filter(|(_, state)| state.read && !state.inner) {
+            let entry = EntrySlot { slot, tag: state.head_tag };
+            match (schema.tag(state.head_tag).payload, state.input) {
+                (Some(_), Some(input)) => {
+                    self.trace.entry.push(entry);
+                    inputs.push(input);
+                }
+                _ => self.trace.entry_tags.push(entry),
+            }
+        }
+        self.trace.entry_cells = self.cells.iter().map(|&(cell, _)| cell).collect();
+        inputs.extend(self.cells.iter().map(|&(_, value)| value));
+        self.trace.labels[0].args = inputs.to_vec();
+        self.trace.insts[0].args = inputs.iter().copied().collect();
+        Ok(self.finished())
+    }
+
+    fn finished(self) -> Finished {
+        let edges = Edges { at_snapshots: self.points.edges.into(), per_jump: self.edges };
+        Finished { trace: Box::new(self.trace), edges }
+    }
+
+    /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their
+    /// memory is stale from the second iteration on.
+    fn complete_snapshots(&mut self, carried: &[(EntrySlot, Value, Value)]) {
+        let changed: Vec<_> = carried.iter().filter(|(_, input, next)| input != next).collect();
+        for (snapshot, live) in self.trace.snapshots.iter_mut().zip(&self.points.live) {
+            // The head's slots belong to the outermost frame; a called frame wrote what it holds.
+            let (Some(frame), Some((_, live))) = (snapshot.frames.first_mut(), live.first()) else {
+                continue;
+            };
+            for (entry, input, _) in &changed {
+                let known = frame.slots.iter().any(|known| known.slot == entry.slot);
+                if !known && is_live(live, entry.slot) {
+                    frame.slots.push(SlotValue {
+                        slot: entry.slot,
+                        tag: entry.tag,
+                        source: Source::Value(*input),
+                    });
+                }
+            }
+        }
+    }
+}
