@@ -1,10 +1,17 @@
 //! The service: one JIT for one interpreter instance.
 //!
 //! Problem: locations, traces, code memory, the exit buffer and the statistics belong together and live as
-//! long as the interpreter. Design: [`Vm`] owns them; its work is spread over files by moment: `hot.rs`
-//! decides at a hot back edge, `recorder.rs` records, `compile.rs` turns a recording into code, `exit.rs`
-//! restores the interpreter's state. Invariant: compiled code refers only to cells that the `Vm` owns in
-//! boxes (exit buffer, counters), so moving the `Vm` is harmless; dropping it frees the code.
+//! long as the interpreter. Design: [`Vm`] owns them, in groups by purpose. What it does is spread over files
+//! by moment, each with methods of `Vm` that nobody has to import: `hot.rs` and `fast_path.rs` decide at a
+//! hot back edge, `compile.rs` and `codegen.rs` turn a recording into code, `exit.rs` restores the
+//! interpreter's state, `side.rs` decides after an exit, `pacing.rs` and `sampling.rs` time loops, `nest.rs`
+//! leaves loops to others. The types that the groups consist of lie below this file and know nothing of it:
+//! imports lead down only. Invariant: compiled code refers only to cells that the `Vm` owns in boxes (exit
+//! buffer, counters), so moving the `Vm` is harmless; dropping it frees the code.
+//!
+//! ```text
+//! ids, run, policy  <-  plan, tree, pay, gate  <-  traces, locations  <-  vm  <-  hot, side, compile, exit
+//! ```
 
 use std::ffi::c_void;
 
