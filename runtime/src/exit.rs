@@ -2,10 +2,10 @@
 //!
 //! Problem: an exit is on the program's way each time that a loop ends, so it must be short; and what it says
 //! about the program (how often it is taken) must not be lost. Design: what the code returns leads straight
-//! to the exit's cell. It counts, ends the entry's sample, and remembers the exit if there may be something
-//! to decide after it (`side.rs`). Then its plan restores the state, or, as long as it has none, the resume
-//! data does ([`crate::restore`]). Nothing is searched or locked. Invariant: an exit cannot fail; plans are
-//! made before the next entry and never here.
+//! to the exit's cell. It counts, marks the end of the entry that is timed, and remembers the exit if there
+//! may be something to decide after it (`side.rs`). Then its plan restores the state, or, as long as it has
+//! none, the resume data does (`restore.rs`). Nothing is searched or locked. Invariant: an exit cannot fail;
+//! plans are made before the next entry and never here.
 //!
 //! ```text
 //! 0x00000000_00000003 returned: exit 3 of trace 0, for the 4th time  ->  restored from the resume data

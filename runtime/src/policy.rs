@@ -5,8 +5,8 @@
 //! at all; then the JIT makes it slower. Design: each location and each exit has *one* state, the enums
 //! below. What moves it on is decided here, by pure functions over plain numbers; who asks (`hot.rs`,
 //! `side.rs`, `sampling.rs`, `nest.rs`, `budget.rs`) keeps the numbers and does what it is told. The
-//! constants stand in one table ([`crate::tunables`]). Invariant: nothing here reads a clock or touches
-//! memory, so each decision has a test.
+//! constants stand in one table (`tunables.rs`). Invariant: nothing here reads a clock or touches memory, so
+//! each decision has a test.
 //!
 //! ```text
 //!             heat >= threshold           closed                       does not pay
