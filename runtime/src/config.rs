@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use crate::log::Stage;
 use crate::tunables;
 
-/// Settings of a [`Vm`](crate::Vm). They are many and independent of one another: a host names those that it
-/// wants, and takes the others from a default.
+/// Settings of a [`Vm`](crate::Vm). So many fields: they are independent of one another, and a host names
+/// those that it wants and takes the others from a default.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Whether anything is recorded at all.

@@ -12,8 +12,8 @@ use tracelift_core::ExitKind;
 
 use crate::ids::{ExitPoint, TraceId};
 
-/// A snapshot of the counters of a [`Vm`](crate::Vm). It has many fields, all on one level: they are the keys
-/// of the JSON object that other programs read.
+/// A snapshot of the counters of a [`Vm`](crate::Vm). So many fields, all on one level: they are the keys of
+/// the JSON object that other programs read.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Stats {
     /// Whether anything is compiled at all, and if not, why.
