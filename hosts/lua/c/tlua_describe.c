@@ -112,53 +112,6 @@ static void add_views (tl_vm *vm, tl_cell views[4], const char *const names[4], 
     views[type] = tl_add_cell(vm, names[type], offsetof(TValue, value_), 8, (tl_type)type, class_id, 0);
 }
 
-/* --- tags --- */
-
-typedef struct TagRow {
-  int tt;
-  const char *name;
-  tl_type payload;
-} TagRow;
-
-/* 'empty' is the nil of an array element or a node that never was assigned; registers never hold it. */
-static const TagRow tag_rows[] = {
-  { LUA_VNIL, "nil", TL_VOID },
-  { LUA_VEMPTY, "empty", TL_VOID },
-  { LUA_VFALSE, "false", TL_VOID },
-  { LUA_VTRUE, "true", TL_VOID },
-  { LUA_VNUMINT, "integer", TL_INT },
-  { LUA_VNUMFLT, "float", TL_FLOAT },
-  { ctb(LUA_VSHRSTR), "string", TL_REF },
-  { ctb(LUA_VLNGSTR), "long_string", TL_REF },
-  { ctb(LUA_VTABLE), "table", TL_REF },
-  { ctb(LUA_VLCL), "function", TL_REF },
-  { LUA_VLCF, "c_function", TL_ADDR },
-  { ctb(LUA_VCCL), "c_closure", TL_REF },
-  { ctb(LUA_VUSERDATA), "userdata", TL_REF },
-  { LUA_VLIGHTUSERDATA, "light_userdata", TL_ADDR },
-  { ctb(LUA_VTHREAD), "thread", TL_REF }
-};
-
-#define TAGS (sizeof(tag_rows) / sizeof(tag_rows[0]))
-
-tl_type tlua_payload (int tt) {
-  for (size_t n = 0; n < TAGS; n++) {
-    if (tag_rows[n].tt == tt)
-      return tag_rows[n].payload;
-  }
-  return TL_VOID;
-}
-
-static int describe_tags (tl_vm *vm, TluaSchema *schema) {
-  for (size_t n = 0; n < TAGS; n++) {
-    tl_tag tag = tl_add_tag(vm, tag_rows[n].name, (uint64_t)tag_rows[n].tt, tag_rows[n].payload);
-    if (tag == 0)
-      return 0;
-    schema->tag_of[tag_rows[n].tt] = tag;
-  }
-  return 1;
-}
-
 /* --- frames, closures, upvalues --- */
 
 static int describe_frames (tl_vm *vm, TluaSchema *schema) {
@@ -312,7 +265,7 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
 }
 
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
-  return describe_tags(vm, schema) && describe_frames(vm, schema) && describe_arguments(vm, schema)
+  return tlua_describe_tags(vm, schema) && describe_frames(vm, schema) && describe_arguments(vm, schema)
       && describe_upvalues(vm, schema)
       && describe_strings(vm, schema) && describe_tables(vm, schema, main_thread)
       && describe_functions(vm, schema);

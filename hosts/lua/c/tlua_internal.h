@@ -23,6 +23,7 @@
 
 #include "lua.h"
 
+#include "ldo.h"
 #include "lobject.h"
 #include "lstate.h"
 
@@ -94,7 +95,7 @@ extern const TluaEngine tlua_sabotage_engine;  /* tlua_check.c */
 extern const TluaEngine tlua_recorder_engine;  /* tlua_rec.c; the build script sees that the file exists */
 #endif
 
-/* --- recording --- */
+/* --- recording (tlua.c) --- */
 
 /* From the next instruction on, on_record is called. L must be the running thread, without hooks. */
 void tlua_record_start (lua_State *L);
@@ -102,7 +103,7 @@ void tlua_record_start (lua_State *L);
 void tlua_record_stop (lua_State *L);
 #define tlua_is_recording(L) ((L)->jit->recording == (L))
 
-/* --- data of functions --- */
+/* --- memory, and data of functions (tlua_memory.c, tlua_live.c) --- */
 
 /* p->jit, made if need be; NULL on lack of memory. Never collects, never throws. */
 TluaProto *tlua_proto (lua_State *L, Proto *p);
@@ -125,5 +126,7 @@ const lu_byte *tlua_live (lua_State *L, Proto *p, int pc);
 ** memory.
 */
 void *tlua_realloc (lua_State *L, void *block, size_t old_size, size_t new_size);
+/* Runs work that may throw for lack of memory, without collections; returns whether it came to its end. */
+int tlua_protected (lua_State *L, Pfunc work, void *data);
 
 #endif

@@ -182,11 +182,6 @@ static void stop_recording (lua_State *L, TluaRecorder *rec, const char *reason)
   tlua_record_stop(L);
 }
 
-void tlua_rec_give_up (TluaRecorder *rec, const char *reason) {
-  if (rec->reason == NULL)
-    rec->reason = reason;
-}
-
 /* Where an instruction jumps back to, or NULL. */
 static const Instruction *back_target (const Instruction *pc) {
   switch (GET_OPCODE(*pc)) {
@@ -331,46 +326,6 @@ static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
 
 static void on_swallowed (lua_State *L, int32_t *counter) {
   tl_tick(recorder_of(L)->vm, counter);
-}
-
-/*
-** An open instruction uses the registers from A up to the top, which no analysis knows. Returns the top's
-** register.
-*/
-static int open_registers (TluaRecorder *rec, const lu_byte *live) {
-  int top = (int)(rec->thread->top.p - rec->base);
-  if (top >= 8 * (int)sizeof rec->row) {
-    tlua_rec_give_up(rec, "too many values in a call");
-    return 0;
-  }
-  memset(rec->row, 0, sizeof rec->row);
-  memcpy(rec->row, live, (size_t)(rec->p->maxstacksize + 7) / 8);
-  for (int r = GETARG_A(*rec->pc); r < top; r++)
-    rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
-  return top;
-}
-
-/* Says what the interpreter goes on with if a guard of this instruction fails. */
-void tlua_rec_resume_here (TluaRecorder *rec) {
-  const lu_byte *live = tlua_live(rec->thread, rec->p, (int)(rec->pc - rec->p->code));
-  const TluaFrame *frame = &rec->frames[rec->depth];
-  uint64_t words[TLUA_WORDS] = { 0 };
-  uint32_t registers = rec->p->maxstacksize;
-  if (live == NULL) {
-    tlua_rec_give_up(rec, "out of memory");
-    return;
-  }
-  if (isIT(*rec->pc)) {
-    uint32_t top = (uint32_t)open_registers(rec, live);
-    live = rec->row;
-    words[TLUA_WORD_TOP] = top;
-    registers = top > registers ? top : registers;
-  }
-  words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)rec->pc;
-  words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)frame->wanted;
-  words[TLUA_WORD_STATUS] = frame->status;
-  words[TLUA_WORD_EXTRA] = (uint64_t)frame->extra;
-  tl_resume_point(rec->vm, rec->entry->func.p + 1, words, live, registers);
 }
 
 /* Once per iteration: the program's hooks, set by a signal handler say, must get their turn. */

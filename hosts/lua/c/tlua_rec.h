@@ -4,16 +4,17 @@
 ** Problem: a recorder for a whole instruction set is too much for one file, and its parts need the same few
 ** services: read a register with its type, write one, say where the interpreter goes on, give up.
 **
-** Design: tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c dispatches on
-** the opcode and holds moves, tests and loops; tlua_rec_arith.c holds arithmetic, tlua_rec_table.c tables and
-** upvalues, tlua_rec_alloc.c new tables, tlua_rec_spare.c the memory held for those that exits make;
-** tlua_rec_choice.c tests that only choose a number; tlua_rec_call.c calls and frames, tlua_rec_iter.c the
-** steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_closure.c new closures, tlua_rec_lib.c and
-** its two parts the functions of Lua's libraries, tlua_rec_cfunc.c and its list calls of C functions as they
-** are; tlua_rec_key.c keys that are known only when they are used, tlua_rec_string.c what makes strings;
-** tlua_describe.c tells the library how Lua lays out its memory. A lowering function looks at the real
-** values, which the instruction has not changed yet, to choose a path, records guards that keep compiled code
-** on that path, and then the results.
+** Design: tlua_rec_operand.c and tlua_rec_resume.c are what every lowering needs, and call no other file of
+** the recorder. tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c
+** dispatches on the opcode and holds moves, tests and loops; tlua_rec_arith.c holds arithmetic,
+** tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new tables, tlua_rec_spare.c the memory held for
+** those that exits make; tlua_rec_choice.c tests that only choose a number; tlua_rec_call.c calls and
+** frames, tlua_rec_iter.c the steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_closure.c new
+** closures, tlua_rec_lib.c and its two parts the functions of Lua's libraries, tlua_rec_cfunc.c and its list
+** calls of C functions as they are; tlua_rec_key.c keys that are known only when they are used,
+** tlua_rec_string.c what makes strings; tlua_describe.c tells the library how Lua lays out its memory. A
+** lowering function looks at the real values, which the instruction has not changed yet, to choose a path,
+** records guards that keep compiled code on that path, and then the results.
 **
 ** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets
 ** 'reason', and nothing that was recorded for that instruction matters any more.
@@ -228,10 +229,8 @@ typedef struct Operand {
 
 /* Tells the library about Lua. Returns 0 if it refused something. */
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread);
-/* The type under which a payload with this tag byte is kept. */
-tl_type tlua_payload (int tt);
 
-/* --- tlua_rec.c --- */
+/* --- tlua_rec_resume.c --- */
 
 void tlua_rec_give_up (TluaRecorder *rec, const char *reason);
 /*
@@ -239,17 +238,6 @@ void tlua_rec_give_up (TluaRecorder *rec, const char *reason);
 ** whole.
 */
 void tlua_rec_resume_here (TluaRecorder *rec);
-
-/* --- tlua_rec_ops.c --- */
-
-/* Lowers the instruction at rec->pc; sets rec->next or rec->reason. */
-void tlua_rec_instruction (TluaRecorder *rec);
-Operand tlua_rec_register (TluaRecorder *rec, int r);
-Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value);
-/* The constant or register that argument C names, by flag k. */
-Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i);
-void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
-void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o);
 /*
 ** The interpreter goes on at that instruction; gives up if this leads back, but not to the recorded loop's
 ** head.
@@ -262,8 +250,44 @@ int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head);
 ** will lead to.
 */
 int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head);
+/* Whether the running function is not one that calls itself. */
+int tlua_rec_may_unroll (const TluaRecorder *rec);
 /* The program jumps back to the head of another loop. */
 void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head);
+
+/* --- tlua_rec_operand.c --- */
+
+int tlua_describe_tags (tl_vm *vm, TluaSchema *schema);
+/* The type under which a payload with this tag byte is kept. */
+tl_type tlua_payload (int tt);
+/* The value with its tag, but without what it is in the trace; tag 0: given up. */
+Operand tlua_rec_operand (TluaRecorder *rec, const TValue *now);
+Operand tlua_rec_register (TluaRecorder *rec, int r);
+Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value);
+/* The constant or register that argument C names, by flag k. */
+Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i);
+void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
+void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o);
+/* Whether a value with that tag byte counts as false. */
+int tlua_rec_is_false (int tt);
+/* The running closure. */
+tl_value tlua_rec_closure (TluaRecorder *rec);
+/* Whether both are numbers of any kind. */
+#define are_numbers(a, b) (novariant((a).tt) == LUA_TNUMBER && novariant((b).tt) == LUA_TNUMBER)
+/* The number as a double. */
+tl_value tlua_rec_as_float (TluaRecorder *rec, Operand o);
+/* The number as an integer, under a guard that it is one; gives up if it is not one now. */
+tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now);
+/*
+** Before a store into a table or upvalue: leaves where the collector must hear of the reference; the
+** interpreter stores it.
+*/
+void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value);
+
+/* --- tlua_rec_ops.c --- */
+
+/* Lowers the instruction at rec->pc; sets rec->next or rec->reason. */
+void tlua_rec_instruction (TluaRecorder *rec);
 /* At the loop's head: its variable and its hidden index are one value. */
 void tlua_rec_loop_variable (TluaRecorder *rec);
 /*
@@ -271,8 +295,6 @@ void tlua_rec_loop_variable (TluaRecorder *rec);
 ** tags do.
 */
 void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition);
-/* Whether a value with that tag byte counts as false. */
-int tlua_rec_is_false (int tt);
 
 /* The condition for 'a < b' or 'a <= b' of two numbers, exact for all. May record a guard. */
 tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_equal);
@@ -295,28 +317,20 @@ int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc);
 /* --- tlua_rec_arith.c --- */
 
 /*
-** An operation that has a result for all numbers of these types: sums, differences, products; 'and', 'or' and
-** exclusive 'or' of integers; floor division and remainder of integers if 'b' is a constant other than zero.
+** An operation that has a result for all numbers of these types: sums, differences, products; 'and', 'or'
+** and exclusive 'or' of integers; floor division and remainder of integers if 'b' is a constant other than
+** zero.
 */
 tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
 
 /* Each returns 0 if the opcode is not its business. */
 int tlua_rec_arithmetic (TluaRecorder *rec, Instruction i);
 
-/* Whether both are numbers of any kind. */
-#define are_numbers(a, b) (novariant((a).tt) == LUA_TNUMBER && novariant((b).tt) == LUA_TNUMBER)
-/* The number as a double. */
-tl_value tlua_rec_as_float (TluaRecorder *rec, Operand o);
-/* The number as an integer, under a guard that it is one; gives up if it is not one now. */
-tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now);
-
 /* --- tlua_rec_call.c --- */
 
 int tlua_rec_calls (TluaRecorder *rec, Instruction i);
 /* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted);
-/* The running closure. */
-tl_value tlua_rec_closure (TluaRecorder *rec);
 /* Makes sure that so many frames above this one can be rebuilt; returns 0 if not. May collect. */
 int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames);
 /* Calls a metamethod for the instruction at hand. */
@@ -343,11 +357,6 @@ void tlua_rec_let_go (lua_State *L, CallInfo *entry);
 /* --- tlua_rec_table.c --- */
 
 int tlua_rec_memory (TluaRecorder *rec, Instruction i);
-/*
-** Before a store into a table or upvalue: leaves where the collector must hear of the reference; the
-** interpreter stores it.
-*/
-void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value);
 /* 't[key]' of a table, with any key. */
 void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_set_element (TluaRecorder *rec, Operand t, Operand key, Operand value);
@@ -368,8 +377,6 @@ int tlua_rec_is_in_array (const Table *t, lua_Integer index);
 
 int tlua_describe_strings (tl_vm *vm, TluaSchema *schema);
 int tlua_rec_strings (TluaRecorder *rec, Instruction i);
-/* Runs work that may throw for lack of memory, without collections; returns whether it came to its end. */
-int tlua_rec_protected (lua_State *L, Pfunc work, void *data);
 /* The number as a (short) string. */
 tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 

@@ -22,24 +22,6 @@
 
 /* --- numbers --- */
 
-tl_value tlua_rec_as_float (TluaRecorder *rec, Operand o) {
-  int64_t number;
-  if (o.tt == LUA_VNUMFLT)
-    return o.value;
-  if (tl_is_const_int(rec->vm, o.value, &number))
-    return tl_const_float(rec->vm, (double)number);
-  return tl_op1(rec->vm, TL_INT_TO_FLOAT, o.value);
-}
-
-tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now) {
-  if (!luaV_tointegerns(o.now, now, F2Ieq)) {
-    tlua_rec_give_up(rec, novariant(o.tt) == LUA_TNUMBER ? "number without integer value"
-                     : "bitwise operation on no number");
-    return 0;
-  }
-  return o.tt == LUA_VNUMINT ? o.value : tl_op1(rec->vm, TL_FLOAT_TO_INT_EXACT, o.value);
-}
-
 static Operand small_number (TluaRecorder *rec, int number, TValue *store) {
   setivalue(store, number);
   return tlua_rec_constant(rec, store);

@@ -40,12 +40,6 @@
 /* More arguments or results than this in one call are left to the interpreter. */
 #define MAX_VALUES TLUA_MOST_VALUES
 
-tl_value tlua_rec_closure (TluaRecorder *rec) {
-  tl_vm *vm = rec->vm;
-  tl_value inlined = rec->frames[rec->depth].closure;
-  return inlined != 0 ? inlined : tl_load(vm, rec->schema.function, tl_frame_base(vm));
-}
-
 /* --- frames --- */
 
 static int is_metamethod (const TluaFrame *frame) {
@@ -387,11 +381,9 @@ static void tail_call (TluaRecorder *rec, Instruction i) {
 static Operand own_argument (TluaRecorder *rec, int n, tl_value extra) {
   tl_vm *vm = rec->vm;
   const TValue *now = s2v(rec->base - 1 - rec->ci->u.l.nextraargs + n);
-  Operand o = { .now = now, .tt = rawtt(now), .tag = rec->schema.tag_of[rawtt(now)], .value = 0 };
-  if (o.tag == 0) {
-    tlua_rec_give_up(rec, "value of an unknown type");
+  Operand o = tlua_rec_operand(rec, now);
+  if (o.tag == 0)
     return o;
-  }
   tl_value r = tl_op2(vm, TL_INT_SUB, tl_const_int(vm, n - 1), extra);
   tl_value place = tl_item_addr(vm, tl_frame_base(vm), r, sizeof(StackValue), 0);
   tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.argument_tag, place), tl_const_int(vm, o.tt),

@@ -39,13 +39,8 @@ static void do_closure (lua_State *L, void *data) {
 }
 
 static LClosure *new_closure (lua_State *L, Proto *p, LClosure *around) {
-  global_State *g = G(L);
   Job job = { .p = p, .around = around };
-  lu_byte stopped = g->gcstopem;
-  g->gcstopem = 1;
-  int status = luaD_rawrunprotected(L, do_closure, &job);
-  g->gcstopem = stopped;
-  return status == LUA_OK ? job.result : NULL;
+  return tlua_protected(L, do_closure, &job) ? job.result : NULL;
 }
 
 int tlua_describe_closures (tl_vm *vm, TluaSchema *schema) {

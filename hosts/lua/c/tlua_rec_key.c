@@ -166,7 +166,7 @@ static int add (lua_State *L, Table *t, const TValue *key, const TValue *slot, T
   if (luaH_realasize(t) > MOST_ENTRIES || (size_t)sizenode(t) > MOST_ENTRIES)
     return 0;
   NewKey job = { t, key, slot, value };
-  return tlua_rec_protected(L, do_add, &job);
+  return tlua_protected(L, do_add, &job);
 }
 
 /* As the interpreter searches for a key: beyond the hint in 'alimit' with a function that may move it. */

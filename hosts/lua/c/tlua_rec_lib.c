@@ -76,7 +76,7 @@ static int keep (TluaRecorder *rec, GCObject *object) {
 
 tl_value tlua_lib_name (TluaRecorder *rec, const char *text) {
   Name name = { .text = text, .string = NULL };
-  if (!tlua_rec_protected(rec->thread, do_name, &name) || !keep(rec, obj2gco(name.string))) {
+  if (!tlua_protected(rec->thread, do_name, &name) || !keep(rec, obj2gco(name.string))) {
     tlua_rec_give_up(rec, "out of memory");
     return 0;
   }
@@ -154,7 +154,7 @@ tl_value tlua_lib_guard_type_metatable (TluaRecorder *rec, int type) {
 
 int tlua_lib_guard_lacks (TluaRecorder *rec, const Table *metatable, tl_value reference, const char *field) {
   Name name = { .text = field, .string = NULL };
-  if (!tlua_rec_protected(rec->thread, do_name, &name) || !keep(rec, obj2gco(name.string))) {
+  if (!tlua_protected(rec->thread, do_name, &name) || !keep(rec, obj2gco(name.string))) {
     tlua_rec_give_up(rec, "out of memory");
     return 0;
   }

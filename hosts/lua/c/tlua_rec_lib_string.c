@@ -89,7 +89,7 @@ static void do_text (lua_State *L, void *data) {
 static TString *make (lua_State *L, int64_t is_long, Text *text) {
   if (is_long != (text->length > LUAI_MAXSHORTLEN))
     return NULL;
-  return tlua_rec_protected(L, do_text, text) ? text->result : NULL;
+  return tlua_protected(L, do_text, text) ? text->result : NULL;
 }
 
 /*

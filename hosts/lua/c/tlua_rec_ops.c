@@ -4,9 +4,8 @@
 ** Problem: the interpreter decides at run time what a trace has to know when it is made: which way a test
 ** goes, what type a register has.
 **
-** Design: a register is read with the tag it has now, which makes the trace depend on that tag; a test is
-** decided as the interpreter will decide it in a moment, and guarded. A test and the jump after it are one
-** step here as in the interpreter.
+** Design: a test is decided as the interpreter will decide it in a moment, and guarded. A test and the jump
+** after it are one step here as in the interpreter.
 **
 ** Invariant: rec->next is the instruction that the interpreter shows next; any other one ends the recording.
 **
@@ -23,95 +22,12 @@
 
 /* --- registers and constants --- */
 
-static Operand operand (TluaRecorder *rec, const TValue *now) {
-  Operand o = { .now = now, .tt = rawtt(now), .tag = rec->schema.tag_of[rawtt(now)], .value = 0 };
-  if (o.tag == 0)
-    tlua_rec_give_up(rec, "value of an unknown type");
-  return o;
-}
-
-Operand tlua_rec_register (TluaRecorder *rec, int r) {
-  Operand o = operand(rec, s2v(rec->base + r));
-  if (o.tag != 0)
-    o.value = tl_slot_read(rec->vm, r, o.tag);
-  return o;
-}
-
-/*
-** Constants of functions need no anchor: the loop's function dies with the trace, and keeps the inlined ones.
-*/
-Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value) {
-  Operand o = operand(rec, value);
-  switch (o.tt) {
-    case LUA_VNUMINT: o.value = tl_const_int(rec->vm, ivalue(value)); break;
-    case LUA_VNUMFLT: o.value = tl_const_float(rec->vm, fltvalue(value)); break;
-    case ctb(LUA_VSHRSTR): case ctb(LUA_VLNGSTR): o.value = tl_const_ref(rec->vm, gcvalue(value)); break;
-    default: break;  /* nil, false, true */
-  }
-  return o;
-}
-
-Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i) {
-  int c = GETARG_C(i);
-  return TESTARG_k(i) ? tlua_rec_constant(rec, rec->k + c) : tlua_rec_register(rec, c);
-}
-
-void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value) {
-  tl_slot_write(rec->vm, r, rec->schema.tag_of[tt], value);
-}
-
-void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o) {
-  if (o.tag != 0)
-    tl_slot_write(rec->vm, r, o.tag, o.value);
-}
-
 static void load_nils (TluaRecorder *rec, int first, int count) {
   for (int r = first; r < first + count; r++)
     tlua_rec_write(rec, r, LUA_VNIL, 0);
 }
 
 /* --- jumps --- */
-
-int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
-  return !rec->is_side && rec->depth == 0 && head == rec->head;
-}
-
-int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
-  if (rec->is_side || rec->depth > 0 || !tl_has_loop(rec->vm, head))
-    return 1;  /* a side trace ends there */
-  tlua_rec_give_up(rec, "inner loop");
-  return 0;
-}
-
-/*
-** A loop of few iterations is recorded as it runs, one after the other. Not so where a function calls itself:
-** each number of iterations would get traces of its own, and those of the next call in each of them.
-*/
-static int may_unroll_called (const TluaRecorder *rec) {
-  for (int depth = 0; depth < rec->depth; depth++) {
-    if (rec->frames[depth].p == rec->p)
-      return 0;
-  }
-  return 1;
-}
-
-void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
-  int is_called = rec->depth > 0;
-  const char *too_many = is_called ? "loop in a called function" : "inner loop";
-  if (is_called && !may_unroll_called(rec))
-    tlua_rec_give_up(rec, too_many);
-  else if (!is_called && !rec->is_side && head < rec->head)
-    tlua_rec_give_up(rec, "loop left");
-  else if (tlua_rec_may_begin_loop(rec, head) && ++rec->edges > rec->advice->inner_edges)
-    tlua_rec_give_up(rec, too_many);
-  tl_back_edge(rec->vm);
-}
-
-void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target) {
-  if (target <= rec->pc && !tlua_rec_is_own_loop(rec, target))
-    tlua_rec_pass_edge(rec, target);
-  rec->next = target;
-}
 
 /* Follows jumps to where something else happens. Jumps back are the business of the loop. */
 static const Instruction *behind_jumps (const Instruction *pc) {
@@ -156,10 +72,6 @@ static tl_value mixed_equal (TluaRecorder *rec, tl_value i, tl_value f) {
   return tl_op2(vm, TL_INT_AND, tl_op2(vm, TL_INT_AND, as_floats, as_integers), in_range);
 }
 
-int tlua_rec_is_false (int tt) {
-  return tt == LUA_VFALSE || novariant(tt) == LUA_TNIL;
-}
-
 /* Condition of equality for two values of the same tag with a payload; tables and userdata by identity. */
 static tl_value same_tag_equal (TluaRecorder *rec, Operand a, Operand b) {
   tl_vm *vm = rec->vm;
@@ -177,8 +89,8 @@ static tl_value same_tag_equal (TluaRecorder *rec, Operand a, Operand b) {
 }
 
 /*
-** Different tables are unequal only if neither has the metamethod; '__eq' is not looked for when they are the
-** same.
+** Different tables are unequal only if neither has the metamethod; '__eq' is not looked for when they are
+** the same.
 */
 static void guard_raw_equality (TluaRecorder *rec, Operand a, Operand b) {
   if (a.tt == ctb(LUA_VTABLE)) {
@@ -226,7 +138,8 @@ static void compare_equal (TluaRecorder *rec, Operand a, Operand b) {
 }
 
 /*
-** 'i < f' and the like, for an integer i. Integers that are doubles compare as doubles; others are left to C.
+** 'i < f' and the like, for an integer i. Integers that are doubles compare as doubles; others are left to
+** C.
 */
 static tl_value mixed_order (TluaRecorder *rec, Operand a, Operand b, int or_equal) {
   tl_vm *vm = rec->vm;
@@ -533,7 +446,7 @@ static void start_loop (TluaRecorder *rec, Instruction i) {
   Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1),
       step = tlua_rec_register(rec, a + 2);
   if (rec->depth > 0 && further_iterations(init, limit,
-                                           step) >= (may_unroll_called(rec) ? rec->advice->inner_edges + 1
+                                           step) >= (tlua_rec_may_unroll(rec) ? rec->advice->inner_edges + 1
                                                      : 1))
     tlua_rec_give_up(rec, "loop in a called function");
   if (rec->reason != NULL || (!is_passed_over(rec, init, limit, step)

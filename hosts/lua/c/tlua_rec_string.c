@@ -38,17 +38,8 @@ typedef struct Job {
   TString *result;
 } Job;
 
-int tlua_rec_protected (lua_State *L, Pfunc work, void *data) {
-  global_State *g = G(L);
-  lu_byte stopped = g->gcstopem;
-  g->gcstopem = 1;
-  int status = luaD_rawrunprotected(L, work, data);
-  g->gcstopem = stopped;
-  return status == LUA_OK;
-}
-
 static TString *protected_job (lua_State *L, Pfunc work, Job *job) {
-  return tlua_rec_protected(L, work, job) ? job->result : NULL;
+  return tlua_protected(L, work, job) ? job->result : NULL;
 }
 
 static void copy_parts (const Job *job, char *to) {

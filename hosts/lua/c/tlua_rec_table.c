@@ -456,11 +456,9 @@ static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
 Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
   tl_vm *vm = rec->vm;
   UpVal *u = upvalue_now(rec, n);
-  Operand o = { .now = u->v.p, .tt = rawtt(u->v.p), .tag = rec->schema.tag_of[rawtt(u->v.p)], .value = 0 };
-  if (o.tag == 0) {
-    tlua_rec_give_up(rec, "value of an unknown type");
+  Operand o = tlua_rec_operand(rec, u->v.p);
+  if (o.tag == 0)
     return o;
-  }
   tl_value place = tl_load(vm, rec->schema.upvalue_place, upvalue(rec, n));
   int r = guard_register(rec, u, place);
   if (r != NOT_HERE) {
@@ -473,20 +471,6 @@ Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
   if (type != TL_VOID)
     o.value = tl_load(vm, rec->schema.upvalue_value[type], place);
   return o;
-}
-
-void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value) {
-  tl_vm *vm = rec->vm;
-  if (!iscollectable(value.now))
-    return;
-  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, owner),
-                          tl_const_int(vm, bitmask(BLACKBIT)));
-  tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, value.value),
-                          tl_const_int(vm, WHITEBITS));
-  tl_value zero = tl_const_int(vm, 0);
-  tl_value harmless = tl_op2(vm, TL_INT_OR, tl_op2(vm, TL_INT_EQ, black, zero),
-                             tl_op2(vm, TL_INT_EQ, white, zero));
-  tl_guard(vm, TL_GUARD_TRUE, harmless, 0, TL_EXIT_GUARD);
 }
 
 static void set_upvalue (TluaRecorder *rec, Instruction i) {

@@ -1,0 +1,158 @@
+/*
+** Operands: the values that an instruction reads and writes, as the trace has them and as they are now.
+**
+** Problem: a trace is for values of certain types, which the bytecode does not tell; the recorder has to look
+** at the real values, and the trace must depend on what it saw.
+**
+** Design: a register is read with the tag that it has now, which makes the trace depend on that tag. A
+** constant is one in the trace too. What is written has the tag that it was computed with.
+**
+** Invariant: an operand with tag 0 means that the recording is given up. Nothing here guards more than
+** what the operand at hand needs, and nothing uses the other files of the recorder but to give up.
+**
+** Example, OP_MOVE:   tlua_rec_write_operand(rec, GETARG_A(i), tlua_rec_register(rec, GETARG_B(i)))
+*/
+
+#include "lprefix.h"
+
+#include "tlua_rec.h"
+
+#include "lgc.h"
+#include "lvm.h"
+
+/* --- tags --- */
+
+typedef struct TagRow {
+  int tt;
+  const char *name;
+  tl_type payload;
+} TagRow;
+
+/* 'empty' is the nil of an array element or a node that never was assigned; registers never hold it. */
+static const TagRow tag_rows[] = {
+  { LUA_VNIL, "nil", TL_VOID },
+  { LUA_VEMPTY, "empty", TL_VOID },
+  { LUA_VFALSE, "false", TL_VOID },
+  { LUA_VTRUE, "true", TL_VOID },
+  { LUA_VNUMINT, "integer", TL_INT },
+  { LUA_VNUMFLT, "float", TL_FLOAT },
+  { ctb(LUA_VSHRSTR), "string", TL_REF },
+  { ctb(LUA_VLNGSTR), "long_string", TL_REF },
+  { ctb(LUA_VTABLE), "table", TL_REF },
+  { ctb(LUA_VLCL), "function", TL_REF },
+  { LUA_VLCF, "c_function", TL_ADDR },
+  { ctb(LUA_VCCL), "c_closure", TL_REF },
+  { ctb(LUA_VUSERDATA), "userdata", TL_REF },
+  { LUA_VLIGHTUSERDATA, "light_userdata", TL_ADDR },
+  { ctb(LUA_VTHREAD), "thread", TL_REF }
+};
+
+#define TAGS (sizeof(tag_rows) / sizeof(tag_rows[0]))
+
+tl_type tlua_payload (int tt) {
+  for (size_t n = 0; n < TAGS; n++) {
+    if (tag_rows[n].tt == tt)
+      return tag_rows[n].payload;
+  }
+  return TL_VOID;
+}
+
+int tlua_describe_tags (tl_vm *vm, TluaSchema *schema) {
+  for (size_t n = 0; n < TAGS; n++) {
+    tl_tag tag = tl_add_tag(vm, tag_rows[n].name, (uint64_t)tag_rows[n].tt, tag_rows[n].payload);
+    if (tag == 0)
+      return 0;
+    schema->tag_of[tag_rows[n].tt] = tag;
+  }
+  return 1;
+}
+
+/* --- registers and constants --- */
+
+Operand tlua_rec_operand (TluaRecorder *rec, const TValue *now) {
+  Operand o = { .now = now, .tt = rawtt(now), .tag = rec->schema.tag_of[rawtt(now)], .value = 0 };
+  if (o.tag == 0)
+    tlua_rec_give_up(rec, "value of an unknown type");
+  return o;
+}
+
+Operand tlua_rec_register (TluaRecorder *rec, int r) {
+  Operand o = tlua_rec_operand(rec, s2v(rec->base + r));
+  if (o.tag != 0)
+    o.value = tl_slot_read(rec->vm, r, o.tag);
+  return o;
+}
+
+/*
+** Constants of functions need no anchor: the loop's function dies with the trace, and keeps the inlined ones.
+*/
+Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value) {
+  Operand o = tlua_rec_operand(rec, value);
+  switch (o.tt) {
+    case LUA_VNUMINT: o.value = tl_const_int(rec->vm, ivalue(value)); break;
+    case LUA_VNUMFLT: o.value = tl_const_float(rec->vm, fltvalue(value)); break;
+    case ctb(LUA_VSHRSTR): case ctb(LUA_VLNGSTR): o.value = tl_const_ref(rec->vm, gcvalue(value)); break;
+    default: break;  /* nil, false, true */
+  }
+  return o;
+}
+
+Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i) {
+  int c = GETARG_C(i);
+  return TESTARG_k(i) ? tlua_rec_constant(rec, rec->k + c) : tlua_rec_register(rec, c);
+}
+
+void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value) {
+  tl_slot_write(rec->vm, r, rec->schema.tag_of[tt], value);
+}
+
+void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o) {
+  if (o.tag != 0)
+    tl_slot_write(rec->vm, r, o.tag, o.value);
+}
+
+int tlua_rec_is_false (int tt) {
+  return tt == LUA_VFALSE || novariant(tt) == LUA_TNIL;
+}
+
+tl_value tlua_rec_closure (TluaRecorder *rec) {
+  tl_vm *vm = rec->vm;
+  tl_value inlined = rec->frames[rec->depth].closure;
+  return inlined != 0 ? inlined : tl_load(vm, rec->schema.function, tl_frame_base(vm));
+}
+
+/* --- numbers --- */
+
+tl_value tlua_rec_as_float (TluaRecorder *rec, Operand o) {
+  int64_t number;
+  if (o.tt == LUA_VNUMFLT)
+    return o.value;
+  if (tl_is_const_int(rec->vm, o.value, &number))
+    return tl_const_float(rec->vm, (double)number);
+  return tl_op1(rec->vm, TL_INT_TO_FLOAT, o.value);
+}
+
+tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now) {
+  if (!luaV_tointegerns(o.now, now, F2Ieq)) {
+    tlua_rec_give_up(rec, novariant(o.tt) == LUA_TNUMBER ? "number without integer value"
+                     : "bitwise operation on no number");
+    return 0;
+  }
+  return o.tt == LUA_VNUMINT ? o.value : tl_op1(rec->vm, TL_FLOAT_TO_INT_EXACT, o.value);
+}
+
+/* --- stores --- */
+
+void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value) {
+  tl_vm *vm = rec->vm;
+  if (!iscollectable(value.now))
+    return;
+  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, owner),
+                          tl_const_int(vm, bitmask(BLACKBIT)));
+  tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, value.value),
+                          tl_const_int(vm, WHITEBITS));
+  tl_value zero = tl_const_int(vm, 0);
+  tl_value harmless = tl_op2(vm, TL_INT_OR, tl_op2(vm, TL_INT_EQ, black, zero),
+                             tl_op2(vm, TL_INT_EQ, white, zero));
+  tl_guard(vm, TL_GUARD_TRUE, harmless, 0, TL_EXIT_GUARD);
+}
