@@ -225,6 +225,9 @@ typedef struct Operand {
   const TValue *now;
 } Operand;
 
+/* Lowers the instruction 'i', which is the one at rec->pc; the rows of tlua_rec_ops.c say who does. */
+typedef void TluaLower (TluaRecorder *rec, Instruction i);
+
 /* --- tlua_describe.c --- */
 
 /* Tells the library about Lua. Returns 0 if it refused something. */
@@ -286,6 +289,9 @@ void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value);
 
 /* --- tlua_rec_ops.c --- */
 
+TluaLower tlua_lower_compare, tlua_lower_compare_constant, tlua_lower_compare_small, tlua_lower_test,
+          tlua_lower_test_set, tlua_lower_loop, tlua_lower_start_loop;
+
 /* Lowers the instruction at rec->pc; sets rec->next or rec->reason. */
 void tlua_rec_instruction (TluaRecorder *rec);
 /* At the loop's head: its variable and its hidden index are one value. */
@@ -323,12 +329,12 @@ int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc);
 */
 tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
 
-/* Each returns 0 if the opcode is not its business. */
-int tlua_rec_arithmetic (TluaRecorder *rec, Instruction i);
+TluaLower tlua_lower_arith, tlua_lower_arith_constant, tlua_lower_arith_small, tlua_lower_shift_small,
+          tlua_lower_negate, tlua_lower_complement;
 
 /* --- tlua_rec_call.c --- */
 
-int tlua_rec_calls (TluaRecorder *rec, Instruction i);
+TluaLower tlua_lower_call, tlua_lower_tail_call, tlua_lower_return, tlua_lower_varargs;
 /* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted);
 /* Makes sure that so many frames above this one can be rebuilt; returns 0 if not. May collect. */
@@ -356,7 +362,10 @@ void tlua_rec_let_go (lua_State *L, CallInfo *entry);
 
 /* --- tlua_rec_table.c --- */
 
-int tlua_rec_memory (TluaRecorder *rec, Instruction i);
+TluaLower tlua_lower_get_table, tlua_lower_set_table, tlua_lower_get_index, tlua_lower_set_index,
+          tlua_lower_get_field, tlua_lower_set_field, tlua_lower_get_method, tlua_lower_length,
+          tlua_lower_get_upvalue, tlua_lower_set_upvalue, tlua_lower_get_upvalue_field,
+          tlua_lower_set_upvalue_field;
 /* 't[key]' of a table, with any key. */
 void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key);
 void tlua_rec_set_element (TluaRecorder *rec, Operand t, Operand key, Operand value);
@@ -376,7 +385,7 @@ int tlua_rec_is_in_array (const Table *t, lua_Integer index);
 /* --- tlua_rec_string.c --- */
 
 int tlua_describe_strings (tl_vm *vm, TluaSchema *schema);
-int tlua_rec_strings (TluaRecorder *rec, Instruction i);
+TluaLower tlua_lower_concat;
 /* The number as a (short) string. */
 tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 
@@ -394,7 +403,8 @@ void tlua_rec_set_growing (TluaRecorder *rec, Operand t, Operand key, Operand va
 /* --- tlua_rec_meta.c --- */
 
 int tlua_describe_metatables (tl_vm *vm, TluaSchema *schema);
-int tlua_rec_metamethods (TluaRecorder *rec, Instruction i);
+/* The instruction after an arithmetic one that has failed. */
+TluaLower tlua_lower_metamethod, tlua_lower_metamethod_constant, tlua_lower_metamethod_small;
 /* The value's metamethod, or nil, under guards. Returns 0 if the recording is given up. */
 int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *method);
 /* The metamethod of a binary operation, called for the instruction at hand. */
@@ -413,12 +423,12 @@ void tlua_rec_newindex_behind (TluaRecorder *rec, Operand t, Operand key, Operan
 /* --- tlua_rec_closure.c --- */
 
 int tlua_describe_closures (tl_vm *vm, TluaSchema *schema);
-int tlua_rec_closures (TluaRecorder *rec, Instruction i);
+TluaLower tlua_lower_closure, tlua_lower_close;
 
 /* --- tlua_rec_iter.c --- */
 
 int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema);
-int tlua_rec_iteration (TluaRecorder *rec, Instruction i);
+TluaLower tlua_lower_start_iteration, tlua_lower_step, tlua_lower_called_step;
 /* After the call of an iterator: the loop goes on with its results, or the recording is given up. */
 void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control);
 
@@ -428,7 +438,7 @@ void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand cont
 int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_State *main_thread);
 /* The node that all tables without a hash part share. Neither throws nor allocates. */
 Node *tlua_rec_no_nodes (lua_State *L);
-int tlua_rec_allocation (TluaRecorder *rec, Instruction i);
+TluaLower tlua_lower_new_table, tlua_lower_set_list;
 /* Leaves when the collector has something to do. */
 void tlua_rec_guard_no_debt (TluaRecorder *rec);
 /*

@@ -230,7 +230,7 @@ void tlua_rec_guard_no_debt (TluaRecorder *rec) {
 #define MOST_ITEMS (1 << 20)
 #define MOST_KEYS_LOG 20
 
-static void new_record (TluaRecorder *rec, Instruction i) {
+void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
   int log = GETARG_B(i);  /* of the number of nodes, and 1 more; 0: none */
   int64_t items = GETARG_C(i);
   if (TESTARG_k(i))
@@ -249,7 +249,7 @@ static void new_record (TluaRecorder *rec, Instruction i) {
 ** The interpreter can do the whole instruction again wherever it stopped, so that each item may leave by
 ** itself.
 */
-static void set_list (TluaRecorder *rec, Instruction i) {
+void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i), count = GETARG_B(i);
   int64_t behind = GETARG_C(i);
   if (TESTARG_k(i)) {
@@ -278,12 +278,4 @@ void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index) {
 
 int tlua_rec_can_insert (const Table *t, const TString *key) {
   return has_place(t, key);
-}
-
-int tlua_rec_allocation (TluaRecorder *rec, Instruction i) {
-  switch (GET_OPCODE(i)) {
-    case OP_NEWTABLE: new_record(rec, i); return 1;
-    case OP_SETLIST: set_list(rec, i); return 1;
-    default: return 0;
-  }
 }

@@ -164,7 +164,7 @@ static void binary (TluaRecorder *rec, Instruction i, Operand a, Operand b, int 
   rec->next = rec->pc + 2;  /* after the metamethod instruction */
 }
 
-static void negate (TluaRecorder *rec, Instruction i) {
+void tlua_lower_negate (TluaRecorder *rec, Instruction i) {
   Operand b = tlua_rec_register(rec, GETARG_B(i));
   if (novariant(b.tt) != LUA_TNUMBER)
     tlua_rec_binary_metamethod(rec, b, b, TM_UNM, TLUA_META_VALUE, GETARG_A(i));
@@ -173,7 +173,7 @@ static void negate (TluaRecorder *rec, Instruction i) {
                    tl_op1(rec->vm, b.tt == LUA_VNUMINT ? TL_INT_NEG : TL_FLOAT_NEG, b.value));
 }
 
-static void complement (TluaRecorder *rec, Instruction i) {
+void tlua_lower_complement (TluaRecorder *rec, Instruction i) {
   lua_Integer now;
   Operand o = tlua_rec_register(rec, GETARG_B(i));
   if (novariant(o.tt) != LUA_TNUMBER) {
@@ -185,30 +185,25 @@ static void complement (TluaRecorder *rec, Instruction i) {
     tlua_rec_write(rec, GETARG_A(i), LUA_VNUMINT, tl_op1(rec->vm, TL_INT_NOT, b));
 }
 
-int tlua_rec_arithmetic (TluaRecorder *rec, Instruction i) {
+void tlua_lower_arith (TluaRecorder *rec, Instruction i) {
+  Operand a = tlua_rec_register(rec, GETARG_B(i));
+  binary(rec, i, a, tlua_rec_register(rec, GETARG_C(i)), 0);
+}
+
+void tlua_lower_arith_constant (TluaRecorder *rec, Instruction i) {
+  Operand a = tlua_rec_register(rec, GETARG_B(i));
+  binary(rec, i, a, tlua_rec_constant(rec, rec->k + GETARG_C(i)), 1);
+}
+
+void tlua_lower_arith_small (TluaRecorder *rec, Instruction i) {
   TValue store;
-  Operand a;
-  switch (GET_OPCODE(i)) {
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_MOD: case OP_POW: case OP_DIV: case OP_IDIV:
-    case OP_BAND: case OP_BOR: case OP_BXOR: case OP_SHL: case OP_SHR:
-      a = tlua_rec_register(rec, GETARG_B(i));
-      binary(rec, i, a, tlua_rec_register(rec, GETARG_C(i)), 0);
-      return 1;
-    case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_POWK: case OP_DIVK: case OP_IDIVK:
-    case OP_BANDK: case OP_BORK: case OP_BXORK:
-      a = tlua_rec_register(rec, GETARG_B(i));
-      binary(rec, i, a, tlua_rec_constant(rec, rec->k + GETARG_C(i)), 1);
-      return 1;
-    case OP_ADDI: case OP_SHRI:
-      a = tlua_rec_register(rec, GETARG_B(i));
-      binary(rec, i, a, small_number(rec, GETARG_sC(i), &store), 1);
-      return 1;
-    case OP_SHLI:  /* the small number is the one that is shifted */
-      a = small_number(rec, GETARG_sC(i), &store);
-      binary(rec, i, a, tlua_rec_register(rec, GETARG_B(i)), 0);
-      return 1;
-    case OP_UNM: negate(rec, i); return 1;
-    case OP_BNOT: complement(rec, i); return 1;
-    default: return 0;
-  }
+  Operand a = tlua_rec_register(rec, GETARG_B(i));
+  binary(rec, i, a, small_number(rec, GETARG_sC(i), &store), 1);
+}
+
+/* The small number is the one that is shifted. */
+void tlua_lower_shift_small (TluaRecorder *rec, Instruction i) {
+  TValue store;
+  Operand a = small_number(rec, GETARG_sC(i), &store);
+  binary(rec, i, a, tlua_rec_register(rec, GETARG_B(i)), 0);
 }

@@ -264,7 +264,7 @@ static int find_callee (TluaRecorder *rec, Operand *function, Operand *values, i
   return 1;
 }
 
-static void call (TluaRecorder *rec, Instruction i) {
+void tlua_lower_call (TluaRecorder *rec, Instruction i) {
   Operand values[MAX_VALUES + 1];
   int a = GETARG_A(i);
   TluaFrame frame = { .back = rec->pc + 1, .wanted = GETARG_C(i) - 1 };
@@ -345,7 +345,7 @@ static void pop (TluaRecorder *rec) {
 static void leave_frame (TluaRecorder *rec, const Operand *values, int count);
 
 /* The callee takes over the frame; the caller of the frame goes on where it would have. */
-static void tail_call (TluaRecorder *rec, Instruction i) {
+void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
   Operand values[MAX_VALUES + 1];
   int a = GETARG_A(i);
   if (rec->depth == 0) {
@@ -405,7 +405,7 @@ static tl_value guard_own_arguments (TluaRecorder *rec, int extra, int wanted) {
   return count;
 }
 
-static void variable_arguments (TluaRecorder *rec, Instruction i) {
+void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
   Operand values[MAX_VALUES];
   int a = GETARG_A(i), wanted = GETARG_C(i) - 1;
   int extra = rec->depth > 0 ? rec->frames[rec->depth].extra : rec->ci->u.l.nextraargs;
@@ -473,7 +473,7 @@ static void return_values (TluaRecorder *rec, int first, int count) {
     leave_frame(rec, values, moved);
 }
 
-static void go_back (TluaRecorder *rec, Instruction i) {
+void tlua_lower_return (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   OpCode op = GET_OPCODE(i);
   if (rec->depth == 0)
@@ -481,16 +481,6 @@ static void go_back (TluaRecorder *rec, Instruction i) {
                      : "opcode RETURN1");
   else
     return_values(rec, a, op == OP_RETURN ? count_values(rec, a, GETARG_B(i)) : op == OP_RETURN1);
-}
-
-int tlua_rec_calls (TluaRecorder *rec, Instruction i) {
-  switch (GET_OPCODE(i)) {
-    case OP_CALL: call(rec, i); return 1;
-    case OP_TAILCALL: tail_call(rec, i); return 1;
-    case OP_VARARG: variable_arguments(rec, i); return 1;
-    case OP_RETURN: case OP_RETURN0: case OP_RETURN1: go_back(rec, i); return 1;
-    default: return 0;
-  }
 }
 
 /* --- exits --- */

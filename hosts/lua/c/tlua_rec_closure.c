@@ -74,8 +74,9 @@ static void guard_below (TluaRecorder *rec, tl_value place, int r, int below) {
 ** Each generic loop ends with this instruction, since its iterator may be closed, and blocks with variables
 ** that are captured.
 */
-static void close_variables (TluaRecorder *rec, int a) {
+void tlua_lower_close (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
+  int a = GETARG_A(i);
   int r = rec->frames[rec->depth].base + a;
   StkId level = rec->base + a;
   const UpVal *first = rec->thread->openupval;
@@ -86,20 +87,13 @@ static void close_variables (TluaRecorder *rec, int a) {
   guard_below(rec, tl_load(vm, rec->schema.to_be_closed, tl_context(vm)), r, rec->thread->tbclist.p < level);
 }
 
-int tlua_rec_closures (TluaRecorder *rec, Instruction i) {
+void tlua_lower_closure (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
-  if (GET_OPCODE(i) == OP_CLOSE) {
-    close_variables(rec, GETARG_A(i));
-    return 1;
-  }
-  if (GET_OPCODE(i) != OP_CLOSURE)
-    return 0;
   const Proto *p = rec->p->p[GETARG_Bx(i)];
   if (captures_registers(p)) {
     tlua_rec_give_up(rec, "closure over local variables");
-    return 1;
+    return;
   }
   tl_value arguments[3] = { tl_context(vm), tl_const_addr(vm, p), tlua_rec_closure(rec) };
   tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VLCL), tl_try_call(vm, rec->schema.new_closure, arguments, 3));
-  return 1;
 }

@@ -357,7 +357,7 @@ static void step_of_c_function (TluaRecorder *rec, int a, int wanted) {
 
 /* --- instructions --- */
 
-static void step (TluaRecorder *rec, Instruction i) {
+void tlua_lower_step (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   int a = GETARG_A(i);
   if (!tlua_rec_is_own_loop(rec, body_of(rec->pc + 1)) && !tlua_rec_may_begin_loop(rec, body_of(rec->pc + 1)))
@@ -385,27 +385,18 @@ static void step (TluaRecorder *rec, Instruction i) {
 }
 
 /* A loop that begins takes its first step at once, in the same go. */
-static void start (TluaRecorder *rec, Instruction i) {
+void tlua_lower_start_iteration (TluaRecorder *rec, Instruction i) {
   if (novariant(tlua_rec_register(rec, GETARG_A(i) + 3).tt) != LUA_TNIL) {
     tlua_rec_give_up(rec, "loop with a variable to be closed");
     return;
   }
   rec->pc += 1 + GETARG_Bx(i);
-  step(rec, *rec->pc);
+  tlua_lower_step(rec, *rec->pc);
 }
 
 /* A step whose call is over: a side trace may begin there. */
-static void finish_called_step (TluaRecorder *rec, Instruction i) {
+void tlua_lower_called_step (TluaRecorder *rec, Instruction i) {
   Operand control = tlua_rec_register(rec, GETARG_A(i) + 4);
   if (rec->reason == NULL)
     tlua_rec_iterated(rec, rec->pc, control);
-}
-
-int tlua_rec_iteration (TluaRecorder *rec, Instruction i) {
-  switch (GET_OPCODE(i)) {
-    case OP_TFORPREP: start(rec, i); return 1;
-    case OP_TFORCALL: step(rec, i); return 1;
-    case OP_TFORLOOP: finish_called_step(rec, i); return 1;
-    default: return 0;
-  }
 }

@@ -158,23 +158,21 @@ static void behind_operation (TluaRecorder *rec, Operand a, Operand b, int is_fl
                              GETARG_A(rec->pc[-1]));
 }
 
-int tlua_rec_metamethods (TluaRecorder *rec, Instruction i) {
-  TValue store;
-  OpCode op = GET_OPCODE(i);
-  if (op != OP_MMBIN && op != OP_MMBINI && op != OP_MMBINK)
-    return 0;
+void tlua_lower_metamethod (TluaRecorder *rec, Instruction i) {
   Operand a = tlua_rec_register(rec, GETARG_A(i));
-  switch (op) {
-    case OP_MMBIN: behind_operation(rec, a, tlua_rec_register(rec, GETARG_B(i)), 0); break;
-    case OP_MMBINK:
-      behind_operation(rec, a, tlua_rec_constant(rec, rec->k + GETARG_B(i)), GETARG_k(i));
-      break;
-    default:
-      setivalue(&store, GETARG_sB(i));
-      behind_operation(rec, a, tlua_rec_constant(rec, &store), GETARG_k(i));
-      break;
-  }
-  return 1;
+  behind_operation(rec, a, tlua_rec_register(rec, GETARG_B(i)), 0);
+}
+
+void tlua_lower_metamethod_constant (TluaRecorder *rec, Instruction i) {
+  Operand a = tlua_rec_register(rec, GETARG_A(i));
+  behind_operation(rec, a, tlua_rec_constant(rec, rec->k + GETARG_B(i)), GETARG_k(i));
+}
+
+void tlua_lower_metamethod_small (TluaRecorder *rec, Instruction i) {
+  TValue store;
+  Operand a = tlua_rec_register(rec, GETARG_A(i));
+  setivalue(&store, GETARG_sB(i));
+  behind_operation(rec, a, tlua_rec_constant(rec, &store), GETARG_k(i));
 }
 
 /* --- absent fields --- */

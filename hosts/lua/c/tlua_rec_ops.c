@@ -1,11 +1,12 @@
 /*
-** Lowering of moves, tests and loops, and the choice of a lowering function by opcode.
+** Lowering of moves, tests and loops, and the table that says who lowers which opcode.
 **
 ** Problem: the interpreter decides at run time what a trace has to know when it is made: which way a test
 ** goes, what type a register has.
 **
 ** Design: a test is decided as the interpreter will decide it in a moment, and guarded. A test and the jump
-** after it are one step here as in the interpreter.
+** after it are one step here as in the interpreter. The table has a row for each opcode; those that nobody
+** lowers say so.
 **
 ** Invariant: rec->next is the instruction that the interpreter shows next; any other one ends the recording.
 **
@@ -19,13 +20,6 @@
 #include "tlua_rec.h"
 
 #include "lvm.h"
-
-/* --- registers and constants --- */
-
-static void load_nils (TluaRecorder *rec, int first, int count) {
-  for (int r = first; r < first + count; r++)
-    tlua_rec_write(rec, r, LUA_VNIL, 0);
-}
 
 /* --- jumps --- */
 
@@ -202,7 +196,7 @@ static Operand immediate (TluaRecorder *rec, Operand a, int number, int is_float
   return tlua_rec_constant(rec, store);
 }
 
-static void compare_immediate (TluaRecorder *rec, Instruction i) {
+void tlua_lower_compare_small (TluaRecorder *rec, Instruction i) {
   TValue store;
   Operand a = tlua_rec_register(rec, GETARG_A(i));
   Operand b = immediate(rec, a, GETARG_sB(i), GETARG_C(i), &store);
@@ -215,7 +209,25 @@ static void compare_immediate (TluaRecorder *rec, Instruction i) {
   }
 }
 
-static void test_and_set (TluaRecorder *rec, Instruction i) {
+void tlua_lower_compare (TluaRecorder *rec, Instruction i) {
+  Operand a = tlua_rec_register(rec, GETARG_A(i));
+  Operand b = tlua_rec_register(rec, GETARG_B(i));
+  if (GET_OPCODE(i) == OP_EQ)
+    compare_equal(rec, a, b);
+  else
+    compare_order(rec, a, b, GET_OPCODE(i) == OP_LE);
+}
+
+void tlua_lower_compare_constant (TluaRecorder *rec, Instruction i) {
+  Operand a = tlua_rec_register(rec, GETARG_A(i));
+  compare_equal(rec, a, tlua_rec_constant(rec, rec->k + GETARG_B(i)));
+}
+
+void tlua_lower_test (TluaRecorder *rec, Instruction i) {
+  tlua_rec_branch(rec, !tlua_rec_is_false(tlua_rec_register(rec, GETARG_A(i)).tt), 0);
+}
+
+void tlua_lower_test_set (TluaRecorder *rec, Instruction i) {
   Operand b = tlua_rec_register(rec, GETARG_B(i));
   int outcome = !tlua_rec_is_false(b.tt);
   tlua_rec_branch(rec, outcome, 0);
@@ -324,7 +336,7 @@ static int float_loop (TluaRecorder *rec, int a) {
   return 1;
 }
 
-static void numeric_loop (TluaRecorder *rec, Instruction i) {
+void tlua_lower_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   if (ttisinteger(s2v(rec->base + a + 2)) ? int_loop(rec, a) : float_loop(rec, a))
     tlua_rec_go_to(rec, rec->pc + 1 - GETARG_Bx(i));
@@ -441,7 +453,7 @@ static int is_passed_over (TluaRecorder *rec, Operand init, Operand limit, Opera
 }
 
 /* A loop that starts within a recording. */
-static void start_loop (TluaRecorder *rec, Instruction i) {
+void tlua_lower_start_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1),
       step = tlua_rec_register(rec, a + 2);
@@ -458,77 +470,175 @@ static void start_loop (TluaRecorder *rec, Instruction i) {
     rec->next = rec->pc + GETARG_Bx(i) + 2;
 }
 
-/* --- dispatch --- */
+/* --- moves and constants --- */
 
-#define NAME(op) [OP_##op] = "opcode " #op
+static void move (TluaRecorder *rec, Instruction i) {
+  tlua_rec_write_operand(rec, GETARG_A(i), tlua_rec_register(rec, GETARG_B(i)));
+}
 
-static const char *const not_lowered[NUM_OPCODES] = {
-  NAME(TBC),
-  NAME(VARARGPREP), NAME(EXTRAARG)
-};
+static void load_integer (TluaRecorder *rec, Instruction i) {
+  tlua_rec_write(rec, GETARG_A(i), LUA_VNUMINT, tl_const_int(rec->vm, GETARG_sBx(i)));
+}
 
-/* Moves and constants; returns 0 if the opcode is none of them. */
-static int move (TluaRecorder *rec, Instruction i) {
-  tl_vm *vm = rec->vm;
+static void load_float (TluaRecorder *rec, Instruction i) {
+  tlua_rec_write(rec, GETARG_A(i), LUA_VNUMFLT, tl_const_float(rec->vm, (double)GETARG_sBx(i)));
+}
+
+static void load_constant (TluaRecorder *rec, Instruction i) {
+  tlua_rec_write_operand(rec, GETARG_A(i), tlua_rec_constant(rec, rec->k + GETARG_Bx(i)));
+}
+
+static void load_far_constant (TluaRecorder *rec, Instruction i) {
+  tlua_rec_write_operand(rec, GETARG_A(i), tlua_rec_constant(rec, rec->k + GETARG_Ax(rec->pc[1])));
+  rec->next = rec->pc + 2;
+}
+
+static void load_false (TluaRecorder *rec, Instruction i) {
+  tlua_rec_write(rec, GETARG_A(i), LUA_VFALSE, 0);
+}
+
+static void load_false_and_skip (TluaRecorder *rec, Instruction i) {
+  load_false(rec, i);
+  rec->next = rec->pc + 2;
+}
+
+static void load_true (TluaRecorder *rec, Instruction i) {
+  tlua_rec_write(rec, GETARG_A(i), LUA_VTRUE, 0);
+}
+
+static void load_nils (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
-  switch (GET_OPCODE(i)) {
-    case OP_MOVE: tlua_rec_write_operand(rec, a, tlua_rec_register(rec, GETARG_B(i))); return 1;
-    case OP_LOADI: tlua_rec_write(rec, a, LUA_VNUMINT, tl_const_int(vm, GETARG_sBx(i))); return 1;
-    case OP_LOADF: tlua_rec_write(rec, a, LUA_VNUMFLT, tl_const_float(vm, (double)GETARG_sBx(i))); return 1;
-    case OP_LOADK: tlua_rec_write_operand(rec, a, tlua_rec_constant(rec, rec->k + GETARG_Bx(i))); return 1;
-    case OP_LOADKX:
-      tlua_rec_write_operand(rec, a, tlua_rec_constant(rec, rec->k + GETARG_Ax(rec->pc[1])));
-      rec->next = rec->pc + 2;
-      return 1;
-    case OP_LFALSESKIP: rec->next = rec->pc + 2;  /* FALLTHROUGH */
-    case OP_LOADFALSE: tlua_rec_write(rec, a, LUA_VFALSE, 0); return 1;
-    case OP_LOADTRUE: tlua_rec_write(rec, a, LUA_VTRUE, 0); return 1;
-    case OP_LOADNIL: load_nils(rec, a, GETARG_B(i) + 1); return 1;
-    case OP_NOT: {
-      int is_false = tlua_rec_is_false(tlua_rec_register(rec, GETARG_B(i)).tt);
-      tlua_rec_write(rec, a, is_false ? LUA_VTRUE : LUA_VFALSE, 0);
-      return 1;
-    }
-    default: return 0;
-  }
+  for (int r = a; r <= a + GETARG_B(i); r++)
+    tlua_rec_write(rec, r, LUA_VNIL, 0);
 }
 
-/* Tests and jumps; returns 0 if the opcode is none of them. */
-static int control (TluaRecorder *rec, Instruction i) {
-  Operand a, b;
-  switch (GET_OPCODE(i)) {
-    case OP_JMP: tlua_rec_go_to(rec, rec->pc + 1 + GETARG_sJ(i)); return 1;
-    case OP_FORLOOP: numeric_loop(rec, i); return 1;
-    case OP_FORPREP: start_loop(rec, i); return 1;
-    case OP_TEST:
-      tlua_rec_branch(rec, !tlua_rec_is_false(tlua_rec_register(rec, GETARG_A(i)).tt), 0);
-      return 1;
-    case OP_TESTSET: test_and_set(rec, i); return 1;
-    case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI: compare_immediate(rec, i); return 1;
-    case OP_EQK:
-      a = tlua_rec_register(rec, GETARG_A(i));
-      compare_equal(rec, a, tlua_rec_constant(rec, rec->k + GETARG_B(i)));
-      return 1;
-    case OP_EQ: case OP_LT: case OP_LE:
-      a = tlua_rec_register(rec, GETARG_A(i));
-      b = tlua_rec_register(rec, GETARG_B(i));
-      if (GET_OPCODE(i) == OP_EQ)
-        compare_equal(rec, a, b);
-      else
-        compare_order(rec, a, b, GET_OPCODE(i) == OP_LE);
-      return 1;
-    default: return 0;
-  }
+static void negation (TluaRecorder *rec, Instruction i) {
+  int is_false = tlua_rec_is_false(tlua_rec_register(rec, GETARG_B(i)).tt);
+  tlua_rec_write(rec, GETARG_A(i), is_false ? LUA_VTRUE : LUA_VFALSE, 0);
 }
+
+static void jump (TluaRecorder *rec, Instruction i) {
+  tlua_rec_go_to(rec, rec->pc + 1 + GETARG_sJ(i));
+}
+
+/* --- who lowers what --- */
+
+/*
+** One row for each opcode, in the order of lopcodes.h: who lowers it. Rows that are LEFT are for instructions
+** that end a recording, under their name.
+*/
+#define OPCODES(LOWERED, LEFT) \
+  LOWERED(MOVE, move) \
+  LOWERED(LOADI, load_integer) \
+  LOWERED(LOADF, load_float) \
+  LOWERED(LOADK, load_constant) \
+  LOWERED(LOADKX, load_far_constant) \
+  LOWERED(LOADFALSE, load_false) \
+  LOWERED(LFALSESKIP, load_false_and_skip) \
+  LOWERED(LOADTRUE, load_true) \
+  LOWERED(LOADNIL, load_nils) \
+  LOWERED(GETUPVAL, tlua_lower_get_upvalue) \
+  LOWERED(SETUPVAL, tlua_lower_set_upvalue) \
+  LOWERED(GETTABUP, tlua_lower_get_upvalue_field) \
+  LOWERED(GETTABLE, tlua_lower_get_table) \
+  LOWERED(GETI, tlua_lower_get_index) \
+  LOWERED(GETFIELD, tlua_lower_get_field) \
+  LOWERED(SETTABUP, tlua_lower_set_upvalue_field) \
+  LOWERED(SETTABLE, tlua_lower_set_table) \
+  LOWERED(SETI, tlua_lower_set_index) \
+  LOWERED(SETFIELD, tlua_lower_set_field) \
+  LOWERED(NEWTABLE, tlua_lower_new_table) \
+  LOWERED(SELF, tlua_lower_get_method) \
+  LOWERED(ADDI, tlua_lower_arith_small) \
+  LOWERED(ADDK, tlua_lower_arith_constant) \
+  LOWERED(SUBK, tlua_lower_arith_constant) \
+  LOWERED(MULK, tlua_lower_arith_constant) \
+  LOWERED(MODK, tlua_lower_arith_constant) \
+  LOWERED(POWK, tlua_lower_arith_constant) \
+  LOWERED(DIVK, tlua_lower_arith_constant) \
+  LOWERED(IDIVK, tlua_lower_arith_constant) \
+  LOWERED(BANDK, tlua_lower_arith_constant) \
+  LOWERED(BORK, tlua_lower_arith_constant) \
+  LOWERED(BXORK, tlua_lower_arith_constant) \
+  LOWERED(SHRI, tlua_lower_arith_small) \
+  LOWERED(SHLI, tlua_lower_shift_small) \
+  LOWERED(ADD, tlua_lower_arith) \
+  LOWERED(SUB, tlua_lower_arith) \
+  LOWERED(MUL, tlua_lower_arith) \
+  LOWERED(MOD, tlua_lower_arith) \
+  LOWERED(POW, tlua_lower_arith) \
+  LOWERED(DIV, tlua_lower_arith) \
+  LOWERED(IDIV, tlua_lower_arith) \
+  LOWERED(BAND, tlua_lower_arith) \
+  LOWERED(BOR, tlua_lower_arith) \
+  LOWERED(BXOR, tlua_lower_arith) \
+  LOWERED(SHL, tlua_lower_arith) \
+  LOWERED(SHR, tlua_lower_arith) \
+  LOWERED(MMBIN, tlua_lower_metamethod) \
+  LOWERED(MMBINI, tlua_lower_metamethod_small) \
+  LOWERED(MMBINK, tlua_lower_metamethod_constant) \
+  LOWERED(UNM, tlua_lower_negate) \
+  LOWERED(BNOT, tlua_lower_complement) \
+  LOWERED(NOT, negation) \
+  LOWERED(LEN, tlua_lower_length) \
+  LOWERED(CONCAT, tlua_lower_concat) \
+  LOWERED(CLOSE, tlua_lower_close) \
+  LEFT(TBC) \
+  LOWERED(JMP, jump) \
+  LOWERED(EQ, tlua_lower_compare) \
+  LOWERED(LT, tlua_lower_compare) \
+  LOWERED(LE, tlua_lower_compare) \
+  LOWERED(EQK, tlua_lower_compare_constant) \
+  LOWERED(EQI, tlua_lower_compare_small) \
+  LOWERED(LTI, tlua_lower_compare_small) \
+  LOWERED(LEI, tlua_lower_compare_small) \
+  LOWERED(GTI, tlua_lower_compare_small) \
+  LOWERED(GEI, tlua_lower_compare_small) \
+  LOWERED(TEST, tlua_lower_test) \
+  LOWERED(TESTSET, tlua_lower_test_set) \
+  LOWERED(CALL, tlua_lower_call) \
+  LOWERED(TAILCALL, tlua_lower_tail_call) \
+  LOWERED(RETURN, tlua_lower_return) \
+  LOWERED(RETURN0, tlua_lower_return) \
+  LOWERED(RETURN1, tlua_lower_return) \
+  LOWERED(FORLOOP, tlua_lower_loop) \
+  LOWERED(FORPREP, tlua_lower_start_loop) \
+  LOWERED(TFORPREP, tlua_lower_start_iteration) \
+  LOWERED(TFORCALL, tlua_lower_step) \
+  LOWERED(TFORLOOP, tlua_lower_called_step) \
+  LOWERED(SETLIST, tlua_lower_set_list) \
+  LOWERED(CLOSURE, tlua_lower_closure) \
+  LOWERED(VARARG, tlua_lower_varargs) \
+  LEFT(VARARGPREP) \
+  LEFT(EXTRAARG)
+
+/* A row that is missing, or in the wrong place, does not compile. */
+#define LOWERED_PLACE(op, function) PLACE_##op,
+#define LEFT_PLACE(op) PLACE_##op,
+enum { OPCODES(LOWERED_PLACE, LEFT_PLACE) PLACES };
+
+#define IS_IN_PLACE(op) \
+  _Static_assert((int)PLACE_##op == (int)OP_##op, "the row of OP_" #op " is not in the order of lopcodes.h");
+#define LOWERED_IN_PLACE(op, function) IS_IN_PLACE(op)
+OPCODES(LOWERED_IN_PLACE, IS_IN_PLACE)
+_Static_assert((int)PLACES == NUM_OPCODES, "an opcode has no row");
+
+typedef struct OpcodeRow {
+  TluaLower *lower;           /* NULL: nobody */
+  const char *reason;         /* why the recording is given up then */
+} OpcodeRow;
+
+#define LOWERED_ROW(op, function) { function, NULL },
+#define LEFT_ROW(op) { NULL, "opcode " #op },
+static const OpcodeRow rows[NUM_OPCODES] = { OPCODES(LOWERED_ROW, LEFT_ROW) };
 
 void tlua_rec_instruction (TluaRecorder *rec) {
   Instruction i = *rec->pc;
+  const OpcodeRow *row = &rows[GET_OPCODE(i)];
   rec->next = rec->pc + 1;
   rec->chain = 0;
-  if (move(rec, i) || control(rec, i) || tlua_rec_arithmetic(rec, i) || tlua_rec_memory(rec, i)
-      || tlua_rec_allocation(rec, i) || tlua_rec_calls(rec, i) || tlua_rec_strings(rec, i)
-      || tlua_rec_iteration(rec, i) || tlua_rec_metamethods(rec, i) || tlua_rec_closures(rec, i))
-    return;
-  const char *name = not_lowered[GET_OPCODE(i)];
-  tlua_rec_give_up(rec, name != NULL ? name : "unknown opcode");
+  if (row->lower != NULL)
+    row->lower(rec, i);
+  else
+    tlua_rec_give_up(rec, row->reason);
 }

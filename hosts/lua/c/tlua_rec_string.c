@@ -177,7 +177,7 @@ static void concatenate_by_metamethod (TluaRecorder *rec, int first, int count) 
 }
 
 /* From the right, as many at once as a function takes. */
-static void concatenate (TluaRecorder *rec, Instruction i) {
+void tlua_lower_concat (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i), left = GETARG_B(i);
   tl_value values[MOST_PARTS + 2];
   tl_value joined = 0;
@@ -202,11 +202,4 @@ static void concatenate (TluaRecorder *rec, Instruction i) {
   }
   if (rec->reason == NULL)
     tlua_rec_write(rec, a, is_long ? ctb(LUA_VLNGSTR) : ctb(LUA_VSHRSTR), joined);
-}
-
-int tlua_rec_strings (TluaRecorder *rec, Instruction i) {
-  if (GET_OPCODE(i) != OP_CONCAT)
-    return 0;
-  concatenate(rec, i);
-  return 1;
 }

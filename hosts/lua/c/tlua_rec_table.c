@@ -251,7 +251,7 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
 }
 
 /* 'object:name()': the method, and the object as its first argument. */
-static void get_method (TluaRecorder *rec, Instruction i) {
+void tlua_lower_get_method (TluaRecorder *rec, Instruction i) {
   Operand object = tlua_rec_register(rec, GETARG_B(i));
   Operand key = tlua_rec_register_or_constant(rec, i);
   if (key.tt != ctb(LUA_VSHRSTR)) {
@@ -354,7 +354,7 @@ void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key
     tlua_rec_get_entry(rec, result, t, integer_key(rec, key, now, &store));
 }
 
-static void get_table (TluaRecorder *rec, Instruction i) {
+void tlua_lower_get_table (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_B(i));
   Operand key = tlua_rec_register(rec, GETARG_C(i));
   if (rec->reason == NULL && is_table(rec, t))
@@ -384,7 +384,7 @@ void tlua_rec_set_index (TluaRecorder *rec, Operand t, tl_value index, lua_Integ
     tlua_rec_set_entry(rec, t, key, value);
 }
 
-static void set_table (TluaRecorder *rec, Instruction i) {
+void tlua_lower_set_table (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_A(i));
   Operand key = tlua_rec_register(rec, GETARG_B(i));
   Operand value = tlua_rec_register_or_constant(rec, i);
@@ -392,7 +392,7 @@ static void set_table (TluaRecorder *rec, Instruction i) {
     tlua_rec_set_element(rec, t, key, value);
 }
 
-static void get_small_index (TluaRecorder *rec, Instruction i) {
+void tlua_lower_get_index (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_B(i));
   int index = GETARG_C(i);
   TValue store;
@@ -405,7 +405,7 @@ static void get_small_index (TluaRecorder *rec, Instruction i) {
     tlua_rec_get_entry(rec, GETARG_A(i), t, tlua_rec_constant(rec, &store));
 }
 
-static void set_small_index (TluaRecorder *rec, Instruction i) {
+void tlua_lower_set_index (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_A(i));
   Operand value = tlua_rec_register_or_constant(rec, i);
   int index = GETARG_B(i);
@@ -473,7 +473,7 @@ Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
   return o;
 }
 
-static void set_upvalue (TluaRecorder *rec, Instruction i) {
+void tlua_lower_set_upvalue (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   int n = GETARG_B(i);
   UpVal *u = upvalue_now(rec, n);
@@ -500,7 +500,7 @@ static void set_upvalue (TluaRecorder *rec, Instruction i) {
 
 /* --- lengths --- */
 
-static void length (TluaRecorder *rec, Instruction i) {
+void tlua_lower_length (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   Operand b = tlua_rec_register(rec, GETARG_B(i));
   tl_value result;
@@ -523,35 +523,26 @@ static void length (TluaRecorder *rec, Instruction i) {
 
 /* --- instructions --- */
 
-int tlua_rec_memory (TluaRecorder *rec, Instruction i) {
-  Operand o;
-  switch (GET_OPCODE(i)) {
-    case OP_GETTABLE: get_table(rec, i); return 1;
-    case OP_SETTABLE: set_table(rec, i); return 1;
-    case OP_GETI: get_small_index(rec, i); return 1;
-    case OP_SETI: set_small_index(rec, i); return 1;
-    case OP_LEN: length(rec, i); return 1;
-    case OP_SELF: get_method(rec, i); return 1;
-    case OP_SETUPVAL: set_upvalue(rec, i); return 1;
-    case OP_GETUPVAL:
-      o = tlua_rec_upvalue(rec, GETARG_B(i));
-      if (rec->reason == NULL)
-        tlua_rec_write(rec, GETARG_A(i), o.tt, o.value);
-      return 1;
-    case OP_GETFIELD:
-      get_key(rec, GETARG_A(i), tlua_rec_register(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
-      return 1;
-    case OP_SETFIELD:
-      o = tlua_rec_register(rec, GETARG_A(i));
-      set_key(rec, o, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
-      return 1;
-    case OP_GETTABUP:
-      get_key(rec, GETARG_A(i), tlua_rec_upvalue(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
-      return 1;
-    case OP_SETTABUP:
-      o = tlua_rec_upvalue(rec, GETARG_A(i));
-      set_key(rec, o, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
-      return 1;
-    default: return 0;
-  }
+void tlua_lower_get_upvalue (TluaRecorder *rec, Instruction i) {
+  Operand o = tlua_rec_upvalue(rec, GETARG_B(i));
+  if (rec->reason == NULL)
+    tlua_rec_write(rec, GETARG_A(i), o.tt, o.value);
+}
+
+void tlua_lower_get_field (TluaRecorder *rec, Instruction i) {
+  get_key(rec, GETARG_A(i), tlua_rec_register(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
+}
+
+void tlua_lower_set_field (TluaRecorder *rec, Instruction i) {
+  Operand t = tlua_rec_register(rec, GETARG_A(i));
+  set_key(rec, t, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
+}
+
+void tlua_lower_get_upvalue_field (TluaRecorder *rec, Instruction i) {
+  get_key(rec, GETARG_A(i), tlua_rec_upvalue(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
+}
+
+void tlua_lower_set_upvalue_field (TluaRecorder *rec, Instruction i) {
+  Operand t = tlua_rec_upvalue(rec, GETARG_A(i));
+  set_key(rec, t, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
 }
