@@ -1,14 +1,15 @@
 /*
 ** The slow paths of the hook points of tlua.h, and the services of tlua_internal.h.
 **
-** Problem: between the interpreter's macros and an engine stand rules that every engine needs and none should
-** repeat: whose recording it is, when events may pass, what is freed when.
+** Problem: between the interpreter's macros and an engine stand rules that every engine needs and none
+** should repeat: whose recording it is, when events may pass, what is freed when.
 **
-** Design: the hooks call in here; here the rules are checked and the engine's function is called.
+** Design: the hooks call in here; here the rules are checked and the engine's function is called. Which
+** engines there are is known to tlua_open.c only.
 **
 ** Invariant: if 'recording' is not NULL it is a thread that has not ended, and its hookmask has
-** TLUA_RECORD_BIT unless the program has set a hook since; tlua_record and the next hot event then notice and
-** abandon the recording.
+** TLUA_RECORD_BIT unless the program has set a hook since; tlua_record and the next hot event then notice
+** and abandon the recording.
 **
 ** Example: a while loop's counter falls below 0 -> tlua_hot_loop -> engine->on_hot -> tlua_record_start ->
 ** the interpreter goes on at l_jitreload -> luaG_traceexec -> tlua_record -> engine->on_record, before each
@@ -19,18 +20,13 @@
 
 #include "lprefix.h"
 
-#include <string.h>
-
 #include "tlua_heap.h"
 #include "tlua_internal.h"
 
 #include "ldebug.h"
-#include "lgc.h"
 #include "lmem.h"
 
 /* --- state --- */
-
-const TluaEngine tlua_count_engine = { .name = "count" };
 
 /*
 ** The system's memory, not the state's: it is all zero without a word written, so that a program pays for
@@ -42,40 +38,6 @@ Tlua *tlua_new (void) {
   if (jit != NULL)
     jit->threshold = TLUA_OUT_OF_REACH;
   return jit;
-}
-
-static const TluaEngine *engine_of_mode (uint32_t mode) {
-  switch (mode) {
-    case TLUA_MODE_COUNT: return &tlua_count_engine;
-    case TLUA_MODE_STRESS: return &tlua_stress_engine;
-    case TLUA_MODE_POISON: return &tlua_poison_engine;
-    case TLUA_MODE_SABOTAGE: return &tlua_sabotage_engine;
-#if defined(TLUA_HAVE_RECORDER)
-    case TLUA_MODE_JIT: return &tlua_recorder_engine;
-#endif
-    default: return NULL;
-  }
-}
-
-int tlua_open (lua_State *L, const TluaConfig *config) {
-  Tlua *jit = L->jit;
-  jit->config = *config;
-  if (config->mode == TLUA_MODE_OFF)
-    return 1;
-  const TluaEngine *engine = engine_of_mode(config->mode);
-  if (engine == NULL || jit->engine != NULL)
-    return 0;
-  if (engine->on_open != NULL && !engine->on_open(L, config))
-    return 0;
-  jit->engine = engine;
-  jit->threshold = config->threshold == 0 ? 1 : config->threshold;
-  if (jit->threshold > TLUA_OUT_OF_REACH)
-    jit->threshold = TLUA_OUT_OF_REACH;
-  /* engines with on_swallowed set the counters; they begin with zeros */
-  if (engine->on_swallowed == NULL)
-    for (int i = 0; i < TLUA_COUNTERS; i++)
-      jit->counters[i] = (int32_t)(jit->threshold - 1);
-  return 1;
 }
 
 void tlua_at_shutdown (lua_State *L, void (*function) (lua_State *L)) {
@@ -163,8 +125,9 @@ void tlua_thread_freed (lua_State *L) {
 }
 
 /*
-** Decides whether a hot event may pass while a recording is on. It may not; but a recording that nobody moved
-** since the last event is lost (the program set a hook, or a C function runs another thread) and makes room.
+** Decides whether a hot event may pass while a recording is on. It may not; but a recording that nobody
+** moved since the last event is lost (the program set a hook, or a C function runs another thread) and makes
+** room.
 */
 static int recording_is_on (lua_State *L) {
   Tlua *jit = L->jit;

@@ -2,8 +2,8 @@
 ** Hook points of the Lua virtual machine. Every patched Lua file sees this header through lstate.h.
 **
 ** Problem: an interpreter that is to be traced must tell when a loop is hot, must hand each instruction to a
-** recorder while one is at work, and must be able to go on at another instruction and in other frames than it
-** left. All of that has to cost next to nothing while nothing is hot.
+** recorder while one is at work, and must be able to go on at another instruction and in other frames than
+** it left. All of that has to cost next to nothing while nothing is hot.
 **
 ** Design: a back edge decrements one of 16384 shared counters, chosen by the address of the instruction, and
 ** calls when it falls below 0; the rest is out of line. Recording rides on Lua's own hooks: a private bit in

@@ -4,10 +4,10 @@
 ** Problem: recording must never change what a program does, and neither must forgetting a register that is
 ** not live. Both are claims about every program.
 **
-** Design: "stress" starts a recording at random back edges, checks each instruction it is shown, and stops at
-** random or when the loop closes. "poison" also overwrites, at random instructions, the registers that
-** tlua_live calls dead: in the running frame and in Lua callers that wait at an ordinary call. The tests then
-** compare the program's output with stock Lua's.
+** Design: "stress" starts a recording at random back edges, checks each instruction it is shown, and stops
+** at random or when the loop closes. "poison" also overwrites, at random instructions, the registers that
+** tlua_live calls dead: in the running frame and in Lua callers that wait at an ordinary call. The tests
+** then compare the program's output with stock Lua's.
 **
 ** "sabotage" is the test of that test: it sets live registers to nil as well, as a wrong analysis would.
 **

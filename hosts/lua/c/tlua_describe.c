@@ -5,9 +5,9 @@
 ** Problem: the library optimizes loads and stores that it knows the shape of, and nothing else; a wrong
 ** offset or a class too fine makes wrong programs.
 **
-** Design: every offset is taken from Lua's own headers. Two cells share an alias class if any two objects may
-** have them at the same address: the value of an array element and the value of a hash node never do, an open
-** upvalue and a closed one are told apart by nobody and share one.
+** Design: every offset is taken from Lua's own headers. Two cells share an alias class if any two objects
+** may have them at the same address: the value of an array element and the value of a hash node never do, an
+** open upvalue and a closed one are told apart by nobody and share one.
 **
 ** Invariant: no function described here throws, collects, or runs Lua code.
 **

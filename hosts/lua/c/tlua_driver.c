@@ -5,8 +5,8 @@
 ** compare its output with stock Lua's to the byte.
 **
 ** Design: one protected C function sets up the state and runs the script; each chunk runs under a message
-** handler that adds the traceback. Compiled with TLUA_STOCK, without any JIT and with a 'main', the same file
-** is the oracle.
+** handler that adds the traceback. Compiled with TLUA_STOCK, without any JIT and with a 'main', the same
+** file is the oracle.
 **
 ** Invariant: every Lua function runs inside a protected call made here.
 **
@@ -179,8 +179,8 @@ static int protected_run (lua_State *L) {
 #if defined(TLUA_HAVE_RECORDER)
 
 /*
-** A script may end the process by os.exit, with its state open or closed; the first of these events makes the
-** report.
+** A script may end the process by os.exit, with its state open or closed; the first of these events makes
+** the report.
 */
 static lua_State *reporting_state = NULL;
 static uint32_t report_form = TLUA_REPORT_NONE;

@@ -128,8 +128,8 @@ void tlua_unmap (void *start, size_t bytes) {
 }
 
 /*
-** From the system itself: the C library keeps what it has got back. What is asked for beyond a chunk, so that
-** it can begin where it should, is given back at once.
+** From the system itself: the C library keeps what it has got back. What is asked for beyond a chunk, so
+** that it can begin where it should, is given back at once.
 */
 static Chunk *map_chunk (void) {
   size_t bytes = 2 * CHUNK_BYTES;  /* a whole one lies in it, wherever it begins */

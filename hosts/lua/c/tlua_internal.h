@@ -86,8 +86,7 @@ typedef struct TluaProto {
   void *traces;         /* the engine's */
 } TluaProto;
 
-/* Engines. */
-extern const TluaEngine tlua_count_engine;   /* tlua.c */
+/* Engines; tlua_open.c knows them all. */
 extern const TluaEngine tlua_stress_engine;  /* tlua_check.c */
 extern const TluaEngine tlua_poison_engine;  /* tlua_check.c */
 extern const TluaEngine tlua_sabotage_engine;  /* tlua_check.c */

@@ -17,8 +17,8 @@
 ** Invariant: a register that is not live before an instruction may hold anything there without a change of
 ** the program's results. Both analyses err only towards live.
 **
-** Example, 'for i = 1, n do s = s + i * 2 end' with s in 1 and the loop in 2..5, the product in 6: before the
-** first instruction of the body 1 to 5 are live and 6 is not.
+** Example, 'for i = 1, n do s = s + i * 2 end' with s in 1 and the loop in 2..5, the product in 6: before
+** the first instruction of the body 1 to 5 are live and 6 is not.
 */
 
 #define LUA_CORE
@@ -129,8 +129,8 @@ static Registers held_after (const Analysis *a, int pc) {
 }
 
 /*
-** Indexes of the instructions that may follow; returns how many there are. A test's jump is an instruction of
-** its own here.
+** Indexes of the instructions that may follow; returns how many there are. A test's jump is an instruction
+** of its own here.
 */
 static int successors (const Proto *p, int pc, int next[2]) {
   Instruction i = p->code[pc];

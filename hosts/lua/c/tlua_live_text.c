@@ -4,8 +4,8 @@
 ** Problem: whether the analysis is exact is a claim about single registers at single instructions; one must
 ** be able to see it.
 **
-** Design: a file is compiled, not run, and each of its functions listed: index, opcode, live registers before
-** it.
+** Design: a file is compiled, not run, and each of its functions listed: index, opcode, live registers
+** before it.
 **
 ** Invariant: the listing depends on the file alone.
 **

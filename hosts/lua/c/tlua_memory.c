@@ -1,8 +1,8 @@
 /*
 ** Memory from the state's allocator, and what the JIT keeps with a function.
 **
-** Problem: the JIT takes memory at places where Lua's own functions must not be called: they may collect, run
-** finalizers, and throw.
+** Problem: the JIT takes memory at places where Lua's own functions must not be called: they may collect,
+** run finalizers, and throw.
 **
 ** Design: the allocator is called directly, on the state's accounts, and answers NULL when it refuses. Lua's
 ** functions that make objects run protected, with the collector stopped, so that a failure is an answer too.

@@ -3,8 +3,8 @@
 **
 ** Problem: of two NaNs a processor hands on the left one, and 'print' shows a NaN's sign. But in C 'a + b'
 ** has no order: compilers add 'a' to 'b' if that suits their registers, so that two builds of stock Lua by
-** one compiler give different NaNs. Compiled code adds in the order of the program, and what a program prints
-** must not depend on what is compiled.
+** one compiler give different NaNs. Compiled code adds in the order of the program, and what a program
+** prints must not depend on what is compiled.
 **
 ** Design: the interpreter is made to do the same, by the instruction itself, where the compiler and the
 ** processor are known; the insertion in 'llimits.h' includes this file after the macros that it replaces.

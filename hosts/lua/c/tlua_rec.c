@@ -7,15 +7,15 @@
 **
 ** Design: a hot event asks the library. To run: the stack is made large enough, the code is called from here
 ** (no other frame lies between), and 'savedpc' is set from the exit's words. To record: the hooks call
-** on_record before each instruction, which is lowered by tlua_rec_ops.c; back at the loop's head the
-** recording is closed.
+** on_record before each instruction, which is lowered as the rows of tlua_rec_ops.c say; back at the loop's
+** head the recording is closed.
 **
 ** Invariant: rec->thread is not NULL exactly as long as the library has a recording and the hooks are on.
 ** Compiled code is only ever entered in the frame, and at the instruction, that its loop was recorded for.
 **
 ** Example: 'for i = 1, 1e6 do s = s + i end' is hot at its first ADD; on_hot gets TL_RECORD; on_record sees
-** ADD, FORLOOP, and ADD again, which closes the loop; the next back edge gets TL_RUN, and the exit (loop end)
-** goes on at FORLOOP.
+** ADD, FORLOOP, and ADD again, which closes the loop; the next back edge gets TL_RUN, and the exit (loop
+** end) goes on at FORLOOP.
 */
 
 #include "lprefix.h"
@@ -360,8 +360,8 @@ static void link_side (lua_State *L, TluaRecorder *rec) {
 }
 
 /*
-** Before the call of a C function that cannot be part of a trace: what was recorded so far is compiled, if it
-** is much.
+** Before the call of a C function that cannot be part of a trace: what was recorded so far is compiled, if
+** it is much.
 */
 static void end_before_call (lua_State *L, TluaRecorder *rec) {
   if (rec->steps < rec->advice->ended_bytecodes || !tl_recording(rec->vm)) {
@@ -455,6 +455,14 @@ static void on_abandon (lua_State *L, int why) {
 
 static void on_proto_freed (lua_State *L, Proto *p) {
   tl_forget(recorder_of(L)->vm, p->code, p->code + p->sizecode);
+}
+
+/* --- functions of the application --- */
+
+int tlua_declare_safe (lua_State *L, lua_CFunction f, unsigned int flags) {
+  if (L->jit->engine != &tlua_recorder_engine)
+    return L->jit->config.mode != TLUA_MODE_JIT;
+  return tlua_cfunc_declare(L, recorder_of(L), f, flags);
 }
 
 /* --- statistics --- */

@@ -4,17 +4,24 @@
 ** Problem: a recorder for a whole instruction set is too much for one file, and its parts need the same few
 ** services: read a register with its type, write one, say where the interpreter goes on, give up.
 **
-** Design: tlua_rec_operand.c and tlua_rec_resume.c are what every lowering needs, and call no other file of
-** the recorder. tlua_rec.c is the engine (events, entry and exit of compiled code); tlua_rec_ops.c
-** dispatches on the opcode and holds moves, tests and loops; tlua_rec_arith.c holds arithmetic,
-** tlua_rec_table.c tables and upvalues, tlua_rec_alloc.c new tables, tlua_rec_spare.c the memory held for
-** those that exits make; tlua_rec_choice.c tests that only choose a number; tlua_rec_call.c calls and
-** frames, tlua_rec_iter.c the steps of generic loops, tlua_rec_meta.c metamethods, tlua_rec_closure.c new
-** closures, tlua_rec_lib.c and its two parts the functions of Lua's libraries, tlua_rec_cfunc.c and its list
-** calls of C functions as they are; tlua_rec_key.c keys that are known only when they are used,
-** tlua_rec_string.c what makes strings; tlua_describe.c tells the library how Lua lays out its memory. A
-** lowering function looks at the real values, which the instruction has not changed yet, to choose a path,
-** records guards that keep compiled code on that path, and then the results.
+** Design: the files stand in an order in which each uses only those before it.
+** A lowering function looks at the real values, which the instruction has not changed yet, to choose a path,
+** records guards that keep compiled code on that path, and then the results. From the ground up:
+**   what all need    tlua_rec_resume.c (where the interpreter goes on, giving up), tlua_rec_operand.c
+**   values           tlua_rec_number.c (arithmetic, comparisons), tlua_rec_upvalue.c, tlua_rec_metatable.c
+**   ways             tlua_rec_choice.c (tests that only choose a number), tlua_rec_branch.c (all others)
+**   frames           tlua_rec_frame.c (inlined functions), tlua_rec_exit.c (after compiled code),
+**                    tlua_rec_meta.c (metamethods)
+**   tables           tlua_rec_spare.c (memory for those that exits make), tlua_rec_alloc.c (new ones),
+**                    tlua_rec_key.c (keys that are known only when they are used), tlua_rec_table.c
+**   instructions     tlua_rec_arith.c, tlua_rec_string.c, tlua_rec_closure.c, tlua_rec_test.c,
+**                    tlua_rec_loop.c (numeric loops)
+**   C functions      tlua_rec_lib_value.c (arguments and results), tlua_rec_lib_base.c, tlua_rec_lib_math.c,
+**                    tlua_rec_lib_string.c, tlua_rec_cfunc_list.c, tlua_rec_cfunc.c (called as they are),
+**                    tlua_rec_lib.c (which one it is)
+**   calls            tlua_rec_call.c, tlua_rec_iter.c (steps of generic loops)
+**   the top          tlua_rec_ops.c (who lowers which opcode), tlua_describe.c (what the library is told),
+**                    tlua_rec.c (the engine: events, entry and exit of compiled code)
 **
 ** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets
 ** 'reason', and nothing that was recorded for that instruction matters any more.
@@ -225,13 +232,13 @@ typedef struct Operand {
   const TValue *now;
 } Operand;
 
-/* Lowers the instruction 'i', which is the one at rec->pc; the rows of tlua_rec_ops.c say who does. */
+/*
+** Lowers the instruction 'i', which is the one at rec->pc: sets rec->next, where the interpreter goes on, if
+** that is not the instruction after it, or rec->reason. The rows of tlua_rec_ops.c say who lowers what.
+*/
 typedef void TluaLower (TluaRecorder *rec, Instruction i);
 
-/* --- tlua_describe.c --- */
-
-/* Tells the library about Lua. Returns 0 if it refused something. */
-int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread);
+/* From here on the files stand in an order in which each uses only those before it. */
 
 /* --- tlua_rec_resume.c --- */
 
@@ -246,6 +253,8 @@ void tlua_rec_resume_here (TluaRecorder *rec);
 ** head.
 */
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target);
+/* The first instruction of the body of the loop that ends with that instruction. */
+const Instruction *tlua_rec_body_of (const Instruction *loop);
 /* Whether that is the head of the loop that is recorded, in its own frame. */
 int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head);
 /*
@@ -271,6 +280,7 @@ Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value);
 Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i);
 void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value);
 void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o);
+Operand tlua_rec_nil (TluaRecorder *rec);
 /* Whether a value with that tag byte counts as false. */
 int tlua_rec_is_false (int tt);
 /* The running closure. */
@@ -287,25 +297,29 @@ tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now);
 */
 void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value);
 
-/* --- tlua_rec_ops.c --- */
+/* --- tlua_rec_number.c --- */
 
-TluaLower tlua_lower_compare, tlua_lower_compare_constant, tlua_lower_compare_small, tlua_lower_test,
-          tlua_lower_test_set, tlua_lower_loop, tlua_lower_start_loop;
-
-/* Lowers the instruction at rec->pc; sets rec->next or rec->reason. */
-void tlua_rec_instruction (TluaRecorder *rec);
-/* At the loop's head: its variable and its hidden index are one value. */
-void tlua_rec_loop_variable (TluaRecorder *rec);
+/* '+', '-', '*', '//' and '%' of two integers; gives up where that is an error now. */
+tl_value tlua_rec_int_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
+/* Arithmetic of two numbers as doubles; 'is_constant': the second one stands in the instruction. */
+tl_value tlua_rec_float_operation (TluaRecorder *rec, TMS operation, Operand left, Operand right,
+                                   int is_constant);
 /*
-** The test at rec->pc comes out as 'outcome' (0 or 1). 'condition' is the value that decides it, or 0 if the
-** tags do.
+** An operation that has a result for all numbers of these types: sums, differences, products; 'and', 'or'
+** and exclusive 'or' of integers; floor division and remainder of integers if 'b' is a constant other than
+** zero.
 */
-void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition);
-
+tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
 /* The condition for 'a < b' or 'a <= b' of two numbers, exact for all. May record a guard. */
 tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_equal);
 /* The condition for equality without metamethods; 0 if the tags alone decide. */
 tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b);
+
+/* --- tlua_rec_upvalue.c --- */
+
+TluaLower tlua_lower_get_upvalue, tlua_lower_set_upvalue;
+/* The upvalue of the running closure. */
+Operand tlua_rec_upvalue (TluaRecorder *rec, int n);
 
 /* --- tlua_rec_choice.c --- */
 
@@ -320,39 +334,61 @@ int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition);
 */
 int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc);
 
-/* --- tlua_rec_arith.c --- */
+/* --- tlua_rec_branch.c --- */
 
 /*
-** An operation that has a result for all numbers of these types: sums, differences, products; 'and', 'or'
-** and exclusive 'or' of integers; floor division and remainder of integers if 'b' is a constant other than
-** zero.
+** The test at rec->pc comes out as 'outcome' (0 or 1). 'condition' is the value that decides it, or 0 if the
+** tags do.
 */
-tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
+void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition);
 
-TluaLower tlua_lower_arith, tlua_lower_arith_constant, tlua_lower_arith_small, tlua_lower_shift_small,
-          tlua_lower_negate, tlua_lower_complement;
+/* --- tlua_rec_metatable.c --- */
 
-/* --- tlua_rec_call.c --- */
+int tlua_describe_metatables (tl_vm *vm, TluaSchema *schema);
+/* Guards that a reference to a metatable is null, or not, as it is now: 'now'. */
+void tlua_rec_guard_metatable (TluaRecorder *rec, tl_value reference, const Table *now);
+/* Where the hash part holds a key. */
+uint32_t tlua_rec_node_index (Table *h, const TValue *slot);
+/* Whether the table has that metamethod now; 'event' is one of those with a mark for absence. */
+int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event);
+/* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
+int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
+/* The value's metamethod, or nil, under guards. Returns 0 if the recording is given up. */
+int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *method);
 
-TluaLower tlua_lower_call, tlua_lower_tail_call, tlua_lower_return, tlua_lower_varargs;
+/* --- tlua_rec_frame.c --- */
+
+/* Reads values that are to be moved to another frame; returns 0 if the recording is given up. */
+int tlua_rec_read_values (TluaRecorder *rec, int first, int count, Operand *values);
+/* Hands values on as results, of which so many are wanted. */
+void tlua_rec_write_results (TluaRecorder *rec, int first, const Operand *values, int count, int wanted);
+/* The Lua function in register 'a', or the '__call' of the table there, becomes part of the trace. */
+void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arguments, int wanted);
+/* The same in a called function, whose frame it takes over. */
+void tlua_rec_tail_call_function (TluaRecorder *rec, Operand function, int a, int arguments);
 /* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted);
-/* Makes sure that so many frames above this one can be rebuilt; returns 0 if not. May collect. */
-int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames);
 /* Calls a metamethod for the instruction at hand. */
 void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count,
-                               TluaCaller caller,
-                               int target);
+                               TluaCaller caller, int target);
+/* Back to the caller with these results. */
+void tlua_rec_leave_frame (TluaRecorder *rec, const Operand *values, int count);
+/* After the call of an iterator: the loop goes on with its results, or the recording is given up. */
+void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control);
+/* The recording begins in the frames of an exit: tells the library of them. */
+void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
+
+/* --- tlua_rec_exit.c --- */
+
+/* Makes sure that so many frames above this one can be rebuilt; returns 0 if not. May collect. */
+int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames);
+/* Rebuilds the interpreter's frames after an exit; the frame that goes on. */
+CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info);
 /*
 ** After an exit: runs metamethods that the rebuilt frames are in, until none is left above 'entry'. May
 ** throw and yield.
 */
 void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry);
-/* The recording begins in the frames of an exit: tells the library of them. */
-void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
-/* Rebuilds the interpreter's frames after an exit; the frame that goes on. */
-CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info);
-
 /*
 ** Before a collection, after an exit of code that was entered in the frame 'entry': sets registers that
 ** nobody reads any more to nil, and the top to the first register above the last live one (but where an open
@@ -360,96 +396,26 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
 */
 void tlua_rec_let_go (lua_State *L, CallInfo *entry);
 
-/* --- tlua_rec_table.c --- */
-
-TluaLower tlua_lower_get_table, tlua_lower_set_table, tlua_lower_get_index, tlua_lower_set_index,
-          tlua_lower_get_field, tlua_lower_set_field, tlua_lower_get_method, tlua_lower_length,
-          tlua_lower_get_upvalue, tlua_lower_set_upvalue, tlua_lower_get_upvalue_field,
-          tlua_lower_set_upvalue_field;
-/* 't[key]' of a table, with any key. */
-void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key);
-void tlua_rec_set_element (TluaRecorder *rec, Operand t, Operand key, Operand value);
-/* Where the hash part holds a key. */
-uint32_t tlua_rec_node_index (Table *h, const TValue *slot);
-/* The upvalue of the running closure. */
-Operand tlua_rec_upvalue (TluaRecorder *rec, int n);
-/* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */
-int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event);
-/* 't[index]' where the array part has room for the index; its tag is 0 if the recording is given up. */
-Operand tlua_rec_get_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now);
-/* 't[index] = value' */
-void tlua_rec_set_index (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value);
-/* Whether the array part has room for the index. */
-int tlua_rec_is_in_array (const Table *t, lua_Integer index);
-
-/* --- tlua_rec_string.c --- */
-
-int tlua_describe_strings (tl_vm *vm, TluaSchema *schema);
-TluaLower tlua_lower_concat;
-/* The number as a (short) string. */
-tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
-
-/* --- tlua_rec_key.c --- */
-
-int tlua_describe_keys (tl_vm *vm, TluaSchema *schema);
-/* 't[key]' where the key is neither a constant string nor an index of the array part. */
-/* tag 0: given up; TM_N: raw */
-Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS event);
-void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key);
-void tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value);
-/* 't[key] = value' by a call that may build the table anew; the trace knows that there is no '__newindex'. */
-void tlua_rec_set_growing (TluaRecorder *rec, Operand t, Operand key, Operand value);
-
 /* --- tlua_rec_meta.c --- */
 
-int tlua_describe_metatables (tl_vm *vm, TluaSchema *schema);
 /* The instruction after an arithmetic one that has failed. */
 TluaLower tlua_lower_metamethod, tlua_lower_metamethod_constant, tlua_lower_metamethod_small;
-/* The value's metamethod, or nil, under guards. Returns 0 if the recording is given up. */
-int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *method);
 /* The metamethod of a binary operation, called for the instruction at hand. */
 void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS event, TluaCaller caller,
                                  int target);
-/* Guards that a reference to a metatable is null, or not, as it is now: 'now'. */
-void tlua_rec_guard_metatable (TluaRecorder *rec, tl_value reference, const Table *now);
-/* Whether the table has that metamethod now; 'event' is one of those with a mark for absence. */
-int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event);
 /*
-** 't[key]' and 't[key] = value' where the trace knows that there is no such key, and there is a metamethod.
+** 't[key]' and 't[key] = value' where the trace knows that there is no such key, and there is a metamethod:
+** calls it, or returns it if it is a table, which is to be asked instead (tag 0: it is not).
 */
-void tlua_rec_index_behind (TluaRecorder *rec, int result, Operand t, Operand key);
-void tlua_rec_newindex_behind (TluaRecorder *rec, Operand t, Operand key, Operand value);
+Operand tlua_rec_ask_index (TluaRecorder *rec, int result, Operand t, Operand key);
+Operand tlua_rec_ask_newindex (TluaRecorder *rec, Operand t, Operand key, Operand value);
 
-/* --- tlua_rec_closure.c --- */
-
-int tlua_describe_closures (tl_vm *vm, TluaSchema *schema);
-TluaLower tlua_lower_closure, tlua_lower_close;
-
-/* --- tlua_rec_iter.c --- */
-
-int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema);
-TluaLower tlua_lower_start_iteration, tlua_lower_step, tlua_lower_called_step;
-/* After the call of an iterator: the loop goes on with its results, or the recording is given up. */
-void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control);
-
-/* --- tlua_rec_alloc.c --- */
-
-/* Describes the functions that make and fill tables, and the collector's account. */
-int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_State *main_thread);
-/* The node that all tables without a hash part share. Neither throws nor allocates. */
-Node *tlua_rec_no_nodes (lua_State *L);
-TluaLower tlua_lower_new_table, tlua_lower_set_list;
-/* Leaves when the collector has something to do. */
-void tlua_rec_guard_no_debt (TluaRecorder *rec);
-/*
-** Leaves unless the index is in the array part, and moves the hint there; the interpreter goes on with this
-** instruction.
-*/
-void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index);
 /* --- tlua_rec_spare.c --- */
 
-/* Memory for a part of a new table with that room, from the state's allocator, or from what is held for
-** the exit that is being made; NULL if there is none. */
+/*
+** Memory for a part of a new table with that room, from the state's allocator, or from what is held for the
+** exit that is being made; NULL if there is none.
+*/
 void *tlua_rec_block (lua_State *L, int part, size_t items, size_t keys);
 /* Gives a block back to the allocator. */
 void tlua_rec_free_block (lua_State *L, int part, size_t items, size_t keys, void *block);
@@ -460,7 +426,96 @@ void tlua_rec_free_spares (lua_State *L, TluaRecorder *rec);
 
 /* --- tlua_rec_alloc.c --- */
 
+/* Describes the functions that make and fill tables, and the collector's account. */
+int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_State *main_thread);
+TluaLower tlua_lower_new_table, tlua_lower_set_list;
+/* The node that all tables without a hash part share. Neither throws nor allocates. */
+Node *tlua_rec_no_nodes (lua_State *L);
+/* Leaves when the collector has something to do. */
+void tlua_rec_guard_no_debt (TluaRecorder *rec);
+/*
+** Leaves unless the index is in the array part, and moves the hint there; the interpreter goes on with this
+** instruction.
+*/
+void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index);
 /* Whether a key that is absent can be inserted without building the hash part anew. */
 int tlua_rec_can_insert (const Table *t, const TString *key);
+
+/* --- tlua_rec_key.c --- */
+
+int tlua_describe_keys (tl_vm *vm, TluaSchema *schema);
+/*
+** 't[key]' where the key is neither a constant string nor an index of the array part. Its tag is 0 if the
+** recording is given up; with TM_N no metamethod is asked for.
+*/
+Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS event);
+/* These two return the table that is to be asked instead, as tlua_rec_ask_index does. */
+Operand tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key);
+Operand tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value);
+/* 't[key] = value' by a call that may build the table anew; the trace knows that there is no '__newindex'. */
+void tlua_rec_set_growing (TluaRecorder *rec, Operand t, Operand key, Operand value);
+
+/* --- tlua_rec_table.c --- */
+
+TluaLower tlua_lower_get_table, tlua_lower_set_table, tlua_lower_get_index, tlua_lower_set_index,
+          tlua_lower_get_field, tlua_lower_set_field, tlua_lower_get_method, tlua_lower_length,
+          tlua_lower_get_upvalue_field, tlua_lower_set_upvalue_field;
+/* 't[key]' of a table, with any key. */
+void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key);
+/* 't[index]' where the array part has room for the index; its tag is 0 if the recording is given up. */
+Operand tlua_rec_get_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now);
+/* 't[index] = value' */
+void tlua_rec_set_index (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value);
+/* Whether the array part has room for the index. */
+int tlua_rec_is_in_array (const Table *t, lua_Integer index);
+
+/* --- tlua_rec_arith.c --- */
+
+TluaLower tlua_lower_arith, tlua_lower_arith_constant, tlua_lower_arith_small, tlua_lower_shift_small,
+          tlua_lower_negate, tlua_lower_complement;
+
+/* --- tlua_rec_string.c --- */
+
+int tlua_describe_strings (tl_vm *vm, TluaSchema *schema);
+TluaLower tlua_lower_concat;
+/* The number as a (short) string. */
+tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
+
+/* --- tlua_rec_closure.c --- */
+
+int tlua_describe_closures (tl_vm *vm, TluaSchema *schema);
+TluaLower tlua_lower_closure, tlua_lower_close;
+
+/* --- tlua_rec_test.c --- */
+
+TluaLower tlua_lower_compare, tlua_lower_compare_constant, tlua_lower_compare_small, tlua_lower_test,
+          tlua_lower_test_set;
+
+/* --- tlua_rec_loop.c --- */
+
+TluaLower tlua_lower_loop, tlua_lower_start_loop;
+/* At the loop's head: its variable and its hidden index are one value. */
+void tlua_rec_loop_variable (TluaRecorder *rec);
+
+/* The files of tlua_rec_lib.h and tlua_rec_cfunc.h stand here. */
+
+/* --- tlua_rec_call.c --- */
+
+TluaLower tlua_lower_call, tlua_lower_tail_call, tlua_lower_return, tlua_lower_varargs;
+
+/* --- tlua_rec_iter.c --- */
+
+int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema);
+TluaLower tlua_lower_start_iteration, tlua_lower_step, tlua_lower_called_step;
+
+/* --- tlua_rec_ops.c --- */
+
+/* Lowers the instruction at rec->pc. */
+void tlua_rec_instruction (TluaRecorder *rec);
+
+/* --- tlua_describe.c --- */
+
+/* Tells the library about Lua. Returns 0 if it refused something. */
+int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread);
 
 #endif

@@ -33,8 +33,8 @@
 /* --- making a table --- */
 
 /*
-** All tables without nodes share one that is private to ltable.c. A table on the C stack is made to let go of
-** its node: as no part of it was or becomes longer than nothing, no memory is asked for.
+** All tables without nodes share one that is private to ltable.c. A table on the C stack is made to let go
+** of its node: as no part of it was or becomes longer than nothing, no memory is asked for.
 */
 Node *tlua_rec_no_nodes (lua_State *L) {
   Node one;
@@ -76,7 +76,8 @@ static void add_array (Table *t, TValue *array, size_t size) {
 }
 
 /*
-** A new object as luaC_newobj makes it: white, the first of all. It is linked when nothing can fail any more.
+** A new object as luaC_newobj makes it: white, the first of all. It is linked when nothing can fail any
+** more.
 */
 static void link_object (lua_State *L, Table *t) {
   global_State *g = G(L);

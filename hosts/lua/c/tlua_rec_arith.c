@@ -4,9 +4,10 @@
 ** Problem: one opcode is up to four operations, by the types of its operands, and each has corners of its
 ** own: floor division, shifts by 64 and more, integers that wrap, floats that stand for integers.
 **
-** Design: operands are fetched by the opcode's form (register, constant, small number), then the operation is
-** chosen by their tags. An operation that succeeds skips the metamethod instruction after it, as in the
-** interpreter; with operands that are no numbers nothing happens before that one.
+** Design: operands are fetched by the opcode's form (register, constant, small number), then the operation
+** is chosen by their tags; tlua_rec_number.c has those of arithmetic, this file the bitwise ones. An
+** operation that succeeds skips the metamethod instruction after it, as in the interpreter; with operands
+** that are no numbers nothing happens before that one.
 **
 ** Invariant: an operation that would raise an error now is not recorded, and one that would raise it later
 ** leaves by a guard.
@@ -17,8 +18,6 @@
 #include "lprefix.h"
 
 #include "tlua_rec.h"
-
-#include "lvm.h"
 
 /* --- numbers --- */
 
@@ -46,59 +45,6 @@ static TMS operation_of (OpCode op) {
     case OP_SHR: case OP_SHRI: return TM_SHR;
     default: return TM_N;
   }
-}
-
-static tl_value int_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
-  tl_vm *vm = rec->vm;
-  switch (operation) {
-    case TM_ADD: return tl_op2(vm, TL_INT_ADD, a.value, b.value);
-    case TM_SUB: return tl_op2(vm, TL_INT_SUB, a.value, b.value);
-    case TM_MUL: return tl_op2(vm, TL_INT_MUL, a.value, b.value);
-    default: break;  /* TM_MOD, TM_IDIV */
-  }
-  if (ivalue(b.now) == 0) {
-    tlua_rec_give_up(rec, "division by zero");
-    return 0;
-  }
-  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_NE, b.value, tl_const_int(vm, 0)), 0, TL_EXIT_GUARD);
-  return tl_op2(vm, operation == TM_MOD ? TL_INT_FLOORMOD : TL_INT_FLOORDIV, a.value, b.value);
-}
-
-/* 'a ^ 2' is a product in Lua, and only that. */
-static tl_value power (TluaRecorder *rec, tl_value a, tl_value b, Operand exponent, int is_constant) {
-  if (is_constant && nvalue(exponent.now) == 2)
-    return tl_op2(rec->vm, TL_FLOAT_MUL, a, a);
-  tl_value arguments[2] = { a, b };
-  return tl_call(rec->vm, rec->schema.power, arguments, 2);
-}
-
-static tl_value float_operation (TluaRecorder *rec, TMS operation, Operand left, Operand right,
-                                 int is_constant) {
-  tl_vm *vm = rec->vm;
-  tl_value a = tlua_rec_as_float(rec, left);
-  tl_value b = tlua_rec_as_float(rec, right);
-  switch (operation) {
-    case TM_ADD: return tl_op2(vm, TL_FLOAT_ADD, a, b);
-    case TM_SUB: return tl_op2(vm, TL_FLOAT_SUB, a, b);
-    case TM_MUL: return tl_op2(vm, TL_FLOAT_MUL, a, b);
-    case TM_DIV: return tl_op2(vm, TL_FLOAT_DIV, a, b);
-    case TM_IDIV: return tl_op1(vm, TL_FLOAT_FLOOR, tl_op2(vm, TL_FLOAT_DIV, a, b));
-    /* what 'luai_nummod' computes, to the last bit */
-    case TM_MOD: return tl_op2(vm, TL_FLOAT_FLOORMOD, a, b);
-    default: return power(rec, a, b, right, is_constant);
-  }
-}
-
-tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
-  switch (operation) {
-    case TM_BAND: return tl_op2(rec->vm, TL_INT_AND, a.value, b.value);
-    case TM_BOR: return tl_op2(rec->vm, TL_INT_OR, a.value, b.value);
-    case TM_BXOR: return tl_op2(rec->vm, TL_INT_XOR, a.value, b.value);
-    default: break;
-  }
-  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT)
-    return int_operation(rec, operation, a, b);
-  return float_operation(rec, operation, a, b, 0);
 }
 
 /*
@@ -154,10 +100,10 @@ static void binary (TluaRecorder *rec, Instruction i, Operand a, Operand b, int 
   if (is_bitwise(operation))
     result = bitwise_operation(rec, operation, a, b);
   else if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT && operation != TM_DIV && operation != TM_POW)
-    result = int_operation(rec, operation, a, b);
+    result = tlua_rec_int_operation(rec, operation, a, b);
   else {
     type = LUA_VNUMFLT;
-    result = float_operation(rec, operation, a, b, is_constant);
+    result = tlua_rec_float_operation(rec, operation, a, b, is_constant);
   }
   if (rec->reason == NULL)
     tlua_rec_write(rec, GETARG_A(i), type, result);

@@ -6,17 +6,17 @@
 **
 ** Design: the functions in the list of tlua_rec_cfunc_list.c run no Lua code for arguments of the given
 ** kinds, do not yield, and may be called again from the start without anybody noticing: what makes them fail
-** comes before what they change. Compiled code writes function and arguments to the stack of a thread that is
-** there for this only, and calls one function, which runs the C function there, protected and with the
+** comes before what they change. Compiled code writes function and arguments to the stack of a thread that
+** is there for this only, and calls one function, which runs the C function there, protected and with the
 ** collector stopped; compiled code finds the results on that stack. Whatever goes wrong, and also results of
 ** other types than were recorded, is answered by NULL: the trace is left before the call, the interpreter
 ** makes the call itself and raises the error. Functions that change something have results that are known
 ** beforehand: nothing can go wrong after the change. What the smallest functions do in usual cases is done
 ** without a call. An application may add functions of its own to the list.
 **
-** Invariant: the thread's stack counts as empty between calls, no message handler belongs to it, and no hook.
-** It is never the thread that runs compiled code, whose stack no call touches. The collector's debt comes out
-** of a call as the function's own allocations have left it, so that the loop's head sees it.
+** Invariant: the thread's stack counts as empty between calls, no message handler belongs to it, and no
+** hook. It is never the thread that runs compiled code, whose stack no call touches. The collector's debt
+** comes out of a call as the function's own allocations have left it, so that the loop's head sees it.
 **
 ** Example, 'a, b = string.find(s, "=")', which were integers when it was recorded:
 **   p = load(thread, call.stack); store(p + 16, call.addr, find); store(p + 16, call.tag, c_function); ...
@@ -405,8 +405,8 @@ static const TValue *named_table (const Table *t, int n, const char **name) {
 }
 
 /*
-** Looks where 'require' keeps modules, the standard ones first, and then among the methods of userdata, whose
-** metatables are in the registry. Reads only.
+** Looks where 'require' keeps modules, the standard ones first, and then among the methods of userdata,
+** whose metatables are in the registry. Reads only.
 */
 static int find_name (TluaRecorder *rec, lua_CFunction f, const char **module, const char **name) {
   static const char *const standard[] =
@@ -496,12 +496,9 @@ void tlua_cfunc_close (lua_State *L, TluaRecorder *rec) {
 
 /* --- functions of the application --- */
 
-int tlua_declare_safe (lua_State *L, lua_CFunction f, unsigned int flags) {
-  if (L->jit->engine != &tlua_recorder_engine)
-    return L->jit->config.mode != TLUA_MODE_JIT;
-  TluaCalls *calls = ((TluaRecorder *)L->jit->engine_state)->calls;
-  if (f == NULL || (flags & ~(TLUA_SAFE_READS | TLUA_SAFE_ACTS)) != 0
-      || tlua_cfunc_find(L->jit->engine_state, f, "") != NULL)
+int tlua_cfunc_declare (lua_State *L, TluaRecorder *rec, lua_CFunction f, unsigned int flags) {
+  TluaCalls *calls = rec->calls;
+  if (f == NULL || (flags & ~(TLUA_SAFE_READS | TLUA_SAFE_ACTS)) != 0 || tlua_cfunc_find(rec, f, "") != NULL)
     return 0;
   TluaCallable *callable = (TluaCallable *)tlua_realloc(L, NULL, 0, sizeof(TluaCallable));
   if (callable == NULL)

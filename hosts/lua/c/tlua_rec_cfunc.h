@@ -63,6 +63,12 @@ void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCa
 */
 void tlua_cfunc_give_up (TluaRecorder *rec, lua_CFunction f, const char *registered);
 
+/*
+** The application promises that the function may be called; see tlua_declare_safe. Returns 0 if it is in the
+** list already, a flag is unknown, or memory is short.
+*/
+int tlua_cfunc_declare (lua_State *L, TluaRecorder *rec, lua_CFunction f, unsigned int flags);
+
 /* --- tlua_rec_cfunc_list.c --- */
 
 /*

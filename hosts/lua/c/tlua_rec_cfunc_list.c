@@ -44,8 +44,8 @@ static int is_list (const TValue *v) {
 }
 
 /*
-** What '#' says, which may move its hint as the function will do it; and how many elements the array part has
-** room for.
+** What '#' says, which may move its hint as the function will do it; and how many elements the array part
+** has room for.
 */
 static int list_size (const TValue *v, lua_Unsigned *length, lua_Unsigned *size) {
   if (!is_list(v))

@@ -8,12 +8,12 @@
 **
 ** Design: after a comparison the ways part, and meet again. If there are only a few instructions up to
 ** there, which compute numbers in registers, or compare them, then the comparison is lowered together with
-** them: both ways are walked, what they compute is computed in any case, and for each register that is needed
-** where they meet a select chooses between their numbers. A comparison on a way is lowered in the same
-** manner, so that 'else', 'elseif', 'and', 'or' and 'goto continue' come out by themselves. The instructions
-** are walked at first without recording anything; if there is anything else among them, or if a number that
-** is needed would have another type on another way, the comparison becomes a guard as usual. The interpreter
-** then does what it does, and the recorder lets the instructions that are lowered already pass.
+** them: both ways are walked, what they compute is computed in any case, and for each register that is
+** needed where they meet a select chooses between their numbers. A comparison on a way is lowered in the
+** same manner, so that 'else', 'elseif', 'and', 'or' and 'goto continue' come out by themselves. The
+** instructions are walked at first without recording anything; if there is anything else among them, or if a
+** number that is needed would have another type on another way, the comparison becomes a guard as usual. The
+** interpreter then does what it does, and the recorder lets the instructions that are lowered already pass.
 **
 ** Invariant: what is computed in vain can neither fail nor be seen: arithmetic of numbers that has a result
 ** for all operands of these types, and has it soon, moves, constants, upvalues that hold numbers. Guards (on
@@ -36,9 +36,9 @@
 #define LONGEST_REGION 24
 
 /*
-** The cycles of one way, were each instruction to wait for the one before. Whoever needs the number waits for
-** all ways, however seldom the program takes some: a way that is too long costs more than a test that the
-** processor guesses. The limits are the library's advice.
+** The cycles of one way, were each instruction to wait for the one before. Whoever needs the number waits
+** for all ways, however seldom the program takes some: a way that is too long costs more than a test that
+** the processor guesses. The limits are the library's advice.
 */
 #define CYCLES_OF_PRODUCT 3
 #define CYCLES_OF_FLOAT 3

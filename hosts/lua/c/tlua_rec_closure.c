@@ -11,15 +11,14 @@
 ** Invariant: no closure that a trace makes refers to a register, so that the registers of inlined frames are
 ** nobody's upvalues.
 **
-** Example, 'f = function () n = n + 1 end' with n a variable further out:   f = try_call new_closure(context,
-** its prototype, closure)
+** Example, 'f = function () n = n + 1 end' with n a variable further out:   f = try_call
+** new_closure(context, its prototype, closure)
 */
 
 #include "lprefix.h"
 
 #include "tlua_rec.h"
 
-#include "ldo.h"
 #include "lfunc.h"
 
 typedef struct Job {

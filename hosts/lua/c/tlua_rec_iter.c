@@ -1,18 +1,19 @@
 /*
 ** Lowering of generic loops: the step that a 'for ... in' takes between two runs of its body.
 **
-** Problem: the step is a call, in general, but mostly one of the library's own 'next' and 'ipairs', which are
-** C functions that may throw. A trace needs what they do, by operations and functions that answer instead.
+** Problem: the step is a call, in general, but mostly one of the library's own 'next' and 'ipairs', which
+** are C functions that may throw. A trace needs what they do, by operations and functions that answer
+** instead.
 **
 ** Design: the interpreter takes OP_TFORCALL and OP_TFORLOOP in one go, and so does the trace, whose head is
 ** the loop's body. The step of 'ipairs' is an index. A step of 'next' is a search for the position after a
 ** key, in one part of the table; the trace then checks tags and loads key and value from there. A Lua
-** function as iterator becomes part of the trace: its frame returns to the OP_TFORLOOP, which the interpreter
-** does on its own when it comes back there.
+** function as iterator becomes part of the trace: its frame returns to the OP_TFORLOOP, which the
+** interpreter does on its own when it comes back there.
 **
 ** Invariant: positions have the order of 'luaH_next'. Where that would raise an error, or find a key whose
-** entry the collector has marked as dead, the trace is left before the step: a search answers 'nowhere' then,
-** a node whose key no trace expects, and NULL only where the table ends. No search moves the hint in
+** entry the collector has marked as dead, the trace is left before the step: a search answers 'nowhere'
+** then, a node whose key no trace expects, and NULL only where the table ends. No search moves the hint in
 ** 'alimit', as 'luaH_next' does not.
 **
 ** Example, 'for k, v in pairs(t) do n = n + v end':
@@ -139,25 +140,6 @@ int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
 
 /* --- the loop goes on --- */
 
-/* The first instruction of the loop's body. */
-static const Instruction *body_of (const Instruction *loop) {
-  return loop + 1 - GETARG_Bx(*loop);
-}
-
-void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control) {
-  int is_own = tlua_rec_is_own_loop(rec, body_of(loop));
-  if (novariant(control.tt) == LUA_TNIL) {
-    if (is_own)
-      tlua_rec_give_up(rec, "loop ended");
-    rec->next = loop + 1;
-    return;
-  }
-  tlua_rec_write_operand(rec, GETARG_A(*loop) + 2, control);
-  rec->next = body_of(loop);
-  if (!is_own)
-    tlua_rec_pass_edge(rec, body_of(loop));
-}
-
 /* What a step gives: the control variable's new value, a second one if there is one, and nils. */
 static void finish_step (TluaRecorder *rec, Operand control, const Operand *second) {
   int a = GETARG_A(*rec->pc);
@@ -172,7 +154,7 @@ static void finish_step (TluaRecorder *rec, Operand control, const Operand *seco
 
 /* The loop's end, unless it is the loop that is recorded. */
 static int end_loop (TluaRecorder *rec) {
-  if (!tlua_rec_is_own_loop(rec, body_of(rec->pc + 1)))
+  if (!tlua_rec_is_own_loop(rec, tlua_rec_body_of(rec->pc + 1)))
     return 1;
   tlua_rec_give_up(rec, "loop ended");
   return 0;
@@ -360,7 +342,8 @@ static void step_of_c_function (TluaRecorder *rec, int a, int wanted) {
 void tlua_lower_step (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   int a = GETARG_A(i);
-  if (!tlua_rec_is_own_loop(rec, body_of(rec->pc + 1)) && !tlua_rec_may_begin_loop(rec, body_of(rec->pc + 1)))
+  const Instruction *body = tlua_rec_body_of(rec->pc + 1);
+  if (!tlua_rec_is_own_loop(rec, body) && !tlua_rec_may_begin_loop(rec, body))
     return;
   const TValue *now = s2v(rec->base + a);
   if (ttisCclosure(now) || (ttislcf(now) && fvalue(now) != tlua_next && fvalue(now) != tlua_ipairs_step)) {

@@ -5,13 +5,13 @@
 ** object as key: the library's operations on records want constant keys, and the trace cannot guard a key
 ** that differs each time.
 **
-** Design: the entry is searched by a function of Lua's own, which answers its place or NULL; the trace guards
-** that answer, then the tag of what is there, and reads or writes it directly. A new key takes a free node,
-** or leaves the trace. Where the recording sees that there is none, or an integer next to a short array part,
-** whose table grows with every other key, the whole store is a call that does what the interpreter does: it
-** builds the table anew if need be, and stores the value too, whichever part the key is in then. So it leaves
-** neither at the next growth nor where the array part has room again. Without memory it changes nothing and
-** leaves; the interpreter collects, tries again, and raises the error.
+** Design: the entry is searched by a function of Lua's own, which answers its place or NULL; the trace
+** guards that answer, then the tag of what is there, and reads or writes it directly. A new key takes a free
+** node, or leaves the trace. Where the recording sees that there is none, or an integer next to a short
+** array part, whose table grows with every other key, the whole store is a call that does what the
+** interpreter does: it builds the table anew if need be, and stores the value too, whichever part the key is
+** in then. So it leaves neither at the next growth nor where the array part has room again. Without memory
+** it changes nothing and leaves; the interpreter collects, tries again, and raises the error.
 **
 ** Invariant: no search moves the hint in 'alimit', and none answers a place in the array part, whose cells
 ** have other alias classes than the nodes. An entry that was found has a value that is not nil. The whole
@@ -398,16 +398,16 @@ Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS even
   return o;
 }
 
-void tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key) {
+Operand tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand key) {
   Search s;
   if (!search(rec, t, key, &s))
-    return;
-  if (!isempty(s.now) || !tlua_rec_has_metamethod(rec, t, TM_INDEX))
-    tlua_rec_write_operand(rec, result, tlua_rec_find_entry(rec, t, key, TM_INDEX));
-  else {
+    return (Operand){ .tag = 0 };
+  if (isempty(s.now) && tlua_rec_has_metamethod(rec, t, TM_INDEX)) {
     guard_lacks(rec, key, &s);
-    tlua_rec_index_behind(rec, result, t, key);
+    return tlua_rec_ask_index(rec, result, t, key);
   }
+  tlua_rec_write_operand(rec, result, tlua_rec_find_entry(rec, t, key, TM_INDEX));
+  return (Operand){ .tag = 0 };
 }
 
 static void store (TluaRecorder *rec, tl_value place, Operand value) {
@@ -470,11 +470,6 @@ static void set_growing (TluaRecorder *rec, Operand t, Operand key, Operand valu
 static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s, Operand value) {
   tl_vm *vm = rec->vm;
   int is_nil = novariant(value.tt) == LUA_TNIL;
-  if (tlua_rec_has_metamethod(rec, t, TM_NEWINDEX)) {
-    guard_lacks(rec, key, s);
-    tlua_rec_newindex_behind(rec, t, key, value);
-    return;
-  }
   if (!is_nil && is_growing(t, key, s)) {
     set_growing(rec, t, key, value);
     return;
@@ -487,15 +482,21 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
   store(rec, tl_try_call(vm, s->insert, arguments, s->count + 1), value);
 }
 
-void tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value) {
+Operand tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value) {
+  Operand none = { .tag = 0 };
   Search s;
   if (!search(rec, t, key, &s) || value.tag == 0)
-    return;
+    return none;
+  if (isempty(s.now) && tlua_rec_has_metamethod(rec, t, TM_NEWINDEX)) {
+    guard_lacks(rec, key, &s);
+    return tlua_rec_ask_newindex(rec, t, key, value);
+  }
   if (isempty(s.now)) {
     set_new(rec, t, key, &s, value);
-    return;
+    return none;
   }
   tl_value place = tl_try_call(rec->vm, s.find, s.arguments, s.count);
   tlua_rec_guard_barrier(rec, t.value, value);
   store(rec, place, value);
+  return none;
 }

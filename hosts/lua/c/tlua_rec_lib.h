@@ -8,8 +8,8 @@
 ** by giving up, under which conditions they are what the C function would have pushed. Who called takes care
 ** of registers and frames.
 **
-** Invariant: what throws is not lowered: the guards make sure that the interpreter makes the call, and raises
-** the error, itself. As everywhere, guards come before effects.
+** Invariant: what throws is not lowered: the guards make sure that the interpreter makes the call, and
+** raises the error, itself. As everywhere, guards come before effects.
 **
 ** Example, 'math.sqrt(i)':   x = tlua_lib_float(rec, call, 0);   tlua_lib_add(rec, call, LUA_VNUMFLT,
 ** float_sqrt(x))
@@ -38,7 +38,9 @@ typedef struct LibraryRow {
   void (*lower) (TluaRecorder *rec, LibraryCall *call);
 } LibraryRow;
 
-/* Ended by a row without a name. */
+/* Ended by a row without a name; each in the file of that name. */
+extern const LibraryRow tlua_lib_base[];
+extern const LibraryRow tlua_lib_table[];  /* in tlua_rec_lib_base.c */
 extern const LibraryRow tlua_lib_math[];
 extern const LibraryRow tlua_lib_string[];
 
@@ -56,11 +58,7 @@ lua_Integer tlua_random_bits (void *state);
 /* A number from 0 to n, n included. */
 lua_Integer tlua_random_below (void *state, lua_Unsigned n);
 
-/* --- tlua_rec_lib.c --- */
-
-int tlua_describe_library (tl_vm *vm, TluaSchema *schema);
-/* Lowers a call of a C function: fills in the results, or gives up. */
-void tlua_rec_library (TluaRecorder *rec, LibraryCall *call);
+/* --- tlua_rec_lib_value.c --- */
 
 /* Adds a result. */
 void tlua_lib_add (TluaRecorder *rec, LibraryCall *call, int tt, tl_value value);
@@ -69,6 +67,8 @@ void tlua_lib_add_operand (LibraryCall *call, Operand o);
 void tlua_lib_add_boolean (TluaRecorder *rec, LibraryCall *call, int now, tl_value condition);
 /* Adds a (short) string. */
 void tlua_lib_add_name (TluaRecorder *rec, LibraryCall *call, const char *name);
+/* Makes sure that the object lives as long as the trace; returns 0 without memory. */
+int tlua_lib_keep (TluaRecorder *rec, GCObject *object);
 /* The reference to a short string that lives as long as the trace. */
 tl_value tlua_lib_name (TluaRecorder *rec, const char *name);
 /* Whether there is such an argument (from 0), and it is not nil. */
@@ -97,5 +97,11 @@ int tlua_describe_math (tl_vm *vm, TluaLibrary *library);
 /* --- tlua_rec_lib_string.c --- */
 
 int tlua_describe_string_functions (tl_vm *vm, TluaLibrary *library);
+
+/* --- tlua_rec_lib.c --- */
+
+int tlua_describe_library (tl_vm *vm, TluaSchema *schema);
+/* Lowers a call of a C function: fills in the results, or gives up. */
+void tlua_rec_library (TluaRecorder *rec, LibraryCall *call);
 
 #endif

@@ -5,8 +5,8 @@
 ** sign, and where a float becomes an integer or does not.
 **
 ** Design: what processors do exactly is an operation of the trace (rounding, roots, absolute values);
-** everything else calls the function of the C library that the interpreter would call. Whether a result is an
-** integer or a float is part of its tag, so that a guard decides it. Random numbers are drawn by the
+** everything else calls the function of the C library that the interpreter would call. Whether a result is
+** an integer or a float is part of its tag, so that a guard decides it. Random numbers are drawn by the
 ** generator's own code from the state that the closure holds, which is memory of a class of its own: no draw
 ** is left out or made twice.
 **

@@ -4,8 +4,8 @@
 ** Problem: they make strings, for which there may be no memory, and are called so often with one character
 ** that a call each is too much.
 **
-** Design: lengths and single characters are read from the string itself, which never changes. New strings are
-** made protected and without collections, as tlua_rec_string.c does it; the trace is left if there is no
+** Design: lengths and single characters are read from the string itself, which never changes. New strings
+** are made protected and without collections, as tlua_rec_string.c does it; the trace is left if there is no
 ** memory, or if the result is of the other kind (short or long) than it was when the trace was recorded,
 ** since that is part of its tag.
 **

@@ -1,8 +1,8 @@
 /*
 ** Operands: the values that an instruction reads and writes, as the trace has them and as they are now.
 **
-** Problem: a trace is for values of certain types, which the bytecode does not tell; the recorder has to look
-** at the real values, and the trace must depend on what it saw.
+** Problem: a trace is for values of certain types, which the bytecode does not tell; the recorder has to
+** look at the real values, and the trace must depend on what it saw.
 **
 ** Design: a register is read with the tag that it has now, which makes the trace depend on that tag. A
 ** constant is one in the trace too. What is written has the tag that it was computed with.
@@ -84,7 +84,8 @@ Operand tlua_rec_register (TluaRecorder *rec, int r) {
 }
 
 /*
-** Constants of functions need no anchor: the loop's function dies with the trace, and keeps the inlined ones.
+** Constants of functions need no anchor: the loop's function dies with the trace, and keeps the inlined
+** ones.
 */
 Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value) {
   Operand o = tlua_rec_operand(rec, value);
@@ -109,6 +110,10 @@ void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value) {
 void tlua_rec_write_operand (TluaRecorder *rec, int r, Operand o) {
   if (o.tag != 0)
     tl_slot_write(rec->vm, r, o.tag, o.value);
+}
+
+Operand tlua_rec_nil (TluaRecorder *rec) {
+  return (Operand){ .tt = LUA_VNIL, .tag = rec->schema.tag_of[LUA_VNIL], .value = 0 };
 }
 
 int tlua_rec_is_false (int tt) {

@@ -7,8 +7,8 @@
 **
 ** Design: rec->next is the next instruction; a jump back is looked at, since it may begin the loop that is
 ** recorded, or another one. A resume point is the instruction at hand with the frame's words and the
-** registers that are live there; all guards until the next resume point leave to it. The first reason to give
-** up counts.
+** registers that are live there; all guards until the next resume point leave to it. The first reason to
+** give up counts.
 **
 ** Invariant: between a resume point and the guards that leave to it nothing has happened that doing the
 ** instruction again would show.
@@ -72,6 +72,11 @@ void tlua_rec_resume_here (TluaRecorder *rec) {
 
 /* --- jumps --- */
 
+/* The first instruction of the loop's body. */
+const Instruction *tlua_rec_body_of (const Instruction *loop) {
+  return loop + 1 - GETARG_Bx(*loop);
+}
+
 int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
   return !rec->is_side && rec->depth == 0 && head == rec->head;
 }
@@ -84,8 +89,8 @@ int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
 }
 
 /*
-** A loop of few iterations is recorded as it runs, one after the other. Not so where a function calls itself:
-** each number of iterations would get traces of its own, and those of the next call in each of them.
+** A loop of few iterations is recorded as it runs, one after the other. Not so where a function calls
+** itself: each number of iterations would get traces of its own, and those of the next call in each of them.
 */
 int tlua_rec_may_unroll (const TluaRecorder *rec) {
   for (int depth = 0; depth < rec->depth; depth++) {

@@ -2,8 +2,8 @@
 ** Memory that is held for the tables that exits make.
 **
 ** Problem: compiled code keeps tables that nobody else sees in registers, and makes them when it is left;
-** then nothing can fail any more, since half of the interpreter's state is that of the loop's last iteration.
-** But each table is up to three blocks from an allocator that may refuse.
+** then nothing can fail any more, since half of the interpreter's state is that of the loop's last
+** iteration. But each table is up to three blocks from an allocator that may refuse.
 **
 ** Design: for each shape of table (room for items and keys) that exits may make, the library says how many.
 ** So many blocks of each part are taken from the state's allocator beforehand, on its accounts

@@ -22,9 +22,7 @@
 
 #include "tlua_rec.h"
 
-#include "ldo.h"
 #include "lstring.h"
-#include "lvm.h"
 
 /* --- making strings --- */
 

@@ -1,18 +1,16 @@
 /*
-** Lowering of tables, upvalues, and lengths.
+** Lowering of tables and lengths.
 **
-** Problem: 't[i]' may be an array element, a hash node, or a call of a metamethod; an upvalue may be a
-** register of another frame.
+** Problem: 't[i]' may be an array element, a hash node, or the business of a metamethod, which may name
+** another table to be asked.
 **
-** Design: only what is found in the table itself, without metamethods, is lowered. Positive integers use the
-** array part and short strings that are constants the hash part, through the library's operations on records,
-** so that it can tell one element from another. An upvalue is read through its pointer, open or closed, as
-** the interpreter does it: the pointer is loaded in the trace, since it moves with the stack and when the
-** upvalue is closed.
+** Design: positive integers use the array part and short strings that are constants the hash part, through
+** the library's operations on records, so that it can tell one element from another; tlua_rec_key.c has all
+** other keys. What is absent is asked of tlua_rec_meta.c, which calls the metamethod or returns the table
+** that it is; here the search goes on in that one.
 **
 ** Invariant: a store into a table without '__newindex' may make an absent element present; with one, only
-** elements that are present (by a guard on the old value's tag) are written. Registers of the loop's frame
-** are never reached through an upvalue's pointer.
+** elements that are present (by a guard on the old value's tag) are written.
 **
 ** Example, 's = s + t[i]' with t an upvalue:
 **   u = load closure.upvalue (item_addr closure 0); p = load upvalue.place u
@@ -22,40 +20,11 @@
 
 #include "lprefix.h"
 
-#include <limits.h>
-#include <stddef.h>
-
 #include "tlua_rec.h"
 
-#include "ldebug.h"
-#include "lfunc.h"
 #include "lgc.h"
 #include "ltable.h"
 #include "lvm.h"
-
-/* --- metatables --- */
-
-int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
-  tl_vm *vm = rec->vm;
-  Table *metatable = hvalue(t.now)->metatable;
-  tl_value reference = tl_get(vm, rec->schema.metatable, t.value);
-  if (metatable == NULL) {
-    tlua_rec_guard_metatable(rec, reference, metatable);
-    return 1;
-  }
-  /* fasttm leaves a mark in the flags when there is no such metamethod; stores of new keys take it away */
-  if (fasttm(rec->thread, metatable, event) != NULL) {
-    tlua_rec_give_up(rec, event == TM_INDEX ? "metamethod __index" : event == TM_NEWINDEX
-                     ? "metamethod __newindex"
-                        : event == TM_LEN ? "metamethod __len" : "metamethod __eq");
-    return 0;
-  }
-  tlua_rec_guard_metatable(rec, reference, metatable);
-  tl_value mark = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.flags, reference),
-                         tl_const_int(vm, (int64_t)1 << event));
-  tl_guard(vm, TL_GUARD_TRUE, mark, 0, TL_EXIT_GUARD);
-  return 1;
-}
 
 /* --- tables --- */
 
@@ -75,8 +44,8 @@ static tl_tag element_tag (TluaRecorder *rec, const TValue *slot) {
 }
 
 /*
-** The array element at a positive integer, or NULL (then the recording is given up). Arrays that are appended
-** to lie behind the hint that '#' leaves in 'alimit'.
+** The array element at a positive integer, or NULL (then the recording is given up). Arrays that are
+** appended to lie behind the hint that '#' leaves in 'alimit'.
 */
 static const TValue *array_slot (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now) {
   Table *h = hvalue(t.now);
@@ -105,7 +74,8 @@ static int guard_no_item (TluaRecorder *rec, Operand t, tl_value index, const TV
 }
 
 /*
-** The element in that slot of the array part, without metamethods; its tag is 0 if the recording is given up.
+** The element in that slot of the array part, without metamethods; its tag is 0 if the recording is given
+** up.
 */
 static Operand read_item (TluaRecorder *rec, Operand t, tl_value index, const TValue *slot) {
   Operand o = { .tag = 0 };
@@ -126,6 +96,28 @@ Operand tlua_rec_get_item (TluaRecorder *rec, Operand t, tl_value index, lua_Int
   return slot != NULL ? read_item(rec, t, index, slot) : (Operand){ .tag = 0 };
 }
 
+/* Goes on in the table that a metamethod is, if it is one (tag 0: there is nothing left to do). */
+static void get_in (TluaRecorder *rec, int result, Operand next, Operand key) {
+  if (next.tag != 0)
+    tlua_rec_get_element(rec, result, next, key);
+}
+
+static void set_element (TluaRecorder *rec, Operand t, Operand key, Operand value);
+
+static void set_in (TluaRecorder *rec, Operand next, Operand key, Operand value) {
+  if (next.tag != 0)
+    set_element(rec, next, key, value);
+}
+
+/* Asks the metamethod; then, if it is a table, that one. */
+static void ask_index (TluaRecorder *rec, int result, Operand t, Operand key) {
+  get_in(rec, result, tlua_rec_ask_index(rec, result, t, key), key);
+}
+
+static void ask_newindex (TluaRecorder *rec, Operand t, Operand key, Operand value) {
+  set_in(rec, tlua_rec_ask_newindex(rec, t, key, value), key, value);
+}
+
 static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, lua_Integer index_now) {
   TValue store;
   const TValue *slot = array_slot(rec, t, index, index_now);
@@ -134,7 +126,7 @@ static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, 
   if (!isempty(slot) || !tlua_rec_has_metamethod(rec, t, TM_INDEX))
     tlua_rec_write_operand(rec, result, read_item(rec, t, index, slot));
   else if (guard_no_item(rec, t, index, slot))
-    tlua_rec_index_behind(rec, result, t, integer_operand(rec, index, index_now, &store));
+    ask_index(rec, result, t, integer_operand(rec, index, index_now, &store));
 }
 
 static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value) {
@@ -146,7 +138,7 @@ static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer 
   int has_newindex = tlua_rec_has_metamethod(rec, t, TM_NEWINDEX);
   if (isempty(slot) && has_newindex) {
     if (guard_no_item(rec, t, index, slot))
-      tlua_rec_newindex_behind(rec, t, integer_operand(rec, index, index_now, &store), value);
+      ask_newindex(rec, t, integer_operand(rec, index, index_now, &store), value);
     return;
   }
   if (!has_newindex) {
@@ -160,10 +152,6 @@ static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer 
     tl_get_item(vm, rec->schema.table, old, t.value, index);
   }
   tl_put_item(vm, rec->schema.table, value.tag, t.value, index, value.value);
-}
-
-uint32_t tlua_rec_node_index (Table *h, const TValue *slot) {
-  return (uint32_t)(nodefromval(slot) - h->node);
 }
 
 /* Tables that are asked one for the other by '__index'; longer chains are left to the interpreter. */
@@ -241,7 +229,7 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
       return;
     }
     if (!ttistable(next)) {
-      tlua_rec_index_behind(rec, result, t, string_operand(rec, key, name, &store));
+      ask_index(rec, result, t, string_operand(rec, key, name, &store));
       return;
     }
     if (!follow_index(rec, &t, next))
@@ -273,7 +261,7 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   int is_nil = novariant(value.tt) == LUA_TNIL;
   if (tlua_rec_has_metamethod(rec, t, TM_NEWINDEX)) {
     tl_guard_key_absent(vm, rec->schema.table, t.value, key);
-    tlua_rec_newindex_behind(rec, t, string_operand(rec, key, name, &store), value);
+    ask_newindex(rec, t, string_operand(rec, key, name, &store), value);
     return;
   }
   if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
@@ -289,8 +277,8 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
 
 /*
 ** The guard on the old value's tag makes sure that the entry is present, and not nil. A nil takes it away,
-** which the library must know: the next new key may get its node. Both encodings of nil mean the same to Lua;
-** the one that is declared as absent says so.
+** which the library must know: the next new key may get its node. Both encodings of nil mean the same to
+** Lua; the one that is declared as absent says so.
 */
 static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value) {
   tl_vm *vm = rec->vm;
@@ -344,14 +332,16 @@ static int is_float_for_metamethod (TluaRecorder *rec, Operand t, Operand key, l
 void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key) {
   lua_Integer now;
   TValue store;
-  if (is_integer_key(key, &now) && is_float_for_metamethod(rec, t, key, now, TM_INDEX))
+  int is_integer = is_integer_key(key, &now);
+  if (is_integer && is_float_for_metamethod(rec, t, key, now, TM_INDEX))
     return;
-  if (!is_integer_key(key, &now))
-    tlua_rec_get_entry(rec, result, t, key);
-  else if (tlua_rec_is_in_array(hvalue(t.now), now))
+  if (is_integer && tlua_rec_is_in_array(hvalue(t.now), now)) {
     get_item(rec, result, t, tlua_rec_as_integer(rec, key, &now), now);
-  else
-    tlua_rec_get_entry(rec, result, t, integer_key(rec, key, now, &store));
+    return;
+  }
+  if (is_integer)
+    key = integer_key(rec, key, now, &store);
+  get_in(rec, result, tlua_rec_get_entry(rec, result, t, key), key);
 }
 
 void tlua_lower_get_table (TluaRecorder *rec, Instruction i) {
@@ -361,27 +351,24 @@ void tlua_lower_get_table (TluaRecorder *rec, Instruction i) {
     tlua_rec_get_element(rec, GETARG_A(i), t, key);
 }
 
-void tlua_rec_set_element (TluaRecorder *rec, Operand t, Operand key, Operand value) {
+static void set_element (TluaRecorder *rec, Operand t, Operand key, Operand value) {
   lua_Integer now;
   TValue store;
-  if (is_integer_key(key, &now) && is_float_for_metamethod(rec, t, key, now, TM_NEWINDEX))
+  int is_integer = is_integer_key(key, &now);
+  if (is_integer && is_float_for_metamethod(rec, t, key, now, TM_NEWINDEX))
     return;
-  if (!is_integer_key(key, &now))
-    tlua_rec_set_entry(rec, t, key, value);
-  else if (tlua_rec_is_in_array(hvalue(t.now), now))
+  if (is_integer && tlua_rec_is_in_array(hvalue(t.now), now)) {
     set_item(rec, t, tlua_rec_as_integer(rec, key, &now), now, value);
-  else
-    tlua_rec_set_entry(rec, t, integer_key(rec, key, now, &store), value);
+    return;
+  }
+  if (is_integer)
+    key = integer_key(rec, key, now, &store);
+  set_in(rec, tlua_rec_set_entry(rec, t, key, value), key, value);
 }
 
 void tlua_rec_set_index (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value) {
   TValue store;
-  Operand key = { .value = index, .tag = rec->schema.tag_of[LUA_VNUMINT], .tt = LUA_VNUMINT, .now = &store };
-  setivalue(&store, index_now);
-  if (tlua_rec_is_in_array(hvalue(t.now), index_now))
-    set_item(rec, t, index, index_now, value);
-  else
-    tlua_rec_set_entry(rec, t, key, value);
+  set_element(rec, t, integer_operand(rec, index, index_now, &store), value);
 }
 
 void tlua_lower_set_table (TluaRecorder *rec, Instruction i) {
@@ -389,20 +376,15 @@ void tlua_lower_set_table (TluaRecorder *rec, Instruction i) {
   Operand key = tlua_rec_register(rec, GETARG_B(i));
   Operand value = tlua_rec_register_or_constant(rec, i);
   if (rec->reason == NULL && is_table(rec, t))
-    tlua_rec_set_element(rec, t, key, value);
+    set_element(rec, t, key, value);
 }
 
 void tlua_lower_get_index (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_B(i));
-  int index = GETARG_C(i);
   TValue store;
-  if (!is_table(rec, t))
-    return;
-  setivalue(&store, index);
-  if (tlua_rec_is_in_array(hvalue(t.now), index))
-    get_item(rec, GETARG_A(i), t, tl_const_int(rec->vm, index), index);
-  else
-    tlua_rec_get_entry(rec, GETARG_A(i), t, tlua_rec_constant(rec, &store));
+  setivalue(&store, GETARG_C(i));
+  if (is_table(rec, t))
+    tlua_rec_get_element(rec, GETARG_A(i), t, tlua_rec_constant(rec, &store));
 }
 
 void tlua_lower_set_index (TluaRecorder *rec, Instruction i) {
@@ -411,91 +393,6 @@ void tlua_lower_set_index (TluaRecorder *rec, Instruction i) {
   int index = GETARG_B(i);
   if (is_table(rec, t))
     tlua_rec_set_index(rec, t, tl_const_int(rec->vm, index), index, value);
-}
-
-/* --- upvalues --- */
-
-/* The upvalue object, read from the closure that runs: all closures of one function share its traces. */
-static tl_value upvalue (TluaRecorder *rec, int n) {
-  tl_vm *vm = rec->vm;
-  tl_value closure = tl_op1(vm, TL_REF_TO_ADDR, tlua_rec_closure(rec));
-  tl_value element = tl_item_addr(vm, closure, tl_const_int(vm, n), sizeof(UpVal *),
-                                  (int32_t)offsetof(LClosure, upvals));
-  return tl_load(vm, rec->schema.upvalue, element);
-}
-
-static UpVal *upvalue_now (TluaRecorder *rec, int n) {
-  return ci_func(rec->ci)->upvals[n];
-}
-
-/*
-** An upvalue may be a register of the loop's own frame, which a called function shares: then it is that
-** register here too, in the trace's hands. Closures that traces make refer to no registers, so that those of
-** called functions are nobody's upvalues. Returns the register, counted from the running frame, under a
-** guard; or NOT_HERE, also under a guard.
-*/
-#define NOT_HERE INT_MAX
-
-static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
-  tl_vm *vm = rec->vm;
-  const TluaFrame *loop = &rec->frames[0];
-  StkId base = rec->entry->func.p + 1;
-  StkId now = (StkId)u->v.p;
-  tl_value distance = tl_op2(vm, TL_INT_SUB, tl_op1(vm, TL_ADDR_TO_INT, place),
-                             tl_op1(vm, TL_ADDR_TO_INT, tl_frame_base(vm)));
-  if (upisopen(u) && base <= now && now < base + loop->p->maxstacksize) {
-    tl_value there = tl_const_int(vm, (int64_t)((now - base) * (ptrdiff_t)sizeof(StackValue)));
-    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, distance, there), 0, TL_EXIT_GUARD);
-    return (int)(now - base) - rec->frames[rec->depth].base;
-  }
-  tl_value size = tl_const_int(vm, (int64_t)(loop->p->maxstacksize * sizeof(StackValue)));
-  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_GE, distance, size), 0, TL_EXIT_GUARD);
-  return NOT_HERE;
-}
-
-Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
-  tl_vm *vm = rec->vm;
-  UpVal *u = upvalue_now(rec, n);
-  Operand o = tlua_rec_operand(rec, u->v.p);
-  if (o.tag == 0)
-    return o;
-  tl_value place = tl_load(vm, rec->schema.upvalue_place, upvalue(rec, n));
-  int r = guard_register(rec, u, place);
-  if (r != NOT_HERE) {
-    o.value = tl_slot_read(vm, r, o.tag);
-    return o;
-  }
-  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue_tag, place), tl_const_int(vm, o.tt),
-           TL_EXIT_GUARD);
-  tl_type type = tlua_payload(o.tt);
-  if (type != TL_VOID)
-    o.value = tl_load(vm, rec->schema.upvalue_value[type], place);
-  return o;
-}
-
-void tlua_lower_set_upvalue (TluaRecorder *rec, Instruction i) {
-  tl_vm *vm = rec->vm;
-  int n = GETARG_B(i);
-  UpVal *u = upvalue_now(rec, n);
-  Operand value = tlua_rec_register(rec, GETARG_A(i));
-  if (value.tag == 0)
-    return;
-  tl_value object = upvalue(rec, n);
-  tl_value place = tl_load(vm, rec->schema.upvalue_place, object);
-  int r = guard_register(rec, u, place);
-  if (r != NOT_HERE) {
-    tlua_rec_write_operand(rec, r, value);
-    return;
-  }
-  if (iscollectable(value.now) && isblack(u) && iswhite(gcvalue(value.now))) {
-    tlua_rec_give_up(rec, "upvalue barrier");
-    return;
-  }
-  tlua_rec_guard_barrier(rec, object, value);
-  tl_type type = tlua_payload(value.tt);
-  if (type != TL_VOID)
-    tl_store(vm, rec->schema.upvalue_value[type], place, value.value);
-  tl_store(vm, rec->schema.upvalue_tag, place, tl_const_int(vm, value.tt));
 }
 
 /* --- lengths --- */
@@ -522,12 +419,6 @@ void tlua_lower_length (TluaRecorder *rec, Instruction i) {
 }
 
 /* --- instructions --- */
-
-void tlua_lower_get_upvalue (TluaRecorder *rec, Instruction i) {
-  Operand o = tlua_rec_upvalue(rec, GETARG_B(i));
-  if (rec->reason == NULL)
-    tlua_rec_write(rec, GETARG_A(i), o.tt, o.value);
-}
 
 void tlua_lower_get_field (TluaRecorder *rec, Instruction i) {
   get_key(rec, GETARG_A(i), tlua_rec_register(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));

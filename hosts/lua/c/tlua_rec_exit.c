@@ -1,0 +1,154 @@
+/*
+** The interpreter's frames after an exit of compiled code.
+**
+** Problem: compiled code has no frames for the functions that were inlined, and keeps values in registers of
+** its own; the interpreter goes on with frames and with a stack that the collector looks at.
+**
+** Design: the words of a frame say where it goes on, where its top is, how many results its caller wants,
+** its call status, and how many variable arguments lie below it. Their records are made before the code is
+** entered, where that can still fail; the exit only fills them in. Frames of metamethods, which C code of
+** the interpreter calls, are run from here down to that code. Before a collection what nobody reads is
+** cleared.
+**
+** Invariant: after an exit L->ci is the frame that goes on, with a 'savedpc' and a top as the interpreter
+** would have them.
+**
+** Example, an exit in 'half' of 's = s + half(i)': two frames, the loop's one with a 'savedpc' after the
+** call, and that of 'half', which comes next in the list of records.
+*/
+
+#include "lprefix.h"
+
+#include "tlua_rec.h"
+
+#include "ldebug.h"
+#include "lvm.h"
+
+/* --- frames --- */
+
+/* The record of a frame may be made by the allocator, which refuses: then the code is not entered. */
+int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames) {
+  int secured = 1;
+  CallInfo *running = L->ci;
+  L->ci = ci;
+  for (; secured && frames > 0; frames--) {
+    if (L->ci->next == NULL)
+      secured = luaE_extendCI(L, 0) != NULL;
+    if (secured)
+      L->ci = L->ci->next;
+  }
+  L->ci = running;
+  return secured;
+}
+
+static CallInfo *rebuild_frame (lua_State *L, CallInfo *caller, StkId func, const uint64_t *words) {
+  CallInfo *ci = caller->next;
+  ci->func.p = func;
+  ci->top.p = func + 1 + clLvalue(s2v(func))->p->maxstacksize;
+  ci->nresults = (short)(int64_t)words[TLUA_WORD_RESULTS];
+  ci->callstatus = (unsigned short)words[TLUA_WORD_STATUS];
+  ci->u.l.trap = 0;
+  ci->u.l.nextraargs = (int)words[TLUA_WORD_EXTRA];
+  L->ci = ci;
+  return ci;
+}
+
+/*
+** Frames whose status says so are called from C. The function below stands for that C code, as the
+** interpreter's own way to go on after a yield does: it runs the frames down to there, and lets the
+** instruction that has called the metamethod finish.
+*/
+void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry) {
+  unsigned left = 0;
+  for (CallInfo *ci = L->ci; ci != entry; ci = ci->previous)
+    left += (ci->callstatus & CIST_FRESH) != 0;
+  L->nCcalls += left;
+  for (; left > 0; left--) {
+    luaV_execute(L, L->ci);
+    L->nCcalls--;
+    luaV_finishOp(L);
+  }
+}
+
+CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info) {
+  StkId base = ci->func.p + 1;
+  const uint64_t *words = info->frames[0].words;
+  L->ci = ci;  /* it was another one if the code was entered after an exit */
+  ci->u.l.savedpc = (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
+  for (uint32_t n = 1; n < info->nframes; n++) {
+    words = info->frames[n].words;
+    ci = rebuild_frame(L, ci, base + info->frames[n].base - 1, words);
+    ci->u.l.savedpc = (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
+  }
+  uint64_t top = words[TLUA_WORD_TOP];
+  L->top.p = top != 0 ? ci->func.p + 1 + top : ci->top.p;
+  return ci;
+}
+
+/* --- before a collection --- */
+
+/* Whether register 'r' is an argument or operand of the open instruction that the frame goes on with. */
+static int is_open_value (lua_State *L, CallInfo *ci, int r) {
+  const Instruction *pc = ci->u.l.savedpc;
+  return ci == L->ci && isIT(*pc) && r >= GETARG_A(*pc) && ci->func.p + 1 + r < L->top.p;
+}
+
+/*
+** Where the frame is in the middle of an instruction that has called a metamethod: that instruction, whose
+** operands may have to come back; else the one that comes next. A call, also of an iterator, has nothing
+** left to do but to take its results.
+*/
+static const Instruction *first_to_finish (lua_State *L, CallInfo *ci) {
+  const Instruction *pc = ci->u.l.savedpc;
+  if (ci == L->ci || GET_OPCODE(pc[-1]) == OP_CALL || GET_OPCODE(pc[-1]) == OP_TFORCALL)
+    return pc;
+  return pc - 1;
+}
+
+/*
+** Sets dead registers below 'limit' to nil; returns the number of the first register above the last live
+** one.
+*/
+static int clear_frame (lua_State *L, CallInfo *ci, int limit) {
+  Proto *p = ci_func(ci)->p;
+  const lu_byte *now = tlua_live(L, p, (int)(first_to_finish(L, ci) - p->code));
+  const lu_byte *next = tlua_live(L, p, (int)(ci->u.l.savedpc - p->code));
+  int top = 0;
+  if (now == NULL || next == NULL)
+    return limit;
+  for (int r = 0; r < limit; r++) {
+    if (tlua_is_live(now, r) || tlua_is_live(next, r) || is_open_value(L, ci, r))
+      top = r + 1;
+    else
+      setnilvalue(s2v(ci->func.p + 1 + r));
+  }
+  return top;
+}
+
+/*
+** The place of a frame's function among its caller's registers; variable arguments lie between it and the
+** frame.
+*/
+static StkId called_function (CallInfo *ci) {
+  const Proto *p = ci_func(ci)->p;
+  return p->is_vararg ? ci->func.p - (ci->u.l.nextraargs + p->numparams + 1) : ci->func.p;
+}
+
+/*
+** Compiled code keeps values in registers of its own, so that what a loop wrote into the frames long ago may
+** still lie there, and an object that only it refers to would live as long as the loop runs. In the
+** interpreter most of that is overwritten in each iteration, and the rest lies above the top. What is live
+** is what an exit writes: compiled code relies on the same.
+*/
+void tlua_rec_let_go (lua_State *L, CallInfo *entry) {
+  CallInfo *ci = L->ci;
+  int top = clear_frame(L, ci, ci_func(ci)->p->maxstacksize);
+  if (!isIT(*ci->u.l.savedpc))
+    L->top.p = ci->func.p + 1 + top;
+  while (ci != entry) {
+    StkId function = called_function(ci);
+    ci = ci->previous;
+    int limit = (int)(function - (ci->func.p + 1)), size = ci_func(ci)->p->maxstacksize;
+    clear_frame(L, ci, limit < size ? limit : size);
+  }
+}

@@ -1,0 +1,365 @@
+/*
+** The frames of a recording: calls of Lua functions become part of the trace.
+**
+** Problem: hot loops call small functions, and a call costs the interpreter more than most of what they do.
+** A trace that goes on in the callee needs no frame at all, but when it is left there the interpreter must
+** find one.
+**
+** Design: a call guards the function's prototype (closures of one prototype differ in their upvalues only,
+** which are read through the closure), tells the library that a frame is pushed, and goes on with the
+** callee's instructions. Parameters are the caller's registers where the call has put them, so that they
+** need no code. A return moves the results, and the frame is popped; who wants them decides what comes next.
+** The words of a frame say what an exit needs to rebuild it: where it goes on, where its top is, how many
+** results its caller wants, its call status, and how many variable arguments lie below it.
+**
+** A metamethod is called by C code of the interpreter in the middle of an instruction. Its frame says so in
+** its status, and an exit inside of it runs the frames above that code before the interpreter goes on.
+**
+** Invariant: rec->frames[0 .. rec->depth] describe the frames of the interpreter from the recorded loop's up
+** to the running one, and rec->ci is the running one's. While a callee runs, of its caller only registers
+** below the function are live, and the function itself.
+**
+** Example, 's = s + half(i)' with 'local function half (x) return x / 2 end':
+**   guard_value(load closure.prototype f, half's); f4 = float_div(int_to_float(i1), 2.0)
+**   s' = float_add(s, f4)
+*/
+
+#include "lprefix.h"
+
+#include <string.h>
+
+#include "tlua_rec_lib.h"
+
+/* How often one prototype may stand on the recorded frames: recursion is not unrolled further. */
+#define MAX_SAME 3
+
+/* --- pushing frames --- */
+
+static int is_metamethod (const TluaFrame *frame) {
+  return frame->caller >= TLUA_META_VALUE;
+}
+
+/*
+** Registers of the calling frame that matter while the callee runs: those below the function, the function,
+** and what lies from there to the callee's base if that was moved. An instruction that calls a metamethod
+** still has its operands, and its result's register what was in it.
+*/
+static const lu_byte *live_in_call (TluaRecorder *rec, const TluaFrame *frame, int function, int base) {
+  Proto *p = rec->frames[rec->depth].p;
+  int back = (int)(frame->back - p->code);
+  const lu_byte *after = tlua_live(rec->thread, p, back);
+  const lu_byte *before = is_metamethod(frame) ? tlua_live(rec->thread, p, back - 1) : after;
+  if (after == NULL || before == NULL) {
+    tlua_rec_give_up(rec, "out of memory");
+    return NULL;
+  }
+  if (base > 8 * (int)sizeof rec->row) {
+    tlua_rec_give_up(rec, "too many values in a call");
+    return NULL;
+  }
+  memset(rec->row, 0, sizeof rec->row);
+  for (int r = 0; r < function && r < p->maxstacksize; r++) {
+    int is_target = frame->caller == TLUA_META_VALUE && r == frame->target;
+    if (tlua_is_live(before, r) || (tlua_is_live(after, r) && !is_target))
+      rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
+  }
+  for (int r = function; r < base; r++)
+    rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
+  return rec->row;
+}
+
+/* The trace lives with the function of its loop; so must every prototype that it relies on. */
+static int keep_prototype (TluaRecorder *rec, Proto *p) {
+  TValue value;
+  setgcovalue(rec->thread, &value, obj2gco(p));
+  return tlua_anchor(rec->thread, rec->frames[0].p, &value);
+}
+
+static int may_inline (TluaRecorder *rec, Proto *p) {
+  int same = 0;
+  for (int depth = 0; depth <= rec->depth; depth++)
+    same += rec->frames[depth].p == p;
+  if (same >= MAX_SAME)
+    tlua_rec_give_up(rec, "recursion");
+  else if (rec->depth + 1 >= TLUA_FRAMES)
+    tlua_rec_give_up(rec, "calls nest too deep");
+  else if (!keep_prototype(rec, p))
+    tlua_rec_give_up(rec, "out of memory");
+  return rec->reason == NULL;
+}
+
+static void guard_prototype (TluaRecorder *rec, Operand function, const Proto *p) {
+  tl_vm *vm = rec->vm;
+  tl_value prototype = tl_load(vm, rec->schema.prototype, function.value);
+  tl_guard(vm, TL_GUARD_VALUE, prototype, tl_const_addr(vm, p), TL_EXIT_GUARD);
+}
+
+/*
+** The frame of a function with variable arguments lies above them: function and parameters are copied there,
+** and what was the parameters becomes nil. Returns how far the frame moves.
+*/
+static int move_frame (TluaRecorder *rec, Operand callee, int function, int arguments,
+                       const Operand *values) {
+  int parameters = clLvalue(callee.now)->p->numparams;
+  int shift = (arguments > parameters ? arguments : parameters) + 1;
+  tlua_rec_write_operand(rec, function + shift, callee);
+  for (int n = 0; n < parameters && n < arguments; n++)
+    tlua_rec_write_operand(rec, function + shift + 1 + n, values[n]);
+  for (int n = 0; n < parameters; n++)
+    tlua_rec_write(rec, function + 1 + n, LUA_VNIL, 0);
+  return shift;
+}
+
+/*
+** The callee's frame: its function is the running frame's register 'function', its arguments follow.
+** 'values' are those that are parameters, if the callee has variable arguments.
+*/
+static void push (TluaRecorder *rec, Operand callee, int function, int arguments, const Operand *values,
+                  const TluaFrame *frame) {
+  uint64_t words[TLUA_WORDS] = { 0 };
+  const TluaFrame *caller = &rec->frames[rec->depth];
+  Proto *p = clLvalue(callee.now)->p;
+  int shift = p->is_vararg ? move_frame(rec, callee, function, arguments, values) : 0;
+  int base = function + shift + 1;
+  const lu_byte *live = live_in_call(rec, frame, function, base);
+  if (live == NULL)
+    return;
+  words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)frame->back;
+  words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)caller->wanted;
+  words[TLUA_WORD_STATUS] = caller->status;
+  words[TLUA_WORD_EXTRA] = (uint64_t)caller->extra;
+  tl_frame_push(rec->vm, base, words, live, (uint32_t)base);
+  TluaFrame *pushed = &rec->frames[++rec->depth];
+  *pushed = *frame;
+  pushed->p = p;
+  pushed->closure = callee.value;
+  pushed->function = function;
+  pushed->base = caller->base + base;
+  pushed->extra = shift != 0 ? shift - 1 - p->numparams : 0;
+  for (int r = arguments; r < p->numparams; r++)
+    tlua_rec_write(rec, r, LUA_VNIL, 0);
+  rec->next = p->code + p->is_vararg;  /* the interpreter shows no instruction that moves a frame */
+}
+
+/* --- a side trace begins in frames --- */
+
+/*
+** A side trace begins in the frames of an exit, which have just been rebuilt. What they run is as much a
+** part of the exit as the places where they go on, so that there is nothing to guard. An iterator's frame is
+** as any other: it returns to an OP_TFORLOOP that the interpreter executes, and shows, on its own.
+*/
+static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_words, const uint64_t *words) {
+  const TluaFrame *caller = &rec->frames[rec->depth];
+  Operand callee = tlua_rec_register(rec, base - 1);
+  if (rec->reason != NULL || rec->depth + 1 >= TLUA_FRAMES) {
+    tlua_rec_give_up(rec, "calls nest too deep");
+    return;
+  }
+  Proto *p = clLvalue(callee.now)->p;
+  TluaFrame frame = { .p = p, .closure = callee.value,
+                      .back = (const Instruction *)(uintptr_t)caller_words[TLUA_WORD_PC],
+                      .wanted = (int)(int64_t)words[TLUA_WORD_RESULTS],
+                      .status = (unsigned)words[TLUA_WORD_STATUS],
+                      .extra = (int)words[TLUA_WORD_EXTRA], .base = caller->base + base };
+  frame.function = base - 1 - (p->is_vararg ? frame.extra + 1 + p->numparams : 0);
+  const lu_byte *live = live_in_call(rec, &frame, frame.function, base);
+  if (live == NULL)
+    return;
+  tl_frame_push(rec->vm, base, caller_words, live, (uint32_t)base);
+  rec->frames[++rec->depth] = frame;
+}
+
+void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info) {
+  StkId base = rec->entry->func.p + 1;
+  for (uint32_t n = 1; n < info->nframes && rec->reason == NULL; n++) {
+    const tl_frame *caller = &info->frames[n - 1], *frame = &info->frames[n];
+    rec->base = base + caller->base;
+    rec->p = rec->frames[rec->depth].p;
+    adopt_frame(rec, frame->base - caller->base, caller->words, frame->words);
+  }
+  rec->next = rec->ci->u.l.savedpc;
+}
+
+/* --- calling --- */
+
+/* Reads values that are to be moved to another frame; returns 0 if the recording is given up. */
+int tlua_rec_read_values (TluaRecorder *rec, int first, int count, Operand *values) {
+  if (count > TLUA_MOST_VALUES) {
+    tlua_rec_give_up(rec, "too many values in a call");
+    return 0;
+  }
+  for (int n = 0; n < count; n++)
+    values[n] = tlua_rec_register(rec, first + n);
+  return rec->reason == NULL;
+}
+
+/*
+** Arguments that become parameters. 'push' may have to move them; and a side trace may begin where they lie
+** in their registers already, whose values it must have read before they belong to the callee.
+*/
+static int read_parameters (TluaRecorder *rec, const Proto *p, int first, int arguments, Operand *values) {
+  return tlua_rec_read_values(rec, first, arguments < p->numparams ? arguments : p->numparams, values);
+}
+
+/* The register's function if it is one that can become part of the trace. */
+static int is_inlined (TluaRecorder *rec, Operand function) {
+  switch (function.tt) {
+    case ctb(LUA_VLCL): return may_inline(rec, clLvalue(function.now)->p);
+    default: tlua_rec_give_up(rec, "call of no function"); return 0;
+  }
+}
+
+static void write_call (TluaRecorder *rec, int place, Operand function, const Operand *arguments, int count) {
+  tlua_rec_write_operand(rec, place, function);
+  for (int n = 0; n < count; n++)
+    tlua_rec_write_operand(rec, place + 1 + n, arguments[n]);
+}
+
+/* Instead of a table its '__call' is called, with the table as one more argument before all others. */
+static int find_callee (TluaRecorder *rec, Operand *function, Operand *values, int *count) {
+  Operand method;
+  if (function->tt != ctb(LUA_VTABLE))
+    return 1;
+  if (!tlua_rec_metamethod(rec, *function, TM_CALL, &method))
+    return 0;
+  memmove(values + 1, values, (size_t)*count * sizeof(Operand));
+  values[0] = *function;
+  *function = method;
+  *count += 1;
+  return 1;
+}
+
+void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arguments, int wanted) {
+  Operand values[TLUA_MOST_VALUES + 1];
+  TluaFrame frame = { .back = rec->pc + 1, .wanted = wanted };
+  int is_table = function.tt == ctb(LUA_VTABLE);
+  if (rec->reason != NULL)
+    return;
+  if (is_table && (!tlua_rec_read_values(rec, a + 1, arguments, values)
+                   || !find_callee(rec, &function, values, &arguments)))
+    return;
+  if (!is_inlined(rec, function)
+      || (!is_table && !read_parameters(rec, clLvalue(function.now)->p, a + 1, arguments, values)))
+    return;
+  guard_prototype(rec, function, clLvalue(function.now)->p);
+  if (is_table)
+    write_call(rec, a, function, values, arguments);
+  push(rec, function, a, arguments, values, &frame);
+  rec->is_calling = 1;
+  rec->is_calling_fresh = 0;
+}
+
+/* Function and arguments are copied to where the results go. */
+void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
+  Operand values[3];
+  int arguments = 2;
+  TluaFrame frame = { .caller = TLUA_ITERATOR, .back = rec->pc + 1, .wanted = wanted };
+  Operand function = tlua_rec_register(rec, a);
+  if (!tlua_rec_read_values(rec, a + 1, arguments, values) || !find_callee(rec, &function, values, &arguments)
+      || !is_inlined(rec, function))
+    return;
+  guard_prototype(rec, function, clLvalue(function.now)->p);
+  write_call(rec, a + 4, function, values, arguments);
+  push(rec, function, a + 4, arguments, values, &frame);
+  rec->is_calling = rec->is_calling_fresh = 1;
+}
+
+/* A metamethod lies above all registers, or above the operands of a concatenation. */
+void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count,
+                               TluaCaller caller,
+                               int target) {
+  Instruction i = *rec->pc;
+  int is_join = GET_OPCODE(i) == OP_CONCAT;
+  int place = is_join ? GETARG_A(i) + GETARG_B(i) : rec->p->maxstacksize;
+  TluaFrame frame = { .caller = caller, .target = target, .back = rec->pc + 1,
+                      .wanted = caller != TLUA_META_STORE,
+                      .status = CIST_FRESH };
+  if (rec->reason != NULL)
+    return;
+  if (function.tt == LUA_VLCF || function.tt == ctb(LUA_VCCL)) {
+    tlua_rec_give_up(rec, "metamethod in C");
+    return;
+  }
+  if (!is_inlined(rec, function))
+    return;
+  Operand self = { .tag = 0 };
+  if (GET_OPCODE(i) == OP_SELF)
+    self = tlua_rec_register(rec, GETARG_B(i));
+  guard_prototype(rec, function, clLvalue(function.now)->p);
+  if (self.tag != 0)
+    tlua_rec_write_operand(rec, GETARG_A(i) + 1, self);
+  write_call(rec, place, function, arguments, count);
+  push(rec, function, place, count, arguments, &frame);
+  rec->is_calling = rec->is_calling_fresh = 1;
+}
+
+static void pop (TluaRecorder *rec) {
+  tl_frame_pop(rec->vm);
+  rec->depth--;
+}
+
+/* The caller of the frame goes on where it would have. */
+void tlua_rec_tail_call_function (TluaRecorder *rec, Operand function, int a, int arguments) {
+  Operand values[TLUA_MOST_VALUES + 1];
+  if (rec->reason != NULL || !tlua_rec_read_values(rec, a + 1, arguments, values)
+      || !find_callee(rec, &function, values, &arguments) || !is_inlined(rec, function))
+    return;
+  guard_prototype(rec, function, clLvalue(function.now)->p);
+  TluaFrame frame = rec->frames[rec->depth];
+  frame.status |= CIST_TAIL;
+  pop(rec);
+  write_call(rec, frame.function, function, values, arguments);
+  push(rec, function, frame.function, arguments, values, &frame);
+}
+
+/* --- returning --- */
+
+/* Hands values on as results, of which so many are wanted. */
+void tlua_rec_write_results (TluaRecorder *rec, int first, const Operand *values, int count, int wanted) {
+  int moved = wanted == LUA_MULTRET || wanted > count ? count : wanted;
+  for (int n = 0; n < moved; n++)
+    tlua_rec_write_operand(rec, first + n, values[n]);
+  for (int n = moved; n < wanted; n++)
+    tlua_rec_write(rec, first + n, LUA_VNIL, 0);
+}
+
+void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control) {
+  int is_own = tlua_rec_is_own_loop(rec, tlua_rec_body_of(loop));
+  if (novariant(control.tt) == LUA_TNIL) {
+    if (is_own)
+      tlua_rec_give_up(rec, "loop ended");
+    rec->next = loop + 1;
+    return;
+  }
+  tlua_rec_write_operand(rec, GETARG_A(*loop) + 2, control);
+  rec->next = tlua_rec_body_of(loop);
+  if (!is_own)
+    tlua_rec_pass_edge(rec, tlua_rec_body_of(loop));
+}
+
+/* The instruction that called a metamethod goes on with the result, in its own frame. */
+static void finish_instruction (TluaRecorder *rec, const TluaFrame *frame, Operand result) {
+  rec->next = frame->back;
+  if (frame->caller == TLUA_META_VALUE)
+    tlua_rec_write_operand(rec, frame->target, result);
+  else if (frame->caller == TLUA_META_TEST) {
+    rec->pc = frame->back - 1;
+    rec->p = rec->frames[rec->depth].p;
+    tlua_rec_branch(rec, !tlua_rec_is_false(result.tt), 0);
+  }
+}
+
+/* Back to the caller with these results. */
+void tlua_rec_leave_frame (TluaRecorder *rec, const Operand *values, int count) {
+  TluaFrame frame = rec->frames[rec->depth];
+  pop(rec);
+  rec->ci = rec->ci->previous;
+  if (is_metamethod(&frame)) {
+    finish_instruction(rec, &frame, count > 0 ? values[0] : tlua_rec_nil(rec));
+    return;
+  }
+  tlua_rec_write_results(rec, frame.function, values, count, frame.wanted);
+  rec->next = frame.back;
+  if (frame.caller == TLUA_ITERATOR)
+    tlua_rec_iterated(rec, frame.back, count > 0 ? values[0] : tlua_rec_nil(rec));
+}

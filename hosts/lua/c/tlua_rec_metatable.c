@@ -1,0 +1,146 @@
+/*
+** Metatables: which one an object has, and what is in it.
+**
+** Problem: most accesses of objects ask a metatable, if only to find that a metamethod is absent.
+**
+** Design: the metamethod is looked up in the metatable as a field is, so that the trace holds as long as
+** what it finds there is the same kind of value. Absence is guarded by the mark that Lua leaves in the
+** metatable's flags, or by a guard on the key. Objects of one class share a metatable that the recording has
+** met before.
+**
+** Invariant: nothing here calls a metamethod, so that all lowerings can use it.
+**
+** Example, a 't.x' that is absent:   m = get table.metatable t; guard_nonnull(m)
+**                                    guard_true(int_and(load table.flags m, 1))   -- no __index
+*/
+
+#include "lprefix.h"
+
+#include <stddef.h>
+
+#include "tlua_rec.h"
+
+#include "ltable.h"
+
+int tlua_describe_metatables (tl_vm *vm, TluaSchema *schema) {
+  static const char *const names[LUA_NUMTYPES] = {
+    "global.nil_metatable", "global.boolean_metatable", "global.address_metatable", "global.number_metatable",
+    NULL,
+    NULL, "global.function_metatable", NULL, "global.thread_metatable" };
+  for (int type = 0; type < LUA_NUMTYPES; type++) {
+    if (names[type] == NULL)
+      continue;
+    size_t offset = offsetof(global_State, mt) + (size_t)type * sizeof(Table *);
+    schema->metatables[type] = tl_add_cell(vm, names[type], (int32_t)offset, 8, TL_REF,
+                                           tl_alias_class(vm, "global.metatables"), 0);
+    if (schema->metatables[type] == 0)
+      return 0;
+  }
+  schema->metatables[LUA_TSTRING] = schema->string_metatable;
+  return 1;
+}
+
+/* --- metatables --- */
+
+/*
+** Objects of one class have one metatable. If the recording has met it before, the guard says that it is the
+** same one: then the trace knows all about it already, and asks nothing of it again.
+*/
+void tlua_rec_guard_metatable (TluaRecorder *rec, tl_value reference, const Table *now) {
+  tl_vm *vm = rec->vm;
+  if (now == NULL) {
+    tl_guard(vm, TL_GUARD_NULL, reference, 0, TL_EXIT_GUARD);
+    return;
+  }
+  for (int n = 0; n < rec->metatable_count; n++) {
+    if (rec->metatables[n].now == now) {
+      tl_value is_same = tl_op2(vm, TL_REF_EQ, reference, rec->metatables[n].value);
+      tl_guard(vm, TL_GUARD_TRUE, is_same, 0, TL_EXIT_GUARD);
+      return;
+    }
+  }
+  tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
+  if (rec->metatable_count < TLUA_METATABLES)
+    rec->metatables[rec->metatable_count++] = (TluaMetatable){ .now = now, .value = reference };
+}
+
+/* The value's metatable under a guard that it is there, or is not; 'now' is what it is. */
+static tl_value metatable_of (TluaRecorder *rec, Operand o, Table **now) {
+  tl_vm *vm = rec->vm;
+  tl_value reference;
+  if (o.tt == ctb(LUA_VTABLE)) {
+    *now = hvalue(o.now)->metatable;
+    reference = tl_get(vm, rec->schema.metatable, o.value);
+  }
+  else {
+    int type = novariant(o.tt);
+    *now = G(rec->thread)->mt[type];
+    reference = tl_load(vm, rec->schema.metatables[type], tl_load(vm, rec->schema.global, tl_context(vm)));
+  }
+  tlua_rec_guard_metatable(rec, reference, *now);
+  return reference;
+}
+
+/* --- metamethods --- */
+
+uint32_t tlua_rec_node_index (Table *h, const TValue *slot) {
+  return (uint32_t)(nodefromval(slot) - h->node);
+}
+
+int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event) {
+  return fasttm(rec->thread, hvalue(t.now)->metatable, event) != NULL;
+}
+
+int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
+  tl_vm *vm = rec->vm;
+  Table *metatable = hvalue(t.now)->metatable;
+  tl_value reference = tl_get(vm, rec->schema.metatable, t.value);
+  if (metatable == NULL) {
+    tlua_rec_guard_metatable(rec, reference, metatable);
+    return 1;
+  }
+  /* fasttm leaves a mark in the flags when there is no such metamethod; stores of new keys take it away */
+  if (fasttm(rec->thread, metatable, event) != NULL) {
+    tlua_rec_give_up(rec, event == TM_INDEX ? "metamethod __index" : event == TM_NEWINDEX
+                     ? "metamethod __newindex"
+                        : event == TM_LEN ? "metamethod __len" : "metamethod __eq");
+    return 0;
+  }
+  tlua_rec_guard_metatable(rec, reference, metatable);
+  tl_value mark = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.flags, reference),
+                         tl_const_int(vm, (int64_t)1 << event));
+  tl_guard(vm, TL_GUARD_TRUE, mark, 0, TL_EXIT_GUARD);
+  return 1;
+}
+
+int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *method) {
+  tl_vm *vm = rec->vm;
+  TString *name = G(rec->thread)->tmname[event];
+  Table *metatable;
+  *method = (Operand){ .tt = LUA_VNIL, .tag = rec->schema.tag_of[LUA_VNIL], .value = 0 };
+  if (rec->reason != NULL)
+    return 0;
+  if (novariant(o.tt) == LUA_TUSERDATA) {
+    tlua_rec_give_up(rec, "metamethod of userdata");
+    return 0;
+  }
+  tl_value reference = metatable_of(rec, o, &metatable);
+  if (metatable == NULL)
+    return 1;
+  const TValue *slot = luaH_getshortstr(metatable, name);
+  tl_value key = tl_const_ref(vm, name);
+  if (isempty(slot)) {
+    tl_guard_key_absent(vm, rec->schema.table, reference, key);
+    return 1;
+  }
+  method->now = slot;
+  method->tt = rawtt(slot);
+  method->tag = rec->schema.tag_of[rawtt(slot)];
+  if (method->tag == 0) {
+    tlua_rec_give_up(rec, "value of an unknown type");
+    return 0;
+  }
+  method->value = tl_get_key(vm, rec->schema.table, method->tag, reference, key, metatable->lsizenode,
+                             tlua_rec_node_index(metatable, slot));
+  return 1;
+}

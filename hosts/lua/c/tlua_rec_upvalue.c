@@ -1,0 +1,116 @@
+/*
+** Lowering of upvalues.
+**
+** Problem: an upvalue may be a register of another frame, one of the recorded loop's own, or a place that
+** moves when the upvalue is closed.
+**
+** Design: an upvalue is read through its pointer, open or closed, as the interpreter does it: the pointer is
+** loaded in the trace, since it moves with the stack and when the upvalue is closed. Where it is a register
+** of the loop's frame, the trace reads and writes that register.
+**
+** Invariant: registers of the loop's frame are never reached through an upvalue's pointer.
+**
+** Example, 's = s + n' with n an upvalue:
+**   u = load closure.upvalue (item_addr closure 0); p = load upvalue.place u
+**   guard_value(load upvalue.tag p, integer); n = load upvalue.int p; s' = int_add s n
+*/
+
+#include "lprefix.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "tlua_rec.h"
+
+#include "ldebug.h"
+#include "lfunc.h"
+#include "lgc.h"
+
+/* The upvalue object, read from the closure that runs: all closures of one function share its traces. */
+static tl_value upvalue (TluaRecorder *rec, int n) {
+  tl_vm *vm = rec->vm;
+  tl_value closure = tl_op1(vm, TL_REF_TO_ADDR, tlua_rec_closure(rec));
+  tl_value element = tl_item_addr(vm, closure, tl_const_int(vm, n), sizeof(UpVal *),
+                                  (int32_t)offsetof(LClosure, upvals));
+  return tl_load(vm, rec->schema.upvalue, element);
+}
+
+static UpVal *upvalue_now (TluaRecorder *rec, int n) {
+  return ci_func(rec->ci)->upvals[n];
+}
+
+/*
+** An upvalue may be a register of the loop's own frame, which a called function shares: then it is that
+** register here too, in the trace's hands. Closures that traces make refer to no registers, so that those of
+** called functions are nobody's upvalues. Returns the register, counted from the running frame, under a
+** guard; or NOT_HERE, also under a guard.
+*/
+#define NOT_HERE INT_MAX
+
+static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
+  tl_vm *vm = rec->vm;
+  const TluaFrame *loop = &rec->frames[0];
+  StkId base = rec->entry->func.p + 1;
+  StkId now = (StkId)u->v.p;
+  tl_value distance = tl_op2(vm, TL_INT_SUB, tl_op1(vm, TL_ADDR_TO_INT, place),
+                             tl_op1(vm, TL_ADDR_TO_INT, tl_frame_base(vm)));
+  if (upisopen(u) && base <= now && now < base + loop->p->maxstacksize) {
+    tl_value there = tl_const_int(vm, (int64_t)((now - base) * (ptrdiff_t)sizeof(StackValue)));
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, distance, there), 0, TL_EXIT_GUARD);
+    return (int)(now - base) - rec->frames[rec->depth].base;
+  }
+  tl_value size = tl_const_int(vm, (int64_t)(loop->p->maxstacksize * sizeof(StackValue)));
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_GE, distance, size), 0, TL_EXIT_GUARD);
+  return NOT_HERE;
+}
+
+Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
+  tl_vm *vm = rec->vm;
+  UpVal *u = upvalue_now(rec, n);
+  Operand o = tlua_rec_operand(rec, u->v.p);
+  if (o.tag == 0)
+    return o;
+  tl_value place = tl_load(vm, rec->schema.upvalue_place, upvalue(rec, n));
+  int r = guard_register(rec, u, place);
+  if (r != NOT_HERE) {
+    o.value = tl_slot_read(vm, r, o.tag);
+    return o;
+  }
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue_tag, place), tl_const_int(vm, o.tt),
+           TL_EXIT_GUARD);
+  tl_type type = tlua_payload(o.tt);
+  if (type != TL_VOID)
+    o.value = tl_load(vm, rec->schema.upvalue_value[type], place);
+  return o;
+}
+
+void tlua_lower_set_upvalue (TluaRecorder *rec, Instruction i) {
+  tl_vm *vm = rec->vm;
+  int n = GETARG_B(i);
+  UpVal *u = upvalue_now(rec, n);
+  Operand value = tlua_rec_register(rec, GETARG_A(i));
+  if (value.tag == 0)
+    return;
+  tl_value object = upvalue(rec, n);
+  tl_value place = tl_load(vm, rec->schema.upvalue_place, object);
+  int r = guard_register(rec, u, place);
+  if (r != NOT_HERE) {
+    tlua_rec_write_operand(rec, r, value);
+    return;
+  }
+  if (iscollectable(value.now) && isblack(u) && iswhite(gcvalue(value.now))) {
+    tlua_rec_give_up(rec, "upvalue barrier");
+    return;
+  }
+  tlua_rec_guard_barrier(rec, object, value);
+  tl_type type = tlua_payload(value.tt);
+  if (type != TL_VOID)
+    tl_store(vm, rec->schema.upvalue_value[type], place, value.value);
+  tl_store(vm, rec->schema.upvalue_tag, place, tl_const_int(vm, value.tt));
+}
+
+void tlua_lower_get_upvalue (TluaRecorder *rec, Instruction i) {
+  Operand o = tlua_rec_upvalue(rec, GETARG_B(i));
+  if (rec->reason == NULL)
+    tlua_rec_write(rec, GETARG_A(i), o.tt, o.value);
+}
