@@ -210,172 +210,179 @@ static int metamethod_result (const Proto *p, int pc) {
   return GETARG_A(p->code[pc - 1]);
 }
 
-static Registers live_before (const Analysis *a, int pc) {
-  const Proto *p = a->p;
-  Instruction i = p->code[pc];
-  int A = GETARG_A(i);
-  int next[2];
-  int count = successors(p, pc, next);
-  Registers set;
-  memset(&set, 0, sizeof set);
-  if (count > 0)
-    set = a->live[next[0]];
-  switch (GET_OPCODE(i)) {
-    /* writes A */
+/* How an instruction uses the registers that its arguments name. */
+enum {
+  WRITES_A = 1, READS_A = 2, READS_B = 4, READS_C = 8,
+  READS_VALUE = 16,      /* register C, or a constant */
+  SKIPS_METAMETHOD = 32, /* after the metamethod instruction A is written; before it, A has its old value */
+  MAY_SKIP = 64,         /* a test: the next instruction may be passed over */
+  OTHERWISE = 128        /* see change_others */
+};
+
+static int uses_of (OpCode op) {
+  switch (op) {
     case OP_LOADI: case OP_LOADF: case OP_LOADK: case OP_LOADKX: case OP_LOADFALSE: case OP_LFALSESKIP:
     case OP_LOADTRUE:
     case OP_GETUPVAL: case OP_GETTABUP: case OP_NEWTABLE:
-      exclude(&set, A);
-      break;
-    case OP_LOADNIL:
-      exclude_range(&set, A, GETARG_B(i) + 1);
-      break;
-    /* writes A, reads B */
+      return WRITES_A;
     case OP_MOVE: case OP_GETI: case OP_GETFIELD: case OP_UNM: case OP_BNOT: case OP_NOT: case OP_LEN:
-      exclude(&set, A);
-      include(&set, GETARG_B(i));
-      break;
-    case OP_GETTABLE:
-      exclude(&set, A);
-      include(&set, GETARG_B(i));
-      include(&set, GETARG_C(i));
-      break;
-    case OP_SELF:
-      exclude_range(&set, A, 2);
-      include(&set, GETARG_B(i));
-      include_constant_or_register(&set, i);
-      break;
-    /* reads only */
-    case OP_SETUPVAL: case OP_TBC:
-      include(&set, A);
-      break;
-    case OP_SETTABUP:
-      include_constant_or_register(&set, i);
-      break;
-    case OP_SETTABLE:
-      include(&set, A);
-      include(&set, GETARG_B(i));
-      include_constant_or_register(&set, i);
-      break;
-    case OP_SETI: case OP_SETFIELD:
-      include(&set, A);
-      include_constant_or_register(&set, i);
-      break;
-    case OP_SETLIST:
-      include(&set, A);
-      include_list(a, &set, A + 1, GETARG_B(i), GETARG_B(i) == 0);
-      break;
-    /* arithmetic: after the metamethod instruction A is written; before it, A still has its old value */
+      return WRITES_A | READS_B;
+    case OP_GETTABLE: return WRITES_A | READS_B | READS_C;
+    case OP_SETUPVAL: case OP_TBC: case OP_RETURN1: return READS_A;
+    case OP_SETTABUP: return READS_VALUE;
+    case OP_SETTABLE: return READS_A | READS_B | READS_VALUE;
+    case OP_SETI: case OP_SETFIELD: return READS_A | READS_VALUE;
     case OP_ADDI:
     case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_POWK: case OP_DIVK: case OP_IDIVK:
     case OP_BANDK: case OP_BORK: case OP_BXORK: case OP_SHRI: case OP_SHLI:
-      set = a->live[pc + 2];
-      exclude(&set, A);
-      unite(&set, &a->live[pc + 1]);
-      include(&set, GETARG_B(i));
-      break;
+      return SKIPS_METAMETHOD | READS_B;
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_MOD: case OP_POW: case OP_DIV: case OP_IDIV:
     case OP_BAND: case OP_BOR: case OP_BXOR: case OP_SHL: case OP_SHR:
-      set = a->live[pc + 2];
-      exclude(&set, A);
-      unite(&set, &a->live[pc + 1]);
-      include(&set, GETARG_B(i));
-      include(&set, GETARG_C(i));
-      break;
-    case OP_MMBINI: case OP_MMBINK:
-      exclude(&set, metamethod_result(p, pc));
-      include(&set, A);
-      break;
-    case OP_MMBIN:
-      exclude(&set, metamethod_result(p, pc));
-      include(&set, A);
-      include(&set, GETARG_B(i));
-      break;
-    /* the operands are also where the partial results go */
-    case OP_CONCAT:
-      include_range(&set, A, GETARG_B(i));
-      break;
-    /* tests */
-    case OP_EQ: case OP_LT: case OP_LE:
-      unite(&set, &a->live[pc + 2]);
-      include(&set, A);
-      include(&set, GETARG_B(i));
-      break;
+      return SKIPS_METAMETHOD | READS_B | READS_C;
+    case OP_EQ: case OP_LT: case OP_LE: return MAY_SKIP | READS_A | READS_B;
     case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI: case OP_TEST:
-      unite(&set, &a->live[pc + 2]);
-      include(&set, A);
+      return MAY_SKIP | READS_A;
+    /* neither reads nor writes; what OP_CLOSE touches is held */
+    case OP_JMP: case OP_CLOSE: case OP_RETURN0: case OP_EXTRAARG: return 0;
+    default: return OTHERWISE;
+  }
+}
+
+/* Lists of registers; for a call the callee's frame lies over everything from A on. */
+static void change_lists (const Analysis *a, Registers *set, Instruction i) {
+  int A = GETARG_A(i);
+  switch (GET_OPCODE(i)) {
+    case OP_LOADNIL:
+      exclude_range(set, A, GETARG_B(i) + 1);
       break;
-    case OP_TESTSET:  /* A is written only on the way that jumps */
-      exclude(&set, A);
-      unite(&set, &a->live[pc + 2]);
-      include(&set, GETARG_B(i));
+    case OP_SELF:
+      exclude_range(set, A, 2);
+      include(set, GETARG_B(i));
+      include_constant_or_register(set, i);
       break;
-    /* calls: the callee's frame lies over everything from A on */
+    case OP_SETLIST:
+      include(set, A);
+      include_list(a, set, A + 1, GETARG_B(i), GETARG_B(i) == 0);
+      break;
+    case OP_CONCAT:  /* the operands are also where the partial results go */
+      include_range(set, A, GETARG_B(i));
+      break;
     case OP_CALL:
-      exclude_from(a, &set, A);
-      include_list(a, &set, A, GETARG_B(i), GETARG_B(i) == 0);
+      exclude_from(a, set, A);
+      include_list(a, set, A, GETARG_B(i), GETARG_B(i) == 0);
       break;
     case OP_TAILCALL:
-      include_list(a, &set, A, GETARG_B(i), GETARG_B(i) == 0);
+      include_list(a, set, A, GETARG_B(i), GETARG_B(i) == 0);
       break;
     case OP_RETURN:
-      include_list(a, &set, A, GETARG_B(i) - 1, GETARG_B(i) == 0);
-      break;
-    case OP_RETURN1:
-      include(&set, A);
+      include_list(a, set, A, GETARG_B(i) - 1, GETARG_B(i) == 0);
       break;
     case OP_VARARG:
       if (GETARG_C(i) == 0)
-        exclude_from(a, &set, A);
+        exclude_from(a, set, A);
       else
-        exclude_range(&set, A, GETARG_C(i) - 1);
+        exclude_range(set, A, GETARG_C(i) - 1);
       break;
     case OP_VARARGPREP:  /* the extra arguments still lie in the frame */
-      include_from(a, &set, 0);
+      include_from(a, set, 0);
       break;
-    /* loops */
+    default:
+      lua_assert(0);
+      include_from(a, set, 0);
+      break;
+  }
+}
+
+/* What the body of a loop reads, but for the register that the jump back to it writes. */
+static void include_body (const Analysis *a, Registers *set, int pc, int written) {
+  Registers body = a->live[pc + 1 - GETARG_Bx(a->p->code[pc])];
+  exclude(&body, written);
+  unite(set, &body);
+}
+
+/* Instructions whose registers depend on the way that they go, or on other instructions. */
+static void change_others (const Analysis *a, Registers *set, int pc) {
+  Instruction i = a->p->code[pc];
+  int A = GETARG_A(i);
+  switch (GET_OPCODE(i)) {
+    case OP_MMBINI: case OP_MMBINK:
+      exclude(set, metamethod_result(a->p, pc));
+      include(set, A);
+      break;
+    case OP_MMBIN:
+      exclude(set, metamethod_result(a->p, pc));
+      include(set, A);
+      include(set, GETARG_B(i));
+      break;
+    case OP_TESTSET:  /* A is written only on the way that jumps */
+      exclude(set, A);
+      unite(set, &a->live[pc + 2]);
+      include(set, GETARG_B(i));
+      break;
     case OP_FORPREP:  /* the variable at A+3 is written only when the body is entered */
-      exclude(&set, A + 3);
-      unite(&set, &a->live[pc + 2 + GETARG_Bx(i)]);
-      include_range(&set, A, 3);
+      exclude(set, A + 3);
+      unite(set, &a->live[pc + 2 + GETARG_Bx(i)]);
+      include_range(set, A, 3);
       break;
-    case OP_FORLOOP: {
-      Registers body = a->live[pc + 1 - GETARG_Bx(i)];
-      exclude(&body, A + 3);
-      unite(&set, &body);
-      include_range(&set, A, 3);
+    case OP_FORLOOP:
+      include_body(a, set, pc, A + 3);
+      include_range(set, A, 3);
       break;
-    }
     case OP_TFORPREP:  /* A+3 is the value to be closed */
-      include_range(&set, A, 4);
+      include_range(set, A, 4);
       break;
     case OP_TFORCALL:
-      exclude_from(a, &set, A + 4);
-      include_range(&set, A, 3);
+      exclude_from(a, set, A + 4);
+      include_range(set, A, 3);
       break;
-    case OP_TFORLOOP: {
-      Registers body = a->live[pc + 1 - GETARG_Bx(i)];
-      exclude(&body, A + 2);
-      unite(&set, &body);
-      include(&set, A + 4);
+    case OP_TFORLOOP:
+      include_body(a, set, pc, A + 2);
+      include(set, A + 4);
       break;
-    }
     case OP_CLOSURE: {  /* a function that refers to itself captures A before A is written */
       Registers slots;
       memset(&slots, 0, sizeof slots);
       captured(a, &slots, i);
-      unite(&set, &slots);
-      exclude(&set, A);
+      unite(set, &slots);
+      exclude(set, A);
       break;
     }
-    /* neither reads nor writes; what OP_CLOSE touches is held */
-    case OP_JMP: case OP_CLOSE: case OP_RETURN0: case OP_EXTRAARG:
-      break;
     default:
-      lua_assert(0);
-      include_from(a, &set, 0);
+      change_lists(a, set, i);
       break;
   }
+}
+
+static Registers live_before (const Analysis *a, int pc) {
+  Instruction i = a->p->code[pc];
+  int uses = uses_of(GET_OPCODE(i));
+  int next[2];
+  int count = successors(a->p, pc, next);
+  Registers set;
+  memset(&set, 0, sizeof set);
+  if (count > 0)
+    set = a->live[next[0]];
+  if (uses & OTHERWISE) {
+    change_others(a, &set, pc);
+    return set;
+  }
+  if (uses & SKIPS_METAMETHOD) {
+    set = a->live[pc + 2];
+    exclude(&set, GETARG_A(i));
+    unite(&set, &a->live[pc + 1]);
+  }
+  if (uses & MAY_SKIP)
+    unite(&set, &a->live[pc + 2]);
+  if (uses & WRITES_A)
+    exclude(&set, GETARG_A(i));
+  if (uses & READS_A)
+    include(&set, GETARG_A(i));
+  if (uses & READS_B)
+    include(&set, GETARG_B(i));
+  if (uses & READS_C)
+    include(&set, GETARG_C(i));
+  if (uses & READS_VALUE)
+    include_constant_or_register(&set, i);
   return set;
 }
 
