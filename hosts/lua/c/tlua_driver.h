@@ -16,7 +16,10 @@
 
 enum TluaReport { TLUA_REPORT_NONE = 0, TLUA_REPORT_TEXT = 1, TLUA_REPORT_JSON = 2 };
 
-/* Shared with Rust: keep in step with src/driver.rs. */
+/*
+** Shared with Rust: keep in step with src/driver.rs. Long because it is one call's arguments and results,
+** which cross the border between the languages as one.
+*/
 typedef struct TluaRun {
   const char *prefix;         /* of messages, as in "lua: out of memory"; NULL for none */
   const char *const *argv;    /* command line */

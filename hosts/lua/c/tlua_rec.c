@@ -10,8 +10,9 @@
 ** on_record before each instruction, which is lowered as the rows of tlua_rec_ops.c say; back at the loop's
 ** head the recording is closed.
 **
-** Invariant: rec->thread is not NULL exactly as long as the library has a recording and the hooks are on.
-** Compiled code is only ever entered in the frame, and at the instruction, that its loop was recorded for.
+** Invariant: rec->trace.thread is not NULL exactly as long as the library has a recording and the hooks are
+** on. Compiled code is only ever entered in the frame, and at the instruction, that its loop was recorded
+** for.
 **
 ** Example: 'for i = 1, 1e6 do s = s + i end' is hot at its first ADD; on_hot gets TL_RECORD; on_record sees
 ** ADD, FORLOOP, and ADD again, which closes the loop; the next back edge gets TL_RUN, and the exit (loop
@@ -162,17 +163,20 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run 
 /* --- recording --- */
 
 /* Nothing is known yet: values of another recording mean nothing to this one. */
-static void begin_anew (TluaRecorder *rec) {
-  rec->is_started = 0;
-  rec->steps = rec->edges = rec->metatable_count = 0;
-  rec->join = NULL;
+static void begin_trace (TluaRecorder *rec, lua_State *thread, CallInfo *entry, TluaLoop loop) {
+  rec->trace = (TluaTrace){ .thread = thread, .entry = entry, .ci = entry, .loop = loop, .next = loop.head };
+  rec->trace.frames[0].p = ci_func(entry)->p;
 }
 
 static void forget_recording (TluaRecorder *rec) {
-  rec->thread = NULL;
-  rec->ci = rec->entry = NULL;
-  rec->p = NULL;
-  rec->depth = 0;
+  rec->trace.thread = NULL;
+}
+
+/* What was known of the instruction before does not matter to this one. */
+static void begin_instruction (TluaRecorder *rec, CallInfo *ci, const Instruction *pc) {
+  const TluaFrame *frame = running_frame(rec);
+  rec->at = (TluaInstruction){ .pc = pc, .p = frame->p, .k = frame->p->k, .base = ci->func.p + 1 };
+  lua_assert(rec->at.base - (rec->trace.entry->func.p + 1) == frame->base);
 }
 
 /* Gives the recording up and takes the hooks off. */
@@ -191,17 +195,18 @@ static const Instruction *back_target (const Instruction *pc) {
   }
 }
 
-/* Finds the loop's end: exits to places beyond it count as the end of the loop and not as failures. */
-static void find_last_of_loop (TluaRecorder *rec) {
+/* The loop's end: exits to places beyond it count as the end of the loop and not as failures. */
+static TluaLoop loop_of (const Proto *p, const Instruction *head) {
+  TluaLoop loop = { .head = head, .last = head };
   int edges = 0;
-  rec->last = rec->head;
-  for (const Instruction *pc = rec->head; pc < rec->p->code + rec->p->sizecode; pc++) {
-    if (back_target(pc) == rec->head) {
-      rec->last = pc;
+  for (const Instruction *pc = head; pc < p->code + p->sizecode; pc++) {
+    if (back_target(pc) == head) {
+      loop.last = pc;
       edges++;
     }
   }
-  rec->is_only_loop = edges == 1;
+  loop.is_only = edges == 1;
+  return loop;
 }
 
 /* The head of the loop of the same function that goes around this one, or NULL. */
@@ -218,12 +223,13 @@ static const Instruction *head_around (const Proto *p, const Instruction *head, 
 ** The head of the loop that goes around this one in its function, or else in one that has called it; NULL if
 ** there is none near by.
 */
-static const Instruction *outer_head (const TluaRecorder *rec, const CallInfo *ci) {
-  const Instruction *outer = head_around(rec->p, rec->head, rec->last);
+static const Instruction *outer_head (const TluaRecorder *rec, const CallInfo *ci, TluaLoop loop) {
+  const Proto *p = ci_func(ci)->p;
+  const Instruction *outer = head_around(p, loop.head, loop.last);
   for (uint32_t level = 0; outer == NULL && level < rec->advice->levels_out; level++) {
     int is_called_from_lua = !(ci->callstatus & CIST_FRESH) && isLua(ci->previous);
     ci = ci->previous;
-    if (!is_called_from_lua || ci_func(ci)->p == rec->p)
+    if (!is_called_from_lua || ci_func(ci)->p == p)
       return NULL;
     const Instruction *next = ci->u.l.savedpc;
     outer = head_around(ci_func(ci)->p, next, next - 1);
@@ -232,15 +238,15 @@ static const Instruction *outer_head (const TluaRecorder *rec, const CallInfo *c
 }
 
 /*
-** Whether the loop at 'rec->head' has few iterations to come, and is left to the loop around it, which
+** Whether the loop has few iterations to come, and is left to the loop around it, which
 ** records it as it runs.
 */
-static int is_left_to_outer_loop (TluaRecorder *rec, CallInfo *ci) {
-  if (GET_OPCODE(*rec->last) != OP_FORLOOP)
+static int is_left_to_outer_loop (TluaRecorder *rec, CallInfo *ci, TluaLoop loop) {
+  if (GET_OPCODE(*loop.last) != OP_FORLOOP)
     return 0;
-  StkId ra = ci->func.p + 1 + GETARG_A(*rec->last);
+  StkId ra = ci->func.p + 1 + GETARG_A(*loop.last);
   const TValue *index = s2v(ra), *left = s2v(ra + 1);
-  const Instruction *outer = outer_head(rec, ci);
+  const Instruction *outer = outer_head(rec, ci, loop);
   return outer != NULL && ttisinteger(index) && ttisinteger(left)
       && l_castS2U(ivalue(left)) <= rec->advice->inner_edges
       && tl_leave_to(rec->vm, outer);
@@ -257,31 +263,17 @@ static int describe_once (lua_State *L, TluaRecorder *rec) {
 
 static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
-  rec->p = ci_func(ci)->p;
-  rec->head = rec->next = pc;
-  find_last_of_loop(rec);
-  if (is_left_to_outer_loop(rec, ci)) {
-    forget_recording(rec);
+  TluaLoop loop = loop_of(ci_func(ci)->p, pc);
+  if (is_left_to_outer_loop(rec, ci, loop))
     return;
-  }
   int is_described = describe_once(L, rec);
-  if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK) {
-    forget_recording(rec);
+  if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK)
     return;
-  }
   if (!is_described) {
     tl_record_abort(rec->vm, "description refused");
-    forget_recording(rec);
     return;
   }
-  rec->thread = L;
-  rec->ci = rec->entry = ci;
-  memset(&rec->frames[0], 0, sizeof rec->frames[0]);
-  rec->frames[0].p = rec->p;
-  rec->depth = 0;
-  rec->is_calling = 0;
-  rec->is_side = 0;
-  begin_anew(rec);
+  begin_trace(rec, L, ci, loop);
   tlua_record_start(L);
 }
 
@@ -292,22 +284,14 @@ static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info)
   TluaRecorder *rec = recorder_of(L);
   if (tl_record_side(rec->vm, entry->func.p + 1) != TL_OK)
     return;
-  rec->reason = NULL;
-  rec->thread = L;
-  rec->entry = entry;
-  rec->ci = L->ci;
-  memset(&rec->frames[0], 0, sizeof rec->frames[0]);
-  rec->frames[0].p = ci_func(entry)->p;
-  rec->depth = 0;
-  rec->is_calling = 0;
-  rec->head = rec->last = NULL;
-  rec->next = L->ci->u.l.savedpc;
-  rec->is_side = 1;
-  begin_anew(rec);
+  begin_trace(rec, L, entry, (TluaLoop){ .head = NULL });
+  rec->trace.is_side = 1;
+  begin_instruction(rec, entry, L->ci->u.l.savedpc);
+  rec->trace.ci = L->ci;
+  rec->trace.next = L->ci->u.l.savedpc;
   tlua_rec_adopt_frames(rec, info);
-  rec->p = rec->frames[rec->depth].p;
-  if (rec->reason != NULL) {
-    tl_record_abort(rec->vm, rec->reason);
+  if (rec->at.reason != NULL) {
+    tl_record_abort(rec->vm, rec->at.reason);
     forget_recording(rec);
     return;
   }
@@ -338,8 +322,8 @@ static void guard_no_hooks (TluaRecorder *rec) {
 /* Back at the head: compile. Returns 1 if the recording is to begin anew, with the instruction at hand. */
 static int close_loop (lua_State *L, TluaRecorder *rec) {
   tl_status status = tl_record_close(rec->vm);
-  if (status == TL_AGAIN && tl_record(rec->vm, rec->head, rec->entry->func.p + 1) == TL_OK) {
-    begin_anew(rec);
+  if (status == TL_AGAIN && tl_record(rec->vm, rec->trace.loop.head, rec->trace.entry->func.p + 1) == TL_OK) {
+    begin_trace(rec, L, rec->trace.entry, rec->trace.loop);
     return 1;
   }
   forget_recording(rec);
@@ -350,10 +334,10 @@ static int close_loop (lua_State *L, TluaRecorder *rec) {
 /* A side trace is at the head of a loop that has code: compile. */
 static void link_side (lua_State *L, TluaRecorder *rec) {
   tlua_rec_resume_here(rec);
-  if (rec->reason != NULL)
-    stop_recording(L, rec, rec->reason);
+  if (rec->at.reason != NULL)
+    stop_recording(L, rec, rec->at.reason);
   else {
-    tl_record_link(rec->vm, rec->pc);
+    tl_record_link(rec->vm, rec->at.pc);
     forget_recording(rec);
     tlua_record_stop(L);
   }
@@ -364,11 +348,11 @@ static void link_side (lua_State *L, TluaRecorder *rec) {
 ** it is much.
 */
 static void end_before_call (lua_State *L, TluaRecorder *rec) {
-  if (rec->steps < rec->advice->ended_bytecodes || !tl_recording(rec->vm)) {
-    stop_recording(L, rec, rec->reason);
+  if (rec->trace.steps < rec->advice->ended_bytecodes || !tl_recording(rec->vm)) {
+    stop_recording(L, rec, rec->at.reason);
     return;
   }
-  tl_record_end(rec->vm, rec->reason);
+  tl_record_end(rec->vm, rec->at.reason);
   forget_recording(rec);
   tlua_record_stop(L);
 }
@@ -377,57 +361,53 @@ static void end_before_call (lua_State *L, TluaRecorder *rec) {
 ** The frame of the instruction at hand is the recording's, or that of the function which it has just called.
 */
 static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
-  if (rec->is_calling && ci->previous == rec->ci && !(ci->callstatus & CIST_FRESH) == !rec->is_calling_fresh)
-    rec->ci = ci;
-  else if (rec->is_calling)
+  TluaTrace *trace = &rec->trace;
+  int is_fresh = (ci->callstatus & CIST_FRESH) != 0;
+  if (trace->is_calling && ci->previous == trace->ci && is_fresh == trace->is_calling_fresh)
+    trace->ci = ci;
+  else if (trace->is_calling)
     return 0;
-  rec->is_calling = 0;
-  return ci == rec->ci;
+  trace->is_calling = 0;
+  return ci == trace->ci;
 }
 
 static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
-  rec->reason = NULL;
-  rec->is_foreign = 0;
   int is_known = is_in_frame(rec, ci);
-  if (!is_known || pc != rec->next) {
+  if (!is_known || pc != rec->trace.next) {
     stop_recording(L, rec, is_known ? "unexpected instruction" : "frame left");
     return;
   }
+  begin_instruction(rec, ci, pc);
   if (tlua_rec_is_lowered(rec, pc)) {
-    if (rec->reason != NULL)
-      stop_recording(L, rec, rec->reason);
+    if (rec->at.reason != NULL)
+      stop_recording(L, rec, rec->at.reason);
     return;
   }
-  rec->pc = pc;
-  rec->p = rec->frames[rec->depth].p;
-  rec->k = rec->p->k;
-  rec->base = ci->func.p + 1;
-  lua_assert(rec->base - (rec->entry->func.p + 1) == rec->frames[rec->depth].base);
-  if (pc == rec->head && rec->depth == 0 && rec->is_started && !close_loop(L, rec))
+  if (pc == rec->trace.loop.head && rec->trace.depth == 0 && rec->trace.is_started && !close_loop(L, rec))
     return;
-  if (rec->is_side && rec->is_started && rec->depth == 0 && tl_has_loop(rec->vm, pc)) {
+  if (rec->trace.is_side && rec->trace.is_started && rec->trace.depth == 0 && tl_has_loop(rec->vm, pc)) {
     link_side(L, rec);
     return;
   }
-  if (++rec->steps > rec->advice->side_bytecodes && rec->is_side)
+  if (++rec->trace.steps > rec->advice->side_bytecodes && rec->trace.is_side)
     tlua_rec_give_up(rec, "long way to a compiled loop");
   tlua_rec_resume_here(rec);
-  int is_first = !rec->is_started;
-  rec->is_started = 1;
-  if (rec->reason == NULL) {
-    if (pc == rec->head && rec->depth == 0)
+  int is_first = !rec->trace.is_started;
+  rec->trace.is_started = 1;
+  if (rec->at.reason == NULL) {
+    if (pc == rec->trace.loop.head && rec->trace.depth == 0)
       guard_no_hooks(rec);
-    if (is_first || (pc == rec->head && rec->depth == 0))
+    if (is_first || (pc == rec->trace.loop.head && rec->trace.depth == 0))
       tlua_rec_guard_no_debt(rec);  /* goes again if the trace turns out to make nothing */
-    if (pc == rec->head && rec->depth == 0)
+    if (pc == rec->trace.loop.head && rec->trace.depth == 0)
       tlua_rec_loop_variable(rec);
     tlua_rec_instruction(rec);
   }
-  if (rec->reason != NULL && rec->is_foreign)
+  if (rec->at.reason != NULL && rec->at.is_foreign)
     end_before_call(L, rec);
-  else if (rec->reason != NULL)
-    stop_recording(L, rec, rec->reason);
+  else if (rec->at.reason != NULL)
+    stop_recording(L, rec, rec->at.reason);
   else if (!tl_recording(rec->vm))
     stop_recording(L, rec, "refused by the library");
 }
@@ -447,7 +427,7 @@ static const char *abandon_reason (int why) {
 /* 'L' is the recorded thread; its hooks are off already. */
 static void on_abandon (lua_State *L, int why) {
   TluaRecorder *rec = recorder_of(L);
-  if (rec->thread != NULL) {
+  if (rec->trace.thread != NULL) {
     tl_record_abort(rec->vm, abandon_reason(why));
     forget_recording(rec);
   }

@@ -24,7 +24,7 @@
 **                    tlua_rec.c (the engine: events, entry and exit of compiled code)
 **
 ** Invariant: in each lowering function reads come before guards, and guards before writes. An abort sets
-** 'reason', and nothing that was recorded for that instruction matters any more.
+** rec->at.reason, and nothing that was recorded for that instruction matters any more.
 **
 ** Example, OP_UNM of an integer:
 **   Operand b = read_register(rec, GETARG_B(i));
@@ -41,7 +41,7 @@
 
 #include "tracelift.h"
 
-/* What lowered library functions need besides; see tlua_rec_lib.c. */
+/* What lowered library functions need besides, a list of the same kind; see tlua_rec_lib.c. */
 enum { TLUA_SIN, TLUA_COS, TLUA_TAN, TLUA_ASIN, TLUA_ACOS, TLUA_EXP, TLUA_LOG, TLUA_LOG2, TLUA_LOG10,
        TLUA_ATAN2,
        TLUA_MATHS };
@@ -66,7 +66,10 @@ typedef struct TluaLibrary {
   tl_cell call_tag;
 } TluaLibrary;
 
-/* Ids of what tlua_describe told the library. */
+/*
+** Ids of what tlua_describe told the library. A list rather than a state: each is set once, by the file that
+** describes it, and only read from then on. That is why it may be longer than other structs.
+*/
 typedef struct TluaSchema {
   tl_tag tag_of[256];         /* by tag byte; 0: no value in a register has it */
   tl_layout table;
@@ -157,6 +160,11 @@ typedef struct TluaMetatable {
 /* Most metatables that a recording keeps in mind. */
 #define TLUA_METATABLES 8
 
+typedef struct TluaMetatables {
+  TluaMetatable known[TLUA_METATABLES];
+  int count;
+} TluaMetatables;
+
 /* Most frames of a recording. */
 #define TLUA_FRAMES 16
 
@@ -181,6 +189,52 @@ typedef struct TluaFrame {
   const Instruction *back;    /* where the caller goes on */
 } TluaFrame;
 
+/* The loop that is recorded; a side trace has none. */
+typedef struct TluaLoop {
+  const Instruction *head;    /* its first instruction */
+  const Instruction *last;    /* its last one, the jump back that is farthest down */
+  int is_only;                /* whether that is the only jump back to the head */
+} TluaLoop;
+
+/* Instructions that are lowered already; see tlua_rec_choice.c. */
+typedef struct TluaPassed {
+  const Instruction *first;   /* from here to 'join' */
+  const Instruction *join;    /* NULL: none are */
+} TluaPassed;
+
+/* What is known of the recording; begin_trace of tlua_rec.c sets all of it. */
+typedef struct TluaTrace {
+  lua_State *thread;          /* NULL: no recording */
+  CallInfo *ci;               /* the frame of the instruction at hand */
+  CallInfo *entry;            /* the loop's */
+  TluaFrame frames[TLUA_FRAMES];
+  int depth;                  /* calls that are open */
+  int is_side;                /* whether it begins after an exit: then there is no loop */
+  TluaLoop loop;
+  TluaPassed choice;
+  uint32_t steps;             /* instructions so far */
+  uint32_t edges;             /* jumps back to other loops so far */
+  int is_calling;             /* whether the next instruction is the first of a called function */
+  int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
+  int is_started;             /* whether an instruction was lowered */
+  const Instruction *next;    /* where the lowered instruction goes on */
+  TluaMetatables metatables;
+} TluaTrace;
+
+/* The instruction that is lowered; begin_instruction of tlua_rec.c sets all of it. */
+typedef struct TluaInstruction {
+  const Instruction *pc;
+  Proto *p;
+  TValue *k;
+  StkId base;
+  lu_byte row[64];            /* live registers, where they are not the instruction's own */
+  int chain;                  /* tables that it was led to by '__index' and '__newindex' */
+  int is_foreign;             /* whether it calls a C function that cannot be part of the trace */
+  const char *reason;         /* why to give up; NULL: go on */
+  char reason_text[64];       /* holds a reason that is not constant */
+} TluaInstruction;
+
+/* Three lifetimes: the first members live as long as the state, then the recording, then the instruction. */
 typedef struct TluaRecorder {
   tl_vm *vm;
   const tl_advice *advice;    /* how far recordings should go */
@@ -191,38 +245,11 @@ typedef struct TluaRecorder {
   TluaCalls *calls;
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
   const Instruction *put_off; /* the loop that was last given up because a long array grew just then */
-  /* the recording */
-  lua_State *thread;          /* NULL: none */
-  CallInfo *ci;               /* the frame of the instruction at hand */
-  CallInfo *entry;            /* the loop's */
-  TluaFrame frames[TLUA_FRAMES];
-  int depth;                  /* calls that are open */
-  int is_side;                /* whether it begins after an exit: then there is no head */
-  uint32_t steps;             /* instructions so far */
-  /* whether the instruction at hand calls a C function that cannot be part of the trace */
-  int is_foreign;
-  uint32_t edges;             /* jumps back to other loops so far */
-  int is_calling;             /* whether the next instruction is the first of a called function */
-  int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
-  const Instruction *head;    /* the loop's first instruction */
-  const Instruction *last;    /* its last one, the jump back that is farthest down */
-  int is_only_loop;           /* whether that is the only jump back to the head */
-  const Instruction *next;    /* where the lowered instruction goes on */
-  const Instruction *lowered; /* from here to 'join' the instructions are lowered already */
-  const Instruction *join;    /* NULL: none is */
-  int is_started;             /* whether an instruction was lowered */
-  TluaMetatable metatables[TLUA_METATABLES];
-  int metatable_count;
-  int chain;                  /* tables that this instruction was led to by '__index' and '__newindex' */
-  const char *reason;         /* why to give up; NULL: go on */
-  char reason_text[64];       /* holds a reason that is not constant */
-  /* the instruction being lowered */
-  const Instruction *pc;
-  Proto *p;
-  TValue *k;
-  StkId base;
-  lu_byte row[64];            /* live registers, where they are not the instruction's own */
+  TluaTrace trace;
+  TluaInstruction at;
 } TluaRecorder;
+
+#define running_frame(rec) (&(rec)->trace.frames[(rec)->trace.depth])
 
 /* A value seen by an instruction: what it is in the trace, and what it is now. */
 typedef struct Operand {
@@ -233,8 +260,9 @@ typedef struct Operand {
 } Operand;
 
 /*
-** Lowers the instruction 'i', which is the one at rec->pc: sets rec->next, where the interpreter goes on, if
-** that is not the instruction after it, or rec->reason. The rows of tlua_rec_ops.c say who lowers what.
+** Lowers the instruction 'i', which is the one at rec->at.pc: sets rec->trace.next, where the interpreter
+** goes on, if that is not the instruction after it, or rec->at.reason. The rows of tlua_rec_ops.c say who
+** lowers what.
 */
 typedef void TluaLower (TluaRecorder *rec, Instruction i);
 
@@ -324,21 +352,21 @@ Operand tlua_rec_upvalue (TluaRecorder *rec, int n);
 /* --- tlua_rec_choice.c --- */
 
 /*
-** The comparison at rec->pc may be one over a few instructions that only choose numbers: lowers all of it;
-** returns 0 if not.
+** The comparison at rec->at.pc may be one over a few instructions that only choose numbers: lowers all of
+** it; returns 0 if not.
 */
 int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition);
 /*
 ** Whether the interpreter is at an instruction that is lowered already; says what comes next then, or sets
-** rec->reason.
+** rec->at.reason.
 */
 int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc);
 
 /* --- tlua_rec_branch.c --- */
 
 /*
-** The test at rec->pc comes out as 'outcome' (0 or 1). 'condition' is the value that decides it, or 0 if the
-** tags do.
+** The test at rec->at.pc comes out as 'outcome' (0 or 1). 'condition' is the value that decides it, or 0 if
+** the tags do.
 */
 void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition);
 
@@ -510,7 +538,7 @@ TluaLower tlua_lower_start_iteration, tlua_lower_step, tlua_lower_called_step;
 
 /* --- tlua_rec_ops.c --- */
 
-/* Lowers the instruction at rec->pc. */
+/* Lowers the instruction at rec->at.pc. */
 void tlua_rec_instruction (TluaRecorder *rec);
 
 /* --- tlua_describe.c --- */

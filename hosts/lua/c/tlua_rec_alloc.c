@@ -235,7 +235,7 @@ void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
   int log = GETARG_B(i);  /* of the number of nodes, and 1 more; 0: none */
   int64_t items = GETARG_C(i);
   if (TESTARG_k(i))
-    items += (int64_t)GETARG_Ax(rec->pc[1]) * (MAXARG_C + 1);
+    items += (int64_t)GETARG_Ax(rec->at.pc[1]) * (MAXARG_C + 1);
   if (items > MOST_ITEMS || log > MOST_KEYS_LOG) {
     tlua_rec_give_up(rec, "large table constructor");
     return;
@@ -243,7 +243,7 @@ void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
   uint32_t keys = log > 0 ? (uint32_t)1 << (log - 1) : 0;
   tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VTABLE),
                  tl_new_record(rec->vm, rec->schema.table, (uint32_t)items, keys));
-  rec->next = rec->pc + 2;
+  rec->trace.next = rec->at.pc + 2;
 }
 
 /*
@@ -254,15 +254,15 @@ void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i), count = GETARG_B(i);
   int64_t behind = GETARG_C(i);
   if (TESTARG_k(i)) {
-    behind += (int64_t)GETARG_Ax(rec->pc[1]) * (MAXARG_C + 1);
-    rec->next = rec->pc + 2;
+    behind += (int64_t)GETARG_Ax(rec->at.pc[1]) * (MAXARG_C + 1);
+    rec->trace.next = rec->at.pc + 2;
   }
   Operand t = tlua_rec_register(rec, a);
   if (count == 0 || behind + count > (int64_t)hvalue(t.now)->alimit) {
     tlua_rec_give_up(rec, count == 0 ? "list of open length" : "list longer than the array part");
     return;
   }
-  for (int n = 1; n <= count && rec->reason == NULL; n++) {
+  for (int n = 1; n <= count && rec->at.reason == NULL; n++) {
     Operand value = tlua_rec_register(rec, a + n);
     if (n > 1)
       tlua_rec_resume_here(rec);

@@ -74,7 +74,7 @@ static tl_value bitwise_operation (TluaRecorder *rec, TMS operation, Operand a, 
   lua_Integer x_now = 0, y_now = 0;
   tl_value x = tlua_rec_as_integer(rec, a, &x_now);
   tl_value y = tlua_rec_as_integer(rec, b, &y_now);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return 0;
   switch (operation) {
     case TM_BAND: return tl_op2(vm, TL_INT_AND, x, y);
@@ -105,9 +105,9 @@ static void binary (TluaRecorder *rec, Instruction i, Operand a, Operand b, int 
     type = LUA_VNUMFLT;
     result = tlua_rec_float_operation(rec, operation, a, b, is_constant);
   }
-  if (rec->reason == NULL)
+  if (rec->at.reason == NULL)
     tlua_rec_write(rec, GETARG_A(i), type, result);
-  rec->next = rec->pc + 2;  /* after the metamethod instruction */
+  rec->trace.next = rec->at.pc + 2;  /* after the metamethod instruction */
 }
 
 void tlua_lower_negate (TluaRecorder *rec, Instruction i) {
@@ -138,7 +138,7 @@ void tlua_lower_arith (TluaRecorder *rec, Instruction i) {
 
 void tlua_lower_arith_constant (TluaRecorder *rec, Instruction i) {
   Operand a = tlua_rec_register(rec, GETARG_B(i));
-  binary(rec, i, a, tlua_rec_constant(rec, rec->k + GETARG_C(i)), 1);
+  binary(rec, i, a, tlua_rec_constant(rec, rec->at.k + GETARG_C(i)), 1);
 }
 
 void tlua_lower_arith_small (TluaRecorder *rec, Instruction i) {

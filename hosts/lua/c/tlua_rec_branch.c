@@ -24,17 +24,18 @@ static const Instruction *after_jumps (const Instruction *pc) {
 }
 
 static int leaves_loop (TluaRecorder *rec, const Instruction *pc) {
-  if (rec->depth > 0 || rec->is_side)
+  if (rec->trace.depth > 0 || rec->trace.is_side)
     return 0;
   pc = after_jumps(pc);
   OpCode op = GET_OPCODE(*pc);
-  return pc < rec->head || pc > rec->last || op == OP_RETURN || op == OP_RETURN0 || op == OP_RETURN1;
+  return pc < rec->trace.loop.head || pc > rec->trace.loop.last || op == OP_RETURN || op == OP_RETURN0
+      || op == OP_RETURN1;
 }
 
 void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition) {
-  Instruction i = *rec->pc;
-  const Instruction *skip = rec->pc + 2;
-  const Instruction *jump = rec->pc + 2 + GETARG_sJ(rec->pc[1]);
+  Instruction i = *rec->at.pc;
+  const Instruction *skip = rec->at.pc + 2;
+  const Instruction *jump = rec->at.pc + 2 + GETARG_sJ(rec->at.pc[1]);
   int jumps = outcome == GETARG_k(i);
   if (condition != 0 && tlua_rec_choice(rec, outcome, condition))
     return;

@@ -9,8 +9,8 @@
 ** return would. Variable arguments of inlined functions are registers; those of the loop's own frame are
 ** memory below its base.
 **
-** Invariant: a call that cannot be part of the trace says so in rec->is_foreign, so that what was recorded
-** before it is not lost.
+** Invariant: a call that cannot be part of the trace says so in rec->at.is_foreign, so that what was
+** recorded before it is not lost.
 **
 ** Example, 's = s + select("#", ...)' with the loop's own arguments:
 **   n = load call_info.extra (load thread.call_info); guard_true(int_eq(n, 2)); s' = int_add(s, 2)
@@ -27,7 +27,7 @@
 
 /* How many values lie from this register on: as the instruction says, or up to the top. */
 static int count_values (TluaRecorder *rec, int first, int b) {
-  return b != 0 ? b - 1 : (int)(rec->thread->top.p - (rec->base + first));
+  return b != 0 ? b - 1 : (int)(rec->trace.thread->top.p - (rec->at.base + first));
 }
 
 /* Lowers a call of a library's function, up to its results; returns 0 if the recording is given up. */
@@ -38,8 +38,8 @@ static int call_c_function (TluaRecorder *rec, int a, int arguments, int wanted,
   if (!tlua_rec_read_values(rec, a + 1, arguments, call->arguments))
     return 0;
   tlua_rec_library(rec, call);
-  rec->is_foreign = rec->reason != NULL;
-  return rec->reason == NULL;
+  rec->at.is_foreign = rec->at.reason != NULL;
+  return rec->at.reason == NULL;
 }
 
 static int is_c_function (Operand function) {
@@ -59,7 +59,7 @@ void tlua_lower_call (TluaRecorder *rec, Instruction i) {
 
 void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
-  if (rec->depth == 0) {
+  if (rec->trace.depth == 0) {
     tlua_rec_give_up(rec, "opcode TAILCALL");
     return;
   }
@@ -81,7 +81,7 @@ void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
 */
 static Operand own_argument (TluaRecorder *rec, int n, tl_value extra) {
   tl_vm *vm = rec->vm;
-  const TValue *now = s2v(rec->base - 1 - rec->ci->u.l.nextraargs + n);
+  const TValue *now = s2v(rec->at.base - 1 - rec->trace.ci->u.l.nextraargs + n);
   Operand o = tlua_rec_operand(rec, now);
   if (o.tag == 0)
     return o;
@@ -109,9 +109,9 @@ static tl_value guard_own_arguments (TluaRecorder *rec, int extra, int wanted) {
 void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
   Operand values[MAX_VALUES];
   int a = GETARG_A(i), wanted = GETARG_C(i) - 1;
-  int extra = rec->depth > 0 ? rec->frames[rec->depth].extra : rec->ci->u.l.nextraargs;
+  int extra = rec->trace.depth > 0 ? running_frame(rec)->extra : rec->trace.ci->u.l.nextraargs;
   int count = wanted == LUA_MULTRET || wanted > extra ? extra : wanted;
-  if (rec->depth > 0) {
+  if (rec->trace.depth > 0) {
     if (!tlua_rec_read_values(rec, -1 - extra, count, values))
       return;
   }
@@ -124,7 +124,7 @@ void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
     for (int n = 0; n < count; n++)
       values[n] = own_argument(rec, n, number);
   }
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   for (int n = 0; n < count; n++)
     tlua_rec_write_operand(rec, a + n, values[n]);
@@ -137,7 +137,7 @@ void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
 /* Closures that traces make refer to no registers, so that a callee has no upvalues to close. */
 static void return_values (TluaRecorder *rec, int first, int count) {
   Operand values[MAX_VALUES];
-  int wanted = rec->frames[rec->depth].wanted;
+  int wanted = running_frame(rec)->wanted;
   int moved = wanted == LUA_MULTRET || wanted > count ? count : wanted;
   if (tlua_rec_read_values(rec, first, moved, values))
     tlua_rec_leave_frame(rec, values, moved);
@@ -146,7 +146,7 @@ static void return_values (TluaRecorder *rec, int first, int count) {
 void tlua_lower_return (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   OpCode op = GET_OPCODE(i);
-  if (rec->depth == 0)
+  if (rec->trace.depth == 0)
     tlua_rec_give_up(rec, op == OP_RETURN ? "opcode RETURN" : op == OP_RETURN0 ? "opcode RETURN0"
                      : "opcode RETURN1");
   else

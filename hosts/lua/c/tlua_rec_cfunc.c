@@ -209,7 +209,7 @@ static int guard_prints (TluaRecorder *rec, Operand o) {
     tl_guard(vm, now == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, metatable, 0, TL_EXIT_GUARD);
   }
   else {
-    now = G(rec->thread)->mt[type];
+    now = G(rec->trace.thread)->mt[type];
     metatable = tlua_lib_guard_type_metatable(rec, type);
   }
   return now == NULL || (tlua_lib_guard_lacks(rec, now, metatable, "__tostring")
@@ -322,8 +322,8 @@ static void add_answer (TluaRecorder *rec, const TluaCallable *callable, Library
 
 static void refuse (TluaRecorder *rec, const TluaCallable *callable, const char *why) {
   const char *name = callable->name != NULL ? callable->name : "a declared function";
-  snprintf(rec->reason_text, sizeof rec->reason_text, "call of %s %s", name, why);
-  tlua_rec_give_up(rec, rec->reason_text);
+  snprintf(rec->at.reason_text, sizeof rec->at.reason_text, "call of %s %s", name, why);
+  tlua_rec_give_up(rec, rec->at.reason_text);
 }
 
 void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCall *call) {
@@ -351,7 +351,7 @@ void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCa
   }
   else
     add_answer(rec, callable, call);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   hand_over(rec, call);
   tlua_rec_resume_here(rec);
@@ -411,7 +411,7 @@ static const TValue *named_table (const Table *t, int n, const char **name) {
 static int find_name (TluaRecorder *rec, lua_CFunction f, const char **module, const char **name) {
   static const char *const standard[] =
       { "coroutine", "debug", "io", "math", "os", "package", "string", "table", "utf8" };
-  const Table *registry = hvalue(&G(rec->thread)->l_registry);
+  const Table *registry = hvalue(&G(rec->trace.thread)->l_registry);
   const TValue *loaded = field_of(registry, LUA_LOADED_TABLE);
   if (loaded == NULL || !ttistable(loaded))
     return 0;
@@ -437,9 +437,9 @@ void tlua_cfunc_give_up (TluaRecorder *rec, lua_CFunction f, const char *registe
     tlua_rec_give_up(rec, "call of a C function");
     return;
   }
-  snprintf(rec->reason_text, sizeof rec->reason_text, "call of %.24s%s%.24s", module,
+  snprintf(rec->at.reason_text, sizeof rec->at.reason_text, "call of %.24s%s%.24s", module,
            *module != '\0' ? "." : "", name);
-  tlua_rec_give_up(rec, rec->reason_text);
+  tlua_rec_give_up(rec, rec->at.reason_text);
 }
 
 /* --- what calls need --- */

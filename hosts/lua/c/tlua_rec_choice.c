@@ -133,10 +133,10 @@ static int find_join (Region *region) {
 }
 
 static int add_live (TluaRecorder *rec, Region *region, const Instruction *pc) {
-  const lu_byte *row = tlua_live(rec->thread, rec->p, (int)(pc - rec->p->code));
+  const lu_byte *row = tlua_live(rec->trace.thread, rec->at.p, (int)(pc - rec->at.p->code));
   if (row == NULL)
     return 0;
-  for (int n = 0; n < (rec->p->maxstacksize + 7) / 8; n++)
+  for (int n = 0; n < (rec->at.p->maxstacksize + 7) / 8; n++)
     region->live[n] |= row[n];
   return 1;
 }
@@ -172,14 +172,14 @@ static const Chosen *find (const Way *way, int r) {
 /* A register as the way sees it. */
 static Operand of_register (TluaRecorder *rec, const Region *region, const Way *way, int r) {
   const Chosen *c = find(way, r);
-  Operand o = { .tt = c != NULL ? c->tt : rawtt(s2v(rec->base + r)), .value = c != NULL ? c->value : 0 };
+  Operand o = { .tt = c != NULL ? c->tt : rawtt(s2v(rec->at.base + r)), .value = c != NULL ? c->value : 0 };
   if (c == NULL && !region->is_dry)
     o.value = tlua_rec_register(rec, r).value;
   return o;
 }
 
 static Operand of_upvalue (TluaRecorder *rec, const Region *region, int n) {
-  Operand o = { .tt = rawtt(ci_func(rec->ci)->upvals[n]->v.p) };
+  Operand o = { .tt = rawtt(ci_func(rec->trace.ci)->upvals[n]->v.p) };
   if (!region->is_dry)
     o.value = tlua_rec_upvalue(rec, n).value;
   return o;
@@ -283,7 +283,7 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
     case OP_LOADF:
       setfltvalue(&number, cast_num(GETARG_sBx(i)));
       return put(way, a, of_constant(rec, region, &number));
-    case OP_LOADK: return put(way, a, of_constant(rec, region, rec->k + GETARG_Bx(i)));
+    case OP_LOADK: return put(way, a, of_constant(rec, region, rec->at.k + GETARG_Bx(i)));
     case OP_GETUPVAL: return put(way, a, of_upvalue(rec, region, GETARG_B(i)));
     case OP_UNM: return negate(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
     case OP_BNOT: return complement(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
@@ -309,7 +309,7 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
   if (is_register)
     b = of_register(rec, region, way, GETARG_C(i));
   else if (b.tt == LUA_VNIL)
-    b = of_constant(rec, region, rec->k + GETARG_C(i));
+    b = of_constant(rec, region, rec->at.k + GETARG_C(i));
   return compute(rec, region, way, a, operation, of_register(rec, region, way, GETARG_B(i)), b) ? 2 : 0;
 }
 
@@ -328,7 +328,7 @@ static int compare (TluaRecorder *rec, const Region *region, Way *way, const Ins
   Operand a = of_register(rec, region, way, GETARG_A(i)), b;
   switch (op) {
     case OP_EQ: case OP_LT: case OP_LE: b = of_register(rec, region, way, GETARG_B(i)); break;
-    case OP_EQK: b = of_constant(rec, region, rec->k + GETARG_B(i)); break;
+    case OP_EQK: b = of_constant(rec, region, rec->at.k + GETARG_B(i)); break;
     case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI:
       if (a.tt == LUA_VNUMFLT) {
         setfltvalue(&number, cast_num(GETARG_sB(i)));
@@ -356,14 +356,14 @@ static int compare (TluaRecorder *rec, const Region *region, Way *way, const Ins
 /* How a comparison of numbers comes out now. */
 static int outcome_now (TluaRecorder *rec, const Instruction *pc) {
   Instruction i = *pc;
-  StkId base = rec->ci->func.p + 1;
+  StkId base = rec->trace.ci->func.p + 1;
   const TValue *a = s2v(base + GETARG_A(i));
   TValue number;
   switch (GET_OPCODE(i)) {
     case OP_EQ: return luaV_rawequalobj(a, s2v(base + GETARG_B(i)));
     case OP_LT: return luaV_lessthan(NULL, a, s2v(base + GETARG_B(i)));
     case OP_LE: return luaV_lessequal(NULL, a, s2v(base + GETARG_B(i)));
-    case OP_EQK: return luaV_rawequalobj(a, rec->k + GETARG_B(i));
+    case OP_EQK: return luaV_rawequalobj(a, rec->at.k + GETARG_B(i));
     case OP_EQI: setivalue(&number, GETARG_sB(i)); return luaV_rawequalobj(a, &number);
     case OP_LTI: setivalue(&number, GETARG_sB(i)); return luaV_lessthan(NULL, a, &number);
     case OP_LEI: setivalue(&number, GETARG_sB(i)); return luaV_lessequal(NULL, a, &number);
@@ -438,35 +438,36 @@ static int walk (TluaRecorder *rec, Region *region, Way *way, const Instruction 
 
 /* The interpreter goes on there, within the region or after it. */
 static void go_on (TluaRecorder *rec, const Instruction *target) {
-  rec->next = target;
-  if (!is_within(target, rec->lowered, rec->join)) {
-    rec->join = NULL;
+  rec->trace.next = target;
+  if (!is_within(target, rec->trace.choice.first, rec->trace.choice.join)) {
+    rec->trace.choice.join = NULL;
     tlua_rec_go_to(rec, target);
   }
 }
 
 int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition) {
-  Region region = { .first = rec->pc + 2, .is_dry = 1 };
+  Region region = { .first = rec->at.pc + 2, .is_dry = 1 };
   Way way = { .count = 0 };
-  if (!find_join(&region) || !find_live(rec, &region) || !walk_both(rec, &region, &way, rec->pc, condition))
+  if (!find_join(&region) || !find_live(rec, &region)
+      || !walk_both(rec, &region, &way, rec->at.pc, condition))
     return 0;
   way.count = way.cycles = region.is_dry = region.tests = 0;
-  walk_both(rec, &region, &way, rec->pc, condition);
-  if (rec->reason != NULL)
+  walk_both(rec, &region, &way, rec->at.pc, condition);
+  if (rec->at.reason != NULL)
     return 1;
   for (int n = 0; n < way.count; n++)
     tlua_rec_write(rec, way.written[n].r, way.written[n].tt, way.written[n].value);
-  rec->lowered = region.first;
-  rec->join = region.join;
-  go_on(rec, outcome == GETARG_k(*rec->pc) ? target_of(rec->pc + 1) : region.first);
+  rec->trace.choice.first = region.first;
+  rec->trace.choice.join = region.join;
+  go_on(rec, outcome == GETARG_k(*rec->at.pc) ? target_of(rec->at.pc + 1) : region.first);
   return 1;
 }
 
 int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc) {
-  if (rec->join == NULL)
+  if (rec->trace.choice.join == NULL)
     return 0;
   OpCode op = GET_OPCODE(*pc);
-  rec->pc = pc;
+  rec->at.pc = pc;
   if (op == OP_JMP)
     go_on(rec, target_of(pc));
   else if (testTMode(op))

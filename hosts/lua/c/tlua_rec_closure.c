@@ -76,19 +76,20 @@ static void guard_below (TluaRecorder *rec, tl_value place, int r, int below) {
 void tlua_lower_close (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   int a = GETARG_A(i);
-  int r = rec->frames[rec->depth].base + a;
-  StkId level = rec->base + a;
-  const UpVal *first = rec->thread->openupval;
+  int r = running_frame(rec)->base + a;
+  StkId level = rec->at.base + a;
+  const UpVal *first = rec->trace.thread->openupval;
   tl_value upvalue = tl_load(vm, rec->schema.open_upvalues, tl_context(vm));
   tl_guard(vm, first == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, upvalue, 0, TL_EXIT_GUARD);
   if (first != NULL)
     guard_below(rec, tl_load(vm, rec->schema.upvalue_place, upvalue), r, uplevel(first) < level);
-  guard_below(rec, tl_load(vm, rec->schema.to_be_closed, tl_context(vm)), r, rec->thread->tbclist.p < level);
+  guard_below(rec, tl_load(vm, rec->schema.to_be_closed, tl_context(vm)), r,
+              rec->trace.thread->tbclist.p < level);
 }
 
 void tlua_lower_closure (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
-  const Proto *p = rec->p->p[GETARG_Bx(i)];
+  const Proto *p = rec->at.p->p[GETARG_Bx(i)];
   if (captures_registers(p)) {
     tlua_rec_give_up(rec, "closure over local variables");
     return;

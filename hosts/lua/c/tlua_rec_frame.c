@@ -15,9 +15,9 @@
 ** A metamethod is called by C code of the interpreter in the middle of an instruction. Its frame says so in
 ** its status, and an exit inside of it runs the frames above that code before the interpreter goes on.
 **
-** Invariant: rec->frames[0 .. rec->depth] describe the frames of the interpreter from the recorded loop's up
-** to the running one, and rec->ci is the running one's. While a callee runs, of its caller only registers
-** below the function are live, and the function itself.
+** Invariant: rec->trace.frames[0 .. rec->trace.depth] describe the frames of the interpreter from the
+** recorded loop's up to the running one, and rec->trace.ci is the running one's. While a callee runs, of its
+** caller only registers below the function are live, and the function itself.
 **
 ** Example, 's = s + half(i)' with 'local function half (x) return x / 2 end':
 **   guard_value(load closure.prototype f, half's); f4 = float_div(int_to_float(i1), 2.0)
@@ -45,47 +45,47 @@ static int is_metamethod (const TluaFrame *frame) {
 ** still has its operands, and its result's register what was in it.
 */
 static const lu_byte *live_in_call (TluaRecorder *rec, const TluaFrame *frame, int function, int base) {
-  Proto *p = rec->frames[rec->depth].p;
+  Proto *p = running_frame(rec)->p;
   int back = (int)(frame->back - p->code);
-  const lu_byte *after = tlua_live(rec->thread, p, back);
-  const lu_byte *before = is_metamethod(frame) ? tlua_live(rec->thread, p, back - 1) : after;
+  const lu_byte *after = tlua_live(rec->trace.thread, p, back);
+  const lu_byte *before = is_metamethod(frame) ? tlua_live(rec->trace.thread, p, back - 1) : after;
   if (after == NULL || before == NULL) {
     tlua_rec_give_up(rec, "out of memory");
     return NULL;
   }
-  if (base > 8 * (int)sizeof rec->row) {
+  if (base > 8 * (int)sizeof rec->at.row) {
     tlua_rec_give_up(rec, "too many values in a call");
     return NULL;
   }
-  memset(rec->row, 0, sizeof rec->row);
+  memset(rec->at.row, 0, sizeof rec->at.row);
   for (int r = 0; r < function && r < p->maxstacksize; r++) {
     int is_target = frame->caller == TLUA_META_VALUE && r == frame->target;
     if (tlua_is_live(before, r) || (tlua_is_live(after, r) && !is_target))
-      rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
+      rec->at.row[r >> 3] |= (lu_byte)(1 << (r & 7));
   }
   for (int r = function; r < base; r++)
-    rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
-  return rec->row;
+    rec->at.row[r >> 3] |= (lu_byte)(1 << (r & 7));
+  return rec->at.row;
 }
 
 /* The trace lives with the function of its loop; so must every prototype that it relies on. */
 static int keep_prototype (TluaRecorder *rec, Proto *p) {
   TValue value;
-  setgcovalue(rec->thread, &value, obj2gco(p));
-  return tlua_anchor(rec->thread, rec->frames[0].p, &value);
+  setgcovalue(rec->trace.thread, &value, obj2gco(p));
+  return tlua_anchor(rec->trace.thread, rec->trace.frames[0].p, &value);
 }
 
 static int may_inline (TluaRecorder *rec, Proto *p) {
   int same = 0;
-  for (int depth = 0; depth <= rec->depth; depth++)
-    same += rec->frames[depth].p == p;
+  for (int depth = 0; depth <= rec->trace.depth; depth++)
+    same += rec->trace.frames[depth].p == p;
   if (same >= MAX_SAME)
     tlua_rec_give_up(rec, "recursion");
-  else if (rec->depth + 1 >= TLUA_FRAMES)
+  else if (rec->trace.depth + 1 >= TLUA_FRAMES)
     tlua_rec_give_up(rec, "calls nest too deep");
   else if (!keep_prototype(rec, p))
     tlua_rec_give_up(rec, "out of memory");
-  return rec->reason == NULL;
+  return rec->at.reason == NULL;
 }
 
 static void guard_prototype (TluaRecorder *rec, Operand function, const Proto *p) {
@@ -117,7 +117,7 @@ static int move_frame (TluaRecorder *rec, Operand callee, int function, int argu
 static void push (TluaRecorder *rec, Operand callee, int function, int arguments, const Operand *values,
                   const TluaFrame *frame) {
   uint64_t words[TLUA_WORDS] = { 0 };
-  const TluaFrame *caller = &rec->frames[rec->depth];
+  const TluaFrame *caller = running_frame(rec);
   Proto *p = clLvalue(callee.now)->p;
   int shift = p->is_vararg ? move_frame(rec, callee, function, arguments, values) : 0;
   int base = function + shift + 1;
@@ -129,7 +129,7 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   words[TLUA_WORD_STATUS] = caller->status;
   words[TLUA_WORD_EXTRA] = (uint64_t)caller->extra;
   tl_frame_push(rec->vm, base, words, live, (uint32_t)base);
-  TluaFrame *pushed = &rec->frames[++rec->depth];
+  TluaFrame *pushed = &rec->trace.frames[++rec->trace.depth];
   *pushed = *frame;
   pushed->p = p;
   pushed->closure = callee.value;
@@ -138,7 +138,7 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   pushed->extra = shift != 0 ? shift - 1 - p->numparams : 0;
   for (int r = arguments; r < p->numparams; r++)
     tlua_rec_write(rec, r, LUA_VNIL, 0);
-  rec->next = p->code + p->is_vararg;  /* the interpreter shows no instruction that moves a frame */
+  rec->trace.next = p->code + p->is_vararg;  /* the interpreter shows no instruction that moves a frame */
 }
 
 /* --- a side trace begins in frames --- */
@@ -149,9 +149,9 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
 ** as any other: it returns to an OP_TFORLOOP that the interpreter executes, and shows, on its own.
 */
 static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_words, const uint64_t *words) {
-  const TluaFrame *caller = &rec->frames[rec->depth];
+  const TluaFrame *caller = running_frame(rec);
   Operand callee = tlua_rec_register(rec, base - 1);
-  if (rec->reason != NULL || rec->depth + 1 >= TLUA_FRAMES) {
+  if (rec->at.reason != NULL || rec->trace.depth + 1 >= TLUA_FRAMES) {
     tlua_rec_give_up(rec, "calls nest too deep");
     return;
   }
@@ -166,18 +166,18 @@ static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_wor
   if (live == NULL)
     return;
   tl_frame_push(rec->vm, base, caller_words, live, (uint32_t)base);
-  rec->frames[++rec->depth] = frame;
+  rec->trace.frames[++rec->trace.depth] = frame;
 }
 
 void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info) {
-  StkId base = rec->entry->func.p + 1;
-  for (uint32_t n = 1; n < info->nframes && rec->reason == NULL; n++) {
+  StkId base = rec->trace.entry->func.p + 1;
+  for (uint32_t n = 1; n < info->nframes && rec->at.reason == NULL; n++) {
     const tl_frame *caller = &info->frames[n - 1], *frame = &info->frames[n];
-    rec->base = base + caller->base;
-    rec->p = rec->frames[rec->depth].p;
+    rec->at.base = base + caller->base;
+    rec->at.p = running_frame(rec)->p;
     adopt_frame(rec, frame->base - caller->base, caller->words, frame->words);
   }
-  rec->next = rec->ci->u.l.savedpc;
+  rec->trace.next = rec->trace.ci->u.l.savedpc;
 }
 
 /* --- calling --- */
@@ -190,7 +190,7 @@ int tlua_rec_read_values (TluaRecorder *rec, int first, int count, Operand *valu
   }
   for (int n = 0; n < count; n++)
     values[n] = tlua_rec_register(rec, first + n);
-  return rec->reason == NULL;
+  return rec->at.reason == NULL;
 }
 
 /*
@@ -231,9 +231,9 @@ static int find_callee (TluaRecorder *rec, Operand *function, Operand *values, i
 
 void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arguments, int wanted) {
   Operand values[TLUA_MOST_VALUES + 1];
-  TluaFrame frame = { .back = rec->pc + 1, .wanted = wanted };
+  TluaFrame frame = { .back = rec->at.pc + 1, .wanted = wanted };
   int is_table = function.tt == ctb(LUA_VTABLE);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   if (is_table && (!tlua_rec_read_values(rec, a + 1, arguments, values)
                    || !find_callee(rec, &function, values, &arguments)))
@@ -245,15 +245,15 @@ void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arg
   if (is_table)
     write_call(rec, a, function, values, arguments);
   push(rec, function, a, arguments, values, &frame);
-  rec->is_calling = 1;
-  rec->is_calling_fresh = 0;
+  rec->trace.is_calling = 1;
+  rec->trace.is_calling_fresh = 0;
 }
 
 /* Function and arguments are copied to where the results go. */
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
   Operand values[3];
   int arguments = 2;
-  TluaFrame frame = { .caller = TLUA_ITERATOR, .back = rec->pc + 1, .wanted = wanted };
+  TluaFrame frame = { .caller = TLUA_ITERATOR, .back = rec->at.pc + 1, .wanted = wanted };
   Operand function = tlua_rec_register(rec, a);
   if (!tlua_rec_read_values(rec, a + 1, arguments, values) || !find_callee(rec, &function, values, &arguments)
       || !is_inlined(rec, function))
@@ -261,20 +261,20 @@ void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
   guard_prototype(rec, function, clLvalue(function.now)->p);
   write_call(rec, a + 4, function, values, arguments);
   push(rec, function, a + 4, arguments, values, &frame);
-  rec->is_calling = rec->is_calling_fresh = 1;
+  rec->trace.is_calling = rec->trace.is_calling_fresh = 1;
 }
 
 /* A metamethod lies above all registers, or above the operands of a concatenation. */
 void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count,
                                TluaCaller caller,
                                int target) {
-  Instruction i = *rec->pc;
+  Instruction i = *rec->at.pc;
   int is_join = GET_OPCODE(i) == OP_CONCAT;
-  int place = is_join ? GETARG_A(i) + GETARG_B(i) : rec->p->maxstacksize;
-  TluaFrame frame = { .caller = caller, .target = target, .back = rec->pc + 1,
+  int place = is_join ? GETARG_A(i) + GETARG_B(i) : rec->at.p->maxstacksize;
+  TluaFrame frame = { .caller = caller, .target = target, .back = rec->at.pc + 1,
                       .wanted = caller != TLUA_META_STORE,
                       .status = CIST_FRESH };
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   if (function.tt == LUA_VLCF || function.tt == ctb(LUA_VCCL)) {
     tlua_rec_give_up(rec, "metamethod in C");
@@ -290,22 +290,22 @@ void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operan
     tlua_rec_write_operand(rec, GETARG_A(i) + 1, self);
   write_call(rec, place, function, arguments, count);
   push(rec, function, place, count, arguments, &frame);
-  rec->is_calling = rec->is_calling_fresh = 1;
+  rec->trace.is_calling = rec->trace.is_calling_fresh = 1;
 }
 
 static void pop (TluaRecorder *rec) {
   tl_frame_pop(rec->vm);
-  rec->depth--;
+  rec->trace.depth--;
 }
 
 /* The caller of the frame goes on where it would have. */
 void tlua_rec_tail_call_function (TluaRecorder *rec, Operand function, int a, int arguments) {
   Operand values[TLUA_MOST_VALUES + 1];
-  if (rec->reason != NULL || !tlua_rec_read_values(rec, a + 1, arguments, values)
+  if (rec->at.reason != NULL || !tlua_rec_read_values(rec, a + 1, arguments, values)
       || !find_callee(rec, &function, values, &arguments) || !is_inlined(rec, function))
     return;
   guard_prototype(rec, function, clLvalue(function.now)->p);
-  TluaFrame frame = rec->frames[rec->depth];
+  TluaFrame frame = *running_frame(rec);
   frame.status |= CIST_TAIL;
   pop(rec);
   write_call(rec, frame.function, function, values, arguments);
@@ -328,38 +328,38 @@ void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand cont
   if (novariant(control.tt) == LUA_TNIL) {
     if (is_own)
       tlua_rec_give_up(rec, "loop ended");
-    rec->next = loop + 1;
+    rec->trace.next = loop + 1;
     return;
   }
   tlua_rec_write_operand(rec, GETARG_A(*loop) + 2, control);
-  rec->next = tlua_rec_body_of(loop);
+  rec->trace.next = tlua_rec_body_of(loop);
   if (!is_own)
     tlua_rec_pass_edge(rec, tlua_rec_body_of(loop));
 }
 
 /* The instruction that called a metamethod goes on with the result, in its own frame. */
 static void finish_instruction (TluaRecorder *rec, const TluaFrame *frame, Operand result) {
-  rec->next = frame->back;
+  rec->trace.next = frame->back;
   if (frame->caller == TLUA_META_VALUE)
     tlua_rec_write_operand(rec, frame->target, result);
   else if (frame->caller == TLUA_META_TEST) {
-    rec->pc = frame->back - 1;
-    rec->p = rec->frames[rec->depth].p;
+    rec->at.pc = frame->back - 1;
+    rec->at.p = running_frame(rec)->p;
     tlua_rec_branch(rec, !tlua_rec_is_false(result.tt), 0);
   }
 }
 
 /* Back to the caller with these results. */
 void tlua_rec_leave_frame (TluaRecorder *rec, const Operand *values, int count) {
-  TluaFrame frame = rec->frames[rec->depth];
+  TluaFrame frame = *running_frame(rec);
   pop(rec);
-  rec->ci = rec->ci->previous;
+  rec->trace.ci = rec->trace.ci->previous;
   if (is_metamethod(&frame)) {
     finish_instruction(rec, &frame, count > 0 ? values[0] : tlua_rec_nil(rec));
     return;
   }
   tlua_rec_write_results(rec, frame.function, values, count, frame.wanted);
-  rec->next = frame.back;
+  rec->trace.next = frame.back;
   if (frame.caller == TLUA_ITERATOR)
     tlua_rec_iterated(rec, frame.back, count > 0 ? values[0] : tlua_rec_nil(rec));
 }

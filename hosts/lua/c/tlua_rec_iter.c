@@ -142,19 +142,19 @@ int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
 
 /* What a step gives: the control variable's new value, a second one if there is one, and nils. */
 static void finish_step (TluaRecorder *rec, Operand control, const Operand *second) {
-  int a = GETARG_A(*rec->pc);
-  int wanted = GETARG_C(*rec->pc);
+  int a = GETARG_A(*rec->at.pc);
+  int wanted = GETARG_C(*rec->at.pc);
   tlua_rec_write_operand(rec, a + 4, control);
   if (second != NULL && wanted > 1)
     tlua_rec_write_operand(rec, a + 5, *second);
   for (int n = 2; n < wanted; n++)
     tlua_rec_write(rec, a + 4 + n, LUA_VNIL, 0);
-  tlua_rec_iterated(rec, rec->pc + 1, control);
+  tlua_rec_iterated(rec, rec->at.pc + 1, control);
 }
 
 /* The loop's end, unless it is the loop that is recorded. */
 static int end_loop (TluaRecorder *rec) {
-  if (!tlua_rec_is_own_loop(rec, tlua_rec_body_of(rec->pc + 1)))
+  if (!tlua_rec_is_own_loop(rec, tlua_rec_body_of(rec->at.pc + 1)))
     return 1;
   tlua_rec_give_up(rec, "loop ended");
   return 0;
@@ -169,7 +169,7 @@ static void finish_loop (TluaRecorder *rec) {
 
 static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
   tl_vm *vm = rec->vm;
-  int a = GETARG_A(*rec->pc);
+  int a = GETARG_A(*rec->at.pc);
   TValue store;
   if (t.tt != ctb(LUA_VTABLE) || control.tt != LUA_VNUMINT) {
     tlua_rec_give_up(rec, "ipairs of no table");
@@ -184,9 +184,9 @@ static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
   index.value = tl_op2(vm, TL_INT_ADD, control.value, tl_const_int(vm, 1));
   /* a register of the call, also where the loop wants no second value */
   tlua_rec_get_element(rec, a + 5, t, index);
-  if (rec->reason == NULL && ends)
+  if (rec->at.reason == NULL && ends)
     finish_loop(rec);
-  else if (rec->reason == NULL)
+  else if (rec->at.reason == NULL)
     finish_step(rec, index, NULL);
 }
 
@@ -226,7 +226,7 @@ static void step_in_array (TluaRecorder *rec, Operand t, Operand control, int64_
   Place place = { .tag = schema->array_tag, .views = schema->array_value,
                   .address = tl_item_addr(vm, array, key.value, sizeof(TValue), -(int32_t)sizeof(TValue)) };
   Operand value = element(rec, &place, rawtt(&hvalue(t.now)->array[next - 1]));
-  if (rec->reason == NULL)
+  if (rec->at.reason == NULL)
     finish_step(rec, key, &value);
 }
 
@@ -315,7 +315,7 @@ static void step_of_next (TluaRecorder *rec, Operand t, Operand control) {
   tl_guard(vm, TL_GUARD_NONNULL, key_place.address, 0, TL_EXIT_LOOP_END);
   Operand key = element(rec, &key_place, keytt(s.now));
   Operand value = element(rec, &value_place, rawtt(gval(s.now)));
-  if (rec->reason == NULL)
+  if (rec->at.reason == NULL)
     finish_step(rec, key, &value);
 }
 
@@ -327,14 +327,14 @@ static void step_of_c_function (TluaRecorder *rec, int a, int wanted) {
   call.function = tlua_rec_register(rec, a);
   for (int n = 0; n < call.count; n++)
     call.arguments[n] = tlua_rec_register(rec, a + 1 + n);
-  if (rec->reason == NULL)
+  if (rec->at.reason == NULL)
     tlua_rec_library(rec, &call);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   Operand nil = { .tt = LUA_VNIL, .tag = rec->schema.tag_of[LUA_VNIL], .value = 0 };
   for (int n = 0; n < wanted; n++)
     tlua_rec_write_operand(rec, a + 4 + n, n < call.nresults ? call.results[n] : nil);
-  tlua_rec_iterated(rec, rec->pc + 1, call.nresults > 0 ? call.results[0] : nil);
+  tlua_rec_iterated(rec, rec->at.pc + 1, call.nresults > 0 ? call.results[0] : nil);
 }
 
 /* --- instructions --- */
@@ -342,10 +342,10 @@ static void step_of_c_function (TluaRecorder *rec, int a, int wanted) {
 void tlua_lower_step (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   int a = GETARG_A(i);
-  const Instruction *body = tlua_rec_body_of(rec->pc + 1);
+  const Instruction *body = tlua_rec_body_of(rec->at.pc + 1);
   if (!tlua_rec_is_own_loop(rec, body) && !tlua_rec_may_begin_loop(rec, body))
     return;
-  const TValue *now = s2v(rec->base + a);
+  const TValue *now = s2v(rec->at.base + a);
   if (ttisCclosure(now) || (ttislcf(now) && fvalue(now) != tlua_next && fvalue(now) != tlua_ipairs_step)) {
     step_of_c_function(rec, a, GETARG_C(i));
     return;
@@ -358,7 +358,7 @@ void tlua_lower_step (TluaRecorder *rec, Instruction i) {
   Operand state = tlua_rec_register(rec, a + 1);
   Operand control = tlua_rec_register(rec, a + 2);
   lua_CFunction function = fvalue(iterator.now);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   tl_guard(vm, TL_GUARD_VALUE, iterator.value, tl_const_addr(vm, (const void *)function), TL_EXIT_GUARD);
   if (function == tlua_next)
@@ -373,13 +373,13 @@ void tlua_lower_start_iteration (TluaRecorder *rec, Instruction i) {
     tlua_rec_give_up(rec, "loop with a variable to be closed");
     return;
   }
-  rec->pc += 1 + GETARG_Bx(i);
-  tlua_lower_step(rec, *rec->pc);
+  rec->at.pc += 1 + GETARG_Bx(i);
+  tlua_lower_step(rec, *rec->at.pc);
 }
 
 /* A step whose call is over: a side trace may begin there. */
 void tlua_lower_called_step (TluaRecorder *rec, Instruction i) {
   Operand control = tlua_rec_register(rec, GETARG_A(i) + 4);
-  if (rec->reason == NULL)
-    tlua_rec_iterated(rec, rec->pc, control);
+  if (rec->at.reason == NULL)
+    tlua_rec_iterated(rec, rec->at.pc, control);
 }

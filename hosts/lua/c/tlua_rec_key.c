@@ -452,10 +452,10 @@ static int is_growing (Operand t, Operand key, const Search *s) {
 ** store directly and this one becomes a side trace; but only once, as there may be no others.
 */
 static int is_better_put_off (TluaRecorder *rec, Operand t, Operand key) {
-  if (rec->is_side || !is_behind_array(t, key) || luaH_realasize(hvalue(t.now)) < SHORT_ARRAY
-      || rec->put_off == rec->head)
+  if (rec->trace.is_side || !is_behind_array(t, key) || luaH_realasize(hvalue(t.now)) < SHORT_ARRAY
+      || rec->put_off == rec->trace.loop.head)
     return 0;
-  rec->put_off = rec->head;
+  rec->put_off = rec->trace.loop.head;
   tlua_rec_give_up(rec, "long array that grows just now");
   return 1;
 }

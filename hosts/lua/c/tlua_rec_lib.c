@@ -97,9 +97,9 @@ void tlua_rec_library (TluaRecorder *rec, LibraryCall *call) {
   guard_function(rec, call->function, f);
   if (row != NULL) {
     row->lower(rec, call);
-    if (rec->reason == NULL || callable == NULL)
+    if (rec->at.reason == NULL || callable == NULL)
       return;
-    rec->reason = NULL;
+    rec->at.reason = NULL;
     call->nresults = 0;
     tlua_rec_resume_here(rec);
   }

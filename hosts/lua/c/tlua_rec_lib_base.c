@@ -68,7 +68,7 @@ static void get_metatable (TluaRecorder *rec, LibraryCall *call) {
     tlua_rec_guard_metatable(rec, reference, now);
   }
   else {
-    now = G(rec->thread)->mt[novariant(o.tt)];
+    now = G(rec->trace.thread)->mt[novariant(o.tt)];
     reference = tlua_lib_guard_type_metatable(rec, novariant(o.tt));
   }
   if (now == NULL)
@@ -80,7 +80,7 @@ static void get_metatable (TluaRecorder *rec, LibraryCall *call) {
 /* The mark in the flags stays until the metatable gets a new key: then it may have a finalizer. */
 static int guard_no_finalizer (TluaRecorder *rec, Operand metatable) {
   tl_vm *vm = rec->vm;
-  if (gfasttm(G(rec->thread), hvalue(metatable.now), TM_GC) != NULL) {
+  if (gfasttm(G(rec->trace.thread), hvalue(metatable.now), TM_GC) != NULL) {
     tlua_rec_give_up(rec, "setmetatable with a finalizer");
     return 0;
   }
@@ -143,14 +143,14 @@ static void select_values (TluaRecorder *rec, LibraryCall *call) {
     return;
   }
   tl_value index = tlua_lib_integer(rec, call, 0, &first);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   tl_guard(rec->vm, TL_GUARD_VALUE, index, tl_const_int(rec->vm, first), TL_EXIT_GUARD);
   if (first < 0)
     first += call->count;
   if (first < 1)
     tlua_rec_give_up(rec, "select out of range");
-  for (int n = first > call->count ? call->count : (int)first; n < call->count && rec->reason == NULL; n++)
+  for (int n = first > call->count ? call->count : (int)first; n < call->count && rec->at.reason == NULL; n++)
     tlua_lib_add_operand(call, call->arguments[n]);
 }
 
@@ -235,7 +235,7 @@ static void to_string (TluaRecorder *rec, LibraryCall *call) {
     tlua_rec_give_up(rec, "tostring of an object");
     return;
   }
-  const Table *now = G(rec->thread)->mt[type];
+  const Table *now = G(rec->trace.thread)->mt[type];
   tl_value metatable = tlua_lib_guard_type_metatable(rec, type);
   if (now != NULL && !tlua_lib_guard_lacks(rec, now, metatable, "__tostring"))
     return;
@@ -289,7 +289,7 @@ static void take_last (TluaRecorder *rec, LibraryCall *call) {
   }
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_LT, tl_const_int(vm, 0), length), 0, TL_EXIT_GUARD);
   Operand last = tlua_rec_get_item(rec, t, length, now);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   Operand nil = { .value = 0, .tag = rec->schema.tag_of[LUA_VNIL], .tt = LUA_VNIL, .now = NULL };
   tlua_rec_set_index(rec, t, length, now, nil);
@@ -314,7 +314,7 @@ static void unpack (TluaRecorder *rec, LibraryCall *call) {
     return;
   }
   tl_guard(rec->vm, TL_GUARD_VALUE, length, tl_const_int(rec->vm, now), TL_EXIT_GUARD);
-  for (lua_Integer n = 1; n <= now && rec->reason == NULL; n++)
+  for (lua_Integer n = 1; n <= now && rec->at.reason == NULL; n++)
     tlua_lib_add_operand(call, tlua_rec_get_item(rec, t, tl_const_int(rec->vm, n), n));
 }
 

@@ -93,7 +93,7 @@ static void add_whole (TluaRecorder *rec, LibraryCall *call, tl_value number, lu
 static void round_number (TluaRecorder *rec, LibraryCall *call, tl_op op,
                           lua_Number (*function) (lua_Number)) {
   tl_value x = tlua_lib_float(rec, call, 0);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   if (call->arguments[0].tt == LUA_VNUMINT)
     tlua_lib_add_operand(call, call->arguments[0]);
@@ -113,7 +113,7 @@ static void lower_ceil (TluaRecorder *rec, LibraryCall *call) {
 static void lower_modf (TluaRecorder *rec, LibraryCall *call) {
   tl_vm *vm = rec->vm;
   tl_value x = tlua_lib_float(rec, call, 0);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   if (call->arguments[0].tt == LUA_VNUMINT) {
     tlua_lib_add_operand(call, call->arguments[0]);
@@ -196,7 +196,7 @@ static void lower_ult (TluaRecorder *rec, LibraryCall *call) {
   lua_Integer a_now, b_now;
   tl_value a = tlua_lib_integer(rec, call, 0, &a_now);
   tl_value b = tlua_lib_integer(rec, call, 1, &b_now);
-  if (rec->reason == NULL)
+  if (rec->at.reason == NULL)
     tlua_lib_add_boolean(rec, call, (lua_Unsigned)a_now < (lua_Unsigned)b_now,
                          tl_op2(rec->vm, TL_UINT_LT, a, b));
 }
@@ -219,7 +219,7 @@ static void extreme (TluaRecorder *rec, LibraryCall *call, int is_max) {
     if (!tlua_lib_has_number(call, n))
       tlua_rec_give_up(rec, "argument is no number");
   }
-  if (call->count == 0 || rec->reason != NULL) {
+  if (call->count == 0 || rec->at.reason != NULL) {
     tlua_rec_give_up(rec, "missing argument");
     return;
   }
@@ -285,7 +285,7 @@ static void lower_atan (TluaRecorder *rec, LibraryCall *call) {
   tl_value y = tlua_lib_float(rec, call, 0);
   tl_value x = tlua_lib_has(call, 1) ? tlua_lib_float(rec, call, 1) : tl_const_float(rec->vm, 1.0);
   tl_value arguments[2] = { y, x };
-  if (rec->reason == NULL)
+  if (rec->at.reason == NULL)
     tlua_lib_add(rec, call, LUA_VNUMFLT,
                  tl_call(rec->vm, rec->schema.library.maths[TLUA_ATAN2], arguments, 2));
 }
@@ -304,7 +304,7 @@ static void lower_log (TluaRecorder *rec, LibraryCall *call) {
     return;
   }
   tl_value base = tlua_lib_float(rec, call, 1);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   lua_Number now = nvalue(call->arguments[1].now);
   if (guard_base(rec, base, now, 2.0))
@@ -323,7 +323,7 @@ static void lower_log (TluaRecorder *rec, LibraryCall *call) {
 static void lower_fmod (TluaRecorder *rec, LibraryCall *call) {
   tl_vm *vm = rec->vm;
   tl_value x = tlua_lib_float(rec, call, 0), y = tlua_lib_float(rec, call, 1);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   Operand a = call->arguments[0], b = call->arguments[1];
   if (a.tt != LUA_VNUMINT || b.tt != LUA_VNUMINT)
@@ -344,7 +344,7 @@ static void random_integer (TluaRecorder *rec, LibraryCall *call) {
   lua_Integer low_now = 1, up_now;
   tl_value low = call->count == 1 ? tl_const_int(vm, 1) : tlua_lib_integer(rec, call, 0, &low_now);
   tl_value up = tlua_lib_integer(rec, call, call->count - 1, &up_now);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   int is_zero = call->count == 1 && up_now == 0;
   if (call->count == 1)

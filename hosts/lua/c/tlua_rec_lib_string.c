@@ -208,7 +208,7 @@ static void lower_byte (TluaRecorder *rec, LibraryCall *call) {
   }
   Operand s = call->arguments[0];
   tl_value position = tlua_lib_has(call, 1) ? tlua_lib_integer(rec, call, 1, &now) : tl_const_int(vm, 1);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   size_t length_now = tsslen(tsvalue(s.now));
   tl_value length = tlua_lib_length(rec, s), zero = tl_const_int(vm, 0), one = tl_const_int(vm, 1);
@@ -233,7 +233,7 @@ static void lower_sub (TluaRecorder *rec, LibraryCall *call) {
     return;
   tl_value i = tlua_lib_integer(rec, call, 1, &i_now);
   tl_value j = tlua_lib_has(call, 2) ? tlua_lib_integer(rec, call, 2, &j_now) : tl_const_int(rec->vm, -1);
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   size_t length = slice(tsslen(tsvalue(call->arguments[0].now)), i_now, j_now, &from);
   add_string(rec, call, rec->schema.library.sub, length, i, j);
@@ -248,7 +248,7 @@ static void lower_repeat (TluaRecorder *rec, LibraryCall *call) {
   size_t length = copies_length(tsslen(tsvalue(call->arguments[0].now)), now, &fits);
   if (tlua_lib_has(call, 2) || !fits)
     tlua_rec_give_up(rec, fits ? "string.rep with a separator" : "string.rep too large");
-  if (rec->reason == NULL)
+  if (rec->at.reason == NULL)
     add_string(rec, call, rec->schema.library.repeat, length, count, 0);
 }
 
@@ -286,7 +286,7 @@ static void lower_characters (TluaRecorder *rec, LibraryCall *call) {
     if ((lua_Unsigned)now > UCHAR_MAX)
       tlua_rec_give_up(rec, "string.char out of range");
   }
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return;
   tl_value packed = tl_const_int(vm, 0);
   for (int n = 0; n < call->count; n++) {

@@ -52,13 +52,13 @@ static void do_name (lua_State *L, void *data) {
 
 int tlua_lib_keep (TluaRecorder *rec, GCObject *object) {
   TValue value;
-  setgcovalue(rec->thread, &value, object);
-  return tlua_anchor(rec->thread, rec->frames[0].p, &value);
+  setgcovalue(rec->trace.thread, &value, object);
+  return tlua_anchor(rec->trace.thread, rec->trace.frames[0].p, &value);
 }
 
 tl_value tlua_lib_name (TluaRecorder *rec, const char *text) {
   Name name = { .text = text, .string = NULL };
-  if (!tlua_protected(rec->thread, do_name, &name) || !tlua_lib_keep(rec, obj2gco(name.string))) {
+  if (!tlua_protected(rec->trace.thread, do_name, &name) || !tlua_lib_keep(rec, obj2gco(name.string))) {
     tlua_rec_give_up(rec, "out of memory");
     return 0;
   }
@@ -105,14 +105,14 @@ tl_value tlua_lib_guard_type_metatable (TluaRecorder *rec, int type) {
   tl_vm *vm = rec->vm;
   tl_value global = tl_load(vm, rec->schema.global, tl_context(vm));
   tl_value reference = tl_load(vm, rec->schema.library.type_metatable[type], global);
-  tl_guard(vm, G(rec->thread)->mt[type] == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, reference, 0,
+  tl_guard(vm, G(rec->trace.thread)->mt[type] == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, reference, 0,
            TL_EXIT_GUARD);
   return reference;
 }
 
 int tlua_lib_guard_lacks (TluaRecorder *rec, const Table *metatable, tl_value reference, const char *field) {
   Name name = { .text = field, .string = NULL };
-  if (!tlua_protected(rec->thread, do_name, &name) || !tlua_lib_keep(rec, obj2gco(name.string))) {
+  if (!tlua_protected(rec->trace.thread, do_name, &name) || !tlua_lib_keep(rec, obj2gco(name.string))) {
     tlua_rec_give_up(rec, "out of memory");
     return 0;
   }

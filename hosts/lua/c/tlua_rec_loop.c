@@ -27,12 +27,12 @@
 
 /* Whether the loop goes on, under a guard. The recorded loop must, others may go either way. */
 static int goes_on (TluaRecorder *rec, int now, tl_value condition) {
-  int is_own = tlua_rec_is_own_loop(rec, rec->pc + 1 - GETARG_Bx(*rec->pc));
+  int is_own = tlua_rec_is_own_loop(rec, rec->at.pc + 1 - GETARG_Bx(*rec->at.pc));
   tl_exit_kind kind = is_own ? TL_EXIT_LOOP_END : TL_EXIT_GUARD;
   if (!now && is_own)
     tlua_rec_give_up(rec, "loop ended");
   tl_guard(rec->vm, now ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, kind);
-  return now && rec->reason == NULL;
+  return now && rec->at.reason == NULL;
 }
 
 /*
@@ -42,7 +42,7 @@ static int goes_on (TluaRecorder *rec, int now, tl_value condition) {
 ** what is there now counts.
 */
 static tl_value fixed_step (TluaRecorder *rec, int a, Operand step, const Instruction *head) {
-  if (head - rec->p->code < 2 || GET_OPCODE(head[-2]) != OP_LOADI || GETARG_A(head[-2]) != a + 2
+  if (head - rec->at.p->code < 2 || GET_OPCODE(head[-2]) != OP_LOADI || GETARG_A(head[-2]) != a + 2
       || GETARG_sBx(head[-2]) != ivalue(step.now))
     return step.value;
   tl_value constant = tl_const_int(rec->vm, ivalue(step.now));
@@ -56,10 +56,10 @@ static tl_value fixed_step (TluaRecorder *rec, int a, Operand step, const Instru
 ** trace computes with one of them.
 */
 void tlua_rec_loop_variable (TluaRecorder *rec) {
-  if (rec->is_side || !rec->is_only_loop || GET_OPCODE(*rec->last) != OP_FORLOOP)
+  if (rec->trace.is_side || !rec->trace.loop.is_only || GET_OPCODE(*rec->trace.loop.last) != OP_FORLOOP)
     return;
-  int a = GETARG_A(*rec->last);
-  const TValue *index = s2v(rec->base + a), *variable = s2v(rec->base + a + 3);
+  int a = GETARG_A(*rec->trace.loop.last);
+  const TValue *index = s2v(rec->at.base + a), *variable = s2v(rec->at.base + a + 3);
   if (!ttisinteger(index) || !ttisinteger(variable) || ivalue(index) != ivalue(variable))
     return;
   Operand hidden = tlua_rec_register(rec, a);
@@ -84,7 +84,7 @@ static int int_loop (TluaRecorder *rec, int a) {
   }
   if (!goes_on(rec, ivalue(count.now) != 0, tl_op2(vm, TL_INT_NE, count.value, tl_const_int(vm, 0))))
     return 0;
-  tl_value by = fixed_step(rec, a, step, rec->pc + 1 - GETARG_Bx(*rec->pc));
+  tl_value by = fixed_step(rec, a, step, rec->at.pc + 1 - GETARG_Bx(*rec->at.pc));
   tl_value left = tl_op2(vm, TL_INT_SUB, count.value, tl_const_int(vm, 1));
   tl_value next = tl_op2(vm, TL_INT_ADD, index.value, by);
   tlua_rec_write(rec, a + 1, LUA_VNUMINT, left);
@@ -126,8 +126,8 @@ static int float_loop (TluaRecorder *rec, int a) {
 
 void tlua_lower_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
-  if (ttisinteger(s2v(rec->base + a + 2)) ? int_loop(rec, a) : float_loop(rec, a))
-    tlua_rec_go_to(rec, rec->pc + 1 - GETARG_Bx(i));
+  if (ttisinteger(s2v(rec->at.base + a + 2)) ? int_loop(rec, a) : float_loop(rec, a))
+    tlua_rec_go_to(rec, rec->at.pc + 1 - GETARG_Bx(i));
 }
 
 /* --- a loop starts --- */
@@ -238,7 +238,8 @@ static lua_Number further_iterations (Operand init, Operand limit, Operand step)
 ** none, and further iterations are left to side traces.
 */
 static int is_passed_over (TluaRecorder *rec, Operand init, Operand limit, Operand step) {
-  return !rec->is_side && rec->depth == 0 && tl_aborts(rec->vm, rec->head) >= rec->advice->passed_over_after
+  return !rec->trace.is_side && rec->trace.depth == 0
+      && tl_aborts(rec->vm, rec->trace.loop.head) >= rec->advice->passed_over_after
       && further_iterations(init, limit, step) < 1;
 }
 
@@ -247,15 +248,15 @@ void tlua_lower_start_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1),
       step = tlua_rec_register(rec, a + 2);
-  if (rec->depth > 0 && further_iterations(init, limit,
+  if (rec->trace.depth > 0 && further_iterations(init, limit,
                                            step) >= (tlua_rec_may_unroll(rec) ? rec->advice->inner_edges + 1
                                                      : 1))
     tlua_rec_give_up(rec, "loop in a called function");
-  if (rec->reason != NULL || (!is_passed_over(rec, init, limit, step)
-                              && !tlua_rec_may_begin_loop(rec, rec->pc + 1)))
+  if (rec->at.reason != NULL || (!is_passed_over(rec, init, limit, step)
+                              && !tlua_rec_may_begin_loop(rec, rec->at.pc + 1)))
     return;
   int runs = init.tt == LUA_VNUMINT && step.tt == LUA_VNUMINT ? start_int_loop(rec, a, init, limit, step)
                                                               : start_float_loop(rec, a, init, limit, step);
   if (!runs)
-    rec->next = rec->pc + GETARG_Bx(i) + 2;
+    rec->trace.next = rec->at.pc + GETARG_Bx(i) + 2;
 }

@@ -52,9 +52,9 @@ void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS ev
 
 /* The instruction after an arithmetic one that has failed; the result is for that one's register. */
 static void behind_operation (TluaRecorder *rec, Operand a, Operand b, int is_flipped) {
-  Instruction i = *rec->pc;
+  Instruction i = *rec->at.pc;
   tlua_rec_binary_metamethod(rec, is_flipped ? b : a, is_flipped ? a : b, (TMS)GETARG_C(i), TLUA_META_VALUE,
-                             GETARG_A(rec->pc[-1]));
+                             GETARG_A(rec->at.pc[-1]));
 }
 
 void tlua_lower_metamethod (TluaRecorder *rec, Instruction i) {
@@ -64,7 +64,7 @@ void tlua_lower_metamethod (TluaRecorder *rec, Instruction i) {
 
 void tlua_lower_metamethod_constant (TluaRecorder *rec, Instruction i) {
   Operand a = tlua_rec_register(rec, GETARG_A(i));
-  behind_operation(rec, a, tlua_rec_constant(rec, rec->k + GETARG_B(i)), GETARG_k(i));
+  behind_operation(rec, a, tlua_rec_constant(rec, rec->at.k + GETARG_B(i)), GETARG_k(i));
 }
 
 void tlua_lower_metamethod_small (TluaRecorder *rec, Instruction i) {
@@ -78,7 +78,7 @@ void tlua_lower_metamethod_small (TluaRecorder *rec, Instruction i) {
 
 /* The metamethod, which is there. Returns 0 if the recording is given up. */
 static int next_in_chain (TluaRecorder *rec, Operand t, TMS event, Operand *method) {
-  if (++rec->chain > LONGEST_CHAIN)
+  if (++rec->at.chain > LONGEST_CHAIN)
     tlua_rec_give_up(rec, "long chain of metatables");
   return tlua_rec_metamethod(rec, t, event, method);
 }

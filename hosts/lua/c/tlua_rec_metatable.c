@@ -48,20 +48,21 @@ int tlua_describe_metatables (tl_vm *vm, TluaSchema *schema) {
 */
 void tlua_rec_guard_metatable (TluaRecorder *rec, tl_value reference, const Table *now) {
   tl_vm *vm = rec->vm;
+  TluaMetatables *met = &rec->trace.metatables;
   if (now == NULL) {
     tl_guard(vm, TL_GUARD_NULL, reference, 0, TL_EXIT_GUARD);
     return;
   }
-  for (int n = 0; n < rec->metatable_count; n++) {
-    if (rec->metatables[n].now == now) {
-      tl_value is_same = tl_op2(vm, TL_REF_EQ, reference, rec->metatables[n].value);
+  for (int n = 0; n < met->count; n++) {
+    if (met->known[n].now == now) {
+      tl_value is_same = tl_op2(vm, TL_REF_EQ, reference, met->known[n].value);
       tl_guard(vm, TL_GUARD_TRUE, is_same, 0, TL_EXIT_GUARD);
       return;
     }
   }
   tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
-  if (rec->metatable_count < TLUA_METATABLES)
-    rec->metatables[rec->metatable_count++] = (TluaMetatable){ .now = now, .value = reference };
+  if (met->count < TLUA_METATABLES)
+    met->known[met->count++] = (TluaMetatable){ .now = now, .value = reference };
 }
 
 /* The value's metatable under a guard that it is there, or is not; 'now' is what it is. */
@@ -74,7 +75,7 @@ static tl_value metatable_of (TluaRecorder *rec, Operand o, Table **now) {
   }
   else {
     int type = novariant(o.tt);
-    *now = G(rec->thread)->mt[type];
+    *now = G(rec->trace.thread)->mt[type];
     reference = tl_load(vm, rec->schema.metatables[type], tl_load(vm, rec->schema.global, tl_context(vm)));
   }
   tlua_rec_guard_metatable(rec, reference, *now);
@@ -88,7 +89,7 @@ uint32_t tlua_rec_node_index (Table *h, const TValue *slot) {
 }
 
 int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event) {
-  return fasttm(rec->thread, hvalue(t.now)->metatable, event) != NULL;
+  return fasttm(rec->trace.thread, hvalue(t.now)->metatable, event) != NULL;
 }
 
 int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
@@ -100,7 +101,7 @@ int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
     return 1;
   }
   /* fasttm leaves a mark in the flags when there is no such metamethod; stores of new keys take it away */
-  if (fasttm(rec->thread, metatable, event) != NULL) {
+  if (fasttm(rec->trace.thread, metatable, event) != NULL) {
     tlua_rec_give_up(rec, event == TM_INDEX ? "metamethod __index" : event == TM_NEWINDEX
                      ? "metamethod __newindex"
                         : event == TM_LEN ? "metamethod __len" : "metamethod __eq");
@@ -115,10 +116,10 @@ int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
 
 int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *method) {
   tl_vm *vm = rec->vm;
-  TString *name = G(rec->thread)->tmname[event];
+  TString *name = G(rec->trace.thread)->tmname[event];
   Table *metatable;
   *method = (Operand){ .tt = LUA_VNIL, .tag = rec->schema.tag_of[LUA_VNIL], .value = 0 };
-  if (rec->reason != NULL)
+  if (rec->at.reason != NULL)
     return 0;
   if (novariant(o.tt) == LUA_TUSERDATA) {
     tlua_rec_give_up(rec, "metamethod of userdata");

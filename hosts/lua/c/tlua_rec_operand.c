@@ -77,7 +77,7 @@ Operand tlua_rec_operand (TluaRecorder *rec, const TValue *now) {
 }
 
 Operand tlua_rec_register (TluaRecorder *rec, int r) {
-  Operand o = tlua_rec_operand(rec, s2v(rec->base + r));
+  Operand o = tlua_rec_operand(rec, s2v(rec->at.base + r));
   if (o.tag != 0)
     o.value = tl_slot_read(rec->vm, r, o.tag);
   return o;
@@ -100,7 +100,7 @@ Operand tlua_rec_constant (TluaRecorder *rec, const TValue *value) {
 
 Operand tlua_rec_register_or_constant (TluaRecorder *rec, Instruction i) {
   int c = GETARG_C(i);
-  return TESTARG_k(i) ? tlua_rec_constant(rec, rec->k + c) : tlua_rec_register(rec, c);
+  return TESTARG_k(i) ? tlua_rec_constant(rec, rec->at.k + c) : tlua_rec_register(rec, c);
 }
 
 void tlua_rec_write (TluaRecorder *rec, int r, int tt, tl_value value) {
@@ -122,7 +122,7 @@ int tlua_rec_is_false (int tt) {
 
 tl_value tlua_rec_closure (TluaRecorder *rec) {
   tl_vm *vm = rec->vm;
-  tl_value inlined = rec->frames[rec->depth].closure;
+  tl_value inlined = running_frame(rec)->closure;
   return inlined != 0 ? inlined : tl_load(vm, rec->schema.function, tl_frame_base(vm));
 }
 

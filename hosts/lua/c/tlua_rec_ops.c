@@ -6,8 +6,8 @@
 ** Design: one row for each opcode names the function that lowers it, or says that nobody does. The rows are
 ** a macro, from which the table is made, and what proves at compile time that no row is missing.
 **
-** Invariant: rec->next is the instruction that the interpreter shows next; any other one ends the recording.
-** No other file of lowerings knows this one.
+** Invariant: rec->trace.next is the instruction that the interpreter shows next; any other one ends the
+** recording. No other file of lowerings knows this one.
 **
 ** Example, OP_MOVE: its row is LOWERED(MOVE, move); 'move' reads the one register and writes the other.
 */
@@ -31,12 +31,12 @@ static void load_float (TluaRecorder *rec, Instruction i) {
 }
 
 static void load_constant (TluaRecorder *rec, Instruction i) {
-  tlua_rec_write_operand(rec, GETARG_A(i), tlua_rec_constant(rec, rec->k + GETARG_Bx(i)));
+  tlua_rec_write_operand(rec, GETARG_A(i), tlua_rec_constant(rec, rec->at.k + GETARG_Bx(i)));
 }
 
 static void load_far_constant (TluaRecorder *rec, Instruction i) {
-  tlua_rec_write_operand(rec, GETARG_A(i), tlua_rec_constant(rec, rec->k + GETARG_Ax(rec->pc[1])));
-  rec->next = rec->pc + 2;
+  tlua_rec_write_operand(rec, GETARG_A(i), tlua_rec_constant(rec, rec->at.k + GETARG_Ax(rec->at.pc[1])));
+  rec->trace.next = rec->at.pc + 2;
 }
 
 static void load_false (TluaRecorder *rec, Instruction i) {
@@ -45,7 +45,7 @@ static void load_false (TluaRecorder *rec, Instruction i) {
 
 static void load_false_and_skip (TluaRecorder *rec, Instruction i) {
   load_false(rec, i);
-  rec->next = rec->pc + 2;
+  rec->trace.next = rec->at.pc + 2;
 }
 
 static void load_true (TluaRecorder *rec, Instruction i) {
@@ -64,7 +64,7 @@ static void negation (TluaRecorder *rec, Instruction i) {
 }
 
 static void jump (TluaRecorder *rec, Instruction i) {
-  tlua_rec_go_to(rec, rec->pc + 1 + GETARG_sJ(i));
+  tlua_rec_go_to(rec, rec->at.pc + 1 + GETARG_sJ(i));
 }
 
 /* --- who lowers what --- */
@@ -180,10 +180,9 @@ typedef struct OpcodeRow {
 static const OpcodeRow rows[NUM_OPCODES] = { OPCODES(LOWERED_ROW, LEFT_ROW) };
 
 void tlua_rec_instruction (TluaRecorder *rec) {
-  Instruction i = *rec->pc;
+  Instruction i = *rec->at.pc;
   const OpcodeRow *row = &rows[GET_OPCODE(i)];
-  rec->next = rec->pc + 1;
-  rec->chain = 0;
+  rec->trace.next = rec->at.pc + 1;
   if (row->lower != NULL)
     row->lower(rec, i);
   else

@@ -5,8 +5,8 @@
 ** Problem: each lowering has to say three things of this kind: which instruction the interpreter shows next,
 ** what an exit has to put into which registers, and that it cannot go on.
 **
-** Design: rec->next is the next instruction; a jump back is looked at, since it may begin the loop that is
-** recorded, or another one. A resume point is the instruction at hand with the frame's words and the
+** Design: rec->trace.next is the next instruction; a jump back is looked at, since it may begin the loop
+** that is recorded, or another one. A resume point is the instruction at hand with the frame's words and the
 ** registers that are live there; all guards until the next resume point leave to it. The first reason to
 ** give up counts.
 **
@@ -24,8 +24,8 @@
 #include "tlua_rec.h"
 
 void tlua_rec_give_up (TluaRecorder *rec, const char *reason) {
-  if (rec->reason == NULL)
-    rec->reason = reason;
+  if (rec->at.reason == NULL)
+    rec->at.reason = reason;
 }
 
 /* --- resume points --- */
@@ -35,39 +35,39 @@ void tlua_rec_give_up (TluaRecorder *rec, const char *reason) {
 ** register.
 */
 static int open_registers (TluaRecorder *rec, const lu_byte *live) {
-  int top = (int)(rec->thread->top.p - rec->base);
-  if (top >= 8 * (int)sizeof rec->row) {
+  int top = (int)(rec->trace.thread->top.p - rec->at.base);
+  if (top >= 8 * (int)sizeof rec->at.row) {
     tlua_rec_give_up(rec, "too many values in a call");
     return 0;
   }
-  memset(rec->row, 0, sizeof rec->row);
-  memcpy(rec->row, live, (size_t)(rec->p->maxstacksize + 7) / 8);
-  for (int r = GETARG_A(*rec->pc); r < top; r++)
-    rec->row[r >> 3] |= (lu_byte)(1 << (r & 7));
+  memset(rec->at.row, 0, sizeof rec->at.row);
+  memcpy(rec->at.row, live, (size_t)(rec->at.p->maxstacksize + 7) / 8);
+  for (int r = GETARG_A(*rec->at.pc); r < top; r++)
+    rec->at.row[r >> 3] |= (lu_byte)(1 << (r & 7));
   return top;
 }
 
 /* Says what the interpreter goes on with if a guard of this instruction fails. */
 void tlua_rec_resume_here (TluaRecorder *rec) {
-  const lu_byte *live = tlua_live(rec->thread, rec->p, (int)(rec->pc - rec->p->code));
-  const TluaFrame *frame = &rec->frames[rec->depth];
+  const lu_byte *live = tlua_live(rec->trace.thread, rec->at.p, (int)(rec->at.pc - rec->at.p->code));
+  const TluaFrame *frame = running_frame(rec);
   uint64_t words[TLUA_WORDS] = { 0 };
-  uint32_t registers = rec->p->maxstacksize;
+  uint32_t registers = rec->at.p->maxstacksize;
   if (live == NULL) {
     tlua_rec_give_up(rec, "out of memory");
     return;
   }
-  if (isIT(*rec->pc)) {
+  if (isIT(*rec->at.pc)) {
     uint32_t top = (uint32_t)open_registers(rec, live);
-    live = rec->row;
+    live = rec->at.row;
     words[TLUA_WORD_TOP] = top;
     registers = top > registers ? top : registers;
   }
-  words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)rec->pc;
+  words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)rec->at.pc;
   words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)frame->wanted;
   words[TLUA_WORD_STATUS] = frame->status;
   words[TLUA_WORD_EXTRA] = (uint64_t)frame->extra;
-  tl_resume_point(rec->vm, rec->entry->func.p + 1, words, live, registers);
+  tl_resume_point(rec->vm, rec->trace.entry->func.p + 1, words, live, registers);
 }
 
 /* --- jumps --- */
@@ -78,11 +78,11 @@ const Instruction *tlua_rec_body_of (const Instruction *loop) {
 }
 
 int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
-  return !rec->is_side && rec->depth == 0 && head == rec->head;
+  return !rec->trace.is_side && rec->trace.depth == 0 && head == rec->trace.loop.head;
 }
 
 int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
-  if (rec->is_side || rec->depth > 0 || !tl_has_loop(rec->vm, head))
+  if (rec->trace.is_side || rec->trace.depth > 0 || !tl_has_loop(rec->vm, head))
     return 1;  /* a side trace ends there */
   tlua_rec_give_up(rec, "inner loop");
   return 0;
@@ -93,27 +93,27 @@ int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
 ** itself: each number of iterations would get traces of its own, and those of the next call in each of them.
 */
 int tlua_rec_may_unroll (const TluaRecorder *rec) {
-  for (int depth = 0; depth < rec->depth; depth++) {
-    if (rec->frames[depth].p == rec->p)
+  for (int depth = 0; depth < rec->trace.depth; depth++) {
+    if (rec->trace.frames[depth].p == rec->at.p)
       return 0;
   }
   return 1;
 }
 
 void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
-  int is_called = rec->depth > 0;
+  int is_called = rec->trace.depth > 0;
   const char *too_many = is_called ? "loop in a called function" : "inner loop";
   if (is_called && !tlua_rec_may_unroll(rec))
     tlua_rec_give_up(rec, too_many);
-  else if (!is_called && !rec->is_side && head < rec->head)
+  else if (!is_called && !rec->trace.is_side && head < rec->trace.loop.head)
     tlua_rec_give_up(rec, "loop left");
-  else if (tlua_rec_may_begin_loop(rec, head) && ++rec->edges > rec->advice->inner_edges)
+  else if (tlua_rec_may_begin_loop(rec, head) && ++rec->trace.edges > rec->advice->inner_edges)
     tlua_rec_give_up(rec, too_many);
   tl_back_edge(rec->vm);
 }
 
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target) {
-  if (target <= rec->pc && !tlua_rec_is_own_loop(rec, target))
+  if (target <= rec->at.pc && !tlua_rec_is_own_loop(rec, target))
     tlua_rec_pass_edge(rec, target);
-  rec->next = target;
+  rec->trace.next = target;
 }

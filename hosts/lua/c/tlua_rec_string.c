@@ -150,7 +150,7 @@ static int length_now (TluaRecorder *rec, int first, int count, size_t *length) 
   char buffer[64];
   *length = 0;
   for (int n = 0; n < count; n++) {
-    const TValue *now = s2v(rec->base + first + n);
+    const TValue *now = s2v(rec->at.base + first + n);
     if (ttisstring(now))
       *length += tsslen(tsvalue(now));
     else if (ttisinteger(now))
@@ -185,7 +185,7 @@ void tlua_lower_concat (TluaRecorder *rec, Instruction i) {
     return;
   }
   int is_long = length > LUAI_MAXSHORTLEN;
-  while (left > 0 && rec->reason == NULL) {
+  while (left > 0 && rec->at.reason == NULL) {
     int parts = joined != 0 ? MOST_PARTS - 1 : MOST_PARTS;
     parts = parts > left ? left : parts;
     left -= parts;
@@ -198,6 +198,6 @@ void tlua_lower_concat (TluaRecorder *rec, Instruction i) {
     values[1] = tl_const_int(rec->vm, left > 0 ? ANY_LENGTH : is_long);
     joined = tl_try_call(rec->vm, rec->schema.join[parts - 2], values, (uint32_t)parts + 2);
   }
-  if (rec->reason == NULL)
+  if (rec->at.reason == NULL)
     tlua_rec_write(rec, a, is_long ? ctb(LUA_VLNGSTR) : ctb(LUA_VSHRSTR), joined);
 }

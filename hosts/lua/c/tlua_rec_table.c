@@ -164,7 +164,7 @@ static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer 
 static int follow_index (TluaRecorder *rec, Operand *t, const TValue *next) {
   tl_vm *vm = rec->vm;
   Table *metatable = hvalue(t->now)->metatable;
-  TString *name = G(rec->thread)->tmname[TM_INDEX];
+  TString *name = G(rec->trace.thread)->tmname[TM_INDEX];
   tl_value reference = tl_get(vm, rec->schema.metatable, t->value);
   tlua_rec_guard_metatable(rec, reference, metatable);
   const TValue *slot = luaH_getshortstr(metatable, name);
@@ -178,13 +178,13 @@ static int follow_index (TluaRecorder *rec, Operand *t, const TValue *next) {
 /* A string's methods: the table in the field '__index' of the metatable that all strings share. */
 static int string_methods (TluaRecorder *rec, Operand *t) {
   tl_vm *vm = rec->vm;
-  Table *metatable = G(rec->thread)->mt[LUA_TSTRING];
-  const TValue *next = fasttm(rec->thread, metatable, TM_INDEX);
+  Table *metatable = G(rec->trace.thread)->mt[LUA_TSTRING];
+  const TValue *next = fasttm(rec->trace.thread, metatable, TM_INDEX);
   if (next == NULL || !ttistable(next)) {
     tlua_rec_give_up(rec, "index of no table");
     return 0;
   }
-  TString *name = G(rec->thread)->tmname[TM_INDEX];
+  TString *name = G(rec->trace.thread)->tmname[TM_INDEX];
   tl_value reference = tl_load(vm, rec->schema.string_metatable,
                                tl_load(vm, rec->schema.global, tl_context(vm)));
   tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
@@ -198,7 +198,7 @@ static int string_methods (TluaRecorder *rec, Operand *t) {
 }
 
 static Operand string_operand (TluaRecorder *rec, tl_value key, TString *name, TValue *store) {
-  setsvalue(rec->thread, store, name);
+  setsvalue(rec->trace.thread, store, name);
   return (Operand){ .value = key, .tag = rec->schema.tag_of[rawtt(store)], .tt = rawtt(store), .now = store };
 }
 
@@ -220,7 +220,7 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
       }
       return;
     }
-    const TValue *next = fasttm(rec->thread, h->metatable, TM_INDEX);
+    const TValue *next = fasttm(rec->trace.thread, h->metatable, TM_INDEX);
     if (next == NULL && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX))
       return;
     tl_guard_key_absent(vm, rec->schema.table, t.value, key);
@@ -246,9 +246,10 @@ void tlua_lower_get_method (TluaRecorder *rec, Instruction i) {
     tlua_rec_give_up(rec, "method with a long name");
     return;
   }
-  int depth = rec->depth;
+  int depth = rec->trace.depth;
   get_key(rec, GETARG_A(i), object, tsvalue(key.now));
-  if (rec->reason == NULL && rec->depth == depth)  /* else a metamethod was called, and it is written */
+  /* else a metamethod was called, and it is written */
+  if (rec->at.reason == NULL && rec->trace.depth == depth)
     tlua_rec_write_operand(rec, GETARG_A(i) + 1, object);
 }
 
@@ -347,7 +348,7 @@ void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key
 void tlua_lower_get_table (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_B(i));
   Operand key = tlua_rec_register(rec, GETARG_C(i));
-  if (rec->reason == NULL && is_table(rec, t))
+  if (rec->at.reason == NULL && is_table(rec, t))
     tlua_rec_get_element(rec, GETARG_A(i), t, key);
 }
 
@@ -375,7 +376,7 @@ void tlua_lower_set_table (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_A(i));
   Operand key = tlua_rec_register(rec, GETARG_B(i));
   Operand value = tlua_rec_register_or_constant(rec, i);
-  if (rec->reason == NULL && is_table(rec, t))
+  if (rec->at.reason == NULL && is_table(rec, t))
     set_element(rec, t, key, value);
 }
 
@@ -421,19 +422,19 @@ void tlua_lower_length (TluaRecorder *rec, Instruction i) {
 /* --- instructions --- */
 
 void tlua_lower_get_field (TluaRecorder *rec, Instruction i) {
-  get_key(rec, GETARG_A(i), tlua_rec_register(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
+  get_key(rec, GETARG_A(i), tlua_rec_register(rec, GETARG_B(i)), tsvalue(rec->at.k + GETARG_C(i)));
 }
 
 void tlua_lower_set_field (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_register(rec, GETARG_A(i));
-  set_key(rec, t, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
+  set_key(rec, t, tsvalue(rec->at.k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
 }
 
 void tlua_lower_get_upvalue_field (TluaRecorder *rec, Instruction i) {
-  get_key(rec, GETARG_A(i), tlua_rec_upvalue(rec, GETARG_B(i)), tsvalue(rec->k + GETARG_C(i)));
+  get_key(rec, GETARG_A(i), tlua_rec_upvalue(rec, GETARG_B(i)), tsvalue(rec->at.k + GETARG_C(i)));
 }
 
 void tlua_lower_set_upvalue_field (TluaRecorder *rec, Instruction i) {
   Operand t = tlua_rec_upvalue(rec, GETARG_A(i));
-  set_key(rec, t, tsvalue(rec->k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
+  set_key(rec, t, tsvalue(rec->at.k + GETARG_B(i)), tlua_rec_register_or_constant(rec, i));
 }

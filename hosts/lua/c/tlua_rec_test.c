@@ -121,7 +121,7 @@ void tlua_lower_compare (TluaRecorder *rec, Instruction i) {
 
 void tlua_lower_compare_constant (TluaRecorder *rec, Instruction i) {
   Operand a = tlua_rec_register(rec, GETARG_A(i));
-  compare_equal(rec, a, tlua_rec_constant(rec, rec->k + GETARG_B(i)));
+  compare_equal(rec, a, tlua_rec_constant(rec, rec->at.k + GETARG_B(i)));
 }
 
 void tlua_lower_test (TluaRecorder *rec, Instruction i) {

@@ -36,7 +36,7 @@ static tl_value upvalue (TluaRecorder *rec, int n) {
 }
 
 static UpVal *upvalue_now (TluaRecorder *rec, int n) {
-  return ci_func(rec->ci)->upvals[n];
+  return ci_func(rec->trace.ci)->upvals[n];
 }
 
 /*
@@ -49,15 +49,15 @@ static UpVal *upvalue_now (TluaRecorder *rec, int n) {
 
 static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
   tl_vm *vm = rec->vm;
-  const TluaFrame *loop = &rec->frames[0];
-  StkId base = rec->entry->func.p + 1;
+  const TluaFrame *loop = &rec->trace.frames[0];
+  StkId base = rec->trace.entry->func.p + 1;
   StkId now = (StkId)u->v.p;
   tl_value distance = tl_op2(vm, TL_INT_SUB, tl_op1(vm, TL_ADDR_TO_INT, place),
                              tl_op1(vm, TL_ADDR_TO_INT, tl_frame_base(vm)));
   if (upisopen(u) && base <= now && now < base + loop->p->maxstacksize) {
     tl_value there = tl_const_int(vm, (int64_t)((now - base) * (ptrdiff_t)sizeof(StackValue)));
     tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, distance, there), 0, TL_EXIT_GUARD);
-    return (int)(now - base) - rec->frames[rec->depth].base;
+    return (int)(now - base) - running_frame(rec)->base;
   }
   tl_value size = tl_const_int(vm, (int64_t)(loop->p->maxstacksize * sizeof(StackValue)));
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_GE, distance, size), 0, TL_EXIT_GUARD);
@@ -111,6 +111,6 @@ void tlua_lower_set_upvalue (TluaRecorder *rec, Instruction i) {
 
 void tlua_lower_get_upvalue (TluaRecorder *rec, Instruction i) {
   Operand o = tlua_rec_upvalue(rec, GETARG_B(i));
-  if (rec->reason == NULL)
+  if (rec->at.reason == NULL)
     tlua_rec_write(rec, GETARG_A(i), o.tt, o.value);
 }
