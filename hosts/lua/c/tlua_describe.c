@@ -115,61 +115,67 @@ static void add_views (tl_vm *vm, tl_cell views[4], const char *const names[4], 
 /* --- frames, closures, upvalues --- */
 
 static int describe_frames (tl_vm *vm, TluaSchema *schema) {
+  TluaObjectIds *object = &schema->object;
   if (tl_set_slots(vm, sizeof(StackValue), offsetof(TValue, value_), offsetof(TValue, tt_), 1) != TL_OK
       || tl_set_frame_words(vm, TLUA_WORDS) != TL_OK)
     return 0;
-  schema->hookmask = number_cell(vm, "thread.hookmask", offsetof(lua_State, hookmask), sizeof(l_signalT),
-                                 "thread.hookmask", TL_POLLED);
+  schema->state.hookmask = number_cell(vm, "thread.hookmask", offsetof(lua_State, hookmask),
+                                       sizeof(l_signalT), "thread.hookmask", TL_POLLED);
   /* The function of a frame lies below its base and is never assigned. */
-  schema->function = tl_add_cell(vm, "frame.function", -(int32_t)sizeof(StackValue), 8, TL_REF,
+  object->function = tl_add_cell(vm, "frame.function", -(int32_t)sizeof(StackValue), 8, TL_REF,
                                  tl_alias_class(vm, "frame.function"), TL_IMMUTABLE);
-  schema->prototype = pointer_cell(vm, "closure.prototype", offsetof(LClosure, p), TL_ADDR,
+  object->prototype = pointer_cell(vm, "closure.prototype", offsetof(LClosure, p), TL_ADDR,
                                    "closure.prototype", TL_IMMUTABLE);
-  schema->marked = number_cell(vm, "object.marked", offsetof(GCObject, marked), 1, "object.marked", 0);
-  return schema->hookmask != 0 && schema->function != 0 && schema->prototype != 0 && schema->marked != 0;
+  object->marked = number_cell(vm, "object.marked", offsetof(GCObject, marked), 1, "object.marked", 0);
+  return schema->state.hookmask != 0 && object->function != 0 && object->prototype != 0
+      && object->marked != 0;
 }
 
 /* Variable arguments of the loop's own frame lie below its base; nothing that a trace does changes them. */
 static int describe_arguments (tl_vm *vm, TluaSchema *schema) {
+  TluaStateIds *state = &schema->state;
   static const char *const names[4] = { "argument.int", "argument.float", "argument.ref", "argument.addr" };
-  schema->call_info = pointer_cell(vm, "thread.call_info", offsetof(lua_State, ci), TL_ADDR,
-                                   "thread.call_info", 0);
-  schema->extra_arguments = number_cell(vm, "call_info.extra", offsetof(CallInfo, u.l.nextraargs),
-                                        sizeof(int), "call_info.extra",
-                                        TL_SIGNED);
-  add_views(vm, schema->argument_value, names, "argument.value");
-  schema->argument_tag = number_cell(vm, "argument.tag", offsetof(TValue, tt_), 1, "argument.tag", 0);
-  return schema->call_info != 0 && schema->extra_arguments != 0 && schema->argument_value[TL_ADDR] != 0
-      && schema->argument_tag != 0;
+  state->call_info = pointer_cell(vm, "thread.call_info", offsetof(lua_State, ci), TL_ADDR,
+                                  "thread.call_info", 0);
+  state->extra_arguments = number_cell(vm, "call_info.extra", offsetof(CallInfo, u.l.nextraargs),
+                                       sizeof(int), "call_info.extra",
+                                       TL_SIGNED);
+  add_views(vm, state->argument_value, names, "argument.value");
+  state->argument_tag = number_cell(vm, "argument.tag", offsetof(TValue, tt_), 1, "argument.tag", 0);
+  return state->call_info != 0 && state->extra_arguments != 0 && state->argument_value[TL_ADDR] != 0
+      && state->argument_tag != 0;
 }
 
 static int describe_upvalues (tl_vm *vm, TluaSchema *schema) {
+  TluaStateIds *state = &schema->state;
+  TluaUpvalueIds *upvalue = &schema->upvalue;
   static const char *const names[4] = { "upvalue.int", "upvalue.float", "upvalue.ref", "upvalue.addr" };
   /* debug.upvaluejoin can exchange an upvalue of a closure, so this cell is not immutable */
-  schema->upvalue = pointer_cell(vm, "closure.upvalue", 0, TL_ADDR, "closure.upvalue", 0);
-  schema->open_upvalues = pointer_cell(vm, "thread.open_upvalues", offsetof(lua_State, openupval), TL_ADDR,
-                                       "thread.upvalues", 0);
-  schema->to_be_closed = pointer_cell(vm, "thread.to_be_closed", offsetof(lua_State, tbclist), TL_ADDR,
+  upvalue->object = pointer_cell(vm, "closure.upvalue", 0, TL_ADDR, "closure.upvalue", 0);
+  state->open_upvalues = pointer_cell(vm, "thread.open_upvalues", offsetof(lua_State, openupval), TL_ADDR,
                                       "thread.upvalues", 0);
-  schema->upvalue_place = pointer_cell(vm, "upvalue.place", offsetof(UpVal, v), TL_ADDR, "upvalue.place", 0);
-  add_views(vm, schema->upvalue_value, names, "upvalue.value");
-  schema->upvalue_tag = number_cell(vm, "upvalue.tag", offsetof(TValue, tt_), 1, "upvalue.tag", 0);
-  return schema->open_upvalues != 0 && schema->to_be_closed != 0 && schema->upvalue != 0
-      && schema->upvalue_place != 0 && schema->upvalue_value[TL_ADDR] != 0
-      && schema->upvalue_tag != 0;
+  state->to_be_closed = pointer_cell(vm, "thread.to_be_closed", offsetof(lua_State, tbclist), TL_ADDR,
+                                     "thread.upvalues", 0);
+  upvalue->place = pointer_cell(vm, "upvalue.place", offsetof(UpVal, v), TL_ADDR, "upvalue.place", 0);
+  add_views(vm, upvalue->value, names, "upvalue.value");
+  upvalue->tag = number_cell(vm, "upvalue.tag", offsetof(TValue, tt_), 1, "upvalue.tag", 0);
+  return state->open_upvalues != 0 && state->to_be_closed != 0 && upvalue->object != 0
+      && upvalue->place != 0 && upvalue->value[TL_ADDR] != 0
+      && upvalue->tag != 0;
 }
 
 static int describe_strings (tl_vm *vm, TluaSchema *schema) {
-  schema->short_length = number_cell(vm, "string.short_length", offsetof(TString, shrlen), 1, "string",
-                                     TL_IMMUTABLE);
-  schema->long_length = number_cell(vm, "string.long_length", offsetof(TString, u), 8, "string",
-                                    TL_IMMUTABLE);
-  return schema->short_length != 0 && schema->long_length != 0;
+  schema->string.short_length = number_cell(vm, "string.short_length", offsetof(TString, shrlen), 1, "string",
+                                            TL_IMMUTABLE);
+  schema->string.long_length = number_cell(vm, "string.long_length", offsetof(TString, u), 8, "string",
+                                           TL_IMMUTABLE);
+  return schema->string.short_length != 0 && schema->string.long_length != 0;
 }
 
 /* --- tables --- */
 
 static int describe_items (tl_vm *vm, TluaSchema *schema) {
+  TluaTableIds *table = &schema->table;
   static const char *const names[4] = { "array.int", "array.float", "array.ref", "array.addr" };
   tl_element element = { .stride = sizeof(TValue), .absent = schema->tag_of[LUA_VEMPTY] };
   /* As a bound 'alimit' may be too small (it is a hint when the flag says so) but never too large. */
@@ -178,53 +184,56 @@ static int describe_items (tl_vm *vm, TluaSchema *schema) {
   tl_cell base = pointer_cell(vm, "table.array", offsetof(Table, array), TL_ADDR, "table.array", 0);
   add_views(vm, element.value, names, "array.value");
   for (int type = 0; type < 4; type++)
-    schema->array_value[type] = element.value[type];
+    table->array_value[type] = element.value[type];
   element.tag = number_cell(vm, "array.tag", offsetof(TValue, tt_), 1, "array.tag", 0);
-  schema->array = base;
-  schema->array_tag = element.tag;
+  table->array = base;
+  table->array_tag = element.tag;
   return count != 0 && base != 0 && element.value[TL_ADDR] != 0 && element.tag != 0
-      && tl_set_items(vm, schema->table, count, base, 1, &element) == TL_OK;
+      && tl_set_items(vm, table->layout, count, base, 1, &element) == TL_OK;
 }
 
 static int describe_keys (tl_vm *vm, TluaSchema *schema, tl_func insert) {
+  TluaTableIds *table = &schema->table;
   static const char *const names[4] = { "node.int", "node.float", "node.ref", "node.addr" };
   tl_element element = { .stride = sizeof(Node), .absent = schema->tag_of[LUA_VEMPTY] };
   tl_cell size = number_cell(vm, "table.log_size", offsetof(Table, lsizenode), 1, "table.log_size", 0);
   tl_cell base = pointer_cell(vm, "table.nodes", offsetof(Table, node), TL_ADDR, "table.nodes", 0);
   static const char *const key_names[4] = { "node.key_int", "node.key_float", "node.key", "node.key_addr" };
   for (int type = 0; type < 4; type++)
-    schema->node_key[type] = pointer_cell(vm, key_names[type], offsetof(Node, u.key_val), (tl_type)type,
-                                          "node.key", 0);
-  tl_cell key = schema->node_key[TL_REF];
+    table->node_key[type] = pointer_cell(vm, key_names[type], offsetof(Node, u.key_val), (tl_type)type,
+                                         "node.key", 0);
+  tl_cell key = table->node_key[TL_REF];
   tl_cell key_tag = number_cell(vm, "node.key_tag", offsetof(Node, u.key_tt), 1, "node.key_tag", 0);
-  schema->node_key_tag = key_tag;
+  table->node_key_tag = key_tag;
   add_views(vm, element.value, names, "node.value");
   for (int type = 0; type < 4; type++)
-    schema->node_value[type] = element.value[type];
+    table->node_value[type] = element.value[type];
   element.tag = number_cell(vm, "node.tag", offsetof(Node, u.tt_), 1, "node.tag", 0);
-  schema->node_tag = element.tag;
+  table->node_tag = element.tag;
   const tl_class reads[] = { tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "table.nodes"),
                              tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"),
                              tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.next"), 0 };
   tl_func find = tl_add_func(vm, "find_key", (const void *)find_key, "airr>a", 0, reads, NULL);
   return size != 0 && base != 0 && key != 0 && key_tag != 0 && element.value[TL_ADDR] != 0 && element.tag != 0
       && find != 0
-      && tl_set_keys(vm, schema->table, size, base, &element, key, key_tag, ctb(LUA_VSHRSTR), find,
+      && tl_set_keys(vm, table->layout, size, base, &element, key, key_tag, ctb(LUA_VSHRSTR), find,
                      insert) == TL_OK;
 }
 
 static int describe_tables (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
-  schema->table = tl_add_layout(vm, "Table", sizeof(Table), 0, 0);
-  if (schema->table == 0)
+  TluaTableIds *table = &schema->table;
+  TluaObjectIds *object = &schema->object;
+  table->layout = tl_add_layout(vm, "Table", sizeof(Table), 0, 0);
+  if (table->layout == 0)
     return 0;
   tl_cell metatable = pointer_cell(vm, "table.metatable", offsetof(Table, metatable), TL_REF,
                                    "table.metatable", 0);
-  schema->metatable = tl_add_field(vm, schema->table, metatable);
-  schema->flags = number_cell(vm, "table.flags", offsetof(Table, flags), 1, "table.flags", 0);
+  table->metatable = tl_add_field(vm, table->layout, metatable);
+  table->flags = number_cell(vm, "table.flags", offsetof(Table, flags), 1, "table.flags", 0);
   tl_func insert;
-  return schema->metatable != 0 && schema->flags != 0 && tlua_describe_alloc(vm, schema, &insert, main_thread)
+  return table->metatable != 0 && table->flags != 0 && tlua_describe_alloc(vm, schema, &insert, main_thread)
       && describe_items(vm, schema) && describe_keys(vm, schema, insert)
-      && tl_set_barrier(vm, schema->table, schema->marked, bitmask(BLACKBIT), schema->marked,
+      && tl_set_barrier(vm, table->layout, object->marked, bitmask(BLACKBIT), object->marked,
                         WHITEBITS) == TL_OK;
 }
 
@@ -239,28 +248,29 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
   const tl_class length_writes[] =
       { tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.flags"), 0 };
   struct { tl_func *id; const char *name; const void *address; const char *signature; } const pure[] = {
-    { &schema->power, "power", (const void *)power, "ff>f" },
-    { &schema->int_below_float, "int_below_float", (const void *)int_below_float, "if>i" },
-    { &schema->int_to_float_order, "int_to_float_order", (const void *)int_to_float_order, "if>i" },
-    { &schema->float_below_int, "float_below_int", (const void *)float_below_int, "fi>i" },
-    { &schema->float_to_int_order, "float_to_int_order", (const void *)float_to_int_order, "fi>i" },
+    { &schema->number.power, "power", (const void *)power, "ff>f" },
+    { &schema->number.int_below_float, "int_below_float", (const void *)int_below_float, "if>i" },
+    { &schema->number.int_to_float_order, "int_to_float_order", (const void *)int_to_float_order, "if>i" },
+    { &schema->number.float_below_int, "float_below_int", (const void *)float_below_int, "fi>i" },
+    { &schema->number.float_to_int_order, "float_to_int_order", (const void *)float_to_int_order, "fi>i" },
     /* strings never change, so that this too depends on nothing but its arguments */
-    { &schema->equal_long_strings, "equal_long_strings", (const void *)equal_long_strings, "rr>i" },
-    { &schema->string_below, "string_below", (const void *)string_below, "rr>i" },
-    { &schema->string_to_order, "string_to_order", (const void *)string_to_order, "rr>i" }
+    { &schema->string.equal_long, "equal_long_strings", (const void *)equal_long_strings, "rr>i" },
+    { &schema->string.below, "string_below", (const void *)string_below, "rr>i" },
+    { &schema->string.to_order, "string_to_order", (const void *)string_to_order, "rr>i" }
   };
   for (size_t n = 0; n < sizeof(pure) / sizeof(pure[0]); n++) {
     *pure[n].id = tl_add_func(vm, pure[n].name, pure[n].address, pure[n].signature, 0, NULL, NULL);
     if (*pure[n].id == 0)
       return 0;
   }
-  schema->length = tl_add_func(vm, "length", (const void *)length, "r>i", 0, length_reads, length_writes);
-  schema->string_metatable = pointer_cell(vm, "global.string_metatable",
-                                          offsetof(global_State, mt) + LUA_TSTRING * sizeof(Table *),
-                                          TL_REF, "global.metatables", 0);
-  return schema->length != 0 && schema->string_metatable != 0 && tlua_describe_metatables(vm, schema)
-      && tlua_describe_keys(vm, schema) && tlua_describe_iterators(vm, schema)
-      && tlua_describe_closures(vm, schema)
+  schema->table.length = tl_add_func(vm, "length", (const void *)length, "r>i", 0, length_reads,
+                                     length_writes);
+  schema->state.string_metatable = pointer_cell(vm, "global.string_metatable",
+                                                offsetof(global_State, mt) + LUA_TSTRING * sizeof(Table *),
+                                                TL_REF, "global.metatables", 0);
+  return schema->table.length != 0 && schema->state.string_metatable != 0
+      && tlua_describe_metatables(vm, schema) && tlua_describe_keys(vm, schema)
+      && tlua_describe_iterators(vm, schema) && tlua_describe_closures(vm, schema)
       && tlua_describe_strings(vm, schema) && tlua_describe_library(vm, schema);
 }
 

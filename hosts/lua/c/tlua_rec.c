@@ -315,7 +315,7 @@ static void on_swallowed (lua_State *L, int32_t *counter) {
 /* Once per iteration: the program's hooks, set by a signal handler say, must get their turn. */
 static void guard_no_hooks (TluaRecorder *rec) {
   tl_vm *vm = rec->vm;
-  tl_value mask = tl_load(vm, rec->schema.hookmask, tl_context(vm));
+  tl_value mask = tl_load(vm, rec->schema.state.hookmask, tl_context(vm));
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, mask, tl_const_int(vm, 0)), 0, TL_EXIT_INTERRUPT);
 }
 

@@ -41,7 +41,15 @@
 
 #include "tracelift.h"
 
-/* What lowered library functions need besides, a list of the same kind; see tlua_rec_lib.c. */
+/* What calls of C functions as they are need; see tlua_rec_cfunc.c. */
+typedef struct TluaCallIds {
+  tl_func function[5];        /* by what the call may do */
+  tl_cell stack;              /* of the thread that they are made on */
+  tl_cell value[4];           /* of a place on that stack, by tl_type */
+  tl_cell tag;
+} TluaCallIds;
+
+/* What lowered library functions need besides; see tlua_rec_lib.c. */
 enum { TLUA_SIN, TLUA_COS, TLUA_TAN, TLUA_ASIN, TLUA_ACOS, TLUA_EXP, TLUA_LOG, TLUA_LOG2, TLUA_LOG10,
        TLUA_ATAN2,
        TLUA_MATHS };
@@ -60,63 +68,78 @@ typedef struct TluaLibrary {
   tl_func lower;
   tl_func reverse;
   tl_func characters;
-  tl_func call[5];            /* of tlua_rec_cfunc.c, by what the call may do */
-  tl_cell call_stack;         /* of the thread that they are made on */
-  tl_cell call_value[4];      /* of a place on that stack, by tl_type */
-  tl_cell call_tag;
+  TluaCallIds call;
 } TluaLibrary;
 
-/*
-** Ids of what tlua_describe told the library. A list rather than a state: each is set once, by the file that
-** describes it, and only read from then on. That is why it may be longer than other structs.
-*/
-typedef struct TluaSchema {
-  tl_tag tag_of[256];         /* by tag byte; 0: no value in a register has it */
-  tl_layout table;
-  tl_field metatable;         /* of a table */
-  tl_cell hookmask;           /* of a thread */
-  tl_cell function;           /* of a frame base: the running closure */
-  tl_cell prototype;          /* of a closure */
-  tl_cell marked;             /* of any object: the collector's bits */
-  tl_cell flags;              /* of a table: the cache of absent metamethods */
+typedef struct TluaTableIds {
+  tl_layout layout;
+  tl_field metatable;
+  tl_cell flags;              /* the cache of absent metamethods */
+  tl_cell array;              /* the address of the array part */
+  tl_cell array_value[4];     /* of an element of the array part, by tl_type */
+  tl_cell array_tag;
   tl_cell node_value[4];      /* of an entry of the hash part, by tl_type */
   tl_cell node_tag;
   tl_cell node_key[4];        /* of an entry: its key, by tl_type */
   tl_cell node_key_tag;
-  tl_cell array;              /* of a table: the address of its array part */
-  tl_cell array_value[4];     /* of an element of the array part, by tl_type */
-  tl_cell array_tag;
+  tl_func length;             /* function of tlua_describe.c */
+  tl_func new_table;          /* functions of tlua_rec_alloc.c */
+  tl_func reach_item;
+} TluaTableIds;
+
+/* Of threads, and of the state that they share. */
+typedef struct TluaStateIds {
+  tl_cell hookmask;           /* of a thread */
   tl_cell call_info;          /* of a thread: the record of the running frame */
   tl_cell extra_arguments;    /* of that record */
   tl_cell argument_value[4];  /* of a variable argument, by tl_type */
   tl_cell argument_tag;
-  tl_cell string_metatable;   /* of the global state */
-  tl_cell metatables[LUA_NUMTYPES];  /* of the global state, by type */
   tl_cell open_upvalues;      /* of a thread: the first of the list, which has the highest register */
   tl_cell to_be_closed;       /* of a thread: the last variable to be closed */
-  tl_cell upvalue;            /* of a closure's element: the upvalue */
-  tl_cell upvalue_place;      /* of an upvalue: where its value is */
-  tl_cell upvalue_value[4];   /* of that place, by tl_type */
-  tl_cell upvalue_tag;
-  tl_cell short_length;       /* of a short string */
-  tl_cell long_length;        /* of a long string */
   tl_cell global;             /* of a thread: the global state */
   tl_cell debt;               /* of the global state: what the collector is behind */
-  tl_func new_table;          /* functions of tlua_rec_alloc.c */
-  tl_func reach_item;
-  tl_func length;             /* functions of tlua_describe.c */
+  tl_cell string_metatable;   /* of the global state */
+  tl_cell metatables[LUA_NUMTYPES];  /* of the global state, by type */
+} TluaStateIds;
+
+/* Of any object, and of functions. */
+typedef struct TluaObjectIds {
+  tl_cell marked;             /* of any object: the collector's bits */
+  tl_cell function;           /* of a frame base: the running closure */
+  tl_cell prototype;          /* of a closure */
+  tl_func new_closure;        /* function of tlua_rec_closure.c */
+} TluaObjectIds;
+
+typedef struct TluaUpvalueIds {
+  tl_cell object;             /* of a closure's element: the upvalue */
+  tl_cell place;              /* of an upvalue: where its value is */
+  tl_cell value[4];           /* of that place, by tl_type */
+  tl_cell tag;
+} TluaUpvalueIds;
+
+/* Functions of tlua_describe.c. */
+typedef struct TluaNumberIds {
   tl_func power;
   tl_func int_below_float;
   tl_func int_to_float_order; /* int <= float */
   tl_func float_below_int;
   tl_func float_to_int_order; /* float <= int */
-  tl_func equal_long_strings;
-  tl_func string_below;
-  tl_func string_to_order;
-  tl_func join[3];            /* of 2, 3, 4 strings */
-  tl_func integer_string;
-  tl_func float_string;
-  tl_func find_integer;       /* functions of tlua_rec_key.c */
+} TluaNumberIds;
+
+typedef struct TluaStringIds {
+  tl_cell short_length;       /* of a short string */
+  tl_cell long_length;        /* of a long string */
+  tl_func equal_long;         /* of two long strings; functions of tlua_describe.c */
+  tl_func below;
+  tl_func to_order;
+  tl_func join[3];            /* of 2, 3, 4 strings; functions of tlua_rec_string.c */
+  tl_func of_integer;
+  tl_func of_float;
+} TluaStringIds;
+
+/* Functions of tlua_rec_key.c. */
+typedef struct TluaKeyIds {
+  tl_func find_integer;
   tl_func lacks_integer;
   tl_func find_float;
   tl_func lacks_float;
@@ -125,7 +148,11 @@ typedef struct TluaSchema {
   tl_func insert_integer;
   tl_func insert_object;
   tl_func set[3][4];          /* by the types of key and value; those without payload count as integers */
-  tl_func first_item;         /* functions of tlua_rec_iter.c */
+} TluaKeyIds;
+
+/* Functions of tlua_rec_iter.c. */
+typedef struct TluaStepIds {
+  tl_func first_item;
   tl_func next_item;
   tl_func first_node;
   tl_func node_behind_integer;
@@ -133,7 +160,19 @@ typedef struct TluaSchema {
   tl_func node_behind_boolean;
   tl_func node_behind_object;
   tl_func node_behind_address;
-  tl_func new_closure;        /* function of tlua_rec_closure.c */
+} TluaStepIds;
+
+/* Ids of what tlua_describe told the library. */
+typedef struct TluaSchema {
+  tl_tag tag_of[256];         /* by tag byte; 0: no value in a register has it */
+  TluaTableIds table;
+  TluaStateIds state;
+  TluaObjectIds object;
+  TluaUpvalueIds upvalue;
+  TluaNumberIds number;
+  TluaStringIds string;
+  TluaKeyIds key;
+  TluaStepIds step;
   TluaLibrary library;
 } TluaSchema;
 

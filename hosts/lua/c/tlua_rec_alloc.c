@@ -190,6 +190,8 @@ static const tl_class *classes (tl_vm *vm, tl_class store[CLASSES], const char *
 
 /* Before the table's parts are described; sets 'insert'. */
 int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_State *main_thread) {
+  TluaStateIds *state = &schema->state;
+  TluaTableIds *table = &schema->table;
   static const char *const nothing[] = { NULL };
   static const char *const account[] = { "global.debt", NULL };
   static const char *const searched[] =
@@ -201,29 +203,29 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
   static const char *const array[] = { "table.count", "table.array", "table.flags", NULL };
   static const char *const count[] = { "table.count", NULL };
   tl_class reads[CLASSES], writes[CLASSES];
-  schema->new_table = tl_add_func(vm, "new_table", (const void *)new_table, "aiii>r", TL_EFFECT_ALLOCATES,
-                                  classes(vm, reads, nothing), classes(vm, writes, account));
+  table->new_table = tl_add_func(vm, "new_table", (const void *)new_table, "aiii>r", TL_EFFECT_ALLOCATES,
+                                 classes(vm, reads, nothing), classes(vm, writes, account));
   *insert = tl_add_func(vm, "insert_key", (const void *)insert_key, "airr>a", 0, classes(vm, reads, searched),
                         classes(vm, writes, moved));
-  schema->reach_item = tl_add_func(vm, "reach_item", (const void *)reach_item, "ri>a", 0,
-                                   classes(vm, reads, array),
-                                   classes(vm, writes, count));
-  schema->global = tl_add_cell(vm, "thread.global", offsetof(lua_State, l_G), 8, TL_ADDR,
-                               tl_alias_class(vm, "thread.global"),
-                               TL_IMMUTABLE);
-  schema->debt = tl_add_cell(vm, "global.debt", offsetof(global_State, GCdebt), 8, TL_INT,
-                             tl_alias_class(vm, "global.debt"), 0);
-  return schema->new_table != 0 && *insert != 0 && schema->reach_item != 0 && schema->global != 0
-      && schema->debt != 0
-      && tl_set_alloc(vm, schema->table, schema->new_table) == TL_OK
-      && tl_set_reserve(vm, schema->table, tlua_rec_reserve, main_thread) == TL_OK;
+  table->reach_item = tl_add_func(vm, "reach_item", (const void *)reach_item, "ri>a", 0,
+                                  classes(vm, reads, array),
+                                  classes(vm, writes, count));
+  state->global = tl_add_cell(vm, "thread.global", offsetof(lua_State, l_G), 8, TL_ADDR,
+                              tl_alias_class(vm, "thread.global"),
+                              TL_IMMUTABLE);
+  state->debt = tl_add_cell(vm, "global.debt", offsetof(global_State, GCdebt), 8, TL_INT,
+                            tl_alias_class(vm, "global.debt"), 0);
+  return table->new_table != 0 && *insert != 0 && table->reach_item != 0 && state->global != 0
+      && state->debt != 0
+      && tl_set_alloc(vm, table->layout, table->new_table) == TL_OK
+      && tl_set_reserve(vm, table->layout, tlua_rec_reserve, main_thread) == TL_OK;
 }
 
 /* --- lowering --- */
 
 void tlua_rec_guard_no_debt (TluaRecorder *rec) {
   tl_vm *vm = rec->vm;
-  tl_value debt = tl_load(vm, rec->schema.debt, tl_load(vm, rec->schema.global, tl_context(vm)));
+  tl_value debt = tl_load(vm, rec->schema.state.debt, tl_load(vm, rec->schema.state.global, tl_context(vm)));
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_LE, debt, tl_const_int(vm, 0)), 0, TL_EXIT_COLLECT);
 }
 
@@ -242,7 +244,7 @@ void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
   }
   uint32_t keys = log > 0 ? (uint32_t)1 << (log - 1) : 0;
   tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VTABLE),
-                 tl_new_record(rec->vm, rec->schema.table, (uint32_t)items, keys));
+                 tl_new_record(rec->vm, rec->schema.table.layout, (uint32_t)items, keys));
   rec->trace.next = rec->at.pc + 2;
 }
 
@@ -266,14 +268,14 @@ void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
     Operand value = tlua_rec_register(rec, a + n);
     if (n > 1)
       tlua_rec_resume_here(rec);
-    tl_put_item(rec->vm, rec->schema.table, value.tag, t.value, tl_const_int(rec->vm, behind + n),
+    tl_put_item(rec->vm, rec->schema.table.layout, value.tag, t.value, tl_const_int(rec->vm, behind + n),
                 value.value);
   }
 }
 
 void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index) {
   tl_value arguments[2] = { t.value, index };
-  tl_try_call(rec->vm, rec->schema.reach_item, arguments, 2);
+  tl_try_call(rec->vm, rec->schema.table.reach_item, arguments, 2);
   tlua_rec_resume_here(rec);
 }
 

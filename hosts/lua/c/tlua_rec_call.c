@@ -87,19 +87,19 @@ static Operand own_argument (TluaRecorder *rec, int n, tl_value extra) {
     return o;
   tl_value r = tl_op2(vm, TL_INT_SUB, tl_const_int(vm, n - 1), extra);
   tl_value place = tl_item_addr(vm, tl_frame_base(vm), r, sizeof(StackValue), 0);
-  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.argument_tag, place), tl_const_int(vm, o.tt),
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.state.argument_tag, place), tl_const_int(vm, o.tt),
            TL_EXIT_GUARD);
   tl_type type = tlua_payload(o.tt);
   if (type != TL_VOID)
-    o.value = tl_load(vm, rec->schema.argument_value[type], place);
+    o.value = tl_load(vm, rec->schema.state.argument_value[type], place);
   return o;
 }
 
 /* Returns their number. */
 static tl_value guard_own_arguments (TluaRecorder *rec, int extra, int wanted) {
   tl_vm *vm = rec->vm;
-  tl_value frame = tl_load(vm, rec->schema.call_info, tl_context(vm));
-  tl_value count = tl_load(vm, rec->schema.extra_arguments, frame);
+  tl_value frame = tl_load(vm, rec->schema.state.call_info, tl_context(vm));
+  tl_value count = tl_load(vm, rec->schema.state.extra_arguments, frame);
   tl_op comparison = wanted != LUA_MULTRET && wanted <= extra ? TL_INT_GE : TL_INT_EQ;
   tl_value limit = tl_const_int(vm, comparison == TL_INT_GE ? wanted : extra);
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, comparison, count, limit), 0, TL_EXIT_GUARD);

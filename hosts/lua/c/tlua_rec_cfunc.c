@@ -205,7 +205,7 @@ static int guard_prints (TluaRecorder *rec, Operand o) {
     return 0;
   if (type == LUA_TTABLE) {
     now = hvalue(o.now)->metatable;
-    metatable = tl_get(vm, rec->schema.metatable, o.value);
+    metatable = tl_get(vm, rec->schema.table.metatable, o.value);
     tl_guard(vm, now == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, metatable, 0, TL_EXIT_GUARD);
   }
   else {
@@ -225,7 +225,8 @@ static int guard_kind (TluaRecorder *rec, char kind, Operand o) {
     case 'l':
       if (o.tt != ctb(LUA_VTABLE) || hvalue(o.now)->metatable != NULL)
         return 0;
-      tl_guard(rec->vm, TL_GUARD_NULL, tl_get(rec->vm, rec->schema.metatable, o.value), 0, TL_EXIT_GUARD);
+      tl_guard(rec->vm, TL_GUARD_NULL, tl_get(rec->vm, rec->schema.table.metatable, o.value), 0,
+               TL_EXIT_GUARD);
       return 1;
     case 'a': return 1;
     default: return 0;
@@ -271,14 +272,14 @@ static int call_now (TluaRecorder *rec, const TluaCallable *callable, lua_CFunct
 static void hand_over (TluaRecorder *rec, const LibraryCall *call) {
   tl_vm *vm = rec->vm;
   const TluaLibrary *library = &rec->schema.library;
-  tl_value stack = tl_load(vm, library->call_stack, tl_const_addr(vm, rec->calls->thread));
+  tl_value stack = tl_load(vm, library->call.stack, tl_const_addr(vm, rec->calls->thread));
   for (int n = 0; n <= call->count; n++) {
     Operand o = n == 0 ? call->function : call->arguments[n - 1];
     tl_value place = tl_item_addr(vm, stack, tl_const_int(vm, n + 1), sizeof(StackValue), 0);
     tl_type type = tlua_payload(o.tt);
     if (type != TL_VOID)
-      tl_store(vm, library->call_value[type], place, o.value);
-    tl_store(vm, library->call_tag, place, tl_const_int(vm, o.tt));
+      tl_store(vm, library->call.value[type], place, o.value);
+    tl_store(vm, library->call.tag, place, tl_const_int(vm, o.tt));
   }
 }
 
@@ -293,9 +294,9 @@ static void add_results (TluaRecorder *rec, LibraryCall *call, tl_value first, i
     tl_type type = tlua_payload(tt);
     tl_value place = tl_item_addr(vm, first, tl_const_int(vm, n), sizeof(TValue), 0);
     if (n >= SHAPED)
-      tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, library->call_tag, place), tl_const_int(vm, tt),
+      tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, library->call.tag, place), tl_const_int(vm, tt),
                TL_EXIT_GUARD);
-    tlua_lib_add(rec, call, tt, type != TL_VOID ? tl_load(vm, library->call_value[type], place) : 0);
+    tlua_lib_add(rec, call, tt, type != TL_VOID ? tl_load(vm, library->call.value[type], place) : 0);
   }
 }
 
@@ -359,7 +360,7 @@ void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCa
                             tl_const_addr(vm, (const void *)(uintptr_t)f),
                             tl_const_int(vm, call->count), tl_const_int(vm, wanted),
                             tl_const_int(vm, shape_of(calls->results, count)) };
-  tl_value first = tl_try_call(vm, rec->schema.library.call[callable->effects], arguments, 6);
+  tl_value first = tl_try_call(vm, rec->schema.library.call.function[callable->effects], arguments, 6);
   add_results(rec, call, first, count);
 }
 
@@ -526,15 +527,15 @@ static const tl_class *classes (tl_vm *vm, tl_class store[CLASSES], const char *
 static int describe_values (tl_vm *vm, TluaLibrary *library) {
   static const char *const names[4] = { "call.int", "call.float", "call.ref", "call.addr" };
   tl_class value = tl_alias_class(vm, "call.value");
-  library->call_stack = tl_add_cell(vm, "call.stack", (int32_t)offsetof(lua_State, stack), 8, TL_ADDR,
+  library->call.stack = tl_add_cell(vm, "call.stack", (int32_t)offsetof(lua_State, stack), 8, TL_ADDR,
                                     tl_alias_class(vm, "call.stack"), 0);
-  library->call_tag = tl_add_cell(vm, "call.tag", (int32_t)offsetof(TValue, tt_), 1, TL_INT,
+  library->call.tag = tl_add_cell(vm, "call.tag", (int32_t)offsetof(TValue, tt_), 1, TL_INT,
                                   tl_alias_class(vm, "call.tag"), 0);
-  int all = library->call_stack != 0 && library->call_tag != 0;
+  int all = library->call.stack != 0 && library->call.tag != 0;
   for (int type = 0; type < 4; type++) {
-    library->call_value[type] = tl_add_cell(vm, names[type], (int32_t)offsetof(TValue, value_), 8,
+    library->call.value[type] = tl_add_cell(vm, names[type], (int32_t)offsetof(TValue, value_), 8,
                                             (tl_type)type, value, 0);
-    all = all && library->call_value[type] != 0;
+    all = all && library->call.value[type] != 0;
   }
   return all;
 }
@@ -569,10 +570,11 @@ int tlua_describe_calls (tl_vm *vm, TluaLibrary *library) {
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
     tl_class reads[CLASSES], writes[CLASSES];
-    library->call[n] = tl_add_func(vm, rows[n].name, rows[n].address, "aaaiii>a",
-                                   rows[n].effects | TL_EFFECT_ALLOCATES, classes(vm, reads, rows[n].reads),
-                                   classes(vm, writes, rows[n].writes));
-    if (library->call[n] == 0)
+    library->call.function[n] = tl_add_func(vm, rows[n].name, rows[n].address, "aaaiii>a",
+                                            rows[n].effects | TL_EFFECT_ALLOCATES,
+                                            classes(vm, reads, rows[n].reads),
+                                            classes(vm, writes, rows[n].writes));
+    if (library->call.function[n] == 0)
       return 0;
   }
   return describe_values(vm, library);

@@ -45,9 +45,9 @@ static LClosure *new_closure (lua_State *L, Proto *p, LClosure *around) {
 int tlua_describe_closures (tl_vm *vm, TluaSchema *schema) {
   const tl_class reads[] = { tl_alias_class(vm, "closure.upvalue"), 0 };
   const tl_class writes[] = { tl_alias_class(vm, "global.debt"), 0 };
-  schema->new_closure = tl_add_func(vm, "new_closure", (const void *)new_closure, "aar>r",
-                                    TL_EFFECT_ALLOCATES, reads, writes);
-  return schema->new_closure != 0;
+  schema->object.new_closure = tl_add_func(vm, "new_closure", (const void *)new_closure, "aar>r",
+                                           TL_EFFECT_ALLOCATES, reads, writes);
+  return schema->object.new_closure != 0;
 }
 
 static int captures_registers (const Proto *p) {
@@ -79,11 +79,11 @@ void tlua_lower_close (TluaRecorder *rec, Instruction i) {
   int r = running_frame(rec)->base + a;
   StkId level = rec->at.base + a;
   const UpVal *first = rec->trace.thread->openupval;
-  tl_value upvalue = tl_load(vm, rec->schema.open_upvalues, tl_context(vm));
+  tl_value upvalue = tl_load(vm, rec->schema.state.open_upvalues, tl_context(vm));
   tl_guard(vm, first == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, upvalue, 0, TL_EXIT_GUARD);
   if (first != NULL)
-    guard_below(rec, tl_load(vm, rec->schema.upvalue_place, upvalue), r, uplevel(first) < level);
-  guard_below(rec, tl_load(vm, rec->schema.to_be_closed, tl_context(vm)), r,
+    guard_below(rec, tl_load(vm, rec->schema.upvalue.place, upvalue), r, uplevel(first) < level);
+  guard_below(rec, tl_load(vm, rec->schema.state.to_be_closed, tl_context(vm)), r,
               rec->trace.thread->tbclist.p < level);
 }
 
@@ -95,5 +95,6 @@ void tlua_lower_closure (TluaRecorder *rec, Instruction i) {
     return;
   }
   tl_value arguments[3] = { tl_context(vm), tl_const_addr(vm, p), tlua_rec_closure(rec) };
-  tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VLCL), tl_try_call(vm, rec->schema.new_closure, arguments, 3));
+  tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VLCL),
+                 tl_try_call(vm, rec->schema.object.new_closure, arguments, 3));
 }

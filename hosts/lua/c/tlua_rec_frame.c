@@ -90,7 +90,7 @@ static int may_inline (TluaRecorder *rec, Proto *p) {
 
 static void guard_prototype (TluaRecorder *rec, Operand function, const Proto *p) {
   tl_vm *vm = rec->vm;
-  tl_value prototype = tl_load(vm, rec->schema.prototype, function.value);
+  tl_value prototype = tl_load(vm, rec->schema.object.prototype, function.value);
   tl_guard(vm, TL_GUARD_VALUE, prototype, tl_const_addr(vm, p), TL_EXIT_GUARD);
 }
 

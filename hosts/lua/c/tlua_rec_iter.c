@@ -121,14 +121,14 @@ int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
     tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"), tl_alias_class(vm, "node.tag"),
     tl_alias_class(vm, "node.next"), 0 };
   struct { tl_func *id; const char *name; const void *address; const char *signature; } const rows[] = {
-    { &schema->first_item, "first_item", (const void *)first_item, "r>i" },
-    { &schema->next_item, "next_item", (const void *)next_item, "ri>i" },
-    { &schema->first_node, "first_node", (const void *)first_node, "r>a" },
-    { &schema->node_behind_integer, "node_behind_integer", (const void *)node_behind_integer, "ri>a" },
-    { &schema->node_behind_float, "node_behind_float", (const void *)node_behind_float, "rf>a" },
-    { &schema->node_behind_boolean, "node_behind_boolean", (const void *)node_behind_boolean, "ri>a" },
-    { &schema->node_behind_object, "node_behind_object", (const void *)node_behind_object, "rri>a" },
-    { &schema->node_behind_address, "node_behind_address", (const void *)node_behind_address, "rai>a" }
+    { &schema->step.first_item, "first_item", (const void *)first_item, "r>i" },
+    { &schema->step.next_item, "next_item", (const void *)next_item, "ri>i" },
+    { &schema->step.first_node, "first_node", (const void *)first_node, "r>a" },
+    { &schema->step.node_behind_integer, "node_behind_integer", (const void *)node_behind_integer, "ri>a" },
+    { &schema->step.node_behind_float, "node_behind_float", (const void *)node_behind_float, "rf>a" },
+    { &schema->step.node_behind_boolean, "node_behind_boolean", (const void *)node_behind_boolean, "ri>a" },
+    { &schema->step.node_behind_object, "node_behind_object", (const void *)node_behind_object, "rri>a" },
+    { &schema->step.node_behind_address, "node_behind_address", (const void *)node_behind_address, "rai>a" }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
     *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, 0, reads, NULL);
@@ -220,10 +220,11 @@ static void step_in_array (TluaRecorder *rec, Operand t, Operand control, int64_
   tl_value arguments[2] = { t.value, control.value };
   int is_first = control.tt == LUA_VNIL;
   Operand key = { .tt = LUA_VNUMINT, .tag = schema->tag_of[LUA_VNUMINT] };
-  key.value = tl_call(vm, is_first ? schema->first_item : schema->next_item, arguments, is_first ? 1 : 2);
+  key.value = tl_call(vm, is_first ? schema->step.first_item : schema->step.next_item, arguments,
+                      is_first ? 1 : 2);
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_NE, key.value, tl_const_int(vm, 0)), 0, TL_EXIT_LOOP_END);
-  tl_value array = tl_load(vm, schema->array, t.value);
-  Place place = { .tag = schema->array_tag, .views = schema->array_value,
+  tl_value array = tl_load(vm, schema->table.array, t.value);
+  Place place = { .tag = schema->table.array_tag, .views = schema->table.array_value,
                   .address = tl_item_addr(vm, array, key.value, sizeof(TValue), -(int32_t)sizeof(TValue)) };
   Operand value = element(rec, &place, rawtt(&hvalue(t.now)->array[next - 1]));
   if (rec->at.reason == NULL)
@@ -248,32 +249,32 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   s->count = 2;
   switch (key.tt) {
     case LUA_VNIL:
-      s->function = schema->first_node;
+      s->function = schema->step.first_node;
       s->count = 1;
       s->now = first_node(h);
       return 1;
     case LUA_VNUMINT:
-      s->function = schema->node_behind_integer;
+      s->function = schema->step.node_behind_integer;
       s->now = node_behind_integer(h, ivalue(key.now));
       return 1;
     case LUA_VNUMFLT:
-      s->function = schema->node_behind_float;
+      s->function = schema->step.node_behind_float;
       s->now = node_behind_float(h, fltvalue(key.now));
       return 1;
     case LUA_VFALSE: case LUA_VTRUE:
-      s->function = schema->node_behind_boolean;
+      s->function = schema->step.node_behind_boolean;
       s->arguments[1] = tl_const_int(vm, key.tt);
       s->now = node_behind_boolean(h, key.tt);
       return 1;
     case LUA_VLCF: case LUA_VLIGHTUSERDATA:
-      s->function = schema->node_behind_address;
+      s->function = schema->step.node_behind_address;
       break;
     default:
       if (!iscollectable(key.now)) {
         tlua_rec_give_up(rec, "key of another type");
         return 0;
       }
-      s->function = schema->node_behind_object;
+      s->function = schema->step.node_behind_object;
       break;
   }
   s->arguments[2] = tl_const_int(vm, key.tt);
@@ -309,9 +310,10 @@ static void step_of_next (TluaRecorder *rec, Operand t, Operand control) {
     }
     return;
   }
-  Place key_place = { .tag = schema->node_key_tag, .views = schema->node_key,
+  Place key_place = { .tag = schema->table.node_key_tag, .views = schema->table.node_key,
                       .address = tl_call(vm, s.function, s.arguments, s.count) };
-  Place value_place = { .tag = schema->node_tag, .views = schema->node_value, .address = key_place.address };
+  Place value_place = { .tag = schema->table.node_tag, .views = schema->table.node_value,
+                        .address = key_place.address };
   tl_guard(vm, TL_GUARD_NONNULL, key_place.address, 0, TL_EXIT_LOOP_END);
   Operand key = element(rec, &key_place, keytt(s.now));
   Operand value = element(rec, &value_place, rawtt(gval(s.now)));

@@ -259,10 +259,10 @@ static int describe_sets (tl_vm *vm, TluaSchema *schema) {
   };
   for (int key = TL_INT; key <= TL_REF; key++) {
     for (int value = TL_INT; value <= TL_ADDR; value++) {
-      schema->set[key][value] = tl_add_func(vm, rows[key][value].name, rows[key][value].address,
-                                            rows[key][value].signature,
-                                            TL_EFFECT_ALLOCATES, table, table);
-      if (schema->set[key][value] == 0)
+      schema->key.set[key][value] = tl_add_func(vm, rows[key][value].name, rows[key][value].address,
+                                                rows[key][value].signature,
+                                                TL_EFFECT_ALLOCATES, table, table);
+      if (schema->key.set[key][value] == 0)
         return 0;
     }
   }
@@ -288,14 +288,14 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
     const char *signature;
     int inserts;
   } const rows[] = {
-    { &schema->find_integer, "find_integer", (const void *)find_integer, "ri>a", 0 },
-    { &schema->lacks_integer, "lacks_integer", (const void *)lacks_integer, "ri>i", 0 },
-    { &schema->find_float, "find_float", (const void *)find_float, "rf>a", 0 },
-    { &schema->lacks_float, "lacks_float", (const void *)lacks_float, "rf>i", 0 },
-    { &schema->find_object, "find_object", (const void *)find_object, "rri>a", 0 },
-    { &schema->find_boolean, "find_boolean", (const void *)find_boolean, "ri>a", 0 },
-    { &schema->insert_integer, "insert_integer", (const void *)insert_integer, "ari>a", 1 },
-    { &schema->insert_object, "insert_object", (const void *)insert_object, "arri>a", 1 }
+    { &schema->key.find_integer, "find_integer", (const void *)find_integer, "ri>a", 0 },
+    { &schema->key.lacks_integer, "lacks_integer", (const void *)lacks_integer, "ri>i", 0 },
+    { &schema->key.find_float, "find_float", (const void *)find_float, "rf>a", 0 },
+    { &schema->key.lacks_float, "lacks_float", (const void *)lacks_float, "rf>i", 0 },
+    { &schema->key.find_object, "find_object", (const void *)find_object, "rri>a", 0 },
+    { &schema->key.find_boolean, "find_boolean", (const void *)find_boolean, "ri>a", 0 },
+    { &schema->key.insert_integer, "insert_integer", (const void *)insert_integer, "ari>a", 1 },
+    { &schema->key.insert_object, "insert_object", (const void *)insert_object, "arri>a", 1 }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
     *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, 0, reads,
@@ -326,17 +326,17 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   s->count = 2;
   s->insert = 0;
   switch (key.tt) {
-    case LUA_VNUMINT: s->find = schema->find_integer; s->insert = schema->insert_integer; break;
-    case LUA_VNUMFLT: s->find = schema->find_float; break;
+    case LUA_VNUMINT: s->find = schema->key.find_integer; s->insert = schema->key.insert_integer; break;
+    case LUA_VNUMFLT: s->find = schema->key.find_float; break;
     case LUA_VFALSE: case LUA_VTRUE:
-      s->find = schema->find_boolean;
+      s->find = schema->key.find_boolean;
       s->arguments[1] = tl_const_int(vm, key.tt);
       break;
     case ctb(LUA_VSHRSTR): case ctb(LUA_VLNGSTR): case ctb(LUA_VTABLE): case ctb(LUA_VLCL):
     case ctb(LUA_VCCL):
     case ctb(LUA_VUSERDATA): case ctb(LUA_VTHREAD):
-      s->find = schema->find_object;
-      s->insert = schema->insert_object;
+      s->find = schema->key.find_object;
+      s->insert = schema->key.insert_object;
       s->arguments[2] = tl_const_int(vm, key.tt);
       s->count = 3;
       break;
@@ -349,12 +349,13 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
 /* Guards that there is no such key. */
 static void guard_lacks (TluaRecorder *rec, Operand key, const Search *s) {
   tl_vm *vm = rec->vm;
+  const TluaKeyIds *ids = &rec->schema.key;
   switch (key.tt) {
     case LUA_VNUMFLT:
-      tl_guard(vm, TL_GUARD_TRUE, tl_call(vm, rec->schema.lacks_float, s->arguments, 2), 0, TL_EXIT_GUARD);
+      tl_guard(vm, TL_GUARD_TRUE, tl_call(vm, ids->lacks_float, s->arguments, 2), 0, TL_EXIT_GUARD);
       return;
     case LUA_VNUMINT:
-      tl_guard(vm, TL_GUARD_TRUE, tl_call(vm, rec->schema.lacks_integer, s->arguments, 2), 0, TL_EXIT_GUARD);
+      tl_guard(vm, TL_GUARD_TRUE, tl_call(vm, ids->lacks_integer, s->arguments, 2), 0, TL_EXIT_GUARD);
       return;
     default:
       tl_guard(vm, TL_GUARD_NULL, tl_call(vm, s->find, s->arguments, s->count), 0, TL_EXIT_GUARD);
@@ -392,9 +393,9 @@ Operand tlua_rec_find_entry (TluaRecorder *rec, Operand t, Operand key, TMS even
   }
   o.tag = rec->schema.tag_of[o.tt];
   tl_value place = tl_try_call(vm, s.find, s.arguments, s.count);
-  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.node_tag, place), tl_const_int(vm, o.tt),
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.table.node_tag, place), tl_const_int(vm, o.tt),
            TL_EXIT_GUARD);
-  o.value = type != TL_VOID ? tl_load(vm, rec->schema.node_value[type], place) : 0;
+  o.value = type != TL_VOID ? tl_load(vm, rec->schema.table.node_value[type], place) : 0;
   return o;
 }
 
@@ -413,8 +414,8 @@ Operand tlua_rec_get_entry (TluaRecorder *rec, int result, Operand t, Operand ke
 static void store (TluaRecorder *rec, tl_value place, Operand value) {
   tl_type type = tlua_payload(value.tt);
   if (type != TL_VOID)
-    tl_store(rec->vm, rec->schema.node_value[type], place, value.value);
-  tl_store(rec->vm, rec->schema.node_tag, place, tl_const_int(rec->vm, value.tt));
+    tl_store(rec->vm, rec->schema.table.node_value[type], place, value.value);
+  tl_store(rec->vm, rec->schema.table.node_tag, place, tl_const_int(rec->vm, value.tt));
 }
 
 /* No metamethod is asked for; the value takes the key's place in whatever part the table has for it then. */
@@ -428,8 +429,8 @@ void tlua_rec_set_growing (TluaRecorder *rec, Operand t, Operand key, Operand va
   if (type != TL_FLOAT)
     arguments[count++] = tl_const_int(vm, value.tt);
   arguments[count++] = type != TL_VOID ? value.value : tl_const_int(vm, 0);
-  tl_try_call(vm, rec->schema.set[key_type != TL_VOID ? key_type : TL_INT][type != TL_VOID ? type : TL_INT],
-              arguments, count);
+  const tl_func *set = rec->schema.key.set[key_type != TL_VOID ? key_type : TL_INT];
+  tl_try_call(vm, set[type != TL_VOID ? type : TL_INT], arguments, count);
 }
 
 /* A longer array grows so seldom that the other iterations should not pay for it. */

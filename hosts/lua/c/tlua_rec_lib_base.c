@@ -47,7 +47,7 @@ static int guard_no_metatable (TluaRecorder *rec, Operand t) {
     tlua_rec_give_up(rec, "library function on a table with a metatable");
     return 0;
   }
-  tl_guard(rec->vm, TL_GUARD_NULL, tl_get(rec->vm, rec->schema.metatable, t.value), 0, TL_EXIT_GUARD);
+  tl_guard(rec->vm, TL_GUARD_NULL, tl_get(rec->vm, rec->schema.table.metatable, t.value), 0, TL_EXIT_GUARD);
   return 1;
 }
 
@@ -64,7 +64,7 @@ static void get_metatable (TluaRecorder *rec, LibraryCall *call) {
   }
   if (o.tt == ctb(LUA_VTABLE)) {
     now = hvalue(o.now)->metatable;
-    reference = tl_get(vm, rec->schema.metatable, o.value);
+    reference = tl_get(vm, rec->schema.table.metatable, o.value);
     tlua_rec_guard_metatable(rec, reference, now);
   }
   else {
@@ -84,7 +84,7 @@ static int guard_no_finalizer (TluaRecorder *rec, Operand metatable) {
     tlua_rec_give_up(rec, "setmetatable with a finalizer");
     return 0;
   }
-  tl_value flags = tl_load(vm, rec->schema.flags, metatable.value);
+  tl_value flags = tl_load(vm, rec->schema.table.flags, metatable.value);
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_AND, flags, tl_const_int(vm, (int64_t)1 << TM_GC)), 0,
            TL_EXIT_GUARD);
   return 1;
@@ -101,7 +101,7 @@ static void set_metatable (TluaRecorder *rec, LibraryCall *call) {
   if (novariant(metatable.tt) != LUA_TNIL) {
     if (!guard_no_finalizer(rec, metatable))
       return;
-    tl_set(rec->vm, rec->schema.metatable, t.value, metatable.value);
+    tl_set(rec->vm, rec->schema.table.metatable, t.value, metatable.value);
   }
   tlua_lib_add_operand(call, t);
 }
@@ -173,7 +173,7 @@ static void all_pairs (TluaRecorder *rec, LibraryCall *call) {
     return;
   Operand t = call->arguments[0];
   const Table *now = hvalue(t.now)->metatable;
-  tl_value metatable = tl_get(vm, rec->schema.metatable, t.value);
+  tl_value metatable = tl_get(vm, rec->schema.table.metatable, t.value);
   tl_guard(vm, now == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, metatable, 0, TL_EXIT_GUARD);
   if (now == NULL || tlua_lib_guard_lacks(rec, now, metatable, "__pairs"))
     add_triple(rec, call, tlua_next, LUA_VNIL, 0);
@@ -193,7 +193,7 @@ static void raw_length (TluaRecorder *rec, LibraryCall *call) {
   if (ttisstring(o.now))
     tlua_lib_add(rec, call, LUA_VNUMINT, tlua_lib_length(rec, o));
   else if (has_table(rec, call, 0))
-    tlua_lib_add(rec, call, LUA_VNUMINT, tl_call(rec->vm, rec->schema.length, &o.value, 1));
+    tlua_lib_add(rec, call, LUA_VNUMINT, tl_call(rec->vm, rec->schema.table.length, &o.value, 1));
 }
 
 /* A hole in the array part is looked at under the guard that nobody else is asked for it. */
@@ -251,7 +251,7 @@ static void to_string (TluaRecorder *rec, LibraryCall *call) {
 
 /* The length of a table without metatable. It may move a hint, which doing the call again does not show. */
 static tl_value list_length (TluaRecorder *rec, Operand t, lua_Integer *now) {
-  tl_value length = tl_call(rec->vm, rec->schema.length, &t.value, 1);
+  tl_value length = tl_call(rec->vm, rec->schema.table.length, &t.value, 1);
   *now = (lua_Integer)luaH_getn(hvalue(t.now));
   tlua_rec_resume_here(rec);
   return length;

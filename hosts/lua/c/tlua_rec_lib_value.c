@@ -96,14 +96,15 @@ tl_value tlua_lib_integer (TluaRecorder *rec, const LibraryCall *call, int n, lu
 
 tl_value tlua_lib_length (TluaRecorder *rec, Operand string) {
   int is_short = string.tt == ctb(LUA_VSHRSTR);
-  return tl_load(rec->vm, is_short ? rec->schema.short_length : rec->schema.long_length, string.value);
+  const TluaStringIds *ids = &rec->schema.string;
+  return tl_load(rec->vm, is_short ? ids->short_length : ids->long_length, string.value);
 }
 
 /* --- metatables --- */
 
 tl_value tlua_lib_guard_type_metatable (TluaRecorder *rec, int type) {
   tl_vm *vm = rec->vm;
-  tl_value global = tl_load(vm, rec->schema.global, tl_context(vm));
+  tl_value global = tl_load(vm, rec->schema.state.global, tl_context(vm));
   tl_value reference = tl_load(vm, rec->schema.library.type_metatable[type], global);
   tl_guard(vm, G(rec->trace.thread)->mt[type] == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, reference, 0,
            TL_EXIT_GUARD);
@@ -120,6 +121,6 @@ int tlua_lib_guard_lacks (TluaRecorder *rec, const Table *metatable, tl_value re
     tlua_rec_give_up(rec, "metatable with a field for the library");
     return 0;
   }
-  tl_guard_key_absent(rec->vm, rec->schema.table, reference, tl_const_ref(rec->vm, name.string));
+  tl_guard_key_absent(rec->vm, rec->schema.table.layout, reference, tl_const_ref(rec->vm, name.string));
   return 1;
 }

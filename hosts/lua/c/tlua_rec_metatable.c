@@ -31,12 +31,12 @@ int tlua_describe_metatables (tl_vm *vm, TluaSchema *schema) {
     if (names[type] == NULL)
       continue;
     size_t offset = offsetof(global_State, mt) + (size_t)type * sizeof(Table *);
-    schema->metatables[type] = tl_add_cell(vm, names[type], (int32_t)offset, 8, TL_REF,
-                                           tl_alias_class(vm, "global.metatables"), 0);
-    if (schema->metatables[type] == 0)
+    schema->state.metatables[type] = tl_add_cell(vm, names[type], (int32_t)offset, 8, TL_REF,
+                                                 tl_alias_class(vm, "global.metatables"), 0);
+    if (schema->state.metatables[type] == 0)
       return 0;
   }
-  schema->metatables[LUA_TSTRING] = schema->string_metatable;
+  schema->state.metatables[LUA_TSTRING] = schema->state.string_metatable;
   return 1;
 }
 
@@ -71,12 +71,13 @@ static tl_value metatable_of (TluaRecorder *rec, Operand o, Table **now) {
   tl_value reference;
   if (o.tt == ctb(LUA_VTABLE)) {
     *now = hvalue(o.now)->metatable;
-    reference = tl_get(vm, rec->schema.metatable, o.value);
+    reference = tl_get(vm, rec->schema.table.metatable, o.value);
   }
   else {
     int type = novariant(o.tt);
     *now = G(rec->trace.thread)->mt[type];
-    reference = tl_load(vm, rec->schema.metatables[type], tl_load(vm, rec->schema.global, tl_context(vm)));
+    tl_value global = tl_load(vm, rec->schema.state.global, tl_context(vm));
+    reference = tl_load(vm, rec->schema.state.metatables[type], global);
   }
   tlua_rec_guard_metatable(rec, reference, *now);
   return reference;
@@ -95,7 +96,7 @@ int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event) {
 int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
   tl_vm *vm = rec->vm;
   Table *metatable = hvalue(t.now)->metatable;
-  tl_value reference = tl_get(vm, rec->schema.metatable, t.value);
+  tl_value reference = tl_get(vm, rec->schema.table.metatable, t.value);
   if (metatable == NULL) {
     tlua_rec_guard_metatable(rec, reference, metatable);
     return 1;
@@ -108,7 +109,7 @@ int tlua_rec_guard_no_metamethod (TluaRecorder *rec, Operand t, TMS event) {
     return 0;
   }
   tlua_rec_guard_metatable(rec, reference, metatable);
-  tl_value mark = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.flags, reference),
+  tl_value mark = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.table.flags, reference),
                          tl_const_int(vm, (int64_t)1 << event));
   tl_guard(vm, TL_GUARD_TRUE, mark, 0, TL_EXIT_GUARD);
   return 1;
@@ -131,7 +132,7 @@ int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *metho
   const TValue *slot = luaH_getshortstr(metatable, name);
   tl_value key = tl_const_ref(vm, name);
   if (isempty(slot)) {
-    tl_guard_key_absent(vm, rec->schema.table, reference, key);
+    tl_guard_key_absent(vm, rec->schema.table.layout, reference, key);
     return 1;
   }
   method->now = slot;
@@ -141,7 +142,7 @@ int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *metho
     tlua_rec_give_up(rec, "value of an unknown type");
     return 0;
   }
-  method->value = tl_get_key(vm, rec->schema.table, method->tag, reference, key, metatable->lsizenode,
+  method->value = tl_get_key(vm, rec->schema.table.layout, method->tag, reference, key, metatable->lsizenode,
                              tlua_rec_node_index(metatable, slot));
   return 1;
 }

@@ -41,7 +41,7 @@ static tl_value power (TluaRecorder *rec, tl_value a, tl_value b, Operand expone
   if (is_constant && nvalue(exponent.now) == 2)
     return tl_op2(rec->vm, TL_FLOAT_MUL, a, a);
   tl_value arguments[2] = { a, b };
-  return tl_call(rec->vm, rec->schema.power, arguments, 2);
+  return tl_call(rec->vm, rec->schema.number.power, arguments, 2);
 }
 
 tl_value tlua_rec_float_operation (TluaRecorder *rec, TMS operation, Operand left, Operand right,
@@ -92,7 +92,7 @@ static tl_value same_tag_equal (TluaRecorder *rec, Operand a, Operand b) {
   tl_vm *vm = rec->vm;
   if (a.tt == ctb(LUA_VLNGSTR)) {
     tl_value arguments[2] = { a.value, b.value };
-    return tl_call(vm, rec->schema.equal_long_strings, arguments, 2);
+    return tl_call(vm, rec->schema.string.equal_long, arguments, 2);
   }
   switch (tlua_payload(a.tt)) {
     case TL_INT: return tl_op2(vm, TL_INT_EQ, a.value, b.value);
@@ -132,10 +132,10 @@ static tl_value mixed_order (TluaRecorder *rec, Operand a, Operand b, int or_equ
                   tlua_rec_as_float(rec, b));
   }
   tl_value arguments[2] = { a.value, b.value };
-  const TluaSchema *schema = &rec->schema;
+  const TluaNumberIds *ids = &rec->schema.number;
   if (int_first)
-    return tl_call(vm, or_equal ? schema->int_to_float_order : schema->int_below_float, arguments, 2);
-  return tl_call(vm, or_equal ? schema->float_to_int_order : schema->float_below_int, arguments, 2);
+    return tl_call(vm, or_equal ? ids->int_to_float_order : ids->int_below_float, arguments, 2);
+  return tl_call(vm, or_equal ? ids->float_to_int_order : ids->float_below_int, arguments, 2);
 }
 
 tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_equal) {

@@ -123,7 +123,7 @@ int tlua_rec_is_false (int tt) {
 tl_value tlua_rec_closure (TluaRecorder *rec) {
   tl_vm *vm = rec->vm;
   tl_value inlined = running_frame(rec)->closure;
-  return inlined != 0 ? inlined : tl_load(vm, rec->schema.function, tl_frame_base(vm));
+  return inlined != 0 ? inlined : tl_load(vm, rec->schema.object.function, tl_frame_base(vm));
 }
 
 /* --- numbers --- */
@@ -152,9 +152,9 @@ void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value) {
   tl_vm *vm = rec->vm;
   if (!iscollectable(value.now))
     return;
-  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, owner),
+  tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.object.marked, owner),
                           tl_const_int(vm, bitmask(BLACKBIT)));
-  tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.marked, value.value),
+  tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.object.marked, value.value),
                           tl_const_int(vm, WHITEBITS));
   tl_value zero = tl_const_int(vm, 0);
   tl_value harmless = tl_op2(vm, TL_INT_OR, tl_op2(vm, TL_INT_EQ, black, zero),

@@ -114,11 +114,11 @@ int tlua_describe_strings (tl_vm *vm, TluaSchema *schema) {
   const tl_class nothing[] = { 0 };
   const tl_class account[] = { tl_alias_class(vm, "global.debt"), 0 };
   struct { tl_func *id; const char *name; const void *address; const char *signature; } const rows[] = {
-    { &schema->join[0], "join2", (const void *)join2, "airr>r" },
-    { &schema->join[1], "join3", (const void *)join3, "airrr>r" },
-    { &schema->join[2], "join4", (const void *)join4, "airrrr>r" },
-    { &schema->integer_string, "integer_string", (const void *)integer_string, "ai>r" },
-    { &schema->float_string, "float_string", (const void *)float_string, "af>r" }
+    { &schema->string.join[0], "join2", (const void *)join2, "airr>r" },
+    { &schema->string.join[1], "join3", (const void *)join3, "airrr>r" },
+    { &schema->string.join[2], "join4", (const void *)join4, "airrrr>r" },
+    { &schema->string.of_integer, "integer_string", (const void *)integer_string, "ai>r" },
+    { &schema->string.of_float, "float_string", (const void *)float_string, "af>r" }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
     *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, TL_EFFECT_ALLOCATES,
@@ -133,7 +133,7 @@ int tlua_describe_strings (tl_vm *vm, TluaSchema *schema) {
 
 tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number) {
   tl_value arguments[2] = { tl_context(rec->vm), number.value };
-  tl_func function = number.tt == LUA_VNUMINT ? rec->schema.integer_string : rec->schema.float_string;
+  tl_func function = number.tt == LUA_VNUMINT ? rec->schema.string.of_integer : rec->schema.string.of_float;
   return tl_try_call(rec->vm, function, arguments, 2);
 }
 
@@ -196,7 +196,7 @@ void tlua_lower_concat (TluaRecorder *rec, Instruction i) {
     tlua_rec_resume_here(rec);
     values[0] = tl_context(rec->vm);
     values[1] = tl_const_int(rec->vm, left > 0 ? ANY_LENGTH : is_long);
-    joined = tl_try_call(rec->vm, rec->schema.join[parts - 2], values, (uint32_t)parts + 2);
+    joined = tl_try_call(rec->vm, rec->schema.string.join[parts - 2], values, (uint32_t)parts + 2);
   }
   if (rec->at.reason == NULL)
     tlua_rec_write(rec, a, is_long ? ctb(LUA_VLNGSTR) : ctb(LUA_VSHRSTR), joined);

@@ -69,7 +69,7 @@ static Operand integer_operand (TluaRecorder *rec, tl_value index, lua_Integer n
 static int guard_no_item (TluaRecorder *rec, Operand t, tl_value index, const TValue *slot) {
   tl_tag tag = element_tag(rec, slot);
   if (tag != 0)
-    tl_get_item(rec->vm, rec->schema.table, tag, t.value, index);
+    tl_get_item(rec->vm, rec->schema.table.layout, tag, t.value, index);
   return tag != 0;
 }
 
@@ -84,7 +84,7 @@ static Operand read_item (TluaRecorder *rec, Operand t, tl_value index, const TV
   tl_tag tag = element_tag(rec, slot);
   if (tag == 0)
     return o;
-  o.value = tl_get_item(rec->vm, rec->schema.table, tag, t.value, index);
+  o.value = tl_get_item(rec->vm, rec->schema.table.layout, tag, t.value, index);
   o.tt = isempty(slot) ? LUA_VNIL : rawtt(slot);
   o.tag = rec->schema.tag_of[o.tt];
   o.now = slot;
@@ -149,9 +149,9 @@ static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer 
     tl_tag old = element_tag(rec, slot);
     if (old == 0)
       return;
-    tl_get_item(vm, rec->schema.table, old, t.value, index);
+    tl_get_item(vm, rec->schema.table.layout, old, t.value, index);
   }
-  tl_put_item(vm, rec->schema.table, value.tag, t.value, index, value.value);
+  tl_put_item(vm, rec->schema.table.layout, value.tag, t.value, index, value.value);
 }
 
 /* Tables that are asked one for the other by '__index'; longer chains are left to the interpreter. */
@@ -165,10 +165,10 @@ static int follow_index (TluaRecorder *rec, Operand *t, const TValue *next) {
   tl_vm *vm = rec->vm;
   Table *metatable = hvalue(t->now)->metatable;
   TString *name = G(rec->trace.thread)->tmname[TM_INDEX];
-  tl_value reference = tl_get(vm, rec->schema.metatable, t->value);
+  tl_value reference = tl_get(vm, rec->schema.table.metatable, t->value);
   tlua_rec_guard_metatable(rec, reference, metatable);
   const TValue *slot = luaH_getshortstr(metatable, name);
-  t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference,
+  t->value = tl_get_key(vm, rec->schema.table.layout, rec->schema.tag_of[ctb(LUA_VTABLE)], reference,
                         tl_const_ref(vm, name),
                         metatable->lsizenode, tlua_rec_node_index(metatable, slot));
   t->now = next;
@@ -185,10 +185,10 @@ static int string_methods (TluaRecorder *rec, Operand *t) {
     return 0;
   }
   TString *name = G(rec->trace.thread)->tmname[TM_INDEX];
-  tl_value reference = tl_load(vm, rec->schema.string_metatable,
-                               tl_load(vm, rec->schema.global, tl_context(vm)));
+  tl_value reference = tl_load(vm, rec->schema.state.string_metatable,
+                               tl_load(vm, rec->schema.state.global, tl_context(vm)));
   tl_guard(vm, TL_GUARD_NONNULL, reference, 0, TL_EXIT_GUARD);
-  t->value = tl_get_key(vm, rec->schema.table, rec->schema.tag_of[ctb(LUA_VTABLE)], reference,
+  t->value = tl_get_key(vm, rec->schema.table.layout, rec->schema.tag_of[ctb(LUA_VTABLE)], reference,
                         tl_const_ref(vm, name),
                         metatable->lsizenode, tlua_rec_node_index(metatable,
                                                                   luaH_getshortstr(metatable, name)));
@@ -214,7 +214,7 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
     if (!isempty(slot)) {
       tl_tag tag = element_tag(rec, slot);
       if (tag != 0) {
-        tl_value value = tl_get_key(vm, rec->schema.table, tag, t.value, key, h->lsizenode,
+        tl_value value = tl_get_key(vm, rec->schema.table.layout, tag, t.value, key, h->lsizenode,
                                     tlua_rec_node_index(h, slot));
         tlua_rec_write(rec, result, rawtt(slot), value);
       }
@@ -223,7 +223,7 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
     const TValue *next = fasttm(rec->trace.thread, h->metatable, TM_INDEX);
     if (next == NULL && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX))
       return;
-    tl_guard_key_absent(vm, rec->schema.table, t.value, key);
+    tl_guard_key_absent(vm, rec->schema.table.layout, t.value, key);
     if (next == NULL) {
       tlua_rec_write(rec, result, LUA_VNIL, 0);
       return;
@@ -261,7 +261,7 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   TValue store;
   int is_nil = novariant(value.tt) == LUA_TNIL;
   if (tlua_rec_has_metamethod(rec, t, TM_NEWINDEX)) {
-    tl_guard_key_absent(vm, rec->schema.table, t.value, key);
+    tl_guard_key_absent(vm, rec->schema.table.layout, t.value, key);
     ask_newindex(rec, t, string_operand(rec, key, name, &store), value);
     return;
   }
@@ -271,9 +271,9 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
     tlua_rec_set_growing(rec, t, string_operand(rec, key, name, &store), value);
     return;
   }
-  tl_guard_key_absent(vm, rec->schema.table, t.value, key);
+  tl_guard_key_absent(vm, rec->schema.table.layout, t.value, key);
   if (!is_nil)
-    tl_insert_key(vm, rec->schema.table, value.tag, t.value, key, value.value);
+    tl_insert_key(vm, rec->schema.table.layout, value.tag, t.value, key, value.value);
 }
 
 /*
@@ -297,8 +297,8 @@ static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   tl_value key = tl_const_ref(vm, name);
   uint32_t entry = tlua_rec_node_index(h, slot);
   tl_tag tag = novariant(value.tt) == LUA_TNIL ? rec->schema.tag_of[LUA_VEMPTY] : value.tag;
-  tl_get_key(vm, rec->schema.table, old, t.value, key, h->lsizenode, entry);
-  tl_set_key(vm, rec->schema.table, tag, t.value, key, value.value, h->lsizenode, entry);
+  tl_get_key(vm, rec->schema.table.layout, old, t.value, key, h->lsizenode, entry);
+  tl_set_key(vm, rec->schema.table.layout, tag, t.value, key, value.value, h->lsizenode, entry);
 }
 
 int tlua_rec_is_in_array (const Table *t, lua_Integer index) {
@@ -403,8 +403,8 @@ void tlua_lower_length (TluaRecorder *rec, Instruction i) {
   Operand b = tlua_rec_register(rec, GETARG_B(i));
   tl_value result;
   switch (b.tt) {
-    case ctb(LUA_VSHRSTR): result = tl_load(vm, rec->schema.short_length, b.value); break;
-    case ctb(LUA_VLNGSTR): result = tl_load(vm, rec->schema.long_length, b.value); break;
+    case ctb(LUA_VSHRSTR): result = tl_load(vm, rec->schema.string.short_length, b.value); break;
+    case ctb(LUA_VLNGSTR): result = tl_load(vm, rec->schema.string.long_length, b.value); break;
     case ctb(LUA_VTABLE):
       if (tlua_rec_has_metamethod(rec, b, TM_LEN)) {
         tlua_rec_binary_metamethod(rec, b, b, TM_LEN, TLUA_META_VALUE, GETARG_A(i));
@@ -412,7 +412,7 @@ void tlua_lower_length (TluaRecorder *rec, Instruction i) {
       }
       if (!tlua_rec_guard_no_metamethod(rec, b, TM_LEN))
         return;
-      result = tl_call(vm, rec->schema.length, &b.value, 1);
+      result = tl_call(vm, rec->schema.table.length, &b.value, 1);
       break;
     default: tlua_rec_give_up(rec, "length of no table or string"); return;
   }

@@ -68,7 +68,7 @@ static void compare_order (TluaRecorder *rec, Operand a, Operand b, int or_equal
   if (ttisstring(a.now) && ttisstring(b.now)) {
     tl_value strings[2] = { a.value, b.value };
     int below = or_equal ? luaV_lessequal(NULL, a.now, b.now) : luaV_lessthan(NULL, a.now, b.now);
-    tlua_rec_branch(rec, below, tl_call(vm, or_equal ? rec->schema.string_to_order : rec->schema.string_below,
+    tlua_rec_branch(rec, below, tl_call(vm, or_equal ? rec->schema.string.to_order : rec->schema.string.below,
                                         strings, 2));
     return;
   }

@@ -32,7 +32,7 @@ static tl_value upvalue (TluaRecorder *rec, int n) {
   tl_value closure = tl_op1(vm, TL_REF_TO_ADDR, tlua_rec_closure(rec));
   tl_value element = tl_item_addr(vm, closure, tl_const_int(vm, n), sizeof(UpVal *),
                                   (int32_t)offsetof(LClosure, upvals));
-  return tl_load(vm, rec->schema.upvalue, element);
+  return tl_load(vm, rec->schema.upvalue.object, element);
 }
 
 static UpVal *upvalue_now (TluaRecorder *rec, int n) {
@@ -70,17 +70,17 @@ Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
   Operand o = tlua_rec_operand(rec, u->v.p);
   if (o.tag == 0)
     return o;
-  tl_value place = tl_load(vm, rec->schema.upvalue_place, upvalue(rec, n));
+  tl_value place = tl_load(vm, rec->schema.upvalue.place, upvalue(rec, n));
   int r = guard_register(rec, u, place);
   if (r != NOT_HERE) {
     o.value = tl_slot_read(vm, r, o.tag);
     return o;
   }
-  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue_tag, place), tl_const_int(vm, o.tt),
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue.tag, place), tl_const_int(vm, o.tt),
            TL_EXIT_GUARD);
   tl_type type = tlua_payload(o.tt);
   if (type != TL_VOID)
-    o.value = tl_load(vm, rec->schema.upvalue_value[type], place);
+    o.value = tl_load(vm, rec->schema.upvalue.value[type], place);
   return o;
 }
 
@@ -92,7 +92,7 @@ void tlua_lower_set_upvalue (TluaRecorder *rec, Instruction i) {
   if (value.tag == 0)
     return;
   tl_value object = upvalue(rec, n);
-  tl_value place = tl_load(vm, rec->schema.upvalue_place, object);
+  tl_value place = tl_load(vm, rec->schema.upvalue.place, object);
   int r = guard_register(rec, u, place);
   if (r != NOT_HERE) {
     tlua_rec_write_operand(rec, r, value);
@@ -105,8 +105,8 @@ void tlua_lower_set_upvalue (TluaRecorder *rec, Instruction i) {
   tlua_rec_guard_barrier(rec, object, value);
   tl_type type = tlua_payload(value.tt);
   if (type != TL_VOID)
-    tl_store(vm, rec->schema.upvalue_value[type], place, value.value);
-  tl_store(vm, rec->schema.upvalue_tag, place, tl_const_int(vm, value.tt));
+    tl_store(vm, rec->schema.upvalue.value[type], place, value.value);
+  tl_store(vm, rec->schema.upvalue.tag, place, tl_const_int(vm, value.tt));
 }
 
 void tlua_lower_get_upvalue (TluaRecorder *rec, Instruction i) {
