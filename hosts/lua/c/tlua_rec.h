@@ -4,9 +4,10 @@
 ** Problem: a recorder for a whole instruction set is too much for one file, and its parts need the same few
 ** services: read a register with its type, write one, say where the interpreter goes on, give up.
 **
-** Design: the files stand in an order in which each uses only those before it.
-** A lowering function looks at the real values, which the instruction has not changed yet, to choose a path,
-** records guards that keep compiled code on that path, and then the results. From the ground up:
+** Design: the files stand in an order in which each uses only those before it; below all of them are those
+** of tlua_internal.h. A lowering function looks at the real values, which the instruction has not changed
+** yet, to choose a path, records guards that keep compiled code on that path, and then the results. From the
+** ground up:
 **   what all need    tlua_rec_resume.c (where the interpreter goes on, giving up), tlua_rec_operand.c
 **   values           tlua_rec_number.c (arithmetic, comparisons), tlua_rec_upvalue.c, tlua_rec_metatable.c
 **   ways             tlua_rec_choice.c (tests that only choose a number), tlua_rec_branch.c (all others)
@@ -27,8 +28,8 @@
 ** rec->at.reason, and nothing that was recorded for that instruction matters any more.
 **
 ** Example, OP_UNM of an integer:
-**   Operand b = read_register(rec, GETARG_B(i));
-**   write_register(rec, GETARG_A(i), LUA_VNUMINT, tl_op1(rec->vm, TL_INT_NEG, b.value));
+**   Operand b = tlua_rec_register(rec, GETARG_B(i));
+**   tlua_rec_write(rec, GETARG_A(i), LUA_VNUMINT, tl_op1(rec->vm, TL_INT_NEG, b.value));
 */
 #ifndef tlua_rec_h
 #define tlua_rec_h

@@ -20,9 +20,6 @@
 
 #include "tlua_rec_lib.h"
 
-/* More arguments or results than this in one call are left to the interpreter. */
-#define MAX_VALUES TLUA_MOST_VALUES
-
 /* --- calls --- */
 
 /* How many values lie from this register on: as the instruction says, or up to the top. */
@@ -107,7 +104,7 @@ static tl_value guard_own_arguments (TluaRecorder *rec, int extra, int wanted) {
 }
 
 void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
-  Operand values[MAX_VALUES];
+  Operand values[TLUA_MOST_VALUES];
   int a = GETARG_A(i), wanted = GETARG_C(i) - 1;
   int extra = rec->trace.depth > 0 ? running_frame(rec)->extra : rec->trace.ci->u.l.nextraargs;
   int count = wanted == LUA_MULTRET || wanted > extra ? extra : wanted;
@@ -116,7 +113,7 @@ void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
       return;
   }
   else {
-    if (count > MAX_VALUES) {
+    if (count > TLUA_MOST_VALUES) {
       tlua_rec_give_up(rec, "too many values in a call");
       return;
     }
@@ -136,7 +133,7 @@ void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
 
 /* Closures that traces make refer to no registers, so that a callee has no upvalues to close. */
 static void return_values (TluaRecorder *rec, int first, int count) {
-  Operand values[MAX_VALUES];
+  Operand values[TLUA_MOST_VALUES];
   int wanted = running_frame(rec)->wanted;
   int moved = wanted == LUA_MULTRET || wanted > count ? count : wanted;
   if (tlua_rec_read_values(rec, first, moved, values))
