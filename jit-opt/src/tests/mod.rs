@@ -1,14 +1,11 @@
 //! Tests of the passes together: random straight-line code against a small evaluator, whole traces as text,
 //! and a list of what fires which rule.
 
-mod apart;
 mod bounds;
-mod collect;
 mod delay;
 mod differential;
 mod effects;
 mod heap;
-mod peel;
 pub(crate) mod random;
 mod rules;
 mod straight;
