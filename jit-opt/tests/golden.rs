@@ -1,10 +1,10 @@
 //! Golden tests: the trace files of `tests/traces/opt`, each trace with what the optimizer makes of it.
 //!
-//! Problem: "this trace in, that trace out" wants to be read, compared and changed as text, and not as strings
-//! within Rust; but an expectation that a program writes by itself may well be wrong. Design: below each trace
-//! stand its `run:` lines and an `; expect:` block for each configuration that is of interest; its last line
-//! names the rules that fired. A `; test opt` line above the first trace states the options of the whole file,
-//! one below a trace those of the next block alone:
+//! Problem: "this trace in, that trace out" wants to be read, compared and changed as text, and not as
+//! strings within Rust; but an expectation that a program writes by itself may well be wrong. Design: below
+//! each trace stand its `run:` lines and an `; expect:` block for each configuration that is of interest;
+//! its last line names the rules that fired. A `; test opt` line above the first trace states the options
+//! of the whole file, one below a trace those of the next block alone:
 //!
 //! | option | meaning |
 //! |---|---|
@@ -15,9 +15,9 @@
 //! | `no-fuel` | nothing may be rewritten |
 //!
 //! `UPDATE_EXPECT=1 cargo test -p tracelift-opt --test golden` rewrites the blocks. Invariant: nothing is
-//! rewritten that is a miscompile as far as the file can tell: both forms of each trace verify, each run ends
-//! as the file says, and optimized as recorded, with the same memory, also where any one guard is made to
-//! fail. Example:
+//! rewritten that is a miscompile as far as the file can tell: both forms of each trace verify, each run
+//! ends as the file says, and optimized as recorded, with the same memory, also where any one guard is made
+//! to fail. Example:
 //!
 //! ```text
 //! # A load is not repeated.

@@ -1,9 +1,9 @@
 //! Bounds of indexes: what holds for families of loops and of constants.
 //!
-//! Problem: single loops stand in `tests/traces/opt` (`bounds-…`), but what goes wrong with bounds goes wrong
-//! for one step, one constant or one size. Design: count the guards before each loop of a family, and run all
-//! small loops as recorded and as optimized. Invariant: what is hoisted changes nothing, and a loop that stays
-//! inside is not left by it. Example: no guard stands for a loop in steps of 3.
+//! Problem: single loops stand in `tests/traces/opt` (`bounds-…`), but what goes wrong with bounds goes
+//! wrong for one step, one constant or one size. Design: count the guards before each loop of a family, and
+//! run all small loops as recorded and as optimized. Invariant: what is hoisted changes nothing, and a loop
+//! that stays inside is not left by it. Example: no guard stands for a loop in steps of 3.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Planted bugs of allocation removal change its listings.
 //!
-//! Problem: a bug that is planted and changes nothing proves nothing. Design: one trace, in which an object is
-//! made for the first of two calls, with each bug. Invariant: the listing has another length than without
-//! the bug. The listings themselves are in `tests/traces/opt` (`virtuals`, `peeling`) and `tests/papers`.
-//! Example: with `LiftTwice` the object is made for the second call, too.
+//! Problem: a bug that is planted and changes nothing proves nothing. Design: one trace, in which an object
+//! is made for the first of two calls, with each bug. Invariant: the listing has another length than
+//! without the bug. The listings themselves are in `tests/traces/opt` (`virtuals`, `peeling`) and
+//! `tests/papers`. Example: with `LiftTwice` the object is made for the second call, too.
 
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::text::parse_file;
