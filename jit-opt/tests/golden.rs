@@ -55,7 +55,6 @@ const FORCED: u64 = 30;
 #[derive(Clone, Default)]
 struct Options {
     config: Config,
-    shows_short_preamble: bool,
 }
 
 impl Options {
@@ -65,7 +64,7 @@ impl Options {
             match word {
                 "keep-records" => options.config.keep_records = true,
                 "host-collects" => options.config.host_collects = true,
-                "short-preamble" => options.shows_short_preamble = true,
+                "short-preamble" => options.config.wants_way_in = true,
                 "no-fuel" => options.config.fuel = Some(0),
                 passes => options.config.switch(passes).map_err(|error| error.to_string())?,
             }
@@ -89,8 +88,8 @@ fn blocks(file: &TraceFile) -> Result<Vec<Block>, String> {
     let alone: Vec<&Directive> = file.directives.iter().filter(|directive| directive.alone).collect();
     let (mut blocks, mut of_file, mut of_next) = (Vec::new(), Options::default(), None);
     let mut rest = &alone[..];
-    while let Some((directive, behind)) = rest.split_first() {
-        rest = behind;
+    while let Some((directive, after)) = rest.split_first() {
+        rest = after;
         let above = starts.iter().filter(|&&start| start < directive.line).count();
         let told = |error: String| format!("line {}: {error}", directive.line);
         if let Some(words) = directive.text.strip_prefix("test opt") {
@@ -139,8 +138,8 @@ fn listing(file: &TraceFile, block: &Block) -> Result<Vec<String>, String> {
             .map_err(|what| format!("line {}: {what}\n{}", run.line, print(file, &optimized.trace)))?;
     }
     let mut out = print(file, &optimized.trace);
-    if block.options.shows_short_preamble {
-        let short = optimized.peeled.as_ref().and_then(|peeled| peeled.short_preamble.as_ref());
+    if block.options.config.wants_way_in {
+        let short = optimized.peeled.as_ref().and_then(|peeled| peeled.short_preamble());
         let short = short.map_or(": none\n".to_string(), |short| format!("\n{}", print(file, short)));
         let _ = write!(out, "# short preamble{short}");
     }
