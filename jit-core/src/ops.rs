@@ -209,13 +209,13 @@ macro_rules! eval {
 }
 
 macro_rules! define_ops {
-    ($( $(#[doc = $doc:literal])+ $variant:ident = $number:literal $name:literal ($($args:tt)*)
+    ($( $(#[doc = $doc:literal])* $variant:ident = $number:literal $name:literal ($($args:tt)*)
         -> $result:ident [$($flag:ident)*] $payload:ident $(eval $eval:expr)?; )*) => {
         /// An operation of the trace language; its row in the table is [`Op::info`].
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Op {
-            $( $(#[doc = $doc])+ $variant = $number, )*
+            $( $(#[doc = $doc])* $variant = $number, )*
         }
 
         impl Op {
@@ -226,7 +226,7 @@ macro_rules! define_ops {
         const ROWS: &[OpInfo] = &[$(
             OpInfo {
                 name: $name,
-                doc: concat!($($doc),+),
+                doc: concat!($($doc),*),
                 args: arity!($($args)*),
                 result: result!($result),
                 flags: Flags::NONE$(.or(Flags::$flag))*,

@@ -16,10 +16,7 @@
 
 enum TluaReport { TLUA_REPORT_NONE = 0, TLUA_REPORT_TEXT = 1, TLUA_REPORT_JSON = 2 };
 
-/*
-** Shared with Rust: keep in step with src/driver.rs. Long because it is one call's arguments and results,
-** which cross the border between the languages as one.
-*/
+/* Shared with Rust: keep in step with src/driver.rs. So many fields: one call takes and gives them all. */
 typedef struct TluaRun {
   const char *prefix;         /* of messages, as in "lua: out of memory"; NULL for none */
   const char *const *argv;    /* command line */
