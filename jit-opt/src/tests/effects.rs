@@ -293,6 +293,8 @@ struct Left {
     shape: (bool, usize),
     counts: OpCounts,
     calls: usize,
+    /// Whether a store waited.
+    delayed: bool,
 }
 
 fn left(config: &Config, source: &Trace, schema: &Schema) -> Left {
@@ -302,24 +304,30 @@ fn left(config: &Config, source: &Trace, schema: &Schema) -> Left {
         shape: (optimized.peeled.is_some(), count(&|&op| op == Op::GuardAlwaysFails)),
         counts: OpCounts::of_loop(&optimized.trace, schema),
         calls: count(&|&op| matches!(op, Op::Call | Op::TryCall)),
+        delayed: optimized.report.fired("delay_store") > 0,
     }
 }
 
 /// A function that declares less never makes the optimizer remove less. What is compared are loads, stores,
 /// guards, objects and calls: an exit that can come later keeps a value alive that only its snapshot
 /// mentions. A loop that is peeled in one form only, because more is known to fail or because the plain loop
-/// has become as short, is compared in the plain form.
+/// has become as short, is compared in the plain form. Stores that wait are left out: one that may wait until
+/// after a call is made where less is known of memory than before it.
 #[test]
 fn weaker_effects_remove_no_less() {
     let schema = Arc::new(standard_schema());
     let mut random = Random::new(1);
-    let (mut compared, mut better, mut skipped) = (0, 0, 0);
+    let (mut compared, mut better, mut skipped, mut waiting) = (0, 0, 0, 0);
     for passes in ["", "-peel", "-virtuals", "-peel,-virtuals", "-delay_store", "-peel,-delay_store"] {
         let config = Config::parse(passes).unwrap();
-        for seed in 0..1_000 {
+        for seed in 0..2_000 {
             let source = generate(seed, &schema).trace;
             let Some(weaker) = weaker(&mut random, &source, &schema) else { continue };
             let (strong, weak) = (left(&config, &source, &schema), left(&config, &source, &weaker));
+            if strong.delayed || weak.delayed {
+                waiting += 1;
+                continue;
+            }
             if strong.shape != weak.shape {
                 skipped += 1;
                 continue;
@@ -336,8 +344,8 @@ fn weaker_effects_remove_no_less() {
         }
     }
     assert!(
-        compared > 1_000 && better > 100 && skipped < compared / 20,
-        "{compared} compared, {better} better, {skipped} skipped"
+        compared > 1_500 && better > 500 && skipped < compared / 20 && waiting < compared,
+        "{compared} compared, {better} better, {skipped} skipped, a store waited in {waiting}"
     );
 }
 
