@@ -11,7 +11,7 @@
 //! interpreter itself may use as much as it likes: it stands for hosts that end the program then.)
 //!
 //! Invariant: a slot of the stack holds 0 or the address of a cell of this heap, so marking follows any slot,
-//! also a dead one. A cell that is free has class word 0, one that is kept back has [`KEPT`].
+//! also a dead one. A cell that is free has class word 0, one that is kept back has `KEPT`.
 //!
 //! Example: `let object = heap.integer(5); assert_eq!(heap.number(object), Number::Integer(5))`.
 

@@ -3,7 +3,7 @@
 //! Problem: the struct is written in `tracelift.h` and in Rust, and a host in Rust that goes through C, as
 //! the one for Lua does, needs it too. Design: the struct, its flags and its version stand here, for this
 //! library and for such hosts; sizes and offsets are asserted here and, of the header, in
-//! `tests/capi/header.c`. Invariant: what a host can set has a value that works, or [`read`] says why not.
+//! `tests/capi/header.c`. Invariant: what a host can set has a value that works, or `read` says why not.
 //!
 //! Example: `TlConfig { abi: ABI_VERSION, threshold: 2, flags: FLAG_VERIFY, ..TlConfig::default() }`.
 

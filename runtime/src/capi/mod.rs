@@ -1,7 +1,7 @@
 //! The C ABI: every `extern "C"` of the library stands in this folder; `include/tracelift.h` is its contract.
 //!
 //! Problem: a C host can pass anything, and a Rust panic must never unwind into C. Design: every entry point
-//! goes through [`enter`], which checks the handle's magic word and catches panics; ids cross the border plus
+//! goes through `enter`, which checks the handle's magic word and catches panics; ids cross the border plus
 //! one, so that 0 is "none". A failed check leaves a sentence for `tl_last_error`. What fails in a
 //! description or a recording stays failed, with its first sentence, so that a host need not look at each
 //! call's result. Invariant: no entry point calls back into the host, except that `tl_exit` may call the
