@@ -23,6 +23,7 @@ pub enum Target {
     /// The oldest machine of this architecture: runs here, uses none of the newer instructions.
     Baseline,
     /// 64-bit Arm, whatever the machine: the code can be looked at, not run (unless this is an Arm machine).
+    /// On other machines only this crate's tests have its code generator.
     Aarch64,
 }
 

@@ -147,8 +147,10 @@ void tlua_hot_loop (lua_State *L, CallInfo *ci, const Instruction *pc) {
   ci->u.l.savedpc = pc;
   if (l_unlikely(jit->engine == NULL) || jit->engine->on_swallowed == NULL)
     *counter = (int32_t)(jit->threshold - 1);
-  if (l_unlikely(jit->engine == NULL))
+  if (l_unlikely(jit->engine == NULL)) {
+    jit->counted_before = 1;
     return;
+  }
   if (recording_is_on(L) || L->hookmask != 0) {
     if (jit->engine->on_swallowed != NULL)
       jit->engine->on_swallowed(L, counter);

@@ -84,6 +84,7 @@ typedef struct Tlua {
   int oldpc;                         /* 'oldpc' of that thread when the recording began */
   int recorded_since_hot;            /* whether the recording moved since the last hot event */
   const struct TluaEngine *engine;   /* NULL: no JIT */
+  int counted_before;                /* whether counters were set while there was none */
   void *engine_state;
   void (*at_shutdown) (struct lua_State *L);
   TluaConfig config;

@@ -14,6 +14,8 @@
 
 #include "lprefix.h"
 
+#include <string.h>
+
 #include "tlua_internal.h"
 
 static const TluaEngine count_engine = { .name = "count" };
@@ -39,13 +41,17 @@ int tlua_open (lua_State *L, const TluaConfig *config) {
   const TluaEngine *engine = engine_of_mode(config->mode);
   if (engine == NULL || jit->engine != NULL)
     return 0;
+  /* an engine finds zeros, also where the program has run for a while; see tlua_new */
+  if (jit->counted_before)
+    memset(jit->counters, 0, sizeof(jit->counters));
+  jit->counted_before = 0;
   if (engine->on_open != NULL && !engine->on_open(L, config))
     return 0;
   jit->engine = engine;
   jit->threshold = config->threshold == 0 ? 1 : config->threshold;
   if (jit->threshold > TLUA_OUT_OF_REACH)
     jit->threshold = TLUA_OUT_OF_REACH;
-  /* engines with on_swallowed set the counters; they begin with zeros */
+  /* engines with on_swallowed set the counters themselves */
   if (engine->on_swallowed == NULL)
     for (int i = 0; i < TLUA_COUNTERS; i++)
       jit->counters[i] = (int32_t)(jit->threshold - 1);

@@ -257,3 +257,31 @@ fn functions_that_nobody_declared_are_named() {
         agree("local n = 0 for i = 1, 200 do n = n + (pcall(next) and 1 or 2) end return tostring(n)");
     assert!(report.contains("call of pcall"), "{report}");
 }
+
+/// A program may have run for a while when it gets the compiler: its loops are hot as soon as any.
+#[test]
+fn loops_that_ran_before_the_compiler_came_are_compiled() {
+    let text =
+        CString::new("local n = 0 for i = 1, 1000 do n = n + i end return tostring(n)").expect("a text");
+    // SAFETY: as in `run`.
+    unsafe {
+        let state = luaL_newstate();
+        luaL_openlibs(state);
+        assert_eq!(luaL_loadstring(state, text.as_ptr()), 0);
+        for opens in [false, true] {
+            if opens {
+                let config =
+                    RawConfig { mode: MODE_JIT, threshold: 50, period: 0, reserved: 0, seed: 0, jit: null() };
+                assert_eq!(tlua_open(state, &config), 1);
+            }
+            lua_pushvalue(state, 1);
+            assert_eq!(lua_pcallk(state, 0, 1, 0, 0, null()), 0);
+            assert_eq!(CStr::from_ptr(lua_tolstring(state, -1, null_mut())).to_string_lossy(), "500500");
+        }
+        let report = CStr::from_ptr(tlua_jit_stats_text(state)).to_string_lossy().into_owned();
+        assert!(report.contains("compiled: 1 trace "), "{report}");
+        // 50 until it is hot, the one that is recorded, and the one that enters the code.
+        assert!(report.contains("loop iterations: 52 interpreted"), "{report}");
+        lua_close(state);
+    }
+}
