@@ -182,6 +182,34 @@ fn packages_stand_on_what_is_drawn() {
     }
 }
 
+/// Where all is said that the Lua host knows of a CallInfo.
+const CALL_INFO: &str = "tlua_callinfo.h";
+
+/// Whether a word belongs to what differs between versions of Lua in a CallInfo, or in the words of a frame.
+fn is_of_call_info(word: &str) -> bool {
+    ["callstatus", "nresults", "savedpc", "nextraargs", "luaE_extendCI", "hastocloseCfunc"].contains(&word)
+        || ["CIST_", "TLUA_WORD_"].iter().any(|prefix| word.starts_with(prefix))
+}
+
+#[test]
+fn one_file_knows_the_words_of_a_call_info() {
+    let folder = root().join("hosts/lua/c");
+    let sources = [files(&folder, "c"), files(&folder, "h")].concat();
+    assert!(sources.len() > 40, "{} files", sources.len());
+    let mut wrong = Vec::new();
+    for file in &sources {
+        let name = file.file_name().expect("it has one").to_string_lossy();
+        let words = c::words_of(file);
+        let found: Vec<&String> = words.iter().filter(|word| is_of_call_info(word)).collect();
+        if name == CALL_INFO {
+            assert!(found.len() > 10, "{name} knows {found:?} only");
+        } else if !found.is_empty() {
+            wrong.push(format!("hosts/lua/c/{name}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{CALL_INFO} has functions for this: {}", wrong.join("\n"));
+}
+
 #[test]
 fn a_circle_is_found() {
     let edges = [("a", vec!["b"]), ("b", vec!["c"]), ("c", vec!["b"]), ("d", vec!["a", "d"])];

@@ -40,6 +40,12 @@ fn literal(text: &str, quote: char) -> usize {
     text.len()
 }
 
+/// The words of a file's code, without those of comments and strings.
+pub fn words_of(file: &Path) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(file).expect("it can be read");
+    words(&bare(&text)).map(str::to_string).collect()
+}
+
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }

@@ -173,6 +173,13 @@ pub const INSERTIONS: &[Insertion] = &[
     // The interpreter loop.
     Insertion {
         file: "lvm.c",
+        anchor: "#include \"lvm.h\"",
+        place: After,
+        text: "\n#include \"tlua_callinfo.h\"",
+        why: "the hook macros below go on in other frames",
+    },
+    Insertion {
+        file: "lvm.c",
         anchor: "#define dojump(ci,i,e)\t{",
         place: After,
         text: " size_t from = (size_t)pc;",

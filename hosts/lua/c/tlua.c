@@ -20,6 +20,7 @@
 
 #include "lprefix.h"
 
+#include "tlua_callinfo.h"
 #include "tlua_heap.h"
 #include "tlua_internal.h"
 
@@ -69,7 +70,7 @@ void tlua_record_start (lua_State *L) {
   jit->statistics.recordings++;
   L->hookmask |= TLUA_RECORD_BIT;
   if (isLua(L->ci))
-    L->ci->u.l.trap = 1;
+    tlua_set_trap(L->ci);
 }
 
 void tlua_record_stop (lua_State *L) {
@@ -144,7 +145,7 @@ static int recording_is_on (lua_State *L) {
 void tlua_hot_loop (lua_State *L, CallInfo *ci, const Instruction *pc) {
   Tlua *jit = L->jit;
   int32_t *counter = tlua_counter(jit, pc);
-  ci->u.l.savedpc = pc;
+  tlua_save_pc(ci, pc);
   if (l_unlikely(jit->engine == NULL) || jit->engine->on_swallowed == NULL)
     *counter = (int32_t)(jit->threshold - 1);
   if (l_unlikely(jit->engine == NULL)) {
@@ -165,7 +166,7 @@ void tlua_hot_loop (lua_State *L, CallInfo *ci, const Instruction *pc) {
 int tlua_hot_entry (lua_State *L, CallInfo *ci) {
   Tlua *jit = L->jit;
   if (jit->engine == NULL || recording_is_on(L) || L->hookmask != 0
-      || ci->u.l.savedpc != ci_func(ci)->p->code)
+      || tlua_saved_pc(ci) != ci_func(ci)->p->code)
     return 0;
   jit->statistics.hot_entries++;
   return jit->engine->on_entry != NULL && jit->engine->on_entry(L, ci);

@@ -110,7 +110,8 @@ typedef struct Tlua {
 
 /*
 ** Out of line part of the counters. Whatever the slow path did, 'L->ci' and its 'savedpc' tell where to go
-** on; every local variable of the interpreter is taken afresh. 'l_jitresume' lies after the call hook.
+** on; every local variable of the interpreter is taken afresh. 'l_jitresume' lies after the call hook. What
+** is asked of 'ci' is defined in tlua_callinfo.h.
 */
 #define tlua_resume_block() \
   if (0) { \
@@ -121,9 +122,9 @@ typedef struct Tlua {
     ci = L->ci; \
     cl = ci_func(ci); \
     k = cl->p->k; \
-    pc = ci->u.l.savedpc; \
-    if (l_unlikely(L->hookmask)) ci->u.l.trap = 1; \
-    trap = ci->u.l.trap; \
+    pc = tlua_saved_pc(ci); \
+    if (l_unlikely(L->hookmask)) tlua_set_trap(ci); \
+    trap = tlua_trap(ci); \
     goto l_jitresume; \
   }
 

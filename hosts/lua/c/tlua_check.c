@@ -23,6 +23,7 @@
 
 #include <string.h>
 
+#include "tlua_callinfo.h"
 #include "tlua_internal.h"
 
 #include "ldebug.h"
@@ -139,14 +140,14 @@ static void poison_frame (lua_State *L, CallInfo *ci, int pc, int limit) {
 static void poison (lua_State *L, CallInfo *ci, const Instruction *pc) {
   Proto *p = ci_func(ci)->p;
   poison_frame(L, ci, (int)(pc - p->code), p->maxstacksize);
-  for (int i = 1; i < MAX_FRAMES && !(ci->callstatus & CIST_FRESH); i++) {
+  for (int i = 1; i < MAX_FRAMES && !tlua_is_fresh(ci); i++) {
     ci = ci->previous;
     if (!isLua(ci))
       break;
-    Instruction call = ci->u.l.savedpc[-1];
+    Instruction call = tlua_saved_pc(ci)[-1];
     if (GET_OPCODE(call) != OP_CALL)  /* a metamethod: the instruction is half done */
       break;
-    poison_frame(L, ci, (int)(ci->u.l.savedpc - ci_func(ci)->p->code), GETARG_A(call));
+    poison_frame(L, ci, (int)(tlua_saved_pc(ci) - ci_func(ci)->p->code), GETARG_A(call));
   }
 }
 

@@ -137,9 +137,8 @@ static int describe_arguments (tl_vm *vm, TluaSchema *schema) {
   static const char *const names[4] = { "argument.int", "argument.float", "argument.ref", "argument.addr" };
   state->call_info = pointer_cell(vm, "thread.call_info", offsetof(lua_State, ci), TL_ADDR,
                                   "thread.call_info", 0);
-  state->extra_arguments = number_cell(vm, "call_info.extra", offsetof(CallInfo, u.l.nextraargs),
-                                       sizeof(int), "call_info.extra",
-                                       TL_SIGNED);
+  state->extra_arguments = number_cell(vm, "call_info.extra", TLUA_EXTRA_OFFSET, TLUA_EXTRA_SIZE,
+                                       "call_info.extra", TL_SIGNED);
   add_views(vm, state->argument_value, names, "argument.value");
   state->argument_tag = number_cell(vm, "argument.tag", offsetof(TValue, tt_), 1, "argument.tag", 0);
   return state->call_info != 0 && state->extra_arguments != 0 && state->argument_value[TL_ADDR] != 0

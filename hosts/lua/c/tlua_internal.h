@@ -37,8 +37,8 @@ typedef struct TluaEngine {
   void (*on_close) (lua_State *L);
 
   /*
-  ** A loop is hot; 'pc' is the instruction the jump arrived at, 'ci' == L->ci its frame. ci->u.l.savedpc ==
-  ** pc, L->top == ci->top, the counter is reset, no recording is on and L->hookmask == 0. May run compiled
+  ** A loop is hot; 'pc' is the instruction the jump arrived at, 'ci' == L->ci its frame. tlua_saved_pc(ci)
+  ** == pc, L->top == ci->top, the counter is reset, no recording is on and L->hookmask == 0. May run compiled
   ** code, may change L->ci and frames, may start a recording, may throw (as the instruction at savedpc
   ** might). On return the interpreter goes on in L->ci at its savedpc.
   */
@@ -55,7 +55,7 @@ typedef struct TluaEngine {
 
   /*
   ** Before the instruction '*pc' of the recorded thread; ci == L->ci. Must not change frames, throw, or
-  ** collect. L->top is valid only if the instruction is an open one (isIT(*pc)). ci->u.l.savedpc is that of
+  ** collect. L->top is valid only if the instruction is an open one (isIT(*pc)). tlua_saved_pc(ci) is that of
   ** an earlier instruction of this frame.
   */
   void (*on_record) (lua_State *L, CallInfo *ci, const Instruction *pc);

@@ -103,7 +103,7 @@ static void collect (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
   }
   tlua_rec_let_go(L, entry);
   luaC_step(L);
-  if (!isIT(*L->ci->u.l.savedpc))  /* else it needs the top that the instruction before it has left */
+  if (!isIT(*tlua_saved_pc(L->ci)))  /* else it needs the top that the instruction before it has left */
     L->top.p = L->ci->top.p;
 }
 
@@ -136,7 +136,7 @@ static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info)
 /* Metamethods called from C have to be finished by C first. */
 static int is_in_metamethod (lua_State *L, CallInfo *entry) {
   for (CallInfo *ci = L->ci; ci != entry; ci = ci->previous) {
-    if (ci->callstatus & CIST_FRESH)
+    if (tlua_is_fresh(ci))
       return 1;
   }
   return 0;
@@ -227,11 +227,11 @@ static const Instruction *outer_head (const TluaRecorder *rec, const CallInfo *c
   const Proto *p = ci_func(ci)->p;
   const Instruction *outer = head_around(p, loop.head, loop.last);
   for (uint32_t level = 0; outer == NULL && level < rec->advice->levels_out; level++) {
-    int is_called_from_lua = !(ci->callstatus & CIST_FRESH) && isLua(ci->previous);
+    int is_called_from_lua = !tlua_is_fresh(ci) && isLua(ci->previous);
     ci = ci->previous;
     if (!is_called_from_lua || ci_func(ci)->p == p)
       return NULL;
-    const Instruction *next = ci->u.l.savedpc;
+    const Instruction *next = tlua_saved_pc(ci);
     outer = head_around(ci_func(ci)->p, next, next - 1);
   }
   return outer;
@@ -286,9 +286,9 @@ static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info)
     return;
   begin_trace(rec, L, entry, (TluaLoop){ .head = NULL });
   rec->trace.is_side = 1;
-  begin_instruction(rec, entry, L->ci->u.l.savedpc);
+  begin_instruction(rec, entry, tlua_saved_pc(L->ci));
   rec->trace.ci = L->ci;
-  rec->trace.next = L->ci->u.l.savedpc;
+  rec->trace.next = tlua_saved_pc(L->ci);
   tlua_rec_adopt_frames(rec, info);
   if (rec->at.reason != NULL) {
     tl_record_abort(rec->vm, rec->at.reason);
@@ -362,8 +362,7 @@ static void end_before_call (lua_State *L, TluaRecorder *rec) {
 */
 static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
   TluaTrace *trace = &rec->trace;
-  int is_fresh = (ci->callstatus & CIST_FRESH) != 0;
-  if (trace->is_calling && ci->previous == trace->ci && is_fresh == trace->is_calling_fresh)
+    if (trace->is_calling && ci->previous == trace->ci && tlua_is_fresh(ci) == trace->is_calling_fresh)
     trace->ci = ci;
   else if (trace->is_calling)
     return 0;

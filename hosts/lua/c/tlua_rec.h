@@ -6,8 +6,8 @@
 **
 ** Design: the files stand in an order in which each uses only those before it; below all of them are those
 ** of tlua_internal.h. A lowering function looks at the real values, which the instruction has not changed
-** yet, to choose a path, records guards that keep compiled code on that path, and then the results. From the
-** ground up:
+** yet, to choose a path, records guards that keep compiled code on that path, and then the results. What they
+** know of the interpreter's frames is tlua_callinfo.h. From the ground up:
 **   what all need    tlua_rec_resume.c (where the interpreter goes on, giving up), tlua_rec_operand.c
 **   values           tlua_rec_number.c (arithmetic, comparisons), tlua_rec_upvalue.c, tlua_rec_metatable.c
 **   ways             tlua_rec_choice.c (tests that only choose a number), tlua_rec_branch.c (all others)
@@ -34,6 +34,7 @@
 #ifndef tlua_rec_h
 #define tlua_rec_h
 
+#include "tlua_callinfo.h"
 #include "tlua_internal.h"
 
 #include "ldo.h"
@@ -187,10 +188,6 @@ typedef struct TluaSpare TluaSpare;
 /* What calls of C functions need; see tlua_rec_cfunc.c. */
 typedef struct TluaCalls TluaCalls;
 
-/* Words that the library keeps with a frame: where it goes on, the registers up to its top (0: all), the
-** results that its caller wants, its call status, how many variable arguments lie below it. */
-enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WORD_EXTRA, TLUA_WORDS };
-
 /* A metatable that the recording has met: which it was, and what it is in the trace. */
 typedef struct TluaMetatable {
   const Table *now;
@@ -224,7 +221,7 @@ typedef struct TluaFrame {
   int base;                   /* registers from the loop's frame */
   int function;               /* the caller's register with the function, where the results go */
   int wanted;                 /* results, or LUA_MULTRET */
-  unsigned status;            /* call status */
+  unsigned status;            /* call status: TLUA_STATUS_* */
   int extra;                  /* variable arguments; not used in the loop's frame */
   const Instruction *back;    /* where the caller goes on */
 } TluaFrame;

@@ -51,7 +51,7 @@ void tlua_lower_call (TluaRecorder *rec, Instruction i) {
   if (!is_c_function(function))
     tlua_rec_call_function(rec, function, a, arguments, wanted);
   else if (call_c_function(rec, a, arguments, wanted, &library))
-    tlua_rec_write_results(rec, a, library.results, library.nresults, wanted);
+    tlua_rec_write_results(rec, a, library.results, library.returned, wanted);
 }
 
 void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
@@ -66,7 +66,7 @@ void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
   if (!is_c_function(function))
     tlua_rec_tail_call_function(rec, function, a, arguments);
   else if (call_c_function(rec, a, arguments, LUA_MULTRET, &library))
-    tlua_rec_leave_frame(rec, library.results, library.nresults);
+    tlua_rec_leave_frame(rec, library.results, library.returned);
 }
 
 /* --- variable arguments --- */
@@ -78,7 +78,7 @@ void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
 */
 static Operand own_argument (TluaRecorder *rec, int n, tl_value extra) {
   tl_vm *vm = rec->vm;
-  const TValue *now = s2v(rec->at.base - 1 - rec->trace.ci->u.l.nextraargs + n);
+  const TValue *now = s2v(rec->at.base - 1 - tlua_extra_arguments(rec->trace.ci) + n);
   Operand o = tlua_rec_operand(rec, now);
   if (o.tag == 0)
     return o;
@@ -106,7 +106,7 @@ static tl_value guard_own_arguments (TluaRecorder *rec, int extra, int wanted) {
 void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
   Operand values[TLUA_MOST_VALUES];
   int a = GETARG_A(i), wanted = GETARG_C(i) - 1;
-  int extra = rec->trace.depth > 0 ? running_frame(rec)->extra : rec->trace.ci->u.l.nextraargs;
+  int extra = rec->trace.depth > 0 ? running_frame(rec)->extra : tlua_extra_arguments(rec->trace.ci);
   int count = wanted == LUA_MULTRET || wanted > extra ? extra : wanted;
   if (rec->trace.depth > 0) {
     if (!tlua_rec_read_values(rec, -1 - extra, count, values))

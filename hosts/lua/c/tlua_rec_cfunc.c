@@ -69,15 +69,12 @@ static TValue *arguments_of (const lua_State *thread) {
 static void do_call (lua_State *thread, void *data) {
   Job *job = (Job *)data;
   StkId function = thread->ci->func.p + 1;
-  CallInfo *ci = thread->ci->next != NULL ? thread->ci->next : luaE_extendCI(thread, 1);
-  ci->func.p = function;
-  ci->nresults = LUA_MULTRET;
-  ci->callstatus = CIST_C;
-  ci->top.p = thread->top.p + LUA_MINSTACK;
+  CallInfo *ci = tlua_next_frame(thread, 1);
+  tlua_frame_make_c(ci, function, thread->top.p + LUA_MINSTACK);
   lua_assert(ci->top.p <= thread->stack_last.p);
   thread->ci = ci;
   job->results = (*job->f)(thread);
-  if (luai_unlikely(hastocloseCfunc(ci->nresults)))
+  if (luai_unlikely(tlua_closes_values(ci)))
     luaF_close(thread, ci->func.p, CLOSEKTOP, 0);
 }
 

@@ -32,25 +32,13 @@ int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames) {
   CallInfo *running = L->ci;
   L->ci = ci;
   for (; secured && frames > 0; frames--) {
-    if (L->ci->next == NULL)
-      secured = luaE_extendCI(L, 0) != NULL;
+    CallInfo *next = tlua_next_frame(L, 0);
+    secured = next != NULL;
     if (secured)
-      L->ci = L->ci->next;
+      L->ci = next;
   }
   L->ci = running;
   return secured;
-}
-
-static CallInfo *rebuild_frame (lua_State *L, CallInfo *caller, StkId func, const uint64_t *words) {
-  CallInfo *ci = caller->next;
-  ci->func.p = func;
-  ci->top.p = func + 1 + clLvalue(s2v(func))->p->maxstacksize;
-  ci->nresults = (short)(int64_t)words[TLUA_WORD_RESULTS];
-  ci->callstatus = (unsigned short)words[TLUA_WORD_STATUS];
-  ci->u.l.trap = 0;
-  ci->u.l.nextraargs = (int)words[TLUA_WORD_EXTRA];
-  L->ci = ci;
-  return ci;
 }
 
 /*
@@ -61,7 +49,7 @@ static CallInfo *rebuild_frame (lua_State *L, CallInfo *caller, StkId func, cons
 void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry) {
   unsigned left = 0;
   for (CallInfo *ci = L->ci; ci != entry; ci = ci->previous)
-    left += (ci->callstatus & CIST_FRESH) != 0;
+    left += tlua_is_fresh(ci);
   L->nCcalls += left;
   for (; left > 0; left--) {
     luaV_execute(L, L->ci);
@@ -74,13 +62,13 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
   StkId base = ci->func.p + 1;
   const uint64_t *words = info->frames[0].words;
   L->ci = ci;  /* it was another one if the code was entered after an exit */
-  ci->u.l.savedpc = (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
+  tlua_save_pc(ci, tlua_words_pc(words));
   for (uint32_t n = 1; n < info->nframes; n++) {
     words = info->frames[n].words;
-    ci = rebuild_frame(L, ci, base + info->frames[n].base - 1, words);
-    ci->u.l.savedpc = (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
+    L->ci = ci = ci->next;
+    tlua_frame_make(ci, base + info->frames[n].base - 1, words);
   }
-  uint64_t top = words[TLUA_WORD_TOP];
+  uint64_t top = tlua_words_top(words);
   L->top.p = top != 0 ? ci->func.p + 1 + top : ci->top.p;
   return ci;
 }
@@ -89,7 +77,7 @@ CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info
 
 /* Whether register 'r' is an argument or operand of the open instruction that the frame goes on with. */
 static int is_open_value (lua_State *L, CallInfo *ci, int r) {
-  const Instruction *pc = ci->u.l.savedpc;
+  const Instruction *pc = tlua_saved_pc(ci);
   return ci == L->ci && isIT(*pc) && r >= GETARG_A(*pc) && ci->func.p + 1 + r < L->top.p;
 }
 
@@ -99,7 +87,7 @@ static int is_open_value (lua_State *L, CallInfo *ci, int r) {
 ** left to do but to take its results.
 */
 static const Instruction *first_to_finish (lua_State *L, CallInfo *ci) {
-  const Instruction *pc = ci->u.l.savedpc;
+  const Instruction *pc = tlua_saved_pc(ci);
   if (ci == L->ci || GET_OPCODE(pc[-1]) == OP_CALL || GET_OPCODE(pc[-1]) == OP_TFORCALL)
     return pc;
   return pc - 1;
@@ -112,7 +100,7 @@ static const Instruction *first_to_finish (lua_State *L, CallInfo *ci) {
 static int clear_frame (lua_State *L, CallInfo *ci, int limit) {
   Proto *p = ci_func(ci)->p;
   const lu_byte *now = tlua_live(L, p, (int)(first_to_finish(L, ci) - p->code));
-  const lu_byte *next = tlua_live(L, p, (int)(ci->u.l.savedpc - p->code));
+  const lu_byte *next = tlua_live(L, p, (int)(tlua_saved_pc(ci) - p->code));
   int top = 0;
   if (now == NULL || next == NULL)
     return limit;
@@ -131,7 +119,7 @@ static int clear_frame (lua_State *L, CallInfo *ci, int limit) {
 */
 static StkId called_function (CallInfo *ci) {
   const Proto *p = ci_func(ci)->p;
-  return p->is_vararg ? ci->func.p - (ci->u.l.nextraargs + p->numparams + 1) : ci->func.p;
+  return p->is_vararg ? ci->func.p - (tlua_extra_arguments(ci) + p->numparams + 1) : ci->func.p;
 }
 
 /*
@@ -143,7 +131,7 @@ static StkId called_function (CallInfo *ci) {
 void tlua_rec_let_go (lua_State *L, CallInfo *entry) {
   CallInfo *ci = L->ci;
   int top = clear_frame(L, ci, ci_func(ci)->p->maxstacksize);
-  if (!isIT(*ci->u.l.savedpc))
+  if (!isIT(*tlua_saved_pc(ci)))
     L->top.p = ci->func.p + 1 + top;
   while (ci != entry) {
     StkId function = called_function(ci);

@@ -116,7 +116,7 @@ static int move_frame (TluaRecorder *rec, Operand callee, int function, int argu
 */
 static void push (TluaRecorder *rec, Operand callee, int function, int arguments, const Operand *values,
                   const TluaFrame *frame) {
-  uint64_t words[TLUA_WORDS] = { 0 };
+  uint64_t words[TLUA_WORDS];
   const TluaFrame *caller = running_frame(rec);
   Proto *p = clLvalue(callee.now)->p;
   int shift = p->is_vararg ? move_frame(rec, callee, function, arguments, values) : 0;
@@ -124,10 +124,7 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   const lu_byte *live = live_in_call(rec, frame, function, base);
   if (live == NULL)
     return;
-  words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)frame->back;
-  words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)caller->wanted;
-  words[TLUA_WORD_STATUS] = caller->status;
-  words[TLUA_WORD_EXTRA] = (uint64_t)caller->extra;
+  tlua_words_write(words, frame->back, caller->wanted, caller->status, caller->extra);
   tl_frame_push(rec->vm, base, words, live, (uint32_t)base);
   TluaFrame *pushed = &rec->trace.frames[++rec->trace.depth];
   *pushed = *frame;
@@ -157,10 +154,10 @@ static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_wor
   }
   Proto *p = clLvalue(callee.now)->p;
   TluaFrame frame = { .p = p, .closure = callee.value,
-                      .back = (const Instruction *)(uintptr_t)caller_words[TLUA_WORD_PC],
-                      .wanted = (int)(int64_t)words[TLUA_WORD_RESULTS],
-                      .status = (unsigned)words[TLUA_WORD_STATUS],
-                      .extra = (int)words[TLUA_WORD_EXTRA], .base = caller->base + base };
+                      .back = tlua_words_pc(caller_words),
+                      .wanted = tlua_words_wanted(words),
+                      .status = tlua_words_status(words),
+                      .extra = tlua_words_extra(words), .base = caller->base + base };
   frame.function = base - 1 - (p->is_vararg ? frame.extra + 1 + p->numparams : 0);
   const lu_byte *live = live_in_call(rec, &frame, frame.function, base);
   if (live == NULL)
@@ -177,7 +174,7 @@ void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info) {
     rec->at.p = running_frame(rec)->p;
     adopt_frame(rec, frame->base - caller->base, caller->words, frame->words);
   }
-  rec->trace.next = rec->trace.ci->u.l.savedpc;
+  rec->trace.next = tlua_saved_pc(rec->trace.ci);
 }
 
 /* --- calling --- */
@@ -273,7 +270,7 @@ void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operan
   int place = is_join ? GETARG_A(i) + GETARG_B(i) : rec->at.p->maxstacksize;
   TluaFrame frame = { .caller = caller, .target = target, .back = rec->at.pc + 1,
                       .wanted = caller != TLUA_META_STORE,
-                      .status = CIST_FRESH };
+                      .status = TLUA_STATUS_FRESH };
   if (rec->at.reason != NULL)
     return;
   if (function.tt == LUA_VLCF || function.tt == ctb(LUA_VCCL)) {
@@ -306,7 +303,7 @@ void tlua_rec_tail_call_function (TluaRecorder *rec, Operand function, int a, in
     return;
   guard_prototype(rec, function, clLvalue(function.now)->p);
   TluaFrame frame = *running_frame(rec);
-  frame.status |= CIST_TAIL;
+  frame.status |= TLUA_STATUS_TAIL;
   pop(rec);
   write_call(rec, frame.function, function, values, arguments);
   push(rec, function, frame.function, arguments, values, &frame);

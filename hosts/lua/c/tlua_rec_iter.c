@@ -335,8 +335,8 @@ static void step_of_c_function (TluaRecorder *rec, int a, int wanted) {
     return;
   Operand nil = { .tt = LUA_VNIL, .tag = rec->schema.tag_of[LUA_VNIL], .value = 0 };
   for (int n = 0; n < wanted; n++)
-    tlua_rec_write_operand(rec, a + 4 + n, n < call.nresults ? call.results[n] : nil);
-  tlua_rec_iterated(rec, rec->at.pc + 1, call.nresults > 0 ? call.results[0] : nil);
+    tlua_rec_write_operand(rec, a + 4 + n, n < call.returned ? call.results[n] : nil);
+  tlua_rec_iterated(rec, rec->at.pc + 1, call.returned > 0 ? call.results[0] : nil);
 }
 
 /* --- instructions --- */

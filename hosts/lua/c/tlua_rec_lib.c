@@ -89,7 +89,7 @@ void tlua_rec_library (TluaRecorder *rec, LibraryCall *call) {
   char name[LONGEST_NAME];
   const LibraryRow *row = find_row(f, name);
   const TluaCallable *callable = tlua_cfunc_find(rec, f, name);
-  call->nresults = 0;
+  call->returned = 0;
   if (row == NULL && callable == NULL) {
     tlua_cfunc_give_up(rec, f, name);
     return;
@@ -100,7 +100,7 @@ void tlua_rec_library (TluaRecorder *rec, LibraryCall *call) {
     if (rec->at.reason == NULL || callable == NULL)
       return;
     rec->at.reason = NULL;
-    call->nresults = 0;
+    call->returned = 0;
     tlua_rec_resume_here(rec);
   }
   tlua_cfunc_call(rec, callable, call);

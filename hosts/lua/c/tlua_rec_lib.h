@@ -28,7 +28,7 @@ typedef struct LibraryCall {
   Operand function;
   int count;                  /* of arguments */
   int wanted;                 /* results, or LUA_MULTRET */
-  int nresults;
+  int returned;               /* results so far */
   Operand arguments[TLUA_MOST_VALUES];
   Operand results[TLUA_MOST_VALUES];
 } LibraryCall;

@@ -22,7 +22,7 @@
 /* --- results --- */
 
 void tlua_lib_add_operand (LibraryCall *call, Operand o) {
-  call->results[call->nresults++] = o;
+  call->results[call->returned++] = o;
 }
 
 void tlua_lib_add (TluaRecorder *rec, LibraryCall *call, int tt, tl_value value) {

@@ -51,22 +51,19 @@ static int open_registers (TluaRecorder *rec, const lu_byte *live) {
 void tlua_rec_resume_here (TluaRecorder *rec) {
   const lu_byte *live = tlua_live(rec->trace.thread, rec->at.p, (int)(rec->at.pc - rec->at.p->code));
   const TluaFrame *frame = running_frame(rec);
-  uint64_t words[TLUA_WORDS] = { 0 };
+  uint64_t words[TLUA_WORDS];
   uint32_t registers = rec->at.p->maxstacksize;
   if (live == NULL) {
     tlua_rec_give_up(rec, "out of memory");
     return;
   }
+  tlua_words_write(words, rec->at.pc, frame->wanted, frame->status, frame->extra);
   if (isIT(*rec->at.pc)) {
     uint32_t top = (uint32_t)open_registers(rec, live);
     live = rec->at.row;
-    words[TLUA_WORD_TOP] = top;
+    tlua_words_set_top(words, top);
     registers = top > registers ? top : registers;
   }
-  words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)rec->at.pc;
-  words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)frame->wanted;
-  words[TLUA_WORD_STATUS] = frame->status;
-  words[TLUA_WORD_EXTRA] = (uint64_t)frame->extra;
   tl_resume_point(rec->vm, rec->trace.entry->func.p + 1, words, live, registers);
 }
 

@@ -1,0 +1,150 @@
+/*
+** The words of a CallInfo: all that the hooks, the engines and the recorder know of them. For Lua 5.4.
+**
+** Problem: a CallInfo is the interpreter's record of a running function. Compiled code runs without such
+** records, and an exit must write them as the interpreter would have; but their layout is not the same in
+** all versions of Lua. 5.5 has no 'nresults': the wanted results stand in the low byte of 'callstatus', plus
+** one, whose other bits lie elsewhere than in 5.4.
+**
+** Design: records are read and written by the functions of this file only, and so are the words that the
+** library keeps for a frame until an exit. What is the same in 5.4 and 5.5 (the function's and the top's
+** place, the list of records) is used as it is. For another version this file is replaced by one with the
+** same names. To the recorder a call status is a word that it hands on; the bits that it asks for, or sets,
+** have names here.
+**
+** Invariant: no other file of this folder names a member of a CallInfo that is read or written here, a bit
+** of its status, or the number of a word (tests/structure.rs). The recorder's own numbers, 'wanted' and
+** 'extra', mean the same in all versions. A record is complete after tlua_frame_make or tlua_frame_make_c.
+**
+** Example, a frame that was inlined when the code is left, and comes back:
+**   tlua_words_write(words, pc, wanted, status, extra);    recording: before an instruction, or a call
+**   tlua_frame_make(L->ci->next, func, words);             after the exit
+*/
+#ifndef tlua_callinfo_h
+#define tlua_callinfo_h
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lapi.h"
+#include "lobject.h"
+#include "lstate.h"
+
+/* --- the running function --- */
+
+/* Where the interpreter goes on in a Lua function that waits, or that it is to take afresh. */
+static inline const Instruction *tlua_saved_pc (const CallInfo *ci) {
+  return ci->u.l.savedpc;
+}
+
+static inline void tlua_save_pc (CallInfo *ci, const Instruction *pc) {
+  ci->u.l.savedpc = pc;
+}
+
+/* Whether the interpreter looks at hooks before this function's next instruction. */
+static inline int tlua_trap (const CallInfo *ci) {
+  return ci->u.l.trap;
+}
+
+static inline void tlua_set_trap (CallInfo *ci) {
+  ci->u.l.trap = 1;
+}
+
+/* Whether C code has called the function: a return from it leaves 'luaV_execute'. */
+static inline int tlua_is_fresh (const CallInfo *ci) {
+  return (ci->callstatus & CIST_FRESH) != 0;
+}
+
+/* Variable arguments that lie below the function; for compiled code also where their number is. */
+static inline int tlua_extra_arguments (const CallInfo *ci) {
+  return ci->u.l.nextraargs;
+}
+
+#define TLUA_EXTRA_OFFSET offsetof(CallInfo, u.l.nextraargs)
+#define TLUA_EXTRA_SIZE sizeof(((CallInfo *)0)->u.l.nextraargs)
+
+/* --- a frame's words, while it has no record --- */
+
+/* Bits of a call status: C code has called the function; it has replaced its caller. */
+#define TLUA_STATUS_FRESH CIST_FRESH
+#define TLUA_STATUS_TAIL CIST_TAIL
+
+/*
+** Words that the library keeps with a frame: where it goes on, the registers up to its top (0: all), the
+** results that its caller wants, its call status, how many variable arguments lie below it.
+*/
+enum { TLUA_WORD_PC, TLUA_WORD_TOP, TLUA_WORD_RESULTS, TLUA_WORD_STATUS, TLUA_WORD_EXTRA, TLUA_WORDS };
+
+/* Sets all words of a frame, which has no top of its own. */
+static inline void tlua_words_write (uint64_t *words, const Instruction *pc, int wanted, unsigned status,
+                                     int extra) {
+  memset(words, 0, TLUA_WORDS * sizeof(uint64_t));
+  words[TLUA_WORD_PC] = (uint64_t)(uintptr_t)pc;
+  words[TLUA_WORD_RESULTS] = (uint64_t)(int64_t)wanted;
+  words[TLUA_WORD_STATUS] = status;
+  words[TLUA_WORD_EXTRA] = (uint64_t)extra;
+}
+
+/* The frame goes on with an open instruction, whose operands end here. */
+static inline void tlua_words_set_top (uint64_t *words, uint32_t top) {
+  words[TLUA_WORD_TOP] = top;
+}
+
+static inline const Instruction *tlua_words_pc (const uint64_t *words) {
+  return (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
+}
+
+/* Registers up to the top; 0: as many as the function has. */
+static inline uint64_t tlua_words_top (const uint64_t *words) {
+  return words[TLUA_WORD_TOP];
+}
+
+/* The results that the caller wants, or LUA_MULTRET. */
+static inline int tlua_words_wanted (const uint64_t *words) {
+  return (int)(int64_t)words[TLUA_WORD_RESULTS];
+}
+
+static inline unsigned tlua_words_status (const uint64_t *words) {
+  return (unsigned)words[TLUA_WORD_STATUS];
+}
+
+static inline int tlua_words_extra (const uint64_t *words) {
+  return (int)words[TLUA_WORD_EXTRA];
+}
+
+/* --- records --- */
+
+/*
+** The record after the running one, made if need be. Where memory is short it is NULL, or an error if it may
+** throw. May collect.
+*/
+static inline CallInfo *tlua_next_frame (lua_State *L, int may_throw) {
+  return L->ci->next != NULL ? L->ci->next : luaE_extendCI(L, may_throw);
+}
+
+/* Makes a record that of a Lua function, as its words say. */
+static inline void tlua_frame_make (CallInfo *ci, StkId func, const uint64_t *words) {
+  ci->func.p = func;
+  ci->top.p = func + 1 + clLvalue(s2v(func))->p->maxstacksize;
+  ci->nresults = (short)tlua_words_wanted(words);
+  ci->callstatus = (unsigned short)tlua_words_status(words);
+  ci->u.l.trap = 0;
+  ci->u.l.nextraargs = tlua_words_extra(words);
+  ci->u.l.savedpc = tlua_words_pc(words);
+}
+
+/* Makes a record that of a C function, of which all results are wanted. */
+static inline void tlua_frame_make_c (CallInfo *ci, StkId func, StkId top) {
+  ci->func.p = func;
+  ci->nresults = LUA_MULTRET;
+  ci->callstatus = CIST_C;
+  ci->top.p = top;
+}
+
+/* Whether a C function has marked values of its own as to be closed when it returns. */
+static inline int tlua_closes_values (const CallInfo *ci) {
+  return hastocloseCfunc(ci->nresults);
+}
+
+#endif
