@@ -24,6 +24,9 @@ pub struct Snapshot {
     pub origin: u32,
     /// In a recorded trace: the index of the instruction before which the snapshot was taken.
     pub position: u32,
+    /// Back edges that the program has passed up to here without a jump of the trace's: since the loop's
+    /// head, or the side trace's start. Inner loops that were recorded as they ran pass them.
+    pub edges: u32,
     /// Host frames, outermost first.
     pub frames: Vec<Frame>,
     /// Objects that exist only here; [`Source::Virtual`] names them by index. Cycles are allowed.

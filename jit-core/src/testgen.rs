@@ -298,6 +298,8 @@ impl Generator {
         let snapshot = Snapshot {
             origin: self.trace.snapshots.len() as u32,
             position: self.trace.insts.len() as u32,
+            // As if each third one stood after the back edge of an inner loop.
+            edges: self.trace.snapshots.len() as u32 / 3,
             frames: frames.collect(),
             ..Snapshot::default()
         };

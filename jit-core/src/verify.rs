@@ -10,7 +10,8 @@
 //!   defined there are visible (seed 000, section 3: a value of the preamble must be passed to the peeled
 //!   loop);
 //! - arity, types, payloads and constants of every op, against op table and schema;
-//! - snapshots: visible values, tags and types that agree, virtual objects that fit their layouts;
+//! - snapshots: visible values, tags and types that agree, virtual objects that fit their layouts, back edges
+//!   that grow;
 //! - in recorded traces: no virtual objects but in the snapshot at the head of a side trace, and no visible
 //!   effect between a snapshot and its guards; what such a head writes into the objects that it makes is
 //!   none;
@@ -105,6 +106,7 @@ pub fn verify(trace: &Trace, schema: &Schema, mode: Mode) -> Vec<VerifyError> {
     let mut checker = Checker::new(trace, schema, mode);
     checker.entry_slots();
     checker.labels();
+    checker.edges();
     for (index, inst) in trace.insts.iter().enumerate() {
         checker.at = Some(index);
         checker.instruction(index, inst);

@@ -210,6 +210,26 @@ fn recorded_snapshots() {
 }
 
 #[test]
+fn back_edges_grow() {
+    // All that there are have passed two; further ones are numbered from the last of them on.
+    let of = |edges: &[(u32, u32)]| {
+        after(|trace| {
+            trace.snapshots.iter_mut().for_each(|snapshot| snapshot.edges = 2);
+            let last = trace.snapshots.len() as u32 - 1;
+            let further = |&(number, edges): &(u32, u32)| Snapshot {
+                origin: last + number,
+                edges,
+                ..Snapshot::default()
+            };
+            trace.snapshots.extend(edges.iter().map(further));
+        })
+    };
+    assert_eq!(of(&[(0, 2), (2, 5), (1, 2), (2, 5)]), [], "in any order");
+    assert_eq!(of(&[(1, 1)]), [ErrorKind::Snapshot], "fewer than before");
+    assert_eq!(of(&[(0, 3)]), [ErrorKind::Snapshot], "copies of one");
+}
+
+#[test]
 fn resume_data() {
     let good = "frame(words 1)[0: ref v0, 1: int i0] virtual v0 Table{link: v1, items 2 [0: int i0], keys 1 {@k: nil}} \
                 virtual v1 Box{x: i0} pending store(p2, link, v0) pending store(p2, link, p2)";

@@ -7,8 +7,6 @@
 //! Example: `Request::new(7, buffer).count_iterations(counter)` compiles a trace whose exits return 7 in
 //! their upper half, and which counts its jumps.
 
-use std::sync::Arc;
-
 use tracelift_core::Trace;
 
 use crate::exits::ExitInfo;
@@ -43,10 +41,8 @@ pub struct Links {
     pub cells: *const u64,
     /// The end of the trace writes the slots of its snapshot, so that a loop can be entered there.
     pub finish_writes_slots: bool,
-    /// By number of the recorded snapshot: the back edges that were passed up to there since the last jump,
-    /// for the iteration counter. What is not mentioned has passed none.
-    pub edges: Arc<[u32]>,
-    /// Back edges that were passed up to each jump.
+    /// Back edges of inner loops from one jump to the next, for the iteration counter; those up to an exit
+    /// stand in its snapshot.
     pub edges_per_jump: u32,
 }
 

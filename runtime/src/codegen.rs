@@ -62,8 +62,7 @@ impl Vm {
         let request = request.link(Links {
             cells: links.as_ptr(),
             finish_writes_slots: tree.link.is_some(),
-            edges: tree.edges.at_snapshots.clone(),
-            edges_per_jump: tree.edges.per_jump,
+            edges_per_jump: tree.edges,
         });
         let compiled = run_compiler(&mut ready.compiler, &trace, &self.schema, &request)?;
         let code = ready.arena.install(number.tree(), &compiled).map_err(|error| match error {

@@ -19,7 +19,6 @@ mod slots;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tracelift_core::ops::Flags;
@@ -105,17 +104,8 @@ pub enum Start {
 pub struct Finished {
     /// What was recorded.
     pub trace: Box<Trace>,
-    /// Back edges of inner loops that it has passed.
-    pub edges: Edges,
-}
-
-/// Back edges that a trace passes without a jump of its own: they count where it is left.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Edges {
-    /// At each recorded snapshot, since the trace's start or its last jump.
-    pub at_snapshots: Arc<[u32]>,
-    /// From one jump to the next, if it is a loop.
-    pub per_jump: u32,
+    /// Back edges of inner loops that it passes, from one jump to the next if it is a loop.
+    pub edges: u32,
 }
 
 /// How a recording closed.
@@ -146,8 +136,6 @@ struct Points {
     current: Option<SnapId>,
     /// For each snapshot, the live slots of its frames: (frame base, live).
     live: Vec<Vec<(i32, Live)>>,
-    /// For each snapshot, the back edges passed until then.
-    edges: Vec<u32>,
     /// Why a guard cannot be recorded now.
     dirty: Option<&'static str>,
 }
@@ -229,12 +217,7 @@ impl Recorder {
                 base,
                 inlined: 0,
             },
-            points: Points {
-                current: None,
-                live: Vec::new(),
-                edges: Vec::new(),
-                dirty: Some(NO_RESUME_POINT),
-            },
+            points: Points { current: None, live: Vec::new(), dirty: Some(NO_RESUME_POINT) },
             room: Reached { extent: 0, max_slot: 0, max_frames: 1 },
             cells: Vec::new(),
             work: Work::default(),
@@ -429,11 +412,11 @@ impl Recorder {
         let snapshot = Snapshot {
             origin: self.trace.snapshots.len() as u32,
             position: self.trace.insts.len() as u32,
+            edges: self.edges,
             frames,
             ..Snapshot::default()
         };
         self.points.live.push(live_slots);
-        self.points.edges.push(self.edges);
         self.points.current = Some(self.trace.add_snapshot(snapshot));
         self.points.current
     }

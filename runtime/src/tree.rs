@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::policy::{SideState, Work};
-use crate::recorder::Edges;
 use crate::reserve::Need;
 use crate::run::Room;
 
@@ -34,8 +33,8 @@ pub(crate) struct Tree {
     pub sides: BTreeMap<ExitId, SideState>,
     /// In a root: the side traces of the tree.
     pub count: u32,
-    /// Back edges that the trace passes, the loop's own left out.
-    pub edges: Edges,
+    /// Back edges that the trace passes from one jump to the next, the loop's own left out.
+    pub edges: u32,
     /// What the interpreter had to do for what was recorded.
     pub work: Work,
     /// Traces whose links lead here.

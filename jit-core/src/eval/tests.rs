@@ -186,6 +186,7 @@ fn lifting_makes_cycles_and_pending_stores() {
     let snap = f.trace.add_snapshot(Snapshot {
         origin: 3,
         position: 1,
+        edges: 0,
         frames: vec![Frame {
             base: 0,
             words: Default::default(),

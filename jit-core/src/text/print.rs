@@ -211,6 +211,9 @@ impl<'a> Printer<'a> {
         if snapshot.origin != id && self.style == Style::Full {
             parts.push(format!("origin {}", snapshot.origin));
         }
+        if snapshot.edges != 0 {
+            parts.push(format!("edges {}", snapshot.edges));
+        }
         for frame in &snapshot.frames {
             let words: String = frame.words.iter().map(|word| format!(" {}", write_word(*word))).collect();
             let head: Vec<String> = [

@@ -21,7 +21,7 @@ use crate::schema::TagId;
 use crate::snapshot::{Frame, Pending, SlotValue, Snapshot, Source, Virtual};
 
 /// The keywords that begin a part.
-const PARTS: [&str; 4] = ["frame", "virtual", "pending", "origin"];
+const PARTS: [&str; 5] = ["frame", "virtual", "pending", "origin", "edges"];
 
 impl Body {
     /// Whether the line is a snapshot's first or a further one.
@@ -69,9 +69,11 @@ impl Body {
             snapshot.pending.push(self.pending(cur, cx)?);
         } else if cur.eat_word("origin") {
             snapshot.origin = cur.small("a snapshot's number")?;
+        } else if cur.eat_word("edges") {
+            snapshot.edges = cur.small("a number of back edges")?;
         } else {
             return Err(cur.error(format!(
-                "expected 'frame', 'virtual', 'pending' or 'origin', found {}",
+                "expected 'frame', 'virtual', 'pending', 'origin' or 'edges', found {}",
                 cur.found()
             )));
         }

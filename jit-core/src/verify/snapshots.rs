@@ -59,6 +59,21 @@ impl Checker<'_> {
         }
     }
 
+    /// The program passes back edges, and never takes one back: what was recorded later has passed as many or
+    /// more, and copies of one recorded snapshot have passed the same.
+    pub(super) fn edges(&mut self) {
+        let mut passed: Vec<(u32, u32, usize)> = Vec::with_capacity(self.trace.snapshots.len());
+        passed.extend(self.trace.snapshots.iter().enumerate().map(|(id, s)| (s.origin, s.edges, id)));
+        passed.sort_unstable();
+        for pair in passed.windows(2) {
+            let [(earlier, before, of), (later, after, id)] = [pair[0], pair[1]];
+            if after < before || (earlier == later && after != before) {
+                let message = format!("snapshot @{id} has passed {after} back edges, but @{of} {before}");
+                self.error(ErrorKind::Snapshot, message);
+            }
+        }
+    }
+
     /// What only recorded traces promise.
     fn recorded(&mut self, index: usize, id: u32, snapshot: &Snapshot) {
         if !is_plain(snapshot) && !is_at_head(snapshot) {

@@ -272,11 +272,9 @@ impl Lowering<'_, '_> {
     /// of the loop.
     fn count_edges(&mut self, inst: &Inst) {
         let Some(counter) = self.input.request.iteration_counter else { return };
-        let origin = inst.snap.and_then(|snap| self.input.trace.snapshots.get(snap.index()));
-        let links = self.input.request.links.as_ref();
-        let edges = links.zip(origin).and_then(|(links, origin)| links.edges.get(origin.origin as usize));
+        let edges = self.input.trace.snapshot_of(inst).map_or(0, |snapshot| snapshot.edges);
         let copies = self.unroll.as_ref().map_or(0, Unroll::jumps_passed);
-        let passed = self.edges_of_jumps(copies) + i64::from(edges.copied().unwrap_or(0));
+        let passed = self.edges_of_jumps(copies) + i64::from(edges);
         if passed > 0 {
             self.add_to_cell(counter, passed);
         }

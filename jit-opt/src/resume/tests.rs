@@ -55,6 +55,7 @@ fn rebuild(trace: &Trace, table: &ResumeTable, exit: usize) -> (Snapshot, Vec<So
     let snapshot = Snapshot {
         origin: state.origin.unwrap_or(u32::MAX),
         position: 0,
+        edges: 0,
         frames: frames.collect(),
         virtuals: virtuals.collect(),
         pending: pending.collect(),
@@ -99,6 +100,7 @@ fn random_snapshot(random: &mut Random, values: &[Value]) -> Snapshot {
     Snapshot {
         origin: random.below(1000) as u32,
         position: 0,
+        edges: 0,
         frames: some(random, 3, |random| Frame {
             base: random.below(300) as i32 - 100,
             words: SmallVec::from_vec(some(random, 3, |random| random.next())),

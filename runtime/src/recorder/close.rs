@@ -19,7 +19,7 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::snapshot::{SlotValue, Source};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Value};
 
-use super::{is_live, Closed, Edges, Finished, Recorder};
+use super::{is_live, Closed, Finished, Recorder};
 use crate::abort::AbortReason;
 
 impl Recorder {
@@ -109,8 +109,7 @@ impl Recorder {
     }
 
     fn finished(self) -> Finished {
-        let edges = Edges { at_snapshots: self.points.edges.into(), per_jump: self.edges };
-        Finished { trace: Box::new(self.trace), edges }
+        Finished { trace: Box::new(self.trace), edges: self.edges }
     }
 
     /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their

@@ -103,7 +103,6 @@ impl Heir<'_> {
             .points
             .live
             .push(snapshot.frames.iter().map(|frame| (frame.base, Live::new())).collect());
-        self.recorder.points.edges.push(0);
         let snap = self.recorder.trace.add_snapshot(snapshot);
         for object in state.virtuals() {
             let payload = Payload::New { layout: object.layout, items: object.items, keys: object.keys };
