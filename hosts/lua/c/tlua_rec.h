@@ -364,17 +364,23 @@ void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value);
 
 /* --- tlua_rec_number.c --- */
 
-/* '+', '-', '*', '//' and '%' of two integers; gives up where that is an error now. */
-tl_value tlua_rec_int_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
-/* Arithmetic of two numbers as doubles; 'is_constant': the second one stands in the instruction. */
-tl_value tlua_rec_float_operation (TluaRecorder *rec, TMS operation, Operand left, Operand right,
-                                   int is_constant);
+/* The operation of an arithmetic or bitwise instruction, named as its metamethod is; TM_N: it is another. */
+TMS tlua_rec_operation_of (OpCode op);
+/* Where its operands stand: in registers, or one of them with the constants or in the instruction itself. */
+typedef enum TluaForm { TLUA_REGISTERS, TLUA_CONSTANT, TLUA_SMALL, TLUA_SMALL_FIRST } TluaForm;
+TluaForm tlua_rec_form_of (OpCode op);
+/* The tag byte of its result, for two numbers. */
+int tlua_rec_result_type (TMS operation, Operand a, Operand b);
+/* It, of two numbers; gives up where that is an error now. 'is_constant': the second is not in a register. */
+tl_value tlua_rec_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b, int is_constant);
 /*
 ** An operation that has a result for all numbers of these types: sums, differences, products; 'and', 'or'
-** and exclusive 'or' of integers; floor division and remainder of integers if 'b' is a constant other than
-** zero.
+** and exclusive 'or' of integers; shifts of integers by a constant, and floor division and remainder by one
+** other than zero. Looks at values of constants only.
 */
 tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b);
+/* '-' of a number with that tag byte, '~' of an integer. */
+tl_value tlua_rec_unary_operation (TluaRecorder *rec, TMS operation, int tt, tl_value x);
 /* The condition for 'a < b' or 'a <= b' of two numbers, exact for all. May record a guard. */
 tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_equal);
 /* The condition for equality without metamethods; 0 if the tags alone decide. */
@@ -536,8 +542,7 @@ int tlua_rec_is_in_array (const Table *t, lua_Integer index);
 
 /* --- tlua_rec_arith.c --- */
 
-TluaLower tlua_lower_arith, tlua_lower_arith_constant, tlua_lower_arith_small, tlua_lower_shift_small,
-          tlua_lower_negate, tlua_lower_complement;
+TluaLower tlua_lower_arith, tlua_lower_negate, tlua_lower_complement;
 
 /* --- tlua_rec_string.c --- */
 

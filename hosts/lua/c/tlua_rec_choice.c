@@ -105,15 +105,12 @@ static int all_meet (const Region *region) {
 static int may_be_lowered (OpCode op) {
   switch (op) {
     case OP_MOVE: case OP_LOADI: case OP_LOADF: case OP_LOADK: case OP_GETUPVAL: case OP_UNM: case OP_BNOT:
-    case OP_ADDI: case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_IDIVK:
-    case OP_BANDK: case OP_BORK: case OP_BXORK: case OP_SHRI:
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_BAND: case OP_BOR: case OP_BXOR:
     case OP_MMBIN: case OP_MMBINI: case OP_MMBINK:
     case OP_EQ: case OP_LT: case OP_LE: case OP_EQK: case OP_EQI: case OP_LTI: case OP_LEI: case OP_GTI:
     case OP_GEI:
     case OP_TEST: case OP_TESTSET: case OP_JMP:
       return 1;
-    default: return 0;
+    default: return tlua_rec_operation_of(op) != TM_N;
   }
 }
 
@@ -212,58 +209,52 @@ static int is_power (Operand b) {
   return divisor != 0 && divisor <= (lua_Unsigned)LUA_MAXINTEGER && (divisor & (divisor - 1)) == 0;
 }
 
-/*
-** The type of the result, or LUA_VNIL if some numbers of these types have none, or if it takes long to find.
-*/
-static int result_type (TMS operation, Operand a, Operand b) {
-  int is_integer = a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT;
-  if (!is_number(a.tt) || !is_number(b.tt))
-    return LUA_VNIL;
+/* Whether all numbers of these types have a result, which is found soon. */
+static int is_total (TMS operation, Operand a, Operand b) {
+  int are_integers = a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT;
   switch (operation) {
-    case TM_ADD: case TM_SUB: case TM_MUL: return is_integer ? LUA_VNUMINT : LUA_VNUMFLT;
-    case TM_MOD: case TM_IDIV: return is_integer && is_power(b) ? LUA_VNUMINT : LUA_VNIL;
-    default: return is_integer ? LUA_VNUMINT : LUA_VNIL;  /* bits */
+    case TM_ADD: case TM_SUB: case TM_MUL: return is_number(a.tt) && is_number(b.tt);
+    case TM_MOD: case TM_IDIV: return are_integers && is_power(b);
+    case TM_BAND: case TM_BOR: case TM_BXOR: return are_integers;
+    case TM_SHL: case TM_SHR: return are_integers && b.now != NULL;
+    default: return 0;
   }
 }
 
 static int compute (TluaRecorder *rec, Region *region, Way *way, int r, TMS operation, Operand a, Operand b) {
-  Operand result = { .tt = result_type(operation, a, b) };
+  Operand result = { .tt = tlua_rec_result_type(operation, a, b) };
   int cycles = result.tt == LUA_VNUMFLT ? CYCLES_OF_FLOAT : operation == TM_MUL ? CYCLES_OF_PRODUCT : 1;
-  if (result.tt == LUA_VNIL || !spend(way, cycles))
+  if (!is_total(operation, a, b) || !spend(way, cycles))
     return 0;
   if (!region->is_dry)
     result.value = tlua_rec_total_operation(rec, operation, a, b);
   return put(way, r, result);
 }
 
-static int negate (TluaRecorder *rec, Region *region, Way *way, int r, Operand o) {
-  if (!is_number(o.tt) || !spend(way, 1))
+/* '-' or '~' */
+static int compute_one (TluaRecorder *rec, Region *region, Way *way, int r, TMS operation, Operand o) {
+  int is_total = operation == TM_UNM ? is_number(o.tt) : o.tt == LUA_VNUMINT;
+  if (!is_total || !spend(way, 1))
     return 0;
   if (!region->is_dry)
-    o.value = tl_op1(rec->vm, o.tt == LUA_VNUMINT ? TL_INT_NEG : TL_FLOAT_NEG, o.value);
+    o.value = tlua_rec_unary_operation(rec, operation, o.tt, o.value);
   return put(way, r, o);
 }
 
-static int complement (TluaRecorder *rec, Region *region, Way *way, int r, Operand o) {
-  if (o.tt != LUA_VNUMINT || !spend(way, 1))
+/* An arithmetic instruction; returns 0 if it is something else. */
+static int arithmetic (TluaRecorder *rec, Region *region, Way *way, Instruction i) {
+  TMS operation = tlua_rec_operation_of(GET_OPCODE(i));
+  TValue small;
+  Operand b;
+  if (operation == TM_N)
     return 0;
-  if (!region->is_dry)
-    o.value = tl_op1(rec->vm, TL_INT_NOT, o.value);
-  return put(way, r, o);
-}
-
-/* A shift by a number in the instruction, to the left if that is negative. */
-static int shift (TluaRecorder *rec, Region *region, Way *way, int r, Operand o, int count) {
-  if (o.tt != LUA_VNUMINT || !spend(way, 1))
-    return 0;
-  if (!region->is_dry) {
-    tl_value by = tl_const_int(rec->vm, count < 0 ? -count : count);
-    if (count <= -64 || count >= 64)
-      o.value = tl_const_int(rec->vm, 0);
-    else
-      o.value = tl_op2(rec->vm, count < 0 ? TL_INT_SHL : TL_INT_SHR, o.value, by);
+  switch (tlua_rec_form_of(GET_OPCODE(i))) {
+    case TLUA_REGISTERS: b = of_register(rec, region, way, GETARG_C(i)); break;
+    case TLUA_CONSTANT: b = of_constant(rec, region, rec->at.k + GETARG_C(i)); break;
+    case TLUA_SMALL: setivalue(&small, GETARG_sC(i)); b = of_constant(rec, region, &small); break;
+    default: return 0;
   }
-  return put(way, r, o);
+  return compute(rec, region, way, GETARG_A(i), operation, of_register(rec, region, way, GETARG_B(i)), b);
 }
 
 /*
@@ -274,9 +265,6 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
   Instruction i = *pc;
   int a = GETARG_A(i);
   TValue number;
-  Operand b = { .tt = LUA_VNIL };
-  int is_register = 0;
-  TMS operation = TM_ADD;
   switch (GET_OPCODE(i)) {
     case OP_MOVE: return put(way, a, of_register(rec, region, way, GETARG_B(i)));
     case OP_LOADI: setivalue(&number, GETARG_sBx(i)); return put(way, a, of_constant(rec, region, &number));
@@ -285,32 +273,12 @@ static int instruction (TluaRecorder *rec, Region *region, Way *way, const Instr
       return put(way, a, of_constant(rec, region, &number));
     case OP_LOADK: return put(way, a, of_constant(rec, region, rec->at.k + GETARG_Bx(i)));
     case OP_GETUPVAL: return put(way, a, of_upvalue(rec, region, GETARG_B(i)));
-    case OP_UNM: return negate(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
-    case OP_BNOT: return complement(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)));
-    case OP_SHRI:
-      return shift(rec, region, way, a, of_register(rec, region, way, GETARG_B(i)), GETARG_sC(i)) ? 2 : 0;
-    case OP_ADDI: setivalue(&number, GETARG_sC(i)); b = of_constant(rec, region, &number); break;
-    case OP_ADDK: break;
-    case OP_SUBK: operation = TM_SUB; break;
-    case OP_MULK: operation = TM_MUL; break;
-    case OP_MODK: operation = TM_MOD; break;
-    case OP_IDIVK: operation = TM_IDIV; break;
-    case OP_BANDK: operation = TM_BAND; break;
-    case OP_BORK: operation = TM_BOR; break;
-    case OP_BXORK: operation = TM_BXOR; break;
-    case OP_ADD: is_register = 1; break;
-    case OP_SUB: operation = TM_SUB; is_register = 1; break;
-    case OP_MUL: operation = TM_MUL; is_register = 1; break;
-    case OP_BAND: operation = TM_BAND; is_register = 1; break;
-    case OP_BOR: operation = TM_BOR; is_register = 1; break;
-    case OP_BXOR: operation = TM_BXOR; is_register = 1; break;
-    default: return 0;
+    case OP_UNM:
+      return compute_one(rec, region, way, a, TM_UNM, of_register(rec, region, way, GETARG_B(i)));
+    case OP_BNOT:
+      return compute_one(rec, region, way, a, TM_BNOT, of_register(rec, region, way, GETARG_B(i)));
+    default: return arithmetic(rec, region, way, i) ? 2 : 0;
   }
-  if (is_register)
-    b = of_register(rec, region, way, GETARG_C(i));
-  else if (b.tt == LUA_VNIL)
-    b = of_constant(rec, region, rec->at.k + GETARG_C(i));
-  return compute(rec, region, way, a, operation, of_register(rec, region, way, GETARG_B(i)), b) ? 2 : 0;
 }
 
 /* --- comparisons --- */

@@ -1,11 +1,14 @@
 /*
 ** Operations on numbers, and comparisons that call no metamethods, whoever asks for them.
 **
-** Problem: instructions, library functions and choices between ways compute with the same numbers; an
-** integer and a float are compared exactly, though not every integer is a double.
+** Problem: instructions, library functions and choices between ways compute with the same numbers. One opcode
+** is up to four operations, by the types of its operands, and each has corners of its own: floor division,
+** shifts by 64 and more, integers that wrap, floats that stand for integers. An integer and a float are
+** compared exactly, though not every integer is a double.
 **
-** Design: an operation is chosen by the tags of its operands, and its result is a value: where it goes is
-** the caller's business. A comparison gives the condition that decides it.
+** Design: what arithmetic opcodes mean is said here only: which operation one is, where its operands stand,
+** and what it does with numbers of which types. The result is a value: where it is written is the caller's
+** business. A comparison gives the condition that decides it.
 **
 ** Invariant: an operation that would raise an error now gives the recording up, and one that would raise it
 ** later leaves by a guard. Where the tags alone decide a comparison, there is no condition.
@@ -18,9 +21,51 @@
 
 #include "tlua_rec.h"
 
+/* --- instructions --- */
+
+TMS tlua_rec_operation_of (OpCode op) {
+  switch (op) {
+    case OP_ADD: case OP_ADDK: case OP_ADDI: return TM_ADD;
+    case OP_SUB: case OP_SUBK: return TM_SUB;
+    case OP_MUL: case OP_MULK: return TM_MUL;
+    case OP_MOD: case OP_MODK: return TM_MOD;
+    case OP_POW: case OP_POWK: return TM_POW;
+    case OP_DIV: case OP_DIVK: return TM_DIV;
+    case OP_IDIV: case OP_IDIVK: return TM_IDIV;
+    case OP_BAND: case OP_BANDK: return TM_BAND;
+    case OP_BOR: case OP_BORK: return TM_BOR;
+    case OP_BXOR: case OP_BXORK: return TM_BXOR;
+    case OP_SHL: case OP_SHLI: return TM_SHL;
+    case OP_SHR: case OP_SHRI: return TM_SHR;
+    default: return TM_N;
+  }
+}
+
+TluaForm tlua_rec_form_of (OpCode op) {
+  switch (op) {
+    case OP_ADDK: case OP_SUBK: case OP_MULK: case OP_MODK: case OP_POWK: case OP_DIVK: case OP_IDIVK:
+    case OP_BANDK: case OP_BORK: case OP_BXORK:
+      return TLUA_CONSTANT;
+    case OP_ADDI: case OP_SHRI: return TLUA_SMALL;
+    case OP_SHLI: return TLUA_SMALL_FIRST;
+    default: return TLUA_REGISTERS;
+  }
+}
+
 /* --- operations --- */
 
-tl_value tlua_rec_int_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
+static int is_bitwise (TMS operation) {
+  return TM_BAND <= operation && operation <= TM_SHR;
+}
+
+int tlua_rec_result_type (TMS operation, Operand a, Operand b) {
+  int are_integers = a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT;
+  if (is_bitwise(operation))
+    return LUA_VNUMINT;
+  return are_integers && operation != TM_DIV && operation != TM_POW ? LUA_VNUMINT : LUA_VNUMFLT;
+}
+
+static tl_value int_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
   tl_vm *vm = rec->vm;
   switch (operation) {
     case TM_ADD: return tl_op2(vm, TL_INT_ADD, a.value, b.value);
@@ -44,8 +89,8 @@ static tl_value power (TluaRecorder *rec, tl_value a, tl_value b, Operand expone
   return tl_call(rec->vm, rec->schema.number.power, arguments, 2);
 }
 
-tl_value tlua_rec_float_operation (TluaRecorder *rec, TMS operation, Operand left, Operand right,
-                                   int is_constant) {
+static tl_value float_operation (TluaRecorder *rec, TMS operation, Operand left, Operand right,
+                                 int is_constant) {
   tl_vm *vm = rec->vm;
   tl_value a = tlua_rec_as_float(rec, left);
   tl_value b = tlua_rec_as_float(rec, right);
@@ -61,16 +106,79 @@ tl_value tlua_rec_float_operation (TluaRecorder *rec, TMS operation, Operand lef
   }
 }
 
-tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
-  switch (operation) {
-    case TM_BAND: return tl_op2(rec->vm, TL_INT_AND, a.value, b.value);
-    case TM_BOR: return tl_op2(rec->vm, TL_INT_OR, a.value, b.value);
-    case TM_BXOR: return tl_op2(rec->vm, TL_INT_XOR, a.value, b.value);
-    default: break;
+/*
+** x << y with Lua's meaning: a negative count shifts right, and a count of 64 or more in either direction
+** gives 0. The trace is for the kind of count there is now.
+*/
+static tl_value shift_left (TluaRecorder *rec, tl_value x, tl_value y, lua_Integer count) {
+  tl_vm *vm = rec->vm;
+  tl_value bits = tl_const_int(vm, 64);
+  if (0 <= count && count < 64) {
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_LT, y, bits), 0, TL_EXIT_GUARD);
+    return tl_op2(vm, TL_INT_SHL, x, y);
   }
-  if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMINT)
-    return tlua_rec_int_operation(rec, operation, a, b);
-  return tlua_rec_float_operation(rec, operation, a, b, 0);
+  if (-64 < count && count < 0) {
+    tl_value right = tl_op1(vm, TL_INT_NEG, y);
+    tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_LT, right, bits), 0, TL_EXIT_GUARD);
+    return tl_op2(vm, TL_INT_SHR, x, right);
+  }
+  /* counts from -63 to 63 are from 0 to 126 here */
+  tl_value distance = tl_op2(vm, TL_INT_ADD, y, tl_const_int(vm, 63));
+  tl_guard(vm, TL_GUARD_FALSE, tl_op2(vm, TL_UINT_LT, distance, tl_const_int(vm, 127)), 0, TL_EXIT_GUARD);
+  return tl_const_int(vm, 0);
+}
+
+/* x << count, where the count is known. */
+static tl_value shift_by (TluaRecorder *rec, tl_value x, lua_Integer count) {
+  if (count <= -64 || count >= 64)
+    return tl_const_int(rec->vm, 0);
+  tl_value distance = tl_const_int(rec->vm, count < 0 ? -count : count);
+  return tl_op2(rec->vm, count < 0 ? TL_INT_SHR : TL_INT_SHL, x, distance);
+}
+
+/* 'and', 'or' and exclusive 'or' */
+static tl_value join_bits (TluaRecorder *rec, TMS operation, tl_value x, tl_value y) {
+  tl_op op = operation == TM_BAND ? TL_INT_AND : operation == TM_BOR ? TL_INT_OR : TL_INT_XOR;
+  return tl_op2(rec->vm, op, x, y);
+}
+
+static lua_Integer negative (lua_Integer i) {
+  return (lua_Integer)(0u - l_castS2U(i));
+}
+
+static tl_value bitwise_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
+  lua_Integer x_now = 0, y_now = 0;
+  tl_value x = tlua_rec_as_integer(rec, a, &x_now);
+  tl_value y = tlua_rec_as_integer(rec, b, &y_now);
+  if (rec->at.reason != NULL)
+    return 0;
+  switch (operation) {
+    case TM_SHL: return shift_left(rec, x, y, y_now);
+    case TM_SHR: return shift_left(rec, x, tl_op1(rec->vm, TL_INT_NEG, y), negative(y_now));
+    default: return join_bits(rec, operation, x, y);
+  }
+}
+
+tl_value tlua_rec_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b, int is_constant) {
+  if (is_bitwise(operation))
+    return bitwise_operation(rec, operation, a, b);
+  if (tlua_rec_result_type(operation, a, b) == LUA_VNUMINT)
+    return int_operation(rec, operation, a, b);
+  return float_operation(rec, operation, a, b, is_constant);
+}
+
+tl_value tlua_rec_total_operation (TluaRecorder *rec, TMS operation, Operand a, Operand b) {
+  if (operation == TM_SHL || operation == TM_SHR)
+    return shift_by(rec, a.value, operation == TM_SHL ? ivalue(b.now) : negative(ivalue(b.now)));
+  if (is_bitwise(operation))
+    return join_bits(rec, operation, a.value, b.value);
+  return tlua_rec_operation(rec, operation, a, b, 0);
+}
+
+tl_value tlua_rec_unary_operation (TluaRecorder *rec, TMS operation, int tt, tl_value x) {
+  if (operation == TM_BNOT)
+    return tl_op1(rec->vm, TL_INT_NOT, x);
+  return tl_op1(rec->vm, tt == LUA_VNUMINT ? TL_INT_NEG : TL_FLOAT_NEG, x);
 }
 
 /* --- equality --- */

@@ -96,19 +96,19 @@ static void jump (TluaRecorder *rec, Instruction i) {
   LOWERED(SETFIELD, tlua_lower_set_field) \
   LOWERED(NEWTABLE, tlua_lower_new_table) \
   LOWERED(SELF, tlua_lower_get_method) \
-  LOWERED(ADDI, tlua_lower_arith_small) \
-  LOWERED(ADDK, tlua_lower_arith_constant) \
-  LOWERED(SUBK, tlua_lower_arith_constant) \
-  LOWERED(MULK, tlua_lower_arith_constant) \
-  LOWERED(MODK, tlua_lower_arith_constant) \
-  LOWERED(POWK, tlua_lower_arith_constant) \
-  LOWERED(DIVK, tlua_lower_arith_constant) \
-  LOWERED(IDIVK, tlua_lower_arith_constant) \
-  LOWERED(BANDK, tlua_lower_arith_constant) \
-  LOWERED(BORK, tlua_lower_arith_constant) \
-  LOWERED(BXORK, tlua_lower_arith_constant) \
-  LOWERED(SHRI, tlua_lower_arith_small) \
-  LOWERED(SHLI, tlua_lower_shift_small) \
+  LOWERED(ADDI, tlua_lower_arith) \
+  LOWERED(ADDK, tlua_lower_arith) \
+  LOWERED(SUBK, tlua_lower_arith) \
+  LOWERED(MULK, tlua_lower_arith) \
+  LOWERED(MODK, tlua_lower_arith) \
+  LOWERED(POWK, tlua_lower_arith) \
+  LOWERED(DIVK, tlua_lower_arith) \
+  LOWERED(IDIVK, tlua_lower_arith) \
+  LOWERED(BANDK, tlua_lower_arith) \
+  LOWERED(BORK, tlua_lower_arith) \
+  LOWERED(BXORK, tlua_lower_arith) \
+  LOWERED(SHRI, tlua_lower_arith) \
+  LOWERED(SHLI, tlua_lower_arith) \
   LOWERED(ADD, tlua_lower_arith) \
   LOWERED(SUB, tlua_lower_arith) \
   LOWERED(MUL, tlua_lower_arith) \
