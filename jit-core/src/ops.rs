@@ -103,7 +103,7 @@ impl Flags {
     /// Reads memory (the payload says which).
     pub(crate) const READS: Flags = Flags(8);
     /// Writes memory (the payload says which): an effect that a snapshot must not lie before and its guard
-    /// behind.
+    /// after.
     pub(crate) const WRITES: Flags = Flags(16);
     /// Makes an object.
     pub(crate) const ALLOCS: Flags = Flags(32);

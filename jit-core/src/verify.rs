@@ -25,7 +25,7 @@
 //! let text = "L0(i0):\ni1 = i0 + 1\njump(L1, i0)\nL1(i2):\ni3 = i1 + i2\njump(L1, i3)\n";
 //! let file = parse_file(text, &|_| None).unwrap();
 //! let errors = verify(&file.traces[0], &file.schema, Mode::Recorded);
-//! assert_eq!(errors[0].message, "i1 is used behind L1 but not passed to it");
+//! assert_eq!(errors[0].message, "i1 is used after L1 but not passed to it");
 //! ```
 
 mod snapshots;
@@ -277,7 +277,7 @@ impl<'a> Checker<'a> {
         if let Some(before) = before {
             let ended = before.op.is(Flags::ENDS);
             if ended && inst.op != Op::Label {
-                self.error(ErrorKind::Structure, format!("{name} stands behind the end of the trace"));
+                self.error(ErrorKind::Structure, format!("{name} stands after the end of the trace"));
             }
             if !ended && inst.op == Op::Label {
                 self.error(ErrorKind::Structure, "control falls into a label without a jump");
@@ -355,7 +355,7 @@ impl<'a> Checker<'a> {
         let fault = match self.states.get(value.index()) {
             Some(State::Visible) => return None,
             None => "does not exist".to_string(),
-            Some(State::Hidden) => format!("is used behind {} but not passed to it", self.label),
+            Some(State::Hidden) => format!("is used after {} but not passed to it", self.label),
             Some(State::Undefined) => "is used before its definition".to_string(),
         };
         Some(format!("{} {fault}", self.name(value)))

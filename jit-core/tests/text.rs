@@ -124,7 +124,7 @@ fn names_are_made_up_where_needed() {
 }
 
 #[test]
-fn a_name_used_again_behind_a_label_is_another_value() {
+fn a_name_used_again_after_a_label_is_another_value() {
     let text =
         "L0(p0, i1):\ni2 = int_neg(i1)\njump(L1, p0, i2)\nL1(p0, i1):\ni2 = int_neg(i1)\njump(L1, p0, i2)\n";
     let file = parse(text);

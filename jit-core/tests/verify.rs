@@ -85,7 +85,7 @@ fn the_base_is_valid() {
 #[test]
 fn structure() {
     assert_eq!(with(LAST, ""), [ErrorKind::Structure], "control falls into L1");
-    assert_eq!(with(LAST, &LAST.repeat(2)), [ErrorKind::Structure], "behind the end");
+    assert_eq!(with(LAST, &LAST.repeat(2)), [ErrorKind::Structure], "after the end");
     assert_eq!(with("jump(L1, i6, p5)\n", ""), [ErrorKind::Structure], "no end");
     assert_eq!(after(|trace| trace.insts[0].payload = Payload::Label(LabelId(1)))[0], ErrorKind::Structure);
     assert!(after(|trace| trace.insts.clear()).contains(&ErrorKind::Structure), "nothing at all");

@@ -148,8 +148,8 @@ impl Out<'_> {
 
     fn place_of(&self, position: usize) -> Place {
         let marks = self.input.marks;
-        let behind = marks.partition_point(|range| range.start as usize <= position);
-        match behind.checked_sub(1).map(|before| &marks[before]) {
+        let begun = marks.partition_point(|range| range.start as usize <= position);
+        match begun.checked_sub(1).map(|before| &marks[before]) {
             Some(range) if position < range.end as usize => Place::of(range.loc.bits()),
             // What the code generator has added on its own belongs to what stands before it.
             _ => self.place.unwrap_or(Place::Entry),

@@ -366,7 +366,7 @@ fn a_trace_may_end_before_what_cannot_be_recorded() {
         set(&mut host, [time, 0, 100, 7]);
         assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 2)));
         assert_eq!(state(&host), [time + 5, 0, 100, 7]);
-        assert!(matches!(next(&mut host), Action::Nothing), "the interpreter goes on behind the end");
+        assert!(matches!(next(&mut host), Action::Nothing), "the interpreter goes on after the end");
     }
     // So may a side trace.
     set(&mut host, [0, 100, 100, 0]);

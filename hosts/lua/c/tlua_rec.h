@@ -157,11 +157,11 @@ typedef struct TluaStepIds {
   tl_func first_item;
   tl_func next_item;
   tl_func first_node;
-  tl_func node_behind_integer;
-  tl_func node_behind_float;
-  tl_func node_behind_boolean;
-  tl_func node_behind_object;
-  tl_func node_behind_address;
+  tl_func node_after_integer;
+  tl_func node_after_float;
+  tl_func node_after_boolean;
+  tl_func node_after_object;
+  tl_func node_after_address;
 } TluaStepIds;
 
 /* Ids of what tlua_describe told the library. */

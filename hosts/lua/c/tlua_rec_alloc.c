@@ -159,7 +159,7 @@ static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
   return nodefromval(slot);
 }
 
-/* --- array elements behind the hint --- */
+/* --- array elements beyond the hint --- */
 
 /*
 ** The array may be longer than 'alimit' says. As 'luaH_getint' does, this moves the hint to an element that
@@ -254,13 +254,13 @@ void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
 */
 void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i), count = GETARG_B(i);
-  int64_t behind = GETARG_C(i);
+  int64_t before = GETARG_C(i);
   if (TESTARG_k(i)) {
-    behind += (int64_t)GETARG_Ax(rec->at.pc[1]) * (MAXARG_C + 1);
+    before += (int64_t)GETARG_Ax(rec->at.pc[1]) * (MAXARG_C + 1);
     rec->trace.next = rec->at.pc + 2;
   }
   Operand t = tlua_rec_register(rec, a);
-  if (count == 0 || behind + count > (int64_t)hvalue(t.now)->alimit) {
+  if (count == 0 || before + count > (int64_t)hvalue(t.now)->alimit) {
     tlua_rec_give_up(rec, count == 0 ? "list of open length" : "list longer than the array part");
     return;
   }
@@ -268,7 +268,7 @@ void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
     Operand value = tlua_rec_register(rec, a + n);
     if (n > 1)
       tlua_rec_resume_here(rec);
-    tl_put_item(rec->vm, rec->schema.table.layout, value.tag, t.value, tl_const_int(rec->vm, behind + n),
+    tl_put_item(rec->vm, rec->schema.table.layout, value.tag, t.value, tl_const_int(rec->vm, before + n),
                 value.value);
   }
 }

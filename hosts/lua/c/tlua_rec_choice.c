@@ -78,7 +78,7 @@ static const Instruction *target_of (const Instruction *jump) {
 }
 
 /* Where jumps to jumps end. The compiler shortens them, so that two ways to one place may look different. */
-static const Instruction *behind_jumps (const Instruction *pc) {
+static const Instruction *after_jumps (const Instruction *pc) {
   for (int n = 0; n < LONGEST_REGION && GET_OPCODE(*pc) == OP_JMP; n++)
     pc = target_of(pc);
   return pc;
@@ -96,7 +96,7 @@ static int all_meet (const Region *region) {
     if (GET_OPCODE(*pc) != OP_JMP)
       continue;
     const Instruction *target = target_of(pc);
-    if ((target <= pc || target > region->join) && behind_jumps(target) != behind_jumps(region->join))
+    if ((target <= pc || target > region->join) && after_jumps(target) != after_jumps(region->join))
       return 0;
   }
   return 1;

@@ -18,7 +18,7 @@
 **
 ** Example, 'for k, v in pairs(t) do n = n + v end':
 **   n' = int_add(n, v); guard_value(f, next)
-**   p = call node_behind_object(t, k, string); guard_nonnull(p) -- loop end
+**   p = call node_after_object(t, k, string); guard_nonnull(p) -- loop end
 **   guard_value(load(p, node.key_tag), string); k' = load(p, node.key)
 **   guard_value(load(p, node.tag), integer); ...
 */
@@ -38,7 +38,7 @@ extern const lua_CFunction tlua_ipairs_step;
 /* --- functions that compiled code calls --- */
 
 /* The first index of the array part after the given one that has a value; 0 if there is none. */
-static int64_t item_behind (const Table *t, lua_Unsigned index) {
+static int64_t item_after (const Table *t, lua_Unsigned index) {
   unsigned int size = luaH_realasize(t);
   for (lua_Unsigned i = index; i < size; i++) {
     if (!isempty(&t->array[i]))
@@ -48,12 +48,12 @@ static int64_t item_behind (const Table *t, lua_Unsigned index) {
 }
 
 static int64_t first_item (Table *t) {
-  return item_behind(t, 0);
+  return item_after(t, 0);
 }
 
 /* After an index of the array part; 0 if it is none. */
 static int64_t next_item (Table *t, int64_t index) {
-  return l_castS2U(index) - 1u < luaH_realasize(t) ? item_behind(t, l_castS2U(index)) : 0;
+  return l_castS2U(index) - 1u < luaH_realasize(t) ? item_after(t, l_castS2U(index)) : 0;
 }
 
 static const Node nowhere = { .u = { .tt_ = LUA_VEMPTY, .key_tt = LUA_TDEADKEY } };
@@ -67,7 +67,7 @@ static const Node *node_from (const Table *t, size_t place) {
 }
 
 /* The node after that of a key in the hash part. */
-static const Node *node_behind (const Table *t, const TValue *slot) {
+static const Node *node_after (const Table *t, const TValue *slot) {
   return isabstkey(slot) ? &nowhere : node_from(t, (size_t)(nodefromval(slot) - gnode(t, 0)) + 1);
 }
 
@@ -77,41 +77,41 @@ static const Node *first_node (Table *t) {
 }
 
 /* After the last index of the array part comes the hash part's first node. */
-static const Node *node_behind_integer (Table *t, int64_t key) {
+static const Node *node_after_integer (Table *t, int64_t key) {
   if (l_castS2U(key) - 1u < luaH_realasize(t))
     return next_item(t, key) != 0 ? &nowhere : node_from(t, 0);
-  return node_behind(t, luaH_getint(t, key));
+  return node_after(t, luaH_getint(t, key));
 }
 
 /* No key of a table is a float that stands for an integer. */
-static const Node *node_behind_float (Table *t, double number) {
+static const Node *node_after_float (Table *t, double number) {
   TValue key;
   lua_Integer index;
   if (luaV_flttointeger(number, &index, F2Ieq))
     return &nowhere;
   setfltvalue(&key, number);
-  return node_behind(t, luaH_get(t, &key));
+  return node_after(t, luaH_get(t, &key));
 }
 
-static const Node *node_behind_boolean (Table *t, int64_t tt) {
+static const Node *node_after_boolean (Table *t, int64_t tt) {
   TValue key;
   settt_(&key, cast_byte(tt));
-  return node_behind(t, luaH_get(t, &key));
+  return node_after(t, luaH_get(t, &key));
 }
 
-static const Node *node_behind_object (Table *t, GCObject *object, int64_t tt) {
+static const Node *node_after_object (Table *t, GCObject *object, int64_t tt) {
   TValue key;
   val_(&key).gc = object;
   settt_(&key, cast_byte(tt));
-  return node_behind(t, luaH_get(t, &key));
+  return node_after(t, luaH_get(t, &key));
 }
 
 /* A light userdata or a C function. */
-static const Node *node_behind_address (Table *t, void *address, int64_t tt) {
+static const Node *node_after_address (Table *t, void *address, int64_t tt) {
   TValue key;
   val_(&key).p = address;
   settt_(&key, cast_byte(tt));
-  return node_behind(t, luaH_get(t, &key));
+  return node_after(t, luaH_get(t, &key));
 }
 
 int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
@@ -124,11 +124,11 @@ int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
     { &schema->step.first_item, "first_item", (const void *)first_item, "r>i" },
     { &schema->step.next_item, "next_item", (const void *)next_item, "ri>i" },
     { &schema->step.first_node, "first_node", (const void *)first_node, "r>a" },
-    { &schema->step.node_behind_integer, "node_behind_integer", (const void *)node_behind_integer, "ri>a" },
-    { &schema->step.node_behind_float, "node_behind_float", (const void *)node_behind_float, "rf>a" },
-    { &schema->step.node_behind_boolean, "node_behind_boolean", (const void *)node_behind_boolean, "ri>a" },
-    { &schema->step.node_behind_object, "node_behind_object", (const void *)node_behind_object, "rri>a" },
-    { &schema->step.node_behind_address, "node_behind_address", (const void *)node_behind_address, "rai>a" }
+    { &schema->step.node_after_integer, "node_after_integer", (const void *)node_after_integer, "ri>a" },
+    { &schema->step.node_after_float, "node_after_float", (const void *)node_after_float, "rf>a" },
+    { &schema->step.node_after_boolean, "node_after_boolean", (const void *)node_after_boolean, "ri>a" },
+    { &schema->step.node_after_object, "node_after_object", (const void *)node_after_object, "rri>a" },
+    { &schema->step.node_after_address, "node_after_address", (const void *)node_after_address, "rai>a" }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
     *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, 0, reads, NULL);
@@ -254,32 +254,32 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
       s->now = first_node(h);
       return 1;
     case LUA_VNUMINT:
-      s->function = schema->step.node_behind_integer;
-      s->now = node_behind_integer(h, ivalue(key.now));
+      s->function = schema->step.node_after_integer;
+      s->now = node_after_integer(h, ivalue(key.now));
       return 1;
     case LUA_VNUMFLT:
-      s->function = schema->step.node_behind_float;
-      s->now = node_behind_float(h, fltvalue(key.now));
+      s->function = schema->step.node_after_float;
+      s->now = node_after_float(h, fltvalue(key.now));
       return 1;
     case LUA_VFALSE: case LUA_VTRUE:
-      s->function = schema->step.node_behind_boolean;
+      s->function = schema->step.node_after_boolean;
       s->arguments[1] = tl_const_int(vm, key.tt);
-      s->now = node_behind_boolean(h, key.tt);
+      s->now = node_after_boolean(h, key.tt);
       return 1;
     case LUA_VLCF: case LUA_VLIGHTUSERDATA:
-      s->function = schema->step.node_behind_address;
+      s->function = schema->step.node_after_address;
       break;
     default:
       if (!iscollectable(key.now)) {
         tlua_rec_give_up(rec, "key of another type");
         return 0;
       }
-      s->function = schema->step.node_behind_object;
+      s->function = schema->step.node_after_object;
       break;
   }
   s->arguments[2] = tl_const_int(vm, key.tt);
   s->count = 3;
-  s->now = node_behind(h, luaH_get(h, key.now));
+  s->now = node_after(h, luaH_get(h, key.now));
   return 1;
 }
 

@@ -47,7 +47,7 @@ static const TValue *find_integer (Table *t, int64_t index) {
 }
 
 /*
-** Whether there is no value, in the array part or elsewhere. Not answered for the array part behind the hint
+** Whether there is no value, in the array part or elsewhere. Not answered for the array part beyond the hint
 ** in 'alimit': there the interpreter's search moves the hint, which decides what '#' makes of an array with
 ** holes, so it is left to it.
 */
@@ -436,7 +436,7 @@ void tlua_rec_set_growing (TluaRecorder *rec, Operand t, Operand key, Operand va
 /* A longer array grows so seldom that the other iterations should not pay for it. */
 #define SHORT_ARRAY 16
 
-static int is_behind_array (Operand t, Operand key) {
+static int is_beyond_array (Operand t, Operand key) {
   return key.tt == LUA_VNUMINT && l_castS2U(ivalue(key.now)) == (lua_Unsigned)luaH_realasize(hvalue(t.now))
       + 1u;
 }
@@ -445,7 +445,7 @@ static int is_behind_array (Operand t, Operand key) {
 static int is_growing (Operand t, Operand key, const Search *s) {
   const Table *h = hvalue(t.now);
   return s->insert == 0 || (isabstkey(s->now) && !has_free_node(h))
-      || (is_behind_array(t, key) && luaH_realasize(h) < SHORT_ARRAY);
+      || (is_beyond_array(t, key) && luaH_realasize(h) < SHORT_ARRAY);
 }
 
 /*
@@ -453,7 +453,7 @@ static int is_growing (Operand t, Operand key, const Search *s) {
 ** store directly and this one becomes a side trace; but only once, as there may be no others.
 */
 static int is_better_put_off (TluaRecorder *rec, Operand t, Operand key) {
-  if (rec->trace.is_side || !is_behind_array(t, key) || luaH_realasize(hvalue(t.now)) < SHORT_ARRAY
+  if (rec->trace.is_side || !is_beyond_array(t, key) || luaH_realasize(hvalue(t.now)) < SHORT_ARRAY
       || rec->put_off == rec->trace.loop.head)
     return 0;
   rec->put_off = rec->trace.loop.head;

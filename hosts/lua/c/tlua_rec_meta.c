@@ -51,7 +51,7 @@ void tlua_rec_binary_metamethod (TluaRecorder *rec, Operand a, Operand b, TMS ev
 }
 
 /* The instruction after an arithmetic one that has failed; the result is for that one's register. */
-static void behind_operation (TluaRecorder *rec, Operand a, Operand b, int is_flipped) {
+static void after_operation (TluaRecorder *rec, Operand a, Operand b, int is_flipped) {
   Instruction i = *rec->at.pc;
   tlua_rec_binary_metamethod(rec, is_flipped ? b : a, is_flipped ? a : b, (TMS)GETARG_C(i), TLUA_META_VALUE,
                              GETARG_A(rec->at.pc[-1]));
@@ -59,19 +59,19 @@ static void behind_operation (TluaRecorder *rec, Operand a, Operand b, int is_fl
 
 void tlua_lower_metamethod (TluaRecorder *rec, Instruction i) {
   Operand a = tlua_rec_register(rec, GETARG_A(i));
-  behind_operation(rec, a, tlua_rec_register(rec, GETARG_B(i)), 0);
+  after_operation(rec, a, tlua_rec_register(rec, GETARG_B(i)), 0);
 }
 
 void tlua_lower_metamethod_constant (TluaRecorder *rec, Instruction i) {
   Operand a = tlua_rec_register(rec, GETARG_A(i));
-  behind_operation(rec, a, tlua_rec_constant(rec, rec->at.k + GETARG_B(i)), GETARG_k(i));
+  after_operation(rec, a, tlua_rec_constant(rec, rec->at.k + GETARG_B(i)), GETARG_k(i));
 }
 
 void tlua_lower_metamethod_small (TluaRecorder *rec, Instruction i) {
   TValue store;
   Operand a = tlua_rec_register(rec, GETARG_A(i));
   setivalue(&store, GETARG_sB(i));
-  behind_operation(rec, a, tlua_rec_constant(rec, &store), GETARG_k(i));
+  after_operation(rec, a, tlua_rec_constant(rec, &store), GETARG_k(i));
 }
 
 /* --- absent fields --- */

@@ -45,7 +45,7 @@ static tl_tag element_tag (TluaRecorder *rec, const TValue *slot) {
 
 /*
 ** The array element at a positive integer, or NULL (then the recording is given up). Arrays that are
-** appended to lie behind the hint that '#' leaves in 'alimit'.
+** appended to lie beyond the hint that '#' leaves in 'alimit'.
 */
 static const TValue *array_slot (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now) {
   Table *h = hvalue(t.now);

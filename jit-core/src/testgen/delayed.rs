@@ -50,7 +50,7 @@ impl Generator {
             }
         }
         for _ in 0..self.rng.below(6) {
-            let _ = self.behind(place, node);
+            let _ = self.after(place, node);
         }
         Ok(())
     }
@@ -169,7 +169,7 @@ impl Generator {
     }
 
     /// Something that may come after such a store.
-    fn behind(&mut self, place: Place, node: Value) -> Made {
+    fn after(&mut self, place: Place, node: Value) -> Made {
         match self.rng.below(14) {
             0..=2 => self.guard_condition(),
             3 | 4 => {

@@ -33,7 +33,7 @@ pub enum DecodeError {
     #[error("an index or kind in resume data is outside its table")]
     OutOfRange,
     /// Something follows the end.
-    #[error("resume data goes on behind its end")]
+    #[error("resume data goes on after its end")]
     Trailing,
     /// No exit has that number.
     #[error("the trace has no such exit")]

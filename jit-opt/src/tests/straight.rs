@@ -251,7 +251,7 @@ pub fn check_form(trace: &Trace) -> Result<(), String> {
         if let Some(snapshot) = trace.snapshot_of(inst) {
             snapshot.for_each_value(|value| uses.push(value));
             if snapshot.position as usize > index {
-                return Err(format!("the snapshot of instruction {index} lies behind it"));
+                return Err(format!("the snapshot of instruction {index} lies after it"));
             }
         }
         if let Some(value) = uses.iter().find(|value| !defined[value.index()]) {

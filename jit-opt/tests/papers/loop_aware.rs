@@ -67,7 +67,7 @@ jump(L1, i0)
     let file = parse(malformed);
     let errors = verify(&file.traces[0], &file.schema, Mode::Recorded);
     assert_eq!(errors.len(), 1, "{errors:?}");
-    assert_eq!(errors[0].message, "i1 is used behind L1 but not passed to it");
+    assert_eq!(errors[0].message, "i1 is used after L1 but not passed to it");
     let line = file.inst_lines[0][errors[0].inst.expect("the message is about an instruction")];
     assert_eq!(line, HEADER.lines().count() + 6);
 }
@@ -211,7 +211,7 @@ jump(L1, p0, p9, i3)
     ));
     let errors = verify(&file.traces[0], &file.schema, Mode::Recorded);
     let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
-    assert_eq!(messages, ["i4 is used behind L1 but not passed to it"]);
+    assert_eq!(messages, ["i4 is used after L1 but not passed to it"]);
 }
 
 const FIGURE_7: &str = "L0(p0, p1):

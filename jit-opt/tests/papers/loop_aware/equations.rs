@@ -157,7 +157,7 @@ fn cut(trace: &Trace, nth: usize, values: &[Operand]) -> Trace {
     let jumps = trace.insts.iter().enumerate().filter(|(_, inst)| inst.op == Op::Jump);
     let (at, _) = jumps.clone().nth(nth).expect("the trace was peeled");
     if nth == 0 {
-        // What lies behind cannot be reached, and without its label nothing could jump there.
+        // What comes after it cannot be reached, and without its label nothing could jump there.
         cut.insts.truncate(at + 1);
         cut.labels.truncate(1);
     }
