@@ -229,7 +229,8 @@ impl<'s> Memory<'s> {
         self.0 = Part::Listed(classes);
     }
 
-    fn add(&mut self, other: &Memory<'_>) {
+    /// Makes the other a part of it.
+    pub fn add(&mut self, other: &Memory<'_>) {
         match other.classes() {
             Some(classes) => classes.iter().for_each(|&class| self.add_class(class)),
             None => *self = Memory::EVERYTHING,

@@ -2,11 +2,13 @@
 //!
 //! A host's recorder writes a [`Trace`] over a [`Schema`]; the optimizer turns it into another `Trace`;
 //! lowering turns that into machine code. This crate owns the op table ([`ops`]), types and values,
-//! descriptors ([`schema`]), snapshots and resume data ([`snapshot`]). It depends on no other layer.
+//! descriptors ([`schema`]), snapshots and resume data ([`snapshot`]), and what is known of
+//! loops ([`loops`]). It depends on no other layer.
 
 pub mod effects;
 pub mod eval;
 pub mod ir;
+pub mod loops;
 pub mod meaning;
 pub mod ops;
 pub mod planted;
@@ -23,6 +25,7 @@ pub mod world_spec;
 
 pub use effects::Effects;
 pub use ir::{Const, ExitKind, Inst, LabelId, Payload, SnapId, Trace, Value};
+pub use loops::Loops;
 pub use ops::Op;
 pub use schema::Schema;
 pub use snapshot::{live_values, Snapshot};

@@ -5,8 +5,8 @@
 //! operation goes through a chain of small passes, each of which keeps it or *proposes* something simpler,
 //! and the driver in `pass.rs` commits what is left to a new trace. Passes share knowledge as facts on the
 //! driver and never name one another, so that the same chain can serve a recorded trace, its peeled copy and
-//! a bridge. A backward walk then drops what nobody uses, and the snapshots that are left are encoded as
-//! resume data.
+//! a bridge. A backward walk then drops what nobody uses, the snapshots that are left are encoded as resume
+//! data, and what lowering wants to know of the loop is found out (`loops.rs`).
 //!
 //! Invariant: the input is never changed, a verified trace never makes the optimizer panic, and its output
 //! verifies; at every exit the output rebuilds the state that the recorded trace has at that snapshot.
@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 use tracelift_core::eval::{End, Outcome};
-use tracelift_core::{ExitKind, Inst, Payload, Schema, Trace};
+use tracelift_core::{ExitKind, Inst, Loops, Payload, Schema, Trace};
 
 mod collect;
 mod config;
@@ -38,6 +38,7 @@ mod delayed;
 mod driver;
 mod facts;
 mod linear;
+mod loops;
 mod pass;
 mod passes;
 mod peel;
@@ -50,6 +51,7 @@ mod statics;
 mod tests;
 
 pub use config::{Config, ConfigError, PassInfo, PassName, PASSES};
+pub use loops::loops_of;
 pub use passes::fold::{algebraic_rules, AlgebraicRule};
 pub use peel::{CarriedKey, Peeled, WayIn};
 pub use report::{OpCounts, Report, Stage};
@@ -82,6 +84,8 @@ pub struct Optimized {
     pub resume: ResumeTable,
     /// What the loop's label wants, if the trace was peeled.
     pub peeled: Option<Peeled>,
+    /// What lowering is told of the trace's loops.
+    pub loops: Loops,
 }
 
 impl Optimized {
@@ -130,7 +134,8 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     report.after = OpCounts::of(&optimized, schema);
     report.resume_bytes = resume.bytes.len();
     report.resume_distinct = resume.distinct;
-    Ok(Optimized { trace: optimized, report, resume, peeled })
+    let loops = loops_of(&optimized, schema);
+    Ok(Optimized { trace: optimized, report, resume, peeled, loops })
 }
 
 /// What is done after the forward walk; `allocations`: how many the recorded trace has.

@@ -23,6 +23,13 @@ pub(crate) struct Terms {
     pub scale: i64,
 }
 
+impl Terms {
+    /// Whether they are one value as it is.
+    pub fn is_alone(&self) -> bool {
+        self.other.is_none() && self.scale == 1
+    }
+}
+
 /// `terms + plus`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linear {

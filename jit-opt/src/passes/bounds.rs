@@ -8,7 +8,8 @@
 //! known how often it still will, is an *induction variable*; when the preamble has found it in range, one
 //! more guard is put there, with the same snapshot: that it still will be when the loop ends
 //! ([`Span::ahead`]). The loop then needs no check (bounds check elimination of counted loops; LuaJIT does it
-//! where the loop's limit is within the array when it records).
+//! where the loop's limit is within the array when it records). What guards have shown of the sums of a root
+//! is in `bounds/ranges.rs`; what the loop changes, and by how much, is asked of `loops.rs`.
 //!
 //! How far the loop goes is known from a counter that it counts down to 0 (Lua's `for`), or from a guard that
 //! it passes before the access (`while i <= n`). Where the counter is tested before the access, the access is
@@ -38,27 +39,19 @@
 //!                               guard_true(i4)
 //! ```
 
+mod ranges;
+
 use rustc_hash::FxHashMap as HashMap;
-use smallvec::SmallVec;
 
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Trace, Value};
 
 use crate::linear::{Sums, Terms};
+use crate::loops::{Loop, Step};
 use crate::pass::{Cx, Outcome, Pass};
 use crate::state::State;
 use crate::{Config, OptError};
-
-/// Constants of sums stay below this, so that sums of some of them do not wrap around.
-const FAR: u64 = 1 << 31;
-
-/// `value = root + plus`.
-#[derive(Clone, Copy, Debug)]
-struct Sum {
-    value: Value,
-    root: Terms,
-    plus: i64,
-}
+use ranges::{Ahead, Span, Start, Sum, FAR};
 
 /// How often a root will still be changed.
 #[derive(Clone, Copy, Debug)]
@@ -78,45 +71,6 @@ struct Induction {
     is_passed: bool,
     /// Another part of the root, which has to be the same in all iterations.
     steady: Option<Value>,
-}
-
-/// A guard that speaks for the iterations to come: `root + plus` stays in range of `bound` (or not negative,
-/// if it falls).
-#[derive(Clone, Copy, Debug)]
-struct Ahead {
-    bound: Value,
-    plus: i64,
-    /// Its number in [`State::hoisted`].
-    number: usize,
-    /// It speaks for accesses after the guard that ends the loop, and not for those before it.
-    is_behind: bool,
-    /// It tests the bound too, so that `root + plus` is in range in the preamble, also as a signed number.
-    tests_bound: bool,
-}
-
-/// What is known of the sums of one root.
-#[derive(Clone, Debug, Default)]
-struct Span {
-    /// Constants with which it is not negative.
-    not_negative: SmallVec<[i64; 4]>,
-    /// Constants with which it is less than a bound, as signed numbers.
-    below: SmallVec<[(i64, Value); 4]>,
-    /// What the preamble has made sure of.
-    ahead: SmallVec<[Ahead; 2]>,
-}
-
-impl Span {
-    /// Whether it lies between two sums that are not negative.
-    fn is_not_negative(&self, plus: i64) -> bool {
-        let known = &self.not_negative;
-        known.iter().any(|&low| low <= plus) && known.iter().any(|&high| high >= plus)
-    }
-
-    fn is_in_range(&self, plus: i64, bound: Value) -> bool {
-        let is_high =
-            |&(high, of): &(i64, Value)| high >= plus && of == bound && self.not_negative.contains(&high);
-        self.not_negative.iter().any(|&low| low <= plus) && self.below.iter().any(is_high)
-    }
 }
 
 /// The pass.
@@ -159,9 +113,7 @@ impl Bounds {
     }
 
     fn sum(&self, trace: &Trace, value: Value) -> Option<Sum> {
-        let linear = self.sums.of(trace, value).ok()?;
-        let is_near = linear.plus.unsigned_abs() < FAR;
-        is_near.then_some(Sum { value, root: linear.terms, plus: linear.plus })
+        Sum::of(&self.sums, trace, value)
     }
 
     /// What a compare claims if it comes out as 1 (`true`), and what if as 0.
@@ -217,8 +169,8 @@ impl Bounds {
         };
         let covers = |ahead: &Ahead| {
             let is_it = bound.is_none_or(|bound| bound == ahead.bound);
-            let start = is_it.then(|| covered_by(span, &induction, sum, ahead)).flatten()?;
-            Some((*ahead, start))
+            let covers = || span.covers(ahead, sum.plus, induction.step, induction.is_passed);
+            Some((*ahead, is_it.then(covers).flatten()?))
         };
         let Some((ahead, start)) = span.ahead.iter().find_map(covers) else { return false };
         let limit = match induction.left {
@@ -263,23 +215,17 @@ impl Bounds {
         };
         let span = self.spans.entry(sum.root).or_default();
         if let Claim::NotNegative(_) | Claim::InRange(..) = claim {
-            if !span.not_negative.contains(&sum.plus) {
-                span.not_negative.push(sum.plus);
-            }
+            span.learn_not_negative(sum.plus);
         }
         if let Claim::Below(_, bound) | Claim::InRange(_, bound) = claim {
-            if !span.below.contains(&(sum.plus, bound)) {
-                span.below.push((sum.plus, bound));
-            }
+            span.learn_below(sum.plus, bound);
         }
         let bound = match claim {
-            Claim::NotNegative(_) => {
-                span.below.iter().rev().find(|(plus, _)| *plus == sum.plus).map(|&(_, bound)| bound)?
-            }
+            Claim::NotNegative(_) => span.bound_of(sum.plus)?,
             Claim::Below(_, bound) | Claim::InRange(_, bound) => bound,
             Claim::BelowUnsigned(..) | Claim::Above(..) => return None,
         };
-        span.not_negative.contains(&sum.plus).then_some((sum, bound))
+        span.was_not_negative(sum.plus).then_some((sum, bound))
     }
 
     /// A guard on how far a root goes, seen on this walk.
@@ -297,7 +243,7 @@ impl Bounds {
         };
         let Some(sum) = self.sum(&st.out, a) else { return };
         let Some(inductions) = &mut self.inductions else { return };
-        let is_alone = sum.root.other.is_none() && sum.root.scale == 1;
+        let is_alone = sum.root.is_alone();
         let Some(induction) = inductions.get_mut(&sum.root.value).filter(|_| holds && is_alone) else {
             return;
         };
@@ -320,7 +266,7 @@ impl Bounds {
             _ => guard.args[0],
         };
         let Some(sum) = self.sum(&st.out, value).filter(|_| guard.op == Op::GuardTrue) else { return };
-        let is_alone = sum.root.other.is_none() && sum.root.scale == 1;
+        let is_alone = sum.root.is_alone();
         let plus = if self.is_second_walk { -1 } else { 0 };
         for induction in self.inductions.iter_mut().flat_map(|all| all.values_mut()) {
             if let Some(Left::Counter(counter)) = induction.left {
@@ -356,7 +302,7 @@ impl Bounds {
             return Ok(());
         }
         let number = cx.st.hoisted.guards.len();
-        span.ahead.push(Ahead { bound, plus: sum.plus, number, is_behind: is_passed, tests_bound });
+        span.ahead.push(Ahead { bound, plus: sum.plus, number, is_after_end: is_passed, tests_bound });
         // How far it is from the index to the last place in range, in steps.
         let mut room = sum.value;
         if step > 0 {
@@ -410,44 +356,6 @@ impl Bounds {
     }
 }
 
-/// Why a sum is in range where the loop begins.
-#[derive(Clone, Copy, Debug)]
-enum Start {
-    /// Guards of the preamble have shown it.
-    Known,
-    /// The hoisted guard of this number has, which tests the bound too.
-    Tested(usize),
-}
-
-/// Whether a sum of the loop, over the preamble's root, is in range in this iteration and in all later ones,
-/// and why it is at the start.
-fn covered_by(span: &Span, induction: &Induction, sum: Sum, ahead: &Ahead) -> Option<Start> {
-    let before = sum.plus - induction.step;
-    let (is_near, is_known) = match induction.step > 0 {
-        true => {
-            let is_above = span.not_negative.iter().any(|&low| low <= sum.plus);
-            (before <= ahead.plus, is_above || planted(Bug::BoundsStartIgnored))
-        }
-        false => {
-            let is_high = |&(high, of): &(i64, Value)| {
-                high >= sum.plus && of == ahead.bound && span.not_negative.contains(&high)
-            };
-            (before >= ahead.plus, span.below.iter().any(is_high))
-        }
-    };
-    let is_outside = |other: &&Ahead| match induction.step > 0 {
-        true => other.tests_bound && other.bound == ahead.bound && other.plus <= sum.plus,
-        false => other.tests_bound && other.bound == ahead.bound && other.plus >= sum.plus,
-    };
-    if !is_near || ahead.is_behind && !induction.is_passed {
-        return None;
-    }
-    match is_known {
-        true => Some(Start::Known),
-        false => span.ahead.iter().find(is_outside).map(|other| Start::Tested(other.number)),
-    }
-}
-
 /// Whether an integer is not negative and below 2^32 for sure: a constant, or loaded from an unsigned cell of
 /// at most four bytes.
 fn is_small(st: &State<'_>, value: Value) -> bool {
@@ -481,64 +389,21 @@ fn is_count(st: &State<'_>, value: Value) -> bool {
     }
 }
 
-/// `value = of + constant`, if that is how the trace defines it.
-fn constant_step(trace: &Trace, def: &Inst) -> Option<(Value, i64)> {
-    let &[a, b] = &def.args[..] else { return None };
-    match (def.op, trace.int_of(a), trace.int_of(b)) {
-        (Op::IntAdd, None, Some(by)) => Some((a, by)),
-        (Op::IntAdd, Some(by), None) => Some((b, by)),
-        (Op::IntSub, None, Some(by)) => Some((a, by.checked_neg()?)),
-        _ => None,
-    }
-}
-
-/// The inputs that the recorded loop changes by a constant, as values of the output.
+/// The inputs that the recorded loop changes by a constant, in one operation, as values of the output.
 fn inductions(st: &State<'_>) -> HashMap<Value, Induction> {
-    let source = st.source;
-    let (Some(first), Some(last), true) = (source.insts.first(), source.insts.last(), st.second.is_peeling)
-    else {
+    let Some(recorded) = Loop::at(st.source, 0).filter(|_| st.second.is_peeling) else {
         return HashMap::default();
     };
-    let mut steps: HashMap<Value, (Value, i64)> = HashMap::default();
-    let mut nonzero: Vec<Value> = Vec::new();
-    let mut compares: HashMap<Value, Value> = HashMap::default();
-    for inst in &source.insts {
-        match (inst.op, inst.result) {
-            (Op::IntAdd | Op::IntSub, Some(result)) => {
-                if let Some(step) = constant_step(source, inst) {
-                    steps.insert(result, step);
-                }
-            }
-            (Op::IntNe, Some(result)) if source.int_of(inst.args[1]) == Some(0) => {
-                compares.insert(result, inst.args[0]);
-            }
-            (Op::GuardTrue, _) => {
-                let value = inst.args[0];
-                nonzero.push(compares.get(&value).copied().unwrap_or(value));
-            }
-            _ => {}
-        }
-    }
-    let mut changed: Vec<(Value, i64)> = Vec::new();
-    for (&input, &passed) in first.args.iter().zip(&last.args) {
-        match steps.get(&passed) {
-            Some(&(of, step)) if of == input && step != 0 && step.unsigned_abs() < FAR => {
-                changed.push((input, step))
-            }
-            _ => {}
-        }
-    }
+    let mut steps = recorded.steps(&recorded.sums());
+    steps.retain(|step| step.by.unsigned_abs() < FAR && recorded.is_made_at_once(step));
     let output = |value: Value| st.at.map[value.index()];
-    let is_counter = |&(value, step): &(Value, i64)| step == -1 && nonzero.contains(&value);
-    let counter = changed.iter().copied().find(is_counter).and_then(|(value, _)| output(value));
-    let mut found = HashMap::default();
-    for (value, step) in changed {
-        let left = counter.map(Left::Counter);
-        if let Some(root) = output(value).filter(|&root| Some(root) != counter) {
-            found.insert(root, Induction { step, left, is_passed: false, steady: None });
-        }
-    }
-    found
+    let counter = recorded.counter(&steps).and_then(output);
+    let left = counter.map(Left::Counter);
+    let induction = |step: &Step| {
+        let root = output(step.value).filter(|&root| Some(root) != counter)?;
+        Some((root, Induction { step: step.by, left, is_passed: false, steady: None }))
+    };
+    steps.iter().filter_map(induction).collect()
 }
 
 impl Pass for Bounds {

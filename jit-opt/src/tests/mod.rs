@@ -6,6 +6,7 @@ mod delay;
 mod differential;
 mod effects;
 mod heap;
+mod loops;
 pub(crate) mod random;
 mod rules;
 mod straight;
