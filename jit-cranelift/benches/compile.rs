@@ -53,7 +53,8 @@ fn trace(ops: usize, guard_every: Option<usize>, live: usize, shared: bool) -> T
 fn measure(options: Options, trace: &Trace) -> Stats {
     let mut compiler = Compiler::new(options).expect("this machine is supported");
     let mut buffer = [0u64; 16];
-    let request = Request::new(1, buffer.as_mut_ptr());
+    let loops = tracelift_opt::loops_of(trace, &Schema::new());
+    let request = Request::new(1, buffer.as_mut_ptr()).know_loops(loops);
     let rounds = 20_000 / trace.insts.len().max(20);
     (0..rounds.max(20))
         .map(|_| compiler.compile(trace, &Schema::new(), &request).expect("the trace is valid").stats)

@@ -140,6 +140,8 @@ impl Compiler {
             stub_bytes,
             guards: trace.insts.iter().filter(|inst| inst.op.is_guard()).count(),
             stubs: lowered.stubs,
+            unrolled: lowered.unrolled,
+            prefetches: lowered.prefetches,
             ops: trace.op_count(),
             clif_insts,
             build_ns: (built - start).as_nanos() as u64,

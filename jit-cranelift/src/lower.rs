@@ -82,6 +82,10 @@ pub(crate) struct Input<'a> {
 pub(crate) struct Lowered {
     /// Exit stubs made.
     pub stubs: usize,
+    /// Loops that were lowered several times.
+    pub unrolled: usize,
+    /// Places where memory is asked for early.
+    pub prefetches: usize,
     /// Inputs taken from the exit buffer.
     pub buffer_inputs: usize,
 }
@@ -113,10 +117,10 @@ pub(crate) fn lower(
         return Err(lowering.malformed("the trace does not end in a jump or finish"));
     }
     lowering.emit_return_block();
-    let Lowering { mut b, stubs, .. } = lowering;
+    let Lowering { mut b, stubs, unrolled, prefetches, .. } = lowering;
     b.seal_all_blocks();
     b.finalize(frontend);
-    Ok(Lowered { stubs: stubs.made, buffer_inputs })
+    Ok(Lowered { stubs: stubs.made, unrolled, prefetches, buffer_inputs })
 }
 
 /// The state of lowering one trace. So many fields: what was lowered so far, where it is, and what the loop
@@ -142,7 +146,10 @@ struct Lowering<'a, 'f> {
     /// Whether the current block is an exit's stub.
     in_stub: bool,
     /// The loop that is lowered several times, if the current part is one.
-    unroll: Option<Unroll>,
+    unroll: Option<Unroll<'a>>,
+    /// Such loops so far, and prefetches.
+    unrolled: usize,
+    prefetches: usize,
     /// What the current part walks through.
     streams: Streams,
     /// Where functions that are called aside leave their result.
@@ -191,6 +198,8 @@ impl<'a, 'f> Lowering<'a, 'f> {
             open: true,
             in_stub: false,
             unroll: None,
+            unrolled: 0,
+            prefetches: 0,
             streams: Streams::default(),
             aside: None,
             replaced,
@@ -414,11 +423,12 @@ impl<'a, 'f> Lowering<'a, 'f> {
         if self.replaced.is_some() {
             self.replaced = self.b.block_params(block).last().copied();
         }
-        let Input { trace, schema, environment, .. } = self.input;
-        let plan = || Unroll::plan(trace, schema, label, self.index, self.next_exit);
-        self.unroll = environment.unrolls.then(plan).flatten();
-        let streams = || Streams::plan(trace, label, self.index);
-        self.streams = environment.prefetches.then(streams).unwrap_or_default();
+        let Input { request, environment, .. } = self.input;
+        let facts = request.loops.at(self.index);
+        let unroll = |facts| Unroll::plan(facts, label, self.next_exit);
+        self.unroll = facts.filter(|_| environment.unrolls).and_then(unroll);
+        self.unrolled += usize::from(self.unroll.is_some());
+        self.streams = facts.filter(|_| environment.prefetches).map(Streams::plan).unwrap_or_default();
         Ok(())
     }
 

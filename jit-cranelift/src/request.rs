@@ -7,7 +7,7 @@
 //! Example: `Request::new(7, buffer).count_iterations(counter)` compiles a trace whose exits return 7 in
 //! their upper half, and which counts its jumps.
 
-use tracelift_core::Trace;
+use tracelift_core::{Loops, Trace};
 
 use crate::exits::ExitInfo;
 
@@ -69,6 +69,9 @@ pub struct Request {
     /// Links to other traces. With them the code is no [`EntryPoint`](crate::EntryPoint) but entered by
     /// [`Glue::enter`](crate::Glue).
     pub links: Option<Links>,
+    /// What is known of the loops of the very trace that is compiled: it decides what is made of them. One
+    /// of which nothing is known is lowered once, as it stands, and asks for no memory early.
+    pub loops: Loops,
 }
 
 /// By what code tells what it has saved: each iteration adds what the interpreter takes for one. Where the
@@ -99,7 +102,14 @@ impl Request {
             replaced: None,
             collect_counter: None,
             links: None,
+            loops: Loops::default(),
         }
+    }
+
+    /// The same with what the optimizer knows of the trace's loops.
+    pub fn know_loops(mut self, loops: Loops) -> Request {
+        self.loops = loops;
+        self
     }
 
     /// The same with links.
@@ -150,6 +160,10 @@ pub struct Stats {
     pub guards: usize,
     /// Exit stubs: fewer than guards where these share a snapshot.
     pub stubs: usize,
+    /// Loops that stand in the code several times in a row.
+    pub unrolled: usize,
+    /// Prefetches.
+    pub prefetches: usize,
     /// Operations of the trace, labels left out.
     pub ops: usize,
     /// Cranelift instructions.

@@ -80,6 +80,7 @@ fn pair(mut harness: Harness) -> Pair {
     for (number, trace) in [down(&schema), step(&schema)].into_iter().enumerate() {
         let cells: Box<[u64]> = vec![glue.leave(); trace.exits().count()].into();
         let request = Request::new(number as u32, harness.buffer.as_mut_ptr())
+            .know_loops(tracelift_opt::loops_of(&trace, &schema))
             .count_iterations(&raw mut *iterations)
             .count_replaced(replaced_by(&mut replaced))
             .link(Links { cells: cells.as_ptr(), finish_writes_slots: number == 1, edges_per_jump: 0 });

@@ -62,8 +62,8 @@ fn native(
     Run { end, origin, iteration: 0, frames, guards_executed: 0, exit_counts: vec![], op_counts: vec![] }
 }
 
-/// Compares all runs of one case; returns how many there were.
-fn check(case: &Case, schema: &Arc<Schema>, harness: &mut Harness) -> u64 {
+/// Compares all runs of one case; returns how many there were, and how many loops were unrolled.
+fn check(case: &Case, schema: &Arc<Schema>, harness: &mut Harness) -> (u64, usize) {
     let (mut left, mut right) = (World::build(&case.spec, schema), World::build(&case.spec, schema));
     let mut trace = case.trace.clone();
     trace.bind(|object| right.object_address(object));
@@ -99,7 +99,7 @@ fn check(case: &Case, schema: &Arc<Schema>, harness: &mut Harness) -> u64 {
         }
     }
     harness.arena.free(TreeId(1));
-    guards.min(40) + 1
+    (guards.min(40) + 1, compiled.stats.unrolled)
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn random_traces_agree_with_the_evaluator() {
     let schema = Arc::new(standard_schema());
     let seeds = std::env::var("TRACELIFT_RANDOM_TRACES").map_or(10_000, |count| count.parse().unwrap());
     let mut harnesses = Harness::all();
-    let (mut traces, mut runs) = (0, 0);
+    let (mut traces, mut runs, mut unrolled) = (0, 0, 0);
     for seed in 0..seeds {
         let case = generate(seed, &schema);
         if case.trace.insts.iter().any(|inst| inst.op.is(Flags::RECORD)) {
@@ -115,8 +115,11 @@ fn random_traces_agree_with_the_evaluator() {
         }
         traces += 1;
         let turn = traces % harnesses.len();
-        runs += check(&case, &schema, &mut harnesses[turn]);
+        let (more_runs, more_unrolled) = check(&case, &schema, &mut harnesses[turn]);
+        runs += more_runs;
+        unrolled += more_unrolled;
     }
-    println!("{traces} traces of {seeds} seeds, {runs} runs");
+    println!("{traces} traces of {seeds} seeds, {runs} runs, {unrolled} loops several times in a row");
     assert!(seeds < 10_000 || traces > 20, "too few traces without record operations: {traces}");
+    assert!(seeds < 10_000 || unrolled > 200, "too few loops are lowered several times: {unrolled}");
 }

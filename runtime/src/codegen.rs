@@ -42,7 +42,7 @@ impl Vm {
         needs: Room,
         tree: Tree,
     ) -> Result<TraceData, NoCode> {
-        let Optimized { trace, resume, .. } = optimized;
+        let Optimized { trace, resume, loops, .. } = optimized;
         let Some(worst) = WorstCase::of(&resume) else {
             return Err((AbortReason::Internal, "resume data does not decode".into()));
         };
@@ -59,7 +59,7 @@ impl Vm {
         };
         let glue = ready.glue().map_err(|sentence| (AbortReason::CodeMemoryFull, sentence))?;
         let links = vec![glue.leave(); trace.exits().count()].into_boxed_slice();
-        let request = request.link(Links {
+        let request = request.know_loops(loops).link(Links {
             cells: links.as_ptr(),
             finish_writes_slots: tree.link.is_some(),
             edges_per_jump: tree.edges,

@@ -387,7 +387,10 @@ impl Way<'_, '_> {
             let [one, other] = &mut self.coverage.objects_made;
             (*one, *other) = (*one + recorded, *other + optimized);
         }
-        self.code = Some(self.machine.compile(self.optimized, &runs.schema, &runs.real)?);
+        let code = self.machine.compile(self.optimized, &runs.schema, &runs.real)?;
+        self.coverage.unrolled += code.stats.unrolled as u64;
+        self.coverage.prefetches += code.stats.prefetches as u64;
+        self.code = Some(code);
         self.both(Variation::default())?;
         let guards = free.guards_executed;
         for number in 0..guards.min(self.forced) {

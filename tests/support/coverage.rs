@@ -87,6 +87,10 @@ pub struct Coverage {
     /// Objects that unforced runs made until they were left in the same place: by recorded traces, and by
     /// those optimized with all passes.
     pub objects_made: [u64; 2],
+    /// Loops that stand in machine code several times in a row, and prefetches.
+    pub unrolled: u64,
+    /// See `unrolled`.
+    pub prefetches: u64,
     /// Rewrites by name.
     pub rules: BTreeMap<String, u64>,
 }
@@ -136,6 +140,8 @@ impl Coverage {
         self.traces += other.traces;
         self.free_runs += other.free_runs;
         self.same_exit += other.same_exit;
+        self.unrolled += other.unrolled;
+        self.prefetches += other.prefetches;
         for (to, from) in [
             (&mut self.loop_ops, other.loop_ops),
             (&mut self.objects_made, other.objects_made),
@@ -249,6 +255,12 @@ impl Coverage {
         }
         if self.loop_ops[1] >= self.loop_ops[0] {
             missing.push("peeling made no loop shorter".into());
+        }
+        if self.unrolled == 0 {
+            missing.push("no loop stands in machine code several times in a row".into());
+        }
+        if self.prefetches == 0 && cfg!(target_arch = "x86_64") {
+            missing.push("no machine code asks early for memory".into());
         }
         // Some rules want operands that come together once in a thousand traces.
         let silent = if self.traces >= MANY { rule_names() } else { BOUNDS.to_vec() };

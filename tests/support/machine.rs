@@ -14,7 +14,7 @@ use tracelift_core::testgen::Case;
 use tracelift_core::world::World;
 use tracelift_core::{Bits, Schema};
 use tracelift_cranelift::{
-    exit_number, Arena, ArenaOptions, CodePtr, Compiler, Options, Request, TreeId, ENTRY_REFUSED,
+    exit_number, Arena, ArenaOptions, CodePtr, Compiler, Options, Request, Stats, TreeId, ENTRY_REFUSED,
 };
 use tracelift_opt::{Optimized, ResumeTable};
 
@@ -55,6 +55,8 @@ pub struct Code {
     resume: ResumeTable,
     pool: Vec<Bits>,
     from_buffer: bool,
+    /// What was made.
+    pub stats: Stats,
 }
 
 /// How compiled code was left.
@@ -89,6 +91,7 @@ impl Machine {
         // SAFETY: the cells live as long as the machine, and nothing else refers to them now.
         let cells = unsafe { &mut *self.cells };
         let request = Request::new(self.next_tree, cells.buffer.as_mut_ptr())
+            .know_loops(optimized.loops.clone())
             .force(&raw mut cells.force)
             .count_iterations(&raw mut cells.iterations);
         let compiled = self.compiler.compile(&trace, schema, &request).map_err(|error| error.to_string())?;
@@ -98,7 +101,7 @@ impl Machine {
         let tree = TreeId(self.next_tree);
         let entry = self.arena.install(tree, &compiled).map_err(|error| error.to_string())?;
         let from_buffer = trace.entry.is_empty() && trace.entry_tags.is_empty();
-        Ok(Code { tree, entry, resume, pool, from_buffer })
+        Ok(Code { tree, entry, resume, pool, from_buffer, stats: compiled.stats })
     }
 
     /// Runs compiled code in the world that it was compiled for, from that world's first state; the guard

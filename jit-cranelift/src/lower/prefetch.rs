@@ -2,9 +2,9 @@
 //!
 //! Problem: the processor's own prefetcher stops where a page ends and knows nothing of the next row, and a
 //! host's values are wide: at 16 bytes each, a walk waits for another page every 256 items. Design: an item's
-//! address that moves by a constant from iteration to iteration, from a base that stays, is a *stream*; for
-//! each line of the cache that it comes to, the loop touches the one that it will come to after some
-//! [`AHEAD`] bytes. Items beside one another are one stream.
+//! address that moves by a constant from iteration to iteration, from a base that stays, is a *stream*; the
+//! facts of the loop name them ([`LoopFacts::streams`]). For each line of the cache that it comes to, the
+//! loop touches the one that it will come to after some [`AHEAD`] bytes. Items in one line are one stream.
 //!
 //! Cranelift knows no prefetch. Lowering puts a load of one byte whose result nobody wants in its place, the
 //! *carrier*, marked by its source location; [`patch`] makes a prefetch of it in the finished code: x86-64
@@ -17,13 +17,11 @@
 //! Example: `a2 = item_addr(a0, i1, 16, 0) ... i3 = int_add(i1, 1); jump(L1, a0,
 //! i3)`, four iterations in a row, has one `prefetcht0 0xc00(%rax,%rcx)` in each round.
 
-use std::collections::{HashMap, HashSet};
-
 use cranelift_codegen::ir::{types, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_codegen::{Final, MachSrcLoc};
 use iced_x86::{Code, Decoder, DecoderOptions, OpKind};
-use tracelift_core::ops::Flags;
-use tracelift_core::{LabelId, Op, Payload, Trace, Value};
+use tracelift_core::loops::{LoopFacts, Stream};
+use tracelift_core::Value;
 
 use super::unroll::Unroll;
 use super::values::Def;
@@ -39,76 +37,38 @@ const ITERATIONS_AHEAD: u64 = 8;
 /// A line of the cache, in bytes.
 const LINE: u64 = 64;
 
-/// A loop's streams: by the instruction that computes the address, the bytes by which an iteration moves it.
+/// The streams whose memory is asked for, in the order of the trace.
 #[derive(Default)]
-pub(super) struct Streams(HashMap<usize, i64>);
+pub(super) struct Streams(Vec<Stream>);
 
 impl Streams {
-    /// Looks at the part that begins with the label at `start`; there are none if it is no loop.
-    pub(super) fn plan(trace: &Trace, label: LabelId, start: usize) -> Streams {
-        let mut streams = Streams::default();
-        let Some(length) = trace.insts[start..].iter().position(|inst| inst.op.is(Flags::ENDS)) else {
-            return streams;
-        };
-        let end = start + length;
-        if trace.insts[end].payload != Payload::Label(label) {
-            return streams;
-        }
-        let passed = || trace.insts[start].args.iter().zip(&trace.insts[end].args);
-        let sums = sums(trace, start, end);
-        let step = |(&param, arg)| {
-            let &(root, step) = sums.get(arg)?;
-            (root == param).then_some((param, step))
-        };
-        let steps: HashMap<Value, i64> = passed().filter_map(step).collect();
-        let mut steady: HashSet<Value> =
-            passed().filter(|(param, arg)| param == arg).map(|(&param, _)| param).collect();
-        // By base and step: where there is a stream already.
-        let mut known: HashMap<(Value, i64), Vec<i64>> = HashMap::new();
-        for (index, inst) in trace.insts.iter().enumerate().take(end).skip(start) {
-            match (inst.op, inst.payload, &inst.args[..]) {
-                // A base that is loaded in each iteration will be the same in nearly all of them.
-                (Op::Load, _, [from]) if steady.contains(from) => steady.extend(inst.result),
-                (Op::ItemAddr, Payload::Scale { stride, .. }, &[base, item]) if steady.contains(&base) => {
-                    let (root, constant) = sums.get(&item).copied().unwrap_or((item, 0));
-                    let Some(step) = steps.get(&root) else { continue };
-                    let (bytes, place) =
-                        (step.wrapping_mul(stride.into()), constant.wrapping_mul(stride.into()));
-                    let places = known.entry((base, bytes)).or_default();
-                    if bytes != 0 && places.iter().all(|other| other.abs_diff(place) >= LINE) {
-                        places.push(place);
-                        streams.0.insert(index, bytes);
-                    }
-                }
-                _ => {}
+    /// One stream for all whose items lie in one line.
+    pub(super) fn plan(facts: &LoopFacts) -> Streams {
+        let mut wanted: Vec<Stream> = Vec::new();
+        for stream in &facts.streams {
+            let is_beside = |other: &Stream| {
+                let is_alike = (other.base, other.step) == (stream.base, stream.step);
+                is_alike && other.beside.abs_diff(stream.beside) < LINE
+            };
+            if !wanted.iter().any(is_beside) {
+                wanted.push(*stream);
             }
         }
-        streams
+        Streams(wanted)
     }
-}
 
-/// The integers of a part that are another value plus a constant.
-fn sums(trace: &Trace, start: usize, end: usize) -> HashMap<Value, (Value, i64)> {
-    let mut sums = HashMap::new();
-    for inst in &trace.insts[start..end] {
-        let (Some(result), &[x, y]) = (inst.result, &inst.args[..]) else { continue };
-        let (operand, constant) = match (inst.op, trace.int_of(x), trace.int_of(y)) {
-            (Op::IntAdd | Op::IntAddOvf, None, Some(constant)) => (x, constant),
-            (Op::IntAdd | Op::IntAddOvf, Some(constant), None) => (y, constant),
-            (Op::IntSub | Op::IntSubOvf, None, Some(constant)) => (x, constant.wrapping_neg()),
-            _ => continue,
-        };
-        let (root, before) = sums.get(&operand).copied().unwrap_or((operand, 0));
-        sums.insert(result, (root, constant.wrapping_add(before)));
+    /// By how many bytes an iteration moves the address that an instruction computes, if it is one of these.
+    fn step(&self, inst: usize) -> Option<i64> {
+        let found = self.0.binary_search_by_key(&inst, |stream| stream.inst).ok()?;
+        Some(self.0[found].step)
     }
-    sums
 }
 
 impl Lowering<'_, '_> {
     /// Where an item's address has been computed: asks for what lies ahead, if that is a stream and at a new
     /// line.
     pub(super) fn prefetch(&mut self, address: Value) -> Result<()> {
-        let Some(&bytes) = self.streams.0.get(&self.index) else { return Ok(()) };
+        let Some(bytes) = self.streams.step(self.index) else { return Ok(()) };
         let line = |copy: usize| (copy as u64).saturating_mul(bytes.unsigned_abs()) / LINE;
         let copy = self.unroll.as_ref().map_or(0, Unroll::jumps_passed);
         if copy > 0 && line(copy) == line(copy - 1) {
@@ -121,6 +81,7 @@ impl Lowering<'_, '_> {
         self.b.set_srcloc(SourceLoc::new(self.index as u32 | location::PREFETCH));
         // That it might trap is what keeps it: Cranelift drops what has neither effect nor use.
         self.b.ins().uload8(types::I32, MemFlagsData::new(), base, offset);
+        self.prefetches += 1;
         self.b.set_srcloc(SourceLoc::new(self.index as u32));
         Ok(())
     }

@@ -5,7 +5,8 @@
 //! its own label, lowering does not jump but lowers the part again, with the label's arguments bound to what
 //! the jump would have passed, recipes included: the next iteration's index is the same register with another
 //! displacement. Exits keep their numbers, as a copy's exit is the same exit with its values in other
-//! registers; only the stubs are each copy's own. The first copy alone looks at an interrupt flag that
+//! registers; only the stubs are each copy's own. What need not be done by each of them is no question here:
+//! the facts of the loop say it ([`LoopFacts::once`]). The first copy alone looks at an interrupt flag that
 //! nothing in the loop can change; who sets it from outside waits a few iterations longer. If the flag is
 //! volatile and not *polled*, each copy does. The first copy also counts for all of them where a check for a
 //! collection counts operations.
@@ -17,12 +18,9 @@
 //! i3)` reads `[p0+i1*8]`, then `[p0+i1*8+8]`, and so on; `i1` is scaled once, and added to once, before the
 //! jump.
 
-use std::collections::HashSet;
-
-use tracelift_core::effects::Memory;
-use tracelift_core::ops::Flags;
+use tracelift_core::loops::LoopFacts;
 use tracelift_core::schema::POLL_DISTANCE;
-use tracelift_core::{ExitKind, Inst, LabelId, Op, Payload, Schema, Trace, Value};
+use tracelift_core::{Inst, LabelId};
 
 use super::{arg, Lowering, Result};
 
@@ -34,35 +32,21 @@ const MOST_COPIES: usize = 4;
 const _: () = assert!(MOST_COPIES <= POLL_DISTANCE);
 
 /// The loop that is lowered several times, and how far that is.
-pub(super) struct Unroll {
+pub(super) struct Unroll<'a> {
+    facts: &'a LoopFacts,
     label: LabelId,
-    /// The label's place in the trace, and the number of the first exit after it.
-    start: usize,
+    /// The number of the first exit after the label.
     first_exit: u32,
     /// Copies that are wanted, and those that are finished.
     wanted: usize,
     finished: usize,
-    /// What later copies do without, by distance from the label.
-    left_out: Vec<bool>,
 }
 
-impl Unroll {
-    /// Looks at the part that begins with the label at `start`; `None` if it is no loop, or too long.
-    pub(super) fn plan(
-        trace: &Trace,
-        schema: &Schema,
-        label: LabelId,
-        start: usize,
-        first_exit: u32,
-    ) -> Option<Unroll> {
-        let end = start + trace.insts[start..].iter().position(|inst| inst.op.is(Flags::ENDS))?;
-        let (part, last) = (&trace.insts[start..end], &trace.insts[end]);
-        let wanted = (LARGEST / part.len()).min(MOST_COPIES);
-        if last.op != Op::Jump || last.payload != Payload::Label(label) || wanted < 2 {
-            return None;
-        }
-        let left_out = left_out(trace, schema, part, last);
-        Some(Unroll { label, start, first_exit, wanted, finished: 0, left_out })
+impl<'a> Unroll<'a> {
+    /// How often a loop is to be lowered; `None` if it is too long.
+    pub(super) fn plan(facts: &'a LoopFacts, label: LabelId, first_exit: u32) -> Option<Unroll<'a>> {
+        let wanted = LARGEST.checked_div(facts.body.len())?.min(MOST_COPIES);
+        (wanted > 1).then_some(Unroll { facts, label, first_exit, wanted, finished: 0 })
     }
 
     /// Copies that are wanted.
@@ -77,58 +61,8 @@ impl Unroll {
 
     /// Whether the copy that is being lowered does without an instruction.
     pub(super) fn leaves_out(&self, index: usize) -> bool {
-        self.finished > 0 && self.left_out.get(index.wrapping_sub(self.start)) == Some(&true)
+        self.finished > 0 && self.facts.once.binary_search(&index).is_ok()
     }
-}
-
-/// Tests for interrupts whose outcome no iteration changes, and what is computed for them alone.
-fn left_out(trace: &Trace, schema: &Schema, part: &[Inst], jump: &Inst) -> Vec<bool> {
-    let mut left_out = vec![false; part.len()];
-    for (inst, left_out) in part.iter().zip(&mut left_out) {
-        *left_out = trace.is_counted_check(inst);
-    }
-    let is_interrupt = |inst: &Inst| inst.op.is_guard() && inst.exit == ExitKind::Interrupt;
-    if !part.iter().any(is_interrupt) {
-        return left_out;
-    }
-    let is_volatile = |inst: &Inst| match inst.payload {
-        Payload::Cell(cell) => {
-            schema.cells().get(cell.index()).is_some_and(|cell| cell.volatile && !cell.polled)
-        }
-        _ => false,
-    };
-    let effects: Vec<_> = part.iter().map(|inst| inst.effects(schema)).collect();
-    let is_written = |memory: &Memory<'_>| effects.iter().any(|effects| effects.writes.meets(memory));
-    let passed = part[0].args.iter().zip(&jump.args);
-    let mut steady: HashSet<Value> =
-        passed.filter(|(param, arg)| param == arg).map(|(&param, _)| param).collect();
-    let is_steady =
-        |steady: &HashSet<Value>, value| steady.contains(&value) || trace.constant_of(value).is_some();
-    for ((inst, effects), left_out) in part.iter().zip(&effects).zip(&mut left_out) {
-        let args_steady = inst.args.iter().all(|&arg| is_steady(&steady, arg));
-        if !args_steady || is_volatile(inst) || is_written(&effects.reads) {
-            continue;
-        }
-        *left_out |= is_interrupt(inst);
-        if inst.op.is(Flags::PURE) || inst.op == Op::Load {
-            steady.extend(inst.result);
-        }
-    }
-    let mut wanted: HashSet<Value> = jump.args.iter().copied().collect();
-    for (inst, left_out) in part.iter().zip(&mut left_out).rev() {
-        let is_wanted = inst.result.is_none_or(|result| wanted.contains(&result));
-        let can_go = inst.op.is(Flags::PURE) || inst.op == Op::Load;
-        *left_out |= can_go && !is_wanted;
-        if !*left_out {
-            wanted.extend(inst.args.iter().copied());
-            if let Some(snapshot) = trace.snapshot_of(inst) {
-                snapshot.for_each_value(|value| {
-                    wanted.insert(value);
-                });
-            }
-        }
-    }
-    left_out
 }
 
 impl Lowering<'_, '_> {
@@ -143,7 +77,7 @@ impl Lowering<'_, '_> {
         if unroll.finished == unroll.wanted {
             return Ok(false);
         }
-        let (start, first_exit) = (unroll.start, unroll.first_exit);
+        let (start, first_exit) = (unroll.facts.body.start, unroll.first_exit);
         self.count_replaced();
         // All of them are read before any is bound: the arguments may be exchanged.
         let passed = (0..jump.args.len())

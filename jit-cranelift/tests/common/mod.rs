@@ -6,6 +6,7 @@
 
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::*;
+use tracelift_opt::loops_of;
 
 /// What a run left behind.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,7 +63,7 @@ impl Harness {
     }
 
     pub fn compile(&mut self, trace: &Trace, schema: &Schema) -> Compiled {
-        let mut request = Request::new(9, self.buffer.as_mut_ptr());
+        let mut request = Request::new(9, self.buffer.as_mut_ptr()).know_loops(loops_of(trace, schema));
         request.force_counter = self.force.as_deref_mut().map(|cell| cell as *mut u64);
         request.iteration_counter = self.iterations.as_deref_mut().map(|cell| cell as *mut u64);
         request = request.count_replaced(replaced_by(&mut self.replaced));
