@@ -50,6 +50,8 @@ struct Found {
     edges: Edges,
     functions: Vec<Sized>,
     structs: Vec<Sized>,
+    /// Patterns that ask what cell a load or store is of.
+    accesses: Vec<String>,
 }
 
 /// Files that stand on one another, each circle as one line.
@@ -151,6 +153,16 @@ fn structs_are_small_or_say_why_not() {
         .map(|sized| format!("{}: {} fields, and no comment `{REASON}: …`", sized.place, sized.size))
         .collect();
     assert!(large.is_empty(), "{}", large.join("\n"));
+}
+
+#[test]
+fn one_folder_says_what_a_load_or_store_is_of() {
+    let accesses = |folder: &str| rust::read(&root().join(folder)).accesses;
+    let found = accesses("jit-core/src");
+    assert!(found.iter().any(|place| place.contains("effects/access.rs")), "{found:?}");
+    let wrong: Vec<String> =
+        ["jit-opt/src", "jit-cranelift/src", "runtime/src"].into_iter().flat_map(accesses).collect();
+    assert!(wrong.is_empty(), "ask `CellAccess` of jit-core:\n{}", wrong.join("\n"));
 }
 
 /// The packages that each may stand on, as ARCHITECTURE.md draws it: `core <- opt` and so on. Benches and

@@ -4,9 +4,10 @@
 //! Problem: forwarding a load, removing a store, forgetting a class, keeping a check for the collector,
 //! repeating an operation where a loop is entered: each asks what an instruction may touch. Where each place
 //! answers that for itself, one of them forgets a kind of call. Design: one function, [`Effects::of`], from
-//! an instruction and the host's declarations to its effects; its match names every operation. What a host
-//! has declared of a function is sealed in [`FuncEffects`]: nobody can look at it except through `Effects`,
-//! and a function that may re-enter the host is taken at its declaration to read and write everything and to
+//! an instruction and the host's declarations to its effects; its match names every operation. Where one cell
+//! is read or written, [`CellAccess::of`] says which, of what, and what is stored there. What a host has
+//! declared of a function is sealed in [`FuncEffects`]: nobody can look at it except through `Effects`, and a
+//! function that may re-enter the host is taken at its declaration to read and write everything and to
 //! allocate, so that nobody can forget it.
 //!
 //! A record operation has the effects of all that it may be expanded to. Memory is told apart by alias class
@@ -29,12 +30,15 @@
 //! assert!(effects(call).writes.is_everything() && effects(call).allocates);
 //! ```
 
+mod access;
+
 use smallvec::SmallVec;
 
 use crate::ir::{Inst, Payload};
 use crate::ops::Op;
 use crate::planted::{planted, Bug};
 use crate::schema::{Barrier, CellId, ClassId, Element, FuncId, Keys, Layout, Schema};
+pub use access::CellAccess;
 
 /// A set of alias classes, as hosts declare it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

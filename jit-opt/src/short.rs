@@ -25,10 +25,11 @@
 //! finish(p0, i4, i3)
 //! ```
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::FxHashMap as HashMap;
 
+use tracelift_core::effects::{CellAccess, Memory};
 use tracelift_core::ops::Flags;
-use tracelift_core::schema::{ClassId, FieldId, LayoutId, TagId};
+use tracelift_core::schema::{FieldId, LayoutId, TagId};
 use tracelift_core::{Const, Inst, Op, Payload, Schema, Trace, Value};
 
 use crate::collect::is_check;
@@ -164,45 +165,24 @@ impl Describing<'_> {
     }
 }
 
-/// Alias classes that are written later, found from the end of the preamble.
-#[derive(Default)]
-struct Written {
-    all: bool,
-    classes: HashSet<ClassId>,
-}
-
-impl Written {
-    fn note(&mut self, schema: &Schema, inst: &Inst) {
-        match inst.effects(schema).writes.classes() {
-            Some(classes) => self.classes.extend(classes),
-            None => self.all = true,
-        }
-    }
-}
-
 /// The operation that has, where the preamble ends, the same result as this one had; and whose result that
-/// is.
-fn again(schema: &Schema, out: &Trace, inst: &Inst, written: &Written) -> Option<(Inst, Option<Value>)> {
-    let is_kept = |class| !written.all && !written.classes.contains(&class);
+/// is. `written` is what is written between.
+fn again(schema: &Schema, out: &Trace, inst: &Inst, written: &Memory<'_>) -> Option<(Inst, Option<Value>)> {
+    let is_kept = |class| !written.contains(class);
     let mut copy = inst.clone();
     (copy.snap, copy.depth) = (None, 0);
+    if let Some(CellAccess { cell: id, base, stored, is_raw }) = CellAccess::of(inst, schema) {
+        let cell = schema.cell(id);
+        let Some(value) = stored else {
+            let stays = !cell.volatile && (cell.immutable || is_kept(cell.class));
+            return stays.then_some((copy, inst.result));
+        };
+        let stays = is_raw && !cell.volatile && cell.width == 8 && is_kept(cell.class);
+        let is_known = out.constant_of(value).is_some();
+        let load = Inst::new(Op::Load, &[base]).with(Payload::Cell(id));
+        return (stays && !is_known).then_some((load, Some(value)));
+    }
     let repeats = match (inst.op, inst.payload) {
-        (Op::Load, Payload::Cell(cell)) => {
-            let cell = schema.cell(cell);
-            !cell.volatile && (cell.immutable || is_kept(cell.class))
-        }
-        (Op::Store, Payload::Cell(id)) => {
-            let cell = schema.cell(id);
-            let stays = !cell.volatile && cell.width == 8 && is_kept(cell.class);
-            let is_known = out.constant_of(inst.args[1]).is_some();
-            let load = Inst::new(Op::Load, &inst.args[..1]).with(inst.payload);
-            return (stays && !is_known).then_some((load, Some(inst.args[1])));
-        }
-        // Only where record operations are kept.
-        (Op::Get, Payload::Field(field)) => {
-            let cell = schema.field_cell(field);
-            !cell.volatile && (cell.immutable || is_kept(cell.class))
-        }
         (Op::GuardClass, Payload::Layout(layout)) => {
             let word = schema.layout(layout).class_word.map(|(cell, _)| schema.cell(cell));
             word.is_none_or(|cell| cell.immutable || is_kept(cell.class))
@@ -230,14 +210,14 @@ pub(crate) fn short_preamble(
     passed: usize,
     checks_may_go: bool,
 ) -> Option<Trace> {
-    let mut written = Written::default();
+    let mut written = Memory::NOTHING;
     let mut operations = Vec::new();
     for inst in out.insts[preamble].iter().rev() {
         // Nothing was learned from these, and the loop makes its own if it needs them.
         if !(checks_may_go && is_check(inst)) {
             operations.extend(again(schema, out, inst, &written));
         }
-        written.note(schema, inst);
+        written.add(&inst.effects(schema).writes);
     }
     let mut short = Trace::new("short preamble");
     let mut map: HashMap<Value, Value> = HashMap::default();

@@ -21,6 +21,7 @@ use std::hash::BuildHasher;
 use rustc_hash::{FxBuildHasher, FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::SmallVec;
 
+use tracelift_core::effects::CellAccess;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::CellId;
 use tracelift_core::snapshot::{Pending, Source};
@@ -514,11 +515,12 @@ impl State<'_> {
 
     /// Appends an instruction to the output. Its snapshot is still the source's.
     pub fn commit(&mut self, mut inst: Inst) -> Result<Option<Value>, OptError> {
-        if let (Some(stores), Op::Store, Payload::Cell(cell)) =
-            (&mut self.lifting.delaying, inst.op, inst.payload)
-        {
-            stores.push((inst.args[0], cell, inst.args[1]));
-            return Ok(None);
+        if let Some(stores) = &mut self.lifting.delaying {
+            let access = CellAccess::of(&inst, self.schema);
+            if let Some(CellAccess { cell, base, stored: Some(value), is_raw: true }) = access {
+                stores.push((base, cell, value));
+                return Ok(None);
+            }
         }
         if let Some(snap) = inst.snap {
             inst.snap = Some(self.snapshot(snap)?);

@@ -125,7 +125,28 @@ fn comment(attributes: &[syn::Attribute]) -> String {
     lines.join("")
 }
 
+/// What a pattern names.
+#[derive(Default)]
+struct Names(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let parts: Vec<String> = path.segments.iter().map(|part| part.ident.to_string()).collect();
+        self.0.insert(parts.join("::"));
+    }
+}
+
 impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_pat(&mut self, pattern: &'ast syn::Pat) {
+        let mut names = Names::default();
+        names.visit_pat(pattern);
+        let has = |name: &str| names.0.contains(name);
+        if (has("Op::Load") || has("Op::Store")) && has("Payload::Cell") {
+            self.found.accesses.push(format!("{}:{}", self.place, pattern.span().start().line));
+        }
+        visit::visit_pat(self, pattern);
+    }
+
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         if !is_test(&item.attrs) {
             visit::visit_item_mod(self, item);

@@ -43,8 +43,10 @@ mod ranges;
 
 use rustc_hash::FxHashMap as HashMap;
 
+use tracelift_core::effects::CellAccess;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::{ExitKind, Inst, Op, Payload, Trace, Value};
+use tracelift_core::schema::Cell;
+use tracelift_core::{ExitKind, Inst, Op, Trace, Value};
 
 use crate::linear::{Sums, Terms};
 use crate::loops::{Loop, Step};
@@ -371,22 +373,18 @@ fn is_not_negative(st: &State<'_>, value: Value) -> bool {
     if let Some(int) = st.out.int_of(value) {
         return int >= 0;
     }
-    match st.def(value) {
-        Some(Inst { op: Op::Load, payload: Payload::Cell(cell), .. }) => {
-            let cell = st.schema.cell(*cell);
-            cell.width <= 4 && !cell.signed
-        }
-        _ => false,
-    }
+    loaded(st, value).is_some_and(|cell| cell.width <= 4 && !cell.signed)
 }
 
 /// Whether a value is read from eight bytes of memory, as an array's count may be. Other values change too
 /// often for guards that rely on them.
 fn is_count(st: &State<'_>, value: Value) -> bool {
-    match st.def(value) {
-        Some(Inst { op: Op::Load, payload: Payload::Cell(cell), .. }) => st.schema.cell(*cell).width == 8,
-        _ => false,
-    }
+    loaded(st, value).is_some_and(|cell| cell.width == 8)
+}
+
+/// The cell that a value was loaded from.
+fn loaded<'s>(st: &State<'s>, value: Value) -> Option<&'s Cell> {
+    st.def(value).and_then(CellAccess::loaded).map(|cell| st.schema.cell(cell))
 }
 
 /// The inputs that the recorded loop changes by a constant, in one operation, as values of the output.

@@ -42,7 +42,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap as HashMap;
 
-use tracelift_core::effects::Memory;
+use tracelift_core::effects::{CellAccess, Memory};
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{CellId, ClassId, FuncId};
@@ -392,9 +392,9 @@ impl Pass for Heap {
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
-        Ok(match access(cx.st, inst) {
-            Some((Op::Load, cell)) => self.load(cx, inst, cell),
-            Some((_, cell)) => {
+        Ok(match CellAccess::of(inst, cx.st.schema) {
+            Some(CellAccess { cell, stored: None, .. }) => self.load(cx, inst, cell),
+            Some(CellAccess { cell, .. }) => {
                 let outcome = self.store(cx, inst, cell);
                 if self.may_hoist && matches!(outcome, Outcome::Keep) {
                     self.tell_apart(cx, inst, cell)?;
@@ -413,8 +413,8 @@ impl Pass for Heap {
         self.merge(st);
         self.places.note(&st.out, st.schema, inst);
         let now = inst.result.map_or(st.out.values.len() as u32, |result| result.0);
-        match (access(st, inst), inst.payload) {
-            (Some((Op::Load, cell)), _) => {
+        match (CellAccess::of(inst, st.schema), inst.payload) {
+            (Some(CellAccess { cell, stored: None, .. }), _) => {
                 let Some(value) = inst.result else { return };
                 let at = self.access(st, inst.args[0], cell);
                 self.learn(st, st.schema.cell(cell).class, Entry { at, value, stored: false, relies: 0 });
@@ -425,12 +425,12 @@ impl Pass for Heap {
                     }
                 }
             }
-            (Some((_, cell)), _) => {
-                self.tell(st, inst.args[1], now);
-                let at = self.access(st, inst.args[0], cell);
+            (Some(CellAccess { cell, base, stored: Some(value), .. }), _) => {
+                self.tell(st, value, now);
+                let at = self.access(st, base, cell);
                 let class = st.schema.cell(cell).class;
                 self.overwrite(st, class, &at);
-                self.learn(st, class, Entry { at, value: inst.args[1], stored: true, relies: 0 });
+                self.learn(st, class, Entry { at, value, stored: true, relies: 0 });
             }
             (_, Payload::Func(func)) => self.called(st, inst, func, now),
             _ if matches!(inst.op, Op::Select | Op::AddrToInt) => {
@@ -472,17 +472,6 @@ fn learn_equal(st: &mut State<'_>, a: Value, b: Value) {
         (false, false) => st.facts.learn_same(st.schema, a, b),
         (true, _) => st.facts.learn_constant(b, a),
         (_, true) => st.facts.learn_constant(a, b),
-    }
-}
-
-/// What a load or store accesses. `get` and `set` of a field come here only where record operations are kept;
-/// there they are what they would become.
-fn access(st: &State<'_>, inst: &Inst) -> Option<(Op, CellId)> {
-    match (inst.op, inst.payload) {
-        (Op::Load | Op::Store, Payload::Cell(cell)) => Some((inst.op, cell)),
-        (Op::Get, Payload::Field(field)) => Some((Op::Load, st.schema.field(field).cell)),
-        (Op::Set, Payload::Field(field)) => Some((Op::Store, st.schema.field(field).cell)),
-        _ => None,
     }
 }
 
@@ -564,16 +553,16 @@ fn narrowed(st: &mut State<'_>, value: Value, at: &Access) -> Option<Value> {
 fn fits(st: &State<'_>, value: Value, room: u32, at: &Access) -> bool {
     let Some(def) = st.def(value) else { return false };
     let constant = def.args.get(1).and_then(|&arg| st.out.int_of(arg));
-    match (def.op, def.payload, constant) {
-        (Op::Load, Payload::Cell(cell), _) => {
-            let cell = st.schema.cell(cell);
-            match cell.signed {
-                true => at.signed && cell.width <= at.width,
-                false => 8 * cell.width as u32 <= room,
-            }
-        }
-        (Op::IntAnd, _, Some(mask)) => mask >= 0 && 64 - mask.leading_zeros() <= room,
-        (Op::IntShr, _, Some(count)) => 64 - (count as u32 & 63) <= room,
-        (op, _, _) => is_compare(op),
+    if let Some(cell) = CellAccess::loaded(def) {
+        let cell = st.schema.cell(cell);
+        return match cell.signed {
+            true => at.signed && cell.width <= at.width,
+            false => 8 * cell.width as u32 <= room,
+        };
+    }
+    match (def.op, constant) {
+        (Op::IntAnd, Some(mask)) => mask >= 0 && 64 - mask.leading_zeros() <= room,
+        (Op::IntShr, Some(count)) => 64 - (count as u32 & 63) <= room,
+        (op, _) => is_compare(op),
     }
 }

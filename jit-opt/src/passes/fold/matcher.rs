@@ -5,6 +5,7 @@
 //! of what the match shows. Example: `|m| m.is_int(1, 0).then(|| m.arg(0))` with the law `x + 0 => x`.
 
 use smallvec::{smallvec, SmallVec};
+use tracelift_core::effects::CellAccess;
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
 use crate::pass::Cx;
@@ -170,11 +171,10 @@ impl<'m> Match<'m, '_> {
             (Op::IntShr, Some(count)) => count & 63 >= 11,
             (Op::IntSar, Some(count)) => count & 63 >= 10,
             (Op::IntFloorMod | Op::IntRem, Some(divisor)) => (1..=LIMIT).contains(&divisor),
-            (Op::Load, _) => match def.payload {
-                Payload::Cell(cell) => self.st.schema.cell(cell).width <= 4,
-                _ => false,
+            _ => match CellAccess::loaded(def) {
+                Some(cell) => self.st.schema.cell(cell).width <= 4,
+                None => is_compare(def.op),
             },
-            _ => is_compare(def.op),
         }
     }
 }

@@ -19,10 +19,10 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap as HashMap;
 
-use tracelift_core::effects::{Effects, Memory};
+use tracelift_core::effects::{CellAccess, Effects, Memory};
 use tracelift_core::ops::Flags;
 use tracelift_core::schema::ClassId;
-use tracelift_core::{Inst, Op, Payload, Schema, Trace};
+use tracelift_core::{Inst, Op, Schema, Trace};
 
 use super::place::{Access, Places};
 use super::KEPT;
@@ -83,10 +83,11 @@ pub(crate) fn remove_overwritten(trace: &mut Trace, schema: &Schema, fuel: Optio
     let mut dead = vec![false; trace.insts.len()];
     for (index, inst) in trace.insts.iter().enumerate().rev() {
         report.visited += 1;
-        match (inst.op, inst.payload) {
-            (Op::Store, Payload::Cell(cell)) => {
+        // Where record operations are kept, their barriers and expansions are left alone.
+        match CellAccess::of(inst, schema).filter(|access| access.is_raw) {
+            Some(CellAccess { cell, base, stored: Some(_), .. }) => {
                 let cell = schema.cell(cell);
-                let at = Access::new(places.of(trace, inst.args[0]), cell);
+                let at = Access::new(places.of(trace, base), cell);
                 if !at.volatile && overwritten.contains(cell.class, &at) && fuel != Some(0) {
                     fuel = fuel.map(|fuel| fuel - 1);
                     dead[index] = true;
@@ -95,12 +96,12 @@ pub(crate) fn remove_overwritten(trace: &mut Trace, schema: &Schema, fuel: Optio
                     report.given_up += overwritten.add(cell.class, at) as u64;
                 }
             }
-            (Op::Load, Payload::Cell(cell)) => {
+            Some(CellAccess { cell, base, .. }) => {
                 let cell = schema.cell(cell);
-                let at = Access::new(places.of(trace, inst.args[0]), cell);
+                let at = Access::new(places.of(trace, base), cell);
                 overwritten.read(trace, &places, cell.class, &at);
             }
-            _ => {
+            None => {
                 let effects = inst.effects(schema);
                 match is_watched(inst, &effects) {
                     true => overwritten.0.clear(),

@@ -13,6 +13,7 @@
 //! `i2 = int_add(i1, 1)`, items `i1` and `i2` of 16 bytes each are `a + 16 * i1` and `a + 16 * i1 + 16`:
 //! disjoint.
 
+use tracelift_core::effects::CellAccess;
 use tracelift_core::schema::{Cell, CellId};
 use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type, Value};
 
@@ -132,8 +133,9 @@ impl Places {
                 let place = self.item(trace, inst.args[0], inst.args[1], stride as i64, offset as i64);
                 self.places.set(result, place);
             }
-            (Op::Load, Payload::Cell(cell)) if trace.ty(result) == Type::Addr => {
-                if self.bases.get_or_insert_with(|| bases(schema)).contains(&cell) {
+            (Op::Load, _) if trace.ty(result) == Type::Addr => {
+                let bases = self.bases.get_or_insert_with(|| bases(schema));
+                if let Some(cell) = CellAccess::loaded(inst).filter(|cell| bases.contains(cell)) {
                     self.starts.set(result, cell);
                 }
             }

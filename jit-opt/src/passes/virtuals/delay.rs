@@ -18,7 +18,7 @@
 //! p7 = get(p0, link)         => p5
 //! ```
 
-use tracelift_core::effects::Memory;
+use tracelift_core::effects::{CellAccess, Memory};
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{CellId, ClassId, Element, LayoutId, Schema, TagId};
 use tracelift_core::{Inst, Op, Payload, Type};
@@ -67,9 +67,7 @@ impl Touched {
 /// The place of an operation that reads or writes one, and the tag that it names.
 fn place(st: &State<'_>, inst: &Inst) -> Option<(DelayedPlace, Option<TagId>)> {
     let (payload, indexed, tag) = match (inst.op, inst.payload) {
-        (Op::Get | Op::Set, Payload::Field(_)) | (Op::Load | Op::Store, Payload::Cell(_)) => {
-            (inst.payload, false, None)
-        }
+        _ if CellAccess::of(inst, st.schema).is_some() => (inst.payload, false, None),
         (Op::GetItem | Op::SetItem | Op::PutItem, Payload::Item { layout, tag }) => {
             (Payload::Item { layout, tag: None }, true, tag)
         }
