@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use anyhow::{bail, Context};
 use clap::Args;
-use tracelift_core::eval::{compare_with_recorded, End, Evaluator, Limits, Outcome};
+use tracelift_core::eval::{compare_with_recorded, may_end_as, End, Evaluator, Limits, Outcome};
 use tracelift_core::text::{self, RunValue, TraceFile};
 use tracelift_core::world::World;
 use tracelift_core::{testbed, verify, Payload, Schema, Trace, Type};
@@ -193,7 +193,7 @@ fn evaluate(file: &TraceFile, index: usize, before: &Trace, optimized: &Optimize
             })?
         };
         let (shown, shown_optimized) = (describe(&first), describe(&second));
-        if !optimized.may_end_as(before, &first, &second) {
+        if !may_end_as(before, optimized.report.has_delayed(), &first, &second) {
             bail!(
                 "line {}: the optimized trace ends as {shown_optimized}, the recorded one as {shown}",
                 run.line

@@ -177,6 +177,12 @@ const DRAWN: [(&str, &[&str]); 7] = [
     ("benches", &["tracelift-lua"]),
 ];
 
+/// The section of a manifest that says what the package itself is built with.
+fn dependencies(manifest: &str) -> &str {
+    let begin = manifest.find("[dependencies]").map_or(manifest.len(), |at| at + 1);
+    manifest[begin..].split("\n[").next().unwrap_or_default()
+}
+
 #[test]
 fn packages_stand_on_what_is_drawn() {
     let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page is there");
@@ -185,8 +191,7 @@ fn packages_stand_on_what_is_drawn() {
     for (package, may) in DRAWN {
         let manifest =
             std::fs::read_to_string(root().join(package).join("Cargo.toml")).expect("it is a package");
-        let begin = manifest.find("[dependencies]").map_or(manifest.len(), |at| at + 1);
-        let section = manifest[begin..].split("\n[").next().unwrap_or_default();
+        let section = dependencies(&manifest);
         let names = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
         let wrong: Vec<&str> =
             names.filter(|name| name.starts_with("tracelift-") && !may.contains(name)).collect();
@@ -220,6 +225,30 @@ fn one_file_knows_the_words_of_a_call_info() {
         }
     }
     assert!(wrong.is_empty(), "{CALL_INFO} has functions for this: {}", wrong.join("\n"));
+}
+
+/// Features of `tracelift-core` that tests and the command turn on, and nothing that a host is built with.
+/// `.ci/run` builds without them; a build of the whole workspace has them on for all, as Cargo unites
+/// features.
+const FOR_TESTS: [&str; 3] = ["\"oracle\"", "\"testgen\"", "\"planted-bugs\""];
+
+#[test]
+fn hosts_are_built_without_the_oracle() {
+    let asks = |folder: &Path| {
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("it is a package");
+        FOR_TESTS.into_iter().find(|feature| dependencies(&manifest).contains(feature))
+    };
+    for (package, _) in DRAWN {
+        assert_eq!(asks(&root().join(package)), None, "{package} is built with what is for tests");
+    }
+    assert_eq!(asks(root()), Some(FOR_TESTS[0]), "`tracelift opt` runs traces in the evaluator");
+    let core = std::fs::read_to_string(root().join("jit-core/src/lib.rs")).expect("it is a crate");
+    for (feature, module) in
+        [("oracle", "eval"), ("oracle", "world"), ("oracle", "testbed"), ("testgen", "testgen")]
+    {
+        let gated = format!("#[cfg(feature = \"{feature}\")]\npub mod {module};");
+        assert!(core.contains(&gated), "jit-core/src/lib.rs: `{module}` does not wait for `{feature}`");
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use against::{compare_with_recorded, finish_types};
+pub use against::{compare_with_recorded, finish_types, may_end_as};
 pub use exit::{compare_frames, compare_outcomes, frames_at, FrameState, SlotState};
 #[cfg(feature = "testgen")]
 pub(crate) use step::Registers;

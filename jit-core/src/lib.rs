@@ -4,8 +4,12 @@
 //! lowering turns that into machine code. This crate owns the op table ([`ops`]), types and values,
 //! descriptors ([`schema`]), snapshots and resume data ([`snapshot`]), and what is known of
 //! loops ([`loops`]). It depends on no other layer.
+//!
+//! The feature `oracle` adds what only tests and tools need: the evaluator, the worlds that it runs traces
+//! in, and the test schema; `testgen` adds random traces. What compiles a host's traces is built without.
 
 pub mod effects;
+#[cfg(feature = "oracle")]
 pub mod eval;
 pub mod ir;
 pub mod loops;
@@ -14,12 +18,14 @@ pub mod ops;
 pub mod planted;
 pub mod schema;
 pub mod snapshot;
+#[cfg(feature = "oracle")]
 pub mod testbed;
 #[cfg(feature = "testgen")]
 pub mod testgen;
 pub mod text;
 pub mod types;
 pub mod verify;
+#[cfg(feature = "oracle")]
 pub mod world;
 pub mod world_spec;
 

@@ -4,6 +4,9 @@
 //! from the other's; therefore a world is described by numbers of objects, not by addresses. The text form's
 //! `object` lines are parsed into this, the random-trace generator makes it, and `World::build` turns it into
 //! memory.
+//!
+//! This is data alone, and part of the text form: it is there without the feature `oracle` too, so that a
+//! build without evaluator reads and prints the same files.
 
 use crate::schema::{FieldId, LayoutId, TagId};
 use crate::types::Bits;

@@ -28,8 +28,7 @@
 use std::collections::BTreeSet;
 
 use thiserror::Error;
-use tracelift_core::eval::{End, Outcome};
-use tracelift_core::{ExitKind, Inst, Loops, Payload, Schema, Trace};
+use tracelift_core::{Loops, Schema, Trace};
 
 mod collect;
 mod config;
@@ -86,27 +85,6 @@ pub struct Optimized {
     pub peeled: Option<Peeled>,
     /// What lowering is told of the trace's loops.
     pub loops: Loops,
-}
-
-impl Optimized {
-    /// Whether a run of this trace may end as `found` where one of the recorded trace ends as `expected`: at
-    /// the same place, or earlier by a guard that stands for later ones. What the runs have done until then
-    /// is for [`compare_with_recorded`](tracelift_core::eval::compare_with_recorded) to tell.
-    pub fn may_end_as(&self, recorded: &Trace, expected: &Outcome, found: &Outcome) -> bool {
-        let (is_cut, is_hoisted) = match found.end {
-            End::OutOfFuel => (expected.end == End::OutOfFuel, false),
-            End::Exit { kind, .. } => (false, kind == ExitKind::Hoisted),
-            _ => (false, false),
-        };
-        // A hint may miss where the key is still found, and the barrier of a store that waits is taken to
-        // mind every new object: then the optimized trace leaves, and the host does the operation.
-        let has_hint = |inst: &Inst| matches!(inst.payload, Payload::Key { hint: Some(_), .. });
-        (expected.iteration, expected.origin) == (found.iteration, found.origin)
-            || is_cut
-            || is_hoisted
-            || self.report.fired("delay_store") > 0
-            || recorded.insts.iter().any(has_hint)
-    }
 }
 
 /// Optimizes a recorded trace.

@@ -104,6 +104,11 @@ impl Report {
         self.rules.get(rule).copied().unwrap_or(0)
     }
 
+    /// Whether a store was held back, so that an exit may come before what it would have met.
+    pub fn has_delayed(&self) -> bool {
+        self.fired("delay_store") > 0
+    }
+
     /// How many rewrites there were: what [`Config::fuel`](crate::Config) counts.
     pub fn rewrites(&self) -> u64 {
         self.rules.values().sum()

@@ -38,7 +38,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tracelift_core::eval::{compare_with_recorded, End, Evaluator, Limits, Outcome};
+use tracelift_core::eval::{compare_with_recorded, may_end_as, End, Evaluator, Limits, Outcome};
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::testbed::natives;
 use tracelift_core::text::{self, parse_file, print_trace_in, Directive, Run, RunValue, TraceFile};
@@ -164,7 +164,7 @@ fn evaluate(file: &TraceFile, run: &Run, optimized: &Optimized) -> Result<(), St
     let first = once(recorded, Limits::default())?.0;
     as_said(run, recorded, &first)?;
     let second = compare(&schema, recorded, optimized, None, once)?;
-    if !optimized.may_end_as(recorded, &first, &second) {
+    if !may_end_as(recorded, optimized.report.has_delayed(), &first, &second) {
         return Err(format!("recorded it ends with {}, optimized with {}", told(&first), told(&second)));
     }
     let step = 1 + second.guards_executed / FORCED;
