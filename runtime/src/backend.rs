@@ -98,8 +98,9 @@ impl Code {
     }
 }
 
-fn make(config: &Config) -> Backend {
-    let options = Options {
+/// What a code generator for a VM with these settings is made with.
+pub(crate) fn options(config: &Config) -> Options {
+    Options {
         verify: config.verify,
         no_unrolling: config.no_unrolling,
         no_prefetching: config.no_prefetching,
@@ -107,8 +108,11 @@ fn make(config: &Config) -> Backend {
         want_disasm: config.log.contains(&Stage::Asm),
         want_listing: config.log.contains(&Stage::Code),
         ..Options::default()
-    };
-    let compiler = match Compiler::new(options) {
+    }
+}
+
+fn make(config: &Config) -> Backend {
+    let compiler = match Compiler::new(options(config)) {
         Ok(compiler) => compiler,
         Err(error) => return Backend::Refused(AbortReason::Internal, error.to_string()),
     };

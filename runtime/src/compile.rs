@@ -1,30 +1,24 @@
 //! From a closed recording to a trace that is entered.
 //!
-//! Problem: between a recording and its code lie four stages, each of which may say no, and none of which may
-//! take the program down. Design: one function per stage (code generation and installing are in
-//! `codegen.rs`), a typed reason for every no, and a net below our own panics: an optimizer that panics on a
-//! valid trace is a bug, counted as `internal error`, and the program goes on in the interpreter (with
-//! `verify`, as in tests, it is an error that tests see). Invariant: a trace is published in its location
-//! only when its code is installed and its exit tables are complete.
+//! Problem: between a recording and its code lie some stages, each of which may say no, and none of which may
+//! take the program down. Design: a recording becomes a job (`job.rs`), whose code is published
+//! (`publish.rs`) and attached to its loop or exit here; each no has a typed reason. An optimizer that panics
+//! on a valid trace is a bug, counted as `internal error`, and the program goes on in the interpreter (with
+//! `verify`, as in tests, it is an error that tests see). Invariant: a trace is attached only when it is
+//! published.
 //!
 //! ```text
-//! close_recording -> verify -> optimize -> verify -> generate -> publish -> attached to its loop: Compiled
+//! close_recording -> job -> compile -> publish -> attached to its loop: Compiled
 //! ```
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::time::Instant;
-
-use tracelift_core::schema::FuncEffects;
-use tracelift_core::{text, verify, Inst, Op, Payload, Trace};
-use tracelift_opt::{OpCounts, Optimized};
+use tracelift_core::Trace;
 
 use crate::abort::AbortReason;
+use crate::backend::Backend;
 use crate::ids::{ExitPoint, Key, TraceId};
-use crate::log::Stage;
+use crate::job::{self, can_be_left, NoCode};
 use crate::recorder::{Closed, Finished, Recorder, Start};
 use crate::run::Room;
-use crate::stats::GroupedOps;
-use crate::traces::TraceData;
 use crate::tree::Tree;
 use crate::vm::Vm;
 
@@ -159,7 +153,7 @@ impl Vm {
         recorder: Recorder,
         at: ExitPoint,
         link: Option<Key>,
-    ) -> Result<TraceId, (AbortReason, String)> {
+    ) -> Result<TraceId, NoCode> {
         let (needs, base, work) = (recorder.needs(), recorder.base(), recorder.work());
         let Finished { trace, edges } = recorder.finish(&self.schema)?;
         let Some(of) = self.traces.get(at.trace) else {
@@ -201,12 +195,7 @@ impl Vm {
         }
     }
 
-    fn compile(
-        &mut self,
-        recorded: Trace,
-        needs: Room,
-        tree: Tree,
-    ) -> Result<TraceId, (AbortReason, String)> {
+    fn compile(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {
         let ops = recorded.op_count() as u64;
         let is_loop = tree.parent.is_none();
         let location = self.locations.get(&tree.key).filter(|_| is_loop);
@@ -225,107 +214,13 @@ impl Vm {
         result
     }
 
-    fn compile_recorded(
-        &mut self,
-        recorded: Trace,
-        needs: Room,
-        tree: Tree,
-    ) -> Result<TraceId, (AbortReason, String)> {
-        let number = self.traces.next_id();
-        self.log.entry(Stage::Record, &format!("trace {number} {} recorded", recorded.name), || {
-            text::print_trace(&recorded, &self.schema)
-        });
-        if self.config.verify {
-            check(&recorded, &self.schema, verify::Mode::Recorded)?;
-        }
-        let start = Instant::now();
-        let optimized = self.optimize(&recorded, tree.key)?;
-        self.totals.compile.optimize_us += start.elapsed().as_micros() as u64;
-        self.log.entry(Stage::Opt, &format!("trace {number} {} optimized", recorded.name), || {
-            text::print_trace(&optimized.trace, &self.schema)
-        });
-        if self.config.verify {
-            check(&optimized.trace, &self.schema, verify::Mode::Expanded)?;
-        }
-        if !can_be_left(&optimized.trace, &self.schema) {
-            let sentence = "no guard is left in the loop: record a test for interrupts (TL_EXIT_INTERRUPT)";
-            return Err((AbortReason::Endless, sentence.into()));
-        }
-        self.log.entry(Stage::Resume, &format!("trace {number} resume data"), || {
-            describe_resume(&optimized.resume, &self.schema)
-        });
-        let operations = self.count_operations(&recorded, &optimized)?;
-        let data = self.generate(number, &recorded, optimized, needs, tree)?;
-        self.publish(data);
-        if let Some(GroupedOps { before, after }) = operations {
-            let totals = self.totals.compile.operations.get_or_insert_with(GroupedOps::default);
-            totals.before += before;
-            totals.after += after;
-        }
-        Ok(number)
-    }
-
-    /// What an iteration consists of, if statistics are wanted: the recording is taken apart by a run of its
-    /// own, without any optional pass.
-    fn count_operations(
-        &self,
-        recorded: &Trace,
-        optimized: &Optimized,
-    ) -> Result<Option<GroupedOps>, (AbortReason, String)> {
-        let is_loop = recorded.insts.last().is_some_and(|last| last.op == Op::Jump);
-        if !self.config.count_iterations || !is_loop {
-            return Ok(None);
-        }
-        let none = tracelift_opt::Config::parse("-all").expect("`all` stands for every optional pass");
-        let apart = self.optimize_with(&none, recorded)?;
-        let [before, after] = [&apart, optimized].map(|of| OpCounts::of_loop(&of.trace, &self.schema).into());
-        Ok(Some(GroupedOps { before, after }))
-    }
-
-    fn optimize(&mut self, recorded: &Trace, key: Key) -> Result<Optimized, (AbortReason, String)> {
-        let mut config = self.config.opt.clone().keeping_real(self.never_virtual());
-        config.no_hoisting |= self.locations.get(&key).is_some_and(|location| location.no_hoisting);
-        // The contract of exits: see `TL_EXIT_COLLECT`.
-        config.host_collects = true;
-        let optimized = self.optimize_with(&config, recorded)?;
-        self.totals.compile.places_forgotten += optimized.report.given_up;
-        for (&rule, &count) in &optimized.report.rules {
-            *self.totals.rewrites.entry(rule.to_string()).or_default() += count;
-        }
-        Ok(optimized)
-    }
-
-    fn optimize_with(
-        &self,
-        config: &tracelift_opt::Config,
-        recorded: &Trace,
-    ) -> Result<Optimized, (AbortReason, String)> {
-        let run = AssertUnwindSafe(|| tracelift_opt::optimize(recorded, &self.schema, config));
-        match catch_unwind(run) {
-            Ok(Ok(optimized)) => Ok(optimized),
-            Ok(Err(error)) => Err((AbortReason::Misuse, error.to_string())),
-            Err(_) => Err((AbortReason::Internal, "the optimizer panicked".into())),
-        }
-    }
-
-    fn publish(&mut self, data: TraceData) {
-        let stats = &data.generated;
-        let totals = &mut self.totals.compile;
-        totals.traces += 1;
-        totals.side_traces += u64::from(data.tree.parent.is_some());
-        totals.ops_recorded += data.worth.ops.0;
-        totals.ops_optimized += data.worth.ops.1;
-        totals.guards += stats.guards as u64;
-        totals.code_bytes += stats.code_bytes as u64;
-        totals.resume_bytes += data.resume.bytes.len() as u64;
-        // Rounded once, so that the parts add up.
-        let (build_us, cranelift_us) = (stats.build_ns / 1000, stats.codegen_ns / 1000);
-        totals.codegen_us += build_us + cranelift_us;
-        totals.build_us += build_us;
-        // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is
-        // entered.
-        unsafe { self.reserves.secure(&data.reach.lifts) };
-        self.traces.push(data);
+    fn compile_recorded(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {
+        let job = self.job(recorded, needs, tree)?;
+        let Backend::Ready(ready) = &mut self.code.backend else {
+            return Err((AbortReason::Internal, "there is no code generator".into()));
+        };
+        let done = job::compile(job, &mut ready.compiler);
+        self.publish(done)
     }
 
     fn attach_loop(&mut self, key: Key, number: TraceId) {
@@ -365,50 +260,108 @@ impl Vm {
     }
 }
 
-/// Whether something in a loop can leave it: a guard, or a call that may jump out of it. What ends otherwise
-/// is no loop.
-fn can_be_left(trace: &Trace, schema: &tracelift_core::Schema) -> bool {
-    let Some(jump) = trace.insts.last().filter(|last| last.op == Op::Jump) else { return true };
-    let is_head = |inst: &Inst| inst.op == Op::Label && inst.label() == jump.label();
-    // What may run any code of the host's may also never come back.
-    let may_jump = |inst: &Inst| match inst.payload {
-        Payload::Func(func) => schema.func(func).effects.includes(&FuncEffects::anything()),
-        _ => false,
-    };
-    let head = trace.insts.iter().position(is_head).unwrap_or(0);
-    trace.insts[head..].iter().any(|inst| inst.is_exit() || may_jump(inst))
-}
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
 
-/// With `verify`, an invalid trace is a bug that tests must see.
-fn check(
-    trace: &Trace,
-    schema: &tracelift_core::Schema,
-    mode: verify::Mode,
-) -> Result<(), (AbortReason, String)> {
-    let errors = verify::verify(trace, schema, mode);
-    match errors.first() {
-        None => Ok(()),
-        Some(error) => Err((AbortReason::Internal, format!("invalid trace: {error}"))),
+    use tracelift_core::schema::LayoutSpec;
+    use tracelift_core::{ExitKind, Op};
+    use tracelift_cranelift::Compiler;
+
+    use super::*;
+    use crate::backend;
+    use crate::ids::ExitId;
+    use crate::job::{Done, Job};
+    use crate::support::{int, Host, Tape};
+    use crate::Config;
+
+    const HEAD: Key = 1;
+
+    /// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
+    fn sum(tape: &mut Tape<'_>) {
+        tape.while_less(0, 0b111, 1, 2);
+        tape.at(1, 0b111);
+        let (s, i) = (tape.int(0), tape.int(1));
+        let s = tape.op2(Op::IntAdd, s, i);
+        tape.write_int(0, s);
+        tape.add(2, 0b111, 1, 1);
     }
-}
 
-/// Resume data for people: one line per exit.
-fn describe_resume(resume: &tracelift_opt::ResumeTable, schema: &tracelift_core::Schema) -> String {
-    let mut out = format!("{} bytes, {} distinct\n", resume.bytes.len(), resume.distinct);
-    for (number, exit) in resume.exits.iter().enumerate() {
-        out += &format!("exit {number} ({}):", exit.kind.name());
-        let Ok(state) = resume.state(number) else { continue };
-        for frame in state.frames() {
-            let words: Vec<_> =
-                frame.words.map(|index| format!("{:?}", resume.pool[index as usize])).collect();
-            let slots: Vec<_> = frame
-                .slots
-                .map(|slot| format!("{}: {} {:?}", slot.slot, schema.tag(slot.tag).name, slot.source))
-                .collect();
-            out +=
-                &format!(" frame {} words [{}] slots [{}]", frame.base, words.join(", "), slots.join(", "));
+    fn host() -> Host {
+        let mut host = Host::new(Config { threshold: 1, ..Config::exact() });
+        host.frame[..3].copy_from_slice(&[int(0), int(0), int(1000)]);
+        host
+    }
+
+    /// The loop, recorded; what has become of its tree is for the test to say.
+    fn job(host: &mut Host, change: impl FnOnce(&mut Tree)) -> Job {
+        host.begin(HEAD, sum);
+        let recorder = host.vm.take_recorder().unwrap();
+        let (needs, work) = (recorder.needs(), recorder.work());
+        let Ok(Closed::Loop(Finished { trace, edges })) = recorder.close(&host.vm.schema) else {
+            panic!("the loop does not close")
+        };
+        let mut tree = Tree { key: HEAD, root: host.vm.traces.next_id(), edges, work, ..Tree::default() };
+        change(&mut tree);
+        host.vm.job(*trace, needs, tree).unwrap()
+    }
+
+    /// What comes of a job on a thread of its own, with a code generator of its own.
+    fn elsewhere(host: &Host, job: Job) -> Done {
+        let options = backend::options(&host.vm.config);
+        let run = move || job::compile(job, &mut Compiler::new(options).unwrap());
+        std::thread::spawn(run).join().unwrap()
+    }
+
+    #[test]
+    fn a_job_is_done_on_another_thread_and_published_on_this_one() {
+        let mut host = host();
+        let job = job(&mut host, |_| {});
+        assert_eq!(Arc::strong_count(&host.vm.schema), 2, "the job costs a count and no copy");
+        let layouts = job.schema.layouts().len();
+        host.vm.schema_mut().add_layout(LayoutSpec { name: "Late".into(), size: 8 });
+        assert_eq!(job.schema.layouts().len(), layouts, "what is declared later is not seen by the job");
+        assert_eq!(host.vm.schema().layouts().len(), layouts + 1);
+        let done = elsewhere(&host, job);
+        assert_eq!(host.vm.stats().compile.traces, 0, "it waits to be published");
+        let number = host.vm.publish(done).unwrap();
+        host.vm.attach_loop(HEAD, number);
+        for n in [1000, 10, 0] {
+            host.frame[..3].copy_from_slice(&[int(0), int(0), int(n)]);
+            assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
+            assert_eq!(host.frame[..3], [int(n * (n - 1) / 2), int(n), int(n)]);
         }
-        out.push('\n');
     }
-    out
+
+    /// A job on another thread and one in place lead to the same code and the same statistics.
+    #[test]
+    fn where_a_job_is_done_makes_no_difference() {
+        let (mut here, mut there) = (host(), host());
+        assert!(matches!(here.record(HEAD, sum), CloseOutcome::Compiled(TraceId(0))));
+        let job = job(&mut there, |_| {});
+        let done = elsewhere(&there, job);
+        assert_eq!(there.vm.publish(done).unwrap(), TraceId(0));
+        let [here, there] = [here, there].map(|host| host.vm.stats());
+        assert!(!here.rewrites.is_empty() && here.rewrites == there.rewrites);
+        let sizes = |stats: &crate::Stats| {
+            let compile = &stats.compile;
+            [compile.ops_recorded, compile.ops_optimized, compile.guards, compile.code_bytes, compile.traces]
+        };
+        assert_eq!(sizes(&here), sizes(&there));
+        assert_eq!(here.traces[0].name, there.traces[0].name);
+    }
+
+    #[test]
+    fn code_that_comes_too_late_is_not_published() {
+        let mut host = host();
+        let late = job(&mut host, |_| {});
+        assert!(matches!(host.record(HEAD, sum), CloseOutcome::Compiled(TraceId(0))));
+        let at = ExitPoint { trace: TraceId(7), exit: ExitId(0) };
+        let orphan = job(&mut host, |tree| tree.parent = Some(at));
+        let done = [late, orphan].map(|job| elsewhere(&host, job));
+        let code = host.vm.stats().compile.code_bytes;
+        let reasons = done.map(|done| host.vm.publish(done).unwrap_err().0);
+        assert_eq!(reasons, [AbortReason::Internal, AbortReason::Abandoned]);
+        assert_eq!((host.vm.stats().compile.code_bytes, host.vm.traces.next_id()), (code, TraceId(1)));
+    }
 }

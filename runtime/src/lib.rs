@@ -1,14 +1,14 @@
 //! The service that an interpreter embeds: from hot loops to running machine code and back.
 //!
 //! [`Vm`] is the JIT of one interpreter instance. Rust hosts use it directly: describe the host in
-//! `vm.schema`, call [`Vm::hot`] at hot back edges, record through [`Recorder`], run the code, and hand the
-//! exit to [`Vm::exit`]. C hosts do the same through `include/tracelift.h`, which [`capi`] implements.
+//! [`Vm::schema_mut`], call [`Vm::hot`] at hot back edges, record through [`Recorder`], run the code, and
+//! hand the exit to [`Vm::exit`]. C hosts do the same through `include/tracelift.h`, which [`capi`]
+//! implements.
 
 pub mod abort;
 mod backend;
 mod budget;
 pub mod capi;
-mod codegen;
 pub mod compile;
 pub mod config;
 mod counters;
@@ -17,6 +17,7 @@ mod fast_path;
 mod gate;
 mod hot;
 mod ids;
+mod job;
 pub mod location;
 mod locations;
 pub mod log;
@@ -27,6 +28,7 @@ mod pacing;
 mod pay;
 mod plan;
 pub mod policy;
+mod publish;
 pub mod recorder;
 mod report;
 pub mod reserve;

@@ -3,7 +3,7 @@
 //! Problem: locations, traces, code memory, the exit buffer and the statistics belong together and live as
 //! long as the interpreter. Design: [`Vm`] owns them, in groups by purpose. What it does is spread over files
 //! by moment, each with methods of `Vm` that nobody has to import: `hot.rs` and `fast_path.rs` decide at a
-//! hot back edge, `compile.rs` and `codegen.rs` turn a recording into code, `exit.rs` restores the
+//! hot back edge, `compile.rs` and `publish.rs` turn a recording into code, `exit.rs` restores the
 //! interpreter's state, `side.rs` decides after an exit, `pacing.rs` and `sampling.rs` time loops, `nest.rs`
 //! leaves loops to others. The types that the groups consist of lie below this file and know nothing of it:
 //! imports lead down only. Invariant: compiled code refers only to cells that the `Vm` owns in boxes (exit
@@ -14,6 +14,7 @@
 //! ```
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
@@ -53,8 +54,8 @@ pub enum VmError {
 
 /// A just-in-time compiler for one interpreter instance.
 pub struct Vm {
-    /// What the host has declared. It may grow until the first recording.
-    pub schema: Schema,
+    /// What the host has declared. Jobs share it ([`crate::job`]).
+    pub(crate) schema: Arc<Schema>,
     pub(crate) config: Config,
     pub(crate) log: Log,
     pub(crate) totals: Totals,
@@ -170,7 +171,7 @@ impl Vm {
         let starts = config.start_seed.map(|seed| Starts::new(seed, config.threshold));
         let is_limited = config.enabled && config.start_seed.is_none();
         Ok(Vm {
-            schema: Schema::new(),
+            schema: Arc::new(Schema::new()),
             log,
             totals: Totals::default(),
             counters: Counters::new(initial),
@@ -193,9 +194,20 @@ impl Vm {
         &self.config
     }
 
+    /// What the host has declared.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The same, to declare more. Until the first recording; it is copied only while a trace is being
+    /// compiled elsewhere.
+    pub fn schema_mut(&mut self) -> &mut Schema {
+        Arc::make_mut(&mut self.schema)
+    }
+
     /// The recording in progress.
     pub fn recorder(&mut self) -> Option<(&mut Recorder, &Schema)> {
-        self.recording.recorder.as_mut().map(|recorder| (recorder, &self.schema))
+        self.recording.recorder.as_mut().map(|recorder| (recorder, &*self.schema))
     }
 
     /// Why the loop `key` is not compiled; `None` if it is, or was never tried.

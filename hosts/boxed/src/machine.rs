@@ -132,7 +132,7 @@ impl Machine {
     pub fn new(source: &str, options: Options) -> Result<Machine, String> {
         let program: Rc<[Code]> = compile(&parse(source)?, options.polls)?.into();
         let mut vm = Vm::new(options.config.clone()).map_err(|error| error.to_string())?;
-        let host = describe(&mut vm.schema);
+        let host = describe(vm.schema_mut());
         let mut heap = Heap::default();
         heap.refused = options.refused;
         let context = Pinned::new(Box::new(Context { fuel: 0, debt: 0, heap }));
@@ -164,7 +164,7 @@ impl Machine {
 
     /// What the JIT was told of this host.
     pub fn schema(&self) -> &Schema {
-        &self.vm.schema
+        self.vm.schema()
     }
 
     /// Traces recorded so far, if they are kept.

@@ -92,7 +92,7 @@ fn describe<T: Copy>(
         }
         let result = match description.is_closed {
             true => Err("it comes before the first recording".into()),
-            false => f(&mut vm.schema, description),
+            false => f(vm.schema_mut(), description),
         };
         result.map_err(|sentence| {
             let sentence = format!("{call}: {sentence}");

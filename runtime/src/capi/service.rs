@@ -62,7 +62,7 @@ pub unsafe extern "C" fn tl_new(config: *const TlConfig) -> *mut TlVm {
     let result = made.unwrap_or_else(|_| Err("a bug in Tracelift: it panicked".into()));
     match result {
         Ok(mut vm) => {
-            vm.schema.add_layout(LayoutSpec { name: "(none)".into(), size: 0 });
+            vm.schema_mut().add_layout(LayoutSpec { name: "(none)".into(), size: 0 });
             Box::into_raw(Box::new(TlVm {
                 magic: MAGIC,
                 vm,

@@ -148,7 +148,7 @@ pub struct Host {
 impl Host {
     pub fn new(config: Config) -> Host {
         let mut vm = Vm::new(Config { verify: true, ..config }).expect("nothing is logged");
-        let ids = describe(&mut vm.schema);
+        let ids = describe(vm.schema_mut());
         let mut counters = Box::new([0; 2]);
         // SAFETY: the counters are in a box that lives as long as the VM is used.
         unsafe { vm.set_counters(counters.as_mut_ptr(), 2) };

@@ -99,7 +99,7 @@ pub struct Pairs {
 impl Pairs {
     /// Declares them, with memory held for exits.
     pub fn declare(vm: &mut Vm) -> Pairs {
-        let schema = &mut vm.schema;
+        let schema = vm.schema_mut();
         let [class, number, link] =
             ["pair.class", "pair.number", "pair.link"].map(|name| schema.alias_class(name));
         let effects = FuncEffects::pure().allocating();

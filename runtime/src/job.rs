@@ -1,0 +1,273 @@
+//! Compiling as a function: owned data goes in, owned data comes out.
+//!
+//! Problem: compiling takes milliseconds, and what it needs lies all over the VM, which belongs to the host's
+//! thread. Design: a [`Job`] has all of it by value, the schema as one more owner of what nobody changes.
+//! [`compile`] stands on nothing but a job and a code generator, one stage after the other, each of which may
+//! say no, with a net below our own panics. What comes out waits to be published (`publish.rs`), also where
+//! it is no code: there may be something to tell. So far both are done on the host's thread, in one go.
+//! Invariant: jobs and what comes of them may be sent to another thread; a job reads neither the VM nor the
+//! host's memory: addresses in it are only copied into code.
+//!
+//! ```text
+//! Vm::job -> Job -> compile: verify, optimize, verify, generate -> Done -> Vm::publish -> trace 3
+//! ```
+
+use std::collections::BTreeMap;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::Arc;
+use std::time::Instant;
+
+use tracelift_core::ir::EntrySlot;
+use tracelift_core::schema::FuncEffects;
+use tracelift_core::{text, verify, Inst, Op, Payload, Schema, Trace};
+use tracelift_cranelift::{CompileError, Compiled, Compiler, Links, Request};
+use tracelift_opt::{OpCounts, Optimized, ResumeTable};
+
+use crate::abort::AbortReason;
+use crate::backend::EXIT_BUFFER_CELLS;
+use crate::ids::TraceId;
+use crate::policy::Work;
+use crate::recorder::work_of;
+use crate::reserve::WorstCase;
+use crate::run::Room;
+use crate::stats::GroupedOps;
+use crate::tree::Tree;
+
+/// Why there is no code: the reason and a sentence.
+pub(crate) type NoCode = (AbortReason, String);
+
+/// A recorded trace and all that making code of it needs.
+pub(crate) struct Job {
+    /// The number that the code will return.
+    pub number: TraceId,
+    pub recorded: Trace,
+    /// What the exits need of the host's stack.
+    pub needs: Room,
+    pub tree: Tree,
+    pub schema: Arc<Schema>,
+    pub opt: tracelift_opt::Config,
+    /// Cells that the code reads and writes; they live as long as the VM. Its links are made with the code.
+    pub request: Request,
+    pub extras: Extras,
+}
+
+/// What is made and checked on demand only.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Extras {
+    /// Traces are verified before and after optimization.
+    pub verify: bool,
+    /// Operations of an iteration are counted, by groups.
+    pub count_operations: bool,
+    /// The optimized trace as text.
+    pub optimized: bool,
+    /// Its resume data as text.
+    pub resume: bool,
+}
+
+/// What a job has led to.
+pub(crate) struct Done {
+    pub number: TraceId,
+    /// The recorded trace's name.
+    pub name: String,
+    pub told: Told,
+    pub result: Result<Box<Product>, NoCode>,
+}
+
+/// What there is to tell of a job: how far it came can be seen in it.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub optimize_us: u64,
+    /// Facts of memory that the optimizer has given up for want of room.
+    pub places_forgotten: u64,
+    /// Rewrites, by name.
+    pub rules: BTreeMap<&'static str, u64>,
+    /// The optimized trace, if asked for.
+    pub optimized: Option<String>,
+    /// Its resume data, if asked for.
+    pub resume: Option<String>,
+}
+
+/// Code that can be published, with what belongs to it.
+pub(crate) struct Product {
+    pub compiled: Compiled,
+    /// A cell for each exit, whose addresses are in the code. What they lead to is for who publishes it.
+    pub links: Box<[u64]>,
+    pub needs: Room,
+    pub tree: Tree,
+    pub entry: Vec<EntrySlot>,
+    pub resume: ResumeTable,
+    /// The constants of `resume`, as bits.
+    pub pool: Vec<u64>,
+    pub worst: WorstCase,
+    /// Operations recorded, and left after optimization.
+    pub ops: (u64, u64),
+    /// What the processor does in an iteration of the code, or in all of it.
+    pub work: Work,
+    /// What the code adds up for an iteration: see [`crate::pace`].
+    pub replaced: Option<u32>,
+    /// What an iteration consists of, if asked for.
+    pub operations: Option<GroupedOps>,
+}
+
+/// A function that only types which may change threads pass.
+const fn assert_send<T: Send>() {}
+const _: () = assert_send::<Job>();
+const _: () = assert_send::<Done>();
+const _: () = assert_send::<Compiler>();
+
+/// Makes the code of a trace.
+pub(crate) fn compile(job: Job, compiler: &mut Compiler) -> Done {
+    let mut told = Told::default();
+    let (number, name) = (job.number, job.recorded.name.clone());
+    let result = make(job, compiler, &mut told);
+    Done { number, name, told, result }
+}
+
+fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Product>, NoCode> {
+    let Job { recorded, needs, tree, ref schema, ref opt, request, extras, .. } = job;
+    if extras.verify {
+        check(&recorded, schema, verify::Mode::Recorded)?;
+    }
+    let start = Instant::now();
+    let mut optimized = optimize(&recorded, schema, opt)?;
+    told.optimize_us = start.elapsed().as_micros() as u64;
+    told.places_forgotten = optimized.report.given_up;
+    told.rules = std::mem::take(&mut optimized.report.rules);
+    told.optimized = extras.optimized.then(|| text::print_trace(&optimized.trace, schema));
+    if extras.verify {
+        check(&optimized.trace, schema, verify::Mode::Expanded)?;
+    }
+    if !can_be_left(&optimized.trace, schema) {
+        let sentence = "no guard is left in the loop: record a test for interrupts (TL_EXIT_INTERRUPT)";
+        return Err((AbortReason::Endless, sentence.into()));
+    }
+    told.resume = extras.resume.then(|| describe_resume(&optimized.resume, schema));
+    let operations = match extras.count_operations {
+        true => count_operations(&recorded, &optimized, schema)?,
+        false => None,
+    };
+    let Optimized { trace, resume, loops, .. } = optimized;
+    let Some(worst) = WorstCase::of(&resume) else {
+        return Err((AbortReason::Internal, "resume data does not decode".into()));
+    };
+    let Some(pool) = resume.pool_bits() else {
+        return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
+    };
+    let links = vec![0; trace.exits().count()].into_boxed_slice();
+    let request = request.know_loops(loops).link(Links {
+        cells: links.as_ptr(),
+        finish_writes_slots: tree.link.is_some(),
+        edges_per_jump: tree.edges,
+    });
+    let compiled = generate(compiler, &trace, schema, &request)?;
+    Ok(Box::new(Product {
+        compiled,
+        links,
+        needs,
+        entry: recorded.entry.iter().chain(&recorded.entry_tags).copied().collect(),
+        ops: (recorded.op_count() as u64, trace.op_count() as u64),
+        work: work_of_loop(&trace),
+        replaced: request.replaced.map(|cells| cells.iteration),
+        tree,
+        resume,
+        pool,
+        worst,
+        operations,
+    }))
+}
+
+fn optimize(recorded: &Trace, schema: &Schema, config: &tracelift_opt::Config) -> Result<Optimized, NoCode> {
+    let run = AssertUnwindSafe(|| tracelift_opt::optimize(recorded, schema, config));
+    match catch_unwind(run) {
+        Ok(Ok(optimized)) => Ok(optimized),
+        Ok(Err(error)) => Err((AbortReason::Misuse, error.to_string())),
+        Err(_) => Err((AbortReason::Internal, "the optimizer panicked".into())),
+    }
+}
+
+/// The machine code of a trace, not yet in executable memory.
+fn generate(
+    compiler: &mut Compiler,
+    trace: &Trace,
+    schema: &Schema,
+    request: &Request,
+) -> Result<Compiled, NoCode> {
+    let compiled = match catch_unwind(AssertUnwindSafe(|| compiler.compile(trace, schema, request))) {
+        Ok(Ok(compiled)) => compiled,
+        Ok(Err(error @ CompileError::UnknownFunction { .. })) => {
+            return Err((AbortReason::UnknownFunction, error.to_string()));
+        }
+        Ok(Err(error)) => return Err((AbortReason::Internal, error.to_string())),
+        Err(_) => return Err((AbortReason::Internal, "the code generator panicked".into())),
+    };
+    if compiled.buffer_cells > EXIT_BUFFER_CELLS {
+        return Err((AbortReason::TooManyOps, "an exit has too many live values".into()));
+    }
+    Ok(compiled)
+}
+
+/// What an iteration consists of: the recording is taken apart by a run of its own, without any optional
+/// pass.
+fn count_operations(
+    recorded: &Trace,
+    optimized: &Optimized,
+    schema: &Schema,
+) -> Result<Option<GroupedOps>, NoCode> {
+    if recorded.insts.last().is_none_or(|last| last.op != Op::Jump) {
+        return Ok(None);
+    }
+    let none = tracelift_opt::Config::parse("-all").expect("`all` stands for every optional pass");
+    let apart = optimize(recorded, schema, &none)?;
+    let [before, after] = [&apart, optimized].map(|of| OpCounts::of_loop(&of.trace, schema).into());
+    Ok(Some(GroupedOps { before, after }))
+}
+
+/// The work of a trace's loop, or of all of it if it has none.
+fn work_of_loop(trace: &Trace) -> Work {
+    let start = trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap_or(0);
+    work_of(&trace.insts[start..])
+}
+
+/// Whether something in a loop can leave it: a guard, or a call that may jump out of it. What ends otherwise
+/// is no loop.
+pub(crate) fn can_be_left(trace: &Trace, schema: &Schema) -> bool {
+    let Some(jump) = trace.insts.last().filter(|last| last.op == Op::Jump) else { return true };
+    let is_head = |inst: &Inst| inst.op == Op::Label && inst.label() == jump.label();
+    // What may run any code of the host's may also never come back.
+    let may_jump = |inst: &Inst| match inst.payload {
+        Payload::Func(func) => schema.func(func).effects.includes(&FuncEffects::anything()),
+        _ => false,
+    };
+    let head = trace.insts.iter().position(is_head).unwrap_or(0);
+    trace.insts[head..].iter().any(|inst| inst.is_exit() || may_jump(inst))
+}
+
+/// With `verify`, an invalid trace is a bug that tests must see.
+fn check(trace: &Trace, schema: &Schema, mode: verify::Mode) -> Result<(), NoCode> {
+    let errors = verify::verify(trace, schema, mode);
+    match errors.first() {
+        None => Ok(()),
+        Some(error) => Err((AbortReason::Internal, format!("invalid trace: {error}"))),
+    }
+}
+
+/// Resume data for people: one line per exit.
+fn describe_resume(resume: &ResumeTable, schema: &Schema) -> String {
+    let mut out = format!("{} bytes, {} distinct\n", resume.bytes.len(), resume.distinct);
+    for (number, exit) in resume.exits.iter().enumerate() {
+        out += &format!("exit {number} ({}):", exit.kind.name());
+        let Ok(state) = resume.state(number) else { continue };
+        for frame in state.frames() {
+            let words: Vec<_> =
+                frame.words.map(|index| format!("{:?}", resume.pool[index as usize])).collect();
+            let slots: Vec<_> = frame
+                .slots
+                .map(|slot| format!("{}: {} {:?}", slot.slot, schema.tag(slot.tag).name, slot.source))
+                .collect();
+            out +=
+                &format!(" frame {} words [{}] slots [{}]", frame.base, words.join(", "), slots.join(", "));
+        }
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,192 @@
+//! What is done on the host's thread before and after a trace is compiled.
+//!
+//! Problem: what compiling needs lies all over the VM (counters, the exit buffer, what the interpreter takes
+//! for an iteration), and what comes of it has to get there, while the program may be in other code. Design:
+//! [`Vm::job`] takes all of it by value, and [`Vm::publish`] is one step: it tells what there is to tell,
+//! installs the code, sets its links and puts together what is kept of it. Invariant: whichever part of the
+//! step fails, nothing has to be taken back, since of all that can fail code memory is asked for last; and a
+//! trace is found by its number only when its code is installed and its exit tables are complete.
+//!
+//! ```text
+//! trace 3, 2 exits: its links lead to the glue's way out at first; its exits have counts of 0 and no plan
+//! ```
+
+use std::sync::Arc;
+
+use tracelift_core::{text, Trace};
+use tracelift_cranelift::{CodeMemory, Compiled, Replaced, Request};
+use tracelift_opt::ResumeTable;
+
+use crate::abort::AbortReason;
+use crate::backend::Backend;
+use crate::ids::TraceId;
+use crate::job::{Done, Extras, Job, NoCode, Product, Told};
+use crate::log::Stage;
+use crate::plan::Plan;
+use crate::policy;
+use crate::run::Room;
+use crate::stats::GroupedOps;
+use crate::traces::{ExitCell, TraceData, Worth};
+use crate::tree::{Reach, Tree};
+use crate::vm::Vm;
+
+impl Vm {
+    /// What is needed to compile a recorded trace.
+    pub(crate) fn job(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<Job, NoCode> {
+        let number = self.traces.next_id();
+        self.log.entry(Stage::Record, &format!("trace {number} {} recorded", recorded.name), || {
+            text::print_trace(&recorded, &self.schema)
+        });
+        if let Backend::Refused(reason, sentence) = self.code.ready(&self.config) {
+            return Err((reason.clone(), sentence.clone()));
+        }
+        let mut opt = self.config.opt.clone().keeping_real(self.never_virtual());
+        opt.no_hoisting |= self.locations.get(&tree.key).is_some_and(|location| location.no_hoisting);
+        // The contract of exits: see `TL_EXIT_COLLECT`.
+        opt.host_collects = true;
+        let extras = Extras {
+            verify: self.config.verify,
+            count_operations: self.config.count_iterations,
+            optimized: self.log.wants(Stage::Opt),
+            resume: self.log.wants(Stage::Resume),
+        };
+        let request = self.request(number, &tree);
+        Ok(Job { number, recorded, needs, tree, schema: Arc::clone(&self.schema), opt, request, extras })
+    }
+
+    /// What the code of a trace counts, and where.
+    fn request(&mut self, number: TraceId, tree: &Tree) -> Request {
+        let replaced = self.locations.get(&tree.key).and_then(|location| location.pace.amount());
+        let counts_guards = self.counts_guards();
+        let cells = &mut self.code.cells;
+        let mut request = Request::new(number.0, cells.exit_buffer.as_mut_ptr());
+        request = request.count_for_collections(&mut *cells.collect);
+        if counts_guards {
+            request = request.force(&mut *cells.force);
+        }
+        if self.config.count_iterations {
+            request = request.count_iterations(&mut *cells.iterations);
+        }
+        let Some(iteration) = replaced else { return request };
+        let root = self.traces.get(tree.root);
+        let iterations = root.map_or(0.0, |root| policy::iterations_of_side(tree.work, root.tree.work));
+        let finish = (f64::from(iteration) * iterations) as u32;
+        request.count_replaced(Replaced { total: &raw mut *cells.replaced, iteration, finish })
+    }
+
+    /// Tells what has become of a job, and makes its code ready to be entered if there is any.
+    pub(crate) fn publish(&mut self, done: Done) -> Result<TraceId, NoCode> {
+        let Done { number, name, told, result } = done;
+        self.tell(number, &name, told);
+        let data = self.install(number, name, *result?)?;
+        self.count(&data);
+        // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is
+        // entered.
+        unsafe { self.reserves.secure(&data.reach.lifts) };
+        self.traces.push(data);
+        Ok(number)
+    }
+
+    fn tell(&mut self, number: TraceId, name: &str, told: Told) {
+        self.totals.compile.optimize_us += told.optimize_us;
+        self.totals.compile.places_forgotten += told.places_forgotten;
+        for (rule, count) in told.rules {
+            *self.totals.rewrites.entry(rule.to_string()).or_default() += count;
+        }
+        if let Some(text) = told.optimized {
+            self.log.entry(Stage::Opt, &format!("trace {number} {name} optimized"), || text);
+        }
+        if let Some(text) = told.resume {
+            self.log.entry(Stage::Resume, &format!("trace {number} resume data"), || text);
+        }
+    }
+
+    /// Installs the code, and puts together what is kept of the trace.
+    fn install(&mut self, number: TraceId, name: String, product: Product) -> Result<TraceData, NoCode> {
+        let Product { compiled, mut links, needs, tree, resume, pool, ops, .. } = product;
+        if number != self.traces.next_id() {
+            return Err((AbortReason::Internal, format!("another trace has got the number {number}")));
+        }
+        if tree.parent.is_some_and(|at| self.traces.get(at.trace).is_none()) {
+            return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
+        }
+        let ready = match &mut self.code.backend {
+            Backend::Ready(ready) => ready,
+            Backend::Refused(reason, sentence) => return Err((reason.clone(), sentence.clone())),
+            Backend::Pending => return Err((AbortReason::Internal, "there is no code memory".into())),
+        };
+        let glue = ready.glue().map_err(|sentence| (AbortReason::CodeMemoryFull, sentence))?;
+        links.fill(glue.leave());
+        let code = ready.arena.install(number.tree(), &compiled).map_err(|error| match error {
+            CodeMemory::Full { .. } => (AbortReason::CodeMemoryFull, error.to_string()),
+            _ => (AbortReason::NoExecutableMemory, error.to_string()),
+        })?;
+        self.log_code(number, &name, &compiled);
+        self.exits.state.reserve(&product.worst);
+        let lifts = self.reserves.want(&product.worst);
+        if let Some(GroupedOps { before, after }) = product.operations {
+            let totals = self.totals.compile.operations.get_or_insert_with(GroupedOps::default);
+            totals.before += before;
+            totals.after += after;
+        }
+        let seen = self.locations.get(&tree.key).filter(|_| tree.parent.is_none());
+        let ns = seen.and_then(|location| location.pace.ns());
+        let saved_per_ns = policy::saved_per_ns(tree.work, product.work, ns);
+        Ok(TraceData {
+            name,
+            code,
+            entry_code: glue.entry(code),
+            links,
+            reach: Reach::new(needs, &lifts),
+            entry: product.entry,
+            lifts,
+            entries: 0,
+            has_refused: false,
+            exits: exit_cells(&compiled, &tree, &resume, &pool),
+            worth: Worth { ops, saved_per_ns, replaced: product.replaced, compile_ns: 0 },
+            tree,
+            generated: compiled.stats,
+            resume,
+            pool,
+        })
+    }
+
+    fn count(&mut self, data: &TraceData) {
+        let stats = &data.generated;
+        let totals = &mut self.totals.compile;
+        totals.traces += 1;
+        totals.side_traces += u64::from(data.tree.parent.is_some());
+        totals.ops_recorded += data.worth.ops.0;
+        totals.ops_optimized += data.worth.ops.1;
+        totals.guards += stats.guards as u64;
+        totals.code_bytes += stats.code_bytes as u64;
+        totals.resume_bytes += data.resume.bytes.len() as u64;
+        // Rounded once, so that the parts add up.
+        let (build_us, cranelift_us) = (stats.build_ns / 1000, stats.codegen_ns / 1000);
+        totals.codegen_us += build_us + cranelift_us;
+        totals.build_us += build_us;
+    }
+
+    fn log_code(&mut self, number: TraceId, name: &str, compiled: &Compiled) {
+        self.log.entry(Stage::Clif, &format!("trace {number} {name} clif"), || {
+            compiled.clif.clone().unwrap_or_default()
+        });
+        self.log.entry(Stage::Asm, &format!("trace {number} {name} machine code"), || {
+            compiled.disasm.clone().unwrap_or_default()
+        });
+        self.log.entry(Stage::Code, &format!("trace {number} {name} with its machine code"), || {
+            compiled.listing.clone().unwrap_or_default()
+        });
+    }
+}
+
+/// The exits of a new trace, none of them taken so far.
+fn exit_cells(compiled: &Compiled, tree: &Tree, resume: &ResumeTable, pool: &[u64]) -> Box<[ExitCell]> {
+    let cell = |kind| ExitCell { count: 0, quiet_until: 0, plan: None, kind };
+    let mut exits: Box<[ExitCell]> = compiled.exits.iter().map(|exit| cell(exit.kind)).collect();
+    if let (Some(_), Some(finish)) = (tree.link, compiled.exits.len().checked_sub(1)) {
+        // The code has written the slots itself.
+        exits[finish].plan = Plan::of_frames(resume, pool, finish).map(Box::new);
+    }
+    exits
+}
