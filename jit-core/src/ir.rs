@@ -46,8 +46,36 @@ pub enum Const {
     /// Bits of the value's type: an integer, a double (compared by bits), an object's or any other address.
     Bits(Bits),
     /// An object of the test world, by its number; bound to an address before the trace runs
-    /// ([`Trace::bind`]).
+    /// ([`Trace::bind`]). No host has such constants, nor does what it is built with.
+    #[cfg(feature = "oracle")]
     Object(u32),
+}
+
+impl Const {
+    /// The bits; `None` for an object of the test world, which has no address yet.
+    #[inline]
+    pub fn bits(self) -> Option<Bits> {
+        match self {
+            Const::Bits(bits) => Some(bits),
+            #[cfg(feature = "oracle")]
+            Const::Object(_) => None,
+        }
+    }
+
+    /// Whether it is the same as another constant of its type; `None` where only one of them has an address.
+    #[inline]
+    pub fn is_same(self, other: Const) -> Option<bool> {
+        (self.bits().is_some() == other.bits().is_some()).then_some(self == other)
+    }
+
+    /// With an address in place of an object of the test world.
+    #[cfg(feature = "oracle")]
+    pub fn bound(self, address: impl Fn(u32) -> Bits) -> Const {
+        match self {
+            Const::Bits(_) => self,
+            Const::Object(number) => Const::Bits(address(number)),
+        }
+    }
 }
 
 /// What is known of a value by its id alone.
@@ -378,10 +406,7 @@ impl Trace {
     /// The bits of a constant value; `None` for others and for unbound objects of the test world.
     #[inline]
     pub fn bits_of(&self, value: Value) -> Option<Bits> {
-        match self.constant_of(value) {
-            Some(Const::Bits(bits)) => Some(bits),
-            _ => None,
-        }
+        self.constant_of(value).and_then(Const::bits)
     }
 
     /// Whether this is a *counted check* for a collection: it always holds, but in compiled code it leaves
@@ -433,11 +458,10 @@ impl Trace {
     }
 
     /// Turns the objects of the test world that are named as constants into their addresses there.
+    #[cfg(feature = "oracle")]
     pub fn bind(&mut self, address: impl Fn(u32) -> Bits) {
         for data in &mut self.values {
-            if let Some(Const::Object(number)) = data.constant {
-                data.constant = Some(Const::Bits(address(number)));
-            }
+            data.constant = data.constant.map(|constant| constant.bound(&address));
         }
         self.constants = self
             .values

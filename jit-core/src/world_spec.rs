@@ -6,13 +6,12 @@
 //! memory.
 //!
 //! This is data alone, and part of the text form: it is there without the feature `oracle` too, so that a
-//! build without evaluator reads and prints the same files.
+//! build without evaluator reads and prints worlds. Traces whose constants name objects need the feature.
 
 use crate::schema::{FieldId, LayoutId, TagId};
 use crate::types::Bits;
 
-/// The objects of a world; constants of traces ([`Const::Object`](crate::Const::Object)) and inputs name them
-/// by index.
+/// The objects of a world; constants of traces (`Const::Object`) and inputs name them by index.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct WorldSpec {
     /// The objects, by number.

@@ -26,12 +26,11 @@ pub enum CompileError {
         /// Index of the call.
         inst: usize,
     },
-    /// A constant names an object of the test world; [`Trace::bind`](tracelift_core::Trace::bind) comes
-    /// first.
-    #[error("instruction {inst}: object {object} of the test world is not bound to an address")]
+    /// A constant names an object of the test world, which has to be bound to an address first.
+    #[error("instruction {inst}: value {} names an object that is not bound to an address", value.0)]
     UnboundObject {
-        /// The object's number.
-        object: u32,
+        /// The constant.
+        value: Value,
         /// Index of the instruction that uses it.
         inst: usize,
     },

@@ -85,7 +85,9 @@ impl Machine {
         let mut trace = optimized.trace.clone();
         trace.bind(|number| world.object_address(number));
         let mut resume = optimized.resume.clone();
-        resume.bind(|number| world.object_address(number));
+        for constant in &mut resume.pool {
+            *constant = constant.bound(|number| world.object_address(number));
+        }
         let pool = resume.pool_bits().ok_or("an object that was not bound")?;
         self.next_tree += 1;
         // SAFETY: the cells live as long as the machine, and nothing else refers to them now.

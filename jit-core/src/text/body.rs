@@ -353,10 +353,11 @@ impl Body {
 
     /// A constant or a value.
     pub fn operand(&mut self, cur: &mut Cursor, cx: &Cx) -> Result<Value, ParseError> {
-        if let Some((ty, constant)) = operand::constant(cur, cx)? {
-            return Ok(self.trace.constant(ty, constant));
-        }
         let start = cur.pos;
+        if let Some((ty, written)) = operand::constant(cur, cx)? {
+            let refused = || cur.error_at(start, "objects are constants only with the feature `oracle`");
+            return Ok(self.trace.constant(ty, written.in_trace().ok_or_else(refused)?));
+        }
         let name = match cur.peek() {
             Some(Tok::Ident(name)) => name,
             _ => return Err(cur.error(format!("expected a value, found {}", cur.found()))),

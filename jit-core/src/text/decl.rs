@@ -10,9 +10,8 @@
 
 use super::auto_layout as auto;
 use super::lex::{Cursor, Tok};
-use super::operand::{self, Cx};
+use super::operand::{self, Cx, Written};
 use super::{ParseError, TraceFile};
-use crate::ir::Const;
 use crate::schema::{
     Barrier, Cell, CellId, ClassSet, Element, Func, FuncEffects, Items, Keys, LayoutId, LayoutSpec, Schema,
     SlotLayout,
@@ -512,7 +511,7 @@ fn object_entries(cur: &mut Cursor, cx: &Cx, element: &Element, object: &mut Obj
     cur.expect("{")?;
     cur.list("}", |cur| {
         let start = cur.pos;
-        let Some((_, Const::Object(key))) = operand::constant(cur, cx)? else {
+        let Some((_, Written::Object(key))) = operand::constant(cur, cx)? else {
             return Err(cur.error_at(start, "expected a key object such as '@k'"));
         };
         cur.expect(":")?;
@@ -556,8 +555,8 @@ fn spec_value(cur: &mut Cursor, cx: &Cx, ty: Type) -> Result<SpecValue, ParseErr
         return Err(cur.error(format!("expected a constant, found {}", cur.found())));
     };
     match constant {
-        Const::Object(number) if ty.is_pointer() => Ok(SpecValue::Object(number)),
-        Const::Bits(bits) if found == ty || (found.is_pointer() && ty.is_pointer()) => {
+        Written::Object(number) if ty.is_pointer() => Ok(SpecValue::Object(number)),
+        Written::Bits(bits) if found == ty || (found.is_pointer() && ty.is_pointer()) => {
             Ok(SpecValue::Bits(bits))
         }
         _ => Err(cur.error_at(start, format!("this is no {ty}"))),

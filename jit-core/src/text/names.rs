@@ -102,7 +102,9 @@ impl SchemaNames {
     pub fn constant(&self, ty: Type, constant: Const) -> String {
         match constant {
             Const::Bits(bits) => write_bits(ty, bits),
+            #[cfg(feature = "oracle")]
             Const::Object(number) if ty == Type::Ref => format!("@{}", self.object(number)),
+            #[cfg(feature = "oracle")]
             Const::Object(number) => format!("{ty}:@{}", self.object(number)),
         }
     }

@@ -12,10 +12,31 @@ use super::lex::{Cursor, Tok};
 use super::ParseError;
 use crate::ir::Const;
 use crate::schema::{CellId, FieldId, FuncId, LayoutId, Schema, TagId};
-use crate::types::Type;
+use crate::types::{Bits, Type};
 
 /// Names that stand for constants or types and therefore for no value.
 pub(super) const RESERVED: [&str; 7] = ["null", "inf", "nan", "int", "float", "ref", "addr"];
+
+/// A constant as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Written {
+    Bits(Bits),
+    /// An object of the file's world, by number.
+    Object(u32),
+}
+
+impl Written {
+    /// As the constant of a trace; `None`: this build knows no traces of test worlds.
+    pub fn in_trace(self) -> Option<Const> {
+        match self {
+            Written::Bits(bits) => Some(Const::Bits(bits)),
+            #[cfg(feature = "oracle")]
+            Written::Object(number) => Some(Const::Object(number)),
+            #[cfg(not(feature = "oracle"))]
+            Written::Object(_) => None,
+        }
+    }
+}
 
 /// What an operand may name.
 pub(super) struct Cx<'a> {
@@ -27,28 +48,28 @@ pub(super) struct Cx<'a> {
 }
 
 /// The constant at the cursor, if there is one.
-pub(super) fn constant(cur: &mut Cursor, cx: &Cx) -> Result<Option<(Type, Const)>, ParseError> {
+pub(super) fn constant(cur: &mut Cursor, cx: &Cx) -> Result<Option<(Type, Written)>, ParseError> {
     if cur.is("@") {
         return Ok(Some((Type::Ref, object(cur, cx)?)));
     }
     let negative = cur.is("-");
     let sign = |value: f64| if negative { -value } else { value };
-    let float = |value: f64| Some((Type::Float, Const::Bits(sign(value).to_bits())));
+    let float = |value: f64| Some((Type::Float, Written::Bits(sign(value).to_bits())));
     let found = match cur.peek_at(negative as usize) {
         Some(Tok::Int(..)) => {
-            return Ok(Some((Type::Int, Const::Bits(cur.int("an integer")? as u64))));
+            return Ok(Some((Type::Int, Written::Bits(cur.int("an integer")? as u64))));
         }
         Some(Tok::Float(value)) => float(*value),
         Some(Tok::Ident(name)) if name == "inf" => float(f64::INFINITY),
         Some(Tok::Ident(name)) if name == "nan" => float(f64::from_bits(NAN_BITS)),
-        Some(Tok::Ident(name)) if name == "null" && !negative => Some((Type::Ref, Const::Bits(0))),
+        Some(Tok::Ident(name)) if name == "null" && !negative => Some((Type::Ref, Written::Bits(0))),
         Some(Tok::Ident(name)) if !negative && cur.peek_at(1) == Some(&Tok::Punct(":")) => {
             let Some(ty) = Type::from_name(name) else { return Ok(None) };
             cur.pos += 2;
             if cur.is("@") {
                 return Ok(Some((ty, object(cur, cx)?)));
             }
-            return Ok(Some((ty, Const::Bits(cur.u64("bits such as 0x10")?))));
+            return Ok(Some((ty, Written::Bits(cur.u64("bits such as 0x10")?))));
         }
         _ if negative => return Err(cur.error(format!("expected a number after '-', found {}", cur.found()))),
         _ => None,
@@ -63,7 +84,7 @@ pub(super) fn constant(cur: &mut Cursor, cx: &Cx) -> Result<Option<(Type, Const)
 pub(super) const NAN_BITS: u64 = 0x7ff8_0000_0000_0000;
 
 /// `@name` or `@number`.
-fn object(cur: &mut Cursor, cx: &Cx) -> Result<Const, ParseError> {
+fn object(cur: &mut Cursor, cx: &Cx) -> Result<Written, ParseError> {
     let start = cur.pos;
     cur.expect("@")?;
     let number = match cur.peek() {
@@ -71,7 +92,7 @@ fn object(cur: &mut Cursor, cx: &Cx) -> Result<Const, ParseError> {
         _ => cx.objects.get(&cur.name("an object's name")?).copied(),
     };
     match number {
-        Some(number) if cx.any_object || (number as usize) < cx.objects.len() => Ok(Const::Object(number)),
+        Some(number) if cx.any_object || (number as usize) < cx.objects.len() => Ok(Written::Object(number)),
         _ => Err(cur.error_at(start, "this object is not declared")),
     }
 }

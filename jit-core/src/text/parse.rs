@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use super::body::Body;
 use super::decl;
 use super::lex::{lex, Cursor, Directive, Line, Tok};
-use super::operand::{self, Cx};
+use super::operand::{self, Cx, Written};
 use super::{Outcome, ParseError, Run, RunValue, TraceFile};
-use crate::ir::{Const, Trace};
+use crate::ir::Trace;
 use crate::schema::Schema;
 use crate::types::Type;
 
@@ -246,8 +246,8 @@ fn outcome(cur: &mut Cursor, cx: &Cx) -> Result<Outcome, ParseError> {
 /// A constant, with its type.
 fn run_value(cur: &mut Cursor, cx: &Cx) -> Result<(Type, RunValue), ParseError> {
     match operand::constant(cur, cx)? {
-        Some((ty, Const::Bits(bits))) => Ok((ty, RunValue::Bits(ty, bits))),
-        Some((ty, Const::Object(number))) => Ok((ty, RunValue::Object(number))),
+        Some((ty, Written::Bits(bits))) => Ok((ty, RunValue::Bits(ty, bits))),
+        Some((ty, Written::Object(number))) => Ok((ty, RunValue::Object(number))),
         None => Err(cur.error(format!("expected a constant, found {}", cur.found()))),
     }
 }

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::Ieee64;
 use cranelift_codegen::ir::{types, InstBuilder};
-use tracelift_core::{Const, Inst, Payload, Type, Value};
+use tracelift_core::{Inst, Payload, Type, Value};
 
 use super::{arg, Lowering, Result, Ssa};
 use crate::error::CompileError;
@@ -114,9 +114,8 @@ impl Lowering<'_, '_> {
         let Some(&def) = self.values.defs.get(value.index()) else { return Err(undefined) };
         let Def::Unknown = def else { return Ok(def) };
         let bits = match self.input.trace.constant_of(value) {
-            Some(Const::Bits(bits)) => bits,
-            Some(Const::Object(object)) => {
-                return Err(CompileError::UnboundObject { object, inst: self.index });
+            Some(constant) => {
+                constant.bits().ok_or(CompileError::UnboundObject { value, inst: self.index })?
             }
             None => return Err(undefined),
         };

@@ -23,7 +23,7 @@
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{CellId, Element, Field, FieldId, FuncId, Items, Keys, Layout, LayoutId, TagId};
-use tracelift_core::{Const, Inst, Op, Payload, Schema, Type, Value};
+use tracelift_core::{Inst, Op, Payload, Schema, Type, Value};
 
 use crate::pass::{Cx, Outcome, Pass};
 use crate::state::State;
@@ -222,8 +222,7 @@ impl<'s> Expansion<'_, '_, 's> {
             return Ok(None);
         }
         let is_virtual = st.facts.statics.has(stored);
-        let is_object = matches!(st.out.constant_of(stored), Some(Const::Object(_)));
-        let nonnull = is_object || st.bits(stored).is_some() || st.facts.nonnull.get(stored).is_some();
+        let nonnull = st.out.constant_of(stored).is_some() || st.facts.nonnull.get(stored).is_some();
         let object_mask = self.cx.int(barrier.object_mask);
         let value_mask = self.cx.int(barrier.value_mask);
         let object_word = self.load(record, barrier.object)?;

@@ -171,8 +171,7 @@ fn checked_key(inst: &Inst) -> Key {
 /// Whether a pointer is known not to be null.
 fn is_nonnull(st: &State<'_>, value: Value) -> bool {
     match st.out.constant_of(value) {
-        Some(Const::Bits(bits)) => bits != 0,
-        Some(Const::Object(_)) => true,
+        Some(constant) => constant != Const::Bits(0),
         None => st.facts.nonnull.get(value).is_some(),
     }
 }

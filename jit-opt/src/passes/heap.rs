@@ -46,7 +46,7 @@ use tracelift_core::effects::{CellAccess, Memory};
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{CellId, ClassId, FuncId};
-use tracelift_core::{Const, Inst, Op, Payload, Schema, Type, Value};
+use tracelift_core::{Inst, Op, Payload, Schema, Type, Value};
 
 use super::fold::is_compare;
 use crate::facts::ValueTable;
@@ -516,10 +516,9 @@ fn differ(st: &State<'_>, a: &Place, b: &Place) -> bool {
     if st.out.ty(a) != Type::Ref || st.out.ty(b) != Type::Ref {
         return false;
     }
-    match (st.out.constant_of(a), st.out.constant_of(b)) {
-        (Some(Const::Bits(a)), Some(Const::Bits(b))) => return a != b,
-        (Some(Const::Object(a)), Some(Const::Object(b))) => return a != b,
-        _ => {}
+    let constants = st.out.constant_of(a).zip(st.out.constant_of(b));
+    if let Some(is_same) = constants.and_then(|(a, b)| a.is_same(b)) {
+        return !is_same;
     }
     let class_word = |object| {
         let layout = st.facts.class_of(st.schema, object)?;

@@ -322,11 +322,7 @@ fn item(st: &mut State<'_>, inst: &Inst, tag: Option<TagId>) -> Option<Outcome> 
 
 /// Whether two constant keys are the same object; `None` when they cannot be compared yet.
 fn same_key(st: &State<'_>, a: Value, b: Value) -> Option<bool> {
-    match (st.out.constant_of(a)?, st.out.constant_of(b)?) {
-        (Const::Bits(x), Const::Bits(y)) => Some(x == y),
-        (Const::Object(x), Const::Object(y)) => Some(x == y),
-        _ => None,
-    }
+    st.out.constant_of(a)?.is_same(st.out.constant_of(b)?)
 }
 
 fn keyed(st: &mut State<'_>, inst: &Inst, tag: Option<TagId>) -> Option<Outcome> {

@@ -91,24 +91,9 @@ impl ResumeTable {
         ResumeState::parse(data, self.exits[exit].live, self.pool.len() as u32)
     }
 
-    /// Turns the objects of the test world in the pool into addresses.
-    pub fn bind(&mut self, address: impl Fn(u32) -> Bits) {
-        for constant in &mut self.pool {
-            if let Const::Object(number) = *constant {
-                *constant = Const::Bits(address(number));
-            }
-        }
-    }
-
-    /// The pool as bits; `None` while it holds objects that are not bound.
+    /// The pool as bits; `None` while it holds objects of a test world that are not bound to addresses.
     pub fn pool_bits(&self) -> Option<Vec<Bits>> {
-        self.pool
-            .iter()
-            .map(|constant| match constant {
-                Const::Bits(bits) => Some(*bits),
-                Const::Object(_) => None,
-            })
-            .collect()
+        self.pool.iter().map(|constant| constant.bits()).collect()
     }
 }
 
