@@ -452,6 +452,12 @@ impl Trace {
         inst.snap.map(|snap| &self.snapshots[snap.index()])
     }
 
+    /// In how many slots' distance from the base at entry the innermost frame of an instruction's snapshot
+    /// has its base; 0 without a snapshot.
+    pub fn last_frame(&self, inst: &Inst) -> i32 {
+        self.snapshot_of(inst).and_then(|snapshot| snapshot.frames.last()).map_or(0, |frame| frame.base)
+    }
+
     /// The trace's inputs: the arguments of the entry label.
     pub fn inputs(&self) -> &[Value] {
         self.labels.first().map_or(&[], |label| &label.args)

@@ -7,6 +7,10 @@
 //! [`leave`], which returns the exit's number to whoever has called [`enter`]; later it may be another
 //! trace's code. Changing a cell is all that linking takes.
 //!
+//! A trace that returns from its frame, or calls, ends in another frame than it began in, and passes that
+//! frame's base on. So whoever has called `enter` is told two things: the exit, and the base that its trace
+//! had.
+//!
 //! Invariant: no linked trace needs stack between it and `enter`. Code that finds itself entered with slots
 //! of other types than it expects returns the number that it was given: the host sees the exit by which the
 //! program came, as if nobody had been linked there; or [`ENTRY_REFUSED`](crate::ENTRY_REFUSED) if it came
@@ -23,9 +27,18 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use crate::arena::CodePtr;
 
-/// Enters a linked trace, given its code's address; returns the trace and the exit by which the program came
-/// back.
-pub type Enter = unsafe extern "C" fn(context: *mut c_void, base: *mut u8, code: *const u8) -> u64;
+/// Enters a linked trace, given its code's address; says how the program came back.
+pub type Enter = unsafe extern "C" fn(context: *mut c_void, base: *mut u8, code: *const u8) -> LeftBy;
+
+/// How the program came back from linked traces.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LeftBy {
+    /// The trace and its exit; see [`trace_number`](crate::trace_number).
+    pub exit: u64,
+    /// The base that the slots of this exit count from.
+    pub base: *mut u8,
+}
 
 /// A linked trace's code, and how to get there.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +50,11 @@ pub struct LinkedEntry {
 }
 
 impl LinkedEntry {
-    /// Runs the code; returns the trace and the exit by which the program came back.
+    /// Runs the code; says how the program came back.
     ///
     /// # Safety
     /// As for [`EntryPoint`](crate::EntryPoint), for this trace and all that are linked.
-    pub unsafe fn call(self, context: *mut c_void, base: *mut u8) -> u64 {
+    pub unsafe fn call(self, context: *mut c_void, base: *mut u8) -> LeftBy {
         // SAFETY: passed on from the caller.
         unsafe { (self.enter)(context, base, self.code) }
     }
@@ -81,7 +94,7 @@ pub(crate) fn signature() -> ir::Signature {
 fn with_three_words(convention: CallConv) -> ir::Signature {
     let mut signature = ir::Signature::new(convention);
     signature.params.extend([AbiParam::new(types::I64); 3]);
-    signature.returns.push(AbiParam::new(types::I64));
+    signature.returns.extend([AbiParam::new(types::I64); 2]);
     signature
 }
 
@@ -96,18 +109,18 @@ pub(crate) fn enter(
         let callee = b.import_signature(signature());
         let refused = b.ins().iconst(types::I64, -1);
         let call = b.ins().call_indirect(callee, params[2], &[params[0], params[1], refused]);
-        b.inst_results(call)[0]
+        [0, 1].map(|at| b.inst_results(call)[at])
     });
 }
 
-/// `leave(context, base, exit)`: returns the exit.
+/// `leave(context, base, exit)`: returns exit and base.
 pub(crate) fn leave(
     func: &mut ir::Function,
     builder: &mut FunctionBuilderContext,
     _convention: CallConv,
     frontend: TargetFrontendConfig,
 ) {
-    build(func, builder, signature(), frontend, |_, params| params[2]);
+    build(func, builder, signature(), frontend, |_, params| [params[2], params[1]]);
 }
 
 /// Both, ready-made: `enter` and `leave` for x86-64 as Cranelift makes them for the System V convention. To
@@ -118,11 +131,12 @@ pub(crate) const X86_64: [&[u8]; 2] = [
         0x55, 0x48, 0x89, 0xe5, // push rbp; mov rbp, rsp
         0x49, 0x89, 0xd0, 0x48, 0xc7, 0xc2, 0xff, 0xff, 0xff, 0xff, // mov r8, rdx; mov rdx, -1
         0x41, 0xff, 0xd0, // call r8
+        0x48, 0x89, 0xca, // mov rdx, rcx
         0x48, 0x89, 0xec, 0x5d, 0xc3, // mov rsp, rbp; pop rbp; ret
     ],
     &[
         0x55, 0x48, 0x89, 0xe5, // push rbp; mov rbp, rsp
-        0x48, 0x89, 0xd0, // mov rax, rdx
+        0x48, 0x89, 0xd0, 0x48, 0x89, 0xf1, // mov rax, rdx; mov rcx, rsi
         0x48, 0x89, 0xec, 0x5d, 0xc3, // mov rsp, rbp; pop rbp; ret
     ],
 ];
@@ -132,7 +146,7 @@ fn build(
     builder: &mut FunctionBuilderContext,
     signature: ir::Signature,
     frontend: TargetFrontendConfig,
-    body: impl FnOnce(&mut FunctionBuilder<'_>, [ir::Value; 3]) -> ir::Value,
+    body: impl FnOnce(&mut FunctionBuilder<'_>, [ir::Value; 3]) -> [ir::Value; 2],
 ) {
     func.signature = signature;
     let mut b = FunctionBuilder::new(func, builder);
@@ -140,8 +154,8 @@ fn build(
     b.append_block_params_for_function_params(block);
     b.switch_to_block(block);
     let params = [0, 1, 2].map(|at| b.block_params(block)[at]);
-    let result = body(&mut b, params);
-    b.ins().return_(&[result]);
+    let results = body(&mut b, params);
+    b.ins().return_(&results);
     b.seal_all_blocks();
     b.finalize(frontend);
 }

@@ -48,6 +48,6 @@ pub use arena::{Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};
 pub use compiler::Compiler;
 pub use error::{CodeMemory, CompileError};
 pub use exits::{exit_number, trace_number, ExitInfo, ENTRY_REFUSED};
-pub use glue::{Enter, Glue, LinkedEntry};
+pub use glue::{Enter, Glue, LeftBy, LinkedEntry};
 pub use isa::{Options, Target};
 pub use request::{Compiled, EntryKind, Links, Replaced, Request, Stats};

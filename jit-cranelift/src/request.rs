@@ -39,7 +39,8 @@ pub struct Links {
     /// address of [`Glue::leave`](crate::Glue), or of another linked trace's code, and may change whenever no
     /// code runs.
     pub cells: *const u64,
-    /// The end of the trace writes the slots of its snapshot, so that a loop can be entered there.
+    /// The end of the trace writes the slots of its snapshot, so that a loop can be entered there, in the
+    /// innermost of the snapshot's frames: that frame's base is passed on, and told to the host.
     pub finish_writes_slots: bool,
     /// Back edges of inner loops from one jump to the next, for the iteration counter; those up to an exit
     /// stand in its snapshot.

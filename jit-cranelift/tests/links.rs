@@ -44,6 +44,22 @@ fn step(schema: &Schema) -> Trace {
     trace
 }
 
+/// The same, but it ends in a frame so many slots above its own, or below, which it has returned to: what
+/// `down` finds there is slot 0 of that frame.
+fn step_to(schema: &Schema, base: i32) -> Trace {
+    let mut trace = step(schema);
+    let frames = &mut trace.snapshots[0].frames;
+    let moved = frames[0].slots.remove(0);
+    if base < 0 {
+        frames[0].base = base;
+        frames[0].slots.iter_mut().for_each(|slot| slot.slot -= base);
+        frames[0].slots.push(moved);
+    } else {
+        frames.push(Frame { base, slots: vec![moved], ..Frame::default() });
+    }
+    trace
+}
+
 fn constant(trace: &mut Trace, value: i64) -> Value {
     trace.constant(Type::Int, tracelift_core::Const::Bits(value as u64))
 }
@@ -67,8 +83,12 @@ struct Pair {
     replaced: Box<u64>,
 }
 
-fn pair(mut harness: Harness) -> Pair {
+fn pair(harness: Harness) -> Pair {
     let schema = Schema::with_default_tags();
+    pair_with(harness, &schema, step(&schema))
+}
+
+fn pair_with(mut harness: Harness, schema: &Schema, step: Trace) -> Pair {
     let [enter, leave] = harness.compiler.glue().unwrap();
     let tree = TreeId(7);
     let enter = harness.arena.install_code(tree, &enter).unwrap();
@@ -77,14 +97,14 @@ fn pair(mut harness: Harness) -> Pair {
     let mut replaced = Box::new(0);
     let mut links = Vec::new();
     let mut codes = Vec::new();
-    for (number, trace) in [down(&schema), step(&schema)].into_iter().enumerate() {
+    for (number, trace) in [down(schema), step].into_iter().enumerate() {
         let cells: Box<[u64]> = vec![glue.leave(); trace.exits().count()].into();
         let request = Request::new(number as u32, harness.buffer.as_mut_ptr())
-            .know_loops(tracelift_opt::loops_of(&trace, &schema))
+            .know_loops(tracelift_opt::loops_of(&trace, schema))
             .count_iterations(&raw mut *iterations)
             .count_replaced(replaced_by(&mut replaced))
             .link(Links { cells: cells.as_ptr(), finish_writes_slots: number == 1, edges_per_jump: 0 });
-        let compiled = harness.compiler.compile(&trace, &schema, &request).unwrap();
+        let compiled = harness.compiler.compile(&trace, schema, &request).unwrap();
         codes.push(harness.arena.install(tree, &compiled).unwrap());
         links.push(cells);
     }
@@ -109,11 +129,17 @@ impl Pair {
 
     /// Enters a trace; gives trace and exit, or nothing if the entry was refused.
     fn run(&mut self, number: usize) -> Option<(u32, u32)> {
+        let left = self.run_at(number, 0);
+        (exit_number(left.exit) != ENTRY_REFUSED).then_some((trace_number(left.exit), exit_number(left.exit)))
+    }
+
+    /// Enters a trace in the frame whose base is that slot.
+    fn run_at(&mut self, number: usize, base: usize) -> LeftBy {
         let entry = self.glue.entry(self.codes[number]);
-        // SAFETY: both traces touch the first slots of the frame, and nothing else but cells that live as
-        // long as they do.
-        let left = unsafe { entry.call(std::ptr::null_mut(), self.harness.frame.as_mut_ptr()) };
-        (exit_number(left) != ENTRY_REFUSED).then_some((trace_number(left), exit_number(left)))
+        let base = self.harness.frame[base * 16..].as_mut_ptr();
+        // SAFETY: both traces touch slots near the base, and nothing else but cells that live as long as they
+        // do.
+        unsafe { entry.call(std::ptr::null_mut(), base) }
     }
 
     /// Exit 1 of `down` leads to `step`, whose end leads back.
@@ -147,6 +173,37 @@ fn linked_traces_follow_one_another() {
         // 15 times round the loop and one jump to it per entry; `step` passes three edges each time.
         assert_eq!(*pair.iterations, 15 + 7 + 6 * 3);
         assert_eq!(*pair.replaced, (15 + 7) * 7 + 6 * 10);
+    }
+}
+
+/// From 6 on `down` is left at 4 and at 0, each time into the next frame, and at last in the third one.
+#[test]
+fn an_end_in_another_frame_passes_its_base_on() {
+    let schema = Schema::with_default_tags();
+    for (start, by) in [(2usize, 2i32), (6, -2)] {
+        for harness in Harness::all() {
+            let mut pair = pair_with(harness, &schema, step_to(&schema, by));
+            pair.link();
+            (0..10).for_each(|slot| pair.set(slot, 100 + slot as i64, 0));
+            pair.set_all(&[(start, 6), (start + 2, 1)]);
+            let base = |pair: &Pair, frames: i32| {
+                let slot = (start as i32 + frames * by) as usize;
+                pair.harness.frame[slot * 16..].as_ptr().cast_mut()
+            };
+            let left = pair.run_at(0, start);
+            assert_eq!((trace_number(left.exit), exit_number(left.exit)), (0, 0));
+            assert_eq!((left.base, pair.harness.buffer[0]), (base(&pair, 2), 0), "by {by}");
+            let next = (start as i32 + by) as usize;
+            assert_eq!(pair.get(start), 6, "an exit writes no slots");
+            assert_eq!((pair.get(next), pair.get((next as i32 + by) as usize)), (4, 0), "by {by}");
+            // The next frame's slot is no integer any more: the end's own exit is told, in that frame.
+            pair.links[1][0] = pair.codes[1].address() as u64;
+            pair.set_all(&[(start, 6), (start + 2, 1)]);
+            pair.set(next + 1, 0, 1);
+            let left = pair.run_at(0, start);
+            assert_eq!((trace_number(left.exit), exit_number(left.exit)), (1, 0));
+            assert_eq!(left.base, base(&pair, 1), "by {by}");
+        }
     }
 }
 

@@ -58,7 +58,7 @@ extern "C" {
 #endif
 
 /* The version of this interface; tl_new refuses a host compiled for another one. */
-#define TL_ABI_VERSION 2u
+#define TL_ABI_VERSION 3u
 
 typedef struct tl_vm tl_vm;   /* one just-in-time compiler: schema, traces, code, statistics */
 
@@ -231,8 +231,12 @@ tl_status tl_set_counters(tl_vm *vm, int32_t *counters, uint32_t count);
 ** Compiled code as tl_hot and tl_next give it. The code may go on in other code of this vm before it comes
 ** back.
 */
+typedef struct tl_left {
+  uint64_t exit;            /* which exit of which code */
+  void *base;               /* the slots that this exit's count from */
+} tl_left;
 typedef struct tl_run {
-  uint64_t (*enter)(void *context, void *base, const void *code);  /* called by tl_run_code */
+  tl_left (*enter)(void *context, void *base, const void *code);  /* called by tl_run_code */
   const void *code;
   uint32_t stack_slots;     /* slots above the frame base that an exit may write: secure them first */
   uint32_t frames;          /* frames beyond the current one that an exit may push: secure them first */
@@ -241,7 +245,7 @@ typedef struct tl_run {
 /* Runs it, with the frame's slots at `base`; returns the exit taken, for tl_exit. If a host function that
 ** the code calls longjmps over it, the frame's slots are those of the entry, or of any exit or loop head
 ** since: right for an error that is caught further out, and for nothing else. */
-static inline uint64_t tl_run_code(const tl_run *run, void *context, void *base) {
+static inline tl_left tl_run_code(const tl_run *run, void *context, void *base) {
   return run->enter(context, base, run->code);
 }
 
@@ -303,28 +307,35 @@ typedef enum tl_exit_kind {
 ** of its collector, if it has anything that a program can wait for. */
 
 typedef struct tl_frame {
-  int32_t base;                  /* slots from the entry frame's base to this frame's */
+  int32_t base;                  /* slots from tl_exit_info's base to this frame's */
   uint64_t words[TL_MAX_WORDS];  /* the host's words, as they were recorded */
 } tl_frame;
 
 typedef struct tl_exit_info {
   tl_exit_kind kind;
-  uint32_t nframes;              /* outermost first; frames[0] is the frame that was entered */
+  uint32_t nframes;              /* outermost first */
   const tl_frame *frames;        /* valid until the next tl_exit */
+  /* What the frames' bases count from: the entry frame's slots, or, if side traces were linked to loops in
+  ** other frames, those of the frame that the last of these loops was entered in. frames[0] is this frame,
+  ** or a caller of it, if its base is below 0: then the code has returned from the frames above. */
+  void *base;
 } tl_exit_info;
 
 /* Compiled code returned `left`: restores the slots of all frames and says where to go on. It cannot fail; it
 ** is called once for each tl_run_code, or else it answers TL_EXIT_REFUSED and does nothing. */
-void tl_exit(tl_vm *vm, uint64_t left, void *context, void *base, tl_exit_info *info);
+void tl_exit(tl_vm *vm, tl_left left, void *context, tl_exit_info *info);
 
 /* What to do after the exit that tl_exit has just restored, for hosts that record side traces: TL_RUN:
-** run the code with the same base, when the stack and frames that it asks for are there (its exits again
-** count from that base); TL_RECORD: record a side trace from here, with tl_record_side; TL_NOTHING: go on
+** run the code in the innermost frame, whose slots are at `base`, when the stack and frames that it asks for
+** are there; TL_RECORD: record a side trace from here, with tl_record_side; TL_NOTHING: go on
 ** interpreting. Collect first when that is due: code that runs after an exit does not look. Exits of
 ** kinds other than guard, loop end and finish lead nowhere. */
 tl_action tl_next(tl_vm *vm, const void *base, tl_run *run);
 /* Whether the loop `key` has code: a side trace that comes to its head ends there. */
 int tl_has_loop(tl_vm *vm, const void *key);
+/* Where compiled code can read, in 8 bytes, how many slots from its base the code of the loop `key` may need:
+** see tl_record_link. NULL if there is no such loop. */
+const uint64_t *tl_room_cell(tl_vm *vm, const void *key);
 
 /* Keys from `low` up to and without `high` are no longer valid (the function was freed): frees their code. */
 void tl_forget(tl_vm *vm, const void *low, const void *high);
@@ -356,14 +367,24 @@ void tl_resume_point(tl_vm *vm, const void *base, const uint64_t *words, const u
 ** slots, its arguments say, is written after this call. The next guard comes after the next tl_resume_point.
 ** */
 void tl_frame_push(tl_vm *vm, int32_t base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
-/* The current frame returned; its slots are forgotten. */
+/* The current frame, which was pushed, returned; its slots are forgotten. */
 void tl_frame_pop(tl_vm *vm);
+/* In a side trace: the outermost frame returned to its caller, whose base lies `base` slots (a negative
+** number) from that frame's. The host has recorded guards before that this caller is the one; memory still
+** has the frame that returned. Results are written after this call. Nobody has looked at the caller's slots
+** before the trace was entered, so that the host reads each from memory itself, under guards, and says so by
+** tl_slot_known, before it uses tl_slot_read. */
+void tl_frame_return(tl_vm *vm, int32_t base);
 /* How many frames are pushed. */
 uint32_t tl_frame_depth(const tl_vm *vm);
 
 /* The value of a slot of the current frame, which now holds `tag` (0 for a tag without a payload). In a
 ** called frame, negative numbers are slots of its callers; there are none below the entry frame's. */
 tl_value tl_slot_read(tl_vm *vm, int32_t slot, tl_tag tag);
+/* After tl_frame_return: whether a slot of the current frame was written, or is known. */
+int tl_slot_is_known(tl_vm *vm, int32_t slot);
+/* After tl_frame_return: memory holds this in a slot that was not known. */
+void tl_slot_known(tl_vm *vm, int32_t slot, tl_tag tag, tl_value value);
 /* The slot now holds that value (0 for a tag without a payload). Writes no memory. */
 void tl_slot_write(tl_vm *vm, int32_t slot, tl_tag tag, tl_value value);
 
@@ -431,9 +452,15 @@ tl_status tl_record_close(tl_vm *vm);
 tl_status tl_record_side(tl_vm *vm, const void *base);
 /* A side trace passes a jump back, which statistics count as an iteration. */
 void tl_back_edge(tl_vm *vm);
-/* A side trace has come to the head of the compiled loop `key`, in the entry frame, and tl_resume_point
-** was called there: compile it. From now on it runs after its exit, and the loop after it. Status as of
-** tl_record_close, without TL_AGAIN. */
+/* A side trace has come to the head of the compiled loop `key` and tl_resume_point was called there: compile
+** it. From now on it runs after its exit, and the loop after it. Status as of tl_record_close, without
+** TL_AGAIN. The loop runs in the current frame. If that is not the frame that the trace began in, because
+** the trace has returned or called, the host's frames in memory must be made those that the trace ends in:
+** first it records guards that what this needs is there, and, where the frame lies above the first one, that
+** there is room for as many slots as tl_room_cell tells; then it calls tl_link_frames, and then it records
+** stores. The slots are written by the code. If the loop refuses the entry, tl_exit reports an exit of kind
+** TL_EXIT_FINISH with the frames of this trace. */
+void tl_link_frames(tl_vm *vm);
 tl_status tl_record_link(tl_vm *vm, const void *key);
 /* The trace ends here, before something that cannot be recorded but goes on after it, at the resume point
 ** that was called last: it is compiled, entered as any other, and the interpreter takes over at its end.

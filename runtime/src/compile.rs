@@ -159,11 +159,15 @@ impl Vm {
         let Some(of) = self.traces.get(at.trace) else {
             return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
         };
+        let end = trace.insts.last().filter(|_| link.is_some()).map_or(0, |last| trace.last_frame(last));
+        let room = link.and_then(|key| self.locations.get(&key)).and_then(|location| location.room.clone());
         let tree = Tree {
             key: of.tree.key,
             root: of.tree.root,
             parent: Some(at),
             link,
+            end,
+            room,
             edges,
             work,
             ..Tree::default()

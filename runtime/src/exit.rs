@@ -15,6 +15,7 @@
 use std::ffi::c_void;
 
 use tracelift_core::ExitKind;
+use tracelift_cranelift::LeftBy;
 
 use crate::backend::COLLECT_AFTER;
 use crate::ids::ExitPoint;
@@ -30,7 +31,11 @@ use crate::vm::Vm;
 pub struct Exit<'a> {
     /// Why; `None` if the entry was refused and nothing happened.
     pub kind: Option<ExitKind>,
-    /// Frames to go on in, outermost first.
+    /// Where the slots of the frames' bases count from: the base that the code's entry had, unless the code
+    /// went on in other frames since.
+    pub base: *mut u8,
+    /// Frames to go on in, outermost first. The first one lies below `base` if the code has returned from the
+    /// frame there.
     pub frames: &'a [ExitFrame],
 }
 
@@ -39,18 +44,26 @@ impl Vm {
     /// collector's debt after it, whatever the exit's kind.
     ///
     /// # Safety
-    /// This VM's code was just called with this context and base, and returned `left`. The frame has room for
+    /// This VM's code was just called with this context, and returned `left`. The host's stack has room for
     /// the slots and frames that the entry said an exit needs.
     #[inline]
-    pub unsafe fn exit(&mut self, left: u64, context: *mut c_void, base: *mut u8) -> Exit<'_> {
-        let at = ExitPoint::of_code(left);
+    pub unsafe fn exit(&mut self, left: LeftBy, context: *mut c_void) -> Exit<'_> {
+        let at = ExitPoint::of_code(left.exit);
         if self.traces.get(at.trace).is_none_or(|trace| at.exit.index() >= trace.exits.len()) {
             // Neither a refused entry nor a number that no code returns leads anywhere.
-            return self.was_refused();
+            return self.was_refused(left.base);
         }
         let trace = self.traces.get_mut(at.trace).expect("it is there, as was just seen");
         let cell = &mut trace.exits[at.exit.index()];
         let kind = cell.kind;
+        let base = match kind {
+            // The code has passed on the base of the frame that it ends in.
+            ExitKind::Finish => {
+                let stride = self.schema.slots().stride as isize;
+                left.base.wrapping_offset(-(trace.tree.end as isize * stride))
+            }
+            _ => left.base,
+        };
         cell.count += 1;
         let count = cell.count;
         self.exits.last = (count >= cell.quiet_until).then_some(Left { at, kind });
@@ -73,7 +86,7 @@ impl Vm {
             }
             // SAFETY: passed on from the caller.
             unsafe { plan.restore(&self.code.cells.exit_buffer, context, base, registers) };
-            return Exit { kind: Some(kind), frames: &plan.frames };
+            return Exit { kind: Some(kind), base, frames: &plan.frames };
         }
         if plan::is_hot(count) {
             self.exits.hot = Some(at);
@@ -87,15 +100,15 @@ impl Vm {
         if !registers.is_empty() {
             self.reserves.spend(&trace.lifts);
         }
-        Exit { kind: Some(kind), frames: &self.exits.state.frames }
+        Exit { kind: Some(kind), base, frames: &self.exits.state.frames }
     }
 
     #[cold]
-    fn was_refused(&mut self) -> Exit<'_> {
+    fn was_refused(&mut self, base: *mut u8) -> Exit<'_> {
         self.totals.refused += 1;
         self.exits.last = None;
         self.gate_refused();
-        Exit { kind: None, frames: &[] }
+        Exit { kind: None, base, frames: &[] }
     }
 
     /// Makes the plan of the exit that has become hot.

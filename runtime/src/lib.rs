@@ -57,7 +57,7 @@ pub use run::{Action, Room, Run};
 pub use stats::{CompileStats, Costs, GroupedOps, GuardCosts, OpGroups, Stats};
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.
-pub use tracelift_cranelift::LinkedEntry;
+pub use tracelift_cranelift::{LeftBy, LinkedEntry};
 pub use tracelift_opt::{Config as OptConfig, PASSES};
 
 /// Tests of what depends on the clock use the host of the other tests, and a clock of their own.

@@ -9,6 +9,9 @@
 //! Example: a loop that was given up for the third time because of one opcode is tried again after 1,600 back
 //! edges.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
+
 use crate::abort::AbortReason;
 pub use crate::ids::Key;
 use crate::ids::TraceId;
@@ -31,6 +34,8 @@ pub struct Location {
     pub(crate) counter: Option<usize>,
     /// Compiled entries.
     pub(crate) entries: Vec<TraceId>,
+    /// How many slots these may need, for code that goes on here from frames below.
+    pub(crate) room: Option<Arc<AtomicU64>>,
     /// Traces whose code is entered no more, but may still be on the host's stack.
     pub(crate) discarded: Vec<TraceId>,
     /// A guard before the loop that stood for those of its iterations failed too often: no more of them.
@@ -44,8 +49,6 @@ pub struct Location {
     pub(crate) attempts: Attempts,
     /// Why the last attempt failed.
     pub(crate) last_abort: Option<AbortReason>,
-    /// Attempts that were given up.
-    pub(crate) aborts: u32,
     /// Whether its code pays.
     pub(crate) pay: Pay,
     /// What the interpreter takes for it.
@@ -60,7 +63,7 @@ impl Location {
             (Some(drawn), _) => drawn,
             // Not a multiple of the iterations of a short loop each time: an attempt that starts with the
             // last one fails.
-            (None, state) => state.until(threshold).saturating_add(u64::from(self.aborts % 8)),
+            (None, state) => state.until(threshold).saturating_add(u64::from(self.attempts.total % 8)),
         }
     }
 
@@ -84,7 +87,6 @@ impl Location {
         self.wait(LoopState::BackedOff { until }, until);
         self.back_edges = 0;
         self.ops = 0;
-        self.aborts = self.aborts.saturating_add(1);
         self.last_abort = Some(reason);
     }
 

@@ -148,6 +148,8 @@ pub(crate) fn side_backed_off(failures: u32, count: u64, side_threshold: u32) ->
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
     by_reason: Vec<(AbortReason, u32)>,
+    /// All that were given up, those that are forgiven among them.
+    pub total: u32,
 }
 
 impl Attempts {
@@ -160,6 +162,7 @@ impl Attempts {
         let failures = &mut self.by_reason[index].1;
         let wait = back_off(*failures, threshold);
         *failures += 1;
+        self.total = self.total.saturating_add(1);
         wait
     }
 

@@ -127,6 +127,9 @@ struct Stack {
     base: *const u8,
     /// Calls of the host's own that operations are marked with; see [`Recorder::set_inlined`].
     inlined: usize,
+    /// What the trace has read, before it returned, of the frames that it began in; `None` in a recording
+    /// that has not returned from them.
+    returned: Option<Vec<(i32, SlotState)>>,
 }
 
 /// Where guards lead: the resume point, and the snapshots taken at those before.
@@ -138,6 +141,8 @@ struct Points {
     live: Vec<Vec<(i32, Live)>>,
     /// Why a guard cannot be recorded now.
     dirty: Option<&'static str>,
+    /// The snapshot of the trace's end, if the host has said that what follows makes the frames for it.
+    end: Option<SnapId>,
 }
 
 /// How much of the host's stack the recording has to do with.
@@ -216,8 +221,9 @@ impl Recorder {
                 initial: 1,
                 base,
                 inlined: 0,
+                returned: None,
             },
-            points: Points { current: None, live: Vec::new(), dirty: Some(NO_RESUME_POINT) },
+            points: Points { current: None, live: Vec::new(), dirty: Some(NO_RESUME_POINT), end: None },
             room: Reached { extent: 0, max_slot: 0, max_frames: 1 },
             cells: Vec::new(),
             work: Work::default(),
@@ -290,7 +296,7 @@ impl Recorder {
     /// The current frame has so many slots.
     fn extend(&mut self, nslots: u32) {
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
-        if nslots > MAX_SLOTS || base as u32 + nslots > MAX_SLOTS {
+        if nslots > MAX_SLOTS || i64::from(base) + i64::from(nslots) > i64::from(MAX_SLOTS) {
             return self.misuse(format!("a frame of {nslots} slots: frames have at most {MAX_SLOTS} in all"));
         }
         self.room.extent = self.room.extent.max(base + nslots as i32);
@@ -362,6 +368,44 @@ impl Recorder {
         }
         self.points.current = None;
         self.points.dirty = Some(AFTER_FRAME);
+    }
+
+    /// The outermost frame returned to its caller, whose base lies so many slots from that frame's; see
+    /// `tl_frame_return`.
+    pub fn return_frame(&mut self, base: i32) {
+        if self.failure.is_some() {
+            return;
+        }
+        if self.is_new() || matches!(self.start, Start::Loop { .. }) {
+            return self.misuse("tl_frame_return outside of a side trace");
+        }
+        if self.stack.frames.len() != 1 {
+            return self.misuse("tl_frame_return from a frame that was pushed: call tl_frame_pop");
+        }
+        let outermost = &mut self.stack.frames[0];
+        if base >= 0 || outermost.base.checked_add(base).is_none_or(|at| at <= -(MAX_SLOTS as i32)) {
+            return self.misuse(format!(
+                "a caller's frame {base} slots from its callee's: expected a negative number, and {MAX_SLOTS} \
+                 slots in all"
+            ));
+        }
+        *outermost = OpenFrame { base: outermost.base + base, words: SmallVec::new(), live: Live::new() };
+        self.stack.initial = 1;
+        // What was read at the entry remains an input. All else is dead: results are written after this.
+        let slots = std::mem::take(&mut self.slots);
+        let read = slots.into_iter().filter(|(_, state)| state.read && !state.inner);
+        self.stack.returned.get_or_insert_default().extend(read);
+        self.points.current = None;
+        self.points.dirty = Some(AFTER_FRAME);
+    }
+
+    /// The trace ends at this resume point; what follows makes its frames in memory; see `tl_link_frames`.
+    pub fn link_frames(&mut self) {
+        if matches!(self.start, Start::Loop { .. }) {
+            return self.misuse("tl_link_frames outside of a side trace");
+        }
+        self.points.end = self.snapshot();
+        self.points.dirty = Some(AFTER_EFFECT);
     }
 
     /// How many frames are pushed.

@@ -22,6 +22,8 @@
 //! exit 3 of trace 0                  ->  Run trace 1; it ends by finish  ->  Run the code of loop_7f00
 //! ```
 
+use std::sync::atomic::Ordering;
+
 use tracelift_core::ExitKind;
 
 use crate::abort::AbortReason;
@@ -33,6 +35,7 @@ use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDec
 use crate::recorder::{Recorder, Start};
 use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
+use crate::tree::Way;
 use crate::vm::Vm;
 
 impl Vm {
@@ -45,7 +48,7 @@ impl Vm {
     /// What the host is to do after the exit that was restored last; see `tl_next`.
     ///
     /// # Safety
-    /// `base` points to the entry frame's slots; all frames are those of that exit.
+    /// `base` points to the slots of the innermost frame; all frames are those of that exit.
     pub unsafe fn next(&mut self, base: *const u8) -> Action {
         let Some(left) = self.exits.last.take() else { return Action::Nothing };
         let Left { at, kind } = left;
@@ -189,7 +192,7 @@ impl Vm {
         if let Some(code) = code {
             trace.links[at.exit.index()] = code;
         }
-        self.leads_to(at.trace, side);
+        self.leads_to(Way { from: at.trace, frame: 0 }, side);
         if let Some(root) = self.traces.get_mut(root) {
             root.tree.count += 1;
         }
@@ -201,9 +204,11 @@ impl Vm {
     /// Links the end of a side trace to the code of a loop whose types the slots have now.
     ///
     /// # Safety
-    /// `base` points to the slots of the frame that the loop runs in.
+    /// `base` points to the slots that those of the side trace count from.
     pub(crate) unsafe fn link_finish(&mut self, side: TraceId, key: Key, base: *const u8) {
         let Some(location) = self.locations.get(&key) else { return };
+        let frame = self.traces.get(side).map_or(0, |trace| trace.tree.end);
+        let base = base.wrapping_offset(frame as isize * self.schema.slots().stride as isize);
         // SAFETY: passed on from the caller.
         let fitting = unsafe { self.traces.fitting(&location.entries, base, &self.schema) };
         let Some(target) = fitting else { return };
@@ -211,23 +216,46 @@ impl Vm {
         let Some(trace) = self.traces.get_mut(side) else { return };
         if let (Some(code), Some(last)) = (code, trace.links.last_mut()) {
             *last = code;
-            self.leads_to(side, target);
+            self.leads_to(Way { from: side, frame }, target);
         }
     }
 
     /// The program may come from one trace to another without the host: whoever enters the first must hold
     /// what the exits of the second need.
-    fn leads_to(&mut self, from: TraceId, to: TraceId) {
+    fn leads_to(&mut self, way: Way, to: TraceId) {
         self.gates.shut();
         let Some(target) = self.traces.get_mut(to) else { return };
-        target.tree.from.push(from);
-        let mut todo = vec![(from, target.reach.clone())];
-        while let Some((number, reach)) = todo.pop() {
-            let Some(trace) = self.traces.get_mut(number) else { continue };
-            if trace.reach.absorb(&reach) {
-                todo.extend(trace.tree.from.iter().map(|&from| (from, trace.reach.clone())));
+        target.tree.from.push(way);
+        let mut todo = vec![(way, target.reach.clone())];
+        while let Some((way, reach)) = todo.pop() {
+            let Some(trace) = self.traces.get_mut(way.from) else { continue };
+            if !trace.reach.absorb(&reach.seen_from(way.frame)) {
+                continue;
+            }
+            todo.extend(trace.tree.from.iter().map(|&way| (way, trace.reach.clone())));
+            let key = trace.tree.key;
+            if trace.tree.parent.is_none() {
+                self.note_room(key);
             }
         }
+    }
+
+    /// Where compiled code reads how many slots the code of a loop may need: it goes on there from frames
+    /// below. `None` if there is no such loop.
+    pub fn room_cell(&mut self, key: Key) -> Option<*const u64> {
+        let location = self.locations.get_mut(&key)?;
+        let cell = location.room.get_or_insert_default().as_ptr().cast_const();
+        self.note_room(key);
+        Some(cell)
+    }
+
+    /// The loop's code may need more slots than before.
+    pub(crate) fn note_room(&self, key: Key) {
+        let Some(location) = self.locations.get(&key) else { return };
+        let Some(room) = &location.room else { return };
+        let traces = location.entries.iter().filter_map(|&id| self.traces.get(id));
+        let slots = traces.map(|trace| trace.reach.needs.slots).max().unwrap_or(0);
+        room.store(u64::from(slots), Ordering::Relaxed);
     }
 
     /// Frees a trace's code, which must not run any more, and takes back the links to it.
@@ -245,11 +273,11 @@ impl Vm {
     }
 
     /// Makes the links of these traces that lead to `code` lead back to the host.
-    fn unlink(&mut self, code: u64, from: &[TraceId]) {
+    fn unlink(&mut self, code: u64, from: &[Way]) {
         let Backend::Ready(ready) = &self.code.backend else { return };
         let Some(glue) = ready.glue else { return };
-        for &from in from {
-            let Some(trace) = self.traces.get_mut(from) else { continue };
+        for way in from {
+            let Some(trace) = self.traces.get_mut(way.from) else { continue };
             trace.links.iter_mut().filter(|link| **link == code).for_each(|link| *link = glue.leave());
         }
     }

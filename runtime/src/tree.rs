@@ -12,6 +12,8 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
 
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::policy::{SideState, Work};
@@ -29,6 +31,12 @@ pub(crate) struct Tree {
     pub parent: Option<ExitPoint>,
     /// The loop where a side trace goes on at its end.
     pub link: Option<Key>,
+    /// The frame where a side trace goes on at its end, whose base it passes on: in slots from the base that
+    /// it is entered with.
+    pub end: i32,
+    /// The cell that says how many slots the code there may need, while this trace reads it.
+    #[expect(dead_code, reason = "it is held for the code, which reads it")]
+    pub room: Option<Arc<AtomicU64>>,
     /// Its exits that were tried.
     pub sides: BTreeMap<ExitId, SideState>,
     /// In a root: the side traces of the tree.
@@ -38,7 +46,15 @@ pub(crate) struct Tree {
     /// What the interpreter had to do for what was recorded.
     pub work: Work,
     /// Traces whose links lead here.
-    pub from: Vec<TraceId>,
+    pub from: Vec<Way>,
+}
+
+/// A link from another trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Way {
+    pub from: TraceId,
+    /// The frame that it passes on, in slots from that trace's own.
+    pub frame: i32,
 }
 
 impl Tree {
@@ -58,6 +74,13 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
+    /// The same as a trace needs it that passes on the base of another frame, so many slots from its own.
+    /// Where that one lies above, the trace makes sure of the room itself.
+    pub fn seen_from(&self, frame: i32) -> Reach {
+        let slots = if frame > 0 { 0 } else { self.needs.slots.saturating_sub(frame.unsigned_abs()) };
+        Reach { needs: Room { slots, ..self.needs }, lifts: self.lifts.clone() }
+    }
+
     /// Of one trace alone.
     pub fn new(needs: Room, lifts: &[Need]) -> Reach {
         let mut reach = Reach { needs, lifts: Vec::new() };

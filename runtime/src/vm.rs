@@ -217,7 +217,7 @@ impl Vm {
 
     /// How often recordings of the loop `key` were given up.
     pub fn aborts(&self, key: Key) -> u32 {
-        self.locations.get(&key).map_or(0, |location| location.aborts)
+        self.locations.get(&key).map_or(0, |location| location.attempts.total)
     }
 
     pub(crate) fn count_internal_error(&mut self) {

@@ -5,7 +5,7 @@ mod support;
 use support::*;
 use tracelift_core::{ExitKind, Op};
 use tracelift_runtime::recorder::Start;
-use tracelift_runtime::{AbortReason, Action, CloseOutcome, CompileStats, Config, TraceId};
+use tracelift_runtime::{AbortReason, Action, CloseOutcome, CompileStats, Config, LeftBy, TraceId};
 
 /// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
 fn sum(tape: &mut Tape<'_>) {
@@ -353,7 +353,7 @@ fn forgetting_frees_the_code_of_a_range_of_keys() {
     let context = std::ptr::null_mut();
     let base = host.frame.as_mut_ptr().cast();
     // SAFETY: trace 1 is gone, so nothing is restored.
-    let exit = unsafe { host.vm.exit(1 << 32, context, base) };
+    let exit = unsafe { host.vm.exit(LeftBy { exit: 1 << 32, base }, context) };
     assert_eq!((exit.kind, exit.frames.len()), (None, 0));
     host.vm.forget(0, usize::MAX);
     assert!(host.vm.stats().traces.is_empty());

@@ -385,3 +385,110 @@ fn a_trace_may_end_before_what_cannot_be_recorded() {
     assert_eq!(host.vm.stats().ends.get("call of print"), Some(&2));
     assert!(host.vm.stats().aborts.is_empty());
 }
+
+/// The inner loop, `while i < n: i = i + 1`, runs in a frame at slot 4, the outer one, `while a < n: a = a + 2`,
+/// in its caller's at slot 0. Both have i or a, and n, in slots 0 and 1.
+const OUTER: usize = 2;
+
+fn count_by(tape: &mut Tape<'_>, step: i64) {
+    tape.while_less(0, ALL, 0, 1);
+    tape.add(1, ALL, 0, step);
+}
+
+/// A host whose inner loop ends by a side trace that returns `i` as `a`, to the outer loop.
+fn returning() -> Host {
+    let mut host =
+        Host::new(Config { threshold: 1, side_threshold: 3, compile_share: None, ..Config::default() });
+    host.frame[..6].copy_from_slice(&[0, 100, 0, 0, 0, 100].map(int));
+    assert!(matches!(host.back_edge(OUTER), Action::Record));
+    assert!(matches!(host.record(OUTER, |tape| count_by(tape, 2)), CloseOutcome::Compiled(TraceId(0))));
+    host.first = 4;
+    assert!(matches!(host.back_edge(HEAD), Action::Record));
+    assert!(matches!(host.record(HEAD, |tape| count_by(tape, 1)), CloseOutcome::Compiled(TraceId(1))));
+    loop {
+        host.frame[4] = int(95);
+        assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
+        if let Action::Record = next(&mut host) {
+            break;
+        }
+    }
+    let base = host.base();
+    assert!(host.vm.start_side(base));
+    host.go_on(|tape| {
+        tape.at(2, ALL);
+        let i = tape.int(0);
+        tape.recorder.return_frame(-4);
+        tape.write_int(0, i);
+        tape.at(0, ALL);
+        tape.recorder.link_frames();
+    });
+    assert!(matches!(host.vm.link_recording(OUTER), CloseOutcome::Compiled(TraceId(2))));
+    host
+}
+
+#[test]
+fn a_side_trace_returns_to_a_loop_in_its_callers_frame() {
+    let mut host = returning();
+    for (a_limit, n, end) in [(20, 10, 20), (21, 10, 22), (5, 10, 10)] {
+        host.frame[..6].copy_from_slice(&[-7, a_limit, 0, 0, 0, n].map(int));
+        let Action::Run(run) = host.back_edge(HEAD) else { panic!("there is code") };
+        let context = (&raw mut host.counted).cast();
+        let base = host.frame[4..].as_mut_ptr().cast();
+        // SAFETY: the code was just offered for this frame.
+        let left = unsafe { run.code.call(context, base) };
+        // SAFETY: as above.
+        let exit = unsafe { host.vm.exit(left, context) };
+        let (kind, base, words) = (exit.kind, exit.base, exit.frames[0].words[0]);
+        assert_eq!((kind, words, exit.frames.len()), (Some(ExitKind::LoopEnd), 0, 1));
+        assert_eq!(base, host.frame.as_mut_ptr().cast(), "the exit is one of the outer loop's, in its frame");
+        assert_eq!(host.frame[0].payload as i64, end, "{a_limit} {n}");
+    }
+}
+
+/// The outer loop's types have changed: the side trace's own end is told, with the frame that it has returned to
+/// below the one that it was entered in.
+#[test]
+fn who_is_refused_below_is_at_the_end_of_the_return() {
+    let mut host = returning();
+    host.frame[..6].copy_from_slice(&[-7, 20, 0, 0, 0, 10].map(int));
+    host.frame[1] = float(1.5);
+    let Action::Run(run) = host.back_edge(HEAD) else { panic!("there is code") };
+    let context = (&raw mut host.counted).cast();
+    let base: *mut u8 = host.frame[4..].as_mut_ptr().cast();
+    // SAFETY: the code was just offered for this frame.
+    let left = unsafe { run.code.call(context, base) };
+    // SAFETY: as above.
+    let exit = unsafe { host.vm.exit(left, context) };
+    assert_eq!((exit.kind, exit.base), (Some(ExitKind::Finish), base));
+    assert_eq!((exit.frames[0].base, exit.frames[0].words[0]), (-4, 0));
+    assert_eq!((host.frame[0].payload, host.frame[1].payload), (10, 1.5f64.to_bits()));
+}
+
+#[test]
+fn a_frame_that_was_returned_to_is_read_by_the_host() {
+    let mut host = halved(Config::default());
+    for (wrong, sentence) in [
+        (0, "slot -3 of a frame that was returned to is read before tl_slot_known"),
+        (1, "a caller's frame 2 slots from its callee's: expected a negative number"),
+        (2, "tl_frame_return from a frame that was pushed"),
+        (3, "a guard after a frame was pushed or popped"),
+    ] {
+        let failed = record_side(&mut host, |tape| {
+            tape.at(1, ALL);
+            if wrong == 2 {
+                tape.recorder.push_frame(4, &[0], &[ALL]);
+            }
+            tape.recorder.return_frame(if wrong == 1 { 2 } else { -4 });
+            let known = tape.constant(1);
+            tape.recorder.know_slot(0, tape.ids.int, Some(known), tape.schema);
+            if wrong == 3 {
+                tape.guard(known, ExitKind::Guard);
+            }
+            tape.at(0, ALL);
+            assert_eq!(tape.read(0, tape.ids.int), Some(known).filter(|_| wrong == 0));
+            tape.read(1, tape.ids.int);
+        });
+        let CloseOutcome::Aborted(_, said) = failed else { panic!("{wrong} is recorded") };
+        assert!(said.starts_with(sentence), "{said}");
+    }
+}

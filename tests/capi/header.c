@@ -9,7 +9,7 @@
 #define CHECK(what) _Static_assert(what, #what)
 #endif
 
-CHECK(TL_ABI_VERSION == 2);
+CHECK(TL_ABI_VERSION == 3);
 CHECK(TL_MAX_WORDS == 8);
 
 CHECK(sizeof(tl_config) == 80);
@@ -46,7 +46,12 @@ CHECK(sizeof(tl_frame) == 72);
 CHECK(offsetof(tl_frame, base) == 0);
 CHECK(offsetof(tl_frame, words) == 8);
 
-CHECK(sizeof(tl_exit_info) == 16);
+CHECK(sizeof(tl_left) == 16);
+CHECK(offsetof(tl_left, exit) == 0);
+CHECK(offsetof(tl_left, base) == 8);
+
+CHECK(sizeof(tl_exit_info) == 24);
+CHECK(offsetof(tl_exit_info, base) == 16);
 CHECK(offsetof(tl_exit_info, kind) == 0);
 CHECK(offsetof(tl_exit_info, nframes) == 4);
 CHECK(offsetof(tl_exit_info, frames) == 8);

@@ -49,8 +49,8 @@ static int run(tl_vm *vm, machine *m, tl_tag integer, tl_func func) {
         case TL_RUN: {
           tl_exit_info info;
           entered++;
-          uint64_t left = tl_run_code(&code, m, frame);
-          tl_exit(vm, left, m, frame, &info);
+          tl_left left = tl_run_code(&code, m, frame);
+          tl_exit(vm, left, m, &info);
           if (info.kind == TL_EXIT_LOOP_END) return 0;
           break;
         }

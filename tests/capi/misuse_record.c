@@ -256,6 +256,11 @@ static void frames(void) {
         "slot 4 of a called frame is read before it was written");
   WRONG((tl_frame_push(vm, 4, words, live, 4), tl_slot_read(vm, -5, t_int)),
         "slot -5 of the frame at slot 4 lies below");
+  WRONG(tl_frame_return(vm, -2), "tl_frame_return outside of a side trace");
+  WRONG(tl_slot_known(vm, 0, t_int, 0), "slot 0 is known to hold a value that does not fit tag int");
+  WRONG(tl_slot_known(vm, 0, t_int, number(1)), "tl_slot_known: slot 0 is one that tl_slot_read reads");
+  WRONG(tl_link_frames(vm), "tl_link_frames outside of a side trace");
+  BAD(tl_room_cell(vm, &loop_key) == NULL, "tl_room_cell: there is no such loop");
   begin(); /* far above the caller's, and never looked at */
   tl_frame_push(vm, 60000, words, live, 4);
   tl_slot_write(vm, 7, t_int, number(1));

@@ -66,7 +66,7 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_leave_to(vm, &key) == 0);
   tl_declined(vm);
   tl_tick(vm, counters);
-  tl_exit(vm, 0, NULL, frame, &info);
+  tl_exit(vm, (tl_left){0, frame}, NULL, &info);
   EXPECT(info.nframes == 0);
   tl_forget(vm, &key, &key + 1);
   EXPECT(tl_record(vm, &key, frame) == TL_MISUSE);
@@ -149,25 +149,25 @@ static void running(void) {
   BAD(tl_leave_to(vm, NULL) == 0, "the key of the loop around is null");
 
   tl_exit_info info = {.nframes = 17};
-  BAD_CALL(tl_exit(vm, 0, NULL, frame, &info), "tl_exit: there is no code that was called");
+  BAD_CALL(tl_exit(vm, (tl_left){0, frame}, NULL, &info), "tl_exit: there is no code that was called");
   EXPECT(info.kind == TL_EXIT_REFUSED && info.nframes == 0);
   BAD_CALL(tl_declined(vm), "there is no code that was to be called");
   compile(vm);
-  BAD_CALL(tl_exit(vm, 0, NULL, frame, &info), "tl_exit: there is no code that was called");
+  BAD_CALL(tl_exit(vm, (tl_left){0, frame}, NULL, &info), "tl_exit: there is no code that was called");
 
   EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING); /* the first time: see tl_set_counters */
   BAD(tl_hot(vm, &key, counters, frame, NULL) == TL_NOTHING, "there is no tl_run to fill");
   frame[0].payload = 3;
   EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_RUN);
-  uint64_t left = tl_run_code(&run, NULL, frame);
-  BAD_CALL(tl_exit(vm, left, NULL, frame, NULL), "tl_exit needs a tl_exit_info");
-  BAD_CALL(tl_exit(vm, left, NULL, NULL, &info), "tl_exit: the frame's base is null");
+  tl_left left = tl_run_code(&run, NULL, frame);
+  BAD_CALL(tl_exit(vm, left, NULL, NULL), "tl_exit needs a tl_exit_info");
+  BAD_CALL(tl_exit(vm, (tl_left){left.exit, NULL}, NULL, &info), "tl_exit: the frame's base is null");
   EXPECT(info.kind == TL_EXIT_REFUSED);
-  tl_exit(vm, left, NULL, frame, &info);
+  tl_exit(vm, left, NULL, &info);
   EXPECT(info.kind == TL_EXIT_LOOP_END && info.nframes == 1 && info.frames[0].words[0] == 7);
   EXPECT(frame[0].payload == 1000 && frame[0].tag == 1);
   /* once is enough */
-  BAD_CALL(tl_exit(vm, left, NULL, frame, &info), "tl_exit: there is no code that was called");
+  BAD_CALL(tl_exit(vm, left, NULL, &info), "tl_exit: there is no code that was called");
   BAD(tl_next(vm, NULL, &run) == TL_NOTHING, "tl_next: the frame's base is null");
 
   /* no such trace, no such exit */
@@ -175,7 +175,7 @@ static void running(void) {
   for (size_t n = 0; n < sizeof no_exits / sizeof *no_exits; n++) {
     kinds++;
     EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_RUN);
-    tl_exit(vm, no_exits[n], NULL, frame, &info);
+    tl_exit(vm, (tl_left){no_exits[n], frame}, NULL, &info);
     EXPECT(info.kind == TL_EXIT_REFUSED && info.nframes == 0);
   }
   EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_RUN);

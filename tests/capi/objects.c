@@ -141,9 +141,9 @@ static void record(tl_vm *vm, machine *m, int step) {
 
 static int enter(tl_vm *vm, machine *m, const tl_run *run, int step) {
   tl_exit_info info;
-  uint64_t left = tl_run_code(run, m, m->frame);
+  tl_left left = tl_run_code(run, m, m->frame);
   m->is_exiting = 1;
-  tl_exit(vm, left, m, m->frame, &info);
+  tl_exit(vm, left, m, &info);
   m->is_exiting = 0;
   return info.kind == TL_EXIT_REFUSED ? step : (int)info.frames[0].words[0];
 }

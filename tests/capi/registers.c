@@ -231,8 +231,8 @@ static const instruction *enter(machine *m, tl_run run, const instruction *pc) {
   int action = TL_RUN;
   while (action == TL_RUN) {
     tl_exit_info info;
-    uint64_t left = tl_run_code(&run, m, m->registers);
-    tl_exit(m->jit, left, m, m->registers, &info);
+    tl_left left = tl_run_code(&run, m, m->registers);
+    tl_exit(m->jit, left, m, &info);
     if (info.kind == TL_EXIT_REFUSED) return pc;
     pc = (const instruction *)(uintptr_t)info.frames[0].words[0];
     action = tl_next(m->jit, m->registers, &run);

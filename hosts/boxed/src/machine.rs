@@ -346,7 +346,7 @@ impl Machine {
         self.context.get().heap.lifting = true;
         // SAFETY: this machine's code was just called so and left so; the frames and slots that the exit may
         // need were secured in `back_edge`.
-        let exit = unsafe { self.vm.exit(left, context.cast(), base) };
+        let exit = unsafe { self.vm.exit(left, context.cast()) };
         if exit.kind.is_some() {
             self.frames.pop();
             self.frames.extend(exit.frames.iter().map(|resumed| Frame {

@@ -61,8 +61,25 @@ static inline int tlua_extra_arguments (const CallInfo *ci) {
   return ci->u.l.nextraargs;
 }
 
+#define TLUA_SAVED_PC_OFFSET offsetof(CallInfo, u.l.savedpc)
+#define TLUA_TRAP_OFFSET offsetof(CallInfo, u.l.trap)
+#define TLUA_TRAP_SIZE sizeof(((CallInfo *)0)->u.l.trap)
 #define TLUA_EXTRA_OFFSET offsetof(CallInfo, u.l.nextraargs)
 #define TLUA_EXTRA_SIZE sizeof(((CallInfo *)0)->u.l.nextraargs)
+
+/*
+** How a function was called, as compiled code reads and writes it: one number of four bytes, which holds the
+** wanted results and the call status.
+*/
+#define TLUA_CALL_OFFSET offsetof(CallInfo, nresults)
+#define TLUA_CALL_SIZE 4
+#define TLUA_CALL_FRESH ((int64_t)CIST_FRESH << 16)
+_Static_assert(offsetof(CallInfo, callstatus) == TLUA_CALL_OFFSET + 2
+               && sizeof(((CallInfo *)0)->nresults) == 2, "results and status are one number");
+
+static inline int64_t tlua_call_of (int wanted, unsigned status) {
+  return (int64_t)((uint32_t)(uint16_t)wanted | (uint32_t)status << 16);
+}
 
 /* --- a frame's words, while it has no record --- */
 

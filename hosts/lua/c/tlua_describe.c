@@ -114,7 +114,7 @@ static void add_views (tl_vm *vm, tl_cell views[4], const char *const names[4], 
 
 /* --- frames, closures, upvalues --- */
 
-static int describe_frames (tl_vm *vm, TluaSchema *schema) {
+static int describe_registers (tl_vm *vm, TluaSchema *schema) {
   TluaObjectIds *object = &schema->object;
   if (tl_set_slots(vm, sizeof(StackValue), offsetof(TValue, value_), offsetof(TValue, tt_), 1) != TL_OK
       || tl_set_frame_words(vm, TLUA_WORDS) != TL_OK)
@@ -274,7 +274,8 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
 }
 
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
-  return tlua_describe_tags(vm, schema) && describe_frames(vm, schema) && describe_arguments(vm, schema)
+  return tlua_describe_tags(vm, schema) && describe_registers(vm, schema)
+      && tlua_describe_frames(vm, schema) && describe_arguments(vm, schema)
       && describe_upvalues(vm, schema)
       && describe_strings(vm, schema) && describe_tables(vm, schema, main_thread)
       && describe_functions(vm, schema);

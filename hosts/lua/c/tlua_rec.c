@@ -70,6 +70,7 @@ static void on_close (lua_State *L) {
   TluaRecorder *rec = recorder_of(L);
   tl_free(rec->vm);
   tlua_rec_free_spares(L, rec);
+  tlua_rec_free_frames(L, rec);
   tlua_cfunc_close(L, rec);
   tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
   L->jit->engine_state = NULL;
@@ -109,33 +110,37 @@ static void collect (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
 
 /* Where the interpreter's calls through C may nest too deep, or its stack may overflow, it must say so. */
 static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
+  TluaRecorder *rec = recorder_of(L);
   return getCcalls(L) + TLUA_FRAMES < LUAI_MAXCCALLS
+      && (!rec->held.is_wanted || rec->held.count == TLUA_FRAMES || tlua_rec_hold_frames(L, rec))
       && (run->frames == 0 || tlua_rec_secure_frames(L, ci, run->frames))
       && secure_stack(L, ci, run->stack_slots);
 }
 
-/* Runs code in the frame 'ci' and restores the interpreter's state. Returns 0 if it was not entered. */
-static int run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run, tl_exit_info *info) {
+/*
+** Runs code in the frame 'ci' and restores the interpreter's state. Returns the outermost frame of the exit,
+** or NULL if the code was not entered.
+*/
+static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run,
+                           tl_exit_info *info) {
   if (!has_room(L, ci, run)) {
     tl_declined(rec->vm);
-    return 0;
+    return NULL;
   }
-  void *base = ci->func.p + 1;
-  uint64_t left = tl_run_code(run, L, base);
+  L->ci = ci;  /* an exit before may have been in a frame that it has called */
+  tl_left left = tl_run_code(run, L, ci->func.p + 1);
+  rec->left = ci_func(L->ci)->p;  /* the exit may write a result to where its function is now */
   rec->is_exiting = 1;
-  tl_exit(rec->vm, left, L, base, info);
+  tl_exit(rec->vm, left, L, info);
   rec->is_exiting = 0;
-  if (info->kind == TL_EXIT_REFUSED)
-    return 0;
-  tlua_rec_rebuild(L, ci, info);
-  return 1;
+  return info->kind == TL_EXIT_REFUSED ? NULL : tlua_rec_rebuild(L, rec, info);
 }
 
-static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info);
+static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info);
 
 /* Metamethods called from C have to be finished by C first. */
-static int is_in_metamethod (lua_State *L, CallInfo *entry) {
-  for (CallInfo *ci = L->ci; ci != entry; ci = ci->previous) {
+static int is_in_metamethod (lua_State *L, CallInfo *bottom) {
+  for (CallInfo *ci = L->ci; ci != bottom; ci = ci->previous) {
     if (tlua_is_fresh(ci))
       return 1;
   }
@@ -145,27 +150,30 @@ static int is_in_metamethod (lua_State *L, CallInfo *entry) {
 /* From exit to side trace to loop, as long as there is code and nobody else wants a turn. */
 static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run *run) {
   tl_exit_info info;
-  int has_left = 0;
+  CallInfo *bottom = NULL, *left;
   tl_action action = TL_RUN;
-  while (action == TL_RUN && run_once(L, ci, rec, run, &info)) {
-    has_left = 1;
-    int is_due = G(L)->GCdebt > 0 || L->hookmask != 0 || is_in_metamethod(L, ci);
+  while (action == TL_RUN && (left = run_once(L, ci, rec, run, &info)) != NULL) {
+    bottom = left;
+    int is_due = G(L)->GCdebt > 0 || L->hookmask != 0 || is_in_metamethod(L, bottom);
+    ci = L->ci;
     action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, run);
   }
   if (action == TL_RECORD)
-    start_side(L, ci, &info);
-  else if (has_left) {
-    collect(L, ci, &info);
-    tlua_rec_finish_metamethods(L, ci);
+    start_side(L, bottom, &info);
+  else if (bottom != NULL) {
+    collect(L, bottom, &info);
+    tlua_rec_finish_metamethods(L, bottom);
   }
 }
 
 /* --- recording --- */
 
 /* Nothing is known yet: values of another recording mean nothing to this one. */
-static void begin_trace (TluaRecorder *rec, lua_State *thread, CallInfo *entry, TluaLoop loop) {
-  rec->trace = (TluaTrace){ .thread = thread, .entry = entry, .ci = entry, .loop = loop, .next = loop.head };
-  rec->trace.frames[0].p = ci_func(entry)->p;
+static void begin_trace (TluaRecorder *rec, lua_State *thread, CallInfo *bottom, TluaLoop loop) {
+  Proto *p = ci_func(bottom)->p;
+  rec->trace = (TluaTrace){ .thread = thread, .ci = bottom, .bottom = { .ci = bottom, .owner = p },
+                            .loop = loop, .next = loop.head };
+  rec->trace.frames[0].p = p;
 }
 
 static void forget_recording (TluaRecorder *rec) {
@@ -176,7 +184,7 @@ static void forget_recording (TluaRecorder *rec) {
 static void begin_instruction (TluaRecorder *rec, CallInfo *ci, const Instruction *pc) {
   const TluaFrame *frame = running_frame(rec);
   rec->at = (TluaInstruction){ .pc = pc, .p = frame->p, .k = frame->p->k, .base = ci->func.p + 1 };
-  lua_assert(rec->at.base - (rec->trace.entry->func.p + 1) == frame->base);
+  lua_assert(rec->at.base - tlua_rec_origin(rec) == frame->base);
 }
 
 /* Gives the recording up and takes the hooks off. */
@@ -278,15 +286,18 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
 }
 
 /*
-** The program is after an exit of the code that was entered in the frame 'entry': records where it goes on.
+** The program is after an exit whose outermost frame is 'bottom': records where it goes on.
 */
-static void start_side (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
+static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info) {
   TluaRecorder *rec = recorder_of(L);
-  if (tl_record_side(rec->vm, entry->func.p + 1) != TL_OK)
+  if (tl_record_side(rec->vm, info->base) != TL_OK)
     return;
-  begin_trace(rec, L, entry, (TluaLoop){ .head = NULL });
+  begin_trace(rec, L, bottom, (TluaLoop){ .head = NULL });
   rec->trace.is_side = 1;
-  begin_instruction(rec, entry, tlua_saved_pc(L->ci));
+  rec->trace.bottom.owner = rec->left;
+  rec->trace.bottom.below = rec->returned;
+  rec->trace.frames[0].base = info->frames[0].base;
+  begin_instruction(rec, bottom, tlua_saved_pc(L->ci));
   rec->trace.ci = L->ci;
   rec->trace.next = tlua_saved_pc(L->ci);
   tlua_rec_adopt_frames(rec, info);
@@ -322,8 +333,8 @@ static void guard_no_hooks (TluaRecorder *rec) {
 /* Back at the head: compile. Returns 1 if the recording is to begin anew, with the instruction at hand. */
 static int close_loop (lua_State *L, TluaRecorder *rec) {
   tl_status status = tl_record_close(rec->vm);
-  if (status == TL_AGAIN && tl_record(rec->vm, rec->trace.loop.head, rec->trace.entry->func.p + 1) == TL_OK) {
-    begin_trace(rec, L, rec->trace.entry, rec->trace.loop);
+  if (status == TL_AGAIN && tl_record(rec->vm, rec->trace.loop.head, tlua_rec_origin(rec)) == TL_OK) {
+    begin_trace(rec, L, rec->trace.bottom.ci, rec->trace.loop);
     return 1;
   }
   forget_recording(rec);
@@ -334,6 +345,7 @@ static int close_loop (lua_State *L, TluaRecorder *rec) {
 /* A side trace is at the head of a loop that has code: compile. */
 static void link_side (lua_State *L, TluaRecorder *rec) {
   tlua_rec_resume_here(rec);
+  tlua_rec_make_frames(rec);
   if (rec->at.reason != NULL)
     stop_recording(L, rec, rec->at.reason);
   else {
@@ -385,7 +397,7 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   }
   if (pc == rec->trace.loop.head && rec->trace.depth == 0 && rec->trace.is_started && !close_loop(L, rec))
     return;
-  if (rec->trace.is_side && rec->trace.is_started && rec->trace.depth == 0 && tl_has_loop(rec->vm, pc)) {
+  if (rec->trace.is_started && tlua_rec_can_link(rec, pc)) {
     link_side(L, rec);
     return;
   }

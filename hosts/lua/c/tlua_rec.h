@@ -16,7 +16,7 @@
 **   tables           tlua_rec_spare.c (memory for those that exits make), tlua_rec_alloc.c (new ones),
 **                    tlua_rec_key.c (keys that are known only when they are used), tlua_rec_table.c
 **   instructions     tlua_rec_arith.c, tlua_rec_string.c, tlua_rec_closure.c, tlua_rec_test.c,
-**                    tlua_rec_loop.c (numeric loops)
+**                    tlua_rec_loop.c (numeric loops), tlua_rec_return.c (out of the first frame)
 **   C functions      tlua_rec_lib_value.c (arguments and results), tlua_rec_lib_base.c, tlua_rec_lib_math.c,
 **                    tlua_rec_lib_string.c, tlua_rec_cfunc_list.c, tlua_rec_cfunc.c (called as they are),
 **                    tlua_rec_lib.c (which one it is)
@@ -104,6 +104,19 @@ typedef struct TluaStateIds {
   tl_cell metatables[LUA_NUMTYPES];  /* of the global state, by type */
 } TluaStateIds;
 
+/* Of the records of frames. */
+typedef struct TluaFrameIds {
+  tl_cell function;
+  tl_cell top;
+  tl_cell previous;
+  tl_cell next;
+  tl_cell saved_pc;
+  tl_cell trap;
+  tl_cell call;               /* how it was called, in one number */
+  tl_cell stack_last;         /* of a thread */
+  tl_cell room;               /* of the library's cell: slots that a loop's code needs */
+} TluaFrameIds;
+
 /* Of any object, and of functions. */
 typedef struct TluaObjectIds {
   tl_cell marked;             /* of any object: the collector's bits */
@@ -169,6 +182,7 @@ typedef struct TluaSchema {
   tl_tag tag_of[256];         /* by tag byte; 0: no value in a register has it */
   TluaTableIds table;
   TluaStateIds state;
+  TluaFrameIds frame;
   TluaObjectIds object;
   TluaUpvalueIds upvalue;
   TluaNumberIds number;
@@ -184,6 +198,13 @@ typedef struct TluaSchema {
 */
 enum { TLUA_PART_TABLE, TLUA_PART_NODES, TLUA_PART_ARRAY, TLUA_PARTS };
 typedef struct TluaSpare TluaSpare;
+
+/* Records of frames that are held for exits. */
+typedef struct TluaHeld {
+  CallInfo *frames;
+  int count;
+  int is_wanted;              /* whether there is code that makes frames itself */
+} TluaHeld;
 
 /* What calls of C functions need; see tlua_rec_cfunc.c. */
 typedef struct TluaCalls TluaCalls;
@@ -239,11 +260,21 @@ typedef struct TluaPassed {
   const Instruction *join;    /* NULL: none are */
 } TluaPassed;
 
+/* The outermost frame of a recording: the loop's, or, after a return in a side trace, one below. */
+typedef struct TluaBottom {
+  CallInfo *ci;
+  Proto *owner;               /* the function of the tree's loop, with which the trace lives and dies */
+  int below;                  /* so many calls before the frame that the trace is entered in, at its start */
+  int has_returned;           /* whether the trace itself has returned to this frame */
+  tl_value record;            /* the frame's record; 0: not looked for yet */
+  tl_value caller;            /* its caller's, which is guarded */
+} TluaBottom;
+
 /* What is known of the recording; begin_trace of tlua_rec.c sets all of it. */
 typedef struct TluaTrace {
   lua_State *thread;          /* NULL: no recording */
   CallInfo *ci;               /* the frame of the instruction at hand */
-  CallInfo *entry;            /* the loop's */
+  TluaBottom bottom;
   TluaFrame frames[TLUA_FRAMES];
   int depth;                  /* calls that are open */
   int is_side;                /* whether it begins after an exit: then there is no loop */
@@ -278,6 +309,9 @@ typedef struct TluaRecorder {
   TluaSchema schema;
   int is_described;           /* whether the library knows the schema: from the first recording on */
   Node *no_nodes;             /* the hash part of tables without one */
+  Proto *left;                /* the function of the loop in whose tree the last exit was */
+  int returned;               /* from so many of its frames that exit has returned */
+  TluaHeld held;
   TluaSpare *spares;          /* memory held for exits */
   TluaCalls *calls;
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
@@ -287,6 +321,11 @@ typedef struct TluaRecorder {
 } TluaRecorder;
 
 #define running_frame(rec) (&(rec)->trace.frames[(rec)->trace.depth])
+
+/*
+** Where the registers of the frame are now that the trace is entered in: all others are counted from there.
+*/
+#define tlua_rec_origin(rec) ((rec)->trace.bottom.ci->func.p + 1 - (rec)->trace.frames[0].base)
 
 /* A value seen by an instruction: what it is in the trace, and what it is now. */
 typedef struct Operand {
@@ -327,6 +366,8 @@ int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head);
 ** will lead to.
 */
 int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head);
+/* Whether this is a side trace that may go on in the code of the loop with that head. */
+int tlua_rec_can_link (const TluaRecorder *rec, const Instruction *head);
 /* Whether the running function is not one that calls itself. */
 int tlua_rec_may_unroll (const TluaRecorder *rec);
 /* The program jumps back to the head of another loop. */
@@ -350,6 +391,9 @@ Operand tlua_rec_nil (TluaRecorder *rec);
 int tlua_rec_is_false (int tt);
 /* The running closure. */
 tl_value tlua_rec_closure (TluaRecorder *rec);
+/* The address of the outermost frame's registers, and of its record. */
+tl_value tlua_rec_bottom_base (TluaRecorder *rec);
+tl_value tlua_rec_call_info (TluaRecorder *rec);
 /* Whether both are numbers of any kind. */
 #define are_numbers(a, b) (novariant((a).tt) == LUA_TNUMBER && novariant((b).tt) == LUA_TNUMBER)
 /* The number as a double. */
@@ -453,8 +497,12 @@ void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
 
 /* Makes sure that so many frames above this one can be rebuilt; returns 0 if not. May collect. */
 int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames);
-/* Rebuilds the interpreter's frames after an exit; the frame that goes on. */
-CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info);
+/* Holds as many records of frames as an exit may need; returns 0 if not. Does not collect. */
+int tlua_rec_hold_frames (lua_State *L, TluaRecorder *rec);
+/* Gives them back: the state is closing. */
+void tlua_rec_free_frames (lua_State *L, TluaRecorder *rec);
+/* Rebuilds the interpreter's frames after an exit: L->ci is the one that goes on. Gives the outermost. */
+CallInfo *tlua_rec_rebuild (lua_State *L, TluaRecorder *rec, const tl_exit_info *info);
 /*
 ** After an exit: runs metamethods that the rebuilt frames are in, until none is left above 'entry'. May
 ** throw and yield.
@@ -555,6 +603,8 @@ tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 
 int tlua_describe_closures (tl_vm *vm, TluaSchema *schema);
 TluaLower tlua_lower_closure, tlua_lower_close;
+/* Guards that nothing is to be closed from register 'r' of the running frame on; gives up if there is. */
+void tlua_rec_guard_closed (TluaRecorder *rec, int r);
 
 /* --- tlua_rec_test.c --- */
 
@@ -566,6 +616,22 @@ TluaLower tlua_lower_compare, tlua_lower_compare_constant, tlua_lower_compare_sm
 TluaLower tlua_lower_loop, tlua_lower_start_loop;
 /* At the loop's head: its variable and its hidden index are one value. */
 void tlua_rec_loop_variable (TluaRecorder *rec);
+
+/* --- tlua_rec_return.c --- */
+
+/* Describes the records of frames. */
+int tlua_describe_frames (tl_vm *vm, TluaSchema *schema);
+/*
+** Before the outermost frame returns: guards that its caller is the one that it returns to now, and with
+** 'closes' that it has nothing to close. Returns 0 if the recording is given up.
+*/
+int tlua_rec_guard_return (TluaRecorder *rec, int closes);
+/* How many results its caller wants, or LUA_MULTRET. */
+int tlua_rec_wanted_below (const TluaRecorder *rec);
+/* The outermost frame returns, with these results. */
+void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count);
+/* Makes the frames in memory those of the trace, which ends at the resume point that was set last. */
+void tlua_rec_make_frames (TluaRecorder *rec);
 
 /* The files of tlua_rec_lib.h and tlua_rec_cfunc.h stand here. */
 

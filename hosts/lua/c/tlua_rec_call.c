@@ -54,19 +54,25 @@ void tlua_lower_call (TluaRecorder *rec, Instruction i) {
     tlua_rec_write_results(rec, a, library.results, library.returned, wanted);
 }
 
+/* Back to the caller, which is guarded if it lies below all frames of the trace. */
+static void leave (TluaRecorder *rec, const Operand *values, int count) {
+  if (rec->trace.depth == 0)
+    tlua_rec_return_below(rec, values, count);
+  else
+    tlua_rec_leave_frame(rec, values, count);
+}
+
 void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
-  if (rec->trace.depth == 0) {
-    tlua_rec_give_up(rec, "opcode TAILCALL");
-    return;
-  }
   int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
   Operand function = tlua_rec_register(rec, a);
   LibraryCall library;
   if (!is_c_function(function))
     tlua_rec_tail_call_function(rec, function, a, arguments);
+  else if (rec->trace.depth == 0 && !tlua_rec_guard_return(rec, TESTARG_k(i)))
+    return;
   else if (call_c_function(rec, a, arguments, LUA_MULTRET, &library))
-    tlua_rec_leave_frame(rec, library.results, library.returned);
+    leave(rec, library.results, library.returned);
 }
 
 /* --- variable arguments --- */
@@ -82,7 +88,7 @@ static Operand own_argument (TluaRecorder *rec, int n, tl_value extra) {
   Operand o = tlua_rec_operand(rec, now);
   if (o.tag == 0)
     return o;
-  tl_value r = tl_op2(vm, TL_INT_SUB, tl_const_int(vm, n - 1), extra);
+  tl_value r = tl_op2(vm, TL_INT_SUB, tl_const_int(vm, rec->trace.frames[0].base + n - 1), extra);
   tl_value place = tl_item_addr(vm, tl_frame_base(vm), r, sizeof(StackValue), 0);
   tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.state.argument_tag, place), tl_const_int(vm, o.tt),
            TL_EXIT_GUARD);
@@ -95,8 +101,7 @@ static Operand own_argument (TluaRecorder *rec, int n, tl_value extra) {
 /* Returns their number. */
 static tl_value guard_own_arguments (TluaRecorder *rec, int extra, int wanted) {
   tl_vm *vm = rec->vm;
-  tl_value frame = tl_load(vm, rec->schema.state.call_info, tl_context(vm));
-  tl_value count = tl_load(vm, rec->schema.state.extra_arguments, frame);
+  tl_value count = tl_load(vm, rec->schema.state.extra_arguments, tlua_rec_call_info(rec));
   tl_op comparison = wanted != LUA_MULTRET && wanted <= extra ? TL_INT_GE : TL_INT_EQ;
   tl_value limit = tl_const_int(vm, comparison == TL_INT_GE ? wanted : extra);
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, comparison, count, limit), 0, TL_EXIT_GUARD);
@@ -132,20 +137,19 @@ void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
 /* --- returns --- */
 
 /* Closures that traces make refer to no registers, so that a callee has no upvalues to close. */
-static void return_values (TluaRecorder *rec, int first, int count) {
+static void return_values (TluaRecorder *rec, int first, int count, int wanted) {
   Operand values[TLUA_MOST_VALUES];
-  int wanted = running_frame(rec)->wanted;
   int moved = wanted == LUA_MULTRET || wanted > count ? count : wanted;
   if (tlua_rec_read_values(rec, first, moved, values))
-    tlua_rec_leave_frame(rec, values, moved);
+    leave(rec, values, moved);
 }
 
 void tlua_lower_return (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   OpCode op = GET_OPCODE(i);
-  if (rec->trace.depth == 0)
-    tlua_rec_give_up(rec, op == OP_RETURN ? "opcode RETURN" : op == OP_RETURN0 ? "opcode RETURN0"
-                     : "opcode RETURN1");
-  else
-    return_values(rec, a, op == OP_RETURN ? count_values(rec, a, GETARG_B(i)) : op == OP_RETURN1);
+  int count = op == OP_RETURN ? count_values(rec, a, GETARG_B(i)) : op == OP_RETURN1;
+  if (rec->trace.depth > 0)
+    return_values(rec, a, count, running_frame(rec)->wanted);
+  else if (tlua_rec_guard_return(rec, op == OP_RETURN && TESTARG_k(i)))
+    return_values(rec, a, count, tlua_rec_wanted_below(rec));
 }

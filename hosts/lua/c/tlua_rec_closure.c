@@ -69,13 +69,8 @@ static void guard_below (TluaRecorder *rec, tl_value place, int r, int below) {
   tl_guard(vm, TL_GUARD_TRUE, is_below, 0, TL_EXIT_GUARD);
 }
 
-/*
-** Each generic loop ends with this instruction, since its iterator may be closed, and blocks with variables
-** that are captured.
-*/
-void tlua_lower_close (TluaRecorder *rec, Instruction i) {
+void tlua_rec_guard_closed (TluaRecorder *rec, int a) {
   tl_vm *vm = rec->vm;
-  int a = GETARG_A(i);
   int r = running_frame(rec)->base + a;
   StkId level = rec->at.base + a;
   const UpVal *first = rec->trace.thread->openupval;
@@ -85,6 +80,14 @@ void tlua_lower_close (TluaRecorder *rec, Instruction i) {
     guard_below(rec, tl_load(vm, rec->schema.upvalue.place, upvalue), r, uplevel(first) < level);
   guard_below(rec, tl_load(vm, rec->schema.state.to_be_closed, tl_context(vm)), r,
               rec->trace.thread->tbclist.p < level);
+}
+
+/*
+** Each generic loop ends with this instruction, since its iterator may be closed, and blocks with variables
+** that are captured.
+*/
+void tlua_lower_close (TluaRecorder *rec, Instruction i) {
+  tlua_rec_guard_closed(rec, GETARG_A(i));
 }
 
 void tlua_lower_closure (TluaRecorder *rec, Instruction i) {

@@ -42,6 +42,46 @@ int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames) {
 }
 
 /*
+** Code that calls makes frames of its own, and uses up the records that were there at its entry. So records
+** are held for its exits, as many as one can need, and given out where the allocator refuses.
+*/
+int tlua_rec_hold_frames (lua_State *L, TluaRecorder *rec) {
+  for (; rec->held.count < TLUA_FRAMES; rec->held.count++) {
+    CallInfo *ci = (CallInfo *)tlua_realloc(L, NULL, 0, sizeof(CallInfo));
+    if (ci == NULL)
+      return 0;
+    ci->next = rec->held.frames;
+    rec->held.frames = ci;
+  }
+  return 1;
+}
+
+void tlua_rec_free_frames (lua_State *L, TluaRecorder *rec) {
+  while (rec->held.frames != NULL) {
+    CallInfo *ci = rec->held.frames;
+    rec->held.frames = ci->next;
+    tlua_realloc(L, ci, sizeof(CallInfo), 0);
+  }
+  rec->held.count = 0;
+}
+
+/* The record after the last one of a thread. It neither collects nor fails. */
+static CallInfo *add_record (lua_State *L, TluaRecorder *rec, CallInfo *last) {
+  CallInfo *ci = (CallInfo *)tlua_realloc(L, NULL, 0, sizeof(CallInfo));
+  if (ci == NULL) {
+    lua_assert(rec->held.count > 0);
+    ci = rec->held.frames;
+    rec->held.frames = ci->next;
+    rec->held.count--;
+  }
+  ci->previous = last;
+  ci->next = NULL;
+  last->next = ci;
+  L->nci++;
+  return ci;
+}
+
+/*
 ** Frames whose status says so are called from C. The function below stands for that C code, as the
 ** interpreter's own way to go on after a yield does: it runs the frames down to there, and lets the
 ** instruction that has called the metamethod finish.
@@ -58,19 +98,33 @@ void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry) {
   }
 }
 
-CallInfo *tlua_rec_rebuild (lua_State *L, CallInfo *ci, const tl_exit_info *info) {
-  StkId base = ci->func.p + 1;
+/* The code may have returned from frames: the outermost one that it has left is known by its place. */
+static CallInfo *find_bottom (lua_State *L, TluaRecorder *rec, const tl_exit_info *info) {
+  StkId entered = (StkId)info->base, wanted = entered + info->frames[0].base;
+  CallInfo *ci = L->ci;
+  int is_returning = 0;
+  rec->returned = 0;
+  for (; ci->func.p + 1 != wanted; ci = ci->previous) {
+    is_returning |= ci->func.p + 1 == entered;
+    rec->returned += is_returning;
+  }
+  return ci;
+}
+
+CallInfo *tlua_rec_rebuild (lua_State *L, TluaRecorder *rec, const tl_exit_info *info) {
+  StkId base = (StkId)info->base;
   const uint64_t *words = info->frames[0].words;
-  L->ci = ci;  /* it was another one if the code was entered after an exit */
+  CallInfo *bottom = find_bottom(L, rec, info), *ci = bottom;
+  L->ci = ci;
   tlua_save_pc(ci, tlua_words_pc(words));
   for (uint32_t n = 1; n < info->nframes; n++) {
     words = info->frames[n].words;
-    L->ci = ci = ci->next;
+    L->ci = ci = ci->next != NULL ? ci->next : add_record(L, rec, ci);
     tlua_frame_make(ci, base + info->frames[n].base - 1, words);
   }
   uint64_t top = tlua_words_top(words);
   L->top.p = top != 0 ? ci->func.p + 1 + top : ci->top.p;
-  return ci;
+  return bottom;
 }
 
 /* --- before a collection --- */

@@ -72,7 +72,7 @@ static const lu_byte *live_in_call (TluaRecorder *rec, const TluaFrame *frame, i
 static int keep_prototype (TluaRecorder *rec, Proto *p) {
   TValue value;
   setgcovalue(rec->trace.thread, &value, obj2gco(p));
-  return tlua_anchor(rec->trace.thread, rec->trace.frames[0].p, &value);
+  return tlua_anchor(rec->trace.thread, rec->trace.bottom.owner, &value);
 }
 
 static int may_inline (TluaRecorder *rec, Proto *p) {
@@ -167,7 +167,7 @@ static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_wor
 }
 
 void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info) {
-  StkId base = rec->trace.entry->func.p + 1;
+  StkId base = tlua_rec_origin(rec);
   for (uint32_t n = 1; n < info->nframes && rec->at.reason == NULL; n++) {
     const tl_frame *caller = &info->frames[n - 1], *frame = &info->frames[n];
     rec->at.base = base + caller->base;
@@ -298,6 +298,8 @@ static void pop (TluaRecorder *rec) {
 /* The caller of the frame goes on where it would have. */
 void tlua_rec_tail_call_function (TluaRecorder *rec, Operand function, int a, int arguments) {
   Operand values[TLUA_MOST_VALUES + 1];
+  if (rec->trace.depth == 0)
+    tlua_rec_give_up(rec, "opcode TAILCALL");
   if (rec->at.reason != NULL || !tlua_rec_read_values(rec, a + 1, arguments, values)
       || !find_callee(rec, &function, values, &arguments) || !is_inlined(rec, function))
     return;

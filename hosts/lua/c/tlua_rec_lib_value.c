@@ -53,7 +53,7 @@ static void do_name (lua_State *L, void *data) {
 int tlua_lib_keep (TluaRecorder *rec, GCObject *object) {
   TValue value;
   setgcovalue(rec->trace.thread, &value, object);
-  return tlua_anchor(rec->trace.thread, rec->trace.frames[0].p, &value);
+  return tlua_anchor(rec->trace.thread, rec->trace.bottom.owner, &value);
 }
 
 tl_value tlua_lib_name (TluaRecorder *rec, const char *text) {

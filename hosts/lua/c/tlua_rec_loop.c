@@ -249,7 +249,8 @@ void tlua_lower_start_loop (TluaRecorder *rec, Instruction i) {
   Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1),
       step = tlua_rec_register(rec, a + 2);
   lua_Number too_many = tlua_rec_may_unroll(rec) ? rec->advice->inner_edges + 1 : 1;
-  if (rec->trace.depth > 0 && further_iterations(init, limit, step) >= too_many)
+  if (rec->trace.depth > 0 && further_iterations(init, limit, step) >= too_many
+      && !tlua_rec_can_link(rec, rec->at.pc + 1))
     tlua_rec_give_up(rec, "loop in a called function");
   if (rec->at.reason != NULL || (!is_passed_over(rec, init, limit, step)
                               && !tlua_rec_may_begin_loop(rec, rec->at.pc + 1)))

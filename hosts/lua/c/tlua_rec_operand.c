@@ -76,10 +76,34 @@ Operand tlua_rec_operand (TluaRecorder *rec, const TValue *now) {
   return o;
 }
 
+/* Whether a register belongs to a frame that the trace has returned to, and was not looked at since. */
+static int is_unseen (TluaRecorder *rec, int r) {
+  int is_below = rec->trace.depth == 0 || running_frame(rec)->base + r < rec->trace.frames[1].base;
+  return rec->trace.bottom.has_returned && is_below && !tl_slot_is_known(rec->vm, r);
+}
+
+/*
+** Reads a register from memory, as upvalues are read: it may have been one until then, and the trace may have
+** stored into it.
+*/
+static void see_register (TluaRecorder *rec, int r, const Operand *o) {
+  tl_vm *vm = rec->vm;
+  tl_type type = tlua_payload(o->tt);
+  tl_value index = tl_const_int(vm, running_frame(rec)->base + r);
+  tl_value place = tl_item_addr(vm, tl_frame_base(vm), index, sizeof(StackValue), 0);
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue.tag, place), tl_const_int(vm, o->tt),
+           TL_EXIT_GUARD);
+  tl_value value = type == TL_VOID ? 0 : tl_load(vm, rec->schema.upvalue.value[type], place);
+  tl_slot_known(vm, r, o->tag, value);
+}
+
 Operand tlua_rec_register (TluaRecorder *rec, int r) {
   Operand o = tlua_rec_operand(rec, s2v(rec->at.base + r));
-  if (o.tag != 0)
+  if (o.tag != 0) {
+    if (is_unseen(rec, r))
+      see_register(rec, r, &o);
     o.value = tl_slot_read(rec->vm, r, o.tag);
+  }
   return o;
 }
 
@@ -121,9 +145,26 @@ int tlua_rec_is_false (int tt) {
 }
 
 tl_value tlua_rec_closure (TluaRecorder *rec) {
-  tl_vm *vm = rec->vm;
   tl_value inlined = running_frame(rec)->closure;
-  return inlined != 0 ? inlined : tl_load(vm, rec->schema.object.function, tl_frame_base(vm));
+  return inlined != 0 ? inlined : tl_load(rec->vm, rec->schema.object.function, tlua_rec_bottom_base(rec));
+}
+
+tl_value tlua_rec_bottom_base (TluaRecorder *rec) {
+  tl_vm *vm = rec->vm;
+  tl_value base = tl_frame_base(vm);
+  int distance = rec->trace.frames[0].base;
+  return distance == 0 ? base : tl_item_addr(vm, base, tl_const_int(vm, distance), sizeof(StackValue), 0);
+}
+
+tl_value tlua_rec_call_info (TluaRecorder *rec) {
+  tl_vm *vm = rec->vm;
+  TluaBottom *bottom = &rec->trace.bottom;
+  if (bottom->record == 0) {
+    bottom->record = tl_load(vm, rec->schema.state.call_info, tl_context(vm));
+    for (int n = 0; n < bottom->below; n++)
+      bottom->record = tl_load(vm, rec->schema.frame.previous, bottom->record);
+  }
+  return bottom->record;
 }
 
 /* --- numbers --- */

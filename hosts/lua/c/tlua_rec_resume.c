@@ -64,7 +64,7 @@ void tlua_rec_resume_here (TluaRecorder *rec) {
     tlua_words_set_top(words, top);
     registers = top > registers ? top : registers;
   }
-  tl_resume_point(rec->vm, rec->trace.entry->func.p + 1, words, live, registers);
+  tl_resume_point(rec->vm, tlua_rec_origin(rec), words, live, registers);
 }
 
 /* --- jumps --- */
@@ -76,6 +76,20 @@ const Instruction *tlua_rec_body_of (const Instruction *loop) {
 
 int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
   return !rec->trace.is_side && rec->trace.depth == 0 && head == rec->trace.loop.head;
+}
+
+/* Whether the interpreter's records can be made for the frames that the trace has called. */
+static int can_make_frames (const TluaRecorder *rec) {
+  for (int depth = 1; depth <= rec->trace.depth; depth++) {
+    const TluaFrame *frame = &rec->trace.frames[depth];
+    if (frame->caller >= TLUA_META_VALUE || (frame->status & TLUA_STATUS_FRESH))
+      return 0;  /* C code of the interpreter lies between them */
+  }
+  return 1;
+}
+
+int tlua_rec_can_link (const TluaRecorder *rec, const Instruction *head) {
+  return rec->trace.is_side && tl_has_loop(rec->vm, head) && can_make_frames(rec);
 }
 
 int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
@@ -100,7 +114,7 @@ int tlua_rec_may_unroll (const TluaRecorder *rec) {
 void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
   int is_called = rec->trace.depth > 0;
   const char *too_many = is_called ? "loop in a called function" : "inner loop";
-  if (is_called && !tlua_rec_may_unroll(rec))
+  if (is_called && !tlua_rec_may_unroll(rec) && !tlua_rec_can_link(rec, head))
     tlua_rec_give_up(rec, too_many);
   else if (!is_called && !rec->trace.is_side && head < rec->trace.loop.head)
     tlua_rec_give_up(rec, "loop left");

@@ -50,14 +50,14 @@ static UpVal *upvalue_now (TluaRecorder *rec, int n) {
 static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
   tl_vm *vm = rec->vm;
   const TluaFrame *loop = &rec->trace.frames[0];
-  StkId base = rec->trace.entry->func.p + 1;
+  StkId base = rec->trace.bottom.ci->func.p + 1;
   StkId now = (StkId)u->v.p;
   tl_value distance = tl_op2(vm, TL_INT_SUB, tl_op1(vm, TL_ADDR_TO_INT, place),
-                             tl_op1(vm, TL_ADDR_TO_INT, tl_frame_base(vm)));
+                             tl_op1(vm, TL_ADDR_TO_INT, tlua_rec_bottom_base(rec)));
   if (upisopen(u) && base <= now && now < base + loop->p->maxstacksize) {
     tl_value there = tl_const_int(vm, (int64_t)((now - base) * (ptrdiff_t)sizeof(StackValue)));
     tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, distance, there), 0, TL_EXIT_GUARD);
-    return (int)(now - base) - running_frame(rec)->base;
+    return (int)(now - base) + loop->base - running_frame(rec)->base;
   }
   tl_value size = tl_const_int(vm, (int64_t)(loop->p->maxstacksize * sizeof(StackValue)));
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_GE, distance, size), 0, TL_EXIT_GUARD);
@@ -72,10 +72,8 @@ Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
     return o;
   tl_value place = tl_load(vm, rec->schema.upvalue.place, upvalue(rec, n));
   int r = guard_register(rec, u, place);
-  if (r != NOT_HERE) {
-    o.value = tl_slot_read(vm, r, o.tag);
-    return o;
-  }
+  if (r != NOT_HERE)
+    return tlua_rec_register(rec, r);
   tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue.tag, place), tl_const_int(vm, o.tt),
            TL_EXIT_GUARD);
   tl_type type = tlua_payload(o.tt);

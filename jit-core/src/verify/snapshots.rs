@@ -55,7 +55,7 @@ impl Checker<'_> {
             self.error(ErrorKind::Snapshot, format!("snapshot @{}: {fault}", id.0));
         }
         if self.mode == Mode::Recorded {
-            self.recorded(index, id.0, snapshot);
+            self.recorded(index, inst, id.0, snapshot);
         }
     }
 
@@ -75,14 +75,15 @@ impl Checker<'_> {
     }
 
     /// What only recorded traces promise.
-    fn recorded(&mut self, index: usize, id: u32, snapshot: &Snapshot) {
+    fn recorded(&mut self, index: usize, inst: &Inst, id: u32, snapshot: &Snapshot) {
         if !is_plain(snapshot) && !is_at_head(snapshot) {
             self.error(ErrorKind::Snapshot, format!("snapshot @{id}: a recorder knows no virtual objects"));
         }
         let position = snapshot.position as usize;
         if position > index {
             self.error(ErrorKind::Snapshot, format!("snapshot @{id} is used before it is taken"));
-        } else if self.effects_before[position] != self.effects_before[index] {
+        } else if inst.op != Op::Finish && self.effects_before[position] != self.effects_before[index] {
+            // Nothing is done again after the end, before which a host may make its frames.
             let message = format!("a visible effect lies between snapshot @{id} and this guard");
             self.error(ErrorKind::Effect, message);
         }

@@ -95,9 +95,14 @@ impl Lowering<'_, '_> {
         let number = self.b.ins().uextend(types::I64, number);
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let cell = self.b.ins().iadd(cells, offset);
-        let next = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0);
+        self.go_on(cell, 0, self.base, result);
+    }
+
+    /// Goes on where a link cell says, in the frame with that base.
+    fn go_on(&mut self, cell: Ssa, offset: i32, base: Ssa, exit: Ssa) {
+        let next = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, offset);
         let callee = self.b.import_signature(glue::signature());
-        self.b.ins().return_call_indirect(callee, next, &[self.context, self.base, result]);
+        self.b.ins().return_call_indirect(callee, next, &[self.context, base, exit]);
     }
 
     /// Returns the exit by which the program came, or [`ENTRY_REFUSED`], if the flag is not zero.
@@ -108,7 +113,7 @@ impl Lowering<'_, '_> {
         self.b.set_srcloc(SourceLoc::new(location::STUB | location::ENTRY));
         match self.origin {
             Some(origin) => {
-                self.b.ins().return_(&[origin]);
+                self.b.ins().return_(&[origin, self.base]);
             }
             None => self.pass_number(self.stubs.return_block, ENTRY_REFUSED),
         }
@@ -286,33 +291,49 @@ impl Lowering<'_, '_> {
         jumps as i64 * (1 + i64::from(inner))
     }
 
-    /// Writes the slots of the one frame that a linked trace ends in, as the host's memory has them.
+    /// Writes the slots of all frames where a linked trace ends, as the host's memory has them.
     fn write_slots(&mut self, inst: &Inst) -> Result<()> {
         let (trace, schema) = (self.input.trace, self.input.schema);
         let snapshot = inst.snap.and_then(|snap| trace.snapshots.get(snap.index()));
         let Some(snapshot) = snapshot else { return Err(self.malformed("a link without a snapshot")) };
-        let [frame] = &snapshot.frames[..] else { return Err(self.malformed("a link from a called frame")) };
         if !snapshot.virtuals.is_empty() || !snapshot.pending.is_empty() {
             return Err(self.malformed("a link with virtual objects or stores that wait"));
         }
         let layout = schema.slots();
-        for slot in &frame.slots {
-            match slot.source {
+        let slots = snapshot.frames.iter().flat_map(|frame| {
+            frame.slots.iter().map(move |slot| (frame.base + slot.slot, slot.tag, slot.source))
+        });
+        for (at, tag, source) in slots {
+            match source {
                 Source::Nothing => {}
                 Source::Value(value) => {
                     let value = self.value(value)?;
-                    let offset = self.slot_offset(frame.base + slot.slot, layout.payload)?;
+                    let offset = self.slot_offset(at, layout.payload)?;
                     self.b.ins().store(MemFlagsData::trusted(), value, self.base, offset);
                 }
                 Source::Virtual(_) => return Err(self.malformed("a link with a virtual object")),
             }
             let Some((part, width)) = layout.tag else { continue };
-            let offset = self.slot_offset(frame.base + slot.slot, part)?;
+            let offset = self.slot_offset(at, part)?;
             let ty = int_of_width(width).ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
             let mask = u64::MAX >> (64 - u32::from(width) * 8);
-            let tag = self.b.ins().iconst(ty, (schema.tag(slot.tag).bits & mask) as i64);
+            let tag = self.b.ins().iconst(ty, (schema.tag(tag).bits & mask) as i64);
             self.b.ins().store(MemFlagsData::trusted(), tag, self.base, offset);
         }
+        Ok(())
+    }
+
+    /// Goes on after the end of a trace in the frame that it ends in, which is not the one that it began in.
+    fn go_on_in_frame(&mut self, exit: u32, frame: i32) -> Result<()> {
+        let distance = self.slot_offset(frame, 0)?;
+        let Some(links) = &self.input.request.links else {
+            return Err(self.malformed("an end without links"));
+        };
+        let cells = self.iconst(links.cells as i64);
+        let base = self.b.ins().iadd_imm_s(self.base, i64::from(distance));
+        let exit_and_trace = u64::from(self.input.request.trace_no) << 32 | u64::from(exit);
+        let result = self.iconst(exit_and_trace as i64);
+        self.go_on(cells, exit as i32 * 8, base, result);
         Ok(())
     }
 
@@ -323,11 +344,15 @@ impl Lowering<'_, '_> {
         if let Some(amounts) = self.input.request.replaced {
             self.add_to_cell(amounts.total, i64::from(amounts.finish));
         }
-        match &self.input.request.links {
-            Some(links) if links.finish_writes_slots => self.write_slots(inst)?,
-            _ => self.store_live(exit)?,
+        let is_linked = self.input.request.links.as_ref().is_some_and(|links| links.finish_writes_slots);
+        match is_linked {
+            true => self.write_slots(inst)?,
+            false => self.store_live(exit)?,
         }
-        self.pass_number(self.stubs.return_block, exit);
+        match self.input.trace.last_frame(inst) {
+            frame if frame != 0 && is_linked => self.go_on_in_frame(exit, frame)?,
+            _ => self.pass_number(self.stubs.return_block, exit),
+        }
         self.open = false;
         Ok(())
     }

@@ -200,6 +200,15 @@ pub extern "C" fn tl_frame_pop(vm: *mut TlVm) {
 
 /// See `tracelift.h`.
 #[no_mangle]
+pub extern "C" fn tl_frame_return(vm: *mut TlVm, base: i32) {
+    recording(vm, |recorder, _| {
+        recorder.return_frame(base);
+        Ok(())
+    });
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
 pub extern "C" fn tl_frame_depth(vm: *mut TlVm) -> u32 {
     enter(vm, 0, |handle| {
         let (recorder, _) = handle.vm.recorder().ok_or(NO_RECORDING)?;
@@ -222,6 +231,31 @@ pub extern "C" fn tl_slot_write(vm: *mut TlVm, slot: i32, tag: u32, value: u32) 
     recording(vm, |recorder, schema| {
         let value = optional(value, |value| operand(recorder, value))?;
         recorder.write_slot(slot, tag_id(schema, tag)?, value, schema);
+        Ok(())
+    });
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_link_frames(vm: *mut TlVm) {
+    recording(vm, |recorder, _| {
+        recorder.link_frames();
+        Ok(())
+    });
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_slot_is_known(vm: *mut TlVm, slot: i32) -> i32 {
+    recording(vm, |recorder, _| Ok(i32::from(recorder.is_slot_known(slot))))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_slot_known(vm: *mut TlVm, slot: i32, tag: u32, value: u32) {
+    recording(vm, |recorder, schema| {
+        let value = optional(value, |value| operand(recorder, value))?;
+        recorder.know_slot(slot, tag_id(schema, tag)?, value, schema);
         Ok(())
     });
 }
@@ -544,8 +578,6 @@ pub extern "C" fn tl_record_link(vm: *mut TlVm, key: *const c_void) -> TlStatus 
         if let Some((recorder, _)) = vm.recorder() {
             if !has_code {
                 recorder.fail(AbortReason::Misuse, "tl_record_link: the loop has no code");
-            } else if recorder.depth() > 0 {
-                recorder.fail(AbortReason::Misuse, "tl_record_link inside of a called frame");
             }
         }
         vm.link_recording(key as usize)

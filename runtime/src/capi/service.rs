@@ -11,7 +11,7 @@ use super::{c_string, enter, enter_often, not_null, TlConfig, TlStatus, TlVm, MA
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
 use tracelift_core::ExitKind;
-use tracelift_cranelift::Enter;
+use tracelift_cranelift::{Enter, LeftBy};
 
 use crate::run::{Action, Run};
 use crate::vm::Vm;
@@ -31,6 +31,7 @@ pub struct TlExitInfo {
     kind: u32,
     nframes: u32,
     frames: *const ExitFrame,
+    base: *mut u8,
 }
 
 // Both sides of the border agree; tests/capi/header.c has the other side of this.
@@ -39,7 +40,9 @@ const _: () = {
     assert!(offset_of!(TlRun, stack_slots) == 16 && offset_of!(TlRun, frames) == 20);
     assert!(size_of::<ExitFrame>() == 72 && offset_of!(ExitFrame, base) == 0);
     assert!(offset_of!(ExitFrame, words) == 8 && crate::exit::MAX_WORDS == 8);
-    assert!(size_of::<TlExitInfo>() == 16 && offset_of!(TlExitInfo, kind) == 0);
+    assert!(size_of::<LeftBy>() == 16 && offset_of!(LeftBy, exit) == 0 && offset_of!(LeftBy, base) == 8);
+    assert!(size_of::<TlExitInfo>() == 24 && offset_of!(TlExitInfo, base) == 16);
+    assert!(offset_of!(TlExitInfo, kind) == 0);
     assert!(offset_of!(TlExitInfo, nframes) == 4 && offset_of!(TlExitInfo, frames) == 8);
     assert!(size_of::<TlStatus>() == 4 && size_of::<TlAction>() == 4);
 };
@@ -245,7 +248,7 @@ unsafe fn hot(
 /// See `tracelift.h`.
 ///
 /// # Safety
-/// `base` points to the entry frame's slots, all frames are those of the last exit; `run` points to a
+/// `base` points to the innermost frame's slots, all frames are those of the last exit; `run` points to a
 /// `tl_run`.
 #[no_mangle]
 pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun) -> TlAction {
@@ -263,6 +266,14 @@ pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun
             let action = handle.vm.next(base);
             handle.answer(action, run)
         }
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_room_cell(vm: *mut TlVm, key: *const c_void) -> *const u64 {
+    enter(vm, std::ptr::null(), |handle| {
+        handle.vm.room_cell(key as usize).ok_or("tl_room_cell: there is no such loop".into())
     })
 }
 
@@ -326,16 +337,9 @@ fn kind_for_host(kind: ExitKind) -> u32 {
 /// See `tracelift.h`.
 ///
 /// # Safety
-/// `left` was returned by this vm's code, called with this `context` and `base`; `info` points to a
-/// `tl_exit_info`.
+/// `left` was returned by this vm's code, called with this `context`; `info` points to a `tl_exit_info`.
 #[no_mangle]
-pub unsafe extern "C" fn tl_exit(
-    vm: *mut TlVm,
-    left: u64,
-    context: *mut c_void,
-    base: *mut u8,
-    info: *mut TlExitInfo,
-) {
+pub unsafe extern "C" fn tl_exit(vm: *mut TlVm, left: LeftBy, context: *mut c_void, info: *mut TlExitInfo) {
     // SAFETY: promised by the caller, for all below; the magic word is checked as everywhere.
     let handle = unsafe { vm.as_mut() }.filter(|handle| handle.magic == MAGIC);
     let Some(handle) = handle else { return };
@@ -344,8 +348,8 @@ pub unsafe extern "C" fn tl_exit(
         handle.refuse("tl_exit needs a tl_exit_info to fill");
         return;
     };
-    *info = TlExitInfo { kind: TL_EXIT_REFUSED, nframes: 0, frames: std::ptr::null() };
-    if base.is_null() {
+    *info = TlExitInfo { kind: TL_EXIT_REFUSED, nframes: 0, frames: std::ptr::null(), base: left.base };
+    if left.base.is_null() {
         handle.refuse("tl_exit: the frame's base is null");
         return;
     }
@@ -357,12 +361,13 @@ pub unsafe extern "C" fn tl_exit(
     // No panic comes back from here, so that there is nothing to catch.
     let whole = AbortUnlessWhole;
     // SAFETY: as above.
-    let exit = unsafe { handle.vm.exit(left, context, base) };
+    let exit = unsafe { handle.vm.exit(left, context) };
     std::mem::forget(whole);
     *info = TlExitInfo {
         kind: exit.kind.map_or(TL_EXIT_REFUSED, kind_for_host),
         nframes: exit.frames.len() as u32,
         frames: exit.frames.as_ptr(),
+        base: exit.base,
     };
 }
 

@@ -19,7 +19,7 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::snapshot::{SlotValue, Source};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Value};
 
-use super::{is_live, Closed, Finished, Recorder};
+use super::{is_live, Closed, Finished, Recorder, SlotState};
 use crate::abort::AbortReason;
 
 impl Recorder {
@@ -72,15 +72,15 @@ impl Recorder {
 
     /// A side trace ends here, at the resume point. Its entry is what it has read before it was written.
     pub fn finish(mut self, schema: &Schema) -> Result<Finished, (AbortReason, String)> {
-        let snapshot = self.snapshot();
+        let snapshot = self.points.end.or_else(|| self.snapshot());
         if let Some(failure) = self.failure {
             return Err(failure);
         }
         if self.limits.discard_at.is_some() {
             return Err((AbortReason::Discarded, "at its end".into()));
         }
-        let mut read = self.slots.iter().filter(|(_, state)| state.read && !state.inner);
-        if let Some((&slot, _)) = read.find(|(&slot, _)| slot >= self.room.extent) {
+        let read = self.read_at_entry();
+        if let Some(&(slot, _)) = read.iter().find(|(slot, _)| *slot >= self.room.extent) {
             return Err((AbortReason::Misuse, self.beyond(slot)));
         }
         // What the slots hold goes on to other code: objects among it have to be real.
@@ -91,7 +91,7 @@ impl Recorder {
         finish.depth = self.stack.frames.len().min(255) as u8 - 1;
         self.trace.push(finish, None);
         let mut inputs: SmallVec<[Value; 4]> = SmallVec::new();
-        for (&slot, state) in self.slots.iter().filter(|(_, state)| state.read && !state.inner) {
+        for (slot, state) in read {
             let entry = EntrySlot { slot, tag: state.head_tag };
             match (schema.tag(state.head_tag).payload, state.input) {
                 (Some(_), Some(input)) => {
@@ -106,6 +106,13 @@ impl Recorder {
         self.trace.labels[0].args = inputs.to_vec();
         self.trace.insts[0].args = inputs.iter().copied().collect();
         Ok(self.finished())
+    }
+
+    /// The slots that a side trace has read before they were written.
+    fn read_at_entry(&self) -> Vec<(i32, SlotState)> {
+        let now = self.slots.iter().filter(|(_, state)| state.read && !state.inner);
+        let before = self.stack.returned.iter().flatten().copied();
+        before.chain(now.map(|(&slot, &state)| (slot, state))).collect()
     }
 
     fn finished(self) -> Finished {

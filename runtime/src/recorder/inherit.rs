@@ -81,6 +81,9 @@ impl Heir<'_> {
 
     fn take_slots(&mut self, state: &ResumeState<'_>) {
         for (depth, frame) in state.frames().enumerate() {
+            if depth == 0 {
+                self.recorder.stack.frames[0].base = frame.base;
+            }
             for slot in frame.slots {
                 let value = self.payload(slot.tag).and_then(|ty| self.value(slot.source, ty));
                 let (tag, inner) = (slot.tag, depth > 0);

@@ -20,7 +20,9 @@ impl Recorder {
     /// A slot of the current frame, counted from the entry frame's base.
     fn absolute(&mut self, slot: i32) -> Option<i32> {
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
-        let at = base.checked_add(slot).filter(|at| (0..MAX_SLOTS as i32).contains(at));
+        // A side trace may begin in, or return to, frames below the one whose base it is entered with.
+        let lowest = self.stack.frames[0].base.min(0);
+        let at = base.checked_add(slot).filter(|at| (lowest..MAX_SLOTS as i32).contains(at));
         if at.is_none() {
             let where_it_is = if slot < 0 { "below the entry frame" } else { "beyond all frames" };
             self.misuse(format!("slot {slot} of the frame at slot {base} lies {where_it_is}"));
@@ -59,6 +61,10 @@ impl Recorder {
             self.misuse(format!("slot {at} of a called frame is read before it was written"));
             return None;
         }
+        if self.stack.returned.is_some() {
+            self.misuse(format!("slot {at} of a frame that was returned to is read before tl_slot_known"));
+            return None;
+        }
         // The frames of a side trace are told one by one, and their slots may be read meanwhile: `finish`
         // looks at those.
         let is_told = !self.is_new() || matches!(self.start, Start::Loop { .. });
@@ -79,6 +85,30 @@ impl Recorder {
             },
         );
         self.materialize_input(at, schema)
+    }
+
+    /// Whether the recording knows what a slot of the current frame holds; see `tl_slot_is_known`.
+    pub fn is_slot_known(&self, slot: i32) -> bool {
+        let base = self.stack.frames.last().map_or(0, |frame| frame.base);
+        base.checked_add(slot).is_some_and(|at| self.slots.contains_key(&at))
+    }
+
+    /// Memory holds this in a slot of the current frame, as the trace has seen; see `tl_slot_known`.
+    pub fn know_slot(&mut self, slot: i32, tag: TagId, value: Option<Value>, schema: &Schema) {
+        if self.failure.is_some() || !self.check_args(value.as_slice()) {
+            return;
+        }
+        if schema.tag(tag).payload != value.map(|value| self.trace.ty(value)) {
+            let name = &schema.tag(tag).name;
+            return self.misuse(format!("slot {slot} is known to hold a value that does not fit tag {name}"));
+        }
+        let Some(at) = self.absolute(slot) else { return };
+        if self.stack.returned.is_none() || self.slots.contains_key(&at) {
+            return self.misuse(format!("tl_slot_known: slot {at} is one that tl_slot_read reads"));
+        }
+        let state =
+            SlotState { head_tag: tag, input: None, tag, value, written: false, inner: true, read: false };
+        self.slots.insert(at, state);
     }
 
     /// Why a slot there cannot be read.

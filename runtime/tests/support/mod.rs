@@ -140,6 +140,8 @@ pub struct Host {
     pub vm: Vm,
     pub ids: Ids,
     pub frame: Box<[Slot; 16]>,
+    /// The slot where the running function's frame begins.
+    pub first: usize,
     pub counters: Box<[i32; 2]>,
     /// What `count` counted.
     pub counted: i64,
@@ -152,11 +154,11 @@ impl Host {
         let mut counters = Box::new([0; 2]);
         // SAFETY: the counters are in a box that lives as long as the VM is used.
         unsafe { vm.set_counters(counters.as_mut_ptr(), 2) };
-        Host { vm, ids, frame: Box::new([Slot::default(); 16]), counters, counted: 0 }
+        Host { vm, ids, frame: Box::new([Slot::default(); 16]), first: 0, counters, counted: 0 }
     }
 
     pub fn base(&self) -> *const u8 {
-        self.frame.as_ptr().cast()
+        self.frame[self.first..].as_ptr().cast()
     }
 
     /// One back edge of the loop `key` in the interpreter: what the fast path does.
@@ -195,11 +197,11 @@ impl Host {
     pub fn run(&mut self, key: usize) -> Option<(ExitKind, u64)> {
         let Action::Run(Run { code, .. }) = self.back_edge(key) else { return None };
         let context: *mut c_void = (&raw mut self.counted).cast();
-        let base: *mut u8 = self.frame.as_mut_ptr().cast();
+        let base: *mut u8 = self.frame[self.first..].as_mut_ptr().cast();
         // SAFETY: the code was just offered for this frame; `count` gets its counter as the context.
         let left = unsafe { code.call(context, base) };
         // SAFETY: as above, and the frame is larger than any exit needs.
-        let exit = unsafe { self.vm.exit(left, context, base) };
+        let exit = unsafe { self.vm.exit(left, context) };
         exit.kind.map(|kind| (kind, exit.frames[0].words[0]))
     }
 }

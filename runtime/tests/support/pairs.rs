@@ -160,7 +160,7 @@ impl Host {
         let left = unsafe { code.call(context, base) };
         IS_EXITING.set(true);
         // SAFETY: as in `run`.
-        let exit = unsafe { self.vm.exit(left, context, base) };
+        let exit = unsafe { self.vm.exit(left, context) };
         IS_EXITING.set(false);
         exit.kind.map(|kind| (kind, exit.frames[0].words[0]))
     }
