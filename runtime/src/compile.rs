@@ -203,7 +203,8 @@ impl Vm {
         let ops = recorded.op_count() as u64;
         let is_loop = tree.parent.is_none();
         let location = self.locations.get(&tree.key).filter(|_| is_loop);
-        let back_edges = location.map_or(0, |location| location.back_edges);
+        let side = tree.parent.map(|at| self.rent_of_side(at));
+        let back_edges = side.or(location.map(|location| location.back_edges)).unwrap_or(0);
         if self.recording.was_asked && !self.budget.affords(ops, back_edges) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));
         }

@@ -118,6 +118,7 @@ impl Vm {
         let mut location = self.locations.entry(key).or_default();
         if location.state.is_asleep() {
             location.heat += ticks;
+            location.back_edges += ticks;
             if location.heat < location.needed(threshold) || self.times_iterations(key, base) {
                 return Action::Nothing;
             }

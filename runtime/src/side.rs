@@ -84,12 +84,24 @@ impl Vm {
             }
             SideDecision::Record { ops } => ops,
         };
+        let rent = self.rent_of_side(at);
         if let Some(missing) = self.budget.wait(ops) {
-            self.put_off_side(at, Refusal { ops, missing });
-            return Action::Nothing;
+            if self.budget.back_edges_missing(ops, rent) > 0 {
+                self.put_off_side(at, Refusal { ops, missing });
+                return Action::Nothing;
+            }
         }
         self.exits.last = Some(left);
         Action::Record
+    }
+
+    /// How often the program has gone on in the interpreter for want of a side trace at this exit: each time
+    /// that the exit was taken, and each time that the loop was not even entered, since its code does not pay
+    /// without. A side trace may be bought for that as a loop may, whatever the share.
+    pub(crate) fn rent_of_side(&self, at: ExitPoint) -> u64 {
+        let Some(trace) = self.traces.get(at.trace) else { return 0 };
+        let location = self.locations.get(&trace.tree.key);
+        trace.exits[at.exit.index()].count + location.map_or(0, |location| location.back_edges)
     }
 
     /// There is nothing to decide after this exit until it was taken so often.
@@ -198,6 +210,8 @@ impl Vm {
         }
         if let Some(location) = self.locations.get_mut(&key) {
             location.pay.begin();
+            // They are paid for.
+            location.back_edges = 0;
         }
     }
 
