@@ -118,6 +118,17 @@ static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
 }
 
 /*
+** The function of the loop in whose tree the code was left, before the exit writes slots: a result may go to
+** where the function is. NULL if the frames are half made: a trace that ends in another frame has made them,
+** and then found no memory for an object that it hands on.
+*/
+static Proto *left_function (lua_State *L, tl_left left) {
+  const CallInfo *ci = L->ci;
+  int is_whole = ci->func.p + 1 == (StkId)left.base && ttisLclosure(s2v(ci->func.p));
+  return is_whole ? ci_func(ci)->p : NULL;
+}
+
+/*
 ** Runs code in the frame 'ci' and restores the interpreter's state. Returns the outermost frame of the exit,
 ** or NULL if the code was not entered.
 */
@@ -129,7 +140,7 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
   }
   L->ci = ci;  /* an exit before may have been in a frame that it has called */
   tl_left left = tl_run_code(run, L, ci->func.p + 1);
-  rec->left = ci_func(L->ci)->p;  /* the exit may write a result to where its function is now */
+  rec->left = left_function(L, left);
   rec->is_exiting = 1;
   tl_exit(rec->vm, left, L, info);
   rec->is_exiting = 0;
@@ -292,6 +303,10 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
   TluaRecorder *rec = recorder_of(L);
   if (tl_record_side(rec->vm, info->base) != TL_OK)
     return;
+  if (rec->left == NULL) {
+    tl_record_abort(rec->vm, "frames half made");
+    return;
+  }
   begin_trace(rec, L, bottom, (TluaLoop){ .head = NULL });
   rec->trace.is_side = 1;
   rec->trace.bottom.owner = rec->left;

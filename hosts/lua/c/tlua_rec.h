@@ -309,7 +309,7 @@ typedef struct TluaRecorder {
   TluaSchema schema;
   int is_described;           /* whether the library knows the schema: from the first recording on */
   Node *no_nodes;             /* the hash part of tables without one */
-  Proto *left;                /* the function of the loop in whose tree the last exit was */
+  Proto *left;                /* the function of the loop in whose tree the last exit was; NULL: unknown */
   int returned;               /* from so many of its frames that exit has returned */
   TluaHeld held;
   TluaSpare *spares;          /* memory held for exits */

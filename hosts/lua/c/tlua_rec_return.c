@@ -13,8 +13,9 @@
 ** on in the code of a loop there. So code walks up and down the interpreter's own stack of frames, and needs
 ** none itself (LuaJIT's traces return in the same way, by RETF).
 **
-** Invariant: while code runs, L->ci is the frame whose base the code was entered with. An exit finds the
-** outermost of its frames by its place in the stack, below that one if the trace has returned.
+** Invariant: while code runs, L->ci is the frame whose base the code was entered with, up to the stores at a
+** trace's end. An exit finds the outermost of its frames by its place in the stack, below that one if the
+** trace has returned; no side trace is recorded after an exit between these stores.
 **
 ** Example, the way from the end of a loop in 'find' through 'local function twice (t) return find(t)
 ** + find(t) end' to the loop's next run:
