@@ -386,8 +386,8 @@ fn a_trace_may_end_before_what_cannot_be_recorded() {
     assert!(host.vm.stats().aborts.is_empty());
 }
 
-/// The inner loop, `while i < n: i = i + 1`, runs in a frame at slot 4, the outer one, `while a < n: a = a + 2`,
-/// in its caller's at slot 0. Both have i or a, and n, in slots 0 and 1.
+/// The inner loop, `while i < n: i = i + 1`, runs in a frame at slot 4, the outer one, `while a < n: a = a +
+/// 2`, in its caller's at slot 0. Both have i or a, and n, in slots 0 and 1.
 const OUTER: usize = 2;
 
 fn count_by(tape: &mut Tape<'_>, step: i64) {
@@ -445,8 +445,8 @@ fn a_side_trace_returns_to_a_loop_in_its_callers_frame() {
     }
 }
 
-/// The outer loop's types have changed: the side trace's own end is told, with the frame that it has returned to
-/// below the one that it was entered in.
+/// The outer loop's types have changed: the side trace's own end is told, with the frame that it has returned
+/// to below the one that it was entered in.
 #[test]
 fn who_is_refused_below_is_at_the_end_of_the_return() {
     let mut host = returning();
