@@ -167,6 +167,17 @@ static void finish_loop (TluaRecorder *rec) {
 
 /* --- ipairs --- */
 
+/*
+** Whether there is no such element. To look at it must not move the hint that the table's count is: the trace
+** would rely on where it is now, and the program moves it back before it comes here again.
+*/
+static int lacks_item (Table *h, lua_Integer index) {
+  unsigned int hint = h->alimit;
+  int is_absent = isempty(luaH_getint(h, index));
+  h->alimit = hint;
+  return is_absent;
+}
+
 static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
   tl_vm *vm = rec->vm;
   int a = GETARG_A(*rec->at.pc);
@@ -178,7 +189,7 @@ static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
   Operand index = control;
   setivalue(&store, intop(+, ivalue(control.now), 1));
   index.now = &store;
-  int ends = isempty(luaH_getint(hvalue(t.now), ivalue(&store)));
+  int ends = lacks_item(hvalue(t.now), ivalue(&store));
   if (ends && !end_loop(rec))
     return;
   index.value = tl_op2(vm, TL_INT_ADD, control.value, tl_const_int(vm, 1));
