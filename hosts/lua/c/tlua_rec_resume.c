@@ -78,12 +78,15 @@ int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
   return !rec->trace.is_side && rec->trace.depth == 0 && head == rec->trace.loop.head;
 }
 
-/* Whether the interpreter's records can be made for the frames that the trace has called. */
+/*
+** Whether the interpreter's records can be made for the frames that the trace has called. Iterators and
+** metamethods are called by C code of the interpreter, which counts its levels: no code may go on above them,
+** or their overflow would come at another depth.
+*/
 static int can_make_frames (const TluaRecorder *rec) {
   for (int depth = 1; depth <= rec->trace.depth; depth++) {
-    const TluaFrame *frame = &rec->trace.frames[depth];
-    if (frame->caller >= TLUA_META_VALUE || (frame->status & TLUA_STATUS_FRESH))
-      return 0;  /* C code of the interpreter lies between them */
+    if (GET_OPCODE(rec->trace.frames[depth].back[-1]) != OP_CALL)
+      return 0;
   }
   return 1;
 }
