@@ -357,6 +357,31 @@ fn choices_have_one_trace() {
     }
 }
 
+/// What C code of the interpreter calls has two paths, of which the second gets a side trace.
+#[test]
+fn side_traces_begin_below_c() {
+    let paths = "if i % 3 == 0 then t.a = t.a + 1 return i + 1, i end t.b = t.b + 1 return i + 1, -1";
+    let step = format!("function(t, i) if i >= 2000 then return end {paths} end");
+    for (name, body) in [
+        ("step.lua", format!("for i, v in {step}, {{ a = 0, b = 0 }}, 0 do n = n + v end")),
+        (
+            "callable.lua",
+            format!(
+                "local t, step = {{ a = 0, b = 0 }}, {step}
+                for i, v in setmetatable({{}}, {{ __call = function(_, t, i) return step(t, i) end }}), t, 0 do
+                  n = n + v
+                end"
+            ),
+        ),
+    ] {
+        let program = file(name, &format!("local n = 0\n{body}\nprint(n)\n"));
+        let (printed, json) = stats(&["run", "--threshold=5", "--stats=json", text(&program)]);
+        assert_eq!(printed.trim_end(), "665000", "{name}");
+        assert_eq!(json["aborts"], serde_json::json!({}), "{name}: {json}");
+        assert!(json["compiled_share"].as_f64().is_some_and(|share| share > 0.9), "{name}: {json}");
+    }
+}
+
 /// New keys that find no free node: the trace builds the table anew, and goes on.
 #[test]
 fn loops_that_grow_tables_have_one_trace() {

@@ -149,10 +149,13 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
 
 static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info);
 
-/* Metamethods called from C have to be finished by C first. */
-static int is_in_metamethod (lua_State *L, CallInfo *bottom) {
-  for (CallInfo *ci = L->ci; ci != bottom; ci = ci->previous) {
-    if (tlua_is_fresh(ci))
+/*
+** Metamethods have to be finished by C first. An iterator is over when it returns: the instruction that has
+** called it goes on with the next one, which is shown to a recording.
+*/
+static int is_in_metamethod (lua_State *L, const CallInfo *bottom) {
+  for (const CallInfo *ci = L->ci; ci != bottom; ci = ci->previous) {
+    if (tlua_is_fresh(ci) && GET_OPCODE(tlua_saved_pc(ci->previous)[-1]) != OP_TFORCALL)
       return 1;
   }
   return 0;
@@ -163,18 +166,19 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run 
   tl_exit_info info;
   CallInfo *bottom = NULL, *left;
   tl_action action = TL_RUN;
+  unsigned levels = 0;
   while (action == TL_RUN && (left = run_once(L, ci, rec, run, &info)) != NULL) {
     bottom = left;
+    levels += tlua_rec_enter_levels(L, bottom);
     int is_due = G(L)->GCdebt > 0 || L->hookmask != 0 || is_in_metamethod(L, bottom);
     ci = L->ci;
     action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, run);
   }
   if (action == TL_RECORD)
     start_side(L, bottom, &info);
-  else if (bottom != NULL) {
+  else if (bottom != NULL)
     collect(L, bottom, &info);
-    tlua_rec_finish_metamethods(L, bottom);
-  }
+  tlua_rec_finish_levels(L, levels);
 }
 
 /* --- recording --- */

@@ -504,10 +504,12 @@ void tlua_rec_free_frames (lua_State *L, TluaRecorder *rec);
 /* Rebuilds the interpreter's frames after an exit: L->ci is the one that goes on. Gives the outermost. */
 CallInfo *tlua_rec_rebuild (lua_State *L, TluaRecorder *rec, const tl_exit_info *info);
 /*
-** After an exit: runs metamethods that the rebuilt frames are in, until none is left above 'entry'. May
-** throw and yield.
+** After an exit: counts a level of C calls for each metamethod and iterator among the rebuilt frames above
+** 'entry'. Returns how many.
 */
-void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry);
+unsigned tlua_rec_enter_levels (lua_State *L, const CallInfo *entry);
+/* Runs these metamethods and iterators to their ends, and takes the levels back. May throw and yield. */
+void tlua_rec_finish_levels (lua_State *L, unsigned levels);
 /*
 ** Before a collection, after an exit of code that was entered in the frame 'entry': sets registers that
 ** nobody reads any more to nil, and the top to the first register above the last live one (but where an open

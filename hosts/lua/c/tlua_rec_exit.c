@@ -6,9 +6,9 @@
 **
 ** Design: the words of a frame say where it goes on, where its top is, how many results its caller wants,
 ** its call status, and how many variable arguments lie below it. Their records are made before the code is
-** entered, where that can still fail; the exit only fills them in. Frames of metamethods, which C code of
-** the interpreter calls, are run from here down to that code. Before a collection what nobody reads is
-** cleared.
+** entered, where that can still fail; the exit only fills them in. Frames of metamethods and iterators, which
+** C code of the interpreter calls, are run from here down to that code. Before a collection what nobody reads
+** is cleared.
 **
 ** Invariant: after an exit L->ci is the frame that goes on, with a 'savedpc' and a top as the interpreter
 ** would have them.
@@ -82,16 +82,23 @@ static CallInfo *add_record (lua_State *L, TluaRecorder *rec, CallInfo *last) {
 }
 
 /*
-** Frames whose status says so are called from C. The function below stands for that C code, as the
-** interpreter's own way to go on after a yield does: it runs the frames down to there, and lets the
-** instruction that has called the metamethod finish.
+** Frames whose status says so are called from C, by a metamethod's instruction or by the step of a generic
+** loop. As long as they run the interpreter counts a level of C calls for each.
 */
-void tlua_rec_finish_metamethods (lua_State *L, CallInfo *entry) {
-  unsigned left = 0;
-  for (CallInfo *ci = L->ci; ci != entry; ci = ci->previous)
-    left += tlua_is_fresh(ci);
-  L->nCcalls += left;
-  for (; left > 0; left--) {
+unsigned tlua_rec_enter_levels (lua_State *L, const CallInfo *entry) {
+  unsigned levels = 0;
+  for (const CallInfo *ci = L->ci; ci != entry; ci = ci->previous)
+    levels += tlua_is_fresh(ci);
+  L->nCcalls += levels;
+  return levels;
+}
+
+/*
+** The function below stands for that C code, as the interpreter's own way to go on after a yield does: it
+** runs the frames down to there, and lets the instruction that has called them finish.
+*/
+void tlua_rec_finish_levels (lua_State *L, unsigned levels) {
+  for (; levels > 0; levels--) {
     luaV_execute(L, L->ci);
     L->nCcalls--;
     luaV_finishOp(L);

@@ -12,8 +12,9 @@
 ** The words of a frame say what an exit needs to rebuild it: where it goes on, where its top is, how many
 ** results its caller wants, its call status, and how many variable arguments lie below it.
 **
-** A metamethod is called by C code of the interpreter in the middle of an instruction. Its frame says so in
-** its status, and an exit inside of it runs the frames above that code before the interpreter goes on.
+** A metamethod is called by C code of the interpreter in the middle of an instruction, and an iterator by a
+** generic loop's step. Their frames say so in their status, and an exit inside of them runs the frames above
+** that code before the interpreter goes on.
 **
 ** Invariant: rec->trace.frames[0 .. rec->trace.depth] describe the frames of the interpreter from the
 ** recorded loop's up to the running one, and rec->trace.ci is the running one's. While a callee runs, of its
@@ -143,7 +144,8 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
 /*
 ** A side trace begins in the frames of an exit, which have just been rebuilt. What they run is as much a
 ** part of the exit as the places where they go on, so that there is nothing to guard. An iterator's frame is
-** as any other: it returns to an OP_TFORLOOP that the interpreter executes, and shows, on its own.
+** as any other but for its status: it returns to an OP_TFORLOOP that the interpreter executes, and shows, on
+** its own, as the call is finished by tlua_rec_finish_levels. Exits in metamethods lead to no side traces.
 */
 static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_words, const uint64_t *words) {
   const TluaFrame *caller = running_frame(rec);
@@ -250,7 +252,8 @@ void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arg
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
   Operand values[3];
   int arguments = 2;
-  TluaFrame frame = { .caller = TLUA_ITERATOR, .back = rec->at.pc + 1, .wanted = wanted };
+  TluaFrame frame = { .caller = TLUA_ITERATOR, .back = rec->at.pc + 1, .wanted = wanted,
+                      .status = TLUA_STATUS_FRESH };
   Operand function = tlua_rec_register(rec, a);
   if (!tlua_rec_read_values(rec, a + 1, arguments, values) || !find_callee(rec, &function, values, &arguments)
       || !is_inlined(rec, function))

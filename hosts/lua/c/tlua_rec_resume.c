@@ -85,7 +85,7 @@ int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
 */
 static int can_make_frames (const TluaRecorder *rec) {
   for (int depth = 1; depth <= rec->trace.depth; depth++) {
-    if (GET_OPCODE(rec->trace.frames[depth].back[-1]) != OP_CALL)
+    if (rec->trace.frames[depth].status & TLUA_STATUS_FRESH)
       return 0;
   }
   return 1;

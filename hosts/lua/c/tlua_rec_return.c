@@ -61,28 +61,28 @@ int tlua_describe_frames (tl_vm *vm, TluaSchema *schema) {
 
 /* --- returning --- */
 
-/* Where a call that goes on at 'back' has put its function, and how many results it wants. */
+/* Where the call that goes on at 'back' has put its function, and how many results it wants. */
 static int called_register (const Instruction *back) {
-  Instruction call = back[-1];
-  return GETARG_A(call) + (GET_OPCODE(call) == OP_TFORCALL ? 4 : 0);
+  return GETARG_A(back[-1]);
 }
 
 static int wanted_results (const Instruction *back) {
-  Instruction call = back[-1];
-  return GET_OPCODE(call) == OP_TFORCALL ? GETARG_C(call) : GETARG_C(call) - 1;
+  return GETARG_C(back[-1]) - 1;
 }
 
-/* Whether the bottom frame returns to Lua code that the recording can go on with. */
+/*
+** Whether the bottom frame returns to Lua code that the recording can go on with. What C has called,
+** iterators and metamethods too, leaves the interpreter's function when it returns.
+*/
 static int returns_to_lua (TluaRecorder *rec) {
   const CallInfo *ci = rec->trace.bottom.ci;
-  OpCode call;
   if (!rec->trace.is_side)
     tlua_rec_give_up(rec, "loop left by a return");
   else if (tlua_is_fresh(ci)) {
     tlua_rec_give_up(rec, "return to C");
     rec->at.is_foreign = 1;
   }
-  else if (call = GET_OPCODE(tlua_saved_pc(ci->previous)[-1]), call != OP_CALL && call != OP_TFORCALL)
+  else if (GET_OPCODE(tlua_saved_pc(ci->previous)[-1]) != OP_CALL)
     tlua_rec_give_up(rec, "return to no call");
   return rec->at.reason == NULL;
 }
