@@ -361,6 +361,7 @@ fn choices_have_one_trace() {
 #[test]
 fn side_traces_begin_below_c() {
     let paths = "if i % 3 == 0 then t.a = t.a + 1 return i + 1, i end t.b = t.b + 1 return i + 1, -1";
+    let (index, other) = ("if i % 3 == 0 then t.a = t.a + 1 return i end", "t.b = t.b + 1 return -1");
     let step = format!("function(t, i) if i >= 2000 then return end {paths} end");
     for (name, body) in [
         ("step.lua", format!("for i, v in {step}, {{ a = 0, b = 0 }}, 0 do n = n + v end")),
@@ -371,6 +372,20 @@ fn side_traces_begin_below_c() {
                 for i, v in setmetatable({{}}, {{ __call = function(_, t, i) return step(t, i) end }}), t, 0 do
                   n = n + v
                 end"
+            ),
+        ),
+        (
+            "index.lua",
+            format!(
+                "local t = setmetatable({{ a = 0, b = 0 }}, {{ __index = function(t, i) {index} {other} end }})
+                for i = 0, 1999 do n = n + t[i] end"
+            ),
+        ),
+        (
+            "less.lua",
+            format!(
+                "local t = setmetatable({{ a = 0, b = 0 }}, {{ __lt = function(t, i) {index} t.b = i end }})
+                for i = 0, 1999 do if t < i then n = n + i else n = n - 1 end end"
             ),
         ),
     ] {

@@ -149,18 +149,6 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
 
 static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info);
 
-/*
-** Metamethods have to be finished by C first. An iterator is over when it returns: the instruction that has
-** called it goes on with the next one, which is shown to a recording.
-*/
-static int is_in_metamethod (lua_State *L, const CallInfo *bottom) {
-  for (const CallInfo *ci = L->ci; ci != bottom; ci = ci->previous) {
-    if (tlua_is_fresh(ci) && GET_OPCODE(tlua_saved_pc(ci->previous)[-1]) != OP_TFORCALL)
-      return 1;
-  }
-  return 0;
-}
-
 /* From exit to side trace to loop, as long as there is code and nobody else wants a turn. */
 static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run *run) {
   tl_exit_info info;
@@ -170,7 +158,7 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run 
   while (action == TL_RUN && (left = run_once(L, ci, rec, run, &info)) != NULL) {
     bottom = left;
     levels += tlua_rec_enter_levels(L, bottom);
-    int is_due = G(L)->GCdebt > 0 || L->hookmask != 0 || is_in_metamethod(L, bottom);
+    int is_due = G(L)->GCdebt > 0 || L->hookmask != 0;
     ci = L->ci;
     action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, run);
   }

@@ -229,9 +229,10 @@ typedef struct TluaMetatables {
 /*
 ** Who wants the results of a called function: a call instruction, the step of a generic loop, or an
 ** instruction with a metamethod, which wants a value for a register, a truth value for its jump, or nothing.
+** Where C finishes a comparison after an exit, the jump is an instruction of its own.
 */
 typedef enum TluaCaller { TLUA_CALLED, TLUA_ITERATOR, TLUA_META_VALUE, TLUA_META_TEST,
-                          TLUA_META_STORE } TluaCaller;
+                          TLUA_META_LATE_TEST, TLUA_META_STORE } TluaCaller;
 
 /* A frame during the recording; the first is the loop's own. */
 typedef struct TluaFrame {

@@ -142,10 +142,35 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
 /* --- a side trace begins in frames --- */
 
 /*
+** Who wants the results of a frame that was rebuilt. What C has called is finished by tlua_rec_finish_levels,
+** and the interpreter goes on at the instruction after that: an iterator returns to an OP_TFORLOOP that is
+** executed, and shown, on its own.
+*/
+static void find_caller (TluaFrame *frame) {
+  const Instruction *call = frame->back - 1;
+  switch (GET_OPCODE(*call)) {
+    case OP_CALL: case OP_TFORCALL:
+      frame->caller = TLUA_CALLED;
+      break;
+    case OP_EQ: case OP_LT: case OP_LE: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI:
+      frame->caller = TLUA_META_LATE_TEST;
+      break;
+    case OP_SETTABUP: case OP_SETTABLE: case OP_SETI: case OP_SETFIELD:
+      frame->caller = TLUA_META_STORE;
+      break;
+    case OP_MMBIN: case OP_MMBINI: case OP_MMBINK:
+      call--;  /* the operation has the register */
+      /* FALLTHROUGH */
+    default:
+      frame->caller = TLUA_META_VALUE;
+      frame->target = GETARG_A(*call);
+      break;
+  }
+}
+
+/*
 ** A side trace begins in the frames of an exit, which have just been rebuilt. What they run is as much a
-** part of the exit as the places where they go on, so that there is nothing to guard. An iterator's frame is
-** as any other but for its status: it returns to an OP_TFORLOOP that the interpreter executes, and shows, on
-** its own, as the call is finished by tlua_rec_finish_levels. Exits in metamethods lead to no side traces.
+** part of the exit as the places where they go on, so that there is nothing to guard.
 */
 static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_words, const uint64_t *words) {
   const TluaFrame *caller = running_frame(rec);
@@ -160,6 +185,7 @@ static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_wor
                       .wanted = tlua_words_wanted(words),
                       .status = tlua_words_status(words),
                       .extra = tlua_words_extra(words), .base = caller->base + base };
+  find_caller(&frame);
   frame.function = base - 1 - (p->is_vararg ? frame.extra + 1 + p->numparams : 0);
   const lu_byte *live = live_in_call(rec, &frame, frame.function, base);
   if (live == NULL)
@@ -341,14 +367,17 @@ void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand cont
 
 /* The instruction that called a metamethod goes on with the result, in its own frame. */
 static void finish_instruction (TluaRecorder *rec, const TluaFrame *frame, Operand result) {
+  int is_true = !tlua_rec_is_false(result.tt);
   rec->trace.next = frame->back;
   if (frame->caller == TLUA_META_VALUE)
     tlua_rec_write_operand(rec, frame->target, result);
   else if (frame->caller == TLUA_META_TEST) {
     rec->at.pc = frame->back - 1;
     rec->at.p = running_frame(rec)->p;
-    tlua_rec_branch(rec, !tlua_rec_is_false(result.tt), 0);
+    tlua_rec_branch(rec, is_true, 0);
   }
+  else if (frame->caller == TLUA_META_LATE_TEST && is_true != GETARG_k(frame->back[-1]))
+    rec->trace.next++;  /* over the jump */
 }
 
 /* Back to the caller with these results. */
