@@ -119,7 +119,8 @@ impl FuncEffects {
         self
     }
 
-    /// It may run host code that is not described here: that may do anything, whatever else is declared.
+    /// It may run host code that is not described here: that may do anything, whatever else is declared, and
+    /// run the collector too.
     pub fn reentering(self) -> FuncEffects {
         FuncEffects::anything()
     }
@@ -251,6 +252,8 @@ pub struct Effects<'s> {
     pub writes: Memory<'s>,
     /// It may make objects.
     pub allocates: bool,
+    /// It may run the host's collector: of what the trace refers to, only what the host can find lives on.
+    pub collects: bool,
     /// It may leave the trace at its exit.
     pub leaves: bool,
     /// A second run would be seen.
@@ -262,6 +265,7 @@ impl<'s> Effects<'s> {
         reads: Memory::NOTHING,
         writes: Memory::NOTHING,
         allocates: false,
+        collects: false,
         leaves: false,
         visible: false,
     };
@@ -269,6 +273,7 @@ impl<'s> Effects<'s> {
         reads: Memory::EVERYTHING,
         writes: Memory::EVERYTHING,
         allocates: true,
+        collects: true,
         leaves: false,
         visible: true,
     };
@@ -347,6 +352,7 @@ impl<'s> Effects<'s> {
                     let call = Effects::call(insert, schema)?;
                     effects.reads.add(&call.reads);
                     effects.writes.add(&call.writes);
+                    effects.collects |= call.collects;
                 }
                 // A table may grow, whatever the function that makes it grow says of itself.
                 Effects { allocates: true, visible: true, ..effects }
@@ -371,7 +377,7 @@ impl<'s> Effects<'s> {
         if *reenters && planted(Bug::EffectsReenteringForgotten) {
             writes = Memory::NOTHING;
         }
-        Some(Effects { reads, writes, allocates: *allocates, leaves: false, visible })
+        Some(Effects { reads, writes, allocates: *allocates, collects: *reenters, leaves: false, visible })
     }
 
     /// An item is looked for, its tag is tested, and the element is read or written.
@@ -394,6 +400,7 @@ impl<'s> Effects<'s> {
         effects.reads.add(&find.reads);
         effects.writes.add(&find.writes);
         effects.allocates = find.allocates;
+        effects.collects = find.collects;
         effects.visible = find.visible;
         effects.element(&keys.element, layout.barrier, writes, schema)
     }

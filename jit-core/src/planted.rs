@@ -2,27 +2,32 @@
 //!
 //! Problem: a differential test that never fails proves little. Design: places in optimizer, lowering and
 //! resume data ask [`planted`] whether a named bug is switched on and then do the wrong thing; the tests
-//! switch each on in turn and fail unless some check objects. Without the feature `planted-bugs` the question
+//! switch each on in turn and fail unless some check objects: `tests/planted.rs` for what traces show, and
+//! `runtime/tests/host_calls.rs` for recorder and service. Without the feature `planted-bugs` the question
 //! is the constant `false` and costs nothing. Invariant: no release artifact is built with the feature.
 
 macro_rules! define_bugs {
-    ($( $bug:ident, )*) => {
+    (traces { $( $bug:ident, )* } service { $( $service:ident, )* }) => {
         /// A deliberate bug.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)]
         pub enum Bug {
             $( $bug, )*
+            $( $service, )*
         }
 
         impl Bug {
-            /// Every planted bug.
+            /// Every planted bug that checks of traces must see.
             pub const ALL: &'static [Bug] = &[$(Bug::$bug),*];
+            /// Those of recorder and service, which no trace alone shows.
+            pub const OF_SERVICE: &'static [Bug] = &[$(Bug::$service),*];
         }
     };
 }
 
 #[rustfmt::skip]
 define_bugs! {
+    traces {
     // Optimizer
     FoldSubSwapped, FoldShiftUnmasked, GuardForgottenAcrossLabel, GuardFalseTakenAsTrue, ExpandNoBoundsCheck,
     ExpandNoTagCheck,
@@ -33,12 +38,19 @@ define_bugs! {
     PeelFactsByPosition, PeelCarriedOrder,
     DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads,
     BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored,
+    CseKeepsPointers, HeapKeepsPointers,
     // Effects
     EffectsReenteringForgotten,
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
     // Resume data
     ResumeSlotShifted, ResumeConstantDropped,
+    }
+    service {
+    // Calls of the host
+    CallSlotNotStored, CallEndNotStored, CallAnswerIgnored, CallSlotStillKnown, CallEpochIgnored,
+    CallForgottenFreed,
+    }
 }
 
 /// Whether this bug is switched on in this thread.

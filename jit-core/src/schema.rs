@@ -33,7 +33,7 @@ use crate::types::Type;
 macro_rules! define_id {
     ($(#[doc = $doc:literal] $name:ident),* $(,)?) => {$(
         #[doc = $doc]
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         pub struct $name(pub u32);
 
         impl $name {
@@ -82,6 +82,15 @@ pub struct SlotLayout {
     pub payload: u32,
     /// Offset and width in bytes of the tag, if slots are tagged.
     pub tag: Option<(u32, u8)>,
+}
+
+/// The cells of a slot, from its address on, through which traces access slots as memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SlotCells {
+    /// The payload, by [`Type`].
+    pub value: [CellId; 4],
+    /// The tag, if slots are tagged.
+    pub tag: Option<CellId>,
 }
 
 /// A raw memory cell at a fixed offset from an object or address.
@@ -267,6 +276,7 @@ pub struct Schema {
     fields: Vec<Field>,
     funcs: Vec<Func>,
     slots: Option<SlotLayout>,
+    slot_cells: Option<SlotCells>,
     names: Names,
     /// 64-bit words per frame that the host wants back at an exit (resume pc and the like).
     pub frame_words: u32,
@@ -322,6 +332,16 @@ impl Schema {
     /// Declares the slot layout of frames.
     pub fn set_slots(&mut self, slots: SlotLayout) {
         self.slots = Some(slots);
+    }
+
+    /// The cells of a slot, if they were declared: calls of the host need them.
+    pub fn slot_cells(&self) -> Option<SlotCells> {
+        self.slot_cells
+    }
+
+    /// Declares them.
+    pub fn set_slot_cells(&mut self, cells: SlotCells) {
+        self.slot_cells = Some(cells);
     }
 
     /// Declares a tag.

@@ -15,7 +15,9 @@
 //! - in recorded traces: no virtual objects but in the snapshot at the head of a side trace, and no visible
 //!   effect between a snapshot and its guards; what such a head writes into the objects that it makes is
 //!   none;
-//! - in expanded traces: no record ops; entry slots that match the inputs.
+//! - in expanded traces: no record ops; entry slots that match the inputs;
+//! - where the schema has slot cells: no pointer is used after a call that may run the collector, unless the
+//!   host can find it in the call (`verify/collected.rs`).
 //!
 //! Invariant: no trace and no schema make [`verify`] panic; a trace without errors can be evaluated and
 //! lowered.
@@ -28,6 +30,7 @@
 //! assert_eq!(errors[0].message, "i1 is used after L1 but not passed to it");
 //! ```
 
+mod collected;
 mod snapshots;
 mod types;
 
@@ -77,6 +80,8 @@ pub enum ErrorKind {
     Mode,
     /// Entry slots do not match the inputs.
     Entry,
+    /// A pointer is used after a call that may have collected what it leads to.
+    Collected,
     /// A field of a new object is read before it was set ([`reads_unset_fields`]).
     UnsetField,
 }
@@ -111,6 +116,7 @@ pub fn verify(trace: &Trace, schema: &Schema, mode: Mode) -> Vec<VerifyError> {
         checker.at = Some(index);
         checker.instruction(index, inst);
     }
+    checker.collected();
     checker.errors
 }
 

@@ -11,7 +11,7 @@ use tracelift_core::ops::PayloadKind;
 use tracelift_core::schema::*;
 use tracelift_core::snapshot::*;
 use tracelift_core::text::{parse_file, TraceFile};
-use tracelift_core::verify::{reads_unset_fields, verify, ErrorKind, Mode};
+use tracelift_core::verify::{reads_unset_fields, verify, ErrorKind, Mode, VerifyError};
 use tracelift_core::{Op, Type};
 
 const DECLARATIONS: &str = "
@@ -350,6 +350,87 @@ fn fields_that_are_read_before_they_are_set() {
         "the function may have set it"
     );
     assert!(found("L0(p1):\ni2 = get(p1, x)\nfinish(i2)\n").is_empty(), "not made here");
+}
+
+/// Faults of a trace in which `host` may run the collector; p0 lies in slot 2, p1 in the exit buffer.
+fn collected(insts: &str) -> Vec<String> {
+    let text = format!(
+        "func host(addr, addr) -> addr anything\nfunc kind() pure\nlayout Pair {{ link: ref, other: ref }}\n\
+         views slot: @0 class slot\ncell slot.tag: int @8 width 1\n\
+         slot_cells {{ slot.int, slot.float, slot.ref, slot.addr, tag slot.tag }}\n\
+         entry [2: ref]\nentry_cells [7]\nL0(p0, p1):\na2 = context()\na3 = frame_base()\n{insts}"
+    );
+    let file = parse_file(&text, &|_| None).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let errors = [Mode::Recorded, Mode::Optimized].map(|mode| verify(&file.traces[0], &file.schema, mode));
+    assert_eq!(errors[0], errors[1]);
+    let [errors, _] = errors;
+    assert!(errors.iter().all(|error| error.kind == ErrorKind::Collected), "{errors:?}");
+    let name = |error: VerifyError| error.message.split(' ').next().unwrap_or_default().to_string();
+    errors.into_iter().map(name).collect()
+}
+
+#[test]
+fn pointers_that_a_call_may_make_void() {
+    let call = "a9 = call(host, a2, a3)\n";
+    let good = |insts: &str| assert_eq!(collected(insts), [] as [&str; 0], "{insts}");
+    let bad = |insts: &str, names: &[&str]| assert_eq!(collected(insts), names, "{insts}");
+    // What the host finds, and what stays.
+    good(&format!("{call}guard_nonnull(a9)\np4 = load(p0, Pair.link)\nfinish(p0, a2, a3, p4)\n"));
+    good(&format!(
+        "a4 = item_addr(a3, 3, 16, 0)\na5 = addr_add(a4, 8)\na6 = addr_add(a2, 8)\n{call}finish(a4, a5, a6)\n"
+    ));
+    good(&format!("p4 = load(p0, Pair.link)\ni5 = ref_is_null(p4)\n{call}finish(i5)\n"));
+    // What was loaded, computed, or lies in the exit buffer.
+    bad(&format!("{call}finish(p1)\n"), &["p1"]);
+    bad(&format!("p4 = load(p0, Pair.link)\n{call}p5 = load(p4, Pair.link)\nfinish(p5)\n"), &["p4"]);
+    bad(&format!("a4 = ref_to_addr(p0)\n{call}finish(a4)\n"), &["a4"]);
+    bad(&format!("i4 = addr_to_int(a2)\na5 = item_addr(a3, i4, 16, 0)\n{call}finish(a5)\n"), &["a5"]);
+    bad(&format!("a4 = call(host, a2, a3)\n{call}finish(a4)\n"), &["a4"]);
+    bad(&format!("p4 = new(Pair)\n{call}set(p0, link, p4)\nfinish()\n"), &["p4"]);
+    // What is stored into a slot, and elsewhere, before the call and after it.
+    let stored = |store: &str, call: &str, after: &str| {
+        format!("a4 = item_addr(a3, 3, 16, 0)\np5 = load(p0, Pair.link)\n{store}{call}{after}finish(p5)\n")
+    };
+    let store = "store(a4, slot.ref, p5)\n";
+    good(&stored(store, call, ""));
+    good(&stored(store, &format!("{call}a10 = call(host, a2, a3)\n"), ""));
+    bad(&stored("", call, store), &["p5", "p5"]);
+    bad(&stored("store(p0, Pair.other, p5)\n", call, ""), &["p5"]);
+    bad(&stored("store(a2, slot.ref, p5)\n", call, ""), &["p5"]);
+    bad(&stored("a7 = item_addr(a2, 3, 16, 0)\nstore(a7, slot.ref, p5)\n", call, ""), &["p5"]);
+    // What was loaded from a slot, and elsewhere.
+    let loaded = |place: &str, cell: &str| {
+        format!("a4 = item_addr({place}, 3, 16, 0)\np5 = load(a4, {cell})\n{call}finish(p5)\n")
+    };
+    good(&loaded("a3", "slot.ref"));
+    bad(&loaded("a3", "Pair.link"), &["p5"]);
+    bad(&loaded("a2", "slot.ref"), &["p5"]);
+    // What an exit after the call mentions.
+    let exit = |slot: &str| {
+        format!("p4 = load(p0, Pair.link)\n{call}@0 = frame[{slot}]\nguard_nonnull(a9) @0\nfinish()\n")
+    };
+    good(&exit("2: ref p0"));
+    bad(&exit("2: ref p4"), &["p4"]);
+    // Labels' arguments are what all jumps pass.
+    let looping = |first: &str, again: &str| {
+        format!(
+            "p4 = load(p0, Pair.link)\na20 = item_addr(a3, 3, 16, 0)\n{first}jump(L1, p0, p4, a20)\nL1(p5, p6, a7):\n\
+             a8 = context()\na10 = frame_base()\na11 = call(host, a8, a10)\ni12 = load(p6, Pair.link)\n\
+             p13 = load(p5, Pair.link)\n{again}\n"
+        )
+        .replace("i12 = load", "p12 = load")
+    };
+    let kept = "store(a20, slot.ref, p4)\n";
+    bad(&looping("", "jump(L1, p5, p13, a7)"), &["p6"]);
+    bad(&looping(kept, "jump(L1, p5, p13, a7)"), &["p6"]);
+    good(&looping(kept, "store(a7, slot.ref, p13)\njump(L1, p5, p13, a7)"));
+    good(&looping(kept, "jump(L1, p5, p6, a7)"));
+    bad(&looping(kept, "jump(L1, p13, p6, a7)"), &["p5"]);
+    // Several walks: p5 is what p13 was, and p6 what p5 was.
+    bad(&looping(kept, "jump(L1, p13, p5, a7)"), &["p6", "p5", "p5"]);
+    // Jumps to the entry too: what comes from its slots is what the jump passes from then on.
+    bad(&format!("{call}p4 = load(p0, Pair.link)\njump(L0, p4, p0)\n"), &["p0", "p0"]);
+    good("p4 = load(p0, Pair.link)\njump(L0, p4, p0)\n");
 }
 
 #[test]

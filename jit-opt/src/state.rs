@@ -313,6 +313,12 @@ impl State<'_> {
     pub fn context(&self) -> Option<Value> {
         self.index.context
     }
+
+    /// Whether an instruction may run the host's collector: pointers from before are not used after it,
+    /// unless the recorded trace does so.
+    pub fn collects(&self, inst: &Inst) -> bool {
+        matches!(inst.payload, Payload::Func(_)) && inst.effects(self.schema).collects
+    }
 }
 
 // The walk over the source, and the second one.

@@ -14,7 +14,7 @@ use super::operand::{self, Cx, Written};
 use super::{ParseError, TraceFile};
 use crate::schema::{
     Barrier, Cell, CellId, ClassSet, Element, Func, FuncEffects, Items, Keys, LayoutId, LayoutSpec, Schema,
-    SlotLayout,
+    SlotCells, SlotLayout,
 };
 use crate::types::Type;
 use crate::world_spec::{ObjectSpec, SpecValue};
@@ -90,6 +90,27 @@ pub(super) fn slots(cur: &mut Cursor, schema: &mut Schema) -> Parsed {
         Ok(())
     })?;
     schema.set_slots(slots);
+    cur.end()
+}
+
+/// `slot_cells { tv.int, tv.float, tv.ref, tv.addr, tag tv.tt }`; the tag may be left out.
+pub(super) fn slot_cells(cur: &mut Cursor, schema: &mut Schema) -> Parsed {
+    let mut cells = SlotCells { value: [CellId::default(); 4], tag: None };
+    cur.expect("{")?;
+    for ty in Type::ALL {
+        let start = cur.pos;
+        let cell = operand::cell(cur, schema)?;
+        if schema.cell(cell).ty != ty {
+            return Err(cur.error_at(start, format!("expected a cell of type {ty}")));
+        }
+        cells.value[ty as usize] = cell;
+        cur.eat(",");
+    }
+    if cur.eat_word("tag") {
+        cells.tag = Some(operand::cell(cur, schema)?);
+    }
+    cur.expect("}")?;
+    schema.set_slot_cells(cells);
     cur.end()
 }
 

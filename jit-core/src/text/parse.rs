@@ -62,9 +62,10 @@ pub fn directives(source: &str) -> Vec<Directive> {
 
 /// The keyword that a line begins with, if it is no line of a trace.
 fn keyword(line: &Line) -> Option<&str> {
-    const KEYWORDS: [&str; 14] = [
+    const KEYWORDS: [&str; 15] = [
         "tag",
         "slots",
+        "slot_cells",
         "words",
         "cell",
         "views",
@@ -125,6 +126,7 @@ impl Parser {
         match word {
             "tag" => decl::tag(&mut cur, schema),
             "slots" => decl::slots(&mut cur, schema),
+            "slot_cells" => decl::slot_cells(&mut cur, schema),
             "cell" => decl::cell(&mut cur, schema),
             "views" => decl::views(&mut cur, schema),
             "layout" => decl::layout(&mut cur, schema),

@@ -71,7 +71,13 @@ fn declarations<'a>(schema: &Schema, names: &SchemaNames, native: &dyn Fn(u32) -
     for (id, func) in schema.funcs().iter().enumerate() {
         out += &func_line(func, id as u32, schema, names, native(id as u32));
     }
-    out + &super::print_layouts::cells_and_layouts(schema, names)
+    out += &super::print_layouts::cells_and_layouts(schema, names);
+    if let Some(cells) = schema.slot_cells() {
+        let tag = cells.tag.map_or(String::new(), |tag| format!(", tag {}", names.cell(tag)));
+        let _ =
+            writeln!(out, "slot_cells {{ {}{tag} }}", cells.value.map(|cell| names.cell(cell)).join(", "));
+    }
+    out
 }
 
 fn tags(schema: &Schema, names: &SchemaNames) -> String {

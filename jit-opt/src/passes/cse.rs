@@ -4,7 +4,8 @@
 //! Problem: interpreters compute the same tag test and the same address again and again. Design: one hash
 //! table from what determines a pure operation's result to the value that holds it, filled as instructions
 //! are committed. Operands of commuting operations are put in order first. Invariant: the table is empty at a
-//! label that is not the entry, since values from before are not visible there. A partial operation
+//! label that is not the entry, since values from before are not visible there; and it holds no pointer that
+//! was computed before a call that may run the collector (the object may be gone). A partial operation
 //! (`int_div`) needs no care: the first one stands earlier on the same straight line, after its own guards.
 //!
 //! Example: `i2 = int_mul(i0, i1); i3 = int_mul(i1, i0)` commits one multiplication.
@@ -13,6 +14,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::ir::Args;
 use tracelift_core::ops::Flags;
+use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, Op, Payload, Value};
 
 use crate::pass::{Cx, Outcome, Pass};
@@ -58,9 +60,13 @@ impl Pass for Cse {
         true
     }
 
-    fn committed(&mut self, _st: &mut State<'_>, inst: &Inst) {
+    fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
         if let (true, Some(result)) = (inst.op.is(Flags::PURE), inst.result) {
             self.seen.insert(key(inst), result);
+        } else if st.collects(inst) && !planted(Bug::CseKeepsPointers) {
+            // The context and the frame's base stay as long as the code runs.
+            let stays = |&(op, ..): &Key| matches!(op, Op::Context | Op::FrameBase);
+            self.seen.retain(|key, &mut value| stays(key) || !st.out.ty(value).is_pointer());
         }
     }
 

@@ -24,6 +24,7 @@
 //! 4. **Immutable cells** are struck out only by stores to immutable cells: those that make the object.
 //! 5. **Volatile cells** are never in the list.
 //! 6. **Nothing across a label** that is not the entry.
+//! 7. **No pointer across a call that may run the collector**, be the cell as immutable as it may.
 //!
 //! Invariant: every entry says what its bytes hold now, on every run that comes this far. Example:
 //!
@@ -324,6 +325,13 @@ impl Heap {
         }
     }
 
+    /// What a pointer leads to may be gone, unless the host holds it.
+    fn forget_pointers(&mut self, st: &State<'_>) {
+        let is_number = |entry: &Entry| !entry.at.ty.is_pointer() && !st.out.ty(entry.value).is_pointer();
+        self.known.iter_mut().for_each(|known| known.entries.retain(is_number));
+        self.calls.clear();
+    }
+
     /// Whether two places may be parts of one object.
     fn may_be_one(&self, st: &State<'_>, a: &Place, b: &Place) -> bool {
         a.root == b.root || !(self.excludes(st, a, b) || self.excludes(st, b, a) || differ(st, a, b))
@@ -366,6 +374,9 @@ impl Heap {
     fn called(&mut self, st: &mut State<'_>, inst: &Inst, func: FuncId, now: u32) {
         inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
         self.forget(st.schema, &inst.effects(st.schema).writes);
+        if st.collects(inst) && !planted(Bug::HeapKeepsPointers) {
+            self.forget_pointers(st);
+        }
         let full = self.calls.note(st.schema, inst);
         st.give_up(full as u64);
         if let (true, Some(result)) = (self.is_allocator(st, func), inst.result) {
