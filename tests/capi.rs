@@ -92,7 +92,7 @@ fn run_both(name: &str) {
 fn the_example_interpreter() {
     let printed = run(&C, "registers", Link::Static);
     assert_eq!(printed, run(&C, "registers", Link::Shared));
-    assert_eq!(printed.lines().count(), 4, "{printed}");
+    assert_eq!(printed.lines().count(), 6, "{printed}");
 }
 
 /// Each kind of mistake gives a status or a 0, and a sentence; the programs count the kinds.

@@ -209,7 +209,7 @@ tl_status tl_set_barrier(tl_vm *vm, tl_layout layout, tl_cell object, int64_t ob
 /* May run any code of the host's, as an interpreter that is called again. It stands for all effects at once:
 ** any memory may have been read and written, objects made, and the function may leave by longjmp, so that a
 ** loop without any guard may call it. Nothing that was known of memory before the call is known after it,
-** immutable cells excepted. It does not run the collector either. */
+** immutable cells with numbers excepted. Only in a call by tl_host_call may it run the collector. */
 #define TL_EFFECT_REENTERS 8u
 /* A C function that traces may call. `signature`: one letter per parameter (i f r a), '>' and the result's
 ** letter or 'v', as "af>f". At most 6 integer or pointer and 8 float parameters. `reads` and `writes` list
@@ -319,6 +319,7 @@ typedef struct tl_exit_info {
   ** other frames, those of the frame that the last of these loops was entered in. frames[0] is this frame,
   ** or a caller of it, if its base is below 0: then the code has returned from the frames above. */
   void *base;
+  const void *owner;             /* of the tree that was left; see tl_record_owner */
 } tl_exit_info;
 
 /* Compiled code returned `left`: restores the slots of all frames and says where to go on. It cannot fail; it
@@ -378,13 +379,23 @@ void tl_frame_return(tl_vm *vm, int32_t base);
 /* How many frames are pushed. */
 uint32_t tl_frame_depth(const tl_vm *vm);
 
+/* What the host knows the tree by whose loop is being recorded; it is given back by each exit of the tree. */
+void tl_record_owner(tl_vm *vm, const void *owner);
+
+/* Whether a guard may be recorded now: nothing recorded since the last resume point has an effect. */
+int tl_may_guard(tl_vm *vm);
+
 /* The value of a slot of the current frame, which now holds `tag` (0 for a tag without a payload). In a
 ** called frame, negative numbers are slots of its callers; there are none below the entry frame's. */
 tl_value tl_slot_read(tl_vm *vm, int32_t slot, tl_tag tag);
 /* After tl_frame_return: whether a slot of the current frame was written, or is known. */
 int tl_slot_is_known(tl_vm *vm, int32_t slot);
-/* After tl_frame_return: memory holds this in a slot that was not known. */
+/* After tl_frame_return or tl_host_call: memory holds this in a slot that was not known, or was forgotten. */
 void tl_slot_known(tl_vm *vm, int32_t slot, tl_tag tag, tl_value value);
+/* Whether a slot of the current frame was forgotten by tl_host_call, and neither written nor known since: 0
+** if not, 1 if so; 2 if so, and it must be known before tl_record_close, since the loop knew it at its head.
+*/
+uint32_t tl_slot_is_forgotten(tl_vm *vm, int32_t slot);
 /* The slot now holds that value (0 for a tag without a payload). Writes no memory. */
 void tl_slot_write(tl_vm *vm, int32_t slot, tl_tag tag, tl_value value);
 
@@ -441,6 +452,87 @@ void tl_insert_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_
 /* Calls a described function. tl_try_call leaves the trace when the result, an object or address, is null. */
 tl_value tl_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
 tl_value tl_try_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
+
+/* Calls of the host's own code, which may do anything: run the interpreter, collect, throw or yield by a
+** longjmp across the compiled code, look at frames and slots, run and record other compiled code.
+**
+** `func` was declared with TL_EFFECT_REENTERS and a signature "aaa...>a": it is called with the context, the
+** frame's base, the call site, and `args`. Before the call the code stores each slot that is live at the
+** current resume point, where memory does not hold it yet; what the frames' words say the function writes
+** into the host's records itself, as after an exit. `changed` are slots of the current frame that the call
+** may change: those that its results go to, and those that closures may share. They are forgotten: before
+** tl_slot_read the host reads each from memory, under guards, and says so by tl_slot_known. Other slots the
+** function leaves alone, or it answers NULL.
+**
+** The function calls tl_call_begin before it does anything else, and tl_call_end when all is done. It returns
+** any other pointer than NULL if the code is to go on. It returns NULL if it cannot: tl_call_end has said so
+** (0); the host's stack or frames have not the room any more that the call site asks for; the frame's slots
+** have moved; the host wants to be asked at each instruction; slots were changed that it had not named. The
+** code is then left by an exit of kind TL_EXIT_INTERRUPT at the next resume point, which restores no slots;
+** the frames' places count from where the base was when the code was entered.
+**
+** The next call of the recording is tl_resume_point in the same frame, for what comes after the call. The
+** cells of slots are declared by tl_set_slot_cells. */
+typedef struct tl_call_site {
+  uint32_t nframes;         /* outermost first */
+  uint32_t trace;           /* for tl_call_end */
+  uint32_t stack_slots;     /* the room that must be there for the code to go on, counted as in tl_run; it */
+  uint32_t more_frames;     /* may have grown during the call */
+  tl_frame frames[1];       /* so many as nframes says, as in tl_exit_info; the base is the function's second
+                            ** argument */
+} tl_call_site;
+void tl_host_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs, const int32_t *changed,
+                  uint32_t nchanged);
+
+/* Calls that may be open: tl_call_begin and tl_call_end keep the list, for whose sake code is not freed while
+** it is on the native stack. It lives as long as the vm. */
+#define TL_MOST_CALLS 400
+typedef struct tl_calls {
+  uint64_t epoch;
+  uint32_t depth;
+  uint32_t until_timed;
+  uint32_t timed_depth;
+  uint32_t has_overflowed;
+  uintptr_t open[TL_MOST_CALLS];
+} tl_calls;
+tl_calls *tl_get_calls(tl_vm *vm);
+uint64_t tl_call_begin_slowly(tl_vm *vm, const void *stack);
+int tl_call_end_slowly(tl_vm *vm, const tl_call_site *site, const void *stack, uint64_t epoch);
+
+/* `stack` is some address in the function's own frame on the native stack, the same for both. A call that
+** ends by longjmp has no tl_call_end. Gives what tl_call_end takes. */
+static inline uint64_t tl_call_begin(tl_vm *vm, tl_calls *calls, const void *stack) {
+  uint32_t depth = calls->depth;
+  if (--calls->until_timed == 0 || depth == TL_MOST_CALLS
+      || (depth > 0 && calls->open[depth - 1] <= (uintptr_t)stack))
+    return tl_call_begin_slowly(vm, stack);
+  calls->open[depth] = (uintptr_t)stack;
+  calls->depth = depth + 1;
+  return calls->epoch;
+}
+
+/* Returns 0 if the code must be left. */
+static inline int tl_call_end(tl_vm *vm, tl_calls *calls, const tl_call_site *site, const void *stack,
+                              uint64_t epoch) {
+  uint32_t depth = calls->depth;
+  if (epoch != calls->epoch || depth == 0 || calls->open[depth - 1] != (uintptr_t)stack
+      || calls->timed_depth == depth)
+    return tl_call_end_slowly(vm, site, stack, epoch);
+  calls->depth = depth - 1;
+  return 1;
+}
+
+/* The cells of a slot, counted from its address: the payload by tl_type (int, float, ref, addr), and the tag
+** (0 where slots have none). In a description, after tl_set_slots. */
+tl_status tl_set_slot_cells(tl_vm *vm, const tl_cell value[4], tl_cell tag);
+/* Stores each slot that is live at the current resume point where memory does not hold it yet, for a function
+** (of tl_call) that looks at slots. It is an effect. */
+void tl_store_slots(tl_vm *vm);
+/* While the program is in a call that was recorded by tl_host_call: the recording waits, and others may begin
+** meanwhile. Returns a number to wake it by, or 0 if it was given up. When the call has come back
+** tl_record_wake makes it the recording in progress again (1), or says that it is there no more (0). */
+uint32_t tl_record_aside(tl_vm *vm);
+int tl_record_wake(tl_vm *vm, uint32_t number);
 
 /* The loop is back at its head: compile it. TL_OK: compiled, entered from the next back edge on; TL_AGAIN:
 ** call tl_record again now; TL_ABORTED: given up for a counted reason. In each case the recording is over.

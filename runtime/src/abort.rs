@@ -49,6 +49,8 @@ define_reasons! {
     /// Making code of it takes longer than compiling may take by now; it is recorded again when there is
     /// time.
     TooCostly = "too long to compile by now";
+    /// Calls of the host take more than the loop's few bytecodes gain.
+    MostlyCalls = "little between calls";
     /// Better recorded as it runs, as part of the loop around it: see [`crate::Vm::leave_to`].
     FewIterations = "loop of few iterations";
     /// No guard is left in the optimized loop: no iteration would leave it, not even for an interrupt.

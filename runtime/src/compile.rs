@@ -20,6 +20,7 @@ use crate::job::{self, can_be_left, NoCode};
 use crate::recorder::{Closed, Finished, Recorder, Start};
 use crate::run::Room;
 use crate::tree::Tree;
+use crate::tunables::BYTECODES_PER_CALL;
 use crate::vm::Vm;
 
 /// How often a recording is taken again because slot types changed under it.
@@ -43,16 +44,20 @@ impl Vm {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         let (key, start, needs) = (recorder.key, recorder.start, recorder.needs());
+        let owner = recorder.owner;
         let work = recorder.work();
         let base = recorder.base();
         let Start::Loop { retries } = start else {
             return self.misused(recorder, "a side trace does not close");
         };
         let result = match recorder.close(&self.schema) {
-            Ok(Closed::Loop(Finished { trace, edges })) => {
+            Ok(Closed::Loop(Finished { trace, edges, sites })) => {
                 let root = self.traces.next_id();
-                let tree = Tree { key, root, edges, work, ..Tree::default() };
-                let compiled = if can_be_left(&trace, &self.schema) {
+                let tree = Tree { key, root, owner, edges, work, sites, ..Tree::default() };
+                let calls = tree.sites.len() as u64;
+                let compiled = if self.budget.is_limited() && work.steps < calls * BYTECODES_PER_CALL {
+                    Err((AbortReason::MostlyCalls, format!("{} bytecodes, {calls} calls", work.steps)))
+                } else if can_be_left(&trace, &self.schema) {
                     self.compile(*trace, needs, tree)
                 } else {
                     Err((
@@ -98,12 +103,13 @@ impl Vm {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         let (key, needs, work) = (recorder.key, recorder.needs(), recorder.work());
+        let owner = recorder.owner;
         let outcome = match recorder.start {
             Start::Side(at) => self.side_recorded(recorder, at, None),
             Start::Loop { .. } => {
                 let root = self.traces.next_id();
-                let compiled = recorder.finish(&self.schema).and_then(|Finished { trace, edges }| {
-                    let tree = Tree { key, root, edges, work, ..Tree::default() };
+                let compiled = recorder.finish(&self.schema).and_then(|Finished { trace, edges, sites }| {
+                    let tree = Tree { key, root, owner, edges, work, sites, ..Tree::default() };
                     self.compile(*trace, needs, tree)
                 });
                 match compiled {
@@ -155,7 +161,7 @@ impl Vm {
         link: Option<Key>,
     ) -> Result<TraceId, NoCode> {
         let (needs, base, work) = (recorder.needs(), recorder.base(), recorder.work());
-        let Finished { trace, edges } = recorder.finish(&self.schema)?;
+        let Finished { trace, edges, sites } = recorder.finish(&self.schema)?;
         let Some(of) = self.traces.get(at.trace) else {
             return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
         };
@@ -164,12 +170,14 @@ impl Vm {
         let tree = Tree {
             key: of.tree.key,
             root: of.tree.root,
+            owner: of.tree.owner,
             parent: Some(at),
             link,
             end,
             room,
             edges,
             work,
+            sites,
             ..Tree::default()
         };
         let number = self.compile(*trace, needs, tree)?;
@@ -237,9 +245,15 @@ impl Vm {
         (0..more).for_each(|_| counter.into_iter().for_each(|counter| self.counters.pin(counter)));
     }
 
-    /// Keys from `low` up to and without `high` are no longer valid: their code is freed. None of it may be
-    /// running.
+    /// Keys from `low` up to and without `high` are no longer valid: nobody enters their code any more. It is
+    /// freed at once, or, if code that calls the host may be on the native stack, when that is over.
     pub fn forget(&mut self, low: Key, high: Key) {
+        let aside = self.recording.aside.len();
+        self.recording.aside.retain(|recorder| !(low..high).contains(&recorder.key));
+        let dropped = (aside - self.recording.aside.len()) as u64;
+        if dropped > 0 {
+            *self.totals.aborts.entry(AbortReason::Abandoned.name().to_string()).or_default() += dropped;
+        }
         if self.recording.recorder.as_ref().is_some_and(|recorder| (low..high).contains(&recorder.key)) {
             self.recording.recorder = None;
             *self.totals.aborts.entry(AbortReason::Abandoned.name().to_string()).or_default() += 1;
@@ -252,16 +266,21 @@ impl Vm {
                 location.counter.into_iter().for_each(|counter| self.counters.unpin(counter));
             }
             let roots: Vec<TraceId> = location.entries.iter().chain(&location.discarded).copied().collect();
-            for number in roots.iter().flat_map(|&root| self.tree_of(root)).collect::<Vec<_>>() {
-                self.free_trace(number);
-            }
+            self.doom(&roots);
             self.locations.remove(&key);
         }
         if is_any_gone {
-            let live = self.traces.alive().map(|(_, trace)| trace.lifts.as_slice());
-            // SAFETY: promised to `set_reserve`.
-            unsafe { self.reserves.shrink(live) };
+            self.gates.shut();
+            self.free_doomed();
         }
+    }
+
+    /// Nobody comes to these trees any more; they are freed as soon as they can be.
+    fn doom(&mut self, roots: &[TraceId]) {
+        for number in roots.iter().flat_map(|&root| self.tree_of(root)).collect::<Vec<_>>() {
+            self.unlink_all(number);
+        }
+        self.nested.doomed.extend(roots);
     }
 }
 
@@ -303,7 +322,7 @@ mod tests {
         host.begin(HEAD, sum);
         let recorder = host.vm.take_recorder().unwrap();
         let (needs, work) = (recorder.needs(), recorder.work());
-        let Ok(Closed::Loop(Finished { trace, edges })) = recorder.close(&host.vm.schema) else {
+        let Ok(Closed::Loop(Finished { trace, edges, .. })) = recorder.close(&host.vm.schema) else {
             panic!("the loop does not close")
         };
         let mut tree = Tree { key: HEAD, root: host.vm.traces.next_id(), edges, work, ..Tree::default() };

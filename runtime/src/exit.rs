@@ -37,6 +37,8 @@ pub struct Exit<'a> {
     /// Frames to go on in, outermost first. The first one lies below `base` if the code has returned from the
     /// frame there.
     pub frames: &'a [ExitFrame],
+    /// What the host knows the tree by that was left.
+    pub owner: usize,
 }
 
 impl Vm {
@@ -64,11 +66,14 @@ impl Vm {
             }
             _ => left.base,
         };
+        let owner = trace.tree.owner;
         cell.count += 1;
         let count = cell.count;
         self.exits.last = (count >= cell.quiet_until).then_some(Left { at, kind });
         if let Some(sample) = &mut self.timing.sample {
-            sample.left_by(kind, self.timing.ticks.now());
+            if sample.depth == self.nested.depth() {
+                sample.left_by(kind, self.timing.ticks.now());
+            }
         }
         if kind == ExitKind::Collect && *self.code.cells.collect < 0 {
             *self.code.cells.collect = COLLECT_AFTER;
@@ -83,10 +88,11 @@ impl Vm {
         if let Some(plan) = &trace.exits[at.exit.index()].plan {
             if plan.lifts {
                 self.reserves.spend(&trace.lifts);
+                self.nested.needs_change();
             }
             // SAFETY: passed on from the caller.
             unsafe { plan.restore(&self.code.cells.exit_buffer, context, base, registers) };
-            return Exit { kind: Some(kind), base, frames: &plan.frames };
+            return Exit { kind: Some(kind), base, frames: &plan.frames, owner };
         }
         if plan::is_hot(count) {
             self.exits.hot = Some(at);
@@ -99,8 +105,9 @@ impl Vm {
         unsafe { host.restore(&trace.resume, at.exit, base, frames) };
         if !registers.is_empty() {
             self.reserves.spend(&trace.lifts);
+            self.nested.needs_change();
         }
-        Exit { kind: Some(kind), base, frames: &self.exits.state.frames }
+        Exit { kind: Some(kind), base, frames: &self.exits.state.frames, owner }
     }
 
     #[cold]
@@ -108,7 +115,7 @@ impl Vm {
         self.totals.refused += 1;
         self.exits.last = None;
         self.gate_refused();
-        Exit { kind: None, base, frames: &[] }
+        Exit { kind: None, base, frames: &[], owner: 0 }
     }
 
     /// Makes the plan of the exit that has become hot.

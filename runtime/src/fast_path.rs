@@ -29,9 +29,10 @@ impl Vm {
     /// The same as for [`Vm::hot`].
     #[inline]
     pub unsafe fn pass(&mut self, key: Key, counter: *const i32) -> Option<Run> {
+        self.nested.is_here();
         let gate = self.gates.of(key).filter(|gate| gate.counter == counter)?;
         let trace = self.traces.get_mut(gate.trace)?;
-        if self.timing.sample.is_some() {
+        if self.timing.sample.is_some_and(|sample| sample.depth >= self.nested.depth()) {
             return None;
         }
         // SAFETY: promised to `set_reserve`.

@@ -22,6 +22,7 @@ use crate::recorder::{Limits, Recorder, Start};
 use crate::run::Action;
 use crate::starts::Starts;
 use crate::traces::Entered;
+use crate::tunables::MOST_ASIDE;
 use crate::vm::Vm;
 
 impl Vm {
@@ -58,6 +59,7 @@ impl Vm {
         }
         self.time_back_edge(key, base);
         let ticks = self.counters.take(index);
+        self.free_doomed();
         let location = self.locations.entry(key).or_default();
         location.counter = Some(index);
         if location.drawn.is_none() {
@@ -173,6 +175,9 @@ impl Vm {
                 return Action::Nothing;
             }
         }
+        if self.recording.aside.iter().any(|recorder| recorder.key == key) {
+            return Action::Nothing;
+        }
         if let Backend::Refused(..) = self.code.ready(&self.config) {
             self.locations.entry(key).or_default().heat = 0;
             return Action::Nothing;
@@ -192,6 +197,30 @@ impl Vm {
         self.budget.begin_recording();
         self.gates.shut();
         self.recording.recorder = Some(recorder);
+        true
+    }
+
+    /// A function is called that is no part of the recording: it is put aside, and goes on when the call has
+    /// come back; see `tl_record_aside`. Returns what it is woken by, or `None` if there is no recording. If
+    /// too many wait the one that has waited longest is given up.
+    pub fn put_recording_aside(&mut self) -> Option<u32> {
+        let recorder = self.recording.recorder.take()?;
+        let number = recorder.number;
+        if self.recording.aside.len() as u64 >= MOST_ASIDE {
+            self.recording.recorder = Some(self.recording.aside.remove(0));
+            self.abort_recording(AbortReason::Host("long call".into()));
+        }
+        self.recording.aside.push(recorder);
+        Some(number)
+    }
+
+    /// A recording that was put aside goes on; see `tl_record_wake`. False if it is there no more, or if
+    /// another one is in progress.
+    pub fn wake_recording(&mut self, number: u32) -> bool {
+        let place = self.recording.aside.iter().position(|recorder| recorder.number == number);
+        let Some(place) = place.filter(|_| self.recording.recorder.is_none()) else { return false };
+        self.gates.shut();
+        self.recording.recorder = Some(self.recording.aside.remove(place));
         true
     }
 

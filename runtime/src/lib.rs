@@ -22,6 +22,8 @@ pub mod location;
 mod locations;
 pub mod log;
 mod nest;
+mod nested;
+mod open_calls;
 mod operands;
 mod pace;
 mod pacing;

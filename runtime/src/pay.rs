@@ -132,6 +132,10 @@ pub(crate) struct Sample {
     pub iteration: Option<u32>,
     /// The last exit was in the midst of an iteration.
     pub is_partial: bool,
+    /// Ticks in functions of the host that the code has called.
+    pub elsewhere: u64,
+    /// Calls of the host that were open when the code was entered.
+    pub depth: u32,
 }
 
 impl Sample {

@@ -79,10 +79,18 @@ impl Vm {
         let Done { number, name, told, result } = done;
         self.tell(number, &name, told);
         let data = self.install(number, name, *result?)?;
+        let needs = data.reach.needs;
+        for site in &data.tree.sites {
+            site.belongs_to(number);
+            site.needs(needs);
+        }
         self.count(&data);
         // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is
         // entered.
-        unsafe { self.reserves.secure(&data.reach.lifts) };
+        if !unsafe { self.reserves.secure(&data.reach.lifts) } {
+            // What was held for others may be gone.
+            self.nested.needs_change();
+        }
         self.traces.push(data);
         Ok(number)
     }

@@ -4,8 +4,8 @@
 //! to (tag, value). The first read of a slot makes a typed input; a write only changes the map; memory holds
 //! a slot's old content until an exit writes it. At each bytecode the host names the resume point; the first
 //! guard after it takes the snapshot: the frames' changed live slots. Reading and writing slots is in
-//! `recorder/slots.rs`, what becomes of them at the end in `recorder/close.rs`, and what a side trace begins
-//! with in `recorder/inherit.rs`.
+//! `recorder/slots.rs`, what becomes of them at the end in `recorder/close.rs`, what a side trace begins with
+//! in `recorder/inherit.rs`, and calls of the host in `recorder/calls.rs`.
 //!
 //! Invariant: an exit is exact. A guard after a write of the same bytecode is refused, since the interpreter
 //! could not redo that bytecode.
@@ -13,6 +13,7 @@
 //! Example: recording `s = s + 1` (slot 0) at a loop head gives
 //! `L0(i0): i1 = int_add(i0, 1)  jump(L0, i1)` with entry `[0: int]`.
 
+mod calls;
 mod close;
 mod inherit;
 mod slots;
@@ -31,6 +32,8 @@ use crate::ids::{ExitPoint, Key};
 use crate::operands;
 use crate::policy::Work;
 use crate::run::Room;
+use calls::HostCalls;
+pub use calls::{CallSite, Forgotten};
 
 /// Limits of a recording.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +64,11 @@ fn is_live(live: &[u8], slot: i32) -> bool {
     usize::try_from(slot).is_ok_and(|slot| live.get(slot / 8).is_some_and(|byte| byte >> (slot % 8) & 1 == 1))
 }
 
+fn clear_live(live: &mut Live, slot: i32) {
+    let byte = usize::try_from(slot).ok().and_then(|slot| live.get_mut(slot / 8));
+    byte.into_iter().for_each(|byte| *byte &= !(1 << (slot % 8)));
+}
+
 /// A host frame during the recording.
 #[derive(Clone, Debug)]
 struct OpenFrame {
@@ -70,7 +78,7 @@ struct OpenFrame {
 }
 
 /// What is known of a slot (numbered from the entry frame's base).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 struct SlotState {
     /// The tag in memory at the head.
     head_tag: TagId,
@@ -85,6 +93,10 @@ struct SlotState {
     inner: bool,
     /// Was read before it was written: its tag belongs to the entry.
     read: bool,
+    /// Memory holds what the slot holds: a call of the host wanted it there.
+    clean: bool,
+    /// A call of the host may have changed it: memory alone knows what it holds.
+    forgotten: bool,
 }
 
 /// What a recording begins with.
@@ -106,6 +118,8 @@ pub struct Finished {
     pub trace: Box<Trace>,
     /// Back edges of inner loops that it passes, from one jump to the next if it is a loop.
     pub edges: u32,
+    /// Where it calls the host: its code refers to these.
+    pub sites: Vec<CallSite>,
 }
 
 /// How a recording closed.
@@ -130,6 +144,8 @@ struct Stack {
     /// What the trace has read, before it returned, of the frames that it began in; `None` in a recording
     /// that has not returned from them.
     returned: Option<Vec<(i32, SlotState)>>,
+    /// What it has called of the host.
+    host_calls: HostCalls,
 }
 
 /// Where guards lead: the resume point, and the snapshots taken at those before.
@@ -156,7 +172,7 @@ struct Reached {
     max_frames: usize,
 }
 
-/// A recording in progress.
+/// A recording in progress. So many fields: each is written by other calls of the host's.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     /// Which one of this process it is.
@@ -165,6 +181,8 @@ pub struct Recorder {
     pub key: Key,
     /// What it begins with.
     pub start: Start,
+    /// What the host knows its tree by.
+    pub(crate) owner: usize,
     /// Whether the VM has asked for it; what the host records unasked is compiled whatever it costs.
     pub(crate) is_asked: bool,
     limits: Limits,
@@ -212,6 +230,7 @@ impl Recorder {
             number: STARTED.fetch_add(1, Ordering::Relaxed),
             key,
             start,
+            owner: 0,
             is_asked: false,
             trace,
             slots: BTreeMap::new(),
@@ -222,6 +241,7 @@ impl Recorder {
                 base,
                 inlined: 0,
                 returned: None,
+                host_calls: HostCalls::default(),
             },
             points: Points { current: None, live: Vec::new(), dirty: Some(NO_RESUME_POINT), end: None },
             room: Reached { extent: 0, max_slot: 0, max_frames: 1 },
@@ -291,6 +311,7 @@ impl Recorder {
         }
         self.points.current = None;
         self.points.dirty = None;
+        self.look_at_answer();
     }
 
     /// The current frame has so many slots.
@@ -316,7 +337,7 @@ impl Recorder {
     /// The same where the caller has so many slots.
     pub fn push_frame_of(&mut self, base: i32, words: &[u64], live: &[u8], nslots: u32) {
         self.extend(nslots);
-        if self.failure.is_some() {
+        if self.failure.is_some() || !self.has_looked() {
             return;
         }
         if self.stack.frames.len() >= self.limits.frames {
@@ -353,6 +374,9 @@ impl Recorder {
 
     /// The current frame returned.
     pub fn pop_frame(&mut self) {
+        if !self.has_looked() {
+            return;
+        }
         if self.stack.frames.len() == 1 {
             return self.misuse("tl_frame_pop without tl_frame_push");
         }
@@ -373,7 +397,7 @@ impl Recorder {
     /// The outermost frame returned to its caller, whose base lies so many slots from that frame's; see
     /// `tl_frame_return`.
     pub fn return_frame(&mut self, base: i32) {
-        if self.failure.is_some() {
+        if self.failure.is_some() || !self.has_looked() {
             return;
         }
         if self.is_new() || matches!(self.start, Start::Loop { .. }) {
@@ -420,6 +444,11 @@ impl Recorder {
         self.stack.inlined = depth;
     }
 
+    /// Whether a guard can be recorded now: the bytecode has had no effect so far.
+    pub fn may_guard(&self) -> bool {
+        self.points.dirty.is_none()
+    }
+
     /// The snapshot of the current resume point.
     fn snapshot(&mut self) -> Option<SnapId> {
         if let Some(sentence) = self.points.dirty {
@@ -439,7 +468,8 @@ impl Recorder {
             let changed = self
                 .slots
                 .iter()
-                .filter(|(&at, state)| state.written && is_live(&frame.live, at - frame.base));
+                .filter(|(_, state)| state.written && !state.forgotten)
+                .filter(|(&at, _)| is_live(&frame.live, at - frame.base));
             let slots = changed
                 .map(|(&at, state)| SlotValue {
                     slot: at - frame.base,
@@ -448,7 +478,11 @@ impl Recorder {
                 })
                 .collect();
             frames.push(Frame { base: frame.base, words: frame.words.clone(), slots });
-            live_slots.push((frame.base, frame.live.clone()));
+            let mut live = frame.live.clone();
+            for (&at, _) in self.slots.iter().filter(|(_, state)| state.forgotten) {
+                clear_live(&mut live, at - frame.base);
+            }
+            live_slots.push((frame.base, live));
             let top = frame.base + frame.live.len() as i32 * 8;
             self.room.max_slot = self.room.max_slot.max(top);
         }
@@ -467,7 +501,7 @@ impl Recorder {
 
     /// Whether a value may be used: the host passes 0 on after a failure.
     fn check_args(&mut self, args: &[Value]) -> bool {
-        if self.failure.is_some() {
+        if self.failure.is_some() || !self.has_looked() {
             return false;
         }
         let known = args.iter().all(|arg| arg.index() < self.trace.values.len());

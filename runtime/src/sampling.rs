@@ -32,26 +32,45 @@ impl Vm {
     /// The loop `key` is entered, by a trace that saves so much: the entry is timed if it is its turn.
     pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64, iteration: Option<u32>) {
         let Some(location) = self.locations.get_mut(&key) else { return };
-        if location.pay.enters() || self.config.count_iterations {
+        let depth = self.nested.depth();
+        let is_free = self.timing.sample.is_none();
+        if (location.pay.enters() || self.config.count_iterations) && is_free {
             let (start, replaced) = (self.timing.ticks.now(), *self.code.cells.replaced);
             let is_partial = false;
-            let end = start;
-            self.timing.sample =
-                Some(Sample { key, saved_per_ns, start, end, replaced, iteration, is_partial });
+            let (end, elsewhere) = (start, 0);
+            self.timing.sample = Some(Sample {
+                key,
+                saved_per_ns,
+                start,
+                end,
+                replaced,
+                iteration,
+                is_partial,
+                elsewhere,
+                depth,
+            });
         }
     }
 
     /// The interpreter has run since the last exit: the timed entry, if there is one, is over.
     #[inline]
     pub(crate) fn close_sample(&mut self) {
-        if let Some(sample) = self.timing.sample.take() {
-            self.close(sample);
+        if let Some(sample) = self.timing.sample {
+            let depth = self.nested.depth();
+            // It goes on if it has called what leads here.
+            if sample.depth >= depth {
+                self.timing.sample = None;
+                self.close(sample, depth);
+            }
         }
     }
 
     #[cold]
-    fn close(&mut self, sample: Sample) {
-        if sample.end != sample.start {
+    fn close(&mut self, sample: Sample, depth: u32) {
+        // Who was never left has called the host, and was unwound: how long that was after the entry is not
+        // known, but the way there has cost what it costs.
+        let was_unwound = sample.end == sample.start && depth <= sample.depth;
+        if was_unwound || sample.depth == depth {
             self.account_entry(sample.key, sample.end.wrapping_sub(sample.start), Some(sample));
         }
     }
@@ -78,8 +97,12 @@ impl Vm {
         if location.state.is_asleep() {
             return;
         }
+        // What functions of the host took is no time of the code's, and saves nothing; but iterations that
+        // were timed in the interpreter contain it as well.
+        let elsewhere = sample.and_then(|sample| self.timing.ticks.peek_ns(sample.elsewhere)).unwrap_or(0.0);
+        let own = (ns - elsewhere).max(0.0);
         let stands_for = if self.config.count_iterations { 1.0 } else { location.pay.stride.max(1) as f64 };
-        let mut gain = policy::gain(ns, sample.map_or(0.0, |sample| sample.saved_per_ns));
+        let mut gain = policy::gain(own, sample.map_or(0.0, |sample| sample.saved_per_ns));
         let of_trace = sample.and_then(|sample| Some((sample, sample.iteration?)));
         if let (Some((sample, amount)), Some(iteration)) = (of_trace, location.pace.ns()) {
             // Each of the two is too high at times: one guesses what a bytecode takes, the other takes what
@@ -89,7 +112,7 @@ impl Vm {
             let partial = if sample.is_partial { 0.5 } else { 0.0 };
             gain = gain.min(policy::measured_gain(ns, (replaced + partial) * iteration));
         }
-        self.totals.machine_ns += ns * stands_for;
+        self.totals.machine_ns += own * stands_for;
         self.budget.gain(gain * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses {
             if self.budget.is_limited() {

@@ -57,6 +57,10 @@ impl Vm {
             return Action::Nothing;
         }
         let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
+        let waits = |recorder: &Recorder| recorder.start == Start::Side(at);
+        if self.nested.doomed.contains(&trace.tree.root) || self.recording.aside.iter().any(waits) {
+            return Action::Nothing;
+        }
         if kind == ExitKind::Finish {
             let Some(key) = trace.tree.link else { return Action::Nothing };
             // SAFETY: passed on from the caller.
@@ -238,6 +242,7 @@ impl Vm {
     /// what the exits of the second need.
     fn leads_to(&mut self, way: Way, to: TraceId) {
         self.gates.shut();
+        self.nested.needs_change();
         let Some(target) = self.traces.get_mut(to) else { return };
         target.tree.from.push(way);
         let mut todo = vec![(way, target.reach.clone())];
@@ -246,6 +251,8 @@ impl Vm {
             if !trace.reach.absorb(&reach.seen_from(way.frame)) {
                 continue;
             }
+            let needs = trace.reach.needs;
+            trace.tree.sites.iter().for_each(|site| site.needs(needs));
             todo.extend(trace.tree.from.iter().map(|&way| (way, trace.reach.clone())));
             let key = trace.tree.key;
             if trace.tree.parent.is_none() {
@@ -270,6 +277,19 @@ impl Vm {
         let traces = location.entries.iter().filter_map(|&id| self.traces.get(id));
         let slots = traces.map(|trace| trace.reach.needs.slots).max().unwrap_or(0);
         room.store(u64::from(slots), Ordering::Relaxed);
+    }
+
+    /// Takes back the links to a trace from others.
+    pub(crate) fn unlink_all(&mut self, number: TraceId) {
+        let Some(trace) = self.traces.get_mut(number) else { return };
+        let (code, root) = (trace.address(), trace.tree.root);
+        let from = std::mem::take(&mut trace.tree.from);
+        let is_own = |way: &Way| self.traces.get(way.from).is_some_and(|from| from.tree.root == root);
+        let (own, others): (Vec<Way>, Vec<Way>) = from.into_iter().partition(is_own);
+        self.unlink(code, &others);
+        if let Some(trace) = self.traces.get_mut(number) {
+            trace.tree.from = own;
+        }
     }
 
     /// Frees a trace's code, which must not run any more, and takes back the links to it.

@@ -17,16 +17,20 @@ use std::sync::Arc;
 
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::policy::{SideState, Work};
+use crate::recorder::CallSite;
 use crate::reserve::Need;
 use crate::run::Room;
 
-/// What a trace has to do with side traces.
+/// What a trace has to do with others, and with the host. So many fields: it is all that is kept of a trace
+/// but its code and exits.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     /// The loop that the tree's root begins with.
     pub key: Key,
     /// The tree's root.
     pub root: TraceId,
+    /// What the host knows the tree by.
+    pub owner: usize,
     /// The exit that a side trace begins at.
     pub parent: Option<ExitPoint>,
     /// The loop where a side trace goes on at its end.
@@ -37,6 +41,8 @@ pub(crate) struct Tree {
     /// The cell that says how many slots the code there may need, while this trace reads it.
     #[expect(dead_code, reason = "it is held for the code, which reads it")]
     pub room: Option<Arc<AtomicU64>>,
+    /// Where the trace calls the host: its code hands these on.
+    pub sites: Vec<CallSite>,
     /// Its exits that were tried.
     pub sides: BTreeMap<ExitId, SideState>,
     /// In a root: the side traces of the tree.

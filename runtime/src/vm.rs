@@ -29,6 +29,7 @@ use crate::gate::Gates;
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::locations::Locations;
 use crate::log::Log;
+use crate::open_calls::Nested;
 use crate::pace::Burst;
 use crate::pay::Sample;
 use crate::recorder::Recorder;
@@ -52,7 +53,8 @@ pub enum VmError {
     },
 }
 
-/// A just-in-time compiler for one interpreter instance.
+/// A just-in-time compiler for one interpreter instance. So many fields: one for each thing that the service
+/// is about, each a group of its own.
 pub struct Vm {
     /// What the host has declared. Jobs share it ([`crate::job`]).
     pub(crate) schema: Arc<Schema>,
@@ -70,12 +72,15 @@ pub struct Vm {
     pub(crate) last_run: LastRun,
     pub(crate) exits: Exits,
     pub(crate) timing: Timing,
+    pub(crate) nested: Nested,
 }
 
 /// Recordings: the one in progress, and how they come about.
 #[derive(Default)]
 pub(crate) struct Recording {
     pub recorder: Option<Recorder>,
+    /// Those that wait for a call of the host to come back, outermost first.
+    pub aside: Vec<Recorder>,
     /// The loop whose recording was asked for last.
     pub asked: Option<Key>,
     /// Whether the recording that ended last had been asked for.
@@ -185,6 +190,7 @@ impl Vm {
             last_run: LastRun::default(),
             exits: Exits::default(),
             timing: Timing { ticks: Ticks::new(), sample: None, burst: None, sampled_until: 0 },
+            nested: Nested::default(),
             config,
         })
     }

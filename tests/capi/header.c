@@ -50,11 +50,27 @@ CHECK(sizeof(tl_left) == 16);
 CHECK(offsetof(tl_left, exit) == 0);
 CHECK(offsetof(tl_left, base) == 8);
 
-CHECK(sizeof(tl_exit_info) == 24);
+CHECK(sizeof(tl_exit_info) == 32);
 CHECK(offsetof(tl_exit_info, base) == 16);
+CHECK(offsetof(tl_exit_info, owner) == 24);
 CHECK(offsetof(tl_exit_info, kind) == 0);
 CHECK(offsetof(tl_exit_info, nframes) == 4);
 CHECK(offsetof(tl_exit_info, frames) == 8);
+
+CHECK(offsetof(tl_call_site, nframes) == 0);
+CHECK(offsetof(tl_call_site, trace) == 4);
+CHECK(offsetof(tl_call_site, stack_slots) == 8);
+CHECK(offsetof(tl_call_site, more_frames) == 12);
+CHECK(offsetof(tl_call_site, frames) == 16);
+
+CHECK(TL_MOST_CALLS == 400);
+CHECK(sizeof(tl_calls) == 24 + TL_MOST_CALLS * sizeof(uintptr_t));
+CHECK(offsetof(tl_calls, epoch) == 0);
+CHECK(offsetof(tl_calls, depth) == 8);
+CHECK(offsetof(tl_calls, until_timed) == 12);
+CHECK(offsetof(tl_calls, timed_depth) == 16);
+CHECK(offsetof(tl_calls, has_overflowed) == 20);
+CHECK(offsetof(tl_calls, open) == 24);
 
 CHECK(sizeof(tl_action) == 4);
 CHECK(TL_NOTHING == 0);
@@ -72,6 +88,7 @@ CHECK(TL_REF == 2);
 CHECK(TL_ADDR == 3);
 CHECK(TL_VOID == 4);
 CHECK(TL_EXIT_GUARD == 0);
+CHECK(TL_EXIT_INTERRUPT == 3);
 CHECK(TL_EXIT_FINISH == 4);
 CHECK(TL_EXIT_REFUSED == 5);
 

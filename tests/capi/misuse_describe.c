@@ -101,6 +101,30 @@ static void tags_and_slots(void) {
   WRONG(tl_set_frame_words(vm, 1) == TL_OK && tl_set_frame_words(vm, 2) == TL_MISUSE, "called before");
 }
 
+/* The cells of slots; what a cell must be follows from tl_set_slots. */
+static tl_status slot_cells(tl_vm *vm, int has_slots, int wrong, tl_cell instead, uint32_t tag) {
+  tl_cell value[4];
+  memcpy(value, views, sizeof value);
+  if (wrong >= 0) value[wrong] = instead;
+  if (has_slots) EXPECT(tl_set_slots(vm, 16, 0, 8, 1) == TL_OK);
+  return tl_set_slot_cells(vm, value, tag);
+}
+
+static void cells_of_slots(void) {
+  WRONG(slot_cells(vm, 0, -1, 0, item_tag) == TL_MISUSE, "tl_set_slots comes first");
+  WRONG(slot_cells(vm, 1, 0, 99, item_tag) == TL_MISUSE, "99 is no cell");
+  WRONG(slot_cells(vm, 1, 0, views[2], item_tag) == TL_MISUSE, "cell item.ref is not the payload of a slot");
+  WRONG(slot_cells(vm, 1, 0, number, item_tag) == TL_MISUSE, "cell number is not the payload of a slot");
+  WRONG(slot_cells(vm, 1, -1, 0, 99) == TL_MISUSE, "99 is no cell");
+  WRONG(slot_cells(vm, 1, -1, 0, key_tag) == TL_MISUSE, "the cell of the tag is not that of a slot");
+  WRONG(slot_cells(vm, 1, -1, 0, 0) == TL_MISUSE, "the cell of the tag is not that of a slot");
+  WRONG(tl_set_slots(vm, 16, 0, 8, 1) == TL_OK && tl_set_slot_cells(vm, NULL, item_tag) == TL_MISUSE,
+        "the cells of the payload is null");
+  tl_vm *vm = host();
+  EXPECT(slot_cells(vm, 1, -1, 0, item_tag) == TL_OK);
+  tl_free(vm);
+}
+
 static void cells(void) {
   WRONG(tl_alias_class(vm, NULL) == 0, "tl_alias_class: a text is null");
   WRONG(tl_alias_class(vm, "") == 0, "a name is empty");
@@ -274,6 +298,7 @@ static void many(void) {
 
 int main(void) {
   tags_and_slots();
+  cells_of_slots();
   cells();
   layouts();
   parts();

@@ -13,11 +13,11 @@ static tl_cell cell;
 /* no part; items without tags; items with tags; keys, but no way to insert */
 static tl_layout plain, numbers, table, keyed;
 static tl_field field;
-static tl_func one, nothing, reenters;
+static tl_func one, nothing, reenters, host, tells;
 
 static void *never(void *context) { return context; }
 
-static void describe(void) {
+static void describe(int has_slot_cells) {
   const void *address = (const void *)(uintptr_t)never;
   tl_config config = {.abi = TL_ABI_VERSION, .flags = TL_FLAG_VERIFY, .max_ops = 50, .max_snapshots = 3,
                       .max_frames = 3};
@@ -46,10 +46,19 @@ static void describe(void) {
   one = tl_add_func(vm, "one", address, "a>i", 0, NULL, NULL);
   nothing = tl_add_func(vm, "nothing", address, "a>v", TL_EFFECT_WRITES_ALL, NULL, NULL);
   reenters = tl_add_func(vm, "reenters", address, "a>v", TL_EFFECT_REENTERS, NULL, NULL);
+  host = tl_add_func(vm, "host", address, "aaai>a", TL_EFFECT_REENTERS, NULL, NULL);
+  tells = tl_add_func(vm, "tells", address, "aaai>i", TL_EFFECT_REENTERS, NULL, NULL);
   tl_func find = tl_add_func(vm, "find", address, "airr>a", TL_EFFECT_READS_ALL, NULL, NULL);
   EXPECT(tl_set_items(vm, numbers, cell, base, 0, &untagged) == TL_OK);
   EXPECT(tl_set_items(vm, table, cell, base, 0, &tagged) == TL_OK);
   EXPECT(tl_set_keys(vm, keyed, cell, base, &tagged, name, 0, 0, find, 0) == TL_OK);
+  static const char *const views[4] = {"slot.int", "slot.float", "slot.ref", "slot.addr"};
+  tl_class slots = tl_alias_class(vm, "slot.payload"), tags = tl_alias_class(vm, "slot.tag");
+  tl_cell value[4];
+  for (int type = 0; type < 4; type++)
+    value[type] = tl_add_cell(vm, views[type], 0, 8, (tl_type)type, slots, 0);
+  tl_cell slot_tag = tl_add_cell(vm, "slot.tag", 8, 2, TL_INT, tags, 0);
+  if (has_slot_cells) EXPECT(tl_set_slot_cells(vm, value, slot_tag) == TL_OK);
   for (int i = 0; i < 4; i++) frame[i].tag = 1;
 }
 
@@ -237,6 +246,72 @@ static void calls(void) {
         "nothing returns nothing, which is never null");
 }
 
+/* A good call of the host, which may change slot 1. */
+static void call_host(void) {
+  tl_host_call(vm, host, (tl_value[]){number(7)}, 1, (int32_t[]){1}, 1);
+}
+
+static void calls_of_the_host(void) {
+  BAD_CALL(tl_host_call(vm, host, NULL, 0, NULL, 0), "no recording is in progress");
+  BAD(tl_slot_is_forgotten(vm, 1) == 0, "no recording is in progress");
+  tl_value seven[2] = {0, 0};
+  WRONG(tl_host_call(vm, 99, NULL, 0, NULL, 0), "99 is no function");
+  WRONG(tl_host_call(vm, host, NULL, 0, NULL, 0),
+        "host is called with 0 arguments beside the context, the frame and the call site, expected 1");
+  WRONG(tl_host_call(vm, host, seven, UINT32_MAX, NULL, 0), "with 4294967295 arguments beside");
+  WRONG(tl_host_call(vm, reenters, NULL, 0, NULL, 0), "with 0 arguments beside");
+  WRONG(tl_host_call(vm, tells, seven, 1, NULL, 0),
+        "tells is not declared with TL_EFFECT_REENTERS and the signature \"aaa...>a\"");
+  WRONG(tl_host_call(vm, host, NULL, 1, NULL, 0), "tl_host_call: the arguments is null");
+  WRONG(tl_host_call(vm, host, (tl_value[]){number(7)}, 1, NULL, 1), "the changed slots is null");
+  WRONG(tl_host_call(vm, host, seven, 1, NULL, 0), "an operand is 0");
+  WRONG(tl_host_call(vm, host, (tl_value[]){object()}, 1, NULL, 0), "with other types than declared");
+  WRONG(tl_host_call(vm, host, (tl_value[]){number(7)}, 1, (int32_t[]){-1}, 1), "slot -1 of the frame");
+  WRONG((tl_slot_write(vm, 1, t_int, number(5)), call_host()), "could not redo");
+  WRONG((tl_frame_push(vm, 2, words, live, 2), call_host()), "after a frame was pushed or popped");
+  /* what follows the call */
+  const char *next = "what follows tl_host_call is tl_resume_point in the same frame";
+  WRONG((call_host(), tl_slot_write(vm, 1, t_int, number(5))), next);
+  WRONG((call_host(), tl_load(vm, cell, object())), next);
+  WRONG((call_host(), tl_guard(vm, TL_GUARD_TRUE, integer(), 0, TL_EXIT_GUARD)), next);
+  WRONG((call_host(), tl_frame_push(vm, 2, words, live, 2)), next);
+  WRONG((tl_frame_push(vm, 2, words, live, 2), tl_resume_point(vm, frame, words, live, 2), call_host(),
+         tl_frame_pop(vm)),
+        next);
+  WRONG((call_host(), call_host()), next);
+  begin();
+  call_host();
+  BAD(tl_record_close(vm) == TL_MISUSE, next);
+  /* what it has changed */
+  WRONG((call_host(), tl_resume_point(vm, frame, words, live, 4), tl_slot_read(vm, 1, t_int)),
+        "slot 1 is read after tl_host_call and before tl_slot_known");
+  WRONG((call_host(), tl_resume_point(vm, frame, words, live, 4), tl_slot_known(vm, 1, t_int, object())),
+        "does not fit tag int");
+  WRONG((call_host(), tl_resume_point(vm, frame, words, live, 4), tl_slot_known(vm, 0, t_int, number(1))),
+        "tl_slot_known: slot 0 is one that tl_slot_read reads");
+  begin();
+  tl_slot_read(vm, 1, t_int);
+  call_host();
+  tl_resume_point(vm, frame, words, live, 4);
+  EXPECT(tl_slot_is_forgotten(vm, 0) == 0 && tl_slot_is_forgotten(vm, 1) == 2);
+  BAD(tl_record_close(vm) == TL_MISUSE, "slot 1 is not known at the loop's end after tl_host_call");
+}
+
+/* Recordings that wait. */
+static void aside(void) {
+  BAD(tl_record_aside(vm) == 0, "no recording is in progress");
+  BAD(tl_record_wake(vm, 0) == 0, "tl_record_wake: 0 is no recording");
+  begin();
+  uint32_t first = tl_record_aside(vm);
+  EXPECT(first != 0 && !tl_recording(vm));
+  BAD(tl_record_close(vm) == TL_MISUSE, "no recording is in progress");
+  begin();
+  EXPECT(!tl_record_wake(vm, first) && tl_recording(vm)); /* there is one in progress */
+  tl_record_abort(vm, "over");
+  EXPECT(!tl_record_wake(vm, first + 1000) && tl_record_wake(vm, first) && !tl_record_wake(vm, first));
+  tl_record_abort(vm, "over");
+}
+
 static void frames(void) {
   WRONG(tl_frame_pop(vm), "tl_frame_pop without tl_frame_push");
   WRONG(tl_frame_push(vm, -1, words, live, 2), "a frame -1 slots above its caller's");
@@ -312,7 +387,10 @@ static void good_loops(void) {
 }
 
 int main(void) {
-  describe();
+  describe(0);
+  WRONG(call_host(), "tl_host_call: tl_set_slot_cells was not called");
+  tl_free(vm);
+  describe(1);
   without_recording();
   slots();
   operands();
@@ -320,6 +398,8 @@ int main(void) {
   memory();
   elements();
   calls();
+  calls_of_the_host();
+  aside();
   frames();
   endings();
   good_loops();

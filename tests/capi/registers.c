@@ -8,11 +8,14 @@
 **   3. record()         says, for each instruction about to be executed, what it does.
 **   4. enter()          calls compiled code and goes on where it left: in other code, in the interpreter, or
 **                       recording what comes next (a side trace).
+**   5. call_from_code() is what compiled code calls where the program calls another one, which may do
+**                       anything: run in compiled code of its own, fail, and jump out over its caller's.
 **
 ** Everything else is the interpreter as it would be without. main() runs each program with the JIT off and
 ** on, and then with each execution of a guard forced to fail, and compares what is left in the registers.
 */
 #include <inttypes.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +46,7 @@ typedef struct array {
 
 #define ARRAY_KIND 0x41u
 #define REGISTERS 16
+#define LEVELS 20 /* of programs that have called one another */
 
 enum opcode {
   LOAD_INT,   /* a = number */
@@ -55,6 +59,8 @@ enum opcode {
   NOTE,       /* calls note(a), a function with an effect */
   JUMP_LESS,  /* if a < b, go to `number` */
   JUMP,       /* go to `number` */
+  CALL,       /* a = what program `number` makes of a; nil if it fails and b is not 0. Counts in c. */
+  FAIL,       /* the programs up to a CALL with b end here */
   HALT
 };
 
@@ -63,15 +69,27 @@ typedef struct instruction {
   int32_t number;
 } instruction;
 
+/* What is being recorded. */
+typedef struct recording {
+  /* the head of the loop being recorded, or where a side trace begins, or NULL */
+  const instruction *head;
+  int is_side, is_started; /* whether it is a side trace; whether an instruction of it was recorded */
+  int has_called;          /* whether it has called a program, which may have changed registers */
+  uint32_t waits;          /* what it is woken by when a call has come back, or 0 */
+} recording;
+
 typedef struct machine {
-  value registers[REGISTERS];
+  value *registers; /* of the running program, in the stack */
+  value stack[LEVELS * REGISTERS];
   int64_t notes; /* what note() adds up */
   const instruction *program;
+  jmp_buf *handler; /* where FAIL leads to */
+  int level;        /* of the running program */
   tl_vm *jit;
-  int32_t counters[64];  /* one per loop, or shared */
-  /* the head of the loop being recorded, or where a side trace begins, or NULL */
-  const instruction *recording;
-  int is_side, is_started; /* whether it is a side trace; whether an instruction of it was recorded */
+  tl_calls *calls;      /* the library's list of calls that are open */
+  int32_t counters[64]; /* one per loop, or shared */
+  recording recording;
+  recording waiting[LEVELS]; /* by level: what waits for a call to come back */
 } machine;
 
 /*
@@ -83,11 +101,16 @@ typedef struct machine {
 static struct {
   tl_tag tag[4]; /* by enum tag */
   tl_layout array;
-  tl_func note;
+  tl_func note, call;
+  tl_cell payload[4], register_tag; /* of a register, by tl_type */
 } ids;
 
 /* A function with an effect, as the interpreter's libraries have them. Compiled code calls it too. */
 static void note(machine *m, int64_t number) { m->notes = m->notes * 3 + number; }
+
+/* See step 5. */
+static const void *call_from_code(machine *m, value *registers, const tl_call_site *site,
+                                  const instruction *pc);
 
 static void describe(tl_vm *vm) {
   ids.tag[NIL] = tl_add_tag(vm, "nil", NIL, TL_VOID);
@@ -116,6 +139,13 @@ static void describe(tl_vm *vm) {
   /* What a call of note() may change: the notes, and nothing that a trace knows of. */
   tl_class notes[] = {tl_alias_class(vm, "notes"), 0};
   ids.note = tl_add_func(vm, "note", (const void *)(uintptr_t)note, "ai>v", 0, NULL, notes);
+
+  /* A call of a program may change anything. Registers lie in memory as items do. */
+  memcpy(ids.payload, item.value, sizeof ids.payload);
+  ids.register_tag = item.tag;
+  tl_set_slot_cells(vm, ids.payload, ids.register_tag);
+  ids.call = tl_add_func(vm, "call", (const void *)(uintptr_t)call_from_code, "aaaa>a", TL_EFFECT_REENTERS,
+                         NULL, NULL);
 }
 
 /*
@@ -129,7 +159,19 @@ static void describe(tl_vm *vm) {
 */
 static const uint8_t all_live[REGISTERS / 8] = {0xff, 0xff};
 
+/* A register that a call may have changed: memory has what it holds. The trace looks there from now on. */
+static void look_again(machine *m, int number) {
+  static const tl_type types[4] = {[NIL] = TL_VOID, [INT] = TL_INT, [FLOAT] = TL_FLOAT, [ARRAY] = TL_REF};
+  tl_vm *vm = m->jit;
+  uint8_t tag = m->registers[number].tag;
+  tl_value place = tl_item_addr(vm, tl_frame_base(vm), tl_const_int(vm, number), sizeof(value), 0);
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, ids.register_tag, place), tl_const_int(vm, tag), TL_EXIT_GUARD);
+  tl_value payload = tag == NIL ? 0 : tl_load(vm, ids.payload[types[tag]], place);
+  tl_slot_known(vm, number, ids.tag[tag], payload);
+}
+
 static tl_value read_register(machine *m, int number) {
+  if (tl_slot_is_forgotten(m->jit, number)) look_again(m, number);
   return tl_slot_read(m->jit, number, ids.tag[m->registers[number].tag]);
 }
 
@@ -153,12 +195,16 @@ static void record(machine *m, const instruction *pc) {
   uint64_t words[1] = {(uintptr_t)pc};
   tl_resume_point(vm, r, words, all_live, REGISTERS);
   /* a side trace ends where it comes to a compiled loop */
-  if (m->is_side && m->is_started && tl_has_loop(vm, pc)) {
+  if (m->recording.is_side && m->recording.is_started && tl_has_loop(vm, pc)) {
     tl_record_link(vm, pc);
-    m->recording = NULL;
+    m->recording.head = NULL;
     return;
   }
-  m->is_started = 1;
+  m->recording.is_started = 1;
+  /* what the loop began with it must know again at its end */
+  for (int n = 0; n < REGISTERS && m->recording.has_called; n++)
+    if (tl_slot_is_forgotten(vm, n) == 2) look_again(m, n);
+  m->recording.has_called = 0;
   switch (pc->op) {
     case LOAD_INT: tl_slot_write(vm, pc->a, ids.tag[INT], tl_const_int(vm, pc->number)); break;
     case LOAD_FLOAT: tl_slot_write(vm, pc->a, ids.tag[FLOAT], tl_const_float(vm, pc->number / 4.0)); break;
@@ -201,16 +247,52 @@ static void record(machine *m, const instruction *pc) {
       tl_value test = ints ? tl_op2(vm, TL_INT_LT, read_register(m, pc->a), read_register(m, pc->b))
                            : tl_op2(vm, TL_FLOAT_LT, as_float(m, pc->a), as_float(m, pc->b));
       /* Leaving by the loop's own jump is its normal end, and no failure. */
-      int closes = !m->is_side && m->program + pc->number == m->recording;
+      int closes = !m->recording.is_side && m->program + pc->number == m->recording.head;
       tl_guard(vm, less ? TL_GUARD_TRUE : TL_GUARD_FALSE, test, 0, closes ? TL_EXIT_LOOP_END : TL_EXIT_GUARD);
       break;
     }
     case JUMP: break;
+    case CALL: {
+      /* the code stores all registers before it; the result's, and the counting one, are read again after it
+      ** where they are wanted */
+      tl_value args[1] = {tl_const_addr(vm, pc)};
+      int32_t changed[2] = {pc->a, pc->c};
+      tl_host_call(vm, ids.call, args, 1, changed, 2);
+      m->recording.has_called = 1;
+      break;
+    }
+    case FAIL: tl_record_abort(vm, "error"); break;
     case HALT: tl_record_abort(vm, "program ended"); break;
   }
   if (!tl_recording(vm)) { /* some call above failed, or gave up: the reason is in the statistics */
     tl_record_abort(vm, "not recordable");
-    m->recording = NULL;
+    m->recording.head = NULL;
+  }
+}
+
+/* The program calls another one: the recording waits, and others may begin meanwhile. */
+static void put_aside(machine *m) {
+  recording *waiting = &m->waiting[m->level];
+  *waiting = m->recording;
+  waiting->waits = waiting->head ? tl_record_aside(m->jit) : 0;
+  m->recording.head = NULL;
+}
+
+/* The call has come back: it goes on, unless it was given up, as too many have waited. */
+static void wake(machine *m) {
+  recording *waiting = &m->waiting[m->level];
+  if (waiting->waits && tl_record_wake(m->jit, waiting->waits)) m->recording = *waiting;
+  waiting->waits = 0;
+}
+
+/* An error has ended the programs above `level`: what they have recorded leads nowhere. */
+static void give_up_above(machine *m, int level) {
+  if (m->recording.head) tl_record_abort(m->jit, "error");
+  m->recording.head = NULL;
+  for (; m->level > level; m->level--) {
+    wake(m);
+    if (m->recording.head) tl_record_abort(m->jit, "error");
+    m->recording.head = NULL;
   }
 }
 
@@ -220,10 +302,7 @@ static void record(machine *m, const instruction *pc) {
 */
 
 static void start(machine *m, const instruction *pc, int is_side, tl_status status) {
-  if (status != TL_OK) return;
-  m->recording = pc;
-  m->is_side = is_side;
-  m->is_started = 0;
+  if (status == TL_OK) m->recording = (recording){.head = pc, .is_side = is_side};
 }
 
 /* Runs compiled code and returns the instruction to go on with. */
@@ -244,14 +323,14 @@ static const instruction *enter(machine *m, tl_run run, const instruction *pc) {
 /* The program has jumped backwards to `pc`: the head of a loop. */
 static const instruction *loop_head(machine *m, const instruction *pc) {
   int32_t *counter = &m->counters[(pc - m->program) % 64];
-  if (m->recording && m->is_side) {
+  if (m->recording.head && m->recording.is_side) {
     tl_back_edge(m->jit);
-  } else if (m->recording == pc) { /* once around */
-    m->recording = NULL;
+  } else if (m->recording.head == pc) { /* once around */
+    m->recording.head = NULL;
     if (tl_record_close(m->jit) == TL_AGAIN) start(m, pc, 0, tl_record(m->jit, pc, m->registers));
-  } else if (m->recording) {
+  } else if (m->recording.head) {
     tl_record_abort(m->jit, "inner loop");
-    m->recording = NULL;
+    m->recording.head = NULL;
   }
   if (--*counter < 0) {
     tl_run run;
@@ -264,13 +343,86 @@ static const instruction *loop_head(machine *m, const instruction *pc) {
   return pc;
 }
 
+static const instruction *const called[4]; /* see below */
+static int interpret(machine *m);
+
+static _Noreturn void fail(machine *m) {
+  if (!m->handler) exit(3);
+  longjmp(*m->handler, 1);
+}
+
+/* Runs the program that was just called; returns 0 if it has failed. */
+static int interpret_protected(machine *m) {
+  jmp_buf here, *before = m->handler;
+  int level = m->level;
+  m->handler = &here;
+  if (setjmp(here) == 0) {
+    if (interpret(m) != 0) fail(m);
+    m->handler = before;
+    return 1;
+  }
+  m->handler = before;
+  give_up_above(m, level - 1);
+  return 0;
+}
+
+/*
+** What CALL does, in the interpreter and in compiled code. Whatever happens in here, the registers of all
+** programs are in memory: compiled code has stored its own.
+*/
+static void call(machine *m, const instruction *pc) {
+  value *r = m->registers;
+  const instruction *program = m->program;
+  if (m->level + 1 == LEVELS) fail(m);
+  put_aside(m);
+  r[pc->c].as.i = r[pc->c].tag == INT ? r[pc->c].as.i + 1 : 1;
+  r[pc->c].tag = INT;
+  m->registers = r + REGISTERS;
+  memset(m->registers, 0, REGISTERS * sizeof(value));
+  m->registers[0] = r[pc->a];
+  m->program = called[pc->number];
+  m->level++;
+  int is_good = 1;
+  if (pc->b) is_good = interpret_protected(m);
+  else if (interpret(m) != 0) fail(m);
+  r[pc->a] = is_good ? r[REGISTERS] : (value){.tag = NIL};
+  m->registers = r;
+  m->program = program;
+  m->level = (int)(r - m->stack) / REGISTERS;
+  wake(m);
+}
+
+/*
+** ---- 5. What compiled code calls
+** ------------------------------------------------------------------------------------
+*/
+
+/*
+** The code has stored what the registers hold, and goes on if this returns anything but NULL. The machine
+** has no frames beside its registers: what others would make of site->frames lies on the native stack here.
+** If the program fails, the longjmp goes out over this function and the code that has called it, which
+** nobody need tell: the next call sees by its place on the native stack that this one is over.
+*/
+static const void *call_from_code(machine *m, value *registers, const tl_call_site *site,
+                                  const instruction *pc) {
+  char here = 0;
+  uint64_t epoch = tl_call_begin(m->jit, m->calls, &here);
+  call(m, pc);
+  return tl_call_end(m->jit, m->calls, site, &here, epoch) ? registers : NULL;
+}
+
+/*
+** ---- The interpreter itself
+** -----------------------------------------------------------------------------------------
+*/
+
 static double number_of(const value *v) { return v->tag == INT ? (double)v->as.i : v->as.f; }
 
 static int interpret(machine *m) {
   const instruction *pc = m->program;
   value *r = m->registers;
   for (;;) {
-    if (m->recording) record(m, pc);
+    if (m->recording.head) record(m, pc);
     switch (pc->op) {
       case LOAD_INT: r[pc->a].as.i = pc->number; r[pc->a].tag = INT; break;
       case LOAD_FLOAT: r[pc->a].as.f = pc->number / 4.0; r[pc->a].tag = FLOAT; break;
@@ -313,6 +465,8 @@ static int interpret(machine *m) {
         pc = target <= pc ? loop_head(m, target) : target;
         continue;
       }
+      case CALL: call(m, pc); break;
+      case FAIL: fail(m);
       case HALT: return 0;
     }
     pc++;
@@ -358,6 +512,46 @@ static const instruction nest[] = {
     {JUMP_LESS, 7, 2, 0, 13}, {ADD, 1, 1, 0, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 4, 0, 7},
     {HALT, 0, 0, 0, 0}};
 
+/* Programs that are called, with x in register 0. */
+enum { TRIANGLE, RISKY, SEVERAL, TREE };
+
+/* s = 0; j = 0; do { s = s + j; j = j + 1 } while (j < x); s */
+static const instruction triangle[] = {
+    {LOAD_INT, 1, 0, 0, 0}, {LOAD_INT, 2, 0, 0, 0}, {LOAD_INT, 3, 0, 0, 1},
+    {ADD, 1, 1, 2, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 0, 0, 3}, {MOVE, 0, 1, 0, 0}, {HALT, 0, 0, 0, 0}};
+
+/* if (40 < x) fail; triangle(x) */
+static const instruction risky[] = {
+    {LOAD_INT, 1, 0, 0, 40}, {JUMP_LESS, 1, 0, 0, 4}, {CALL, 0, 0, 3, TRIANGLE}, {HALT, 0, 0, 0, 0},
+    {FAIL, 0, 0, 0, 0}};
+
+/* s = 0; i = 0; do { s = s + risky(i); i = i + 1 } while (i < x); s: an error jumps over this loop's code */
+static const instruction several[] = {
+    {LOAD_INT, 1, 0, 0, 0}, {LOAD_INT, 2, 0, 0, 0}, {LOAD_INT, 3, 0, 0, 1},
+    {MOVE, 4, 2, 0, 0}, {CALL, 4, 0, 5, RISKY}, {ADD, 1, 1, 4, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 0, 0, 3},
+    {MOVE, 0, 1, 0, 0}, {HALT, 0, 0, 0, 0}};
+
+/* if (x < 1) x; else { s = 0; three times: s = s + tree(x - 1) + 1; s }: a loop's code within itself */
+static const instruction tree[] = {
+    {LOAD_INT, 1, 0, 0, 1}, {JUMP_LESS, 0, 1, 0, 14}, {LOAD_INT, 2, 0, 0, 0}, {LOAD_INT, 3, 0, 0, 3},
+    {LOAD_INT, 4, 0, 0, 0}, {LOAD_INT, 6, 0, 0, -1}, {ADD, 5, 0, 6, 0},
+    {MOVE, 7, 5, 0, 0}, {CALL, 7, 0, 8, TREE}, {ADD, 4, 4, 7, 0}, {ADD, 4, 4, 1, 0}, {ADD, 2, 2, 1, 0},
+    {JUMP_LESS, 2, 3, 0, 7}, {MOVE, 0, 4, 0, 0}, {HALT, 0, 0, 0, 0}};
+
+static const instruction *const called[4] = {triangle, risky, several, tree};
+
+/* do { t = triangle(i); s = s + t; u = several(i), or nil; v = u; i = i + 1 } while (i < 60) */
+static const instruction calls[] = {
+    {LOAD_INT, 0, 0, 0, 0}, {LOAD_INT, 2, 0, 0, 0}, {LOAD_INT, 3, 0, 0, 1}, {LOAD_INT, 4, 0, 0, 60},
+    {LOAD_FLOAT, 9, 0, 0, 2},
+    {MOVE, 5, 2, 0, 0}, {CALL, 5, 0, 7, TRIANGLE}, {ADD, 0, 0, 5, 0}, {ADD, 9, 9, 9, 0}, {MOVE, 6, 2, 0, 0},
+    {CALL, 6, 1, 7, SEVERAL}, {MOVE, 1, 6, 0, 0}, {ADD, 2, 2, 3, 0}, {JUMP_LESS, 2, 4, 0, 5},
+    {HALT, 0, 0, 0, 0}};
+
+/* tree(6) */
+static const instruction recursion[] = {
+    {LOAD_INT, 0, 0, 0, 6}, {CALL, 0, 0, 1, TREE}, {HALT, 0, 0, 0, 0}};
+
 #define ITEMS 200
 
 typedef struct result {
@@ -376,7 +570,10 @@ static uint64_t number_in(const char *json, const char *name) {
 static result run(const instruction *program, tl_config config) {
   static value items[ITEMS]; /* static: its address is the same in all runs */
   static array list = {ARRAY_KIND, ITEMS, items};
-  machine m = {.program = program};
+  static machine m; /* static: it is large */
+  memset(&m, 0, sizeof m);
+  m.program = program;
+  m.registers = m.stack;
   for (int i = 0; i < ITEMS; i++) {
     memset(&items[i], 0, sizeof items[i]);
     items[i].tag = i / 10 == 15 ? FLOAT : INT;
@@ -392,10 +589,11 @@ static result run(const instruction *program, tl_config config) {
     exit(2);
   }
   describe(m.jit);
+  m.calls = tl_get_calls(m.jit);
   tl_set_counters(m.jit, m.counters, 64);
   if (interpret(&m) != 0) exit(3);
   result result = {.notes = m.notes};
-  memcpy(result.registers, m.registers, sizeof m.registers);
+  memcpy(result.registers, m.registers, sizeof result.registers);
   memcpy(result.items, items, sizeof items);
   const char *json = tl_stats_json(m.jit);
   result.guards = number_in(json, "\"guards_executed\": ");
@@ -418,9 +616,9 @@ static int same(const result *a, const result *b) {
 }
 
 int main(void) {
-  const instruction *programs[] = {sums, array_sum, notes, nest};
-  const char *names[] = {"sums", "array_sum", "notes", "nest"};
-  for (int p = 0; p < 4; p++) {
+  const instruction *programs[] = {sums, array_sum, notes, nest, calls, recursion};
+  const char *names[] = {"sums", "array_sum", "notes", "nest", "calls", "recursion"};
+  for (int p = 0; p < 6; p++) {
     result expected = run(programs[p], (tl_config){.flags = TL_FLAG_OFF});
     uint32_t flags = TL_FLAG_VERIFY | TL_FLAG_COUNT_GUARDS | TL_FLAG_COUNT_ITERATIONS;
     result found = run(programs[p], (tl_config){.threshold = 5, .flags = flags});

@@ -15,14 +15,15 @@ use std::ffi::{c_char, c_void};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tracelift_core::effects::Effects;
 use tracelift_core::schema::{
-    Barrier, Cell, ClassId, ClassSet, Field, Func, FuncEffects, FuncId, Items, Keys, LayoutId, LayoutSpec,
-    SlotLayout,
+    Barrier, Cell, CellId, ClassId, ClassSet, Field, Func, FuncEffects, FuncId, Items, Keys, LayoutId,
+    LayoutSpec, SlotCells, SlotLayout,
 };
 use tracelift_core::{Schema, Type};
 
 use super::element::{self, TlElement};
 use super::{
-    cell_id, class_id, enter, func_id, layout_id, name, optional, text, type_of, TlStatus, TlVm, MAX_WORDS,
+    cell_id, class_id, enter, func_id, layout_id, name, not_null, optional, slice, text, type_of, TlStatus,
+    TlVm, MAX_WORDS,
 };
 use crate::abort::AbortReason;
 use crate::reserve::ReserveFn;
@@ -157,6 +158,39 @@ pub unsafe extern "C" fn tl_add_tag(vm: *mut TlVm, name: *const c_char, bits: u6
         // SAFETY: promised by the caller.
         let name = unsafe { unused(name, "tag", |name| schema.find_tag(name)) }?;
         Ok(schema.add_tag(name, bits, type_of(payload)?).0 + 1)
+    })
+}
+
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `value` points to four cells.
+#[no_mangle]
+pub unsafe extern "C" fn tl_set_slot_cells(vm: *mut TlVm, value: *const u32, tag: u32) -> TlStatus {
+    set(vm, "tl_set_slot_cells", |schema, _| {
+        if !schema.has_slots() {
+            return Err("tl_set_slots comes first".into());
+        }
+        not_null(value, "the cells of the payload")?;
+        // SAFETY: promised by the caller.
+        let value = unsafe { slice(value, Type::ALL.len()) };
+        let slots = schema.slots();
+        let mut cells = SlotCells { value: [CellId::default(); 4], tag: None };
+        for (ty, &number) in Type::ALL.iter().zip(value) {
+            let id = cell_id(schema, number)?;
+            let cell = schema.cell(id);
+            if cell.ty != *ty || i64::from(cell.offset) != i64::from(slots.payload) || cell.width != 8 {
+                return Err(format!("cell {} is not the payload of a slot", cell.name));
+            }
+            cells.value[*ty as usize] = id;
+        }
+        cells.tag = optional(tag, |number| cell_id(schema, number))?;
+        let found = cells.tag.map(|id| (schema.cell(id).offset, schema.cell(id).width));
+        if found != slots.tag.map(|(offset, width)| (offset as i32, width)) {
+            return Err("the cell of the tag is not that of a slot".into());
+        }
+        schema.set_slot_cells(cells);
+        Ok(())
     })
 }
 

@@ -7,6 +7,7 @@
 use std::ffi::{c_char, c_void};
 
 use tracelift_core::ops::PayloadKind;
+use tracelift_core::schema::FuncEffects;
 use tracelift_core::{ExitKind, Op, Payload, Schema, Type, Value};
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::abort::AbortReason;
 use crate::compile::CloseOutcome;
-use crate::recorder::{Recorder, MAX_SLOTS};
+use crate::recorder::{Forgotten, Recorder, MAX_SLOTS};
 use crate::vm::Vm;
 
 const NO_RECORDING: &str = "no recording is in progress";
@@ -258,6 +259,108 @@ pub extern "C" fn tl_slot_known(vm: *mut TlVm, slot: i32, tag: u32, value: u32) 
         recorder.know_slot(slot, tag_id(schema, tag)?, value, schema);
         Ok(())
     });
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_record_owner(vm: *mut TlVm, owner: *const c_void) {
+    recording(vm, |recorder, _| {
+        recorder.owner = owner as usize;
+        Ok(())
+    });
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_store_slots(vm: *mut TlVm) {
+    recording(vm, |recorder, schema| {
+        recorder.store_slots(schema);
+        Ok(())
+    });
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_may_guard(vm: *mut TlVm) -> i32 {
+    recording(vm, |recorder, _| Ok(i32::from(recorder.may_guard())))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_slot_is_forgotten(vm: *mut TlVm, slot: i32) -> u32 {
+    recording(vm, |recorder, _| {
+        Ok(match recorder.is_slot_forgotten(slot) {
+            None => 0,
+            Some(Forgotten::Quite) => 1,
+            Some(Forgotten::ButCarried) => 2,
+        })
+    })
+}
+
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `args` is null or points to `nargs` values, `changed` is null or points to `nchanged` numbers.
+#[no_mangle]
+pub unsafe extern "C" fn tl_host_call(
+    vm: *mut TlVm,
+    func: u32,
+    args: *const u32,
+    nargs: u32,
+    changed: *const i32,
+    nchanged: u32,
+) {
+    recording(vm, |recorder, schema| {
+        let func = func_id(schema, func)?;
+        let declared = schema.func(func);
+        let expected = declared.params.len() as u32;
+        if nargs.checked_add(CALL_PARAMS) != Some(expected) {
+            return Err(format!(
+                "tl_host_call: {} is called with {nargs} arguments beside the context, the frame and the \
+                 call site, expected {}",
+                declared.name,
+                expected.saturating_sub(CALL_PARAMS)
+            ));
+        }
+        if !declared.effects.includes(&FuncEffects::anything()) || declared.result != Some(Type::Addr) {
+            return Err(format!(
+                "tl_host_call: {} is not declared with TL_EFFECT_REENTERS and the signature \"aaa...>a\"",
+                declared.name
+            ));
+        }
+        if nargs > 0 {
+            not_null(args, "tl_host_call: the arguments")?;
+        }
+        if nchanged > 0 {
+            not_null(changed, "tl_host_call: the changed slots")?;
+        }
+        // SAFETY: promised by the caller.
+        let (args, changed) = unsafe { (slice(args, nargs as usize), slice(changed, nchanged as usize)) };
+        let args = args.iter().map(|&arg| operand(recorder, arg)).collect::<Result<Vec<_>, _>>()?;
+        recorder.host_call(func, &args, changed, schema);
+        Ok(())
+    });
+}
+
+/// Parameters of a function of the host's that `tl_host_call` gives itself.
+const CALL_PARAMS: u32 = 3;
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_record_aside(vm: *mut TlVm) -> u32 {
+    enter(vm, 0, |handle| {
+        handle.vm.recorder().ok_or(NO_RECORDING)?;
+        Ok(handle.vm.put_recording_aside().map_or(0, |number| number + 1))
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_record_wake(vm: *mut TlVm, number: u32) -> i32 {
+    enter(vm, 0, |handle| {
+        let number = number.checked_sub(1).ok_or("tl_record_wake: 0 is no recording")?;
+        Ok(i32::from(handle.vm.wake_recording(number)))
+    })
 }
 
 fn constant(vm: *mut TlVm, ty: Type, bits: u64) -> u32 {

@@ -13,6 +13,8 @@ use tracelift_core::schema::LayoutSpec;
 use tracelift_core::ExitKind;
 use tracelift_cranelift::{Enter, LeftBy};
 
+use crate::ids::TraceId;
+use crate::open_calls::Calls;
 use crate::run::{Action, Run};
 use crate::vm::Vm;
 
@@ -32,6 +34,7 @@ pub struct TlExitInfo {
     nframes: u32,
     frames: *const ExitFrame,
     base: *mut u8,
+    owner: usize,
 }
 
 // Both sides of the border agree; tests/capi/header.c has the other side of this.
@@ -41,9 +44,16 @@ const _: () = {
     assert!(size_of::<ExitFrame>() == 72 && offset_of!(ExitFrame, base) == 0);
     assert!(offset_of!(ExitFrame, words) == 8 && crate::exit::MAX_WORDS == 8);
     assert!(size_of::<LeftBy>() == 16 && offset_of!(LeftBy, exit) == 0 && offset_of!(LeftBy, base) == 8);
-    assert!(size_of::<TlExitInfo>() == 24 && offset_of!(TlExitInfo, base) == 16);
+    assert!(
+        size_of::<TlExitInfo>() == 32
+            && offset_of!(TlExitInfo, owner) == 24
+            && offset_of!(TlExitInfo, base) == 16
+    );
     assert!(offset_of!(TlExitInfo, kind) == 0);
     assert!(offset_of!(TlExitInfo, nframes) == 4 && offset_of!(TlExitInfo, frames) == 8);
+    assert!(offset_of!(Calls, depth) == 8 && offset_of!(Calls, until_timed) == 12);
+    assert!(offset_of!(Calls, timed_depth) == 16 && offset_of!(Calls, has_overflowed) == 20);
+    assert!(offset_of!(Calls, open) == 24 && size_of::<Calls>() == 24 + 8 * 400);
     assert!(size_of::<TlStatus>() == 4 && size_of::<TlAction>() == 4);
 };
 
@@ -271,6 +281,38 @@ pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun
 
 /// See `tracelift.h`.
 #[no_mangle]
+pub extern "C" fn tl_get_calls(vm: *mut TlVm) -> *mut Calls {
+    enter(vm, std::ptr::null_mut(), |handle| Ok(handle.vm.calls()))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_call_begin_slowly(vm: *mut TlVm, stack: *const c_void) -> u64 {
+    enter_often(vm, 0, |handle| handle.vm.begin_call(stack as usize))
+}
+
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `site` is what the function was called with.
+#[no_mangle]
+pub unsafe extern "C" fn tl_call_end_slowly(
+    vm: *mut TlVm,
+    site: *const u32,
+    stack: *const c_void,
+    epoch: u64,
+) -> i32 {
+    enter_often(vm, 0, |handle| {
+        // SAFETY: promised by the caller.
+        let Some(site) = (unsafe { site.as_ref() }) else { return 0 };
+        // SAFETY: a call site has the trace's number as its second word.
+        let trace = TraceId(unsafe { *std::ptr::from_ref(site).add(1) });
+        i32::from(handle.vm.end_call(trace, stack as usize, epoch))
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
 pub extern "C" fn tl_room_cell(vm: *mut TlVm, key: *const c_void) -> *const u64 {
     enter(vm, std::ptr::null(), |handle| {
         handle.vm.room_cell(key as usize).ok_or("tl_room_cell: there is no such loop".into())
@@ -348,7 +390,8 @@ pub unsafe extern "C" fn tl_exit(vm: *mut TlVm, left: LeftBy, context: *mut c_vo
         handle.refuse("tl_exit needs a tl_exit_info to fill");
         return;
     };
-    *info = TlExitInfo { kind: TL_EXIT_REFUSED, nframes: 0, frames: std::ptr::null(), base: left.base };
+    let refused = TL_EXIT_REFUSED;
+    *info = TlExitInfo { kind: refused, nframes: 0, frames: std::ptr::null(), base: left.base, owner: 0 };
     if left.base.is_null() {
         handle.refuse("tl_exit: the frame's base is null");
         return;
@@ -368,6 +411,7 @@ pub unsafe extern "C" fn tl_exit(vm: *mut TlVm, left: LeftBy, context: *mut c_vo
         nframes: exit.frames.len() as u32,
         frames: exit.frames.as_ptr(),
         base: exit.base,
+        owner: exit.owner,
     };
 }
 

@@ -25,6 +25,7 @@ use crate::abort::AbortReason;
 impl Recorder {
     /// The loop is back at its head.
     pub fn close(mut self, schema: &Schema) -> Result<Closed, (AbortReason, String)> {
+        self.has_looked();
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -37,9 +38,24 @@ impl Recorder {
         let Some(head_live) = self.head_live.clone() else {
             return Err((AbortReason::Misuse, "the loop closed before its first resume point".into()));
         };
+        self.store_at_end(schema);
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
         let mut carried = Vec::new(); // (slot, input, jump argument)
         for (&slot, state) in &mut self.slots {
             let read_at_head = state.input.is_some() || !state.written;
+            if state.forgotten {
+                let was_known = read_at_head || state.read;
+                if was_known && is_live(&head_live, slot) {
+                    let sentence = format!("slot {slot} is not known at the loop's end after tl_host_call");
+                    return Err((AbortReason::Misuse, sentence));
+                }
+                if !was_known {
+                    // Memory holds it at both ends of the loop, and the trace does not name it in between.
+                    continue;
+                }
+            }
             if state.inner || !(read_at_head || is_live(&head_live, slot)) {
                 continue;
             }
@@ -116,7 +132,8 @@ impl Recorder {
     }
 
     fn finished(self) -> Finished {
-        Finished { trace: Box::new(self.trace), edges: self.edges }
+        let sites = self.stack.host_calls.sites;
+        Finished { trace: Box::new(self.trace), edges: self.edges, sites }
     }
 
     /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their

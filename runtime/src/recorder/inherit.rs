@@ -88,7 +88,7 @@ impl Heir<'_> {
                 let value = self.payload(slot.tag).and_then(|ty| self.value(slot.source, ty));
                 let (tag, inner) = (slot.tag, depth > 0);
                 let state =
-                    SlotState { head_tag: tag, input: None, tag, value, written: true, inner, read: false };
+                    SlotState { head_tag: tag, tag, value, written: true, inner, ..SlotState::default() };
                 self.recorder.slots.insert(frame.base + slot.slot, state);
             }
         }

@@ -18,7 +18,7 @@ use super::{is_live, Recorder, SlotState, Start, AFTER_EFFECT, MAX_SLOTS};
 
 impl Recorder {
     /// A slot of the current frame, counted from the entry frame's base.
-    fn absolute(&mut self, slot: i32) -> Option<i32> {
+    pub(super) fn absolute(&mut self, slot: i32) -> Option<i32> {
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
         // A side trace may begin in, or return to, frames below the one whose base it is entered with.
         let lowest = self.stack.frames[0].base.min(0);
@@ -32,7 +32,7 @@ impl Recorder {
 
     /// The tag that memory holds in a slot; `None` where slots have no tags. Asked for slots alone that are
     /// live at the head: the host has said that they are there.
-    fn tag_in_memory(&self, slot: i32, schema: &Schema) -> Option<TagId> {
+    pub(super) fn tag_in_memory(&self, slot: i32, schema: &Schema) -> Option<TagId> {
         // SAFETY: the host promised that `base` is where its frame's slots are now, and it asks only for
         // slots of that frame or frames above it, which lie in the same stack.
         let bits = unsafe { crate::slots::read_tag(self.stack.base, slot, &schema.slots()) }?;
@@ -46,6 +46,10 @@ impl Recorder {
         }
         let at = self.absolute(slot)?;
         if let Some(state) = self.slots.get(&at) {
+            if state.forgotten {
+                self.misuse(format!("slot {at} is read after tl_host_call and before tl_slot_known"));
+                return None;
+            }
             if state.tag != tag {
                 let (old, new) = (&schema.tag(state.tag).name, &schema.tag(tag).name);
                 self.misuse(format!("slot {at} is read as {new} but was last written as {old}"));
@@ -82,6 +86,7 @@ impl Recorder {
                 written: false,
                 inner: false,
                 read: true,
+                ..SlotState::default()
             },
         );
         self.materialize_input(at, schema)
@@ -90,7 +95,8 @@ impl Recorder {
     /// Whether the recording knows what a slot of the current frame holds; see `tl_slot_is_known`.
     pub fn is_slot_known(&self, slot: i32) -> bool {
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
-        base.checked_add(slot).is_some_and(|at| self.slots.contains_key(&at))
+        let state = base.checked_add(slot).and_then(|at| self.slots.get(&at));
+        state.is_some_and(|state| !state.forgotten)
     }
 
     /// Memory holds this in a slot of the current frame, as the trace has seen; see `tl_slot_known`.
@@ -103,11 +109,14 @@ impl Recorder {
             return self.misuse(format!("slot {slot} is known to hold a value that does not fit tag {name}"));
         }
         let Some(at) = self.absolute(slot) else { return };
+        if let Some(state) = self.slots.get_mut(&at).filter(|state| state.forgotten) {
+            (state.tag, state.value, state.forgotten) = (tag, value, false);
+            return;
+        }
         if self.stack.returned.is_none() || self.slots.contains_key(&at) {
             return self.misuse(format!("tl_slot_known: slot {at} is one that tl_slot_read reads"));
         }
-        let state =
-            SlotState { head_tag: tag, input: None, tag, value, written: false, inner: true, read: false };
+        let state = SlotState { head_tag: tag, tag, value, inner: true, ..SlotState::default() };
         self.slots.insert(at, state);
     }
 
@@ -151,7 +160,10 @@ impl Recorder {
         // A called function may share a slot of the loop's own frame, which matters at the head.
         let inner = self.stack.frames.get(1).is_some_and(|frame| at >= frame.base);
         match self.slots.get_mut(&at) {
-            Some(state) => (state.tag, state.value, state.written) = (tag, value, true),
+            Some(state) => {
+                (state.tag, state.value, state.written) = (tag, value, true);
+                (state.clean, state.forgotten) = (false, false);
+            }
             None => {
                 // Memory still holds the head's tag, as no earlier bytecode of the iteration wrote the slot.
                 // That matters where the slot is live at the head alone; a tag that the host did not declare
@@ -159,8 +171,7 @@ impl Recorder {
                 let matters = !inner && is_live(head_live, at);
                 let in_memory = if matters { self.tag_in_memory(at, schema) } else { None };
                 let head_tag = in_memory.unwrap_or(tag);
-                let state =
-                    SlotState { head_tag, input: None, tag, value, written: true, inner, read: false };
+                let state = SlotState { head_tag, tag, value, written: true, inner, ..SlotState::default() };
                 self.slots.insert(at, state);
             }
         }
