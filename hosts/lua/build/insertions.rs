@@ -158,6 +158,13 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "ldebug.c",
+        anchor: "LUA_API const char *lua_setlocal (lua_State *L, const lua_Debug *ar, int n) {",
+        place: After,
+        text: "\n  L->jit->locals_set++;",
+        why: "compiled code that has called must not go on with what it knew of its registers",
+    },
+    Insertion {
+        file: "ldebug.c",
         anchor: "LUA_API int lua_gethookmask (lua_State *L) {\n  return L->hookmask",
         place: After,
         text: " & ~TLUA_RECORD_BIT",
@@ -167,8 +174,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "ldebug.c",
         anchor: "  if (!(mask & (LUA_MASKLINE | LUA_MASKCOUNT))) {  /* no hooks? */",
         place: Before,
-        text: "  if (l_unlikely(mask & TLUA_RECORD_BIT) && tlua_record(L, ci, pc)) return 1;\n",
-        why: "the recording callback, before each instruction",
+        text: "  if (l_unlikely((mask & TLUA_RECORD_BIT) || L->jit->waiting) && tlua_record(L, ci, pc)) return 1;\n",
+        why: "the recording callback, before each instruction, and where a call comes back that one waits for",
     },
     // The interpreter loop.
     Insertion {
@@ -219,6 +226,13 @@ pub const INSERTIONS: &[Insertion] = &[
         place: After,
         text: " tlua_back_edge();",
         why: "generic loops",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: "          ci = ci->previous;\n          goto returning;",
+        place: Before,
+        text: "          trap |= tlua_trap(ci->previous);\n",
+        why: "a recording may wait for the call to come back",
     },
     Insertion {
         file: "lvm.c",

@@ -73,6 +73,22 @@ void tlua_record_start (lua_State *L) {
     tlua_set_trap(L->ci);
 }
 
+void tlua_record_aside (lua_State *L) {
+  tlua_record_stop(L);
+  L->jit->put_aside++;
+  tlua_set_trap(L->ci);
+}
+
+void tlua_record_resume (lua_State *L) {
+  Tlua *jit = L->jit;
+  lua_assert(jit->recording == NULL && L->hookmask == 0);
+  jit->recording = L;
+  jit->recorded_since_hot = 1;
+  jit->oldpc = L->oldpc;
+  L->hookmask |= TLUA_RECORD_BIT;
+  tlua_set_trap(L->ci);
+}
+
 void tlua_record_stop (lua_State *L) {
   Tlua *jit = L->jit;
   lua_State *thread = jit->recording;
@@ -98,6 +114,8 @@ static void abandon (lua_State *L, int why) {
 /* Returns true to keep the callback on for this frame. */
 int tlua_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   Tlua *jit = L->jit;
+  if (jit->waiting && L->allowhook)
+    jit->engine->on_wake(L, ci, pc);
   if (l_unlikely(jit->recording != L)) {  /* a bit that nobody owns */
     L->hookmask &= ~TLUA_RECORD_BIT;
     return 0;
@@ -106,10 +124,11 @@ int tlua_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     abandon(L, TLUA_ABANDON_NESTED);
     return 0;
   }
+  unsigned put_aside = jit->put_aside;
   jit->recorded_since_hot = 1;
   jit->statistics.recorded_instructions++;
   jit->engine->on_record(L, ci, pc);
-  return L->hookmask == TLUA_RECORD_BIT;
+  return L->hookmask == TLUA_RECORD_BIT || jit->put_aside != put_aside;
 }
 
 /* An error or a yield of thread L, about to leave C frames by longjmp. */
@@ -123,6 +142,8 @@ void tlua_thrown (lua_State *L) {
 void tlua_thread_freed (lua_State *L) {
   if (L->jit->recording == L)
     abandon(L, TLUA_ABANDON_THREAD);
+  if (L->jit->waiting && L->jit->engine->on_thread_freed != NULL)
+    L->jit->engine->on_thread_freed(L);
 }
 
 /*

@@ -83,6 +83,9 @@ typedef struct Tlua {
   struct lua_State *recording;       /* thread being recorded, or NULL */
   int oldpc;                         /* 'oldpc' of that thread when the recording began */
   int recorded_since_hot;            /* whether the recording moved since the last hot event */
+  int waiting;                       /* recordings that wait for a call to come back; the engine counts */
+  unsigned put_aside;                /* how often one began to wait */
+  unsigned locals_set;               /* how often a local variable was set from outside */
   const struct TluaEngine *engine;   /* NULL: no JIT */
   int counted_before;                /* whether counters were set while there was none */
   void *engine_state;

@@ -47,6 +47,11 @@ static inline int tlua_trap (const CallInfo *ci) {
   return ci->u.l.trap;
 }
 
+/* C code calls the function, which has a record but has not begun. */
+static inline void tlua_set_fresh (CallInfo *ci) {
+  ci->callstatus |= CIST_FRESH;
+}
+
 static inline void tlua_set_trap (CallInfo *ci) {
   ci->u.l.trap = 1;
 }
@@ -112,7 +117,10 @@ static inline const Instruction *tlua_words_pc (const uint64_t *words) {
   return (const Instruction *)(uintptr_t)words[TLUA_WORD_PC];
 }
 
-/* Registers up to the top; 0: as many as the function has. */
+/* The frame goes on with an open instruction, whose operands end at the thread's top, wherever that is. */
+#define TLUA_TOP_AS_IT_IS UINT32_MAX
+
+/* Registers up to the top; 0: as many as the function has; or TLUA_TOP_AS_IT_IS. */
 static inline uint64_t tlua_words_top (const uint64_t *words) {
   return words[TLUA_WORD_TOP];
 }

@@ -119,6 +119,7 @@ static int describe_registers (tl_vm *vm, TluaSchema *schema) {
   if (tl_set_slots(vm, sizeof(StackValue), offsetof(TValue, value_), offsetof(TValue, tt_), 1) != TL_OK
       || tl_set_frame_words(vm, TLUA_WORDS) != TL_OK)
     return 0;
+  schema->state.top = pointer_cell(vm, "thread.top", offsetof(lua_State, top), TL_ADDR, "thread.top", 0);
   schema->state.hookmask = number_cell(vm, "thread.hookmask", offsetof(lua_State, hookmask),
                                        sizeof(l_signalT), "thread.hookmask", TL_POLLED);
   /* The function of a frame lies below its base and is never assigned. */
@@ -276,7 +277,7 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
 int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
   return tlua_describe_tags(vm, schema) && describe_registers(vm, schema)
       && tlua_describe_frames(vm, schema) && describe_arguments(vm, schema)
-      && describe_upvalues(vm, schema)
+      && describe_upvalues(vm, schema) && tlua_describe_host(vm, schema) && tlua_describe_do(vm, schema)
       && describe_strings(vm, schema) && describe_tables(vm, schema, main_thread)
       && describe_functions(vm, schema);
 }

@@ -60,6 +60,16 @@ typedef struct TluaEngine {
   */
   void (*on_record) (lua_State *L, CallInfo *ci, const Instruction *pc);
 
+  /*
+  ** A call may have come back that a recording waits for: before an instruction, while L->jit->waiting is not
+  ** 0. Returns 1 if a recording goes on here: it has called tlua_record_resume, and on_record is called next.
+  ** Another recording of this thread may be on, and is given up first. May be NULL if 'waiting' stays 0.
+  */
+  int (*on_wake) (lua_State *L, CallInfo *ci, const Instruction *pc);
+
+  /* A thread is freed. Recordings of it that wait will wait no more. May be NULL, as above. */
+  void (*on_thread_freed) (lua_State *thread);
+
   /* The recording of L ends from outside: an error, a yield, a hook or a finalizer. It is off already. */
   void (*on_abandon) (lua_State *L, int why);
 
@@ -100,6 +110,13 @@ extern const TluaEngine tlua_recorder_engine;  /* tlua_rec.c; the build script s
 void tlua_record_start (lua_State *L);
 /* Ends the recording, from on_record or on_hot. */
 void tlua_record_stop (lua_State *L);
+/*
+** From on_record: the instruction calls, and the recording waits; it can be another one's turn until the call
+** comes back to this frame.
+*/
+void tlua_record_aside (lua_State *L);
+/* From on_wake: the recording goes on. */
+void tlua_record_resume (lua_State *L);
 #define tlua_is_recording(L) ((L)->jit->recording == (L))
 
 /* --- memory, and data of functions (tlua_memory.c, tlua_live.c) --- */

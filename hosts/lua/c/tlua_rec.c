@@ -47,6 +47,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   rec->vm = tl_new(&jit);
   rec->advice = tl_get_advice();
   rec->no_nodes = tlua_rec_no_nodes(L);
+  rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
   return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK;
 }
 
@@ -68,6 +69,7 @@ static int on_open (lua_State *L, const TluaConfig *config) {
 
 static void on_close (lua_State *L) {
   TluaRecorder *rec = recorder_of(L);
+  tlua_rec_forget_waiting(L, rec, NULL);
   tl_free(rec->vm);
   tlua_rec_free_spares(L, rec);
   tlua_rec_free_frames(L, rec);
@@ -79,13 +81,15 @@ static void on_close (lua_State *L) {
 /* --- running --- */
 
 /*
-** The interpreter frame keeps its own slots; only what an exit may write above them has to be made sure of.
+** The interpreter frame keeps its own slots; only what an exit may write above them has to be made sure of. A
+** stack that would be too large is not touched: 'luaD_growstack' adds what the message of its overflow needs,
+** and the interpreter has not come to that yet.
 */
 static int secure_stack (lua_State *L, CallInfo *ci, uint32_t slots) {
-  ptrdiff_t left = L->stack_last.p - (ci->func.p + 1);
-  if ((ptrdiff_t)slots <= left)
+  ptrdiff_t wanted = ci->func.p + 1 - L->stack.p + (ptrdiff_t)slots;
+  if (wanted <= stacksize(L))
     return 1;
-  return luaD_growstack(L, (int)(slots - (uint32_t)left) + EXTRA_STACK, 0);
+  return wanted <= LUAI_MAXSTACK && luaD_growstack(L, (int)(wanted - (L->top.p - L->stack.p)), 0);
 }
 
 /*
@@ -118,14 +122,12 @@ static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
 }
 
 /*
-** The function of the loop in whose tree the code was left, before the exit writes slots: a result may go to
-** where the function is. NULL if the frames are half made: a trace that ends in another frame has made them,
-** and then found no memory for an object that it hands on.
+** The function of the loop in whose tree the code was left. NULL if the frames are half made: a trace that
+** ends in another frame has made them, and then found no memory for an object that it hands on. Else L->ci is
+** the frame that the code was entered in, or that it had returned to when it made its last call.
 */
-static Proto *left_function (lua_State *L, tl_left left) {
-  const CallInfo *ci = L->ci;
-  int is_whole = ci->func.p + 1 == (StkId)left.base && ttisLclosure(s2v(ci->func.p));
-  return is_whole ? ci_func(ci)->p : NULL;
+static Proto *left_function (lua_State *L, const tl_exit_info *info) {
+  return L->ci->func.p + 1 <= (StkId)info->base ? (Proto *)info->owner : NULL;
 }
 
 /*
@@ -140,10 +142,16 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
   }
   L->ci = ci;  /* an exit before may have been in a frame that it has called */
   tl_left left = tl_run_code(run, L, ci->func.p + 1);
-  rec->left = left_function(L, left);
+  int is_inside = rec->host.has_left && rec->host.is_inside;
+  if (rec->host.has_left)
+    left.base = rec->host.base;  /* a call has moved the stack */
+  rec->host.has_left = 0;
   rec->is_exiting = 1;
   tl_exit(rec->vm, left, L, info);
   rec->is_exiting = 0;
+  rec->left = info->kind != TL_EXIT_REFUSED ? left_function(L, info) : NULL;
+  if (is_inside)
+    return rec->host.bottom;
   return info->kind == TL_EXIT_REFUSED ? NULL : tlua_rec_rebuild(L, rec, info);
 }
 
@@ -284,6 +292,7 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
     tl_record_abort(rec->vm, "description refused");
     return;
   }
+  tl_record_owner(rec->vm, ci_func(ci)->p);
   begin_trace(rec, L, ci, loop);
   tlua_record_start(L);
 }
@@ -307,6 +316,7 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
   begin_instruction(rec, bottom, tlua_saved_pc(L->ci));
   rec->trace.ci = L->ci;
   rec->trace.next = tlua_saved_pc(L->ci);
+  rec->trace.called.is_open = tlua_words_top(info->frames[info->nframes - 1].words) == TLUA_TOP_AS_IT_IS;
   tlua_rec_adopt_frames(rec, info);
   if (rec->at.reason != NULL) {
     tl_record_abort(rec->vm, rec->at.reason);
@@ -319,6 +329,8 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
 static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   tl_run run;
+  if (L->jit->waiting && rec->trace.thread == NULL)
+    tlua_rec_forget_unwound(L, rec);
   switch (tl_hot(rec->vm, pc, tlua_counter(L->jit, pc), ci->func.p + 1, &run)) {
     case TL_RUN: run_compiled(L, ci, rec, &run); break;
     case TL_RECORD: start_recording(L, ci, pc); break;
@@ -339,8 +351,15 @@ static void guard_no_hooks (TluaRecorder *rec) {
 
 /* Back at the head: compile. Returns 1 if the recording is to begin anew, with the instruction at hand. */
 static int close_loop (lua_State *L, TluaRecorder *rec) {
+  if (rec->trace.called.is_any)
+    tlua_rec_see_again(rec);
+  if (rec->at.reason != NULL) {
+    stop_recording(L, rec, rec->at.reason);
+    return 0;
+  }
   tl_status status = tl_record_close(rec->vm);
   if (status == TL_AGAIN && tl_record(rec->vm, rec->trace.loop.head, tlua_rec_origin(rec)) == TL_OK) {
+    tl_record_owner(rec->vm, rec->trace.bottom.owner);
     begin_trace(rec, L, rec->trace.bottom.ci, rec->trace.loop);
     return 1;
   }
@@ -389,14 +408,33 @@ static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
   return ci == trace->ci;
 }
 
+/*
+** A C function has taken the step of a generic loop, and the interpreter has tested what it gave: that test
+** is recorded first. Returns 0 if the recording is given up.
+*/
+static int come_back_to_loop (TluaRecorder *rec, const Instruction *pc) {
+  rec->trace.called.is_step = 0;
+  rec->at.pc = rec->trace.next;
+  tlua_rec_resume_here(rec);
+  tlua_rec_instruction(rec);
+  if (rec->at.reason == NULL && rec->trace.next != pc)
+    tlua_rec_give_up(rec, "unexpected instruction");
+  rec->at.pc = pc;
+  return rec->at.reason == NULL;
+}
+
 static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   int is_known = is_in_frame(rec, ci);
-  if (!is_known || pc != rec->trace.next) {
+  if (!is_known || (pc != rec->trace.next && !rec->trace.called.is_step)) {
     stop_recording(L, rec, is_known ? "unexpected instruction" : "frame left");
     return;
   }
   begin_instruction(rec, ci, pc);
+  if (rec->trace.called.is_step && !come_back_to_loop(rec, pc)) {
+    stop_recording(L, rec, rec->at.reason);
+    return;
+  }
   if (tlua_rec_is_lowered(rec, pc)) {
     if (rec->at.reason != NULL)
       stop_recording(L, rec, rec->at.reason);
@@ -411,6 +449,8 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   if (++rec->trace.steps > rec->advice->side_bytecodes && rec->trace.is_side)
     tlua_rec_give_up(rec, "long way to a compiled loop");
   tlua_rec_resume_here(rec);
+  if (rec->trace.called.is_open)
+    tlua_rec_guard_top(rec);
   int is_first = !rec->trace.is_started;
   rec->trace.is_started = 1;
   if (rec->at.reason == NULL) {
@@ -421,6 +461,8 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     if (pc == rec->trace.loop.head && rec->trace.depth == 0)
       tlua_rec_loop_variable(rec);
     tlua_rec_instruction(rec);
+    if (rec->at.reason != NULL)
+      tlua_rec_do_by_call(rec);
   }
   if (rec->at.reason != NULL && rec->at.is_foreign)
     end_before_call(L, rec);
@@ -428,6 +470,16 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     stop_recording(L, rec, rec->at.reason);
   else if (!tl_recording(rec->vm))
     stop_recording(L, rec, "refused by the library");
+  else if (rec->at.waits)
+    tlua_rec_wait(L, rec);
+}
+
+static int on_wake (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  return tlua_rec_wake(L, recorder_of(L), ci, pc);
+}
+
+static void on_thread_freed (lua_State *thread) {
+  tlua_rec_forget_waiting(thread, recorder_of(thread), thread);
 }
 
 /* --- endings from outside --- */
@@ -475,6 +527,7 @@ const char *tlua_jit_stats_text (lua_State *L) {
 
 const TluaEngine tlua_recorder_engine = {
   .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot,
-  .on_swallowed = on_swallowed, .on_record = on_record,
+  .on_swallowed = on_swallowed, .on_record = on_record, .on_wake = on_wake,
+  .on_thread_freed = on_thread_freed,
   .on_abandon = on_abandon, .on_proto_freed = on_proto_freed
 };

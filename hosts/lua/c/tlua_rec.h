@@ -9,18 +9,20 @@
 ** yet, to choose a path, records guards that keep compiled code on that path, and then the results. What they
 ** know of the interpreter's frames is tlua_callinfo.h. From the ground up:
 **   what all need    tlua_rec_resume.c (where the interpreter goes on, giving up), tlua_rec_operand.c
-**   values           tlua_rec_number.c (arithmetic, comparisons), tlua_rec_upvalue.c, tlua_rec_metatable.c
+**   values           tlua_rec_number.c (arithmetic, comparisons), tlua_rec_upvalue.c, tlua_rec_closure.c,
+**                    tlua_rec_metatable.c
 **   ways             tlua_rec_choice.c (tests that only choose a number), tlua_rec_branch.c (all others)
 **   frames           tlua_rec_frame.c (inlined functions), tlua_rec_exit.c (after compiled code),
 **                    tlua_rec_meta.c (metamethods)
 **   tables           tlua_rec_spare.c (memory for those that exits make), tlua_rec_alloc.c (new ones),
 **                    tlua_rec_key.c (keys that are known only when they are used), tlua_rec_table.c
-**   instructions     tlua_rec_arith.c, tlua_rec_string.c, tlua_rec_closure.c, tlua_rec_test.c,
-**                    tlua_rec_loop.c (numeric loops), tlua_rec_return.c (out of the first frame)
+**   instructions     tlua_rec_arith.c, tlua_rec_string.c, tlua_rec_test.c, tlua_rec_loop.c (numeric loops),
+**                    tlua_rec_return.c (out of the first frame)
 **   C functions      tlua_rec_lib_value.c (arguments and results), tlua_rec_lib_base.c, tlua_rec_lib_math.c,
 **                    tlua_rec_lib_string.c, tlua_rec_cfunc_list.c, tlua_rec_cfunc.c (called as they are),
 **                    tlua_rec_lib.c (which one it is)
-**   calls            tlua_rec_call.c, tlua_rec_iter.c (steps of generic loops)
+**   calls            tlua_rec_host.c (any function), tlua_rec_do.c (any instruction), tlua_rec_call.c,
+**                    tlua_rec_iter.c (steps of generic loops)
 **   the top          tlua_rec_ops.c (who lowers which opcode), tlua_describe.c (what the library is told),
 **                    tlua_rec.c (the engine: events, entry and exit of compiled code)
 **
@@ -92,6 +94,9 @@ typedef struct TluaTableIds {
 /* Of threads, and of the state that they share. */
 typedef struct TluaStateIds {
   tl_cell hookmask;           /* of a thread */
+  tl_cell top;                /* of a thread */
+  tl_func call_host;          /* function of tlua_rec_host.c */
+  tl_func do_instruction;     /* function of tlua_rec_do.c */
   tl_cell call_info;          /* of a thread: the record of the running frame */
   tl_cell extra_arguments;    /* of that record */
   tl_cell argument_value[4];  /* of a variable argument, by tl_type */
@@ -122,7 +127,8 @@ typedef struct TluaObjectIds {
   tl_cell marked;             /* of any object: the collector's bits */
   tl_cell function;           /* of a frame base: the running closure */
   tl_cell prototype;          /* of a closure */
-  tl_func new_closure;        /* function of tlua_rec_closure.c */
+  tl_func new_closure;        /* functions of tlua_rec_closure.c */
+  tl_func close_upvalues;
 } TluaObjectIds;
 
 typedef struct TluaUpvalueIds {
@@ -226,6 +232,9 @@ typedef struct TluaMetatables {
 /* Most frames of a recording. */
 #define TLUA_FRAMES 16
 
+/* How often one prototype may stand on them: recursion is not unrolled further. */
+#define TLUA_MOST_SAME 3
+
 /*
 ** Who wants the results of a called function: a call instruction, the step of a generic loop, or an
 ** instruction with a metamethod, which wants a value for a register, a truth value for its jump, or nothing.
@@ -245,6 +254,7 @@ typedef struct TluaFrame {
   int wanted;                 /* results, or LUA_MULTRET */
   unsigned status;            /* call status: TLUA_STATUS_* */
   int extra;                  /* variable arguments; not used in the loop's frame */
+  int is_shared;              /* whether closures may share its registers */
   const Instruction *back;    /* where the caller goes on */
 } TluaFrame;
 
@@ -271,7 +281,17 @@ typedef struct TluaBottom {
   tl_value caller;            /* its caller's, which is guarded */
 } TluaBottom;
 
-/* What is known of the recording; begin_trace of tlua_rec.c sets all of it. */
+/* What calls of C functions by tlua_rec_host.c have left in a recording. */
+typedef struct TluaHasCalled {
+  int is_any;                 /* whether there was one */
+  int is_open;                /* whether the next instruction takes values up to a top that is not guarded */
+  int is_step;                /* whether it is a generic loop's test, which the interpreter does not show */
+} TluaHasCalled;
+
+/*
+** What is known of the recording; begin_trace of tlua_rec.c sets all of it. So many fields: what each part of
+** the recorder knows lives and dies with it.
+*/
 typedef struct TluaTrace {
   lua_State *thread;          /* NULL: no recording */
   CallInfo *ci;               /* the frame of the instruction at hand */
@@ -287,8 +307,23 @@ typedef struct TluaTrace {
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
   int is_started;             /* whether an instruction was lowered */
   const Instruction *next;    /* where the lowered instruction goes on */
+  TluaHasCalled called;
   TluaMetatables metatables;
 } TluaTrace;
+
+/* A recording that waits for a call to come back. */
+typedef struct TluaWaiting TluaWaiting;
+
+/* Of calls of C functions from compiled code; see tlua_rec_host.c. */
+typedef struct TluaHost {
+  int has_left;               /* whether the last one could not let the code go on */
+  CallInfo *bottom;           /* then: the first frame of the trace */
+  StkId base;                 /* and what the exit's frames count from now */
+  int is_inside;              /* and whether the program goes on in the called function */
+  unsigned made;              /* calls so far */
+  tl_calls *calls;            /* the library's list of those that are open */
+  TluaWaiting *waiting;       /* the latest first */
+} TluaHost;
 
 /* The instruction that is lowered; begin_instruction of tlua_rec.c sets all of it. */
 typedef struct TluaInstruction {
@@ -299,6 +334,8 @@ typedef struct TluaInstruction {
   lu_byte row[64];            /* live registers, where they are not the instruction's own */
   int chain;                  /* tables that it was led to by '__index' and '__newindex' */
   int is_foreign;             /* whether it calls a C function that cannot be part of the trace */
+  int is_for_now;             /* whether it is given up since it will soon be done in another way */
+  int waits;                  /* whether it calls one, and the recording goes on when that comes back */
   const char *reason;         /* why to give up; NULL: go on */
   char reason_text[64];       /* holds a reason that is not constant */
 } TluaInstruction;
@@ -317,6 +354,7 @@ typedef struct TluaRecorder {
   TluaCalls *calls;
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
   const Instruction *put_off; /* the loop that was last given up because a long array grew just then */
+  TluaHost host;
   TluaTrace trace;
   TluaInstruction at;
 } TluaRecorder;
@@ -502,6 +540,12 @@ int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames);
 int tlua_rec_hold_frames (lua_State *L, TluaRecorder *rec);
 /* Gives them back: the state is closing. */
 void tlua_rec_free_frames (lua_State *L, TluaRecorder *rec);
+/*
+** Makes the records of frames above 'bottom', which is the first of them, with registers counted from 'base';
+** L->ci is the last one then, and the top is its words'. Neither fails nor collects.
+*/
+void tlua_rec_make_records (lua_State *L, TluaRecorder *rec, CallInfo *bottom, StkId base,
+                            const tl_frame *frames, uint32_t count);
 /* Rebuilds the interpreter's frames after an exit: L->ci is the one that goes on. Gives the outermost. */
 CallInfo *tlua_rec_rebuild (lua_State *L, TluaRecorder *rec, const tl_exit_info *info);
 /*
@@ -517,6 +561,11 @@ void tlua_rec_finish_levels (lua_State *L, unsigned levels);
 ** instruction needs the one that it has).
 */
 void tlua_rec_let_go (lua_State *L, CallInfo *entry);
+/*
+** The same before a call from compiled code, whose frames begin with 'bottom'; in the running one the called
+** function is that register, which stays with all after it.
+*/
+void tlua_rec_let_go_in_call (lua_State *L, CallInfo *bottom, int function);
 
 /* --- tlua_rec_meta.c --- */
 
@@ -606,6 +655,13 @@ tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 
 int tlua_describe_closures (tl_vm *vm, TluaSchema *schema);
 TluaLower tlua_lower_closure, tlua_lower_close;
+/*
+** Before the running function returns: guards that it has no variable to be closed, and, if so it is now,
+** that none of its registers is an upvalue; returns whether some may be.
+*/
+int tlua_rec_guard_closes (TluaRecorder *rec);
+/* Before the running function, which is inlined, returns: its registers are no upvalues any more. */
+void tlua_rec_close_frame (TluaRecorder *rec);
 /* Guards that nothing is to be closed from register 'r' of the running frame on; gives up if there is. */
 void tlua_rec_guard_closed (TluaRecorder *rec, int r);
 
@@ -637,6 +693,74 @@ void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count)
 void tlua_rec_make_frames (TluaRecorder *rec);
 
 /* The files of tlua_rec_lib.h and tlua_rec_cfunc.h stand here. */
+
+/* --- tlua_rec_host.c --- */
+
+int tlua_describe_host (tl_vm *vm, TluaSchema *schema);
+
+/* A call by compiled code that has begun; its own place on the native stack is the call's. */
+typedef struct TluaHosted {
+  TluaRecorder *rec;
+  const tl_call_site *site;
+  CallInfo *bottom;
+  StkId stack;
+  StkId last;
+  unsigned locals_set;
+  uint64_t epoch;
+  l_uint32 levels;
+} TluaHosted;
+
+/*
+** Makes the frames of the call site, the last of which runs. Before a collection may come its dead registers
+** below 'kept' are cleared.
+*/
+void tlua_rec_begin_call (lua_State *L, TluaHosted *call, StkId base, const tl_call_site *site, int kept);
+/* What the function that compiled code has called answers. */
+const void *tlua_rec_end_call (lua_State *L, TluaHosted *call);
+
+/* Registers that a call may change, counted from the running frame. */
+typedef struct TluaChanged {
+  int32_t registers[TLUA_FRAMES * 64];
+  uint32_t count;
+} TluaChanged;
+
+void tlua_rec_add_changed (TluaChanged *changed, int r);
+/* Whether a call may be recorded here. */
+int tlua_rec_can_call (TluaRecorder *rec);
+/*
+** Records a call of one of our functions, which does what the instruction at hand does, at the resume point
+** that was set last. What closures may share with registers below 'kept' is changed too.
+*/
+void tlua_rec_host_call (TluaRecorder *rec, tl_func function, const tl_value *arguments, uint32_t count,
+                         TluaChanged *changed, int kept);
+/*
+** The function in register 'a' is called with so many arguments, which lie after it. If it cannot be nothing
+** is done; else sets rec->at.waits, and what the recording was to be given up for does not count.
+*/
+void tlua_rec_call_host (TluaRecorder *rec, int a, int arguments, int wanted);
+/* Whether the Lua function is called by the trace, and does not become part of it. */
+int tlua_rec_is_called (TluaRecorder *rec, Proto *p);
+/* The instruction at hand waits for what it has called. */
+void tlua_rec_wait (lua_State *L, TluaRecorder *rec);
+/* Whether the recording that waits for this instruction goes on. */
+int tlua_rec_wake (lua_State *L, TluaRecorder *rec, CallInfo *ci, const Instruction *pc);
+/* Recordings wait no more that waited in the running frame or above it. None may be in progress. */
+void tlua_rec_forget_unwound (lua_State *L, TluaRecorder *rec);
+/* Nobody waits any more on a thread, or at all if it is NULL. */
+void tlua_rec_forget_waiting (lua_State *L, TluaRecorder *rec, const lua_State *thread);
+/* After the resume point of an instruction that takes values up to the top: guards where that is. */
+void tlua_rec_guard_top (TluaRecorder *rec);
+/* At the loop's head, before it is closed: sees what calls may have changed. */
+void tlua_rec_see_again (TluaRecorder *rec);
+
+/* --- tlua_rec_do.c --- */
+
+int tlua_describe_do (tl_vm *vm, TluaSchema *schema);
+/*
+** The instruction at hand cannot be lowered, for rec->at.reason: it is done by a call, if there is one for
+** it, and the reason does not count.
+*/
+void tlua_rec_do_by_call (TluaRecorder *rec);
 
 /* --- tlua_rec_call.c --- */
 

@@ -265,9 +265,9 @@ void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
     return;
   }
   for (int n = 1; n <= count && rec->at.reason == NULL; n++) {
-    Operand value = tlua_rec_register(rec, a + n);
     if (n > 1)
       tlua_rec_resume_here(rec);
+    Operand value = tlua_rec_register(rec, a + n);
     tl_put_item(rec->vm, rec->schema.table.layout, value.tag, t.value, tl_const_int(rec->vm, before + n),
                 value.value);
   }

@@ -9,8 +9,9 @@
 ** return would. Variable arguments of inlined functions are registers; those of the loop's own frame are
 ** memory below its base.
 **
-** Invariant: a call that cannot be part of the trace says so in rec->at.is_foreign, so that what was
-** recorded before it is not lost.
+** Invariant: a call of a C function that cannot be part of the trace says so in rec->at.is_foreign; it is
+** made as it is then (tlua_rec_host.c), or, where that is not possible, what was recorded before is not
+** lost.
 **
 ** Example, 's = s + select("#", ...)' with the loop's own arguments:
 **   n = load call_info.extra (load thread.call_info); guard_true(int_eq(n, 2)); s' = int_add(s, 2)
@@ -48,10 +49,16 @@ void tlua_lower_call (TluaRecorder *rec, Instruction i) {
   int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
   Operand function = tlua_rec_register(rec, a);
   LibraryCall library;
+  if (function.tt == ctb(LUA_VLCL) && tlua_rec_is_called(rec, clLvalue(function.now)->p))
+    tlua_rec_call_host(rec, a, arguments, wanted);
+  if (rec->at.waits || rec->at.reason != NULL)
+    return;
   if (!is_c_function(function))
     tlua_rec_call_function(rec, function, a, arguments, wanted);
   else if (call_c_function(rec, a, arguments, wanted, &library))
     tlua_rec_write_results(rec, a, library.results, library.returned, wanted);
+  else if (rec->at.is_foreign)
+    tlua_rec_call_host(rec, a, arguments, wanted);
 }
 
 /* Back to the caller, which is guarded if it lies below all frames of the trace. */
@@ -71,8 +78,11 @@ void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
     tlua_rec_tail_call_function(rec, function, a, arguments);
   else if (rec->trace.depth == 0 && !tlua_rec_guard_return(rec, TESTARG_k(i)))
     return;
-  else if (call_c_function(rec, a, arguments, LUA_MULTRET, &library))
+  else if (call_c_function(rec, a, arguments, LUA_MULTRET, &library)) {
+    if (rec->trace.depth > 0 && TESTARG_k(i))
+      tlua_rec_close_frame(rec);
     leave(rec, library.results, library.returned);
+  }
 }
 
 /* --- variable arguments --- */
@@ -136,12 +146,15 @@ void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
 
 /* --- returns --- */
 
-/* Closures that traces make refer to no registers, so that a callee has no upvalues to close. */
+/* A function that the trace has called closes its upvalues; those of the first frame are guarded. */
 static void return_values (TluaRecorder *rec, int first, int count, int wanted) {
   Operand values[TLUA_MOST_VALUES];
   int moved = wanted == LUA_MULTRET || wanted > count ? count : wanted;
-  if (tlua_rec_read_values(rec, first, moved, values))
-    leave(rec, values, moved);
+  if (!tlua_rec_read_values(rec, first, moved, values))
+    return;
+  if (rec->trace.depth > 0 && GET_OPCODE(*rec->at.pc) == OP_RETURN && TESTARG_k(*rec->at.pc))
+    tlua_rec_close_frame(rec);
+  leave(rec, values, moved);
 }
 
 void tlua_lower_return (TluaRecorder *rec, Instruction i) {

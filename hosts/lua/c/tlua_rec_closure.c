@@ -5,11 +5,13 @@
 ** running frame, which a trace keeps in registers of the machine, or variables of the function around it,
 ** which exist already.
 **
-** Design: only the second kind is lowered: all upvalues are upvalues of the running closure too. The closure
-** is made in Lua's own way, protected and with the collector stopped; lack of memory leaves the trace.
+** Design: the second kind is lowered here: all upvalues are upvalues of the running closure too. The closure
+** is made in Lua's own way, protected and with the collector stopped; lack of memory leaves the trace. The
+** first kind is made by a call (tlua_rec_do.c) and shares the register from then on: calls find its value in
+** memory, and reads through the upvalue in the trace are reads of the register (tlua_rec_upvalue.c). Where an
+** inlined function returns whose registers may be shared, the upvalues are closed as the interpreter does.
 **
-** Invariant: no closure that a trace makes refers to a register, so that the registers of inlined frames are
-** nobody's upvalues.
+** Invariant: no upvalue refers to a register of a frame that has returned.
 **
 ** Example, 'f = function () n = n + 1 end' with n a variable further out:   f = try_call
 ** new_closure(context, its prototype, closure)
@@ -42,12 +44,31 @@ static LClosure *new_closure (lua_State *L, Proto *p, LClosure *around) {
   return tlua_protected(L, do_closure, &job) ? job.result : NULL;
 }
 
+/* The registers from there on are no upvalues any more. Neither throws nor collects. */
+static void close_upvalues (lua_State *L, StkId level) {
+  luaF_closeupval(L, level);
+}
+
+void tlua_rec_close_frame (TluaRecorder *rec) {
+  tl_vm *vm = rec->vm;
+  const TluaFrame *frame = running_frame(rec);
+  if (!frame->is_shared)
+    return;
+  tl_store_slots(vm);
+  tl_value place = tl_item_addr(vm, tl_frame_base(vm), tl_const_int(vm, frame->base), sizeof(StackValue), 0);
+  tl_value arguments[2] = { tl_context(vm), place };
+  tl_call(vm, rec->schema.object.close_upvalues, arguments, 2);
+}
+
 int tlua_describe_closures (tl_vm *vm, TluaSchema *schema) {
   const tl_class reads[] = { tl_alias_class(vm, "closure.upvalue"), 0 };
   const tl_class writes[] = { tl_alias_class(vm, "global.debt"), 0 };
   schema->object.new_closure = tl_add_func(vm, "new_closure", (const void *)new_closure, "aar>r",
                                            TL_EFFECT_ALLOCATES, reads, writes);
-  return schema->object.new_closure != 0;
+  schema->object.close_upvalues = tl_add_func(vm, "close_upvalues",
+                                              (const void *)(uintptr_t)close_upvalues, "aa>v",
+                                              TL_EFFECT_READS_ALL | TL_EFFECT_WRITES_ALL, NULL, NULL);
+  return schema->object.new_closure != 0 && schema->object.close_upvalues != 0;
 }
 
 static int captures_registers (const Proto *p) {
@@ -82,6 +103,18 @@ void tlua_rec_guard_closed (TluaRecorder *rec, int a) {
               rec->trace.thread->tbclist.p < level);
 }
 
+int tlua_rec_guard_closes (TluaRecorder *rec) {
+  tl_vm *vm = rec->vm;
+  const UpVal *first = rec->trace.thread->openupval;
+  if (first == NULL || uplevel(first) < rec->at.base) {
+    tlua_rec_guard_closed(rec, 0);
+    return 0;
+  }
+  guard_below(rec, tl_load(vm, rec->schema.state.to_be_closed, tl_context(vm)), running_frame(rec)->base,
+              rec->trace.thread->tbclist.p < rec->at.base);
+  return 1;
+}
+
 /*
 ** Each generic loop ends with this instruction, since its iterator may be closed, and blocks with variables
 ** that are captured.
@@ -94,6 +127,7 @@ void tlua_lower_closure (TluaRecorder *rec, Instruction i) {
   tl_vm *vm = rec->vm;
   const Proto *p = rec->at.p->p[GETARG_Bx(i)];
   if (captures_registers(p)) {
+    running_frame(rec)->is_shared = 1;
     tlua_rec_give_up(rec, "closure over local variables");
     return;
   }

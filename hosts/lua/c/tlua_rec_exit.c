@@ -112,25 +112,31 @@ static CallInfo *find_bottom (lua_State *L, TluaRecorder *rec, const tl_exit_inf
   int is_returning = 0;
   rec->returned = 0;
   for (; ci->func.p + 1 != wanted; ci = ci->previous) {
-    is_returning |= ci->func.p + 1 == entered;
+    is_returning |= ci->func.p + 1 <= entered;
     rec->returned += is_returning;
   }
   return ci;
 }
 
-CallInfo *tlua_rec_rebuild (lua_State *L, TluaRecorder *rec, const tl_exit_info *info) {
-  StkId base = (StkId)info->base;
-  const uint64_t *words = info->frames[0].words;
-  CallInfo *bottom = find_bottom(L, rec, info), *ci = bottom;
+void tlua_rec_make_records (lua_State *L, TluaRecorder *rec, CallInfo *bottom, StkId base,
+                            const tl_frame *frames, uint32_t count) {
+  const uint64_t *words = frames[0].words;
+  CallInfo *ci = bottom;
   L->ci = ci;
   tlua_save_pc(ci, tlua_words_pc(words));
-  for (uint32_t n = 1; n < info->nframes; n++) {
-    words = info->frames[n].words;
+  for (uint32_t n = 1; n < count; n++) {
+    words = frames[n].words;
     L->ci = ci = ci->next != NULL ? ci->next : add_record(L, rec, ci);
-    tlua_frame_make(ci, base + info->frames[n].base - 1, words);
+    tlua_frame_make(ci, base + frames[n].base - 1, words);
   }
   uint64_t top = tlua_words_top(words);
-  L->top.p = top != 0 ? ci->func.p + 1 + top : ci->top.p;
+  if (top != TLUA_TOP_AS_IT_IS)
+    L->top.p = top != 0 ? ci->func.p + 1 + top : ci->top.p;
+}
+
+CallInfo *tlua_rec_rebuild (lua_State *L, TluaRecorder *rec, const tl_exit_info *info) {
+  CallInfo *bottom = find_bottom(L, rec, info);
+  tlua_rec_make_records(L, rec, bottom, (StkId)info->base, info->frames, info->nframes);
   return bottom;
 }
 
@@ -183,6 +189,16 @@ static StkId called_function (CallInfo *ci) {
   return p->is_vararg ? ci->func.p - (tlua_extra_arguments(ci) + p->numparams + 1) : ci->func.p;
 }
 
+/* The frames below the running one, down to 'bottom': of each, up to the function that it has called. */
+static void clear_callers (lua_State *L, CallInfo *bottom) {
+  for (CallInfo *ci = L->ci; ci != bottom; ) {
+    StkId function = called_function(ci);
+    ci = ci->previous;
+    int limit = (int)(function - (ci->func.p + 1)), size = ci_func(ci)->p->maxstacksize;
+    clear_frame(L, ci, limit < size ? limit : size);
+  }
+}
+
 /*
 ** Compiled code keeps values in registers of its own, so that what a loop wrote into the frames long ago may
 ** still lie there, and an object that only it refers to would live as long as the loop runs. In the
@@ -194,10 +210,10 @@ void tlua_rec_let_go (lua_State *L, CallInfo *entry) {
   int top = clear_frame(L, ci, ci_func(ci)->p->maxstacksize);
   if (!isIT(*tlua_saved_pc(ci)))
     L->top.p = ci->func.p + 1 + top;
-  while (ci != entry) {
-    StkId function = called_function(ci);
-    ci = ci->previous;
-    int limit = (int)(function - (ci->func.p + 1)), size = ci_func(ci)->p->maxstacksize;
-    clear_frame(L, ci, limit < size ? limit : size);
-  }
+  clear_callers(L, entry);
+}
+
+void tlua_rec_let_go_in_call (lua_State *L, CallInfo *bottom, int function) {
+  clear_frame(L, L->ci, function);
+  clear_callers(L, bottom);
 }

@@ -31,9 +31,6 @@
 
 #include "tlua_rec_lib.h"
 
-/* How often one prototype may stand on the recorded frames: recursion is not unrolled further. */
-#define MAX_SAME 3
-
 /* --- pushing frames --- */
 
 static int is_metamethod (const TluaFrame *frame) {
@@ -80,7 +77,7 @@ static int may_inline (TluaRecorder *rec, Proto *p) {
   int same = 0;
   for (int depth = 0; depth <= rec->trace.depth; depth++)
     same += rec->trace.frames[depth].p == p;
-  if (same >= MAX_SAME)
+  if (same >= TLUA_MOST_SAME)
     tlua_rec_give_up(rec, "recursion");
   else if (rec->trace.depth + 1 >= TLUA_FRAMES)
     tlua_rec_give_up(rec, "calls nest too deep");
@@ -184,7 +181,8 @@ static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_wor
                       .back = tlua_words_pc(caller_words),
                       .wanted = tlua_words_wanted(words),
                       .status = tlua_words_status(words),
-                      .extra = tlua_words_extra(words), .base = caller->base + base };
+                      .extra = tlua_words_extra(words), .base = caller->base + base,
+                      .is_shared = p->sizep > 0 };
   find_caller(&frame);
   frame.function = base - 1 - (p->is_vararg ? frame.extra + 1 + p->numparams : 0);
   const lu_byte *live = live_in_call(rec, &frame, frame.function, base);
@@ -335,6 +333,9 @@ void tlua_rec_tail_call_function (TluaRecorder *rec, Operand function, int a, in
   guard_prototype(rec, function, clLvalue(function.now)->p);
   TluaFrame frame = *running_frame(rec);
   frame.status |= TLUA_STATUS_TAIL;
+  if (TESTARG_k(*rec->at.pc))
+    tlua_rec_close_frame(rec);
+  frame.is_shared = 0;
   pop(rec);
   write_call(rec, frame.function, function, values, arguments);
   push(rec, function, frame.function, arguments, values, &frame);

@@ -457,7 +457,8 @@ static int is_better_put_off (TluaRecorder *rec, Operand t, Operand key) {
       || rec->put_off == rec->trace.loop.head)
     return 0;
   rec->put_off = rec->trace.loop.head;
-  tlua_rec_give_up(rec, "long array that grows just now");
+  rec->at.is_for_now = 1;
+    tlua_rec_give_up(rec, "long array that grows just now");
   return 1;
 }
 

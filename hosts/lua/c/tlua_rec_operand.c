@@ -76,8 +76,13 @@ Operand tlua_rec_operand (TluaRecorder *rec, const TValue *now) {
   return o;
 }
 
-/* Whether a register belongs to a frame that the trace has returned to, and was not looked at since. */
+/*
+** Whether a register belongs to a frame that the trace has returned to, or may have been changed by a call,
+** and was not looked at since.
+*/
 static int is_unseen (TluaRecorder *rec, int r) {
+  if (rec->trace.called.is_any && tl_slot_is_forgotten(rec->vm, r))
+    return 1;
   int is_below = rec->trace.depth == 0 || running_frame(rec)->base + r < rec->trace.frames[1].base;
   return rec->trace.bottom.has_returned && is_below && !tl_slot_is_known(rec->vm, r);
 }

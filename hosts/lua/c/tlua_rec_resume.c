@@ -61,7 +61,7 @@ void tlua_rec_resume_here (TluaRecorder *rec) {
   if (isIT(*rec->at.pc)) {
     uint32_t top = (uint32_t)open_registers(rec, live);
     live = rec->at.row;
-    tlua_words_set_top(words, top);
+    tlua_words_set_top(words, rec->trace.called.is_open ? TLUA_TOP_AS_IT_IS : top);
     registers = top > registers ? top : registers;
   }
   tl_resume_point(rec->vm, tlua_rec_origin(rec), words, live, registers);

@@ -88,8 +88,8 @@ static int returns_to_lua (TluaRecorder *rec) {
 }
 
 /*
-** Guards that the bottom frame returns to where it returns now, and that nothing is to be closed before if
-** 'closes'. The function of a frame with variable arguments lies below them: their number must be the same.
+** Guards that the bottom frame returns to where it returns now, and what is to be closed before if 'closes'.
+** The function of a frame with variable arguments lies below them: their number must be the same.
 */
 static tl_value guard_caller (TluaRecorder *rec, int is_vararg, int closes) {
   tl_vm *vm = rec->vm;
@@ -102,13 +102,16 @@ static tl_value guard_caller (TluaRecorder *rec, int is_vararg, int closes) {
   tl_value caller = tl_load(vm, ids->previous, record);
   tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, ids->saved_pc, caller),
            tl_const_addr(vm, tlua_saved_pc(ci->previous)), TL_EXIT_GUARD);
+  /* who set the trap wants to see the caller's next instruction: a recording may wait for it */
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, tl_load(vm, ids->trap, caller), zero), 0,
+           TL_EXIT_INTERRUPT);
   if (is_vararg) {
     tl_value extra = tl_load(vm, rec->schema.state.extra_arguments, record);
     tl_value now = tl_const_int(vm, tlua_extra_arguments(ci));
     tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, extra, now), 0, TL_EXIT_GUARD);
   }
   if (closes)
-    tlua_rec_guard_closed(rec, 0);
+    rec->trace.frames[0].is_shared = tlua_rec_guard_closes(rec);
   return caller;
 }
 
@@ -138,6 +141,7 @@ void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count)
   CallInfo *caller = bottom->ci->previous;
   const Instruction *back = tlua_saved_pc(caller);
   StkId base = bottom->ci->func.p + 1, below = caller->func.p + 1;
+  tlua_rec_close_frame(rec);
   tl_frame_return(rec->vm, (int32_t)(below - base));
   rec->trace.frames[0] = (TluaFrame){ .p = ci_func(caller)->p,
                                       .base = rec->trace.frames[0].base + (int)(below - base) };

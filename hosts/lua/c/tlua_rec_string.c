@@ -185,6 +185,8 @@ void tlua_lower_concat (TluaRecorder *rec, Instruction i) {
     return;
   }
   int is_long = length > LUAI_MAXSHORTLEN;
+  for (int n = 0; n < left; n++)
+    tlua_rec_register(rec, a + n);  /* what has to be guarded comes before the first call */
   while (left > 0 && rec->at.reason == NULL) {
     int parts = joined != 0 ? MOST_PARTS - 1 : MOST_PARTS;
     parts = parts > left ? left : parts;

@@ -40,10 +40,9 @@ static UpVal *upvalue_now (TluaRecorder *rec, int n) {
 }
 
 /*
-** An upvalue may be a register of the loop's own frame, which a called function shares: then it is that
-** register here too, in the trace's hands. Closures that traces make refer to no registers, so that those of
-** called functions are nobody's upvalues. Returns the register, counted from the running frame, under a
-** guard; or NOT_HERE, also under a guard.
+** An upvalue may be a register of one of the trace's frames, which a called function shares: then it is that
+** register here too, in the trace's hands. Returns the register, counted from the running frame, under a
+** guard; or NOT_HERE, also under a guard: it is none of all registers up to the running frame's last.
 */
 #define NOT_HERE INT_MAX
 
@@ -51,15 +50,16 @@ static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
   tl_vm *vm = rec->vm;
   const TluaFrame *loop = &rec->trace.frames[0];
   StkId base = rec->trace.bottom.ci->func.p + 1;
+  StkId end = rec->at.base + rec->at.p->maxstacksize;
   StkId now = (StkId)u->v.p;
   tl_value distance = tl_op2(vm, TL_INT_SUB, tl_op1(vm, TL_ADDR_TO_INT, place),
                              tl_op1(vm, TL_ADDR_TO_INT, tlua_rec_bottom_base(rec)));
-  if (upisopen(u) && base <= now && now < base + loop->p->maxstacksize) {
+  if (upisopen(u) && base <= now && now < end) {
     tl_value there = tl_const_int(vm, (int64_t)((now - base) * (ptrdiff_t)sizeof(StackValue)));
     tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_EQ, distance, there), 0, TL_EXIT_GUARD);
     return (int)(now - base) + loop->base - running_frame(rec)->base;
   }
-  tl_value size = tl_const_int(vm, (int64_t)(loop->p->maxstacksize * sizeof(StackValue)));
+  tl_value size = tl_const_int(vm, (int64_t)(end - base) * (int64_t)sizeof(StackValue));
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_UINT_GE, distance, size), 0, TL_EXIT_GUARD);
   return NOT_HERE;
 }
