@@ -13,12 +13,11 @@
 //!
 //! In a build without optimization each program runs in a few of these ways, taken at random.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 30 of
-//! each program, then 15 at random), takes more seeds for random starts (3 for each program) and makes more
-//! programs; `TRACELIFT_CORPUS=sample`, for emulators, takes few ways and one program in fifteen, which
-//! `TRACELIFT_TURN` says (0 and the fifteenth are the same turn). `TRACELIFT_PROGRAMS` is how many programs
-//! are made, `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the
-//! corpus whose names contain it.
+//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 16 of
+//! each program, then 10 at random) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes
+//! few ways and one program in twenty-four, which `TRACELIFT_TURN` says (0 and 24 are the same turn).
+//! `TRACELIFT_PROGRAMS` is how many programs are made, `TRACELIFT_FIRST_SEED` the seed of the first one;
+//! `TRACELIFT_ONLY` keeps the programs of the corpus whose names contain it.
 //!
 //! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two
 //! collectors. A failure names the command that shows it; programs that were made are kept then, and made
@@ -78,10 +77,10 @@ fn number(name: &str) -> Option<u64> {
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
         Ok("full") => {
-            Effort { one_in: 1, every_way: true, in_turn: 30, at_random: 15, seeds: 3, programs: 800 }
+            Effort { one_in: 1, every_way: true, in_turn: 16, at_random: 10, seeds: 2, programs: 400 }
         }
         Ok("sample") => {
-            Effort { one_in: 15, every_way: false, in_turn: 0, at_random: 0, seeds: 0, programs: 8 }
+            Effort { one_in: 24, every_way: false, in_turn: 0, at_random: 0, seeds: 0, programs: 6 }
         }
         // A build without optimization takes ten times as long.
         _ => {
