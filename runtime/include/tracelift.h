@@ -58,7 +58,7 @@ extern "C" {
 #endif
 
 /* The version of this interface; tl_new refuses a host compiled for another one. */
-#define TL_ABI_VERSION 3u
+#define TL_ABI_VERSION 4u
 
 typedef struct tl_vm tl_vm;   /* one just-in-time compiler: schema, traces, code, statistics */
 
@@ -483,6 +483,8 @@ typedef struct tl_call_site {
 } tl_call_site;
 void tl_host_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs, const int32_t *changed,
                   uint32_t nchanged);
+/* Counts a recorded call in the statistics under what it stands for, as "call of print". */
+void tl_note_call(tl_vm *vm, const char *what);
 
 /* Calls that may be open: tl_call_begin and tl_call_end keep the list, for whose sake code is not freed while
 ** it is on the native stack. It lives as long as the vm. */
@@ -529,8 +531,9 @@ tl_status tl_set_slot_cells(tl_vm *vm, const tl_cell value[4], tl_cell tag);
 ** (of tl_call) that looks at slots. It is an effect. */
 void tl_store_slots(tl_vm *vm);
 /* While the program is in a call that was recorded by tl_host_call: the recording waits, and others may begin
-** meanwhile. Returns a number to wake it by, or 0 if it was given up. When the call has come back
-** tl_record_wake makes it the recording in progress again (1), or says that it is there no more (0). */
+** meanwhile. Returns a number to wake it by, or 0 if there is none. When the call has come back
+** tl_record_wake makes it the recording in progress again (1), or says that it is there no more (0). It is
+** given up if another one is in progress. */
 uint32_t tl_record_aside(tl_vm *vm);
 int tl_record_wake(tl_vm *vm, uint32_t number);
 

@@ -207,21 +207,33 @@ impl Vm {
         let recorder = self.recording.recorder.take()?;
         let number = recorder.number;
         if self.recording.aside.len() as u64 >= MOST_ASIDE {
-            self.recording.recorder = Some(self.recording.aside.remove(0));
-            self.abort_recording(AbortReason::Host("long call".into()));
+            let longest = self.recording.aside.remove(0);
+            self.give_up_recording(longest, AbortReason::Host("long call".into()));
         }
         self.recording.aside.push(recorder);
         Some(number)
     }
 
-    /// A recording that was put aside goes on; see `tl_record_wake`. False if it is there no more, or if
-    /// another one is in progress.
+    /// A recording that was put aside goes on; see `tl_record_wake`. False if it is there no more. If another
+    /// one is in progress, it is given up, and the answer is false.
     pub fn wake_recording(&mut self, number: u32) -> bool {
         let place = self.recording.aside.iter().position(|recorder| recorder.number == number);
-        let Some(place) = place.filter(|_| self.recording.recorder.is_none()) else { return false };
+        let Some(place) = place else { return false };
+        let recorder = self.recording.aside.remove(place);
+        if self.recording.recorder.is_some() {
+            self.give_up_recording(recorder, AbortReason::Abandoned);
+            return false;
+        }
         self.gates.shut();
-        self.recording.recorder = Some(self.recording.aside.remove(place));
+        self.recording.recorder = Some(recorder);
         true
+    }
+
+    /// Gives up a recording that waits; the one in progress, if there is one, goes on.
+    fn give_up_recording(&mut self, waiting: Recorder, reason: AbortReason) {
+        let current = self.recording.recorder.replace(waiting);
+        self.abort_recording(reason);
+        self.recording.recorder = current;
     }
 
     pub(crate) fn limits(&mut self) -> Limits {

@@ -458,10 +458,6 @@ impl Recorder {
         if self.points.current.is_some() {
             return self.points.current;
         }
-        if self.trace.snapshots.len() >= self.limits.snapshots {
-            self.fail(AbortReason::TooManySnapshots, "the trace has too many snapshots");
-            return None;
-        }
         let mut frames = Vec::with_capacity(self.stack.frames.len());
         let mut live_slots = Vec::with_capacity(self.stack.frames.len());
         for frame in &self.stack.frames {
@@ -486,17 +482,25 @@ impl Recorder {
             let top = frame.base + frame.live.len() as i32 * 8;
             self.room.max_slot = self.room.max_slot.max(top);
         }
+        self.points.current = self.add_snapshot(frames, live_slots);
+        self.points.current
+    }
+
+    /// A snapshot of these frames, with the slots that are live in each.
+    fn add_snapshot(&mut self, frames: Vec<Frame>, live: Vec<(i32, Live)>) -> Option<SnapId> {
+        if self.trace.snapshots.len() >= self.limits.snapshots {
+            self.fail(AbortReason::TooManySnapshots, "the trace has too many snapshots");
+            return None;
+        }
         self.room.max_frames = self.room.max_frames.max(frames.len());
-        let snapshot = Snapshot {
+        self.points.live.push(live);
+        Some(self.trace.add_snapshot(Snapshot {
             origin: self.trace.snapshots.len() as u32,
             position: self.trace.insts.len() as u32,
             edges: self.edges,
             frames,
             ..Snapshot::default()
-        };
-        self.points.live.push(live_slots);
-        self.points.current = Some(self.trace.add_snapshot(snapshot));
-        self.points.current
+        }))
     }
 
     /// Whether a value may be used: the host passes 0 on after a failure.

@@ -53,6 +53,11 @@ impl Stats {
             let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();
             writeln!(out, "traces that end before: {}", ends.join(", "))?;
         }
+        if !self.host_calls.is_empty() {
+            let calls: Vec<_> =
+                self.host_calls.iter().map(|(what, count)| format!("{count} {what}")).collect();
+            writeln!(out, "recorded as calls of the host: {}", calls.join(", "))?;
+        }
         operations.map_or(Ok(()), |operations| write_operations(operations, out))
     }
 
@@ -185,12 +190,15 @@ mod tests {
     #[test]
     fn rare_counts_are_shown_when_there_are_any() {
         let compile = CompileStats { places_forgotten: 3, ..CompileStats::default() };
-        let some = Stats { compile, rests: 7, postponed_recordings: 5, ..Stats::default() }.text();
+        let host_calls = [("metamethod in C".to_string(), 2)].into();
+        let some =
+            Stats { compile, rests: 7, postponed_recordings: 5, host_calls, ..Stats::default() }.text();
         let none = Stats::default().text();
         for (word, line) in [
             ("forgot", "for want of room: 3"),
             ("did not pay", "rested 7 times; 0 loops retired"),
             ("put off", "put off 5 times"),
+            ("calls of the host", "recorded as calls of the host: 2 metamethod in C"),
         ] {
             assert!(some.contains(line), "{line}: {some}");
             assert!(!none.contains(word), "{word}: {none}");

@@ -59,6 +59,8 @@ pub struct Stats {
     pub iterations_per_entry: Option<f64>,
     /// Traces that end before something that cannot be recorded, by what it is.
     pub ends: BTreeMap<String, u64>,
+    /// Calls of the host that were recorded, by what they stand for.
+    pub host_calls: BTreeMap<String, u64>,
     /// Exits by kind.
     pub exits: BTreeMap<&'static str, u64>,
     /// Traces in the order they were made: those alive, and if iterations are counted those that were freed,

@@ -56,9 +56,9 @@ macro_rules! tunables {
 
 tunables! {
     BYTECODES_PER_CALL = 12, "bytecodes", Measured,
-        "So many lie between calls of the host in a loop that is worth compiling: a call costs some 12 ns more \
-         than the interpreter's. A loop around 'pcall' with 7, 11, 15 and 19 bytecodes takes 1.17, 1.01, 0.84 and \
-         0.78 of its time without the JIT.";
+        "So many lie between calls of the host in a loop that is worth compiling: a call costs some 12 ns \
+         more than the interpreter's. A loop around 'pcall' with 7, 11, 15 and 19 bytecodes takes 1.17, 1.01, \
+         0.84 and 0.78 of its time without the JIT.";
     CALLS_PER_TIMED = 16, "calls", Assumed,
         "One call of the host in so many is timed, where an entry is: to read the clock twice takes a third \
          of what a call of 'pcall' takes (12 ns of 40).";

@@ -129,7 +129,7 @@ pub(crate) struct Freed {
     pub exits: ExitCounts,
 }
 
-/// Counters that are not kept anywhere else.
+/// Counters that are not kept anywhere else. So many fields: each counts another thing.
 #[derive(Default)]
 pub(crate) struct Totals {
     pub recordings: u64,
@@ -138,6 +138,7 @@ pub(crate) struct Totals {
     pub unhoisted: u64,
     pub aborts: std::collections::BTreeMap<String, u64>,
     pub ends: std::collections::BTreeMap<String, u64>,
+    pub host_calls: std::collections::BTreeMap<String, u64>,
     pub refused: u64,
     pub unsecured: u64,
     pub declined: u64,
@@ -211,6 +212,11 @@ impl Vm {
         Arc::make_mut(&mut self.schema)
     }
 
+    /// A call of the host was recorded, for want of anything better for this; see `tl_note_call`.
+    pub fn note_call(&mut self, what: &str) {
+        *self.totals.host_calls.entry(what.to_string()).or_default() += 1;
+    }
+
     /// The recording in progress.
     pub fn recorder(&mut self) -> Option<(&mut Recorder, &Schema)> {
         self.recording.recorder.as_mut().map(|recorder| (recorder, &*self.schema))
@@ -266,6 +272,7 @@ impl Vm {
             unhoisted: self.totals.unhoisted,
             aborts: self.totals.aborts.clone(),
             ends: self.totals.ends.clone(),
+            host_calls: self.totals.host_calls.clone(),
             refused_entries: self.totals.refused,
             unsecured_entries: self.totals.unsecured,
             declined_entries: self.totals.declined,

@@ -254,6 +254,7 @@ static void call_host(void) {
 static void calls_of_the_host(void) {
   BAD_CALL(tl_host_call(vm, host, NULL, 0, NULL, 0), "no recording is in progress");
   BAD(tl_slot_is_forgotten(vm, 1) == 0, "no recording is in progress");
+  BAD_CALL(tl_note_call(vm, NULL), "a text is null");
   tl_value seven[2] = {0, 0};
   WRONG(tl_host_call(vm, 99, NULL, 0, NULL, 0), "99 is no function");
   WRONG(tl_host_call(vm, host, NULL, 0, NULL, 0),
@@ -305,11 +306,13 @@ static void aside(void) {
   uint32_t first = tl_record_aside(vm);
   EXPECT(first != 0 && !tl_recording(vm));
   BAD(tl_record_close(vm) == TL_MISUSE, "no recording is in progress");
+  EXPECT(!tl_record_wake(vm, first + 1000) && tl_record_wake(vm, first) && tl_recording(vm));
+  EXPECT(!tl_record_wake(vm, first) && tl_recording(vm)); /* it is awake */
+  uint32_t again = tl_record_aside(vm);
   begin();
-  EXPECT(!tl_record_wake(vm, first) && tl_recording(vm)); /* there is one in progress */
+  EXPECT(!tl_record_wake(vm, again) && tl_recording(vm)); /* there is one in progress */
   tl_record_abort(vm, "over");
-  EXPECT(!tl_record_wake(vm, first + 1000) && tl_record_wake(vm, first) && !tl_record_wake(vm, first));
-  tl_record_abort(vm, "over");
+  EXPECT(!tl_record_wake(vm, again) && !tl_recording(vm)); /* it was given up */
 }
 
 static void frames(void) {

@@ -174,8 +174,9 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "ldebug.c",
         anchor: "  if (!(mask & (LUA_MASKLINE | LUA_MASKCOUNT))) {  /* no hooks? */",
         place: Before,
-        text: "  if (l_unlikely((mask & TLUA_RECORD_BIT) || L->jit->waiting) && tlua_record(L, ci, pc)) return 1;\n",
-        why: "the recording callback, before each instruction, and where a call comes back that one waits for",
+        text: "  if (l_unlikely((mask & TLUA_RECORD_BIT) || L->jit->waiting) \
+               && tlua_record(L, ci, pc)) return 1;\n",
+        why: "the recording callback, before each instruction and after a call that a recording waits for",
     },
     // The interpreter loop.
     Insertion {

@@ -281,7 +281,7 @@ typedef struct TluaBottom {
   tl_value caller;            /* its caller's, which is guarded */
 } TluaBottom;
 
-/* What calls of C functions by tlua_rec_host.c have left in a recording. */
+/* What calls by tlua_rec_host.c have left in a recording. */
 typedef struct TluaHasCalled {
   int is_any;                 /* whether there was one */
   int is_open;                /* whether the next instruction takes values up to a top that is not guarded */
@@ -314,7 +314,7 @@ typedef struct TluaTrace {
 /* A recording that waits for a call to come back. */
 typedef struct TluaWaiting TluaWaiting;
 
-/* Of calls of C functions from compiled code; see tlua_rec_host.c. */
+/* Of calls from compiled code; see tlua_rec_host.c. */
 typedef struct TluaHost {
   int has_left;               /* whether the last one could not let the code go on */
   CallInfo *bottom;           /* then: the first frame of the trace */
@@ -711,8 +711,8 @@ typedef struct TluaHosted {
 } TluaHosted;
 
 /*
-** Makes the frames of the call site, the last of which runs. Before a collection may come its dead registers
-** below 'kept' are cleared.
+** Makes the frames of the call site, the last of which runs. In some calls dead registers are cleared, so
+** that nothing that they hold lives on: those of the running frame below 'kept', and all of the others.
 */
 void tlua_rec_begin_call (lua_State *L, TluaHosted *call, StkId base, const tl_call_site *site, int kept);
 /* What the function that compiled code has called answers. */
@@ -722,6 +722,7 @@ const void *tlua_rec_end_call (lua_State *L, TluaHosted *call);
 typedef struct TluaChanged {
   int32_t registers[TLUA_FRAMES * 64];
   uint32_t count;
+  int is_full;                /* there were more: no call can be recorded */
 } TluaChanged;
 
 void tlua_rec_add_changed (TluaChanged *changed, int r);
@@ -729,7 +730,8 @@ void tlua_rec_add_changed (TluaChanged *changed, int r);
 int tlua_rec_can_call (TluaRecorder *rec);
 /*
 ** Records a call of one of our functions, which does what the instruction at hand does, at the resume point
-** that was set last. What closures may share with registers below 'kept' is changed too.
+** that was set last. The reason to give up, if there is one, is what the call is counted under. What closures
+** may share with registers below 'kept' is changed too.
 */
 void tlua_rec_host_call (TluaRecorder *rec, tl_func function, const tl_value *arguments, uint32_t count,
                          TluaChanged *changed, int kept);

@@ -246,8 +246,6 @@ void tlua_rec_do_by_call (TluaRecorder *rec) {
   if (rec->at.is_for_now || rec->at.waits || !tlua_rec_can_call(rec)
       || !add_written(rec, &changed))
     return;
-  rec->at.reason = NULL;
-  rec->at.is_foreign = 0;
   tlua_rec_resume_here(rec);
   int count = GET_OPCODE(i) == OP_SETLIST ? GETARG_B(i) : 0;
   if (GET_OPCODE(i) == OP_SETLIST && count == 0)

@@ -19,9 +19,8 @@
 **
 ** Invariants: in the call, all that is live lies in registers, L->ci is the frame that calls, its 'savedpc'
 ** comes after the call, and C levels are counted as without the JIT. After it L->ci is the trace's first
-** frame, also where the trace has returned to that. After the call what closures share with
-** the frames is read again, as are results; other registers nobody can have written but debug.setlocal, which
-** is counted.
+** frame, also where the trace has returned to that. What closures share with the frames is read again then,
+** as are results. Other registers nobody can have written but debug.setlocal, whose calls are counted.
 **
 ** Example, 's = s + f(i)' with a C function 'f' of the application's in a register:
 **   store(frame + 16 * 0, upvalue.int, s); store(frame + 16 * 0, upvalue.tag, integer); ... f and i too
@@ -164,6 +163,8 @@ int tlua_describe_host (tl_vm *vm, TluaSchema *schema) {
 void tlua_rec_add_changed (TluaChanged *changed, int r) {
   if (changed->count < sizeof(changed->registers) / sizeof(changed->registers[0]))
     changed->registers[changed->count++] = r;
+  else
+    changed->is_full = 1;
 }
 
 /* Whether a closure of the function may share the register. */
@@ -228,7 +229,15 @@ int tlua_rec_can_call (TluaRecorder *rec) {
 
 void tlua_rec_host_call (TluaRecorder *rec, tl_func function, const tl_value *arguments, uint32_t count,
                          TluaChanged *changed, int kept) {
+  const char *what = rec->at.reason != NULL ? rec->at.reason : "recursion";
   add_captured(rec, changed, kept);
+  if (changed->is_full) {
+    tlua_rec_give_up(rec, "too many registers that a call may change");
+    return;
+  }
+  tl_note_call(rec->vm, what);
+  rec->at.reason = NULL;
+  rec->at.is_foreign = 0;
   if (rec->trace.depth > 0)
     rec->held.is_wanted = 1;
   tl_host_call(rec->vm, function, arguments, count, changed->registers, changed->count);
@@ -243,8 +252,6 @@ void tlua_rec_call_host (TluaRecorder *rec, int a, int arguments, int wanted) {
   TluaChanged changed = { .count = 0 };
   if (arguments > TLUA_MOST_VALUES || !tlua_rec_can_call(rec))
     return;
-  rec->at.reason = NULL;
-  rec->at.is_foreign = 0;
   tlua_rec_register(rec, a);
   tlua_rec_resume_here(rec);
   int results = wanted != LUA_MULTRET ? wanted : TLUA_MOST_VALUES;
@@ -302,7 +309,7 @@ static void remove_waiting (lua_State *L, TluaWaiting **place) {
   tlua_realloc(L, gone, sizeof(TluaWaiting), 0);
 }
 
-/* Makes it the library's recording in progress, to be given up. */
+/* Makes it the library's recording in progress, to be given up; where there is one the library does that. */
 static void give_up_waiting (lua_State *L, TluaRecorder *rec, TluaWaiting **place, const char *reason) {
   if (tl_record_wake(rec->vm, (*place)->number))
     tl_record_abort(rec->vm, reason);
@@ -408,8 +415,8 @@ int tlua_rec_wake (lua_State *L, TluaRecorder *rec, CallInfo *ci, const Instruct
     rec->trace.thread = NULL;
     tlua_record_stop(L);
   }
-  if (rec->trace.thread != NULL) {
-    remove_waiting(L, place);  /* the library gives it up when too many wait */
+  if (rec->trace.thread != NULL) {  /* another thread's is in progress, so that this one cannot go on */
+    give_up_waiting(L, rec, place, "frame left");
     return 0;
   }
   forget_unwound(L, rec, *place);

@@ -342,6 +342,20 @@ pub unsafe extern "C" fn tl_host_call(
     });
 }
 
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `what` is NUL-terminated.
+#[no_mangle]
+pub unsafe extern "C" fn tl_note_call(vm: *mut TlVm, what: *const c_char) {
+    enter(vm, (), |handle| {
+        // SAFETY: promised by the caller.
+        let what = unsafe { text(what) }?;
+        handle.vm.note_call(what);
+        Ok(())
+    });
+}
+
 /// Parameters of a function of the host's that `tl_host_call` gives itself.
 const CALL_PARAMS: u32 = 3;
 

@@ -1,13 +1,14 @@
 //! Calls of the host: what must be in memory before them, and what is known after them.
 //!
 //! Problem: a function of the host's may do anything. It runs the interpreter, collects, throws and yields
-//! across compiled code, looks at the frames, and changes those that it can reach. Design (units, "State in
-//! memory"): before the call the trace stores every live slot whose memory is stale, frames of inlined
-//! functions included, so that nothing is lost if the call never comes back. The function gets a
-//! [`CallSite`], which says what the frames are, and makes the host's records of them itself. It answers null
-//! if the code cannot go on; the trace is then left at the *next* resume point, where memory has all, so that
-//! this exit writes nothing. Slots that the call may have changed are *forgotten*: memory has them right, and
-//! the host reads them from there, under guards, when they are wanted.
+//! across compiled code, looks at the frames, and changes those that it can reach.
+//!
+//! Design: before the call the trace stores every live slot whose memory is stale, also those of functions
+//! that were inlined, so that nothing is lost if the call never comes back. The function gets a
+//! [`CallSite`], which says what the frames are, and makes the host's records of them itself. It answers
+//! null if the code cannot go on; the trace is then left at the *next* resume point, where memory has all,
+//! so that this exit writes nothing. Slots that the call may have changed are *forgotten*: memory has them
+//! right, and the host reads them from there, under guards, when they are wanted.
 //!
 //! A loop with such a call also stores what is stale at its end: the next iteration's call finds the memory
 //! right that the trace does not name before it.
@@ -28,10 +29,10 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::FuncId;
-use tracelift_core::snapshot::{Frame, Snapshot};
+use tracelift_core::snapshot::Frame;
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Type, Value};
 
-use super::{is_live, Live, Recorder, SlotState, Start};
+use super::{is_live, Live, OpenFrame, Recorder, SlotState, Start};
 use crate::ids::TraceId;
 use crate::restore::{ExitFrame, MAX_WORDS};
 use crate::run::Room;
@@ -105,7 +106,7 @@ const NO_SLOT_CELLS: &str = "tl_host_call: tl_set_slot_cells was not called";
 
 impl Recorder {
     /// Records a call of the host's at the current resume point; see `tl_host_call`. `changed` are slots of
-    /// the current frame. False if it cannot be recorded.
+    /// the current frame. What is wrong with it fails the recording.
     pub fn host_call(&mut self, func: FuncId, args: &[Value], changed: &[i32], schema: &Schema) {
         if !self.check_args(args) {
             return;
@@ -231,22 +232,11 @@ impl Recorder {
     pub(super) fn look_at_answer(&mut self) {
         let answer = self.stack.host_calls.answer.take();
         let Some(answer) = answer.filter(|_| !planted(Bug::CallAnswerIgnored)) else { return };
-        let bare = |(frame, live): (&super::OpenFrame, &mut Vec<(i32, Live)>)| {
-            live.push((frame.base, Live::new()));
-            Frame { base: frame.base, words: frame.words.clone(), slots: Vec::new() }
-        };
-        let mut live = Vec::new();
-        let frames = self.stack.frames.iter().map(|frame| bare((frame, &mut live))).collect();
-        let snapshot = Snapshot {
-            origin: self.trace.snapshots.len() as u32,
-            position: self.trace.insts.len() as u32,
-            edges: self.edges,
-            frames,
-            ..Snapshot::default()
-        };
-        self.points.live.push(live);
-        self.room.max_frames = self.room.max_frames.max(snapshot.frames.len());
-        let snap = self.trace.add_snapshot(snapshot);
+        let bare =
+            |frame: &OpenFrame| Frame { base: frame.base, words: frame.words.clone(), slots: Vec::new() };
+        let frames = self.stack.frames.iter().map(bare).collect();
+        let live = self.stack.frames.iter().map(|frame| (frame.base, Live::new())).collect();
+        let Some(snap) = self.add_snapshot(frames, live) else { return };
         let mut guard = Inst::new(Op::GuardNonnull, &[answer]).at(Some(snap)).exit_kind(ExitKind::Interrupt);
         guard.depth = self.depth().min(255) as u8;
         self.trace.push(guard, None);

@@ -11,17 +11,15 @@
 //! Example: `nest.on_call(|visit| { visit.set(4, int(7)); true })`, and in a recording
 //! `tape.call_host(calls, 1, &[4])`.
 
-#![allow(dead_code)] // each test file uses its part
-
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::rc::Rc;
 
 use tracelift_core::schema::{Cell as SchemaCell, CellId, Func, FuncEffects, FuncId, SlotCells, TagId};
 use tracelift_core::{ExitKind, Op, Payload, Type, Value};
-use tracelift_runtime::{Action, Config, Run, TraceId, Vm};
+use tracelift_runtime::{Action, CloseOutcome, Config, Run, TraceId, Vm};
 
-use crate::support::{Host, Slot, Tape};
+use crate::support::{int, Host, Slot, Tape};
 
 type OnCall = Rc<dyn Fn(&Visit<'_>) -> bool>;
 
@@ -77,17 +75,13 @@ pub struct Visit<'a> {
     pub site: *const u64,
     /// What it is called with.
     pub number: i64,
-    /// Some place in its frame on the native stack.
-    pub stack: usize,
-    /// The context.
-    pub context: *mut c_void,
     marker: std::marker::PhantomData<&'a ()>,
 }
 
-extern "C" fn host(context: *mut c_void, frame: *mut Slot, site: *const u64, number: i64) -> *const Slot {
+extern "C" fn host(_context: *mut c_void, frame: *mut Slot, site: *const u64, number: i64) -> *const Slot {
     let mark = 0u8;
     let stack = std::ptr::from_ref(std::hint::black_box(&mark)) as usize;
-    let visit = Visit { frame, site, number, stack, context, marker: std::marker::PhantomData };
+    let visit = Visit { frame, site, number, marker: std::marker::PhantomData };
     let on_call = ON_CALL.with_borrow(|on_call| on_call.clone()).expect("the test says what is done");
     let epoch = visit.host().vm.begin_call(stack);
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| on_call(&visit)));
@@ -198,10 +192,6 @@ impl Nest {
     pub fn on_call(&self, on_call: impl Fn(&Visit<'_>) -> bool + 'static) {
         ON_CALL.set(Some(Rc::new(on_call)));
     }
-    /// Calls of this thread's function are of this nest.
-    pub fn is_used_here(&self) {
-        HOST.set(self.host);
-    }
     /// Runs the loop's code on the frame's lower half.
     pub fn run(&self, key: usize) -> Option<(ExitKind, u64)> {
         run(self.host, key, 0)
@@ -254,4 +244,54 @@ impl Tape<'_> {
     pub fn know_int(&mut self, calls: Calls, slot: i32) -> Value {
         self.know(calls, 0, slot, self.ids.int).expect("an integer")
     }
+}
+
+// The loop that calls.
+
+/// The head of the loop that calls.
+pub const HEAD: usize = 1;
+/// The head of a loop that does not.
+pub const OTHER: usize = 2;
+/// Live slots at the head, and while r is.
+pub const LIVE: u8 = 0b0_1111;
+pub const WITH_R: u8 = 0b1_1111;
+
+/// The loop up to the call, which may change these slots.
+pub fn first_half(tape: &mut Tape<'_>, calls: Calls, changed: &[i32]) {
+    tape.while_less(0, LIVE, 1, 2);
+    tape.add(1, LIVE, 1, 1);
+    tape.at(2, LIVE);
+    tape.call_host(calls, 1, changed);
+    tape.at(3, WITH_R);
+}
+
+/// What comes after it.
+pub fn second_half(tape: &mut Tape<'_>, calls: Calls) {
+    let r = tape.know_int(calls, 4);
+    let s = tape.int(0);
+    let s = tape.op2(Op::IntAdd, s, r);
+    tape.write_int(0, s);
+    tape.add(4, LIVE, 3, 2);
+}
+
+pub fn whole(tape: &mut Tape<'_>, calls: Calls) {
+    first_half(tape, calls, &[4]);
+    second_half(tape, calls);
+}
+
+pub fn compiled(outcome: CloseOutcome) -> TraceId {
+    match outcome {
+        CloseOutcome::Compiled(number) => number,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A nest with code for such a loop.
+pub fn nest_of(config: Config, iteration: impl FnOnce(&mut Tape<'_>, Calls)) -> Nest {
+    let nest = Nest::new(config);
+    let calls = nest.calls;
+    nest.set(&[int(0), int(0), int(10), int(0), int(0)]);
+    assert!(matches!(nest.host().back_edge(HEAD), Action::Record));
+    compiled(nest.host().record(HEAD, |tape| iteration(tape, calls)));
+    nest
 }
