@@ -226,6 +226,11 @@ tl_func tl_add_func(tl_vm *vm, const char *name, const void *address, const char
 ** none is read or written: fresh memory of the system costs nothing until a loop uses it. Each loop uses the
 ** counter that its key hashes to; sharing is harmless. The library sets the counters from now on. */
 tl_status tl_set_counters(tl_vm *vm, int32_t *counters, uint32_t count);
+/* The last `count` of these counters count *entries* instead: where a function begins, or where one goes on
+** after a call that compiled code, or a coroutine's suspension, has left. Their keys are others than those of
+** loops. tl_hot is called for them too; what is recorded there does not come back, so that it ends by
+** tl_record_link or tl_record_end. TL_MISUSE if there are not so many. */
+tl_status tl_count_entries(tl_vm *vm, uint32_t count);
 
 /*
 ** Compiled code as tl_hot and tl_next give it. The code may go on in other code of this vm before it comes
@@ -334,8 +339,8 @@ void tl_exit(tl_vm *vm, tl_left left, void *context, tl_exit_info *info);
 tl_action tl_next(tl_vm *vm, const void *base, tl_run *run);
 /* Whether the loop `key` has code: a side trace that comes to its head ends there. */
 int tl_has_loop(tl_vm *vm, const void *key);
-/* Where compiled code can read, in 8 bytes, how many slots from its base the code of the loop `key` may need:
-** see tl_record_link. NULL if there is no such loop. */
+/* Where compiled code can read, in 8 bytes, how many slots from its base the code of the location `key` may
+** need: see tl_record_link. There need be no such code yet. */
 const uint64_t *tl_room_cell(tl_vm *vm, const void *key);
 
 /* Keys from `low` up to and without `high` are no longer valid (the function was freed): frees their code. */
@@ -547,9 +552,10 @@ tl_status tl_record_close(tl_vm *vm);
 tl_status tl_record_side(tl_vm *vm, const void *base);
 /* A side trace passes a jump back, which statistics count as an iteration. */
 void tl_back_edge(tl_vm *vm);
-/* A side trace has come to the head of the compiled loop `key` and tl_resume_point was called there: compile
-** it. From now on it runs after its exit, and the loop after it. Status as of tl_record_close, without
-** TL_AGAIN. The loop runs in the current frame. If that is not the frame that the trace began in, because
+/* A recording has come to the location `key`, a loop's head or an entry (its own, too), and tl_resume_point
+** was called there: compile it. The code there runs next; as long as there is none, the end of the trace is
+** an exit, and tl_next says what to do. Status as of tl_record_close, without TL_AGAIN. The code there runs in
+** the current frame. If that is not the frame that the trace began in, because
 ** the trace has returned or called, the host's frames in memory must be made those that the trace ends in:
 ** first it records guards that what this needs is there, and, where the frame lies above the first one, that
 ** there is room for as many slots as tl_room_cell tells; then it calls tl_link_frames, and then it records

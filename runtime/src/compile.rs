@@ -11,13 +11,17 @@
 //! close_recording -> job -> compile -> publish -> attached to its loop: Compiled
 //! ```
 
+use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
+
 use tracelift_core::Trace;
 
 use crate::abort::AbortReason;
 use crate::backend::Backend;
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::job::{self, can_be_left, NoCode};
-use crate::recorder::{Closed, Finished, Recorder, Start};
+use crate::policy::Work;
+use crate::recorder::{CallSite, Closed, Finished, Recorder, Start};
 use crate::run::Room;
 use crate::tree::Tree;
 use crate::tunables::BYTECODES_PER_CALL;
@@ -48,23 +52,19 @@ impl Vm {
         let work = recorder.work();
         let base = recorder.base();
         let Start::Loop { retries } = start else {
-            return self.misused(recorder, "a side trace does not close");
+            return self.misused(recorder, "only what began at a loop's head closes");
         };
         let result = match recorder.close(&self.schema) {
             Ok(Closed::Loop(Finished { trace, edges, sites })) => {
                 let root = self.traces.next_id();
                 let tree = Tree { key, root, owner, edges, work, sites, ..Tree::default() };
-                let calls = tree.sites.len() as u64;
-                let compiled = if self.budget.is_limited() && work.steps < calls * BYTECODES_PER_CALL {
-                    Err((AbortReason::MostlyCalls, format!("{} bytecodes, {calls} calls", work.steps)))
-                } else if can_be_left(&trace, &self.schema) {
-                    self.compile(*trace, needs, tree)
-                } else {
-                    Err((
-                        AbortReason::Misuse,
-                        "nothing can leave the loop: it has no guard of any kind".into(),
-                    ))
-                };
+                let compiled = self.look_at_calls(work, &tree.sites).and_then(|()| {
+                    if can_be_left(&trace, &self.schema) {
+                        return self.compile(*trace, needs, tree);
+                    }
+                    let sentence = "nothing can leave the loop: it has no guard of any kind";
+                    Err((AbortReason::Misuse, sentence.into()))
+                });
                 compiled.inspect(|&number| self.attach_loop(key, number))
             }
             Ok(Closed::Again) if retries < MAX_RETRIES => {
@@ -85,15 +85,15 @@ impl Vm {
         }
     }
 
-    /// The recorded side trace has come to the head of the loop `link`; see `tl_record_link`.
+    /// The recording has come to the location `link`, where code goes on; see `tl_record_link`.
     pub fn link_recording(&mut self, link: Key) -> CloseOutcome {
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
-        let Start::Side(at) = recorder.start else {
-            return self.misused(recorder, "a loop is closed and not linked");
-        };
-        self.side_recorded(recorder, at, Some(link))
+        match recorder.start {
+            Start::Side(at) => self.side_recorded(recorder, at, Some(link)),
+            Start::Loop { .. } | Start::Entry => self.root_recorded(recorder, Some(link)),
+        }
     }
 
     /// The recording ends before something that cannot be recorded, where the interpreter goes on; see
@@ -102,27 +102,9 @@ impl Vm {
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
-        let (key, needs, work) = (recorder.key, recorder.needs(), recorder.work());
-        let owner = recorder.owner;
         let outcome = match recorder.start {
             Start::Side(at) => self.side_recorded(recorder, at, None),
-            Start::Loop { .. } => {
-                let root = self.traces.next_id();
-                let compiled = recorder.finish(&self.schema).and_then(|Finished { trace, edges, sites }| {
-                    let tree = Tree { key, root, owner, edges, work, sites, ..Tree::default() };
-                    self.compile(*trace, needs, tree)
-                });
-                match compiled {
-                    Ok(number) => {
-                        self.attach_loop(key, number);
-                        CloseOutcome::Compiled(number)
-                    }
-                    Err((reason, sentence)) => {
-                        self.give_up(key, reason.clone(), &sentence);
-                        CloseOutcome::Aborted(reason, sentence)
-                    }
-                }
-            }
+            Start::Loop { .. } | Start::Entry => self.root_recorded(recorder, None),
         };
         if let CloseOutcome::Compiled(_) = outcome {
             *self.totals.ends.entry(reason.name().to_string()).or_default() += 1;
@@ -139,6 +121,58 @@ impl Vm {
         self.abort_recording(AbortReason::Misuse);
         let (reason, sentence) = failure.unwrap_or((AbortReason::Misuse, sentence.into()));
         CloseOutcome::Aborted(reason, sentence)
+    }
+
+    /// A recording that began at a location does not come back to it by a jump: it ends at another one, or
+    /// where the interpreter takes over.
+    fn root_recorded(&mut self, recorder: Recorder, link: Option<Key>) -> CloseOutcome {
+        let key = recorder.key;
+        match self.compile_root(recorder, link) {
+            Ok(number) => CloseOutcome::Compiled(number),
+            Err((reason, sentence)) => {
+                self.give_up(key, reason.clone(), &sentence);
+                CloseOutcome::Aborted(reason, sentence)
+            }
+        }
+    }
+
+    fn compile_root(&mut self, recorder: Recorder, link: Option<Key>) -> Result<TraceId, NoCode> {
+        let (key, owner, base) = (recorder.key, recorder.owner, recorder.base());
+        let (needs, work) = (recorder.needs(), recorder.work());
+        let Finished { trace, edges, sites } = recorder.finish(&self.schema)?;
+        self.look_at_calls(work, &sites)?;
+        let root = self.traces.next_id();
+        let (end, room) = self.end_of(&trace, link, key);
+        let tree = Tree { key, root, owner, link, end, room, edges, work, sites, ..Tree::default() };
+        let number = self.compile(*trace, needs, tree)?;
+        self.attach_loop(key, number);
+        self.judge_anew(key);
+        if let Some(link) = link {
+            // SAFETY: the host has just recorded in this frame.
+            unsafe { self.link_finish(number, link, base) };
+        }
+        Ok(number)
+    }
+
+    /// Code that does little between two calls of the host takes longer than the interpreter.
+    fn look_at_calls(&self, work: Work, sites: &[CallSite]) -> Result<(), NoCode> {
+        let calls = sites.len() as u64;
+        if self.budget.is_limited() && work.steps < calls * BYTECODES_PER_CALL {
+            return Err((AbortReason::MostlyCalls, format!("{} bytecodes, {calls} calls", work.steps)));
+        }
+        Ok(())
+    }
+
+    /// In which frame a trace in the tree of `key` ends that goes on at a location, and the cell that says
+    /// how much room the code there needs.
+    fn end_of(&mut self, trace: &Trace, link: Option<Key>, key: Key) -> (i32, Option<Arc<AtomicU64>>) {
+        let Some(link) = link else { return (0, None) };
+        let end = trace.insts.last().map_or(0, |last| trace.last_frame(last));
+        let location = self.locations.entry(link).or_default();
+        if location.entries.is_empty() && link != key {
+            location.wanted_by = Some(key);
+        }
+        (end, location.room.clone())
     }
 
     fn side_recorded(&mut self, recorder: Recorder, at: ExitPoint, link: Option<Key>) -> CloseOutcome {
@@ -165,12 +199,12 @@ impl Vm {
         let Some(of) = self.traces.get(at.trace) else {
             return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
         };
-        let end = trace.insts.last().filter(|_| link.is_some()).map_or(0, |last| trace.last_frame(last));
-        let room = link.and_then(|key| self.locations.get(&key)).and_then(|location| location.room.clone());
+        let (key, root, owner) = (of.tree.key, of.tree.root, of.tree.owner);
+        let (end, room) = self.end_of(&trace, link, key);
         let tree = Tree {
-            key: of.tree.key,
-            root: of.tree.root,
-            owner: of.tree.owner,
+            key,
+            root,
+            owner,
             parent: Some(at),
             link,
             end,
@@ -201,7 +235,7 @@ impl Vm {
         if let Some(recorder) = self.take_recorder() {
             let (reason, sentence) = recorder.failure().cloned().unwrap_or((reason, String::new()));
             match recorder.start {
-                Start::Loop { .. } => self.give_up(recorder.key, reason, &sentence),
+                Start::Loop { .. } | Start::Entry => self.give_up(recorder.key, reason, &sentence),
                 Start::Side(at) => self.give_up_side(at, &reason, &sentence),
             }
         }
@@ -209,11 +243,9 @@ impl Vm {
 
     fn compile(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {
         let ops = recorded.op_count() as u64;
-        let is_loop = tree.parent.is_none();
-        let location = self.locations.get(&tree.key).filter(|_| is_loop);
         let side = tree.parent.map(|at| self.rent_of_side(at));
-        let back_edges = side.or(location.map(|location| location.back_edges)).unwrap_or(0);
-        if self.recording.was_asked && !self.budget.affords(ops, back_edges) {
+        let rent = side.unwrap_or_else(|| self.rent_of(tree.key));
+        if self.recording.was_asked && !self.budget.affords(ops, rent) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));
         }
         self.budget.begin();
@@ -243,6 +275,7 @@ impl Vm {
         location.compiled(number);
         let (more, counter) = (location.pins() - pins, location.counter);
         (0..more).for_each(|_| counter.into_iter().for_each(|counter| self.counters.pin(counter)));
+        self.note_room(key);
     }
 
     /// Keys from `low` up to and without `high` are no longer valid: nobody enters their code any more. It is

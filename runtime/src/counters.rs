@@ -5,8 +5,8 @@
 //! *fires*. The VM knows what each counter was last set to, so that the ticks that elapsed are credited to
 //! whoever fires, and *pins* a counter to 0 while any loop that uses it has code. All counters start at 0
 //! without being written, and the first back edge of each fires: memory of counters that no loop uses is
-//! never touched. Invariant: the sum of elapsed ticks over all counters is exactly the number of back edges
-//! that the interpreter took.
+//! never touched. The last ones may count entries of functions instead, in the same way. Invariant: the sum
+//! of elapsed ticks over all counters of back edges is exactly the number of those that the interpreter took.
 //!
 //! ```text
 //! threshold 200:  0 -> fires, set to 198 -> 198 back edges pass -> fires: the loop has run 200 times
@@ -18,6 +18,8 @@ pub(crate) struct Counters {
     /// By counter. Arrays, since zeros of these come without a word written.
     states: Vec<[u32; 2]>,
     spent: u64,
+    /// From this one on they count entries, of functions say, and no back edges.
+    entries: usize,
     /// Ticks from one firing to the next of a loop of which nothing else is known.
     pub initial: u32,
 }
@@ -33,7 +35,7 @@ pub(crate) const MOST_TICKS: u32 = 1 << 31;
 impl Counters {
     /// No counters yet; see [`Counters::attach`].
     pub fn new(initial: u32) -> Counters {
-        Counters { start: std::ptr::null_mut(), states: Vec::new(), spent: 0, initial }
+        Counters { start: std::ptr::null_mut(), states: Vec::new(), spent: 0, entries: 0, initial }
     }
 
     /// Takes over the host's counters.
@@ -43,6 +45,26 @@ impl Counters {
     pub unsafe fn attach(&mut self, start: *mut i32, count: usize) {
         self.start = start;
         self.states = vec![[0; 2]; count];
+        self.entries = count;
+    }
+
+    /// So many of them, the last ones, count entries: these are no back edges.
+    pub fn count_entries(&mut self, count: usize) -> bool {
+        let entries = self.states.len().checked_sub(count);
+        self.entries = entries.unwrap_or(self.entries);
+        entries.is_some()
+    }
+
+    /// Whether this counter counts entries.
+    pub fn is_of_entries(&self, index: usize) -> bool {
+        index >= self.entries
+    }
+
+    /// Ticks of a counter are accounted for.
+    fn spend(&mut self, index: usize, ticks: u64) {
+        if !self.is_of_entries(index) {
+            self.spent += ticks;
+        }
     }
 
     /// Which of them it is.
@@ -77,7 +99,7 @@ impl Counters {
     /// The counter has fired: the back edges since it was set, this one among them, are accounted for.
     pub fn take(&mut self, index: usize) -> u64 {
         let ticks = u64::from(self.passing(index)) + 1;
-        self.spent += ticks;
+        self.spend(index, ticks);
         ticks
     }
 
@@ -102,7 +124,7 @@ impl Counters {
 
     /// Back edges that the interpreter took.
     pub fn ticks(&self) -> u64 {
-        self.spent + (0..self.states.len()).map(|index| self.passed(index)).sum::<u64>()
+        self.spent + (0..self.entries).map(|index| self.passed(index)).sum::<u64>()
     }
 
     /// Whether every back edge with this counter takes the slow path.
@@ -113,7 +135,9 @@ impl Counters {
     /// A pinned counter, which is one of them, has fired, and stays pinned.
     #[inline]
     pub fn fire_again(&mut self, counter: *const i32) {
-        self.spent += 1;
+        // SAFETY: it is one of them, so that the first one plus its number is its address.
+        let is_of_back_edges = counter < unsafe { self.start.add(self.entries) }.cast_const();
+        self.spent += u64::from(is_of_back_edges);
         // SAFETY: as in `passed`.
         unsafe { counter.cast_mut().write(0) };
     }
@@ -122,7 +146,7 @@ impl Counters {
     pub fn pin(&mut self, index: usize) {
         let Some(state) = self.states.get_mut(index) else { return };
         state[PINS] += 1;
-        self.spent += self.passed(index);
+        self.spend(index, self.passed(index));
         self.set(index, 1);
     }
 

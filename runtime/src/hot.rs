@@ -35,6 +35,13 @@ impl Vm {
         unsafe { self.counters.attach(start, count) };
     }
 
+    /// The last `count` counters are decremented at entries of functions, and where one goes on after a call:
+    /// see `tl_count_entries`.
+    /// False if there are not so many.
+    pub fn count_entries(&mut self, count: usize) -> bool {
+        self.counters.count_entries(count)
+    }
+
     /// `counter` fell below zero at the loop `key` whose frame's slots are at `base`; see `tl_hot`.
     ///
     /// # Safety
@@ -54,7 +61,8 @@ impl Vm {
     unsafe fn decide_anew(&mut self, key: Key, counter: *const i32, base: *const u8) -> Action {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
         self.last_run.has_passed = false;
-        if self.counters.starts(index) {
+        let is_wanted = self.locations.get(&key).is_some_and(|location| location.wanted_by.is_some());
+        if !is_wanted && self.counters.starts(index) {
             return Action::Nothing;
         }
         self.time_back_edge(key, base);
@@ -62,6 +70,7 @@ impl Vm {
         self.free_doomed();
         let location = self.locations.entry(key).or_default();
         location.counter = Some(index);
+        location.is_entry = self.counters.is_of_entries(index);
         if location.drawn.is_none() {
             location.drawn = self.recording.starts.as_mut().map(Starts::heat);
         }
@@ -168,9 +177,11 @@ impl Vm {
         }
         let location = self.locations.entry(key).or_default();
         if let Some(missing) = self.budget.wait(location.ops) {
-            let until_it_pays = self.budget.back_edges_missing(location.ops, location.back_edges);
+            let (ops, per_tick) = (location.ops, location.edges_per_tick());
+            let until_it_pays = self.budget.back_edges_missing(ops, self.rent_of(key)).div_ceil(per_tick);
             if until_it_pays > 0 {
                 self.totals.postponed += 1;
+                let location = self.locations.entry(key).or_default();
                 location.postpone(back_edges_until(missing, until_it_pays, threshold));
                 return Action::Nothing;
             }
@@ -185,14 +196,16 @@ impl Vm {
         Action::Record
     }
 
-    /// Starts a recording at the loop `key`; false if one is in progress.
+    /// Starts a recording at the location `key`; false if one is in progress.
     pub fn start_recording(&mut self, key: Key, base: *const u8, retries: u32) -> bool {
         if self.recording.recorder.is_some() {
             return false;
         }
         self.totals.recordings += 1;
         let limits = self.limits();
-        let mut recorder = Recorder::new(key, base, limits, Start::Loop { retries });
+        let is_entry = self.locations.get(&key).is_some_and(|location| location.is_entry);
+        let start = if is_entry { Start::Entry } else { Start::Loop { retries } };
+        let mut recorder = Recorder::new(key, base, limits, start);
         recorder.is_asked = self.recording.asked.take() == Some(key);
         self.budget.begin_recording();
         self.gates.shut();
@@ -256,11 +269,13 @@ impl Vm {
         self.count_abort(key, &reason, sentence);
         let threshold = self.config.threshold;
         let location = self.locations.entry(key).or_default();
+        let per_tick = location.edges_per_tick();
         match self.budget.refusal() {
             Some(refusal) => {
                 location.ops = refusal.ops;
                 location.last_abort = Some(reason);
-                let until_it_pays = self.budget.back_edges_missing(refusal.ops, location.back_edges);
+                let rent = location.back_edges * per_tick;
+                let until_it_pays = self.budget.back_edges_missing(refusal.ops, rent).div_ceil(per_tick);
                 location.postpone(back_edges_until(refusal.missing, until_it_pays, threshold));
             }
             None => location.back_off(reason, threshold),

@@ -18,12 +18,17 @@ use crate::ids::TraceId;
 use crate::pace::Pace;
 use crate::pay::Pay;
 use crate::policy::{Attempts, LoopState};
+use crate::tunables::BACK_EDGES_PER_ENTRY;
 
 /// A loop head.
 #[derive(Debug, Default)]
 pub struct Location {
     /// What has become of it.
     pub(crate) state: LoopState,
+    /// Whether it is no loop's head, but a place where functions are entered, or go on after a call.
+    pub(crate) is_entry: bool,
+    /// The location whose code goes on here, and leads to the interpreter as long as there is no code.
+    pub(crate) wanted_by: Option<Key>,
     /// Back edges seen since it came into this state.
     pub(crate) heat: u64,
     /// Back edges since the last attempt, those before it was put off included.
@@ -58,12 +63,23 @@ pub struct Location {
 impl Location {
     /// The heat at which something is to be done.
     pub(crate) fn needed(&self, threshold: u32) -> u64 {
+        // A loop that calls the function becomes hot first, and takes it in.
+        let threshold = if self.is_entry { threshold.saturating_add(threshold / 2) } else { threshold };
         match (self.drawn, self.state) {
             (_, LoopState::Resting { until, .. } | LoopState::Retired { until, .. }) => until,
             (Some(drawn), _) => drawn,
             // Not a multiple of the iterations of a short loop each time: an attempt that starts with the
             // last one fails.
             (None, state) => state.until(threshold).saturating_add(u64::from(self.attempts.total % 8)),
+        }
+    }
+
+    /// How many back edges of a small loop a tick stands for.
+    pub(crate) fn edges_per_tick(&self) -> u64 {
+        if self.is_entry {
+            BACK_EDGES_PER_ENTRY
+        } else {
+            1
         }
     }
 

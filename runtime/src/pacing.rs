@@ -49,6 +49,10 @@ impl Vm {
             return false;
         }
         let Some(location) = self.locations.get_mut(&key) else { return false };
+        if location.is_entry {
+            // What lies between two entries of a function is mostly its callers'.
+            return false;
+        }
         match self.timing.burst.take() {
             Some(burst) if burst.key == key && burst.left == 0 => {
                 location.pace.started = 0;

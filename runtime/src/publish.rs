@@ -69,7 +69,8 @@ impl Vm {
         }
         let Some(iteration) = replaced else { return request };
         let root = self.traces.get(tree.root);
-        let iterations = root.map_or(0.0, |root| policy::iterations_of_side(tree.work, root.tree.work));
+        // A root that ends elsewhere is one iteration of its own.
+        let iterations = root.map_or(1.0, |root| policy::iterations_of_side(tree.work, root.tree.work));
         let finish = (f64::from(iteration) * iterations) as u32;
         request.count_replaced(Replaced { total: &raw mut *cells.replaced, iteration, finish })
     }

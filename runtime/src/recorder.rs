@@ -107,6 +107,8 @@ pub enum Start {
         /// How often this recording was taken again because of unstable tags.
         retries: u32,
     },
+    /// The entry of a function, or where one goes on after a call: there is no way back to it.
+    Entry,
     /// The state after an exit of a trace.
     Side(ExitPoint),
 }
@@ -221,6 +223,7 @@ impl Recorder {
     pub fn new(key: Key, base: *const u8, limits: Limits, start: Start) -> Recorder {
         let name = match start {
             Start::Loop { .. } => format!("loop_{key:x}"),
+            Start::Entry => format!("entry_{key:x}"),
             Start::Side(at) => format!("side_{}_{}", at.trace, at.exit),
         };
         let mut trace = Trace::new(&name);
@@ -401,7 +404,7 @@ impl Recorder {
             return;
         }
         if self.is_new() || matches!(self.start, Start::Loop { .. }) {
-            return self.misuse("tl_frame_return outside of a side trace");
+            return self.misuse("tl_frame_return in a recording that begins at a loop's head");
         }
         if self.stack.frames.len() != 1 {
             return self.misuse("tl_frame_return from a frame that was pushed: call tl_frame_pop");
@@ -425,9 +428,6 @@ impl Recorder {
 
     /// The trace ends at this resume point; what follows makes its frames in memory; see `tl_link_frames`.
     pub fn link_frames(&mut self) {
-        if matches!(self.start, Start::Loop { .. }) {
-            return self.misuse("tl_link_frames outside of a side trace");
-        }
         self.points.end = self.snapshot();
         self.points.dirty = Some(AFTER_EFFECT);
     }

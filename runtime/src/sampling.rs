@@ -22,6 +22,7 @@
 //! ```
 
 use crate::abort::AbortReason;
+use crate::counters::MOST_TICKS;
 use crate::ids::{Key, TraceId};
 use crate::pay::{Sample, Verdict};
 use crate::policy::{self, LoopState, SideState};
@@ -175,8 +176,27 @@ impl Vm {
         let pins = location.pins();
         let counter = location.counter;
         (0..pins).for_each(|_| counter.into_iter().for_each(|counter| self.counters.pin_fired(counter)));
-        let roots = location.entries.clone();
-        roots.into_iter().for_each(|root| self.ask_again(root));
+        let followers: Vec<Key> =
+            self.locations.keys().copied().filter(|&other| self.leader(other) == key).collect();
+        for follower in followers {
+            let roots = self.locations[&follower].entries.clone();
+            if roots.is_empty() && follower != key {
+                self.ask_for_code(follower);
+            }
+            roots.into_iter().for_each(|root| self.ask_again(root));
+        }
+    }
+
+    /// The next time that the program comes to this location it is due.
+    fn ask_for_code(&mut self, key: Key) {
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        let Some(counter) = location.counter.filter(|_| location.is_entry) else { return };
+        let waits = matches!(location.state, LoopState::Counting | LoopState::Postponed { .. });
+        if waits && !self.counters.is_pinned(counter) {
+            location.state = LoopState::Counting;
+            location.heat = MOST_TICKS.into();
+            self.counters.set(counter, 1);
+        }
     }
 
     /// Side traces that were put off are asked for at the next exit: how long they still have to wait was

@@ -38,6 +38,9 @@ use crate::traces::{Entered, Left, TraceData};
 use crate::tree::Way;
 use crate::vm::Vm;
 
+/// So many steps of code from where the program enters it are followed.
+const MOST_STEPS: usize = 8;
+
 impl Vm {
     /// Whether there is anything to decide after the exit that was restored last.
     #[inline]
@@ -64,7 +67,7 @@ impl Vm {
         if kind == ExitKind::Finish {
             let Some(key) = trace.tree.link else { return Action::Nothing };
             // SAFETY: passed on from the caller.
-            return unsafe { self.go_on_at(key, base) };
+            return unsafe { self.go_on_at(at.trace, key, base) };
         }
         let count = trace.exits[at.exit.index()].count;
         if kind == ExitKind::Hoisted && count >= u64::from(self.config.side_threshold) {
@@ -104,8 +107,39 @@ impl Vm {
     /// without. A side trace may be bought for that as a loop may, whatever the share.
     pub(crate) fn rent_of_side(&self, at: ExitPoint) -> u64 {
         let Some(trace) = self.traces.get(at.trace) else { return 0 };
-        let location = self.locations.get(&trace.tree.key);
-        trace.exits[at.exit.index()].count + location.map_or(0, |location| location.back_edges)
+        trace.exits[at.exit.index()].count + self.rent_of(trace.tree.key)
+    }
+
+    /// How often the program has passed a location in the interpreter for want of code, in back edges. Where
+    /// code leads to it that rests meanwhile, that counts as well.
+    pub(crate) fn rent_of(&self, key: Key) -> u64 {
+        let leader = self.leader(key);
+        let of = |key| self.locations.get(&key).map_or(0, |at| at.back_edges * at.edges_per_tick());
+        of(key) + if leader == key { 0 } else { of(leader) }
+    }
+
+    /// The location that is entered by the program where this one is only reached by code, step by step.
+    pub(crate) fn leader(&self, key: Key) -> Key {
+        let mut leader = key;
+        for _ in 0..MOST_STEPS {
+            match self.locations.get(&leader).and_then(|location| location.wanted_by) {
+                Some(by) => leader = by,
+                None => break,
+            }
+        }
+        leader
+    }
+
+    /// There is new code that the program reaches from this location: its entries are judged anew, and what
+    /// was interpreted so far is paid for.
+    pub(crate) fn judge_anew(&mut self, key: Key) {
+        for key in [key, self.leader(key)] {
+            if let Some(location) = self.locations.get_mut(&key) {
+                location.pay.begin();
+                location.pay.times = 0;
+                location.back_edges = 0;
+            }
+        }
     }
 
     /// There is nothing to decide after this exit until it was taken so often.
@@ -125,11 +159,12 @@ impl Vm {
         trace.set_side(place.exit, SideState::Postponed { at, ops, failures });
     }
 
-    /// A side trace has come to the loop `key`: its code runs next, if it expects such slots.
+    /// A trace has come to the location `key`: its code runs next, if it expects such slots. There may have
+    /// been none when the trace was linked.
     ///
     /// # Safety
     /// `base` points to the slots of the frame that the loop runs in.
-    unsafe fn go_on_at(&mut self, key: Key, base: *const u8) -> Action {
+    unsafe fn go_on_at(&mut self, from: TraceId, key: Key, base: *const u8) -> Action {
         let Some(location) = self.locations.get(&key) else { return Action::Nothing };
         if location.state.is_asleep() {
             return Action::Nothing;
@@ -138,6 +173,7 @@ impl Vm {
         // SAFETY: passed on from the caller; the rest was promised to `set_reserve`.
         match unsafe { self.traces.enter(&location.entries, base, schema, reserves) } {
             Entered::Trace(id) => {
+                self.link_late(from, id);
                 (self.last_run.trace, self.last_run.has_passed) = (Some(id), false);
                 self.traces.get(id).map_or(Action::Nothing, |trace| Action::Run(trace.run()))
             }
@@ -146,6 +182,20 @@ impl Vm {
                 Action::Nothing
             }
             Entered::None => Action::Nothing,
+        }
+    }
+
+    /// The end of a trace leads to the host as long as there is no code where it goes on: now there is.
+    fn link_late(&mut self, from: TraceId, to: TraceId) {
+        let Backend::Ready(ready) = &self.code.backend else { return };
+        let (Some(glue), Some(code)) = (ready.glue, self.traces.get(to).map(TraceData::address)) else {
+            return;
+        };
+        let Some(trace) = self.traces.get_mut(from) else { return };
+        let frame = trace.tree.end;
+        if let Some(last) = trace.links.last_mut().filter(|last| **last == glue.leave()) {
+            *last = code;
+            self.leads_to(Way { from, frame }, to);
         }
     }
 
@@ -212,11 +262,7 @@ impl Vm {
         if let Some(root) = self.traces.get_mut(root) {
             root.tree.count += 1;
         }
-        if let Some(location) = self.locations.get_mut(&key) {
-            location.pay.begin();
-            // They are paid for.
-            location.back_edges = 0;
-        }
+        self.judge_anew(key);
     }
 
     /// Links the end of a side trace to the code of a loop whose types the slots have now.
@@ -262,12 +308,12 @@ impl Vm {
     }
 
     /// Where compiled code reads how many slots the code of a loop may need: it goes on there from frames
-    /// below. `None` if there is no such loop.
-    pub fn room_cell(&mut self, key: Key) -> Option<*const u64> {
-        let location = self.locations.get_mut(&key)?;
+    /// below. There need be none yet.
+    pub fn room_cell(&mut self, key: Key) -> *const u64 {
+        let location = self.locations.entry(key).or_default();
         let cell = location.room.get_or_insert_default().as_ptr().cast_const();
         self.note_room(key);
-        Some(cell)
+        cell
     }
 
     /// The loop's code may need more slots than before.

@@ -98,6 +98,9 @@ tunables! {
     SAVED_PER_OP = 36, "hundredths of ns", Assumed,
         "What an iteration saves for each recorded operation when it does not run in the interpreter: 5 \
          ns for a small loop. For rent or buy.";
+    BACK_EDGES_PER_ENTRY = 4, "back edges", Assumed,
+        "What code saves where a function is entered, the call and the return among it: as much as in so many \
+         iterations of a small loop.";
     RECORDED_OP = 250, "ns", Assumed,
         "What recording an operation takes, the host's part included. Expected only: afterwards it is \
          measured.";

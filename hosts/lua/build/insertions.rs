@@ -44,7 +44,7 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lobject.h",
         anchor: "} Proto;",
         place: Before,
-        text: "  struct TluaProto *jit;\n  unsigned int jit_entries;\n",
+        text: "  struct TluaProto *jit;\n",
         why: "what the JIT knows of a function: liveness, anchored constants, traces",
     },
     Insertion {
@@ -115,7 +115,7 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lfunc.c",
         anchor: "  f->source = NULL;",
         place: After,
-        text: "\n  f->jit = NULL;\n  f->jit_entries = 0;",
+        text: "\n  f->jit = NULL;",
         why: "a new function has no JIT data",
     },
     Insertion {
@@ -247,7 +247,7 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: " startfunc:\n",
         place: After,
         text: "  tlua_entry_edge();\n",
-        why: "counts function entries, when that is switched on",
+        why: "counts entries of functions, and where coroutines go on",
     },
     Insertion {
         file: "lvm.c",

@@ -26,6 +26,7 @@
 
 #include "ldebug.h"
 #include "lmem.h"
+#include "lopcodes.h"
 
 /* --- state --- */
 
@@ -184,13 +185,37 @@ void tlua_hot_loop (lua_State *L, CallInfo *ci, const Instruction *pc) {
     jit->engine->on_hot(L, ci, pc);
 }
 
+/*
+** What a function with variable arguments begins with moves its frame: that is for the interpreter. After a
+** call the top must not be what the next instruction works with.
+*/
+int tlua_is_entry (const Proto *p, const Instruction *pc) {
+  if (pc == p->code)
+    return !p->is_vararg;
+  return GET_OPCODE(pc[-1]) == OP_CALL && GETARG_C(pc[-1]) != 0;
+}
+
 int tlua_hot_entry (lua_State *L, CallInfo *ci) {
   Tlua *jit = L->jit;
-  if (jit->engine == NULL || recording_is_on(L) || L->hookmask != 0
-      || tlua_saved_pc(ci) != ci_func(ci)->p->code)
+  const TluaEngine *engine = jit->engine;
+  const Instruction *pc = tlua_saved_pc(ci);
+  int32_t *counter = tlua_entry_counter(jit, pc);
+  if (l_unlikely(engine == NULL) || engine->on_swallowed == NULL)
+    *counter = (int32_t)(jit->threshold - 1);
+  if (l_unlikely(engine == NULL)) {
+    jit->counted_before = 1;
     return 0;
+  }
+  if (!tlua_is_entry(ci_func(ci)->p, pc) || recording_is_on(L) || L->hookmask != 0) {
+    if (engine->on_swallowed != NULL)
+      engine->on_swallowed(L, counter);
+    return 0;
+  }
   jit->statistics.hot_entries++;
-  return jit->engine->on_entry != NULL && jit->engine->on_entry(L, ci);
+  if (engine->on_entry == NULL)
+    return 0;
+  L->top.p = ci->top.p;
+  return engine->on_entry(L, ci);
 }
 
 /* --- data of functions --- */

@@ -28,11 +28,6 @@ struct TValue;
 struct TluaEngine;
 struct tl_config;
 
-/* Set to 1 to count function entries too (needs 'jit_entries' of each Proto set by the engine). */
-#if !defined(TLUA_ENTRY_COUNTERS)
-#define TLUA_ENTRY_COUNTERS 0
-#endif
-
 /* Bit of 'hookmask' that no hook of the program uses. */
 #define TLUA_RECORD_BIT 0x80
 
@@ -79,6 +74,7 @@ typedef struct TluaStatistics {
 
 typedef struct Tlua {
   int32_t counters[TLUA_COUNTERS];   /* first, so that their address is that of the struct */
+  int32_t entries[TLUA_COUNTERS];    /* the same of entries; directly after them */
   uint32_t threshold;
   struct lua_State *recording;       /* thread being recorded, or NULL */
   int oldpc;                         /* 'oldpc' of that thread when the recording began */
@@ -99,17 +95,16 @@ typedef struct Tlua {
 */
 #define tlua_counter_offset(pc) ((size_t)(uint16_t)(size_t)(pc))
 #define tlua_counter(jit, pc) ((int32_t *)((char *)(jit)->counters + tlua_counter_offset(pc)))
+#define tlua_entry_counter(jit, pc) ((int32_t *)((char *)(jit)->entries + tlua_counter_offset(pc)))
 
 /* --- used inside luaV_execute only --- */
 
 #define tlua_back_edge() { if (l_unlikely(--*tlua_counter(L->jit, pc) < 0)) goto l_jithot; }
 
-#if TLUA_ENTRY_COUNTERS
+/* A function begins, or a coroutine goes on in one. */
 #define tlua_entry_edge() { \
-  if (l_unlikely(--ci_func(ci)->p->jit_entries == 0) && tlua_hot_entry(L, ci)) goto l_jitreload; }
-#else
-#define tlua_entry_edge() ((void)0)
-#endif
+  if (l_unlikely(--*tlua_entry_counter(L->jit, tlua_saved_pc(ci)) < 0) && tlua_hot_entry(L, ci)) \
+    goto l_jitreload; }
 
 /*
 ** Out of line part of the counters. Whatever the slow path did, 'L->ci' and its 'savedpc' tell where to go

@@ -50,7 +50,10 @@ typedef struct TluaEngine {
   */
   void (*on_swallowed) (lua_State *L, int32_t *counter);
 
-  /* As on_hot, for a function entry. Returns 1 to go on at L->ci's savedpc, 0 for an ordinary entry. */
+  /*
+  ** As on_hot, for an entry: a function's first instruction, or the one after a call that a coroutine goes on
+  ** at. Returns 1 to go on in L->ci at its savedpc, 0 if nothing was done.
+  */
   int (*on_entry) (lua_State *L, CallInfo *ci);
 
   /*
@@ -108,6 +111,8 @@ extern const TluaEngine tlua_recorder_engine;  /* tlua_rec.c; the build script s
 
 /* From the next instruction on, on_record is called. L must be the running thread, without hooks. */
 void tlua_record_start (lua_State *L);
+/* Whether such an instruction of a function may be where on_entry is called. */
+int tlua_is_entry (const Proto *p, const Instruction *pc);
 /* Ends the recording, from on_record or on_hot. */
 void tlua_record_stop (lua_State *L);
 /*

@@ -29,6 +29,10 @@
 #include "ldo.h"
 #include "lgc.h"
 
+/* Records of frames that are made at once for code that lacked one. */
+#define LEAST_AHEAD 32
+#define MOST_AHEAD 8192
+
 static TluaRecorder *recorder_of (lua_State *L) {
   return (TluaRecorder *)L->jit->engine_state;
 }
@@ -48,7 +52,8 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   rec->advice = tl_get_advice();
   rec->no_nodes = tlua_rec_no_nodes(L);
   rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
-  return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK;
+  return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, 2 * TLUA_COUNTERS) == TL_OK
+      && tl_count_entries(rec->vm, TLUA_COUNTERS) == TL_OK;
 }
 
 static int on_open (lua_State *L, const TluaConfig *config) {
@@ -122,6 +127,17 @@ static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
 }
 
 /*
+** Code that calls itself has found no record for the next frame: it is given some more, each time in a row
+** twice as many, or would be left again at each level. Where memory is short the interpreter will say so.
+*/
+static void make_frames_ahead (lua_State *L, TluaRecorder *rec) {
+  uint32_t ahead = rec->held.is_short ? 2 * rec->held.ahead : 0;
+  rec->held.ahead = ahead < LEAST_AHEAD ? LEAST_AHEAD : ahead > MOST_AHEAD ? MOST_AHEAD : ahead;
+  if (rec->held.is_short)
+    tlua_rec_secure_frames(L, L->ci, rec->held.ahead);
+}
+
+/*
 ** The function of the loop in whose tree the code was left. NULL if the frames are half made: a trace that
 ** ends in another frame has made them, and then found no memory for an object that it hands on. Else L->ci is
 ** the frame that the code was entered in, or that it had returned to when it made its last call.
@@ -141,6 +157,8 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
     return NULL;
   }
   L->ci = ci;  /* an exit before may have been in a frame that it has called */
+  if (rec->held.is_short || rec->held.ahead > LEAST_AHEAD)
+    make_frames_ahead(L, rec);
   tl_left left = tl_run_code(run, L, ci->func.p + 1);
   int is_inside = rec->host.has_left && rec->host.is_inside;
   if (rec->host.has_left)
@@ -149,6 +167,7 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
   rec->is_exiting = 1;
   tl_exit(rec->vm, left, L, info);
   rec->is_exiting = 0;
+  rec->held.is_short = info->kind == TL_EXIT_INTERRUPT && rec->held.is_wanted;
   rec->left = info->kind != TL_EXIT_REFUSED ? left_function(L, info) : NULL;
   if (is_inside)
     return rec->host.bottom;
@@ -156,6 +175,18 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
 }
 
 static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info);
+static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc);
+
+/*
+** Where a trace has ended that goes on at an entry, and there is no code so far: that counts as an entry.
+*/
+static tl_action at_entry (lua_State *L, TluaRecorder *rec, const tl_exit_info *info, tl_run *run) {
+  const Instruction *pc = tlua_saved_pc(L->ci);
+  int32_t *counter = tlua_entry_counter(L->jit, pc);
+  if (info->kind != TL_EXIT_FINISH || !tlua_is_entry(ci_func(L->ci)->p, pc) || --*counter >= 0)
+    return TL_NOTHING;
+  return tl_hot(rec->vm, tlua_entry_key(pc), counter, L->ci->func.p + 1, run);
+}
 
 /* From exit to side trace to loop, as long as there is code and nobody else wants a turn. */
 static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run *run) {
@@ -169,8 +200,12 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run 
     int is_due = G(L)->GCdebt > 0 || L->hookmask != 0;
     ci = L->ci;
     action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, run);
+    if (action == TL_NOTHING && !is_due)
+      action = at_entry(L, rec, &info, run);
   }
-  if (action == TL_RECORD)
+  if (action == TL_RECORD && info.kind == TL_EXIT_FINISH)
+    start_entry(L, L->ci, tlua_saved_pc(L->ci));
+  else if (action == TL_RECORD)
     start_side(L, bottom, &info);
   else if (bottom != NULL)
     collect(L, bottom, &info);
@@ -297,6 +332,23 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   tlua_record_start(L);
 }
 
+/* A function's first instruction, or one after a call: what is recorded there goes on elsewhere. */
+static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  TluaRecorder *rec = recorder_of(L);
+  int is_described = describe_once(L, rec);
+  if (tl_record(rec->vm, tlua_entry_key(pc), ci->func.p + 1) != TL_OK)
+    return;
+  if (!is_described) {
+    tl_record_abort(rec->vm, "description refused");
+    return;
+  }
+  tl_record_owner(rec->vm, ci_func(ci)->p);
+  begin_trace(rec, L, ci, (TluaLoop){ .head = NULL });
+  rec->trace.is_side = 1;
+  rec->trace.entry = rec->trace.next = pc;
+  tlua_record_start(L);
+}
+
 /*
 ** The program is after an exit whose outermost frame is 'bottom': records where it goes on.
 */
@@ -338,6 +390,19 @@ static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   }
 }
 
+static int on_entry (lua_State *L, CallInfo *ci) {
+  TluaRecorder *rec = recorder_of(L);
+  const Instruction *pc = tlua_saved_pc(ci);
+  tl_run run;
+  if (L->jit->waiting && rec->trace.thread == NULL)
+    tlua_rec_forget_unwound(L, rec);
+  switch (tl_hot(rec->vm, tlua_entry_key(pc), tlua_entry_counter(L->jit, pc), ci->func.p + 1, &run)) {
+    case TL_RUN: run_compiled(L, ci, rec, &run); return 1;
+    case TL_RECORD: start_entry(L, ci, pc); return 1;
+    default: return 0;
+  }
+}
+
 static void on_swallowed (lua_State *L, int32_t *counter) {
   tl_tick(recorder_of(L)->vm, counter);
 }
@@ -368,14 +433,14 @@ static int close_loop (lua_State *L, TluaRecorder *rec) {
   return 0;
 }
 
-/* A side trace is at the head of a loop that has code: compile. */
-static void link_side (lua_State *L, TluaRecorder *rec) {
+/* Code goes on here, now or later: compile. */
+static void link_to (lua_State *L, TluaRecorder *rec, const void *key) {
   tlua_rec_resume_here(rec);
-  tlua_rec_make_frames(rec);
+  tlua_rec_make_frames(rec, key);
   if (rec->at.reason != NULL)
     stop_recording(L, rec, rec->at.reason);
   else {
-    tl_record_link(rec->vm, rec->at.pc);
+    tl_record_link(rec->vm, key);
     forget_recording(rec);
     tlua_record_stop(L);
   }
@@ -443,7 +508,11 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   if (pc == rec->trace.loop.head && rec->trace.depth == 0 && rec->trace.is_started && !close_loop(L, rec))
     return;
   if (rec->trace.is_started && tlua_rec_can_link(rec, pc)) {
-    link_side(L, rec);
+    link_to(L, rec, pc);
+    return;
+  }
+  if (tlua_rec_ends_at_entry(rec)) {
+    link_to(L, rec, tlua_entry_key(pc));
     return;
   }
   if (++rec->trace.steps > rec->advice->side_bytecodes && rec->trace.is_side)
@@ -454,7 +523,7 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   int is_first = !rec->trace.is_started;
   rec->trace.is_started = 1;
   if (rec->at.reason == NULL) {
-    if (pc == rec->trace.loop.head && rec->trace.depth == 0)
+    if ((is_first && pc == rec->trace.entry) || (pc == rec->trace.loop.head && rec->trace.depth == 0))
       guard_no_hooks(rec);
     if (is_first || (pc == rec->trace.loop.head && rec->trace.depth == 0))
       tlua_rec_guard_no_debt(rec);  /* goes again if the trace turns out to make nothing */
@@ -527,7 +596,7 @@ const char *tlua_jit_stats_text (lua_State *L) {
 
 const TluaEngine tlua_recorder_engine = {
   .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot,
-  .on_swallowed = on_swallowed, .on_record = on_record, .on_wake = on_wake,
+  .on_entry = on_entry, .on_swallowed = on_swallowed, .on_record = on_record, .on_wake = on_wake,
   .on_thread_freed = on_thread_freed,
   .on_abandon = on_abandon, .on_proto_freed = on_proto_freed
 };

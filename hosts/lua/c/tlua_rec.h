@@ -210,6 +210,8 @@ typedef struct TluaHeld {
   CallInfo *frames;
   int count;
   int is_wanted;              /* whether there is code that makes frames itself */
+  uint32_t ahead;             /* so many were made last before that */
+  int is_short;               /* whether that may have been left since there was no record for the next one */
 } TluaHeld;
 
 /* What calls of C functions need; see tlua_rec_cfunc.c. */
@@ -298,7 +300,9 @@ typedef struct TluaTrace {
   TluaBottom bottom;
   TluaFrame frames[TLUA_FRAMES];
   int depth;                  /* calls that are open */
-  int is_side;                /* whether it begins after an exit: then there is no loop */
+  int is_side;                /* whether it begins after an exit or at an entry: then there is no loop */
+  const Instruction *entry;   /* the entry that it begins at */
+  const Instruction *returned; /* where it has last returned to, if code may go on there */
   TluaLoop loop;
   TluaPassed choice;
   uint32_t steps;             /* instructions so far */
@@ -407,6 +411,13 @@ int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head);
 int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head);
 /* Whether this is a side trace that may go on in the code of the loop with that head. */
 int tlua_rec_can_link (const TluaRecorder *rec, const Instruction *head);
+/* The key of an entry; loops may begin at the same instruction. */
+#define tlua_entry_key(pc) ((const char *)(pc) + 1)
+/*
+** Whether the recording ends at the instruction at hand, since it is an entry whose code goes on: of a
+** function that calls itself, or where one has returned to.
+*/
+int tlua_rec_ends_at_entry (const TluaRecorder *rec);
 /* Whether the running function is not one that calls itself. */
 int tlua_rec_may_unroll (const TluaRecorder *rec);
 /* The program jumps back to the head of another loop. */
@@ -689,8 +700,11 @@ int tlua_rec_guard_return (TluaRecorder *rec, int closes);
 int tlua_rec_wanted_below (const TluaRecorder *rec);
 /* The outermost frame returns, with these results. */
 void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count);
-/* Makes the frames in memory those of the trace, which ends at the resume point that was set last. */
-void tlua_rec_make_frames (TluaRecorder *rec);
+/*
+** Makes the frames in memory those of the trace, which ends at the resume point that was set last and goes on
+** in the code of that location.
+*/
+void tlua_rec_make_frames (TluaRecorder *rec, const void *key);
 
 /* The files of tlua_rec_lib.h and tlua_rec_cfunc.h stand here. */
 

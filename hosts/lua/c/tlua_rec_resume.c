@@ -95,6 +95,27 @@ int tlua_rec_can_link (const TluaRecorder *rec, const Instruction *head) {
   return rec->trace.is_side && tl_has_loop(rec->vm, head) && can_make_frames(rec);
 }
 
+/* Whether the running function is on one of the frames below, or the recording began with it. */
+static int calls_itself (const TluaRecorder *rec) {
+  if (rec->trace.entry == rec->at.p->code)
+    return 1;
+  for (int depth = 0; depth < rec->trace.depth; depth++) {
+    if (rec->trace.frames[depth].p == rec->at.p)
+      return 1;
+  }
+  return 0;
+}
+
+int tlua_rec_ends_at_entry (const TluaRecorder *rec) {
+  const Instruction *pc = rec->at.pc;
+  if (!rec->trace.is_started || !can_make_frames(rec))
+    return 0;
+  if (rec->trace.depth == 0)
+    return pc == rec->trace.returned;
+  return pc == rec->at.p->code && !rec->at.p->is_vararg && calls_itself(rec)
+      && (rec->trace.entry == pc || tl_has_loop(rec->vm, tlua_entry_key(pc)));
+}
+
 int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head) {
   if (rec->trace.is_side || rec->trace.depth > 0 || !tl_has_loop(rec->vm, head))
     return 1;  /* a side trace ends there */

@@ -141,6 +141,7 @@ void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count)
   CallInfo *caller = bottom->ci->previous;
   const Instruction *back = tlua_saved_pc(caller);
   StkId base = bottom->ci->func.p + 1, below = caller->func.p + 1;
+  const Proto *returning = ci_func(bottom->ci)->p;
   tlua_rec_close_frame(rec);
   tl_frame_return(rec->vm, (int32_t)(below - base));
   rec->trace.frames[0] = (TluaFrame){ .p = ci_func(caller)->p,
@@ -150,6 +151,8 @@ void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count)
   bottom->has_returned = 1;
   tlua_rec_write_results(rec, called_register(back), values, count, wanted_results(back));
   rec->trace.next = back;
+  int is_wanted = rec->trace.entry != NULL || ci_func(caller)->p == returning;
+  rec->trace.returned = is_wanted && tlua_is_entry(ci_func(caller)->p, back) ? back : NULL;
 }
 
 /* --- ending in another frame --- */
@@ -167,11 +170,14 @@ static void guard_room (TluaRecorder *rec, tl_value place, tl_value slots) {
   tl_value from = tl_op1(vm, TL_ADDR_TO_INT, place);
   tl_value bytes = tl_op2(vm, TL_INT_SUB, tl_op1(vm, TL_ADDR_TO_INT, last), from);
   tl_value wanted = tl_op2(vm, TL_INT_MUL, slots, tl_const_int(vm, sizeof(StackValue)));
-  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_GE, bytes, wanted), 0, TL_EXIT_GUARD);
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_GE, bytes, wanted), 0, TL_EXIT_INTERRUPT);
 }
 
-/* The stack must have room for the new frames, and for what exits of the loop may write. */
-static void guard_stack (TluaRecorder *rec) {
+/*
+** The stack must have room for the new frames, and for what exits of the code there may write. Where it has
+** none the interpreter makes some, so that a side trace would be of no use.
+*/
+static void guard_stack (TluaRecorder *rec, const void *key) {
   tl_vm *vm = rec->vm;
   int top = 0;
   for (int depth = 1; depth <= rec->trace.depth; depth++) {
@@ -179,7 +185,7 @@ static void guard_stack (TluaRecorder *rec) {
     top = end > top ? end : top;
   }
   guard_room(rec, tl_frame_base(vm), tl_const_int(vm, top));
-  const uint64_t *room = tl_room_cell(vm, rec->at.pc);
+  const uint64_t *room = tl_room_cell(vm, key);
   guard_room(rec, register_place(rec, running_frame(rec)->base),
              tl_load(vm, rec->schema.frame.room, tl_const_addr(vm, room)));
 }
@@ -196,7 +202,7 @@ static void make_frame (TluaRecorder *rec, const TluaFrame *frame, tl_value call
   tl_store(vm, rec->schema.state.extra_arguments, record, tl_const_int(vm, frame->extra));
 }
 
-void tlua_rec_make_frames (TluaRecorder *rec) {
+void tlua_rec_make_frames (TluaRecorder *rec, const void *key) {
   tl_vm *vm = rec->vm;
   tl_value records[TLUA_FRAMES];
   if (rec->trace.depth == 0 && rec->trace.frames[0].base == 0)
@@ -204,11 +210,11 @@ void tlua_rec_make_frames (TluaRecorder *rec) {
   records[0] = tlua_rec_call_info(rec);
   if (rec->trace.depth > 0) {
     rec->held.is_wanted = 1;
-    guard_stack(rec);
+    guard_stack(rec, key);
   }
   for (int depth = 1; depth <= rec->trace.depth; depth++) {
     records[depth] = tl_load(vm, rec->schema.frame.next, records[depth - 1]);
-    tl_guard(vm, TL_GUARD_NONNULL, records[depth], 0, TL_EXIT_GUARD);
+    tl_guard(vm, TL_GUARD_NONNULL, records[depth], 0, TL_EXIT_INTERRUPT);
   }
   tl_link_frames(vm);
   for (int depth = 1; depth <= rec->trace.depth; depth++)

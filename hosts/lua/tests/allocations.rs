@@ -123,7 +123,9 @@ fn loops_with_virtual_objects_ask_for_nothing() {
             if number == 0 {
                 assert!(more <= CONSTANT, "{name}: {more} requests more");
             } else {
-                assert!(more.abs_diff(all) <= CONSTANT, "{name}: {more} requests more, not {all}");
+                // A collection frees records of frames, which calls ask for again.
+                let most = all + all / 64 + CONSTANT;
+                assert!((all - CONSTANT..=most).contains(&more), "{name}: {more} requests more, not {all}");
             }
         }
     }

@@ -691,11 +691,8 @@ fn ended(vm: *mut TlVm, end: impl FnOnce(&mut Vm) -> CloseOutcome) -> TlStatus {
 #[no_mangle]
 pub extern "C" fn tl_record_link(vm: *mut TlVm, key: *const c_void) -> TlStatus {
     ended(vm, |vm| {
-        let has_code = vm.has_loop(key as usize);
-        if let Some((recorder, _)) = vm.recorder() {
-            if !has_code {
-                recorder.fail(AbortReason::Misuse, "tl_record_link: the loop has no code");
-            }
+        if let (true, Some((recorder, _))) = (key.is_null(), vm.recorder()) {
+            recorder.fail(AbortReason::Misuse, "tl_record_link: the key is null");
         }
         vm.link_recording(key as usize)
     })

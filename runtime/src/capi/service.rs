@@ -145,6 +145,15 @@ pub unsafe extern "C" fn tl_set_counters(vm: *mut TlVm, counters: *mut i32, coun
     })
 }
 
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_count_entries(vm: *mut TlVm, count: u32) -> TlStatus {
+    enter(vm, TlStatus::Misuse, |handle| match handle.vm.count_entries(count as usize) {
+        true => Ok(TlStatus::Ok),
+        false => Err("tl_count_entries: there are not so many counters".into()),
+    })
+}
+
 /// `tl_action`.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -315,7 +324,8 @@ pub unsafe extern "C" fn tl_call_end_slowly(
 #[no_mangle]
 pub extern "C" fn tl_room_cell(vm: *mut TlVm, key: *const c_void) -> *const u64 {
     enter(vm, std::ptr::null(), |handle| {
-        handle.vm.room_cell(key as usize).ok_or("tl_room_cell: there is no such loop".into())
+        not_null(key, "tl_room_cell: the key")?;
+        Ok(handle.vm.room_cell(key as usize))
     })
 }
 

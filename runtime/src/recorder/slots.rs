@@ -71,7 +71,7 @@ impl Recorder {
         }
         // The frames of a side trace are told one by one, and their slots may be read meanwhile: `finish`
         // looks at those.
-        let is_told = !self.is_new() || matches!(self.start, Start::Loop { .. });
+        let is_told = !self.is_new() || !matches!(self.start, Start::Side(_));
         if is_told && at >= self.room.extent {
             self.misuse(self.beyond(at));
             return None;
