@@ -226,11 +226,14 @@ tl_func tl_add_func(tl_vm *vm, const char *name, const void *address, const char
 ** none is read or written: fresh memory of the system costs nothing until a loop uses it. Each loop uses the
 ** counter that its key hashes to; sharing is harmless. The library sets the counters from now on. */
 tl_status tl_set_counters(tl_vm *vm, int32_t *counters, uint32_t count);
-/* The last `count` of these counters count *entries* instead: where a function begins, or where one goes on
-** after a call that compiled code, or a coroutine's suspension, has left. Their keys are others than those of
-** loops. tl_hot is called for them too; what is recorded there does not come back, so that it ends by
-** tl_record_link or tl_record_end. TL_MISUSE if there are not so many. */
-tl_status tl_count_entries(tl_vm *vm, uint32_t count);
+/* A counter of *entries*, one for each function, wherever the host has it: where the function begins, or goes
+** on after a call that compiled code, or a coroutine's suspension, has left. It is decremented, and tl_hot is
+** called, as for loops; the keys are others than those of loops. What is recorded there does not come back, so
+** that it ends by tl_record_link or tl_record_end. The counter must be 0 or below now. Call it when the counter
+** first falls below 0; for one that is known it does nothing. */
+tl_status tl_add_counter(tl_vm *vm, int32_t *counter);
+/* That counter will soon be gone; its keys were forgotten before (tl_forget). */
+void tl_drop_counter(tl_vm *vm, const int32_t *counter);
 
 /*
 ** Compiled code as tl_hot and tl_next give it. The code may go on in other code of this vm before it comes
@@ -554,10 +557,9 @@ tl_status tl_record_side(tl_vm *vm, const void *base);
 void tl_back_edge(tl_vm *vm);
 /* A recording has come to the location `key`, a loop's head or an entry (its own, too), and tl_resume_point
 ** was called there: compile it. The code there runs next; as long as there is none, the end of the trace is
-** an exit, and tl_next says what to do. Status as of tl_record_close, without TL_AGAIN. The code there runs in
-** the current frame. If that is not the frame that the trace began in, because
-** the trace has returned or called, the host's frames in memory must be made those that the trace ends in:
-** first it records guards that what this needs is there, and, where the frame lies above the first one, that
+** an exit, and tl_next says what to do. Status as of tl_record_close, without TL_AGAIN. The code there runs
+** in the current frame. If that is not the frame that the trace began in, because the trace has returned or
+** called, the host's frames in memory must be made those that the trace ends in: first it records guards that what this needs is there, and, where the frame lies above the first one, that
 ** there is room for as many slots as tl_room_cell tells; then it calls tl_link_frames, and then it records
 ** stores. The slots are written by the code. If the loop refuses the entry, tl_exit reports an exit of kind
 ** TL_EXIT_FINISH with the frames of this trace. */

@@ -5,21 +5,27 @@
 //! *fires*. The VM knows what each counter was last set to, so that the ticks that elapsed are credited to
 //! whoever fires, and *pins* a counter to 0 while any loop that uses it has code. All counters start at 0
 //! without being written, and the first back edge of each fires: memory of counters that no loop uses is
-//! never touched. The last ones may count entries of functions instead, in the same way. Invariant: the sum
-//! of elapsed ticks over all counters of back edges is exactly the number of those that the interpreter took.
+//! never touched. Counters of entries of functions are the same, one for each function, wherever the host has
+//! them. Invariant: the sum of elapsed ticks over all counters of back edges is exactly the number of those
+//! that the interpreter took.
 //!
 //! ```text
 //! threshold 200:  0 -> fires, set to 198 -> 198 back edges pass -> fires: the loop has run 200 times
 //! ```
 
+use rustc_hash::FxHashMap;
+
 /// The host's counters and what the VM last set them to.
 pub(crate) struct Counters {
     start: *mut i32,
+    /// So many lie there, in a row, and count back edges. The others have the numbers after these.
+    in_row: usize,
+    /// Those of entries, and their numbers.
+    others: Vec<*mut i32>,
+    numbers: FxHashMap<usize, usize>,
     /// By counter. Arrays, since zeros of these come without a word written.
     states: Vec<[u32; 2]>,
     spent: u64,
-    /// From this one on they count entries, of functions say, and no back edges.
-    entries: usize,
     /// Ticks from one firing to the next of a loop of which nothing else is known.
     pub initial: u32,
 }
@@ -35,29 +41,68 @@ pub(crate) const MOST_TICKS: u32 = 1 << 31;
 impl Counters {
     /// No counters yet; see [`Counters::attach`].
     pub fn new(initial: u32) -> Counters {
-        Counters { start: std::ptr::null_mut(), states: Vec::new(), spent: 0, entries: 0, initial }
+        Counters {
+            start: std::ptr::null_mut(),
+            in_row: 0,
+            others: Vec::new(),
+            numbers: FxHashMap::default(),
+            states: Vec::new(),
+            spent: 0,
+            initial,
+        }
     }
 
-    /// Takes over the host's counters.
+    /// Takes over the host's counters of back edges.
     ///
     /// # Safety
     /// `start` points to `count` counters that live as long as the VM and are only decremented by the host.
     pub unsafe fn attach(&mut self, start: *mut i32, count: usize) {
-        self.start = start;
+        (self.start, self.in_row) = (start, count);
         self.states = vec![[0; 2]; count];
-        self.entries = count;
+        self.others.clear();
+        self.numbers.clear();
     }
 
-    /// So many of them, the last ones, count entries: these are no back edges.
-    pub fn count_entries(&mut self, count: usize) -> bool {
-        let entries = self.states.len().checked_sub(count);
-        self.entries = entries.unwrap_or(self.entries);
-        entries.is_some()
+    /// Takes over a counter of entries, if it is not known yet. It is 0 or below.
+    ///
+    /// # Safety
+    /// It lives until it is dropped, or as long as the VM, and is only decremented by the host.
+    pub unsafe fn adopt(&mut self, counter: *mut i32) {
+        if self.index(counter).is_none() {
+            self.numbers.insert(counter as usize, self.states.len());
+            self.others.push(counter);
+            self.states.push([0; 2]);
+        }
+    }
+
+    /// A counter of entries will soon be gone. No trace begins at its locations any more.
+    pub fn abandon(&mut self, counter: *const i32) {
+        let Some(index) = self.numbers.remove(&(counter as usize)) else { return };
+        // The last one gets its number.
+        let last = self.states.len() - 1;
+        self.states.swap_remove(index);
+        self.others.swap_remove(index - self.in_row);
+        if index != last {
+            self.numbers.insert(self.others[index - self.in_row] as usize, index);
+        }
+    }
+
+    /// The number of the one that was adopted last.
+    pub fn last(&self) -> usize {
+        self.states.len().saturating_sub(1)
     }
 
     /// Whether this counter counts entries.
     pub fn is_of_entries(&self, index: usize) -> bool {
-        index >= self.entries
+        index >= self.in_row
+    }
+
+    /// Where it lies.
+    fn place(&self, index: usize) -> *mut i32 {
+        match index.checked_sub(self.in_row) {
+            Some(other) => self.others[other],
+            None => self.start.wrapping_add(index),
+        }
     }
 
     /// Ticks of a counter are accounted for.
@@ -69,9 +114,12 @@ impl Counters {
 
     /// Which of them it is.
     pub fn index(&self, counter: *const i32) -> Option<usize> {
-        let offset = (counter as usize).checked_sub(self.start as usize)?;
+        let offset = (counter as usize).wrapping_sub(self.start as usize);
         let index = offset / size_of::<i32>();
-        (index < self.states.len()).then_some(index)
+        if index < self.in_row {
+            return Some(index);
+        }
+        self.numbers.get(&(counter as usize)).copied()
     }
 
     /// Whether it is one of them.
@@ -86,8 +134,9 @@ impl Counters {
 
     /// Back edges that have passed since then.
     fn passed(&self, index: usize) -> u64 {
-        // SAFETY: the index is below the number of counters, which live as long as the VM (see `attach`).
-        let left = unsafe { self.start.add(index).read() };
+        // SAFETY: the index is below the number of counters, which live as long as they are known (see `attach`
+        // and `adopt`).
+        let left = unsafe { self.place(index).read() };
         u64::from(self.passing(index).wrapping_sub(left as u32))
     }
 
@@ -107,7 +156,7 @@ impl Counters {
     pub fn set(&mut self, index: usize, ticks: u32) {
         self.states[index][SET_TO] = ticks.clamp(1, MOST_TICKS);
         // SAFETY: as in `passed`.
-        unsafe { self.start.add(index).write(self.passing(index) as i32) };
+        unsafe { self.place(index).write(self.passing(index) as i32) };
     }
 
     /// Whether that was the first back edge of a counter, and no loop is hot yet: most loops of a program run
@@ -117,14 +166,14 @@ impl Counters {
         if starts {
             self.set(index, self.initial);
             // SAFETY: as in `passed`. This back edge is one of those that pass.
-            unsafe { *self.start.add(index) -= 1 };
+            unsafe { *self.place(index) -= 1 };
         }
         starts
     }
 
     /// Back edges that the interpreter took.
     pub fn ticks(&self) -> u64 {
-        self.spent + (0..self.entries).map(|index| self.passed(index)).sum::<u64>()
+        self.spent + (0..self.in_row).map(|index| self.passed(index)).sum::<u64>()
     }
 
     /// Whether every back edge with this counter takes the slow path.
@@ -135,8 +184,8 @@ impl Counters {
     /// A pinned counter, which is one of them, has fired, and stays pinned.
     #[inline]
     pub fn fire_again(&mut self, counter: *const i32) {
-        // SAFETY: it is one of them, so that the first one plus its number is its address.
-        let is_of_back_edges = counter < unsafe { self.start.add(self.entries) }.cast_const();
+        let offset = (counter as usize).wrapping_sub(self.start as usize);
+        let is_of_back_edges = offset < self.in_row * size_of::<i32>();
         self.spent += u64::from(is_of_back_edges);
         // SAFETY: as in `passed`.
         unsafe { counter.cast_mut().write(0) };
@@ -162,5 +211,37 @@ impl Counters {
         if let Some(state) = self.states.get_mut(index) {
             state[PINS] = state[PINS].saturating_sub(1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_entries_keep_their_own_numbers() {
+        let mut row = [0; 2];
+        let mut others = [0; 3];
+        let mut counters = Counters::new(10);
+        let places: Vec<*mut i32> = others.iter_mut().map(|other| &raw mut *other).collect();
+        // SAFETY: all of them live as long as the counters.
+        unsafe {
+            counters.attach(row.as_mut_ptr(), row.len());
+            places.iter().chain(&places[..1]).for_each(|&place| counters.adopt(place));
+        }
+        let numbers =
+            |counters: &Counters| -> Vec<_> { places.iter().map(|&at| counters.index(at)).collect() };
+        assert_eq!(numbers(&counters), [Some(2), Some(3), Some(4)]);
+        assert!(!counters.is_of_entries(1) && counters.is_of_entries(2));
+        counters.set(4, 7);
+        counters.pin(3);
+        counters.take(4);
+        assert_eq!(counters.ticks(), 0, "entries are no back edges");
+        counters.abandon(places[0]);
+        assert_eq!(numbers(&counters), [None, Some(3), Some(2)], "the last one gets the number");
+        assert!(counters.is_pinned(3) && !counters.is_pinned(2));
+        counters.set(2, 5);
+        // SAFETY: as above.
+        assert_eq!(unsafe { [*places[0], *places[1], *places[2]] }, [0, 0, 4]);
     }
 }

@@ -35,11 +35,31 @@ impl Vm {
         unsafe { self.counters.attach(start, count) };
     }
 
-    /// The last `count` counters are decremented at entries of functions, and where one goes on after a call:
-    /// see `tl_count_entries`.
-    /// False if there are not so many.
-    pub fn count_entries(&mut self, count: usize) -> bool {
-        self.counters.count_entries(count)
+    /// A counter that the host decrements at entries of a function, and where that goes on after calls; see
+    /// `tl_add_counter`.
+    ///
+    /// # Safety
+    /// It is 0 or below, and lives until it is dropped.
+    pub unsafe fn add_counter(&mut self, counter: *mut i32) {
+        // SAFETY: passed on from the caller.
+        unsafe { self.counters.adopt(counter) };
+    }
+
+    /// That counter will soon be gone, and so will the keys of its locations: these are forgotten already.
+    pub fn drop_counter(&mut self, counter: *const i32) {
+        let Some(index) = self.counters.index(counter).filter(|&index| self.counters.is_of_entries(index))
+        else {
+            return;
+        };
+        let last = self.counters.last();
+        self.counters.abandon(counter);
+        for location in self.locations.values_mut() {
+            location.counter = match location.counter {
+                Some(at) if at == index => None,
+                Some(at) if at == last => Some(index),
+                other => other,
+            };
+        }
     }
 
     /// `counter` fell below zero at the loop `key` whose frame's slots are at `base`; see `tl_hot`.

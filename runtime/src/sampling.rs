@@ -190,11 +190,13 @@ impl Vm {
     /// The next time that the program comes to this location it is due.
     fn ask_for_code(&mut self, key: Key) {
         let Some(location) = self.locations.get_mut(&key) else { return };
-        let Some(counter) = location.counter.filter(|_| location.is_entry) else { return };
-        let waits = matches!(location.state, LoopState::Counting | LoopState::Postponed { .. });
-        if waits && !self.counters.is_pinned(counter) {
-            location.state = LoopState::Counting;
-            location.heat = MOST_TICKS.into();
+        if !matches!(location.state, LoopState::Counting | LoopState::Postponed { .. }) {
+            return;
+        }
+        location.state = LoopState::Counting;
+        location.heat = MOST_TICKS.into();
+        let counter = location.counter.filter(|_| location.is_entry);
+        if let Some(counter) = counter.filter(|&counter| !self.counters.is_pinned(counter)) {
             self.counters.set(counter, 1);
         }
     }

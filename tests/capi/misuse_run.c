@@ -138,6 +138,10 @@ static void running(void) {
   BAD(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING, "none of those that tl_set_counters was told");
   BAD(tl_set_counters(vm, NULL, 4) == TL_MISUSE, "at least one counter");
   BAD(tl_set_counters(vm, counters, 0) == TL_MISUSE, "at least one counter");
+  BAD(tl_add_counter(vm, NULL) == TL_MISUSE, "the counter is null or not aligned");
+  int32_t unknown = -1;
+  tl_drop_counter(vm, &unknown);
+  EXPECT(unknown == -1);
   static uint32_t bytes[2];
   BAD(tl_set_counters(vm, (int32_t *)(void *)((char *)bytes + 1), 1) == TL_MISUSE, "not aligned");
   EXPECT(tl_set_counters(vm, counters, 1) == TL_OK);

@@ -44,7 +44,7 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lobject.h",
         anchor: "} Proto;",
         place: Before,
-        text: "  struct TluaProto *jit;\n",
+        text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_counted;\n",
         why: "what the JIT knows of a function: liveness, anchored constants, traces",
     },
     Insertion {
@@ -115,14 +115,14 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lfunc.c",
         anchor: "  f->source = NULL;",
         place: After,
-        text: "\n  f->jit = NULL;",
+        text: "\n  f->jit = NULL;\n  f->jit_entries = f->jit_is_counted = 0;",
         why: "a new function has no JIT data",
     },
     Insertion {
         file: "lfunc.c",
         anchor: "  luaM_freearray(L, f->code, f->sizecode);",
         place: Before,
-        text: "  if (f->jit != NULL) tlua_proto_freed(L, f);\n",
+        text: "  if (f->jit != NULL || f->jit_is_counted) tlua_proto_freed(L, f);\n",
         why: "traces go with their function, since addresses of code are reused",
     },
     // The library's own iterators.

@@ -195,27 +195,23 @@ int tlua_is_entry (const Proto *p, const Instruction *pc) {
   return GET_OPCODE(pc[-1]) == OP_CALL && GETARG_C(pc[-1]) != 0;
 }
 
+/* Entries of a function from one look at it to the next, as long as there is no engine. */
+#define UNWATCHED 65536
+
 int tlua_hot_entry (lua_State *L, CallInfo *ci) {
   Tlua *jit = L->jit;
   const TluaEngine *engine = jit->engine;
-  const Instruction *pc = tlua_saved_pc(ci);
-  int32_t *counter = tlua_entry_counter(jit, pc);
-  if (l_unlikely(engine == NULL) || engine->on_swallowed == NULL)
-    *counter = (int32_t)(jit->threshold - 1);
-  if (l_unlikely(engine == NULL)) {
-    jit->counted_before = 1;
+  Proto *p = ci_func(ci)->p;
+  if (l_unlikely(engine == NULL) || engine->on_entry == NULL) {
+    p->jit_entries = engine == NULL ? UNWATCHED : (int)(jit->threshold - 1);
     return 0;
   }
-  if (!tlua_is_entry(ci_func(ci)->p, pc) || recording_is_on(L) || L->hookmask != 0) {
-    if (engine->on_swallowed != NULL)
-      engine->on_swallowed(L, counter);
-    return 0;
+  int may_act = tlua_is_entry(p, tlua_saved_pc(ci)) && !recording_is_on(L) && L->hookmask == 0;
+  if (may_act) {
+    jit->statistics.hot_entries++;
+    L->top.p = ci->top.p;
   }
-  jit->statistics.hot_entries++;
-  if (engine->on_entry == NULL)
-    return 0;
-  L->top.p = ci->top.p;
-  return engine->on_entry(L, ci);
+  return engine->on_entry(L, ci, may_act);
 }
 
 /* --- data of functions --- */
@@ -234,6 +230,8 @@ void tlua_proto_freed (lua_State *L, Proto *p) {
   const TluaEngine *engine = L->jit->engine;
   if (engine != NULL && engine->on_proto_freed != NULL)
     engine->on_proto_freed(L, p);
+  if (data == NULL)
+    return;
   tlua_realloc(L, data->live, data->live_bytes, 0);
   tlua_realloc(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue), 0);
   tlua_realloc(L, data, sizeof(TluaProto), 0);

@@ -74,7 +74,6 @@ typedef struct TluaStatistics {
 
 typedef struct Tlua {
   int32_t counters[TLUA_COUNTERS];   /* first, so that their address is that of the struct */
-  int32_t entries[TLUA_COUNTERS];    /* the same of entries; directly after them */
   uint32_t threshold;
   struct lua_State *recording;       /* thread being recorded, or NULL */
   int oldpc;                         /* 'oldpc' of that thread when the recording began */
@@ -95,16 +94,14 @@ typedef struct Tlua {
 */
 #define tlua_counter_offset(pc) ((size_t)(uint16_t)(size_t)(pc))
 #define tlua_counter(jit, pc) ((int32_t *)((char *)(jit)->counters + tlua_counter_offset(pc)))
-#define tlua_entry_counter(jit, pc) ((int32_t *)((char *)(jit)->entries + tlua_counter_offset(pc)))
 
 /* --- used inside luaV_execute only --- */
 
 #define tlua_back_edge() { if (l_unlikely(--*tlua_counter(L->jit, pc) < 0)) goto l_jithot; }
 
-/* A function begins, or a coroutine goes on in one. */
-#define tlua_entry_edge() { \
-  if (l_unlikely(--*tlua_entry_counter(L->jit, tlua_saved_pc(ci)) < 0) && tlua_hot_entry(L, ci)) \
-    goto l_jitreload; }
+/* A function begins, or a coroutine goes on in one. Each function has a counter of its own. */
+#define tlua_entry_edge() { if (l_unlikely(--ci_func(ci)->p->jit_entries < 0)) goto l_jitentry; } \
+ l_jitentered: ;
 
 /*
 ** Out of line part of the counters. Whatever the slow path did, 'L->ci' and its 'savedpc' tell where to go
@@ -113,6 +110,9 @@ typedef struct Tlua {
 */
 #define tlua_resume_block() \
   if (0) { \
+   l_jitentry: \
+    if (!tlua_hot_entry(L, ci)) goto l_jitentered; \
+    goto l_jitreload; \
    l_jithot: \
     tlua_hot_loop(L, ci, pc); \
    l_jitreload: \

@@ -51,10 +51,11 @@ typedef struct TluaEngine {
   void (*on_swallowed) (lua_State *L, int32_t *counter);
 
   /*
-  ** As on_hot, for an entry: a function's first instruction, or the one after a call that a coroutine goes on
-  ** at. Returns 1 to go on in L->ci at its savedpc, 0 if nothing was done.
+  ** The counter of a function's entries, p->jit_entries, fell below 0, and is to be set: it begins, or goes on
+  ** after a call at which a coroutine was suspended. As on_hot if 'may_act', else there is nothing else to do.
+  ** Returns 1 to go on in L->ci at its savedpc, 0 if nothing was done.
   */
-  int (*on_entry) (lua_State *L, CallInfo *ci);
+  int (*on_entry) (lua_State *L, CallInfo *ci, int may_act);
 
   /*
   ** Before the instruction '*pc' of the recorded thread; ci == L->ci. Must not change frames, throw, or

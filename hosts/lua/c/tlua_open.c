@@ -43,7 +43,7 @@ int tlua_open (lua_State *L, const TluaConfig *config) {
     return 0;
   /* an engine finds zeros, also where the program has run for a while; see tlua_new */
   if (jit->counted_before)
-    memset(jit->counters, 0, sizeof(jit->counters) + sizeof(jit->entries));
+    memset(jit->counters, 0, sizeof(jit->counters));
   jit->counted_before = 0;
   if (engine->on_open != NULL && !engine->on_open(L, config))
     return 0;
@@ -54,6 +54,6 @@ int tlua_open (lua_State *L, const TluaConfig *config) {
   /* engines with on_swallowed set the counters themselves */
   if (engine->on_swallowed == NULL)
     for (int i = 0; i < TLUA_COUNTERS; i++)
-      jit->counters[i] = jit->entries[i] = (int32_t)(jit->threshold - 1);
+      jit->counters[i] = (int32_t)(jit->threshold - 1);
   return 1;
 }

@@ -52,8 +52,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   rec->advice = tl_get_advice();
   rec->no_nodes = tlua_rec_no_nodes(L);
   rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
-  return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, 2 * TLUA_COUNTERS) == TL_OK
-      && tl_count_entries(rec->vm, TLUA_COUNTERS) == TL_OK;
+  return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK;
 }
 
 static int on_open (lua_State *L, const TluaConfig *config) {
@@ -177,15 +176,22 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
 static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info);
 static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc);
 
+/* The library sets the function's counter of entries from now on. */
+static void count_entries (TluaRecorder *rec, Proto *p) {
+  if (!p->jit_is_counted)
+    p->jit_is_counted = tl_add_counter(rec->vm, &p->jit_entries) == TL_OK;
+}
+
 /*
 ** Where a trace has ended that goes on at an entry, and there is no code so far: that counts as an entry.
 */
 static tl_action at_entry (lua_State *L, TluaRecorder *rec, const tl_exit_info *info, tl_run *run) {
   const Instruction *pc = tlua_saved_pc(L->ci);
-  int32_t *counter = tlua_entry_counter(L->jit, pc);
-  if (info->kind != TL_EXIT_FINISH || !tlua_is_entry(ci_func(L->ci)->p, pc) || --*counter >= 0)
+  Proto *p = ci_func(L->ci)->p;
+  if (info->kind != TL_EXIT_FINISH || !tlua_is_entry(p, pc) || --p->jit_entries >= 0)
     return TL_NOTHING;
-  return tl_hot(rec->vm, tlua_entry_key(pc), counter, L->ci->func.p + 1, run);
+  count_entries(rec, p);
+  return tl_hot(rec->vm, tlua_entry_key(pc), &p->jit_entries, L->ci->func.p + 1, run);
 }
 
 /* From exit to side trace to loop, as long as there is code and nobody else wants a turn. */
@@ -346,6 +352,7 @@ static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc) {
   begin_trace(rec, L, ci, (TluaLoop){ .head = NULL });
   rec->trace.is_side = 1;
   rec->trace.entry = rec->trace.next = pc;
+  rec->trace.is_function = pc == ci_func(ci)->p->code;
   tlua_record_start(L);
 }
 
@@ -390,13 +397,19 @@ static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   }
 }
 
-static int on_entry (lua_State *L, CallInfo *ci) {
+static int on_entry (lua_State *L, CallInfo *ci, int may_act) {
   TluaRecorder *rec = recorder_of(L);
   const Instruction *pc = tlua_saved_pc(ci);
+  int *counter = &ci_func(ci)->p->jit_entries;
   tl_run run;
+  count_entries(rec, ci_func(ci)->p);
+  if (!may_act) {
+    tl_tick(rec->vm, counter);
+    return 0;
+  }
   if (L->jit->waiting && rec->trace.thread == NULL)
     tlua_rec_forget_unwound(L, rec);
-  switch (tl_hot(rec->vm, tlua_entry_key(pc), tlua_entry_counter(L->jit, pc), ci->func.p + 1, &run)) {
+  switch (tl_hot(rec->vm, tlua_entry_key(pc), counter, ci->func.p + 1, &run)) {
     case TL_RUN: run_compiled(L, ci, rec, &run); return 1;
     case TL_RECORD: start_entry(L, ci, pc); return 1;
     default: return 0;
@@ -573,7 +586,9 @@ static void on_abandon (lua_State *L, int why) {
 }
 
 static void on_proto_freed (lua_State *L, Proto *p) {
-  tl_forget(recorder_of(L)->vm, p->code, p->code + p->sizecode);
+  tl_vm *vm = recorder_of(L)->vm;
+  tl_forget(vm, p->code, p->code + p->sizecode);
+  tl_drop_counter(vm, &p->jit_entries);
 }
 
 /* --- functions of the application --- */

@@ -302,7 +302,9 @@ typedef struct TluaTrace {
   int depth;                  /* calls that are open */
   int is_side;                /* whether it begins after an exit or at an entry: then there is no loop */
   const Instruction *entry;   /* the entry that it begins at */
+  int is_function;            /* whether that is a function's first instruction */
   const Instruction *returned; /* where it has last returned to, if code may go on there */
+  int returns;                /* returns from the outermost frame so far */
   TluaLoop loop;
   TluaPassed choice;
   uint32_t steps;             /* instructions so far */
@@ -529,8 +531,15 @@ int tlua_rec_read_values (TluaRecorder *rec, int first, int count, Operand *valu
 void tlua_rec_write_results (TluaRecorder *rec, int first, const Operand *values, int count, int wanted);
 /* The Lua function in register 'a', or the '__call' of the table there, becomes part of the trace. */
 void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arguments, int wanted);
-/* The same in a called function, whose frame it takes over. */
-void tlua_rec_tail_call_function (TluaRecorder *rec, Operand function, int a, int arguments);
+/*
+** The same in the place of the running function, in three steps: what is called, with its arguments (returns 0
+** if the recording is given up); the running frame is let go of, and its caller runs, whose frame the last step
+** needs; the function becomes part of the trace, and that caller goes on where it would have.
+*/
+int tlua_rec_begin_tail_call (TluaRecorder *rec, Operand *function, int a, Operand *values, int *count);
+TluaFrame tlua_rec_take_over (TluaRecorder *rec, int closes);
+void tlua_rec_end_tail_call (TluaRecorder *rec, Operand function, const Operand *values, int count,
+                             const TluaFrame *frame);
 /* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted);
 /* Calls a metamethod for the instruction at hand. */
@@ -700,6 +709,11 @@ int tlua_rec_guard_return (TluaRecorder *rec, int closes);
 int tlua_rec_wanted_below (const TluaRecorder *rec);
 /* The outermost frame returns, with these results. */
 void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count);
+/*
+** The outermost frame calls a function in its own place, after tlua_rec_guard_return: gives what its frame is
+** to its caller.
+*/
+TluaFrame tlua_rec_give_way (TluaRecorder *rec);
 /*
 ** Makes the frames in memory those of the trace, which ends at the resume point that was set last and goes on
 ** in the code of that location.

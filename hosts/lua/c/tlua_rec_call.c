@@ -69,13 +69,26 @@ static void leave (TluaRecorder *rec, const Operand *values, int count) {
     tlua_rec_leave_frame(rec, values, count);
 }
 
+/* The first frame's caller, too, has called the function then. */
+static void tail_call_function (TluaRecorder *rec, Operand function, int a, int arguments) {
+  Operand values[TLUA_MOST_VALUES + 1];
+  int closes = TESTARG_k(*rec->at.pc), is_first = rec->trace.depth == 0;
+  if (is_first && !rec->trace.is_side)
+    tlua_rec_give_up(rec, "opcode TAILCALL");
+  if (!tlua_rec_begin_tail_call(rec, &function, a, values, &arguments)
+      || (is_first && !tlua_rec_guard_return(rec, closes)))
+    return;
+  TluaFrame frame = is_first ? tlua_rec_give_way(rec) : tlua_rec_take_over(rec, closes);
+  tlua_rec_end_tail_call(rec, function, values, arguments, &frame);
+}
+
 void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
   Operand function = tlua_rec_register(rec, a);
   LibraryCall library;
   if (!is_c_function(function))
-    tlua_rec_tail_call_function(rec, function, a, arguments);
+    tail_call_function(rec, function, a, arguments);
   else if (rec->trace.depth == 0 && !tlua_rec_guard_return(rec, TESTARG_k(i)))
     return;
   else if (call_c_function(rec, a, arguments, LUA_MULTRET, &library)) {

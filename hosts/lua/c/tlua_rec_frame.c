@@ -322,23 +322,28 @@ static void pop (TluaRecorder *rec) {
   rec->trace.depth--;
 }
 
-/* The caller of the frame goes on where it would have. */
-void tlua_rec_tail_call_function (TluaRecorder *rec, Operand function, int a, int arguments) {
-  Operand values[TLUA_MOST_VALUES + 1];
-  if (rec->trace.depth == 0)
-    tlua_rec_give_up(rec, "opcode TAILCALL");
-  if (rec->at.reason != NULL || !tlua_rec_read_values(rec, a + 1, arguments, values)
-      || !find_callee(rec, &function, values, &arguments) || !is_inlined(rec, function))
-    return;
-  guard_prototype(rec, function, clLvalue(function.now)->p);
+int tlua_rec_begin_tail_call (TluaRecorder *rec, Operand *function, int a, Operand *values, int *count) {
+  if (rec->at.reason != NULL || !tlua_rec_read_values(rec, a + 1, *count, values)
+      || !find_callee(rec, function, values, count) || !is_inlined(rec, *function))
+    return 0;
+  guard_prototype(rec, *function, clLvalue(function->now)->p);
+  return 1;
+}
+
+TluaFrame tlua_rec_take_over (TluaRecorder *rec, int closes) {
   TluaFrame frame = *running_frame(rec);
   frame.status |= TLUA_STATUS_TAIL;
-  if (TESTARG_k(*rec->at.pc))
+  if (closes)
     tlua_rec_close_frame(rec);
   frame.is_shared = 0;
   pop(rec);
-  write_call(rec, frame.function, function, values, arguments);
-  push(rec, function, frame.function, arguments, values, &frame);
+  return frame;
+}
+
+void tlua_rec_end_tail_call (TluaRecorder *rec, Operand function, const Operand *values, int count,
+                             const TluaFrame *frame) {
+  write_call(rec, frame->function, function, values, count);
+  push(rec, function, frame->function, count, values, frame);
 }
 
 /* --- returning --- */

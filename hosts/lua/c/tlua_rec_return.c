@@ -33,6 +33,9 @@
 #include "ldebug.h"
 #include "lfunc.h"
 
+/* After so many returns a trace ends where the next one leads to. */
+#define MOST_RETURNS 3
+
 /* --- description --- */
 
 static tl_cell pointer (tl_vm *vm, const char *name, size_t offset) {
@@ -84,6 +87,12 @@ static int returns_to_lua (TluaRecorder *rec) {
   }
   else if (GET_OPCODE(tlua_saved_pc(ci->previous)[-1]) != OP_CALL)
     tlua_rec_give_up(rec, "return to no call");
+  else if (rec->trace.is_function && !rec->trace.bottom.has_returned
+           && ci_func(ci->previous)->p != ci_func(ci)->p) {
+    /* who calls such a function takes it in; only if it is long it is worth an entry */
+    tlua_rec_give_up(rec, "function that returns");
+    rec->at.is_foreign = 1;
+  }
   return rec->at.reason == NULL;
 }
 
@@ -136,7 +145,18 @@ int tlua_rec_wanted_below (const TluaRecorder *rec) {
   return wanted_results(tlua_saved_pc(rec->trace.bottom.ci->previous));
 }
 
-void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count) {
+/*
+** Whether the trace ends where it goes on after a return, and code of that place goes on. Else a function that
+** calls itself would be followed through all its returns, each number of which is another way.
+*/
+static int ends_after_return (TluaRecorder *rec, const Proto *returning, const CallInfo *caller) {
+  const Proto *p = ci_func(caller)->p;
+  return tlua_is_entry(p, tlua_saved_pc(caller))
+      && (rec->trace.entry != NULL || p == returning || ++rec->trace.returns > MOST_RETURNS);
+}
+
+/* The outermost frame is its caller's from now on. Returns where that goes on. */
+static const Instruction *go_below (TluaRecorder *rec) {
   TluaBottom *bottom = &rec->trace.bottom;
   CallInfo *caller = bottom->ci->previous;
   const Instruction *back = tlua_saved_pc(caller);
@@ -149,10 +169,26 @@ void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count)
   rec->trace.ci = bottom->ci = caller;
   bottom->record = bottom->caller;
   bottom->has_returned = 1;
+  rec->trace.returned = ends_after_return(rec, returning, caller) ? back : NULL;
+  return back;
+}
+
+void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count) {
+  const Instruction *back = go_below(rec);
   tlua_rec_write_results(rec, called_register(back), values, count, wanted_results(back));
   rec->trace.next = back;
-  int is_wanted = rec->trace.entry != NULL || ci_func(caller)->p == returning;
-  rec->trace.returned = is_wanted && tlua_is_entry(ci_func(caller)->p, back) ? back : NULL;
+}
+
+/*
+** The outermost frame is that of the function that it has called last: its caller's is the outermost one now,
+** and has called that function.
+*/
+TluaFrame tlua_rec_give_way (TluaRecorder *rec) {
+  CallInfo *ci = rec->trace.bottom.ci;
+  const Instruction *back = go_below(rec);
+  rec->trace.ci = ci;
+  return (TluaFrame){ .caller = TLUA_CALLED, .back = back, .function = called_register(back),
+                      .wanted = wanted_results(back), .status = TLUA_STATUS_TAIL };
 }
 
 /* --- ending in another frame --- */

@@ -146,12 +146,28 @@ pub unsafe extern "C" fn tl_set_counters(vm: *mut TlVm, counters: *mut i32, coun
 }
 
 /// See `tracelift.h`.
+///
+/// # Safety
+/// `counter` lives until it is dropped.
 #[no_mangle]
-pub extern "C" fn tl_count_entries(vm: *mut TlVm, count: u32) -> TlStatus {
-    enter(vm, TlStatus::Misuse, |handle| match handle.vm.count_entries(count as usize) {
-        true => Ok(TlStatus::Ok),
-        false => Err("tl_count_entries: there are not so many counters".into()),
+pub unsafe extern "C" fn tl_add_counter(vm: *mut TlVm, counter: *mut i32) -> TlStatus {
+    enter(vm, TlStatus::Misuse, |handle| {
+        if counter.is_null() || !counter.is_aligned() {
+            return Err("tl_add_counter: the counter is null or not aligned".into());
+        }
+        // SAFETY: promised by the caller.
+        unsafe { handle.vm.add_counter(counter) };
+        Ok(TlStatus::Ok)
     })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_drop_counter(vm: *mut TlVm, counter: *const i32) {
+    enter(vm, (), |handle| {
+        handle.vm.drop_counter(counter);
+        Ok(())
+    });
 }
 
 /// `tl_action`.
