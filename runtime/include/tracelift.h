@@ -228,9 +228,9 @@ tl_func tl_add_func(tl_vm *vm, const char *name, const void *address, const char
 tl_status tl_set_counters(tl_vm *vm, int32_t *counters, uint32_t count);
 /* A counter of *entries*, one for each function, wherever the host has it: where the function begins, or goes
 ** on after a call that compiled code, or a coroutine's suspension, has left. It is decremented, and tl_hot is
-** called, as for loops; the keys are others than those of loops. What is recorded there does not come back, so
-** that it ends by tl_record_link or tl_record_end. The counter must be 0 or below now. Call it when the counter
-** first falls below 0; for one that is known it does nothing. */
+** called, as for loops; the keys are others than those of loops. What is recorded there does not come back,
+** so that it ends by tl_record_link or tl_record_end. The counter must be 0 or below now. Call it when the
+** counter first falls below 0; for one that is known it does nothing. */
 tl_status tl_add_counter(tl_vm *vm, int32_t *counter);
 /* That counter will soon be gone; its keys were forgotten before (tl_forget). */
 void tl_drop_counter(tl_vm *vm, const int32_t *counter);
@@ -559,10 +559,11 @@ void tl_back_edge(tl_vm *vm);
 ** was called there: compile it. The code there runs next; as long as there is none, the end of the trace is
 ** an exit, and tl_next says what to do. Status as of tl_record_close, without TL_AGAIN. The code there runs
 ** in the current frame. If that is not the frame that the trace began in, because the trace has returned or
-** called, the host's frames in memory must be made those that the trace ends in: first it records guards that what this needs is there, and, where the frame lies above the first one, that
-** there is room for as many slots as tl_room_cell tells; then it calls tl_link_frames, and then it records
-** stores. The slots are written by the code. If the loop refuses the entry, tl_exit reports an exit of kind
-** TL_EXIT_FINISH with the frames of this trace. */
+** called, the host's frames in memory must be made those that the trace ends in: first it records guards that
+** what this needs is there, and, where the frame lies above the first one, that there is room for as many
+** slots as tl_room_cell tells; then it calls tl_link_frames, and then it records stores. The slots are
+** written by the code. If the loop refuses the entry, tl_exit reports an exit of kind TL_EXIT_FINISH with the
+** frames of this trace. */
 void tl_link_frames(tl_vm *vm);
 tl_status tl_record_link(tl_vm *vm, const void *key);
 /* The trace ends here, before something that cannot be recorded but goes on after it, at the resume point

@@ -134,8 +134,8 @@ impl Counters {
 
     /// Back edges that have passed since then.
     fn passed(&self, index: usize) -> u64 {
-        // SAFETY: the index is below the number of counters, which live as long as they are known (see `attach`
-        // and `adopt`).
+        // SAFETY: the index is below the number of counters, which live as long as they are known (see
+        // `attach` and `adopt`).
         let left = unsafe { self.place(index).read() };
         u64::from(self.passing(index).wrapping_sub(left as u32))
     }

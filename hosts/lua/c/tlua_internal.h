@@ -51,9 +51,9 @@ typedef struct TluaEngine {
   void (*on_swallowed) (lua_State *L, int32_t *counter);
 
   /*
-  ** The counter of a function's entries, p->jit_entries, fell below 0, and is to be set: it begins, or goes on
-  ** after a call at which a coroutine was suspended. As on_hot if 'may_act', else there is nothing else to do.
-  ** Returns 1 to go on in L->ci at its savedpc, 0 if nothing was done.
+  ** The counter of a function's entries, p->jit_entries, fell below 0, and is to be set: it begins, or goes
+  ** on after a call at which a coroutine was suspended. As on_hot if 'may_act', else there is nothing else to
+  ** do. Returns 1 to go on in L->ci at its savedpc, 0 if nothing was done.
   */
   int (*on_entry) (lua_State *L, CallInfo *ci, int may_act);
 

@@ -532,9 +532,9 @@ void tlua_rec_write_results (TluaRecorder *rec, int first, const Operand *values
 /* The Lua function in register 'a', or the '__call' of the table there, becomes part of the trace. */
 void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arguments, int wanted);
 /*
-** The same in the place of the running function, in three steps: what is called, with its arguments (returns 0
-** if the recording is given up); the running frame is let go of, and its caller runs, whose frame the last step
-** needs; the function becomes part of the trace, and that caller goes on where it would have.
+** The same in the place of the running function, in three steps: what is called, with its arguments (returns
+** 0 if the recording is given up); the running frame is let go of, and its caller runs, whose frame the last
+** step needs; the function becomes part of the trace, and that caller goes on where it would have.
 */
 int tlua_rec_begin_tail_call (TluaRecorder *rec, Operand *function, int a, Operand *values, int *count);
 TluaFrame tlua_rec_take_over (TluaRecorder *rec, int closes);

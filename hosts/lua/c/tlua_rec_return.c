@@ -146,8 +146,8 @@ int tlua_rec_wanted_below (const TluaRecorder *rec) {
 }
 
 /*
-** Whether the trace ends where it goes on after a return, and code of that place goes on. Else a function that
-** calls itself would be followed through all its returns, each number of which is another way.
+** Whether the trace ends where it goes on after a return, and code of that place goes on. Else a function
+** that calls itself would be followed through all its returns, each number of which is another way.
 */
 static int ends_after_return (TluaRecorder *rec, const Proto *returning, const CallInfo *caller) {
   const Proto *p = ci_func(caller)->p;
