@@ -152,7 +152,7 @@ int tlua_rec_wanted_below (const TluaRecorder *rec) {
 static int ends_after_return (TluaRecorder *rec, const Proto *returning, const CallInfo *caller) {
   const Proto *p = ci_func(caller)->p;
   return tlua_is_entry(p, tlua_saved_pc(caller))
-      && (rec->trace.entry != NULL || p == returning || ++rec->trace.returns > MOST_RETURNS);
+      && (p == returning || ++rec->trace.returns > MOST_RETURNS);
 }
 
 /* The outermost frame is its caller's from now on. Returns where that goes on. */
