@@ -188,6 +188,18 @@ impl ExitKind {
 /// Arguments of an instruction.
 pub type Args = SmallVec<[Value; 4]>;
 
+/// A copy of these arguments. A few of them are moved in registers: a call of `memcpy` takes longer, and the
+/// optimizer copies each instruction often.
+#[inline]
+pub fn args_of(from: &[Value]) -> Args {
+    let mut few = [Value(0); 4];
+    if from.len() > few.len() {
+        return Args::from_slice(from);
+    }
+    few.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    Args::from_buf_and_len(few, from.len())
+}
+
 /// An instruction.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Inst {
@@ -210,20 +222,21 @@ pub struct Inst {
 }
 
 impl Clone for Inst {
-    /// As derived, but arguments are copied at once and not one by one: the optimizer copies each instruction
-    /// often.
+    /// As derived, but for the arguments: see [`args_of`].
+    #[inline]
     fn clone(&self) -> Inst {
         let Inst { op, ref args, result, payload, snap, exit, depth } = *self;
-        Inst { op, args: Args::from_slice(args), result, payload, snap, exit, depth }
+        Inst { op, args: args_of(args), result, payload, snap, exit, depth }
     }
 }
 
 impl Inst {
     /// An instruction without result, payload and snapshot.
+    #[inline]
     pub fn new(op: Op, args: &[Value]) -> Inst {
         Inst {
             op,
-            args: Args::from_slice(args),
+            args: args_of(args),
             result: None,
             payload: Payload::None,
             snap: None,
@@ -233,18 +246,21 @@ impl Inst {
     }
 
     /// The same with a payload.
+    #[inline]
     pub fn with(mut self, payload: Payload) -> Inst {
         self.payload = payload;
         self
     }
 
     /// The same with a snapshot.
+    #[inline]
     pub fn at(mut self, snap: Option<SnapId>) -> Inst {
         self.snap = snap;
         self
     }
 
     /// The same with another kind of exit.
+    #[inline]
     pub fn exit_kind(mut self, exit: ExitKind) -> Inst {
         self.exit = exit;
         self

@@ -35,15 +35,25 @@ pub struct Snapshot {
     pub pending: Vec<Pending>,
 }
 
+/// A frame's words; those of the Lua host have room without an allocation.
+pub type Words = SmallVec<[u64; 5]>;
+
 /// One host frame.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(PartialEq, Eq, Hash, Debug, Default)]
 pub struct Frame {
     /// Slots from the frame base at entry to this frame's base.
     pub base: i32,
     /// The host's words, handed back as they are: as many as the schema says.
-    pub words: SmallVec<[u64; 4]>,
+    pub words: Words,
     /// Changed live slots.
     pub slots: Vec<SlotValue>,
+}
+
+impl Clone for Frame {
+    /// As derived, but words are copied at once and not one by one.
+    fn clone(&self) -> Frame {
+        Frame { base: self.base, words: Words::from_slice(&self.words), slots: self.slots.clone() }
+    }
 }
 
 /// What a slot holds.
@@ -151,7 +161,7 @@ impl Snapshot {
 /// each value that the snapshot mentions, once, constants left out. Lowering (which stores them) and resume
 /// data (which finds them) both use this order.
 pub fn live_values(trace: &Trace, inst: &Inst) -> Vec<Value> {
-    let mut live: Vec<Value> = Vec::new();
+    let mut live: Vec<Value> = Vec::with_capacity(16);
     let mut seen = HashSet::default();
     // A linear scan beats a hash set at the sizes seen (tens of values); deep graphs of virtual objects need
     // the set.

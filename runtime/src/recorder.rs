@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use smallvec::SmallVec;
 use tracelift_core::ops::Flags;
 use tracelift_core::schema::TagId;
-use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source};
+use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source, Words};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, Value};
 
 use crate::abort::AbortReason;
@@ -73,7 +73,7 @@ fn clear_live(live: &mut Live, slot: i32) {
 #[derive(Clone, Debug)]
 struct OpenFrame {
     base: i32,
-    words: SmallVec<[u64; 4]>,
+    words: Words,
     live: Live,
 }
 
@@ -239,7 +239,7 @@ impl Recorder {
             slots: BTreeMap::new(),
             limits,
             stack: Stack {
-                frames: vec![OpenFrame { base: 0, words: SmallVec::new(), live: Live::new() }],
+                frames: vec![OpenFrame { base: 0, words: Words::new(), live: Live::new() }],
                 initial: 1,
                 base,
                 inlined: 0,
@@ -307,7 +307,7 @@ impl Recorder {
         self.work.steps += 1;
         self.extend(nslots);
         let frame = self.stack.frames.last_mut().expect("the entry frame is never popped");
-        frame.words = SmallVec::from_slice(words);
+        frame.words = Words::from_slice(words);
         frame.live = Live::from_slice(live);
         if self.head_live.is_none() {
             self.head_live = Some(frame.live.clone());
@@ -347,7 +347,7 @@ impl Recorder {
             return self.fail(AbortReason::TooManyFrames, "a call nests too deep");
         }
         let frame = self.stack.frames.last_mut().expect("the entry frame is never popped");
-        frame.words = SmallVec::from_slice(words);
+        frame.words = Words::from_slice(words);
         frame.live = Live::from_slice(live);
         let inside = (0..MAX_SLOTS as i32).contains(&base) && frame.base + base < MAX_SLOTS as i32;
         if !inside {
@@ -356,7 +356,7 @@ impl Recorder {
             ));
         }
         let base = frame.base + base;
-        self.stack.frames.push(OpenFrame { base, words: SmallVec::new(), live: Live::new() });
+        self.stack.frames.push(OpenFrame { base, words: Words::new(), live: Live::new() });
         // Counted although no exit may ever happen in it: a host that limits its frames must not enter code
         // that inlines more calls than the interpreter would allow.
         self.room.max_frames = self.room.max_frames.max(self.stack.frames.len());
@@ -416,7 +416,7 @@ impl Recorder {
                  slots in all"
             ));
         }
-        *outermost = OpenFrame { base: outermost.base + base, words: SmallVec::new(), live: Live::new() };
+        *outermost = OpenFrame { base: outermost.base + base, words: Words::new(), live: Live::new() };
         self.stack.initial = 1;
         // What was read at the entry remains an input. All else is dead: results are written after this.
         let slots = std::mem::take(&mut self.slots);
@@ -461,25 +461,20 @@ impl Recorder {
         let mut frames = Vec::with_capacity(self.stack.frames.len());
         let mut live_slots = Vec::with_capacity(self.stack.frames.len());
         for frame in &self.stack.frames {
-            let changed = self
-                .slots
-                .iter()
-                .filter(|(_, state)| state.written && !state.forgotten)
-                .filter(|(&at, _)| is_live(&frame.live, at - frame.base));
-            let slots = changed
-                .map(|(&at, state)| SlotValue {
-                    slot: at - frame.base,
-                    tag: state.tag,
-                    source: state.value.map_or(Source::Nothing, Source::Value),
-                })
-                .collect();
-            frames.push(Frame { base: frame.base, words: frame.words.clone(), slots });
-            let mut live = frame.live.clone();
-            for (&at, _) in self.slots.iter().filter(|(_, state)| state.forgotten) {
-                clear_live(&mut live, at - frame.base);
-            }
-            live_slots.push((frame.base, live));
             let top = frame.base + frame.live.len() as i32 * 8;
+            let mut live = Live::from_slice(&frame.live);
+            let mut slots = Vec::with_capacity(8);
+            for (&at, state) in self.slots.range(frame.base..top) {
+                let slot = at - frame.base;
+                if state.forgotten {
+                    clear_live(&mut live, slot);
+                } else if state.written && is_live(&frame.live, slot) {
+                    let source = state.value.map_or(Source::Nothing, Source::Value);
+                    slots.push(SlotValue { slot, tag: state.tag, source });
+                }
+            }
+            frames.push(Frame { base: frame.base, words: Words::from_slice(&frame.words), slots });
+            live_slots.push((frame.base, live));
             self.room.max_slot = self.room.max_slot.max(top);
         }
         self.points.current = self.add_snapshot(frames, live_slots);
