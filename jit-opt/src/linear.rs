@@ -55,14 +55,16 @@ impl Sums {
         }
     }
 
+    /// Whether [`Sums::note`] does anything with this operation.
+    pub fn notes(op: Op) -> bool {
+        use Op::*;
+        matches!(op, IntAdd | IntAddOvf | IntMul | IntSub | IntSubOvf | IntShl)
+    }
+
     /// Notes what a committed instruction defines.
     pub fn note(&mut self, trace: &Trace, inst: &Inst) {
-        let Some(result) = inst.result else { return };
-        let commutes = match inst.op {
-            Op::IntAdd | Op::IntAddOvf | Op::IntMul => true,
-            Op::IntSub | Op::IntSubOvf | Op::IntShl => false,
-            _ => return,
-        };
+        let Some(result) = inst.result.filter(|_| Sums::notes(inst.op)) else { return };
+        let commutes = matches!(inst.op, Op::IntAdd | Op::IntAddOvf | Op::IntMul);
         let is_sum = matches!(inst.op, Op::IntAdd | Op::IntAddOvf);
         let (linear, int) = match (self.of(trace, inst.args[0]), self.of(trace, inst.args[1])) {
             (Ok(linear), Err(int)) => (linear, int),

@@ -49,16 +49,22 @@ pub(crate) trait Pass {
     /// The names of its rewrites.
     fn rules(&self) -> Vec<&'static str>;
 
+    /// The operations that it may answer anything but [`Outcome::Keep`] for, or learn from: it is asked about
+    /// no others.
+    fn minds(&self) -> Ops {
+        Ops::ALL
+    }
+
     /// Asked about an operation whose operands are output values.
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError>;
 
-    /// Whether it wants to be told of committed instructions.
-    fn listens(&self) -> bool {
-        false
+    /// The operations that it wants to be told of when they are committed.
+    fn hears(&self) -> Ops {
+        Ops::NONE
     }
 
-    /// Told of an instruction that was committed, with its result, if it [`listens`](Pass::listens); of no
-    /// guard that may be removed again.
+    /// Told of an instruction that was committed, with its result, if it [`hears`](Pass::hears) of those; of
+    /// no guard that may be removed again.
     fn committed(&mut self, _st: &mut State<'_>, _inst: &Inst) {}
 
     /// Whether the objects that do not exist are its own: they are made by the passes after it.
@@ -76,17 +82,41 @@ pub(crate) trait Pass {
     fn loop_writes(&mut self, _schema: &Schema, _writes: &Memory<'_>) {}
 }
 
+/// A set of operations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ops(u128);
+
+const _: () = assert!(Op::COUNT <= 128);
+
+impl Ops {
+    /// None of them.
+    pub const NONE: Ops = Ops(0);
+    /// All of them.
+    pub const ALL: Ops = Ops(u128::MAX);
+
+    /// Those of which this holds.
+    pub fn that(holds: impl Fn(Op) -> bool) -> Ops {
+        Ops(Op::ALL.iter().filter(|&&op| holds(op)).fold(0, |ops, &op| ops | 1 << op as u32))
+    }
+
+    #[inline]
+    fn has(self, op: Op) -> bool {
+        self.0 >> op as u32 & 1 != 0
+    }
+}
+
 /// A pass in a chain, and how many committed instructions it was told of.
 pub(crate) struct Slot {
     pub pass: Box<dyn Pass>,
-    listens: bool,
+    minds: Ops,
+    hears: Ops,
     seen: usize,
 }
 
 impl Slot {
     /// It was told of nothing yet.
     pub fn new(pass: Box<dyn Pass>) -> Slot {
-        Slot { listens: pass.listens(), pass, seen: 0 }
+        Slot { minds: pass.minds(), hears: pass.hears(), pass, seen: 0 }
     }
 }
 
@@ -143,17 +173,26 @@ impl Cx<'_, '_> {
     }
 }
 
-/// Tells the passes what was committed since they were last told.
+/// Tells the passes what was committed since they were last told: one after the other, all of it.
 pub(crate) fn catch_up(st: &mut State<'_>, slots: &mut [Slot]) {
-    for slot in slots.iter_mut().filter(|slot| slot.listens) {
-        while slot.seen < st.out.insts.len() {
-            let inst = st.out.insts[slot.seen].clone();
-            slot.seen += 1;
-            if !st.may_be_removed(&inst) {
-                slot.pass.committed(st, &inst);
+    let committed = st.out.insts.len();
+    // Mostly one, of which two or three passes want to hear.
+    let mut copy: Option<(usize, Inst)> = None;
+    for slot in slots.iter_mut().filter(|slot| slot.seen < committed) {
+        for index in std::mem::replace(&mut slot.seen, committed)..committed {
+            let inst = &st.out.insts[index];
+            if !slot.hears.has(inst.op) || st.may_be_removed(inst) {
+                continue;
+            }
+            if copy.as_ref().is_none_or(|&(of, _)| of != index) {
+                copy = Some((index, inst.clone()));
+            }
+            if let Some((_, inst)) = &copy {
+                slot.pass.committed(st, inst);
             }
         }
     }
+    debug_assert_eq!(committed, st.out.insts.len(), "a pass commits what it was told of");
 }
 
 /// How often one pass may replace one operation. Rewrites shrink, so the limit is never met by correct rules;
@@ -169,6 +208,10 @@ pub(crate) fn run_chain(
     while !slots.is_empty() {
         for round in 0.. {
             let Some((slot, rest)) = slots.split_first_mut() else { break };
+            if !slot.minds.has(inst.op) {
+                st.visit();
+                break;
+            }
             debug_assert!(round < MAX_REPLACEMENTS, "pass {} runs in circles at {inst:?}", slot.pass.name());
             st.visit();
             let committed = st.out.insts.len();

@@ -12,12 +12,12 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use tracelift_core::ir::Args;
-use tracelift_core::ops::Flags;
+use tracelift_core::ir::{args_of, Args};
+use tracelift_core::ops::{Flags, PayloadKind};
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, Op, Payload, Value};
 
-use crate::pass::{Cx, Outcome, Pass};
+use crate::pass::{Cx, Ops, Outcome, Pass};
 use crate::state::State;
 use crate::OptError;
 
@@ -30,7 +30,7 @@ pub(crate) struct Cse {
 }
 
 fn key(inst: &Inst) -> Key {
-    let mut args = Args::from_slice(&inst.args);
+    let mut args = args_of(&inst.args);
     if inst.op.is(Flags::COMMUTES) {
         args.sort();
     }
@@ -46,18 +46,19 @@ impl Pass for Cse {
         vec!["seen_before"]
     }
 
+    fn minds(&self) -> Ops {
+        Ops::that(|op| op.is(Flags::PURE))
+    }
+
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
-        if !inst.op.is(Flags::PURE) {
-            return Ok(Outcome::Keep);
-        }
         match self.seen.get(&key(inst)) {
             Some(&value) if cx.st.fire("seen_before") => Ok(Outcome::Equal(value)),
             _ => Ok(Outcome::Keep),
         }
     }
 
-    fn listens(&self) -> bool {
-        true
+    fn hears(&self) -> Ops {
+        Ops::that(|op| op.is(Flags::PURE) || op.info().payload == PayloadKind::Func)
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {

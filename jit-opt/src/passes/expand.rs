@@ -25,7 +25,7 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{CellId, Element, Field, FieldId, FuncId, Items, Keys, Layout, LayoutId, TagId};
 use tracelift_core::{Inst, Op, Payload, Schema, Type, Value};
 
-use crate::pass::{Cx, Outcome, Pass};
+use crate::pass::{Cx, Ops, Outcome, Pass};
 use crate::state::State;
 use crate::OptError;
 
@@ -50,18 +50,19 @@ impl Pass for Expand {
         Vec::new()
     }
 
+    fn minds(&self) -> Ops {
+        Ops::that(|op| !self.keep_records && op.is(Flags::RECORD))
+    }
+
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
-        if self.keep_records || !inst.op.is(Flags::RECORD) {
-            return Ok(Outcome::Keep);
-        }
         match expand(cx, inst)? {
             Some(result) => Ok(Outcome::Equal(result)),
             None => Ok(Outcome::Drop),
         }
     }
 
-    fn listens(&self) -> bool {
-        self.keep_records
+    fn hears(&self) -> Ops {
+        Ops::that(|op| self.keep_records && matches!(op, Op::GuardClass | Op::New))
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {

@@ -24,7 +24,7 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
 use super::fold::{guard_fails, inverse, is_compare, mirrored};
-use crate::pass::{Cx, Outcome, Pass};
+use crate::pass::{Cx, Ops, Outcome, Pass};
 use crate::state::State;
 use crate::OptError;
 
@@ -38,6 +38,10 @@ impl Pass for ClassGuards {
 
     fn rules(&self) -> Vec<&'static str> {
         vec!["class_known", "class_other"]
+    }
+
+    fn minds(&self) -> Ops {
+        Ops::that(|op| op == Op::GuardClass)
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
@@ -196,6 +200,12 @@ impl Pass for Guards {
         ]
     }
 
+    fn minds(&self) -> Ops {
+        use Op::*;
+        let is_test = |op| matches!(op, GuardTrue | GuardFalse | GuardNonnull | GuardNull | RefIsNull);
+        Ops::that(|op| is_test(op) || is_compare(op) || is_checked(op))
+    }
+
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
         let first = inst.args.first().copied();
         let drop_if = |cx: &mut Cx<'_, '_>, known: bool, rule| {
@@ -238,8 +248,10 @@ impl Pass for Guards {
         }
     }
 
-    fn listens(&self) -> bool {
-        true
+    fn hears(&self) -> Ops {
+        use Op::*;
+        let is_test = |op| matches!(op, GuardTrue | GuardFalse | GuardValue | GuardNull | GuardNonnull);
+        Ops::that(|op| is_test(op) || matches!(op, Load | Store | TryCall) || is_checked(op))
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {

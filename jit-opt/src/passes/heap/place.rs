@@ -121,6 +121,11 @@ impl Places {
         }
     }
 
+    /// Whether [`Places::note`] does anything with this operation.
+    pub fn notes(op: Op) -> bool {
+        matches!(op, Op::RefToAddr | Op::AddrAdd | Op::ItemAddr | Op::Load) || Sums::notes(op)
+    }
+
     /// Notes what a committed instruction defines.
     pub fn note(&mut self, trace: &Trace, schema: &Schema, inst: &Inst) {
         let Some(result) = inst.result else { return };
