@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 use tracelift_core::effects::CellAccess;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::CellId;
-use tracelift_core::snapshot::{Pending, Source};
+use tracelift_core::snapshot::{Frame, Pending, Snapshot, Source};
 use tracelift_core::{Const, ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, Value};
 
 use crate::collect::is_check;
@@ -474,6 +474,39 @@ impl State<'_> {
 
 // Committing.
 impl State<'_> {
+    /// The output's snapshot for the source's that was mapped last, if that has come out of the walk as it is
+    /// now: most of what is learned is not about its values. Where objects or stores wait nobody knows.
+    fn mapped_before(&self, source: SnapId) -> Option<SnapId> {
+        let (last, _, out) = self.index.last_snapshot?;
+        if last != source || !self.facts.delayed.is_empty() || !self.facts.statics.is_empty() {
+            return None;
+        }
+        let (from, to) = (&self.source.snapshots[source.index()], &self.out.snapshots[out.index()]);
+        let is_plain = |snapshot: &Snapshot| snapshot.virtuals.is_empty() && snapshot.pending.is_empty();
+        let is_there = is_plain(from) && is_plain(to) && to.position == self.position(from);
+        let mut frames = from.frames.iter().zip(&to.frames);
+        let is_same = |(from, to): (&Frame, &Frame)| {
+            from.slots.iter().zip(&to.slots).all(|(from, to)| self.is_mapped(from.source, to.source))
+        };
+        (is_there && frames.all(is_same)).then_some(out)
+    }
+
+    /// Whether a source of the source trace is this one of the output.
+    fn is_mapped(&self, from: Source, to: Source) -> bool {
+        let (Source::Value(from), Source::Value(to)) = (from, to) else { return from == to };
+        match self.source.constant_of(from) {
+            Some(constant) => {
+                self.out.constant_of(to) == Some(constant) && self.out.ty(to) == self.source.ty(from)
+            }
+            None => self.at.map[from.index()].is_some_and(|value| self.resolve(value) == to),
+        }
+    }
+
+    /// Where the output has come to at the place of a recorded snapshot.
+    fn position(&self, recorded: &Snapshot) -> u32 {
+        self.at.started.get(recorded.position as usize).copied().unwrap_or(recorded.position)
+    }
+
     /// The output's snapshot for a source snapshot, as of now.
     fn snapshot(&mut self, source: SnapId) -> Result<SnapId, OptError> {
         let source = match Leave::of(source) {
@@ -484,6 +517,10 @@ impl State<'_> {
             if last == source && version == self.facts.version {
                 return Ok(out);
             }
+        }
+        if let Some(out) = self.mapped_before(source) {
+            self.index.last_snapshot = Some((source, self.facts.version, out));
+            return Ok(out);
         }
         let mut snapshot = self.source.snapshots[source.index()].clone();
         let mut error = None;
@@ -503,8 +540,7 @@ impl State<'_> {
             }
         }
         self.facts.statics.describe(self.schema, &mut snapshot, |value| self.resolve(value));
-        snapshot.position =
-            self.at.started.get(snapshot.position as usize).copied().unwrap_or(snapshot.position);
+        snapshot.position = self.position(&snapshot);
         let alike = self.index.snapshots.entry(FxBuildHasher.hash_one(&snapshot)).or_default();
         let same = alike.iter().find(|&&out| self.out.snapshots[out.index()] == snapshot);
         let out = match same {

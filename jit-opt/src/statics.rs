@@ -155,6 +155,11 @@ impl StaticHeap {
         !self.objects.is_empty() && self.objects.get(value).is_some()
     }
 
+    /// Whether there is no such object.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
     /// Adds an object.
     pub fn add(&mut self, name: Value, object: Object) {
         self.objects.insert(name, object);
