@@ -20,6 +20,7 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
     let mut known: HashMap<Vec<u8>, u32> = HashMap::default();
     // Lifting one large graph leaves a guard per object, all with one large snapshot.
     let mut done: HashMap<SnapId, Resume> = HashMap::default();
+    let (mut position, mut out) = (HashMap::default(), Vec::new());
     for (index, inst) in trace.exits() {
         let shared = inst.snap.filter(|_| inst.op != Op::Finish);
         if let Some(&resume) = shared.and_then(|snap| done.get(&snap)) {
@@ -27,16 +28,18 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
             continue;
         }
         let live = live_values(trace, inst);
-        let position = live.iter().enumerate().map(|(at, &value)| (value, at as u32)).collect();
+        position.clear();
+        position.extend(live.iter().enumerate().map(|(at, &value)| (value, at as u32)));
         let results = if inst.op == Op::Finish { &inst.args[..] } else { &[] };
+        out.clear();
         let mut writer =
-            Writer { trace, position, pool: &mut pool, constants: &mut table.pool, out: Vec::new() };
+            Writer { trace, position: &position, pool: &mut pool, constants: &mut table.pool, out: &mut out };
         writer.exit(results, inst.snap.map(|snap| snap.index()));
-        let data = writer.out;
-        let len = data.len() as u32;
-        let start = *known.entry(data).or_insert_with_key(|data| {
+        let len = out.len() as u32;
+        let start = known.get(&out).copied().unwrap_or_else(|| {
             let start = table.bytes.len() as u32;
-            table.bytes.extend_from_slice(data);
+            table.bytes.extend_from_slice(&out);
+            known.insert(out.clone(), start);
             start
         });
         let live = live.len() as u32;
@@ -50,10 +53,10 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
 
 struct Writer<'a> {
     trace: &'a Trace,
-    position: HashMap<Value, u32>,
+    position: &'a HashMap<Value, u32>,
     pool: &'a mut HashMap<Const, u32>,
     constants: &'a mut Vec<Const>,
-    out: Vec<u8>,
+    out: &'a mut Vec<u8>,
 }
 
 impl Writer<'_> {
@@ -76,11 +79,11 @@ impl Writer<'_> {
     }
 
     fn count(&mut self, count: usize) {
-        write(&mut self.out, count as u64);
+        write(self.out, count as u64);
     }
 
     fn tag(&mut self, tag: Option<TagId>) {
-        write(&mut self.out, tag.map_or(0, |tag| tag.0 as u64 + 1));
+        write(self.out, tag.map_or(0, |tag| tag.0 as u64 + 1));
     }
 
     fn constant(&mut self, constant: Const) -> u32 {
@@ -105,21 +108,21 @@ impl Writer<'_> {
                 None => (1, self.position.get(&value).copied().unwrap_or(u32::MAX)),
             },
         };
-        write(&mut self.out, index as u64 * 4 + kind);
+        write(self.out, index as u64 * 4 + kind);
     }
 
     fn virtual_object(&mut self, object: &Virtual) {
         for number in [object.layout.0, object.items, object.keys] {
-            write(&mut self.out, number as u64);
+            write(self.out, number as u64);
         }
         self.count(object.fields.len());
         for &(field, source) in &object.fields {
-            write(&mut self.out, field.0 as u64);
+            write(self.out, field.0 as u64);
             self.source(source);
         }
         self.count(object.item_values.len());
         for &(index, tag, source) in &object.item_values {
-            write(&mut self.out, index as u64);
+            write(self.out, index as u64);
             self.tag(tag);
             self.source(source);
         }
@@ -133,24 +136,24 @@ impl Writer<'_> {
 
     fn pending(&mut self, store: &Pending) {
         self.value(store.address);
-        write(&mut self.out, store.cell.0 as u64);
+        write(self.out, store.cell.0 as u64);
         self.source(store.source);
     }
 
     fn frame(&mut self, frame: &Frame) {
-        write_signed(&mut self.out, frame.base as i64);
+        write_signed(self.out, frame.base as i64);
         self.count(frame.words.len());
         for &word in &frame.words {
             let index = self.constant(Const::Bits(word));
-            write(&mut self.out, index as u64);
+            write(self.out, index as u64);
         }
         self.count(frame.slots.len());
         let mut previous = -1;
         for slot in &frame.slots {
             let shift = planted(Bug::ResumeSlotShifted) as i64;
-            write_signed(&mut self.out, slot.slot as i64 - previous - 1 + shift);
+            write_signed(self.out, slot.slot as i64 - previous - 1 + shift);
             previous = slot.slot as i64;
-            write(&mut self.out, slot.tag.0 as u64);
+            write(self.out, slot.tag.0 as u64);
             self.source(slot.source);
         }
     }
