@@ -106,6 +106,8 @@ pub(crate) fn lower(
             signature
         }
     };
+    // Each instruction would make it longer by one otherwise.
+    func.srclocs.resize(input.trace.insts.len() * 4);
     let mut lowering = Lowering::new(input, FunctionBuilder::new(func, builder));
     lowering.b.set_srcloc(SourceLoc::new(location::ENTRY));
     let buffer_inputs = lowering.entry()?;

@@ -12,11 +12,10 @@
 //! with stride 8 and offset 16 is kept as `(a0 + i1 * 8, 16)`; `load.elem(a2)` reads
 //! `[a0 + i1*8 + 16 + elem]`.
 
-use std::collections::HashMap;
-
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::Ieee64;
 use cranelift_codegen::ir::{types, InstBuilder};
+use rustc_hash::FxHashMap as HashMap;
 use tracelift_core::{Inst, Payload, Type, Value};
 
 use super::{arg, Lowering, Result, Ssa};
@@ -57,9 +56,9 @@ impl Values {
     pub(super) fn new(count: usize) -> Values {
         Values {
             defs: vec![Def::Unknown; count],
-            affine: HashMap::new(),
-            sums: HashMap::new(),
-            scaled: HashMap::new(),
+            affine: HashMap::default(),
+            sums: HashMap::default(),
+            scaled: HashMap::default(),
         }
     }
 
