@@ -147,9 +147,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
         false => None,
     };
     let Optimized { trace, resume, loops, .. } = optimized;
-    let Some(worst) = WorstCase::of(&resume) else {
-        return Err((AbortReason::Internal, "resume data does not decode".into()));
-    };
+    let worst = WorstCase::of(&trace);
     let Some(pool) = resume.pool_bits() else {
         return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
     };

@@ -15,11 +15,10 @@
 //! Example: two traces, whose exits make up to 3 and 2 tables with two keys:
 //! `reserve(context, Table, 0, 2, 3)`. When the first is freed: `reserve(context, Table, 0, 2, 2)`.
 
-use std::collections::HashSet;
 use std::ffi::c_void;
 
 use tracelift_core::schema::LayoutId;
-use tracelift_opt::ResumeTable;
+use tracelift_core::Trace;
 
 /// What a host offers to hold memory: `reserve(context, layout, items, keys, count)`, with the context that
 /// it was declared with. From its return until it is called again for this shape, the layout's `alloc` and
@@ -64,21 +63,21 @@ pub(crate) struct WorstCase {
 }
 
 impl WorstCase {
-    /// The worst of all exits; `None` if the resume data is damaged.
-    pub fn of(resume: &ResumeTable) -> Option<WorstCase> {
+    /// The worst of all exits of an optimized trace: its resume data says what its snapshots do.
+    pub fn of(trace: &Trace) -> WorstCase {
         let mut worst = WorstCase::default();
-        let mut seen = HashSet::new();
-        for exit in 0..resume.exits.len() {
-            if !seen.insert(resume.data(exit)?.as_ptr()) {
+        let mut seen = vec![false; trace.snapshots.len()];
+        for snap in trace.exits().filter_map(|(_, inst)| inst.snap) {
+            if std::mem::replace(&mut seen[snap.index()], true) {
                 continue;
             }
-            let state = resume.state(exit).ok()?;
+            let snapshot = &trace.snapshots[snap.index()];
             let mut here: Vec<(Shape, u32)> = Vec::new();
-            for object in state.virtuals() {
+            for object in &snapshot.virtuals {
                 add(&mut here, Shape { layout: object.layout, items: object.items, keys: object.keys });
             }
-            worst.objects = worst.objects.max(state.virtuals().count());
-            worst.frames = worst.frames.max(state.frames().count());
+            worst.objects = worst.objects.max(snapshot.virtuals.len());
+            worst.frames = worst.frames.max(snapshot.frames.len());
             for (shape, count) in here {
                 match worst.shapes.iter_mut().find(|(known, _)| *known == shape) {
                     Some((_, most)) => *most = (*most).max(count),
@@ -86,7 +85,7 @@ impl WorstCase {
                 }
             }
         }
-        Some(worst)
+        worst
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use tracelift_core::ir::Args;
 use tracelift_core::ops::PayloadKind;
 use tracelift_core::schema::FuncEffects;
 use tracelift_core::{ExitKind, Op, Payload, Schema, Type, Value};
@@ -74,7 +75,7 @@ fn emit(
     payload: Payload,
     exit: ExitKind,
 ) -> Result<u32, String> {
-    let args = args.iter().map(|&arg| operand(recorder, arg)).collect::<Result<Vec<_>, _>>()?;
+    let args = args.iter().map(|&arg| operand(recorder, arg)).collect::<Result<Args, _>>()?;
     let result = recorder.emit(op, &args, payload, exit, schema);
     Ok(to_c(recorder, result))
 }
