@@ -16,11 +16,12 @@ mod support;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use support::check::{Checker, Failure};
+use support::check::{keeps_pointers_found, Checker, Failure};
 use support::coverage::Coverage;
 use support::found::{case_of, found};
-use tracelift_core::testbed::standard_schema;
+use tracelift_core::testbed::{schema_with_slots, standard_schema};
 use tracelift_core::testgen::generate;
+use tracelift_core::Schema;
 
 /// As many traces as this must cover everything.
 const ENOUGH: u64 = 2_000;
@@ -42,16 +43,41 @@ fn cases_that_failed_once_mean_the_same_every_way() {
 fn random_traces_mean_the_same_every_way() {
     support::crash::install();
     let schema = Arc::new(standard_schema());
+    let count = number("TRACELIFT_RANDOM_TRACES").unwrap_or(ENOUGH);
+    let coverage = check_random(&schema, count);
+    println!("{}", coverage.table());
+    let missing = coverage.missing();
+    let is_enough = count >= ENOUGH && number("TRACELIFT_SEED").is_none();
+    assert!(!is_enough || missing.is_empty(), "not covered:\n{}", missing.join("\n"));
+}
+
+/// The same where traces may access slots, so that the optimizer stores them early.
+#[test]
+fn random_traces_with_slots_mean_the_same_every_way() {
+    support::crash::install();
+    let count = number("TRACELIFT_RANDOM_TRACES").unwrap_or(ENOUGH);
+    let coverage = check_random(&Arc::new(schema_with_slots()), count);
+    let fired = |rule: &str| coverage.rules.get(rule).copied().unwrap_or(0);
+    let counts = ["slot_early", "slot_in_place"].map(fired);
+    println!("stored early {}, in place in {} snapshots", counts[0], counts[1]);
+    let is_enough = count >= ENOUGH && number("TRACELIFT_SEED").is_none();
+    assert!(!is_enough || counts.iter().all(|&count| count > 500), "{counts:?}");
+}
+
+/// Checks random traces over a schema, or the one with the seed that is asked for; what was covered.
+fn check_random(schema: &Arc<Schema>, count: u64) -> Coverage {
     if let Some(seed) = number("TRACELIFT_SEED") {
-        let mut checker = Checker::new(&schema);
-        let case = generate(seed, &schema);
+        let mut checker = Checker::new(schema);
+        let case = generate(seed, schema);
+        if !keeps_pointers_found(&case, schema) {
+            return checker.coverage;
+        }
         if let Err(failure) = checker.check(&case) {
             let found = failure.to_string();
             panic!("{found}\nand smaller:\n{}", checker.smaller(&case, failure));
         }
-        return;
+        return checker.coverage;
     }
-    let count = number("TRACELIFT_RANDOM_TRACES").unwrap_or(ENOUGH);
     let first = number("TRACELIFT_FIRST_SEED").unwrap_or(0);
     let next = AtomicU64::new(first);
     let failed = AtomicBool::new(false);
@@ -60,14 +86,17 @@ fn random_traces_mean_the_same_every_way() {
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                let mut checker = Checker::new(&schema);
+                let mut checker = Checker::new(schema);
                 let mut failure = None;
                 while failure.is_none() && !failed.load(Ordering::Relaxed) {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
                     if seed >= first + count {
                         break;
                     }
-                    let case = generate(seed, &schema);
+                    let case = generate(seed, schema);
+                    if !keeps_pointers_found(&case, schema) {
+                        continue;
+                    }
                     failure = checker.check(&case).err().map(|failure| checker.smaller(&case, failure));
                 }
                 failed.fetch_or(failure.is_some(), Ordering::Relaxed);
@@ -78,10 +107,8 @@ fn random_traces_mean_the_same_every_way() {
         }
     });
     let (coverage, failure) = results.into_inner().expect("no thread panics while it holds the lock");
-    println!("{}", coverage.table());
     if let Some(failure) = failure {
         panic!("{failure}");
     }
-    let missing = coverage.missing();
-    assert!(count < ENOUGH || missing.is_empty(), "not covered:\n{}", missing.join("\n"));
+    coverage
 }

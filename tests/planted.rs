@@ -18,11 +18,11 @@ mod support;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use support::check::Checker;
+use support::check::{keeps_pointers_found, Checker};
 use support::found::{case_of, found};
 use support::runner;
 use tracelift_core::planted::{with_planted, Bug};
-use tracelift_core::testbed::standard_schema;
+use tracelift_core::testbed::{schema_with_slots, standard_schema};
 use tracelift_core::testgen::{generate, Case};
 
 /// Within so many traces each bug must be seen.
@@ -45,12 +45,15 @@ fn objected(checker: &mut Checker, bug: Bug, case: &Case) -> Option<String> {
 /// number of random ones until the checks object or the name of a kept one, and what they say.
 fn hunt(bug: Bug) -> Option<(String, String)> {
     support::crash::install();
-    let schema = Arc::new(standard_schema());
+    // Slots are stored early only where traces may access them.
+    let is_about_slots = matches!(bug, Bug::EarlyStoreAboveLoad | Bug::EarlyTagIgnored);
+    let schema = Arc::new(if is_about_slots { schema_with_slots() } else { standard_schema() });
     let mut checker = Checker::new(&schema);
-    for seed in 0..BOUND {
-        let case = generate(seed, &schema);
+    let cases =
+        (0..BOUND).map(|seed| generate(seed, &schema)).filter(|case| keeps_pointers_found(case, &schema));
+    for case in cases {
         if let Some(what) = objected(&mut checker, bug, &case) {
-            return Some((format!("{} traces", seed + 1), what));
+            return Some((format!("{} traces", case.seed + 1), what));
         }
     }
     found().into_iter().find_map(|(name, file)| {

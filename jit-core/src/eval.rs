@@ -44,7 +44,9 @@ pub use exit::{compare_frames, compare_outcomes, frames_at, FrameState, SlotStat
 pub(crate) use step::Registers;
 pub(crate) use step::{step, Flow};
 
-use crate::ir::{ExitKind, Trace};
+use std::collections::BTreeSet;
+
+use crate::ir::{ExitKind, Inst, Trace};
 use crate::ops::Op;
 use crate::schema::Schema;
 use crate::types::Bits;
@@ -133,12 +135,25 @@ pub struct Outcome {
     pub iteration: u64,
     /// The host's frames there.
     pub frames: Vec<FrameState>,
+    /// Slots, from the frame's base at entry on, that the snapshots of exits up to here mention: what memory
+    /// holds in those is not the program's state, unless the frames say so.
+    pub mentioned: BTreeSet<i32>,
     /// Guard executions.
     pub guards_executed: u64,
     /// Executions of each exit's instruction, by exit number.
     pub exit_counts: Vec<u64>,
     /// Executions of each op, by `Op as usize`.
     pub op_counts: Vec<u64>,
+}
+
+impl Outcome {
+    /// The snapshot of an exit is passed.
+    fn mention(&mut self, trace: &Trace, exit: &Inst, passed: &mut [bool]) {
+        let Some(snap) = exit.snap.filter(|snap| snap.index() < passed.len()) else { return };
+        if !std::mem::replace(&mut passed[snap.index()], true) {
+            self.mentioned.extend(trace.snapshots[snap.index()].slots().map(|(at, _)| at));
+        }
+    }
 }
 
 /// Runs one trace.
@@ -175,7 +190,8 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Runs the trace in `world` with these inputs. Objects of the test world that the trace names as
-    /// constants are found there; a trace bound to another world's addresses must not be run here.
+    /// constants are found there; a trace bound to another world's addresses must not be run here. The inputs
+    /// that lie in slots are written to the world's frame as well.
     pub fn run(&self, world: &mut World, inputs: &[Bits], limits: Limits) -> Result<Outcome, EvalError> {
         let trace = self.trace;
         let error = |at: usize, fault: Fault| EvalError { at, fault };
@@ -186,6 +202,7 @@ impl<'a> Evaluator<'a> {
         for (&value, &bits) in trace.inputs().iter().zip(inputs) {
             regs.set(value, bits);
         }
+        exit::enter(trace, self.schema, world, inputs);
         let stop = limits.stop_at.map(|(origin, iteration)| {
             (trace.snapshots.iter().find(|snapshot| snapshot.origin == origin), iteration)
         });
@@ -194,10 +211,12 @@ impl<'a> Evaluator<'a> {
             origin: None,
             iteration: 0,
             frames: Vec::new(),
+            mentioned: BTreeSet::new(),
             guards_executed: 0,
             exit_counts: vec![0; trace.exits().count()],
             op_counts: vec![0; Op::COUNT],
         };
+        let mut passed = vec![false; trace.snapshots.len()];
         let mut at = 0;
         for _ in 0..limits.steps {
             let inst = trace.insts.get(at).ok_or(error(at, Fault::Malformed("the trace has no end")))?;
@@ -214,6 +233,7 @@ impl<'a> Evaluator<'a> {
             let mut forced = false;
             if inst.is_exit() {
                 outcome.exit_counts[self.exits[at] as usize] += 1;
+                outcome.mention(trace, inst, &mut passed);
             }
             if inst.op.is_guard() {
                 outcome.guards_executed += 1;

@@ -356,7 +356,10 @@ pub struct Trace {
     pub snapshots: Vec<Snapshot>,
     /// Where the arguments of the entry label come from; empty in traces whose caller passes the inputs.
     pub entry: Vec<EntrySlot>,
-    /// The cells of the exit buffer that hold the arguments after those of [`Trace::entry`]: in a side
+    /// Where the arguments after those of [`Trace::entry`] come from: slots whose tags need no check, since
+    /// the exit at which a side trace begins has them in place.
+    pub entry_known: Vec<EntrySlot>,
+    /// The cells of the exit buffer that hold the arguments after those of [`Trace::entry_known`]: in a side
     /// trace, the values that the exit which it begins at leaves behind.
     pub entry_cells: Vec<u32>,
     /// Slots whose tag alone is checked at entry: they were only overwritten, or hold tags without a payload.

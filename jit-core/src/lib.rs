@@ -17,6 +17,7 @@ pub mod meaning;
 pub mod ops;
 pub mod planted;
 pub mod schema;
+pub mod slot_memory;
 pub mod snapshot;
 #[cfg(feature = "oracle")]
 pub mod testbed;

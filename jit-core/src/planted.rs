@@ -39,6 +39,7 @@ define_bugs! {
     DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads,
     BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored,
     CseKeepsPointers, HeapKeepsPointers,
+    EarlyStoreAboveLoad, EarlyTagIgnored,
     // Effects
     EffectsReenteringForgotten,
     // Lowering

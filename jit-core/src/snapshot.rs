@@ -5,10 +5,13 @@
 //! itself. Design: a snapshot lists the host's frames, outermost first, each with opaque host words
 //! (function, resume pc, …) and its changed live slots. The optimizer turns a snapshot into the *resume data*
 //! of one guard by adding the virtual objects that it mentions and the stores still pending there. A recorded
-//! snapshot has neither.
+//! snapshot has neither. A slot that the trace has written already, as the interpreter would have, is *in
+//! place*: the snapshot still says its tag, and nobody writes it.
 //!
 //! Invariant: lifting the virtual objects in order, making the pending stores in order and then writing the
-//! slots rebuilds the state that the unoptimized trace has at the snapshot [`Snapshot::origin`].
+//! slots rebuilds the state that the unoptimized trace has at the snapshot [`Snapshot::origin`]. A slot that
+//! a snapshot does not mention holds what memory has there since the entry, or is dead: so is one that an
+//! earlier snapshot of a trace without loop has mentioned, unless a call of the host has written it since.
 
 use rustc_hash::FxHashSet as HashSet;
 
@@ -76,6 +79,8 @@ pub enum Source {
     Value(Value),
     /// A virtual object of the same snapshot, by index.
     Virtual(u32),
+    /// Memory holds tag and payload already. Only of slots, and in no recorded trace.
+    InPlace,
 }
 
 impl Source {
@@ -119,6 +124,12 @@ pub struct Pending {
 }
 
 impl Snapshot {
+    /// The slots of all frames, counted from the frame base at entry.
+    pub fn slots(&self) -> impl Iterator<Item = (i32, &SlotValue)> {
+        let of = |frame: &Frame, slot: &SlotValue| frame.base.saturating_add(slot.slot);
+        self.frames.iter().flat_map(move |frame| frame.slots.iter().map(move |slot| (of(frame, slot), slot)))
+    }
+
     /// Calls `f` with every value of the trace that the snapshot mentions, constants included, in a fixed
     /// order: frames, virtual objects, pending stores. Values can come more than once.
     pub fn for_each_value(&self, mut f: impl FnMut(Value)) {

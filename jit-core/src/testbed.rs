@@ -268,6 +268,21 @@ fn add_shapes(schema: &mut Schema, alloc: FuncId) {
     }
 }
 
+/// The standard test schema, and cells for the frame's slots: so the optimizer may store them.
+pub fn schema_with_slots() -> Schema {
+    let mut schema = standard_schema();
+    let layout = schema.slots();
+    let class = schema.alias_class("slot");
+    let payload = layout.payload as i32;
+    let value = Type::ALL.map(|ty| schema.add_cell(Cell::new(&format!("slot.{ty}"), payload, ty, class)));
+    let tag = layout.tag.map(|(offset, width)| {
+        let class = schema.alias_class("slot.tag");
+        schema.add_cell(Cell::narrow("slot.tag", offset as i32, width, class))
+    });
+    schema.set_slot_cells(SlotCells { value, tag });
+    schema
+}
+
 /// Views of raw memory at an address, all in one alias class, and the cells at the context pointer.
 fn add_raw_cells(schema: &mut Schema) {
     let raw = schema.alias_class("raw");

@@ -11,7 +11,7 @@
 //!   loop);
 //! - arity, types, payloads and constants of every op, against op table and schema;
 //! - snapshots: visible values, tags and types that agree, virtual objects that fit their layouts, back edges
-//!   that grow;
+//!   that grow; slots that are in place were written before;
 //! - in recorded traces: no virtual objects but in the snapshot at the head of a side trace, and no visible
 //!   effect between a snapshot and its guards; what such a head writes into the objects that it makes is
 //!   none;
@@ -39,6 +39,7 @@ use std::cell::OnceCell;
 use crate::ir::{Inst, Payload, Trace, Value};
 use crate::ops::{Flags, Op};
 use crate::schema::{LayoutId, Schema, TagId};
+use crate::slot_memory::SlotMemory;
 use crate::text::value_names;
 use crate::types::Type;
 
@@ -173,6 +174,8 @@ struct Checker<'a> {
     label: String,
     /// For each instruction, how many visible effects lie before it.
     effects_before: Vec<u32>,
+    /// What memory holds in the frame's slots; `None` if no slot can be in place.
+    slots: Option<SlotMemory<'a>>,
 }
 
 impl<'a> Checker<'a> {
@@ -196,6 +199,7 @@ impl<'a> Checker<'a> {
             names: OnceCell::new(),
             label: String::new(),
             effects_before: effects_before.collect(),
+            slots: SlotMemory::at_entry(trace, schema),
         }
     }
 
@@ -228,12 +232,14 @@ impl<'a> Checker<'a> {
 
     fn entry_slots(&mut self) {
         let inputs = self.trace.inputs();
-        let (slots, cells) = (self.trace.entry.len(), self.trace.entry_cells.len());
+        let slots = self.trace.entry.len() + self.trace.entry_known.len();
+        let cells = self.trace.entry_cells.len();
         if slots + cells > 0 && slots + cells != inputs.len() {
             let message = format!("{slots} entry slots and {cells} entry cells for {} inputs", inputs.len());
             self.error(ErrorKind::Entry, message);
         }
-        for (slot, &input) in self.trace.entry.iter().zip(inputs) {
+        let Trace { entry, entry_known, entry_tags, .. } = self.trace;
+        for (slot, &input) in entry.iter().chain(entry_known).zip(inputs) {
             let Some(tag) = self.schema.tags().get(slot.tag.index()) else { continue };
             if tag.payload != self.type_of(input) {
                 let message = format!(
@@ -246,7 +252,7 @@ impl<'a> Checker<'a> {
             }
         }
         let mut seen: Vec<i32> = Vec::new();
-        for slot in self.trace.entry.iter().chain(&self.trace.entry_tags) {
+        for slot in entry.iter().chain(entry_known).chain(entry_tags) {
             if !self.tag_exists(slot.tag) {
                 self.error(ErrorKind::Entry, format!("entry slot {}: no such tag", slot.slot));
             }
@@ -305,6 +311,9 @@ impl<'a> Checker<'a> {
         self.snapshot(index, inst);
         if let Some(result) = inst.result {
             self.define(result);
+        }
+        if let Some(slots) = &mut self.slots {
+            slots.step(self.trace, inst);
         }
     }
 

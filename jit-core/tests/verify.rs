@@ -451,3 +451,38 @@ fn no_trace_makes_the_verifier_panic() {
     }
     assert!(!verify(&Trace::default(), &empty, Mode::Recorded).is_empty());
 }
+
+/// Faults of a trace with slot cells that is entered with slot 0 and ends at a snapshot.
+fn in_place(insts: &str, snapshot: &str, end: &str) -> Vec<String> {
+    let text = format!(
+        "func anything() anything\nviews slot: @0 class slot\ncell slot.tag: int @8 width 1 class slot.tag\n\
+         slot_cells {{ slot.int, slot.float, slot.ref, slot.addr, tag slot.tag }}\n\
+         entry [0: int]\nL0(i0):\na1 = frame_base()\na2 = addr_add(a1, 16)\n{insts}@0 = frame[{snapshot}]\n\
+         guard_true(i0) @0\n{end}"
+    );
+    let file = parse_file(&text, &|_| None).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let recorded = verify(&file.traces[0], &file.schema, Mode::Recorded);
+    assert!(recorded.iter().any(|error| error.message.contains("a recorder leaves no slot in place")));
+    let errors = verify(&file.traces[0], &file.schema, Mode::Expanded);
+    errors.into_iter().map(|error| error.message.trim_start_matches("snapshot @0: ").to_string()).collect()
+}
+
+#[test]
+fn slots_in_place_were_written() {
+    let (int, tag) = ("store(a2, slot.int, i0)\n", "store(a2, slot.tag, 0)\n");
+    let stored = format!("{int}{tag}");
+    let none: [&str; 0] = [];
+    assert_eq!(in_place(&stored, "0: int in_place, 1: int in_place", "finish()"), none);
+    let missing = "slot 1 is in place, but was not written";
+    assert_eq!(in_place("", "1: int in_place", "finish()"), [missing]);
+    let other = "slot 1 is in place, but memory holds something else";
+    assert_eq!(in_place(int, "1: int in_place", "finish()"), [other]);
+    assert_eq!(in_place(tag, "1: int in_place", "finish()"), [other]);
+    assert_eq!(in_place(&stored, "1: float in_place", "finish()"), [other]);
+    let later = format!("{stored}store(a2, slot.tag, 1)\n");
+    assert_eq!(in_place(&later, "1: int in_place", "finish()"), [other]);
+    let somewhere = format!("{stored}a3 = item_addr(a1, i0, 16, 0)\nstore(a3, slot.int, i0)\n");
+    assert_eq!(in_place(&somewhere, "1: int in_place", "finish()"), [missing]);
+    assert_eq!(in_place(&format!("{stored}call(anything)\n"), "1: int in_place", "finish()"), [missing]);
+    assert_eq!(in_place(&stored, "1: int in_place", "jump(L0, i0)"), [missing], "a loop");
+}

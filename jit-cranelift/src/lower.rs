@@ -217,14 +217,15 @@ impl<'a, 'f> Lowering<'a, 'f> {
         let kind = self.input.request.entry.unwrap_or(EntryKind::of(trace));
         let args: Vec<BlockArg> = match kind {
             EntryKind::Slots => {
-                let (slots, cells) = (trace.entry.len(), trace.entry_cells.len());
+                let slots = trace.entry.len() + trace.entry_known.len();
+                let cells = trace.entry_cells.len();
                 if slots + cells != trace.inputs().len() {
                     return Err(self.malformed("the trace has not one entry slot or cell per input"));
                 }
                 self.check_entry_tags(trace)?;
                 let layout = self.input.schema.slots();
                 let mut args = Vec::with_capacity(trace.inputs().len());
-                for (slot, &input) in trace.entry.iter().zip(trace.inputs()) {
+                for (slot, &input) in trace.entry.iter().chain(&trace.entry_known).zip(trace.inputs()) {
                     let offset = self.slot_offset(slot.slot, layout.payload)?;
                     let ty = clif_type(trace.ty(input));
                     args.push(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset).into());

@@ -15,7 +15,8 @@ use crate::exits::ExitInfo;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryKind {
     /// In the slots that [`Trace::entry`] names; tags are checked, there and in [`Trace::entry_tags`]. After
-    /// those come the inputs that lie in the cells [`Trace::entry_cells`] of the exit buffer.
+    /// those come the inputs of [`Trace::entry_known`], of which no tag is checked, and those that lie in the
+    /// cells [`Trace::entry_cells`] of the exit buffer.
     Slots,
     /// In the exit buffer, one cell each, in order: traces written by hand.
     Buffer,
@@ -24,7 +25,9 @@ pub enum EntryKind {
 impl EntryKind {
     /// What a trace asks for: slots if it names any, else the buffer.
     pub fn of(trace: &Trace) -> EntryKind {
-        if trace.entry.is_empty() && trace.entry_tags.is_empty() && trace.entry_cells.is_empty() {
+        let Trace { entry, entry_tags, entry_known, entry_cells, .. } = trace;
+        let slots = [entry, entry_tags, entry_known];
+        if slots.iter().all(|slots| slots.is_empty()) && entry_cells.is_empty() {
             EntryKind::Buffer
         } else {
             EntryKind::Slots

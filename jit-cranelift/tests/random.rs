@@ -47,7 +47,9 @@ fn native(
                     let bits = match slot.source {
                         Source::Value(value) => Some(bits(value)),
                         Source::Nothing => None,
-                        Source::Virtual(_) => unreachable!("recorded traces have no virtual objects"),
+                        Source::Virtual(_) | Source::InPlace => {
+                            unreachable!("recorded traces have no virtual objects")
+                        }
                     };
                     SlotState { slot: slot.slot, tag: slot.tag, bits }
                 })
@@ -59,7 +61,16 @@ fn native(
         kind => End::Exit { number: exit.number, kind },
     };
     let origin = trace.snapshot_of(inst).map(|snapshot| snapshot.origin);
-    Run { end, origin, iteration: 0, frames, guards_executed: 0, exit_counts: vec![], op_counts: vec![] }
+    Run {
+        end,
+        origin,
+        iteration: 0,
+        frames,
+        mentioned: Default::default(),
+        guards_executed: 0,
+        exit_counts: vec![],
+        op_counts: vec![],
+    }
 }
 
 /// Compares all runs of one case; returns how many there were, and how many loops were unrolled.

@@ -48,6 +48,8 @@ pub enum PassName {
     Collect,
     /// `dce` in [`PASSES`].
     Dce,
+    /// `early_store` in [`PASSES`].
+    EarlyStore,
 }
 
 /// A pass that can be switched.
@@ -104,6 +106,12 @@ pub const PASSES: &[PassInfo] = &[
     },
     PassInfo { pass: PassName::Collect, name: "collect", doc: "loops that allocate nothing ask for no collection", optional: true },
     PassInfo { pass: PassName::Dce, name: "dce", doc: "unused operations go", optional: true },
+    PassInfo {
+        pass: PassName::EarlyStore,
+        name: "early_store",
+        doc: "outside of loops a slot is stored once, before the exits that would each store it",
+        optional: true,
+    },
 ];
 
 /// What the optimizer may do.

@@ -79,6 +79,7 @@ pub(crate) fn compact(mut trace: Trace) -> Trace {
     let mut out = Trace::new(&trace.name);
     out.entry = std::mem::take(&mut trace.entry);
     out.entry_tags = std::mem::take(&mut trace.entry_tags);
+    out.entry_known = std::mem::take(&mut trace.entry_known);
     out.entry_cells = std::mem::take(&mut trace.entry_cells);
     out.labels = std::mem::take(&mut trace.labels);
     let mut insts = std::mem::take(&mut trace.insts);

@@ -35,6 +35,7 @@ mod config;
 mod dce;
 mod delayed;
 mod driver;
+mod early;
 mod facts;
 mod linear;
 mod loops;
@@ -133,6 +134,9 @@ fn clean(
     }
     if config.is_on(PassName::Dce) {
         dce::remove_unused(&mut trace, schema, report);
+    }
+    if config.is_on(PassName::EarlyStore) && !config.keep_records {
+        early::store_slots(&mut trace, schema, config.fuel, report);
     }
     trace
 }
@@ -239,5 +243,6 @@ pub fn rule_names() -> Vec<&'static str> {
     names.extend(passes::heap::DEAD_RULES);
     names.extend(collect::RULES);
     names.extend(dce::RULES);
+    names.extend(early::RULES);
     names
 }

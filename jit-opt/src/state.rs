@@ -206,6 +206,7 @@ impl<'s> State<'s> {
         let mut out = Trace::new(&source.name);
         out.entry = source.entry.clone();
         out.entry_tags = source.entry_tags.clone();
+        out.entry_known = source.entry_known.clone();
         out.entry_cells = source.entry_cells.clone();
         out.labels = source.labels.clone();
         State {

@@ -136,7 +136,7 @@ impl Plan {
         let slots = schema.slots();
         let mut writes = Writes::default();
         for frame in state.frames() {
-            for slot in frame.slots {
+            for slot in frame.slots.filter(|slot| slot.source != ResumeSource::InPlace) {
                 let offset = (frame.base + slot.slot).checked_mul(i32::try_from(slots.stride).ok()?)?;
                 writes.add(&slots, offset, maker.word(slot.source), schema.tag(slot.tag).bits)?;
             }
@@ -233,7 +233,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn word(&self, source: ResumeSource) -> Option<Word> {
         match source {
-            ResumeSource::Nothing => None,
+            ResumeSource::Nothing | ResumeSource::InPlace => None,
             ResumeSource::Buffer(cell) => Some(Word::Cell(cell)),
             ResumeSource::Constant(index) => Some(Word::Bits(self.pool[index as usize])),
             // Objects are made first, in their order.

@@ -93,6 +93,8 @@ struct SlotState {
     inner: bool,
     /// Was read before it was written: its tag belongs to the entry.
     read: bool,
+    /// The tag in memory at the head needs no check.
+    checked: bool,
     /// Memory holds what the slot holds: a call of the host wanted it there.
     clean: bool,
     /// A call of the host may have changed it: memory alone knows what it holds.
@@ -193,6 +195,8 @@ pub struct Recorder {
     stack: Stack,
     points: Points,
     room: Reached,
+    /// Slots that the exit where a side trace begins has in place, and their tags: nobody checks them.
+    in_place: BTreeMap<i32, TagId>,
     /// Inputs that lie in the exit buffer, and their cells.
     cells: Vec<(u32, Value)>,
     /// Bytecodes and calls so far.
@@ -248,6 +252,7 @@ impl Recorder {
             },
             points: Points { current: None, live: Vec::new(), dirty: Some(NO_RESUME_POINT), end: None },
             room: Reached { extent: 0, max_slot: 0, max_frames: 1 },
+            in_place: BTreeMap::new(),
             cells: Vec::new(),
             work: Work::default(),
             edges: 0,
@@ -388,6 +393,7 @@ impl Recorder {
         // Whatever lies above the returned frame's base is dead; results have been written by the host below
         // it.
         let dead: Vec<i32> = self.slots.range(frame.base..).map(|(&slot, _)| slot).collect();
+        self.in_place.split_off(&frame.base);
         for slot in dead {
             if self.slots[&slot].inner {
                 self.slots.remove(&slot);
@@ -419,6 +425,7 @@ impl Recorder {
         *outermost = OpenFrame { base: outermost.base + base, words: Words::new(), live: Live::new() };
         self.stack.initial = 1;
         // What was read at the entry remains an input. All else is dead: results are written after this.
+        self.in_place.clear();
         let slots = std::mem::take(&mut self.slots);
         let read = slots.into_iter().filter(|(_, state)| state.read && !state.inner);
         self.stack.returned.get_or_insert_default().extend(read);

@@ -110,7 +110,7 @@ impl Host<'_> {
             for frame in state.frames() {
                 let mut words = [0; MAX_WORDS];
                 words.iter_mut().zip(frame.words).for_each(|(word, index)| *word = self.pool[index as usize]);
-                for slot in frame.slots {
+                for slot in frame.slots.filter(|slot| slot.source != ResumeSource::InPlace) {
                     let tag = self.schema.tag(slot.tag).bits;
                     slots::write_slot(base, frame.base + slot.slot, &layout, tag, self.bits(slot.source));
                 }

@@ -15,7 +15,7 @@ use tracelift_core::eval::{compare_outcomes, finish_types, End, Evaluator, Limit
 use tracelift_core::snapshot::Snapshot;
 use tracelift_core::testgen::{shrink, Case, MAX_ITERATIONS};
 use tracelift_core::text;
-use tracelift_core::verify::{verify, Mode};
+use tracelift_core::verify::{verify, ErrorKind, Mode};
 use tracelift_core::world::{ContextCells, World};
 use tracelift_core::world_spec::SpecValue;
 use tracelift_core::{ExitKind, LabelId, Op, Schema, Trace, Type};
@@ -170,6 +170,13 @@ impl Checker {
         self.coverage.traces += 1;
         round_trip(case, &self.schema).map_err(|what| failure(what, None))
     }
+}
+
+/// Whether the case may be checked over this schema: where traces may access slots, no pointer is used after
+/// a call that may run the collector, which random traces do not know.
+pub fn keeps_pointers_found(case: &Case, schema: &Schema) -> bool {
+    schema.slot_cells().is_none()
+        || !verify(&case.trace, schema, Mode::Recorded).iter().any(|error| error.kind == ErrorKind::Collected)
 }
 
 /// The case as a trace file.

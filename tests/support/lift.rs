@@ -40,6 +40,7 @@ impl Cells<'_> {
     fn source(&mut self, source: ResumeSource) -> Result<Source, String> {
         Ok(match source {
             ResumeSource::Nothing => Source::Nothing,
+            ResumeSource::InPlace => Source::InPlace,
             ResumeSource::Virtual(index) => Source::Virtual(index),
             _ => Source::Value(self.value(source)?),
         })

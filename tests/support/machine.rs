@@ -14,7 +14,8 @@ use tracelift_core::testgen::Case;
 use tracelift_core::world::World;
 use tracelift_core::{Bits, Schema};
 use tracelift_cranelift::{
-    exit_number, Arena, ArenaOptions, CodePtr, Compiler, Options, Request, Stats, TreeId, ENTRY_REFUSED,
+    exit_number, Arena, ArenaOptions, CodePtr, Compiler, EntryKind, Options, Request, Stats, TreeId,
+    ENTRY_REFUSED,
 };
 use tracelift_opt::{Optimized, ResumeTable};
 
@@ -102,7 +103,7 @@ impl Machine {
         }
         let tree = TreeId(self.next_tree);
         let entry = self.arena.install(tree, &compiled).map_err(|error| error.to_string())?;
-        let from_buffer = trace.entry.is_empty() && trace.entry_tags.is_empty();
+        let from_buffer = EntryKind::of(&trace) == EntryKind::Buffer;
         Ok(Code { tree, entry, resume, pool, from_buffer, stats: compiled.stats })
     }
 

@@ -12,7 +12,7 @@
 use super::records::{item_place, write};
 use super::step::store;
 use super::{End, Fault, Outcome};
-use crate::ir::Value;
+use crate::ir::{Trace, Value};
 use crate::schema::{Schema, TagId};
 use crate::snapshot::{Snapshot, Source, Virtual};
 use crate::types::{Bits, Type};
@@ -61,6 +61,7 @@ pub fn frames_at(
     let bits = |source: Source| -> Result<Option<Bits>, Fault> {
         match source {
             Source::Nothing => Ok(None),
+            Source::InPlace => Err(Fault::Malformed("only a slot can be in place")),
             Source::Value(value) => values(value).map(Some),
             Source::Virtual(index) => {
                 let object = lifted.get(index as usize).copied();
@@ -80,7 +81,10 @@ pub fn frames_at(
         .iter()
         .map(|frame| {
             let slots = frame.slots.iter().map(|slot| {
-                let bits = bits(slot.source)?;
+                let bits = match slot.source {
+                    Source::InPlace => in_place(schema, world, frame.base + slot.slot, slot.tag)?,
+                    source => bits(source)?,
+                };
                 if bits.is_some() != schema.tag(slot.tag).payload.is_some() {
                     return Err(Fault::Malformed("a slot whose tag and payload do not fit"));
                 }
@@ -93,6 +97,39 @@ pub fn frames_at(
             })
         })
         .collect()
+}
+
+/// Writes the inputs of a trace that lie in slots to the world's frame, as far as that has such slots.
+pub(super) fn enter(trace: &Trace, schema: &Schema, world: &mut World, inputs: &[Bits]) {
+    let layout = schema.slots();
+    let in_slots = trace.entry.iter().chain(&trace.entry_known).zip(inputs.iter().map(|&bits| Some(bits)));
+    for (slot, bits) in in_slots.chain(trace.entry_tags.iter().map(|slot| (slot, None))) {
+        let distance = i64::from(slot.slot) * i64::from(layout.stride);
+        let at = world.frame_base().wrapping_add(distance as u64);
+        if let Some(bits) = bits {
+            world.write(at.wrapping_add(u64::from(layout.payload)), 8, bits);
+        }
+        if let (Some((offset, width)), Some(tag)) = (layout.tag, schema.tags().get(slot.tag.index())) {
+            world.write(at.wrapping_add(u64::from(offset)), width, tag.bits);
+        }
+    }
+}
+
+/// What memory holds in a slot, which must have that tag.
+fn in_place(schema: &Schema, world: &World, slot: i32, tag: TagId) -> Result<Option<Bits>, Fault> {
+    let (layout, tag) = (schema.slots(), schema.tag(tag));
+    let at = world.frame_base().wrapping_add((i64::from(slot) * i64::from(layout.stride)) as u64);
+    let read = |offset: u32, width: u8| {
+        let address = at.wrapping_add(u64::from(offset));
+        world.read(address, width).ok_or(Fault::Wild { address, width })
+    };
+    if let Some((offset, width)) = layout.tag {
+        let mask = u64::MAX >> (64 - u32::from(width) * 8);
+        if read(offset, width)? != tag.bits & mask {
+            return Err(Fault::Malformed("a slot that is in place has another tag in memory"));
+        }
+    }
+    tag.payload.map(|_| read(layout.payload, 8)).transpose()
 }
 
 fn fill(
@@ -173,6 +210,10 @@ pub fn compare_outcomes(
     finish: &[Type],
 ) -> Result<(), Difference> {
     let mut walk = Comparison::new(left_world, right_world)?;
+    for outcome in [left, right] {
+        let slots = outcome.frames.iter().flat_map(|frame| frame.slots.iter().map(|s| frame.base + s.slot));
+        walk.ignore_slots(outcome.mentioned.iter().copied().chain(slots));
+    }
     if let (End::Finish(l), End::Finish(r)) = (&left.end, &right.end) {
         if l.len() != r.len() {
             return Err(Difference(format!("number of results: {} vs {}", l.len(), r.len())));

@@ -150,12 +150,16 @@ impl Generator {
     }
 
     /// A slot of the frame after those that a trace is entered through.
-    fn frame(&mut self, op: Op) -> Made {
+    pub(super) fn frame(&mut self, op: Op) -> Made {
         let base = self.hidden(Inst::new(Op::FrameBase, &[]))?;
-        let slot = self.rng.range(40, 43) as i64 * self.schema.slots().stride as i64;
-        let slot = self.trace.const_int(slot);
-        let at = self.op(Op::AddrAdd, &[base, slot])?;
-        let cell = self.cell("frame.int");
+        let slot = self.rng.range(40, 43) as i64;
+        let has_slots = self.schema.slot_cells().is_some();
+        // Exits write other slots, but the trace is not entered through them: memory holds numbers.
+        let first = if self.trace.entry.is_empty() { 0 } else { 16 };
+        let slot = if has_slots && self.rng.chance(70) { self.rng.range(first, 22) as i64 } else { slot };
+        let distance = self.trace.const_int(slot * self.schema.slots().stride as i64);
+        let at = self.op(Op::AddrAdd, &[base, distance])?;
+        let cell = self.cell(if has_slots { "slot.int" } else { "frame.int" });
         if op == Op::Load {
             return self.load(at, cell).map(|_| ());
         }

@@ -332,6 +332,12 @@ impl Generator {
 
     fn finish(&mut self) {
         let mut results = Vec::new();
+        if self.schema.slot_cells().is_some() {
+            for _ in 0..self.rng.below(3) {
+                let _ = self.frame(Op::Load);
+                results.extend(self.vars.last().map(|var| var.value));
+            }
+        }
         for _ in 0..self.rng.below(5) {
             let ty = *self.rng.pick(&Type::ALL);
             results.push(self.operand(ty));

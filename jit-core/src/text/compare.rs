@@ -39,7 +39,8 @@ pub fn print_trace_canonical(trace: &Trace, schema: &Schema) -> String {
 
 /// Whether the traces are equal up to renaming and the order of labels' arguments; else the first difference.
 pub fn equal_up_to_renaming(a: &Trace, b: &Trace, schema: &Schema) -> Result<(), String> {
-    if a.entry != b.entry || a.entry_tags != b.entry_tags || a.entry_cells != b.entry_cells {
+    let entry = |of: &Trace| [&of.entry, &of.entry_tags, &of.entry_known].map(|slots| slots.clone());
+    if entry(a) != entry(b) || a.entry_cells != b.entry_cells {
         return Err("the entry slots differ".to_string());
     }
     let mut pairs = Pairs::default();

@@ -15,7 +15,7 @@ use crate::schema::{CellId, FieldId, FuncId, LayoutId, Schema, TagId};
 use crate::types::{Bits, Type};
 
 /// Names that stand for constants or types and therefore for no value.
-pub(super) const RESERVED: [&str; 7] = ["null", "inf", "nan", "int", "float", "ref", "addr"];
+pub(super) const RESERVED: [&str; 8] = ["null", "inf", "nan", "int", "float", "ref", "addr", "in_place"];
 
 /// A constant as it is written.
 #[derive(Clone, Copy, Debug)]

@@ -38,7 +38,10 @@ pub fn parse_trace(source: &str, schema: &Schema) -> Result<Trace, ParseError> {
     let lines = lex(source, &mut Vec::new())?;
     let mut parser = Parser { file, objects: HashMap::new(), body: None, any_object: true };
     for (index, line) in lines.iter().enumerate() {
-        if !matches!(keyword(line), None | Some("trace" | "entry" | "entry_tags" | "entry_cells")) {
+        if !matches!(
+            keyword(line),
+            None | Some("trace" | "entry" | "entry_tags" | "entry_known" | "entry_cells")
+        ) {
             return Err(ParseError::at(&line.tokens[0], "only a trace is expected here"));
         }
         parser.line(line, &lines[index..], &|_| None)?;
@@ -62,7 +65,7 @@ pub fn directives(source: &str) -> Vec<Directive> {
 
 /// The keyword that a line begins with, if it is no line of a trace.
 fn keyword(line: &Line) -> Option<&str> {
-    const KEYWORDS: [&str; 15] = [
+    const KEYWORDS: [&str; 16] = [
         "tag",
         "slots",
         "slot_cells",
@@ -76,6 +79,7 @@ fn keyword(line: &Line) -> Option<&str> {
         "trace",
         "entry",
         "entry_tags",
+        "entry_known",
         "entry_cells",
         "run",
     ];
@@ -189,6 +193,7 @@ impl Parser {
         match word {
             "entry" => body.trace.entry = body.entry_slots(cur, &cx)?,
             "entry_tags" => body.trace.entry_tags = body.entry_slots(cur, &cx)?,
+            "entry_known" => body.trace.entry_known = body.entry_slots(cur, &cx)?,
             _ => body.trace.entry_cells = body.entry_cells(cur)?,
         }
         Ok(())

@@ -108,7 +108,8 @@ impl<'a> Printer<'a> {
     /// The trace without its `trace` line.
     pub fn body(&self) -> String {
         let mut out = String::new();
-        for (word, slots) in [("entry", &self.trace.entry), ("entry_tags", &self.trace.entry_tags)] {
+        let Trace { entry, entry_tags, entry_known, .. } = self.trace;
+        for (word, slots) in [("entry", entry), ("entry_tags", entry_tags), ("entry_known", entry_known)] {
             let texts: Vec<_> =
                 slots.iter().map(|s| format!("{}: {}", s.slot, self.schema.tag(s.tag))).collect();
             if !texts.is_empty() {
@@ -247,6 +248,7 @@ impl<'a> Printer<'a> {
             Source::Nothing => String::new(),
             Source::Value(value) => self.value(value),
             Source::Virtual(index) => format!("v{index}"),
+            Source::InPlace => "in_place".to_string(),
         }
     }
 

@@ -101,7 +101,10 @@ impl Body {
             let slot = cur.small("a slot number")?;
             cur.expect(":")?;
             let tag = operand::tag(cur, cx.schema)?;
-            let source = self.optional_source(cur, cx)?;
+            let source = match cur.eat_word("in_place") {
+                true => Source::InPlace,
+                false => self.optional_source(cur, cx)?,
+            };
             frame.slots.push(SlotValue { slot, tag, source });
             Ok(())
         })?;

@@ -93,7 +93,7 @@ impl<'a> Walk<'a> {
         let mut labels: Vec<Vec<Fate>> = trace.labels.iter().map(of_label).collect();
         if let Some(inputs) = labels.first_mut() {
             // What lies in the exit buffer is nowhere else.
-            let in_slots = trace.entry.len();
+            let in_slots = trace.entry.len() + trace.entry_known.len();
             let fate = |index| if index < in_slots { Fate::Found } else { Fate::Fresh };
             inputs.iter_mut().enumerate().for_each(|(index, input)| *input = fate(index));
         }

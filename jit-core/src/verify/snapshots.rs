@@ -96,7 +96,10 @@ impl Checker<'_> {
         }
         for slot in &frame.slots {
             let place = format!("slot {}", slot.slot);
-            faults.extend(self.tagged_fault(&place, slot.tag, slot.source, snapshot));
+            match slot.source {
+                Source::InPlace => faults.extend(self.in_place_fault(frame.base + slot.slot, slot.tag)),
+                source => faults.extend(self.tagged_fault(&place, slot.tag, source, snapshot)),
+            }
         }
     }
 
@@ -229,6 +232,7 @@ impl Checker<'_> {
             Source::Value(value) => self.type_of(value).map(Some).ok_or_else(|| "no such value".to_string()),
             Source::Virtual(index) if (index as usize) < snapshot.virtuals.len() => Ok(Some(Type::Ref)),
             Source::Virtual(index) => Err(format!("there is no virtual object v{index}")),
+            Source::InPlace => Err("only a slot can be in place".to_string()),
         }
     }
 
@@ -237,6 +241,22 @@ impl Checker<'_> {
             Source::Nothing => "nothing".to_string(),
             Source::Value(value) => self.name(value),
             Source::Virtual(index) => format!("v{index}"),
+            Source::InPlace => "in_place".to_string(),
         }
+    }
+
+    /// A slot that the trace must have written before, or been entered with.
+    fn in_place_fault(&self, slot: i32, tag: TagId) -> Option<String> {
+        if self.mode == Mode::Recorded {
+            return Some(format!("slot {slot}: a recorder leaves no slot in place"));
+        }
+        let Some(known) = self.slots.as_ref().and_then(|memory| memory.content(slot)) else {
+            return Some(format!("slot {slot} is in place, but was not written"));
+        };
+        let expected = self.schema.tags().get(tag.index()).map(|tag| tag.payload);
+        let payload = known.value.map(|value| self.type_of(value)).unwrap_or_default();
+        let is_tagged = known.tag == Some(tag) || self.schema.slots().tag.is_none();
+        let fits = is_tagged && expected.is_some_and(|ty| ty.is_none() || ty == payload);
+        (!fits).then(|| format!("slot {slot} is in place, but memory holds something else"))
     }
 }

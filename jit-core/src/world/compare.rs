@@ -12,6 +12,7 @@
 //! Example: after a run that wrote 5 in one world and 6 in the other, the difference reads
 //! `b1.intval: 5 vs 6`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use rustc_hash::FxHashMap as HashMap;
@@ -44,6 +45,8 @@ pub struct Comparison<'a> {
     backward: HashMap<u64, u64>,
     /// Pairs of objects still to be walked, with the path on which they were found.
     queue: Vec<(u64, u64, String)>,
+    /// Slots of the frame whose memory does not matter.
+    ignored: BTreeSet<i32>,
 }
 
 type Compared = Result<(), Difference>;
@@ -80,6 +83,7 @@ impl<'a> Comparison<'a> {
             forward: HashMap::default(),
             backward: HashMap::default(),
             queue: Vec::new(),
+            ignored: BTreeSet::new(),
         };
         if left.object_count() != right.object_count() {
             return differ(&"number of objects", left.object_count(), right.object_count());
@@ -91,6 +95,12 @@ impl<'a> Comparison<'a> {
         }
         walk.pair(left.frame_base(), right.frame_base(), &"frame")?;
         Ok(walk)
+    }
+
+    /// The memory of these slots of the frame is not compared: it is dead, or the frames' state says what
+    /// they hold.
+    pub fn ignore_slots(&mut self, slots: impl IntoIterator<Item = i32>) {
+        self.ignored.extend(slots);
     }
 
     /// Two values that must correspond.
@@ -239,8 +249,14 @@ impl<'a> Comparison<'a> {
         let heaps = (&self.left.inner().heap, &self.right.inner().heap);
         let words = heaps.0.words(l, size as usize).zip(heaps.1.words(r, size as usize));
         let same = |at: usize| words.is_some_and(|(a, b)| a[at / 8] == b[at / 8]);
+        let is_frame = l == self.left.frame_base();
+        let stride = schema.slots().stride.max(1);
         let mut at = 0;
         while at < size {
+            if is_frame && self.ignored.contains(&((at / stride) as i32)) {
+                at += 1;
+                continue;
+            }
             if at % 8 == 0 && at + 8 <= size && same(at as usize) {
                 at += 8;
                 continue;

@@ -305,6 +305,7 @@ impl Lowering<'_, '_> {
         });
         for (at, tag, source) in slots {
             match source {
+                Source::InPlace => continue,
                 Source::Nothing => {}
                 Source::Value(value) => {
                     let value = self.value(value)?;

@@ -118,8 +118,18 @@ pub(crate) struct Heap {
     calls: Calls,
     apart: Apart,
     may_hoist: bool,
+    /// Slots of the frame may be stored where the trace so far does not store them (`early.rs`): a store
+    /// that changes nothing now may then be needed.
+    slots_change: bool,
     /// [`Facts::merged`] when the list was last looked through for one place under two names.
     merged: u32,
+}
+
+/// Whether a place lies in the frame of a trace that is no loop.
+fn is_in_frame(st: &State<'_>, place: &Place) -> bool {
+    let is_loop = st.source.insts.last().is_none_or(|last| last.op != Op::Finish);
+    let root = place.root.and_then(|root| st.def(root));
+    !is_loop && root.is_some_and(|inst| inst.op == Op::FrameBase)
 }
 
 impl Heap {
@@ -137,6 +147,7 @@ impl Heap {
             calls: Calls::default(),
             apart: Apart::default(),
             may_hoist: config.is_on(PassName::Apart) && !config.no_hoisting,
+            slots_change: config.is_on(PassName::EarlyStore),
             merged: 0,
         };
         (heap.load_forward || heap.store_forward || heap.dead_store).then_some(heap)
@@ -186,6 +197,9 @@ impl Heap {
             return Outcome::Keep;
         }
         let at = self.access(cx.st, inst.args[0], cell);
+        if self.slots_change && is_in_frame(cx.st, &at.place) {
+            return Outcome::Keep;
+        }
         let known = self.known(cx.st, cx.st.schema.cell(cell).class);
         let there = known.find(&at).find(|entry| cx.st.resolve(entry.value) == inst.args[1]);
         let Some(relies) = there.map(|entry| entry.relies).filter(|_| cx.st.fire("store_same")) else {

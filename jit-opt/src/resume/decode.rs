@@ -199,7 +199,8 @@ impl<'a> Cursor<'a> {
         let coded = self.reader.read()?;
         let index = u32::try_from(coded >> 2).map_err(|_| DecodeError::TooLarge)?;
         let (source, limit) = match coded & 3 {
-            0 => (ResumeSource::Nothing, 1),
+            0 if index == 0 => (ResumeSource::Nothing, 1),
+            0 => (ResumeSource::InPlace, 2),
             1 => (ResumeSource::Buffer(index), self.limits.buffer),
             2 => (ResumeSource::Constant(index), self.limits.pool),
             _ => (ResumeSource::Virtual(index), self.limits.virtuals),

@@ -100,6 +100,7 @@ impl Writer<'_> {
     fn source(&mut self, source: Source) {
         let (kind, index) = match source {
             Source::Nothing => (0, 0),
+            Source::InPlace => (0, 1),
             Source::Virtual(index) => (3, index),
             Source::Value(value) => match self.trace.constant_of(value) {
                 Some(_) if planted(Bug::ResumeConstantDropped) => (0, 0),

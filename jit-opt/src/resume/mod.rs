@@ -13,7 +13,7 @@
 //!           entries(source tag+1 source)*
 //! pending:= source  cell  source
 //! frame  := zigzag(base)  words(pool index)*  slots(zigzag(slot - previous - 1) tag source)*
-//! source := index*4 + kind (0 nothing, 1 exit buffer, 2 pool, 3 virtual)
+//! source := index*4 + kind (0 nothing, 1 exit buffer, 2 pool, 3 virtual); nothing's index: 1 in place
 //! ```
 //!
 //! Invariant: index `n` of the exit buffer is the `n`th value of [`tracelift_core::live_values`], which
@@ -39,13 +39,16 @@ pub enum ResumeSource {
     Constant(u32),
     /// A virtual object of the same exit.
     Virtual(u32),
+    /// Memory holds the slot already, its tag too.
+    InPlace,
 }
 
 impl ResumeSource {
-    /// The bits it stands for; `None` for virtual objects, for nothing, and for indices outside.
+    /// The bits it stands for; `None` for virtual objects, for nothing, for what is in place, and for indices
+    /// outside.
     pub fn bits(self, buffer: &[Bits], pool: &[Bits]) -> Option<Bits> {
         match self {
-            ResumeSource::Nothing | ResumeSource::Virtual(_) => None,
+            ResumeSource::Nothing | ResumeSource::Virtual(_) | ResumeSource::InPlace => None,
             ResumeSource::Buffer(index) => buffer.get(index as usize).copied(),
             ResumeSource::Constant(index) => pool.get(index as usize).copied(),
         }

@@ -16,6 +16,7 @@ fn rebuild(trace: &Trace, table: &ResumeTable, exit: usize) -> (Snapshot, Vec<So
     let live = live_values(trace, inst);
     let source = |source: ResumeSource| match source {
         ResumeSource::Nothing => Source::Nothing,
+        ResumeSource::InPlace => Source::InPlace,
         ResumeSource::Virtual(index) => Source::Virtual(index),
         ResumeSource::Buffer(index) => Source::Value(live[index as usize]),
         ResumeSource::Constant(index) => {
@@ -90,8 +91,9 @@ fn some<T>(random: &mut Random, limit: usize, mut make: impl FnMut(&mut Random) 
 
 fn random_snapshot(random: &mut Random, values: &[Value]) -> Snapshot {
     let virtual_count = random.below(3) as u32;
-    let source = |random: &mut Random| match random.below(4) {
+    let source = |random: &mut Random| match random.below(5) {
         0 => Source::Nothing,
+        4 => Source::InPlace,
         1 if virtual_count > 0 => Source::Virtual(random.below(virtual_count as usize) as u32),
         _ => Source::Value(random.pick(values)),
     };

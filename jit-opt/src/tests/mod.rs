@@ -16,7 +16,7 @@ mod virtuals;
 use std::collections::BTreeMap;
 
 use tracelift_core::planted::{with_planted, Bug};
-use tracelift_core::testbed::standard_schema;
+use tracelift_core::testbed::{schema_with_slots, standard_schema};
 use tracelift_core::text::{parse_trace, print_trace};
 use tracelift_core::verify::{verify, Mode};
 use tracelift_core::{Schema, Trace};
@@ -120,7 +120,21 @@ fn fired_on_records() -> BTreeMap<&'static str, u64> {
             }
         }
     }
-    // Two pointers that a guard finds to be one are rare there.
+    let with_slots = std::sync::Arc::new(schema_with_slots());
+    for seed in 0..500 {
+        let case = tracelift_core::testgen::generate(seed, &with_slots);
+        let optimized = optimize(&case.trace, &with_slots, &Config::new()).unwrap();
+        for (rule, count) in optimized.report.rules.into_iter().filter(|(rule, _)| rule.starts_with("slot_"))
+        {
+            *fired.entry(rule).or_default() += count;
+        }
+    }
+    // A store that a slot's early one makes idle is rare there, and so are two pointers that a guard finds to
+    // be one.
+    let idle = "entry [0: int]\nL0(i0):\na1 = frame_base()\nstore(a1, slot.int, i0)\nfinish()\n";
+    for (rule, count) in optimized_text(&Config::new(), idle, &with_slots).report.rules {
+        *fired.entry(rule).or_default() += count;
+    }
     let equal = "L0(p0, p1):\ni2 = load(p0, BoxedInteger.intval)\ni3 = load(p1, BoxedInteger.intval)\n\
                  i4 = ref_eq(p0, p1)\nguard_true(i4)\nfinish(i2, i3)\n";
     for (rule, count) in optimized_text(&Config::new(), equal, &schema).report.rules {

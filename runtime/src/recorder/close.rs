@@ -106,17 +106,23 @@ impl Recorder {
         let mut finish = Inst::new(Op::Finish, &values).at(snapshot).exit_kind(ExitKind::Finish);
         finish.depth = self.stack.frames.len().min(255) as u8 - 1;
         self.trace.push(finish, None);
-        let mut inputs: SmallVec<[Value; 4]> = SmallVec::new();
+        let (mut inputs, mut known): (SmallVec<[Value; 4]>, SmallVec<[Value; 4]>) = Default::default();
         for (slot, state) in read {
             let entry = EntrySlot { slot, tag: state.head_tag };
             match (schema.tag(state.head_tag).payload, state.input) {
+                (Some(_), Some(input)) if state.checked => {
+                    self.trace.entry_known.push(entry);
+                    known.push(input);
+                }
                 (Some(_), Some(input)) => {
                     self.trace.entry.push(entry);
                     inputs.push(input);
                 }
+                _ if state.checked => {}
                 _ => self.trace.entry_tags.push(entry),
             }
         }
+        inputs.extend(known);
         self.trace.entry_cells = self.cells.iter().map(|&(cell, _)| cell).collect();
         inputs.extend(self.cells.iter().map(|&(_, value)| value));
         self.trace.labels[0].args = inputs.to_vec();

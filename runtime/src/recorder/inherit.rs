@@ -2,12 +2,13 @@
 //!
 //! Problem: the program comes to a side trace straight from the exit, with raw values in the exit buffer.
 //! Slots hold what the exit would have written, objects that the exit would have made do not exist, and
-//! stores still wait. Design: values of the exit buffer become typed inputs. If there are objects or stores,
-//! the recording begins with operations that make and fill the former and make the latter, one after another,
-//! and slots hold their results. So the optimizer may keep these objects virtual in the side trace too, and
-//! drop those that nobody looks at. All these operations leave to one snapshot, which is the exit's own: it
-//! describes the same virtual objects and the same stores that wait, over the side trace's inputs. What was
-//! made up to there is dropped, as nobody can have seen it.
+//! stores still wait. Design: values of the exit buffer become typed inputs. A slot that the exit has in
+//! place is as at the entry, and its tag is known: read, it is an input without a check. If there are objects
+//! or stores, the recording begins with operations that make and fill the former and make the latter, one
+//! after another, and slots hold their results. So the optimizer may keep these objects virtual in the side
+//! trace too, and drop those that nobody looks at. All these operations leave to one snapshot, which is the
+//! exit's own: it describes the same virtual objects and the same stores that wait, over the side trace's
+//! inputs. What was made up to there is dropped, as nobody can have seen it.
 //!
 //! Invariant: the snapshot's state and that after the last of these operations are the same. After the first
 //! store nothing leaves to it any more. Example, after an exit with `0: table v0`, `v0 = Box(value = i5)` in
@@ -54,7 +55,7 @@ impl Heir<'_> {
     /// A value of the exit: an input, a constant, or one of the objects.
     fn value(&mut self, source: ResumeSource, ty: Type) -> Option<Value> {
         match source {
-            ResumeSource::Nothing => None,
+            ResumeSource::Nothing | ResumeSource::InPlace => None,
             ResumeSource::Buffer(cell) => Some(self.recorder.input_cell(cell, ty)),
             ResumeSource::Constant(index) => Some(self.recorder.constant(ty, self.pool[index as usize])),
             ResumeSource::Virtual(number) => self.objects.get(number as usize).copied(),
@@ -85,6 +86,10 @@ impl Heir<'_> {
                 self.recorder.stack.frames[0].base = frame.base;
             }
             for slot in frame.slots {
+                if slot.source == ResumeSource::InPlace {
+                    self.recorder.in_place.insert(frame.base + slot.slot, slot.tag);
+                    continue;
+                }
                 let value = self.payload(slot.tag).and_then(|ty| self.value(slot.source, ty));
                 let (tag, inner) = (slot.tag, depth > 0);
                 let state =
@@ -149,7 +154,7 @@ impl Heir<'_> {
         for frame in state.frames() {
             let words = frame.words.map(|index| self.pool[index as usize]).collect();
             let mut slots = Vec::new();
-            for slot in frame.slots {
+            for slot in frame.slots.filter(|slot| slot.source != ResumeSource::InPlace) {
                 let source = self.source(slot.source, self.payload(slot.tag));
                 slots.push(SlotValue { slot: slot.slot, tag: slot.tag, source });
             }
@@ -231,4 +236,57 @@ impl Heir<'_> {
 fn overlap(a: &Cell, b: &Cell) -> bool {
     let end = |cell: &Cell| i64::from(cell.offset) + i64::from(cell.width);
     i64::from(a.offset) < end(b) && i64::from(b.offset) < end(a)
+}
+
+#[cfg(test)]
+mod tests {
+    use tracelift_core::text::{parse_file, print_trace};
+
+    use super::*;
+    use crate::ids::{ExitId, ExitPoint, TraceId};
+    use crate::recorder::{Limits, Start};
+
+    /// Slot 1 is in place at the exits, slot 2 is not.
+    const PARENT: &str = "views slot: @0 class slot\ncell slot.tag: int @8 width 1 class slot.tag\n\
+        slot_cells { slot.int, slot.float, slot.ref, slot.addr, tag slot.tag }\nentry [0: int]\nL0(i0):\n\
+        i1 = int_add(i0, 1)\ni2 = int_mul(i0, 3)\n@0 = frame[1: int i1, 2: int i2]\nguard_true(i1) @0\n\
+        @1 = frame[1: int i1]\nguard_true(i2) @1\n@2 = frame[1: int i1]\nfinish() @2\n";
+
+    #[test]
+    fn a_slot_in_place_is_read_without_a_check() {
+        let file = parse_file(PARENT, &|_| None).unwrap();
+        let schema = file.schema;
+        let parent = tracelift_opt::optimize(&file.traces[0], &schema, &Default::default()).unwrap();
+        let (state, pool) = (parent.resume.state(0).unwrap(), parent.resume.pool_bits().unwrap());
+        let in_place = state.frames().next().unwrap().slots.map(|slot| slot.source == ResumeSource::InPlace);
+        assert_eq!(in_place.collect::<Vec<_>>(), [true, false]);
+
+        let limits = Limits { ops: 100, snapshots: 10, frames: 2, discard_at: None };
+        let memory = [0u8; 64];
+        let at = ExitPoint { trace: TraceId(0), exit: ExitId(0) };
+        let mut recorder = Recorder::new(1, memory.as_ptr(), limits, Start::Side(at));
+        recorder.inherit(&state, &pool, &schema);
+        recorder.resume_point(memory.as_ptr(), &[], &[0b111]);
+        let int = schema.find_tag("int").unwrap();
+        let [one, two] = [1, 2].map(|slot| recorder.read_slot(slot, int, &schema).unwrap());
+        recorder.emit(Op::IntAddOvf, &[one, two], Payload::None, ExitKind::Guard, &schema);
+        let text = print_trace(&recorder.finish(&schema).unwrap().trace, &schema);
+        let expected = "entry_known [1: int]\nentry_cells [0]\nL0(i1, i0):\n\
+            @0 = frame[2: int i0]\ni2 = int_add_ovf(i1, i0) @0\nfinish(i0) @0\n";
+        assert_eq!(text.split_once('\n').unwrap().1, expected);
+    }
+
+    #[test]
+    fn a_slot_in_place_has_the_tag_that_the_exit_says() {
+        let file = parse_file(PARENT, &|_| None).unwrap();
+        let parent = tracelift_opt::optimize(&file.traces[0], &file.schema, &Default::default()).unwrap();
+        let limits = Limits { ops: 100, snapshots: 10, frames: 2, discard_at: None };
+        let at = ExitPoint { trace: TraceId(0), exit: ExitId(0) };
+        let mut recorder = Recorder::new(1, std::ptr::null(), limits, Start::Side(at));
+        recorder.inherit(&parent.resume.state(0).unwrap(), &[], &file.schema);
+        recorder.resume_point(std::ptr::null(), &[], &[0b111]);
+        assert_eq!(recorder.read_slot(1, file.schema.find_tag("float").unwrap(), &file.schema), None);
+        let (_, sentence) = recorder.failure().unwrap();
+        assert_eq!(sentence, "slot 1 is read as float, but the exit has left it as int");
+    }
 }

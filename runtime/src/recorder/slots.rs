@@ -76,6 +76,13 @@ impl Recorder {
             self.misuse(self.beyond(at));
             return None;
         }
+        let known = self.in_place.get(&at);
+        if let Some(&known) = known.filter(|&&known| known != tag) {
+            let (old, new) = (&schema.tag(known).name, &schema.tag(tag).name);
+            self.misuse(format!("slot {at} is read as {new}, but the exit has left it as {old}"));
+            return None;
+        }
+        let checked = known.is_some();
         self.slots.insert(
             at,
             SlotState {
@@ -86,6 +93,7 @@ impl Recorder {
                 written: false,
                 inner: false,
                 read: true,
+                checked,
                 ..SlotState::default()
             },
         );
