@@ -27,7 +27,7 @@
 //!                                      gained 90 ms: 3 %, and 45 ms at once
 //! ```
 
-use crate::policy::{self, Account};
+use crate::policy::{self, Account, Rent};
 use crate::stats::Time;
 use crate::tunables::{ATTEMPT, COMPILED_OP, FIRST_TRACE, RECORDED_OP, SMALL_LOOP};
 
@@ -119,23 +119,23 @@ impl Budget {
         }
     }
 
-    /// How many more back edges a loop must take that has taken so many, until interpreting them has cost
-    /// what compiling it would have saved; 0 if it has.
-    pub fn back_edges_missing(&self, ops: u64, back_edges: u64) -> u64 {
+    /// How many more back edges a loop must take, until interpreting them has cost what compiling it would have
+    /// saved; 0 if it has.
+    pub fn back_edges_missing(&self, ops: u64, rent: Rent) -> u64 {
         let price = self.expected(ops).saturating_add(recording(ops));
-        policy::back_edges_missing(self.account(), price, ops, back_edges)
+        policy::back_edges_missing(self.account(), price, ops, rent)
     }
 
-    /// Whether what was recorded, and is paid for as far as that goes, may be compiled now: a loop with so
-    /// many back edges after it, or a side trace (0).
-    pub fn affords(&mut self, ops: u64, back_edges: u64) -> bool {
+    /// Whether what was recorded, and is paid for as far as that goes, may be compiled now, after so
+    /// many back edges or exits.
+    pub fn affords(&mut self, ops: u64, rent: Rent) -> bool {
         self.read_clock();
         // Who was asked to record because there was time for it is not refused for what recording took.
         let expected = self.expected(ops);
         let missing = self.missing(expected - expected / 10);
         let refusal = missing.map(|missing| Refusal { ops, missing });
-        let back_edges = back_edges + back_edges / 10;
-        self.refused = refusal.filter(|_| back_edges == 0 || self.back_edges_missing(ops, back_edges) > 0);
+        let rent = Rent { back_edges: rent.back_edges + rent.back_edges / 10, ..rent };
+        self.refused = refusal.filter(|_| rent.back_edges == 0 || self.back_edges_missing(ops, rent) > 0);
         self.refused.is_none()
     }
 
@@ -224,6 +224,11 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
+    /// So many back edges, of which nothing else is known.
+    fn edges(back_edges: u64) -> Rent {
+        Rent { back_edges, ns: 0.0 }
+    }
+
     /// A program that has run so long, of which compiling took so much for so many traces of twenty
     /// operations; its clock stands.
     fn budget(ran: u64, spent: u64, compiled: u64) -> Budget {
@@ -236,8 +241,8 @@ mod tests {
         assert_eq!(budget(0, 0, 0).expected(10), FIRST_TRACE + 10 * COMPILED_OP);
         assert_eq!(budget(0, 8 * MS, 8).expected(10), MS / 2, "20 of them took 1 ms");
         let mut budget = budget(20 * MS, 0, 0);
-        assert!(budget.affords(14, 0) && budget.refusal().is_none());
-        assert!(!budget.affords(114, 0));
+        assert!(budget.affords(14, edges(0)) && budget.refusal().is_none());
+        assert!(!budget.affords(114, edges(0)));
         let refusal = Refusal { ops: 114, missing: 9 * (FIRST_TRACE + 114 * COMPILED_OP) - 20 * MS };
         assert_eq!((budget.refusal(), budget.refusal()), (Some(refusal), None), "known once");
     }
@@ -245,7 +250,7 @@ mod tests {
     #[test]
     fn without_a_share_nobody_waits() {
         let mut budget = Budget { share: None, ..budget(0, 0, 0) };
-        assert_eq!((budget.wait(0), budget.affords(1_000_000, 0)), (None, true));
+        assert_eq!((budget.wait(0), budget.affords(1_000_000, edges(0))), (None, true));
     }
 
     /// An attempt that was refused costs time, which must not be the reason why the next one is refused too.
@@ -258,11 +263,11 @@ mod tests {
             budget.recorded(114);
         };
         record(&mut budget);
-        assert!(!budget.affords(114, 0));
+        assert!(!budget.affords(114, edges(0)));
         budget.ran += budget.wait(114).expect("time is missing") + 1;
         assert_eq!(budget.wait(114), None);
         record(&mut budget);
-        assert!(budget.affords(114, 0));
+        assert!(budget.affords(114, edges(0)));
     }
 
     /// Rent or buy: a loop that has been interpreted for as long as its code would have cost is compiled,
@@ -270,24 +275,24 @@ mod tests {
     #[test]
     fn a_loop_with_many_back_edges_behind_it_pays_for_itself() {
         let mut budget = budget(MS, 0, 0);
-        let enough = budget.back_edges_missing(20, 0);
+        let enough = budget.back_edges_missing(20, edges(0));
         assert_eq!(
-            (budget.back_edges_missing(20, enough), budget.back_edges_missing(20, enough - 7)),
+            (budget.back_edges_missing(20, edges(enough)), budget.back_edges_missing(20, edges(enough - 7))),
             (0, 7)
         );
-        assert!(!budget.affords(20, enough * 9 / 10) && budget.affords(20, enough));
+        assert!(!budget.affords(20, edges(enough * 9 / 10)) && budget.affords(20, edges(enough)));
         assert!(budget.refusal().is_none());
-        assert!(!budget.affords(20, 0), "a side trace");
+        assert!(!budget.affords(20, edges(0)), "a side trace");
     }
 
     #[test]
     fn what_code_saves_may_be_spent() {
         let mut budget = budget(100 * MS, 40 * MS, 40);
-        assert!(!budget.affords(20, 0));
+        assert!(!budget.affords(20, edges(0)));
         budget.gain(200e6);
-        assert!(budget.affords(20, 0));
-        budget.gain(-150e6);
-        assert!(!budget.affords(20, 0), "entries that lose count as well");
+        assert!(budget.affords(20, edges(0)));
+        budget.gain(-190e6);
+        assert!(!budget.affords(20, edges(0)), "entries that lose count as well");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::backend::Backend;
 use crate::counters::MOST_TICKS;
 use crate::ids::Key;
 use crate::log::Stage;
-use crate::policy::{back_edges_until, LoopState};
+use crate::policy::{back_edges_until, LoopState, Rent};
 use crate::recorder::{Limits, Recorder, Start};
 use crate::run::Action;
 use crate::starts::Starts;
@@ -294,7 +294,8 @@ impl Vm {
             Some(refusal) => {
                 location.ops = refusal.ops;
                 location.last_abort = Some(reason);
-                let rent = location.back_edges * per_tick;
+                let (back_edges, ns) = (location.back_edges * per_tick, location.pace.ns().unwrap_or(0.0));
+                let rent = Rent { back_edges, ns };
                 let until_it_pays = self.budget.back_edges_missing(refusal.ops, rent).div_ceil(per_tick);
                 location.postpone(back_edges_until(refusal.missing, until_it_pays, threshold));
             }

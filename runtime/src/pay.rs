@@ -14,7 +14,9 @@
 use tracelift_core::ExitKind;
 
 use crate::ids::Key;
-use crate::tunables::{COLD_SAMPLES, FIRST_SAMPLES, LATER_SAMPLES, LONG_ENTRY, SAMPLE_STRIDE, WAKE_SAMPLES};
+use crate::tunables::{
+    COLD_SAMPLES, FIRST_SAMPLES, LATER_SAMPLES, LONG_ENTRY, SAMPLE_STRIDE, TRIAL, WAKE_SAMPLES,
+};
 
 /// What is known of a loop's entries.
 #[derive(Debug, Default)]
@@ -25,6 +27,8 @@ pub(crate) struct Pay {
     samples: u64,
     ns: f64,
     gain: f64,
+    /// What all entries have lost since there was new code, in nanoseconds.
+    lost: f64,
     /// Timed entries that are still to be passed over.
     cold: u64,
     /// Timed entries until the next judgement.
@@ -58,7 +62,13 @@ impl Pay {
     /// It is tried again.
     pub fn wake(&mut self) {
         self.begin();
+        self.lost = TRIAL as f64;
         self.until = WAKE_SAMPLES;
+    }
+
+    /// Whether it may go on losing for now: it may still lack side traces.
+    pub fn is_on_trial(&self) -> bool {
+        self.lost < TRIAL as f64
     }
 
     /// Nanoseconds of an entry, in the mean of all that were timed.
@@ -93,6 +103,7 @@ impl Pay {
             return Verdict::Open;
         }
         self.samples += 1;
+        self.lost = (self.lost - gain * self.stride.max(1) as f64).max(0.0);
         self.ns += ns;
         self.gain += gain;
         self.judge()
@@ -114,7 +125,8 @@ impl Pay {
     pub fn goes_on(&mut self) {
         let mean = self.ns / self.samples as f64;
         let stride = if mean >= LONG_ENTRY as f64 { 1 } else { SAMPLE_STRIDE };
-        *self = Pay { until: LATER_SAMPLES, stride, times: self.times, all: self.all, ..Pay::default() };
+        let (until, times) = (LATER_SAMPLES, self.times);
+        *self = Pay { until, stride, times, all: self.all, lost: self.lost, ..Pay::default() };
     }
 }
 

@@ -116,7 +116,7 @@ impl Vm {
         self.totals.machine_ns += own * stands_for;
         self.budget.gain(gain * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses {
-            if self.budget.is_limited() {
+            if self.budget.is_limited() && !location.pay.is_on_trial() {
                 self.put_to_sleep(key);
             } else {
                 location.pay.goes_on();
@@ -227,7 +227,9 @@ mod tests {
     use crate::run::Action;
     use crate::support::{int, Host, Tape};
     use crate::ticks::Ticks;
-    use crate::tunables::{COLD_SAMPLES, FIRST_REST, FIRST_SAMPLES, RESTS_BEFORE_RETIRED, WAKE_SAMPLES};
+    use crate::tunables::{
+        COLD_SAMPLES, FIRST_REST, FIRST_SAMPLES, RESTS_BEFORE_RETIRED, TRIAL, WAKE_SAMPLES,
+    };
     use crate::Config;
 
     const HEAD: usize = 1;
@@ -262,6 +264,9 @@ mod tests {
 
     thread_local!(static STEP: Cell<u64> = const { Cell::new(0) });
 
+    /// So many entries of code that is left at once are a trial: each loses some 60 ns.
+    const TRIAL_ENTRIES: std::ops::Range<u64> = TRIAL / 62..TRIAL / 45;
+
     /// Entries until the loop is not entered, at most `limit`.
     fn entries(host: &mut Host, limit: u64) -> u64 {
         for entry in 0..limit {
@@ -286,9 +291,9 @@ mod tests {
     fn code_that_is_left_at_once_rests_and_is_retired() {
         let mut host = host(20);
         let before = host.vm.stats().interpreted_back_edges;
-        // The last one finds the verdict at the next back edge.
-        assert_eq!(entries(&mut host, 2000), COLD_SAMPLES + FIRST_SAMPLES);
-        let mut all = COLD_SAMPLES + FIRST_SAMPLES + 1;
+        let first = entries(&mut host, 100_000);
+        assert!(TRIAL_ENTRIES.contains(&first), "{first}");
+        let mut all = first + 1;
         for rest in 0..RESTS_BEFORE_RETIRED + 2 {
             let stats = host.vm.stats();
             assert_eq!((stats.rests, stats.retired), (rest + 1, u64::from(rest >= RESTS_BEFORE_RETIRED)));
@@ -328,7 +333,7 @@ mod tests {
         host.frame[0] = int(-5);
         assert!(matches!(host.back_edge(OTHER), Action::Record));
         assert!(matches!(host.record(OTHER, leaves_at_once), crate::CloseOutcome::Compiled(TraceId(1))));
-        entries(&mut host, 2000);
+        entries(&mut host, 100_000);
         assert_eq!(host.vm.stats().rests, 1);
         STEP.set(1000);
         assert!(matches!(host.back_edge(OTHER), Action::Run(_)));
@@ -361,10 +366,10 @@ mod tests {
         host.vm.config.max_entries = 1;
         host.frame[0] = crate::support::float(1.5);
         let mut refused = 0;
-        while refused < 2000 && !host.vm.locations[&HEAD].state.is_asleep() {
+        while refused < 100_000 && !host.vm.locations[&HEAD].state.is_asleep() {
             host.back_edge(HEAD);
             refused += 1;
         }
-        assert_eq!(refused, COLD_SAMPLES + FIRST_SAMPLES);
+        assert!(TRIAL_ENTRIES.contains(&refused), "{refused}");
     }
 }

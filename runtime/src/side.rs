@@ -31,7 +31,7 @@ use crate::backend::Backend;
 use crate::budget::Refusal;
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
-use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, SideDecision, SideState};
+use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, Rent, SideDecision, SideState};
 use crate::recorder::{Recorder, Start};
 use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
@@ -105,17 +105,20 @@ impl Vm {
     /// How often the program has gone on in the interpreter for want of a side trace at this exit: each time
     /// that the exit was taken, and each time that the loop was not even entered, since its code does not pay
     /// without. A side trace may be bought for that as a loop may, whatever the share.
-    pub(crate) fn rent_of_side(&self, at: ExitPoint) -> u64 {
-        let Some(trace) = self.traces.get(at.trace) else { return 0 };
-        trace.exits[at.exit.index()].count + self.rent_of(trace.tree.key)
+    pub(crate) fn rent_of_side(&self, at: ExitPoint) -> Rent {
+        let Some(trace) = self.traces.get(at.trace) else { return Rent::default() };
+        let rent = self.rent_of(trace.tree.key);
+        Rent { back_edges: rent.back_edges + trace.exits[at.exit.index()].count, ..rent }
     }
 
     /// How often the program has passed a location in the interpreter for want of code, in back edges. Where
     /// code leads to it that rests meanwhile, that counts as well.
-    pub(crate) fn rent_of(&self, key: Key) -> u64 {
+    pub(crate) fn rent_of(&self, key: Key) -> Rent {
         let leader = self.leader(key);
         let of = |key| self.locations.get(&key).map_or(0, |at| at.back_edges * at.edges_per_tick());
-        of(key) + if leader == key { 0 } else { of(leader) }
+        let back_edges = of(key) + if leader == key { 0 } else { of(leader) };
+        let ns = self.locations.get(&key).and_then(|location| location.pace.ns()).unwrap_or(0.0);
+        Rent { back_edges, ns }
     }
 
     /// The location that is entered by the program where this one is only reached by code, step by step.
