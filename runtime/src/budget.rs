@@ -119,8 +119,8 @@ impl Budget {
         }
     }
 
-    /// How many more back edges a loop must take, until interpreting them has cost what compiling it would have
-    /// saved; 0 if it has.
+    /// How many more back edges a loop must take, until interpreting them has cost what compiling it would
+    /// have saved; 0 if it has.
     pub fn back_edges_missing(&self, ops: u64, rent: Rent) -> u64 {
         let price = self.expected(ops).saturating_add(recording(ops));
         policy::back_edges_missing(self.account(), price, ops, rent)

@@ -20,7 +20,7 @@ use crate::pay::Pay;
 use crate::policy::{Attempts, LoopState};
 use crate::tunables::BACK_EDGES_PER_ENTRY;
 
-/// A loop head.
+/// A loop head, or an entry. So many fields: all that is known of one place in the program.
 #[derive(Debug, Default)]
 pub struct Location {
     /// What has become of it.

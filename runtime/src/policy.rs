@@ -268,8 +268,8 @@ pub(crate) struct Rent {
 }
 
 /// How many more back edges a loop of so many operations must take (0: nobody knows), until interpreting them
-/// has cost what compiling it (`price`) would have saved; 0 if it has. What compiling has lost so far comes on
-/// top: a program may lose once to learn that code does not help it, and must have run long when it loses
+/// has cost what compiling it (`price`) would have saved; 0 if it has. What compiling has lost so far comes
+/// on top: a program may lose once to learn that code does not help it, and must have run long when it loses
 /// again. A young program counts on nothing that it has not seen.
 pub(crate) fn back_edges_missing(account: Account, price: u64, ops: u64, rent: Rent) -> u64 {
     let (lost_share, saved_share) = if account.ran < YOUNG { (100, 0) } else { (LOST_SHARE, SAVED_SHARE) };
