@@ -36,6 +36,7 @@ use crate::recorder::{Recorder, Start};
 use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
 use crate::tree::Way;
+use crate::tunables::BACK_EDGES_PER_EXIT;
 use crate::vm::Vm;
 
 /// So many steps of code from where the program enters it are followed.
@@ -108,7 +109,8 @@ impl Vm {
     pub(crate) fn rent_of_side(&self, at: ExitPoint) -> Rent {
         let Some(trace) = self.traces.get(at.trace) else { return Rent::default() };
         let rent = self.rent_of(trace.tree.key);
-        Rent { back_edges: rent.back_edges + trace.exits[at.exit.index()].count, ..rent }
+        let exits = trace.exits[at.exit.index()].count;
+        Rent { back_edges: rent.back_edges + exits * BACK_EDGES_PER_EXIT, ..rent }
     }
 
     /// How often the program has passed a location in the interpreter for want of code, in back edges. Where

@@ -85,9 +85,9 @@ tunables! {
     CREDIT = 10_000_000, "ns", Derived,
         "So much compiling is trusted before it is known what it gains. Who never gains has then spent \
          1.4 % of a second, 1.0 % of ten: a test below.";
-    REINVESTED = 150, "hundredths of the gain", Measured,
-        "How much of what code has saved may be spent on more code: who has gained will gain more. With 300, \
-         and gains that are believed too readily, `bigint` and `json` took 1.05 and 1.08 of stock Lua's time.";
+    REINVESTED = 100, "hundredths of the gain", Measured,
+        "How much of what code has saved may be spent on more code. With 150 and 300, as gains are believed \
+         too readily, programs that gain little took up to 1.06 and 1.09 of stock Lua's time.";
     LOST_SHARE = 50, "hundredths", Assumed,
         "How much of what compiling has lost comes on top of a loop's price, when the program has run for \
          long. All of it does before: short scripts buy one trace in vain, and not three.";
@@ -113,6 +113,9 @@ tunables! {
     BACK_EDGES_PER_ENTRY = 4, "back edges", Assumed,
         "What code saves where a function is entered, the call and the return among it: as much as in so many \
          iterations of a small loop.";
+    BACK_EDGES_PER_EXIT = 8, "back edges", Derived,
+        "What a side trace saves each time, the way to the host and back at least: as much as in so many \
+         iterations of a small loop, 40 of the 60 ns of an entry.";
     RECORDED_OP = 250, "ns", Assumed,
         "What recording an operation takes, the host's part included. Expected only: afterwards it is \
          measured.";
