@@ -224,8 +224,7 @@ impl Vm {
         self.totals.recordings += 1;
         let limits = self.limits();
         let is_entry = self.locations.get(&key).is_some_and(|location| location.is_entry);
-        let start = if is_entry { Start::Entry } else { Start::Loop { retries } };
-        let mut recorder = Recorder::new(key, base, limits, start);
+        let mut recorder = Recorder::new(key, base, limits, Start::of_location(is_entry, retries));
         recorder.is_asked = self.recording.asked.take() == Some(key);
         self.budget.begin_recording();
         self.gates.shut();
@@ -281,7 +280,9 @@ impl Vm {
     /// A recording of a location has come to nothing: counts and logs that.
     pub(crate) fn count_abort(&mut self, key: Key, reason: &AbortReason, sentence: &str) {
         *self.totals.aborts.entry(reason.name().to_string()).or_default() += 1;
-        self.log.entry(Stage::Abort, &format!("abort loop_{key:x}: {reason}: {sentence}"), String::new);
+        let is_entry = self.locations.get(&key).is_some_and(|location| location.is_entry);
+        let name = Start::of_location(is_entry, 0).name(key);
+        self.log.entry(Stage::Abort, &format!("abort {name}: {reason}: {sentence}"), String::new);
     }
 
     /// Gives up on a location for now.

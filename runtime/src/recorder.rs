@@ -115,6 +115,26 @@ pub enum Start {
     Side(ExitPoint),
 }
 
+impl Start {
+    /// What a recording begins with at a location.
+    pub(crate) fn of_location(is_entry: bool, retries: u32) -> Start {
+        if is_entry {
+            Start::Entry
+        } else {
+            Start::Loop { retries }
+        }
+    }
+
+    /// The name of what is recorded there, at the location `key` or in its tree.
+    pub(crate) fn name(self, key: Key) -> String {
+        match self {
+            Start::Loop { .. } => format!("loop_{key:x}"),
+            Start::Entry => format!("entry_{key:x}"),
+            Start::Side(at) => format!("side_{}_{}", at.trace, at.exit),
+        }
+    }
+}
+
 /// A recording that has come to its end.
 #[derive(Debug)]
 pub struct Finished {
@@ -225,11 +245,7 @@ pub(crate) fn work_of(insts: &[Inst]) -> Work {
 impl Recorder {
     /// Starts a recording of the loop `key` whose frame has its slots at `base`.
     pub fn new(key: Key, base: *const u8, limits: Limits, start: Start) -> Recorder {
-        let name = match start {
-            Start::Loop { .. } => format!("loop_{key:x}"),
-            Start::Entry => format!("entry_{key:x}"),
-            Start::Side(at) => format!("side_{}_{}", at.trace, at.exit),
-        };
+        let name = start.name(key);
         let mut trace = Trace::new(&name);
         trace.add_label("L0", &[]);
         static STARTED: AtomicU32 = AtomicU32::new(0);

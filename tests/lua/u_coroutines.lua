@@ -54,6 +54,8 @@ for round = 1, 30 do
 end
 print(s)
 -- An error after it was resumed.
-local co = coroutine.wrap(function() for i = 1, 100 do local v = coroutine.yield(i) if v == 77 then v = v .. nil end end end)
+local co = coroutine.wrap(function()
+  for i = 1, 100 do local v = coroutine.yield(i) if v == 77 then v = v .. nil end end
+end)
 co()
 for i = 1, 90 do local ok, e = pcall(co, i) if not ok then print(i, (e:gsub("^.-:", ""))) break end end

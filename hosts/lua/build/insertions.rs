@@ -44,7 +44,7 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lobject.h",
         anchor: "} Proto;",
         place: Before,
-        text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_counted;\n",
+        text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n  lu_byte jit_is_counted;\n",
         why: "what the JIT knows of a function: liveness, anchored constants, traces",
     },
     Insertion {
@@ -115,7 +115,7 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lfunc.c",
         anchor: "  f->source = NULL;",
         place: After,
-        text: "\n  f->jit = NULL;\n  f->jit_entries = f->jit_is_counted = 0;",
+        text: "\n  f->jit = NULL;\n  f->jit_entries = f->jit_is_seen = f->jit_is_counted = 0;",
         why: "a new function has no JIT data",
     },
     Insertion {

@@ -33,6 +33,9 @@
 #define LEAST_AHEAD 32
 #define MOST_AHEAD 8192
 
+/* Entries of a function before the library hears of it. */
+#define UNCOUNTED 15
+
 static TluaRecorder *recorder_of (lua_State *L) {
   return (TluaRecorder *)L->jit->engine_state;
 }
@@ -49,6 +52,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
     jit.threshold = config->threshold;
   }
   rec->vm = tl_new(&jit);
+  rec->is_exact = jit.threshold != 0 || jit.start_seed != 0;
   rec->advice = tl_get_advice();
   rec->no_nodes = tlua_rec_no_nodes(L);
   rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
@@ -176,10 +180,19 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
 static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info);
 static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc);
 
-/* The library sets the function's counter of entries from now on. */
-static void count_entries (TluaRecorder *rec, Proto *p) {
-  if (!p->jit_is_counted)
+/*
+** Whether the library sets the function's counter of entries. Most functions run too few times to be
+** remembered, and a program that loads many would be slower for it. So where no threshold has to be exact the
+** library hears of a function at the second look only, UNCOUNTED entries after the first.
+*/
+static int is_counted (TluaRecorder *rec, Proto *p) {
+  if (!p->jit_is_counted && !p->jit_is_seen && !rec->is_exact) {
+    p->jit_is_seen = 1;
+    p->jit_entries = UNCOUNTED;
+  }
+  else if (!p->jit_is_counted)
     p->jit_is_counted = tl_add_counter(rec->vm, &p->jit_entries) == TL_OK;
+  return p->jit_is_counted;
 }
 
 /*
@@ -190,7 +203,8 @@ static tl_action at_entry (lua_State *L, TluaRecorder *rec, const tl_exit_info *
   Proto *p = ci_func(L->ci)->p;
   if (info->kind != TL_EXIT_FINISH || !tlua_is_entry(p, pc) || --p->jit_entries >= 0)
     return TL_NOTHING;
-  count_entries(rec, p);
+  if (!is_counted(rec, p))
+    return TL_NOTHING;
   return tl_hot(rec->vm, tlua_entry_key(pc), &p->jit_entries, L->ci->func.p + 1, run);
 }
 
@@ -402,7 +416,8 @@ static int on_entry (lua_State *L, CallInfo *ci, int may_act) {
   const Instruction *pc = tlua_saved_pc(ci);
   int *counter = &ci_func(ci)->p->jit_entries;
   tl_run run;
-  count_entries(rec, ci_func(ci)->p);
+  if (!is_counted(rec, ci_func(ci)->p))
+    return 0;
   if (!may_act) {
     tl_tick(rec->vm, counter);
     return 0;

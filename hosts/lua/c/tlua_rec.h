@@ -351,6 +351,7 @@ typedef struct TluaRecorder {
   tl_vm *vm;
   const tl_advice *advice;    /* how far recordings should go */
   TluaSchema schema;
+  int is_exact;               /* whether thresholds are, so that each entry of a function counts */
   int is_described;           /* whether the library knows the schema: from the first recording on */
   Node *no_nodes;             /* the hash part of tables without one */
   Proto *left;                /* the function of the loop in whose tree the last exit was; NULL: unknown */
