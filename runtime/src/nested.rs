@@ -44,12 +44,14 @@ impl Vm {
         if is_due {
             calls.until_timed = CALLS_PER_TIMED as u32;
         }
+        let sample = self.timing.sample.as_mut().filter(|sample| is_due && sample.depth == calls.depth);
         if depth == MOST_CALLS {
             calls.has_overflowed = 1;
             return calls.epoch;
         }
         calls.open[depth] = stack;
-        if is_due && self.timing.sample.is_some_and(|sample| sample.depth == calls.depth) {
+        if let Some(sample) = sample {
+            calls.until_timed = sample.times_call() as u32;
             calls.timed_depth = calls.depth + 1;
             self.nested.began = self.timing.ticks.now();
         }
@@ -71,7 +73,7 @@ impl Vm {
             }
             if let (true, Some(sample)) = (was_timed, &mut self.timing.sample) {
                 let took = self.timing.ticks.now().wrapping_sub(self.nested.began);
-                sample.elsewhere = sample.elsewhere.wrapping_add(took.wrapping_mul(CALLS_PER_TIMED));
+                sample.elsewhere = sample.elsewhere.wrapping_add(took.wrapping_mul(sample.stands_for));
             }
         }
         let Some(trace) = self.traces.get(trace) else { return false };

@@ -15,7 +15,8 @@ use tracelift_core::ExitKind;
 
 use crate::ids::Key;
 use crate::tunables::{
-    COLD_SAMPLES, FIRST_SAMPLES, LATER_SAMPLES, LONG_ENTRY, SAMPLE_STRIDE, TRIAL, WAKE_SAMPLES,
+    CALLS_PER_TIMED, COLD_SAMPLES, FIRST_SAMPLES, LATER_SAMPLES, LONG_ENTRY, SAMPLE_STRIDE, TRIAL,
+    WAKE_SAMPLES,
 };
 
 /// What is known of a loop's entries.
@@ -146,11 +147,23 @@ pub(crate) struct Sample {
     pub is_partial: bool,
     /// Ticks in functions of the host that the code has called.
     pub elsewhere: u64,
+    /// Calls so far, as far as one was timed for them, and so many for the last timed one.
+    pub calls: u64,
+    pub stands_for: u64,
     /// Calls of the host that were open when the code was entered.
     pub depth: u32,
 }
 
 impl Sample {
+    /// A call of the host is timed. It stands for all since the one that was timed before it: the first, the
+    /// second, the fourth and so on are. Returns how many calls the next one comes after it.
+    pub fn times_call(&mut self) -> u64 {
+        let most = CALLS_PER_TIMED;
+        self.stands_for = self.calls.clamp(1, most);
+        self.calls += self.stands_for;
+        self.calls.min(most)
+    }
+
     /// Compiled code was just left, by an exit of this kind: if the host goes no further, its time ends here.
     #[inline]
     pub fn left_by(&mut self, kind: ExitKind, now: u64) {
@@ -177,6 +190,31 @@ mod tests {
         pay.begin();
         assert_eq!(add(&mut pay, COLD_SAMPLES, 9000.0), Verdict::Open, "cold");
         pay
+    }
+
+    #[test]
+    fn each_timed_call_stands_for_those_before_it() {
+        let mut pay = Sample {
+            key: 1,
+            saved_per_ns: 1.0,
+            start: 0,
+            end: 0,
+            replaced: 0,
+            iteration: None,
+            is_partial: false,
+            elsewhere: 0,
+            calls: 0,
+            stands_for: 0,
+            depth: 0,
+        };
+        let (mut call, mut timed) = (1, Vec::new());
+        for _ in 0..8 {
+            let next = call + pay.times_call();
+            timed.push((call, pay.stands_for));
+            assert_eq!(pay.calls, call, "all of them, and no more");
+            call = next;
+        }
+        assert_eq!(timed, [(1, 1), (2, 1), (4, 2), (8, 4), (16, 8), (32, 16), (48, 16), (64, 16)]);
     }
 
     #[test]

@@ -48,8 +48,12 @@ impl Vm {
                 iteration,
                 is_partial,
                 elsewhere,
+                calls: 0,
+                stands_for: 0,
                 depth,
             });
+            // The first call that the entry makes is timed.
+            self.nested.calls.until_timed = 1;
         }
     }
 

@@ -60,8 +60,8 @@ tunables! {
          more than the interpreter's. A loop around 'pcall' with 7, 11, 15 and 19 bytecodes takes 1.17, 1.01, \
          0.84 and 0.78 of its time without the JIT.";
     CALLS_PER_TIMED = 16, "calls", Assumed,
-        "One call of the host in so many is timed, where an entry is: to read the clock twice takes a third \
-         of what a call of 'pcall' takes (12 ns of 40).";
+        "One call of the host in so many is timed at least, where an entry is, and the first ones more often: \
+         to read the clock twice takes a third of what a call of 'pcall' takes (12 ns of 40).";
     MOST_ASIDE = 8, "recordings", Assumed,
         "Recordings that wait for calls of the host to come back. Deeper nests of such calls were not met.";
     THRESHOLD = 2000, "back edges", Measured,
