@@ -346,7 +346,10 @@ typedef struct TluaInstruction {
   char reason_text[64];       /* holds a reason that is not constant */
 } TluaInstruction;
 
-/* Three lifetimes: the first members live as long as the state, then the recording, then the instruction. */
+/*
+** Three lifetimes: the first members live as long as the state, then the recording, then the instruction.
+** So many fields: each of the first is what one file keeps from one recording to the next.
+*/
 typedef struct TluaRecorder {
   tl_vm *vm;
   const tl_advice *advice;    /* how far recordings should go */
