@@ -113,7 +113,7 @@ pub enum End {
     Finish(Vec<Bits>),
     /// At a guard.
     Exit {
-        /// The exit's number: its position among the trace's exits.
+        /// The exit's number: see [`Trace::exit_numbers`].
         number: u32,
         /// Its kind.
         kind: ExitKind,
@@ -163,25 +163,21 @@ pub struct Evaluator<'a> {
     /// Index of each label's instruction.
     labels: Vec<Option<usize>>,
     /// Exit number of each instruction that is an exit.
-    exits: Vec<u32>,
+    exits: Vec<Option<u32>>,
 }
 
 impl<'a> Evaluator<'a> {
     /// An evaluator of `trace`; the trace is not checked beforehand.
     pub fn new(trace: &'a Trace, schema: &'a Schema) -> Evaluator<'a> {
         let mut labels = vec![None; trace.labels.len()];
-        let mut exits = Vec::with_capacity(trace.insts.len());
-        let mut number = 0;
         for (index, inst) in trace.insts.iter().enumerate() {
             if let (Op::Label, Some(label)) = (inst.op, inst.label()) {
                 if let Some(place) = labels.get_mut(label.index()) {
                     *place = Some(index);
                 }
             }
-            exits.push(number);
-            number += inst.is_exit() as u32;
         }
-        Evaluator { trace, schema, labels, exits }
+        Evaluator { trace, schema, labels, exits: trace.exit_numbers() }
     }
 
     /// The index of the instruction with that exit number.
@@ -231,8 +227,8 @@ impl<'a> Evaluator<'a> {
             }
             outcome.op_counts[inst.op as usize] += 1;
             let mut forced = false;
-            if inst.is_exit() {
-                outcome.exit_counts[self.exits[at] as usize] += 1;
+            if let Some(exit) = self.exits[at] {
+                outcome.exit_counts[exit as usize] += 1;
                 outcome.mention(trace, inst, &mut passed);
             }
             if inst.op.is_guard() {
@@ -258,7 +254,7 @@ impl<'a> Evaluator<'a> {
                 Flow::Leave | Flow::Finish(_) => {
                     outcome.end = match flow {
                         Flow::Finish(values) => End::Finish(values),
-                        _ => End::Exit { number: self.exits[at], kind: inst.exit },
+                        _ => End::Exit { number: self.exits[at].unwrap_or_default(), kind: inst.exit },
                     };
                     if let Some(snapshot) = trace.snapshot_of(inst) {
                         outcome.origin = Some(snapshot.origin);

@@ -274,8 +274,7 @@ impl Inst {
         }
     }
 
-    /// Whether the instruction leaves the trace by an exit: guards and `finish`. Its position among these is
-    /// the exit's number.
+    /// Whether the instruction leaves the trace by an exit: guards and `finish`. See [`Trace::exit_numbers`].
     pub fn is_exit(&self) -> bool {
         self.op.is_guard() || self.op == Op::Finish
     }
@@ -496,13 +495,70 @@ impl Trace {
             .collect();
     }
 
-    /// The instructions that are exits, in order: their positions here are the exit numbers.
+    /// The exits in the order of their numbers, each by the first instruction that leaves by it.
     pub fn exits(&self) -> impl Iterator<Item = (usize, &Inst)> {
-        self.insts.iter().enumerate().filter(|(_, inst)| inst.is_exit())
+        let mut next = 0;
+        self.insts.iter().enumerate().zip(self.exit_numbers()).filter_map(move |((index, inst), number)| {
+            let is_first = number == Some(next);
+            next += u32::from(is_first);
+            is_first.then_some((index, inst))
+        })
+    }
+
+    /// The exit by which each instruction leaves, if it does. Guards with one snapshot and one kind are one
+    /// exit, as the program is at one place then, whichever of them fails: what it did before is the same,
+    /// and so is what it does next (as in LuaJIT, where an exit is a snapshot). A guard without a snapshot is
+    /// an exit of its own.
+    pub fn exit_numbers(&self) -> Vec<Option<u32>> {
+        let mut known: HashMap<(SnapId, ExitKind), u32> = HashMap::default();
+        let mut next = 0;
+        let mut number = |inst: &Inst| {
+            let fresh = next;
+            let shared = inst.snap.filter(|_| inst.op.is_guard());
+            let number = match shared {
+                Some(snap) => *known.entry((snap, inst.exit)).or_insert(fresh),
+                None => fresh,
+            };
+            next += u32::from(number == fresh);
+            number
+        };
+        self.insts.iter().map(|inst| inst.is_exit().then(|| number(inst))).collect()
     }
 
     /// How many operations there are, labels left out (as seed 002's Figure 7 counts).
     pub fn op_count(&self) -> usize {
         self.insts.iter().filter(|inst| inst.op != Op::Label).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_of_one_kind_with_one_snapshot_are_one_exit() {
+        let mut trace = Trace::new("exits");
+        let input = trace.new_value(Type::Int);
+        trace.add_label("L0", &[input]);
+        let [first, second] = [(); 2].map(|()| Some(trace.add_snapshot(Snapshot::default())));
+        let guard = |snap, kind| Inst { snap, exit: kind, ..Inst::new(Op::GuardTrue, &[input]) };
+        for (snap, kind) in [
+            (first, ExitKind::Guard),
+            (second, ExitKind::Guard),
+            (first, ExitKind::LoopEnd),
+            (first, ExitKind::Guard),
+            (None, ExitKind::Guard),
+            (None, ExitKind::Guard),
+            (second, ExitKind::Guard),
+        ] {
+            trace.push(guard(snap, kind), None);
+        }
+        trace.push(Inst { snap: second, ..Inst::new(Op::Finish, &[]) }, None);
+        let numbers: Vec<u32> = trace.exit_numbers().into_iter().flatten().collect();
+        assert_eq!(numbers, [0, 1, 2, 0, 3, 4, 1, 5], "the end is an exit of its own");
+        let firsts: Vec<usize> = trace.exits().map(|(index, _)| index - 1).collect();
+        assert_eq!(firsts, [0, 1, 2, 4, 5, 7]);
+        let is_first = |&(number, index): &(u32, usize)| trace.exit_numbers()[index + 1] == Some(number);
+        assert!((0..).zip(firsts).collect::<Vec<_>>().iter().all(is_first));
     }
 }

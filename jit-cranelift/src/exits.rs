@@ -33,11 +33,11 @@ pub fn trace_number(returned: u64) -> u32 {
 /// One exit of a compiled trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExitInfo {
-    /// Its number: its position among the trace's exits.
+    /// Its number: its position among the trace's exits ([`Trace::exits`]).
     pub number: u32,
     /// Why it is taken.
     pub kind: ExitKind,
-    /// Index of the guard or `finish` in the trace.
+    /// Index of the first guard that leaves by it, or of the `finish`, in the trace.
     pub inst: usize,
     /// Its snapshot, if it has one.
     pub snap: Option<SnapId>,
@@ -45,7 +45,7 @@ pub struct ExitInfo {
     pub live: Arc<[Value]>,
 }
 
-/// The exits of a trace, by number. Guards with one snapshot share their list of values.
+/// The exits of a trace, by number. Exits with one snapshot share their list of values.
 pub(crate) fn exit_table(trace: &Trace) -> Vec<ExitInfo> {
     let mut by_snapshot: Vec<Option<Arc<[Value]>>> = vec![None; trace.snapshots.len()];
     let nothing: Arc<[Value]> = Arc::from(Vec::new());

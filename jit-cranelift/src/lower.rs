@@ -35,7 +35,7 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, LabelId, Op, Payload, Schema, Trace, Type, Value};
 
 use crate::error::CompileError;
-use crate::exits::ExitInfo;
+use crate::exits::{ExitInfo, ENTRY_REFUSED};
 use crate::glue;
 use crate::listing::location;
 use crate::request::{EntryKind, Request};
@@ -141,8 +141,8 @@ struct Lowering<'a, 'f> {
     labels: Vec<(Block, bool)>,
     /// The instruction being lowered.
     index: usize,
-    /// The number of the next exit.
-    next_exit: u32,
+    /// The exit by which each instruction leaves.
+    exits: Vec<Option<u32>>,
     /// Whether the current block still takes instructions.
     open: bool,
     /// Whether the current block is an exit's stub.
@@ -168,9 +168,11 @@ impl<'a, 'f> Lowering<'a, 'f> {
         b.append_block_params_for_function_params(entry);
         let (context, base) = (b.block_params(entry)[0], b.block_params(entry)[1]);
         let origin = b.block_params(entry).get(2).copied();
+        let exits = input.trace.exit_numbers();
+        let branches = guards::branches(input.trace, &exits, input.request.force_counter.is_some());
         let is_loop = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
-        let counts_replaced = is_loop && input.request.replaced.is_some();
-        let stubs = Stubs::new(&mut b, input.trace, input.request.force_counter.is_some(), counts_replaced);
+        let counts_replaced = is_loop && input.request.replaced.is_some_and(|amounts| amounts.iteration > 0);
+        let stubs = Stubs::new(&mut b, branches, counts_replaced);
         let labels = (input.trace.labels.iter())
             .map(|label| {
                 let block = b.create_block();
@@ -196,7 +198,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             origin,
             labels,
             index: 0,
-            next_exit: 0,
+            exits,
             open: true,
             in_stub: false,
             unroll: None,
@@ -250,6 +252,9 @@ impl<'a, 'f> Lowering<'a, 'f> {
                     .collect()
             }
         };
+        if let Some(amounts) = self.input.request.replaced.filter(|amounts| amounts.entry > 0) {
+            self.add_to_cell(amounts.total, amounts.entry as i64);
+        }
         let replaced = self.replaced.map(BlockArg::Value);
         let passed: Vec<BlockArg> = args.iter().copied().chain(replaced).collect();
         self.b.ins().jump(first, &passed);
@@ -299,10 +304,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             return Err(self.malformed("an instruction follows a jump or finish without a label"));
         }
         self.b.set_srcloc(SourceLoc::new(self.index as u32 & !location::STUB));
-        let exit = self.next_exit;
-        if inst.is_exit() {
-            self.next_exit += 1;
-        }
+        let exit = self.exits[self.index].unwrap_or(ENTRY_REFUSED);
         if self.input.request.force_counter.is_none()
             && self.unroll.as_ref().is_some_and(|u| u.leaves_out(self.index))
         {
@@ -428,7 +430,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
         }
         let Input { request, environment, .. } = self.input;
         let facts = request.loops.at(self.index);
-        let unroll = |facts| Unroll::plan(facts, label, self.next_exit);
+        let unroll = |facts| Unroll::plan(facts, label);
         self.unroll = facts.filter(|_| environment.unrolls).and_then(unroll);
         self.unrolled += usize::from(self.unroll.is_some());
         self.streams = facts.filter(|_| environment.prefetches).map(Streams::plan).unwrap_or_default();

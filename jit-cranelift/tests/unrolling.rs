@@ -114,7 +114,7 @@ fn what_a_jump_passes_is_read_before_it_is_bound() {
         let [a, b, n, count, flag] = inputs[..] else { unreachable!() };
         let (less, step) = (trace.const_int(-1), trace.const_int(step));
         let snap = Some(trace.snap(&inputs));
-        trace.guard(Op::GuardTrue, &[count], snap);
+        trace.push(Inst::new(Op::GuardTrue, &[count]).at(snap).exit_kind(ExitKind::LoopEnd), None);
         let count2 = trace.op(Op::IntAdd, &[count, less], Type::Int);
         let n2 = trace.op(Op::IntAdd, &[n, step], Type::Int);
         let b2 = trace.op(Op::IntSub, &[b, flag], Type::Int);

@@ -72,7 +72,7 @@ impl Vm {
         // A root that ends elsewhere is one iteration of its own.
         let iterations = root.map_or(1.0, |root| policy::iterations_of_side(tree.work, root.tree.work));
         let finish = (f64::from(iteration) * iterations) as u32;
-        request.count_replaced(Replaced { total: &raw mut *cells.replaced, iteration, finish })
+        request.count_replaced(Replaced { total: &raw mut *cells.replaced, entry: 0, iteration, finish })
     }
 
     /// Tells what has become of a job, and makes its code ready to be entered if there is any.

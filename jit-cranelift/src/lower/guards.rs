@@ -2,19 +2,19 @@
 //!
 //! Problem: a trace has one guard in three operations, each with its own way out, and a way out that costs
 //! hot code or much cold code is too expensive. Design: a guard is `brif fail, way, next`; the way is a cold
-//! block that passes the exit's number to a stub. A stub is a cold block that stores the snapshot's values to
-//! the exit buffer, whose address is a constant there (so no register is held for it), and goes to the one
-//! block that returns. Guards of one part with the same snapshot share a stub; a guard that is alone with its
-//! snapshot has the stub in its way; guards without values to store go to the return block directly.
+//! block that jumps to the exit's stub, or is the stub if no other guard leaves by that exit. A stub is a cold
+//! block that stores the snapshot's values to the exit buffer, whose address is a constant there (so no
+//! register is held for it), and passes the exit's number to the one block that returns. The jumps of the ways
+//! vanish in the code; branches to the stub itself would have to be split by Cranelift, which takes longer.
 //!
 //! Invariant: a stub stores the exit table's values in the exit table's order; all of them are known at the
-//! part's first guard with that snapshot, since snapshots are taken before their guards.
+//! part's first guard of that exit, since snapshots are taken before their guards.
 //!
 //! Example: `guard_true(i1)` at snapshot 3, exit 5, with `i2` live, becomes `brif fail, way, next`,
-//! `way: jump stub3(5)`, and `stub3(n): store i2; jump return(n)`.
+//! `way: jump stub5`, and `stub5: store i2; jump return(5)`.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{types, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
 use tracelift_core::ops::Flags;
 use tracelift_core::snapshot::Source;
@@ -31,39 +31,40 @@ pub(super) struct Stubs {
     /// Returns its parameter, an exit number, with the trace's number. In a loop a second one is added to
     /// what was replaced.
     return_block: Block,
-    by_snapshot: Vec<Option<Block>>,
-    /// How many branches lead to each snapshot's stub, if there were one for the whole trace.
+    by_exit: Vec<Option<Block>>,
+    /// How many branches lead to each exit's stub, if there were one for the whole trace.
     branches: Vec<u32>,
     /// How many there are in the whole trace.
     pub(super) made: usize,
 }
 
 impl Stubs {
-    pub(super) fn new(
-        b: &mut FunctionBuilder<'_>,
-        trace: &Trace,
-        forced: bool,
-        counts_replaced: bool,
-    ) -> Stubs {
+    pub(super) fn new(b: &mut FunctionBuilder<'_>, branches: Vec<u32>, counts_replaced: bool) -> Stubs {
         let return_block = b.create_block();
         b.append_block_param(return_block, types::I32);
         if counts_replaced {
             b.append_block_param(return_block, types::I64);
         }
         b.set_cold_block(return_block);
-        let mut branches = vec![0; trace.snapshots.len()];
-        for inst in trace.insts.iter().filter(|inst| inst.op.is_guard()) {
-            if let Some(count) = inst.snap.and_then(|snap| branches.get_mut(snap.index())) {
-                *count += if forced || inst.op == Op::FloatToIntExact { 2 } else { 1 };
-            }
-        }
-        Stubs { return_block, by_snapshot: vec![None; trace.snapshots.len()], branches, made: 0 }
+        Stubs { return_block, by_exit: vec![None; branches.len()], branches, made: 0 }
     }
 
     /// Another part begins, whose values are others.
     pub(super) fn forget(&mut self) {
-        self.by_snapshot.fill(None);
+        self.by_exit.fill(None);
     }
+}
+
+/// How many branches lead out of the trace by each of its exits; each guard has one more where tests force
+/// them.
+pub(super) fn branches(trace: &Trace, exits: &[Option<u32>], forced: bool) -> Vec<u32> {
+    let mut branches = vec![0; exits.iter().flatten().map(|&exit| exit as usize + 1).max().unwrap_or(0)];
+    for (inst, exit) in trace.insts.iter().zip(exits) {
+        if let Some(exit) = exit.filter(|_| inst.op.is_guard()) {
+            branches[exit as usize] += if forced || inst.op == Op::FloatToIntExact { 2 } else { 1 };
+        }
+    }
+    branches
 }
 
 impl Lowering<'_, '_> {
@@ -136,50 +137,35 @@ impl Lowering<'_, '_> {
     fn leave(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let hot = self.b.srcloc();
         self.b.set_srcloc(SourceLoc::new(location::STUB | self.index as u32));
-        self.in_stub = true;
-        let branches = inst.snap.and_then(|snap| self.stubs.branches.get(snap.index()).copied());
-        self.count_edges(inst);
-        if self.input.exits[exit as usize].live.is_empty() {
-            self.pass_number(self.stubs.return_block, exit);
-        } else if branches == Some(1) {
-            self.stubs.made += 1;
-            self.store_live(exit)?;
-            self.pass_number(self.stubs.return_block, exit);
-        } else {
-            self.leave_shared(inst, exit)?;
+        match self.stubs.by_exit[exit as usize] {
+            Some(stub) => {
+                self.b.ins().jump(stub, &[]);
+            }
+            None => self.make_stub(inst, exit)?,
         }
         self.b.set_srcloc(hot);
-        self.in_stub = false;
         Ok(())
     }
 
-    /// Goes to the stub of the instruction's snapshot, which is made if this is the first to go there.
-    fn leave_shared(&mut self, inst: &Inst, exit: u32) -> Result<()> {
-        let snap = inst.snap.ok_or_else(|| self.malformed("an exit stores values without a snapshot"))?;
-        let (stub, fresh) = match self.stubs.by_snapshot[snap.index()] {
-            Some(stub) => (stub, false),
-            None => (self.cold_block(), true),
-        };
-        if fresh {
-            self.b.append_block_param(stub, types::I32);
-            self.replaced.iter().for_each(|_| {
-                self.b.append_block_param(stub, types::I64);
-            });
-        }
-        self.pass_number(stub, exit);
-        if fresh {
-            self.stubs.by_snapshot[snap.index()] = Some(stub);
-            self.stubs.made += 1;
+    /// Makes the stub of an exit in the part that is lowered now, from the current block on.
+    fn make_stub(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        if self.stubs.branches[exit as usize] > 1 {
+            let stub = self.cold_block();
+            self.b.ins().jump(stub, &[]);
             self.b.switch_to_block(stub);
-            self.store_live(exit)?;
-            let passed: Vec<BlockArg> = self.b.block_params(stub).iter().map(|&param| param.into()).collect();
-            self.b.ins().jump(self.stubs.return_block, &passed);
+            self.stubs.by_exit[exit as usize] = Some(stub);
         }
+        self.in_stub = true;
+        self.count_edges(inst);
+        self.store_live(exit)?;
+        self.pass_number(self.stubs.return_block, exit);
+        self.in_stub = false;
+        self.stubs.made += 1;
         Ok(())
     }
 
-    /// Goes on at a stub or the return block with that exit number. Only cold blocks may do so: a number
-    /// passed by the guard's own branch would be loaded into a register each time that the guard holds.
+    /// Goes on at the return block with that exit number. Only cold blocks may do so: a number passed by the
+    /// guard's own branch would be loaded into a register each time that the guard holds.
     fn pass_number(&mut self, block: Block, number: u32) {
         let number = self.b.ins().iconst(types::I32, i64::from(number));
         match self.replaced {
@@ -342,7 +328,7 @@ impl Lowering<'_, '_> {
     /// shares it.
     pub(super) fn finish(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         self.count_edges(inst);
-        if let Some(amounts) = self.input.request.replaced {
+        if let Some(amounts) = self.input.request.replaced.filter(|amounts| amounts.finish > 0) {
             self.add_to_cell(amounts.total, i64::from(amounts.finish));
         }
         let is_linked = self.input.request.links.as_ref().is_some_and(|links| links.finish_writes_slots);

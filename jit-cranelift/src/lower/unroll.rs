@@ -35,8 +35,6 @@ const _: () = assert!(MOST_COPIES <= POLL_DISTANCE);
 pub(super) struct Unroll<'a> {
     facts: &'a LoopFacts,
     label: LabelId,
-    /// The number of the first exit after the label.
-    first_exit: u32,
     /// Copies that are wanted, and those that are finished.
     wanted: usize,
     finished: usize,
@@ -44,9 +42,9 @@ pub(super) struct Unroll<'a> {
 
 impl<'a> Unroll<'a> {
     /// How often a loop is to be lowered; `None` if it is too long.
-    pub(super) fn plan(facts: &'a LoopFacts, label: LabelId, first_exit: u32) -> Option<Unroll<'a>> {
+    pub(super) fn plan(facts: &'a LoopFacts, label: LabelId) -> Option<Unroll<'a>> {
         let wanted = LARGEST.checked_div(facts.body.len())?.min(MOST_COPIES);
-        (wanted > 1).then_some(Unroll { facts, label, first_exit, wanted, finished: 0 })
+        (wanted > 1).then_some(Unroll { facts, label, wanted, finished: 0 })
     }
 
     /// Copies that are wanted.
@@ -77,7 +75,7 @@ impl Lowering<'_, '_> {
         if unroll.finished == unroll.wanted {
             return Ok(false);
         }
-        let (start, first_exit) = (unroll.facts.body.start, unroll.first_exit);
+        let start = unroll.facts.body.start;
         self.count_replaced();
         // All of them are read before any is bound: the arguments may be exchanged.
         let passed = (0..jump.args.len())
@@ -88,7 +86,6 @@ impl Lowering<'_, '_> {
         }
         self.stubs.forget();
         self.index = start;
-        self.next_exit = first_exit;
         Ok(true)
     }
 }

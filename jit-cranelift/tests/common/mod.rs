@@ -25,12 +25,14 @@ pub struct Harness {
     pub iterations: Option<Box<u64>>,
     /// What was replaced: see [`replaced_by`].
     pub replaced: Box<u64>,
+    /// Entries alone count, each as 100.
+    pub counts_entries: bool,
     pub collect: Option<Box<i64>>,
 }
 
 /// An iteration counts as 7, a trace that finishes as 10.
 pub fn replaced_by(total: &mut u64) -> Replaced {
-    Replaced { total: &raw mut *total, iteration: 7, finish: 10 }
+    Replaced { total: &raw mut *total, entry: 0, iteration: 7, finish: 10 }
 }
 
 impl Harness {
@@ -48,6 +50,7 @@ impl Harness {
             force: None,
             iterations: None,
             replaced: Box::new(0),
+            counts_entries: false,
             collect: None,
         }
     }
@@ -66,7 +69,11 @@ impl Harness {
         let mut request = Request::new(9, self.buffer.as_mut_ptr()).know_loops(loops_of(trace, schema));
         request.force_counter = self.force.as_deref_mut().map(|cell| cell as *mut u64);
         request.iteration_counter = self.iterations.as_deref_mut().map(|cell| cell as *mut u64);
-        request = request.count_replaced(replaced_by(&mut self.replaced));
+        let amounts = match self.counts_entries {
+            true => Replaced { total: &raw mut *self.replaced, entry: 100, iteration: 0, finish: 0 },
+            false => replaced_by(&mut self.replaced),
+        };
+        request = request.count_replaced(amounts);
         request.collect_counter = self.collect.as_deref_mut().map(|cell| cell as *mut i64);
         match self.compiler.compile(trace, schema, &request) {
             Ok(compiled) => compiled,

@@ -172,13 +172,20 @@ fn exits_with_equal_state_share_their_bytes() {
     trace.add_label("L0", &[i0]);
     let slot = SlotValue { slot: 3, tag: TagId(0), source: Source::Value(i0) };
     let frame = Frame { base: 0, words: SmallVec::new(), slots: vec![slot] };
-    let snap = trace.add_snapshot(Snapshot { origin: 6, frames: vec![frame], ..Snapshot::default() });
-    for _ in 0..10 {
+    let state = Snapshot { origin: 6, frames: vec![frame], ..Snapshot::default() };
+    let snap = trace.add_snapshot(state.clone());
+    for _ in 0..5 {
+        let other = trace.add_snapshot(state.clone());
         trace.push(Inst::new(Op::GuardTrue, &[i0]).at(Some(snap)), None);
+        trace.push(Inst::new(Op::GuardTrue, &[i0]).at(Some(other)), None);
     }
     trace.push(Inst::new(Op::Finish, &[]).at(Some(snap)), None);
     let table = encode(&trace);
-    assert_eq!((table.distinct, table.exits.len()), (1, 11));
+    assert_eq!(
+        (table.distinct, table.exits.len()),
+        (1, 7),
+        "one with five guards, five with one, and the end"
+    );
     assert_eq!(table.bytes, [7, 0, 0, 0, 1, 0, 0, 1, 6, 0, 1]);
 }
 
