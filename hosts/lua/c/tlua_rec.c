@@ -21,6 +21,7 @@
 
 #include "lprefix.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "tlua_rec_cfunc.h"
@@ -181,6 +182,28 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
 static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc);
 
 /*
+** What is recorded at a function's entry is code only if the function calls itself or is long. A short one
+** without calls and loops is neither: its callers take it in.
+*/
+static int is_worth_entries (const TluaRecorder *rec, const Proto *p) {
+  if (p->sizecode > (int)rec->advice->ended_bytecodes)
+    return 1;
+  for (int pc = 0; pc < p->sizecode; pc++) {
+    switch (GET_OPCODE(p->code[pc])) {
+      case OP_CALL: case OP_TAILCALL: case OP_FORLOOP: case OP_TFORLOOP:
+        return 1;
+      case OP_JMP:
+        if (GETARG_sJ(p->code[pc]) < 0)
+          return 1;
+        break;
+      default:
+        break;
+    }
+  }
+  return 0;
+}
+
+/*
 ** Whether the library sets the function's counter of entries. Most functions run too few times to be
 ** remembered, and a program that loads many would be slower for it. So where no threshold has to be exact the
 ** library hears of a function at the second look only, UNCOUNTED entries after the first.
@@ -190,6 +213,8 @@ static int is_counted (TluaRecorder *rec, Proto *p) {
     p->jit_is_seen = 1;
     p->jit_entries = UNCOUNTED;
   }
+  else if (!p->jit_is_counted && !is_worth_entries(rec, p))
+    p->jit_entries = INT_MAX;
   else if (!p->jit_is_counted)
     p->jit_is_counted = tl_add_counter(rec->vm, &p->jit_entries) == TL_OK;
   return p->jit_is_counted;
