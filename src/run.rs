@@ -17,12 +17,12 @@ pub struct RunArgs {
     /// Whether hot loops are compiled.
     #[arg(long, value_enum, default_value = "on")]
     jit: Switch,
-    /// Back edges of a loop before it is recorded. If not set: 200, and later if compiling has taken its
+    /// Back edges of a loop before it is recorded. If not set: 2000, and later if compiling has taken its
     /// share of the time; so what is compiled may differ from run to run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threshold: Option<u32>,
-    /// Exits by one guard, or by a loop's end, before a side trace is recorded there; 30, or the threshold if
-    /// that is lower.
+    /// Exits by one guard, or by a loop's end, before a side trace is recorded there; 1000, or the threshold
+    /// if that is lower.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     side_threshold: Option<u32>,
     /// Optimizer passes to switch, as `-fold,-guards`.

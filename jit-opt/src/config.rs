@@ -206,6 +206,13 @@ impl Config {
         Ok(())
     }
 
+    /// The same without loop peeling, for loops that would gain less by it than it takes: the preamble is as
+    /// much again to optimize and compile.
+    pub fn without_peeling(mut self) -> Config {
+        self.set(PassName::Peel, false);
+        self
+    }
+
     fn set(&mut self, pass: PassName, on: bool) {
         self.off.retain(|&off| off != pass);
         if !on {

@@ -7,7 +7,7 @@
 //! ever. Design: thresholds say *which* loops and exits are hot; *when* they are recorded follows from the
 //! thread's processor time. Recording and compiling, failed attempts included, may take the share
 //! [`Config::compile_share`](crate::Config) of the time that a young program has run. Later they have to be
-//! earned: they may take a part of what code has saved ([`crate::pay`]), and beside it a small share that
+//! earned: they may take twice what code is believed to have saved ([`crate::pay`]), and a small share that
 //! depends on how what was spent compares with what it has gained. What is hot before there is time for it is
 //! put off until there may be. What a recording costs is expected of its operations once it is there, and of
 //! the average before: recording is cheap, so one that turns out too long is thrown away, and its place knows
@@ -23,13 +23,13 @@
 //!             run 67 ms, spent 0       record and compile; it takes 1.4 ms, so much is expected of the next
 //!             run 6 ms, 330,000 back edges of the loop with 23 operations: its code would have paid for
 //!                                      itself; compile
-//!             run 500 ms, spent 9 ms, gained 0: 1.6 % of what comes, and less each time
-//!                                      gained 90 ms: 3 %, and 90 ms at once
+//!             run 500 ms, spent 9 ms, gained 0: 3 % of what comes, and less each time
+//!                                      gained 90 ms: 6 %, and 180 ms at once
 //! ```
 
 use crate::policy::{self, Account, Rent};
 use crate::stats::Time;
-use crate::tunables::{ATTEMPT, COMPILED_OP, FIRST_TRACE, RECORDED_OP, SMALL_LOOP};
+use crate::tunables::{ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, RECORDED_OP, SMALL_LOOP};
 
 /// The account of one VM, in nanoseconds of processor time.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub(crate) struct Budget {
     pub spent: u64,
     /// What code has saved, less what entering it has cost.
     gained: f64,
+    /// What of that may be believed: see [`Budget::gain`].
+    believed: f64,
     /// How far the program was when the recording began that is going on.
     recording_since: u64,
     /// Traces that the code generator was asked for, even in vain; their operations as recorded, and the time
@@ -74,6 +76,7 @@ impl Budget {
             ran: 0,
             spent: 0,
             gained: 0.0,
+            believed: 0.0,
             recording_since: 0,
             compiled: 0,
             ops: 0,
@@ -88,13 +91,16 @@ impl Budget {
         self.share.is_some()
     }
 
-    /// Entries of code have saved so many nanoseconds, or lost them.
-    pub fn gain(&mut self, ns: f64) {
+    /// Entries of code have saved so many nanoseconds, or lost them, and took so many. What the interpreter
+    /// would have taken is an estimate, so that not all of a gain is believed where it is small beside what
+    /// the code itself takes.
+    pub fn gain(&mut self, ns: f64, took: f64) {
         self.gained += ns;
+        self.believed += ns - took * DOUBT as f64 / 100.0;
     }
 
     fn account(&self) -> Account {
-        Account { ran: self.ran, spent: self.spent, gained: self.gained.max(0.0) as u64 }
+        Account { ran: self.ran, spent: self.spent, gained: self.believed.max(0.0) as u64 }
     }
 
     /// How long the program must run on before a recording may begin of what has so many operations (0:
@@ -289,9 +295,9 @@ mod tests {
     fn what_code_saves_may_be_spent() {
         let mut budget = budget(100 * MS, 40 * MS, 40);
         assert!(!budget.affords(20, edges(0)));
-        budget.gain(200e6);
+        budget.gain(200e6, 0.0);
         assert!(budget.affords(20, edges(0)));
-        budget.gain(-190e6);
+        budget.gain(-190e6, 0.0);
         assert!(!budget.affords(20, edges(0)), "entries that lose count as well");
     }
 

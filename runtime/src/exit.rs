@@ -66,13 +66,14 @@ impl Vm {
             }
             _ => left.base,
         };
-        let owner = trace.tree.owner;
+        let (owner, replaced, progress) = (trace.tree.owner, trace.tree.replaced, cell.progress);
         cell.count += 1;
         let count = cell.count;
         self.exits.last = (count >= cell.quiet_until).then_some(Left { at, kind });
         if let Some(sample) = &mut self.timing.sample {
             if sample.depth == self.nested.depth() {
-                sample.left_by(kind, self.timing.ticks.now());
+                let partial = if kind == ExitKind::Finish { 0.0 } else { replaced.at(progress) };
+                sample.left_by(partial, self.timing.ticks.now());
             }
         }
         if kind == ExitKind::Collect && *self.code.cells.collect < 0 {

@@ -163,8 +163,8 @@ impl Vm {
                 let Some(trace) = self.traces.get(id) else { return Action::Nothing };
                 self.last_run.trace = Some(id);
                 let action = Action::Run(trace.run());
-                let (saved_per_ns, iteration) = (trace.worth.saved_per_ns, trace.worth.replaced);
-                self.time_entry(key, saved_per_ns, iteration);
+                let (saved_per_ns, adds_up) = (trace.worth.saved_per_ns, trace.worth.adds_up);
+                self.time_entry(key, saved_per_ns, adds_up);
                 return action;
             }
             Entered::WithoutMemory => {

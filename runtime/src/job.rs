@@ -96,6 +96,8 @@ pub(crate) struct Product {
     pub tree: Tree,
     pub entry: Vec<EntrySlot>,
     pub resume: ResumeTable,
+    /// How much of the trace is over at each exit, from 0 to 1; in a peeled one: of an iteration.
+    pub progress: Vec<f32>,
     /// The constants of `resume`, as bits.
     pub pool: Vec<u64>,
     pub worst: WorstCase,
@@ -103,8 +105,6 @@ pub(crate) struct Product {
     pub ops: (u64, u64),
     /// What the processor does in an iteration of the code, or in all of it.
     pub work: Work,
-    /// What the code adds up for an iteration: see [`crate::pace`].
-    pub replaced: Option<u32>,
     /// What an iteration consists of, if asked for.
     pub operations: Option<GroupedOps>,
 }
@@ -165,13 +165,24 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
         entry: recorded.entry.iter().chain(&recorded.entry_tags).copied().collect(),
         ops: (recorded.op_count() as u64, trace.op_count() as u64),
         work: work_of_loop(&trace),
-        replaced: request.replaced.map(|cells| cells.iteration),
+        progress: progress_of(&trace),
         tree,
         resume,
         pool,
         worst,
         operations,
     }))
+}
+
+/// How much of a trace is over at each exit; in a peeled one: of an iteration.
+fn progress_of(trace: &Trace) -> Vec<f32> {
+    let len = trace.insts.len();
+    let label = trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap_or(0);
+    let progress = |index: usize| match index < label {
+        true => index as f32 / label as f32,
+        false => (index - label) as f32 / (len - label) as f32,
+    };
+    trace.exits().map(|(index, _)| progress(index)).collect()
 }
 
 fn optimize(recorded: &Trace, schema: &Schema, config: &tracelift_opt::Config) -> Result<Optimized, NoCode> {

@@ -83,9 +83,10 @@ impl Location {
         }
     }
 
-    /// How many of its traces pin its counter.
+    /// How many of its traces pin its counter. Where only code leads to it no counter has to fire, and that
+    /// of its function, which has other entries, would at each call.
     pub(crate) fn pins(&self) -> usize {
-        if self.state.is_asleep() {
+        if self.state.is_asleep() || self.wanted_by.is_some() {
             0
         } else {
             self.entries.len()

@@ -53,7 +53,7 @@ impl Vm {
         if let Some(sample) = sample {
             calls.until_timed = sample.times_call() as u32;
             calls.timed_depth = calls.depth + 1;
-            self.nested.began = self.timing.ticks.now();
+            self.nested.began = (self.timing.ticks.now(), *self.code.cells.replaced);
         }
         calls.depth += 1;
         calls.epoch
@@ -72,8 +72,11 @@ impl Vm {
                 calls.timed_depth = 0;
             }
             if let (true, Some(sample)) = (was_timed, &mut self.timing.sample) {
-                let took = self.timing.ticks.now().wrapping_sub(self.nested.began);
+                let (began, replaced) = self.nested.began;
+                let took = self.timing.ticks.now().wrapping_sub(began);
                 sample.elsewhere = sample.elsewhere.wrapping_add(took.wrapping_mul(sample.stands_for));
+                let theirs = self.code.cells.replaced.wrapping_sub(replaced);
+                sample.nested = sample.nested.wrapping_add(theirs.wrapping_mul(sample.stands_for));
             }
         }
         let Some(trace) = self.traces.get(trace) else { return false };

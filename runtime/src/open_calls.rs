@@ -45,8 +45,8 @@ pub(crate) struct Nested {
     thread: usize,
     /// Calls that are open on others, by thread.
     elsewhere: Vec<(usize, Vec<usize>)>,
-    /// The clock when the call that is timed began.
-    pub began: u64,
+    /// The clock when the call that is timed began, and what code had added up by then.
+    pub began: (u64, u64),
     /// Trees that wait to be freed, by their roots.
     pub doomed: Vec<TraceId>,
 }
@@ -62,7 +62,7 @@ impl Default for Nested {
             open: [0; MOST_CALLS],
         };
         let calls = Box::new(calls);
-        Nested { calls, thread: this_thread(), elsewhere: Vec::new(), began: 0, doomed: Vec::new() }
+        Nested { calls, thread: this_thread(), elsewhere: Vec::new(), began: (0, 0), doomed: Vec::new() }
     }
 }
 

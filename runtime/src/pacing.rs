@@ -4,11 +4,10 @@
 //! computed from bytecodes: one is a move, the next one a call that searches a table. Design: before a loop
 //! is recorded, and each time that its code is tried again after a rest, some of its iterations are timed,
 //! from back edge to back edge, with the processor's counter ([`crate::ticks`]). What follows from these
-//! intervals is decided in [`crate::pace`]. The code of a loop that is left soon adds its iterations up, one
-//! for each ([`tracelift_cranelift::Replaced`]), so that an entry's gain is the difference of two times that
-//! were both measured (`sampling.rs`). Invariant: what code adds up is in iterations of its own loop, times
-//! what was known of that loop when the code was made. Where thresholds alone decide nothing is timed, and
-//! nothing added up.
+//! intervals is decided in [`crate::pace`]. Code adds an iteration up each time that one ends
+//! ([`tracelift_cranelift::Replaced`]), so that an entry's gain is the difference of two times that were both
+//! measured (`sampling.rs`). Invariant: what code adds up is what was known of its loop when the code was
+//! made. Where thresholds alone decide nothing is timed, and nothing added up.
 //!
 //! ```text
 //! loop_7f00 is due: 8 more back edges are interpreted and timed; then it is recorded

@@ -11,8 +11,6 @@
 //! 3 cold entries, then 48 that gain -54 ns each: the code loses.  One of 4,000 ns among them: it pays
 //! ```
 
-use tracelift_core::ExitKind;
-
 use crate::ids::Key;
 use crate::tunables::{
     CALLS_PER_TIMED, COLD_SAMPLES, FIRST_SAMPLES, LATER_SAMPLES, LONG_ENTRY, SAMPLE_STRIDE, TRIAL,
@@ -141,12 +139,15 @@ pub(crate) struct Sample {
     pub end: u64,
     /// What had been replaced at the start: see [`crate::pace`].
     pub replaced: u64,
-    /// What the trace adds up for an iteration.
-    pub iteration: Option<u32>,
-    /// The last exit was in the midst of an iteration.
-    pub is_partial: bool,
+    /// Whether the code adds up what it replaces.
+    pub adds_up: bool,
+    /// What the last exit has left unfinished, which the code has not added up: in nanoseconds of the
+    /// interpreter.
+    pub partial: f64,
     /// Ticks in functions of the host that the code has called.
     pub elsewhere: u64,
+    /// What code that these have entered has added up meanwhile: it is no part of the entry's gain.
+    pub nested: u64,
     /// Calls so far, as far as one was timed for them, and so many for the last timed one.
     pub calls: u64,
     pub stands_for: u64,
@@ -164,12 +165,12 @@ impl Sample {
         self.calls.min(most)
     }
 
-    /// Compiled code was just left, by an exit of this kind: if the host goes no further, its time ends here.
+    /// Compiled code was just left, so many nanoseconds of the interpreter's after what it has added up: if
+    /// the host goes no further, its time ends here.
     #[inline]
-    pub fn left_by(&mut self, kind: ExitKind, now: u64) {
+    pub fn left_by(&mut self, partial: f64, now: u64) {
         self.end = now;
-        // All but the end of the loop come in the midst of an iteration.
-        self.is_partial = kind != ExitKind::LoopEnd;
+        self.partial = partial;
     }
 }
 
@@ -200,9 +201,10 @@ mod tests {
             start: 0,
             end: 0,
             replaced: 0,
-            iteration: None,
-            is_partial: false,
+            adds_up: false,
+            partial: 0.0,
             elsewhere: 0,
+            nested: 0,
             calls: 0,
             stands_for: 0,
             depth: 0,

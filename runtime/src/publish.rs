@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use tracelift_core::{text, Trace};
-use tracelift_cranelift::{CodeMemory, Compiled, Replaced, Request};
+use tracelift_cranelift::{CodeMemory, Compiled, Replaced as Adds, Request};
 use tracelift_opt::ResumeTable;
 
 use crate::abort::AbortReason;
@@ -22,17 +22,19 @@ use crate::backend::Backend;
 use crate::ids::TraceId;
 use crate::job::{Done, Extras, Job, NoCode, Product, Told};
 use crate::log::Stage;
+use crate::pace::{UNITS, UNMEASURED};
 use crate::plan::Plan;
-use crate::policy;
+use crate::policy::{self, Replaced};
 use crate::run::Room;
 use crate::stats::GroupedOps;
 use crate::traces::{ExitCell, TraceData, Worth};
 use crate::tree::{Reach, Tree};
+use crate::tunables::{PEELED_OPS, PEELED_SOON_OPS, SHORT_ITERATION};
 use crate::vm::Vm;
 
 impl Vm {
     /// What is needed to compile a recorded trace.
-    pub(crate) fn job(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<Job, NoCode> {
+    pub(crate) fn job(&mut self, recorded: Trace, needs: Room, mut tree: Tree) -> Result<Job, NoCode> {
         let number = self.traces.next_id();
         self.log.entry(Stage::Record, &format!("trace {number} {} recorded", recorded.name), || {
             text::print_trace(&recorded, &self.schema)
@@ -44,19 +46,42 @@ impl Vm {
         opt.no_hoisting |= self.locations.get(&tree.key).is_some_and(|location| location.no_hoisting);
         // The contract of exits: see `TL_EXIT_COLLECT`.
         opt.host_collects = true;
+        if !self.peels(&tree, recorded.op_count() as u64) {
+            opt = opt.without_peeling();
+        }
         let extras = Extras {
             verify: self.config.verify,
             count_operations: self.config.count_iterations,
             optimized: self.log.wants(Stage::Opt),
             resume: self.log.wants(Stage::Resume),
         };
+        (tree.replaced, tree.adds_up) = self.replaced_by(&tree);
         let request = self.request(number, &tree);
         Ok(Job { number, recorded, needs, tree, schema: Arc::clone(&self.schema), opt, request, extras })
     }
 
+    /// Whether a loop is worth a preamble: one that goes on for long, and is short, so that what it computes
+    /// before matters. Where thresholds alone decide all loops have one.
+    fn peels(&self, tree: &Tree, ops: u64) -> bool {
+        let is_left_soon = self.locations.get(&tree.key).is_some_and(|location| location.pace.is_broken());
+        !self.budget.is_limited() || ops <= if is_left_soon { PEELED_SOON_OPS } else { PEELED_OPS }
+    }
+
+    /// What of the interpreter's time a trace replaces, and whether its code is to add it up.
+    fn replaced_by(&self, tree: &Tree) -> (Replaced, bool) {
+        let parent = tree.parent.and_then(|at| Some((self.traces.get(at.trace)?, at.exit)));
+        if let Some((parent, exit)) = parent {
+            let progress = parent.exits[exit.index()].progress;
+            return (parent.tree.replaced.side(progress, tree.work), parent.tree.adds_up);
+        }
+        let pace = self.locations.get(&tree.key).map(|location| &location.pace);
+        let is_short = pace
+            .is_some_and(|pace| !pace.is_broken() && pace.ns().is_some_and(|ns| ns < SHORT_ITERATION as f64));
+        (Replaced::root(tree.work, pace), self.budget.is_limited() && !is_short)
+    }
+
     /// What the code of a trace counts, and where.
     fn request(&mut self, number: TraceId, tree: &Tree) -> Request {
-        let replaced = self.locations.get(&tree.key).and_then(|location| location.pace.amount());
         let counts_guards = self.counts_guards();
         let cells = &mut self.code.cells;
         let mut request = Request::new(number.0, cells.exit_buffer.as_mut_ptr());
@@ -67,12 +92,18 @@ impl Vm {
         if self.config.count_iterations {
             request = request.count_iterations(&mut *cells.iterations);
         }
-        let Some(iteration) = replaced else { return request };
-        let root = self.traces.get(tree.root);
-        // A root that ends elsewhere is one iteration of its own.
-        let iterations = root.map_or(1.0, |root| policy::iterations_of_side(tree.work, root.tree.work));
-        let finish = (f64::from(iteration) * iterations) as u32;
-        request.count_replaced(Replaced { total: &raw mut *cells.replaced, entry: 0, iteration, finish })
+        if !self.budget.is_limited() {
+            return request;
+        }
+        let units = |ns: f64| (ns * UNITS).clamp(1.0, f64::from(1 << 24)) as u32;
+        let (entry, iteration, finish) = match (tree.adds_up, tree.parent) {
+            (true, _) => (0, units(tree.replaced.whole), units(tree.replaced.at(1.0))),
+            (false, None) => (UNMEASURED, 0, 0),
+            // Its root says so.
+            (false, Some(_)) => return request,
+        };
+        let total = &raw mut *self.code.cells.replaced;
+        request.count_replaced(Adds { total, entry, iteration, finish })
     }
 
     /// Tells what has become of a job, and makes its code ready to be entered if there is any.
@@ -138,9 +169,7 @@ impl Vm {
             totals.before += before;
             totals.after += after;
         }
-        let seen = self.locations.get(&tree.key).filter(|_| tree.parent.is_none());
-        let ns = seen.and_then(|location| location.pace.ns());
-        let saved_per_ns = policy::saved_per_ns(tree.work, product.work, ns);
+        let saved_per_ns = policy::saved_per_ns(tree.replaced.whole, product.work);
         Ok(TraceData {
             name,
             code,
@@ -151,8 +180,8 @@ impl Vm {
             lifts,
             entries: 0,
             has_refused: false,
-            exits: exit_cells(&compiled, &tree, &resume, &pool),
-            worth: Worth { ops, saved_per_ns, replaced: product.replaced, compile_ns: 0 },
+            exits: exit_cells(&compiled, &product.progress, &tree, &resume, &pool),
+            worth: Worth { ops, saved_per_ns, adds_up: tree.adds_up, compile_ns: 0 },
             tree,
             generated: compiled.stats,
             resume,
@@ -190,9 +219,16 @@ impl Vm {
 }
 
 /// The exits of a new trace, none of them taken so far.
-fn exit_cells(compiled: &Compiled, tree: &Tree, resume: &ResumeTable, pool: &[u64]) -> Box<[ExitCell]> {
-    let cell = |kind| ExitCell { count: 0, quiet_until: 0, plan: None, kind };
-    let mut exits: Box<[ExitCell]> = compiled.exits.iter().map(|exit| cell(exit.kind)).collect();
+fn exit_cells(
+    compiled: &Compiled,
+    progress: &[f32],
+    tree: &Tree,
+    resume: &ResumeTable,
+    pool: &[u64],
+) -> Box<[ExitCell]> {
+    let cell = |(kind, progress)| ExitCell { count: 0, quiet_until: 0, plan: None, kind, progress };
+    let kinds = compiled.exits.iter().map(|exit| exit.kind);
+    let mut exits: Box<[ExitCell]> = kinds.zip(progress.iter().copied()).map(cell).collect();
     if let (Some(_), Some(finish)) = (tree.link, compiled.exits.len().checked_sub(1)) {
         // The code has written the slots itself.
         exits[finish].plan = Plan::of_frames(resume, pool, finish).map(Box::new);

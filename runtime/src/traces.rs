@@ -38,8 +38,8 @@ pub(crate) struct Worth {
     pub ops: (u64, u64),
     /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
     pub saved_per_ns: f64,
-    /// What it adds up for an iteration: see [`crate::pace`].
-    pub replaced: Option<u32>,
+    /// Whether it adds up what the interpreter would have taken: see [`crate::pace`].
+    pub adds_up: bool,
     /// Processor time that compiling it took.
     pub compile_ns: u64,
 }
@@ -119,6 +119,8 @@ pub(crate) struct ExitCell {
     /// The exit, decoded.
     pub plan: Option<Box<Plan>>,
     pub kind: ExitKind,
+    /// How much of the trace is over there, from 0 to 1; in a peeled one: of an iteration.
+    pub progress: f32,
 }
 
 /// What came of the wish to enter one of some traces.

@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
-use crate::policy::{SideState, Work};
+use crate::policy::{Replaced, SideState, Work};
 use crate::recorder::CallSite;
 use crate::reserve::Need;
 use crate::run::Room;
@@ -51,6 +51,10 @@ pub(crate) struct Tree {
     pub edges: u32,
     /// What the interpreter had to do for what was recorded.
     pub work: Work,
+    /// What of the interpreter's time that is.
+    pub replaced: Replaced,
+    /// Whether the tree's code adds that up.
+    pub adds_up: bool,
     /// Traces whose links lead here.
     pub from: Vec<Way>,
 }
