@@ -5,7 +5,8 @@
 ** 1. It describes its memory once: tags, slots, cells, record layouts, functions (section "Describing the
 **    host").
 ** 2. At each backward jump it counts down a counter, and at zero asks tl_hot what to do: nothing, run
-**    compiled code, or record (section "Running").
+**    compiled code, or record (section "Running"). Functions that call themselves have no loop: there it
+**    counts where they begin, and where they go on after a call ("Entries" in that section).
 ** 3. While it records, it calls one function here per operation of each bytecode that it is about to execute
 **    (section "Recording"), and goes on interpreting.
 ** 4. It calls compiled code itself and hands the exit number to tl_exit, which writes the frame's slots and
@@ -87,8 +88,8 @@ typedef enum tl_type { TL_INT = 0, TL_FLOAT = 1, TL_REF = 2, TL_ADDR = 3, TL_VOI
 /* Configuration; zero it, set `abi`, then what differs. 0 means the default. */
 typedef struct tl_config {
   uint32_t abi;             /* TL_ABI_VERSION */
-  uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 200, and recordings are put
-                            ** off as long as compiling has had its share of the thread's processor time (3 %
+  uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 2000, and recordings are
+                            ** put off while compiling has had its share of the thread's processor time (3 %
                             ** of the first 80 ms, later half of what code has saved) and the loop has not
                             ** cost as much as its code would. One that is set is exact: the same is compiled
                             ** in each run */
@@ -97,7 +98,7 @@ typedef struct tl_config {
   uint32_t max_frames;      /* host frames in a snapshot; default 20, at most 255 */
   uint32_t flags;           /* TL_FLAG_... */
   uint32_t side_threshold;  /* exits by one guard, or by a loop's end, before a side trace is recorded there;
-                            ** default 30, or `threshold` if that is lower */
+                            ** default 1000, or `threshold` if that is lower */
   uint32_t max_sides;       /* side traces that hang on one loop; default 200 */
   uint64_t code_bytes;      /* limit of machine code; default 64 MiB, at most 1 GiB */
   uint64_t force_exit;      /* test aid: the Nth guard execution (from 1) fails; 0: none */
@@ -224,15 +225,60 @@ tl_func tl_add_func(tl_vm *vm, const char *name, const void *address, const char
 /* Counters of back edges live in the host's memory, so that its fast path is one decrement and a test of
 ** the sign: a counter says how many back edges may pass before one calls. They must be zeros now, of which
 ** none is read or written: fresh memory of the system costs nothing until a loop uses it. Each loop uses the
-** counter that its key hashes to; sharing is harmless. The library sets the counters from now on. */
+** counter that its key hashes to; sharing is harmless. The library sets the counters from now on. Once, and
+** before tl_add_counter. */
 tl_status tl_set_counters(tl_vm *vm, int32_t *counters, uint32_t count);
-/* A counter of *entries*, one for each function, wherever the host has it: where the function begins, or goes
-** on after a call that compiled code, or a coroutine's suspension, has left. It is decremented, and tl_hot is
-** called, as for loops; the keys are others than those of loops. What is recorded there does not come back,
-** so that it ends by tl_record_link or tl_record_end. The counter must be 0 or below now. Call it when the
-** counter first falls below 0; for one that is known it does nothing. */
+/*
+** Entries. A function that calls itself has no loop that could be recorded. What is hot is where it begins,
+** and where it goes on after a call: an *entry*. A trace that begins at one ends at another one, by
+** tl_record_link, in the frame of a function that it has called or of the one that has called it. There need
+** be no code yet. So recursion becomes traces that follow one another in a circle, with frames on the host's
+** stack alone. tests/capi/functions.c is a whole host; this is what it has more than one with loops only.
+**
+** Running. `f` is the function whose frame has its slots at `base`, and has a counter, 0 at first:
+**
+**     call:    make the callee's frame;  pc = at_entry(callee, its first instruction)
+**     return:  back to the caller's;     pc = at_entry(caller, the instruction after its call)
+**
+**     at_entry(f, pc):
+**       if (--f->counter >= 0) return pc;
+**       if (!f->is_counted) f->is_counted = tl_add_counter(vm, &f->counter) == TL_OK;
+**       tl_hot(vm, pc, &f->counter, base, &run)   -- and on as at a loop's head, to tl_run_code and tl_exit
+**
+** An exit gives frames, and the base that their places count from. The host finds its own record of the
+** outermost one by that place: the code may have called and returned since it was entered. If tl_next has
+** nothing after an exit of kind TL_EXIT_FINISH, the program has come to an entry without code: that counts as
+** well.
+**
+** Recording. Where the program has called what the recording began with, or what has code (tl_has_loop), and
+** the new frame lies `n` slots above the base that the code is entered with:
+**
+**     tl_resume_point(vm, entry_base, words, live, nslots);   -- of the callee's first instruction
+**     place = tl_item_addr(vm, tl_frame_base(vm), tl_const_int(vm, n), slot_size, 0);
+**     room = tl_load(vm, room_cell, tl_const_addr(vm, tl_room_cell(vm, pc)));
+**     guards (TL_EXIT_INTERRUPT) that the stack has room for this frame and for `room` slots from `place` on
+**     tl_link_frames(vm);
+**     tl_store ...                                            -- what the host's own calls write of frames
+**     tl_record_link(vm, pc);
+**
+** Where the outermost frame returns, to a caller `n` slots below it:
+**
+**     value = tl_slot_read(vm, result, tag);
+**     guards that the caller goes on at this instruction, `back`, read from where the host keeps that
+**     tl_frame_return(vm, -n);
+**     tl_slot_write(vm, the register for the result, tag, value);
+**     tl_resume_point(vm, entry_base, words, live, nslots);   -- of `back`, which is an entry
+**     tl_record_link(vm, back);                               -- stores first, as above, if any are needed
+**
+** Another caller than the recorded one is an exit, which gets a side trace as others do. A trace that makes
+** objects looks at the collector's debt itself, as no loop does it.
+**
+** tl_add_counter makes a counter of entries known: one for each function, wherever the host has it. It must
+** be 0 or below now. Keys of entries are others than those of loops. TL_OK, also for one that is known, which
+** it leaves alone; TL_MISUSE for what can be no counter. */
 tl_status tl_add_counter(tl_vm *vm, int32_t *counter);
-/* That counter will soon be gone; its keys were forgotten before (tl_forget). */
+/* That counter will soon be gone; its keys were forgotten before (tl_forget). The library does not touch it
+** from now on, and tl_hot does not know it. If it is none of those of tl_add_counter, nothing happens. */
 void tl_drop_counter(tl_vm *vm, const int32_t *counter);
 
 /*
@@ -259,7 +305,7 @@ static inline tl_left tl_run_code(const tl_run *run, void *context, void *base) 
 
 typedef enum tl_action { TL_NOTHING = 0, TL_RUN = 1, TL_RECORD = 2 } tl_action;
 
-/* `counter` fell below zero at the loop whose key is `key` (the address of its head's bytecode, say), with
+/* `counter` fell below zero at the loop or entry whose key is `key` (the address of its bytecode, say), with
 ** the frame's slots at `base`. Sets the counter anew. TL_RECORD: call tl_record, or the loop counts as
 ** aborted. */
 tl_action tl_hot(tl_vm *vm, const void *key, int32_t *counter, const void *base, tl_run *run);
@@ -346,7 +392,9 @@ int tl_has_loop(tl_vm *vm, const void *key);
 ** need: see tl_record_link. There need be no such code yet. */
 const uint64_t *tl_room_cell(tl_vm *vm, const void *key);
 
-/* Keys from `low` up to and without `high` are no longer valid (the function was freed): frees their code. */
+/* Keys from `low` up to and without `high` are no longer valid (the function was freed): frees their code.
+** They may come again, as those of another function. Code of other keys that has taken the function in is for
+** the host to forget as well. */
 void tl_forget(tl_vm *vm, const void *low, const void *high);
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -357,7 +405,7 @@ void tl_forget(tl_vm *vm, const void *low, const void *high);
 ** (misuse): the interpreter could not redo that bytecode.
 */
 
-/* Starts a recording at the loop `key`, whose frame has its slots at `base`. */
+/* Starts a recording at the loop or entry `key`, whose frame has its slots at `base`. */
 tl_status tl_record(tl_vm *vm, const void *key, const void *base);
 /* 1 while the recording is alive, 0 when there is none or it has failed (tl_record_close or
 ** tl_record_abort must still be called and give the reason). */
@@ -378,11 +426,11 @@ void tl_resume_point(tl_vm *vm, const void *base, const uint64_t *words, const u
 void tl_frame_push(tl_vm *vm, int32_t base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
 /* The current frame, which was pushed, returned; its slots are forgotten. */
 void tl_frame_pop(tl_vm *vm);
-/* In a side trace: the outermost frame returned to its caller, whose base lies `base` slots (a negative
-** number) from that frame's. The host has recorded guards before that this caller is the one; memory still
-** has the frame that returned. Results are written after this call. Nobody has looked at the caller's slots
-** before the trace was entered, so that the host reads each from memory itself, under guards, and says so by
-** tl_slot_known, before it uses tl_slot_read. */
+/* In a recording that began at an exit or an entry: the outermost frame returned to its caller, whose base
+** lies `base` slots (a negative number) from that frame's. The host has recorded guards before that this
+** caller is the one; memory still has the frame that returned. Results are written after this call. Nobody
+** has looked at the caller's slots before the trace was entered, so that the host reads each from memory
+** itself, under guards, and says so by tl_slot_known, before it uses tl_slot_read. */
 void tl_frame_return(tl_vm *vm, int32_t base);
 /* How many frames are pushed. */
 uint32_t tl_frame_depth(const tl_vm *vm);

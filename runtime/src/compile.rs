@@ -300,12 +300,22 @@ impl Vm {
             }
             let roots: Vec<TraceId> = location.entries.iter().chain(&location.discarded).copied().collect();
             self.doom(&roots);
-            self.locations.remove(&key);
+            let room = self.locations.remove(&key).and_then(|location| location.room);
+            self.keep_room(key, room);
         }
         if is_any_gone {
             self.gates.shut();
             self.free_doomed();
         }
+    }
+
+    /// Other code that goes on at a forgotten location reads the room that it needs there. That code is
+    /// linked again when the location has new code, whose needs it must then read.
+    fn keep_room(&mut self, key: Key, room: Option<Arc<AtomicU64>>) {
+        let is_recording = self.recording.recorder.is_some() || !self.recording.aside.is_empty();
+        let Some(room) = room.filter(|room| is_recording || Arc::strong_count(room) > 1) else { return };
+        self.locations.entry(key).or_default().room = Some(room);
+        self.note_room(key);
     }
 
     /// Nobody comes to these trees any more; they are freed as soon as they can be.

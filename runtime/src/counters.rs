@@ -57,10 +57,14 @@ impl Counters {
     /// # Safety
     /// `start` points to `count` counters that live as long as the VM and are only decremented by the host.
     pub unsafe fn attach(&mut self, start: *mut i32, count: usize) {
+        assert!(!self.has_any(), "counters of back edges come first, and once");
         (self.start, self.in_row) = (start, count);
         self.states = vec![[0; 2]; count];
-        self.others.clear();
-        self.numbers.clear();
+    }
+
+    /// Whether there are any. They have numbers, which locations keep.
+    pub fn has_any(&self) -> bool {
+        !self.states.is_empty()
     }
 
     /// Takes over a counter of entries, if it is not known yet. It is 0 or below.

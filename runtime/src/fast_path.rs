@@ -243,6 +243,22 @@ mod tests {
         let mut host = open_host();
         host.vm.forget(HEAD, HEAD + 1);
         assert!(!matches!(host.back_edge(HEAD), Action::Run(_)));
+        // A counter that is gone, whatever lies there now.
+        let mut host = open_host();
+        let mut counter = Box::new(0);
+        // SAFETY: it lives until it is dropped.
+        unsafe { host.vm.add_counter(&mut *counter) };
+        record(&mut host, OTHER, [int(0), int(5)], count);
+        host.vm.gates.shut();
+        while !host.vm.gates.are_open {
+            host.frame[..2].copy_from_slice(&[int(0), int(2)]);
+            // SAFETY: the frame has more slots than the loop names.
+            let action = unsafe { host.vm.hot(OTHER, &*counter, host.base()) };
+            assert!(matches!(action, Action::Run(_) | Action::Nothing));
+            host.vm.declined();
+        }
+        host.vm.drop_counter(&*counter);
+        assert!(!host.vm.gates.are_open);
         // Code that rests, since its entries take no time any more.
         let mut host = self::host(Config::default());
         while !enters(&mut host, HEAD) {}

@@ -26,7 +26,7 @@ use crate::tunables::MOST_ASIDE;
 use crate::vm::Vm;
 
 impl Vm {
-    /// Makes the host's counters known; see `tl_set_counters`.
+    /// Makes the host's counters known, before any others and once; see `tl_set_counters`.
     ///
     /// # Safety
     /// `start` points to `count` zeros that live as long as the VM.
@@ -51,6 +51,7 @@ impl Vm {
         else {
             return;
         };
+        self.gates.shut();
         let last = self.counters.last();
         self.counters.abandon(counter);
         for location in self.locations.values_mut() {

@@ -160,6 +160,43 @@ fn a_counter_that_is_dropped_is_written_no_more() {
     assert_eq!((*host.counter, others[0]), (77, 0));
 }
 
+/// The code that goes on at a location reads there how much room it needs. Where the location is forgotten
+/// and comes to code again, the same code reads of that.
+#[test]
+fn the_room_of_a_location_is_where_code_reads_it() {
+    let mut host = new(Config::default());
+    let deeper = |tape: &mut Tape<'_>, frames: i32| {
+        tape.while_less(10, ALL, 1, 2);
+        for depth in 1..=frames {
+            tape.recorder.push_frame(8, &[10], &[ALL]);
+            tape.at(10 + depth as u64, 0);
+            let (zero, context) = (tape.constant(0), tape.constant(1));
+            let differ = tape.op2(Op::IntNe, zero, context);
+            tape.guard(differ, ExitKind::Guard);
+        }
+        (0..frames).for_each(|_| tape.recorder.pop_frame());
+        tape.at(10, ALL);
+    };
+    let cell = host.host.vm.room_cell(SECOND);
+    // SAFETY: the code below holds the cell; nothing else writes it meanwhile.
+    let room = || unsafe { cell.read() };
+    host.set([0, 0, 100, 0]);
+    assert!(matches!(host.record(FIRST, SECOND, |tape| step(tape, 0, 10)), CloseOutcome::Compiled(_)));
+    assert!(matches!(host.record(SECOND, SECOND, |tape| deeper(tape, 0)), CloseOutcome::Compiled(_)));
+    let before = room();
+    assert!(before > 0);
+    host.host.vm.forget(SECOND, SECOND + 1);
+    assert_eq!(room(), 0, "there is no code any more");
+    assert!(matches!(host.record(SECOND, SECOND, |tape| deeper(tape, 2)), CloseOutcome::Compiled(_)));
+    assert_eq!(room(), before + 16);
+    // The code that reads it is linked to that one.
+    host.set([0, 0, 100, 0]);
+    let action = host.enter(FIRST);
+    assert_eq!(host.run(action), Some((ExitKind::Finish, 10)));
+    assert!(matches!(host.next(), Action::Run(_)));
+    assert_eq!(host.host.vm.room_cell(SECOND), cell);
+}
+
 impl Entered {
     /// Records the second entry by another counter.
     fn record_with(&mut self, counter: &mut i32) -> CloseOutcome {

@@ -1,6 +1,6 @@
 /*
 ** misuse_run.c: wrong settings, handles that are none, and code that is run and left wrongly; the same tl_vm
-** runs a good loop.
+** runs a good loop. Then the same for entries and their counters.
 */
 #include "misuse.h"
 
@@ -60,6 +60,8 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_set_barrier(vm, 1, 1, 1, 1, 1) == TL_MISUSE);
   EXPECT(tl_add_func(vm, "f", NULL, ">v", 0, NULL, NULL) == 0);
   EXPECT(tl_set_counters(vm, counters, 1) == TL_MISUSE);
+  EXPECT(tl_add_counter(vm, counters) == TL_MISUSE);
+  tl_drop_counter(vm, counters);
   EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING);
   EXPECT(tl_next(vm, frame, &run) == TL_NOTHING);
   EXPECT(tl_has_loop(vm, &key) == 0);
@@ -110,8 +112,7 @@ static void with_handle(tl_vm *vm) {
 
 static tl_tag t_int;
 
-static tl_vm *host(void) {
-  tl_config config = {SET, .flags = TL_FLAG_VERIFY};
+static tl_vm *host(tl_config config) {
   tl_vm *vm = tl_new(&config);
   if (!vm) exit(2);
   t_int = tl_add_tag(vm, "int", 1, TL_INT);
@@ -133,9 +134,11 @@ static void compile(tl_vm *vm) {
 }
 
 static void running(void) {
-  tl_vm *vm = host();
+  tl_config config = {SET, .flags = TL_FLAG_VERIFY};
+  tl_vm *vm = host(config);
   for (int i = 0; i < 4; i++) frame[i].tag = 1;
-  BAD(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING, "none of those that tl_set_counters was told");
+  BAD(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING,
+      "none of those that tl_set_counters and tl_add_counter were told");
   BAD(tl_set_counters(vm, NULL, 4) == TL_MISUSE, "at least one counter");
   BAD(tl_set_counters(vm, counters, 0) == TL_MISUSE, "at least one counter");
   BAD(tl_add_counter(vm, NULL) == TL_MISUSE, "the counter is null or not aligned");
@@ -145,6 +148,7 @@ static void running(void) {
   static uint32_t bytes[2];
   BAD(tl_set_counters(vm, (int32_t *)(void *)((char *)bytes + 1), 1) == TL_MISUSE, "not aligned");
   EXPECT(tl_set_counters(vm, counters, 1) == TL_OK);
+  BAD(tl_set_counters(vm, counters, 1) == TL_MISUSE, "there are counters already");
   BAD(tl_hot(vm, &key, &stray, frame, &run) == TL_NOTHING, "none of those");
   BAD(tl_hot(vm, &key, NULL, frame, &run) == TL_NOTHING, "none of those");
   BAD_CALL(tl_tick(vm, &stray), "none of those");
@@ -196,6 +200,92 @@ static void running(void) {
   tl_free(vm);
 }
 
+/* Asks at the entry until it is hot; what is recorded there ends as `end` says. */
+static tl_status record_entry(tl_vm *vm, int32_t *counter, tl_status (*end)(tl_vm *vm)) {
+  uint64_t words[1] = {9};
+  int asked = 0;
+  while (--*counter >= 0 || tl_hot(vm, &other_key, counter, frame, &run) != TL_RECORD)
+    if (++asked > 1000) exit(4);
+  EXPECT(tl_record(vm, &other_key, frame) == TL_OK);
+  tl_resume_point(vm, frame, words, live, 4);
+  tl_value value = tl_slot_read(vm, 0, t_int);
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_NE, value, tl_const_int(vm, 1000)), 0, TL_EXIT_GUARD);
+  tl_slot_write(vm, 0, t_int, tl_op2(vm, TL_INT_ADD, value, tl_const_int(vm, 1)));
+  tl_resume_point(vm, frame, words, live, 4);
+  return end(vm);
+}
+
+static tl_status closes(tl_vm *vm) { return tl_record_close(vm); }
+static tl_status links_nowhere(tl_vm *vm) { return tl_record_link(vm, NULL); }
+static tl_status links(tl_vm *vm) { return tl_record_link(vm, &other_key); }
+
+/* Counters of entries, and what is recorded there. */
+static void entries(void) {
+  static int32_t row[1], counter, second;
+  tl_config config = {SET, .threshold = 1, .flags = TL_FLAG_VERIFY};
+  tl_vm *vm = host(config);
+  static uint32_t bytes[2];
+  BAD(tl_add_counter(vm, (int32_t *)(void *)((char *)bytes + 1)) == TL_MISUSE, "not aligned");
+  BAD(tl_hot(vm, &other_key, &counter, frame, &run) == TL_NOTHING, "none of those");
+  EXPECT(tl_add_counter(vm, &counter) == TL_OK && tl_add_counter(vm, &second) == TL_OK);
+  BAD(tl_set_counters(vm, row, 1) == TL_MISUSE, "there are counters already");
+  EXPECT(tl_add_counter(vm, &counter) == TL_OK); /* again: nothing */
+  frame[0] = (slot){0, 1};
+  BAD(record_entry(vm, &counter, closes) == TL_MISUSE, "only what began at a loop's head closes");
+  BAD(tl_record_link(vm, &other_key) == TL_MISUSE, "no recording is in progress");
+  BAD(record_entry(vm, &counter, links_nowhere) == TL_MISUSE, "tl_record_link: the key is null");
+  EXPECT(!tl_has_loop(vm, &other_key) && tl_aborts(vm, &other_key) == 2);
+  EXPECT(record_entry(vm, &counter, links) == TL_OK && tl_has_loop(vm, &other_key));
+  EXPECT(tl_add_counter(vm, &counter) == TL_OK); /* and what was known of it stays */
+  counter = -1;
+  EXPECT(tl_hot(vm, &other_key, &counter, frame, &run) == TL_RUN && counter == 0);
+  tl_exit_info info;
+  tl_exit(vm, tl_run_code(&run, NULL, frame), NULL, &info);
+  EXPECT(info.kind == TL_EXIT_GUARD && frame[0].payload == 1000);
+  /* it goes while its code exists; nobody writes there any more, and nothing is known of it */
+  tl_forget(vm, &other_key, &other_key + 1);
+  tl_drop_counter(vm, &counter);
+  tl_drop_counter(vm, &counter); /* again: nothing */
+  counter = 77;
+  BAD(tl_hot(vm, &other_key, &counter, frame, &run) == TL_NOTHING, "none of those");
+  EXPECT(!tl_has_loop(vm, &other_key) && counter == 77);
+  EXPECT(record_entry(vm, &second, links) == TL_OK && counter == 77);
+  EXPECT(strstr(tl_stats_json(vm), "internal") == NULL);
+  tl_free(vm);
+}
+
+/* A counter that goes although its code was not forgotten: that was the host's duty. The code stays, and is
+** entered by whichever counter the place has next, also by one that lies where the first one lay. */
+static void dropped_too_soon(void) {
+  static int32_t counter, second;
+  tl_config config = {SET, .threshold = 1, .flags = TL_FLAG_VERIFY};
+  tl_vm *vm = host(config);
+  EXPECT(tl_add_counter(vm, &counter) == TL_OK);
+  frame[0] = (slot){0, 1};
+  EXPECT(record_entry(vm, &counter, links) == TL_OK);
+  for (int n = 0; n < 50; n++) {
+    tl_exit_info info;
+    frame[0].payload = 900;
+    counter = -1;
+    EXPECT(tl_hot(vm, &other_key, &counter, frame, &run) == TL_RUN);
+    tl_exit(vm, tl_run_code(&run, NULL, frame), NULL, &info);
+    EXPECT(info.kind == TL_EXIT_GUARD && frame[0].payload == 1000);
+  }
+  kinds++;
+  tl_drop_counter(vm, &counter);
+  counter = -1;
+  EXPECT(tl_hot(vm, &other_key, &counter, frame, &run) == TL_NOTHING && counter == -1);
+  SAYS("none of those");
+  EXPECT(tl_add_counter(vm, &second) == TL_OK && tl_add_counter(vm, &counter) == TL_OK);
+  counter = -1;
+  while (tl_hot(vm, &other_key, &counter, frame, &run) == TL_NOTHING) counter = -1;
+  tl_declined(vm);
+  EXPECT(second == 0);
+  tl_forget(vm, &other_key, &other_key + 1);
+  EXPECT(strstr(tl_stats_json(vm), "internal") == NULL);
+  tl_free(vm);
+}
+
 /* Every threshold that can be set works: what is recorded, given up and tried again. */
 static void thresholds(void) {
   static const uint32_t values[] = {1, 2, 65535, 65536, 65537, UINT32_MAX};
@@ -227,6 +317,8 @@ int main(void) {
   static uint64_t other[64]; /* readable memory that is no handle, as freed memory mostly is */
   with_handle((tl_vm *)(void *)other);
   running();
+  entries();
+  dropped_too_soon();
   thresholds();
   return told();
 }

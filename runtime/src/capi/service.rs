@@ -139,6 +139,9 @@ pub unsafe extern "C" fn tl_set_counters(vm: *mut TlVm, counters: *mut i32, coun
         if !counters.is_aligned() {
             return Err("tl_set_counters: the counters are not aligned".into());
         }
+        if handle.vm.counters.has_any() {
+            return Err("tl_set_counters: there are counters already, which locations use".into());
+        }
         // SAFETY: promised by the caller.
         unsafe { handle.vm.set_counters(counters, count as usize) };
         Ok(TlStatus::Ok)
@@ -220,7 +223,9 @@ impl TlVm {
     fn check_counter(&self, counter: *const i32) -> Result<(), String> {
         match self.vm.counters.owns(counter) {
             true => Ok(()),
-            false => Err("the counter is none of those that tl_set_counters was told".into()),
+            false => {
+                Err("the counter is none of those that tl_set_counters and tl_add_counter were told".into())
+            }
         }
     }
 }
