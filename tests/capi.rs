@@ -95,6 +95,14 @@ fn the_example_interpreter() {
     assert_eq!(printed.lines().count(), 6, "{printed}");
 }
 
+/// Entries: functions that call themselves.
+#[test]
+fn recursion_runs_as_linked_code() {
+    let printed = run(&C, "functions", Link::Static);
+    assert_eq!(printed, run(&C, "functions", Link::Shared));
+    assert_eq!(printed.lines().count(), 5, "{printed}");
+}
+
 /// Each kind of mistake gives a status or a 0, and a sentence; the programs count the kinds.
 #[test]
 fn misuse_gives_sentences() {

@@ -11,6 +11,8 @@
 **   5. call_from_code() is what compiled code calls where the program calls another one, which may do
 **                       anything: run in compiled code of its own, fail, and jump out over its caller's.
 **
+** Functions that call themselves, whose recursion becomes linked code, are in functions.c.
+**
 ** Everything else is the interpreter as it would be without. main() runs each program with the JIT off and
 ** on, and then with each execution of a guard forced to fail, and compares what is left in the registers.
 */
