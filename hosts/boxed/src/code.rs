@@ -4,8 +4,9 @@
 //! statement such as `res = res.add(y).add(BoxedInteger(-100))` makes three objects. Design: a register code
 //! over frame slots (parameters, then other variables, then temporaries), one operation per call, constructor
 //! or method. A `while` tests at its end, so that its head is the first operation of its body: that is the
-//! loop that the papers trace. Each operation has the set of slots that are live before it. Invariant: every
-//! slot is written before it is read ([`compile`] rejects other programs), so a slot read holds an object.
+//! loop that the papers trace. Each operation has the set of slots that are live before it. Code may begin at
+//! *entries* too, where recursion comes and goes ([`Code::entries`]). Invariant: every slot is written before
+//! it is read ([`compile`] rejects other programs), so a slot read holds an object.
 //!
 //! Example: `while y.is_positive(): y = y.add(step)` becomes
 //!
@@ -101,11 +102,46 @@ pub struct Code {
     pub live: Vec<u64>,
     /// Names of the slots that are variables.
     pub variables: Vec<String>,
+    /// Whether it may call itself, also by way of others.
+    pub is_recursive: bool,
+    /// The operations that are entries: its first one, if it is recursive, and those after calls of functions
+    /// that are, or that call such ones.
+    pub entries: Vec<bool>,
 }
 
 /// Compiles a program. With `polls`, each loop checks fuel and garbage in every iteration.
 pub fn compile(functions: &[Function], polls: bool) -> Result<Vec<Code>, String> {
-    functions.iter().map(|function| compile_function(function, functions, polls)).collect()
+    let compiled = functions.iter().map(|function| compile_function(function, functions, polls));
+    let mut program: Vec<Code> = compiled.collect::<Result<_, _>>()?;
+    find_entries(&mut program);
+    Ok(program)
+}
+
+/// Says which functions are recursive, and where entries are.
+fn find_entries(program: &mut [Code]) {
+    let calls: Vec<Vec<usize>> = program.iter().map(|code| code.callees().collect()).collect();
+    let below = |start: usize| {
+        let (mut found, mut todo) = (vec![false; calls.len()], calls[start].clone());
+        while let Some(function) = todo.pop() {
+            if !std::mem::replace(&mut found[function], true) {
+                todo.extend(&calls[function]);
+            }
+        }
+        found
+    };
+    let below: Vec<Vec<bool>> = (0..program.len()).map(below).collect();
+    let recursive: Vec<bool> = (0..program.len()).map(|function| below[function][function]).collect();
+    let leads_to_one =
+        |function: usize| (0..recursive.len()).any(|other| recursive[other] && below[function][other]);
+    for (number, code) in program.iter_mut().enumerate() {
+        code.is_recursive = recursive[number];
+        code.entries = vec![false; code.ops.len()];
+        code.entries[0] = code.is_recursive;
+        for index in 1..code.ops.len() {
+            let Op::Call { function, .. } = code.ops[index - 1] else { continue };
+            code.entries[index] = leads_to_one(function);
+        }
+    }
 }
 
 fn compile_function(function: &Function, all: &[Function], polls: bool) -> Result<Code, String> {
@@ -129,7 +165,26 @@ fn compile_function(function: &Function, all: &[Function], polls: bool) -> Resul
         let slot = function.params.len() + undefined.trailing_zeros() as usize;
         return Err(in_function(format!("{} may be read before it is assigned", variables[slot])));
     }
-    Ok(Code { name: function.name.clone(), params: function.params.len(), slots, ops, live, variables })
+    Ok(Code {
+        name: function.name.clone(),
+        params: function.params.len(),
+        slots,
+        ops,
+        live,
+        variables,
+        is_recursive: false,
+        entries: Vec::new(),
+    })
+}
+
+impl Code {
+    /// The functions that it calls.
+    fn callees(&self) -> impl Iterator<Item = usize> + '_ {
+        self.ops.iter().filter_map(|op| match op {
+            Op::Call { function, .. } => Some(*function),
+            _ => None,
+        })
+    }
 }
 
 fn collect_variables(body: &[Stmt], variables: &mut Vec<String>) {
@@ -344,6 +399,36 @@ mod tests {
             ]
         );
         assert_eq!(code.live, [0b11, 0b11, 0b11, 0b01]);
+    }
+
+    #[test]
+    fn entries_are_where_recursion_passes() {
+        let source = "\
+def odd(n):
+    if n.is_positive():
+        return even(n.add(BoxedInteger(-1)))
+    return n
+def even(n):
+    if n.is_positive():
+        return odd(n.add(BoxedInteger(-1)))
+    return BoxedInteger(1)
+def plain(n):
+    return n.add(n)
+def f(n):
+    x = plain(n)
+    x = even(x)
+    return plain(x)
+";
+        let program = compile(&parse(source).unwrap(), true).unwrap();
+        let is_recursive: Vec<_> = program.iter().map(|code| code.is_recursive).collect();
+        assert_eq!(is_recursive, [true, true, false, false]);
+        let entries =
+            |code: &Code| -> Vec<_> { (0..code.ops.len()).filter(|&at| code.entries[at]).collect() };
+        assert_eq!(
+            program.iter().map(entries).collect::<Vec<_>>(),
+            [vec![0, 4], vec![0, 4], vec![], vec![2]]
+        );
+        assert!(matches!(program[0].ops[3], Op::Call { function: 1, .. }));
     }
 
     #[test]

@@ -20,6 +20,8 @@ use std::ffi::c_void;
 
 use tracelift_core::schema::LayoutId;
 
+use crate::frames::Frames;
+
 /// Class word of a `BoxedInteger`.
 pub const INTEGER: u64 = 1;
 /// Class word of a `BoxedFloat`.
@@ -73,6 +75,8 @@ pub struct Context {
     pub fuel: i64,
     /// Objects made since the last collection (a cell of the schema).
     pub debt: i64,
+    /// The program's frames (two cells of the schema lie at its beginning).
+    pub frames: Frames,
     /// The rest.
     pub heap: Heap,
 }
@@ -308,7 +312,7 @@ mod tests {
 
     #[test]
     fn cells_kept_back_are_for_exits_alone() {
-        let mut context = Context { fuel: 0, debt: 0, heap: Heap::default() };
+        let mut context = Context { fuel: 0, debt: 0, frames: Frames::new(1), heap: Heap::default() };
         let at = &raw mut context;
         // SAFETY: the context is alive, and nothing else uses it during the calls.
         unsafe {

@@ -12,6 +12,7 @@ use tracelift_core::schema::{
 };
 use tracelift_core::{Schema, Type};
 
+use crate::frames::{self, Frame};
 use crate::heap::{self, Context, Object};
 
 /// Ids of what was described.
@@ -27,6 +28,10 @@ pub struct Host {
     pub fuel: CellId,
     /// Objects made since the last collection, a cell of the context.
     pub debt: CellId,
+    /// The frame that runs and the last one that there may be, cells of the context.
+    pub frames: [CellId; 2],
+    /// Function, next operation and first slot: cells of a frame.
+    pub frame: [CellId; 3],
 }
 
 /// Words that this host keeps with a frame: function and next operation.
@@ -59,7 +64,34 @@ pub fn describe(schema: &mut Schema) -> Host {
     });
     let (integer, intval) = add_class(schema, "BoxedInteger", "intval", Type::Int, class_word, alloc);
     let (float, floatval) = add_class(schema, "BoxedFloat", "floatval", Type::Float, class_word, alloc);
-    Host { object, layouts: [integer, float], fields: [intval, floatval], fuel, debt: debt_cell }
+    let (frames, frame) = add_frames(schema);
+    Host {
+        object,
+        layouts: [integer, float],
+        fields: [intval, floatval],
+        fuel,
+        debt: debt_cell,
+        frames,
+        frame,
+    }
+}
+
+/// The cells of the frames, which only recursion touches.
+fn add_frames(schema: &mut Schema) -> ([CellId; 2], [CellId; 3]) {
+    use std::mem::offset_of;
+    let mut add = |name: &str, offset: usize, ty: Type| {
+        let class = schema.alias_class(name);
+        schema.add_cell(Cell::new(name, offset as i32, ty, class))
+    };
+    let at = offset_of!(Context, frames);
+    let frames = [("frames.top", at + frames::TOP), ("frames.last", at + frames::LAST)]
+        .map(|(name, offset)| add(name, offset, Type::Addr));
+    let frame = [
+        ("frame.function", offset_of!(Frame, function)),
+        ("frame.pc", offset_of!(Frame, pc)),
+        ("frame.base", offset_of!(Frame, base)),
+    ];
+    (frames, frame.map(|(name, offset)| add(name, offset, Type::Int)))
 }
 
 fn add_class(

@@ -2,8 +2,9 @@
 //!
 //! Problem: an interpreter must go on being one: exact, simple, and the oracle of its own JIT. Design:
 //! [`Machine::run`] is a loop over operations. Tracelift appears in it at three places: a recording sees each
-//! operation first (`record.rs`), a back edge counts and may enter code (`back_edge`), and an exit rebuilds
-//! the frames (`enter`). With the JIT off none of them does anything.
+//! operation first (`recording.rs`); back edges count and may enter code (`back_edge`), and so do the entries
+//! of functions that call themselves (`at_entry`); an exit rebuilds the frames (`enter`), after which other
+//! code may go on, or a recording begin (`act`). With the JIT off none of them does anything.
 //!
 //! Invariant: compiled code is entered only when the frames that its exits may push fit, so what an exit
 //! needs is there, and the depth limit strikes at the same call as in the interpreter.
@@ -18,14 +19,13 @@
 use std::rc::Rc;
 
 use tracelift_core::{ExitKind, Schema, Trace};
-use tracelift_runtime::recorder::{Closed, Finished};
-use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config, LinkedEntry, Run, Vm};
+use tracelift_runtime::{Action, Config, LinkedEntry, Run, Vm};
 
 use crate::code::{compile, Code, Op, Slot};
-use crate::heap::{Context, Heap, Number, Object, Ref, Refused, COLLECT_AFTER, INTEGER};
+use crate::frames::{Frame, Frames};
+use crate::heap::{Context, Heap, Number, Ref, Refused, COLLECT_AFTER};
 use crate::host::{describe, Host};
 use crate::parse::parse;
-use crate::record::Tape;
 
 /// Frames at most.
 const MAX_FRAMES: usize = 200;
@@ -81,25 +81,15 @@ pub enum Outcome {
     Recorded,
 }
 
-/// A frame of the interpreter.
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    function: usize,
-    /// The next operation.
-    pc: usize,
-    /// Its first slot in the stack.
-    base: usize,
-}
-
 /// Memory that compiled code knows by address: it never moves, and is used through this pointer only.
-struct Pinned<T: ?Sized>(*mut T);
+pub(crate) struct Pinned<T: ?Sized>(*mut T);
 
 impl<T: ?Sized> Pinned<T> {
     fn new(value: Box<T>) -> Pinned<T> {
         Pinned(Box::into_raw(value))
     }
 
-    fn get(&mut self) -> &mut T {
+    pub fn get(&mut self) -> &mut T {
         // SAFETY: it came from a box; compiled code uses it only while it runs, when no such borrow is alive.
         unsafe { &mut *self.0 }
     }
@@ -112,19 +102,52 @@ impl<T: ?Sized> Drop for Pinned<T> {
     }
 }
 
+/// Where a recording begins, if there is to be one.
+#[derive(Clone, Copy)]
+enum Start {
+    /// The loop whose head the program is at.
+    Loop,
+    /// The entry that the program is at.
+    Entry,
+    /// The exit that was just taken: the first slot of the frame that its frames are counted from, and the
+    /// depth of the outermost of these.
+    Exit { origin: usize, bottom: usize },
+}
+
+/// A recording in progress.
+#[derive(Clone, Copy)]
+pub(crate) struct Recording {
+    /// The loop where it closes, if it began at a head.
+    pub head: Option<usize>,
+    /// The entry where it began, if it did.
+    pub entry: Option<usize>,
+    /// First slot of the frame that its code is entered with.
+    pub origin: usize,
+    /// Depth of its outermost frame.
+    pub bottom: usize,
+    /// Whether that one has just been returned to.
+    pub has_returned: bool,
+    /// Whether an operation was recorded.
+    pub is_started: bool,
+    /// Jumps back to loops without code.
+    pub edges: u32,
+}
+
 /// An interpreter instance with its JIT.
 pub struct Machine {
-    program: Rc<[Code]>,
-    vm: Vm,
-    host: Host,
-    context: Pinned<Context>,
+    pub(crate) program: Rc<[Code]>,
+    pub(crate) vm: Vm,
+    pub(crate) host: Host,
+    pub(crate) context: Pinned<Context>,
+    /// Of back edges.
     counters: Pinned<[i32]>,
+    /// Of entries, one for each function.
+    entries: Pinned<[i32]>,
     stack: Pinned<[Ref]>,
-    frames: Vec<Frame>,
-    /// Number of frames when the recording in progress was started, and its loop.
-    recording: Option<(usize, usize)>,
-    recorded: Vec<Trace>,
-    options: Options,
+    pub(crate) recording: Option<Recording>,
+    pub(crate) recorded: Vec<Trace>,
+    pub(crate) options: Options,
+    interpreted: u64,
 }
 
 impl Machine {
@@ -135,7 +158,8 @@ impl Machine {
         let host = describe(vm.schema_mut());
         let mut heap = Heap::default();
         heap.refused = options.refused;
-        let context = Pinned::new(Box::new(Context { fuel: 0, debt: 0, heap }));
+        let context =
+            Pinned::new(Box::new(Context { fuel: 0, debt: 0, frames: Frames::new(MAX_FRAMES), heap }));
         for layout in host.layouts {
             // SAFETY: the context lives as long as the machine, whose field `vm` is dropped without using it.
             unsafe { vm.set_reserve(layout, crate::heap::reserve, context.0.cast()) };
@@ -143,17 +167,23 @@ impl Machine {
         let mut counters = Pinned::new(vec![0i32; COUNTERS].into_boxed_slice());
         // SAFETY: the counters live as long as the machine, whose field `vm` is dropped without using them.
         unsafe { vm.set_counters(counters.get().as_mut_ptr(), COUNTERS) };
+        let mut entries = Pinned::new(vec![0i32; program.len()].into_boxed_slice());
+        for counter in entries.get() {
+            // SAFETY: as above.
+            unsafe { vm.add_counter(counter) };
+        }
         Ok(Machine {
             program,
             vm,
             host,
             context,
             counters,
+            entries,
             stack: Pinned::new(vec![0; STACK_SLOTS].into_boxed_slice()),
-            frames: Vec::new(),
             recording: None,
             recorded: Vec::new(),
             options,
+            interpreted: 0,
         })
     }
 
@@ -177,6 +207,11 @@ impl Machine {
         &self.context.get().heap
     }
 
+    /// Operations that were interpreted so far.
+    pub fn interpreted(&self) -> u64 {
+        self.interpreted
+    }
+
     /// Calls a function; at most `fuel` loop iterations are begun, if loops poll.
     pub fn run(&mut self, function: &str, args: &[Number], fuel: i64) -> Result<Outcome, String> {
         let program = Rc::clone(&self.program);
@@ -185,12 +220,14 @@ impl Machine {
         if program[number].params != args.len() {
             return Err(format!("{function} takes {} arguments", program[number].params));
         }
-        self.frames.clear();
-        self.frames.push(Frame { function: number, pc: 0, base: 0 });
+        let frames = &mut self.context.get().frames;
+        frames.clear();
+        frames.push(Frame { function: number, pc: 0, base: 0 });
         self.context.get().fuel = fuel;
         for (slot, &arg) in args.iter().enumerate() {
             self.stack.get()[slot] = self.context.get().heap.boxed(arg);
         }
+        self.at_entry();
         loop {
             if let Some(outcome) = self.step(&program) {
                 if self.recording.is_some() {
@@ -201,11 +238,12 @@ impl Machine {
         }
     }
 
-    fn top(&mut self) -> &mut Frame {
-        self.frames.last_mut().expect("a running program has a frame")
+    /// The frame that runs.
+    pub(crate) fn top(&mut self) -> Frame {
+        self.context.get().frames.top()
     }
 
-    fn slot(&mut self, slot: Slot) -> Ref {
+    pub(crate) fn slot(&mut self, slot: Slot) -> Ref {
         let base = self.top().base;
         self.stack.get()[base + usize::from(slot)]
     }
@@ -215,7 +253,7 @@ impl Machine {
         self.stack.get()[base + usize::from(slot)] = object;
     }
 
-    fn number(&mut self, slot: Slot) -> Number {
+    pub(crate) fn number(&mut self, slot: Slot) -> Number {
         let object = self.slot(slot);
         self.context.get().heap.number(object)
     }
@@ -229,13 +267,14 @@ impl Machine {
 
     /// One operation.
     fn step(&mut self, program: &[Code]) -> Option<Outcome> {
-        let frame = *self.top();
+        let frame = self.top();
         let code = &program[frame.function];
         let op = &code.ops[frame.pc];
         if self.recording.is_some() {
-            self.record(program, frame, op);
+            self.record(frame, op);
         }
-        self.top().pc += 1;
+        self.interpreted += 1;
+        self.context.get().frames.top_mut().pc += 1;
         match op {
             Op::Integer { dst, value } => self.write_new(*dst, Number::Integer(*value)),
             Op::Float { dst, value } => self.write_new(*dst, Number::Float(*value)),
@@ -254,23 +293,27 @@ impl Machine {
                 }
             }
             Op::Call { function, args, .. } => {
-                if self.frames.len() >= MAX_FRAMES {
+                if self.context.get().frames.room() == 0 {
                     return Some(Outcome::TooDeep);
                 }
                 let base = frame.base + code.slots;
                 for (index, &arg) in args.iter().enumerate() {
                     self.stack.get()[base + index] = self.slot(arg);
                 }
-                self.frames.push(Frame { function: *function, pc: 0, base });
+                self.context.get().frames.push(Frame { function: *function, pc: 0, base });
+                self.at_entry();
             }
             Op::Return { src } => {
                 let object = self.slot(*src);
-                self.frames.pop();
-                let Some(&caller) = self.frames.last() else {
-                    return Some(Outcome::Finished(self.context.get().heap.number(object)));
-                };
+                let context = self.context.get();
+                context.frames.pop();
+                if context.frames.depth() == 0 {
+                    return Some(Outcome::Finished(context.heap.number(object)));
+                }
+                let caller = self.top();
                 let dst = program[caller.function].ops[caller.pc - 1].dst();
                 self.set_slot(dst.expect("a call has a destination"), object);
+                self.at_entry();
             }
             Op::Poll => return self.poll(code, frame),
         }
@@ -290,7 +333,7 @@ impl Machine {
     }
 
     fn jump(&mut self, from: usize, target: usize) -> Option<Outcome> {
-        self.top().pc = target;
+        self.context.get().frames.top_mut().pc = target;
         if target <= from {
             return self.back_edge();
         }
@@ -299,17 +342,11 @@ impl Machine {
 
     /// The program is at a loop head, coming from the loop's end.
     fn back_edge(&mut self) -> Option<Outcome> {
-        let frame = *self.top();
-        let key = key(frame.function, frame.pc);
-        if let Some((depth, recorded)) = self.recording {
-            if (depth, recorded) == (self.frames.len(), key) {
-                self.close();
-                if self.options.stop_when_recorded {
-                    return Some(Outcome::Recorded);
-                }
-            } else {
-                self.abort("inner loop");
-            }
+        let frame = self.top();
+        let key = key(frame);
+        let has_closed = self.recording.is_some() && self.record_back_edge(key);
+        if has_closed && self.options.stop_when_recorded {
+            return Some(Outcome::Recorded);
         }
         let counter = &mut self.counters.get()[(key ^ key >> 32) % COUNTERS];
         *counter -= 1;
@@ -319,49 +356,120 @@ impl Machine {
         let counter = std::ptr::from_ref(counter);
         // SAFETY: the base is that of the current frame's slots, and every trace of this loop names slots of
         // that frame or of frames above it, for which the stack has room.
-        match unsafe { self.vm.hot(key, counter, self.base_of(frame)) } {
-            Action::Nothing => {}
-            Action::Run(Run { code, needs }) => {
-                if self.frames.len() + needs.frames as usize <= MAX_FRAMES {
-                    self.enter(code, frame);
-                }
-            }
-            Action::Record => {
-                self.vm.start_recording(key, self.base_of(frame), 0);
-                self.recording = Some((self.frames.len(), key));
-            }
-        }
+        let action = unsafe { self.vm.hot(key, counter, self.base_at(frame.base)) };
+        self.act(action, Start::Loop);
         None
     }
 
-    fn base_of(&self, frame: Frame) -> *mut u8 {
-        self.stack.0.cast::<Ref>().wrapping_add(frame.base).cast()
+    /// The program has come to a function, or back to one: that may be an entry.
+    fn at_entry(&mut self) {
+        let action = self.count_entry();
+        self.act(action, Start::Entry);
+    }
+
+    fn count_entry(&mut self) -> Action {
+        let frame = self.top();
+        if !self.program[frame.function].entries[frame.pc] {
+            return Action::Nothing;
+        }
+        let counter = &mut self.entries.get()[frame.function];
+        *counter -= 1;
+        if *counter >= 0 {
+            return Action::Nothing;
+        }
+        let counter = std::ptr::from_ref(counter);
+        // SAFETY: as in `back_edge`. What returns to frames below has seen that these are there.
+        unsafe { self.vm.hot(entry_key(frame), counter, self.base_at(frame.base)) }
+    }
+
+    /// Where slots lie in memory.
+    pub(crate) fn base_at(&self, slot: usize) -> *mut u8 {
+        self.stack.0.cast::<Ref>().wrapping_add(slot).cast()
+    }
+
+    /// Runs code, as long as there is some, and then records what comes next, if that is wanted.
+    fn act(&mut self, mut action: Action, mut start: Start) {
+        loop {
+            match action {
+                Action::Nothing => return,
+                Action::Record => return self.start_recording(start),
+                Action::Run(Run { code, needs }) => {
+                    if needs.frames as usize > self.context.get().frames.room() {
+                        return self.vm.declined();
+                    }
+                    let Some((kind, exit)) = self.enter(code) else { return };
+                    // The exit may have made objects, and the loop need not look at the debt.
+                    self.collect_if_due();
+                    let base = self.top().base;
+                    // SAFETY: the frames are those of the exit, and this is the innermost one's base.
+                    action = unsafe { self.vm.next(self.base_at(base)) };
+                    start = exit;
+                    if kind == ExitKind::Finish {
+                        start = Start::Entry;
+                        if let Action::Nothing = action {
+                            action = self.count_entry();
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Runs compiled code for the current frame and rebuilds the frames where it left.
-    fn enter(&mut self, code: LinkedEntry, frame: Frame) {
-        let (context, base) = (self.context.0, self.base_of(frame));
-        // SAFETY: the code was made for this context and stack; its entry was chosen by `hot` for this frame.
+    fn enter(&mut self, code: LinkedEntry) -> Option<(ExitKind, Start)> {
+        let base = self.top().base;
+        let (context, base) = (self.context.0, self.base_at(base));
+        // SAFETY: the code was made for this context and stack; its entry was chosen by `hot` or `next` for
+        // this frame.
         let left = unsafe { code.call(context.cast(), base) };
         self.context.get().heap.lifting = true;
         // SAFETY: this machine's code was just called so and left so; the frames and slots that the exit may
-        // need were secured in `back_edge`.
+        // need were secured in `act`, and by the code where it has made frames.
         let exit = unsafe { self.vm.exit(left, context.cast()) };
-        if exit.kind.is_some() {
-            self.frames.pop();
-            self.frames.extend(exit.frames.iter().map(|resumed| Frame {
-                function: resumed.words[0] as usize,
-                pc: resumed.words[1] as usize,
-                base: frame.base + resumed.base as usize,
-            }));
+        let Context { frames, heap, .. } = self.context.get();
+        heap.lifting = false;
+        let kind = exit.kind?;
+        let origin = (exit.base as usize - self.stack.0.cast::<Ref>() as usize) / size_of::<Ref>();
+        let place = |base: i32| origin.wrapping_add_signed(base as isize);
+        // The code has made frames, or returned from some, or both.
+        while frames.top().base > place(exit.frames[0].base) {
+            frames.pop();
         }
-        self.context.get().heap.lifting = false;
-        // The exit may have made objects, and the loop need not look at the debt.
-        self.collect_if_due();
+        let bottom = frames.depth();
+        frames.pop();
+        for resumed in exit.frames {
+            let [function, pc] = [0, 1].map(|word| resumed.words[word] as usize);
+            frames.push(Frame { function, pc, base: place(resumed.base) });
+        }
+        Some((kind, Start::Exit { origin, bottom }))
+    }
+
+    fn start_recording(&mut self, start: Start) {
+        let frame = self.top();
+        let bottom = self.context.get().frames.depth();
+        let (head, entry, origin, bottom) = match start {
+            Start::Loop => (Some(key(frame)), None, frame.base, bottom),
+            Start::Entry => (None, Some(entry_key(frame)), frame.base, bottom),
+            Start::Exit { origin, bottom } => (None, None, origin, bottom),
+        };
+        let base = self.base_at(origin);
+        let is_started = match head.or(entry) {
+            Some(key) => self.vm.start_recording(key, base, 0),
+            None => self.vm.start_side(base) && self.tell_frames(bottom),
+        };
+        self.recording = is_started.then_some(Recording {
+            head,
+            entry,
+            origin,
+            bottom,
+            has_returned: false,
+            is_started: false,
+            edges: 0,
+        });
     }
 
     fn collect_if_due(&mut self) {
-        let frame = *self.top();
+        let frame = self.top();
         let top = frame.base + self.program[frame.function].slots;
         let context = self.context.get();
         if context.debt > COLLECT_AFTER {
@@ -369,113 +477,16 @@ impl Machine {
             context.debt = 0;
         }
     }
-
-    /// The operation is about to be executed.
-    fn record(&mut self, program: &[Code], frame: Frame, op: &Op) {
-        let Some((depth, head)) = self.recording else { return };
-        let class = |machine: &mut Machine, slot: Slot| {
-            let object = machine.slot(slot);
-            // SAFETY: slots that are read hold objects.
-            unsafe { (*(object as *const Object)).class }
-        };
-        // What must be looked at before the recording is borrowed.
-        let (classes, outcome) = match op {
-            Op::Add { receiver, argument, .. } => ([class(self, *receiver), class(self, *argument)], false),
-            Op::Branch { src, .. } => ([class(self, *src), INTEGER], is_positive(self.number(*src))),
-            _ => ([INTEGER; 2], false),
-        };
-        let code = &program[frame.function];
-        let words = |pc: usize| [frame.function as u64, pc as u64];
-        let live_bytes = |live: u64| live.to_le_bytes();
-        let used = code.slots.div_ceil(8);
-        let base = self.base_of(self.frames[depth - 1]);
-        let out_of_fuel = self.context.get().fuel <= 0;
-        let Some((recorder, schema)) = self.vm.recorder() else { return };
-        recorder.resume_point(base, &words(frame.pc), &live_bytes(code.live[frame.pc])[..used]);
-        let mut tape = Tape { recorder, schema, host: &self.host };
-        let mut reason = None;
-        let result = match op {
-            Op::Integer { value, .. } => tape.integer(*value),
-            Op::Float { value, .. } => tape.float(*value),
-            Op::Move { src, .. } => tape.read(*src),
-            Op::Add { receiver, argument, .. } => {
-                let (receiver, argument) = (tape.read(*receiver), tape.read(*argument));
-                receiver
-                    .zip(argument)
-                    .and_then(|(receiver, argument)| tape.add((receiver, classes[0]), (argument, classes[1])))
-            }
-            Op::Branch { src, target, when } => {
-                let closes = self.frames.len() == depth && key(frame.function, *target) == head;
-                let kind = if closes && *when { ExitKind::LoopEnd } else { ExitKind::Guard };
-                if let Some(object) = tape.read(*src) {
-                    tape.is_positive((object, classes[0]), outcome, kind);
-                }
-                if closes && outcome != *when {
-                    reason = Some("loop ended");
-                }
-                None
-            }
-            Op::Call { dst, args, .. } => {
-                let values: Vec<_> = args.iter().map(|&arg| tape.read(arg)).collect();
-                // The destination is not live while the callee runs: it is written when that returns.
-                let live = code.live[frame.pc + 1] & !(1 << dst);
-                let (words, live) = (words(frame.pc + 1), live_bytes(live));
-                tape.recorder.push_frame(code.slots as i32, &words, &live[..used]);
-                for (index, value) in values.into_iter().enumerate() {
-                    value.into_iter().for_each(|value| tape.write(index as Slot, value));
-                }
-                None
-            }
-            Op::Return { .. } if self.frames.len() == depth => {
-                reason = Some("function returned");
-                None
-            }
-            Op::Return { src } => {
-                let caller = self.frames[self.frames.len() - 2];
-                tape.return_to(program[caller.function].ops[caller.pc - 1].dst(), *src);
-                None
-            }
-            Op::Poll => {
-                if out_of_fuel {
-                    reason = Some("out of fuel");
-                }
-                tape.poll();
-                None
-            }
-            Op::Jump { .. } => None,
-        };
-        if let (Some(value), Some(dst), false) = (result, op.dst(), matches!(op, Op::Call { .. })) {
-            tape.write(dst, value);
-        }
-        if reason.is_some() || tape.recorder.failure().is_some() {
-            self.abort(reason.unwrap_or("recording failed"));
-        }
-    }
-
-    fn close(&mut self) {
-        self.recording = None;
-        if self.options.keep_recorded {
-            if let Some((recorder, schema)) = self.vm.recorder() {
-                if let Ok(Closed::Loop(Finished { trace, .. })) = recorder.clone().close(schema) {
-                    self.recorded.push(*trace);
-                }
-            }
-        }
-        if let CloseOutcome::Again = self.vm.close_recording() {
-            // Cannot happen with untagged slots; another host would go on recording.
-            self.vm.abort_recording(AbortReason::Unstable);
-        }
-    }
-
-    fn abort(&mut self, reason: &str) {
-        self.recording = None;
-        self.vm.abort_recording(AbortReason::Host(reason.into()));
-    }
 }
 
-/// The key of a loop head.
-fn key(function: usize, pc: usize) -> usize {
-    (function << 32 | pc) + 1
+/// The key of the loop whose head is the frame's next operation.
+pub(crate) fn key(frame: Frame) -> usize {
+    (frame.function << 32 | frame.pc) + 1
+}
+
+/// The key of the entry there, which is another one.
+pub(crate) fn entry_key(frame: Frame) -> usize {
+    key(frame) | 1 << 62
 }
 
 /// `receiver.add(argument)`: integers wrap, a float makes the result a float.
@@ -489,7 +500,7 @@ fn add(receiver: Number, argument: Number) -> Number {
     }
 }
 
-fn is_positive(number: Number) -> bool {
+pub(crate) fn is_positive(number: Number) -> bool {
     match number {
         Number::Integer(value) => value > 0,
         Number::Float(value) => value > 0.0,

@@ -23,6 +23,7 @@ use tracelift_core::{ExitKind, Op as Trace, Payload, Schema, Type, Value};
 use tracelift_runtime::Recorder;
 
 use crate::code::Slot;
+use crate::frames::Frame;
 use crate::heap::{COLLECT_AFTER, FLOAT, INTEGER};
 use crate::host::Host;
 
@@ -141,22 +142,94 @@ impl Tape<'_> {
         Some(())
     }
 
+    fn int(&mut self, value: i64) -> Value {
+        self.recorder.constant(Type::Int, value as u64)
+    }
+
+    /// What lies in a cell of the context.
+    fn global(&mut self, cell: CellId) -> Option<Value> {
+        let context = self.emit(Trace::Context, &[], Payload::None)?;
+        self.emit(Trace::Load, &[context], Payload::Cell(cell))
+    }
+
+    fn set_global(&mut self, cell: CellId, value: Value) -> Option<()> {
+        let context = self.emit(Trace::Context, &[], Payload::None)?;
+        self.emit(Trace::Store, &[context, value], Payload::Cell(cell));
+        Some(())
+    }
+
     /// The poll at a loop head: one iteration's fuel, and a look at the garbage.
     pub fn poll(&mut self) -> Option<()> {
-        let context = self.emit(Trace::Context, &[], Payload::None)?;
-        let int = |tape: &mut Self, value: i64| tape.recorder.constant(Type::Int, value as u64);
-        let load = |tape: &mut Self, cell: CellId| tape.emit(Trace::Load, &[context], Payload::Cell(cell));
-        let fuel = load(self, self.host.fuel)?;
-        let zero = int(self, 0);
+        let fuel = self.global(self.host.fuel)?;
+        let zero = self.int(0);
         let some = self.emit(Trace::IntGt, &[fuel, zero], Payload::None)?;
         self.guard(Trace::GuardTrue, some, ExitKind::Interrupt);
-        let debt = load(self, self.host.debt)?;
-        let limit = int(self, COLLECT_AFTER);
+        self.look_at_debt()?;
+        let one = self.int(1);
+        let left = self.emit(Trace::IntSub, &[fuel, one], Payload::None)?;
+        self.set_global(self.host.fuel, left)
+    }
+
+    /// Leaves the trace if there is much garbage.
+    pub fn look_at_debt(&mut self) -> Option<()> {
+        let debt = self.global(self.host.debt)?;
+        let limit = self.int(COLLECT_AFTER);
         let much = self.emit(Trace::IntGt, &[debt, limit], Payload::None)?;
         self.guard(Trace::GuardFalse, much, ExitKind::Collect);
-        let one = int(self, 1);
-        let left = self.emit(Trace::IntSub, &[fuel, one], Payload::None)?;
-        self.emit(Trace::Store, &[context, left], Payload::Cell(self.host.fuel));
         Some(())
+    }
+
+    /// The frame so many above the one that runs, or below it.
+    fn frame(&mut self, above: i64) -> Option<Value> {
+        let top = self.global(self.host.frames[0])?;
+        let bytes = self.int(above * size_of::<Frame>() as i64);
+        self.emit(Trace::AddrAdd, &[top, bytes], Payload::None)
+    }
+
+    /// The outermost frame, which is the one that runs, returns what its slot holds, under guards that it
+    /// returns to this frame; to this slot of that one.
+    pub fn return_below(&mut self, caller: Frame, from: Frame, dst: Slot, src: Slot) -> Option<()> {
+        let value = self.read(src)?;
+        let below = self.frame(-1)?;
+        for (cell, now) in [(self.host.frame[0], caller.function), (self.host.frame[1], caller.pc)] {
+            let found = self.emit(Trace::Load, &[below], Payload::Cell(cell))?;
+            let now = self.int(now as i64);
+            self.emit(Trace::GuardValue, &[found, now], Payload::None);
+        }
+        self.recorder.return_frame(caller.base as i32 - from.base as i32);
+        self.write(dst, value);
+        Some(())
+    }
+
+    /// The trace ends in the innermost of these frames, the outermost of which has run until now: the others
+    /// are made. Not if fewer than `room` would be left besides.
+    pub fn make_frames(&mut self, frames: &[Frame], room: usize) -> Option<()> {
+        let calls = frames.len() as i64 - 1;
+        let (top, last) = (self.global(self.host.frames[0])?, self.global(self.host.frames[1])?);
+        let [top, last] = [top, last].map(|frame| self.emit(Trace::AddrToInt, &[frame], Payload::None));
+        let left = self.emit(Trace::IntSub, &[last?, top?], Payload::None)?;
+        let wanted = self.int((calls + room as i64) * size_of::<Frame>() as i64);
+        let is_there = self.emit(Trace::IntGe, &[left, wanted], Payload::None)?;
+        self.guard(Trace::GuardTrue, is_there, ExitKind::Interrupt);
+        let outermost = self.frame(0)?;
+        let base = self.emit(Trace::Load, &[outermost], Payload::Cell(self.host.frame[2]))?;
+        self.recorder.link_frames();
+        let places = (0..frames.len() as i64).map(|above| self.frame(above)).collect::<Option<Vec<_>>>()?;
+        for (&frame, &place) in frames.iter().zip(&places) {
+            let above = self.int(frame.base as i64 - frames[0].base as i64);
+            let base = self.emit(Trace::IntAdd, &[base, above], Payload::None)?;
+            let [function, pc] = [frame.function, frame.pc].map(|word| self.int(word as i64));
+            for (cell, value) in self.host.frame.into_iter().zip([function, pc, base]) {
+                self.emit(Trace::Store, &[place, value], Payload::Cell(cell));
+            }
+        }
+        self.set_global(self.host.frames[0], *places.last()?)
+    }
+
+    /// The trace ends in the frame that the one which ran has returned to.
+    pub fn drop_frame(&mut self) -> Option<()> {
+        let below = self.frame(-1)?;
+        self.recorder.link_frames();
+        self.set_global(self.host.frames[0], below)
     }
 }

@@ -103,6 +103,53 @@ def f(y):
         y = y.add(BoxedInteger(-1))
     return res
 ";
+    // Two ways to return to, and results of both classes.
+    let fib = "\
+def f(n):
+    m = n.add(BoxedInteger(-1))
+    if m.is_positive():
+        return f(m).add(f(m.add(BoxedInteger(-1))))
+    return n
+";
+    let ackermann = "\
+def f(m, n):
+    if m.is_positive():
+        less = m.add(BoxedInteger(-1))
+        if n.is_positive():
+            return f(less, f(m, n.add(BoxedInteger(-1))))
+        return f(less, BoxedInteger(1))
+    return n.add(BoxedInteger(1))
+";
+    // Functions that call one another, through one that is no recursion's, in a loop.
+    let mutual = "\
+def odd(n):
+    if n.is_positive():
+        return even(n.add(BoxedInteger(-1)))
+    return BoxedInteger(0)
+def even(n):
+    if n.is_positive():
+        return odd(n.add(BoxedInteger(-1)))
+    return BoxedInteger(1)
+def both(n):
+    x = even(n)
+    return x.add(odd(n)).add(x)
+def f(n):
+    res = BoxedInteger(0)
+    while n.is_positive():
+        res = res.add(both(n))
+        n = n.add(BoxedInteger(-1))
+    return res
+";
+    // A loop in a function that calls itself, and that ends at different depths.
+    let tree = "\
+def f(n):
+    res = BoxedFloat(0.5)
+    i = n
+    while i.is_positive():
+        i = i.add(BoxedInteger(-1))
+        res = res.add(f(i)).add(i)
+    return res
+";
     vec![
         ("seed 000", SEED_000, vec![vec![Integer(3)], vec![Float(1e18)], vec![Integer(i64::MIN + 40)]]),
         (
@@ -118,6 +165,10 @@ def f(y):
         ("promotion", promotion, vec![vec![Integer(120), Integer(70)], vec![Integer(90), Integer(0)]]),
         ("moves", moves, vec![vec![Integer(75)], vec![Integer(76)], vec![Float(8.0)]]),
         ("recursion", recursion, vec![vec![Integer(14)], vec![Integer(250)], vec![Float(7.5)]]),
+        ("fib", fib, vec![vec![Integer(6)], vec![Float(4.5)], vec![Integer(0)], vec![Integer(6)]]),
+        ("ackermann", ackermann, vec![vec![Integer(2), Integer(2)], vec![Integer(1), Float(3.5)]]),
+        ("mutual", mutual, vec![vec![Integer(7)], vec![Float(2.5)]]),
+        ("tree", tree, vec![vec![Integer(5)], vec![Float(2.5)]]),
         (
             "not a number",
             SEED_002,
@@ -140,7 +191,15 @@ fn expected(source: &str, calls: &[Vec<Number>], fuel: i64) -> Vec<Outcome> {
 }
 
 fn tested(threshold: u32) -> Config {
-    Config { threshold, verify: true, count_guards: true, count_iterations: true, ..Config::exact() }
+    let side_threshold = threshold;
+    Config {
+        threshold,
+        side_threshold,
+        verify: true,
+        count_guards: true,
+        count_iterations: true,
+        ..Config::exact()
+    }
 }
 
 fn run(source: &str, calls: &[Vec<Number>], fuel: i64, options: Options) -> (Vec<Outcome>, Machine) {
@@ -188,7 +247,10 @@ fn with_every_guard_execution_failing_in_turn() {
         let (_, machine) = run(source, &calls, LITTLE_FUEL, options);
         let guards = machine.vm().stats().guards_executed.unwrap();
         assert!(guards > 0, "{name}");
-        for n in 1..=guards {
+        // The first ones all, then ever fewer: what recursion executes is alike.
+        let mut n = 0;
+        while n < guards {
+            n += 1 + n / 256;
             let config = Config { force_exit: Some(n), verify: false, ..tested(3) };
             let (found, _) = run(source, &calls, LITTLE_FUEL, Options { config, ..Options::default() });
             assert_eq!(found, expected, "{name} with guard execution {n} of {guards} failing");
