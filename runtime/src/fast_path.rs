@@ -62,7 +62,9 @@ impl Vm {
     pub(crate) fn open_gate(&mut self, key: Key, counter: *const i32) {
         let Some(number) = self.last_run.trace else { return };
         let Some(trace) = self.traces.get(number) else { return };
-        if trace.has_refused || self.config.count_iterations || self.is_pacing(key) {
+        // A gate leaves the counter at 0, which is what only a pinned one is set to.
+        let is_pinned = self.counters.is_pinned_at(counter);
+        if !is_pinned || trace.has_refused || self.config.count_iterations || self.is_pacing(key) {
             return;
         }
         let run = trace.run();
@@ -150,7 +152,13 @@ mod tests {
 
     /// A host with code for HEAD, of which not every entry is timed any more.
     fn host(config: Config) -> Host {
+        host_wanted_by(None, config)
+    }
+
+    /// The same, where other code may lead to HEAD.
+    fn host_wanted_by(leader: Option<usize>, config: Config) -> Host {
         let mut host = Host::new(Config { threshold: 1, side_threshold: 1 << 30, ..config });
+        host.vm.locations.entry(HEAD).or_default().wanted_by = leader;
         host.vm.timing.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
         STEP.set(1000);
         let budget = &mut host.vm.budget;
@@ -184,6 +192,14 @@ mod tests {
     fn where_iterations_are_counted_there_are_no_gates() {
         let mut host = host(Config { count_iterations: true, ..Config::exact() });
         assert!((0..100).all(|_| !enters(&mut host, HEAD)));
+    }
+
+    /// Its counter is not pinned: others that it counts for set it, and go by what it was set to.
+    #[test]
+    fn where_only_code_leads_there_is_no_gate() {
+        let mut host = host_wanted_by(Some(OTHER), Config::exact());
+        assert!((0..1000).all(|_| !enters(&mut host, HEAD)));
+        assert_eq!(host.vm.stats().traces[0].entries, host.vm.stats().exits["loop_end"]);
     }
 
     #[test]
@@ -248,15 +264,20 @@ mod tests {
         let mut counter = Box::new(0);
         // SAFETY: it lives until it is dropped.
         unsafe { host.vm.add_counter(&mut *counter) };
-        record(&mut host, OTHER, [int(0), int(5)], count);
+        host.frame[..2].copy_from_slice(&[int(0), int(2)]);
         host.vm.gates.shut();
-        while !host.vm.gates.are_open {
-            host.frame[..2].copy_from_slice(&[int(0), int(2)]);
-            // SAFETY: the frame has more slots than the loop names.
-            let action = unsafe { host.vm.hot(OTHER, &*counter, host.base()) };
-            assert!(matches!(action, Action::Run(_) | Action::Nothing));
-            host.vm.declined();
+        for _ in 0..10_000 {
+            let base = host.base();
+            // SAFETY: the frame has more slots than the trace names.
+            if let Action::Record = unsafe { host.vm.hot(OTHER, &*counter, base) } {
+                host.begin(OTHER, |tape| {
+                    count(tape);
+                    tape.at(0, 3);
+                });
+                assert!(matches!(host.vm.link_recording(OTHER), CloseOutcome::Compiled(_)));
+            }
         }
+        assert!(host.vm.gates.are_open);
         host.vm.drop_counter(&*counter);
         assert!(!host.vm.gates.are_open);
         // Code that rests, since its entries take no time any more.
