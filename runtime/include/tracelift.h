@@ -256,7 +256,7 @@ tl_status tl_set_counters(tl_vm *vm, int32_t *counters, uint32_t count);
 **     tl_resume_point(vm, entry_base, words, live, nslots);   -- of the callee's first instruction
 **     place = tl_item_addr(vm, tl_frame_base(vm), tl_const_int(vm, n), slot_size, 0);
 **     room = tl_load(vm, room_cell, tl_const_addr(vm, tl_room_cell(vm, pc)));
-**     guards (TL_EXIT_INTERRUPT) that the stack has room for this frame and for `room` slots from `place` on
+**     a guard (TL_EXIT_INTERRUPT) that the stack has room for `room` slots from `place` on
 **     tl_link_frames(vm);
 **     tl_store ...                                            -- what the host's own calls write of frames
 **     tl_record_link(vm, pc);
