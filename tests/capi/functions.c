@@ -150,9 +150,13 @@ static tl_value place_of(machine *m, const value *at) {
   return tl_item_addr(m->jit, tl_frame_base(m->jit), number, sizeof(value), 0);
 }
 
-/* The stack must have room for so many registers from `place` on. If not the interpreter goes on. */
-static void guard_room(machine *m, tl_value place, tl_value registers) {
+/*
+** The stack must have the room from `place` on that the code needs which goes on at this entry. If it has not
+** the interpreter goes on. The frame itself fits: whoever enters a trace has room for what its exits write.
+*/
+static void guard_room(machine *m, tl_value place, const instruction *pc) {
   tl_vm *vm = m->jit;
+  tl_value registers = tl_load(vm, ids.room, tl_const_addr(vm, tl_room_cell(vm, pc)));
   tl_value end = tl_op1(vm, TL_ADDR_TO_INT, tl_load(vm, ids.end, tl_context(vm)));
   tl_value room = tl_op2(vm, TL_INT_SUB, end, tl_op1(vm, TL_ADDR_TO_INT, place));
   tl_value bytes = tl_op2(vm, TL_INT_MUL, registers, tl_const_int(vm, sizeof(value)));
@@ -175,15 +179,13 @@ static int ends_at(machine *m, const instruction *pc) {
 }
 
 /*
-** The trace ends at this entry, in the frame that runs now. First guards that there is room, for the frames
-** that it has called and for what the code there needs; then stores that make these frames.
+** The trace ends at this entry, in the frame that runs now. First a guard that there is room for what the
+** code there needs; then stores that make the frames that it has called.
 */
 static void link_at(machine *m, const instruction *pc) {
   tl_vm *vm = m->jit;
   if (m->registers > m->recording.bottom) {
-    tl_value place = place_of(m, m->registers), cell = tl_const_addr(vm, tl_room_cell(vm, pc));
-    guard_room(m, place, tl_const_int(vm, REGISTERS));
-    guard_room(m, place, tl_load(vm, ids.room, cell));
+    guard_room(m, place_of(m, m->registers), pc);
     tl_link_frames(vm);
     for (value *r = m->registers; r > m->recording.bottom; r -= REGISTERS)
       tl_store(vm, ids.back, place_of(m, r - 1), tl_const_addr(vm, r[-1].as.back));
@@ -547,31 +549,58 @@ static void compare(const struct program *program) {
          name, found.traces, found.entered, found.interpreted, expected.interpreted, runs);
 }
 
-/* A function goes while its code exists, and its counter with it: nobody writes there any more. */
-static void dropped(void) {
-  static const value args[2] = {I(100)};
+/*
+** A function goes while its code exists, and its counter with it: nobody writes there any more. The other
+** one's code ends where there is none now, also at the last frame for which there is room.
+*/
+static void dropped(int which) {
+  static const value args[2] = {I(100)}, deep[2] = {I(5000)};
   machine *m = new_machine(&programs[2], (tl_config){.threshold = 1, .flags = TL_FLAG_VERIFY});
+  function *gone = &m->functions[which], *other = &m->functions[!which];
   enum outcome outcome = call(m, args);
   outcome = outcome == FINISHED ? call(m, args) : outcome;
   expect(outcome == FINISHED && m->result.as.i == 1, "dropped", "wrong before", m->entered);
-  function *gone = &m->functions[1];
-  expect(tl_has_loop(m->jit, odd), "dropped", "without code", m->entered);
+  expect(tl_has_loop(m->jit, gone->code), "dropped", "without code", m->entered);
   expect(tl_add_counter(m->jit, &gone->counter) == TL_OK, "dropped", "known already", 0);
   forget(m, gone);
-  expect(!tl_has_loop(m->jit, odd) && tl_has_loop(m->jit, even), "dropped", "not forgotten", 0);
+  expect(!tl_has_loop(m->jit, gone->code), "dropped", "not forgotten", 0);
+  expect(tl_has_loop(m->jit, other->code), "dropped", "forgotten, too", 0);
   tl_drop_counter(m->jit, &gone->counter); /* again: nothing */
   gone->counter = 1 << 30;                 /* none of the library's now */
   int32_t before = gone->counter;
   outcome = call(m, args);
   expect(outcome == FINISHED && m->result.as.i == 1, "dropped", "wrong after", m->entered);
+  uint64_t entered = m->entered;
+  expect(call(m, deep) == TOO_DEEP, "dropped", "not too deep", entered);
+  expect(m->registers == m->end - REGISTERS, "dropped", "too deep at a frame",
+         (uint64_t)(m->registers - m->stack) / REGISTERS);
+  expect(m->entered > entered, "dropped", "the other one's code is not entered", entered);
   int32_t counted = before - gone->counter;
-  expect(counted >= 0 && counted < 200, "dropped", "the counter was written", (uint64_t)counted);
-  expect(!tl_has_loop(m->jit, odd), "dropped", "has code again", 0);
+  expect(counted > 0 && counted < 1000, "dropped", "the counter was written", (uint64_t)counted);
+  expect(!tl_has_loop(m->jit, gone->code), "dropped", "has code again", 0);
   tl_free(m->jit);
 }
 
+/* Wherever recordings begin, whatever of them is thrown away, and however little a trace may hold. */
+static void at_random(const struct program *program) {
+  result expected = run(program, (tl_config){.flags = TL_FLAG_OFF}, 0);
+  for (uint32_t seed = 1; seed <= 60; seed++) {
+    tl_config config = {.threshold = 1 + seed % 7, .side_threshold = 1 + seed % 4, .flags = TL_FLAG_VERIFY};
+    config.start_seed = seed;
+    if (seed % 3 == 0) config.max_frames = 3;
+    if (seed % 5 == 0) config.max_sides = 1;
+    if (seed % 11 == 0) config.max_ops = 30;
+    result found = run(program, config, seed % 2);
+    expect(same(&expected, &found), program->name, "wrong at a seed", seed);
+  }
+}
+
 int main(void) {
-  for (size_t n = 0; n < sizeof programs / sizeof *programs; n++) compare(&programs[n]);
-  dropped();
+  for (size_t n = 0; n < sizeof programs / sizeof *programs; n++) {
+    compare(&programs[n]);
+    at_random(&programs[n]);
+  }
+  dropped(0);
+  dropped(1);
   return 0;
 }
