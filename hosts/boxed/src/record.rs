@@ -146,42 +146,51 @@ impl Tape<'_> {
         self.recorder.constant(Type::Int, value as u64)
     }
 
+    fn context(&mut self) -> Option<Value> {
+        self.emit(Trace::Context, &[], Payload::None)
+    }
+
     /// What lies in a cell of the context.
-    fn global(&mut self, cell: CellId) -> Option<Value> {
-        let context = self.emit(Trace::Context, &[], Payload::None)?;
+    fn global(&mut self, context: Value, cell: CellId) -> Option<Value> {
         self.emit(Trace::Load, &[context], Payload::Cell(cell))
     }
 
-    fn set_global(&mut self, cell: CellId, value: Value) -> Option<()> {
-        let context = self.emit(Trace::Context, &[], Payload::None)?;
+    fn set_global(&mut self, context: Value, cell: CellId, value: Value) {
         self.emit(Trace::Store, &[context, value], Payload::Cell(cell));
-        Some(())
     }
 
     /// The poll at a loop head: one iteration's fuel, and a look at the garbage.
     pub fn poll(&mut self) -> Option<()> {
-        let fuel = self.global(self.host.fuel)?;
+        let context = self.context()?;
+        let fuel = self.global(context, self.host.fuel)?;
         let zero = self.int(0);
         let some = self.emit(Trace::IntGt, &[fuel, zero], Payload::None)?;
         self.guard(Trace::GuardTrue, some, ExitKind::Interrupt);
-        self.look_at_debt()?;
+        self.guard_debt(context)?;
         let one = self.int(1);
         let left = self.emit(Trace::IntSub, &[fuel, one], Payload::None)?;
-        self.set_global(self.host.fuel, left)
+        self.set_global(context, self.host.fuel, left);
+        Some(())
     }
 
-    /// Leaves the trace if there is much garbage.
-    pub fn look_at_debt(&mut self) -> Option<()> {
-        let debt = self.global(self.host.debt)?;
+    fn guard_debt(&mut self, context: Value) -> Option<()> {
+        let debt = self.global(context, self.host.debt)?;
         let limit = self.int(COLLECT_AFTER);
         let much = self.emit(Trace::IntGt, &[debt, limit], Payload::None)?;
         self.guard(Trace::GuardFalse, much, ExitKind::Collect);
         Some(())
     }
 
+    /// Leaves the trace if there is much garbage.
+    pub fn look_at_debt(&mut self) -> Option<()> {
+        let context = self.context()?;
+        self.guard_debt(context)
+    }
+
     /// The frame so many above the one that runs, or below it.
     fn frame(&mut self, above: i64) -> Option<Value> {
-        let top = self.global(self.host.frames[0])?;
+        let context = self.context()?;
+        let top = self.global(context, self.host.frames[0])?;
         let bytes = self.int(above * size_of::<Frame>() as i64);
         self.emit(Trace::AddrAdd, &[top, bytes], Payload::None)
     }
@@ -205,8 +214,11 @@ impl Tape<'_> {
     /// are made. Not if fewer than `room` would be left besides.
     pub fn make_frames(&mut self, frames: &[Frame], room: usize) -> Option<()> {
         let calls = frames.len() as i64 - 1;
-        let (top, last) = (self.global(self.host.frames[0])?, self.global(self.host.frames[1])?);
-        let [top, last] = [top, last].map(|frame| self.emit(Trace::AddrToInt, &[frame], Payload::None));
+        let context = self.context()?;
+        let [top, last] = self.host.frames.map(|cell| {
+            let frame = self.global(context, cell)?;
+            self.emit(Trace::AddrToInt, &[frame], Payload::None)
+        });
         let left = self.emit(Trace::IntSub, &[last?, top?], Payload::None)?;
         let wanted = self.int((calls + room as i64) * size_of::<Frame>() as i64);
         let is_there = self.emit(Trace::IntGe, &[left, wanted], Payload::None)?;
@@ -223,13 +235,16 @@ impl Tape<'_> {
                 self.emit(Trace::Store, &[place, value], Payload::Cell(cell));
             }
         }
-        self.set_global(self.host.frames[0], *places.last()?)
+        self.set_global(context, self.host.frames[0], *places.last()?);
+        Some(())
     }
 
     /// The trace ends in the frame that the one which ran has returned to.
     pub fn drop_frame(&mut self) -> Option<()> {
         let below = self.frame(-1)?;
         self.recorder.link_frames();
-        self.set_global(self.host.frames[0], below)
+        let context = self.context()?;
+        self.set_global(context, self.host.frames[0], below);
+        Some(())
     }
 }
