@@ -90,7 +90,7 @@ typedef struct tl_config {
   uint32_t abi;             /* TL_ABI_VERSION */
   uint32_t threshold;       /* back edges of a loop before it is recorded. Left 0: 2000, and recordings are
                             ** put off while compiling has had its share of the thread's processor time (3 %
-                            ** of the first 80 ms, later half of what code has saved) and the loop has not
+                            ** of the first 80 ms, later twice what code has saved) and the loop has not
                             ** cost as much as its code would. One that is set is exact: the same is compiled
                             ** in each run */
   uint32_t max_ops;         /* operations in a recorded trace; default 8000, at most 1000000 */

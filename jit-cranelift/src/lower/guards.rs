@@ -2,10 +2,11 @@
 //!
 //! Problem: a trace has one guard in three operations, each with its own way out, and a way out that costs
 //! hot code or much cold code is too expensive. Design: a guard is `brif fail, way, next`; the way is a cold
-//! block that jumps to the exit's stub, or is the stub if no other guard leaves by that exit. A stub is a cold
-//! block that stores the snapshot's values to the exit buffer, whose address is a constant there (so no
-//! register is held for it), and passes the exit's number to the one block that returns. The jumps of the ways
-//! vanish in the code; branches to the stub itself would have to be split by Cranelift, which takes longer.
+//! block that jumps to the exit's stub, or is the stub if no other guard leaves by that exit. A stub is a
+//! cold block that stores the snapshot's values to the exit buffer, whose address is a constant there (so no
+//! register is held for it), and passes the exit's number to the one block that returns. The jumps of the
+//! ways vanish in the code; branches to the stub itself would have to be split by Cranelift, which takes
+//! longer.
 //!
 //! Invariant: a stub stores the exit table's values in the exit table's order; all of them are known at the
 //! part's first guard of that exit, since snapshots are taken before their guards.
