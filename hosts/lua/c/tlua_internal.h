@@ -112,8 +112,6 @@ extern const TluaEngine tlua_recorder_engine;  /* tlua_rec.c; the build script s
 
 /* From the next instruction on, on_record is called. L must be the running thread, without hooks. */
 void tlua_record_start (lua_State *L);
-/* Whether such an instruction of a function may be where on_entry is called. */
-int tlua_is_entry (const Proto *p, const Instruction *pc);
 /* Ends the recording, from on_record or on_hot. */
 void tlua_record_stop (lua_State *L);
 /*
@@ -124,6 +122,8 @@ void tlua_record_aside (lua_State *L);
 /* From on_wake: the recording goes on. */
 void tlua_record_resume (lua_State *L);
 #define tlua_is_recording(L) ((L)->jit->recording == (L))
+/* Whether such an instruction of a function may be where on_entry is called. */
+int tlua_is_entry (const Proto *p, const Instruction *pc);
 
 /* --- memory, and data of functions (tlua_memory.c, tlua_live.c) --- */
 
