@@ -292,10 +292,11 @@ pub(crate) struct Rent {
 /// How many more back edges a loop of so many operations must take (0: nobody knows), until interpreting them
 /// has cost what compiling it (`price`) would have saved; 0 if it has. What compiling has lost so far comes
 /// on top: a program may lose once to learn that code does not help it, and must have run long when it loses
-/// again. A young program counts on nothing that it has not seen, and what is very dear waits for its share,
+/// again. A short script counts on nothing that it has not seen, and what is very dear waits for its share,
 /// or until the program has run long.
 pub(crate) fn back_edges_missing(account: Account, price: u64, ops: u64, rent: Rent) -> u64 {
-    let (lost_share, saved_share) = if account.ran < YOUNG { (100, 0) } else { (LOST_SHARE, SAVED_SHARE) };
+    let lost_share = if account.ran < YOUNG { 100 } else { LOST_SHARE };
+    let saved_share = if account.ran < SHORT_SCRIPT { 0 } else { SAVED_SHARE };
     let by_operations = (ops.max(SMALL_LOOP) * SAVED_PER_OP) as f64 / 100.0;
     let saved = by_operations.max(rent.ns * saved_share as f64 / 100.0);
     let lost = account.spent.saturating_sub(account.gained) / 100 * lost_share;
@@ -476,7 +477,9 @@ mod tests {
         assert!(back_edges_missing(in_vain, MS, 20, none).abs_diff(10 * enough) <= 10);
         let it_paid = Account { spent: 9 * MS, gained: 9 * MS, ..fresh };
         assert_eq!(back_edges_missing(it_paid, MS, 20, none), enough);
-        assert_eq!(back_edges_missing(fresh, MS, 20, rent(0, 1000.0)), enough, "a young program");
+        assert_eq!(back_edges_missing(fresh, MS, 20, rent(0, 1000.0)), enough, "a short script");
+        let longer = Account { ran: SHORT_SCRIPT, ..fresh };
+        assert_eq!(back_edges_missing(longer, MS, 20, rent(0, 1000.0)), MS / (10 * SAVED_SHARE));
         let old = Account { ran: YOUNG, ..fresh };
         assert_eq!(back_edges_missing(old, MS, 20, rent(0, 1000.0)), MS / (10 * SAVED_SHARE));
         let dear = LARGE_PRICE + 1;
