@@ -5,9 +5,9 @@
 //! more than what it does. But the longer trace has a higher price, and may turn out not to be recordable at
 //! all. Design: before it records such a loop the host asks whether it is *left to* the loop around it. It is
 //! while that one waits for its price, unless that is so long that two short traces are better than one; else
-//! a number of times, so that the outer loop has its turn. What the inner loop's back edges cost until then
-//! is rent that the outer one pays too. Invariant: who is left to another loop gets code of its own in the
-//! end if that one gets none.
+//! a number of times, so that the outer loop has its turn, until that one has failed. What the inner loop's
+//! back edges cost until then is rent that the outer one pays too. Invariant: who is left to another loop
+//! gets code of its own in the end if that one gets none.
 //!
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
@@ -20,7 +20,7 @@
 use crate::abort::AbortReason;
 use crate::ids::Key;
 use crate::policy::back_edges_until;
-use crate::tunables::{MOST_AWAITED, MOST_LEFT};
+use crate::tunables::{MOST_AWAITED, MOST_LEFT, MOST_VAIN};
 use crate::vm::Vm;
 
 /// Why, in the log.
@@ -33,10 +33,12 @@ impl Vm {
     pub fn leave_to(&mut self, outer: Key) -> bool {
         let Some(key) = self.recording.asked.filter(|&key| key != outer) else { return false };
         let awaited = self.locations.get(&outer).map_or(0, |outer| outer.ops);
+        let failures = self.locations.get(&outer).map_or(0, |outer| u64::from(outer.attempts.total));
         let missing = if awaited > 0 { self.budget.wait(awaited) } else { None };
         let Some(inner) = self.locations.get_mut(&key) else { return false };
         let is_due = inner.ops > 0
             || awaited > MOST_AWAITED
+            || failures >= MOST_VAIN
             || missing.is_none() && u64::from(inner.left) == MOST_LEFT;
         if is_due {
             return false;
@@ -156,6 +158,22 @@ mod tests {
         }
         until_hot(&mut host);
         assert!(!host.vm.leave_to(OUTER));
+    }
+
+    /// The host cannot record the outer loop with the inner one in it: it runs for too many iterations, say.
+    #[test]
+    fn it_is_left_to_nobody_who_was_tried_in_vain() {
+        let mut host = host(None);
+        for failures in 0..MOST_VAIN {
+            until_hot(&mut host);
+            assert!(host.vm.leave_to(OUTER), "{failures}");
+            let hot = (0..1000).any(|_| matches!(host.back_edge(OUTER), Action::Record));
+            assert!(hot && host.vm.start_recording(OUTER, host.frame.as_ptr().cast(), 0));
+            host.vm.abort_recording(AbortReason::Host("inner loop".into()));
+        }
+        until_hot(&mut host);
+        assert!(!host.vm.leave_to(OUTER));
+        assert_eq!(attempts(&host), MOST_VAIN);
     }
 
     #[test]

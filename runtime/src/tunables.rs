@@ -214,6 +214,9 @@ tunables! {
          paths as the program has states.";
     MOST_LEFT = 8, "attempts", Assumed,
         "How often a loop of few iterations is left to one around it that does not wait for its price.";
+    MOST_VAIN = 2, "attempts", Assumed,
+        "A loop of few iterations is left to none that was given up so often: with ten iterations and more, \
+         say, which is more than a recording takes in.";
     MOST_AWAITED = 400, "operations", Assumed,
         "A recording of the loop around it that is longer is not waited for.";
     INNER_EDGES = 8, "jumps back", Measured,
