@@ -33,7 +33,8 @@ impl Vm {
     pub fn leave_to(&mut self, outer: Key) -> bool {
         let Some(key) = self.recording.asked.filter(|&key| key != outer) else { return false };
         let awaited = self.locations.get(&outer).map_or(0, |outer| outer.ops);
-        let failures = self.locations.get(&outer).map_or(0, |outer| u64::from(outer.attempts.total));
+        let failures =
+            self.locations.get(&outer).map_or(0, |outer| u64::from(outer.attempts.for_one_reason()));
         let missing = if awaited > 0 { self.budget.wait(awaited) } else { None };
         let Some(inner) = self.locations.get_mut(&key) else { return false };
         let is_due = inner.ops > 0

@@ -167,6 +167,13 @@ impl Attempts {
         wait
     }
 
+    /// How often it has failed for the reason that was the most frequent one. Who was left to another loop
+    /// has not failed.
+    pub fn for_one_reason(&self) -> u32 {
+        let counts = |reason: &AbortReason| *reason != AbortReason::FewIterations;
+        self.by_reason.iter().filter(|(reason, _)| counts(reason)).map(|&(_, count)| count).max().unwrap_or(0)
+    }
+
     /// An attempt succeeded, or what stood in its way is gone.
     pub fn forgive(&mut self) {
         self.by_reason.clear();

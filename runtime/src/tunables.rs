@@ -216,8 +216,8 @@ tunables! {
     MOST_LEFT = 8, "attempts", Assumed,
         "How often a loop of few iterations is left to one around it that does not wait for its price.";
     MOST_VAIN = 2, "attempts", Assumed,
-        "A loop of few iterations is left to none that was given up so often: with ten iterations and more, \
-         say, which is more than a recording takes in.";
+        "A loop of few iterations is left to none that was given up so often for one reason: as it has ten \
+         iterations, say, which is more than a recording takes in.";
     MOST_AWAITED = 400, "operations", Assumed,
         "A recording of the loop around it that is longer is not waited for.";
     INNER_EDGES = 8, "jumps back", Measured,
