@@ -85,10 +85,10 @@ pub struct Request {
 pub struct Replaced {
     /// The sum, in the unit of the amounts. It wraps around.
     pub total: *mut u64,
-    /// For each time that the trace is entered: with amounts of another order the sum tells that code was
-    /// run which adds nothing up for its iterations. 0 is free.
+    /// For each time that the trace is entered; 0: no code is made for it. A loop that adds nothing up for
+    /// its iterations says by a large amount that it was run.
     pub entry: u64,
-    /// For an iteration of this loop. 0 is free.
+    /// For an iteration of this loop; 0: no code is made for it.
     pub iteration: u32,
     /// For a trace that finishes.
     pub finish: u32,

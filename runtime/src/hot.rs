@@ -164,7 +164,7 @@ impl Vm {
                 let Some(trace) = self.traces.get(id) else { return Action::Nothing };
                 self.last_run.trace = Some(id);
                 let action = Action::Run(trace.run());
-                let (saved_per_ns, adds_up) = (trace.worth.saved_per_ns, trace.worth.adds_up);
+                let (saved_per_ns, adds_up) = (trace.worth.saved_per_ns, trace.tree.adds_up);
                 self.time_entry(key, saved_per_ns, adds_up);
                 return action;
             }

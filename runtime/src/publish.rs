@@ -181,7 +181,7 @@ impl Vm {
             entries: 0,
             has_refused: false,
             exits: exit_cells(&compiled, &product.progress, &tree, &resume, &pool),
-            worth: Worth { ops, saved_per_ns, adds_up: tree.adds_up, compile_ns: 0 },
+            worth: Worth { ops, saved_per_ns, compile_ns: 0 },
             tree,
             generated: compiled.stats,
             resume,

@@ -38,8 +38,6 @@ pub(crate) struct Worth {
     pub ops: (u64, u64),
     /// What a nanosecond in it saves: see [`crate::policy::saved_per_ns`].
     pub saved_per_ns: f64,
-    /// Whether it adds up what the interpreter would have taken: see [`crate::pace`].
-    pub adds_up: bool,
     /// Processor time that compiling it took.
     pub compile_ns: u64,
 }

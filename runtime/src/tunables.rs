@@ -60,8 +60,8 @@ tunables! {
          more than the interpreter's. A loop around 'pcall' with 7, 11, 15 and 19 bytecodes takes 1.17, 1.01, \
          0.84 and 0.78 of its time without the JIT.";
     CALLS_PER_TIMED = 16, "calls", Assumed,
-        "One call of the host in so many is timed at least, where an entry is, and the first ones more often: \
-         to read the clock twice takes a third of what a call of 'pcall' takes (12 ns of 40).";
+        "One call of the host in so many is timed at least, where an entry is, and the first ones more \
+         often: to read the clock twice takes a third of what a call of 'pcall' takes (12 ns of 40).";
     MOST_ASIDE = 8, "recordings", Assumed,
         "Recordings that wait for calls of the host to come back. Deeper nests of such calls were not met.";
     THRESHOLD = 2000, "back edges", Measured,
@@ -78,8 +78,8 @@ tunables! {
     YOUNG = 80_000_000, "ns", Assumed,
         "Who has run so long will, as a rule, run long.";
     LATER_SHARE = 6, "hundredths of the program's time", Measured,
-        "What compiling may take of what comes later, at most, before anything is gained: times the \
-         trust in what is compiled. With 1 programs of half a second that gain much take .82 of their time \
+        "What compiling may take of what comes later, at most, before anything is gained: times the trust \
+         in what is compiled. With 1 programs of half a second that people write take .85 of their time \
          without the JIT, with 6 .80, and with 10 those that gain nothing lose more.";
     LEAST_TRUST = 10, "hundredths", Assumed,
         "Trust in compiling that never gains anything.";
@@ -91,25 +91,27 @@ tunables! {
          people write take .82 of their time without the JIT with 100, and .80 to .815 with 200.";
     DOUBT = 50, "hundredths of the time in code", Measured,
         "So much of the time in code is taken off a gain before it is believed. What the interpreter would \
-         have taken is an estimate: where code saves four times what it takes that does not matter, and where \
-         it seems to save a third it does. Without it `heaps` and `heaps_alt` take 1.17 and 1.14 of their time \
-         without the JIT, with it 1.05 and 1.02.";
+         have taken is an estimate: where code saves four times what it takes that does not matter, and \
+         where it seems to save a third it does. Without it `heaps` and `heaps_alt` take 1.17 and 1.14 of \
+         their time without the JIT, with it 1.05 and 1.02.";
     PEELED_OPS = 200, "operations", Measured,
         "A longer loop gets no preamble: that is as much again to compile. 35 programs that people write, \
-         with exact thresholds, take .765 of their time without the JIT if all loops are peeled, .727 if those \
-         up to 150 are, and .714 if none is; loops over arrays of numbers take 1.4 to 1.7 times as long then.";
+         with exact thresholds, take .765 of their time without the JIT if all loops are peeled, .727 if \
+         those up to 150 are, and .714 if none is; loops over arrays of numbers take 1.4 to 1.7 times as \
+         long then.";
     PEELED_SOON_OPS = 100, "operations", Measured,
         "The same for a loop that is left soon. With 50 a sparse product of ten elements a row takes 1.67 of \
          LuaJIT's time where the row is in a called function, and 1.03 with 100.";
     SHORT_ITERATION = 40, "ns", Assumed,
-        "A loop that goes on for long, with shorter iterations, does not add up what it replaces: the sum would \
-         take time, and what a nanosecond in it saves is well known.";
+        "A loop that goes on for long, with shorter iterations, does not add up what it replaces: the sum \
+         would take time, and what a nanosecond in it saves is well known.";
     LOST_SHARE = 50, "hundredths", Assumed,
         "How much of what compiling has lost comes on top of a loop's price, when the program has run for \
          long. All of it does before: short scripts buy one trace in vain, and not three.";
     SAVED_SHARE = 40, "hundredths of the time", Assumed,
-        "What code saves of the time that an iteration was seen to take in the interpreter, for rent or buy, \
-         unless the program is a short script. With none of it loops of few, long iterations never had theirs.";
+        "What code saves of the time that an iteration was seen to take in the interpreter, for rent or \
+         buy, unless the program is a short script. With none of it loops of few, long iterations never had \
+         theirs.";
     SHORT_SCRIPT = 45_000_000, "ns", Measured,
         "Who has not run so long counts on nothing that it has not seen. Without it scripts of 12 to 15 ms \
          took 1.10 to 1.22 of their time without the JIT; with 80 ms 35 programs of half a second take .825 \
@@ -140,7 +142,7 @@ tunables! {
          iterations of a small loop.";
     BACK_EDGES_PER_EXIT = 8, "back edges", Derived,
         "What a side trace saves each time, the way to the host and back at least: as much as in so many \
-         iterations of a small loop, 40 of the 60 ns of an entry.";
+         iterations of a small loop, 40 of the 90 ns of an entry.";
     RECORDED_OP = 250, "ns", Assumed,
         "What recording an operation takes, the host's part included. Expected only: afterwards it is \
          measured.";
@@ -148,7 +150,7 @@ tunables! {
         "What a recording takes that fails at once. Expected only, as above.";
     ENTRY_COST = 90, "ns", Measured,
         "What an entry from the host and its exit take beyond the code itself: 37 in the bench `exits`, \
-         where all is in the caches; in `regexvm` 100, by the processor's counters.";
+         where all is in the caches; in a profile of `regexvm` 100.";
     GLUE = 18, "ns", Measured,
         "What of that lies within the time that is measured: entries of one iteration show 20 to 30 ns, \
          by a counter that moves in steps of 10.";

@@ -44,7 +44,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lobject.h",
         anchor: "} Proto;",
         place: Before,
-        text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n  lu_byte jit_is_counted;\n",
+        text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n\
+               \x20 lu_byte jit_is_counted;\n",
         why: "what the JIT knows of a function: liveness, anchored constants, traces",
     },
     Insertion {
