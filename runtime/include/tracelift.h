@@ -457,10 +457,16 @@ void tl_slot_write(tl_vm *vm, int32_t slot, tl_tag tag, tl_value value);
 
 tl_value tl_const_int(tl_vm *vm, int64_t value);
 tl_value tl_const_float(tl_vm *vm, double value);
-tl_value tl_const_ref(tl_vm *vm, const void *object);   /* the host keeps it alive while the trace lives */
+/*
+** The host keeps the object alive while the trace lives, or as long as a guard before each use of the constant
+** holds.
+*/
+tl_value tl_const_ref(tl_vm *vm, const void *object);
 tl_value tl_const_addr(tl_vm *vm, const void *address);
 /* 1 and the number if the value is an integer constant, else 0. */
 int tl_is_const_int(const tl_vm *vm, tl_value value, int64_t *number);
+/* 1 and the address if the value is a constant reference, else 0. */
+int tl_is_const_ref(const tl_vm *vm, tl_value value, const void **object);
 
 /* The operations without payload, named as in the trace language; see docs/trace-language.md for each. */
 typedef enum tl_op {

@@ -606,6 +606,13 @@ impl Recorder {
         (value.index() < self.trace.values.len()).then(|| self.trace.int_of(value)).flatten()
     }
 
+    /// The address of the object that a value refers to, if it is a constant.
+    pub fn ref_of(&self, value: Value) -> Option<u64> {
+        (value.index() < self.trace.values.len() && self.trace.ty(value) == Type::Ref)
+            .then(|| self.trace.bits_of(value))
+            .flatten()
+    }
+
     /// Slots from the entry frame's base that exits may write, and frames beyond the first that they may
     /// push.
     pub fn needs(&self) -> Room {

@@ -164,6 +164,7 @@ static void operands(void) {
   WRONG(tl_op1(vm, TL_JUMP, number(1)), "jump is not recorded by the host");
   WRONG(tl_op1(vm, TL_LOAD, number(1)), "load has a function of its own");
   WRONG(tl_is_const_int(vm, 4711, NULL), "no value of this recording");
+  WRONG(tl_is_const_ref(vm, 4711, NULL), "no value of this recording");
   begin(); /* a value of the recording before this one */
   tl_value old = number(5);
   tl_record_abort(vm, "over");

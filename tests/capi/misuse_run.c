@@ -82,7 +82,8 @@ static void with_handle(tl_vm *vm) {
   tl_slot_write(vm, 0, 1, 1);
   EXPECT(tl_const_int(vm, 1) == 0 && tl_const_float(vm, 1) == 0);
   EXPECT(tl_const_ref(vm, &key) == 0 && tl_const_addr(vm, &key) == 0);
-  EXPECT(tl_is_const_int(vm, 1, &number) == 0);
+  const void *object = NULL;
+  EXPECT(tl_is_const_int(vm, 1, &number) == 0 && tl_is_const_ref(vm, 1, &object) == 0);
   EXPECT(tl_op1(vm, TL_INT_NEG, 1) == 0 && tl_op2(vm, TL_INT_ADD, 1, 1) == 0
          && tl_op3(vm, TL_SELECT, 1, 1, 1) == 0);
   EXPECT(tl_context(vm) == 0 && tl_frame_base(vm) == 0 && tl_item_addr(vm, 1, 1, 8, 0) == 0);

@@ -25,6 +25,10 @@ struct global_State;
 struct CallInfo;
 struct Proto;
 struct TValue;
+struct GCObject;
+struct LClosure;
+struct UpVal;
+union StackValue;
 struct TluaEngine;
 struct tl_config;
 
@@ -81,6 +85,7 @@ typedef struct Tlua {
   int waiting;                       /* recordings that wait for a call to come back; the engine counts */
   unsigned put_aside;                /* how often one began to wait */
   unsigned locals_set;               /* how often a local variable was set from outside */
+  uint32_t identities;               /* closures that code has relied on; see tlua_fixed.c */
   const struct TluaEngine *engine;   /* NULL: no JIT */
   int counted_before;                /* whether counters were set while there was none */
   void *engine_state;
@@ -134,6 +139,13 @@ void tlua_thread_freed (struct lua_State *L);
 void tlua_proto_freed (struct lua_State *L, struct Proto *p);
 void tlua_mark_proto (struct global_State *g, struct Proto *p);
 void tlua_mark_value (struct global_State *g, const struct TValue *v);
+/* What is known of variables and closures; see tlua_fixed.c. */
+enum { TLUA_RELIED_ON = 1, TLUA_SHARED };
+#define tlua_made(p) { if ((p)->jit_made < 2) (p)->jit_made++; }
+void tlua_loaded (struct Proto *main);
+void tlua_upvalue_set (struct lua_State *L, struct GCObject *owner);
+void tlua_upvalue_joined (struct lua_State *L, const struct LClosure *closure, struct UpVal *variable);
+void tlua_local_set (struct lua_State *L, union StackValue *place);
 struct Tlua *tlua_new (void);
 void tlua_shutdown (struct lua_State *L);
 

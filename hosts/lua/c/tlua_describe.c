@@ -127,9 +127,12 @@ static int describe_registers (tl_vm *vm, TluaSchema *schema) {
                                  tl_alias_class(vm, "frame.function"), TL_IMMUTABLE);
   object->prototype = pointer_cell(vm, "closure.prototype", offsetof(LClosure, p), TL_ADDR,
                                    "closure.prototype", TL_IMMUTABLE);
+  /* while it is not 0 it stays; who takes it away sees to it that the code is left (tlua_fixed.c) */
+  object->identity = number_cell(vm, "closure.identity", offsetof(LClosure, jit_identity), 4,
+                                 "closure.identity", TL_IMMUTABLE);
   object->marked = number_cell(vm, "object.marked", offsetof(GCObject, marked), 1, "object.marked", 0);
   return schema->state.hookmask != 0 && object->function != 0 && object->prototype != 0
-      && object->marked != 0;
+      && object->identity != 0 && object->marked != 0;
 }
 
 /* Variable arguments of the loop's own frame lie below its base; nothing that a trace does changes them. */

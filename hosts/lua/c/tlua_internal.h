@@ -144,6 +144,15 @@ const lu_byte *tlua_live (lua_State *L, Proto *p, int pc);
 #define tlua_is_live(row, r) (((row)[(r) >> 3] >> ((r) & 7)) & 1)
 
 /*
+** Whether an upvalue of the closure has one value as long as the closure lives; whether the closure is the
+** only one that its function has become; and the number that code may know it by, 0 if there is none left.
+** Whoever relies on an upvalue says so in its 'jit_state'. (tlua_fixed.c)
+*/
+int tlua_is_fixed (const LClosure *closure, int n);
+int tlua_is_single (const LClosure *closure);
+uint32_t tlua_identify (lua_State *L, LClosure *closure);
+
+/*
 ** Memory from the state's allocator, on its accounts, but without collections and errors; NULL on lack of
 ** memory.
 */

@@ -127,6 +127,7 @@ typedef struct TluaObjectIds {
   tl_cell marked;             /* of any object: the collector's bits */
   tl_cell function;           /* of a frame base: the running closure */
   tl_cell prototype;          /* of a closure */
+  tl_cell identity;           /* of a closure: its number, see tlua_fixed.c */
   tl_func new_closure;        /* functions of tlua_rec_closure.c */
   tl_func close_upvalues;
 } TluaObjectIds;
@@ -257,6 +258,7 @@ typedef struct TluaFrame {
   unsigned status;            /* call status: TLUA_STATUS_* */
   int extra;                  /* variable arguments; not used in the loop's frame */
   int is_shared;              /* whether closures may share its registers */
+  int is_known;               /* whether the trace knows which closure runs; see tlua_rec_upvalue.c */
   const Instruction *back;    /* where the caller goes on */
 } TluaFrame;
 
@@ -489,6 +491,8 @@ tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b);
 /* --- tlua_rec_upvalue.c --- */
 
 TluaLower tlua_lower_get_upvalue, tlua_lower_set_upvalue;
+/* Guards which closure that is; see tlua_fixed.c. Returns 0, without a guard, if it cannot be known. */
+int tlua_rec_guard_identity (TluaRecorder *rec, tl_value closure, LClosure *now);
 /* The upvalue of the running closure. */
 Operand tlua_rec_upvalue (TluaRecorder *rec, int n);
 

@@ -34,6 +34,7 @@ static void do_closure (lua_State *L, void *data) {
   const Upvaldesc *variables = job->p->upvalues;
   LClosure *closure = luaF_newLclosure(L, job->p->sizeupvalues);
   closure->p = job->p;
+  tlua_made(job->p);
   for (int n = 0; n < job->p->sizeupvalues; n++)
     closure->upvals[n] = job->around->upvals[variables[n].idx];  /* a new object is white: no barrier */
   job->result = closure;

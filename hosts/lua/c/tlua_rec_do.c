@@ -141,6 +141,7 @@ static void do_closure (lua_State *L, CallInfo *ci, Instruction i) {
   Proto *p = around->p->p[GETARG_Bx(i)];
   LClosure *closure = luaF_newLclosure(L, p->sizeupvalues);
   closure->p = p;
+  tlua_made(p);
   setclLvalue2s(L, register_of(ci, GETARG_A(i)), closure);
   for (int n = 0; n < p->sizeupvalues; n++) {
     const Upvaldesc *variable = &p->upvalues[n];

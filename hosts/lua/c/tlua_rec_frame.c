@@ -6,7 +6,7 @@
 ** find one.
 **
 ** Design: a call guards the function's prototype (closures of one prototype differ in their upvalues only,
-** which are read through the closure), tells the library that a frame is pushed, and goes on with the
+** which are read through the closure), or the closure if its function has made no other; it tells the library that a frame is pushed, and goes on with the
 ** callee's instructions. Parameters are the caller's registers where the call has put them, so that they
 ** need no code. A return moves the results, and the frame is popped; who wants them decides what comes next.
 ** The words of a frame say what an exit needs to rebuild it: where it goes on, where its top is, how many
@@ -86,10 +86,25 @@ static int may_inline (TluaRecorder *rec, Proto *p) {
   return rec->at.reason == NULL;
 }
 
-static void guard_prototype (TluaRecorder *rec, Operand function, const Proto *p) {
+/*
+** Guards that the trace goes on in the code of this function. One that is a constant is what it is, and one
+** that is its function's only closure is known by more than its code.
+*/
+static void guard_function (TluaRecorder *rec, Operand function) {
   tl_vm *vm = rec->vm;
+  LClosure *closure = clLvalue(function.now);
+  if (tl_is_const_ref(vm, function.value, NULL)
+      || (tlua_is_single(closure) && tlua_rec_guard_identity(rec, function.value, closure)))
+    return;
   tl_value prototype = tl_load(vm, rec->schema.object.prototype, function.value);
-  tl_guard(vm, TL_GUARD_VALUE, prototype, tl_const_addr(vm, p), TL_EXIT_GUARD);
+  tl_guard(vm, TL_GUARD_VALUE, prototype, tl_const_addr(vm, closure->p), TL_EXIT_GUARD);
+}
+
+/* Whether that has told more than the code. It has a number then, so that a change of its upvalues is seen. */
+static int is_known (TluaRecorder *rec, Operand function) {
+  LClosure *closure = clLvalue(function.now);
+  return (tl_is_const_ref(rec->vm, function.value, NULL) || tlua_is_single(closure))
+      && tlua_identify(rec->trace.thread, closure) != 0;
 }
 
 /*
@@ -128,6 +143,7 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   *pushed = *frame;
   pushed->p = p;
   pushed->closure = callee.value;
+  pushed->is_known = is_known(rec, callee);
   pushed->function = function;
   pushed->base = caller->base + base;
   pushed->extra = shift != 0 ? shift - 1 - p->numparams : 0;
@@ -264,7 +280,7 @@ void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arg
   if (!is_inlined(rec, function)
       || (!is_table && !read_parameters(rec, clLvalue(function.now)->p, a + 1, arguments, values)))
     return;
-  guard_prototype(rec, function, clLvalue(function.now)->p);
+  guard_function(rec, function);
   if (is_table)
     write_call(rec, a, function, values, arguments);
   push(rec, function, a, arguments, values, &frame);
@@ -282,7 +298,7 @@ void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
   if (!tlua_rec_read_values(rec, a + 1, arguments, values) || !find_callee(rec, &function, values, &arguments)
       || !is_inlined(rec, function))
     return;
-  guard_prototype(rec, function, clLvalue(function.now)->p);
+  guard_function(rec, function);
   write_call(rec, a + 4, function, values, arguments);
   push(rec, function, a + 4, arguments, values, &frame);
   rec->trace.is_calling = rec->trace.is_calling_fresh = 1;
@@ -309,7 +325,7 @@ void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operan
   Operand self = { .tag = 0 };
   if (GET_OPCODE(i) == OP_SELF)
     self = tlua_rec_register(rec, GETARG_B(i));
-  guard_prototype(rec, function, clLvalue(function.now)->p);
+  guard_function(rec, function);
   if (self.tag != 0)
     tlua_rec_write_operand(rec, GETARG_A(i) + 1, self);
   write_call(rec, place, function, arguments, count);
@@ -326,7 +342,7 @@ int tlua_rec_begin_tail_call (TluaRecorder *rec, Operand *function, int a, Opera
   if (rec->at.reason != NULL || !tlua_rec_read_values(rec, a + 1, *count, values)
       || !find_callee(rec, function, values, count) || !is_inlined(rec, *function))
     return 0;
-  guard_prototype(rec, *function, clLvalue(function->now)->p);
+  guard_function(rec, *function);
   return 1;
 }
 

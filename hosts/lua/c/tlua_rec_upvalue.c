@@ -6,7 +6,8 @@
 **
 ** Design: an upvalue is read through its pointer, open or closed, as the interpreter does it: the pointer is
 ** loaded in the trace, since it moves with the stack and when the upvalue is closed. Where it is a register
-** of the loop's frame, the trace reads and writes that register.
+** of the loop's frame, the trace reads and writes that register. Where the trace knows which closure runs, the
+** upvalue is a constant, and the value too if the variable is never assigned again (tlua_fixed.c).
 **
 ** Invariant: registers of the loop's frame are never reached through an upvalue's pointer.
 **
@@ -26,9 +27,36 @@
 #include "lfunc.h"
 #include "lgc.h"
 
-/* The upvalue object, read from the closure that runs: all closures of one function share its traces. */
+/*
+** The trace knows from here on which closure that is. Returns 0 if it cannot, since no number is left for it.
+*/
+int tlua_rec_guard_identity (TluaRecorder *rec, tl_value closure, LClosure *now) {
+  tl_vm *vm = rec->vm;
+  uint32_t identity = tlua_identify(rec->trace.thread, now);
+  if (identity == 0)
+    return 0;
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.object.identity, closure),
+           tl_const_int(vm, (int64_t)identity), TL_EXIT_GUARD);
+  return 1;
+}
+
+/* Whether the trace knows which closure runs; it asks if that is the only one of its function. */
+static int is_known (TluaRecorder *rec) {
+  TluaFrame *frame = running_frame(rec);
+  LClosure *now = ci_func(rec->trace.ci);
+  if (!frame->is_known && tlua_is_single(now))
+    frame->is_known = tlua_rec_guard_identity(rec, tlua_rec_closure(rec), now);
+  return frame->is_known;
+}
+
+/*
+** The upvalue object: a constant, or read from the closure that runs, as all closures of one function share
+** its traces.
+*/
 static tl_value upvalue (TluaRecorder *rec, int n) {
   tl_vm *vm = rec->vm;
+  if (is_known(rec))
+    return tl_const_addr(vm, ci_func(rec->trace.ci)->upvals[n]);
   tl_value closure = tl_op1(vm, TL_REF_TO_ADDR, tlua_rec_closure(rec));
   tl_value element = tl_item_addr(vm, closure, tl_const_int(vm, n), sizeof(UpVal *),
                                   (int32_t)offsetof(LClosure, upvals));
@@ -64,14 +92,46 @@ static int guard_register (TluaRecorder *rec, const UpVal *u, tl_value place) {
   return NOT_HERE;
 }
 
+/* A variable that is never assigned again; the closure keeps the value alive. */
+static Operand fixed (TluaRecorder *rec, Operand o) {
+  tl_vm *vm = rec->vm;
+  switch (tlua_payload(o.tt)) {
+    case TL_INT: o.value = tl_const_int(vm, ivalue(o.now)); break;
+    case TL_FLOAT: o.value = tl_const_float(vm, fltvalue(o.now)); break;
+    case TL_REF: o.value = tl_const_ref(vm, gcvalue(o.now)); break;
+    case TL_ADDR: o.value = tl_const_addr(vm, val_(o.now).p); break;
+    default: break;
+  }
+  return o;
+}
+
+/*
+** Where the value is, and the register that this is if it is one of the trace's. A closed upvalue holds its
+** own value, for ever.
+*/
+static tl_value place_of (TluaRecorder *rec, const UpVal *u, tl_value object, int *r) {
+  tl_vm *vm = rec->vm;
+  if (!upisopen(u) && is_known(rec)) {
+    *r = NOT_HERE;
+    return tl_const_addr(vm, &u->u.value);
+  }
+  tl_value place = tl_load(vm, rec->schema.upvalue.place, object);
+  *r = guard_register(rec, u, place);
+  return place;
+}
+
 Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
   tl_vm *vm = rec->vm;
   UpVal *u = upvalue_now(rec, n);
   Operand o = tlua_rec_operand(rec, u->v.p);
+  int r;
   if (o.tag == 0)
     return o;
-  tl_value place = tl_load(vm, rec->schema.upvalue.place, upvalue(rec, n));
-  int r = guard_register(rec, u, place);
+  if (tlua_is_fixed(ci_func(rec->trace.ci), n) && is_known(rec)) {
+    u->jit_state = TLUA_RELIED_ON;
+    return fixed(rec, o);
+  }
+  tl_value place = place_of(rec, u, upvalue(rec, n), &r);
   if (r != NOT_HERE)
     return tlua_rec_register(rec, r);
   tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue.tag, place), tl_const_int(vm, o.tt),
@@ -89,9 +149,9 @@ void tlua_lower_set_upvalue (TluaRecorder *rec, Instruction i) {
   Operand value = tlua_rec_register(rec, GETARG_A(i));
   if (value.tag == 0)
     return;
+  int r;
   tl_value object = upvalue(rec, n);
-  tl_value place = tl_load(vm, rec->schema.upvalue.place, object);
-  int r = guard_register(rec, u, place);
+  tl_value place = place_of(rec, u, object, &r);
   if (r != NOT_HERE) {
     tlua_rec_write_operand(rec, r, value);
     return;

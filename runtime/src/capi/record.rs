@@ -425,6 +425,23 @@ pub unsafe extern "C" fn tl_is_const_int(vm: *mut TlVm, value: u32, number: *mut
     })
 }
 
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `object` is null or points to a pointer.
+#[no_mangle]
+pub unsafe extern "C" fn tl_is_const_ref(vm: *mut TlVm, value: u32, object: *mut *const c_void) -> i32 {
+    recording(vm, |recorder, _| {
+        let found =
+            optional(value, |value| operand(recorder, value))?.and_then(|value| recorder.ref_of(value));
+        // SAFETY: promised by the caller.
+        if let (Some(found), Some(object)) = (found, unsafe { object.as_mut() }) {
+            *object = found as *const c_void;
+        }
+        Ok(found.is_some() as i32)
+    })
+}
+
 /// The operation with that number, if it carries no payload.
 fn plain_op(number: u32) -> Result<Op, String> {
     let op = Op::from_number(number).ok_or_else(|| format!("{number} is no tl_op"))?;
