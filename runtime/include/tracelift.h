@@ -458,8 +458,8 @@ void tl_slot_write(tl_vm *vm, int32_t slot, tl_tag tag, tl_value value);
 tl_value tl_const_int(tl_vm *vm, int64_t value);
 tl_value tl_const_float(tl_vm *vm, double value);
 /*
-** The host keeps the object alive while the trace lives, or as long as a guard before each use of the constant
-** holds.
+** The host keeps the object alive while the trace lives, or as long as a guard before each use of the
+** constant holds.
 */
 tl_value tl_const_ref(tl_vm *vm, const void *object);
 tl_value tl_const_addr(tl_vm *vm, const void *address);

@@ -10,9 +10,9 @@
 ** than the one that initialises the variable (LuaJIT's parser finds its immutable upvalues in the same way).
 ** Such a variable has one value as long as a closure that shares it. So a trace that knows which closure runs
 ** has the value as a constant. It knows by one guard: a closure that code relies on has a number of its own,
-** in a field that is 0 in all others, so that a new closure at an old one's address is another one. What keeps
-** the closure alive keeps the values, so that code keeps nothing alive. The closures of a function that has
-** made a second one are told apart no more.
+** in a field that is 0 in all others, so that a new closure at an old one's address is another one. What
+** keeps the closure alive keeps the values, so that code keeps nothing alive. The closures of a function that
+** has made a second one are told apart no more.
 **
 ** Invariant: while a closure has a number, its upvalues are the same and those that are fixed have the same
 ** values. What may change them from outside (debug.setupvalue, debug.setlocal, debug.upvaluejoin) takes all

@@ -6,9 +6,10 @@
 ** find one.
 **
 ** Design: a call guards the function's prototype (closures of one prototype differ in their upvalues only,
-** which are read through the closure), or the closure if its function has made no other; it tells the library that a frame is pushed, and goes on with the
-** callee's instructions. Parameters are the caller's registers where the call has put them, so that they
-** need no code. A return moves the results, and the frame is popped; who wants them decides what comes next.
+** which are read through the closure), or the closure if its function has made no other; it tells the library
+** that a frame is pushed, and goes on with the callee's instructions. Parameters are the caller's registers
+** where the call has put them, so that they need no code. A return moves the results, and the frame is
+** popped; who wants them decides what comes next.
 ** The words of a frame say what an exit needs to rebuild it: where it goes on, where its top is, how many
 ** results its caller wants, its call status, and how many variable arguments lie below it.
 **
@@ -100,7 +101,7 @@ static void guard_function (TluaRecorder *rec, Operand function) {
   tl_guard(vm, TL_GUARD_VALUE, prototype, tl_const_addr(vm, closure->p), TL_EXIT_GUARD);
 }
 
-/* Whether that has told more than the code. It has a number then, so that a change of its upvalues is seen. */
+/* Whether that has told more than the code. It has a number then: a change of its upvalues is seen. */
 static int is_known (TluaRecorder *rec, Operand function) {
   LClosure *closure = clLvalue(function.now);
   return (tl_is_const_ref(rec->vm, function.value, NULL) || tlua_is_single(closure))

@@ -6,8 +6,8 @@
 **
 ** Design: an upvalue is read through its pointer, open or closed, as the interpreter does it: the pointer is
 ** loaded in the trace, since it moves with the stack and when the upvalue is closed. Where it is a register
-** of the loop's frame, the trace reads and writes that register. Where the trace knows which closure runs, the
-** upvalue is a constant, and the value too if the variable is never assigned again (tlua_fixed.c).
+** of the loop's frame, the trace reads and writes that register. Where the trace knows which closure runs,
+** the upvalue is a constant, and the value too if the variable is never assigned again (tlua_fixed.c).
 **
 ** Invariant: registers of the loop's frame are never reached through an upvalue's pointer.
 **
