@@ -676,6 +676,11 @@ TluaLower tlua_lower_arith, tlua_lower_negate, tlua_lower_complement;
 
 int tlua_describe_strings (tl_vm *vm, TluaSchema *schema);
 TluaLower tlua_lower_concat;
+/*
+** The short string with these characters; NULL if there is none and no memory for one. Neither throws nor
+** collects.
+*/
+TString *tlua_short_string (lua_State *L, const char *characters, size_t length);
 /* The number as a (short) string. */
 tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 

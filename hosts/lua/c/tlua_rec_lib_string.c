@@ -75,21 +75,18 @@ static void fill_characters (const Text *text, char *to) {
 
 static void do_text (lua_State *L, void *data) {
   Text *text = (Text *)data;
-  if (text->length <= LUAI_MAXSHORTLEN) {
-    char buffer[LUAI_MAXSHORTLEN];
-    text->fill(text, buffer);
-    text->result = luaS_newlstr(L, buffer, text->length);
-  }
-  else {
-    text->result = luaS_createlngstrobj(L, text->length);
-    text->fill(text, getlngstr(text->result));
-  }
+  text->result = luaS_createlngstrobj(L, text->length);
+  text->fill(text, getlngstr(text->result));
 }
 
 static TString *make (lua_State *L, int64_t is_long, Text *text) {
+  char buffer[LUAI_MAXSHORTLEN];
   if (is_long != (text->length > LUAI_MAXSHORTLEN))
     return NULL;
-  return tlua_protected(L, do_text, text) ? text->result : NULL;
+  if (is_long)
+    return tlua_protected(L, do_text, text) ? text->result : NULL;
+  text->fill(text, buffer);
+  return tlua_short_string(L, buffer, text->length);
 }
 
 /*
@@ -109,6 +106,8 @@ static size_t slice (size_t length, int64_t i, int64_t j, size_t *from) {
 static TString *sub_string (lua_State *L, int64_t is_long, TString *s, int64_t i, int64_t j) {
   Text text = { .s = s, .from = 0, .fill = fill_slice };
   text.length = slice(tsslen(s), i, j, &text.from);
+  if (!is_long && text.length <= LUAI_MAXSHORTLEN)
+    return tlua_short_string(L, getstr(s) + text.from, text.length);
   return make(L, is_long, &text);
 }
 

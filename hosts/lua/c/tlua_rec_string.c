@@ -22,6 +22,7 @@
 
 #include "tlua_rec.h"
 
+#include "lgc.h"
 #include "lstring.h"
 
 /* --- making strings --- */
@@ -40,6 +41,52 @@ static TString *protected_job (lua_State *L, Pfunc work, Job *job) {
   return tlua_protected(L, work, job) ? job->result : NULL;
 }
 
+/* --- short strings --- */
+
+typedef struct Short {
+  const char *characters;
+  size_t length;
+  TString *result;
+} Short;
+
+static void do_short (lua_State *L, void *data) {
+  Short *job = (Short *)data;
+  job->result = luaS_newlstr(L, job->characters, job->length);
+}
+
+/* Short strings are compared in place: a call of the C library takes longer than most of them. */
+static int is_same (const char *a, const char *b, size_t length) {
+  for (size_t n = 0; n < length; n++) {
+    if (a[n] != b[n])
+      return 0;
+  }
+  return 1;
+}
+
+/* The string that there is already. One that the collector has given up on is wanted again. */
+static TString *find_short (lua_State *L, const char *characters, size_t length) {
+  global_State *g = G(L);
+  unsigned int hash = luaS_hash(characters, length, g->seed);
+  for (TString *s = g->strt.hash[lmod(hash, g->strt.size)]; s != NULL; s = s->u.hnext) {
+    if (s->hash == hash && s->shrlen == length && is_same(getshrstr(s), characters, length)) {
+      if (isdead(g, s))
+        changewhite(s);
+      return s;
+    }
+  }
+  return NULL;
+}
+
+TString *tlua_short_string (lua_State *L, const char *characters, size_t length) {
+  TString *found = find_short(L, characters, length);
+  if (found != NULL)
+    return found;
+  Short job = { .characters = characters, .length = length };
+  return tlua_protected(L, do_short, &job) ? job.result : NULL;
+}
+
+/* --- joining --- */
+
 static void copy_parts (const Job *job, char *to) {
   for (int n = 0; n < job->count; n++) {
     memcpy(to, getstr(job->parts[n]), tsslen(job->parts[n]));
@@ -49,15 +96,8 @@ static void copy_parts (const Job *job, char *to) {
 
 static void do_join (lua_State *L, void *data) {
   Job *job = (Job *)data;
-  if (job->length <= LUAI_MAXSHORTLEN) {
-    char buffer[LUAI_MAXSHORTLEN];
-    copy_parts(job, buffer);
-    job->result = luaS_newlstr(L, buffer, job->length);
-  }
-  else {
-    job->result = luaS_createlngstrobj(L, job->length);
-    copy_parts(job, getlngstr(job->result));
-  }
+  job->result = luaS_createlngstrobj(L, job->length);
+  copy_parts(job, getlngstr(job->result));
 }
 
 /*
@@ -74,7 +114,11 @@ static TString *join (lua_State *L, int64_t is_long, Job *job) {
   }
   if (is_long != ANY_LENGTH && is_long != (job->length > LUAI_MAXSHORTLEN))
     return NULL;
-  return protected_job(L, do_join, job);
+  if (job->length > LUAI_MAXSHORTLEN)
+    return protected_job(L, do_join, job);
+  char buffer[LUAI_MAXSHORTLEN];
+  copy_parts(job, buffer);
+  return tlua_short_string(L, buffer, job->length);
 }
 
 static TString *join2 (lua_State *L, int64_t is_long, TString *a, TString *b) {
@@ -98,10 +142,17 @@ static void do_number (lua_State *L, void *data) {
   job->result = tsvalue(&job->number);
 }
 
+/* As the C library's '%lld' writes it, without a search for what the format says. */
 static TString *integer_string (lua_State *L, int64_t number) {
-  Job job;
-  setivalue(&job.number, number);
-  return protected_job(L, do_number, &job);
+  char buffer[24];
+  size_t first = sizeof buffer;
+  uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+  do
+    buffer[--first] = (char)('0' + rest % 10);
+  while ((rest /= 10) != 0);
+  if (number < 0)
+    buffer[--first] = '-';
+  return tlua_short_string(L, buffer + first, sizeof buffer - first);
 }
 
 static TString *float_string (lua_State *L, double number) {
