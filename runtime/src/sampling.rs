@@ -22,13 +22,15 @@
 //!   ->  rests for 4,096 back edges, is tried 16 times, rests for 8,192 ...
 //! ```
 
+use tracelift_core::ExitKind;
+
 use crate::abort::AbortReason;
 use crate::counters::MOST_TICKS;
-use crate::ids::{Key, TraceId};
+use crate::ids::{ExitId, Key, TraceId};
 use crate::pace::{UNITS, UNMEASURED};
 use crate::pay::{Sample, Verdict};
 use crate::policy::{self, LoopState, SideState};
-use crate::tunables::{LONGEST_SAMPLE, RESTS_BEFORE_RETIRED};
+use crate::tunables::{LEAST_EXITS, LONGEST_SAMPLE, RESTS_BEFORE_RETIRED};
 use crate::vm::Vm;
 
 impl Vm {
@@ -210,8 +212,10 @@ impl Vm {
     }
 
     /// Side traces that were put off are asked for at the next exit: how long they still have to wait was
-    /// counted in exits, of which there were none while the loop rested.
+    /// counted in exits, of which there were none while the loop rested. So is the side trace of the exit that
+    /// is taken most, which may be why the code does not pay.
     fn ask_again(&mut self, root: TraceId) {
+        self.ask_at_worst_exit(root);
         for number in self.tree_of(root) {
             let Some(trace) = self.traces.get_mut(number) else { continue };
             for (&exit, side) in &mut trace.tree.sides {
@@ -221,6 +225,26 @@ impl Vm {
                     exit.quiet_until = 0;
                 }
             }
+        }
+    }
+
+    /// An exit that counts only, since it has not been taken as often as the threshold says, and will not be
+    /// as long as the code rests.
+    fn ask_at_worst_exit(&mut self, root: TraceId) {
+        let tree = self.tree_of(root);
+        let exits = tree.iter().filter_map(|&number| Some((number, self.traces.get(number)?)));
+        let worst = exits
+            .flat_map(|(number, trace)| {
+                let counts = trace.exits.iter().enumerate().filter(move |(exit, cell)| {
+                    matches!(cell.kind, ExitKind::Guard | ExitKind::LoopEnd)
+                        && !trace.tree.sides.contains_key(&ExitId(*exit as u32))
+                });
+                counts.map(move |(exit, cell)| (cell.count, number, ExitId(exit as u32)))
+            })
+            .max_by_key(|&(count, ..)| count);
+        let Some((count, number, exit)) = worst.filter(|&(count, ..)| count >= LEAST_EXITS) else { return };
+        if let Some(trace) = self.traces.get_mut(number) {
+            trace.set_side(exit, SideState::Postponed { at: count, ops: 0, failures: 0 });
         }
     }
 }
@@ -272,6 +296,9 @@ mod tests {
 
     thread_local!(static STEP: Cell<u64> = const { Cell::new(0) });
 
+    // Exits at which a side trace was asked for, which this host does not record.
+    thread_local!(static ASKED: Cell<u64> = const { Cell::new(0) });
+
     /// So many entries of code that is left at once are a trial: each loses some 70 ns, and a judgement comes
     /// once in a thousand.
     const TRIAL_ENTRIES: std::ops::Range<u64> = TRIAL / 80..TRIAL / 60;
@@ -290,7 +317,11 @@ mod tests {
             }
             let base = host.base();
             // SAFETY: the exit was from code that ran in this frame.
-            assert!(matches!(unsafe { host.vm.next(base) }, Action::Nothing));
+            match unsafe { host.vm.next(base) } {
+                Action::Nothing => {}
+                Action::Record => ASKED.set(ASKED.get() + 1),
+                other => panic!("{other:?}"),
+            }
         }
         limit
     }
@@ -307,6 +338,7 @@ mod tests {
         let before = host.vm.stats().interpreted_back_edges;
         let first = entries(&mut host, 100_000);
         assert!(TRIAL_ENTRIES.contains(&first), "{first}");
+        assert_eq!(ASKED.get(), 0, "the threshold is far");
         let mut all = first + 1;
         for rest in 0..RESTS_BEFORE_RETIRED + 2 {
             let stats = host.vm.stats();
@@ -318,6 +350,7 @@ mod tests {
             host.vm.declined();
             let tried = entries(&mut host, 2000);
             assert_eq!(tried, COLD_SAMPLES + WAKE_SAMPLES - 1);
+            assert_eq!(ASKED.replace(0), tried, "it cannot pay without a side trace");
             all += rested + tried + 1;
         }
         let stats = host.vm.stats();

@@ -184,6 +184,10 @@ tunables! {
          get its side trace.";
     WAKE_SAMPLES = 16, "entries", Assumed,
         "Entries that are timed when code that has rested is tried again.";
+    LEAST_EXITS = 16, "exits", Assumed,
+        "Where code that has rested is tried again, the exit that is taken most gets a side trace if it was \
+         taken so often, without waiting for the threshold: else `m10_lexer` had no code in two runs of \
+         three, since its tree rested before any exit was hot.";
     COLD_SAMPLES = 3, "entries", Measured,
         "The first ones after a rest say nothing, as code and data are not in the caches: with them, \
          `m1_return_few` rested 2,430 times and never retired; without, 13 times.";
