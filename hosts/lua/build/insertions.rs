@@ -337,6 +337,34 @@ pub const INSERTIONS: &[Insertion] = &[
         why: "the recorder knows functions by their addresses, whatever the program does with names",
     },
     Insertion {
+        file: "lbaselib.c",
+        anchor: "static int luaB_pcall (lua_State *L) {",
+        place: Before,
+        text: "int tlua_pcall (lua_State *L);\n\n",
+        why: "a short way to the function that is called",
+    },
+    Insertion {
+        file: "lbaselib.c",
+        anchor: "static int luaB_pcall (lua_State *L) {\n  int status;",
+        place: After,
+        text: "\n  int count = tlua_pcall(L);\n  if (count >= 0) return count;",
+        why: "as above",
+    },
+    Insertion {
+        file: "lcorolib.c",
+        anchor: "static int auxresume (lua_State *L, lua_State *co, int narg) {",
+        place: Before,
+        text: "int tlua_resume (lua_State *L, lua_State *co, int arguments);\n\n",
+        why: "a short way into a coroutine",
+    },
+    Insertion {
+        file: "lcorolib.c",
+        anchor: "static int auxresume (lua_State *L, lua_State *co, int narg) {",
+        place: After,
+        text: "\n  int count = tlua_resume(L, co, narg);\n  if (count >= -1) return count;",
+        why: "as above",
+    },
+    Insertion {
         file: "lmathlib.c",
         anchor: "LUAMOD_API int luaopen_math (lua_State *L) {",
         place: Before,
@@ -360,6 +388,20 @@ pub const INSERTIONS: &[Insertion] = &[
                if (back) { gm->src = places[0]; gm->lastmatch = places[1]; }\n  \
                else { places[0] = gm->src; places[1] = gm->lastmatch; }\n}\n\n",
         why: "as above; and where a search is, since a step may have to be taken again",
+    },
+    Insertion {
+        file: "ltablib.c",
+        anchor: "static int sort_comp (lua_State *L, int a, int b) {",
+        place: Before,
+        text: "int tlua_sort_less (lua_State *L, int a, int b);\n\n",
+        why: "a short way to an order in Lua",
+    },
+    Insertion {
+        file: "ltablib.c",
+        anchor: "static int sort_comp (lua_State *L, int a, int b) {",
+        place: After,
+        text: "\n  int less = tlua_sort_less(L, a, b);\n  if (less >= 0) return less;",
+        why: "as above",
     },
     Insertion {
         file: "ltablib.c",
