@@ -248,8 +248,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lvm.c",
         anchor: "#include \"lvm.h\"",
         place: After,
-        text: "\n#include \"tlua_callinfo.h\"",
-        why: "the hook macros below go on in other frames",
+        text: "\n#include \"tlua_callinfo.h\"\n#include \"tlua_get.h\"",
+        why: "the hook macros below go on in other frames; fields are found without a call",
     },
     Insertion {
         file: "lvm.c",

@@ -1,0 +1,30 @@
+/*
+** A first look for a short string in a table, in the interpreter's own code.
+**
+** Problem: programs read fields and globals more often than anything else, and each read is a call of a
+** function that most often finds the key at once.
+**
+** Design: the interpreter's loop looks at the key's main position itself, and calls the function if another
+** key is there.
+**
+** Invariant: the answer is the function's.
+**
+** Example, in lvm.c:   luaV_fastget(L, rb, key, slot, luaH_getshortstr)
+*/
+#ifndef tlua_get_h
+#define tlua_get_h
+
+#include "lobject.h"
+#include "lstring.h"
+#include "ltable.h"
+
+static inline const TValue *tlua_getshortstr (Table *t, TString *key) {
+  Node *n = gnode(t, lmod(key->hash, sizenode(t)));
+  if (l_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
+    return gval(n);
+  return luaH_getshortstr(t, key);
+}
+
+#define luaH_getshortstr(t,key) tlua_getshortstr(t, key)
+
+#endif
