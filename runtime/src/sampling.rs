@@ -212,8 +212,8 @@ impl Vm {
     }
 
     /// Side traces that were put off are asked for at the next exit: how long they still have to wait was
-    /// counted in exits, of which there were none while the loop rested. So is the side trace of the exit that
-    /// is taken most, which may be why the code does not pay.
+    /// counted in exits, of which there were none while the loop rested. So is the side trace of the exit
+    /// that is taken most, which may be why the code does not pay.
     fn ask_again(&mut self, root: TraceId) {
         self.ask_at_worst_exit(root);
         for number in self.tree_of(root) {

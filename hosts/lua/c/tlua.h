@@ -142,7 +142,7 @@ void tlua_mark_value (struct global_State *g, const struct TValue *v);
 /* What is known of variables and closures; see tlua_fixed.c. */
 enum { TLUA_RELIED_ON = 1, TLUA_SHARED };
 #define tlua_made(p) { if ((p)->jit_made < 2) (p)->jit_made++; }
-void tlua_loaded (struct Proto *main);
+void tlua_loaded (struct Proto *chunk);
 void tlua_upvalue_set (struct lua_State *L, struct GCObject *owner);
 void tlua_upvalue_joined (struct lua_State *L, const struct LClosure *closure, struct UpVal *variable);
 void tlua_local_set (struct lua_State *L, union StackValue *place);

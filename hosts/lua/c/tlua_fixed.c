@@ -169,9 +169,9 @@ static uint64_t collect_assigned (Proto *p) {
   return assigned;
 }
 
-void tlua_loaded (Proto *main) {
-  main->jit_fixed = ~collect_assigned(main);
-  tell_functions(main);
+void tlua_loaded (Proto *chunk) {
+  chunk->jit_fixed = ~collect_assigned(chunk);
+  tell_functions(chunk);
 }
 
 int tlua_is_fixed (const LClosure *closure, int n) {

@@ -22,6 +22,7 @@
 
 #include "lapi.h"
 #include "ldo.h"
+#include "lgc.h"
 
 /*
 ** Whether the value at 'a' comes before that at 'b', which count from the top; -1 if the order, the second
