@@ -66,6 +66,9 @@ pub struct RunArgs {
     /// Test aid: behave as if the system refused executable memory.
     #[arg(long)]
     no_exec: bool,
+    /// Test aid: inside each call that compiled code makes, other code is entered and left.
+    #[arg(long)]
+    nested_calls: bool,
     /// The program, where `-` is standard input, and its arguments: all words from here on are its own.
     #[arg(value_name = "FILE.lua", required = true, trailing_var_arg = true)]
     program: Vec<OsString>,
@@ -146,6 +149,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         // With the JIT off the library is only needed to count for the statistics.
         mode: if args.jit == Switch::On || args.stats.is_some() { Mode::Jit } else { Mode::Off },
         threshold: args.threshold.unwrap_or(0),
+        nests: args.nested_calls,
         library,
         ..JitConfig::default()
     };

@@ -5,8 +5,9 @@
 //! fail by themselves. Design: each program of `tests/lua` runs with the JIT off, with the default settings,
 //! at threshold 1 and 56, at thresholds taken at random, with each optimizer pass off, with each collector of
 //! [`COLLECTORS`] (one of which collects everything at each allocation), with recordings that start at random
-//! back edges, a third of which is thrown away (`--start-seed=N`), and once for each guard execution with
-//! that guard forced to fail (`--force-exit=N`). The same is done, more sparsely, with programs that
+//! back edges, a third of which is thrown away (`--start-seed=N`), with other code that runs inside each call
+//! from compiled code (`--nested-calls`), and once for each guard execution with that guard forced to fail
+//! (`--force-exit=N`). The same is done, more sparsely, with programs that
 //! `tests/lua/generate.lua` writes. What is never run proves nothing: all opcodes and all functions that are
 //! lowered must occur in the corpus, which `tests/lua/support/covered.lua` finds out in a run of each program
 //! by stock Lua.
@@ -363,6 +364,14 @@ fn check_starts(
     case.check_under(collector, &[&threshold, &start, &force]).map(|_| ())
 }
 
+/// Other code runs inside each call that compiled code makes; and with a guard that fails.
+fn check_nested(case: &mut Case, random: &mut Random) -> Result<(), Failure> {
+    case.check(&["--threshold=1", "--nested-calls", "--verify"])?;
+    case.check(&[&format!("--threshold={}", 2 + random.below(20)), "--side-threshold=3", "--nested-calls"])?;
+    let force = format!("--force-exit={}", 1 + random.below(200));
+    case.check(&["--threshold=1", "--nested-calls", &force]).map(|_| ())
+}
+
 /// Every way in turn, for a program of the corpus.
 fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
@@ -374,6 +383,7 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
         case.check(&[&format!("--threshold={}", 3 + random.below(40))])?;
     }
     case.check(&["--threshold=1", "--no-exec"])?;
+    check_nested(case, &mut random)?;
     for pass in passes_off() {
         case.check(&["--threshold=1", "--verify", &pass])?;
     }
@@ -417,6 +427,7 @@ fn check_sparsely(case: &mut Case, seed: u64) -> Result<(), Failure> {
     let collector = &COLLECTORS[random.below(COLLECTORS.len() as u64) as usize];
     case.check_under(collector, &[&format!("--threshold={}", 1 + random.below(5))])?;
     check_starts(case, seed.max(1), &USUAL, &mut random)?;
+    check_nested(case, &mut random)?;
     for _ in 0..guards.min(2) {
         case.check_forced(1 + random.below(guards))?;
     }

@@ -57,7 +57,7 @@ typedef struct TluaConfig {
   uint32_t mode;
   uint32_t threshold;  /* back edges until a loop is hot */
   uint32_t period;     /* test modes: mean distance of random events, in instructions */
-  uint32_t reserved;
+  uint32_t nests;      /* test: code of our own runs inside each call from compiled code */
   uint64_t seed;       /* test modes: start of the random numbers */
   /* the recorder's library; NULL for its defaults with 'threshold'. Read by tlua_open only */
   const struct tl_config *jit;

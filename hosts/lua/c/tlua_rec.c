@@ -73,7 +73,7 @@ static int on_open (lua_State *L, const TluaConfig *config) {
     return 0;
   }
   L->jit->engine_state = rec;
-  return 1;
+  return !config->nests || tlua_rec_make_nested(L, rec);
 }
 
 static void on_close (lua_State *L) {

@@ -21,8 +21,8 @@
 **   C functions      tlua_rec_lib_value.c (arguments and results), tlua_rec_lib_base.c, tlua_rec_lib_math.c,
 **                    tlua_rec_lib_string.c, tlua_rec_cfunc_list.c, tlua_rec_cfunc.c (called as they are),
 **                    tlua_rec_lib.c (which one it is)
-**   calls            tlua_rec_host.c (any function), tlua_rec_do.c (any instruction), tlua_rec_call.c,
-**                    tlua_rec_iter.c (steps of generic loops)
+**   calls            tlua_rec_nested.c (a test aid), tlua_rec_host.c (any function), tlua_rec_do.c (any
+**                    instruction), tlua_rec_call.c, tlua_rec_iter.c (steps of generic loops)
 **   the top          tlua_rec_ops.c (who lowers which opcode), tlua_describe.c (what the library is told),
 **                    tlua_rec.c (the engine: events, entry and exit of compiled code)
 **
@@ -324,6 +324,7 @@ typedef struct TluaWaiting TluaWaiting;
 
 /* Of calls from compiled code; see tlua_rec_host.c. */
 typedef struct TluaHost {
+  LClosure *nested;           /* a test aid, see tlua_rec_nested.c; NULL: none */
   int has_left;               /* whether the last one could not let the code go on */
   CallInfo *bottom;           /* then: the first frame of the trace */
   StkId base;                 /* and what the exit's frames count from now */
@@ -734,6 +735,13 @@ TluaFrame tlua_rec_give_way (TluaRecorder *rec);
 void tlua_rec_make_frames (TluaRecorder *rec, const void *key);
 
 /* The files of tlua_rec_lib.h and tlua_rec_cfunc.h stand here. */
+
+/* --- tlua_rec_nested.c --- */
+
+/* Makes the function; returns 0 if there is no memory. */
+int tlua_rec_make_nested (lua_State *L, TluaRecorder *rec);
+/* Calls it above the top, if it was made. The stack may move. */
+void tlua_rec_run_nested (lua_State *L, TluaRecorder *rec);
 
 /* --- tlua_rec_host.c --- */
 

@@ -186,6 +186,8 @@ static const void *do_instruction (lua_State *L, StkId base, const tl_call_site 
   tlua_rec_begin_call(L, &call, base, site, 0);
   CallInfo *ci = L->ci;
   L->top.p = ci->top.p;
+  if (count == 0)  /* else values may lie above that */
+    tlua_rec_run_nested(L, call.rec);
   switch (GET_OPCODE(i)) {
     case OP_GETTABUP: case OP_GETTABLE: case OP_GETI: case OP_GETFIELD: case OP_SELF: do_get(L, ci, i); break;
     case OP_SETTABUP: case OP_SETTABLE: case OP_SETI: case OP_SETFIELD: do_set(L, ci, i); break;

@@ -142,6 +142,11 @@ static const void *call_host (lua_State *L, StkId base, const tl_call_site *site
   tlua_rec_begin_call(L, &call, base, site, (int)a);
   StkId function = L->ci->func.p + 1 + a;
   L->top.p = function + 1 + arguments;
+  if (luai_unlikely(call.rec->host.nested != NULL)) {
+    ptrdiff_t place = savestack(L, function);
+    tlua_rec_run_nested(L, call.rec);
+    function = restorestack(L, place);
+  }
   CallInfo *called = luaD_precall(L, function, (int)wanted);
   if (called != NULL && !run_function(L, call.rec, called)) {
     L->nCcalls -= call.levels;

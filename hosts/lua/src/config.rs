@@ -48,6 +48,8 @@ pub struct JitConfig {
     pub period: u32,
     /// Test modes: start of the random numbers.
     pub seed: u64,
+    /// Test aid: code of our own runs inside each call that compiled code makes.
+    pub nests: bool,
     /// The recorder's library: its settings beside the threshold.
     pub library: LibraryConfig,
 }
@@ -102,7 +104,14 @@ impl JitConfig {
 
 impl Default for JitConfig {
     fn default() -> Self {
-        JitConfig { mode: Mode::Off, threshold: 57, period: 10, seed: 1, library: LibraryConfig::default() }
+        JitConfig {
+            mode: Mode::Off,
+            threshold: 57,
+            period: 10,
+            seed: 1,
+            nests: false,
+            library: LibraryConfig::default(),
+        }
     }
 }
 
@@ -173,7 +182,7 @@ pub(crate) struct RawConfig {
     mode: u32,
     threshold: u32,
     period: u32,
-    reserved: u32,
+    nests: u32,
     seed: u64,
     jit: *const TlConfig,
 }
@@ -185,7 +194,7 @@ impl RawConfig {
             mode: config.mode as u32,
             threshold: config.threshold,
             period: config.period,
-            reserved: 0,
+            nests: u32::from(config.nests),
             seed: config.seed,
             jit: &library.raw,
         }
@@ -195,6 +204,7 @@ impl RawConfig {
 const _: () = {
     assert!(size_of::<RawConfig>() == 32 && offset_of!(RawConfig, mode) == 0);
     assert!(offset_of!(RawConfig, threshold) == 4 && offset_of!(RawConfig, period) == 8);
+    assert!(offset_of!(RawConfig, nests) == 12);
     assert!(offset_of!(RawConfig, seed) == 16 && offset_of!(RawConfig, jit) == 24);
     assert!(size_of::<Statistics>() == 72 && offset_of!(Statistics, violations) == 64);
 };
