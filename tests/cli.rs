@@ -313,6 +313,24 @@ fn a_short_loop_of_a_called_function_is_part_of_the_trace() {
     assert!(names.flatten().any(|name| name.starts_with("entry_")), "{json}");
 }
 
+/// What closes the variables of an iteration is called from the code, which stays: a guard that cannot hold
+/// was left in the trace once, and each iteration was a side trace of its own.
+#[test]
+fn a_loop_that_closes_its_variables_stays_in_its_code() {
+    let program = "local sum, last = 0
+        for i = 1, 3000 do
+          local k = i % 7
+          last = function() return k + 1 end
+          sum = sum + last()
+        end
+        print(sum, last())";
+    let program = file("closes.lua", program);
+    let (printed, json) = stats(&["run", "--threshold=10", "--stats=json", text(&program)]);
+    assert_eq!(printed, "11998\t5\n");
+    assert!(json["entries"].as_u64().is_some_and(|entries| entries < 20), "{json}");
+    assert!(json["compiled_share"].as_f64().is_some_and(|share| share > 0.95), "{json}");
+}
+
 /// Whichever of the two loops is hot first, and wherever in the inner one that is.
 #[test]
 fn a_loop_of_few_iterations_belongs_to_the_loop_around_it() {

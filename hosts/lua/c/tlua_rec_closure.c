@@ -86,9 +86,10 @@ static void guard_below (TluaRecorder *rec, tl_value place, int r, int below) {
   tl_value limit = tl_item_addr(vm, tl_frame_base(vm), tl_const_int(vm, r), sizeof(StackValue), 0);
   tl_value is_below = tl_op2(vm, TL_UINT_LT, tl_op1(vm, TL_ADDR_TO_INT, place),
                              tl_op1(vm, TL_ADDR_TO_INT, limit));
-  if (!below)
+  if (!below)  /* the instruction may be done by a call yet: no guard that fails may stand before that */
     tlua_rec_give_up(rec, "variable to be closed");
-  tl_guard(vm, TL_GUARD_TRUE, is_below, 0, TL_EXIT_GUARD);
+  else
+    tl_guard(vm, TL_GUARD_TRUE, is_below, 0, TL_EXIT_GUARD);
 }
 
 void tlua_rec_guard_closed (TluaRecorder *rec, int a) {
