@@ -44,7 +44,8 @@ int tlua_rec_make_nested (lua_State *L, TluaRecorder *rec) {
 #define LEVELS 40
 
 void tlua_rec_run_nested (lua_State *L, TluaRecorder *rec) {
-  if (rec->host.nested == NULL || L->stack_last.p - L->top.p < SLOTS || getCcalls(L) > LUAI_MAXCCALLS - LEVELS)
+  if (rec->host.nested == NULL || L->stack_last.p - L->top.p < SLOTS
+      || getCcalls(L) > LUAI_MAXCCALLS - LEVELS)
     return;
   ptrdiff_t top = savestack(L, L->top.p);
   setclLvalue2s(L, L->top.p, rec->host.nested);
