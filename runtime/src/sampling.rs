@@ -228,8 +228,8 @@ impl Vm {
         }
     }
 
-    /// An exit that counts only, since it has not been taken as often as the threshold says, and will not be
-    /// as long as the code rests.
+    /// Asks for the side trace of one exit: of those that have none, the exit that was taken most. Its count
+    /// is still below the threshold, and grows little while the code rests.
     fn ask_at_worst_exit(&mut self, root: TraceId) {
         let tree = self.tree_of(root);
         let exits = tree.iter().filter_map(|&number| Some((number, self.traces.get(number)?)));

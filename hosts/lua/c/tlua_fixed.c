@@ -191,8 +191,8 @@ uint32_t tlua_identify (lua_State *L, LClosure *closure) {
 }
 
 /*
-** No code may rely any more on what it knows of closures. Rare: what is changed from outside is a variable
-** that code has as a constant.
+** No code may rely any more on what it knows of closures. This takes long, and is rare: it happens when a
+** variable is changed from outside that code has as a constant.
 */
 static void distrust (lua_State *L) {
   L->jit->locals_set++;
@@ -206,8 +206,7 @@ static void distrust (lua_State *L) {
 }
 
 static void changed (lua_State *L, UpVal *variable) {
-  int was_relied_on = variable->jit_state == TLUA_RELIED_ON;
-  if (was_relied_on) {
+  if (variable->jit_state == TLUA_RELIED_ON) {
     variable->jit_state = TLUA_SHARED;
     distrust(L);
   }
