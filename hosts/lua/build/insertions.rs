@@ -45,7 +45,8 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: "} Proto;",
         place: Before,
         text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n\
-               \x20 lu_byte jit_is_counted;\n  lu_byte jit_made;\n  uint64_t jit_fixed;\n",
+               \x20 lu_byte jit_is_counted;\n  lu_byte jit_made;\n  lu_byte jit_is_refused;\n\
+               \x20 uint64_t jit_fixed;\n",
         why: "what the JIT knows of a function: liveness, anchored constants, traces, fixed upvalues",
     },
     Insertion {
@@ -138,7 +139,7 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: "  f->source = NULL;",
         place: After,
         text: "\n  f->jit = NULL;\n  f->jit_entries = f->jit_is_seen = f->jit_is_counted = f->jit_made = 0;\n\
-               \x20 f->jit_fixed = 0;",
+               \x20 f->jit_is_refused = 0;\n  f->jit_fixed = 0;",
         why: "a new function has no JIT data",
     },
     Insertion {
@@ -333,7 +334,9 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lbaselib.c",
         anchor: "LUAMOD_API int luaopen_base (lua_State *L) {",
         place: Before,
-        text: "const luaL_Reg *tlua_base_functions (void) { return base_funcs; }\n\n",
+        text: "const luaL_Reg *tlua_base_functions (void) { return base_funcs; }\n\
+               const lua_CFunction tlua_base_pcall = luaB_pcall;\n\
+               const lua_KFunction tlua_finish_pcall = finishpcall;\n\n",
         why: "the recorder knows functions by their addresses, whatever the program does with names",
     },
     Insertion {

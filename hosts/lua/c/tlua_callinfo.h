@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "lapi.h"
+#include "ldo.h"
 #include "lobject.h"
 #include "lstate.h"
 
@@ -92,6 +93,10 @@ static inline int64_t tlua_call_of (int wanted, unsigned status) {
 #define TLUA_STATUS_FRESH CIST_FRESH
 #define TLUA_STATUS_TAIL CIST_TAIL
 
+/* 'pcall' has called the function; in words only, since the record of 'pcall' itself says it elsewhere. */
+#define TLUA_STATUS_PROTECTED (1u << 16)
+_Static_assert(sizeof(((CallInfo *)0)->callstatus) == 2, "no call status has that bit");
+
 /*
 ** Words that the library keeps with a frame: where it goes on, the registers up to its top (0: all), the
 ** results that its caller wants, its call status, how many variable arguments lie below it.
@@ -140,6 +145,9 @@ static inline int tlua_words_extra (const uint64_t *words) {
 
 /* --- records --- */
 
+/* The called function's place above that of 'pcall': 'true' lies between them. */
+#define TLUA_PROTECTED_SLOTS 2
+
 /*
 ** The record after the running one, made if need be. Where memory is short it is NULL, or an error if it may
 ** throw. May collect.
@@ -165,6 +173,28 @@ static inline void tlua_frame_make_c (CallInfo *ci, StkId func, StkId top) {
   ci->nresults = LUA_MULTRET;
   ci->callstatus = CIST_C;
   ci->top.p = top;
+}
+
+/* The same for a C function that wants so many results, and has made a Lua function's frame above it. */
+static inline void tlua_frame_make_caller (CallInfo *ci, StkId func, StkId top, int wanted) {
+  tlua_frame_make_c(ci, func, top);
+  ci->nresults = (short)wanted;
+}
+
+/* Begins what a protected call that may yield does before it calls; the function comes after 'true'. */
+static inline void tlua_begin_protected (lua_State *L, CallInfo *ci, lua_KFunction rest) {
+  ci->u.c.k = rest;
+  ci->u.c.ctx = 0;
+  ci->u2.funcidx = cast_int(savestack(L, ci->func.p + TLUA_PROTECTED_SLOTS));
+  ci->u.c.old_errfunc = L->errfunc;
+  L->errfunc = 0;
+  setoah(ci->callstatus, L->allowhook);
+  ci->callstatus |= CIST_YPCALL;
+}
+
+static inline void tlua_end_protected (lua_State *L, CallInfo *ci) {
+  ci->callstatus &= (unsigned short)~CIST_YPCALL;
+  L->errfunc = ci->u.c.old_errfunc;
 }
 
 /* Whether a C function has marked values of its own as to be closed when it returns. */

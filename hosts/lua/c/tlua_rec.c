@@ -268,6 +268,7 @@ static void begin_trace (TluaRecorder *rec, lua_State *thread, CallInfo *bottom,
 }
 
 static void forget_recording (TluaRecorder *rec) {
+  tlua_rec_refuse_protected(rec);
   rec->trace.thread = NULL;
 }
 
@@ -518,7 +519,8 @@ static void end_before_call (lua_State *L, TluaRecorder *rec) {
 */
 static int is_in_frame (TluaRecorder *rec, CallInfo *ci) {
   TluaTrace *trace = &rec->trace;
-    if (trace->is_calling && ci->previous == trace->ci && tlua_is_fresh(ci) == trace->is_calling_fresh)
+  if (trace->is_calling && tlua_rec_caller_of(ci, trace->is_calling_protected) == trace->ci
+      && tlua_is_fresh(ci) == trace->is_calling_fresh)
     trace->ci = ci;
   else if (trace->is_calling)
     return 0;
@@ -586,7 +588,7 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     if (rec->at.reason != NULL)
       tlua_rec_do_by_call(rec);
   }
-  if (rec->at.reason != NULL && rec->at.is_foreign)
+  if (rec->at.reason != NULL && rec->at.is_foreign && !tlua_rec_is_protected(rec))
     end_before_call(L, rec);
   else if (rec->at.reason != NULL)
     stop_recording(L, rec, rec->at.reason);

@@ -240,10 +240,11 @@ typedef struct TluaMetatables {
 
 /*
 ** Who wants the results of a called function: a call instruction, the step of a generic loop, or an
-** instruction with a metamethod, which wants a value for a register, a truth value for its jump, or nothing.
-** Where C finishes a comparison after an exit, the jump is an instruction of its own.
+** instruction with a metamethod, which wants a value for a register, a truth value for its jump, or nothing;
+** or 'pcall', which a call instruction has called. Where C finishes a comparison after an exit, the jump is
+** an instruction of its own.
 */
-typedef enum TluaCaller { TLUA_CALLED, TLUA_ITERATOR, TLUA_META_VALUE, TLUA_META_TEST,
+typedef enum TluaCaller { TLUA_CALLED, TLUA_ITERATOR, TLUA_PROTECTED, TLUA_META_VALUE, TLUA_META_TEST,
                           TLUA_META_LATE_TEST, TLUA_META_STORE } TluaCaller;
 
 /* A frame during the recording; the first is the loop's own. */
@@ -260,6 +261,7 @@ typedef struct TluaFrame {
   int is_shared;              /* whether closures may share its registers */
   int is_known;               /* whether the trace knows which closure runs; see tlua_rec_upvalue.c */
   const Instruction *back;    /* where the caller goes on */
+  Proto *called;              /* what 'pcall' was given; 'p' may be what that has left its frame to */
 } TluaFrame;
 
 /* The loop that is recorded; a side trace has none. */
@@ -313,6 +315,7 @@ typedef struct TluaTrace {
   uint32_t edges;             /* jumps back to other loops so far */
   int is_calling;             /* whether the next instruction is the first of a called function */
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
+  int is_calling_protected;   /* whether the record of 'pcall' does */
   int is_started;             /* whether an instruction was lowered */
   const Instruction *next;    /* where the lowered instruction goes on */
   TluaHasCalled called;
@@ -551,6 +554,8 @@ void tlua_rec_end_tail_call (TluaRecorder *rec, Operand function, const Operand 
                              const TluaFrame *frame);
 /* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted);
+/* The call instruction at hand, in register 'a', calls 'pcall' with a Lua function as its first argument. */
+void tlua_rec_call_protected (TluaRecorder *rec, int a, int arguments);
 /* Calls a metamethod for the instruction at hand. */
 void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count,
                                TluaCaller caller, int target);
@@ -560,6 +565,21 @@ void tlua_rec_leave_frame (TluaRecorder *rec, const Operand *values, int count);
 void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control);
 /* The recording begins in the frames of an exit: tells the library of them. */
 void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
+
+/* --- tlua_rec_pcall.c --- */
+
+/* Whether 'function' is 'pcall', and its first argument, whose value is given, may be taken in. */
+int tlua_rec_is_protecting (Operand function, const TValue *argument);
+/* Whether the running function is called by 'pcall', directly or not: nothing may throw then. */
+int tlua_rec_is_protected (const TluaRecorder *rec);
+/* The recording is over: what 'pcall' has called on its frames is not taken in again. */
+void tlua_rec_refuse_protected (const TluaRecorder *rec);
+/* The frame that has called this one, where 'pcall' may have a record between them. */
+CallInfo *tlua_rec_caller_of (CallInfo *ci, int is_protected);
+/* Fills in the record of 'pcall', which the instruction before the one where 'caller' goes on has called. */
+void tlua_rec_make_pcall (CallInfo *ci, const CallInfo *caller, StkId top);
+/* Runs what 'pcall' has called, and returns from it: L->ci is the frame that has called 'pcall' then. */
+void tlua_rec_finish_pcall (lua_State *L, CallInfo *pcall);
 
 /* --- tlua_rec_exit.c --- */
 

@@ -44,6 +44,12 @@ static int is_c_function (Operand function) {
   return function.tt == LUA_VLCF || function.tt == ctb(LUA_VCCL);
 }
 
+static void protect_function (TluaRecorder *rec, Operand function, int a, int arguments) {
+  const void *address = (const void *)(uintptr_t)fvalue(function.now);
+  tl_guard(rec->vm, TL_GUARD_VALUE, function.value, tl_const_addr(rec->vm, address), TL_EXIT_GUARD);
+  tlua_rec_call_protected(rec, a, arguments);
+}
+
 void tlua_lower_call (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i), wanted = GETARG_C(i) - 1;
   int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
@@ -53,7 +59,9 @@ void tlua_lower_call (TluaRecorder *rec, Instruction i) {
     tlua_rec_call_host(rec, a, arguments, wanted);
   if (rec->at.waits || rec->at.reason != NULL)
     return;
-  if (!is_c_function(function))
+  if (arguments > 0 && tlua_rec_is_protecting(function, s2v(rec->at.base + a + 1)))
+    protect_function(rec, function, a, arguments);
+  else if (!is_c_function(function))
     tlua_rec_call_function(rec, function, a, arguments, wanted);
   else if (call_c_function(rec, a, arguments, wanted, &library))
     tlua_rec_write_results(rec, a, library.results, library.returned, wanted);

@@ -81,6 +81,10 @@ static CallInfo *add_record (lua_State *L, TluaRecorder *rec, CallInfo *last) {
   return ci;
 }
 
+static CallInfo *next_record (lua_State *L, TluaRecorder *rec, CallInfo *ci) {
+  return ci->next != NULL ? ci->next : add_record(L, rec, ci);
+}
+
 /*
 ** Frames whose status says so are called from C, by a metamethod's instruction or by the step of a generic
 ** loop. As long as they run the interpreter counts a level of C calls for each.
@@ -93,13 +97,24 @@ unsigned tlua_rec_enter_levels (lua_State *L, const CallInfo *entry) {
   return levels;
 }
 
+/* The first of these frames, from the last one down, that C code has called. */
+static CallInfo *called_by_c (CallInfo *ci) {
+  while (!tlua_is_fresh(ci))
+    ci = ci->previous;
+  return ci;
+}
+
 /*
 ** The function below stands for that C code, as the interpreter's own way to go on after a yield does: it
 ** runs the frames down to there, and lets the instruction that has called them finish.
 */
 void tlua_rec_finish_levels (lua_State *L, unsigned levels) {
   for (; levels > 0; levels--) {
-    luaV_execute(L, L->ci);
+    CallInfo *caller = called_by_c(L->ci)->previous;
+    if (isLua(caller))
+      luaV_execute(L, L->ci);
+    else
+      tlua_rec_finish_pcall(L, caller);
     L->nCcalls--;
     luaV_finishOp(L);
   }
@@ -126,8 +141,14 @@ void tlua_rec_make_records (lua_State *L, TluaRecorder *rec, CallInfo *bottom, S
   tlua_save_pc(ci, tlua_words_pc(words));
   for (uint32_t n = 1; n < count; n++) {
     words = frames[n].words;
-    L->ci = ci = ci->next != NULL ? ci->next : add_record(L, rec, ci);
+    const CallInfo *caller = ci;
+    CallInfo *pcall = NULL;
+    if (tlua_words_status(words) & TLUA_STATUS_PROTECTED)
+      pcall = ci = next_record(L, rec, ci);
+    L->ci = ci = next_record(L, rec, ci);
     tlua_frame_make(ci, base + frames[n].base - 1, words);
+    if (pcall != NULL)
+      tlua_rec_make_pcall(pcall, caller, ci->top.p);
   }
   uint64_t top = tlua_words_top(words);
   if (top != TLUA_TOP_AS_IT_IS)
@@ -185,6 +206,8 @@ static int clear_frame (lua_State *L, CallInfo *ci, int limit) {
 ** frame.
 */
 static StkId called_function (CallInfo *ci) {
+  if (!isLua(ci))
+    return ci->func.p;
   const Proto *p = ci_func(ci)->p;
   return p->is_vararg ? ci->func.p - (tlua_extra_arguments(ci) + p->numparams + 1) : ci->func.p;
 }
@@ -194,6 +217,8 @@ static void clear_callers (lua_State *L, CallInfo *bottom) {
   for (CallInfo *ci = L->ci; ci != bottom; ) {
     StkId function = called_function(ci);
     ci = ci->previous;
+    if (!isLua(ci))  /* 'pcall', with nothing but its results */
+      continue;
     int limit = (int)(function - (ci->func.p + 1)), size = ci_func(ci)->p->maxstacksize;
     clear_frame(L, ci, limit < size ? limit : size);
   }

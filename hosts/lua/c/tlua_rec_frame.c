@@ -38,6 +38,11 @@ static int is_metamethod (const TluaFrame *frame) {
   return frame->caller >= TLUA_META_VALUE;
 }
 
+/* What 'pcall' has put below the function, itself included, belongs to the call too. */
+static int slots_below (const TluaFrame *frame) {
+  return frame->caller == TLUA_PROTECTED ? TLUA_PROTECTED_SLOTS : 0;
+}
+
 /*
 ** Registers of the calling frame that matter while the callee runs: those below the function, the function,
 ** and what lies from there to the callee's base if that was moved. An instruction that calls a metamethod
@@ -135,7 +140,7 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   Proto *p = clLvalue(callee.now)->p;
   int shift = p->is_vararg ? move_frame(rec, callee, function, arguments, values) : 0;
   int base = function + shift + 1;
-  const lu_byte *live = live_in_call(rec, frame, function, base);
+  const lu_byte *live = live_in_call(rec, frame, function - slots_below(frame), base);
   if (live == NULL)
     return;
   tlua_words_write(words, frame->back, caller->wanted, caller->status, caller->extra);
@@ -164,7 +169,7 @@ static void find_caller (TluaFrame *frame) {
   const Instruction *call = frame->back - 1;
   switch (GET_OPCODE(*call)) {
     case OP_CALL: case OP_TFORCALL:
-      frame->caller = TLUA_CALLED;
+      frame->caller = frame->status & TLUA_STATUS_PROTECTED ? TLUA_PROTECTED : TLUA_CALLED;
       break;
     case OP_EQ: case OP_LT: case OP_LE: case OP_LTI: case OP_LEI: case OP_GTI: case OP_GEI:
       frame->caller = TLUA_META_LATE_TEST;
@@ -199,10 +204,10 @@ static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_wor
                       .wanted = tlua_words_wanted(words),
                       .status = tlua_words_status(words),
                       .extra = tlua_words_extra(words), .base = caller->base + base,
-                      .is_shared = p->sizep > 0 };
+                      .is_shared = p->sizep > 0, .called = p };
   find_caller(&frame);
   frame.function = base - 1 - (p->is_vararg ? frame.extra + 1 + p->numparams : 0);
-  const lu_byte *live = live_in_call(rec, &frame, frame.function, base);
+  const lu_byte *live = live_in_call(rec, &frame, frame.function - slots_below(&frame), base);
   if (live == NULL)
     return;
   tl_frame_push(rec->vm, base, caller_words, live, (uint32_t)base);
@@ -286,7 +291,7 @@ void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arg
     write_call(rec, a, function, values, arguments);
   push(rec, function, a, arguments, values, &frame);
   rec->trace.is_calling = 1;
-  rec->trace.is_calling_fresh = 0;
+  rec->trace.is_calling_fresh = rec->trace.is_calling_protected = 0;
 }
 
 /* Function and arguments are copied to where the results go. */
@@ -303,6 +308,25 @@ void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
   write_call(rec, a + 4, function, values, arguments);
   push(rec, function, a + 4, arguments, values, &frame);
   rec->trace.is_calling = rec->trace.is_calling_fresh = 1;
+  rec->trace.is_calling_protected = 0;
+}
+
+/* 'pcall' puts 'true', its first result, below the function, so that all arguments move up. */
+void tlua_rec_call_protected (TluaRecorder *rec, int a, int arguments) {
+  Operand values[TLUA_MOST_VALUES];
+  int place = a + TLUA_PROTECTED_SLOTS;
+  Operand function = tlua_rec_register(rec, a + 1);
+  TluaFrame frame = { .caller = TLUA_PROTECTED, .back = rec->at.pc + 1, .wanted = LUA_MULTRET,
+                      .status = TLUA_STATUS_FRESH | TLUA_STATUS_PROTECTED };
+  if (!tlua_rec_read_values(rec, a + 2, arguments - 1, values) || !is_inlined(rec, function))
+    return;
+  frame.called = clLvalue(function.now)->p;
+  guard_function(rec, function);
+  tlua_rec_write(rec, a + 1, LUA_VTRUE, 0);
+  write_call(rec, place, function, values, arguments - 1);
+  push(rec, function, place, arguments - 1, values, &frame);
+  rec->trace.is_calling = rec->trace.is_calling_fresh = rec->trace.is_calling_protected = 1;
+  rec->held.is_wanted = 1;  /* an exit makes more records than it has frames */
 }
 
 /* A metamethod lies above all registers, or above the operands of a concatenation. */
@@ -332,6 +356,7 @@ void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operan
   write_call(rec, place, function, arguments, count);
   push(rec, function, place, count, arguments, &frame);
   rec->trace.is_calling = rec->trace.is_calling_fresh = 1;
+  rec->trace.is_calling_protected = 0;
 }
 
 static void pop (TluaRecorder *rec) {
@@ -403,11 +428,27 @@ static void finish_instruction (TluaRecorder *rec, const TluaFrame *frame, Opera
     rec->trace.next++;  /* over the jump */
 }
 
+/* 'pcall' returns 'true' before the results of the function. */
+static void leave_protected (TluaRecorder *rec, const TluaFrame *frame, const Operand *values, int count) {
+  int a = frame->function - TLUA_PROTECTED_SLOTS, wanted = GETARG_C(frame->back[-1]) - 1;
+  Operand results[TLUA_MOST_VALUES + 1];
+  TValue yes;
+  setbtvalue(&yes);
+  results[0] = tlua_rec_constant(rec, &yes);
+  memcpy(results + 1, values, (size_t)count * sizeof(Operand));
+  tlua_rec_write_results(rec, a, results, count + 1, wanted);
+  rec->trace.next = frame->back;
+}
+
 /* Back to the caller with these results. */
 void tlua_rec_leave_frame (TluaRecorder *rec, const Operand *values, int count) {
   TluaFrame frame = *running_frame(rec);
   pop(rec);
-  rec->trace.ci = rec->trace.ci->previous;
+  rec->trace.ci = tlua_rec_caller_of(rec->trace.ci, frame.caller == TLUA_PROTECTED);
+  if (frame.caller == TLUA_PROTECTED) {
+    leave_protected(rec, &frame, values, count);
+    return;
+  }
   if (is_metamethod(&frame)) {
     finish_instruction(rec, &frame, count > 0 ? values[0] : tlua_rec_nil(rec));
     return;

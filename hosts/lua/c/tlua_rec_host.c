@@ -229,7 +229,7 @@ int tlua_rec_is_called (TluaRecorder *rec, Proto *p) {
 }
 
 int tlua_rec_can_call (TluaRecorder *rec) {
-  return tl_recording(rec->vm) && tl_may_guard(rec->vm);
+  return tl_recording(rec->vm) && tl_may_guard(rec->vm) && !tlua_rec_is_protected(rec);
 }
 
 void tlua_rec_host_call (TluaRecorder *rec, tl_func function, const tl_value *arguments, uint32_t count,
