@@ -17,7 +17,6 @@ use cranelift_frontend::FunctionBuilderContext;
 use target_lexicon::Architecture;
 use tracelift_core::{Schema, Trace};
 
-use crate::aside;
 use crate::error::CompileError;
 use crate::exits::exit_table;
 use crate::glue;
@@ -43,7 +42,7 @@ impl Compiler {
             call_conv: isa.default_call_conv(),
             has_rounding: isa::has_rounding(&*isa),
             has_blend: isa::has_blend(&*isa),
-            has_remainders: aside::IS_THERE && isa::has_fused_product(&*isa),
+            has_remainders: isa::has_fused_product(&*isa),
             alias_regions: options.optimize,
             unrolls: !options.no_unrolling,
             prefetches: isa.triple().architecture == Architecture::X86_64

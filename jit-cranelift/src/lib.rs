@@ -34,11 +34,11 @@
 //! ```
 
 mod arena;
-mod aside;
 mod compiler;
 mod error;
 pub mod exits;
 mod glue;
+mod helpers;
 mod isa;
 mod listing;
 mod lower;
@@ -49,5 +49,6 @@ pub use compiler::Compiler;
 pub use error::{CodeMemory, CompileError};
 pub use exits::{exit_number, trace_number, ExitInfo, ENTRY_REFUSED};
 pub use glue::{Enter, Glue, LeftBy, LinkedEntry};
+pub use helpers::{helper_use, HelperUse};
 pub use isa::{Options, Target};
 pub use request::{Compiled, EntryKind, Links, Replaced, Request, Stats};

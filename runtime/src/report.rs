@@ -12,7 +12,7 @@
 
 use std::fmt::{Result, Write};
 
-use crate::stats::{CompileStats, Costs, GroupedOps, GuardCosts, Stats, Time};
+use crate::stats::{CompileStats, Costs, GroupedOps, GuardCosts, Helpers, Stats, Time};
 
 impl Stats {
     /// The statistics for people: a few lines.
@@ -48,6 +48,9 @@ impl Stats {
         }
         if self.unhoisted > 0 {
             writeln!(out, "loops compiled again without guards before the loop: {}", self.unhoisted)?;
+        }
+        if let Some(Helpers { functions, code_bytes, us }) = self.helpers {
+            writeln!(out, "permanent helpers: {functions} functions, {code_bytes} bytes of code, {us} us")?;
         }
         if !self.ends.is_empty() {
             let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();

@@ -41,6 +41,8 @@ pub struct Stats {
     /// Loops whose code was given up, because a guard before the loop failed too often, to be compiled
     /// without such guards.
     pub unhoisted: u64,
+    /// Permanent helpers that traces of this process call; absent if none has wanted any.
+    pub helpers: Option<Helpers>,
     /// Recordings given up, by reason.
     pub aborts: BTreeMap<String, u64>,
     /// Back edges at a compiled loop whose entries all expect other slot types.
@@ -90,6 +92,17 @@ pub struct Time {
     pub recording: f64,
     /// Compiling: the optimizer, Cranelift, and what makes code known.
     pub compiling: f64,
+}
+
+/// What permanent helpers take, beside the code of traces.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Helpers {
+    /// How many there are.
+    pub functions: usize,
+    /// Bytes of their code.
+    pub code_bytes: usize,
+    /// Microseconds that it took to make them.
+    pub us: u64,
 }
 
 /// Totals of compilation.

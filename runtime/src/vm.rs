@@ -19,6 +19,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
 use tracelift_core::Schema;
+use tracelift_cranelift::helper_use;
 
 use crate::abort::AbortReason;
 use crate::backend::{Backend, Code};
@@ -36,7 +37,7 @@ use crate::recorder::Recorder;
 use crate::reserve::{ReserveFn, Reserves};
 use crate::restore::ExitState;
 use crate::starts::Starts;
-use crate::stats::{CompileStats, ExitCounts, Stats, TraceStats};
+use crate::stats::{CompileStats, ExitCounts, Helpers, Stats, TraceStats};
 use crate::ticks::Ticks;
 use crate::traces::{Left, TraceData, Traces};
 
@@ -270,6 +271,11 @@ impl Vm {
             recordings: self.totals.recordings,
             retaken: self.totals.retaken,
             unhoisted: self.totals.unhoisted,
+            helpers: helper_use().map(|used| Helpers {
+                functions: used.functions,
+                code_bytes: used.code,
+                us: used.time.as_micros() as u64,
+            }),
             aborts: self.totals.aborts.clone(),
             ends: self.totals.ends.clone(),
             host_calls: self.totals.host_calls.clone(),

@@ -18,9 +18,9 @@
 //! before. If `|x| >= y`, `d` is a multiple of the last place of `y` and smaller than `y`, so it is a double
 //! and `r = d`. If `|x| < y`, the quotient is rounded up only where it is negative and vanishes, and then
 //! `r = d = x`. In both cases `r + y`, rounded once, is what Lua computes. All else fails the test:
-//! infinities, NaNs, the divisor 0, quotients that 53 bits do not hold. For those the library is called aside
-//! (`aside.rs`), so that NaNs are the library's too. The test is one comparison of bits, as doubles that are
-//! not negative are ordered as their bits are; a divisor that is a NaN is taken for infinity in it.
+//! infinities, NaNs, the divisor 0, quotients that 53 bits do not hold. For those the library is called
+//! aside (`helpers.rs`), so that NaNs are the library's too. The test is one comparison of bits, as doubles
+//! that are not negative are ordered as their bits are; a divisor that is a NaN is taken for infinity in it.
 //!
 //! Signs: with the divisor's sign taken off both, `y` is positive; the remainder gets it back. For `fmod`
 //! both are made positive, and the remainder gets the dividend's sign.
@@ -32,11 +32,10 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::Ieee64;
 use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind};
-use cranelift_codegen::isa::CallConv;
-use tracelift_core::{meaning, Inst};
+use tracelift_core::Inst;
 
 use super::{arg, Lowering, Result, Ssa};
-use crate::aside;
+use crate::helpers::{self, Callee};
 
 /// Whose sign a remainder has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,15 +44,6 @@ pub(super) enum Sign {
     Dividend,
     /// Lua's `%`.
     Divisor,
-}
-
-/// The library's, for what is not done in place.
-extern "C" fn rem(x: f64, y: f64) -> f64 {
-    x % y
-}
-
-extern "C" fn floor_mod(x: f64, y: f64) -> f64 {
-    meaning::float_floor_mod(x, y)
 }
 
 /// `1 / x`, if both are powers of two and normal numbers: a product with it is the quotient.
@@ -67,24 +57,18 @@ impl Lowering<'_, '_> {
     /// The remainder of two doubles.
     pub(super) fn float_remainder(&mut self, inst: &Inst, sign: Sign) -> Result<()> {
         let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
-        let function: aside::Function = if sign == Sign::Dividend { rem } else { floor_mod };
-        if !self.input.environment.has_remainders {
-            let result = self.call_of_two(function, x, y);
+        let callee = if sign == Sign::Dividend { Callee::FloatRem } else { Callee::FloatFloorMod };
+        let thunk = if self.input.environment.has_remainders { callee.thunk() } else { None };
+        let Some(thunk) = thunk else {
+            let result = self.call_of_two(callee.function(), x, y);
             return self.define(inst, result);
-        }
+        };
         let constant = self.input.trace.bits_of(arg(inst, 1, self.index)?).map(f64::from_bits);
-        let result = self.remainder_in_place(x, y, constant, sign, function);
+        let result = self.remainder_in_place(x, y, constant, sign, thunk);
         self.define(inst, result)
     }
 
-    fn remainder_in_place(
-        &mut self,
-        x: Ssa,
-        y: Ssa,
-        constant: Option<f64>,
-        sign: Sign,
-        function: aside::Function,
-    ) -> Ssa {
+    fn remainder_in_place(&mut self, x: Ssa, y: Ssa, constant: Option<f64>, sign: Sign, thunk: usize) -> Ssa {
         let sign_bit = self.b.ins().f64const(Ieee64::with_bits(1 << 63));
         // The signs that are taken off and put on again; a constant divisor's is known.
         let mut flips = None;
@@ -141,7 +125,7 @@ impl Lowering<'_, '_> {
         self.b.ins().jump(fits, &[corrected.into()]);
 
         self.b.switch_to_block(apart);
-        let called = self.call_aside(function, x, y);
+        let called = self.call_aside(thunk, x, y);
         self.b.ins().jump(done, &[called.into()]);
 
         self.b.switch_to_block(fits);
@@ -191,7 +175,7 @@ impl Lowering<'_, '_> {
     }
 
     /// A plain call, in the middle of the trace.
-    fn call_of_two(&mut self, function: aside::Function, x: Ssa, y: Ssa) -> Ssa {
+    fn call_of_two(&mut self, function: helpers::Function, x: Ssa, y: Ssa) -> Ssa {
         let mut signature = ir::Signature::new(self.input.environment.call_conv);
         signature.params.extend([AbiParam::new(types::F64); 2]);
         signature.returns.push(AbiParam::new(types::F64));
@@ -202,19 +186,16 @@ impl Lowering<'_, '_> {
     }
 
     /// A call in a cold block from which the trace goes on.
-    fn call_aside(&mut self, function: aside::Function, x: Ssa, y: Ssa) -> Ssa {
-        let mut signature = ir::Signature::new(CallConv::PreserveAll);
-        signature.params.extend([types::F64, types::F64, types::I64, types::I64].map(AbiParam::new));
-        let signature = self.b.import_signature(signature);
+    fn call_aside(&mut self, thunk: usize, x: Ssa, y: Ssa) -> Ssa {
+        let signature = self.b.import_signature(helpers::signature());
         let slot = match self.aside {
             Some(slot) => slot,
             None => self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3)),
         };
         self.aside = Some(slot);
-        let (address, function) =
-            (self.iconst(aside::address() as i64), self.iconst(function as usize as i64));
+        let thunk = self.iconst(thunk as i64);
         let place = self.b.ins().stack_addr(types::I64, slot, 0);
-        self.b.ins().call_indirect(signature, address, &[x, y, function, place]);
+        self.b.ins().call_indirect(signature, thunk, &[x, y, place]);
         self.b.ins().stack_load(types::I64, types::F64, slot, 0)
     }
 }
