@@ -181,6 +181,13 @@ static inline void tlua_frame_make_caller (CallInfo *ci, StkId func, StkId top, 
   ci->nresults = (short)wanted;
 }
 
+/* The thread yields so many values from the top, by a C function without a continuation. */
+static inline void tlua_suspend (lua_State *L, CallInfo *ci, int count) {
+  L->status = LUA_YIELD;
+  ci->u2.nyield = count;
+  ci->u.c.k = NULL;
+}
+
 /* Begins what a protected call that may yield does before it calls; the function comes after 'true'. */
 static inline void tlua_begin_protected (lua_State *L, CallInfo *ci, lua_KFunction rest) {
   ci->u.c.k = rest;

@@ -147,8 +147,12 @@ static const void *call_host (lua_State *L, StkId base, const tl_call_site *site
     tlua_rec_run_nested(L, call.rec);
     function = restorestack(L, place);
   }
+  l_uint32 level = L->jit_level;
+  L->jit_level = 0;  /* a yield has this code to jump over */
   CallInfo *called = luaD_precall(L, function, (int)wanted);
-  if (called != NULL && !run_function(L, call.rec, called)) {
+  int has_begun = called == NULL || run_function(L, call.rec, called);
+  L->jit_level = level;
+  if (!has_begun) {
     L->nCcalls -= call.levels;
     tl_call_end(call.rec->vm, call.rec->host.calls, site, &call, call.epoch);
     return leave(&call, 1);

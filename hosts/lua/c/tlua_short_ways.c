@@ -1,9 +1,10 @@
 /*
-** Short ways from three functions of the library into Lua functions.
+** Short ways from four functions of the library into Lua functions, and out of them.
 **
-** Problem: a sort calls its order a dozen times for each element, a generator is resumed for each value, and
-** pcall is called for the sake of what it calls. The API, which all three use, checks and counts what these
-** functions know already, and moves values one by one: a third of the time of a sort passes there.
+** Problem: a sort calls its order a dozen times for each element, a generator is resumed for each value and
+** yields it, and pcall is called for the sake of what it calls. The API, which all use, checks and counts
+** what these functions know already, and moves values one by one: a third of the time of a sort passes there.
+** A yield is a long jump out of the C stack, whose returns the processor cannot foresee then.
 **
 ** Design: what is common goes a short way here, through the same inner functions of the interpreter; what is
 ** not is left to the library's own text, which follows where these functions are inserted. So hooks, errors,
@@ -18,11 +19,13 @@
 
 #include "lprefix.h"
 
+#include "tlua_callinfo.h"
 #include "tlua_internal.h"
 
 #include "lapi.h"
 #include "ldo.h"
 #include "lgc.h"
+#include "lopcodes.h"
 
 /*
 ** Whether the value at 'a' comes before that at 'b', which count from the top; -1 if the order, the second
@@ -76,6 +79,22 @@ int tlua_resume (lua_State *L, lua_State *co, int arguments) {
   }
   move_values(co, L, results);
   return results;
+}
+
+/*
+** 'coroutine.yield' was called by the coroutine's own run of the interpreter, with nothing of C in between:
+** a metamethod or a protected call would be another level of C calls, and compiled code has no level here.
+** Then all that lies on the C stack can return. Says whether that is so; the thread is suspended then.
+*/
+int tlua_yield (lua_State *L) {
+  CallInfo *ci = L->ci;
+  const CallInfo *caller = ci->previous;
+  if (L->nCcalls != L->jit_level || !isLua(caller) || GET_OPCODE(tlua_saved_pc(caller)[-1]) != OP_CALL)
+    return 0;
+  if (l_unlikely(L->jit->recording != NULL))
+    tlua_thrown(L);
+  tlua_suspend(L, ci, (int)(L->top.p - (ci->func.p + 1)));
+  return 1;
 }
 
 static void call_function (lua_State *L, void *data) {

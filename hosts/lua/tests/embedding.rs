@@ -19,6 +19,7 @@ use tracelift_lua as _; // the interpreter is linked with it
 
 type State = *mut c_void;
 type Function = unsafe extern "C-unwind" fn(State) -> c_int;
+type Hook = unsafe extern "C-unwind" fn(State, *mut c_void);
 
 /// `TluaConfig` of `c/tlua.h`.
 #[repr(C)]
@@ -63,6 +64,9 @@ extern "C-unwind" {
     fn lua_rawlen(state: State, n: c_int) -> u64;
     fn lua_tointegerx(state: State, n: c_int, is_integer: *mut c_int) -> i64;
     fn lua_createtable(state: State, items: c_int, keys: c_int);
+    fn lua_yieldk(state: State, results: c_int, context: isize, k: *const c_void) -> c_int;
+    fn lua_tothread(state: State, n: c_int) -> State;
+    fn lua_sethook(state: State, hook: Option<Hook>, mask: c_int, count: c_int);
     fn lua_close(state: State);
     fn tlua_open(state: State, config: *const RawConfig) -> c_int;
     fn tlua_declare_safe(state: State, function: Function, flags: c_uint) -> c_int;
@@ -131,6 +135,23 @@ unsafe extern "C-unwind" fn unknown(state: State) -> c_int {
     1
 }
 
+/// Yields its arguments; what comes after the yield is never reached.
+unsafe extern "C-unwind" fn pause(state: State) -> c_int {
+    lua_yieldk(state, lua_gettop(state), 0, null());
+    unreachable!("a yield without a continuation does not come back");
+}
+
+unsafe extern "C-unwind" fn yield_in_hook(state: State, _activation: *mut c_void) {
+    lua_yieldk(state, 0, 0, null());
+}
+
+/// A thread, and after how many instructions it yields each time.
+unsafe extern "C-unwind" fn interrupt(state: State) -> c_int {
+    const COUNT: c_int = 1 << 3;
+    lua_sethook(lua_tothread(state, 1), Some(yield_in_hook), COUNT, luaL_checkinteger(state, 2) as c_int);
+    0
+}
+
 /// What the program returns, and the compiler's report.
 fn run(mode: u32, program: &str) -> (String, String) {
     let text = CString::new(program).expect("programs have no zero bytes");
@@ -143,7 +164,9 @@ fn run(mode: u32, program: &str) -> (String, String) {
         assert_eq!(tlua_declare_safe(state, distance, 0), 1); // there is no compiler yet: nothing is done
         let config = RawConfig { mode, threshold: 2, period: 0, reserved: 0, seed: 0, jit: null() };
         assert_eq!(tlua_open(state, &config), 1);
-        let functions: [(&str, Function, Option<c_uint>); 6] = [
+        let functions: [(&str, Function, Option<c_uint>); 8] = [
+            ("pause", pause, None),
+            ("interrupt", interrupt, None),
             ("distance", distance, Some(0)),
             ("shifted", shifted, Some(0)),
             ("list", list, Some(0)),
@@ -273,6 +296,43 @@ fn functions_that_nobody_declared_are_named() {
     named("unknown()");
     named("coroutine.running()");
     named("pcall(next)");
+}
+
+/// A C function's yield jumps over it; 'coroutine.yield' may return. Hooks yield between instructions.
+#[test]
+fn all_ways_to_yield_lead_to_the_resume() {
+    for every in [0, 3, 50] {
+        let program = format!(
+            "local function body(n)
+              local s = 0
+              for i = 1, n do
+                s = s + coroutine.yield(i)
+                if i % 3 == 0 then s = s + pause(i) end
+                if i % 5 == 0 then s = s + select(2, pcall(coroutine.yield, i)) end
+              end
+              return s
+            end
+            local co = coroutine.create(body)
+            if {every} > 0 then interrupt(co, {every}) end
+            local sum, hooked = 0, 0
+            local ok, got = coroutine.resume(co, 300)
+            while coroutine.status(co) == 'suspended' do
+              if got == nil then
+                hooked = hooked + 1
+                ok, got = coroutine.resume(co)
+              else
+                sum = sum + got
+                ok, got = coroutine.resume(co, got)
+              end
+            end
+            return tostring(ok) .. ' ' .. tostring(got == sum) .. ' ' .. sum .. ' ' .. tostring(hooked > 20)"
+        );
+        let sum: u64 = (1..=300).map(|i| i * (1 + u64::from(i % 3 == 0) + u64::from(i % 5 == 0))).sum();
+        let expected = format!("true true {sum} {}", every > 0);
+        for mode in [MODE_OFF, MODE_JIT] {
+            assert_eq!(run(mode, &program).0, expected, "interrupted after {every} instructions");
+        }
+    }
 }
 
 /// A program may have run for a while when it gets the compiler: its loops are hot as soon as any.
