@@ -332,6 +332,29 @@ fn a_loop_that_closes_its_variables_stays_in_its_code() {
 }
 
 /// Whichever of the two loops is hot first, and wherever in the inner one that is.
+/// A recording waits for the resumption, and the code goes on there: both sides of a generator are compiled.
+#[test]
+fn a_generator_is_compiled_across_its_yields() {
+    let program = "local function numbers(n)
+      local x = 0
+      for i = 1, n do
+        x = (x * 3 + i) % 1000
+        coroutine.yield(x)
+      end
+    end
+    local sum, n = 0, 2000
+    local next_number = coroutine.wrap(numbers)
+    for i = 1, n do sum = (sum + next_number(n) * i) % 1000003 end
+    print(sum)
+    ";
+    let program = file("generator.lua", program);
+    let flags = ["run", "--threshold=20", "--side-threshold=10", "--stats=json", text(&program)];
+    let (printed, json) = stats(&flags);
+    assert_eq!(printed, "703497\n");
+    assert!(json["compiled_share"].as_f64().is_some_and(|share| share > 0.95), "{json}");
+    assert!(json["aborts"].as_object().is_some_and(serde_json::Map::is_empty), "{json}");
+}
+
 #[test]
 fn a_loop_of_few_iterations_belongs_to_the_loop_around_it() {
     let few = "local sum = 0\nfor i = 1, 3000 do for j = 1, 3 do sum = sum + i * j end end\nprint(sum)\n";

@@ -30,16 +30,16 @@ use crate::ids::{ExitId, Key, TraceId};
 use crate::pace::{UNITS, UNMEASURED};
 use crate::pay::{Sample, Verdict};
 use crate::policy::{self, LoopState, SideState};
-use crate::tunables::{LEAST_EXITS, LONGEST_SAMPLE, RESTS_BEFORE_RETIRED};
+use crate::tunables::{LEAST_EXITS, LONGEST_SAMPLE, LONG_SAMPLE, RESTS_BEFORE_RETIRED};
 use crate::vm::Vm;
 
 impl Vm {
     /// The loop `key` is entered, by a trace that saves so much: the entry is timed if it is its turn.
     pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64, adds_up: bool) {
         let Some(location) = self.locations.get_mut(&key) else { return };
+        let is_due = location.pay.enters() || self.config.count_iterations;
         let depth = self.nested.depth();
-        let is_free = self.timing.sample.is_none();
-        if (location.pay.enters() || self.config.count_iterations) && is_free {
+        if is_due && self.gives_way(depth) {
             let (start, replaced) = (self.timing.ticks.now(), *self.code.cells.replaced);
             let (end, elsewhere) = (start, 0);
             self.timing.sample = Some(Sample {
@@ -59,6 +59,19 @@ impl Vm {
             // The first call that the entry makes is timed.
             self.nested.calls.until_timed = 1;
         }
+    }
+
+    /// Whether an entry at this depth can be timed: no other one is, or one that has called what leads here so
+    /// long ago that it would keep all others from being timed. That one is given up.
+    fn gives_way(&mut self, depth: u32) -> bool {
+        let Some(sample) = self.timing.sample else { return true };
+        let lasted = self.timing.ticks.peek_ns(self.timing.ticks.now().wrapping_sub(sample.start));
+        let gives_way = sample.depth < depth && lasted.is_some_and(|ns| ns > LONG_SAMPLE as f64);
+        if gives_way {
+            self.timing.sample = None;
+            self.nested.calls.timed_depth = 0;
+        }
+        gives_way
     }
 
     /// The interpreter has run since the last exit: the timed entry, if there is one, is over.

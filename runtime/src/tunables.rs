@@ -198,6 +198,9 @@ tunables! {
     LONG_ENTRY = 2_000, "ns", Assumed,
         "Where entries take so long in the mean each one is timed: the sum counts, and timing costs \
          nothing beside it.";
+    LONG_SAMPLE = 1_000_000, "ns", Assumed,
+        "A timed entry that has run so long gives way to entries in calls that it makes, of which none \
+         would be timed else.";
     LONGEST_SAMPLE = 20_000, "ns", Assumed,
         "Longer samples are compared with the thread's processor time, as others may have had their \
          turn.";

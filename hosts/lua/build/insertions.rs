@@ -404,6 +404,13 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "ldo.c",
+        anchor: "      luaV_finishOp(L);  /* finish interrupted instruction */",
+        place: After,
+        text: "\n      if (l_unlikely(L->jit->waiting)) tlua_wake(L, ci);",
+        why: "a recording may wait for the resumption",
+    },
+    Insertion {
+        file: "ldo.c",
         anchor: "  luai_userstateresume(L, nargs);",
         place: Before,
         text: "  L->jit_level = L->nCcalls;\n",

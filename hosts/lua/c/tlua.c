@@ -132,6 +132,12 @@ int tlua_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   return L->hookmask == TLUA_RECORD_BIT || jit->put_aside != put_aside;
 }
 
+/* A coroutine is about to go on in this frame. */
+void tlua_wake (lua_State *L, CallInfo *ci) {
+  if (L->allowhook && tlua_trap(ci))
+    L->jit->engine->on_wake(L, ci, tlua_saved_pc(ci));
+}
+
 /* An error or a yield of thread L, about to leave C frames by longjmp. */
 void tlua_thrown (lua_State *L) {
   if (L->jit->recording == L) {

@@ -121,7 +121,7 @@ typedef struct Tlua {
    l_jithot: \
     tlua_hot_loop(L, ci, pc); \
    l_jitreload: \
-    ; \
+    if (l_unlikely(L->status == LUA_YIELD)) return; \
     ci = L->ci; \
     cl = ci_func(ci); \
     k = cl->p->k; \
@@ -134,6 +134,7 @@ typedef struct Tlua {
 void tlua_hot_loop (struct lua_State *L, struct CallInfo *ci, const uint32_t *pc);
 int tlua_hot_entry (struct lua_State *L, struct CallInfo *ci);
 int tlua_record (struct lua_State *L, struct CallInfo *ci, const uint32_t *pc);
+void tlua_wake (struct lua_State *L, struct CallInfo *ci);
 void tlua_thrown (struct lua_State *L);
 void tlua_thread_freed (struct lua_State *L);
 void tlua_proto_freed (struct lua_State *L, struct Proto *p);

@@ -181,6 +181,11 @@ static inline void tlua_frame_make_caller (CallInfo *ci, StkId func, StkId top, 
   ci->nresults = (short)wanted;
 }
 
+/* Whether the running thread is to be left: it has yielded, and returns to where it was resumed. */
+static inline int tlua_is_suspended (const lua_State *L) {
+  return L->status == LUA_YIELD;
+}
+
 /* The thread yields so many values from the top, by a C function without a continuation. */
 static inline void tlua_suspend (lua_State *L, CallInfo *ci, int count) {
   L->status = LUA_YIELD;

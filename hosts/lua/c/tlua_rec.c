@@ -125,8 +125,7 @@ static void collect (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
 static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
   TluaRecorder *rec = recorder_of(L);
   return getCcalls(L) + TLUA_FRAMES < LUAI_MAXCCALLS
-      && (!rec->held.is_wanted || rec->held.count == TLUA_FRAMES || tlua_rec_hold_frames(L, rec))
-      && (run->frames == 0 || tlua_rec_secure_frames(L, ci, run->frames))
+      && (rec->held.count == TLUA_HELD || tlua_rec_hold_frames(L, rec))
       && secure_stack(L, ci, run->stack_slots);
 }
 
@@ -164,14 +163,16 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
   if (rec->held.is_short || rec->held.ahead > LEAST_AHEAD)
     make_frames_ahead(L, rec);
   tl_left left = tl_run_code(run, L, ci->func.p + 1);
-  int is_inside = rec->host.has_left && rec->host.is_inside;
-  if (rec->host.has_left)
+  int has_called = rec->host.has_left, is_inside = has_called && rec->host.is_inside;
+  if (has_called)
     left.base = rec->host.base;  /* a call has moved the stack */
   rec->host.has_left = 0;
   rec->is_exiting = 1;
   tl_exit(rec->vm, left, L, info);
   rec->is_exiting = 0;
-  rec->held.is_short = info->kind == TL_EXIT_INTERRUPT && rec->held.is_wanted;
+  rec->held.is_short = info->kind == TL_EXIT_INTERRUPT && rec->held.is_wanted && !has_called;
+  if (tlua_is_suspended(L))
+    return NULL;
   rec->left = info->kind != TL_EXIT_REFUSED ? left_function(L, info) : NULL;
   if (is_inside)
     return rec->host.bottom;
@@ -248,6 +249,8 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run 
     if (action == TL_NOTHING && !is_due)
       action = at_entry(L, rec, &info, run);
   }
+  if (tlua_is_suspended(L))
+    return;
   if (action == TL_RECORD && info.kind == TL_EXIT_FINISH)
     start_entry(L, L->ci, tlua_saved_pc(L->ci));
   else if (action == TL_RECORD)

@@ -235,6 +235,9 @@ typedef struct TluaMetatables {
 /* Most frames of a recording. */
 #define TLUA_FRAMES 16
 
+/* Records that are held for an exit: 'pcall' may lie below each frame. */
+#define TLUA_HELD (2 * TLUA_FRAMES)
+
 /* How often one prototype may stand on them: recursion is not unrolled further. */
 #define TLUA_MOST_SAME 3
 

@@ -26,7 +26,7 @@
 
 /* --- frames --- */
 
-/* The record of a frame may be made by the allocator, which refuses: then the code is not entered. */
+/* Code that makes frames itself finds their records there. */
 int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames) {
   int secured = 1;
   CallInfo *running = L->ci;
@@ -42,11 +42,12 @@ int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames) {
 }
 
 /*
-** Code that calls makes frames of its own, and uses up the records that were there at its entry. So records
-** are held for its exits, as many as one can need, and given out where the allocator refuses.
+** The record of a frame may be made by the allocator, which refuses. So records are held for exits, as many
+** as one can need, and given out then; without them code is not entered. They are not made in each thread,
+** since the collector frees half of those that a thread does not use, each time.
 */
 int tlua_rec_hold_frames (lua_State *L, TluaRecorder *rec) {
-  for (; rec->held.count < TLUA_FRAMES; rec->held.count++) {
+  for (; rec->held.count < TLUA_HELD; rec->held.count++) {
     CallInfo *ci = (CallInfo *)tlua_realloc(L, NULL, 0, sizeof(CallInfo));
     if (ci == NULL)
       return 0;

@@ -50,13 +50,6 @@ static l_uint32 levels_of (const CallInfo *ci, const CallInfo *bottom) {
   return levels;
 }
 
-/* Whether so many records are there above this one. */
-static int has_records (const CallInfo *ci, uint32_t count) {
-  for (; count > 0 && ci->next != NULL; count--)
-    ci = ci->next;
-  return count == 0;
-}
-
 /* What a call site's frames count from; its first frame is this one. */
 static StkId base_of (const CallInfo *bottom, const tl_call_site *site) {
   return bottom->func.p + 1 - site->frames[0].base;
@@ -65,8 +58,7 @@ static StkId base_of (const CallInfo *bottom, const tl_call_site *site) {
 /* Whether exits find the records and registers that they may need, without a collection. */
 static int has_room (lua_State *L, TluaRecorder *rec, CallInfo *bottom, const tl_call_site *site) {
   return L->stack_last.p - base_of(bottom, site) >= (ptrdiff_t)site->stack_slots
-      && has_records(bottom, site->more_frames)
-      && (!rec->held.is_wanted || rec->held.count == TLUA_FRAMES || tlua_rec_hold_frames(L, rec));
+      && (rec->held.count == TLUA_HELD || tlua_rec_hold_frames(L, rec));
 }
 
 /*
@@ -147,12 +139,9 @@ static const void *call_host (lua_State *L, StkId base, const tl_call_site *site
     tlua_rec_run_nested(L, call.rec);
     function = restorestack(L, place);
   }
-  l_uint32 level = L->jit_level;
-  L->jit_level = 0;  /* a yield has this code to jump over */
   CallInfo *called = luaD_precall(L, function, (int)wanted);
   int has_begun = called == NULL || run_function(L, call.rec, called);
-  L->jit_level = level;
-  if (!has_begun) {
+  if (!has_begun || tlua_is_suspended(L)) {
     L->nCcalls -= call.levels;
     tl_call_end(call.rec->vm, call.rec->host.calls, site, &call, call.epoch);
     return leave(&call, 1);

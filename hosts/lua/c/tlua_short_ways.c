@@ -83,7 +83,7 @@ int tlua_resume (lua_State *L, lua_State *co, int arguments) {
 
 /*
 ** 'coroutine.yield' was called by the coroutine's own run of the interpreter, with nothing of C in between:
-** a metamethod or a protected call would be another level of C calls, and compiled code has no level here.
+** a metamethod or a protected call would be another level of C calls. Compiled code may be, and has no level.
 ** Then all that lies on the C stack can return. Says whether that is so; the thread is suspended then.
 */
 int tlua_yield (lua_State *L) {
