@@ -165,7 +165,8 @@ impl Vm {
                 self.last_run.trace = Some(id);
                 let action = Action::Run(trace.run());
                 let (saved_per_ns, adds_up) = (trace.worth.saved_per_ns, trace.tree.adds_up);
-                self.time_entry(key, saved_per_ns, adds_up);
+                let is_timed = trace.tree.replaced.is_timed;
+                self.time_entry(key, saved_per_ns, adds_up, is_timed);
                 return action;
             }
             Entered::WithoutMemory => {

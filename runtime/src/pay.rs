@@ -141,6 +141,8 @@ pub(crate) struct Sample {
     pub replaced: u64,
     /// Whether the code adds up what it replaces.
     pub adds_up: bool,
+    /// Whether that contains what functions of the host take.
+    pub is_timed: bool,
     /// What the last exit has left unfinished, which the code has not added up: in nanoseconds of the
     /// interpreter.
     pub partial: f64,
@@ -202,6 +204,7 @@ mod tests {
             end: 0,
             replaced: 0,
             adds_up: false,
+            is_timed: false,
             partial: 0.0,
             elsewhere: 0,
             nested: 0,

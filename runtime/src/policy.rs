@@ -220,24 +220,28 @@ pub(crate) fn saved_per_ns(interpreted: f64, left: Work) -> f64 {
 pub(crate) struct Replaced {
     pub before: f64,
     pub whole: f64,
+    /// Whether iterations were timed: then this contains what functions of the host take in them.
+    pub is_timed: bool,
 }
 
 impl Replaced {
     /// A root. Where the loop's iterations were timed in the interpreter, that counts; but if it was left
-    /// meanwhile only what is less than bytecodes take as a rule.
-    pub fn root(work: Work, pace: Option<&Pace>) -> Replaced {
+    /// meanwhile only what is less than bytecodes take as a rule. Where the trace calls the host, and takes
+    /// far less than the iterations did, the rest passes in the calls, where it passes still.
+    pub fn root(work: Work, pace: Option<&Pace>, calls_host: bool) -> Replaced {
         let model = work.ns(BYTECODE as f64 / 10.0);
-        let whole = match pace.and_then(|pace| Some((pace.ns()?, pace.is_broken()))) {
-            Some((ns, false)) => ns,
-            Some((ns, true)) => model.min(ns),
-            None => model,
+        let (whole, is_timed) = match pace.and_then(|pace| Some((pace.ns()?, pace.is_broken()))) {
+            Some((ns, false)) if calls_host && ns > model * ELSEWHERE as f64 / 10.0 => (model, false),
+            Some((ns, false)) => (ns, true),
+            Some((ns, true)) => (model.min(ns), true),
+            None => (model, false),
         };
-        Replaced { before: 0.0, whole }
+        Replaced { before: 0.0, whole, is_timed }
     }
 
     /// The side trace that begins when so much of this trace is over, 0 to 1.
     pub fn side(self, progress: f32, work: Work) -> Replaced {
-        Replaced { before: self.at(progress), whole: work.ns(BYTECODE as f64 / 10.0) }
+        Replaced { before: self.at(progress), whole: work.ns(BYTECODE as f64 / 10.0), ..self }
     }
 
     /// What is replaced when so much of the trace is over, 0 to 1.
@@ -382,7 +386,7 @@ mod tests {
     #[test]
     fn code_that_is_left_at_once_does_not_pay() {
         let steps = |steps| Work { steps, ..Work::default() };
-        let of_root = |work, left| saved_per_ns(Replaced::root(work, None).whole, left);
+        let of_root = |work, left| saved_per_ns(Replaced::root(work, None, false).whole, left);
         let loop_of_ten = of_root(steps(10), steps(14));
         assert!((8.0..12.0).contains(&loop_of_ten), "{loop_of_ten}");
         assert!(gain(GLUE as f64 + 5.0, loop_of_ten) < 0.0, "an iteration");
@@ -401,9 +405,9 @@ mod tests {
         let of = |ns, is_broken| {
             let mut pace = Pace::default();
             pace.learn(ns, is_broken);
-            Replaced::root(work, Some(&pace)).whole
+            Replaced::root(work, Some(&pace), false).whole
         };
-        let model = Replaced::root(work, None).whole;
+        let model = Replaced::root(work, None, false).whole;
         assert_eq!(model, (10 * BYTECODE) as f64 / 10.0);
         assert_eq!((of(9.0 * model, false), of(model / 2.0, false)), (9.0 * model, model / 2.0));
         assert_eq!((of(9.0 * model, true), of(model / 2.0, true)), (model, model / 2.0));
@@ -412,7 +416,7 @@ mod tests {
     #[test]
     fn a_side_trace_replaces_what_comes_after_its_exit() {
         let work = |steps| Work { steps, ..Work::default() };
-        let root = Replaced::root(work(100), None);
+        let root = Replaced::root(work(100), None, false);
         assert_eq!((root.at(0.0), root.at(0.5), root.at(1.0)), (0.0, root.whole / 2.0, root.whole));
         let side = root.side(0.25, work(10));
         assert_eq!((side.before, side.at(1.0)), (root.whole / 4.0, root.whole / 4.0 + root.whole / 10.0));

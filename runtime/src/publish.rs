@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use tracelift_core::{text, Trace};
+use tracelift_core::{text, Op, Trace};
 use tracelift_cranelift::{CodeMemory, Compiled, Replaced as Adds, Request};
 use tracelift_opt::ResumeTable;
 
@@ -55,7 +55,8 @@ impl Vm {
             optimized: self.log.wants(Stage::Opt),
             resume: self.log.wants(Stage::Resume),
         };
-        (tree.replaced, tree.adds_up) = self.replaced_by(&tree);
+        let is_closed = recorded.insts.last().is_some_and(|inst| inst.op == Op::Jump);
+        (tree.replaced, tree.adds_up) = self.replaced_by(&tree, is_closed);
         let request = self.request(number, &tree);
         Ok(Job { number, recorded, needs, tree, schema: Arc::clone(&self.schema), opt, request, extras })
     }
@@ -67,17 +68,19 @@ impl Vm {
         !self.budget.is_limited() || ops <= if is_left_soon { PEELED_SOON_OPS } else { PEELED_OPS }
     }
 
-    /// What of the interpreter's time a trace replaces, and whether its code is to add it up.
-    fn replaced_by(&self, tree: &Tree) -> (Replaced, bool) {
+    /// What of the interpreter's time a trace replaces, and whether its code is to add it up. What a loop's
+    /// iteration takes there is known of whole iterations: a trace that does not come back to the loop's head,
+    /// as it goes on in a function that calls itself, is a part of one.
+    fn replaced_by(&self, tree: &Tree, is_closed: bool) -> (Replaced, bool) {
         let parent = tree.parent.and_then(|at| Some((self.traces.get(at.trace)?, at.exit)));
         if let Some((parent, exit)) = parent {
             let progress = parent.exits[exit.index()].progress;
             return (parent.tree.replaced.side(progress, tree.work), parent.tree.adds_up);
         }
-        let pace = self.locations.get(&tree.key).map(|location| &location.pace);
+        let pace = self.locations.get(&tree.key).map(|location| &location.pace).filter(|_| is_closed);
         let is_short = pace
             .is_some_and(|pace| !pace.is_broken() && pace.ns().is_some_and(|ns| ns < SHORT_ITERATION as f64));
-        (Replaced::root(tree.work, pace), self.budget.is_limited() && !is_short)
+        (Replaced::root(tree.work, pace, !tree.sites.is_empty()), self.budget.is_limited() && !is_short)
     }
 
     /// What the code of a trace counts, and where.

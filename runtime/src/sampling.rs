@@ -35,7 +35,7 @@ use crate::vm::Vm;
 
 impl Vm {
     /// The loop `key` is entered, by a trace that saves so much: the entry is timed if it is its turn.
-    pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64, adds_up: bool) {
+    pub(crate) fn time_entry(&mut self, key: Key, saved_per_ns: f64, adds_up: bool, is_timed: bool) {
         let Some(location) = self.locations.get_mut(&key) else { return };
         let is_due = location.pay.enters() || self.config.count_iterations;
         let depth = self.nested.depth();
@@ -49,6 +49,7 @@ impl Vm {
                 end,
                 replaced,
                 adds_up,
+                is_timed,
                 partial: 0.0,
                 elsewhere,
                 nested: 0,
@@ -132,7 +133,9 @@ impl Vm {
         };
         let gain = match sample.and_then(|sample| Some(added(sample)? + sample.partial)) {
             // Iterations that were timed in the interpreter contain what functions of the host took.
-            Some(replaced) if location.pace.ns().is_some() => policy::measured_gain(ns, replaced),
+            Some(replaced) if sample.is_some_and(|sample| sample.is_timed) => {
+                policy::measured_gain(ns, replaced)
+            }
             Some(replaced) => policy::measured_gain(own, replaced),
             None => policy::gain(own, sample.map_or(0.0, |sample| sample.saved_per_ns)),
         };

@@ -169,6 +169,9 @@ tunables! {
         "What the interpreter takes for a bytecode. Loops that were timed took 3 to 7 ns for each, calls \
          and objects included. With 4 ns the gains of 35 programs were estimated at 1.3 to 1.6 times what \
          they were.";
+    ELSEWHERE = 25, "tenths of what bytecodes take", Derived,
+        "Where a loop that calls the host took longer than this in the interpreter, it passed in the calls: \
+         bytecodes take 7 ns at most.";
     NATIVE_OP = 20, "hundredths of ns", Assumed,
         "What machine code takes for an operation that is left: where it adds nothing up.";
     HOST_CALL = 12, "ns", Assumed,

@@ -32,7 +32,7 @@
 
 /* Records of frames that are made at once for code that lacked one. */
 #define LEAST_AHEAD 32
-#define MOST_AHEAD 8192
+#define MOST_AHEAD 256
 
 /* Entries of a function before the library hears of it. */
 #define UNCOUNTED 15
@@ -170,7 +170,7 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
   rec->is_exiting = 1;
   tl_exit(rec->vm, left, L, info);
   rec->is_exiting = 0;
-  rec->held.is_short = info->kind == TL_EXIT_INTERRUPT && rec->held.is_wanted && !has_called;
+  rec->held.is_short = info->kind == TL_EXIT_INTERRUPT && rec->held.is_wanted && !tlua_is_suspended(L);
   if (tlua_is_suspended(L))
     return NULL;
   rec->left = info->kind != TL_EXIT_REFUSED ? left_function(L, info) : NULL;
