@@ -413,6 +413,21 @@ mod tests {
         assert_eq!((of(9.0 * model, true), of(model / 2.0, true)), (model, model / 2.0));
     }
 
+    /// A recursion that the host makes took most of the iteration, and does still.
+    #[test]
+    fn what_passes_in_calls_of_the_host_is_not_replaced() {
+        let work = Work { steps: 10, ..Work::default() };
+        let model = Replaced::root(work, None, true);
+        let of = |times, calls_host| {
+            let mut pace = Pace::default();
+            pace.learn(times * model.whole, false);
+            Replaced::root(work, Some(&pace), calls_host)
+        };
+        assert_eq!(of(9.0, true), model);
+        assert_eq!(of(9.0, false), Replaced { whole: 9.0 * model.whole, is_timed: true, ..model });
+        assert_eq!(of(2.0, true), Replaced { whole: 2.0 * model.whole, is_timed: true, ..model });
+    }
+
     #[test]
     fn a_side_trace_replaces_what_comes_after_its_exit() {
         let work = |steps| Work { steps, ..Work::default() };

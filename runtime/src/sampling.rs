@@ -392,6 +392,21 @@ mod tests {
         assert!(stats.rests == 1 && stats.time.saved < 0.0, "{:?}", stats.time);
     }
 
+    /// A loop that runs as long as the program would keep all that it calls from being timed.
+    #[test]
+    fn a_long_entry_gives_way_to_entries_in_its_calls() {
+        let mut host = host(20);
+        let timed_at = |host: &Host| host.vm.timing.sample.map(|sample| sample.depth);
+        assert!(matches!(host.back_edge(HEAD), Action::Run(_)));
+        assert_eq!(timed_at(&host), Some(0));
+        host.vm.begin_call(usize::MAX / 2);
+        assert!(matches!(host.back_edge(HEAD), Action::Run(_)));
+        assert_eq!(timed_at(&host), Some(0), "it has not lasted long");
+        STEP.set(LONG_SAMPLE + 1);
+        (0..2).for_each(|_| assert!(matches!(host.back_edge(HEAD), Action::Run(_))));
+        assert_eq!(timed_at(&host), Some(1));
+    }
+
     #[test]
     fn where_thresholds_alone_decide_nothing_rests() {
         let mut host = host(20);
