@@ -13,8 +13,8 @@
 //! secured again, or the code is left.
 //!
 //! Invariants: code is not freed while a call from it is open, on this native stack or another thread's. An
-//! entry that is timed belongs to a depth of calls: what is entered deeper down is not timed meanwhile, unless
-//! the entry is a long one, and what its calls take, of which one in some is timed, is told apart.
+//! entry that is timed belongs to a depth of calls: what is entered deeper down is not timed meanwhile, but
+//! after a long time, and what its calls take, of which one in some is timed, is told apart.
 //!
 //! ```text
 //! trace 3 calls the host at 7ff8: [7ff8]; that runs trace 5, which calls the host at 7fe0: [7ff8, 7fe0]

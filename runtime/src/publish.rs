@@ -69,8 +69,8 @@ impl Vm {
     }
 
     /// What of the interpreter's time a trace replaces, and whether its code is to add it up. What a loop's
-    /// iteration takes there is known of whole iterations: a trace that does not come back to the loop's head,
-    /// as it goes on in a function that calls itself, is a part of one.
+    /// iteration takes there is known of whole iterations: a trace that does not come back to the loop's
+    /// head, as it goes on in a function that calls itself, is a part of one.
     fn replaced_by(&self, tree: &Tree, is_closed: bool) -> (Replaced, bool) {
         let parent = tree.parent.and_then(|at| Some((self.traces.get(at.trace)?, at.exit)));
         if let Some((parent, exit)) = parent {

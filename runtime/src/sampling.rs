@@ -62,8 +62,8 @@ impl Vm {
         }
     }
 
-    /// Whether an entry at this depth can be timed: no other one is, or one that has called what leads here so
-    /// long ago that it would keep all others from being timed. That one is given up.
+    /// Whether an entry at this depth can be timed: no other one is, or one that has called what leads here
+    /// so long ago that it would keep all others from being timed. That one is given up.
     fn gives_way(&mut self, depth: u32) -> bool {
         let Some(sample) = self.timing.sample else { return true };
         let lasted = self.timing.ticks.peek_ns(self.timing.ticks.now().wrapping_sub(sample.start));
