@@ -330,6 +330,15 @@ typedef struct tl_advice {
 const tl_advice *tl_get_advice(void);
 
 /*
+** How long the program will go on. A young program compiles little, as it may be over soon. Where tl_hot has
+** answered TL_NOTHING and this answers 1, a host that runs counted loops may say of each one that is running,
+** in any frame, how many iterations it has to come: it is known by any address, the same each time. A host
+** that says nothing loses nothing but time at the start.
+*/
+int tl_asks_ahead(tl_vm *vm);
+void tl_foresee(tl_vm *vm, const void *counted, uint64_t left);
+
+/*
 ** The host does not call the code that tl_hot has just given, for want of stack, frames or whatever else; for
 ** statistics.
 */

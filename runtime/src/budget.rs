@@ -15,7 +15,8 @@
 //! code would have saved: rent or buy. The rules are pure functions of [`crate::policy`]. Invariant:
 //! compiling takes no more than its share or what it would have saved, but for what a trace takes longer than
 //! expected; the clock is read only where a recording begins and ends and around compilation, and nothing but
-//! what is compiled and entered depends on it.
+//! what is compiled and entered depends on it. A young program counts as older if its counted loops say that
+//! it will run on for long ([`crate::foresight`]).
 //!
 //! ```text
 //! share 3 %:  run 5 ms, spent 0        put off: a small first trace should take 1.9 ms, so 57 ms are missing
@@ -27,6 +28,7 @@
 //!                                      gained 90 ms: 6 %, and 180 ms at once
 //! ```
 
+use crate::foresight::Foresight;
 use crate::policy::{self, Account, Rent};
 use crate::stats::Time;
 use crate::tunables::{ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, RECORDED_OP, SMALL_LOOP};
@@ -56,6 +58,8 @@ pub(crate) struct Budget {
     /// What recordings took.
     recording: u64,
     refused: Option<Refusal>,
+    /// What counted loops have to come.
+    pub foresight: Foresight,
 }
 
 /// A recording that was too long for the time that there was.
@@ -83,6 +87,7 @@ impl Budget {
             compiling: 0,
             recording: 0,
             refused: None,
+            foresight: Foresight::default(),
         }
     }
 
@@ -100,7 +105,11 @@ impl Budget {
     }
 
     fn account(&self) -> Account {
-        Account { ran: self.ran, spent: self.spent, gained: self.believed.max(0.0) as u64 }
+        Account {
+            ran: self.foresight.age(self.ran),
+            spent: self.spent,
+            gained: self.believed.max(0.0) as u64,
+        }
     }
 
     /// How long the program must run on before a recording may begin of what has so many operations (0:
@@ -109,6 +118,20 @@ impl Budget {
         self.share?;
         self.read_clock();
         self.missing(self.expected(ops).saturating_add(recording(ops)))
+    }
+
+    /// Whether the host is to say what its counted loops have to come, and notes that it is asked.
+    pub fn asks(&mut self) -> bool {
+        let asks = self.is_limited() && self.foresight.is_due(self.ran);
+        if asks {
+            self.foresight.was_asked(self.ran);
+        }
+        asks
+    }
+
+    /// The counted loop at this place has so many iterations to come.
+    pub fn foresee(&mut self, place: usize, left: u64) {
+        self.foresight.sees(place, left, self.ran);
     }
 
     fn missing(&self, expected: u64) -> Option<u64> {
@@ -299,6 +322,23 @@ mod tests {
         assert!(budget.affords(20, edges(0)));
         budget.gain(-190e6, 0.0);
         assert!(!budget.affords(20, edges(0)), "entries that lose count as well");
+    }
+
+    /// A young program with a loop that goes on for long need not wait until it is old.
+    #[test]
+    fn who_will_run_for_long_counts_as_older() {
+        let mut budget = budget(5 * MS, 0, 0);
+        assert!(budget.asks() && !budget.asks(), "once in a while");
+        budget.foresee(1, 1000);
+        assert!(budget.wait(0).is_some());
+        budget.ran += 2 * MS;
+        assert!(budget.asks());
+        budget.foresee(1, 990);
+        assert_eq!(budget.wait(0), None, "198 ms to come");
+        assert_eq!(budget.time(0.0).program, 0.007, "nobody else is told so");
+        let mut old = Budget { ran: 100 * MS, ..self::budget(0, 0, 0) };
+        assert!(!old.asks() && !Budget { share: None, ..self::budget(5 * MS, 0, 0) }.asks());
+        assert_eq!(old.wait(0), None);
     }
 
     #[test]

@@ -122,6 +122,16 @@ impl Vm {
         action
     }
 
+    /// Whether to tell what counted loops have to come; see `tl_asks_ahead`.
+    pub fn asks_ahead(&mut self) -> bool {
+        self.budget.asks()
+    }
+
+    /// A counted loop has so many iterations to come; see `tl_foresee`.
+    pub fn foresee(&mut self, counted: usize, left: u64) {
+        self.budget.foresee(counted, left);
+    }
+
     /// The host did not call the code that it was told to run; see `tl_declined`.
     pub fn declined(&mut self) {
         if let Some(trace) = self.last_run.trace.take().and_then(|number| self.traces.get_mut(number)) {

@@ -14,6 +14,7 @@ pub mod config;
 mod counters;
 pub mod exit;
 mod fast_path;
+mod foresight;
 mod gate;
 mod hot;
 mod ids;

@@ -75,6 +75,10 @@ tunables! {
         "What compiling may take of a young program. The ten short scripts took 1.05 times as long as \
          without the JIT with 6, and 1.00 with 3; the rows of the papers lose nothing, as a loop that \
          has cost as much as its code is compiled at once.";
+    FORESEEN = 10, "times what it has run", Assumed,
+        "So long a program is believed to run on, if its counted loops say so. Half of that counts.";
+    FORESIGHT_INTERVAL = 500_000, "ns", Assumed,
+        "Time between two questions how many iterations its counted loops have to come.";
     YOUNG = 80_000_000, "ns", Assumed,
         "Who has run so long will, as a rule, run long.";
     LATER_SHARE = 6, "hundredths of the program's time", Measured,

@@ -67,6 +67,8 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_has_loop(vm, &key) == 0);
   EXPECT(tl_leave_to(vm, &key) == 0);
   tl_declined(vm);
+  EXPECT(tl_asks_ahead(vm) == 0);
+  tl_foresee(vm, &key, 1);
   tl_tick(vm, counters);
   tl_exit(vm, (tl_left){0, frame}, NULL, &info);
   EXPECT(info.nframes == 0);
@@ -161,6 +163,7 @@ static void running(void) {
   BAD_CALL(tl_exit(vm, (tl_left){0, frame}, NULL, &info), "tl_exit: there is no code that was called");
   EXPECT(info.kind == TL_EXIT_REFUSED && info.nframes == 0);
   BAD_CALL(tl_declined(vm), "there is no code that was to be called");
+  BAD_CALL(tl_foresee(vm, NULL, 1), "what the loop is known by");
   compile(vm);
   BAD_CALL(tl_exit(vm, (tl_left){0, frame}, NULL, &info), "tl_exit: there is no code that was called");
 

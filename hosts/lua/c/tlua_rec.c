@@ -436,7 +436,7 @@ static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   switch (tl_hot(rec->vm, pc, tlua_counter(L->jit, pc), ci->func.p + 1, &run)) {
     case TL_RUN: run_compiled(L, ci, rec, &run); break;
     case TL_RECORD: start_recording(L, ci, pc); break;
-    case TL_NOTHING: break;
+    case TL_NOTHING: tlua_rec_foresee(L, rec, ci, pc); break;
   }
 }
 
@@ -456,7 +456,7 @@ static int on_entry (lua_State *L, CallInfo *ci, int may_act) {
   switch (tl_hot(rec->vm, tlua_entry_key(pc), counter, ci->func.p + 1, &run)) {
     case TL_RUN: run_compiled(L, ci, rec, &run); return 1;
     case TL_RECORD: start_entry(L, ci, pc); return 1;
-    default: return 0;
+    default: tlua_rec_foresee(L, rec, ci, pc); return 0;
   }
 }
 

@@ -569,6 +569,11 @@ void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand cont
 /* The recording begins in the frames of an exit: tells the library of them. */
 void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
 
+/* --- tlua_rec_foresee.c --- */
+
+/* Tells the library, if it asks, what the counted loops around this instruction have to come. */
+void tlua_rec_foresee (lua_State *L, TluaRecorder *rec, const CallInfo *ci, const Instruction *pc);
+
 /* --- tlua_rec_pcall.c --- */
 
 /* Whether 'function' is 'pcall', and its first argument, whose value is given, may be taken in. */

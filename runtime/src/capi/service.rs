@@ -367,6 +367,22 @@ pub extern "C" fn tl_leave_to(vm: *mut TlVm, outer: *const c_void) -> i32 {
 
 /// See `tracelift.h`.
 #[no_mangle]
+pub extern "C" fn tl_asks_ahead(vm: *mut TlVm) -> i32 {
+    enter(vm, 0, |handle| Ok(i32::from(handle.vm.asks_ahead())))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_foresee(vm: *mut TlVm, counted: *const c_void, left: u64) {
+    enter(vm, (), |handle| {
+        not_null(counted, "tl_foresee: what the loop is known by")?;
+        handle.vm.foresee(counted as usize, left);
+        Ok(())
+    });
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
 pub extern "C" fn tl_declined(vm: *mut TlVm) {
     enter(vm, (), |handle| {
         handle.runs =
