@@ -40,12 +40,17 @@ for i = 1, 600 do
 	if ok then sum = sum + v else note(ok, v) end
 	local a, b, c
 	if i % 30 == 0 then
-		ok, a, b, c = pcall(varied, i, 2, 3)
+		local d, e = i, i
+		ok, a, b, c, d, e = pcall(varied, i, 2, 3)
+		assert(b == nil and c == nil and d == nil and e == nil)
 		note(ok, a)
 	else
 		ok, a, b, c = pcall(varied, i, 2)
 		sum = sum + a + b + c
 	end
+	local w, x, y, z = pcall(divide, i, i % 45)
+	assert(y == nil and z == nil)
+	note(w, x)
 	ok, v = pcall(thrown, i)
 	if ok then sum = sum + v else note(ok, v) end
 end

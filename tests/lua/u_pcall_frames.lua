@@ -44,6 +44,27 @@ for _, f in ipairs { look, look_and_more, tail } do
 	for _, limit in ipairs { 120, 300 } do print(loop(f, limit)) end
 end
 
+-- what nobody wants of the results lies where pcall was, and is not there before
+local seen
+local function watch(i, limit)
+	if i >= limit then
+		local info = debug.getinfo(2, "nSf")
+		seen = table.concat({ tostring(info.name), info.what, tostring(info.func == pcall), locals(2) }, " ")
+		seen = debug.traceback(seen)
+	end
+	return i
+end
+local function ignored(limit)
+	local sum = 0
+	for i = 1, limit + 2 do
+		pcall(watch, i, limit)
+		sum = sum + (i * 3 + (i % 7) * (i + 1)) % 11
+	end
+	return sum
+end
+print(ignored(150), seen)
+print(ignored(333), seen)
+
 -- a handler outside sees the frames of the error that pcall catches not at all
 local function outer(limit)
 	local sum = 0

@@ -34,7 +34,10 @@ print(sum)
 
 -- what is protected changes: other functions, none at all, other functions under the name of pcall
 local kinds = { none, two, all, "x", { 1 }, print and type, setmetatable({}, { __call = function(_, x) return x end }) }
-local function call(protect, f, x) return protect(f, x) end
+local function call(protect, f, x)
+	local ok, v = protect(f, x)
+	return ok, v
+end
 local seen = {}
 for i = 1, 700 do
 	local ok, v = call(pcall, kinds[i % #kinds + 1], i)
@@ -42,8 +45,15 @@ for i = 1, 700 do
 end
 for i = 0, #kinds - 1 do print(i, seen[i]) end
 local plain = function(f, x) return "plain", f(x) end
+local protects = {}
+for i = 1, 300 do protects[i] = i < 250 and pcall or rawequal end
 for i = 1, 300 do
 	local ok, v = call(i < 200 and pcall or plain, all, i)
 	if i == 199 or i == 200 or i == 300 then print(ok, v) end
+end
+for i = 1, 300 do
+	local protect = protects[i]
+	local ok, v = protect(all, i)
+	if ok ~= (i < 250) then print(i, ok, v) end
 end
 print(pcall(pcall))
