@@ -118,6 +118,7 @@ impl Recorder {
             return self.misuse(sentence);
         }
         self.store_slots(schema);
+        self.forget_dead_slots();
         let frames = self.stack.frames.iter().map(|frame| (frame.base, &frame.words[..]));
         let site = CallSite::new(frames);
         let site_value = self.constant(Type::Addr, site.address());
@@ -175,6 +176,15 @@ impl Recorder {
             |at: i32| self.stack.frames.iter().any(|frame| is_live(&frame.live, at - frame.base));
         let stale = self.slots.iter().filter(|(_, state)| state.written && !state.clean && !state.forgotten);
         stale.filter(move |(&at, _)| is_live_in(at)).map(|(&at, &state)| (at, state))
+    }
+
+    /// What is in no frame's live slots is not stored, and must not come back: it may be a pointer that the
+    /// collector knows nothing of. A function that is called later may lie over it, and the host may not know
+    /// exactly which of its slots are live.
+    fn forget_dead_slots(&mut self) {
+        for state in self.slots.values_mut().filter(|state| state.written && !state.clean) {
+            (state.forgotten, state.clean, state.value) = (true, true, None);
+        }
     }
 
     /// Stores what a slot holds into its memory.
