@@ -11,7 +11,8 @@
 # Invariant: both interpreters come from the same build, so they have the same flags.
 #
 # Example: bench/idle.sh 7          (seven runs each, default 5)
-#          bench/idle.sh --callgrind-only     (no times; fails when a back edge costs more than 6 instructions)
+#          bench/idle.sh --callgrind-only     (no times; fails when a back edge costs more than 6
+#                                             instructions, or one with a call more than 9)
 set -eu
 folder=$(cd "$(dirname "$0")" && pwd)
 runs=${1:-5}
@@ -61,13 +62,15 @@ if command -v valgrind >/dev/null; then
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 | sed -n 's/.*Collected : //p'
   }
   per_edge() { echo $((($(instructions "$@" 300000) - $(instructions "$@" 100000)) / 2000)); }
+  # The step of 'next' calls a C function, after which is asked whether that has yielded: three more of 300.
+  limit() { case $1 in next) echo 905 ;; calling) echo 805 ;; *) echo 605 ;; esac; }
   status=0
   for loop in for for_float while repeat next calling; do
     before=$(per_edge "$stock" "$scratch/$loop.lua")
     after=$(per_edge "$patched" "$scratch/$loop.lua")
     echo "$loop $before $after" | awk '{ printf "%-10s instructions per iteration: stock %.2f, patched %.2f, more %.2f\n", $1, $2 / 100, $3 / 100, ($3 - $2) / 100 }'
-    if [ "$loop" != calling ] && [ $((after - before)) -gt 605 ]; then status=1; fi
+    if [ $((after - before)) -gt "$(limit "$loop")" ]; then status=1; fi
   done
-  if [ $status -ne 0 ]; then echo "a back edge costs more than 6 instructions" >&2; fi
+  if [ $status -ne 0 ]; then echo "a back edge costs more than 6 instructions, or one with a call more than 9" >&2; fi
   exit $status
 fi
