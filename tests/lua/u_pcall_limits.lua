@@ -1,5 +1,5 @@
--- Protected calls at the limits: recursion through pcall until C levels or the stack run out, and the loop that
--- goes on as if nothing had been; loops and calls of all kinds in protected functions.
+-- Protected calls at the limits: recursion through pcall until C levels or the stack run out, and the loop
+-- that goes on as if nothing had been; loops and calls of all kinds in protected functions.
 
 local depth = 0
 local function down(n)

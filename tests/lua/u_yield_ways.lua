@@ -95,7 +95,10 @@ print(ok, v)
 
 -- a yield where none may be
 print(pcall(yield, 1))
-print(coroutine.resume(coroutine.create(function() table.sort({ 3, 2, 1 }, function(a, b) yield() return a < b end) end)))
+local function yields_in_sort()
+	table.sort({ 3, 2, 1 }, function(a, b) yield() return a < b end)
+end
+print(coroutine.resume(coroutine.create(yields_in_sort)))
 print(coroutine.resume(coroutine.create(function() return string.gsub("abc", "%w", yield) end)))
 
 -- hooks see the calls and the returns of yield

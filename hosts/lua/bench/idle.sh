@@ -71,6 +71,8 @@ if command -v valgrind >/dev/null; then
     echo "$loop $before $after" | awk '{ printf "%-10s instructions per iteration: stock %.2f, patched %.2f, more %.2f\n", $1, $2 / 100, $3 / 100, ($3 - $2) / 100 }'
     if [ $((after - before)) -gt "$(limit "$loop")" ]; then status=1; fi
   done
-  if [ $status -ne 0 ]; then echo "a back edge costs more than 6 instructions, or one with a call more than 9" >&2; fi
+  if [ $status -ne 0 ]; then
+    echo "a back edge costs more than 6 instructions, or one with a call more than 9" >&2
+  fi
   exit $status
 fi

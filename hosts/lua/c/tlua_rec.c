@@ -271,7 +271,6 @@ static void begin_trace (TluaRecorder *rec, lua_State *thread, CallInfo *bottom,
 }
 
 static void forget_recording (TluaRecorder *rec) {
-  tlua_rec_refuse_protected(rec);
   rec->trace.thread = NULL;
 }
 
@@ -284,6 +283,8 @@ static void begin_instruction (TluaRecorder *rec, CallInfo *ci, const Instructio
 
 /* Gives the recording up and takes the hooks off. */
 static void stop_recording (lua_State *L, TluaRecorder *rec, const char *reason) {
+  if (tl_recording(rec->vm))  /* else the library has given it up, for reasons of its own */
+    tlua_rec_refuse_protected(rec);
   tl_record_abort(rec->vm, reason);
   forget_recording(rec);
   tlua_record_stop(L);
@@ -625,6 +626,8 @@ static const char *abandon_reason (int why) {
 static void on_abandon (lua_State *L, int why) {
   TluaRecorder *rec = recorder_of(L);
   if (rec->trace.thread != NULL) {
+    if (why == TLUA_ABANDON_THROW)
+      tlua_rec_refuse_protected(rec);
     tl_record_abort(rec->vm, abandon_reason(why));
     forget_recording(rec);
   }

@@ -580,7 +580,7 @@ void tlua_rec_foresee (lua_State *L, TluaRecorder *rec, const CallInfo *ci, cons
 int tlua_rec_is_protecting (Operand function, const TValue *argument);
 /* Whether the running function is called by 'pcall', directly or not: nothing may throw then. */
 int tlua_rec_is_protected (const TluaRecorder *rec);
-/* The recording is over: what 'pcall' has called on its frames is not taken in again. */
+/* The recording is given up: what 'pcall' has called on its frames is not taken in again. */
 void tlua_rec_refuse_protected (const TluaRecorder *rec);
 /* The frame that has called this one, where 'pcall' may have a record between them. */
 CallInfo *tlua_rec_caller_of (CallInfo *ci, int is_protected);

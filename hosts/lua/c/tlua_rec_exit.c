@@ -5,10 +5,10 @@
 ** its own; the interpreter goes on with frames and with a stack that the collector looks at.
 **
 ** Design: the words of a frame say where it goes on, where its top is, how many results its caller wants,
-** its call status, and how many variable arguments lie below it. Their records are made before the code is
-** entered, where that can still fail; the exit only fills them in. Frames of metamethods and iterators, which
-** C code of the interpreter calls, are run from here down to that code. Before a collection what nobody reads
-** is cleared.
+** its call status, and how many variable arguments lie below it. Their records are the thread's next ones,
+** or new ones; as many as an exit can need are held before code is entered, where that can still fail.
+** Frames of metamethods and iterators, which C code of the interpreter calls, are run from here down to that
+** code. Before a collection what nobody reads is cleared.
 **
 ** Invariant: after an exit L->ci is the frame that goes on, with a 'savedpc' and a top as the interpreter
 ** would have them.

@@ -326,7 +326,6 @@ void tlua_rec_call_protected (TluaRecorder *rec, int a, int arguments) {
   write_call(rec, place, function, values, arguments - 1);
   push(rec, function, place, arguments - 1, values, &frame);
   rec->trace.is_calling = rec->trace.is_calling_fresh = rec->trace.is_calling_protected = 1;
-  rec->held.is_wanted = 1;  /* an exit makes more records than it has frames */
 }
 
 /* A metamethod lies above all registers, or above the operands of a concatenation. */
