@@ -345,6 +345,11 @@ impl<'s> Effects<'s> {
                 Payload::Func(func) => Effects::call(func, schema)?,
                 _ => return None,
             },
+            // Done too early, or twice, it is no different.
+            Mend => match inst.payload {
+                Payload::Func(func) => Effects { visible: false, ..Effects::call(func, schema)? },
+                _ => return None,
+            },
             New => {
                 let alloc = layout(inst, schema)?.alloc;
                 let made = alloc.map_or(Some(Effects::NOTHING), |alloc| Effects::call(alloc, schema))?;
@@ -439,10 +444,16 @@ impl<'s> Effects<'s> {
         self.with_barrier(barrier, schema)
     }
 
-    /// A barrier looks at the record and at what is stored.
+    /// A barrier looks at the record and at what is stored, and its function does what it declares; it makes
+    /// and collects nothing.
     fn with_barrier(mut self, barrier: Option<Barrier>, schema: &Schema) -> Option<Effects<'s>> {
         if let Some(barrier) = barrier {
             self.reads.add_cells([barrier.object, barrier.value], schema)?;
+            if let Some(mend) = barrier.mend {
+                let mend = Effects::call(mend, schema)?;
+                self.reads.add(&mend.reads);
+                self.writes.add(&mend.writes);
+            }
         }
         Some(self)
     }
@@ -520,7 +531,11 @@ mod tests {
             assert_eq!(!effects.writes.is_nothing(), is(Flags::WRITES) || calls, "{name} writes");
             let allocates = is(Flags::ALLOCS) || calls;
             assert_eq!(effects.allocates, allocates, "{name} allocates");
-            assert_eq!(effects.is_visible(), is(Flags::WRITES) || calls, "{name} is visible");
+            assert_eq!(
+                effects.is_visible(),
+                is(Flags::WRITES) || calls && op != Op::Mend,
+                "{name} is visible"
+            );
             if is(Flags::PURE) {
                 assert_eq!(effects, Effects::NOTHING, "{name} is pure");
             }

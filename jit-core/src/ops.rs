@@ -434,6 +434,11 @@ define_ops! {
     FloatRem = 85 "float_rem" (Float Float) -> Float [PURE] None eval |a| float2(a, |x, y| x % y);
     /// `float_rem`, plus the divisor where both have opposite signs: the remainder has the divisor's sign.
     FloatFloorMod = 86 "float_floormod" (Float Float) -> Float [PURE] None eval |a| float2(a, float_floor_mod);
+
+    // The host's collector.
+    /// If the first argument is not 0, calls a function with the context and the other arguments: what a
+    /// write barrier asks for. Seldom needed. It may be done at any time, and again: the program cannot tell.
+    Mend = 87 "mend" (*) -> Nothing [CALLS] Func;
 }
 
 /// One more than the highest number.
@@ -463,6 +468,16 @@ impl Op {
     /// How many numbers there are, those of removed ops included: the length of a table that is indexed by
     /// `op as usize`.
     pub const COUNT: usize = NUMBERS;
+
+    /// The types of a call's arguments, by the parameters of the function that it calls; `None` if the op
+    /// cannot call such a function. [`Op::Mend`] has a condition in the context's place.
+    pub fn arguments_of(self, params: &[Type]) -> Option<Vec<Type>> {
+        match (self, params) {
+            (Op::Mend, [Type::Addr, others @ ..]) => Some([&[Type::Int], others].concat()),
+            (Op::Mend, _) => None,
+            _ => Some(params.to_vec()),
+        }
+    }
 
     /// The op's row in the table.
     #[inline]

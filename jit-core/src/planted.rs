@@ -44,6 +44,7 @@ define_bugs! {
     EffectsReenteringForgotten,
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
+    LowerMendIgnored, ExpandMendUnasked,
     // Resume data
     ResumeSlotShifted, ResumeConstantDropped,
     }

@@ -203,7 +203,7 @@ pub struct Keys {
 }
 
 /// When a reference stored into a record needs the host collector's attention: both masks hit. The trace then
-/// leaves before the store and the interpreter does it.
+/// calls the function that sees to it; without one it leaves before the store, and the interpreter does it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Barrier {
     /// A cell of the record stored into.
@@ -214,6 +214,9 @@ pub struct Barrier {
     pub value: CellId,
     /// The bits of it that matter.
     pub value_mask: i64,
+    /// `mend(context, record)`: what the collector needs before the store. It looks again at what the masks
+    /// test, as traces may remember it from before a call of this function. See [`crate::Op::Mend`].
+    pub mend: Option<FuncId>,
 }
 
 /// A record layout.

@@ -15,7 +15,7 @@
 //! | layout | parts |
 //! |---|---|
 //! | `BoxedInteger`, `BoxedFloat` | one field, as in the seeds |
-//! | `Pair` | two references, with a barrier |
+//! | `Pair` | two references, with a barrier with a function |
 //! | `Narrow` | signed and unsigned fields of 1, 2, 4 and 8 bytes, one of them immutable |
 //! | `Table` | items from 1 and keyed entries, both with tags and the absent tag `nil`; a barrier |
 //! | `FloatArray`, `RefArray` | items from 0 without tags |
@@ -49,6 +49,7 @@ pub const BUFFER_BYTES: u32 = 64;
 /// | `test.peek` | (ref BoxedInteger) -> int | reads `intval` |
 /// | `test.keep` | (ref Pair, ref) | writes `first` |
 /// | `test.look` | (ref Pair) -> int | reads `first`: 1 if it is null |
+/// | `test.mend` | (addr context, ref) | sets the byte at [`REMEMBERED_AT`] |
 /// | `test.maybe` | (int) -> addr | none; null if the argument is divisible by 3 |
 /// | `test.maybe_bump` | (ref BoxedInteger, int n) -> addr | null if n is even, else adds n to `intval` |
 /// | `test.boxed` | (addr context, int) -> ref | makes a `BoxedInteger` (layout 0); null without memory |
@@ -71,6 +72,7 @@ pub fn natives(name: &str) -> Option<usize> {
         "test.peek" => peek as *const () as usize,
         "test.keep" => keep as *const () as usize,
         "test.look" => look as *const () as usize,
+        "test.mend" => mend as *const () as usize,
         "test.maybe" => maybe as *const () as usize,
         "test.maybe_bump" => maybe_bump as *const () as usize,
         "test.boxed" => boxed as *const () as usize,
@@ -175,8 +177,12 @@ fn field(schema: &mut Schema, layout: LayoutId, name: &str, offset: i32, ty: Typ
 fn add_barrier(schema: &mut Schema, layout: LayoutId) {
     let mark = schema.find_cell("header.mark").expect("declared first");
     schema.layout_mut(layout).barrier =
-        Some(Barrier { object: mark, object_mask: 1, value: mark, value_mask: 2 });
+        Some(Barrier { object: mark, object_mask: 1, value: mark, value_mask: 2, mend: None });
 }
+
+/// Where the byte of a record's header lies that `test.mend` sets. No cell is there, so that no trace can
+/// tell; a trace may do it sooner than what it was made of, or where that need not.
+pub const REMEMBERED_AT: u64 = 5;
 
 fn add_narrow(schema: &mut Schema, alloc: FuncId) {
     let layout = add_record(schema, "Narrow", 48, 0x14, alloc);
@@ -329,6 +335,11 @@ fn add_functions(schema: &mut Schema) {
     add_func(schema, "test.keep", &[Ref, Ref], None, keeps);
     let looks = touching(schema, "first", false);
     add_func(schema, "test.look", &[Ref], Some(Int), looks);
+    let mends = pure().writing(ClassSet::of(vec![schema.alias_class("collector")]));
+    let mend = add_func(schema, "test.mend", &[Addr, Ref], None, mends);
+    let table = schema.find_layout("Table").expect("declared before");
+    let barrier = schema.layout_mut(table).barrier.as_mut().expect("declared with one");
+    barrier.mend = Some(mend);
     add_func(schema, "test.maybe", &[Int], Some(Addr), pure());
     add_func(schema, "test.maybe_bump", &[Ref, Int], Some(Addr), bumps);
     let makes = FuncEffects::pure().allocating();

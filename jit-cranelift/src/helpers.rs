@@ -14,7 +14,9 @@
 //! Invariant: a thunk leaves all registers as they were. Vectors count with 128 bits: Cranelift uses no
 //! longer ones.
 //!
-//! Example: in a cold block, `call float_rem aside(x, y, place)`, then `v = load place`.
+//! Example: in a cold block, `call float_rem aside(x, y, place)`, then `v = load place`. What the host's
+//! write barrier asks for is called by one thunk for all functions: `call any aside(function, context,
+//! record, 0)`.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -24,7 +26,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_codegen::Context;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{default_libcall_names, Linkage, Module, ModuleError};
+use cranelift_module::{default_libcall_names, FuncId, Linkage, Module, ModuleError};
 use tracelift_core::meaning;
 
 use crate::error::CompileError;
@@ -91,9 +93,20 @@ pub fn helper_use() -> Option<HelperUse> {
     MADE.get()?.as_ref().ok().map(|made| made.used)
 }
 
+/// How many arguments the thunk for any function passes on, and how many a function may have that is called
+/// by it.
+pub(crate) const PASSED: usize = 3;
+
+/// The address of the thunk `(function, a, b, c)`, which calls a function of so many integers or pointers, or
+/// fewer, and forgets its result; `None` where there is no memory for thunks. See [`any_signature`].
+pub(crate) fn any_thunk() -> Option<usize> {
+    made().as_ref().ok().map(|made| made.any)
+}
+
 /// Helpers that are ready to be called.
 struct Made {
     thunks: Vec<usize>,
+    any: usize,
     used: HelperUse,
 }
 
@@ -107,6 +120,13 @@ fn made() -> &'static Result<Made, CompileError> {
 pub(crate) fn signature() -> ir::Signature {
     let mut signature = ir::Signature::new(CallConv::PreserveAll);
     signature.params.extend([types::F64, types::F64, types::I64].map(AbiParam::new));
+    signature
+}
+
+/// How traces call the thunk for any function.
+pub(crate) fn any_signature() -> ir::Signature {
+    let mut signature = ir::Signature::new(CallConv::PreserveAll);
+    signature.params.extend([AbiParam::new(types::I64); 1 + PASSED]);
     signature
 }
 
@@ -124,23 +144,53 @@ fn make(callees: &[(&str, Function)]) -> Result<Made, CompileError> {
     }
     let mut module = JITModule::new(builder);
     let (mut context, mut buffers) = (module.make_context(), FunctionBuilderContext::new());
-    let mut code = 0;
     let mut functions = Vec::new();
-    for (name, _) in callees {
+    for &(name, _) in callees {
         thunk(&mut module, &mut context, &mut buffers, name)?;
-        let id = module
-            .declare_function(&format!("{name} aside"), Linkage::Export, &context.func.signature)
-            .map_err(failed)?;
-        module.define_function(id, &mut context).map_err(failed)?;
-        code += context.compiled_code().map_or(0, |made| made.code_buffer().len());
-        module.clear_context(&mut context);
-        functions.push(id);
+        functions.push(define(&mut module, &mut context, name)?);
     }
+    thunk_of_any(&module, &mut context, &mut buffers);
+    functions.push(define(&mut module, &mut context, "any")?);
+    let code = functions.iter().map(|&(_, bytes)| bytes).sum();
     module.finalize_definitions().map_err(failed)?;
-    let thunks: Vec<usize> = functions.iter().map(|&id| module.get_finalized_function(id) as usize).collect();
+    let address = |&(id, _): &(FuncId, usize)| module.get_finalized_function(id) as usize;
+    let mut thunks: Vec<usize> = functions.iter().map(address).collect();
     // A module that is dropped keeps its memory: nobody gives these functions back.
     let used = HelperUse { functions: thunks.len(), code, time: start.elapsed() };
-    Ok(Made { thunks, used })
+    let any = thunks.pop().unwrap_or_default();
+    Ok(Made { thunks, any, used })
+}
+
+/// Defines what was built, and tells how many bytes it has.
+fn define(
+    module: &mut JITModule,
+    context: &mut Context,
+    name: &str,
+) -> Result<(FuncId, usize), CompileError> {
+    let id = module
+        .declare_function(&format!("{name} aside"), Linkage::Export, &context.func.signature)
+        .map_err(failed)?;
+    module.define_function(id, context).map_err(failed)?;
+    let code = context.compiled_code().map_or(0, |made| made.code_buffer().len());
+    module.clear_context(context);
+    Ok((id, code))
+}
+
+/// Builds `thunk(function, a, b, c)`: `function(a, b, c)`.
+fn thunk_of_any(module: &JITModule, context: &mut Context, buffers: &mut FunctionBuilderContext) {
+    let mut callee = module.make_signature();
+    callee.params.extend([AbiParam::new(types::I64); PASSED]);
+    context.func.signature = any_signature();
+    let mut b = FunctionBuilder::new(&mut context.func, buffers);
+    let callee = b.import_signature(callee);
+    let block = b.create_block();
+    b.append_block_params_for_function_params(block);
+    b.switch_to_block(block);
+    let params = b.block_params(block).to_vec();
+    b.ins().call_indirect(callee, params[0], &params[1..]);
+    b.ins().return_(&[]);
+    b.seal_all_blocks();
+    b.finalize(module.isa().frontend_config());
 }
 
 /// Builds `thunk(x, y, place)`: `*place = name(x, y)`.

@@ -583,6 +583,48 @@ fn calls_pass_every_kind_of_argument() {
     }
 }
 
+extern "C" fn tell(context: &mut u64, a: u64, b: u64) {
+    *context = *context * 100 + a * 10 + b;
+}
+
+extern "C" fn tell_much(context: &mut u64, x: f64, a: u64, b: u64, c: u64) {
+    *context = *context * 100 + x as u64 + a + b + c;
+}
+
+/// `mend` calls where the condition holds, with the context, and spoils nothing: eleven doubles and as many
+/// integers live across it. A function of another kind than the thunk is for is called all the same.
+#[test]
+fn mend_calls_if_it_is_asked_to() {
+    let mut schema = Schema::new();
+    let pointers = vec![Type::Addr, Type::Int, Type::Int];
+    let few = func(&mut schema, "tell", pointers, None, tell as *const () as usize);
+    let types = vec![Type::Addr, Type::Float, Type::Int, Type::Int, Type::Int];
+    let much = func(&mut schema, "tell_much", types, None, tell_much as *const () as usize);
+    for mut harness in Harness::all() {
+        for (condition, told) in [(0, 0), (1, 23_00 + 2 + 2 + 3 + 2), (-1i64 as u64, 23_09)] {
+            let mut trace = Trace::new("mend");
+            let inputs = trace.input(&[Type::Int, Type::Int, Type::Int, Type::Float]);
+            let [asked, a, b, x] = inputs[..] else { unreachable!() };
+            let ints: Vec<Value> = (0..11)
+                .map(|n| {
+                    let n = trace.const_int(n);
+                    trace.op(Op::IntAdd, &[a, n], Type::Int)
+                })
+                .collect();
+            let floats: Vec<Value> =
+                ints.iter().map(|&int| trace.op(Op::IntToFloat, &[int], Type::Float)).collect();
+            trace.push(Inst::new(Op::Mend, &[asked, a, b]).with(few), None);
+            trace.push(Inst::new(Op::Mend, &[asked, x, a, b, a]).with(much), None);
+            let results: Vec<Value> = ints.iter().chain(&floats).copied().collect();
+            trace.finish(&results);
+            harness.context = 0;
+            let outcome = harness.run(&trace, &schema, &[condition, 2, 3, 2.0f64.to_bits()]);
+            let expected: Vec<u64> = (2..13).chain((2..13).map(|n: u64| (n as f64).to_bits())).collect();
+            assert_eq!((outcome.cells, harness.context), (expected, told));
+        }
+    }
+}
+
 #[test]
 fn a_call_that_fails_leaves_the_trace() {
     let mut schema = Schema::new();

@@ -237,6 +237,7 @@ fn every_op_is_accounted_for() {
         Op::Store,
         Op::Call,
         Op::TryCall,
+        Op::Mend,
         Op::Label,
         Op::Jump,
         Op::Finish,

@@ -440,6 +440,11 @@ impl State<'_> {
         }
     }
 
+    /// Whether virtual objects are being made real and filled.
+    pub fn is_lifting(&self) -> bool {
+        self.lifting.is_on
+    }
+
     /// An object is made real from here on, or no more; what it was before.
     pub fn set_lifting(&mut self, is_on: bool) -> bool {
         std::mem::replace(&mut self.lifting.is_on, is_on)

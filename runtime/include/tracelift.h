@@ -188,7 +188,8 @@ tl_status tl_set_items(tl_vm *vm, tl_layout layout, tl_cell count, tl_cell base,
 ** entry, both "airr>a"; find has no effects. */
 tl_status tl_set_keys(tl_vm *vm, tl_layout layout, tl_cell size, tl_cell base, const tl_element *element,
                       tl_cell key, tl_cell key_tag, uint64_t key_tag_value, tl_func find, tl_func insert);
-/* How a real one is made: alloc(context, layout, items, keys), "aiii>r", null when there is no memory. */
+/* How a real one is made: alloc(context, layout, items, keys), "aiii>r", null when there is no memory. It is
+** filled before anything else is done, without its barrier. */
 tl_status tl_set_alloc(tl_vm *vm, tl_layout layout, tl_func alloc);
 /* Holds memory for exits: from its return until its next call for the same layout, items and keys, the
 ** layout's alloc and insert make `count` such objects at one exit, whatever the allocator says then. A
@@ -203,6 +204,12 @@ tl_status tl_set_reserve(tl_vm *vm, tl_layout layout, tl_reserve reserve, void *
 /* The write barrier: a reference may be stored by compiled code unless both masks hit. */
 tl_status tl_set_barrier(tl_vm *vm, tl_layout layout, tl_cell object, int64_t object_mask, tl_cell value,
                          int64_t value_mask);
+/* What compiled code calls where both masks hit, before it stores: a function of signature "ar>v", of the
+** context and the record. Without one it leaves the trace there each time, and the interpreter stores. Nobody
+** may be able to tell whether the function was called too early or twice: it makes and collects nothing, and
+** looks itself at what the masks test, since the code may remember that from before an earlier call. It
+** declares what it writes that traces read; the cells that the masks test it may write without saying so. */
+tl_status tl_set_barrier_call(tl_vm *vm, tl_layout layout, tl_func mend);
 
 #define TL_EFFECT_READS_ALL 1u   /* may read memory of any alias class */
 #define TL_EFFECT_WRITES_ALL 2u  /* may write memory of any alias class */
@@ -523,6 +530,10 @@ void tl_insert_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_
 /* Calls a described function. tl_try_call leaves the trace when the result, an object or address, is null. */
 tl_value tl_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
 tl_value tl_try_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
+/* If the first argument, an integer, is not 0, which is seldom, calls a function with the context and the
+** other arguments. For barriers that the host records itself: it is as tl_set_barrier_call says, but for the
+** signature, which begins with 'a'. It is no effect: guards may follow. */
+void tl_mend(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs);
 
 /* Calls of the host's own code, which may do anything: run the interpreter, collect, throw or yield by a
 ** longjmp across the compiled code, look at frames and slots, run and record other compiled code.

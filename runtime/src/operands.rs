@@ -10,6 +10,7 @@
 //! Example: `get_item` with a tag, of a layout whose items are all doubles: "get_item: the items of Vector
 //! have no tags".
 
+use tracelift_core::effects::Effects;
 use tracelift_core::ops::{ArgType, Arity};
 use tracelift_core::schema::{CellId, Element, LayoutId, TagId};
 use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type};
@@ -55,6 +56,13 @@ fn payload(inst: &Inst, schema: &Schema) -> Result<(), String> {
                 Some(ty) => Err(format!("{name}: {} returns {ty}, which is never null", func.name)),
                 None => Err(format!("{name}: {} returns nothing, which is never null", func.name)),
             }
+        }
+        Payload::Func(func) if inst.op == Op::Mend => {
+            let may_make = Effects::of_call(func, schema).allocates;
+            let name_of = &schema.func(func).name;
+            (!may_make)
+                .then_some(())
+                .ok_or_else(|| format!("{name}: {name_of} may make objects or run any code"))
         }
         Payload::Scale { stride: 0, .. } => Err(format!("{name}: a stride of 0")),
         _ => Ok(()),
@@ -132,7 +140,7 @@ pub(crate) fn check(inst: &Inst, trace: &Trace, schema: &Schema) -> Result<(), S
             if let Payload::Func(func) = inst.payload {
                 let params = &schema.func(func).params;
                 let types: Vec<Type> = inst.args.iter().map(|&arg| trace.ty(arg)).collect();
-                if *params != types {
+                if inst.op.arguments_of(params).as_ref() != Some(&types) {
                     return Err(format!(
                         "{name}: {} is called with other types than declared",
                         schema.func(func).name

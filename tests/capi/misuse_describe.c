@@ -166,6 +166,10 @@ static int reserve(void *context, tl_layout layout, uint32_t items, uint32_t key
   return 0;
 }
 
+static tl_func mends(tl_vm *vm, uint32_t effects) {
+  return tl_add_func(vm, "mend", NEVER, "ar>v", effects, NULL, NULL);
+}
+
 #define ITEMS(count, base, ...)                                                        \
   (tl_set_items(vm, plain, count, base, 0, &(tl_element){__VA_ARGS__}) == TL_MISUSE)
 #define VIEWS .value = {views[0], views[1], views[2], views[3]}
@@ -220,6 +224,16 @@ static void parts(void) {
   WRONG(tl_set_barrier(vm, plain, cell, 1, cell, 1) == TL_OK
         && tl_set_barrier(vm, plain, cell, 1, cell, 1) == TL_MISUSE,
         "the barrier of layout plain was declared before");
+  WRONG(tl_set_barrier_call(vm, plain, find) == TL_MISUSE,
+        "find is not declared with the signature \"ar>v\"");
+  WRONG(tl_set_barrier_call(vm, plain, mends(vm, 0)) == TL_MISUSE, "plain has no barrier");
+  WRONG(tl_set_barrier_call(vm, plain, mends(vm, TL_EFFECT_ALLOCATES)) == TL_MISUSE,
+        "mend may make objects");
+  tl_func mend;
+  WRONG(tl_set_barrier(vm, plain, cell, 1, cell, 1) == TL_OK
+        && tl_set_barrier_call(vm, plain, mend = mends(vm, 0)) == TL_OK
+        && tl_set_barrier_call(vm, plain, mend) == TL_MISUSE,
+        "the barrier's function of layout plain was declared before");
 }
 
 static void functions(void) {

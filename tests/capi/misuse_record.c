@@ -245,6 +245,11 @@ static void calls(void) {
         "try_call: one returns int, which is never null");
   WRONG(tl_try_call(vm, nothing, (tl_value[]){tl_context(vm)}, 1),
         "nothing returns nothing, which is never null");
+  WRONG(tl_mend(vm, 99, none, 0), "99 is no function");
+  WRONG(tl_mend(vm, one, (tl_value[]){tl_context(vm)}, 1),
+        "mend: one is called with other types than declared");
+  WRONG(tl_mend(vm, reenters, (tl_value[]){number(1)}, 1),
+        "mend: reenters may make objects or run any code");
 }
 
 /* A good call of the host, which may change slot 1. */

@@ -57,7 +57,7 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_set_keys(vm, 1, 1, 1, NULL, 1, 1, 1, 1, 1) == TL_MISUSE);
   EXPECT(tl_set_alloc(vm, 1, 1) == TL_MISUSE);
   EXPECT(tl_set_reserve(vm, 1, NULL, NULL) == TL_MISUSE);
-  EXPECT(tl_set_barrier(vm, 1, 1, 1, 1, 1) == TL_MISUSE);
+  EXPECT(tl_set_barrier(vm, 1, 1, 1, 1, 1) == TL_MISUSE && tl_set_barrier_call(vm, 1, 1) == TL_MISUSE);
   EXPECT(tl_add_func(vm, "f", NULL, ">v", 0, NULL, NULL) == 0);
   EXPECT(tl_set_counters(vm, counters, 1) == TL_MISUSE);
   EXPECT(tl_add_counter(vm, counters) == TL_MISUSE);
@@ -103,6 +103,7 @@ static void with_handle(tl_vm *vm) {
   tl_set_key(vm, 1, 1, 1, 1, 1, 0, 0);
   tl_insert_key(vm, 1, 1, 1, 1, 1);
   EXPECT(tl_call(vm, 1, args, 1) == 0 && tl_try_call(vm, 1, args, 1) == 0);
+  tl_mend(vm, 1, args, 1);
   tl_back_edge(vm);
   EXPECT(tl_record_close(vm) != TL_OK && tl_record_link(vm, &key) != TL_OK
          && tl_record_end(vm, "x") != TL_OK);

@@ -237,7 +237,8 @@ static int describe_tables (tl_vm *vm, TluaSchema *schema, lua_State *main_threa
   return table->metatable != 0 && table->flags != 0 && tlua_describe_alloc(vm, schema, &insert, main_thread)
       && describe_items(vm, schema) && describe_keys(vm, schema, insert)
       && tl_set_barrier(vm, table->layout, object->marked, bitmask(BLACKBIT), object->marked,
-                        WHITEBITS) == TL_OK;
+                        WHITEBITS) == TL_OK
+      && tlua_describe_barriers(vm, schema);
 }
 
 /* --- functions --- */

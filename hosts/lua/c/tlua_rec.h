@@ -130,6 +130,8 @@ typedef struct TluaObjectIds {
   tl_cell identity;           /* of a closure: its number, see tlua_fixed.c */
   tl_func new_closure;        /* functions of tlua_rec_closure.c */
   tl_func close_upvalues;
+  tl_func mend_table;         /* functions of tlua_rec_operand.c */
+  tl_func mend_upvalue;
 } TluaObjectIds;
 
 typedef struct TluaUpvalueIds {
@@ -469,7 +471,9 @@ tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now);
 ** Before a store into a table or upvalue: leaves where the collector must hear of the reference; the
 ** interpreter stores it.
 */
-void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value);
+/* A value will be stored into a table or an upvalue: the collector is told if it wants to know. */
+void tlua_rec_barrier (TluaRecorder *rec, tl_value owner, int is_upvalue, Operand value);
+int tlua_describe_barriers (tl_vm *vm, TluaSchema *schema);
 
 /* --- tlua_rec_number.c --- */
 

@@ -478,7 +478,7 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
   }
   if (!guard_absent(rec, t, key, s, TM_NEWINDEX) || is_nil)  /* a nil for an absent key changes nothing */
     return;
-  tlua_rec_guard_barrier(rec, t.value, value);
+  tlua_rec_barrier(rec, t.value, 0, value);
   tl_value arguments[4] = { tl_context(vm), s->arguments[0], s->arguments[1],
                             s->count == 3 ? s->arguments[2] : 0 };
   store(rec, tl_try_call(vm, s->insert, arguments, s->count + 1), value);
@@ -498,7 +498,7 @@ Operand tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand v
     return none;
   }
   tl_value place = tl_try_call(rec->vm, s.find, s.arguments, s.count);
-  tlua_rec_guard_barrier(rec, t.value, value);
+  tlua_rec_barrier(rec, t.value, 0, value);
   store(rec, place, value);
   return none;
 }

@@ -5,7 +5,8 @@
 ** look at the real values, and the trace must depend on what it saw.
 **
 ** Design: a register is read with the tag that it has now, which makes the trace depend on that tag. A
-** constant is one in the trace too. What is written has the tag that it was computed with.
+** constant is one in the trace too. What is written has the tag that it was computed with. What the
+** collector is told of a store is here, too.
 **
 ** Invariant: an operand with tag 0 means that the recording is given up. Nothing here guards more than
 ** what the operand at hand needs, and nothing uses the other files of the recorder but to give up.
@@ -194,7 +195,34 @@ tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now) {
 
 /* --- stores --- */
 
-void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value) {
+/*
+** What the collector is told. Code may remember the marks from before an earlier call, so they are looked at
+** again.
+*/
+static void mend_table (lua_State *L, Table *t) {
+  if (isblack(t))
+    luaC_barrierback_(L, obj2gco(t));
+}
+
+static void mend_upvalue (lua_State *L, UpVal *u, GCObject *value) {
+  if (isblack(u) && iswhite(value))
+    luaC_barrier_(L, obj2gco(u), value);
+}
+
+static tl_func add_mend (tl_vm *vm, const char *name, const char *signature, const void *address) {
+  const tl_class writes[] = { tl_alias_class(vm, "collector"), 0 };  /* of which traces know nothing */
+  return tl_add_func(vm, name, address, signature, 0, NULL, writes);
+}
+
+int tlua_describe_barriers (tl_vm *vm, TluaSchema *schema) {
+  TluaObjectIds *object = &schema->object;
+  object->mend_table = add_mend(vm, "mend_table", "ar>v", (const void *)mend_table);
+  object->mend_upvalue = add_mend(vm, "mend_upvalue", "aar>v", (const void *)mend_upvalue);
+  return object->mend_table != 0 && object->mend_upvalue != 0
+      && tl_set_barrier_call(vm, schema->table.layout, object->mend_table) == TL_OK;
+}
+
+void tlua_rec_barrier (TluaRecorder *rec, tl_value owner, int is_upvalue, Operand value) {
   tl_vm *vm = rec->vm;
   if (!iscollectable(value.now))
     return;
@@ -203,7 +231,11 @@ void tlua_rec_guard_barrier (TluaRecorder *rec, tl_value owner, Operand value) {
   tl_value white = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.object.marked, value.value),
                           tl_const_int(vm, WHITEBITS));
   tl_value zero = tl_const_int(vm, 0);
-  tl_value harmless = tl_op2(vm, TL_INT_OR, tl_op2(vm, TL_INT_EQ, black, zero),
-                             tl_op2(vm, TL_INT_EQ, white, zero));
-  tl_guard(vm, TL_GUARD_TRUE, harmless, 0, TL_EXIT_GUARD);
+  tl_value hit = tl_op2(vm, TL_INT_AND, tl_op2(vm, TL_INT_NE, black, zero),
+                        tl_op2(vm, TL_INT_NE, white, zero));
+  const tl_value for_table[] = { hit, owner }, for_upvalue[] = { hit, owner, value.value };
+  if (is_upvalue)
+    tl_mend(vm, rec->schema.object.mend_upvalue, for_upvalue, 3);
+  else
+    tl_mend(vm, rec->schema.object.mend_table, for_table, 2);
 }

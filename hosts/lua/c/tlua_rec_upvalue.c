@@ -156,11 +156,7 @@ void tlua_lower_set_upvalue (TluaRecorder *rec, Instruction i) {
     tlua_rec_write_operand(rec, r, value);
     return;
   }
-  if (iscollectable(value.now) && isblack(u) && iswhite(gcvalue(value.now))) {
-    tlua_rec_give_up(rec, "upvalue barrier");
-    return;
-  }
-  tlua_rec_guard_barrier(rec, object, value);
+  tlua_rec_barrier(rec, object, 1, value);
   tl_type type = tlua_payload(value.tt);
   if (type != TL_VOID)
     tl_store(vm, rec->schema.upvalue.value[type], place, value.value);

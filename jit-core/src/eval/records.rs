@@ -52,7 +52,7 @@ pub(super) fn record(
             let cell = schema.field_cell(field);
             let bits = *args.get(1).ok_or(Fault::Malformed("set without a value"))?;
             let layout = schema.layout(schema.field(field).layout);
-            if barrier_hits(schema, world, layout, args[0], Some(cell.ty), bits)? {
+            if !may_store(schema, world, layout, args[0], Some(cell.ty), bits)? {
                 return Ok(Answer::Leave);
             }
             store(world, args[0], cell, bits)?;
@@ -73,6 +73,25 @@ pub(super) fn record(
         }
         _ => Err(wrong),
     }
+}
+
+/// Whether `bits` of type `ty` may be stored into `record`, once the host's function has done what its
+/// barrier asks for. Without such a function they may not.
+fn may_store(
+    schema: &Schema,
+    world: &mut World,
+    layout: &Layout,
+    record: Bits,
+    ty: Option<Type>,
+    bits: Bits,
+) -> Result<bool, Fault> {
+    if !barrier_hits(schema, world, layout, record, ty, bits)? {
+        return Ok(true);
+    }
+    let Some(mend) = layout.barrier.and_then(|barrier| barrier.mend) else { return Ok(false) };
+    let args = [world.context(), record];
+    call::call(schema, world, schema.func(mend), &args)?;
+    Ok(true)
 }
 
 /// Whether storing `bits` of type `ty` into `record` needs the host's barrier.
@@ -131,7 +150,7 @@ fn item(
     }
     let bits = args.get(2).copied();
     let ty = schema.element_type(&part.element, tag);
-    if barrier_hits(schema, world, layout, args[0], ty, bits.unwrap_or(0))? {
+    if !may_store(schema, world, layout, args[0], ty, bits.unwrap_or(0))? {
         return Ok(Answer::Leave);
     }
     write(schema, world, &part.element, tag, place, bits)?;
@@ -166,7 +185,7 @@ fn keyed(
         _ => {}
     }
     let ty = schema.element_type(&part.element, tag);
-    if barrier_hits(schema, world, schema.layout(id), record, ty, bits.unwrap_or(0))? {
+    if !may_store(schema, world, schema.layout(id), record, ty, bits.unwrap_or(0))? {
         return Ok(Answer::Leave);
     }
     let entry = match (op, part.insert) {

@@ -134,6 +134,7 @@ pub(crate) fn step(
             }
             result
         }
+        Op::Mend => mend(schema, world, inst, &mut args)?,
         op if op.is(crate::ops::Flags::RECORD) => match records::record(schema, world, inst, &args)? {
             records::Answer::Leave => return Ok(Flow::Leave),
             records::Answer::Done(result) => result,
@@ -151,6 +152,17 @@ pub(crate) fn step(
         regs.set(value, result.ok_or(Fault::Malformed("a result that the op does not give"))?);
     }
     Ok(Flow::Next)
+}
+
+/// A call with the context in the condition's place, if that is not 0.
+fn mend(schema: &Schema, world: &mut World, inst: &Inst, args: &mut [Bits]) -> Result<Option<Bits>, Fault> {
+    let Payload::Func(func) = inst.payload else { return Err(Fault::Malformed("mend without a function")) };
+    let Some(condition) = args.first_mut() else { return Err(Fault::Malformed("mend without a condition")) };
+    if *condition != 0 {
+        *condition = world.context();
+        call::call(schema, world, schema.func(func), args)?;
+    }
+    Ok(None)
 }
 
 fn jump(trace: &Trace, regs: &mut Registers, inst: &Inst, args: &[Bits]) -> Result<Flow, Fault> {

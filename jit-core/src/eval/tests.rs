@@ -172,6 +172,29 @@ fn a_barrier_leaves_before_the_store() {
 }
 
 #[test]
+fn a_barrier_with_a_function_calls_it_and_stores() {
+    let mut f = Fixture::new();
+    let layout = f.layout("Table");
+    let field = |f: &Fixture, name| f.schema.find_field(layout, name).unwrap();
+    let (meta, mark) = (field(&f, "meta"), field(&f, "table_mark"));
+    let mend = f.schema.find_func("test.mend").unwrap();
+    let new = Inst::new(Op::New, &[]).with(Payload::New { layout, items: 0, keys: 0 });
+    let [asked, unasked, stored, mended] = [(); 4].map(|()| f.push(new.clone()).unwrap());
+    let [zero, one, two] = [0, 1, 2].map(|n| f.trace.const_int(n));
+    let set = |field, args: &[crate::Value]| Inst::new(Op::Set, args).with(Payload::Field(field));
+    f.push(set(mark, &[asked, one]));
+    f.push(set(mark, &[stored, two]));
+    f.push(set(meta, &[asked, stored]));
+    f.push(set(meta, &[unasked, stored]));
+    f.push(Inst::new(Op::Mend, &[zero, stored]).with(Payload::Func(mend)));
+    f.push(Inst::new(Op::Mend, &[two, mended]).with(Payload::Func(mend)));
+    f.trace.push(Inst::new(Op::Finish, &[asked, unasked, stored, mended]), None);
+    let End::Finish(tables) = f.run(Limits::default()).unwrap().end else { panic!("it has left") };
+    let remembered = |&table: &Bits| f.world.read(table + crate::testbed::REMEMBERED_AT, 1);
+    assert_eq!(tables.iter().map(remembered).collect::<Vec<_>>(), [Some(1), Some(0), Some(0), Some(1)]);
+}
+
+#[test]
 fn lifting_makes_cycles_and_pending_stores() {
     let mut f = Fixture::new();
     let layout = f.layout("Pair");

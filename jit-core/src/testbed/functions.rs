@@ -6,6 +6,7 @@
 //!
 //! Example: `maybe(6)` is null, `maybe(7)` is an address that belongs to no world.
 
+use super::REMEMBERED_AT;
 use crate::schema::LayoutId;
 use crate::world::Context;
 
@@ -86,6 +87,12 @@ pub(super) unsafe extern "C" fn keep(record: u64, object: u64) {
 pub(super) unsafe extern "C" fn look(record: u64) -> i64 {
     // SAFETY: the caller gives null or a Pair.
     unsafe { first_field(record) }.map_or(0, |first| (*first == 0) as i64)
+}
+
+/// Remembers the record, as a collector's list would.
+pub(super) unsafe extern "C" fn mend(_context: u64, record: u64) {
+    // SAFETY: the caller gives a record, whose header has eight bytes.
+    unsafe { *((record + REMEMBERED_AT) as usize as *mut u8) = 1 };
 }
 
 /// An address that is none of the world's, so equal in all worlds.

@@ -20,6 +20,14 @@ impl Generator {
         Ok(result)
     }
 
+    /// What a barrier asks for, now and then.
+    pub(super) fn mend(&mut self) -> Made {
+        let table = self.layout("Table");
+        let args = [self.operand(Type::Int), self.record(table)?];
+        self.call_with(Op::Mend, "test.mend", &args)?;
+        Ok(())
+    }
+
     /// A call that cannot fail.
     pub(super) fn call(&mut self) -> Made {
         let boxed = self.layout("BoxedInteger");

@@ -253,6 +253,7 @@ impl Generator {
             GetKey | GuardKeyAbsent | SetKey | InsertKey => self.keyed(op),
             Call => self.call(),
             TryCall => self.try_call(),
+            Mend => self.mend(),
             GuardTrue | GuardFalse => self.guard_condition(),
             GuardValue => self.guard_value(),
             GuardNull | GuardNonnull => self.guard_null(),

@@ -443,12 +443,17 @@ fn keys(cur: &mut Cursor, schema: &Schema) -> Result<Keys, ParseError> {
     })
 }
 
-/// `{ object: marked & 0x20, value: marked & 0x18 }`.
+/// `{ object: marked & 0x20, value: marked & 0x18 }`, also with `mend: FUNCTION`.
 fn barrier(cur: &mut Cursor, schema: &Schema) -> Result<Barrier, ParseError> {
     let zero = CellId(0);
-    let mut barrier = Barrier { object: zero, object_mask: 0, value: zero, value_mask: 0 };
+    let mut barrier = Barrier { object: zero, object_mask: 0, value: zero, value_mask: 0, mend: None };
     cur.expect("{")?;
     cur.list("}", |cur| {
+        if cur.eat_word("mend") {
+            cur.expect(":")?;
+            barrier.mend = Some(operand::func(cur, schema)?);
+            return Ok(());
+        }
         let is_object = cur.eat_word("object");
         if !is_object {
             cur.expect_word("value")?;

@@ -226,7 +226,8 @@ fn parts(layout: &Layout, schema: &Schema, names: &SchemaNames) -> String {
         let part = |cell, mask: i64| format!("{} & {mask:#x}", names.cell(cell));
         let (object, value) =
             (part(barrier.object, barrier.object_mask), part(barrier.value, barrier.value_mask));
-        let _ = writeln!(out, "  barrier {{ object: {object}, value: {value} }}");
+        let mend = barrier.mend.map_or(String::new(), |mend| format!(", mend: {}", names.func(mend)));
+        let _ = writeln!(out, "  barrier {{ object: {object}, value: {value}{mend} }}");
     }
     out
 }

@@ -7,6 +7,7 @@
 //! `argument 3 of set_item is float, not int`.
 
 use super::{Checker, ErrorKind};
+use crate::effects::Effects;
 use crate::ir::{Inst, Payload};
 use crate::ops::{ArgType, Arity, Op, PayloadKind, ResultType};
 use crate::schema::{Element, LayoutId, TagId};
@@ -146,7 +147,9 @@ impl Checker<'_> {
                 Some(kinds.map(resolve).collect())
             }
             (Arity::Variadic, Payload::Func(func)) => {
-                Some(self.schema.func(func).params.iter().map(|ty| ArgType::Is(*ty)).collect())
+                let params = &self.schema.func(func).params;
+                let types = inst.op.arguments_of(params).unwrap_or_default();
+                Some(types.into_iter().map(ArgType::Is).collect())
             }
             (Arity::Variadic, Payload::Label(label)) => {
                 let label = self.trace.labels.get(label.index())?;
@@ -185,6 +188,17 @@ impl Checker<'_> {
         };
         if inst.op == Op::TryCall && !wanted.is_some_and(Type::is_pointer) {
             self.error(ErrorKind::Type, "try_call needs a function that results in ref or addr");
+        }
+        if let (Op::Mend, Payload::Func(func)) = (inst.op, inst.payload) {
+            if inst.op.arguments_of(&self.schema.func(func).params).is_none() {
+                self.error(ErrorKind::Type, "mend needs a function whose first parameter is an address");
+            }
+            if Effects::of_call(func, self.schema).allocates {
+                self.error(
+                    ErrorKind::Type,
+                    "mend needs a function that neither makes objects nor runs any code",
+                );
+            }
         }
         let is_call = matches!(inst.payload, Payload::Func(_));
         match (wanted, inst.result) {

@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::{BlockKind, Context, ContextCells, World};
 use crate::schema::{Cell, CellId, Element, Layout, LayoutId, Schema};
+use crate::testbed::REMEMBERED_AT;
 use crate::types::{Bits, Type};
 
 /// The first place where two worlds differ, as a readable path with both values.
@@ -128,7 +129,7 @@ impl<'a> Comparison<'a> {
                 Some((_, BlockKind::Object(layout))) => self.record(layout, l, r, &path)?,
                 Some((_, BlockKind::Frame)) => {
                     let size = self.left.inner().heap.extent(l).map_or(0, |(size, _)| size as u32);
-                    self.raw(l, r, size, &[], &path)?;
+                    self.raw(l, r, size, &[], None, &path)?;
                 }
                 // Items and entries are walked with the record that holds them.
                 _ => {}
@@ -188,6 +189,17 @@ impl<'a> Comparison<'a> {
         }
     }
 
+    /// Whether a barrier's function was called for the record: on the right it may have been when on the left
+    /// it was not.
+    fn remembered(&mut self, l: u64, r: u64, path: &str) -> Compared {
+        let [left, right] = [(self.left, l), (self.right, r)]
+            .map(|(world, at)| world.read(at + REMEMBERED_AT, 1).unwrap_or(0));
+        match left > right {
+            true => differ(&format_args!("{path}, remembered"), left, right),
+            false => Ok(()),
+        }
+    }
+
     fn record(&mut self, id: LayoutId, l: u64, r: u64, path: &str) -> Compared {
         let schema = self.schema;
         let layout = schema.layout(id);
@@ -195,7 +207,12 @@ impl<'a> Comparison<'a> {
         for &cell in &cells {
             self.cell(l, r, cell, path)?;
         }
-        self.raw(l, r, layout.size, &cells, path)?;
+        let is_mended = layout.barrier.is_some_and(|barrier| barrier.mend.is_some());
+        if is_mended {
+            self.remembered(l, r, path)?;
+        }
+        let skipped = is_mended.then_some(REMEMBERED_AT as u32);
+        self.raw(l, r, layout.size, &cells, skipped, path)?;
         let load = |world: &World, at: u64, cell: CellId| world.load_cell(at, schema.cell(cell)).unwrap_or(0);
         if let Some(part) = &layout.items {
             let bases = (load(self.left, l, part.base), load(self.right, r, part.base));
@@ -237,8 +254,17 @@ impl<'a> Comparison<'a> {
         ty.map_or(Ok(()), |ty| self.cell(l, r, element.value[ty as usize], path))
     }
 
-    /// The bytes that no described cell covers: whole words may be addresses, the rest is compared as it is.
-    fn raw(&mut self, l: u64, r: u64, size: u32, cells: &[CellId], path: &str) -> Compared {
+    /// The bytes that no described cell covers: whole words may be addresses, the rest is compared as it is,
+    /// but for one byte that may be skipped.
+    fn raw(
+        &mut self,
+        l: u64,
+        r: u64,
+        size: u32,
+        cells: &[CellId],
+        skipped: Option<u32>,
+        path: &str,
+    ) -> Compared {
         let schema = self.schema;
         let covered = |from: u32, to: u32| {
             cells.iter().map(|&id| schema.cell(id)).any(|cell| {
@@ -265,6 +291,10 @@ impl<'a> Comparison<'a> {
             let fills = |cell: &Cell| cell.width == 8 && cell.offset as u32 == at;
             if cells.iter().any(|&id| fills(schema.cell(id))) {
                 at += 8;
+                continue;
+            }
+            if skipped == Some(at) {
+                at += 1;
                 continue;
             }
             let width = if at % 8 == 0 && at + 8 <= size && !covered(at, at + 8) { 8 } else { 1 };

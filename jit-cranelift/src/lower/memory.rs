@@ -16,6 +16,7 @@ use tracelift_core::{Inst, Payload, Type};
 
 use super::{arg, clif_type, int_of_width, Lowering, Result, Ssa};
 use crate::error::CompileError;
+use crate::helpers;
 
 impl<'a> Lowering<'a, '_> {
     pub(super) fn load(&mut self, inst: &Inst) -> Result<()> {
@@ -104,6 +105,54 @@ impl<'a> Lowering<'a, '_> {
             Some(_) => self.define(inst, result),
             None => Ok(()),
         }
+    }
+
+    /// A call in a cold block, which spoils nothing, with the context in the condition's place.
+    pub(super) fn mend(&mut self, inst: &Inst) -> Result<()> {
+        let func = self.func(inst)?;
+        if func.address == 0 {
+            return Err(CompileError::UnknownFunction { name: func.name.clone(), inst: self.index });
+        }
+        let types: Vec<Type> = inst.args.iter().map(|&arg| self.input.trace.ty(arg)).collect();
+        if inst.op.arguments_of(&func.params) != Some(types) {
+            return Err(self.malformed("the call's arguments are not those of the function"));
+        }
+        if planted(Bug::LowerMendIgnored) {
+            return Ok(());
+        }
+        let condition = self.operand(inst, 0)?;
+        let others = inst.args[1..].iter().map(|&arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
+        let (aside, done) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(aside);
+        self.b.ins().brif(condition, aside, &[], done, &[]);
+        self.b.switch_to_block(aside);
+        self.call_aside_of_any(func, &others);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+        Ok(())
+    }
+
+    /// Calls `function(context, others…)`, by the thunk for any function if it can.
+    fn call_aside_of_any(&mut self, func: &Func, others: &[Ssa]) {
+        let address = self.iconst(func.address as i64);
+        let mut args = vec![self.context];
+        args.extend_from_slice(others);
+        let is_plain = func.params.iter().all(|&ty| ty != Type::Float) && args.len() <= helpers::PASSED;
+        let thunk = if is_plain { helpers::any_thunk() } else { None };
+        let Some(thunk) = thunk else {
+            let mut signature = ir::Signature::new(self.input.environment.call_conv);
+            signature.params.extend(func.params.iter().map(|&ty| AbiParam::new(clif_type(ty))));
+            let signature = self.b.import_signature(signature);
+            self.b.ins().call_indirect(signature, address, &args);
+            return;
+        };
+        while args.len() < helpers::PASSED {
+            args.push(self.iconst(0));
+        }
+        args.insert(0, address);
+        let signature = self.b.import_signature(helpers::any_signature());
+        let thunk = self.iconst(thunk as i64);
+        self.b.ins().call_indirect(signature, thunk, &args);
     }
 
     fn func(&self, inst: &Inst) -> Result<&'a Func> {

@@ -22,7 +22,9 @@
 
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::schema::{CellId, Element, Field, FieldId, FuncId, Items, Keys, Layout, LayoutId, TagId};
+use tracelift_core::schema::{
+    Barrier, CellId, Element, Field, FieldId, FuncId, Items, Keys, Layout, LayoutId, TagId,
+};
 use tracelift_core::{Inst, Op, Payload, Schema, Type, Value};
 
 use crate::pass::{Cx, Ops, Outcome, Pass};
@@ -215,11 +217,13 @@ impl<'s> Expansion<'_, '_, 's> {
         Ok(None)
     }
 
-    /// Leaves the trace when the collector wants to know of this store: both masks hit.
+    /// Tells the collector of this store if it wants to know: both masks hit. Where the host has no function
+    /// for that the trace is left.
     fn barrier(&mut self, layout: LayoutId, record: Value, stored: Value) -> Done {
         let Some(barrier) = self.layout(layout).barrier else { return Ok(None) };
         let st = &self.cx.st;
-        if st.out.ty(stored) != Type::Ref || st.bits(stored) == Some(0) {
+        // What an object is filled with that was just made needs no barrier: see `Layout::alloc`.
+        if st.is_lifting() || st.out.ty(stored) != Type::Ref || st.bits(stored) == Some(0) {
             return Ok(None);
         }
         let is_virtual = st.facts.statics.has(stored);
@@ -232,7 +236,7 @@ impl<'s> Expansion<'_, '_, 's> {
             // It is new when it is made, which a barrier always minds.
             let zero = self.cx.int(0);
             let hit = self.op(Op::IntNe, &[object_bits, zero])?;
-            return self.guard(Op::GuardFalse, &[hit]);
+            return self.mind(&barrier, record, hit);
         }
         let value_bits = if nonnull {
             let value_word = self.load(stored, barrier.value)?;
@@ -250,7 +254,16 @@ impl<'s> Expansion<'_, '_, 's> {
         let object_hit = self.op(Op::IntNe, &[object_bits, zero])?;
         let value_hit = self.op(Op::IntNe, &[value_bits, zero])?;
         let hit = self.op(Op::IntAnd, &[object_hit, value_hit])?;
-        self.guard(Op::GuardFalse, &[hit])
+        self.mind(&barrier, record, hit)
+    }
+
+    /// Both masks hit if `hit` is not 0.
+    fn mind(&mut self, barrier: &Barrier, record: Value, hit: Value) -> Done {
+        let Some(mend) = barrier.mend else { return self.guard(Op::GuardFalse, &[hit]) };
+        if self.cx.st.bits(hit) != Some(0) && !planted(Bug::ExpandMendUnasked) {
+            self.cx.emit(Inst::new(Op::Mend, &[hit, record]).with(Payload::Func(mend)))?;
+        }
+        Ok(None)
     }
 
     /// Guards the bounds; the address of the item.

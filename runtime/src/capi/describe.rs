@@ -538,7 +538,28 @@ pub extern "C" fn tl_set_barrier(
         if object_mask == 0 || value_mask == 0 {
             return Err("a mask is 0, so that the barrier would never be needed".into());
         }
-        schema.layout_mut(layout).barrier = Some(Barrier { object, object_mask, value, value_mask });
+        schema.layout_mut(layout).barrier =
+            Some(Barrier { object, object_mask, value, value_mask, mend: None });
+        Ok(())
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_set_barrier_call(vm: *mut TlVm, layout: u32, mend: u32) -> TlStatus {
+    set(vm, "tl_set_barrier_call", |schema, _| {
+        let (layout, mend) = (layout_id(schema, layout)?, func_id(schema, mend)?);
+        let func = schema.func(mend);
+        if func.params != [Type::Addr, Type::Ref] || func.result.is_some() {
+            return Err(format!("{} is not declared with the signature \"ar>v\"", func.name));
+        }
+        if Effects::of_call(mend, schema).allocates {
+            return Err(format!("{} may make objects or run any code", func.name));
+        }
+        let declared = schema.layout(layout);
+        let Some(barrier) = declared.barrier else { return Err(format!("{} has no barrier", declared.name)) };
+        once(barrier.mend.is_some(), "the barrier's function", &declared.name)?;
+        schema.layout_mut(layout).barrier = Some(Barrier { mend: Some(mend), ..barrier });
         Ok(())
     })
 }

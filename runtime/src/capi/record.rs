@@ -685,6 +685,16 @@ pub unsafe extern "C" fn tl_try_call(vm: *mut TlVm, func: u32, args: *const u32,
 }
 
 /// See `tracelift.h`.
+///
+/// # Safety
+/// `args` points to `nargs` values.
+#[no_mangle]
+pub unsafe extern "C" fn tl_mend(vm: *mut TlVm, func: u32, args: *const u32, nargs: u32) {
+    // SAFETY: promised by the caller.
+    unsafe { call(vm, Op::Mend, func, args, nargs) };
+}
+
+/// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_record_close(vm: *mut TlVm) -> TlStatus {
     ended(vm, Vm::close_recording)

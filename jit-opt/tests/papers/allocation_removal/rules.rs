@@ -170,6 +170,7 @@ const PLACES: &[(Op, Fate, &str)] = &[
     (Op::InsertKey, Lifted, "insert_key(p0, @k, p1, Dict:ref)"),
     (Op::Call, Lifted, "call(seen, p1)"),
     (Op::TryCall, Lifted, "a2 = try_call(maybe, p1)"),
+    (Op::Mend, Lifted, "mend(tell, i3, p1)"),
     (Op::GuardValue, Lifted, "guard_value(p1, @k)"),
     (Op::GuardNull, Lifted, "guard_null(p1)"),
     (Op::GuardNonnull, Static, "guard_nonnull(p1)"),
@@ -197,7 +198,7 @@ fn b7_every_operation_lifts_or_is_answered() {
     for &(op, fate, line) in PLACES {
         let end = if line.starts_with("jump") || line.starts_with("finish") { "" } else { "finish()\n" };
         let input = format!(
-            "cell raw: int @8\ncell link: ref @8\nfunc maybe(ref) -> addr\nobject k = BoxedInteger {{ intval: 1 }}\n\
+            "cell raw: int @8\ncell link: ref @8\nfunc maybe(ref) -> addr\nfunc tell(addr, ref) writes told\nobject k = BoxedInteger {{ intval: 1 }}\n\
              L0(p0, i3):\np1 = new(Pair)\n{line}\n{end}"
         );
         let file = parse(&input);
