@@ -357,6 +357,16 @@ static int is_left_to_outer_loop (TluaRecorder *rec, CallInfo *ci, TluaLoop loop
 }
 
 /*
+** Whether this is the last iteration of a counted loop: a recording will hardly come back to its head. Once
+** it may try, as it may also end in a function that it calls.
+*/
+static int is_over_now (TluaRecorder *rec, const CallInfo *ci, TluaLoop loop) {
+  const TValue *left = s2v(ci->func.p + 1 + GETARG_A(*loop.last) + 1);
+  return GET_OPCODE(*loop.last) == OP_FORLOOP && ttisinteger(left) && ivalue(left) == 0
+      && tl_aborts(rec->vm, loop.head) > 0;
+}
+
+/*
 ** Tells the library about Lua before the first recording: a program without a hot loop does not pay for it.
 */
 static int describe_once (lua_State *L, TluaRecorder *rec) {
@@ -368,7 +378,7 @@ static int describe_once (lua_State *L, TluaRecorder *rec) {
 static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   TluaLoop loop = loop_of(ci_func(ci)->p, pc);
-  if (is_left_to_outer_loop(rec, ci, loop))
+  if (is_left_to_outer_loop(rec, ci, loop) || is_over_now(rec, ci, loop))
     return;
   int is_described = describe_once(L, rec);
   if (tl_record(rec->vm, pc, ci->func.p + 1) != TL_OK)
