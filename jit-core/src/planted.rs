@@ -30,7 +30,7 @@ define_bugs! {
     traces {
     // Optimizer
     FoldSubSwapped, FoldShiftUnmasked, GuardForgottenAcrossLabel, GuardFalseTakenAsTrue, ExpandNoBoundsCheck,
-    ExpandNoTagCheck,
+    ExpandNoTagCheck, ExpandMendUnasked,
     HeapStoreAliasIgnored, HeapCallKeepsLoads, HeapNarrowForwarded,
     VirtualSetForgotten, VirtualMissingInSnapshot, LiftTwice, PeelJumpArgStale, PeelAliasIgnored, PeelInputsKept,
     VirtualKeysReversed, VirtualItemsFromFirst, VirtualUnsetRead, VirtualAbsentIgnored, VirtualIdentityByClass,
@@ -44,7 +44,7 @@ define_bugs! {
     EffectsReenteringForgotten,
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
-    LowerMendIgnored, ExpandMendUnasked,
+    LowerMendIgnored,
     // Resume data
     ResumeSlotShifted, ResumeConstantDropped,
     }

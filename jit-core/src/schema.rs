@@ -236,7 +236,7 @@ pub struct Layout {
     pub keys: Option<Keys>,
     /// `alloc(context, layout id, items, keys) -> Ref`, null when there is no memory: makes an empty record
     /// of this layout with its class word set and room for that many items and entries. It neither collects
-    /// nor throws.
+    /// nor throws. A virtual object that becomes real is filled right after it, without the barrier.
     pub alloc: Option<FuncId>,
     /// The write barrier.
     pub barrier: Option<Barrier>,

@@ -15,9 +15,9 @@
 //! | layout | parts |
 //! |---|---|
 //! | `BoxedInteger`, `BoxedFloat` | one field, as in the seeds |
-//! | `Pair` | two references, with a barrier with a function |
+//! | `Pair` | two references, with a barrier |
 //! | `Narrow` | signed and unsigned fields of 1, 2, 4 and 8 bytes, one of them immutable |
-//! | `Table` | items from 1 and keyed entries, both with tags and the absent tag `nil`; a barrier |
+//! | `Table` | items from 1 and keyed entries, with tags and the absent tag `nil`; a barrier that calls |
 //! | `FloatArray`, `RefArray` | items from 0 without tags |
 //! | `Square`, `Circle` | one field, and a class word of their own that functions may rewrite |
 //! | `Buffer` | 64 raw bytes at offset 16, for the `raw.*` cells |

@@ -188,8 +188,8 @@ tl_status tl_set_items(tl_vm *vm, tl_layout layout, tl_cell count, tl_cell base,
 ** entry, both "airr>a"; find has no effects. */
 tl_status tl_set_keys(tl_vm *vm, tl_layout layout, tl_cell size, tl_cell base, const tl_element *element,
                       tl_cell key, tl_cell key_tag, uint64_t key_tag_value, tl_func find, tl_func insert);
-/* How a real one is made: alloc(context, layout, items, keys), "aiii>r", null when there is no memory. It is
-** filled before anything else is done, without its barrier. */
+/* How a real one is made: alloc(context, layout, items, keys), "aiii>r", null when there is no memory. Code
+** that makes an object real which it has kept virtual fills it right after this, without its barrier. */
 tl_status tl_set_alloc(tl_vm *vm, tl_layout layout, tl_func alloc);
 /* Holds memory for exits: from its return until its next call for the same layout, items and keys, the
 ** layout's alloc and insert make `count` such objects at one exit, whatever the allocator says then. A

@@ -467,11 +467,7 @@ tl_value tlua_rec_call_info (TluaRecorder *rec);
 tl_value tlua_rec_as_float (TluaRecorder *rec, Operand o);
 /* The number as an integer, under a guard that it is one; gives up if it is not one now. */
 tl_value tlua_rec_as_integer (TluaRecorder *rec, Operand o, lua_Integer *now);
-/*
-** Before a store into a table or upvalue: leaves where the collector must hear of the reference; the
-** interpreter stores it.
-*/
-/* A value will be stored into a table or an upvalue: the collector is told if it wants to know. */
+/* Comes before a store into a table or an upvalue. Tells the collector of the value, if it wants to know. */
 void tlua_rec_barrier (TluaRecorder *rec, tl_value owner, int is_upvalue, Operand value);
 int tlua_describe_barriers (tl_vm *vm, TluaSchema *schema);
 

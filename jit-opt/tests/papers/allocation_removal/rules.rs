@@ -198,7 +198,8 @@ fn b7_every_operation_lifts_or_is_answered() {
     for &(op, fate, line) in PLACES {
         let end = if line.starts_with("jump") || line.starts_with("finish") { "" } else { "finish()\n" };
         let input = format!(
-            "cell raw: int @8\ncell link: ref @8\nfunc maybe(ref) -> addr\nfunc tell(addr, ref) writes told\nobject k = BoxedInteger {{ intval: 1 }}\n\
+            "cell raw: int @8\ncell link: ref @8\nfunc maybe(ref) -> addr\n\
+             func tell(addr, ref) writes told\nobject k = BoxedInteger {{ intval: 1 }}\n\
              L0(p0, i3):\np1 = new(Pair)\n{line}\n{end}"
         );
         let file = parse(&input);
