@@ -17,6 +17,10 @@ pub struct RunArgs {
     /// Whether hot loops are compiled.
     #[arg(long, value_enum, default_value = "on")]
     jit: Switch,
+    /// Whether functions that run often get machine code at once, before anything is known of them; with the
+    /// JIT off there is none.
+    #[arg(long, value_enum, default_value = "on")]
+    baseline: Switch,
     /// Back edges of a loop before it is recorded. If not set: 2000, and later if compiling has taken its
     /// share of the time; so what is compiled may differ from run to run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -150,6 +154,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         mode: if args.jit == Switch::On || args.stats.is_some() { Mode::Jit } else { Mode::Off },
         threshold: args.threshold.unwrap_or(0),
         nests: args.nested_calls,
+        baseline: args.baseline == Switch::On,
         library,
         ..JitConfig::default()
     };

@@ -490,6 +490,30 @@ fn refused_memory_means_the_interpreter_and_says_why() {
 }
 
 #[test]
+fn functions_that_are_called_often_have_baseline_code() {
+    let program = file(
+        "called.lua",
+        "local function f(x) return x + 1 end\nlocal s = 0\nfor i = 1, 50 do s = f(s) end\nprint(s)\n",
+    );
+    let counted = |args: &[&str]| {
+        let args: Vec<&str> = args.iter().copied().chain(["--stats=json", text(&program)]).collect();
+        let (printed, json) = stats(&args);
+        assert_eq!(printed, "50\n");
+        json["host_code"].clone()
+    };
+    if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        let code = counted(&["run"]);
+        assert_eq!(code["pieces"], 1, "{code}");
+        assert!(code["code_bytes"].as_u64().is_some_and(|bytes| (50..1000).contains(&bytes)), "{code}");
+        // Where thresholds are exact all functions have some from the start, the chunk too.
+        assert_eq!(counted(&["run", "--threshold=1000"])["pieces"], 2);
+        assert!(counted(&["run", "--no-exec"])["refused"].as_u64().is_some_and(|refused| refused > 0));
+    }
+    assert!(counted(&["run", "--baseline=off"]).is_null());
+    assert!(counted(&["run", "--jit=off"]).is_null());
+}
+
+#[test]
 fn the_log_holds_each_stage() {
     let program = file("logged.lua", LOOP);
     let log = file("log.txt", "");

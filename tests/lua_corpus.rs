@@ -372,6 +372,14 @@ fn check_nested(case: &mut Case, random: &mut Random) -> Result<(), Failure> {
     case.check(&["--threshold=1", "--nested-calls", &force]).map(|_| ())
 }
 
+/// Functions have baseline code from their first call on, and there are no traces.
+const BASELINE: [&str; 1] = ["--threshold=1000000"];
+
+/// With each collector.
+fn check_under_all(case: &mut Case, args: &[&str]) -> Result<(), Failure> {
+    COLLECTORS.iter().try_for_each(|collector| case.check_under(collector, args).map(|_| ()))
+}
+
 /// Every way in turn, for a program of the corpus.
 fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
@@ -383,6 +391,9 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
         case.check(&[&format!("--threshold={}", 3 + random.below(40))])?;
     }
     case.check(&["--threshold=1", "--no-exec"])?;
+    case.check(&BASELINE)?;
+    case.check(&["--threshold=1", "--baseline=off"])?;
+    check_under_all(case, &BASELINE)?;
     check_nested(case, &mut random)?;
     for pass in passes_off() {
         case.check(&["--threshold=1", "--verify", &pass])?;
@@ -413,6 +424,8 @@ fn check_briefly(case: &mut Case) -> Result<(), Failure> {
     for args in [&["--jit=off"][..], &[], &LATER, &["--threshold=2"], &["--threshold=1", "--verify"]] {
         case.check(args)?;
     }
+    case.check(&BASELINE)?;
+    case.check(&["--threshold=2", "--baseline=off"])?;
     check_sparsely(case, seed)
 }
 

@@ -20,6 +20,8 @@ use std::{env, fs};
 #[path = "build/insertions.rs"]
 mod insertions;
 use insertions::{Insertion, Place, INSERTIONS};
+#[path = "build/stencils.rs"]
+mod stencils;
 
 /// Folder of the right version inside the crate `lua-src`.
 const LUA_FOLDER: &str = "lua-5.4.9";
@@ -39,7 +41,7 @@ fn build() -> Result<(), String> {
     let package = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(variable("OUT_DIR")?);
     let our_c = package.join("c");
-    for path in ["build.rs", "build/insertions.rs", "c", "../../runtime/include"] {
+    for path in ["build.rs", "build", "c", "stencils", "../../runtime/include"] {
         println!("cargo:rerun-if-changed={}", package.join(path).display());
     }
     for name in ["LUA_SRC_DIR", "TRACELIFT_LUA_ASSERT"] {
@@ -57,7 +59,8 @@ fn build() -> Result<(), String> {
     println!("cargo:rustc-env=TRACELIFT_LUA_INSERTIONS={}", INSERTIONS.len());
     println!("cargo:rustc-env=TRACELIFT_LUA_INSERTED_LINES={lines}");
 
-    build_library(&patched, &our_c, &package.join("../../runtime/include"));
+    write_stencils(&patched, &package, &out)?;
+    build_library(&patched, &our_c, &out, &package.join("../../runtime/include"));
     let executable = build_stock(&stock, &our_c, &out)?;
     println!("cargo:rustc-env=TRACELIFT_STOCK_LUA={}", executable.display());
     Ok(())
@@ -177,11 +180,73 @@ fn lua_flags() -> cc::Build {
     build
 }
 
-fn build_library(patched: &Path, our_c: &Path, runtime_include: &Path) {
+/// Makes `tlua_stencils.h`. Machines that it cannot be made for have no baseline code; where it should have
+/// been possible, a warning says why not.
+fn write_stencils(patched: &Path, package: &Path, out: &Path) -> Result<(), String> {
+    let is_known =
+        variable("CARGO_CFG_TARGET_ARCH")? == "x86_64" && variable("CARGO_CFG_TARGET_OS")? == "linux";
+    let text = if is_known {
+        compile_stencils(patched, package, out).unwrap_or_else(|reason| {
+            println!("cargo:warning=there will be no baseline code: {reason}");
+            stencils::NONE.to_owned()
+        })
+    } else {
+        stencils::NONE.to_owned()
+    };
+    let path = out.join("tlua_stencils.h");
+    fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Code that lies anywhere, uses addresses as operands, and has neither frames nor tables.
+const STENCIL_FLAGS: &[&str] = &[
+    "-O2",
+    "-std=gnu11",
+    "-DLUA_USE_LINUX",
+    "-DLUA_COMPAT_5_3",
+    "-fno-pic",
+    "-fno-pie",
+    "-mcmodel=small",
+    "-ffunction-sections",
+    "-fomit-frame-pointer",
+    "-fno-stack-protector",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-jump-tables",
+    "-fno-common",
+    "-fcf-protection=none",
+    "-falign-functions=1",
+    "-fno-align-jumps",
+    "-fno-align-loops",
+    "-fno-align-labels",
+];
+
+fn compile_stencils(patched: &Path, package: &Path, out: &Path) -> Result<String, String> {
+    let object = out.join("tlua_stencils.o");
+    // The compiler itself, without the flags of the profile.
+    let compiler = cc::Build::new().get_compiler();
+    let output = Command::new(compiler.path())
+        .args(STENCIL_FLAGS)
+        .arg("-I")
+        .arg(patched)
+        .arg("-I")
+        .arg(package.join("c"))
+        .arg("-c")
+        .arg(package.join("stencils/tlua_stencils.c"))
+        .arg("-o")
+        .arg(&object)
+        .output()
+        .map_err(|error| format!("{}: {error}", compiler.path().display()))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " "));
+    }
+    let bytes = fs::read(&object).map_err(|error| format!("{}: {error}", object.display()))?;
+    stencils::header(&bytes)
+}
+
+fn build_library(patched: &Path, our_c: &Path, out: &Path, runtime_include: &Path) {
     let recorder = our_c.join(RECORDER).exists();
     let configured = || {
         let mut build = lua_flags();
-        build.include(patched).include(our_c).include(runtime_include);
+        build.include(patched).include(our_c).include(out).include(runtime_include);
         if recorder {
             build.define("TLUA_HAVE_RECORDER", None);
         }

@@ -404,6 +404,15 @@ void tl_exit(tl_vm *vm, tl_left left, void *context, tl_exit_info *info);
 tl_action tl_next(tl_vm *vm, const void *base, tl_run *run);
 /* Whether the loop `key` has code: a side trace that comes to its head ends there. */
 int tl_has_loop(tl_vm *vm, const void *key);
+/*
+** Memory for code that the host has made itself, of a baseline compiler say: never writable and executable
+** at once. The code is copied, and lies where the answer says until it is freed by its number, which `id`
+** gets; it must not depend on its place. NULL if there is no room, up to `code_bytes` beside what the
+** library's own code takes, or the system refuses.
+*/
+const void *tl_host_code(tl_vm *vm, const void *code, size_t size, uint32_t *id);
+/* None of it may run any more. */
+void tl_host_code_free(tl_vm *vm, uint32_t id);
 /* Where compiled code can read, in 8 bytes, how many slots from its base the code of the location `key` may
 ** need: see tl_record_link. There need be no such code yet. */
 const uint64_t *tl_room_cell(tl_vm *vm, const void *key);

@@ -57,7 +57,7 @@ pub use log::Stage;
 pub use recorder::Recorder;
 pub use reserve::ReserveFn;
 pub use run::{Action, Room, Run};
-pub use stats::{CompileStats, Costs, GroupedOps, GuardCosts, OpGroups, Stats};
+pub use stats::{CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, Stats};
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.
 pub use tracelift_cranelift::{LeftBy, LinkedEntry};

@@ -12,7 +12,7 @@
 
 use std::fmt::{Result, Write};
 
-use crate::stats::{CompileStats, Costs, GroupedOps, GuardCosts, Helpers, Stats, Time};
+use crate::stats::{CompileStats, Costs, GroupedOps, GuardCosts, Helpers, HostCodeUse, Stats, Time};
 
 impl Stats {
     /// The statistics for people: a few lines.
@@ -51,6 +51,9 @@ impl Stats {
         }
         if let Some(Helpers { functions, code_bytes, us }) = self.helpers {
             writeln!(out, "permanent helpers: {functions} functions, {code_bytes} bytes of code, {us} us")?;
+        }
+        if let Some(HostCodeUse { pieces, code_bytes, refused }) = self.host_code {
+            writeln!(out, "code of the host's own: {pieces} pieces, {code_bytes} bytes, {refused} refused")?;
         }
         if !self.ends.is_empty() {
             let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();

@@ -43,6 +43,8 @@ pub struct Stats {
     pub unhoisted: u64,
     /// Permanent helpers that traces of this process call; absent if none has wanted any.
     pub helpers: Option<Helpers>,
+    /// Code that the host has made itself; absent if there is none.
+    pub host_code: Option<HostCodeUse>,
     /// Recordings given up, by reason.
     pub aborts: BTreeMap<String, u64>,
     /// Back edges at a compiled loop whose entries all expect other slot types.
@@ -103,6 +105,17 @@ pub struct Helpers {
     pub code_bytes: usize,
     /// Microseconds that it took to make them.
     pub us: u64,
+}
+
+/// What a host's own code takes, beside that of traces: in Lua, baseline code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct HostCodeUse {
+    /// Pieces that were made; in Lua one for each function that is called often.
+    pub pieces: u32,
+    /// Bytes of their code.
+    pub code_bytes: usize,
+    /// Pieces that there was no room for.
+    pub refused: u64,
 }
 
 /// Totals of compilation.

@@ -271,6 +271,7 @@ impl Vm {
             recordings: self.totals.recordings,
             retaken: self.totals.retaken,
             unhoisted: self.totals.unhoisted,
+            host_code: None,
             helpers: helper_use().map(|used| Helpers {
                 functions: used.functions,
                 code_bytes: used.code,

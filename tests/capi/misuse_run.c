@@ -61,6 +61,8 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_add_func(vm, "f", NULL, ">v", 0, NULL, NULL) == 0);
   EXPECT(tl_set_counters(vm, counters, 1) == TL_MISUSE);
   EXPECT(tl_add_counter(vm, counters) == TL_MISUSE);
+  EXPECT(tl_host_code(vm, "", 1, &(uint32_t){0}) == NULL);
+  tl_host_code_free(vm, 0);
   tl_drop_counter(vm, counters);
   EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING);
   EXPECT(tl_next(vm, frame, &run) == TL_NOTHING);
@@ -146,6 +148,15 @@ static void running(void) {
   BAD(tl_set_counters(vm, NULL, 4) == TL_MISUSE, "at least one counter");
   BAD(tl_set_counters(vm, counters, 0) == TL_MISUSE, "at least one counter");
   BAD(tl_add_counter(vm, NULL) == TL_MISUSE, "the counter is null or not aligned");
+  uint32_t number = 0;
+  const unsigned char code[] = {0xc3};
+  BAD(tl_host_code(vm, NULL, 1, &number) == NULL, "tl_host_code needs code");
+  BAD(tl_host_code(vm, code, 0, &number) == NULL, "tl_host_code needs code");
+  BAD(tl_host_code(vm, code, 1, NULL) == NULL, "tl_host_code needs code");
+  const unsigned char *held = tl_host_code(vm, code, 1, &number);
+  EXPECT(held != NULL && held != code && *held == 0xc3);
+  tl_host_code_free(vm, number);
+  tl_host_code_free(vm, number + 1); /* there is none */
   int32_t unknown = -1;
   tl_drop_counter(vm, &unknown);
   EXPECT(unknown == -1);

@@ -46,7 +46,8 @@ pub const INSERTIONS: &[Insertion] = &[
         place: Before,
         text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n\
                \x20 lu_byte jit_is_counted;\n  lu_byte jit_made;\n  lu_byte jit_is_refused;\n\
-               \x20 uint64_t jit_fixed;\n",
+               \x20 lu_byte jit_has_no_code;\n  uint64_t jit_fixed;\n  void *jit_code;\n  void **jit_places;\n\
+               \x20 uint32_t jit_code_id;\n",
         why: "what the JIT knows of a function: liveness, anchored constants, traces, fixed upvalues",
     },
     Insertion {
@@ -139,7 +140,8 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: "  f->source = NULL;",
         place: After,
         text: "\n  f->jit = NULL;\n  f->jit_entries = f->jit_is_seen = f->jit_is_counted = f->jit_made = 0;\n\
-               \x20 f->jit_is_refused = 0;\n  f->jit_fixed = 0;",
+               \x20 f->jit_is_refused = f->jit_has_no_code = 0;\n  f->jit_fixed = 0;\n\
+               \x20 f->jit_code = NULL;\n  f->jit_places = NULL;",
         why: "a new function has no JIT data",
     },
     Insertion {
@@ -188,7 +190,7 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lfunc.c",
         anchor: "  luaM_freearray(L, f->code, f->sizecode);",
         place: Before,
-        text: "  if (f->jit != NULL || f->jit_is_counted) tlua_proto_freed(L, f);\n",
+        text: "  if (f->jit != NULL || f->jit_is_counted || f->jit_code != NULL) tlua_proto_freed(L, f);\n",
         why: "traces go with their function, since addresses of code are reused",
     },
     // The library's own iterators.
@@ -261,6 +263,16 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "lvm.c",
+        anchor: "/*\n** finish execution of an opcode interrupted by a yield\n*/",
+        place: Before,
+        text: "void tlua_push_closure (lua_State *L, Proto *p, UpVal **outer, StkId base, StkId place) {\n  \
+               pushclosure(L, p, outer, base, place);\n}\n\
+               int tlua_prepare_loop (lua_State *L, StkId loop) { return forprep(L, loop); }\n\
+               int tlua_float_loop (StkId loop) { return floatforloop(loop); }\n\n",
+        why: "baseline code does the instructions that these are parts of",
+    },
+    Insertion {
+        file: "lvm.c",
         anchor: "#define dojump(ci,i,e)\t{",
         place: After,
         text: " size_t from = (size_t)pc;",
@@ -326,8 +338,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lvm.c",
         anchor: "    trap = luaG_tracecall(L);\n",
         place: After,
-        text: " l_jitresume:\n",
-        why: "resuming at a function's first instruction must not call the program's call hook again",
+        text: " l_jitresume:\n  tlua_enter_code();\n",
+        why: "baseline code goes on where there is some; and resuming at a function's first instruction must not call the program's call hook again",
     },
     // The libraries' functions.
     Insertion {
@@ -447,6 +459,84 @@ pub const INSERTIONS: &[Insertion] = &[
                if (back) { gm->src = places[0]; gm->lastmatch = places[1]; }\n  \
                else { places[0] = gm->src; places[1] = gm->lastmatch; }\n}\n\n",
         why: "as above; and where a search is, since a step may have to be taken again",
+    },
+    // Numbers as text.
+    Insertion {
+        file: "lobject.c",
+        anchor: "#include \"lvm.h\"",
+        place: After,
+        text: "\n#include \"tlua_match.h\"",
+        why: "whole numbers are written without a format",
+    },
+    Insertion {
+        file: "lobject.c",
+        anchor: "    len = lua_integer2str(buff, MAXNUMBER2STR, ivalue(obj));",
+        place: Before,
+        text: "    len = tlua_print_integer(buff, ivalue(obj));\n  \
+               else if ((len = tlua_print_whole(buff, fltvalue(obj))) > 0)\n    return len;\n  \
+               else if (ttisinteger(obj))\n",
+        why: "as above",
+    },
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "          nb = l_sprintf(buff, maxitem, form, (LUAI_UACINT)n);",
+        place: Before,
+        text: "          if (strcmp(form, LUA_INTEGER_FMT) == 0)\n            nb = tlua_print_integer(buff, n);\n          \
+               else\n",
+        why: "as above",
+    },
+    // Matching.
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "#define uchar(c)\t((unsigned char)(c))",
+        place: Before,
+        text: "#include \"tlua_match.h\"\n",
+        why: "faster steps of the matcher",
+    },
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "static int singlematch (MatchState *ms, const char *s, const char *p,",
+        place: Before,
+        text: "int tlua_item_has (int c, const char *item, const char *item_end) {\n  \
+               return *item == '[' ? matchbracketclass(c, item, item_end - 1) : match_class(c, uchar(item[1]));\n}\n\n",
+        why: "what an item's table is made from",
+    },
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "  ptrdiff_t i = 0;  /* counts maximum expand for item */",
+        place: After,
+        text: "\n  i = tlua_match_span(ms->L, s, ms->src_end, p, ep);",
+        why: "characters are counted by a table",
+    },
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "    const char *res = match(ms, s, ep+1);\n    if (res != NULL)",
+        place: Before,
+        text: "    s = tlua_match_rest(ms->L, s, ms->src_end, p, ep, ms->p_end);\n",
+        why: "no attempt where it cannot match",
+    },
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "      if ((res=match(&ms, s1, p)) != NULL) {",
+        place: Before,
+        text: "      if (!anchor) s1 = tlua_match_start(L, s1, ms.src_end, p, ms.p_end);\n",
+        why: "as above",
+    },
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "    if ((e = match(&gm->ms, src, gm->p)) != NULL && e != gm->lastmatch) {",
+        place: Before,
+        text: "    src = tlua_match_start(L, src, gm->ms.src_end, gm->p, gm->ms.p_end);\n",
+        why: "as above",
+    },
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "    reprepstate(&ms);  /* (re)prepare state for new match */",
+        place: After,
+        text: "\n    if (!anchor) {\n      \
+               const char *start = tlua_match_start(L, src, ms.src_end, p, ms.p_end);\n      \
+               luaL_addlstring(&b, src, (size_t)(start - src));\n      src = start;\n    }",
+        why: "as above; what is passed over is copied at once",
     },
     Insertion {
         file: "ltablib.c",

@@ -57,7 +57,8 @@ typedef struct TluaConfig {
   uint32_t mode;
   uint32_t threshold;  /* back edges until a loop is hot */
   uint32_t period;     /* test modes: mean distance of random events, in instructions */
-  uint32_t nests;      /* test: code of our own runs inside each call from compiled code */
+  uint16_t nests;      /* test: code of our own runs inside each call from compiled code */
+  uint16_t no_baseline; /* functions get no baseline code */
   uint64_t seed;       /* test modes: start of the random numbers */
   /* the recorder's library; NULL for its defaults with 'threshold'. Read by tlua_open only */
   const struct tl_config *jit;
@@ -76,6 +77,7 @@ typedef struct TluaStatistics {
   uint64_t violations;          /* test modes: events that broke a rule; must stay 0 */
 } TluaStatistics;
 
+/* So many fields: it is all that a state has of the JIT, and macros in the interpreter use most of them. */
 typedef struct Tlua {
   int32_t counters[TLUA_COUNTERS];   /* first, so that their address is that of the struct */
   uint32_t threshold;
@@ -92,6 +94,8 @@ typedef struct Tlua {
   void (*at_shutdown) (struct lua_State *L);
   TluaConfig config;
   TluaStatistics statistics;
+  struct TluaMatch *match;           /* see tlua_match.c; NULL until needed */
+  struct TluaQuick *quick;           /* see tlua_baseline_lib.c; NULL until needed */
 } Tlua;
 
 /*
@@ -130,6 +134,41 @@ typedef struct Tlua {
     trap = tlua_trap(ci); \
     goto l_jitresume; \
   }
+
+/* --- baseline code --- */
+
+/* How baseline code comes back to the interpreter's loop. */
+enum {
+  TLUA_STAY,   /* there is none here: the interpreter goes on */
+  TLUA_LEFT,   /* the interpreter goes on in L->ci at its savedpc */
+  TLUA_START,  /* the interpreter begins the function of L->ci */
+  TLUA_DONE    /* a function that C has called is over: 'luaV_execute' returns */
+};
+
+/*
+** Goes on in baseline code, where there is some for this place. 'trap' may be set: for the stack that has
+** moved it need not be looked at any more.
+*/
+#define tlua_enter_code() \
+  if (l_unlikely(cl->p->jit_code != NULL)) { \
+    int how = tlua_baseline_enter(L, ci, pc); \
+    if (how == TLUA_LEFT) goto l_jitreload; \
+    if (how == TLUA_DONE) return; \
+    if (how == TLUA_START) { ci = L->ci; goto startfunc; } \
+  }
+
+int tlua_baseline_enter (struct lua_State *L, struct CallInfo *ci, const uint32_t *pc);
+void tlua_baseline_make (struct lua_State *L, struct Proto *p);
+void tlua_baseline_freed (struct Proto *p);
+void tlua_baseline_close (Tlua *jit);
+void tlua_match_close (Tlua *jit);
+/* Functions of 'lvm.c' that no other file of Lua calls. */
+void tlua_push_closure (struct lua_State *L, struct Proto *p, struct UpVal **outer, union StackValue *base,
+                        union StackValue *place);
+int tlua_prepare_loop (struct lua_State *L, union StackValue *loop);
+int tlua_float_loop (union StackValue *loop);
+
+/* --- slow paths --- */
 
 void tlua_hot_loop (struct lua_State *L, struct CallInfo *ci, const uint32_t *pc);
 int tlua_hot_entry (struct lua_State *L, struct CallInfo *ci);

@@ -57,6 +57,10 @@ static inline void tlua_set_trap (CallInfo *ci) {
   ci->u.l.trap = 1;
 }
 
+static inline void tlua_clear_trap (CallInfo *ci) {
+  ci->u.l.trap = 0;
+}
+
 /* Whether C code has called the function: a return from it leaves 'luaV_execute'. */
 static inline int tlua_is_fresh (const CallInfo *ci) {
   return (ci->callstatus & CIST_FRESH) != 0;

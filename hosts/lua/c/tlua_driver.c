@@ -36,6 +36,7 @@
 #define SAME(what) _Static_assert(what, #what)
 SAME(sizeof(TluaConfig) == 32 && offsetof(TluaConfig, mode) == 0);
 SAME(offsetof(TluaConfig, threshold) == 4 && offsetof(TluaConfig, period) == 8);
+SAME(offsetof(TluaConfig, nests) == 12 && offsetof(TluaConfig, no_baseline) == 14);
 SAME(offsetof(TluaConfig, seed) == 16 && offsetof(TluaConfig, jit) == 24);
 SAME(sizeof(TluaStatistics) == 72 && offsetof(TluaStatistics, violations) == 64);
 SAME(sizeof(TluaRun) == 192 && offsetof(TluaRun, argc) == 16);

@@ -77,6 +77,12 @@ typedef struct TluaEngine {
   /* The recording of L ends from outside: an error, a yield, a hook or a finalizer. It is off already. */
   void (*on_abandon) (lua_State *L, int why);
 
+  /*
+  ** Takes baseline code of a function, which it may have until it is freed; returns where it lies, or NULL.
+  ** The code does not depend on its place. May be NULL: then there is no baseline code.
+  */
+  const void *(*on_code) (lua_State *L, Proto *p, const void *code, size_t size);
+
   /* A function is freed; p->jit is still there. Drop its traces. */
   void (*on_proto_freed) (lua_State *L, Proto *p);
 

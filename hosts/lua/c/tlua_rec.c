@@ -54,6 +54,8 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   }
   rec->vm = tl_new(&jit);
   rec->is_exact = jit.threshold != 0 || jit.start_seed != 0;
+  if (jit.flags & TL_FLAG_OFF)
+    L->jit->config.no_baseline = 1;
   rec->advice = tl_get_advice();
   rec->no_nodes = tlua_rec_no_nodes(L);
   rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
@@ -83,6 +85,7 @@ static void on_close (lua_State *L) {
   tlua_rec_free_spares(L, rec);
   tlua_rec_free_frames(L, rec);
   tlua_cfunc_close(L, rec);
+  tlua_baseline_close(L->jit);
   tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
   L->jit->engine_state = NULL;
 }
@@ -442,6 +445,7 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
 static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   tl_run run;
+  tlua_baseline_make(L, ci_func(ci)->p);
   if (L->jit->waiting && rec->trace.thread == NULL)
     tlua_rec_forget_unwound(L, rec);
   switch (tl_hot(rec->vm, pc, tlua_counter(L->jit, pc), ci->func.p + 1, &run)) {
@@ -456,6 +460,8 @@ static int on_entry (lua_State *L, CallInfo *ci, int may_act) {
   const Instruction *pc = tlua_saved_pc(ci);
   int *counter = &ci_func(ci)->p->jit_entries;
   tl_run run;
+  if (ci_func(ci)->p->jit_is_seen || rec->is_exact)
+    tlua_baseline_make(L, ci_func(ci)->p);
   if (!is_counted(rec, ci_func(ci)->p))
     return 0;
   if (!may_act) {
@@ -643,8 +649,16 @@ static void on_abandon (lua_State *L, int why) {
   }
 }
 
+static const void *on_code (lua_State *L, Proto *p, const void *code, size_t size) {
+  return tl_host_code(recorder_of(L)->vm, code, size, &p->jit_code_id);
+}
+
 static void on_proto_freed (lua_State *L, Proto *p) {
   tl_vm *vm = recorder_of(L)->vm;
+  if (p->jit_code != NULL) {
+    tl_host_code_free(vm, p->jit_code_id);
+    tlua_baseline_freed(p);
+  }
   tl_forget(vm, p->code, p->code + p->sizecode);
   tl_drop_counter(vm, &p->jit_entries);
 }
@@ -670,6 +684,6 @@ const char *tlua_jit_stats_text (lua_State *L) {
 const TluaEngine tlua_recorder_engine = {
   .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot,
   .on_entry = on_entry, .on_swallowed = on_swallowed, .on_record = on_record, .on_wake = on_wake,
-  .on_thread_freed = on_thread_freed,
+  .on_thread_freed = on_thread_freed, .on_code = on_code,
   .on_abandon = on_abandon, .on_proto_freed = on_proto_freed
 };

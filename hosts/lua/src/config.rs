@@ -50,6 +50,8 @@ pub struct JitConfig {
     pub seed: u64,
     /// Test aid: code of our own runs inside each call that compiled code makes.
     pub nests: bool,
+    /// Whether functions get baseline code, with [`Mode::Jit`] and on machines that it can be made for.
+    pub baseline: bool,
     /// The recorder's library: its settings beside the threshold.
     pub library: LibraryConfig,
 }
@@ -110,6 +112,7 @@ impl Default for JitConfig {
             period: 10,
             seed: 1,
             nests: false,
+            baseline: true,
             library: LibraryConfig::default(),
         }
     }
@@ -182,7 +185,8 @@ pub(crate) struct RawConfig {
     mode: u32,
     threshold: u32,
     period: u32,
-    nests: u32,
+    nests: u16,
+    no_baseline: u16,
     seed: u64,
     jit: *const TlConfig,
 }
@@ -194,7 +198,8 @@ impl RawConfig {
             mode: config.mode as u32,
             threshold: config.threshold,
             period: config.period,
-            nests: u32::from(config.nests),
+            nests: u16::from(config.nests),
+            no_baseline: u16::from(!config.baseline),
             seed: config.seed,
             jit: &library.raw,
         }
@@ -204,7 +209,7 @@ impl RawConfig {
 const _: () = {
     assert!(size_of::<RawConfig>() == 32 && offset_of!(RawConfig, mode) == 0);
     assert!(offset_of!(RawConfig, threshold) == 4 && offset_of!(RawConfig, period) == 8);
-    assert!(offset_of!(RawConfig, nests) == 12);
+    assert!(offset_of!(RawConfig, nests) == 12 && offset_of!(RawConfig, no_baseline) == 14);
     assert!(offset_of!(RawConfig, seed) == 16 && offset_of!(RawConfig, jit) == 24);
     assert!(size_of::<Statistics>() == 72 && offset_of!(Statistics, violations) == 64);
 };

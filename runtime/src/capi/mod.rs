@@ -12,6 +12,7 @@ mod advice;
 pub mod config;
 mod describe;
 mod element;
+mod host_code;
 mod record;
 mod service;
 
@@ -25,6 +26,7 @@ use crate::exit::MAX_WORDS;
 use crate::vm::Vm;
 pub use config::TlConfig;
 use describe::Description;
+use host_code::HostCode;
 
 /// What a live handle begins with.
 const MAGIC: u64 = 0x7472_6163_656c_6966;
@@ -40,6 +42,7 @@ pub struct TlVm {
     /// How often code was handed out that has not come back by `tl_exit` so far; code that a `longjmp` left
     /// never does.
     runs: u32,
+    host_code: HostCode,
 }
 
 /// `tl_status`.

@@ -7,6 +7,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use super::config::read;
 use super::describe::Description;
+use super::host_code::HostCode;
 use super::{c_string, enter, enter_often, not_null, TlConfig, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
@@ -16,6 +17,7 @@ use tracelift_cranelift::{Enter, LeftBy};
 use crate::ids::TraceId;
 use crate::open_calls::Calls;
 use crate::run::{Action, Run};
+use crate::stats::Stats;
 use crate::vm::Vm;
 
 /// `tl_run`.
@@ -83,6 +85,7 @@ pub unsafe extern "C" fn tl_new(config: *const TlConfig) -> *mut TlVm {
                 text: CString::default(),
                 description: Description::default(),
                 runs: 0,
+                host_code: HostCode::default(),
             }))
         }
         Err(sentence) => {
@@ -474,11 +477,15 @@ pub extern "C" fn tl_forget(vm: *mut TlVm, low: *const c_void, high: *const c_vo
     });
 }
 
+fn stats_of(handle: &TlVm) -> Stats {
+    Stats { host_code: handle.host_code.usage(), ..handle.vm.stats() }
+}
+
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_stats_json(vm: *mut TlVm) -> *const c_char {
     enter(vm, std::ptr::null(), |handle| {
-        let json = serde_json::to_string_pretty(&handle.vm.stats()).map_err(|error| error.to_string())?;
+        let json = serde_json::to_string_pretty(&stats_of(handle)).map_err(|error| error.to_string())?;
         handle.text = c_string(&json);
         Ok(handle.text.as_ptr())
     })
@@ -488,7 +495,7 @@ pub extern "C" fn tl_stats_json(vm: *mut TlVm) -> *const c_char {
 #[no_mangle]
 pub extern "C" fn tl_stats_text(vm: *mut TlVm) -> *const c_char {
     enter(vm, std::ptr::null(), |handle| {
-        handle.text = c_string(&handle.vm.stats().text());
+        handle.text = c_string(&stats_of(handle).text());
         Ok(handle.text.as_ptr())
     })
 }

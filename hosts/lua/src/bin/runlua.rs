@@ -41,6 +41,7 @@ fn main() {
         threshold: number("RUNLUA_THRESHOLD", JitConfig::OUT_OF_REACH),
         period: number("RUNLUA_PERIOD", 10),
         seed: number("RUNLUA_SEED", 1),
+        baseline: number::<u32>("RUNLUA_BASELINE", 1) != 0,
         nests: number::<u32>("RUNLUA_NESTED", 0) != 0,
     };
     let refusal = Refusal { from: number("RUNLUA_REFUSE", 0), count: number("RUNLUA_REFUSE_COUNT", 0) };

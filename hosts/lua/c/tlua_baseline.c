@@ -1,0 +1,586 @@
+/*
+** Baseline code: the machine code of a Lua function, before anything is known of it.
+**
+** Problem: a trace is worth a millisecond of compiling only where a program comes by many thousand times, and
+** always in the same way. Most of what programs do is not like that. It stays with the interpreter, which takes
+** half of its time to fetch instructions, take them apart, and jump.
+**
+** Design: copy and patch (Xu, Kjolstad: Copy-and-Patch Compilation, OOPSLA 2021). The C compiler has compiled
+** each kind of instruction when Tracelift was built (stencils/tlua_stencils.c, build/stencils.rs). Here their
+** code is copied, one instruction after the other, and operands and addresses are written into the copies: some
+** 100 ns for an instruction. The code works on the interpreter's own frames and registers in memory. So it can
+** be entered and left at nearly every instruction, at no cost; it counts loops and entries as the interpreter
+** does, and traces are recorded and entered as always.
+**
+** Invariant: baseline code does what the interpreter would. No hook is set while it runs, no recording is on:
+** wherever the interpreter would look at its trap, the code does, or the helper.
+**
+** Example: a function of 30 instructions is called for the 16th time: 2 KB of code are made in 4 us, and from
+** now on a call of it jumps there.
+*/
+
+#define LUA_CORE
+
+#include "lprefix.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tlua_baseline.h"
+#include "tlua_callinfo.h"
+#include "tlua_internal.h"
+
+#include "ldebug.h"
+#include "lopcodes.h"
+#include "ltm.h"
+
+/*
+** What the build script has found: an array 'stencils', an enumeration of their names (S_MOVE), the holes'
+** (H_a), and 'helpers', which are numbered after the holes. Where there are no stencils for a machine
+** TLUA_HAVE_STENCILS is 0.
+*/
+enum { HOLE_WORD, HOLE_OFFSET, HOLE_BRANCH };
+
+typedef struct Hole {
+  unsigned short at;
+  unsigned char kind;
+  unsigned char what;
+  int addend;
+} Hole;
+
+typedef struct Stencil {
+  const unsigned char *code;
+  unsigned short size;
+  unsigned short holes;
+  const Hole *hole;
+} Stencil;
+
+#include "tlua_stencils.h"
+
+#if TLUA_HAVE_STENCILS
+
+/* --- the code of one function, while it is made --- */
+
+/* A branch to the code of an instruction, or to a helper's address, that is to be written. */
+typedef struct Branch {
+  size_t at;
+  int target;      /* instruction, ~helper, or HERE */
+} Branch;
+
+/* The code that is copied next. */
+#define HERE INT_MAX
+
+typedef struct Maker {
+  const Proto *p;
+  Tlua *jit;
+  unsigned char *code;
+  size_t size, room;
+  int *places;     /* of each instruction's code; -1: none */
+  Branch *branches;
+  size_t branch_count, branch_room;
+  int has_failed;  /* memory is short, or an operand too large */
+  /* of the instruction at hand */
+  int pc, next, jump;          /* instructions, or HERE */
+  ptrdiff_t operand[4];        /* a, b, c, i */
+} Maker;
+
+static void *grow (Maker *maker, void *block, size_t *room, size_t element) {
+  size_t wanted = *room == 0 ? 256 : 2 * *room;
+  void *result = realloc(block, wanted * element);
+  if (result == NULL) {
+    maker->has_failed = 1;
+    return block;
+  }
+  *room = wanted;
+  return result;
+}
+
+static void add_branch (Maker *maker, size_t at, int target) {
+  if (maker->branch_count == maker->branch_room)
+    maker->branches = (Branch *)grow(maker, maker->branches, &maker->branch_room, sizeof(Branch));
+  if (maker->has_failed)
+    return;
+  maker->branches[maker->branch_count++] = (Branch){ at, target };
+}
+
+/* Words are written by their bytes: code is not aligned. */
+static void put_word (unsigned char *place, uint64_t word) {
+  memcpy(place, &word, sizeof(word));
+}
+static void put_offset (Maker *maker, unsigned char *place, int64_t value) {
+  int32_t offset = (int32_t)value;
+  if (offset != value)
+    maker->has_failed = 1;
+  memcpy(place, &offset, sizeof(offset));
+}
+
+/* What a jump back counts with. */
+static uint64_t counter_of (const Maker *maker, int target) {
+  return (uint64_t)(uintptr_t)tlua_counter(maker->jit, maker->p->code + target);
+}
+
+static uint64_t word_of (const Maker *maker, int hole, int counted) {
+  switch (hole) {
+    case H_pc:
+      return (uint64_t)(uintptr_t)(maker->p->code + maker->pc);
+    case H_other:
+      return (uint64_t)(uintptr_t)(maker->p->code + (counted >= 0 ? counted : maker->pc + 1));
+    default:
+      lua_assert(hole == H_counter);
+      return counted >= 0 ? counter_of(maker, counted) : (uint64_t)(uintptr_t)&maker->p->jit_entries;
+  }
+}
+
+/* A branch of the stencil that was just copied to what comes next. */
+static void put_here (Maker *maker, size_t n) {
+  size_t at = maker->branches[n].at;
+  put_offset(maker, maker->code + at, (int64_t)maker->size - (int64_t)(at + 4));
+  maker->branches[n] = maker->branches[--maker->branch_count];
+}
+
+/*
+** Copies a stencil. 'counted' is the target of the jump back that it counts, or -1. A branch to the next
+** instruction at the end is left out if that one's code comes next.
+*/
+static void copy (Maker *maker, int number, int counted) {
+  const Stencil *stencil = &stencils[number];
+  size_t size = stencil->size;
+  while (maker->room < maker->size + size + 64 && !maker->has_failed)
+    maker->code = (unsigned char *)grow(maker, maker->code, &maker->room, 1);
+  if (maker->has_failed)
+    return;
+  unsigned char *code = maker->code + maker->size;
+  memcpy(code, stencil->code, size);
+  for (int n = 0; n < stencil->holes; n++) {
+    const Hole *hole = &stencil->hole[n];
+    unsigned char *place = code + hole->at;
+    if (hole->kind == HOLE_WORD)
+      put_word(place, word_of(maker, hole->what, counted) + (uint64_t)(int64_t)hole->addend);
+    else if (hole->kind == HOLE_OFFSET)
+      put_offset(maker, place, maker->operand[hole->what - H_a] + hole->addend);
+    else if (hole->what >= H_COUNT)
+      add_branch(maker, maker->size + hole->at, ~(hole->what - H_COUNT));
+    else if (hole->what == H_next && (size_t)hole->at + 4 == size && code[hole->at - 1] == 0xe9
+             && (maker->next == HERE || maker->next > maker->pc))
+      size -= 5;
+    else
+      add_branch(maker, maker->size + hole->at, hole->what == H_next ? maker->next : maker->jump);
+  }
+  maker->size += size;
+  for (size_t n = maker->branch_count; n > 0 && maker->branches[n - 1].at >= maker->size - size; n--) {
+    if (maker->branches[n - 1].target == HERE)
+      put_here(maker, n - 1);
+  }
+}
+
+/* --- instructions --- */
+
+#define OFFSET_OF(n) ((ptrdiff_t)(n) * (ptrdiff_t)sizeof(TValue))
+/* Registers of an instruction, whatever its format: those that it does not have are not used. */
+#define A_OF(i) OFFSET_OF(getarg(i, POS_A, SIZE_A))
+#define B_OF(i) OFFSET_OF(getarg(i, POS_B, SIZE_B))
+#define C_OF(i) OFFSET_OF(getarg(i, POS_C, SIZE_C))
+
+static void set_operands (Maker *maker, ptrdiff_t a, ptrdiff_t b, ptrdiff_t c, ptrdiff_t i) {
+  maker->operand[0] = a;
+  maker->operand[1] = b;
+  maker->operand[2] = c;
+  maker->operand[3] = i;
+}
+
+static ptrdiff_t upvalue_offset (int n) {
+  return (ptrdiff_t)offsetof(LClosure, upvals) + n * (ptrdiff_t)sizeof(UpVal *);
+}
+
+/* The comparison before a jump: 'if_true' is its stencil that jumps if the condition holds. */
+static void copy_comparison (Maker *maker, Instruction i, int if_true) {
+  int jump = maker->pc + 1;
+  int target = jump + 1 + GETARG_sJ(maker->p->code[jump]);
+  maker->next = maker->pc + 2;
+  maker->jump = target;
+  int is_back = target <= jump;
+  if (!is_back) {
+    copy(maker, GETARG_k(i) ? if_true : if_true + 1, -1);
+    return;
+  }
+  /* the other way round, over the code that counts */
+  maker->next = HERE;
+  maker->jump = maker->pc + 2;
+  copy(maker, GETARG_k(i) ? if_true + 1 : if_true, -1);
+  maker->jump = target;
+  copy(maker, S_BACK_EDGE, target);
+}
+
+static int constant_kind (const TValue *value) {
+  if (ttisinteger(value))
+    return 0;
+  return ttisfloat(value) ? 1 : -1;
+}
+
+static void copy_constant_arithmetic (Maker *maker, Instruction i, int integer, int real, int slow) {
+  int kind = constant_kind(&maker->p->k[GETARG_C(i)]);
+  int number = kind == 0 ? integer : kind == 1 ? real : -1;
+  copy(maker, number >= 0 ? number : slow, -1);
+}
+
+static void copy_jump (Maker *maker, int target) {
+  maker->jump = target;
+  if (target <= maker->pc)
+    copy(maker, S_BACK_EDGE, target);
+  else
+    copy(maker, S_JMP, -1);
+}
+
+#define SLOWLY(name) case OP_##name: copy(maker, S_SLOW_##name, -1); break
+#define DIRECTLY(name) case OP_##name: copy(maker, S_##name, -1); break
+/* The instruction after it calls the metamethod; it has no code of its own. */
+#define ARITHMETIC(name) case OP_##name: maker->next = maker->pc + 2; copy(maker, S_##name, -1); break
+#define SLOW_ARITHMETIC(name) case OP_##name: maker->next = maker->pc + 2; copy(maker, S_SLOW_##name, -1); break
+#define WITH_RK(name) case OP_##name: \
+  copy(maker, GETARG_k(i) ? S_##name##_K : S_##name##_R, -1); break
+
+static void copy_loads (Maker *maker, Instruction i) {
+  set_operands(maker, A_OF(i), B_OF(i), C_OF(i), 0);
+  switch (GET_OPCODE(i)) {
+    DIRECTLY(MOVE);
+    case OP_LOADI:
+      maker->operand[3] = GETARG_sBx(i);
+      copy(maker, S_LOADI, -1);
+      break;
+    case OP_LOADF:
+      maker->operand[3] = GETARG_sBx(i);
+      copy(maker, S_LOADF, -1);
+      break;
+    case OP_LOADK:
+      maker->operand[1] = OFFSET_OF(GETARG_Bx(i));
+      copy(maker, S_LOADK, -1);
+      break;
+    DIRECTLY(LOADFALSE);
+    case OP_LFALSESKIP:
+      maker->jump = maker->pc + 2;
+      copy(maker, S_LOADFALSE, -1);
+      copy(maker, S_JMP, -1);
+      break;
+    DIRECTLY(LOADTRUE);
+    case OP_LOADNIL:
+      copy(maker, GETARG_B(i) == 0 ? S_LOADNIL1 : GETARG_B(i) == 1 ? S_LOADNIL2 : S_SLOW_LOADNIL, -1);
+      break;
+    case OP_GETUPVAL:
+      maker->operand[1] = upvalue_offset(GETARG_B(i));
+      copy(maker, S_GETUPVAL, -1);
+      break;
+    case OP_SETUPVAL:
+      maker->operand[1] = upvalue_offset(GETARG_B(i));
+      copy(maker, S_SETUPVAL, -1);
+      break;
+    case OP_GETTABUP:
+      maker->operand[1] = upvalue_offset(GETARG_B(i));
+      copy(maker, S_GETTABUP, -1);
+      break;
+    case OP_SETTABUP:
+      maker->operand[0] = upvalue_offset(GETARG_A(i));
+      copy(maker, GETARG_k(i) ? S_SETTABUP_K : S_SETTABUP_R, -1);
+      break;
+    DIRECTLY(GETTABLE);
+    DIRECTLY(GETFIELD);
+    case OP_GETI:
+      maker->operand[3] = GETARG_C(i);
+      copy(maker, S_GETI, -1);
+      break;
+    WITH_RK(SETTABLE);
+    WITH_RK(SETFIELD);
+    case OP_SETI:
+      maker->operand[3] = GETARG_B(i);
+      copy(maker, GETARG_k(i) ? S_SETI_K : S_SETI_R, -1);
+      break;
+    case OP_SELF:
+      copy(maker, GETARG_k(i) ? S_SELF : S_SLOW_SELF, -1);
+      break;
+    SLOWLY(NEWTABLE);
+    SLOWLY(SETLIST);
+    SLOWLY(CLOSURE);
+    SLOWLY(CONCAT);
+    SLOWLY(CLOSE);
+    SLOWLY(TBC);
+    SLOWLY(VARARG);
+    SLOWLY(VARARGPREP);
+    SLOWLY(LOADKX);
+    default:
+      lua_assert(0);
+      maker->has_failed = 1;
+      break;
+  }
+}
+
+static void copy_shift (Maker *maker, int slow, int n) {
+  maker->next = maker->pc + 2;
+  maker->operand[3] = n < 0 ? -n : n;
+  if (n <= -64 || n >= 64)
+    copy(maker, slow, -1);
+  else
+    copy(maker, n < 0 ? S_SHIFT_LEFT : S_SHIFT_RIGHT, -1);
+}
+
+static void copy_arithmetic (Maker *maker, Instruction i) {
+  set_operands(maker, A_OF(i), B_OF(i), C_OF(i), 0);
+  switch (GET_OPCODE(i)) {
+    case OP_ADDI:
+      maker->operand[3] = GETARG_sC(i);
+      maker->next = maker->pc + 2;
+      copy(maker, S_ADDI, -1);
+      break;
+    case OP_ADDK:
+      maker->next = maker->pc + 2;
+      copy_constant_arithmetic(maker, i, S_ADDK_I, S_ADDK_F, S_SLOW_ADDK);
+      break;
+    case OP_SUBK:
+      maker->next = maker->pc + 2;
+      copy_constant_arithmetic(maker, i, S_SUBK_I, S_SUBK_F, S_SLOW_SUBK);
+      break;
+    case OP_MULK:
+      maker->next = maker->pc + 2;
+      copy_constant_arithmetic(maker, i, S_MULK_I, S_MULK_F, S_SLOW_MULK);
+      break;
+    case OP_DIVK:
+      maker->next = maker->pc + 2;
+      copy_constant_arithmetic(maker, i, S_SLOW_DIVK, S_DIVK_F, S_SLOW_DIVK);
+      break;
+    case OP_SHRI:
+      copy_shift(maker, S_SLOW_SHRI, GETARG_sC(i));
+      break;
+    ARITHMETIC(ADD);
+    ARITHMETIC(SUB);
+    ARITHMETIC(MUL);
+    ARITHMETIC(DIV);
+    ARITHMETIC(MOD);
+    ARITHMETIC(MODK);
+    ARITHMETIC(IDIV);
+    ARITHMETIC(IDIVK);
+    ARITHMETIC(BAND);
+    ARITHMETIC(BOR);
+    ARITHMETIC(BXOR);
+    ARITHMETIC(BANDK);
+    ARITHMETIC(BORK);
+    ARITHMETIC(BXORK);
+    SLOW_ARITHMETIC(POW);
+    SLOW_ARITHMETIC(POWK);
+    SLOW_ARITHMETIC(SHL);
+    SLOW_ARITHMETIC(SHR);
+    SLOW_ARITHMETIC(SHLI);
+    DIRECTLY(UNM);
+    DIRECTLY(NOT);
+    DIRECTLY(LEN);
+    SLOWLY(BNOT);
+    default:
+      copy_loads(maker, i);
+      break;
+  }
+}
+
+static void copy_equal_constant (Maker *maker, Instruction i) {
+  const TValue *value = &maker->p->k[GETARG_B(i)];
+  if (ttisnil(value) || ttisboolean(value)) {
+    maker->operand[3] = rawtt(value);
+    copy_comparison(maker, i, S_EQK_TAG_T);
+  }
+  else if (ttisinteger(value) || ttisshrstring(value))
+    copy_comparison(maker, i, S_EQK_STRING_T);
+  else
+    copy(maker, S_SLOW_EQK, -1);
+}
+
+#define COMPARISON(name) case OP_##name: copy_comparison(maker, i, S_##name##_T); break
+#define WITH_NUMBER(name) case OP_##name: \
+  maker->operand[3] = GETARG_sB(i); \
+  copy_comparison(maker, i, S_##name##_T); \
+  break
+
+static void copy_branches (Maker *maker, Instruction i) {
+  set_operands(maker, A_OF(i), B_OF(i), 0, 0);
+  switch (GET_OPCODE(i)) {
+    COMPARISON(EQ);
+    COMPARISON(LT);
+    COMPARISON(LE);
+    COMPARISON(TEST);
+    WITH_NUMBER(EQI);
+    WITH_NUMBER(LTI);
+    WITH_NUMBER(LEI);
+    WITH_NUMBER(GTI);
+    WITH_NUMBER(GEI);
+    case OP_EQK:
+      copy_equal_constant(maker, i);
+      break;
+    case OP_TESTSET: {
+      int target = maker->pc + 2 + GETARG_sJ(maker->p->code[maker->pc + 1]);
+      maker->next = maker->pc + 2;
+      maker->jump = target;
+      if (target <= maker->pc + 1)
+        maker->has_failed = 1;  /* no expression jumps back */
+      copy(maker, GETARG_k(i) ? S_TESTSET_T : S_TESTSET_F, -1);
+      break;
+    }
+    case OP_JMP:
+      copy_jump(maker, maker->pc + 1 + GETARG_sJ(i));
+      break;
+    case OP_FORLOOP:
+      maker->jump = maker->pc + 1 - GETARG_Bx(i);
+      copy(maker, S_FORLOOP, maker->jump);
+      break;
+    case OP_TFORLOOP:
+      maker->jump = maker->pc + 1 - GETARG_Bx(i);
+      copy(maker, S_TFORLOOP, maker->jump);
+      break;
+    SLOWLY(FORPREP);
+    SLOWLY(TFORPREP);
+    SLOWLY(TFORCALL);
+    case OP_CALL: {
+      int count = GETARG_B(i);
+      set_operands(maker, A_OF(i), A_OF(i) + OFFSET_OF(count), count - 1, GETARG_C(i) - 1);
+      copy(maker, count == 0 ? S_CALL_OPEN : S_CALL, -1);
+      break;
+    }
+    SLOWLY(TAILCALL);
+    SLOWLY(RETURN);
+    DIRECTLY(RETURN0);
+    DIRECTLY(RETURN1);
+    default:
+      copy_arithmetic(maker, i);
+      break;
+  }
+}
+
+/* What has no code of its own: the second parts of other instructions. */
+static int is_second_part (const Proto *p, int pc) {
+  switch (GET_OPCODE(p->code[pc])) {
+    case OP_MMBIN: case OP_MMBINI: case OP_MMBINK: case OP_EXTRAARG:
+      return 1;
+    case OP_JMP:
+      return pc > 0 && testTMode(GET_OPCODE(p->code[pc - 1]));
+    default:
+      return 0;
+  }
+}
+
+/* --- the whole function --- */
+
+static void copy_all (Maker *maker) {
+  const Proto *p = maker->p;
+  maker->pc = -1;
+  maker->next = 0;
+  copy(maker, S_ENTRY, -1);
+  for (int pc = 0; pc < p->sizecode && !maker->has_failed; pc++) {
+    maker->places[pc] = is_second_part(p, pc) ? -1 : (int)maker->size;
+    maker->pc = pc;
+    maker->next = pc + 1;
+    if (maker->places[pc] >= 0)
+      copy_branches(maker, p->code[pc]);
+  }
+}
+
+#define VENEER 14
+
+/* A helper may be too far for a branch: it is reached by way of its address, once for each that is used. */
+static int veneer_of (Maker *maker, int *veneers, int helper) {
+  if (veneers[helper] < 0) {
+    static const unsigned char jump[] = { 0xff, 0x25, 0, 0, 0, 0 };  /* jmp *0(%rip) */
+    while (maker->room < maker->size + VENEER && !maker->has_failed)
+      maker->code = (unsigned char *)grow(maker, maker->code, &maker->room, 1);
+    if (maker->has_failed)
+      return 0;
+    veneers[helper] = (int)maker->size;
+    memcpy(maker->code + maker->size, jump, sizeof(jump));
+    put_word(maker->code + maker->size + sizeof(jump), (uint64_t)(uintptr_t)helpers[helper]);
+    maker->size += VENEER;
+  }
+  return veneers[helper];
+}
+
+static void set_branches (Maker *maker) {
+  int veneers[sizeof(helpers) / sizeof(helpers[0])];
+  for (size_t n = 0; n < sizeof(veneers) / sizeof(veneers[0]); n++)
+    veneers[n] = -1;
+  for (size_t n = 0; n < maker->branch_count && !maker->has_failed; n++) {
+    Branch branch = maker->branches[n];
+    int place = branch.target < 0 ? veneer_of(maker, veneers, ~branch.target)
+                                  : maker->places[branch.target];
+    if (place < 0)
+      maker->has_failed = 1;
+    else if (!maker->has_failed)
+      put_offset(maker, maker->code + branch.at, (int64_t)place - (int64_t)(branch.at + 4));
+  }
+}
+
+/* The table of places lies before the code's addresses are known; NULL if memory is short. */
+static void **places_of (const Maker *maker, const char *code) {
+  void **places = (void **)malloc((size_t)maker->p->sizecode * sizeof(void *));
+  for (int pc = 0; places != NULL && pc < maker->p->sizecode; pc++)
+    places[pc] = maker->places[pc] < 0 ? NULL : (void *)(code + maker->places[pc]);
+  return places;
+}
+
+/* Larger ones are not worth their memory, and offsets are safely in reach. */
+#define LARGEST 50000
+
+void tlua_baseline_make (lua_State *L, Proto *p) {
+  const TluaEngine *engine = L->jit->engine;
+  if (p->jit_code != NULL || p->jit_has_no_code || engine == NULL || engine->on_code == NULL
+      || L->jit->config.no_baseline)
+    return;
+  p->jit_has_no_code = 1;
+  if (p->sizecode > LARGEST)
+    return;
+  Maker maker = { .p = p, .jit = L->jit };
+  maker.places = (int *)malloc((size_t)p->sizecode * sizeof(int));
+  if (maker.places != NULL) {
+    copy_all(&maker);
+    if (!maker.has_failed)
+      set_branches(&maker);
+    const char *code = maker.has_failed ? NULL : (const char *)engine->on_code(L, p, maker.code, maker.size);
+    if (code != NULL) {
+      p->jit_places = places_of(&maker, code);
+      if (p->jit_places != NULL) {
+        p->jit_code = (void *)code;
+        p->jit_has_no_code = 0;
+      }
+    }
+  }
+  free(maker.places);
+  free(maker.branches);
+  free(maker.code);
+}
+
+#else
+
+void tlua_baseline_make (lua_State *L, Proto *p) {
+  (void)L;
+  p->jit_has_no_code = 1;
+}
+
+#endif
+
+/* --- for the interpreter --- */
+
+int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  const Proto *p = ci_func(ci)->p;
+  if (L->hookmask != 0)
+    return TLUA_STAY;
+  if (l_unlikely(tlua_trap(ci))) {
+    if (L->jit->waiting)
+      return TLUA_STAY;
+    tlua_clear_trap(ci);
+  }
+  TluaCode *code = (TluaCode *)p->jit_places[pc - p->code];
+  if (code == NULL)
+    return TLUA_STAY;
+  int how = code(L, ci, ci->func.p + 1, NULL, p->k);
+  if (how == TLUA_START)  /* what such code calls is called often, too */
+    tlua_baseline_make(L, ci_func(L->ci)->p);
+  return how;
+}
+
+void tlua_baseline_freed (Proto *p) {
+  free(p->jit_places);
+  p->jit_places = NULL;
+  p->jit_code = NULL;
+}

@@ -1,0 +1,53 @@
+/*
+** Baseline code: what its parts share. See tlua_baseline.c.
+*/
+#ifndef tlua_baseline_h
+#define tlua_baseline_h
+
+#include "lobject.h"
+#include "lstate.h"
+
+/*
+** What stencils and helpers get, and hand on. The fourth argument is for helpers that want to know which
+** instruction it is; its register is free in stencils, since x86-64's shifts need it.
+*/
+#define TLUA_ARGS lua_State *L, CallInfo *ci, StkId base, const Instruction *pc, TValue *k
+#define TLUA_PASS L, ci, base, pc, k
+typedef int TluaCode (TLUA_ARGS);
+
+/*
+** Instructions whose rare cases, or all cases, a helper does. A helper does the whole instruction 'pc' as the
+** interpreter would, and goes on after it.
+*/
+#define TLUA_SLOW_OPS(X) \
+  X(LOADKX) X(LOADNIL) X(SETUPVAL) X(GETTABUP) X(GETTABLE) X(GETI) X(GETFIELD) X(SETTABUP) X(SETTABLE) \
+  X(SETI) X(SETFIELD) X(NEWTABLE) X(SELF) X(ADDI) X(ADDK) X(SUBK) X(MULK) X(MODK) X(POWK) X(DIVK) X(IDIVK) \
+  X(BANDK) X(BORK) X(BXORK) X(SHRI) X(SHLI) X(ADD) X(SUB) X(MUL) X(MOD) X(POW) X(DIV) X(IDIV) X(BAND) X(BOR) \
+  X(BXOR) X(SHR) X(SHL) X(UNM) X(BNOT) X(LEN) X(CONCAT) X(CLOSE) X(TBC) X(EQ) X(LT) X(LE) X(EQK) X(EQI) \
+  X(LTI) X(LEI) X(GTI) X(GEI) X(CALL) X(TAILCALL) X(RETURN) X(RETURN0) X(RETURN1) X(FORLOOP) X(FORPREP) \
+  X(TFORPREP) X(TFORCALL) X(TFORLOOP) X(SETLIST) X(CLOSURE) X(VARARG) X(VARARGPREP)
+
+#define TLUA_DECLARE_SLOW(name) TluaCode tlua_slow_##name;
+TLUA_SLOW_OPS(TLUA_DECLARE_SLOW)
+#undef TLUA_DECLARE_SLOW
+
+/* A function's entry has counted enough, or hooks are set: nothing of it has run. */
+TluaCode tlua_slow_entry;
+/* The frame goes on at its savedpc. */
+TluaCode tlua_slow_go_on;
+/* The loop whose head is 'pc' is hot; its jump back has been made. */
+TluaCode tlua_slow_hot;
+/* The trap is set; the frame goes on at 'pc'. */
+TluaCode tlua_slow_trap;
+/* A black table got a reference to a white object; the instruction 'pc' is over but for the barrier. */
+TluaCode tlua_slow_barrier;
+
+/*
+** Does the call of a C function without a frame, if it is one that can be done so: the results, as many as are
+** wanted, replace the function. L->top ends the arguments. Or returns 0. May collect.
+*/
+int tlua_baseline_call (lua_State *L, StkId func, int wanted);
+/* The same for the iterator of a loop, whose function, state and control value lie at 'ra'. */
+int tlua_baseline_step (lua_State *L, StkId ra, int wanted);
+
+#endif

@@ -1,0 +1,516 @@
+/*
+** Library functions that baseline code does without a call.
+**
+** Problem: programs call small functions of the library all the time: a byte of a string, the larger of two
+** numbers, a step of 'next'. The work takes a few nanoseconds; the frame, and the API that gets arguments and
+** returns results, take twenty.
+**
+** Design: for the commonest functions there is another one here, which gets the arguments where they lie and
+** leaves the result in place of the function. It does the common case, of arguments that have the right types;
+** everything else it leaves to the function itself. They are found by the function's address, whatever the
+** program does with names. So that the call would have been possible, and nobody looks, is checked before:
+** hooks, the stack, levels of C calls.
+**
+** Invariant: what is done here is what the call would have done, the moment of collections excepted. What is
+** left to the function has changed nothing.
+**
+** Example: s:byte(i) -> tlua_baseline_call(L, func, 1) puts an integer where string.byte was, and returns 1.
+*/
+
+#define LUA_CORE
+
+#include "lprefix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tlua_baseline.h"
+#include "tlua_callinfo.h"
+#include "tlua_internal.h"
+#include "tlua_rec_lib.h"
+
+#include "lapi.h"
+#include "lauxlib.h"
+#include "lgc.h"
+#include "lstring.h"
+#include "ltable.h"
+#include "ltm.h"
+#include "lvm.h"
+
+/* Inserted into Lua's libraries. */
+extern const lua_CFunction tlua_next;
+extern const lua_CFunction tlua_ipairs_step;
+
+/* Does the call of the function below 'count' arguments, if it can; the result replaces the function. */
+typedef int Quick (lua_State *L, StkId func, ptrdiff_t count);
+
+static const TValue *argument (StkId func, int n) {
+  return s2v(func + n);
+}
+
+/* --- strings --- */
+
+static int quick_byte (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *s = argument(func, 1), *i = argument(func, 2);
+  (void)L;
+  if (count < 1 || count > 2 || !ttisstring(s) || (count == 2 && !ttisinteger(i)))
+    return 0;
+  lua_Integer length = (lua_Integer)tsslen(tsvalue(s));
+  lua_Integer at = count == 2 ? ivalue(i) : 1;
+  if (at < 0)
+    at += length + 1;
+  if (at >= 1 && at <= length) {
+    lua_Integer byte = (unsigned char)getstr(tsvalue(s))[at - 1];
+    setivalue(s2v(func), byte);
+  }
+  else
+    setnilvalue(s2v(func));
+  return 1;
+}
+
+static void put_string (lua_State *L, StkId func, const char *text, size_t length) {
+  TString *made = luaS_newlstr(L, text, length);
+  setsvalue2s(L, func, made);
+  L->top.p = func + 1;
+  luaC_checkGC(L);
+}
+
+static int quick_sub (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *s = argument(func, 1), *i = argument(func, 2), *j = argument(func, 3);
+  if (count < 2 || count > 3 || !ttisstring(s) || !ttisinteger(i) || (count == 3 && !ttisinteger(j)))
+    return 0;
+  lua_Integer length = (lua_Integer)tsslen(tsvalue(s));
+  lua_Integer first = ivalue(i), last = count == 3 ? ivalue(j) : -1;
+  if (first < 0)
+    first = first < -length ? 1 : length + first + 1;
+  else if (first == 0)
+    first = 1;
+  if (last > length)
+    last = length;
+  else if (last < 0)
+    last = last < -length ? 0 : length + last + 1;
+  if (first == 1 && last == length && ttisshrstring(s)) {
+    setobj2s(L, func, s);
+  }
+  else if (first > last)
+    put_string(L, func, "", 0);
+  else
+    put_string(L, func, getstr(tsvalue(s)) + first - 1, (size_t)(last - first + 1));
+  return 1;
+}
+
+static int quick_len (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *s = argument(func, 1);
+  (void)L;
+  if (count < 1 || !ttisstring(s))
+    return 0;
+  lua_Integer length = (lua_Integer)tsslen(tsvalue(s));
+  setivalue(s2v(func), length);
+  return 1;
+}
+
+#define MOST_CHARACTERS 8
+
+static int quick_char (lua_State *L, StkId func, ptrdiff_t count) {
+  char buffer[MOST_CHARACTERS];
+  if (count < 1 || count > MOST_CHARACTERS)
+    return 0;
+  for (int n = 1; n <= count; n++) {
+    const TValue *code = argument(func, n);
+    if (!ttisinteger(code) || l_castS2U(ivalue(code)) > UCHAR_MAX)
+      return 0;
+    buffer[n - 1] = (char)ivalue(code);
+  }
+  put_string(L, func, buffer, (size_t)count);
+  return 1;
+}
+
+/* --- numbers --- */
+
+static int round_to (StkId func, ptrdiff_t count, double (*round) (double)) {
+  const TValue *x = argument(func, 1);
+  if (count < 1)
+    return 0;
+  if (ttisinteger(x)) {
+    lua_Integer n = ivalue(x);
+    setivalue(s2v(func), n);
+    return 1;
+  }
+  if (!ttisfloat(x))
+    return 0;
+  lua_Number rounded = round(fltvalue(x));
+  lua_Integer n;
+  if (lua_numbertointeger(rounded, &n))
+    setivalue(s2v(func), n)
+  else
+    setfltvalue(s2v(func), rounded);
+  return 1;
+}
+
+static int quick_floor (lua_State *L, StkId func, ptrdiff_t count) {
+  (void)L;
+  return round_to(func, count, floor);
+}
+static int quick_ceil (lua_State *L, StkId func, ptrdiff_t count) {
+  (void)L;
+  return round_to(func, count, ceil);
+}
+
+static int quick_abs (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *x = argument(func, 1);
+  (void)L;
+  if (count < 1)
+    return 0;
+  if (ttisinteger(x)) {
+    lua_Integer n = ivalue(x);
+    if (n < 0)
+      n = intop(-, 0, n);
+    setivalue(s2v(func), n);
+    return 1;
+  }
+  if (!ttisfloat(x))
+    return 0;
+  setfltvalue(s2v(func), fabs(fltvalue(x)));
+  return 1;
+}
+
+static int quick_sqrt (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *x = argument(func, 1);
+  (void)L;
+  if (count < 1 || !ttisnumber(x))
+    return 0;
+  lua_Number root = sqrt(nvalue(x));
+  setfltvalue(s2v(func), root);
+  return 1;
+}
+
+/* Whether the second of two numbers of one type is to replace the first: -1 for other arguments. */
+static int is_less (StkId func, ptrdiff_t count, int a, int b) {
+  const TValue *x = argument(func, a), *y = argument(func, b);
+  if (count != 2)
+    return -1;
+  if (ttisinteger(x) && ttisinteger(y))
+    return ivalue(x) < ivalue(y);
+  if (ttisfloat(x) && ttisfloat(y))
+    return fltvalue(x) < fltvalue(y);
+  return -1;
+}
+
+static int quick_max (lua_State *L, StkId func, ptrdiff_t count) {
+  int other = is_less(func, count, 1, 2);
+  if (other < 0)
+    return 0;
+  setobjs2s(L, func, func + 1 + other);
+  return 1;
+}
+static int quick_min (lua_State *L, StkId func, ptrdiff_t count) {
+  int other = is_less(func, count, 2, 1);
+  if (other < 0)
+    return 0;
+  setobjs2s(L, func, func + 1 + other);
+  return 1;
+}
+
+/* --- values and tables --- */
+
+static int quick_type (lua_State *L, StkId func, ptrdiff_t count) {
+  if (count < 1)
+    return 0;
+  TString *name = luaS_new(L, ttypename(ttype(argument(func, 1))));
+  setsvalue2s(L, func, name);
+  return 1;
+}
+
+static int quick_assert (lua_State *L, StkId func, ptrdiff_t count) {
+  if (count < 1 || l_isfalse(argument(func, 1)))
+    return 0;
+  setobjs2s(L, func, func + 1);
+  return 1;
+}
+
+static int quick_tonumber (lua_State *L, StkId func, ptrdiff_t count) {
+  if (count != 1 || !ttisnumber(argument(func, 1)))
+    return 0;
+  setobjs2s(L, func, func + 1);
+  return 1;
+}
+
+static int quick_tostring (lua_State *L, StkId func, ptrdiff_t count) {
+  const Table *meta = G(L)->mt[LUA_TSTRING];
+  if (count < 1 || !ttisstring(argument(func, 1)))
+    return 0;
+  if (meta != NULL && !isempty(luaH_getshortstr((Table *)meta, luaS_new(L, "__tostring"))))
+    return 0;
+  setobjs2s(L, func, func + 1);
+  return 1;
+}
+
+static int quick_select (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *which = argument(func, 1);
+  if (count < 1)
+    return 0;
+  if (ttisstring(which) && getstr(tsvalue(which))[0] == '#') {
+    setivalue(s2v(func), (lua_Integer)(count - 1));
+    return 1;
+  }
+  if (!ttisinteger(which) || ivalue(which) < 1 || ivalue(which) >= count)
+    return 0;
+  setobjs2s(L, func, func + 1 + ivalue(which));
+  return 1;
+}
+
+static int quick_rawget (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *t = argument(func, 1);
+  if (count != 2 || !ttistable(t))
+    return 0;
+  const TValue *slot = luaH_get(hvalue(t), argument(func, 2));
+  if (isempty(slot))
+    setnilvalue(s2v(func));
+  else {
+    setobj2s(L, func, slot);
+  }
+  return 1;
+}
+
+static int quick_setmetatable (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *t = argument(func, 1), *meta = argument(func, 2);
+  if (count != 2 || !ttistable(t) || !ttistable(meta) || hvalue(t)->metatable != NULL)
+    return 0;
+  hvalue(t)->metatable = hvalue(meta);
+  luaC_objbarrier(L, gcvalue(t), hvalue(meta));
+  luaC_checkfinalizer(L, gcvalue(t), hvalue(meta));
+  setobjs2s(L, func, func + 1);
+  return 1;
+}
+
+static int quick_getmetatable (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *t = argument(func, 1);
+  if (count < 1 || !ttistable(t))
+    return 0;
+  Table *meta = hvalue(t)->metatable;
+  if (meta == NULL) {
+    setnilvalue(s2v(func));
+    return 1;
+  }
+  if (!isempty(luaH_getshortstr(meta, luaS_new(L, "__metatable"))))
+    return 0;
+  sethvalue2s(L, func, meta);
+  return 1;
+}
+
+/* What 'table.remove' takes off a plain array's end. */
+static int quick_remove (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *t = argument(func, 1);
+  if (count != 1 || !ttistable(t) || hvalue(t)->metatable != NULL)
+    return 0;
+  Table *table = hvalue(t);
+  lua_Unsigned n = luaH_getn(table);
+  if (n == 0 || n > table->alimit)
+    return 0;
+  TValue *slot = &table->array[n - 1];
+  setobj2s(L, func, slot);
+  setnilvalue(slot);
+  return 1;
+}
+
+/* --- functions without a result --- */
+
+static int quick_insert (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *t = argument(func, 1), *value = argument(func, 2);
+  if (count != 2 || !ttistable(t) || hvalue(t)->metatable != NULL)
+    return 0;
+  Table *table = hvalue(t);
+  lua_Unsigned n = luaH_getn(table);
+  if (l_unlikely(n >= l_castS2U(LUA_MAXINTEGER)))
+    return 0;
+  if (n < table->alimit) {
+    setobj2t(L, &table->array[n], value);
+  }
+  else
+    luaH_setint(L, table, (lua_Integer)(n + 1), s2v(func + 2));
+  luaC_barrierback(L, obj2gco(table), value);
+  return 1;
+}
+
+/* --- iterators --- */
+
+/* Where the traversal of a table goes on after a key; -1 if that is for the function to say. */
+static lua_Integer place_after (Table *t, const TValue *key, unsigned array) {
+  if (ttisnil(key))
+    return 0;
+  if (ttisinteger(key) && l_castS2U(ivalue(key)) - 1u < array)
+    return ivalue(key);
+  if (ttisfloat(key))
+    return -1;  /* 1.0 is no key, though luaH_get finds what 1 is the key of */
+  const TValue *slot = ttisshrstring(key) ? luaH_getshortstr(t, tsvalue(key)) : luaH_get(t, key);
+  if (isabstkey(slot))
+    return -1;
+  return (lua_Integer)((const Node *)slot - gnode(t, 0)) + 1 + array;
+}
+
+/* As 'next': key and value after 'key' at 'to', or nil. */
+static int step_table (lua_State *L, Table *t, const TValue *key, StkId to) {
+  unsigned array = luaH_realasize(t);
+  lua_Integer place = place_after(t, key, array);
+  if (place < 0)
+    return 0;
+  for (; place < array; place++) {
+    const TValue *value = &t->array[place];
+    if (!isempty(value)) {
+      setivalue(s2v(to), place + 1);
+      setobj2s(L, to + 1, value);
+      return 1;
+    }
+  }
+  for (place -= array; place < sizenode(t); place++) {
+    Node *node = gnode(t, place);
+    if (!isempty(gval(node))) {
+      getnodekey(L, s2v(to), node);
+      setobj2s(L, to + 1, gval(node));
+      return 1;
+    }
+  }
+  setnilvalue(s2v(to));
+  setnilvalue(s2v(to + 1));
+  return 1;
+}
+
+/* As a step of 'ipairs'. */
+static int step_array (lua_State *L, Table *t, lua_Integer index, StkId to) {
+  lua_Integer next = intop(+, index, 1);
+  const TValue *slot = l_castS2U(next) - 1u < t->alimit ? &t->array[next - 1] : luaH_getint(t, next);
+  if (!isempty(slot)) {
+    setivalue(s2v(to), next);
+    setobj2s(L, to + 1, slot);
+    return 1;
+  }
+  if (t->metatable != NULL)
+    return 0;
+  setnilvalue(s2v(to));
+  setnilvalue(s2v(to + 1));
+  return 1;
+}
+
+/* Whether a C function could be called now, and nobody would see it. */
+static int may_call (const lua_State *L, StkId top) {
+  return L->hookmask == 0 && L->stack_last.p - top > LUA_MINSTACK;
+}
+
+int tlua_baseline_step (lua_State *L, StkId ra, int wanted) {
+  const TValue *f = s2v(ra), *t = s2v(ra + 1), *control = s2v(ra + 2);
+  StkId to = ra + 4;
+  if (!ttislcf(f) || !ttistable(t) || !may_call(L, ra + 7) || getCcalls(L) + 1 >= LUAI_MAXCCALLS)
+    return 0;
+  int is_done = 0;
+  if (fvalue(f) == tlua_next)
+    is_done = step_table(L, hvalue(t), control, to);
+  else if (fvalue(f) == tlua_ipairs_step && ttisinteger(control))
+    is_done = step_array(L, hvalue(t), ivalue(control), to);
+  for (int n = 2; is_done && n < wanted; n++)
+    setnilvalue(s2v(to + n));
+  return is_done;
+}
+
+/* The three values, or four, of a loop over a table, which lies in its place. */
+static void begin_loop (StkId func, lua_CFunction step, int wanted) {
+  setfvalue(s2v(func), step);
+  if (step == tlua_next)
+    setnilvalue(s2v(func + 2));
+  else
+    setivalue(s2v(func + 2), 0);
+  if (wanted == 4)
+    setnilvalue(s2v(func + 3));
+}
+
+static int quick_loop (lua_State *L, StkId func, ptrdiff_t count, int wanted, lua_CFunction step) {
+  if (count < 1 || !ttistable(argument(func, 1)))
+    return 0;
+  if (step == tlua_next && hvalue(argument(func, 1))->metatable != NULL)
+    return 0;
+  begin_loop(func, step, wanted);
+  return 1;
+}
+
+/* --- finding them --- */
+
+typedef struct Entry {
+  lua_CFunction function;
+  Quick *quick;
+  int wanted;             /* results; LOOP: see begin_loop */
+  lua_CFunction step;
+} Entry;
+enum { LOOP = 3 };
+
+#define PLACES 128
+struct TluaQuick {
+  Entry entries[PLACES];
+};
+
+static Entry *place_of (struct TluaQuick *all, lua_CFunction f) {
+  size_t place = ((size_t)f >> 4) % PLACES;
+  while (all->entries[place].function != NULL && all->entries[place].function != f)
+    place = (place + 1) % PLACES;
+  return &all->entries[place];
+}
+
+static void add (struct TluaQuick *all, const luaL_Reg *library, const char *name, Entry entry) {
+  while (library->name != NULL && strcmp(library->name, name) != 0)
+    library++;
+  lua_assert(library->name != NULL);
+  entry.function = library->func;
+  *place_of(all, entry.function) = entry;
+}
+
+#define ADD(library, name) \
+  add(all, library, #name, (Entry){ .quick = quick_##name, .wanted = 1 })
+
+static struct TluaQuick *find_all (void) {
+  struct TluaQuick *all = (struct TluaQuick *)calloc(1, sizeof(struct TluaQuick));
+  if (all == NULL)
+    return NULL;
+  const luaL_Reg *base = tlua_base_functions(), *string = tlua_string_functions();
+  const luaL_Reg *math = tlua_math_functions(), *table = tlua_table_functions();
+  ADD(string, byte);
+  ADD(string, sub);
+  ADD(string, len);
+  ADD(string, char);
+  ADD(math, floor);
+  ADD(math, ceil);
+  ADD(math, abs);
+  ADD(math, sqrt);
+  ADD(math, max);
+  ADD(math, min);
+  ADD(base, type);
+  ADD(base, assert);
+  ADD(base, tonumber);
+  ADD(base, tostring);
+  ADD(base, select);
+  ADD(base, rawget);
+  ADD(base, setmetatable);
+  ADD(base, getmetatable);
+  ADD(table, remove);
+  add(all, table, "insert", (Entry){ .quick = quick_insert, .wanted = 0 });
+  add(all, base, "pairs", (Entry){ .wanted = LOOP, .step = tlua_next });
+  add(all, base, "ipairs", (Entry){ .wanted = LOOP, .step = tlua_ipairs_step });
+  return all;
+}
+
+int tlua_baseline_call (lua_State *L, StkId func, int wanted) {
+  struct TluaQuick *all = L->jit->quick;
+  if (l_unlikely(all == NULL) && (all = L->jit->quick = find_all()) == NULL)
+    return 0;
+  const Entry *entry = place_of(all, fvalue(s2v(func)));
+  if (entry->function == NULL || !may_call(L, L->top.p))
+    return 0;
+  ptrdiff_t count = L->top.p - func - 1;
+  if (entry->wanted == LOOP)
+    return (wanted == 3 || wanted == 4) && quick_loop(L, func, count, wanted, entry->step);
+  /* a result that nobody wants does no harm: the place is free */
+  return (wanted == entry->wanted || (wanted == 0 && entry->wanted == 1)) && entry->quick(L, func, count);
+}
+
+void tlua_baseline_close (Tlua *jit) {
+  free(jit->quick);
+  jit->quick = NULL;
+}

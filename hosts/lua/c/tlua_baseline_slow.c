@@ -1,0 +1,732 @@
+/*
+** What stencils do not do themselves: the helpers of baseline code.
+**
+** Problem: an instruction has rare cases, and some are rare themselves; they call metamethods, allocate, throw,
+** and would make a stencil large and slow.
+**
+** Design: a helper for each instruction does all of it, as the interpreter's loop does, and goes on at the code
+** of what comes next by a call in tail position. That is what the stencils expect: no frame of baseline code is
+** on the native stack, so that errors and yields pass, and recursion in Lua takes no room there. Where a helper
+** comes to something that is the interpreter's (hooks, a function without code), it returns to it.
+**
+** Invariant: savedpc, top and trap are set and read where the interpreter sets and reads them. 'base' is read
+** anew after everything that may move the stack.
+**
+** Example: a + b of an integer and a float: the stencil calls tlua_slow_ADD, which adds, and calls the code of
+** the instruction after the one that would call the metamethod.
+*/
+
+#define LUA_CORE
+
+#include "lprefix.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tlua_baseline.h"
+#include "tlua_callinfo.h"
+#include "tlua_internal.h"
+
+#include "ldebug.h"
+#include "lfunc.h"
+#include "lgc.h"
+#include "lopcodes.h"
+#include "lstring.h"
+#include "ltable.h"
+#include "ltm.h"
+#include "lvm.h"
+
+/* --- going on --- */
+
+static int leave (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  lua_assert(L->ci == ci);
+  (void)L;
+  tlua_save_pc(ci, pc);
+  return TLUA_LEFT;
+}
+
+/* Whether only the stack has moved: nobody wants to see the next instruction. */
+static int takes_trap (lua_State *L, CallInfo *ci) {
+  if (L->hookmask != 0 || L->jit->waiting)
+    return 0;
+  tlua_clear_trap(ci);
+  return 1;
+}
+
+static inline int go_on (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  const Proto *p = ci_func(ci)->p;
+  if (l_unlikely(tlua_trap(ci)) && !takes_trap(L, ci))
+    return leave(L, ci, pc);
+  TluaCode *code = p->jit_places == NULL ? NULL : (TluaCode *)p->jit_places[pc - p->code];
+  if (l_unlikely(code == NULL))
+    return leave(L, ci, pc);
+  return code(L, ci, ci->func.p + 1, NULL, p->k);
+}
+
+int tlua_slow_go_on (TLUA_ARGS) {
+  return go_on(L, ci, tlua_saved_pc(ci));
+}
+
+int tlua_slow_trap (TLUA_ARGS) {
+  return go_on(L, ci, pc);
+}
+
+/* As the interpreter goes on after tlua_hot_loop. */
+int tlua_slow_hot (TLUA_ARGS) {
+  tlua_hot_loop(L, ci, pc);
+  if (l_unlikely(L->status == LUA_YIELD))
+    return TLUA_DONE;
+  ci = L->ci;
+  if (l_unlikely(L->hookmask))
+    tlua_set_trap(ci);
+  return go_on(L, ci, tlua_saved_pc(ci));
+}
+
+/* After a jump back to 'pc'. */
+static inline int go_back_to (TLUA_ARGS) {
+  if (l_unlikely(--*tlua_counter(L->jit, pc) < 0))
+    return tlua_slow_hot(TLUA_PASS);
+  return go_on(L, ci, pc);
+}
+
+/* Begins the function of 'ci', which is L->ci. */
+static inline int begin (lua_State *L, CallInfo *ci) {
+  const Proto *p = ci_func(ci)->p;
+  if (l_unlikely(p->jit_code == NULL))
+    return TLUA_START;
+  return ((TluaCode *)p->jit_code)(L, ci, ci->func.p + 1, NULL, p->k);
+}
+
+/* The entry has counted once; the interpreter will, too. */
+int tlua_slow_entry (TLUA_ARGS) {
+  ci_func(ci)->p->jit_entries++;
+  return TLUA_START;
+}
+
+/* --- the frame of each helper --- */
+
+#define RA(i) (base + GETARG_A(i))
+#define VA(i) s2v(RA(i))
+#define VB(i) s2v(base + GETARG_B(i))
+#define VC(i) s2v(base + GETARG_C(i))
+#define KB(i) (k + GETARG_B(i))
+#define KC(i) (k + GETARG_C(i))
+#define RKC(i) (TESTARG_k(i) ? KC(i) : VC(i))
+
+#define savepc() tlua_save_pc(ci, pc)
+#define savestate() (savepc(), L->top.p = ci->top.p)
+#define newbase() (base = ci->func.p + 1)
+#define collect(limit) luaC_condGC(L, (savepc(), L->top.p = (limit)), (void)0)
+
+/*
+** The work: 'pc' is the instruction after 'i', as in the interpreter; the answer is where to go on. It stands
+** in a function of its own, as one whose variables have addresses makes no calls in tail position.
+*/
+#define WORK(name) \
+  static l_noinline const Instruction *do_##name (TLUA_ARGS, Instruction i)
+#define OPERATION(name) \
+  WORK(name); \
+  int tlua_slow_##name (TLUA_ARGS) { \
+    return go_on(L, ci, do_##name(L, ci, base, pc + 1, k, *pc)); \
+  } \
+  WORK(name)
+#if !defined(l_noinline)
+#if defined(__GNUC__)
+#define l_noinline __attribute__((noinline))
+#else
+#define l_noinline
+#endif
+#endif
+
+/* --- loads and stores --- */
+
+OPERATION(barrier) {
+  int is_upvalue = GET_OPCODE(i) == OP_SETTABUP;
+  const TValue *table = is_upvalue ? clLvalue(s2v(base - 1))->upvals[GETARG_A(i)]->v.p : VA(i);
+  luaC_barrierback_(L, gcvalue(table));
+  return pc;
+}
+
+OPERATION(LOADKX) {
+  setobj2s(L, RA(i), k + GETARG_Ax(*pc));
+  return pc + 1;
+}
+
+OPERATION(LOADNIL) {
+  StkId ra = RA(i);
+  for (int b = GETARG_B(i); b >= 0; b--)
+    setnilvalue(s2v(ra++));
+  return pc;
+}
+
+OPERATION(SETUPVAL) {
+  UpVal *uv = clLvalue(s2v(base - 1))->upvals[GETARG_B(i)];
+  setobj(L, uv->v.p, VA(i));
+  luaC_barrier(L, uv, VA(i));
+  return pc;
+}
+
+static void get_string (TLUA_ARGS, const TValue *holder, TValue *key, StkId ra) {
+  const TValue *slot;
+  if (luaV_fastget(L, holder, tsvalue(key), slot, luaH_getstr)) {
+    setobj2s(L, ra, slot);
+  }
+  else {
+    savestate();
+    luaV_finishget(L, holder, key, ra, slot);
+  }
+}
+
+OPERATION(GETTABUP) {
+  get_string(TLUA_PASS, clLvalue(s2v(base - 1))->upvals[GETARG_B(i)]->v.p, KC(i), RA(i));
+  return pc;
+}
+
+OPERATION(GETFIELD) {
+  get_string(TLUA_PASS, VB(i), KC(i), RA(i));
+  return pc;
+}
+
+OPERATION(SELF) {
+  TValue *holder = VB(i);
+  setobj2s(L, RA(i) + 1, holder);
+  get_string(TLUA_PASS, holder, RKC(i), RA(i));
+  return pc;
+}
+
+static void get_integer (TLUA_ARGS, const TValue *holder, lua_Integer n, StkId ra) {
+  const TValue *slot;
+  if (luaV_fastgeti(L, holder, l_castS2U(n), slot)) {
+    setobj2s(L, ra, slot);
+  }
+  else {
+    TValue key;
+    setivalue(&key, n);
+    savestate();
+    luaV_finishget(L, holder, &key, ra, slot);
+  }
+}
+
+OPERATION(GETI) {
+  get_integer(TLUA_PASS, VB(i), GETARG_C(i), RA(i));
+  return pc;
+}
+
+OPERATION(GETTABLE) {
+  const TValue *holder = VB(i);
+  TValue *key = VC(i);
+  const TValue *slot;
+  if (ttisinteger(key))
+    get_integer(TLUA_PASS, holder, ivalue(key), RA(i));
+  else if (luaV_fastget(L, holder, key, slot, luaH_get)) {
+    setobj2s(L, RA(i), slot);
+  }
+  else {
+    savestate();
+    luaV_finishget(L, holder, key, RA(i), slot);
+  }
+  return pc;
+}
+
+static void set_string (TLUA_ARGS, const TValue *holder, TValue *key, TValue *value) {
+  const TValue *slot;
+  if (luaV_fastget(L, holder, tsvalue(key), slot, luaH_getshortstr)) {
+    luaV_finishfastset(L, holder, slot, value);
+  }
+  else {
+    savestate();
+    luaV_finishset(L, holder, key, value, slot);
+  }
+}
+
+OPERATION(SETTABUP) {
+  set_string(TLUA_PASS, clLvalue(s2v(base - 1))->upvals[GETARG_A(i)]->v.p, KB(i), RKC(i));
+  return pc;
+}
+
+OPERATION(SETFIELD) {
+  set_string(TLUA_PASS, VA(i), KB(i), RKC(i));
+  return pc;
+}
+
+static void set_integer (TLUA_ARGS, const TValue *holder, lua_Integer n, TValue *value) {
+  const TValue *slot;
+  if (luaV_fastgeti(L, holder, l_castS2U(n), slot)) {
+    luaV_finishfastset(L, holder, slot, value);
+  }
+  else {
+    TValue key;
+    setivalue(&key, n);
+    savestate();
+    luaV_finishset(L, holder, &key, value, slot);
+  }
+}
+
+OPERATION(SETI) {
+  set_integer(TLUA_PASS, VA(i), GETARG_B(i), RKC(i));
+  return pc;
+}
+
+OPERATION(SETTABLE) {
+  const TValue *holder = VA(i);
+  TValue *key = VB(i), *value = RKC(i);
+  const TValue *slot;
+  if (ttisinteger(key))
+    set_integer(TLUA_PASS, holder, ivalue(key), value);
+  else if (luaV_fastget(L, holder, key, slot, luaH_get)) {
+    luaV_finishfastset(L, holder, slot, value);
+  }
+  else {
+    savestate();
+    luaV_finishset(L, holder, key, value, slot);
+  }
+  return pc;
+}
+
+/* --- new objects --- */
+
+OPERATION(NEWTABLE) {
+  StkId ra = RA(i);
+  int b = GETARG_B(i), c = GETARG_C(i);
+  if (b > 0)
+    b = 1 << (b - 1);
+  if (TESTARG_k(i))
+    c += GETARG_Ax(*pc) * (MAXARG_C + 1);
+  pc++;
+  L->top.p = ra + 1;
+  Table *t = luaH_new(L);
+  sethvalue2s(L, ra, t);
+  if (b != 0 || c != 0)
+    luaH_resize(L, t, (unsigned)c, (unsigned)b);
+  collect(ra + 1);
+  return pc;
+}
+
+OPERATION(SETLIST) {
+  StkId ra = RA(i);
+  int n = GETARG_B(i);
+  unsigned last = (unsigned)GETARG_C(i);
+  Table *t = hvalue(s2v(ra));
+  if (n == 0)
+    n = cast_int(L->top.p - ra) - 1;
+  else
+    L->top.p = ci->top.p;
+  last += (unsigned)n;
+  if (TESTARG_k(i)) {
+    last += (unsigned)(GETARG_Ax(*pc) * (MAXARG_C + 1));
+    pc++;
+  }
+  if (last > luaH_realasize(t))
+    luaH_resizearray(L, t, last);
+  for (; n > 0; n--) {
+    TValue *value = s2v(ra + n);
+    setobj2t(L, &t->array[last - 1], value);
+    last--;
+    luaC_barrierback(L, obj2gco(t), value);
+  }
+  return pc;
+}
+
+OPERATION(CLOSURE) {
+  StkId ra = RA(i);
+  LClosure *closure = clLvalue(s2v(base - 1));
+  savestate();
+  tlua_push_closure(L, closure->p->p[GETARG_Bx(i)], closure->upvals, base, ra);
+  collect(ra + 1);
+  return pc;
+}
+
+OPERATION(CONCAT) {
+  int n = GETARG_B(i);
+  L->top.p = RA(i) + n;
+  savepc();
+  luaV_concat(L, n);
+  collect(L->top.p);
+  return pc;
+}
+
+/* --- arithmetic --- */
+
+/* 'pc' is the instruction that calls the metamethod. */
+static const Instruction *call_metamethod (TLUA_ARGS) {
+  Instruction i = *pc, operation = *(pc - 1);
+  StkId result = RA(operation);
+  TMS event = (TMS)GETARG_C(i);
+  pc++;
+  savestate();
+  switch (GET_OPCODE(i)) {
+    case OP_MMBIN:
+      luaT_trybinTM(L, VA(i), VB(i), result, event);
+      break;
+    case OP_MMBINI:
+      luaT_trybiniTM(L, VA(i), GETARG_sB(i), GETARG_k(i), result, event);
+      break;
+    default:
+      lua_assert(GET_OPCODE(i) == OP_MMBINK);
+      luaT_trybinassocTM(L, VA(i), KB(i), GETARG_k(i), result, event);
+      break;
+  }
+  return pc;
+}
+
+#define NUMBERS(v1, v2, integers, floats) { \
+  const TValue *x = v1, *y = v2; \
+  lua_Number a, b; \
+  savestate();  /* in case of a division by 0 */ \
+  if (ttisinteger(x) && ttisinteger(y)) { \
+    lua_Integer result = integers(L, ivalue(x), ivalue(y)); \
+    setivalue(VA(i), result); \
+    return pc + 1; \
+  } \
+  if (tonumberns(x, a) && tonumberns(y, b)) { \
+    lua_Number result; \
+    floats(result, a, b) \
+    setfltvalue(VA(i), result); \
+    return pc + 1; \
+  } \
+  return call_metamethod(TLUA_PASS); \
+}
+#define FLOATS(v1, v2, floats) { \
+  const TValue *x = v1, *y = v2; \
+  lua_Number a, b; \
+  if (tonumberns(x, a) && tonumberns(y, b)) { \
+    lua_Number result; \
+    floats(result, a, b) \
+    setfltvalue(VA(i), result); \
+    return pc + 1; \
+  } \
+  return call_metamethod(TLUA_PASS); \
+}
+
+#define add_integers(L, a, b) intop(+, a, b)
+#define sub_integers(L, a, b) intop(-, a, b)
+#define mul_integers(L, a, b) intop(*, a, b)
+#define add_floats(r, a, b) r = luai_numadd(L, a, b);
+#define sub_floats(r, a, b) r = luai_numsub(L, a, b);
+#define mul_floats(r, a, b) r = luai_nummul(L, a, b);
+#define div_floats(r, a, b) r = luai_numdiv(L, a, b);
+#define mod_floats(r, a, b) r = luaV_modf(L, a, b);
+#define idiv_floats(r, a, b) r = luai_numidiv(L, a, b);
+#define pow_floats(r, a, b) r = luai_numpow(L, a, b);
+
+OPERATION(ADD) NUMBERS(VB(i), VC(i), add_integers, add_floats)
+OPERATION(SUB) NUMBERS(VB(i), VC(i), sub_integers, sub_floats)
+OPERATION(MUL) NUMBERS(VB(i), VC(i), mul_integers, mul_floats)
+OPERATION(MOD) NUMBERS(VB(i), VC(i), luaV_mod, mod_floats)
+OPERATION(IDIV) NUMBERS(VB(i), VC(i), luaV_idiv, idiv_floats)
+OPERATION(DIV) FLOATS(VB(i), VC(i), div_floats)
+OPERATION(POW) FLOATS(VB(i), VC(i), pow_floats)
+OPERATION(ADDK) NUMBERS(VB(i), KC(i), add_integers, add_floats)
+OPERATION(SUBK) NUMBERS(VB(i), KC(i), sub_integers, sub_floats)
+OPERATION(MULK) NUMBERS(VB(i), KC(i), mul_integers, mul_floats)
+OPERATION(MODK) NUMBERS(VB(i), KC(i), luaV_mod, mod_floats)
+OPERATION(IDIVK) NUMBERS(VB(i), KC(i), luaV_idiv, idiv_floats)
+OPERATION(DIVK) FLOATS(VB(i), KC(i), div_floats)
+OPERATION(POWK) FLOATS(VB(i), KC(i), pow_floats)
+
+OPERATION(ADDI) {
+  const TValue *x = VB(i);
+  int n = GETARG_sC(i);
+  if (ttisinteger(x)) {
+    lua_Integer result = intop(+, ivalue(x), n);
+    setivalue(VA(i), result);
+    return pc + 1;
+  }
+  if (ttisfloat(x)) {
+    lua_Number result = luai_numadd(L, fltvalue(x), cast_num(n));
+    setfltvalue(VA(i), result);
+    return pc + 1;
+  }
+  return call_metamethod(TLUA_PASS);
+}
+
+#define WORDS(v1, v2, operation) { \
+  const TValue *x = v1, *y = v2; \
+  lua_Integer a, b; \
+  if (tointegerns(x, &a) && tointegerns(y, &b)) { \
+    lua_Integer result = operation(a, b); \
+    setivalue(VA(i), result); \
+    return pc + 1; \
+  } \
+  return call_metamethod(TLUA_PASS); \
+}
+#define and_words(a, b) intop(&, a, b)
+#define or_words(a, b) intop(|, a, b)
+#define xor_words(a, b) intop(^, a, b)
+
+OPERATION(BAND) WORDS(VB(i), VC(i), and_words)
+OPERATION(BOR) WORDS(VB(i), VC(i), or_words)
+OPERATION(BXOR) WORDS(VB(i), VC(i), xor_words)
+OPERATION(SHL) WORDS(VB(i), VC(i), luaV_shiftl)
+OPERATION(SHR) WORDS(VB(i), VC(i), luaV_shiftr)
+OPERATION(BANDK) WORDS(VB(i), KC(i), and_words)
+OPERATION(BORK) WORDS(VB(i), KC(i), or_words)
+OPERATION(BXORK) WORDS(VB(i), KC(i), xor_words)
+
+OPERATION(SHRI) {
+  lua_Integer a;
+  if (tointegerns(VB(i), &a)) {
+    lua_Integer result = luaV_shiftl(a, -GETARG_sC(i));
+    setivalue(VA(i), result);
+    return pc + 1;
+  }
+  return call_metamethod(TLUA_PASS);
+}
+
+OPERATION(SHLI) {
+  lua_Integer a;
+  if (tointegerns(VB(i), &a)) {
+    lua_Integer result = luaV_shiftl(GETARG_sC(i), a);
+    setivalue(VA(i), result);
+    return pc + 1;
+  }
+  return call_metamethod(TLUA_PASS);
+}
+
+OPERATION(UNM) {
+  TValue *x = VB(i);
+  lua_Number a;
+  if (ttisinteger(x)) {
+    lua_Integer result = intop(-, 0, ivalue(x));
+    setivalue(VA(i), result);
+  }
+  else if (tonumberns(x, a)) {
+    setfltvalue(VA(i), luai_numunm(L, a));
+  }
+  else {
+    savestate();
+    luaT_trybinTM(L, x, x, RA(i), TM_UNM);
+  }
+  return pc;
+}
+
+OPERATION(BNOT) {
+  TValue *x = VB(i);
+  lua_Integer a;
+  if (tointegerns(x, &a)) {
+    setivalue(VA(i), intop(^, ~l_castS2U(0), a));
+  }
+  else {
+    savestate();
+    luaT_trybinTM(L, x, x, RA(i), TM_BNOT);
+  }
+  return pc;
+}
+
+OPERATION(LEN) {
+  savestate();
+  luaV_objlen(L, RA(i), VB(i));
+  return pc;
+}
+
+/* --- comparisons --- */
+
+/* 'pc' is the jump after the comparison. */
+#define COMPARISON(name) \
+  static l_noinline int holds_##name (TLUA_ARGS, Instruction i); \
+  int tlua_slow_##name (TLUA_ARGS) { \
+    Instruction i = *pc++; \
+    if (holds_##name(TLUA_PASS, i) != GETARG_k(i)) \
+      return go_on(L, ci, pc + 1); \
+    const Instruction *target = pc + 1 + GETARG_sJ(*pc); \
+    if (target <= pc) \
+      return go_back_to(L, ci, base, target, k); \
+    return go_on(L, ci, target); \
+  } \
+  static l_noinline int holds_##name (TLUA_ARGS, Instruction i)
+
+COMPARISON(EQ) {
+  savestate();
+  return luaV_equalobj(L, VA(i), VB(i));
+}
+
+COMPARISON(LT) {
+  savestate();
+  return luaV_lessthan(L, VA(i), VB(i));
+}
+
+COMPARISON(LE) {
+  savestate();
+  return luaV_lessequal(L, VA(i), VB(i));
+}
+
+COMPARISON(EQK) {
+  return luaV_rawequalobj(VA(i), KB(i));
+}
+
+COMPARISON(EQI) {
+  const TValue *x = VA(i);
+  if (ttisinteger(x))
+    return ivalue(x) == GETARG_sB(i);
+  return ttisfloat(x) && luai_numeq(fltvalue(x), cast_num(GETARG_sB(i)));
+}
+
+#define WITH_NUMBER(op, is_swapped, event) { \
+  const TValue *x = VA(i); \
+  int n = GETARG_sB(i); \
+  if (ttisinteger(x)) \
+    return ivalue(x) op n; \
+  if (ttisfloat(x)) \
+    return fltvalue(x) op cast_num(n); \
+  savestate(); \
+  return luaT_callorderiTM(L, x, n, is_swapped, GETARG_C(i), event); \
+}
+COMPARISON(LTI) WITH_NUMBER(<, 0, TM_LT)
+COMPARISON(LEI) WITH_NUMBER(<=, 0, TM_LE)
+COMPARISON(GTI) WITH_NUMBER(>, 1, TM_LT)
+COMPARISON(GEI) WITH_NUMBER(>=, 1, TM_LE)
+
+/* --- variables --- */
+
+OPERATION(CLOSE) {
+  savestate();
+  luaF_close(L, RA(i), LUA_OK, 1);
+  return pc;
+}
+
+OPERATION(TBC) {
+  savestate();
+  luaF_newtbcupval(L, RA(i));
+  return pc;
+}
+
+OPERATION(VARARG) {
+  savestate();
+  luaT_getvarargs(L, ci, RA(i), GETARG_C(i) - 1);
+  return pc;
+}
+
+OPERATION(VARARGPREP) {
+  savepc();
+  luaT_adjustvarargs(L, GETARG_A(i), ci, ci_func(ci)->p);
+  return pc;
+}
+
+/* --- calls and returns --- */
+
+int tlua_slow_CALL (TLUA_ARGS) {
+  Instruction i = *pc++;
+  StkId ra = RA(i);
+  int b = GETARG_B(i);
+  if (b != 0)
+    L->top.p = ra + b;
+  savepc();
+  if (ttislcf(s2v(ra)) && tlua_baseline_call(L, ra, GETARG_C(i) - 1))
+    return go_on(L, ci, pc);
+  CallInfo *called = luaD_precall(L, ra, GETARG_C(i) - 1);
+  if (called != NULL)
+    return begin(L, called);
+  if (l_unlikely(L->ci != ci))
+    return TLUA_DONE;  /* a yield that returns */
+  return go_on(L, ci, pc);
+}
+
+/* Back from the function of 'ci', whose results are where they belong. */
+static int return_from (lua_State *L, CallInfo *ci) {
+  if (tlua_is_fresh(ci))
+    return TLUA_DONE;
+  ci = ci->previous;
+  return go_on(L, ci, tlua_saved_pc(ci));
+}
+
+int tlua_slow_TAILCALL (TLUA_ARGS) {
+  Instruction i = *pc++;
+  StkId ra = RA(i);
+  int b = GETARG_B(i);
+  int fixed = GETARG_C(i);
+  int delta = fixed ? tlua_extra_arguments(ci) + fixed : 0;
+  if (b != 0)
+    L->top.p = ra + b;
+  else
+    b = cast_int(L->top.p - ra);
+  savepc();
+  if (TESTARG_k(i))
+    luaF_closeupval(L, base);
+  int n = luaD_pretailcall(L, ci, ra, b, delta);
+  if (n < 0)
+    return begin(L, ci);
+  ci->func.p -= delta;
+  luaD_poscall(L, ci, n);
+  return return_from(L, ci);
+}
+
+int tlua_slow_RETURN (TLUA_ARGS) {
+  Instruction i = *pc++;
+  StkId ra = RA(i);
+  int n = GETARG_B(i) - 1;
+  int fixed = GETARG_C(i);
+  if (n < 0)
+    n = cast_int(L->top.p - ra);
+  savepc();
+  if (TESTARG_k(i)) {
+    ci->u2.nres = n;
+    if (L->top.p < ci->top.p)
+      L->top.p = ci->top.p;
+    luaF_close(L, base, CLOSEKTOP, 1);
+    newbase();
+    ra = RA(i);
+  }
+  if (fixed)
+    ci->func.p -= tlua_extra_arguments(ci) + fixed;
+  L->top.p = ra + n;
+  luaD_poscall(L, ci, n);
+  return return_from(L, ci);
+}
+
+static int return_values (TLUA_ARGS, int n) {
+  savepc();
+  L->top.p = RA(pc[-1]) + n;
+  luaD_poscall(L, ci, n);
+  return return_from(L, ci);
+}
+
+int tlua_slow_RETURN0 (TLUA_ARGS) {
+  return return_values(L, ci, base, pc + 1, k, 0);
+}
+
+int tlua_slow_RETURN1 (TLUA_ARGS) {
+  return return_values(L, ci, base, pc + 1, k, 1);
+}
+
+/* --- loops --- */
+
+int tlua_slow_FORLOOP (TLUA_ARGS) {
+  Instruction i = *pc++;
+  if (!tlua_float_loop(RA(i)))
+    return go_on(L, ci, pc);
+  return go_back_to(L, ci, base, pc - GETARG_Bx(i), k);
+}
+
+OPERATION(FORPREP) {
+  savestate();
+  return tlua_prepare_loop(L, RA(i)) ? pc + GETARG_Bx(i) + 1 : pc;
+}
+
+OPERATION(TFORPREP) {
+  savestate();
+  luaF_newtbcupval(L, RA(i) + 3);
+  return pc + GETARG_Bx(i);
+}
+
+/* The interpreter does both instructions at once, too. */
+int tlua_slow_TFORCALL (TLUA_ARGS) {
+  Instruction i = *pc++;
+  StkId ra = RA(i);
+  if (tlua_baseline_step(L, ra, GETARG_C(i)))
+    return tlua_slow_TFORLOOP(TLUA_PASS);
+  memcpy(ra + 4, ra, 3 * sizeof(*ra));
+  L->top.p = ra + 4 + 3;
+  savepc();
+  luaD_call(L, ra + 4, GETARG_C(i));
+  newbase();
+  return tlua_slow_TFORLOOP(TLUA_PASS);
+}
+
+int tlua_slow_TFORLOOP (TLUA_ARGS) {
+  Instruction i = *pc++;
+  StkId ra = RA(i);
+  if (ttisnil(s2v(ra + 4)))
+    return go_on(L, ci, pc);
+  setobjs2s(L, ra + 2, ra + 4);
+  return go_back_to(L, ci, base, pc - GETARG_Bx(i), k);
+}

@@ -1,0 +1,696 @@
+/*
+** The stencils of baseline code: one function for each kind of instruction.
+**
+** Problem: see c/tlua_baseline.c.
+**
+** Design: this file is compiled apart, and never linked. The build script cuts the functions' machine code out
+** of the object file. What an instruction's operands decide is an undefined symbol, a *hole*: an operand is the
+** address of one, where to go on is a call of one in tail position. What remains of the fast path is what the
+** interpreter does between two fetches. All that is rare is a call of a helper in tail position, so that no
+** stencil has a frame, or saves a register.
+**
+** Invariant: a stencil does the whole instruction, or nothing and calls the helper, which does it. Constants
+** in memory, calls in other places than the tail, and everything else that the copies could not have, stop the
+** build.
+**
+** Example: of 'a = b', which is MOVE, four moves remain; the jump to the next instruction's code is left out.
+*/
+
+#define LUA_CORE
+
+#include "lprefix.h"
+
+#include <stddef.h>
+
+#include "ldebug.h"
+#include "lfunc.h"
+#include "lgc.h"
+#include "lobject.h"
+#include "lopcodes.h"
+#include "lstate.h"
+#include "lstring.h"
+#include "ltable.h"
+#include "lvm.h"
+
+#include "tlua_baseline.h"
+
+/* --- holes --- */
+
+extern TluaCode hole_next, hole_jump;
+/* Offsets in bytes from 'base', or from 'k'; numbers. */
+extern const char hole_a[], hole_b[], hole_c[], hole_i[];
+
+#define OFFSET(hole) ((ptrdiff_t)(hole))
+#define REGISTER(hole) ((StkId)((char *)base + OFFSET(hole)))
+#define RA REGISTER(hole_a)
+#define VA s2v(RA)
+#define VB s2v(REGISTER(hole_b))
+#define VC s2v(REGISTER(hole_c))
+#define KONST(hole) ((TValue *)((char *)k + OFFSET(hole)))
+#define IMMEDIATE OFFSET(hole_i)
+
+/* Words too wide for an operand. */
+static inline const Instruction *this_pc (void) {
+  const Instruction *pc;
+  __asm__("movabsq $hole_pc, %0" : "=r" (pc));
+  return pc;
+}
+
+/* The instruction after this one, or a jump's target. */
+static inline const Instruction *other_pc (void) {
+  const Instruction *pc;
+  __asm__("movabsq $hole_other, %0" : "=r" (pc));
+  return pc;
+}
+
+static inline int32_t *counter (void) {
+  int32_t *place;
+  __asm__("movabsq $hole_counter, %0" : "=r" (place));
+  return place;
+}
+
+/* Whatever the fourth argument's register holds. */
+static inline const Instruction *nothing (void) {
+  const Instruction *pc;
+  __asm__("" : "=c" (pc));
+  return pc;
+}
+
+#define STENCIL(name) int stencil_##name (TLUA_ARGS)
+#define GO(where) return where(L, ci, base, nothing(), k)
+#define CALL_HELPER(name, instruction) return tlua_slow_##name(L, ci, base, instruction, k)
+#define NEXT GO(hole_next)
+#define JUMP GO(hole_jump)
+#define SLOW(name) CALL_HELPER(name, this_pc())
+
+/* --- moves --- */
+
+STENCIL(MOVE) { setobjs2s(L, RA, REGISTER(hole_b)); NEXT; }
+STENCIL(LOADI) { setivalue(VA, IMMEDIATE); NEXT; }
+STENCIL(LOADF) { setfltvalue(VA, cast_num((int)IMMEDIATE)); NEXT; }
+STENCIL(LOADK) { setobj2s(L, RA, KONST(hole_b)); NEXT; }
+STENCIL(LOADFALSE) { setbfvalue(VA); NEXT; }
+STENCIL(LOADTRUE) { setbtvalue(VA); NEXT; }
+STENCIL(LOADNIL1) { setnilvalue(VA); NEXT; }
+STENCIL(LOADNIL2) { setnilvalue(VA); setnilvalue(s2v(RA + 1)); NEXT; }
+STENCIL(JMP) { JUMP; }
+
+static inline LClosure *closure_of (StkId base) {
+  return clLvalue(s2v(base - 1));
+}
+/* An element of 'upvals': the hole is its offset in the closure. */
+static inline UpVal *upvalue_of (StkId base, const char *hole) {
+  return *(UpVal **)((char *)closure_of(base) + OFFSET(hole));
+}
+
+STENCIL(GETUPVAL) { setobj2s(L, RA, upvalue_of(base, hole_b)->v.p); NEXT; }
+
+STENCIL(SETUPVAL) {
+  UpVal *uv = upvalue_of(base, hole_b);
+  if (l_likely(!iscollectable(VA) || !isblack(uv))) {
+    setobj(L, uv->v.p, VA);
+    NEXT;
+  }
+  SLOW(SETUPVAL);
+}
+
+/* --- tables --- */
+
+/* The value of a short string in a table, or NULL. */
+static inline const TValue *field (const Table *t, const TString *key) {
+  const Node *n = gnode(t, lmod(key->hash, sizenode(t)));
+  for (;;) {
+    int next;
+    if (l_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
+      return gval(n);
+    next = gnext(n);
+    if (next == 0)
+      return NULL;
+    n += next;
+  }
+}
+
+#define GET_FIELD(holder, name, SLOWLY) { \
+  if (l_likely(ttistable(holder))) { \
+    const TValue *slot = field(hvalue(holder), name); \
+    if (l_likely(slot != NULL && !isempty(slot))) { \
+      setobj2s(L, RA, slot); \
+      NEXT; \
+    } \
+  } \
+  SLOWLY; \
+}
+
+#define PUT(table, slot, value) { \
+  setobj2t(L, (TValue *)(slot), value); \
+  if (l_unlikely(iscollectable(value) && isblack(table) && iswhite(gcvalue(value)))) \
+    SLOW(barrier); \
+  NEXT; \
+}
+
+#define PUT_FIELD(holder, name, value, SLOWLY) { \
+  if (l_likely(ttistable(holder))) { \
+    Table *t = hvalue(holder); \
+    const TValue *slot = field(t, name); \
+    if (l_likely(slot != NULL && !isempty(slot))) \
+      PUT(t, slot, value); \
+  } \
+  SLOWLY; \
+}
+
+STENCIL(GETTABUP) {
+  const TValue *holder = upvalue_of(base, hole_b)->v.p;
+  GET_FIELD(holder, tsvalue(KONST(hole_c)), SLOW(GETTABUP))
+}
+STENCIL(GETFIELD) GET_FIELD(VB, tsvalue(KONST(hole_c)), SLOW(GETFIELD))
+STENCIL(SETTABUP_R) {
+  const TValue *holder = upvalue_of(base, hole_a)->v.p;
+  PUT_FIELD(holder, tsvalue(KONST(hole_b)), VC, SLOW(SETTABUP))
+}
+STENCIL(SETTABUP_K) {
+  const TValue *holder = upvalue_of(base, hole_a)->v.p;
+  PUT_FIELD(holder, tsvalue(KONST(hole_b)), KONST(hole_c), SLOW(SETTABUP))
+}
+STENCIL(SETFIELD_R) PUT_FIELD(VA, tsvalue(KONST(hole_b)), VC, SLOW(SETFIELD))
+STENCIL(SETFIELD_K) PUT_FIELD(VA, tsvalue(KONST(hole_b)), KONST(hole_c), SLOW(SETFIELD))
+
+/* An item of the array, or NULL. */
+static inline const TValue *item (const Table *t, lua_Unsigned n) {
+  return l_likely(n - 1u < t->alimit) ? &t->array[n - 1] : NULL;
+}
+
+STENCIL(GETTABLE) {
+  const TValue *rb = VB, *rc = VC;
+  if (l_likely(ttistable(rb))) {
+    const TValue *slot;
+    if (ttisinteger(rc))
+      slot = item(hvalue(rb), l_castS2U(ivalue(rc)));
+    else if (ttisshrstring(rc))
+      slot = field(hvalue(rb), tsvalue(rc));
+    else
+      SLOW(GETTABLE);
+    if (l_likely(slot != NULL && !isempty(slot))) {
+      setobj2s(L, RA, slot);
+      NEXT;
+    }
+  }
+  SLOW(GETTABLE);
+}
+
+STENCIL(GETI) {
+  const TValue *rb = VB;
+  if (l_likely(ttistable(rb))) {
+    const TValue *slot = item(hvalue(rb), (lua_Unsigned)IMMEDIATE);
+    if (l_likely(slot != NULL && !isempty(slot))) {
+      setobj2s(L, RA, slot);
+      NEXT;
+    }
+  }
+  SLOW(GETI);
+}
+
+#define SET_TABLE(value) { \
+  const TValue *ra = VA, *rb = VB; \
+  if (l_likely(ttistable(ra))) { \
+    Table *t = hvalue(ra); \
+    const TValue *slot; \
+    if (ttisinteger(rb)) \
+      slot = item(t, l_castS2U(ivalue(rb))); \
+    else if (ttisshrstring(rb)) \
+      slot = field(t, tsvalue(rb)); \
+    else \
+      SLOW(SETTABLE); \
+    if (l_likely(slot != NULL && !isempty(slot))) \
+      PUT(t, slot, value); \
+  } \
+  SLOW(SETTABLE); \
+}
+STENCIL(SETTABLE_R) SET_TABLE(VC)
+STENCIL(SETTABLE_K) SET_TABLE(KONST(hole_c))
+
+#define SET_I(value) { \
+  const TValue *ra = VA; \
+  if (l_likely(ttistable(ra))) { \
+    Table *t = hvalue(ra); \
+    const TValue *slot = item(t, (lua_Unsigned)IMMEDIATE); \
+    if (l_likely(slot != NULL && !isempty(slot))) \
+      PUT(t, slot, value); \
+  } \
+  SLOW(SETI); \
+}
+STENCIL(SETI_R) SET_I(VC)
+STENCIL(SETI_K) SET_I(KONST(hole_c))
+
+/*
+** A method is most often in the table that the object's metatable names. That the metatable has no __index
+** is noted in its flags; what is no table there is for the helper.
+*/
+STENCIL(SELF) {
+  const TValue *rb = VB;
+  if (l_likely(ttistable(rb))) {
+    const TString *key = tsvalue(KONST(hole_c));
+    Table *t = hvalue(rb);
+    const TValue *slot;
+    if (l_unlikely(key->tt != LUA_VSHRSTR))
+      SLOW(SELF);
+    slot = field(t, key);
+    if (slot == NULL || isempty(slot)) {
+      const TValue *index;
+      if (t->metatable == NULL)
+        SLOW(SELF);
+      index = field(t->metatable, G(L)->tmname[TM_INDEX]);
+      if (index == NULL || !ttistable(index))
+        SLOW(SELF);
+      slot = field(hvalue(index), key);
+      if (slot == NULL || isempty(slot))
+        SLOW(SELF);
+    }
+    sethvalue(L, s2v(RA + 1), t);
+    setobj2s(L, RA, slot);
+    NEXT;
+  }
+  SLOW(SELF);
+}
+
+/* --- arithmetic --- */
+
+#define ARITHMETIC(v1, v2, iop, fop, SLOWLY) { \
+  const TValue *x = v1, *y = v2; \
+  if (ttisinteger(x) && ttisinteger(y)) { \
+    lua_Integer result = intop(iop, ivalue(x), ivalue(y)); \
+    setivalue(VA, result); \
+    NEXT; \
+  } \
+  if (l_likely(ttisfloat(x) && ttisfloat(y))) { \
+    lua_Number result = fop(L, fltvalue(x), fltvalue(y)); \
+    setfltvalue(VA, result); \
+    NEXT; \
+  } \
+  SLOWLY; \
+}
+
+STENCIL(ADD) ARITHMETIC(VB, VC, +, luai_numadd, SLOW(ADD))
+STENCIL(SUB) ARITHMETIC(VB, VC, -, luai_numsub, SLOW(SUB))
+STENCIL(MUL) ARITHMETIC(VB, VC, *, luai_nummul, SLOW(MUL))
+
+/* The constant's type is known: _KI of an integer, _KF of a float. */
+#define WITH_INTEGER(iop, fop, SLOWLY) { \
+  const TValue *x = VB; \
+  if (l_likely(ttisinteger(x))) { \
+    lua_Integer result = intop(iop, ivalue(x), ivalue(KONST(hole_c))); \
+    setivalue(VA, result); \
+    NEXT; \
+  } \
+  if (l_likely(ttisfloat(x))) { \
+    lua_Number result = fop(L, fltvalue(x), cast_num(ivalue(KONST(hole_c)))); \
+    setfltvalue(VA, result); \
+    NEXT; \
+  } \
+  SLOWLY; \
+}
+#define WITH_FLOAT(fop, SLOWLY) { \
+  const TValue *x = VB; \
+  if (l_likely(ttisfloat(x))) { \
+    lua_Number result = fop(L, fltvalue(x), fltvalue(KONST(hole_c))); \
+    setfltvalue(VA, result); \
+    NEXT; \
+  } \
+  if (l_likely(ttisinteger(x))) { \
+    lua_Number result = fop(L, cast_num(ivalue(x)), fltvalue(KONST(hole_c))); \
+    setfltvalue(VA, result); \
+    NEXT; \
+  } \
+  SLOWLY; \
+}
+
+STENCIL(ADDK_I) WITH_INTEGER(+, luai_numadd, SLOW(ADDK))
+STENCIL(SUBK_I) WITH_INTEGER(-, luai_numsub, SLOW(SUBK))
+STENCIL(MULK_I) WITH_INTEGER(*, luai_nummul, SLOW(MULK))
+STENCIL(ADDK_F) WITH_FLOAT(luai_numadd, SLOW(ADDK))
+STENCIL(SUBK_F) WITH_FLOAT(luai_numsub, SLOW(SUBK))
+STENCIL(MULK_F) WITH_FLOAT(luai_nummul, SLOW(MULK))
+STENCIL(DIVK_F) WITH_FLOAT(luai_numdiv, SLOW(DIVK))
+
+STENCIL(ADDI) {
+  const TValue *x = VB;
+  if (l_likely(ttisinteger(x))) {
+    lua_Integer result = intop(+, ivalue(x), IMMEDIATE);
+    setivalue(VA, result);
+    NEXT;
+  }
+  if (l_likely(ttisfloat(x))) {
+    lua_Number result = luai_numadd(L, fltvalue(x), cast_num((int)IMMEDIATE));
+    setfltvalue(VA, result);
+    NEXT;
+  }
+  SLOW(ADDI);
+}
+
+STENCIL(DIV) {
+  const TValue *x = VB, *y = VC;
+  lua_Number a, b;
+  if (ttisfloat(x))
+    a = fltvalue(x);
+  else if (ttisinteger(x))
+    a = cast_num(ivalue(x));
+  else
+    SLOW(DIV);
+  if (ttisfloat(y))
+    b = fltvalue(y);
+  else if (ttisinteger(y))
+    b = cast_num(ivalue(y));
+  else
+    SLOW(DIV);
+  setfltvalue(VA, luai_numdiv(L, a, b));
+  NEXT;
+}
+
+/* Division by what is above 0 neither fails nor overflows. */
+static inline lua_Integer quotient (lua_Integer m, lua_Integer n) {
+  lua_Integer q;
+  if (l_likely(((lua_Unsigned)(m | n) >> 32) == 0))
+    return (lua_Integer)((uint32_t)m / (uint32_t)n);
+  q = m / n;
+  return m % n < 0 ? q - 1 : q;
+}
+static inline lua_Integer remainder_of (lua_Integer m, lua_Integer n) {
+  lua_Integer r;
+  if (l_likely(((lua_Unsigned)(m | n) >> 32) == 0))
+    return (lua_Integer)((uint32_t)m % (uint32_t)n);
+  r = m % n;
+  return r < 0 ? r + n : r;
+}
+
+#define DIVISION(v2, operation, SLOWLY) { \
+  const TValue *x = VB, *y = v2; \
+  if (l_likely(ttisinteger(x) && ttisinteger(y) && ivalue(y) > 0)) { \
+    lua_Integer result = operation(ivalue(x), ivalue(y)); \
+    setivalue(VA, result); \
+    NEXT; \
+  } \
+  SLOWLY; \
+}
+STENCIL(MOD) DIVISION(VC, remainder_of, SLOW(MOD))
+STENCIL(MODK) DIVISION(KONST(hole_c), remainder_of, SLOW(MODK))
+STENCIL(IDIV) DIVISION(VC, quotient, SLOW(IDIV))
+STENCIL(IDIVK) DIVISION(KONST(hole_c), quotient, SLOW(IDIVK))
+
+#define BITS(v2, operation, SLOWLY) { \
+  const TValue *x = VB, *y = v2; \
+  if (l_likely(ttisinteger(x) && ttisinteger(y))) { \
+    lua_Integer result = intop(operation, ivalue(x), ivalue(y)); \
+    setivalue(VA, result); \
+    NEXT; \
+  } \
+  SLOWLY; \
+}
+STENCIL(BAND) BITS(VC, &, SLOW(BAND))
+STENCIL(BOR) BITS(VC, |, SLOW(BOR))
+STENCIL(BXOR) BITS(VC, ^, SLOW(BXOR))
+STENCIL(BANDK) BITS(KONST(hole_c), &, SLOW(BANDK))
+STENCIL(BORK) BITS(KONST(hole_c), |, SLOW(BORK))
+STENCIL(BXORK) BITS(KONST(hole_c), ^, SLOW(BXORK))
+
+/* By 0 to 63 bits. */
+STENCIL(SHIFT_RIGHT) {
+  if (l_likely(ttisinteger(VB))) {
+    lua_Integer result = intop(>>, ivalue(VB), IMMEDIATE);
+    setivalue(VA, result);
+    NEXT;
+  }
+  SLOW(SHRI);
+}
+STENCIL(SHIFT_LEFT) {
+  if (l_likely(ttisinteger(VB))) {
+    lua_Integer result = intop(<<, ivalue(VB), IMMEDIATE);
+    setivalue(VA, result);
+    NEXT;
+  }
+  SLOW(SHRI);
+}
+
+STENCIL(UNM) {
+  if (l_likely(ttisinteger(VB))) {
+    lua_Integer result = intop(-, 0, ivalue(VB));
+    setivalue(VA, result);
+    NEXT;
+  }
+  SLOW(UNM);
+}
+
+STENCIL(NOT) {
+  if (l_isfalse(VB))
+    setbtvalue(VA);
+  else
+    setbfvalue(VA);
+  NEXT;
+}
+
+STENCIL(LEN) {
+  const TValue *x = VB;
+  if (ttisshrstring(x)) {
+    lua_Integer length = tsvalue(x)->shrlen;
+    setivalue(VA, length);
+    NEXT;
+  }
+  SLOW(LEN);
+}
+
+/* --- comparisons: _T jumps if the condition holds, _F if it does not --- */
+
+#define CONDITIONAL(name, body) \
+  STENCIL(name##_T) body(JUMP, NEXT) \
+  STENCIL(name##_F) body(NEXT, JUMP)
+
+#define ORDER(op, name, YES, NO) { \
+  const TValue *x = VA, *y = VB; \
+  if (ttisinteger(x) && ttisinteger(y)) { \
+    if (ivalue(x) op ivalue(y)) YES; \
+    NO; \
+  } \
+  if (l_likely(ttisfloat(x) && ttisfloat(y))) { \
+    if (fltvalue(x) op fltvalue(y)) YES; \
+    NO; \
+  } \
+  SLOW(name); \
+}
+#define LESS(YES, NO) ORDER(<, LT, YES, NO)
+#define AT_MOST(YES, NO) ORDER(<=, LE, YES, NO)
+CONDITIONAL(LT, LESS)
+CONDITIONAL(LE, AT_MOST)
+
+#define ORDER_I(op, name, YES, NO) { \
+  const TValue *x = VA; \
+  if (l_likely(ttisinteger(x))) { \
+    if (ivalue(x) op (lua_Integer)IMMEDIATE) YES; \
+    NO; \
+  } \
+  if (l_likely(ttisfloat(x))) { \
+    if (fltvalue(x) op cast_num((int)IMMEDIATE)) YES; \
+    NO; \
+  } \
+  SLOW(name); \
+}
+#define LESS_I(YES, NO) ORDER_I(<, LTI, YES, NO)
+#define AT_MOST_I(YES, NO) ORDER_I(<=, LEI, YES, NO)
+#define GREATER_I(YES, NO) ORDER_I(>, GTI, YES, NO)
+#define AT_LEAST_I(YES, NO) ORDER_I(>=, GEI, YES, NO)
+CONDITIONAL(LTI, LESS_I)
+CONDITIONAL(LEI, AT_MOST_I)
+CONDITIONAL(GTI, GREATER_I)
+CONDITIONAL(GEI, AT_LEAST_I)
+
+/* Values of one type whose words decide: all but floats, long strings, and what may have a metamethod. */
+#define EQUAL(YES, NO) { \
+  const TValue *x = VA, *y = VB; \
+  if (rawtt(x) == rawtt(y)) { \
+    int tag = ttypetag(x); \
+    if (tag == LUA_VNUMINT || tag == LUA_VSHRSTR) { \
+      if (ivalue_word(x) == ivalue_word(y)) YES; \
+      NO; \
+    } \
+    if (tag == LUA_VNIL || tag == LUA_VTRUE || tag == LUA_VFALSE) YES; \
+    if (tag != LUA_VNUMFLT && ivalue_word(x) == ivalue_word(y)) YES; \
+  } \
+  else if (ttype(x) != ttype(y)) NO; \
+  SLOW(EQ); \
+}
+#define ivalue_word(v) ((v)->value_.i)
+CONDITIONAL(EQ, EQUAL)
+
+/* The constant is a short string, an integer, or one of nil, true and false. */
+#define EQUAL_WORD(YES, NO) { \
+  const TValue *x = VA, *y = KONST(hole_b); \
+  if (rawtt(x) == rawtt(y) && ivalue_word(x) == ivalue_word(y)) YES; \
+  NO; \
+}
+CONDITIONAL(EQK_STRING, EQUAL_WORD)
+#define EQUAL_TAG(YES, NO) { \
+  if (rawtt(VA) == (int)IMMEDIATE) YES; \
+  NO; \
+}
+CONDITIONAL(EQK_TAG, EQUAL_TAG)
+
+#define EQUAL_I(YES, NO) { \
+  const TValue *x = VA; \
+  if (l_likely(ttisinteger(x))) { \
+    if (ivalue(x) == (lua_Integer)IMMEDIATE) YES; \
+    NO; \
+  } \
+  if (ttisfloat(x)) { \
+    if (fltvalue(x) == cast_num((int)IMMEDIATE)) YES; \
+    NO; \
+  } \
+  NO; \
+}
+CONDITIONAL(EQI, EQUAL_I)
+
+#define TRUTH(YES, NO) { \
+  if (!l_isfalse(VA)) YES; \
+  NO; \
+}
+CONDITIONAL(TEST, TRUTH)
+
+STENCIL(TESTSET_T) {
+  const TValue *x = VB;
+  if (l_isfalse(x)) NEXT;
+  setobj2s(L, RA, x);
+  JUMP;
+}
+STENCIL(TESTSET_F) {
+  const TValue *x = VB;
+  if (!l_isfalse(x)) NEXT;
+  setobj2s(L, RA, x);
+  JUMP;
+}
+
+/* --- calls --- */
+
+/* Before a function's first instruction. */
+STENCIL(ENTRY) {
+  if (l_unlikely(--*counter() < 0 || L->hookmask))
+    CALL_HELPER(entry, nothing());
+  NEXT;
+}
+
+/* Once L->top is set. */
+#define CALL_LUA(arguments) { \
+  StkId ra = RA; \
+  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCL)) { \
+    const Proto *p = clLvalue(s2v(ra))->p; \
+    CallInfo *called = ci->next; \
+    TluaCode *code = (TluaCode *)p->jit_code; \
+    int size = p->maxstacksize; \
+    if (l_likely(code != NULL && called != NULL && L->stack_last.p - top > size)) { \
+      ptrdiff_t given = arguments; \
+      ci->u.l.savedpc = other_pc(); \
+      for (; l_unlikely(given < p->numparams); given++) { \
+        setnilvalue(s2v(top)); \
+        top++; \
+      } \
+      L->top.p = top; \
+      called->func.p = ra; \
+      called->top.p = ra + 1 + size; \
+      called->nresults = (short)IMMEDIATE; \
+      called->callstatus = 0; \
+      called->u.l.savedpc = p->code; \
+      L->ci = called; \
+      return code(L, called, ra + 1, nothing(), p->k); \
+    } \
+  } \
+  SLOW(CALL); \
+}
+
+STENCIL(CALL) {
+  StkId top = REGISTER(hole_b);
+  CALL_LUA(OFFSET(hole_c))
+}
+STENCIL(CALL_OPEN) {
+  StkId top = L->top.p;
+  CALL_LUA(top - RA - 1)
+}
+
+/* Goes on in a Lua function after a call. */
+static inline int go_back (lua_State *L, CallInfo *ci, StkId base, TValue *k) {
+  const Proto *p = clLvalue(s2v(ci->func.p))->p;
+  if (l_likely(!ci->u.l.trap && p->jit_places != NULL)) {
+    TluaCode *code = (TluaCode *)p->jit_places[ci->u.l.savedpc - p->code];
+    if (l_likely(code != NULL))
+      return code(L, ci, ci->func.p + 1, nothing(), p->k);
+  }
+  CALL_HELPER(go_on, nothing());
+}
+
+/* All results but the first are wanted by few. */
+STENCIL(RETURN1) {
+  int wanted = ci->nresults;
+  if (l_likely(wanted <= 1 && !(ci->callstatus & CIST_FRESH) && !L->hookmask)) {
+    CallInfo *caller = ci->previous;
+    L->ci = caller;
+    if (wanted == 0)
+      L->top.p = base - 1;
+    else {
+      setobjs2s(L, base - 1, RA);
+      L->top.p = base;
+    }
+    return go_back(L, caller, base, k);
+  }
+  SLOW(RETURN1);
+}
+STENCIL(RETURN0) {
+  if (l_likely(ci->nresults <= 0 && !(ci->callstatus & CIST_FRESH) && !L->hookmask)) {
+    CallInfo *caller = ci->previous;
+    L->ci = caller;
+    L->top.p = base - 1;
+    return go_back(L, caller, base, k);
+  }
+  SLOW(RETURN0);
+}
+
+/* --- loops --- */
+
+/* A jump back has been made. */
+#define COUNT_BACK_EDGE \
+  if (l_unlikely(--*counter() < 0)) \
+    CALL_HELPER(hot, other_pc()); \
+  if (l_unlikely(ci->u.l.trap)) \
+    CALL_HELPER(trap, other_pc())
+
+STENCIL(BACK_EDGE) {
+  COUNT_BACK_EDGE;
+  JUMP;
+}
+
+STENCIL(FORLOOP) {
+  StkId ra = RA;
+  if (l_likely(ttisinteger(s2v(ra + 2)))) {
+    lua_Unsigned count = l_castS2U(ivalue(s2v(ra + 1)));
+    if (l_likely(count > 0)) {
+      lua_Integer index = intop(+, ivalue(s2v(ra)), ivalue(s2v(ra + 2)));
+      chgivalue(s2v(ra + 1), l_castU2S(count - 1));
+      chgivalue(s2v(ra), index);
+      setivalue(s2v(ra + 3), index);
+      COUNT_BACK_EDGE;
+      JUMP;
+    }
+    if (l_unlikely(ci->u.l.trap))
+      CALL_HELPER(trap, this_pc() + 1);
+    NEXT;
+  }
+  SLOW(FORLOOP);
+}
+
+STENCIL(TFORLOOP) {
+  StkId ra = RA;
+  if (l_likely(!ttisnil(s2v(ra + 4)))) {
+    setobjs2s(L, ra + 2, ra + 4);
+    COUNT_BACK_EDGE;
+    JUMP;
+  }
+  NEXT;
+}
+
+/* --- instructions that a helper does --- */
+
+#define ALL_SLOW(name) STENCIL(SLOW_##name) { SLOW(name); }
+TLUA_SLOW_OPS(ALL_SLOW)

@@ -1,0 +1,103 @@
+//! Code that the host has made itself.
+//!
+//! Problem: a host may have machine code of its own, say of a baseline compiler. It needs memory that is never
+//! writable and executable at once, which the library has.
+//!
+//! Design: an arena of its own, made for the first piece; each piece is freed alone. So it takes nothing from
+//! the room that traces have.
+//!
+//! Invariant: a piece stays where it is until it is freed.
+//!
+//! Example: `const void *code = tl_host_code(vm, bytes, size, &id);  …  tl_host_code_free(vm, id);`
+
+use std::ffi::c_void;
+use std::ptr;
+
+use tracelift_cranelift::{Arena, ArenaOptions, TreeId};
+
+use super::{enter, TlVm};
+use crate::config::Config;
+use crate::stats::HostCodeUse;
+
+/// The host's pieces of code.
+#[derive(Default)]
+pub(super) struct HostCode {
+    arena: Option<Arena>,
+    /// The number of the next one.
+    next: u32,
+    /// Of all that were ever made.
+    code_bytes: usize,
+    refused: u64,
+}
+
+impl HostCode {
+    fn add(&mut self, config: &Config, code: &[u8]) -> Result<(*const c_void, u32), String> {
+        let added = self.try_add(config, code);
+        self.refused += u64::from(added.is_err());
+        added
+    }
+
+    fn try_add(&mut self, config: &Config, code: &[u8]) -> Result<(*const c_void, u32), String> {
+        let arena = match &mut self.arena {
+            Some(arena) => arena,
+            none => none.insert(
+                Arena::new(ArenaOptions {
+                    limit: config.code_bytes,
+                    refuse_executable: config.refuse_executable_memory,
+                    fail_allocation: None,
+                })
+                .map_err(|error| error.to_string())?,
+            ),
+        };
+        let id = self.next;
+        let installed = arena.install_code(TreeId(id), code).map_err(|error| error.to_string())?;
+        self.next = id.checked_add(1).ok_or("there is no number left for a piece of code")?;
+        self.code_bytes += code.len();
+        Ok((installed.address() as *const c_void, id))
+    }
+
+    /// What was made, for the statistics; nothing if none ever was.
+    pub(super) fn usage(&self) -> Option<HostCodeUse> {
+        let HostCode { next, code_bytes, refused, .. } = *self;
+        (next > 0 || refused > 0).then_some(HostCodeUse { pieces: next, code_bytes, refused })
+    }
+
+    fn free(&mut self, id: u32) {
+        if let Some(arena) = &mut self.arena {
+            arena.free(TreeId(id));
+        }
+    }
+}
+
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `code` points to `size` bytes, `id` to a number.
+#[no_mangle]
+pub unsafe extern "C" fn tl_host_code(
+    vm: *mut TlVm,
+    code: *const u8,
+    size: usize,
+    id: *mut u32,
+) -> *const c_void {
+    enter(vm, ptr::null(), |handle| {
+        if code.is_null() || size == 0 || id.is_null() {
+            return Err("tl_host_code needs code, and a place for its number".into());
+        }
+        // SAFETY: promised by the caller.
+        let code = unsafe { std::slice::from_raw_parts(code, size) };
+        let (address, number) = handle.host_code.add(handle.vm.config(), code)?;
+        // SAFETY: promised by the caller.
+        unsafe { *id = number };
+        Ok(address)
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_host_code_free(vm: *mut TlVm, id: u32) {
+    enter(vm, (), |handle| {
+        handle.host_code.free(id);
+        Ok(())
+    });
+}
