@@ -503,10 +503,9 @@ fn functions_that_are_called_often_have_baseline_code() {
     };
     if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         let code = counted(&["run"]);
-        assert_eq!(code["pieces"], 1, "{code}");
-        assert!(code["code_bytes"].as_u64().is_some_and(|bytes| (50..1000).contains(&bytes)), "{code}");
-        // Where thresholds are exact all functions have some from the start, the chunk too.
-        assert_eq!(counted(&["run", "--threshold=1000"])["pieces"], 2);
+        // The function, and the chunk for its loop.
+        assert_eq!(code["pieces"], 2, "{code}");
+        assert!(code["code_bytes"].as_u64().is_some_and(|bytes| (200..3000).contains(&bytes)), "{code}");
         assert!(counted(&["run", "--no-exec"])["refused"].as_u64().is_some_and(|refused| refused > 0));
     }
     assert!(counted(&["run", "--baseline=off"]).is_null());
