@@ -441,8 +441,11 @@ static void copy_branches (Maker *maker, Instruction i) {
       break;
     }
     SLOWLY(TAILCALL);
-    SLOWLY(RETURN);
     DIRECTLY(RETURN0);
+    case OP_RETURN:
+      maker->operand[3] = GETARG_B(i) - 1;
+      copy(maker, GETARG_B(i) > 0 && !TESTARG_k(i) && GETARG_C(i) == 0 ? S_RETURN : S_SLOW_RETURN, -1);
+      break;
     DIRECTLY(RETURN1);
     default:
       copy_arithmetic(maker, i);
@@ -541,6 +544,7 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
       p->jit_places = places_of(&maker, code);
       if (p->jit_places != NULL) {
         p->jit_code = (void *)code;
+        p->jit_shapes = tlua_shapes_make(L, p);
         p->jit_has_no_code = 0;
       }
     }
@@ -581,6 +585,8 @@ int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {
 
 void tlua_baseline_freed (Proto *p) {
   free(p->jit_places);
+  tlua_shapes_free(p->jit_shapes);
+  p->jit_shapes = NULL;
   p->jit_places = NULL;
   p->jit_code = NULL;
 }

@@ -166,9 +166,32 @@ OPERATION(SETUPVAL) {
   return pc;
 }
 
+/*
+** A short string in the tables that stand for one another, by the field __index of their metatables; NULL where
+** one of these is no table, or none has it, or there are many.
+*/
+static const TValue *inherited (lua_State *L, const Table *t, const TString *key) {
+  for (int n = 0; n < 8; n++) {
+    if (t->metatable == NULL)
+      return NULL;
+    const TValue *index = luaH_getshortstr(t->metatable, G(L)->tmname[TM_INDEX]);
+    if (!ttistable(index))
+      return NULL;
+    t = hvalue(index);
+    const TValue *slot = luaH_getshortstr((Table *)t, (TString *)key);
+    if (!isempty(slot))
+      return slot;
+  }
+  return NULL;
+}
+
 static void get_string (TLUA_ARGS, const TValue *holder, TValue *key, StkId ra) {
   const TValue *slot;
-  if (luaV_fastget(L, holder, tsvalue(key), slot, luaH_getstr)) {
+  if (ttistable(holder) && ttisshrstring(key) && isempty(luaH_getshortstr(hvalue(holder), tsvalue(key)))
+      && (slot = inherited(L, hvalue(holder), tsvalue(key))) != NULL) {
+    setobj2s(L, ra, slot);
+  }
+  else if (luaV_fastget(L, holder, tsvalue(key), slot, luaH_getstr)) {
     setobj2s(L, ra, slot);
   }
   else {
@@ -292,12 +315,19 @@ OPERATION(NEWTABLE) {
     b = 1 << (b - 1);
   if (TESTARG_k(i))
     c += GETARG_Ax(*pc) * (MAXARG_C + 1);
-  pc++;
   L->top.p = ra + 1;
+  const Proto *p = ci_func(ci)->p;
   Table *t = luaH_new(L);
   sethvalue2s(L, ra, t);
-  if (b != 0 || c != 0)
+  if (b != 0 && p->jit_shapes != NULL) {
+    if (c != 0)
+      luaH_resize(L, t, (unsigned)c, 0);
+    if (!tlua_shape_table(L, p->jit_shapes, (int)(pc - 1 - p->code), t))
+      luaH_resize(L, t, (unsigned)c, (unsigned)b);
+  }
+  else if (b != 0 || c != 0)
     luaH_resize(L, t, (unsigned)c, (unsigned)b);
+  pc++;
   collect(ra + 1);
   return pc;
 }
@@ -514,6 +544,12 @@ OPERATION(BNOT) {
 }
 
 OPERATION(LEN) {
+  const TValue *x = VB(i);
+  if (ttistable(x) && hvalue(x)->metatable == NULL) {
+    lua_Integer length = l_castU2S(luaH_getn(hvalue(x)));
+    setivalue(VA(i), length);
+    return pc;
+  }
   savestate();
   luaV_objlen(L, RA(i), VB(i));
   return pc;

@@ -137,6 +137,10 @@ static inline const TValue *field (const Table *t, const TString *key) {
       setobj2s(L, RA, slot); \
       NEXT; \
     } \
+    if (hvalue(holder)->metatable == NULL) { \
+      setnilvalue(VA); \
+      NEXT; \
+    } \
   } \
   SLOWLY; \
 }
@@ -152,8 +156,14 @@ static inline const TValue *field (const Table *t, const TString *key) {
   if (l_likely(ttistable(holder))) { \
     Table *t = hvalue(holder); \
     const TValue *slot = field(t, name); \
-    if (l_likely(slot != NULL && !isempty(slot))) \
-      PUT(t, slot, value); \
+    if (l_likely(slot != NULL)) { \
+      if (l_likely(!isempty(slot))) \
+        PUT(t, slot, value); \
+      if (t->metatable == NULL) { \
+        invalidateTMcache(t); \
+        PUT(t, slot, value); \
+      } \
+    } \
   } \
   SLOWLY; \
 }
@@ -191,6 +201,10 @@ STENCIL(GETTABLE) {
       SLOW(GETTABLE);
     if (l_likely(slot != NULL && !isempty(slot))) {
       setobj2s(L, RA, slot);
+      NEXT;
+    }
+    if (hvalue(rb)->metatable == NULL && (slot != NULL || ttisshrstring(rc))) {
+      setnilvalue(VA);
       NEXT;
     }
   }
@@ -645,6 +659,26 @@ STENCIL(RETURN0) {
     return go_back(L, caller, base, k);
   }
   SLOW(RETURN0);
+}
+
+/* Two values or more, of a function without variable arguments, and without variables to be closed. */
+STENCIL(RETURN) {
+  ptrdiff_t count = IMMEDIATE, wanted = ci->nresults;
+  if (wanted < 0)
+    wanted = count;
+  if (l_likely(wanted <= count && !(ci->callstatus & CIST_FRESH) && !L->hookmask)) {
+    CallInfo *caller = ci->previous;
+    StkId from = RA, to = base - 1;
+    L->ci = caller;
+    for (; wanted > 0; wanted--) {
+      setobjs2s(L, to, from);
+      to++;
+      from++;
+    }
+    L->top.p = to;
+    return go_back(L, caller, base, k);
+  }
+  SLOW(RETURN);
 }
 
 /* --- loops --- */
