@@ -83,8 +83,9 @@ static int put_keys (lua_State *L, const Proto *p, int pc, Table *t) {
 
 static int make_shape (lua_State *L, const Proto *p, int pc, Shape *shape) {
   int size_log = GETARG_B(p->code[pc]) - 1, size = 1 << size_log;
-  Table t;  /* of which only the hash part is looked at */
+  Table t;  /* of which only the hash part is looked at; no object of the collector's */
   memset(&t, 0, sizeof(t));
+  t.tt = LUA_VTABLE;
   t.lsizenode = (lu_byte)size_log;
   t.node = (Node *)malloc((size_t)size * sizeof(Node));
   if (t.node == NULL)
