@@ -47,7 +47,7 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n\
                \x20 lu_byte jit_is_counted;\n  lu_byte jit_made;\n  lu_byte jit_is_refused;\n\
                \x20 lu_byte jit_has_no_code;\n  uint64_t jit_fixed;\n  void *jit_code;\n  void **jit_places;\n\
-               \x20 uint32_t jit_code_id;\n  struct TluaShapes *jit_shapes;\n",
+               \x20 uint32_t jit_code_id;\n",
         why: "what the JIT knows of a function: liveness, anchored constants, traces, fixed upvalues",
     },
     Insertion {
@@ -141,7 +141,7 @@ pub const INSERTIONS: &[Insertion] = &[
         place: After,
         text: "\n  f->jit = NULL;\n  f->jit_entries = f->jit_is_seen = f->jit_is_counted = f->jit_made = 0;\n\
                \x20 f->jit_is_refused = f->jit_has_no_code = 0;\n  f->jit_fixed = 0;\n\
-               \x20 f->jit_code = NULL;\n  f->jit_places = NULL;\n  f->jit_shapes = NULL;",
+               \x20 f->jit_code = NULL;\n  f->jit_places = NULL;",
         why: "a new function has no JIT data",
     },
     Insertion {

@@ -544,7 +544,6 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
       p->jit_places = places_of(&maker, code);
       if (p->jit_places != NULL) {
         p->jit_code = (void *)code;
-        p->jit_shapes = tlua_shapes_make(L, p);
         p->jit_has_no_code = 0;
       }
     }
@@ -585,8 +584,6 @@ int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {
 
 void tlua_baseline_freed (Proto *p) {
   free(p->jit_places);
-  tlua_shapes_free(p->jit_shapes);
-  p->jit_shapes = NULL;
   p->jit_places = NULL;
   p->jit_code = NULL;
 }

@@ -50,10 +50,4 @@ int tlua_baseline_call (lua_State *L, StkId func, int wanted);
 /* The same for the iterator of a loop, whose function, state and control value lie at 'ra'. */
 int tlua_baseline_step (lua_State *L, StkId ra, int wanted);
 
-/* The shapes of a function's constructors, see tlua_baseline_shape.c; NULL if there are none. */
-struct TluaShapes *tlua_shapes_make (lua_State *L, const Proto *p);
-void tlua_shapes_free (struct TluaShapes *all);
-/* Gives a new table, without a hash part so far, that of the constructor at 'pc', if it has one. May throw. */
-int tlua_shape_table (lua_State *L, const struct TluaShapes *all, int pc, Table *t);
-
 #endif

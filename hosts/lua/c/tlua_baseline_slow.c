@@ -316,16 +316,9 @@ OPERATION(NEWTABLE) {
   if (TESTARG_k(i))
     c += GETARG_Ax(*pc) * (MAXARG_C + 1);
   L->top.p = ra + 1;
-  const Proto *p = ci_func(ci)->p;
   Table *t = luaH_new(L);
   sethvalue2s(L, ra, t);
-  if (b != 0 && p->jit_shapes != NULL) {
-    if (c != 0)
-      luaH_resize(L, t, (unsigned)c, 0);
-    if (!tlua_shape_table(L, p->jit_shapes, (int)(pc - 1 - p->code), t))
-      luaH_resize(L, t, (unsigned)c, (unsigned)b);
-  }
-  else if (b != 0 || c != 0)
+  if (b != 0 || c != 0)
     luaH_resize(L, t, (unsigned)c, (unsigned)b);
   pc++;
   collect(ra + 1);
