@@ -1,13 +1,13 @@
 //! Cuts the stencils of baseline code out of an object file.
 //!
-//! Problem: baseline code is made of copies of machine code that the C compiler made (`c/tlua_baseline.c`), and
-//! `stencils/tlua_stencils.c` is compiled for that alone.
+//! Problem: baseline code is made of copies of machine code that the C compiler made (`c/tlua_baseline.c`),
+//! and `stencils/tlua_stencils.c` is compiled for that alone.
 //!
 //! Design: each function lies in a section of its own. Its bytes and its relocations become tables in C. A
 //! relocation names a hole, or a helper of `c/tlua_baseline_slow.c`; its type says how it is filled.
 //!
-//! Invariant: a stencil needs nothing but holes and helpers. One that has a constant in memory, calls, or uses a
-//! relocation that `tlua_baseline.c` does not know, is an error that names it.
+//! Invariant: a stencil needs nothing but holes and helpers. One that has a constant in memory, calls, or
+//! uses a relocation that `tlua_baseline.c` does not know, is an error that names it.
 //!
 //! Example: `static const Hole holes_MOVE[] = { { 3, HOLE_OFFSET, H_b, 0 }, … };`
 

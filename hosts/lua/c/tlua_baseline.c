@@ -1,16 +1,16 @@
 /*
 ** Baseline code: the machine code of a Lua function, before anything is known of it.
 **
-** Problem: a trace is worth a millisecond of compiling only where a program comes by many thousand times, and
-** always in the same way. Most of what programs do is not like that. It stays with the interpreter, which takes
-** half of its time to fetch instructions, take them apart, and jump.
+** Problem: a trace is worth a millisecond of compiling only where a program comes by many thousand times,
+** and always in the same way. Most of what programs do is not like that. It stays with the interpreter,
+** which takes half of its time to fetch instructions, take them apart, and jump.
 **
-** Design: copy and patch (Xu, Kjolstad: Copy-and-Patch Compilation, OOPSLA 2021). The C compiler has compiled
-** each kind of instruction when Tracelift was built (stencils/tlua_stencils.c, build/stencils.rs). Here their
-** code is copied, one instruction after the other, and operands and addresses are written into the copies: some
-** 100 ns for an instruction. The code works on the interpreter's own frames and registers in memory. So it can
-** be entered and left at nearly every instruction, at no cost; it counts loops and entries as the interpreter
-** does, and traces are recorded and entered as always.
+** Design: copy and patch (Xu, Kjolstad: Copy-and-Patch Compilation, OOPSLA 2021). The C compiler has
+** compiled each kind of instruction when Tracelift was built (stencils/tlua_stencils.c, build/stencils.rs).
+** Here their code is copied, one instruction after the other, and operands and addresses are written into
+** the copies: some 100 ns for an instruction. The code works on the interpreter's own frames and registers
+** in memory. So it can be entered and left at nearly every instruction, at no cost; it counts loops and
+** entries as the interpreter does, and traces are recorded and entered as always.
 **
 ** Invariant: baseline code does what the interpreter would. No hook is set while it runs, no recording is on:
 ** wherever the interpreter would look at its trap, the code does, or the helper.
@@ -236,7 +236,10 @@ static void copy_jump (Maker *maker, int target) {
 #define DIRECTLY(name) case OP_##name: copy(maker, S_##name, -1); break
 /* The instruction after it calls the metamethod; it has no code of its own. */
 #define ARITHMETIC(name) case OP_##name: maker->next = maker->pc + 2; copy(maker, S_##name, -1); break
-#define SLOW_ARITHMETIC(name) case OP_##name: maker->next = maker->pc + 2; copy(maker, S_SLOW_##name, -1); break
+#define SLOW_ARITHMETIC(name) case OP_##name: \
+  maker->next = maker->pc + 2; \
+  copy(maker, S_SLOW_##name, -1); \
+  break
 #define WITH_RK(name) case OP_##name: \
   copy(maker, GETARG_k(i) ? S_##name##_K : S_##name##_R, -1); break
 

@@ -43,8 +43,8 @@ TluaCode tlua_slow_trap;
 TluaCode tlua_slow_barrier;
 
 /*
-** Does the call of a C function without a frame, if it is one that can be done so: the results, as many as are
-** wanted, replace the function. L->top ends the arguments. Or returns 0. May collect.
+** Does the call of a C function without a frame, if it is one that can be done so: the results, as many as
+** are wanted, replace the function. L->top ends the arguments. Or returns 0. May collect.
 */
 int tlua_baseline_call (lua_State *L, StkId func, int wanted);
 /* The same for the iterator of a loop, whose function, state and control value lie at 'ra'. */

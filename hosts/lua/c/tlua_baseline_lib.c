@@ -6,10 +6,10 @@
 ** returns results, take twenty.
 **
 ** Design: for the commonest functions there is another one here, which gets the arguments where they lie and
-** leaves the result in place of the function. It does the common case, of arguments that have the right types;
-** everything else it leaves to the function itself. They are found by the function's address, whatever the
-** program does with names. So that the call would have been possible, and nobody looks, is checked before:
-** hooks, the stack, levels of C calls.
+** leaves the result in place of the function. It does the common case, of arguments that have the right
+** types; everything else it leaves to the function itself. They are found by the function's address,
+** whatever the program does with names. So that the call would have been possible, and nobody looks, is
+** checked before: hooks, the stack, levels of C calls.
 **
 ** Invariant: what is done here is what the call would have done, the moment of collections excepted. What is
 ** left to the function has changed nothing.

@@ -1,19 +1,20 @@
 /*
 ** What stencils do not do themselves: the helpers of baseline code.
 **
-** Problem: an instruction has rare cases, and some are rare themselves; they call metamethods, allocate, throw,
-** and would make a stencil large and slow.
+** Problem: an instruction has rare cases, and some are rare themselves; they call metamethods, allocate,
+** throw, and would make a stencil large and slow.
 **
-** Design: a helper for each instruction does all of it, as the interpreter's loop does, and goes on at the code
-** of what comes next by a call in tail position. That is what the stencils expect: no frame of baseline code is
-** on the native stack, so that errors and yields pass, and recursion in Lua takes no room there. Where a helper
-** comes to something that is the interpreter's (hooks, a function without code), it returns to it.
+** Design: a helper for each instruction does all of it, as the interpreter's loop does, and goes on at the
+** code of what comes next by a call in tail position. That is what the stencils expect: no frame of baseline
+** code is on the native stack, so that errors and yields pass, and recursion in Lua takes no room there.
+** Where a helper comes to something that is the interpreter's (hooks, a function without code), it returns
+** to it.
 **
 ** Invariant: savedpc, top and trap are set and read where the interpreter sets and reads them. 'base' is read
 ** anew after everything that may move the stack.
 **
-** Example: a + b of an integer and a float: the stencil calls tlua_slow_ADD, which adds, and calls the code of
-** the instruction after the one that would call the metamethod.
+** Example: a + b of an integer and a float: the stencil calls tlua_slow_ADD, which adds, and calls the code
+** of the instruction after the one that would call the metamethod.
 */
 
 #define LUA_CORE
@@ -167,8 +168,8 @@ OPERATION(SETUPVAL) {
 }
 
 /*
-** A short string in the tables that stand for one another, by the field __index of their metatables; NULL where
-** one of these is no table, or none has it, or there are many.
+** A short string in the tables that stand for one another, by the field __index of their metatables; NULL
+** where one of these is no table, or none has it, or there are many.
 */
 static const TValue *inherited (lua_State *L, const Table *t, const TString *key) {
   for (int n = 0; n < 8; n++) {

@@ -6,13 +6,13 @@
 ** tries to match at each place, also where the first item can be seen not to.
 **
 ** Design: three questions about many characters at once, which insertions put into the matcher's loops: how
-** many characters from here on are in an item; where the next place is at which a pattern can match at all; and
-** how far '-' must go before what follows it can match. A class or a set is looked up in a table with an entry
-** for each character, which is made once and kept by the text of the item. The loops of the library follow, and
-** do what is left.
+** many characters from here on are in an item; where the next place is at which a pattern can match at all;
+** and how far '-' must go before what follows it can match. A class or a set is looked up in a table with an
+** entry for each character, which is made once and kept by the text of the item. The loops of the library
+** follow, and do what is left.
 **
-** Invariant: no place is passed over at which the library would have found a match, or raised an error. Tables
-** are those of the locale that the C library has now.
+** Invariant: no place is passed over at which the library would have found a match, or raised an error.
+** Tables are those of the locale that the C library has now.
 **
 ** Example: gsub(text, "[&<>]", names) walks along the text at a byte per nanosecond.
 */
@@ -192,8 +192,8 @@ const char *tlua_match_start (lua_State *L, const char *s, const char *end, cons
 }
 
 /*
-** Not farther than the library would go: what follows may match soon, and then the rest of a long run would be
-** walked along for nothing, again and again.
+** Not farther than the library would go: what follows may match soon, and then the rest of a long run would
+** be walked along for nothing, again and again.
 */
 const char *tlua_match_rest (lua_State *L, const char *s, const char *end, const char *item,
                              const char *item_end, const char *p_end) {

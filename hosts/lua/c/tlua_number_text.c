@@ -1,8 +1,8 @@
 /*
 ** Whole numbers as text.
 **
-** Problem: the interpreter writes numbers by 'snprintf', which reads its format each time: programs that build
-** strings spend several hundredths of their time there.
+** Problem: the interpreter writes numbers by 'snprintf', which reads its format each time: programs that
+** build strings spend several hundredths of their time there.
 **
 ** Design: integers, and floats that are whole and have no more digits than the format's fourteen, are written
 ** here, digit by digit. All other floats are left to the C library.

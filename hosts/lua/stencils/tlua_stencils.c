@@ -3,15 +3,15 @@
 **
 ** Problem: see c/tlua_baseline.c.
 **
-** Design: this file is compiled apart, and never linked. The build script cuts the functions' machine code out
-** of the object file. What an instruction's operands decide is an undefined symbol, a *hole*: an operand is the
-** address of one, where to go on is a call of one in tail position. What remains of the fast path is what the
-** interpreter does between two fetches. All that is rare is a call of a helper in tail position, so that no
-** stencil has a frame, or saves a register.
+** Design: this file is compiled apart, and never linked. The build script cuts the functions' machine code
+** out of the object file. What an instruction's operands decide is an undefined symbol, a *hole*: an operand
+** is the address of one, where to go on is a call of one in tail position. What remains of the fast path is
+** what the interpreter does between two fetches. All that is rare is a call of a helper in tail position, so
+** that no stencil has a frame, or saves a register.
 **
 ** Invariant: a stencil does the whole instruction, or nothing and calls the helper, which does it. Constants
-** in memory, calls in other places than the tail, and everything else that the copies could not have, stop the
-** build.
+** in memory, calls in other places than the tail, and everything else that the copies could not have, stop
+** the build.
 **
 ** Example: of 'a = b', which is MOVE, four moves remain; the jump to the next instruction's code is left out.
 */

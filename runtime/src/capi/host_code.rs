@@ -1,7 +1,7 @@
 //! Code that the host has made itself.
 //!
-//! Problem: a host may have machine code of its own, say of a baseline compiler. It needs memory that is never
-//! writable and executable at once, which the library has.
+//! Problem: a host may have machine code of its own, say of a baseline compiler. It needs memory that is
+//! never writable and executable at once, which the library has.
 //!
 //! Design: an arena of its own, made for the first piece; each piece is freed alone. So it takes nothing from
 //! the room that traces have.
