@@ -4,8 +4,8 @@ local items = { "a", "%a", "%A", "%d", "%s", "%w", "%x", "%p", "%c", "%g", "%l",
                 "[a-c]", "[%a_]", "[^%s,]", "[]]", "[^]]", "[a-]", "[%]]", "[%-x]", "[]-a]", "%.", "%%", "[%d.]",
                 "[a", "[", "[^", "%", "[a%", "[%a-z]", "\0", "[\0-\31]", "[\128-\255]", "é" }
 local suffixes = { "", "*", "+", "-", "?" }
-local rests = { "", "b", "$", "%d", "()", "(x)", "[,;]", ".", "%1", "%bxy", "%f[%w]", ")" }
-local subjects = { "", "a", "aaab", "abc1 x,y;", "   lead", "xy.z]%-", "a\0b\0", "été\200\201", "__a_b", "12.5e3", "bbb", "]]]" }
+local rests = { "", "b", "%d", "()", "[,;]", "%1", "%bxy", "%f[%w]", "$" }
+local subjects = { "", "aaab", "abc1 x,y;", "  xy.z]%-", "a\0b\200\0été" }
 local sum, count, errors = 0, 0, 0
 local function note (...)
   local t = table.pack(...)
@@ -21,7 +21,7 @@ for _, item in ipairs(items) do
   sum = 0
   for _, suffix in ipairs(suffixes) do
     for _, rest in ipairs(rests) do
-      for _, form in ipairs { "%s", "^%s", "(%s)", "()%s", "x%s", "(%s" } do
+      for _, form in ipairs { "%s", "^(%s)", "()%s", "(%s" } do
         local p = form:gsub("%%s", function () return item .. suffix .. rest end)
         for _, s in ipairs(subjects) do
           note(pcall(string.find, s, p))
@@ -50,6 +50,6 @@ local text = ("name = value, <tag attr=\"x\">text & more</tag>\n"):rep(50)
 print(select(2, text:gsub("[&<>\"]", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;" })))
 print(#text:gsub("%s+", " "), #text:gsub("<(%a+).->", function (t) return "[" .. t .. "]" end), text:gsub("x", "y", 3) == text)
 print(#text:gsub("", "-"), #text:gsub("%s*", ""), #text:gsub(".-\n", "%0%0"), text:find("<tag.-</tag>", 60))
-print(pcall(string.gsub, ("a"):rep(300000), ".-b", "x"))
+print(pcall(string.gsub, ("a"):rep(2000), ".-b", "x"))
 print(pcall(string.find, ("a"):rep(220000), ("a?"):rep(220000) .. "b"))
 print(pcall(string.rep, "x", -1), ("x"):rep(3, ","), ("%d"):format(3), pcall(string.format, "%d", 3.5))
