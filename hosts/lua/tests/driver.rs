@@ -111,21 +111,15 @@ fn the_library_reports_instead_of_panicking() {
     assert_eq!(status.expect("the script starts").code, 0);
 }
 
-/// Starts an endless loop in some mode, and interrupts it.
+/// Starts a script in some mode that says "ready" and goes on without end, and interrupts it.
 #[cfg(unix)]
-fn interrupt(mode: &str) {
+fn interrupt_script(name: &str, source: &str, mode: &str, threshold: &str) {
     use std::io::Read;
     use std::process::Stdio;
-    // The first call makes the loop hot, so that the second one is compiled code from its first back edge on.
-    let path = script(
-        &format!("endless-{mode}.lua"),
-        "local function spin(n) while true do n = n - 1 if n == 0 then return end end end
-         spin(1000) print('ready') io.stdout:flush() spin(-1)",
-    );
     let mut child = runlua()
-        .arg(&path)
+        .arg(script(name, source))
         .env("RUNLUA_MODE", mode)
-        .env("RUNLUA_THRESHOLD", "10")
+        .env("RUNLUA_THRESHOLD", threshold)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -137,6 +131,28 @@ fn interrupt(mode: &str) {
     let outcome: Outcome = child.wait_with_output().expect("the process ends").into();
     assert_eq!(outcome.code, Some(1), "{mode}");
     assert!(outcome.stderr.contains("interrupted!"), "{mode}: {}", outcome.stderr);
+}
+
+/// An endless loop. The first call makes it hot, so that the second one is compiled code from its first back
+/// edge on.
+#[cfg(unix)]
+fn interrupt(mode: &str) {
+    let source = "local function spin(n) while true do n = n - 1 if n == 0 then return end end end
+         spin(1000) print('ready') io.stdout:flush() spin(-1)";
+    interrupt_script(&format!("endless-{mode}.lua"), source, mode, "10");
+}
+
+/// Back edges, and calls without loops and returns, look for the hook that an interrupt sets.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_stops_baseline_code() {
+    let ready = "print('ready') io.stdout:flush()";
+    let spin = format!("local function spin(n) while n ~= 0 do n = n - 1 end end spin(9) {ready} spin(-1)");
+    interrupt_script("endless-baseline.lua", &spin, "jit", "2000000000");
+    let call = format!(
+        "local function call(n) if n == 0 then return end return call(n - 1) end call(9) {ready} call(-1)"
+    );
+    interrupt_script("endless-calls.lua", &call, "jit", "2000000000");
 }
 
 #[cfg(unix)]
