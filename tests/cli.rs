@@ -512,6 +512,21 @@ fn functions_that_are_called_often_have_baseline_code() {
     assert!(counted(&["run", "--jit=off"]).is_null());
 }
 
+/// A function that is too large for baseline code stays with the interpreter, and is counted.
+#[test]
+fn functions_without_baseline_code_are_counted() {
+    let body = "n = n + 1.5 ".repeat(30_000);
+    let program = file(
+        "large.lua",
+        &format!("local function f(n) {body} return n end\nfor i = 1, 20 do f(i) end\nprint(f(0))\n"),
+    );
+    let (printed, json) = stats(&["run", "--stats=json", text(&program)]);
+    assert_eq!(printed, "45000.0\n");
+    if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        assert_eq!(json["host_code"]["refused"], 1, "{}", json["host_code"]);
+    }
+}
+
 #[test]
 fn the_log_holds_each_stage() {
     let program = file("logged.lua", LOOP);

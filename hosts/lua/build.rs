@@ -7,6 +7,8 @@
 //! compiled with the flags that crate itself uses, together with our C files in `c/`. The untouched sources
 //! and our driver make the executable `stock-lua`, the oracle of the differential tests.
 //!
+//! `build/stencils.rs` makes the tables that baseline code is copied from.
+//!
 //! Invariant: both builds use the same compiler flags, and every insertion matched exactly once.
 //!
 //! Example: `LUA_SRC_DIR=/usr/src/lua-5.4.9 cargo build -p tracelift-lua`; `TRACELIFT_LUA_ASSERT=1` compiles

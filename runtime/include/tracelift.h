@@ -413,6 +413,8 @@ int tl_has_loop(tl_vm *vm, const void *key);
 const void *tl_host_code(tl_vm *vm, const void *code, size_t size, uint32_t *id);
 /* None of it may run any more. */
 void tl_host_code_free(tl_vm *vm, uint32_t id);
+/* The host could make no code where it should have had some: the statistics count it as refused. */
+void tl_host_code_refused(tl_vm *vm);
 /* Where compiled code can read, in 8 bytes, how many slots from its base the code of the location `key` may
 ** need: see tl_record_link. There need be no such code yet. */
 const uint64_t *tl_room_cell(tl_vm *vm, const void *key);

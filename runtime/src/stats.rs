@@ -114,7 +114,7 @@ pub struct HostCodeUse {
     pub pieces: u32,
     /// Bytes of their code.
     pub code_bytes: usize,
-    /// Pieces that there was no room for.
+    /// Pieces that there was no room for, or that the host could not make.
     pub refused: u64,
 }
 

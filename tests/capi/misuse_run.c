@@ -63,6 +63,7 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_add_counter(vm, counters) == TL_MISUSE);
   EXPECT(tl_host_code(vm, "", 1, &(uint32_t){0}) == NULL);
   tl_host_code_free(vm, 0);
+  tl_host_code_refused(vm);
   tl_drop_counter(vm, counters);
   EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING);
   EXPECT(tl_next(vm, frame, &run) == TL_NOTHING);

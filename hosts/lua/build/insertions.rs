@@ -46,7 +46,8 @@ pub const INSERTIONS: &[Insertion] = &[
         place: Before,
         text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n\
                \x20 lu_byte jit_is_counted;\n  lu_byte jit_made;\n  lu_byte jit_is_refused;\n\
-               \x20 lu_byte jit_has_no_code;\n  uint64_t jit_fixed;\n  void *jit_code;\n  void **jit_places;\n\
+               \x20 lu_byte jit_has_no_code;\n  uint64_t jit_fixed;\n  void *jit_code;\n\
+               \x20 void **jit_places;\n\
                \x20 uint32_t jit_code_id;\n",
         why: "what the JIT knows of a function: liveness, anchored constants, traces, fixed upvalues",
     },
@@ -339,7 +340,8 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: "    trap = luaG_tracecall(L);\n",
         place: After,
         text: " l_jitresume:\n  tlua_enter_code();\n",
-        why: "baseline code goes on where there is some; and resuming at a function's first instruction must not call the program's call hook again",
+        why: "baseline code goes on where there is some; and resuming at a function's first instruction must \
+              not call the program's call hook again",
     },
     // The libraries' functions.
     Insertion {
@@ -481,8 +483,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lstrlib.c",
         anchor: "          nb = l_sprintf(buff, maxitem, form, (LUAI_UACINT)n);",
         place: Before,
-        text: "          if (strcmp(form, LUA_INTEGER_FMT) == 0)\n            nb = tlua_print_integer(buff, n);\n          \
-               else\n",
+        text: "          if (strcmp(form, LUA_INTEGER_FMT) == 0)\n            \
+               nb = tlua_print_integer(buff, n);\n          else\n",
         why: "as above",
     },
     // Matching.
@@ -498,7 +500,8 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: "static int singlematch (MatchState *ms, const char *s, const char *p,",
         place: Before,
         text: "int tlua_item_has (int c, const char *item, const char *item_end) {\n  \
-               return *item == '[' ? matchbracketclass(c, item, item_end - 1) : match_class(c, uchar(item[1]));\n}\n\n",
+               return *item == '[' ? matchbracketclass(c, item, item_end - 1)\n                     \
+               : match_class(c, uchar(item[1]));\n}\n\n",
         why: "what an item's table is made from",
     },
     Insertion {

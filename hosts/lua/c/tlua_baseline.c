@@ -517,16 +517,42 @@ static void set_branches (Maker *maker) {
   }
 }
 
-/* The table of places lies before the code's addresses are known; NULL if memory is short. */
-static void **places_of (const Maker *maker, const char *code) {
-  void **places = (void **)malloc((size_t)maker->p->sizecode * sizeof(void *));
-  for (int pc = 0; places != NULL && pc < maker->p->sizecode; pc++)
+/*
+** Takes the code into memory where it can run. The table with the address of each instruction's code comes
+** first: without memory for it there is nothing to take back.
+*/
+static void install (lua_State *L, Proto *p, const Maker *maker) {
+  void **places = (void **)malloc((size_t)p->sizecode * sizeof(void *));
+  if (places == NULL)
+    return;
+  const char *code = (const char *)L->jit->engine->on_code(L, p, maker->code, maker->size);
+  if (code == NULL) {
+    free(places);
+    return;
+  }
+  for (int pc = 0; pc < p->sizecode; pc++)
     places[pc] = maker->places[pc] < 0 ? NULL : (void *)(code + maker->places[pc]);
-  return places;
+  p->jit_places = places;
+  p->jit_code = (void *)code;
+  p->jit_has_no_code = 0;
 }
 
-/* Larger ones are not worth their memory, and offsets are safely in reach. */
+/* Instructions. The code of a larger function is not worth its memory; branches could not reach all of it. */
 #define LARGEST 50000
+
+/* The code lies in 'maker' if this returns 1. */
+static int make (Maker *maker) {
+  const Proto *p = maker->p;
+  if (p->sizecode > LARGEST)
+    return 0;
+  maker->places = (int *)malloc((size_t)p->sizecode * sizeof(int));
+  if (maker->places == NULL)
+    return 0;
+  copy_all(maker);
+  if (!maker->has_failed)
+    set_branches(maker);
+  return !maker->has_failed;
+}
 
 void tlua_baseline_make (lua_State *L, Proto *p) {
   const TluaEngine *engine = L->jit->engine;
@@ -534,23 +560,11 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
       || L->jit->config.no_baseline)
     return;
   p->jit_has_no_code = 1;
-  if (p->sizecode > LARGEST)
-    return;
   Maker maker = { .p = p, .jit = L->jit };
-  maker.places = (int *)malloc((size_t)p->sizecode * sizeof(int));
-  if (maker.places != NULL) {
-    copy_all(&maker);
-    if (!maker.has_failed)
-      set_branches(&maker);
-    const char *code = maker.has_failed ? NULL : (const char *)engine->on_code(L, p, maker.code, maker.size);
-    if (code != NULL) {
-      p->jit_places = places_of(&maker, code);
-      if (p->jit_places != NULL) {
-        p->jit_code = (void *)code;
-        p->jit_has_no_code = 0;
-      }
-    }
-  }
+  if (make(&maker))
+    install(L, p, &maker);
+  else
+    engine->on_code(L, p, NULL, 0);
   free(maker.places);
   free(maker.branches);
   free(maker.code);

@@ -8,8 +8,8 @@
 ** Design: for the commonest functions there is another one here, which gets the arguments where they lie and
 ** leaves the result in place of the function. It does the common case, of arguments that have the right
 ** types; everything else it leaves to the function itself. They are found by the function's address,
-** whatever the program does with names. So that the call would have been possible, and nobody looks, is
-** checked before: hooks, the stack, levels of C calls.
+** whatever the program does with names. Before that it is checked that the call would be possible (the stack,
+** levels of C calls) and that no hook sees it.
 **
 ** Invariant: what is done here is what the call would have done, the moment of collections excepted. What is
 ** left to the function has changed nothing.
@@ -185,7 +185,7 @@ static int quick_sqrt (lua_State *L, StkId func, ptrdiff_t count) {
   return 1;
 }
 
-/* Whether the second of two numbers of one type is to replace the first: -1 for other arguments. */
+/* Whether argument 'a' is less than 'b'; -1 if these are not the only two, or not numbers of one type. */
 static int is_less (StkId func, ptrdiff_t count, int a, int b) {
   const TValue *x = argument(func, a), *y = argument(func, b);
   if (count != 2)

@@ -79,7 +79,8 @@ typedef struct TluaEngine {
 
   /*
   ** Takes baseline code of a function, which it may have until it is freed; returns where it lies, or NULL.
-  ** The code does not depend on its place. May be NULL: then there is no baseline code.
+  ** The code does not depend on its place. Without code it counts a function that could get none. May be
+  ** NULL: then there is no baseline code.
   */
   const void *(*on_code) (lua_State *L, Proto *p, const void *code, size_t size);
 

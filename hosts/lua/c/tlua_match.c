@@ -52,9 +52,7 @@ struct TluaMatch {
   Table256 tables[TABLES];
 };
 
-/*
-** Something that is another one in another locale; NULL where that is not known, and there are no tables.
-*/
+/* The C library's own table of classes, which says which locale it is; NULL where that cannot be asked. */
 static const void *current_locale (void) {
 #if defined(__GLIBC__)
   return *__ctype_b_loc();

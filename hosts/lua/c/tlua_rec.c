@@ -650,7 +650,11 @@ static void on_abandon (lua_State *L, int why) {
 }
 
 static const void *on_code (lua_State *L, Proto *p, const void *code, size_t size) {
-  return tl_host_code(recorder_of(L)->vm, code, size, &p->jit_code_id);
+  tl_vm *vm = recorder_of(L)->vm;
+  if (code != NULL)
+    return tl_host_code(vm, code, size, &p->jit_code_id);
+  tl_host_code_refused(vm);
+  return NULL;
 }
 
 static void on_proto_freed (lua_State *L, Proto *p) {

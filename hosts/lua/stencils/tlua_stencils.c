@@ -532,13 +532,14 @@ CONDITIONAL(GEI, AT_LEAST_I)
 #define ivalue_word(v) ((v)->value_.i)
 CONDITIONAL(EQ, EQUAL)
 
-/* The constant is a short string, an integer, or one of nil, true and false. */
+/* The constant is a short string or an integer. */
 #define EQUAL_WORD(YES, NO) { \
   const TValue *x = VA, *y = KONST(hole_b); \
   if (rawtt(x) == rawtt(y) && ivalue_word(x) == ivalue_word(y)) YES; \
   NO; \
 }
 CONDITIONAL(EQK_STRING, EQUAL_WORD)
+/* The constant is nil, true or false. */
 #define EQUAL_TAG(YES, NO) { \
   if (rawtt(VA) == (int)IMMEDIATE) YES; \
   NO; \

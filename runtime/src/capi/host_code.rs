@@ -101,3 +101,12 @@ pub extern "C" fn tl_host_code_free(vm: *mut TlVm, id: u32) {
         Ok(())
     });
 }
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_host_code_refused(vm: *mut TlVm) {
+    enter(vm, (), |handle| {
+        handle.host_code.refused += 1;
+        Ok(())
+    });
+}
