@@ -74,3 +74,27 @@ for round = 1, 30 do
   local n = 0 for k in pairs(p) do n = n + k end
   if round % 10 == 0 then print(n) end
 end
+-- expressions that end a loop: they jump back themselves
+local function down_or (t, n)
+  local steps = 0
+  while n ~= 0 and steps < 90 do
+    steps = steps + 1
+    n = n % 2 == 0 and t[n] or n - 1
+  end
+  return steps
+end
+local function down_and (t, n)
+  local left = n
+  while left do
+    n = n - 1
+    left = n > 0 and t[n]
+  end
+  return n
+end
+local halves = { }
+for i = 1, 40 do halves[i] = i % 3 ~= 0 and i // 2 or false end
+for round = 1, 40 do
+  local a, b = 0, 0
+  for n = 1, 40 do a, b = a + down_or(halves, n), b + down_and(halves, n) end
+  if round % 13 == 1 then print(a, b) end
+end

@@ -50,6 +50,9 @@ local functions = {
   function (a, b) local x, y, z = nil, nil, nil x = a y = b return z end,
   function (a, b) return { a, b, [1] = 3, x = a } end, function (...) local t = { ... } return #t end,
   function (...) local a, b, c = ... return c end, function (...) return select("#", ...) end,
+  -- an integer among the constants, and the float that is equal to it
+  function (a) if math.type(a) then a = a + 0.0 end if a == 255 then return 1 end return 2 end,
+  function (a) return a == 255.0 end, function (a, b) return { a } == { b } end,
 }
 
 -- twenty times: the first ones are the interpreter's

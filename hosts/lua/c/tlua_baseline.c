@@ -140,6 +140,14 @@ static void put_here (Maker *maker, size_t n) {
 }
 
 /*
+** Whether the code of the next instruction comes right after this stencil. Not if the stencil jumps HERE: then
+** more code of this instruction comes first.
+*/
+static int falls_through (const Maker *maker) {
+  return maker->next == HERE || (maker->next > maker->pc && maker->jump != HERE);
+}
+
+/*
 ** Copies a stencil. 'counted' is the target of the jump back that it counts, or -1. A branch to the next
 ** instruction at the end is left out if that one's code comes next.
 */
@@ -162,7 +170,7 @@ static void copy (Maker *maker, int number, int counted) {
     else if (hole->what >= H_COUNT)
       add_branch(maker, maker->size + hole->at, ~(hole->what - H_COUNT));
     else if (hole->what == H_next && (size_t)hole->at + 4 == size && code[hole->at - 1] == 0xe9
-             && (maker->next == HERE || maker->next > maker->pc))
+             && falls_through(maker))
       size -= 5;
     else
       add_branch(maker, maker->size + hole->at, hole->what == H_next ? maker->next : maker->jump);
@@ -210,6 +218,26 @@ static void copy_comparison (Maker *maker, Instruction i, int if_true) {
   copy(maker, GETARG_k(i) ? if_true + 1 : if_true, -1);
   maker->jump = target;
   copy(maker, S_BACK_EDGE, target);
+}
+
+/*
+** TESTSET and the jump after it. It jumps back where an expression ends a loop:  while n do n = a or b end.
+** Then both its branches are written, as the code that counts comes right after it.
+*/
+static void copy_test_and_set (Maker *maker, Instruction i) {
+  int target = maker->pc + 2 + GETARG_sJ(maker->p->code[maker->pc + 1]);
+  int stencil = GETARG_k(i) ? S_TESTSET_T : S_TESTSET_F;
+  maker->next = maker->pc + 2;
+  if (target > maker->pc + 1) {
+    maker->jump = target;
+    copy(maker, stencil, -1);
+  }
+  else {
+    maker->jump = HERE;
+    copy(maker, stencil, -1);
+    maker->jump = target;
+    copy(maker, S_BACK_EDGE, target);
+  }
 }
 
 static int constant_kind (const TValue *value) {
@@ -387,7 +415,9 @@ static void copy_equal_constant (Maker *maker, Instruction i) {
     maker->operand[3] = rawtt(value);
     copy_comparison(maker, i, S_EQK_TAG_T);
   }
-  else if (ttisinteger(value) || ttisshrstring(value))
+  else if (ttisinteger(value))
+    copy_comparison(maker, i, S_EQK_INTEGER_T);
+  else if (ttisshrstring(value))
     copy_comparison(maker, i, S_EQK_STRING_T);
   else
     copy(maker, S_SLOW_EQK, -1);
@@ -414,15 +444,9 @@ static void copy_branches (Maker *maker, Instruction i) {
     case OP_EQK:
       copy_equal_constant(maker, i);
       break;
-    case OP_TESTSET: {
-      int target = maker->pc + 2 + GETARG_sJ(maker->p->code[maker->pc + 1]);
-      maker->next = maker->pc + 2;
-      maker->jump = target;
-      if (target <= maker->pc + 1)
-        maker->has_failed = 1;  /* no expression jumps back */
-      copy(maker, GETARG_k(i) ? S_TESTSET_T : S_TESTSET_F, -1);
+    case OP_TESTSET:
+      copy_test_and_set(maker, i);
       break;
-    }
     case OP_JMP:
       copy_jump(maker, maker->pc + 1 + GETARG_sJ(i));
       break;

@@ -232,6 +232,8 @@ static tl_action at_entry (lua_State *L, TluaRecorder *rec, const tl_exit_info *
   Proto *p = ci_func(L->ci)->p;
   if (info->kind != TL_EXIT_FINISH || !tlua_is_entry(p, pc) || --p->jit_entries >= 0)
     return TL_NOTHING;
+  if (p->jit_is_seen)
+    tlua_baseline_make(L, p);
   if (!is_counted(rec, p))
     return TL_NOTHING;
   return tl_hot(rec->vm, tlua_entry_key(pc), &p->jit_entries, L->ci->func.p + 1, run);

@@ -525,6 +525,7 @@ CONDITIONAL(GEI, AT_LEAST_I)
     } \
     if (tag == LUA_VNIL || tag == LUA_VTRUE || tag == LUA_VFALSE) YES; \
     if (tag != LUA_VNUMFLT && ivalue_word(x) == ivalue_word(y)) YES; \
+    if (tag == LUA_VTABLE && hvalue(x)->metatable == NULL && hvalue(y)->metatable == NULL) NO; \
   } \
   else if (ttype(x) != ttype(y)) NO; \
   SLOW(EQ); \
@@ -532,13 +533,24 @@ CONDITIONAL(GEI, AT_LEAST_I)
 #define ivalue_word(v) ((v)->value_.i)
 CONDITIONAL(EQ, EQUAL)
 
-/* The constant is a short string or an integer. */
+/* The constant is a short string. */
 #define EQUAL_WORD(YES, NO) { \
   const TValue *x = VA, *y = KONST(hole_b); \
   if (rawtt(x) == rawtt(y) && ivalue_word(x) == ivalue_word(y)) YES; \
   NO; \
 }
 CONDITIONAL(EQK_STRING, EQUAL_WORD)
+/* The constant is an integer. A float may be equal to it. */
+#define EQUAL_INTEGER(YES, NO) { \
+  const TValue *x = VA; \
+  if (l_likely(ttisinteger(x))) { \
+    if (ivalue(x) == ivalue(KONST(hole_b))) YES; \
+    NO; \
+  } \
+  if (ttisfloat(x)) SLOW(EQK); \
+  NO; \
+}
+CONDITIONAL(EQK_INTEGER, EQUAL_INTEGER)
 /* The constant is nil, true or false. */
 #define EQUAL_TAG(YES, NO) { \
   if (rawtt(VA) == (int)IMMEDIATE) YES; \
