@@ -17,7 +17,7 @@ use std::fmt::Write;
 use object::{elf, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
 
 /// Names of the holes; offsets come first, in the order of `Maker::operand`.
-const HOLES: [&str; 9] = ["a", "b", "c", "i", "pc", "other", "counter", "next", "jump"];
+const HOLES: [&str; 10] = ["a", "b", "c", "i", "pc", "other", "counter", "cell", "next", "jump"];
 
 /// What `tlua_stencils.h` says for machines without stencils.
 pub const NONE: &str = "#define TLUA_HAVE_STENCILS 0\n";

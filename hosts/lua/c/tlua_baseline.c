@@ -77,6 +77,7 @@ typedef struct Maker {
   unsigned char *code;
   size_t size, room;
   int *places;     /* of each instruction's code; -1: none */
+  TluaFieldCell *cell;  /* the instruction's own ones */
   Branch *branches;
   size_t branch_count, branch_room;
   int has_failed;  /* memory is short, or an operand too large */
@@ -126,6 +127,8 @@ static uint64_t word_of (const Maker *maker, int hole, int counted) {
       return (uint64_t)(uintptr_t)(maker->p->code + maker->pc);
     case H_other:
       return (uint64_t)(uintptr_t)(maker->p->code + (counted >= 0 ? counted : maker->pc + 1));
+    case H_cell:
+      return (uint64_t)(uintptr_t)maker->cell;
     default:
       lua_assert(hole == H_counter);
       return counted >= 0 ? counter_of(maker, counted) : (uint64_t)(uintptr_t)&maker->p->jit_entries;
@@ -492,6 +495,18 @@ static int is_second_part (const Proto *p, int pc) {
   }
 }
 
+/* How many cells an instruction has. */
+static int cells_of (Instruction i) {
+  switch (GET_OPCODE(i)) {
+    case OP_GETTABUP: case OP_GETFIELD: case OP_SETTABUP: case OP_SETFIELD:
+      return 1;
+    case OP_SELF:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
 /* --- the whole function --- */
 
 static void copy_all (Maker *maker) {
@@ -505,6 +520,7 @@ static void copy_all (Maker *maker) {
     maker->next = pc + 1;
     if (maker->places[pc] >= 0)
       copy_branches(maker, p->code[pc]);
+    maker->cell += cells_of(p->code[pc]);
   }
 }
 
@@ -542,23 +558,32 @@ static void set_branches (Maker *maker) {
 }
 
 /*
-** Takes the code into memory where it can run. The table with the address of each instruction's code comes
-** first: without memory for it there is nothing to take back.
+** What a function has beside its code, in one block: the address of each instruction's code, and the cells.
+** NULL if memory is short.
 */
-static void install (lua_State *L, Proto *p, const Maker *maker) {
-  void **places = (void **)malloc((size_t)p->sizecode * sizeof(void *));
-  if (places == NULL)
-    return;
+static void **new_places (const Proto *p) {
+  size_t cells = 0;
+  for (int pc = 0; pc < p->sizecode; pc++)
+    cells += (size_t)cells_of(p->code[pc]);
+  size_t size = (size_t)p->sizecode * sizeof(void *);
+  void **places = (void **)malloc(size + cells * sizeof(TluaFieldCell));
+  TluaFieldCell *cell = places == NULL ? NULL : (TluaFieldCell *)(places + p->sizecode);
+  for (; cell != NULL && cells > 0; cells--)
+    *cell++ = (TluaFieldCell){ 0, TLUA_NO_SIZE };
+  return places;
+}
+
+/* Takes the code into memory where it can run. Returns 0 if there is none. */
+static int install (lua_State *L, Proto *p, const Maker *maker, void **places) {
   const char *code = (const char *)L->jit->engine->on_code(L, p, maker->code, maker->size);
-  if (code == NULL) {
-    free(places);
-    return;
-  }
+  if (code == NULL)
+    return 0;
   for (int pc = 0; pc < p->sizecode; pc++)
     places[pc] = maker->places[pc] < 0 ? NULL : (void *)(code + maker->places[pc]);
   p->jit_places = places;
   p->jit_code = (void *)code;
   p->jit_has_no_code = 0;
+  return 1;
 }
 
 /* Instructions. The code of a larger function is not worth its memory; branches could not reach all of it. */
@@ -567,8 +592,6 @@ static void install (lua_State *L, Proto *p, const Maker *maker) {
 /* The code lies in 'maker' if this returns 1. */
 static int make (Maker *maker) {
   const Proto *p = maker->p;
-  if (p->sizecode > LARGEST)
-    return 0;
   maker->places = (int *)malloc((size_t)p->sizecode * sizeof(int));
   if (maker->places == NULL)
     return 0;
@@ -584,11 +607,15 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
       || L->jit->config.no_baseline)
     return;
   p->jit_has_no_code = 1;
-  Maker maker = { .p = p, .jit = L->jit };
-  if (make(&maker))
-    install(L, p, &maker);
-  else
+  void **places = p->sizecode > LARGEST ? NULL : new_places(p);
+  Maker maker = { .p = p, .jit = L->jit, };
+  maker.cell = places == NULL ? NULL : (TluaFieldCell *)(places + p->sizecode);
+  if (places == NULL || !make(&maker)) {
     engine->on_code(L, p, NULL, 0);
+    free(places);
+  }
+  else if (!install(L, p, &maker, places))
+    free(places);
   free(maker.places);
   free(maker.branches);
   free(maker.code);

@@ -6,6 +6,8 @@
 
 #include "lobject.h"
 #include "lstate.h"
+#include "lstring.h"
+#include "ltable.h"
 
 /*
 ** What stencils and helpers get, and hand on. The fourth argument is for helpers that want to know which
@@ -14,6 +16,18 @@
 #define TLUA_ARGS lua_State *L, CallInfo *ci, StkId base, const Instruction *pc, TValue *k
 #define TLUA_PASS L, ci, base, pc, k
 typedef int TluaCode (TLUA_ARGS);
+
+/*
+** Where an instruction has found its key last: in a hash part of so many nodes, so far from its start. It is
+** an inline cache, as Smalltalk's (Deutsch, Schiffman: POPL 1984), that needs no shapes: the key that lies
+** there is looked at, so that what it says may be wrong. Tables that are filled in one order have their keys
+** at the same places.
+*/
+typedef struct TluaFieldCell {
+  uint32_t offset;     /* in bytes */
+  lu_byte log_size;    /* of the hash part; NO_SIZE: nothing was found so far */
+} TluaFieldCell;
+#define TLUA_NO_SIZE 0xff
 
 /*
 ** Instructions whose rare cases, or all cases, a helper does. A helper does the whole instruction 'pc' as the
@@ -31,6 +45,20 @@ typedef int TluaCode (TLUA_ARGS);
 TLUA_SLOW_OPS(TLUA_DECLARE_SLOW)
 #undef TLUA_DECLARE_SLOW
 
+/* The value of a short string in a table, or NULL. */
+static inline const TValue *tlua_field (const Table *t, const TString *key) {
+  const Node *n = gnode(t, lmod(key->hash, sizenode(t)));
+  for (;;) {
+    int next;
+    if (l_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
+      return gval(n);
+    next = gnext(n);
+    if (next == 0)
+      return NULL;
+    n += next;
+  }
+}
+
 /* A function's entry has counted enough, or hooks are set: nothing of it has run. */
 TluaCode tlua_slow_entry;
 /* The frame goes on at its savedpc. */
@@ -44,7 +72,8 @@ TluaCode tlua_slow_barrier;
 
 /*
 ** Does the call of a C function without a frame, if it is one that can be done so: the results, as many as
-** are wanted, replace the function. L->top ends the arguments. Or returns 0. May collect.
+** are wanted, replace the function; L->top ends them if all are. L->top ends the arguments. Or returns 0. May
+** collect.
 */
 int tlua_baseline_call (lua_State *L, StkId func, int wanted);
 /* The same for the iterator of a loop, whose function, state and control value lie at 'ra'. */

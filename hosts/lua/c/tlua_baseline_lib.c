@@ -437,10 +437,10 @@ static int quick_loop (lua_State *L, StkId func, ptrdiff_t count, int wanted, lu
 typedef struct Entry {
   lua_CFunction function;
   Quick *quick;
-  int wanted;             /* results; LOOP: see begin_loop */
+  int wanted;             /* results; LOOP: see begin_loop; FIRST: many, of which the first is known */
   lua_CFunction step;
 } Entry;
-enum { LOOP = 3 };
+enum { FIRST = 2, LOOP = 3 };
 
 #define PLACES 128
 struct TluaQuick {
@@ -482,10 +482,10 @@ static struct TluaQuick *find_all (void) {
   ADD(math, max);
   ADD(math, min);
   ADD(base, type);
-  ADD(base, assert);
+  add(all, base, "assert", (Entry){ .quick = quick_assert, .wanted = FIRST });
   ADD(base, tonumber);
   ADD(base, tostring);
-  ADD(base, select);
+  add(all, base, "select", (Entry){ .quick = quick_select, .wanted = FIRST });
   ADD(base, rawget);
   ADD(base, setmetatable);
   ADD(base, getmetatable);
@@ -506,8 +506,14 @@ int tlua_baseline_call (lua_State *L, StkId func, int wanted) {
   ptrdiff_t count = L->top.p - func - 1;
   if (entry->wanted == LOOP)
     return (wanted == 3 || wanted == 4) && quick_loop(L, func, count, wanted, entry->step);
+  if (wanted == LUA_MULTRET) {
+    if (entry->wanted == FIRST || !entry->quick(L, func, count))
+      return 0;
+    L->top.p = func + entry->wanted;
+    return 1;
+  }
   /* a result that nobody wants does no harm: the place is free */
-  return (wanted == entry->wanted || (wanted == 0 && entry->wanted == 1)) && entry->quick(L, func, count);
+  return (wanted == entry->wanted || (wanted <= 1 && entry->wanted > 0)) && entry->quick(L, func, count);
 }
 
 void tlua_baseline_close (Tlua *jit) {

@@ -31,6 +31,8 @@
 #include "ldebug.h"
 #include "lfunc.h"
 #include "lgc.h"
+#include "lmem.h"
+#include "lobject.h"
 #include "lopcodes.h"
 #include "lstring.h"
 #include "ltable.h"
@@ -175,12 +177,12 @@ static const TValue *inherited (lua_State *L, const Table *t, const TString *key
   for (int n = 0; n < 8; n++) {
     if (t->metatable == NULL)
       return NULL;
-    const TValue *index = luaH_getshortstr(t->metatable, G(L)->tmname[TM_INDEX]);
-    if (!ttistable(index))
+    const TValue *index = tlua_field(t->metatable, G(L)->tmname[TM_INDEX]);
+    if (index == NULL || !ttistable(index))
       return NULL;
     t = hvalue(index);
-    const TValue *slot = luaH_getshortstr((Table *)t, (TString *)key);
-    if (!isempty(slot))
+    const TValue *slot = tlua_field(t, key);
+    if (slot != NULL && !isempty(slot))
       return slot;
   }
   return NULL;
@@ -188,11 +190,16 @@ static const TValue *inherited (lua_State *L, const Table *t, const TString *key
 
 static void get_string (TLUA_ARGS, const TValue *holder, TValue *key, StkId ra) {
   const TValue *slot;
-  if (ttistable(holder) && ttisshrstring(key) && isempty(luaH_getshortstr(hvalue(holder), tsvalue(key)))
-      && (slot = inherited(L, hvalue(holder), tsvalue(key))) != NULL) {
-    setobj2s(L, ra, slot);
+  if (ttistable(holder) && ttisshrstring(key)) {
+    slot = tlua_field(hvalue(holder), tsvalue(key));
+    if (slot == NULL || isempty(slot))
+      slot = inherited(L, hvalue(holder), tsvalue(key));
+    if (slot != NULL) {
+      setobj2s(L, ra, slot);
+      return;
+    }
   }
-  else if (luaV_fastget(L, holder, tsvalue(key), slot, luaH_getstr)) {
+  if (luaV_fastget(L, holder, tsvalue(key), slot, luaH_getstr)) {
     setobj2s(L, ra, slot);
   }
   else {
@@ -252,14 +259,38 @@ OPERATION(GETTABLE) {
   return pc;
 }
 
+/*
+** Puts a short string that a table lacks into the node where it belongs, if that is free: as luaH_newkey does
+** then. Or returns NULL.
+*/
+static TValue *insert_string (lua_State *L, Table *t, const TValue *key) {
+  Node *n = gnode(t, lmod(tsvalue(key)->hash, sizenode(t)));
+  if (isdummy(t) || !isempty(gval(n)))
+    return NULL;
+  setnodekey(L, n, key);
+  luaC_barrierback(L, obj2gco(t), key);
+  return gval(n);
+}
+
 static void set_string (TLUA_ARGS, const TValue *holder, TValue *key, TValue *value) {
-  const TValue *slot;
-  if (luaV_fastget(L, holder, tsvalue(key), slot, luaH_getshortstr)) {
+  TValue *slot = NULL;
+  if (ttistable(holder)) {
+    Table *t = hvalue(holder);
+    slot = (TValue *)tlua_field(t, tsvalue(key));
+    if (slot == NULL || isempty(slot)) {
+      if (fasttm(L, t->metatable, TM_NEWINDEX) != NULL)
+        slot = NULL;
+      else if (slot == NULL && !ttisnil(value))
+        slot = insert_string(L, t, key);
+      invalidateTMcache(t);
+    }
+  }
+  if (slot != NULL) {
     luaV_finishfastset(L, holder, slot, value);
   }
   else {
     savestate();
-    luaV_finishset(L, holder, key, value, slot);
+    luaV_finishset(L, holder, key, value, ttistable(holder) ? luaH_getshortstr(hvalue(holder), tsvalue(key)) : NULL);
   }
 }
 
@@ -309,6 +340,34 @@ OPERATION(SETTABLE) {
 
 /* --- new objects --- */
 
+/* Nodes of a hash part that is made here. */
+#define MOST_NODES 64
+
+/* The parts of a new table: as luaH_resize. The table must be on the stack. */
+static void give_parts (lua_State *L, Table *t, unsigned items, unsigned nodes) {
+  if (nodes > MOST_NODES || (nodes & (nodes - 1)) != 0) {
+    luaH_resize(L, t, items, nodes);
+    return;
+  }
+  if (nodes > 0) {
+    Node *node = luaM_newvector(L, nodes, Node);
+    for (unsigned n = 0; n < nodes; n++) {
+      gnext(&node[n]) = 0;
+      setnilkey(&node[n]);
+      setempty(gval(&node[n]));
+    }
+    t->node = node;
+    t->lsizenode = (lu_byte)luaO_ceillog2(nodes);
+    t->lastfree = node + nodes;
+  }
+  if (items > 0) {
+    t->array = luaM_newvector(L, items, TValue);
+    t->alimit = items;
+    for (unsigned n = 0; n < items; n++)
+      setempty(&t->array[n]);
+  }
+}
+
 OPERATION(NEWTABLE) {
   StkId ra = RA(i);
   int b = GETARG_B(i), c = GETARG_C(i);
@@ -319,8 +378,7 @@ OPERATION(NEWTABLE) {
   L->top.p = ra + 1;
   Table *t = luaH_new(L);
   sethvalue2s(L, ra, t);
-  if (b != 0 || c != 0)
-    luaH_resize(L, t, (unsigned)c, (unsigned)b);
+  give_parts(L, t, (unsigned)c, (unsigned)b);
   pc++;
   collect(ra + 1);
   return pc;
@@ -672,7 +730,11 @@ int tlua_slow_TAILCALL (TLUA_ARGS) {
   savepc();
   if (TESTARG_k(i))
     luaF_closeupval(L, base);
-  int n = luaD_pretailcall(L, ci, ra, b, delta);
+  int n;
+  if (ttislcf(s2v(ra)) && tlua_baseline_call(L, ra, LUA_MULTRET))
+    n = cast_int(L->top.p - ra);
+  else
+    n = luaD_pretailcall(L, ci, ra, b, delta);
   if (n < 0)
     return begin(L, ci);
   ci->func.p -= delta;

@@ -69,6 +69,13 @@ static inline int32_t *counter (void) {
   return place;
 }
 
+/* What the instruction remembers. SELF has two of them. */
+static inline TluaFieldCell *cell (void) {
+  TluaFieldCell *place;
+  __asm__("movabsq $hole_cell, %0" : "=r" (place));
+  return place;
+}
+
 /* Whatever the fourth argument's register holds. */
 static inline const Instruction *nothing (void) {
   const Instruction *pc;
@@ -116,23 +123,25 @@ STENCIL(SETUPVAL) {
 
 /* --- tables --- */
 
-/* The value of a short string in a table, or NULL. */
-static inline const TValue *field (const Table *t, const TString *key) {
-  const Node *n = gnode(t, lmod(key->hash, sizenode(t)));
-  for (;;) {
-    int next;
+/* As tlua_field, looked for first where it was found last. */
+static inline const TValue *known_field (const Table *t, const TString *key, TluaFieldCell *found) {
+  const TValue *slot;
+  if (l_likely(t->lsizenode == found->log_size)) {
+    const Node *n = (const Node *)((const char *)t->node + found->offset);
     if (l_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
       return gval(n);
-    next = gnext(n);
-    if (next == 0)
-      return NULL;
-    n += next;
   }
+  slot = tlua_field(t, key);
+  if (slot != NULL) {
+    found->log_size = t->lsizenode;
+    found->offset = (uint32_t)((const char *)slot - (const char *)t->node);
+  }
+  return slot;
 }
 
 #define GET_FIELD(holder, name, SLOWLY) { \
   if (l_likely(ttistable(holder))) { \
-    const TValue *slot = field(hvalue(holder), name); \
+    const TValue *slot = known_field(hvalue(holder), name, cell()); \
     if (l_likely(slot != NULL && !isempty(slot))) { \
       setobj2s(L, RA, slot); \
       NEXT; \
@@ -155,7 +164,7 @@ static inline const TValue *field (const Table *t, const TString *key) {
 #define PUT_FIELD(holder, name, value, SLOWLY) { \
   if (l_likely(ttistable(holder))) { \
     Table *t = hvalue(holder); \
-    const TValue *slot = field(t, name); \
+    const TValue *slot = known_field(t, name, cell()); \
     if (l_likely(slot != NULL)) { \
       if (l_likely(!isempty(slot))) \
         PUT(t, slot, value); \
@@ -196,7 +205,7 @@ STENCIL(GETTABLE) {
     if (ttisinteger(rc))
       slot = item(hvalue(rb), l_castS2U(ivalue(rc)));
     else if (ttisshrstring(rc))
-      slot = field(hvalue(rb), tsvalue(rc));
+      slot = tlua_field(hvalue(rb), tsvalue(rc));
     else
       SLOW(GETTABLE);
     if (l_likely(slot != NULL && !isempty(slot))) {
@@ -219,6 +228,10 @@ STENCIL(GETI) {
       setobj2s(L, RA, slot);
       NEXT;
     }
+    if (slot != NULL && hvalue(rb)->metatable == NULL) {
+      setnilvalue(VA);
+      NEXT;
+    }
   }
   SLOW(GETI);
 }
@@ -231,10 +244,10 @@ STENCIL(GETI) {
     if (ttisinteger(rb)) \
       slot = item(t, l_castS2U(ivalue(rb))); \
     else if (ttisshrstring(rb)) \
-      slot = field(t, tsvalue(rb)); \
+      slot = tlua_field(t, tsvalue(rb)); \
     else \
       SLOW(SETTABLE); \
-    if (l_likely(slot != NULL && !isempty(slot))) \
+    if (l_likely(slot != NULL && (!isempty(slot) || (t->metatable == NULL && ttisinteger(rb))))) \
       PUT(t, slot, value); \
   } \
   SLOW(SETTABLE); \
@@ -247,7 +260,7 @@ STENCIL(SETTABLE_K) SET_TABLE(KONST(hole_c))
   if (l_likely(ttistable(ra))) { \
     Table *t = hvalue(ra); \
     const TValue *slot = item(t, (lua_Unsigned)IMMEDIATE); \
-    if (l_likely(slot != NULL && !isempty(slot))) \
+    if (l_likely(slot != NULL && (!isempty(slot) || t->metatable == NULL))) \
       PUT(t, slot, value); \
   } \
   SLOW(SETI); \
@@ -256,34 +269,39 @@ STENCIL(SETI_R) SET_I(VC)
 STENCIL(SETI_K) SET_I(KONST(hole_c))
 
 /*
-** A method is most often in the table that the object's metatable names. That the metatable has no __index
-** is noted in its flags; what is no table there is for the helper.
+** A method is most often in the table that the object's metatable names, and those of strings always are.
+** What is no table there is for the helper.
 */
 STENCIL(SELF) {
-  const TValue *rb = VB;
+  TValue *rb = VB;
+  const TString *key = tsvalue(KONST(hole_c));
+  const TValue *slot;
+  const Table *meta;
+  if (l_unlikely(key->tt != LUA_VSHRSTR))
+    SLOW(SELF);
   if (l_likely(ttistable(rb))) {
-    const TString *key = tsvalue(KONST(hole_c));
-    Table *t = hvalue(rb);
-    const TValue *slot;
-    if (l_unlikely(key->tt != LUA_VSHRSTR))
-      SLOW(SELF);
-    slot = field(t, key);
-    if (slot == NULL || isempty(slot)) {
-      const TValue *index;
-      if (t->metatable == NULL)
-        SLOW(SELF);
-      index = field(t->metatable, G(L)->tmname[TM_INDEX]);
-      if (index == NULL || !ttistable(index))
-        SLOW(SELF);
-      slot = field(hvalue(index), key);
-      if (slot == NULL || isempty(slot))
-        SLOW(SELF);
-    }
-    sethvalue(L, s2v(RA + 1), t);
-    setobj2s(L, RA, slot);
-    NEXT;
+    const Table *t = hvalue(rb);
+    slot = tlua_field(t, key);
+    if (slot != NULL && !isempty(slot))
+      goto found;
+    meta = t->metatable;
   }
-  SLOW(SELF);
+  else if (ttisstring(rb))
+    meta = G(L)->mt[LUA_TSTRING];
+  else
+    SLOW(SELF);
+  if (l_unlikely(meta == NULL))
+    SLOW(SELF);
+  slot = known_field(meta, G(L)->tmname[TM_INDEX], cell());
+  if (l_unlikely(slot == NULL || !ttistable(slot)))
+    SLOW(SELF);
+  slot = known_field(hvalue(slot), key, cell() + 1);
+  if (l_unlikely(slot == NULL || isempty(slot)))
+    SLOW(SELF);
+ found:
+  setobjs2s(L, RA + 1, REGISTER(hole_b));
+  setobj2s(L, RA, slot);
+  NEXT;
 }
 
 /* --- arithmetic --- */
@@ -460,8 +478,23 @@ STENCIL(NOT) {
   NEXT;
 }
 
+/*
+** The two commonest cases of luaH_getn: the last item that is known of is there; what comes after it is the
+** end of the array part, and there is no hash part, or an empty item of a part that is larger.
+*/
 STENCIL(LEN) {
   const TValue *x = VB;
+  if (ttistable(x)) {
+    const Table *t = hvalue(x);
+    unsigned limit = t->alimit;
+    if (l_likely(t->metatable == NULL && limit > 0 && !isempty(&t->array[limit - 1])
+                 && (isrealasize(t) || (limit & (limit - 1)) == 0 ? t->lastfree == NULL
+                                                                  : isempty(&t->array[limit])))) {
+      setivalue(VA, (lua_Integer)limit);
+      NEXT;
+    }
+    SLOW(LEN);
+  }
   if (ttisshrstring(x)) {
     lua_Integer length = tsvalue(x)->shrlen;
     setivalue(VA, length);
