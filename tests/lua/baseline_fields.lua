@@ -97,6 +97,9 @@ for round = 1, 60 do
   log[#log + 1] = tostring(math.floor(2.5)) .. string.char(string.byte("a")) .. tostring(tonumber(7))
   log[#log + 1] = select("#", math.floor(1.5), string.char(66)) log[#log + 1] = tostring(pcall(tail_bad, { }))
   log[#log + 1] = tostring(select(2, pcall(tail_bad, "x")))
+  local a, b = select(1, "x", "y")
+  local c, d = assert(a, b)
+  log[#log + 1] = a .. b .. c .. d
   for i = 1, #log do log[i] = tostring(log[i]) end
   if round % 19 == 1 then print(table.concat(log, " ")) end
 end

@@ -28,6 +28,9 @@
 #include "lmem.h"
 #include "lopcodes.h"
 
+/* Inserted into lbaselib.c. */
+extern const lua_CFunction tlua_ipairs_step;
+
 /* --- state --- */
 
 /*
@@ -37,8 +40,10 @@
 */
 Tlua *tlua_new (void) {
   Tlua *jit = (Tlua *)tlua_map_zeros(sizeof(Tlua));
-  if (jit != NULL)
+  if (jit != NULL) {
     jit->threshold = TLUA_OUT_OF_REACH;
+    jit->ipairs_step = tlua_ipairs_step;
+  }
   return jit;
 }
 

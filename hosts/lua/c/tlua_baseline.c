@@ -426,6 +426,13 @@ static void copy_equal_constant (Maker *maker, Instruction i) {
     copy(maker, S_SLOW_EQK, -1);
 }
 
+/* TFORCALL, and for few variables the TFORLOOP after it. */
+static void copy_step (Maker *maker, Instruction i) {
+  int loop = maker->pc + 1;
+  maker->jump = loop + 1 - GETARG_Bx(maker->p->code[loop]);
+  copy(maker, GETARG_C(i) <= 2 ? S_TFORCALL : S_SLOW_TFORCALL, maker->jump);
+}
+
 #define COMPARISON(name) case OP_##name: copy_comparison(maker, i, S_##name##_T); break
 #define WITH_NUMBER(name) case OP_##name: \
   maker->operand[3] = GETARG_sB(i); \
@@ -463,7 +470,9 @@ static void copy_branches (Maker *maker, Instruction i) {
       break;
     SLOWLY(FORPREP);
     SLOWLY(TFORPREP);
-    SLOWLY(TFORCALL);
+    case OP_TFORCALL:
+      copy_step(maker, i);
+      break;
     case OP_CALL: {
       int count = GETARG_B(i);
       set_operands(maker, A_OF(i), A_OF(i) + OFFSET_OF(count), count - 1, GETARG_C(i) - 1);

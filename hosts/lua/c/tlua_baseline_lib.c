@@ -513,7 +513,7 @@ int tlua_baseline_call (lua_State *L, StkId func, int wanted) {
     return 1;
   }
   /* a result that nobody wants does no harm: the place is free */
-  return (wanted == entry->wanted || (wanted <= 1 && entry->wanted > 0)) && entry->quick(L, func, count);
+  return wanted <= (entry->wanted > 0) && entry->quick(L, func, count);
 }
 
 void tlua_baseline_close (Tlua *jit) {

@@ -193,9 +193,16 @@ STENCIL(SETTABUP_K) {
 STENCIL(SETFIELD_R) PUT_FIELD(VA, tsvalue(KONST(hole_b)), VC, SLOW(SETFIELD))
 STENCIL(SETFIELD_K) PUT_FIELD(VA, tsvalue(KONST(hole_b)), KONST(hole_c), SLOW(SETFIELD))
 
-/* An item of the array, or NULL. */
-static inline const TValue *item (const Table *t, lua_Unsigned n) {
-  return l_likely(n - 1u < t->alimit) ? &t->array[n - 1] : NULL;
+/* An item of the array, or NULL. As luaH_getint it takes the limit along, where that is no more than a hint. */
+static inline const TValue *item (Table *t, lua_Unsigned n) {
+  lua_Unsigned limit = t->alimit;
+  if (l_likely(n - 1u < limit))
+    return &t->array[n - 1];
+  if (!isrealasize(t) && ((n - 1u) & ~(limit - 1u)) < limit) {
+    t->alimit = (unsigned)n;
+    return &t->array[n - 1];
+  }
+  return NULL;
 }
 
 STENCIL(GETTABLE) {
@@ -758,6 +765,28 @@ STENCIL(FORLOOP) {
     NEXT;
   }
   SLOW(FORLOOP);
+}
+
+/*
+** A step of 'ipairs', for two variables or one, and the jump back after it. The call that it stands for needs
+** room, and counts: see tlua_baseline_step.
+*/
+STENCIL(TFORCALL) {
+  StkId ra = RA;
+  const TValue *f = s2v(ra), *t = s2v(ra + 1), *control = s2v(ra + 2);
+  if (l_likely(ttislcf(f) && ttistable(t) && ttisinteger(control)) && fvalue(f) == L->jit->ipairs_step) {
+    lua_Integer next = intop(+, ivalue(control), 1);
+    const TValue *slot = item(hvalue(t), l_castS2U(next));
+    if (l_likely(slot != NULL && !isempty(slot) && !L->hookmask && getCcalls(L) + 1 < LUAI_MAXCCALLS
+                 && L->stack_last.p - (ra + 7) > LUA_MINSTACK)) {
+      setivalue(s2v(ra + 2), next);
+      setivalue(s2v(ra + 4), next);
+      setobj2s(L, ra + 5, slot);
+      COUNT_BACK_EDGE;
+      JUMP;
+    }
+  }
+  SLOW(TFORCALL);
 }
 
 STENCIL(TFORLOOP) {
