@@ -221,12 +221,28 @@ const STENCIL_FLAGS: &[&str] = &[
     "-fno-align-labels",
 ];
 
+/// Registers that C functions save: stencils use them freely, and who enters their code saves them
+/// (`tlua_baseline_enter`). Without these flags, which clang does not know, they save what they use.
+const STENCIL_REGISTERS: &[&str] =
+    &["-fcall-used-rbx", "-fcall-used-r12", "-fcall-used-r13", "-fcall-used-r14", "-fcall-used-r15"];
+
 fn compile_stencils(patched: &Path, package: &Path, out: &Path) -> Result<String, String> {
+    compile_stencils_with(STENCIL_REGISTERS, patched, package, out)
+        .or_else(|_| compile_stencils_with(&[], patched, package, out))
+}
+
+fn compile_stencils_with(
+    registers: &[&str],
+    patched: &Path,
+    package: &Path,
+    out: &Path,
+) -> Result<String, String> {
     let object = out.join("tlua_stencils.o");
     // The compiler itself, without the flags of the profile.
     let compiler = cc::Build::new().get_compiler();
     let output = Command::new(compiler.path())
         .args(STENCIL_FLAGS)
+        .args(registers)
         .arg("-I")
         .arg(patched)
         .arg("-I")

@@ -100,6 +100,7 @@ for round = 1, 60 do
   local a, b = select(1, "x", "y")
   local c, d = assert(a, b)
   log[#log + 1] = a .. b .. c .. d
+  log[#log + 1] = select("#", ("x"):byte(5)) .. select("#", ("x"):byte(1)) .. select("#", list[9])
   for i = 1, #log do log[i] = tostring(log[i]) end
   if round % 19 == 1 then print(table.concat(log, " ")) end
 end

@@ -641,6 +641,18 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
 
 /* --- for the interpreter --- */
 
+/*
+** Runs code. Stencils use the registers that functions save without saving them: so this function, which keeps
+** nothing in them, does.
+*/
+static l_noinline int run (TluaCode *code, lua_State *L, CallInfo *ci, TValue *k) {
+  int how = code(L, ci, ci->func.p + 1, NULL, k);
+#if defined(__GNUC__) && defined(__x86_64__)
+  __asm__ volatile("" : : : "rbx", "r12", "r13", "r14", "r15");
+#endif
+  return how;
+}
+
 int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {
   const Proto *p = ci_func(ci)->p;
   if (L->hookmask != 0)
@@ -653,7 +665,7 @@ int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaCode *code = (TluaCode *)p->jit_places[pc - p->code];
   if (code == NULL)
     return TLUA_STAY;
-  int how = code(L, ci, ci->func.p + 1, NULL, p->k);
+  int how = run(code, L, ci, p->k);
   if (how == TLUA_START)  /* what such code calls is called often, too */
     tlua_baseline_make(L, ci_func(L->ci)->p);
   return how;

@@ -32,6 +32,7 @@
 
 #include "lapi.h"
 #include "lauxlib.h"
+#include "ldo.h"
 #include "lgc.h"
 #include "lstring.h"
 #include "ltable.h"
@@ -60,12 +61,10 @@ static int quick_byte (lua_State *L, StkId func, ptrdiff_t count) {
   lua_Integer at = count == 2 ? ivalue(i) : 1;
   if (at < 0)
     at += length + 1;
-  if (at >= 1 && at <= length) {
-    lua_Integer byte = (unsigned char)getstr(tsvalue(s))[at - 1];
-    setivalue(s2v(func), byte);
-  }
-  else
-    setnilvalue(s2v(func));
+  if (at < 1 || at > length)
+    return 0;  /* no result */
+  lua_Integer byte = (unsigned char)getstr(tsvalue(s))[at - 1];
+  setivalue(s2v(func), byte);
   return 1;
 }
 
@@ -507,9 +506,10 @@ int tlua_baseline_call (lua_State *L, StkId func, int wanted) {
   if (entry->wanted == LOOP)
     return (wanted == 3 || wanted == 4) && quick_loop(L, func, count, wanted, entry->step);
   if (wanted == LUA_MULTRET) {
+    ptrdiff_t place = savestack(L, func);  /* a collection may move the stack */
     if (entry->wanted == FIRST || !entry->quick(L, func, count))
       return 0;
-    L->top.p = func + entry->wanted;
+    L->top.p = restorestack(L, place) + entry->wanted;
     return 1;
   }
   /* a result that nobody wants does no harm: the place is free */

@@ -29,6 +29,7 @@
 #include "tlua_internal.h"
 
 #include "ldebug.h"
+#include "ldo.h"
 #include "lfunc.h"
 #include "lgc.h"
 #include "lmem.h"
@@ -133,14 +134,6 @@ int tlua_slow_entry (TLUA_ARGS) {
     return go_on(L, ci, do_##name(L, ci, base, pc + 1, k, *pc)); \
   } \
   WORK(name)
-#if !defined(l_noinline)
-#if defined(__GNUC__)
-#define l_noinline __attribute__((noinline))
-#else
-#define l_noinline
-#endif
-#endif
-
 /* --- loads and stores --- */
 
 OPERATION(barrier) {
@@ -731,8 +724,9 @@ int tlua_slow_TAILCALL (TLUA_ARGS) {
   if (TESTARG_k(i))
     luaF_closeupval(L, base);
   int n;
+  ptrdiff_t place = savestack(L, ra);
   if (ttislcf(s2v(ra)) && tlua_baseline_call(L, ra, LUA_MULTRET))
-    n = cast_int(L->top.p - ra);
+    n = cast_int(L->top.p - restorestack(L, place));
   else
     n = luaD_pretailcall(L, ci, ra, b, delta);
   if (n < 0)
