@@ -4,17 +4,20 @@
 //!
 //! Design: the sources come from the pinned crate `lua-src` (found through `cargo metadata`, or named by
 //! `LUA_SRC_DIR`), are copied to the build folder, get the insertions of `build/insertions.rs`, and are
-//! compiled with the flags that crate itself uses, together with our C files in `c/`. The untouched sources
-//! and our driver make the executable `stock-lua`, the oracle of the differential tests.
+//! compiled as one file, with the flags that crate itself uses, together with our C files in `c/`. The
+//! untouched sources and our driver make the executable `stock-lua`, the oracle of the differential tests:
+//! file by file, as its users have it.
 //!
 //! `build/stencils.rs` makes the tables that baseline code is copied from.
 //!
-//! Invariant: both builds use the same compiler flags, and every insertion matched exactly once.
+//! Invariant: both builds use the same compiler flags, but for one that lets the compiler see through calls
+//! between Lua's files in ours; every insertion matched exactly once.
 //!
 //! Example: `LUA_SRC_DIR=/usr/src/lua-5.4.9 cargo build -p tracelift-lua`; `TRACELIFT_LUA_ASSERT=1` compiles
 //! Lua's own assertions into a release build, too.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -260,6 +263,32 @@ fn compile_stencils_with(
     stencils::header(&bytes)
 }
 
+/// Lua's files in an order in which they can be one, as its makers' `onelua.c` has them.
+const WHOLE: &[&str] = &[
+    "lzio", "lctype", "lopcodes", "lmem", "lundump", "ldump", "lstate", "lgc", "llex", "lcode", "lparser",
+    "ldebug", "lfunc", "lobject", "ltm", "lstring", "ltable", "ldo", "lvm", "lapi", "lauxlib", "lbaselib",
+    "lcorolib", "ldblib", "liolib", "lmathlib", "loadlib", "loslib", "lstrlib", "ltablib", "lutf8lib",
+    "linit",
+];
+
+/// One file that includes all of Lua: the compiler then sees through the calls between its files, which
+/// programs that do much in C functions gain a twentieth by.
+fn write_whole(patched: &Path, out: &Path) -> PathBuf {
+    let listed = files_of(patched, &["c"]).expect("the folder was just written");
+    let mut names: Vec<_> = listed.iter().filter_map(|file| file.file_stem()?.to_str()).collect();
+    names.sort_by_key(|name| WHOLE.iter().position(|known| known == name).unwrap_or(WHOLE.len()));
+    let mut text = String::from("#include \"lprefix.h\"\n");
+    for name in ["LUA_CORE", "LUA_LIB", "ltable_c", "lvm_c"] {
+        writeln!(text, "#define {name}").expect("text takes all");
+    }
+    for name in names {
+        writeln!(text, "#include \"{name}.c\"").expect("text takes all");
+    }
+    let path = out.join("tlua_whole.c");
+    fs::write(&path, text).expect("the folder of the build can be written to");
+    path
+}
+
 fn build_library(patched: &Path, our_c: &Path, out: &Path, runtime_include: &Path) {
     let recorder = our_c.join(RECORDER).exists();
     let configured = || {
@@ -270,8 +299,10 @@ fn build_library(patched: &Path, our_c: &Path, out: &Path, runtime_include: &Pat
         }
         build
     };
-    let lua_files = files_of(patched, &["c"]).expect("the folder was just written");
-    let lua_objects = configured().warnings(false).files(lua_files).compile_intermediates();
+    let mut lua = configured();
+    // Functions of the API are inlined into the libraries: nobody may replace them when programs are loaded.
+    lua.warnings(false).flag_if_supported("-fno-semantic-interposition");
+    let lua_objects = lua.file(write_whole(patched, out)).compile_intermediates();
     let our_files = files_of(our_c, &["c"]).expect("the folder of our C files is part of the package");
     let mut ours = configured();
     ours.warnings(true).extra_warnings(true).flag_if_supported("-Wno-unused-parameter");

@@ -143,8 +143,8 @@ static void put_here (Maker *maker, size_t n) {
 }
 
 /*
-** Whether the code of the next instruction comes right after this stencil. Not if the stencil jumps HERE: then
-** more code of this instruction comes first.
+** Whether the code of the next instruction comes right after this stencil. Not if the stencil jumps HERE:
+** then more code of this instruction comes first.
 */
 static int falls_through (const Maker *maker) {
   return maker->next == HERE || (maker->next > maker->pc && maker->jump != HERE);
@@ -642,8 +642,8 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
 /* --- for the interpreter --- */
 
 /*
-** Runs code. Stencils use the registers that functions save without saving them: so this function, which keeps
-** nothing in them, does.
+** Runs code. Stencils use the registers that functions save without saving them: so this function, which
+** keeps nothing in them, does.
 */
 static l_noinline int run (TluaCode *code, lua_State *L, CallInfo *ci, TValue *k) {
   int how = code(L, ci, ci->func.p + 1, NULL, k);

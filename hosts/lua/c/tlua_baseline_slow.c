@@ -282,8 +282,9 @@ static void set_string (TLUA_ARGS, const TValue *holder, TValue *key, TValue *va
     luaV_finishfastset(L, holder, slot, value);
   }
   else {
+    const TValue *empty = ttistable(holder) ? luaH_getshortstr(hvalue(holder), tsvalue(key)) : NULL;
     savestate();
-    luaV_finishset(L, holder, key, value, ttistable(holder) ? luaH_getshortstr(hvalue(holder), tsvalue(key)) : NULL);
+    luaV_finishset(L, holder, key, value, empty);
   }
 }
 

@@ -193,7 +193,7 @@ STENCIL(SETTABUP_K) {
 STENCIL(SETFIELD_R) PUT_FIELD(VA, tsvalue(KONST(hole_b)), VC, SLOW(SETFIELD))
 STENCIL(SETFIELD_K) PUT_FIELD(VA, tsvalue(KONST(hole_b)), KONST(hole_c), SLOW(SETFIELD))
 
-/* An item of the array, or NULL. As luaH_getint it takes the limit along, where that is no more than a hint. */
+/* An item of the array, or NULL. As luaH_getint it takes the limit along, where that is only a hint. */
 static inline const TValue *item (Table *t, lua_Unsigned n) {
   lua_Unsigned limit = t->alimit;
   if (l_likely(n - 1u < limit))
