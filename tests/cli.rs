@@ -3,7 +3,7 @@
 //! Bad input of every kind gives one line on standard error and an exit code that is not 0; the program's own
 //! output and exit code are untouched by what the command adds.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 #[path = "support/runner.rs"]
@@ -510,6 +510,24 @@ fn functions_that_are_called_often_have_baseline_code() {
     }
     assert!(counted(&["run", "--baseline=off"]).is_null());
     assert!(counted(&["run", "--jit=off"]).is_null());
+}
+
+/// No form of a program is without baseline code: each instruction has it, wherever its jumps lead.
+#[test]
+fn all_functions_of_real_programs_have_baseline_code() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let short = root.join("benches/short").read_dir().expect("the folder is there");
+    let mut programs: Vec<PathBuf> = short.map(|entry| entry.expect("readable").path()).collect();
+    let corpus = ["ops", "loops", "calls", "lib", "fields"];
+    programs.extend(corpus.map(|name| root.join(format!("tests/lua/baseline_{name}.lua"))));
+    programs.push(root.join("benches/standing/trees_alt.lua"));
+    for program in programs {
+        let (_, json) = stats(&["run", "--stats=json", text(&program)]);
+        assert_eq!(json["host_code"]["refused"], 0, "{}: {}", program.display(), json["host_code"]);
+    }
 }
 
 /// A function that is too large for baseline code stays with the interpreter, and is counted.
