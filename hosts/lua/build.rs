@@ -224,8 +224,8 @@ const STENCIL_FLAGS: &[&str] = &[
     "-fno-align-labels",
 ];
 
-/// Registers that C functions save: stencils use them freely, and who enters their code saves them
-/// (`tlua_baseline_enter`). Without these flags, which clang does not know, they save what they use.
+/// Registers that C functions save. Stencils do not save them when they use them: `run` does, in
+/// `tlua_baseline.c`. Clang does not know these flags; stencils that it compiles save what they use.
 const STENCIL_REGISTERS: &[&str] =
     &["-fcall-used-rbx", "-fcall-used-r12", "-fcall-used-r13", "-fcall-used-r14", "-fcall-used-r15"];
 

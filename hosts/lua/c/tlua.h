@@ -96,7 +96,7 @@ typedef struct Tlua {
   TluaStatistics statistics;
   struct TluaMatch *match;           /* see tlua_match.c; NULL until needed */
   struct TluaQuick *quick;           /* see tlua_baseline_lib.c; NULL until needed */
-  int (*ipairs_step) (struct lua_State *L);  /* what 'ipairs' returns */
+  int (*ipairs_step) (struct lua_State *L);  /* the iterator that "ipairs" returns */
 } Tlua;
 
 /*

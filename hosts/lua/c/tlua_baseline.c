@@ -617,7 +617,7 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
     return;
   p->jit_has_no_code = 1;
   void **places = p->sizecode > LARGEST ? NULL : new_places(p);
-  Maker maker = { .p = p, .jit = L->jit, };
+  Maker maker = { .p = p, .jit = L->jit };
   maker.cell = places == NULL ? NULL : (TluaFieldCell *)(places + p->sizecode);
   if (places == NULL || !make(&maker)) {
     engine->on_code(L, p, NULL, 0);

@@ -688,10 +688,16 @@ static inline int go_back (lua_State *L, CallInfo *ci, StkId base, TValue *k) {
   CALL_HELPER(go_on, nothing());
 }
 
+/* Back from the function of 'ci': to C, which has called it, or to a Lua function. */
+#define LEAVE_TO(caller) \
+  if (l_unlikely(ci->callstatus & CIST_FRESH)) \
+    return TLUA_DONE; \
+  return go_back(L, caller, base, k)
+
 /* All results but the first are wanted by few. */
 STENCIL(RETURN1) {
   int wanted = ci->nresults;
-  if (l_likely(wanted <= 1 && !(ci->callstatus & CIST_FRESH) && !L->hookmask)) {
+  if (l_likely(wanted <= 1 && !L->hookmask)) {
     CallInfo *caller = ci->previous;
     L->ci = caller;
     if (wanted == 0)
@@ -700,16 +706,16 @@ STENCIL(RETURN1) {
       setobjs2s(L, base - 1, RA);
       L->top.p = base;
     }
-    return go_back(L, caller, base, k);
+    LEAVE_TO(caller);
   }
   SLOW(RETURN1);
 }
 STENCIL(RETURN0) {
-  if (l_likely(ci->nresults <= 0 && !(ci->callstatus & CIST_FRESH) && !L->hookmask)) {
+  if (l_likely(ci->nresults <= 0 && !L->hookmask)) {
     CallInfo *caller = ci->previous;
     L->ci = caller;
     L->top.p = base - 1;
-    return go_back(L, caller, base, k);
+    LEAVE_TO(caller);
   }
   SLOW(RETURN0);
 }
