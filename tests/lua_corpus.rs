@@ -166,6 +166,8 @@ fn start(
         .current_dir(folder)
         .env_remove("LUA_INIT_5_4")
         .env("LUA_INIT", collector.chunk)
+        // With Lua's assertions strings have the same hashes in each run.
+        .env("TRACELIFT_SAME_HASHES", if cfg!(debug_assertions) { "1" } else { "0" })
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -247,6 +247,14 @@ pub const INSERTIONS: &[Insertion] = &[
                && tlua_record(L, ci, pc)) return 1;\n",
         why: "the recording callback, before each instruction and after a call that a recording waits for",
     },
+    // Tables.
+    Insertion {
+        file: "ltable.c",
+        anchor: "    if (f == NULL) {  /* cannot find a free place? */",
+        place: After,
+        text: "\n      if (tlua_grow(L, t, key, value)) return;",
+        why: "tables that grow in the commonest ways",
+    },
     // The interpreter loop.
     Insertion {
         file: "lvm.c",

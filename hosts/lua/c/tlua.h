@@ -168,6 +168,7 @@ void tlua_push_closure (struct lua_State *L, struct Proto *p, struct UpVal **out
                         union StackValue *place);
 int tlua_prepare_loop (struct lua_State *L, union StackValue *loop);
 int tlua_float_loop (union StackValue *loop);
+int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, const struct TValue *value);
 
 /* --- slow paths --- */
 
