@@ -167,8 +167,8 @@ fn position(text: &str, insertion: &Insertion) -> Result<usize, String> {
 }
 
 /// The flags `lua-src` uses, whatever the Cargo profile: interpreter speed is compared with stock Lua's.
-/// Where Rust's assertions are compiled in, so are Lua's: tests run with them. There the hashes of strings are
-/// the same in each run, so that the order of 'next' is compared, too.
+/// Where Rust's assertions are compiled in, so are Lua's: tests run with them. There strings have
+/// the same hashes in each run, so that the order of 'next' is compared, too.
 fn lua_flags() -> cc::Build {
     let mut build = cc::Build::new();
     build.opt_level(2).flag_if_supported("-fno-common").define("LUA_COMPAT_5_3", None);
