@@ -8,17 +8,35 @@
 
 #include "lua.h"
 
-/* How many characters from 's' on are in a pattern's item; it may say less. */
-ptrdiff_t tlua_match_span (lua_State *L, const char *s, const char *end, const char *item,
-                           const char *item_end);
-/* The first place from 's' on where the pattern may match; it may say an earlier one. */
-const char *tlua_match_start (lua_State *L, const char *s, const char *end, const char *p,
-                              const char *p_end);
+typedef struct TluaPattern TluaPattern;
+
+/* As the library has it: 'len' is a length, or CAP_POSITION. */
+typedef struct TluaCapture {
+  const char *init;
+  ptrdiff_t len;
+} TluaCapture;
+#define TLUA_POSITION (-2)
+
 /*
-** The same for what follows 'item' and a '-', as long as all characters before that place are in the item.
+** The pattern, without the '^' at its start, as it is kept for this text; NULL if it is left to the library.
+** It stays there as long as the state. 'subject' is how long the subject is.
 */
-const char *tlua_match_rest (lua_State *L, const char *s, const char *end, const char *item,
-                             const char *item_end, const char *p_end);
+const TluaPattern *tlua_pattern (lua_State *L, const char *p, size_t length, size_t subject);
+/* Its captures. */
+int tlua_pattern_captures (const TluaPattern *pattern);
+/* Whether it is a text without special characters. */
+int tlua_pattern_is_text (const TluaPattern *pattern);
+
+/*
+** As 'match', for the place '*s' of a subject, which becomes the end of the match, or NULL. Returns 0 where
+** that is for the library to do.
+*/
+int tlua_match (const TluaPattern *pattern, const char *start, const char *end, const char **s,
+                TluaCapture *captures, unsigned char *level);
+/* The first place from 's' on where the pattern may match; it may say an earlier one. */
+const char *tlua_match_start (const TluaPattern *pattern, const char *s, const char *end);
+/* Where a text begins in another one; NULL if it does not. */
+const char *tlua_find_text (const char *s, size_t length, const char *text, size_t text_length);
 
 /* In the library: whether a character is in an item that is a class or a set. */
 int tlua_item_has (int c, const char *item, const char *item_end);
