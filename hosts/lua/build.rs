@@ -215,6 +215,7 @@ const STENCIL_FLAGS: &[&str] = &[
     "-mcmodel=small",
     "-ffunction-sections",
     "-fomit-frame-pointer",
+    "-mno-red-zone",
     "-fno-stack-protector",
     "-fno-asynchronous-unwind-tables",
     "-fno-jump-tables",

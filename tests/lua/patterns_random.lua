@@ -10,6 +10,17 @@ local function show(...)
   for i = 1, t.n do t[i] = tostring(t[i]):gsub("%c", function(c) return "\\" .. c:byte() end) end
   return table.concat(t, ",", 1, t.n)
 end
+-- Calls in functions of their own: with fewer results than there are and with more, all of them, in tail position.
+local function find_three(s, p, init)
+  local a, b, c = s:find(p, init)
+  return a, b, c, (s:find(p, 1, true))
+end
+local function match_five(s, p) local a, b, c, d, e = s:match(p) return a, b, c, d, e end
+local function all(s, p) return "<", s:find(p) end
+local function tail(s, p, init) return s:match(p, init) end
+local function listed(s, p) return { s:find(p), s:match(p) } end
+local function test(s, p) if s:find(p) then return "found" elseif s:match(p, 2) then return "later" end end
+
 for round = 1, 150 do
   local p = {}
   if random(4) == 1 then p[1] = "^" end
@@ -27,7 +38,10 @@ for round = 1, 150 do
     local s = {}
     for i = 1, random(14) - 1 do s[i] = chars[random(#chars)] end
     s = table.concat(s)
-    local out = { show(pcall(string.find, s, p)), show(pcall(string.match, s, p)), show(pcall(string.find, s, p, random(6) - 3)), show(pcall(string.gsub, s, p, "<%0>")),
+    local init = random(9) - 4
+    local out = { show(pcall(find_three, s, p, init)), show(pcall(match_five, s, p)), show(pcall(all, s, p)),
+      show(pcall(tail, s, p, init)), show(pcall(function() return table.unpack(listed(s, p)) end)),
+      show(pcall(test, s, p)), show(pcall(string.find, s, p)), show(pcall(string.match, s, p)), show(pcall(string.find, s, p, random(6) - 3)), show(pcall(string.gsub, s, p, "<%0>")),
       show(pcall(string.gsub, s, p, "%1", random(3))),
       show(pcall(function() local r = {} for a, b in s:gmatch(p) do r[#r + 1] = tostring(a) .. "/" .. tostring(b) if #r > 30 then break end end return table.concat(r, ";") end)) }
     print(round, show(p), show(s), table.concat(out, " | "))
@@ -62,6 +76,19 @@ for i = 1, 300 do
   if i % 100 == 0 then print(step()) end
 end
 print(hits, pcall(step))
+
+-- Arguments of other kinds.
+for i = 1, 40 do
+  local n, s = 1234 + i, "12.5"
+  local a, b = string.find(n, "3")
+  local c = s:match("%d", "2")
+  local d = ("x"):find("", 10)
+  local e = ("x"):find("", 2)
+  local f, g = ("abc"):find("b", -1), ("abc"):find("b", -2)
+  local h = string.match("2024-05", "(%d+)-(%d+)", nil)
+  local ok, message = pcall(function() return s:find() end)
+  if i % 20 == 0 then print(a, b, c, d, e, f, g, h, ok, message, pcall(function() local x = s:match({}) end)) end
+end
 
 -- Too complex, and longer than what is translated.
 for _ = 1, 3 do

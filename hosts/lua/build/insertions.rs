@@ -117,6 +117,13 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "lstate.c",
+        anchor: "  luaX_init(L);",
+        place: After,
+        text: "\n  tlua_keep_type_names(L);",
+        why: "they are needed without being looked for",
+    },
+    Insertion {
+        file: "lstate.c",
         anchor: "  luaM_freearray(L, G(L)->strt.hash, G(L)->strt.size);",
         place: Before,
         text: "  tlua_shutdown(L);\n",

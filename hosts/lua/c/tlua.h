@@ -24,6 +24,8 @@ struct lua_State;
 struct global_State;
 struct CallInfo;
 struct Proto;
+struct Table;
+struct TString;
 struct TValue;
 struct GCObject;
 struct LClosure;
@@ -97,6 +99,7 @@ typedef struct Tlua {
   struct TluaMatch *match;           /* see tlua_match.c; NULL until needed */
   struct TluaQuick *quick;           /* see tlua_baseline_lib.c; NULL until needed */
   int (*ipairs_step) (struct lua_State *L);  /* the iterator that "ipairs" returns */
+  struct TString *type_names[9];     /* what 'type' returns, by type */
 } Tlua;
 
 /*
@@ -168,6 +171,7 @@ void tlua_push_closure (struct lua_State *L, struct Proto *p, struct UpVal **out
                         union StackValue *place);
 int tlua_prepare_loop (struct lua_State *L, union StackValue *loop);
 int tlua_float_loop (union StackValue *loop);
+void tlua_keep_type_names (struct lua_State *L);
 int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, const struct TValue *value);
 
 /* --- slow paths --- */

@@ -60,6 +60,8 @@ typedef struct Stencil {
 
 #if TLUA_HAVE_STENCILS
 
+_Static_assert(sizeof(TluaCallCell) == 3 * sizeof(TluaFieldCell), "its room");
+
 /* --- the code of one function, while it is made --- */
 
 /* A branch to the code of an instruction, or to a helper's address, that is to be written. */
@@ -511,6 +513,8 @@ static int cells_of (Instruction i) {
       return 1;
     case OP_SELF:
       return 2;
+    case OP_CALL:
+      return 3;
     default:
       return 0;
   }
@@ -577,8 +581,16 @@ static void **new_places (const Proto *p) {
   size_t size = (size_t)p->sizecode * sizeof(void *);
   void **places = (void **)malloc(size + cells * sizeof(TluaFieldCell));
   TluaFieldCell *cell = places == NULL ? NULL : (TluaFieldCell *)(places + p->sizecode);
-  for (; cell != NULL && cells > 0; cells--)
-    *cell++ = (TluaFieldCell){ 0, TLUA_NO_SIZE };
+  for (int pc = 0; cell != NULL && pc < p->sizecode; pc++) {
+    if (GET_OPCODE(p->code[pc]) == OP_CALL) {
+      *(TluaCallCell *)cell = (TluaCallCell){ NULL, NULL, NULL };
+      cell += 3;
+    }
+    else {
+      for (int n = cells_of(p->code[pc]); n > 0; n--)
+        *cell++ = (TluaFieldCell){ 0, TLUA_NO_SIZE };
+    }
+  }
   return places;
 }
 

@@ -38,6 +38,19 @@ typedef struct TluaFieldCell {
 #define TLUA_NO_SIZE 0xff
 
 /*
+** Does the call of the function below 'count' arguments, and leaves the result in its place; or returns 0,
+** and has changed nothing.
+*/
+typedef int TluaQuickCall (lua_State *L, StkId func, ptrdiff_t count);
+
+/* Which C function a call has met last, and what does the call. It takes the room of three of the others. */
+typedef struct TluaCallCell {
+  lua_CFunction function;
+  TluaQuickCall *quick;  /* of what makes nothing new; or NULL */
+  TluaCode *code;        /* L->top ends the arguments */
+} TluaCallCell;
+
+/*
 ** Instructions whose rare cases, or all cases, a helper does. A helper does the whole instruction 'pc' as the
 ** interpreter would, and goes on after it.
 */
@@ -75,16 +88,28 @@ TluaCode tlua_slow_go_on;
 TluaCode tlua_slow_hot;
 /* The trap is set; the frame goes on at 'pc'. */
 TluaCode tlua_slow_trap;
+/* The call 'pc' of a C function that has no other way; L->top ends the arguments. */
+TluaCode tlua_slow_call;
+/* The call 'pc' meets another C function. In place of the constants stands its cell. */
+TluaCode tlua_slow_meet;
 /* A black table got a reference to a white object; the instruction 'pc' is over but for the barrier. */
 TluaCode tlua_slow_barrier;
 
+/* What does calls of a C function with so many results. */
+TluaCallCell tlua_baseline_meet (lua_State *L, lua_CFunction function, int wanted);
 /*
 ** Does the call of a C function without a frame, if it is one that can be done so: the results, as many as
 ** are wanted, replace the function; L->top ends them if all are. L->top ends the arguments. Or returns 0. May
 ** collect.
 */
 int tlua_baseline_call (lua_State *L, StkId func, int wanted);
-/* The same for the iterator of a loop, whose function, state and control value lie at 'ra'. */
+/*
+** 'string.find' and 'string.match', of 'count' arguments that L->top ends: as many results as are wanted, or
+** all, replace the function. Returns how many, or -1 if they are for the library to find. Collect afterwards.
+*/
+int tlua_baseline_find (lua_State *L, StkId func, ptrdiff_t count, int wanted);
+int tlua_baseline_match (lua_State *L, StkId func, ptrdiff_t count, int wanted);
+/* As tlua_baseline_call, for the iterator of a loop: function, state and control value lie at 'ra'. */
 int tlua_baseline_step (lua_State *L, StkId ra, int wanted);
 
 #endif

@@ -8,8 +8,9 @@
 ** Design: for the commonest functions there is another one here, which gets the arguments where they lie and
 ** leaves the result in place of the function. It does the common case, of arguments that have the right
 ** types; everything else it leaves to the function itself. They are found by the function's address,
-** whatever the program does with names. Before that it is checked that the call would be possible (the stack,
-** levels of C calls) and that no hook sees it.
+** whatever the program does with names, which is looked up when a call meets another function than before.
+** Before that it is checked that the call would be possible (the stack, levels of C calls) and that no hook
+** sees it.
 **
 ** Invariant: what is done here is what the call would have done, the moment of collections excepted. What is
 ** left to the function has changed nothing.
@@ -25,9 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tlua_baseline.h"
-#include "tlua_callinfo.h"
-#include "tlua_internal.h"
+#include "tlua_baseline_go.h"
 #include "tlua_rec_lib.h"
 
 #include "lapi.h"
@@ -42,9 +41,6 @@
 /* Inserted into Lua's libraries. */
 extern const lua_CFunction tlua_next;
 extern const lua_CFunction tlua_ipairs_step;
-
-/* Does the call of the function below 'count' arguments, if it can; the result replaces the function. */
-typedef int Quick (lua_State *L, StkId func, ptrdiff_t count);
 
 static const TValue *argument (StkId func, int n) {
   return s2v(func + n);
@@ -127,33 +123,38 @@ static int quick_char (lua_State *L, StkId func, ptrdiff_t count) {
 
 /* --- numbers --- */
 
-static int round_to (StkId func, ptrdiff_t count, double (*round) (double)) {
+/* Floats up to here are rounded as integers. */
+#define EXACT 0x1p53
+
+/* To the integer below ('up' is 0) or above. */
+static inline int round_to (StkId func, ptrdiff_t count, int up) {
   const TValue *x = argument(func, 1);
+  lua_Integer n;
   if (count < 1)
     return 0;
-  if (ttisinteger(x)) {
-    lua_Integer n = ivalue(x);
-    setivalue(s2v(func), n);
-    return 1;
+  if (ttisinteger(x))
+    n = ivalue(x);
+  else if (ttisfloat(x) && fltvalue(x) > -EXACT && fltvalue(x) < EXACT) {
+    lua_Number f = fltvalue(x);
+    n = (lua_Integer)f;
+    if (up)
+      n += cast_num(n) < f;
+    else
+      n -= cast_num(n) > f;
   }
-  if (!ttisfloat(x))
-    return 0;
-  lua_Number rounded = round(fltvalue(x));
-  lua_Integer n;
-  if (lua_numbertointeger(rounded, &n))
-    setivalue(s2v(func), n)
   else
-    setfltvalue(s2v(func), rounded);
+    return 0;
+  setivalue(s2v(func), n);
   return 1;
 }
 
 static int quick_floor (lua_State *L, StkId func, ptrdiff_t count) {
   (void)L;
-  return round_to(func, count, floor);
+  return round_to(func, count, 0);
 }
 static int quick_ceil (lua_State *L, StkId func, ptrdiff_t count) {
   (void)L;
-  return round_to(func, count, ceil);
+  return round_to(func, count, 1);
 }
 
 static int quick_abs (lua_State *L, StkId func, ptrdiff_t count) {
@@ -216,8 +217,7 @@ static int quick_min (lua_State *L, StkId func, ptrdiff_t count) {
 static int quick_type (lua_State *L, StkId func, ptrdiff_t count) {
   if (count < 1)
     return 0;
-  TString *name = luaS_new(L, ttypename(ttype(argument(func, 1))));
-  setsvalue2s(L, func, name);
+  setsvalue2s(L, func, L->jit->type_names[ttype(argument(func, 1))]);
   return 1;
 }
 
@@ -431,11 +431,50 @@ static int quick_loop (lua_State *L, StkId func, ptrdiff_t count, int wanted, lu
   return 1;
 }
 
+/* --- as helpers of baseline code --- */
+
+/* Functions that may collect, or throw. The others are called as they are. */
+#define CODE_THAT_MAKES(name) \
+  static int code_##name (TLUA_ARGS) { \
+    StkId ra = base + GETARG_A(*pc); \
+    tlua_save_pc(ci, pc + 1); \
+    if (l_likely(may_call(L, L->top.p)) && quick_##name(L, ra, L->top.p - ra - 1)) \
+      return tlua_go_on(L, ci, pc + 1); \
+    return tlua_slow_call(TLUA_PASS); \
+  }
+#define CODE_OF_MANY(name) \
+  static int code_##name (TLUA_ARGS) { \
+    StkId ra = base + GETARG_A(*pc); \
+    tlua_save_pc(ci, pc + 1); \
+    int wanted = GETARG_C(*pc) - 1; \
+    if (l_likely(may_call(L, L->top.p)) && tlua_baseline_##name(L, ra, L->top.p - ra - 1, wanted) >= 0) { \
+      luaC_checkGC(L); \
+      return tlua_go_on(L, ci, pc + 1); \
+    } \
+    return tlua_slow_call(TLUA_PASS); \
+  }
+
+#define FUNCTIONS(PLAIN, MAKING, MANY) \
+  PLAIN(string, byte); MAKING(string, sub); PLAIN(string, len); MAKING(string, char); \
+  MANY(string, find); MANY(string, match); \
+  PLAIN(math, floor); PLAIN(math, ceil); PLAIN(math, abs); PLAIN(math, sqrt); PLAIN(math, max); \
+  PLAIN(math, min); PLAIN(base, type); PLAIN(base, assert); PLAIN(base, tonumber); MAKING(base, tostring); \
+  PLAIN(base, select); PLAIN(base, rawget); PLAIN(base, setmetatable); MAKING(base, getmetatable); \
+  PLAIN(table, remove); MAKING(table, insert);
+
+#define DEFINE_PLAIN(library, name)
+#define DEFINE_MAKING(library, name) CODE_THAT_MAKES(name)
+#define DEFINE_MANY(library, name) CODE_OF_MANY(name)
+FUNCTIONS(DEFINE_PLAIN, DEFINE_MAKING, DEFINE_MANY)
+
 /* --- finding them --- */
 
 typedef struct Entry {
   lua_CFunction function;
-  Quick *quick;
+  TluaQuickCall *quick;
+  int is_plain;           /* it makes nothing new */
+  int (*many) (lua_State *L, StkId func, ptrdiff_t count, int wanted);
+  TluaCode *code;
   int wanted;             /* results; LOOP: see begin_loop; FIRST: many, of which the first is known */
   lua_CFunction step;
 } Entry;
@@ -453,16 +492,23 @@ static Entry *place_of (struct TluaQuick *all, lua_CFunction f) {
   return &all->entries[place];
 }
 
-static void add (struct TluaQuick *all, const luaL_Reg *library, const char *name, Entry entry) {
+static Entry *add (struct TluaQuick *all, const luaL_Reg *library, const char *name, Entry entry) {
   while (library->name != NULL && strcmp(library->name, name) != 0)
     library++;
   lua_assert(library->name != NULL);
   entry.function = library->func;
-  *place_of(all, entry.function) = entry;
+  Entry *place = place_of(all, entry.function);
+  *place = entry;
+  return place;
 }
 
-#define ADD(library, name) \
-  add(all, library, #name, (Entry){ .quick = quick_##name, .wanted = 1 })
+#define ADD_PLAIN(library, name) \
+  add(all, library, #name, \
+      (Entry){ .quick = quick_##name, .is_plain = 1, .code = tlua_slow_call, .wanted = 1 })
+#define ADD_MAKING(library, name) \
+  add(all, library, #name, (Entry){ .quick = quick_##name, .code = code_##name, .wanted = 1 })
+#define ADD_MANY(library, name) \
+  add(all, library, #name, (Entry){ .many = tlua_baseline_##name, .code = code_##name });
 
 static struct TluaQuick *find_all (void) {
   struct TluaQuick *all = (struct TluaQuick *)calloc(1, sizeof(struct TluaQuick));
@@ -470,41 +516,53 @@ static struct TluaQuick *find_all (void) {
     return NULL;
   const luaL_Reg *base = tlua_base_functions(), *string = tlua_string_functions();
   const luaL_Reg *math = tlua_math_functions(), *table = tlua_table_functions();
-  ADD(string, byte);
-  ADD(string, sub);
-  ADD(string, len);
-  ADD(string, char);
-  ADD(math, floor);
-  ADD(math, ceil);
-  ADD(math, abs);
-  ADD(math, sqrt);
-  ADD(math, max);
-  ADD(math, min);
-  ADD(base, type);
-  add(all, base, "assert", (Entry){ .quick = quick_assert, .wanted = FIRST });
-  ADD(base, tonumber);
-  ADD(base, tostring);
-  add(all, base, "select", (Entry){ .quick = quick_select, .wanted = FIRST });
-  ADD(base, rawget);
-  ADD(base, setmetatable);
-  ADD(base, getmetatable);
-  ADD(table, remove);
-  add(all, table, "insert", (Entry){ .quick = quick_insert, .wanted = 0 });
+  FUNCTIONS(ADD_PLAIN, ADD_MAKING, ADD_MANY)
+  ADD_PLAIN(base, assert)->wanted = FIRST;
+  ADD_PLAIN(base, select)->wanted = FIRST;
+  ADD_MAKING(table, insert)->wanted = 0;
   add(all, base, "pairs", (Entry){ .wanted = LOOP, .step = tlua_next });
   add(all, base, "ipairs", (Entry){ .wanted = LOOP, .step = tlua_ipairs_step });
   return all;
 }
 
-int tlua_baseline_call (lua_State *L, StkId func, int wanted) {
+/* What is known of a function; NULL if nothing is, or memory is short. */
+static const Entry *entry_of (lua_State *L, lua_CFunction function) {
   struct TluaQuick *all = L->jit->quick;
   if (l_unlikely(all == NULL) && (all = L->jit->quick = find_all()) == NULL)
-    return 0;
-  const Entry *entry = place_of(all, fvalue(s2v(func)));
-  if (entry->function == NULL || !may_call(L, L->top.p))
+    return NULL;
+  const Entry *entry = place_of(all, function);
+  return entry->function == NULL ? NULL : entry;
+}
+
+/*
+** Whether a call that wants so many results can be done without a frame. One that nobody wants does no harm.
+*/
+static int fits (const Entry *entry, int wanted) {
+  return entry->many != NULL || (wanted >= 0 && wanted <= (entry->wanted > 0));
+}
+
+TluaCallCell tlua_baseline_meet (lua_State *L, lua_CFunction function, int wanted) {
+  const Entry *entry = entry_of(L, function);
+  if (entry == NULL)
+    return (TluaCallCell){ function, NULL, tlua_slow_call };
+  if (entry->code == NULL || !fits(entry, wanted))
+    return (TluaCallCell){ function, NULL, tlua_slow_CALL };
+  return (TluaCallCell){ function, entry->is_plain ? entry->quick : NULL, entry->code };
+}
+
+int tlua_baseline_call (lua_State *L, StkId func, int wanted) {
+  const Entry *entry = entry_of(L, fvalue(s2v(func)));
+  if (entry == NULL || !may_call(L, L->top.p))
     return 0;
   ptrdiff_t count = L->top.p - func - 1;
   if (entry->wanted == LOOP)
     return (wanted == 3 || wanted == 4) && quick_loop(L, func, count, wanted, entry->step);
+  if (entry->many != NULL) {
+    if (entry->many(L, func, count, wanted) < 0)
+      return 0;
+    luaC_checkGC(L);
+    return 1;
+  }
   if (wanted == LUA_MULTRET) {
     ptrdiff_t place = savestack(L, func);  /* a collection may move the stack */
     if (entry->wanted == FIRST || !entry->quick(L, func, count))
@@ -512,8 +570,23 @@ int tlua_baseline_call (lua_State *L, StkId func, int wanted) {
     L->top.p = restorestack(L, place) + entry->wanted;
     return 1;
   }
-  /* a result that nobody wants does no harm: the place is free */
-  return wanted <= (entry->wanted > 0) && entry->quick(L, func, count);
+  return fits(entry, wanted) && entry->quick(L, func, count);
+}
+
+/* --- names of types --- */
+
+/*
+** Strings that 'type' returns are there from the start and never freed. Reserved words are there already, and
+** two types have one name. Called when nothing else is in the state.
+*/
+void tlua_keep_type_names (lua_State *L) {
+  _Static_assert(sizeof(L->jit->type_names) == LUA_NUMTYPES * sizeof(TString *), "one for each type");
+  for (int type = 0; type < LUA_NUMTYPES; type++) {
+    TString *name = luaS_new(L, ttypename(type));
+    if (name->extra == 0 && G(L)->allgc == obj2gco(name))
+      luaC_fix(L, obj2gco(name));
+    L->jit->type_names[type] = name;
+  }
 }
 
 void tlua_baseline_close (Tlua *jit) {

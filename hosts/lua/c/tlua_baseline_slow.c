@@ -24,11 +24,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tlua_baseline.h"
-#include "tlua_callinfo.h"
-#include "tlua_internal.h"
+#include "tlua_baseline_go.h"
 
-#include "ldebug.h"
 #include "ldo.h"
 #include "lfunc.h"
 #include "lgc.h"
@@ -42,37 +39,12 @@
 
 /* --- going on --- */
 
-static int leave (lua_State *L, CallInfo *ci, const Instruction *pc) {
-  lua_assert(L->ci == ci);
-  (void)L;
-  tlua_save_pc(ci, pc);
-  return TLUA_LEFT;
-}
-
-/* Whether only the stack has moved: nobody wants to see the next instruction. */
-static int takes_trap (lua_State *L, CallInfo *ci) {
-  if (L->hookmask != 0 || L->jit->waiting)
-    return 0;
-  tlua_clear_trap(ci);
-  return 1;
-}
-
-static inline int go_on (lua_State *L, CallInfo *ci, const Instruction *pc) {
-  const Proto *p = ci_func(ci)->p;
-  if (l_unlikely(tlua_trap(ci)) && !takes_trap(L, ci))
-    return leave(L, ci, pc);
-  TluaCode *code = p->jit_places == NULL ? NULL : (TluaCode *)p->jit_places[pc - p->code];
-  if (l_unlikely(code == NULL))
-    return leave(L, ci, pc);
-  return code(L, ci, ci->func.p + 1, NULL, p->k);
-}
-
 int tlua_slow_go_on (TLUA_ARGS) {
-  return go_on(L, ci, tlua_saved_pc(ci));
+  return tlua_go_on(L, ci, tlua_saved_pc(ci));
 }
 
 int tlua_slow_trap (TLUA_ARGS) {
-  return go_on(L, ci, pc);
+  return tlua_go_on(L, ci, pc);
 }
 
 /* As the interpreter goes on after tlua_hot_loop. */
@@ -83,14 +55,14 @@ int tlua_slow_hot (TLUA_ARGS) {
   ci = L->ci;
   if (l_unlikely(L->hookmask))
     tlua_set_trap(ci);
-  return go_on(L, ci, tlua_saved_pc(ci));
+  return tlua_go_on(L, ci, tlua_saved_pc(ci));
 }
 
 /* After a jump back to 'pc'. */
 static inline int go_back_to (TLUA_ARGS) {
   if (l_unlikely(--*tlua_counter(L->jit, pc) < 0))
     return tlua_slow_hot(TLUA_PASS);
-  return go_on(L, ci, pc);
+  return tlua_go_on(L, ci, pc);
 }
 
 /* Begins the function of 'ci', which is L->ci. */
@@ -131,7 +103,7 @@ int tlua_slow_entry (TLUA_ARGS) {
 #define OPERATION(name) \
   WORK(name); \
   int tlua_slow_##name (TLUA_ARGS) { \
-    return go_on(L, ci, do_##name(L, ci, base, pc + 1, k, *pc)); \
+    return tlua_go_on(L, ci, do_##name(L, ci, base, pc + 1, k, *pc)); \
   } \
   WORK(name)
 /* --- loads and stores --- */
@@ -609,11 +581,11 @@ OPERATION(LEN) {
   int tlua_slow_##name (TLUA_ARGS) { \
     Instruction i = *pc++; \
     if (holds_##name(TLUA_PASS, i) != GETARG_k(i)) \
-      return go_on(L, ci, pc + 1); \
+      return tlua_go_on(L, ci, pc + 1); \
     const Instruction *target = pc + 1 + GETARG_sJ(*pc); \
     if (target <= pc) \
       return go_back_to(L, ci, base, target, k); \
-    return go_on(L, ci, target); \
+    return tlua_go_on(L, ci, target); \
   } \
   static l_noinline int holds_##name (TLUA_ARGS, Instruction i)
 
@@ -686,6 +658,16 @@ OPERATION(VARARGPREP) {
 
 /* --- calls and returns --- */
 
+/* Once L->top is set: 'pc' is the instruction after the call 'i'. */
+static inline int call (TLUA_ARGS, Instruction i) {
+  CallInfo *called = luaD_precall(L, RA(i), GETARG_C(i) - 1);
+  if (called != NULL)
+    return begin(L, called);
+  if (l_unlikely(L->ci != ci))
+    return TLUA_DONE;  /* a yield that returns */
+  return tlua_go_on(L, ci, pc);
+}
+
 int tlua_slow_CALL (TLUA_ARGS) {
   Instruction i = *pc++;
   StkId ra = RA(i);
@@ -694,13 +676,21 @@ int tlua_slow_CALL (TLUA_ARGS) {
     L->top.p = ra + b;
   savepc();
   if (ttislcf(s2v(ra)) && tlua_baseline_call(L, ra, GETARG_C(i) - 1))
-    return go_on(L, ci, pc);
-  CallInfo *called = luaD_precall(L, ra, GETARG_C(i) - 1);
-  if (called != NULL)
-    return begin(L, called);
-  if (l_unlikely(L->ci != ci))
-    return TLUA_DONE;  /* a yield that returns */
-  return go_on(L, ci, pc);
+    return tlua_go_on(L, ci, pc);
+  return call(TLUA_PASS, i);
+}
+
+int tlua_slow_call (TLUA_ARGS) {
+  Instruction i = *pc++;
+  savepc();
+  return call(TLUA_PASS, i);
+}
+
+int tlua_slow_meet (TLUA_ARGS) {
+  TluaCallCell *cell = (TluaCallCell *)k;
+  k = ci_func(ci)->p->k;
+  *cell = tlua_baseline_meet(L, fvalue(s2v(RA(*pc))), GETARG_C(*pc) - 1);
+  return cell->code(TLUA_PASS);
 }
 
 /* Back from the function of 'ci', whose results are where they belong. */
@@ -708,7 +698,7 @@ static int return_from (lua_State *L, CallInfo *ci) {
   if (tlua_is_fresh(ci))
     return TLUA_DONE;
   ci = ci->previous;
-  return go_on(L, ci, tlua_saved_pc(ci));
+  return tlua_go_on(L, ci, tlua_saved_pc(ci));
 }
 
 int tlua_slow_TAILCALL (TLUA_ARGS) {
@@ -780,7 +770,7 @@ int tlua_slow_RETURN1 (TLUA_ARGS) {
 int tlua_slow_FORLOOP (TLUA_ARGS) {
   Instruction i = *pc++;
   if (!tlua_float_loop(RA(i)))
-    return go_on(L, ci, pc);
+    return tlua_go_on(L, ci, pc);
   return go_back_to(L, ci, base, pc - GETARG_Bx(i), k);
 }
 
@@ -813,7 +803,7 @@ int tlua_slow_TFORLOOP (TLUA_ARGS) {
   Instruction i = *pc++;
   StkId ra = RA(i);
   if (ttisnil(s2v(ra + 4)))
-    return go_on(L, ci, pc);
+    return tlua_go_on(L, ci, pc);
   setobjs2s(L, ra + 2, ra + 4);
   return go_back_to(L, ci, base, pc - GETARG_Bx(i), k);
 }

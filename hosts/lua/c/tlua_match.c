@@ -1,23 +1,23 @@
 /*
 ** Pattern matching.
 **
-** Problem: the library's matcher reads the pattern anew at each character of the subject: it looks for the end
-** of an item, for what comes after it, and asks the C library whether a character is a letter. Programs that
-** take texts apart spend most of their time there.
+** Problem: the library's matcher reads the pattern anew at each character of the subject: it looks for the
+** end of an item, for what comes after it, and asks the C library whether a character is a letter. Programs
+** that take texts apart spend most of their time there.
 **
-** Design: a pattern that comes for the second time, or with a long subject, is translated, once: each item becomes a kind, and a table
-** of the 256 characters that are in it. Captures nest as they stand in the pattern, so that their numbers are
-** known then. Repetitions go back as the library's do, with two short cuts. What must come after an item, if
-** that is one character, is looked at before the rest is tried. And where nothing that the item has may come
-** after it, or nothing has to, only the longest repetition can match. What every match begins with, if that
-** is known, says which places need not be tried at all.
+** Design: a pattern that comes for the second time, or with a long subject, is translated, once: each item
+** becomes a kind, and a table of the 256 characters that are in it. Captures nest as they stand in the
+** pattern, so that their numbers are known then. Repetitions go back as the library's do, with two short
+** cuts. What must come after an item, if that is one character, is looked at before the rest is tried. And
+** where nothing that the item has may come after it, or nothing has to, only the longest repetition can
+** match. What every match begins with, if that is known, says which places need not be tried at all.
 **
 ** Invariant: a pattern that the library might raise an error for is not translated: malformed ones, and long
 ** ones, which might be "too complex". Tables are those of the locale that the C library had when the first
 ** pattern came; in any other one all is left to the library.
 **
-** Example: "^(%a+)=(%d*)" -> open 0, letters +, close 0, '=', open 1, digits *, close 1, end; the letters need
-** not go back, as no letter is a '='.
+** Example: "^(%a+)=(%d*)" -> open 0, letters +, close 0, '=', open 1, digits *, close 1, end; the letters
+** need not go back, as no letter is a '='.
 */
 
 #define LUA_CORE
@@ -56,7 +56,7 @@ struct TluaPattern {
   const void *locale;
   unsigned char length, captures, is_text;
   char text[LONGEST];
-  const Item *first;            /* what a match begins with, if that is one character or an item; or NULL */
+  const Item *first;            /* what a match begins with, if that takes a character; or NULL */
   Item items[LONGEST + 1];
 };
 
@@ -71,7 +71,7 @@ typedef struct Set {
 #define PLACES 512
 #define NEAR 4                  /* places that a pattern may be in */
 #define MOST_SETS 500
-#define LONG_SUBJECT 500        /* characters: a search in so many is worth translating a pattern for it alone */
+#define LONG_SUBJECT 500        /* characters: a search in so many is worth a translation */
 
 typedef struct Place {
   unsigned hash;
@@ -372,17 +372,39 @@ static const TluaPattern *seen_again (struct TluaMatch *all, Place *place, const
   return place->pattern;
 }
 
-const TluaPattern *tlua_pattern (lua_State *L, const char *p, size_t length, size_t subject) {
+static struct TluaMatch *match_of (lua_State *L, size_t length) {
   struct TluaMatch *all = L->jit->match;
   if (length > LONGEST || (all == NULL && (all = new_match(L)) == NULL) || all->locale == NULL
       || all->locale != current_locale())
+    return NULL;
+  return all;
+}
+
+static int is_of (const Place *place, unsigned hash, const char *p, size_t length) {
+  return place->state == TRANSLATED && place->hash == hash && place->pattern->length == length
+      && memcmp(place->pattern->text, p, length) == 0;
+}
+
+const TluaPattern *tlua_known_pattern (lua_State *L, const char *p, size_t length) {
+  const struct TluaMatch *all = match_of(L, length);
+  unsigned hash = hash_of(p, length);
+  for (unsigned n = 0; all != NULL && n < NEAR; n++) {
+    const Place *place = &all->places[(hash + n) % PLACES];
+    if (is_of(place, hash, p, length))
+      return place->pattern;
+  }
+  return NULL;
+}
+
+const TluaPattern *tlua_pattern (lua_State *L, const char *p, size_t length, size_t subject) {
+  struct TluaMatch *all = match_of(L, length);
+  if (all == NULL)
     return NULL;
   unsigned hash = hash_of(p, length);
   Place *last = NULL;
   for (unsigned n = 0; n < NEAR; n++) {
     Place *place = &all->places[(hash + n) % PLACES];
-    if (place->state == TRANSLATED && place->hash == hash && place->pattern->length == length
-        && memcmp(place->pattern->text, p, length) == 0)
+    if (is_of(place, hash, p, length))
       return place->pattern;
     if (place->state == SEEN && place->hash == hash)
       return seen_again(all, place, p, length);

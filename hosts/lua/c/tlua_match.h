@@ -22,6 +22,8 @@ typedef struct TluaCapture {
 ** It stays there as long as the state. 'subject' is how long the subject is.
 */
 const TluaPattern *tlua_pattern (lua_State *L, const char *p, size_t length, size_t subject);
+/* The same if it is there already. */
+const TluaPattern *tlua_known_pattern (lua_State *L, const char *p, size_t length);
 /* Its captures. */
 int tlua_pattern_captures (const TluaPattern *pattern);
 /* Whether it is a text without special characters. */
