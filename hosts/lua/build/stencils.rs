@@ -80,7 +80,8 @@ fn hole(
         other => return Err(format!("{stencil}: relocation {other} to {target}")),
     };
     let is_branch = kind == "HOLE_BRANCH";
-    if is_branch && (addend != 0 || !is_jump(code, at)) {
+    let is_work = target.starts_with("tlua_work_");
+    if is_branch && (addend != 0 || !if is_work { is_call(code, at) } else { is_jump(code, at) }) {
         return Err(format!("{stencil}: {target} is called, or its address is taken"));
     }
     let what = if let Some(hole) = target.strip_prefix("hole_").filter(|hole| HOLES.contains(hole)) {
@@ -93,7 +94,7 @@ fn hole(
             return Err(format!("{stencil}: relocation {r_type} to {target}"));
         }
         format!("H_{hole}")
-    } else if is_branch && target.starts_with("tlua_slow_") {
+    } else if is_branch && (is_work || target.starts_with("tlua_slow_")) {
         let number = helpers.len();
         let number = *helpers.entry(target.to_owned()).or_insert(number);
         format!("H_COUNT + {number}")
@@ -106,6 +107,11 @@ fn hole(
 /// Whether the four bytes belong to a jump, with or without a condition.
 fn is_jump(code: &[u8], at: usize) -> bool {
     (at >= 1 && code[at - 1] == 0xe9) || (at >= 2 && code[at - 2] == 0x0f && code[at - 1] & 0xf0 == 0x80)
+}
+
+/// Whether they belong to a call.
+fn is_call(code: &[u8], at: usize) -> bool {
+    at >= 1 && code[at - 1] == 0xe8
 }
 
 fn assemble(tables: &str, names: &[(String, usize, usize)], helpers: &BTreeMap<String, usize>) -> String {

@@ -273,6 +273,11 @@ static void copy_jump (Maker *maker, int target) {
   maker->next = maker->pc + 2; \
   copy(maker, S_SLOW_##name, -1); \
   break
+/* An argument may stand in the instruction after it. */
+#define WITH_SECOND_PART(name, has_one) case OP_##name: \
+  maker->next = maker->pc + 1 + ((has_one) != 0); \
+  copy(maker, S_SLOW_##name, -1); \
+  break
 #define WITH_RK(name) case OP_##name: \
   copy(maker, GETARG_k(i) ? S_##name##_K : S_##name##_R, -1); break
 
@@ -333,15 +338,15 @@ static void copy_loads (Maker *maker, Instruction i) {
     case OP_SELF:
       copy(maker, GETARG_k(i) ? S_SELF : S_SLOW_SELF, -1);
       break;
-    SLOWLY(NEWTABLE);
-    SLOWLY(SETLIST);
+    WITH_SECOND_PART(NEWTABLE, 1);
+    WITH_SECOND_PART(SETLIST, TESTARG_k(i));
+    WITH_SECOND_PART(LOADKX, 1);
     SLOWLY(CLOSURE);
     SLOWLY(CONCAT);
     SLOWLY(CLOSE);
     SLOWLY(TBC);
     SLOWLY(VARARG);
     SLOWLY(VARARGPREP);
-    SLOWLY(LOADKX);
     default:
       lua_assert(0);
       maker->has_failed = 1;

@@ -42,29 +42,46 @@ typedef struct TluaFieldCell {
 ** and has changed nothing.
 */
 typedef int TluaQuickCall (lua_State *L, StkId func, ptrdiff_t count);
+/* The same for so many results, or all: then L->top ends them. It ends the arguments. May move the stack. */
+typedef int TluaMakeCall (lua_State *L, StkId func, ptrdiff_t count, int wanted);
 
 /* Which C function a call has met last, and what does the call. It takes the room of three of the others. */
 typedef struct TluaCallCell {
   lua_CFunction function;
-  TluaQuickCall *quick;  /* of what makes nothing new; or NULL */
-  TluaCode *code;        /* L->top ends the arguments */
+  TluaQuickCall *quick;  /* of what neither collects nor throws; or NULL */
+  TluaMakeCall *make;    /* of what may, once savedpc is set; or NULL */
 } TluaCallCell;
 
 /*
 ** Instructions whose rare cases, or all cases, a helper does. A helper does the whole instruction 'pc' as the
-** interpreter would, and goes on after it.
+** interpreter would. These go on after it by a call in tail position.
 */
 #define TLUA_SLOW_OPS(X) \
-  X(LOADKX) X(LOADNIL) X(SETUPVAL) X(GETTABUP) X(GETTABLE) X(GETI) X(GETFIELD) X(SETTABUP) X(SETTABLE) \
-  X(SETI) X(SETFIELD) X(NEWTABLE) X(SELF) X(ADDI) X(ADDK) X(SUBK) X(MULK) X(MODK) X(POWK) X(DIVK) X(IDIVK) \
-  X(BANDK) X(BORK) X(BXORK) X(SHRI) X(SHLI) X(ADD) X(SUB) X(MUL) X(MOD) X(POW) X(DIV) X(IDIV) X(BAND) X(BOR) \
-  X(BXOR) X(SHR) X(SHL) X(UNM) X(BNOT) X(LEN) X(CONCAT) X(CLOSE) X(TBC) X(EQ) X(LT) X(LE) X(EQK) X(EQI) \
+  X(SETUPVAL) X(GETTABUP) X(GETTABLE) X(GETI) X(GETFIELD) X(SETTABUP) X(SETTABLE) X(SETI) X(SETFIELD) \
+  X(SELF) X(ADDI) X(ADDK) X(SUBK) X(MULK) X(MODK) X(DIVK) X(IDIVK) X(BANDK) X(BORK) X(BXORK) X(SHRI) X(ADD) \
+  X(SUB) X(MUL) X(MOD) X(DIV) X(IDIV) X(BAND) X(BOR) X(BXOR) X(UNM) X(LEN) X(EQ) X(LT) X(LE) X(EQK) X(EQI) \
   X(LTI) X(LEI) X(GTI) X(GEI) X(CALL) X(TAILCALL) X(RETURN) X(RETURN0) X(RETURN1) X(FORLOOP) X(FORPREP) \
-  X(TFORPREP) X(TFORCALL) X(TFORLOOP) X(SETLIST) X(CLOSURE) X(VARARG) X(VARARGPREP)
+  X(TFORPREP) X(TFORCALL) X(TFORLOOP)
 
 #define TLUA_DECLARE_SLOW(name) TluaCode tlua_slow_##name;
 TLUA_SLOW_OPS(TLUA_DECLARE_SLOW)
 #undef TLUA_DECLARE_SLOW
+
+/*
+** Those that a helper always does, and after which the next instruction comes. They are called, and return 0
+** if the code goes on there, or how the code ends. So the processor foresees where each of them returns to:
+** of a jump to another place each time it would not.
+*/
+#define TLUA_WORK_OPS(X) \
+  X(LOADKX) X(LOADNIL) X(NEWTABLE) X(POWK) X(POW) X(SHLI) X(SHR) X(SHL) X(BNOT) X(CONCAT) X(CLOSE) X(TBC) \
+  X(SETLIST) X(CLOSURE) X(VARARG) X(VARARGPREP)
+#define TLUA_DECLARE_WORK(name) TluaCode tlua_work_##name;
+TLUA_WORK_OPS(TLUA_DECLARE_WORK)
+#undef TLUA_DECLARE_WORK
+/* A black table got a reference to a white object; the instruction 'pc' is over but for the barrier. */
+TluaCode tlua_slow_barrier;
+/* The call 'pc' of a light C function; L->top ends the arguments. Its cell stands where the constants do. */
+TluaCode tlua_work_call;
 
 /* The value of a short string in a table, or NULL. */
 static inline const TValue *tlua_field (const Table *t, const TString *key) {
@@ -80,6 +97,9 @@ static inline const TValue *tlua_field (const Table *t, const TString *key) {
   }
 }
 
+/* Whether a C function could be called now, with arguments up to 'top', and nobody would see it. */
+#define tlua_may_call(L, top) ((L)->hookmask == 0 && (L)->stack_last.p - (top) > LUA_MINSTACK)
+
 /* A function's entry has counted enough, or hooks are set: nothing of it has run. */
 TluaCode tlua_slow_entry;
 /* The frame goes on at its savedpc. */
@@ -88,12 +108,6 @@ TluaCode tlua_slow_go_on;
 TluaCode tlua_slow_hot;
 /* The trap is set; the frame goes on at 'pc'. */
 TluaCode tlua_slow_trap;
-/* The call 'pc' of a C function that has no other way; L->top ends the arguments. */
-TluaCode tlua_slow_call;
-/* The call 'pc' meets another C function. In place of the constants stands its cell. */
-TluaCode tlua_slow_meet;
-/* A black table got a reference to a white object; the instruction 'pc' is over but for the barrier. */
-TluaCode tlua_slow_barrier;
 
 /* What does calls of a C function with so many results. */
 TluaCallCell tlua_baseline_meet (lua_State *L, lua_CFunction function, int wanted);
@@ -103,12 +117,8 @@ TluaCallCell tlua_baseline_meet (lua_State *L, lua_CFunction function, int wante
 ** collect.
 */
 int tlua_baseline_call (lua_State *L, StkId func, int wanted);
-/*
-** 'string.find' and 'string.match', of 'count' arguments that L->top ends: as many results as are wanted, or
-** all, replace the function. Returns how many, or -1 if they are for the library to find. Collect afterwards.
-*/
-int tlua_baseline_find (lua_State *L, StkId func, ptrdiff_t count, int wanted);
-int tlua_baseline_match (lua_State *L, StkId func, ptrdiff_t count, int wanted);
+/* As a TluaMakeCall: 'string.find', or 'string.match'. */
+int tlua_baseline_search (lua_State *L, StkId func, ptrdiff_t count, int wanted, int find);
 /* As tlua_baseline_call, for the iterator of a loop: function, state and control value lie at 'ra'. */
 int tlua_baseline_step (lua_State *L, StkId ra, int wanted);
 

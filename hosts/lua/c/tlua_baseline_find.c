@@ -9,7 +9,7 @@
 ** translated, are left to the library.
 **
 ** Invariant: what is left to the library has changed nothing. Strings that are made lie below L->top until
-** they are where they belong; nothing collects before.
+** they are where they belong; nothing collects before that.
 **
 ** Example: local a, b = s:find(",", i, true)    -- two integers, or two nils
 */
@@ -41,7 +41,7 @@ static void push_number (lua_State *L, ptrdiff_t n) {
 }
 
 /* The values from 'from' on replace the function: so many as are wanted, or all. */
-static int move_results (lua_State *L, StkId func, StkId from, int wanted) {
+static void move_results (lua_State *L, StkId func, StkId from, int wanted) {
   int count = cast_int(L->top.p - from);
   if (wanted < 0)
     wanted = count;
@@ -53,7 +53,6 @@ static int move_results (lua_State *L, StkId func, StkId from, int wanted) {
       setnilvalue(s2v(func + n));
   }
   L->top.p = func + wanted;
-  return wanted;
 }
 
 typedef struct Search {
@@ -137,23 +136,18 @@ static int do_search (lua_State *L, const Search *search, int find) {
   return 1;
 }
 
-static int search_string (lua_State *L, StkId func, ptrdiff_t count, int wanted, int find) {
+int tlua_baseline_search (lua_State *L, StkId func, ptrdiff_t count, int wanted, int find) {
   Search search;
   StkId top = L->top.p;
   if (!get_search(&search, func, count) || (count > 3 && !find))
-    return -1;
+    return 0;
   if (search.from == NULL)
     setnilvalue(s2v(L->top.p++));
   else if (count > 3 && !l_isfalse(ARGUMENT(func, 4)))
     push_text_place(L, &search);
   else if (!do_search(L, &search, find))
-    return -1;
-  return move_results(L, func, top, wanted);
-}
-
-int tlua_baseline_find (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
-  return search_string(L, func, count, wanted, 1);
-}
-int tlua_baseline_match (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
-  return search_string(L, func, count, wanted, 0);
+    return 0;
+  move_results(L, func, top, wanted);
+  luaC_checkGC(L);
+  return 1;
 }

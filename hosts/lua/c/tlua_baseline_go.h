@@ -39,10 +39,4 @@ static inline int tlua_go_on (lua_State *L, CallInfo *ci, const Instruction *pc)
   return code(L, ci, ci->func.p + 1, NULL, p->k);
 }
 
-/* After an instruction that is not the last one, where nothing was called or collected. */
-static inline int tlua_go_straight_on (TLUA_ARGS) {
-  const Proto *p = ci_func(ci)->p;
-  return ((TluaCode *)p->jit_places[pc + 1 - p->code])(L, ci, base, NULL, k);
-}
-
 #endif

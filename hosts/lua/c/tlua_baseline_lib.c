@@ -26,7 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tlua_baseline_go.h"
+#include "tlua_baseline.h"
+#include "tlua_internal.h"
 #include "tlua_rec_lib.h"
 
 #include "lapi.h"
@@ -391,15 +392,10 @@ static int step_array (lua_State *L, Table *t, lua_Integer index, StkId to) {
   return 1;
 }
 
-/* Whether a C function could be called now, and nobody would see it. */
-static int may_call (const lua_State *L, StkId top) {
-  return L->hookmask == 0 && L->stack_last.p - top > LUA_MINSTACK;
-}
-
 int tlua_baseline_step (lua_State *L, StkId ra, int wanted) {
   const TValue *f = s2v(ra), *t = s2v(ra + 1), *control = s2v(ra + 2);
   StkId to = ra + 4;
-  if (!ttislcf(f) || !ttistable(t) || !may_call(L, ra + 7) || getCcalls(L) + 1 >= LUAI_MAXCCALLS)
+  if (!ttislcf(f) || !ttistable(t) || !tlua_may_call(L, ra + 7) || getCcalls(L) + 1 >= LUAI_MAXCCALLS)
     return 0;
   int is_done = 0;
   if (fvalue(f) == tlua_next)
@@ -412,7 +408,11 @@ int tlua_baseline_step (lua_State *L, StkId ra, int wanted) {
 }
 
 /* The three values, or four, of a loop over a table, which lies in its place. */
-static void begin_loop (StkId func, lua_CFunction step, int wanted) {
+static int begin_loop (StkId func, ptrdiff_t count, int wanted, lua_CFunction step) {
+  if (count < 1 || !ttistable(argument(func, 1)))
+    return 0;
+  if (step == tlua_next && hvalue(argument(func, 1))->metatable != NULL)
+    return 0;
   setfvalue(s2v(func), step);
   if (step == tlua_next)
     setnilvalue(s2v(func + 2));
@@ -420,65 +420,62 @@ static void begin_loop (StkId func, lua_CFunction step, int wanted) {
     setivalue(s2v(func + 2), 0);
   if (wanted == 4)
     setnilvalue(s2v(func + 3));
-}
-
-static int quick_loop (lua_State *L, StkId func, ptrdiff_t count, int wanted, lua_CFunction step) {
-  if (count < 1 || !ttistable(argument(func, 1)))
-    return 0;
-  if (step == tlua_next && hvalue(argument(func, 1))->metatable != NULL)
-    return 0;
-  begin_loop(func, step, wanted);
   return 1;
 }
 
-/* --- as helpers of baseline code --- */
+/* --- with so many results --- */
 
-/* Functions that may collect, or throw. The others are called as they are. */
-#define CODE_THAT_MAKES(name) \
-  static int code_##name (TLUA_ARGS) { \
-    StkId ra = base + GETARG_A(*pc); \
-    tlua_save_pc(ci, pc + 1); \
-    if (l_likely(may_call(L, L->top.p)) && quick_##name(L, ra, L->top.p - ra - 1)) \
-      return tlua_go_on(L, ci, pc + 1); \
-    return tlua_slow_call(TLUA_PASS); \
+/* The result of a function that may collect, which may move the stack. */
+static int make_one (lua_State *L, StkId func, ptrdiff_t count, int wanted, TluaQuickCall *quick) {
+  ptrdiff_t place = savestack(L, func);
+  if (wanted > 1 || !quick(L, func, count))
+    return 0;
+  if (wanted < 0)
+    L->top.p = restorestack(L, place) + 1;
+  return 1;
+}
+
+#define MAKE_ONE(name) \
+  static int make_##name (lua_State *L, StkId func, ptrdiff_t count, int wanted) { \
+    return make_one(L, func, count, wanted, quick_##name); \
   }
-#define CODE_OF_MANY(name) \
-  static int code_##name (TLUA_ARGS) { \
-    StkId ra = base + GETARG_A(*pc); \
-    tlua_save_pc(ci, pc + 1); \
-    int wanted = GETARG_C(*pc) - 1; \
-    if (l_likely(may_call(L, L->top.p)) && tlua_baseline_##name(L, ra, L->top.p - ra - 1, wanted) >= 0) { \
-      luaC_checkGC(L); \
-      return tlua_go_on(L, ci, pc + 1); \
-    } \
-    return tlua_slow_call(TLUA_PASS); \
-  }
+MAKE_ONE(sub)
+MAKE_ONE(char)
+MAKE_ONE(tostring)
+MAKE_ONE(getmetatable)
 
-#define FUNCTIONS(PLAIN, MAKING, MANY) \
-  PLAIN(string, byte); MAKING(string, sub); PLAIN(string, len); MAKING(string, char); \
-  MANY(string, find); MANY(string, match); \
-  PLAIN(math, floor); PLAIN(math, ceil); PLAIN(math, abs); PLAIN(math, sqrt); PLAIN(math, max); \
-  PLAIN(math, min); PLAIN(base, type); PLAIN(base, assert); PLAIN(base, tonumber); MAKING(base, tostring); \
-  PLAIN(base, select); PLAIN(base, rawget); PLAIN(base, setmetatable); MAKING(base, getmetatable); \
-  PLAIN(table, remove); MAKING(table, insert);
+static int make_insert (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
+  if (wanted > 0 || !quick_insert(L, func, count))
+    return 0;
+  if (wanted < 0)
+    L->top.p = func;
+  return 1;
+}
 
-#define DEFINE_PLAIN(library, name)
-#define DEFINE_MAKING(library, name) CODE_THAT_MAKES(name)
-#define DEFINE_MANY(library, name) CODE_OF_MANY(name)
-FUNCTIONS(DEFINE_PLAIN, DEFINE_MAKING, DEFINE_MANY)
+static int make_find (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
+  return tlua_baseline_search(L, func, count, wanted, 1);
+}
+static int make_match (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
+  return tlua_baseline_search(L, func, count, wanted, 0);
+}
+
+static int make_pairs (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
+  (void)L;
+  return (wanted == 3 || wanted == 4) && begin_loop(func, count, wanted, tlua_next);
+}
+static int make_ipairs (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
+  (void)L;
+  return (wanted == 3 || wanted == 4) && begin_loop(func, count, wanted, tlua_ipairs_step);
+}
 
 /* --- finding them --- */
 
 typedef struct Entry {
   lua_CFunction function;
-  TluaQuickCall *quick;
-  int is_plain;           /* it makes nothing new */
-  int (*many) (lua_State *L, StkId func, ptrdiff_t count, int wanted);
-  TluaCode *code;
-  int wanted;             /* results; LOOP: see begin_loop; FIRST: many, of which the first is known */
-  lua_CFunction step;
+  TluaQuickCall *quick;   /* one result; it neither collects nor throws */
+  TluaMakeCall *make;     /* all others */
+  int has_more;           /* results than the one */
 } Entry;
-enum { FIRST = 2, LOOP = 3 };
 
 #define PLACES 128
 struct TluaQuick {
@@ -492,23 +489,17 @@ static Entry *place_of (struct TluaQuick *all, lua_CFunction f) {
   return &all->entries[place];
 }
 
-static Entry *add (struct TluaQuick *all, const luaL_Reg *library, const char *name, Entry entry) {
+static void add (struct TluaQuick *all, const luaL_Reg *library, const char *name, Entry entry) {
   while (library->name != NULL && strcmp(library->name, name) != 0)
     library++;
   lua_assert(library->name != NULL);
   entry.function = library->func;
-  Entry *place = place_of(all, entry.function);
-  *place = entry;
-  return place;
+  *place_of(all, entry.function) = entry;
 }
 
-#define ADD_PLAIN(library, name) \
-  add(all, library, #name, \
-      (Entry){ .quick = quick_##name, .is_plain = 1, .code = tlua_slow_call, .wanted = 1 })
-#define ADD_MAKING(library, name) \
-  add(all, library, #name, (Entry){ .quick = quick_##name, .code = code_##name, .wanted = 1 })
-#define ADD_MANY(library, name) \
-  add(all, library, #name, (Entry){ .many = tlua_baseline_##name, .code = code_##name });
+#define QUICK(library, name) add(all, library, #name, (Entry){ .quick = quick_##name })
+#define QUICK_FIRST(library, name) add(all, library, #name, (Entry){ .quick = quick_##name, .has_more = 1 })
+#define MAKE(library, name) add(all, library, #name, (Entry){ .make = make_##name })
 
 static struct TluaQuick *find_all (void) {
   struct TluaQuick *all = (struct TluaQuick *)calloc(1, sizeof(struct TluaQuick));
@@ -516,12 +507,30 @@ static struct TluaQuick *find_all (void) {
     return NULL;
   const luaL_Reg *base = tlua_base_functions(), *string = tlua_string_functions();
   const luaL_Reg *math = tlua_math_functions(), *table = tlua_table_functions();
-  FUNCTIONS(ADD_PLAIN, ADD_MAKING, ADD_MANY)
-  ADD_PLAIN(base, assert)->wanted = FIRST;
-  ADD_PLAIN(base, select)->wanted = FIRST;
-  ADD_MAKING(table, insert)->wanted = 0;
-  add(all, base, "pairs", (Entry){ .wanted = LOOP, .step = tlua_next });
-  add(all, base, "ipairs", (Entry){ .wanted = LOOP, .step = tlua_ipairs_step });
+  QUICK(string, byte);
+  QUICK(string, len);
+  MAKE(string, sub);
+  MAKE(string, char);
+  MAKE(string, find);
+  MAKE(string, match);
+  QUICK(math, floor);
+  QUICK(math, ceil);
+  QUICK(math, abs);
+  QUICK(math, sqrt);
+  QUICK(math, max);
+  QUICK(math, min);
+  QUICK(base, type);
+  QUICK(base, tonumber);
+  QUICK(base, rawget);
+  QUICK(base, setmetatable);
+  QUICK_FIRST(base, assert);
+  QUICK_FIRST(base, select);
+  MAKE(base, tostring);
+  MAKE(base, getmetatable);
+  MAKE(base, pairs);
+  MAKE(base, ipairs);
+  QUICK(table, remove);
+  MAKE(table, insert);
   return all;
 }
 
@@ -534,43 +543,26 @@ static const Entry *entry_of (lua_State *L, lua_CFunction function) {
   return entry->function == NULL ? NULL : entry;
 }
 
-/*
-** Whether a call that wants so many results can be done without a frame. One that nobody wants does no harm.
-*/
-static int fits (const Entry *entry, int wanted) {
-  return entry->many != NULL || (wanted >= 0 && wanted <= (entry->wanted > 0));
-}
-
 TluaCallCell tlua_baseline_meet (lua_State *L, lua_CFunction function, int wanted) {
   const Entry *entry = entry_of(L, function);
   if (entry == NULL)
-    return (TluaCallCell){ function, NULL, tlua_slow_call };
-  if (entry->code == NULL || !fits(entry, wanted))
-    return (TluaCallCell){ function, NULL, tlua_slow_CALL };
-  return (TluaCallCell){ function, entry->is_plain ? entry->quick : NULL, entry->code };
+    return (TluaCallCell){ function, NULL, NULL };
+  /* A result that nobody wants does no harm: the place is free. */
+  return (TluaCallCell){ function, wanted == 0 || wanted == 1 ? entry->quick : NULL, entry->make };
 }
 
 int tlua_baseline_call (lua_State *L, StkId func, int wanted) {
   const Entry *entry = entry_of(L, fvalue(s2v(func)));
-  if (entry == NULL || !may_call(L, L->top.p))
+  if (entry == NULL || !tlua_may_call(L, L->top.p))
     return 0;
   ptrdiff_t count = L->top.p - func - 1;
-  if (entry->wanted == LOOP)
-    return (wanted == 3 || wanted == 4) && quick_loop(L, func, count, wanted, entry->step);
-  if (entry->many != NULL) {
-    if (entry->many(L, func, count, wanted) < 0)
-      return 0;
-    luaC_checkGC(L);
-    return 1;
-  }
-  if (wanted == LUA_MULTRET) {
-    ptrdiff_t place = savestack(L, func);  /* a collection may move the stack */
-    if (entry->wanted == FIRST || !entry->quick(L, func, count))
-      return 0;
-    L->top.p = restorestack(L, place) + entry->wanted;
-    return 1;
-  }
-  return fits(entry, wanted) && entry->quick(L, func, count);
+  if (entry->make != NULL)
+    return entry->make(L, func, count, wanted);
+  if (wanted > 1 || (wanted < 0 && entry->has_more) || !entry->quick(L, func, count))
+    return 0;
+  if (wanted < 0)
+    L->top.p = func + 1;
+  return 1;
 }
 
 /* --- names of types --- */

@@ -5,8 +5,9 @@
 ** throw, and would make a stencil large and slow.
 **
 ** Design: a helper for each instruction does all of it, as the interpreter's loop does, and goes on at the
-** code of what comes next by a call in tail position. That is what the stencils expect: no frame of baseline
-** code is on the native stack, so that errors and yields pass, and recursion in Lua takes no room there.
+** code of what comes next by a call in tail position. So while Lua functions run no frame of baseline code is
+** on the native stack: errors and yields pass, and recursion takes no room. What is always done by a helper,
+** and never jumps, is called and returns.
 ** Where a helper comes to something that is the interpreter's (hooks, a function without code), it returns
 ** to it.
 **
@@ -94,18 +95,29 @@ int tlua_slow_entry (TLUA_ARGS) {
 #define newbase() (base = ci->func.p + 1)
 #define collect(limit) luaC_condGC(L, (savepc(), L->top.p = (limit)), (void)0)
 
-/*
-** The work: 'pc' is the instruction after 'i', as in the interpreter; the answer is where to go on. It stands
-** in a function of its own, as one whose variables have addresses makes no calls in tail position.
-*/
-#define WORK(name) \
-  static l_noinline const Instruction *do_##name (TLUA_ARGS, Instruction i)
+/* The work: 'pc' is the instruction after 'i', as in the interpreter; the answer is where to go on. */
+#define WORK(name) static l_noinline const Instruction *do_##name (TLUA_ARGS, Instruction i)
 #define OPERATION(name) \
   WORK(name); \
   int tlua_slow_##name (TLUA_ARGS) { \
     return tlua_go_on(L, ci, do_##name(L, ci, base, pc + 1, k, *pc)); \
   } \
   WORK(name)
+
+/* Of those that are called the code comes after the call. */
+static inline int return_to (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  if (l_unlikely(tlua_trap(ci)) && !tlua_takes_trap(L, ci))
+    return tlua_leave(L, ci, pc);
+  return 0;
+}
+
+#define CALLED_OPERATION(name) \
+  static inline const Instruction *do_##name (TLUA_ARGS, Instruction i); \
+  int tlua_work_##name (TLUA_ARGS) { \
+    return return_to(L, ci, do_##name(L, ci, base, pc + 1, k, *pc)); \
+  } \
+  static inline const Instruction *do_##name (TLUA_ARGS, Instruction i)
+
 /* --- loads and stores --- */
 
 OPERATION(barrier) {
@@ -115,12 +127,12 @@ OPERATION(barrier) {
   return pc;
 }
 
-OPERATION(LOADKX) {
+CALLED_OPERATION(LOADKX) {
   setobj2s(L, RA(i), k + GETARG_Ax(*pc));
   return pc + 1;
 }
 
-OPERATION(LOADNIL) {
+CALLED_OPERATION(LOADNIL) {
   StkId ra = RA(i);
   for (int b = GETARG_B(i); b >= 0; b--)
     setnilvalue(s2v(ra++));
@@ -334,7 +346,7 @@ static void give_parts (lua_State *L, Table *t, unsigned items, unsigned nodes) 
   }
 }
 
-OPERATION(NEWTABLE) {
+CALLED_OPERATION(NEWTABLE) {
   StkId ra = RA(i);
   int b = GETARG_B(i), c = GETARG_C(i);
   if (b > 0)
@@ -350,7 +362,7 @@ OPERATION(NEWTABLE) {
   return pc;
 }
 
-OPERATION(SETLIST) {
+CALLED_OPERATION(SETLIST) {
   StkId ra = RA(i);
   int n = GETARG_B(i);
   unsigned last = (unsigned)GETARG_C(i);
@@ -375,7 +387,7 @@ OPERATION(SETLIST) {
   return pc;
 }
 
-OPERATION(CLOSURE) {
+CALLED_OPERATION(CLOSURE) {
   StkId ra = RA(i);
   LClosure *closure = clLvalue(s2v(base - 1));
   savestate();
@@ -384,7 +396,7 @@ OPERATION(CLOSURE) {
   return pc;
 }
 
-OPERATION(CONCAT) {
+CALLED_OPERATION(CONCAT) {
   int n = GETARG_B(i);
   L->top.p = RA(i) + n;
   savepc();
@@ -463,14 +475,14 @@ OPERATION(MUL) NUMBERS(VB(i), VC(i), mul_integers, mul_floats)
 OPERATION(MOD) NUMBERS(VB(i), VC(i), luaV_mod, mod_floats)
 OPERATION(IDIV) NUMBERS(VB(i), VC(i), luaV_idiv, idiv_floats)
 OPERATION(DIV) FLOATS(VB(i), VC(i), div_floats)
-OPERATION(POW) FLOATS(VB(i), VC(i), pow_floats)
+CALLED_OPERATION(POW) FLOATS(VB(i), VC(i), pow_floats)
 OPERATION(ADDK) NUMBERS(VB(i), KC(i), add_integers, add_floats)
 OPERATION(SUBK) NUMBERS(VB(i), KC(i), sub_integers, sub_floats)
 OPERATION(MULK) NUMBERS(VB(i), KC(i), mul_integers, mul_floats)
 OPERATION(MODK) NUMBERS(VB(i), KC(i), luaV_mod, mod_floats)
 OPERATION(IDIVK) NUMBERS(VB(i), KC(i), luaV_idiv, idiv_floats)
 OPERATION(DIVK) FLOATS(VB(i), KC(i), div_floats)
-OPERATION(POWK) FLOATS(VB(i), KC(i), pow_floats)
+CALLED_OPERATION(POWK) FLOATS(VB(i), KC(i), pow_floats)
 
 OPERATION(ADDI) {
   const TValue *x = VB(i);
@@ -505,8 +517,8 @@ OPERATION(ADDI) {
 OPERATION(BAND) WORDS(VB(i), VC(i), and_words)
 OPERATION(BOR) WORDS(VB(i), VC(i), or_words)
 OPERATION(BXOR) WORDS(VB(i), VC(i), xor_words)
-OPERATION(SHL) WORDS(VB(i), VC(i), luaV_shiftl)
-OPERATION(SHR) WORDS(VB(i), VC(i), luaV_shiftr)
+CALLED_OPERATION(SHL) WORDS(VB(i), VC(i), luaV_shiftl)
+CALLED_OPERATION(SHR) WORDS(VB(i), VC(i), luaV_shiftr)
 OPERATION(BANDK) WORDS(VB(i), KC(i), and_words)
 OPERATION(BORK) WORDS(VB(i), KC(i), or_words)
 OPERATION(BXORK) WORDS(VB(i), KC(i), xor_words)
@@ -521,7 +533,7 @@ OPERATION(SHRI) {
   return call_metamethod(TLUA_PASS);
 }
 
-OPERATION(SHLI) {
+CALLED_OPERATION(SHLI) {
   lua_Integer a;
   if (tointegerns(VB(i), &a)) {
     lua_Integer result = luaV_shiftl(GETARG_sC(i), a);
@@ -548,7 +560,7 @@ OPERATION(UNM) {
   return pc;
 }
 
-OPERATION(BNOT) {
+CALLED_OPERATION(BNOT) {
   TValue *x = VB(i);
   lua_Integer a;
   if (tointegerns(x, &a)) {
@@ -632,41 +644,31 @@ COMPARISON(GEI) WITH_NUMBER(>=, 1, TM_LE)
 
 /* --- variables --- */
 
-OPERATION(CLOSE) {
+CALLED_OPERATION(CLOSE) {
   savestate();
   luaF_close(L, RA(i), LUA_OK, 1);
   return pc;
 }
 
-OPERATION(TBC) {
+CALLED_OPERATION(TBC) {
   savestate();
   luaF_newtbcupval(L, RA(i));
   return pc;
 }
 
-OPERATION(VARARG) {
+CALLED_OPERATION(VARARG) {
   savestate();
   luaT_getvarargs(L, ci, RA(i), GETARG_C(i) - 1);
   return pc;
 }
 
-OPERATION(VARARGPREP) {
+CALLED_OPERATION(VARARGPREP) {
   savepc();
   luaT_adjustvarargs(L, GETARG_A(i), ci, ci_func(ci)->p);
   return pc;
 }
 
 /* --- calls and returns --- */
-
-/* Once L->top is set: 'pc' is the instruction after the call 'i'. */
-static inline int call (TLUA_ARGS, Instruction i) {
-  CallInfo *called = luaD_precall(L, RA(i), GETARG_C(i) - 1);
-  if (called != NULL)
-    return begin(L, called);
-  if (l_unlikely(L->ci != ci))
-    return TLUA_DONE;  /* a yield that returns */
-  return tlua_go_on(L, ci, pc);
-}
 
 int tlua_slow_CALL (TLUA_ARGS) {
   Instruction i = *pc++;
@@ -677,20 +679,29 @@ int tlua_slow_CALL (TLUA_ARGS) {
   savepc();
   if (ttislcf(s2v(ra)) && tlua_baseline_call(L, ra, GETARG_C(i) - 1))
     return tlua_go_on(L, ci, pc);
-  return call(TLUA_PASS, i);
+  CallInfo *called = luaD_precall(L, ra, GETARG_C(i) - 1);
+  if (called != NULL)
+    return begin(L, called);
+  if (l_unlikely(L->ci != ci))
+    return TLUA_DONE;  /* a yield that returns */
+  return tlua_go_on(L, ci, pc);
 }
 
-int tlua_slow_call (TLUA_ARGS) {
-  Instruction i = *pc++;
-  savepc();
-  return call(TLUA_PASS, i);
-}
-
-int tlua_slow_meet (TLUA_ARGS) {
+int tlua_work_call (TLUA_ARGS) {
   TluaCallCell *cell = (TluaCallCell *)k;
-  k = ci_func(ci)->p->k;
-  *cell = tlua_baseline_meet(L, fvalue(s2v(RA(*pc))), GETARG_C(*pc) - 1);
-  return cell->code(TLUA_PASS);
+  StkId ra = RA(*pc);
+  int wanted = GETARG_C(*pc) - 1;
+  pc++;
+  savepc();
+  if (l_unlikely(fvalue(s2v(ra)) != cell->function))
+    *cell = tlua_baseline_meet(L, fvalue(s2v(ra)), wanted);
+  if (cell->make == NULL || !tlua_may_call(L, L->top.p)
+      || !cell->make(L, ra, L->top.p - ra - 1, wanted)) {
+    luaD_precall(L, ra, wanted);
+    if (l_unlikely(L->ci != ci))
+      return TLUA_DONE;  /* a yield that returns */
+  }
+  return return_to(L, ci, pc);
 }
 
 /* Back from the function of 'ci', whose results are where they belong. */

@@ -6,12 +6,12 @@
 ** Design: this file is compiled apart, and never linked. The build script cuts the functions' machine code
 ** out of the object file. What an instruction's operands decide is an undefined symbol, a *hole*: an operand
 ** is the address of one, where to go on is a call of one in tail position. What remains of the fast path is
-** what the interpreter does between two fetches. All that is rare is a call of a helper in tail position, so
-** that no stencil has a frame, or saves a register.
+** what the interpreter does between two fetches. All that is rare is for a helper: one that goes on elsewhere
+** is called in tail position, so that no stencil has a frame, or saves a register; one after which the next
+** instruction comes is called by a few words of assembly.
 **
 ** Invariant: a stencil does the whole instruction, or nothing and calls the helper, which does it. Constants
-** in memory, calls in other places than the tail, and everything else that the copies could not have, stop
-** the build.
+** in memory, other calls, and everything else that the copies could not have, stop the build.
 **
 ** Example: of 'a = b', which is MOVE, four moves remain; the jump to the next instruction's code is left out.
 */
@@ -88,7 +88,49 @@ static inline const Instruction *nothing (void) {
 #define CALL_HELPER(name, instruction) return tlua_slow_##name(L, ci, base, instruction, k)
 #define NEXT GO(hole_next)
 #define JUMP GO(hole_jump)
+/* To a helper that goes on elsewhere. */
 #define SLOW(name) CALL_HELPER(name, this_pc())
+
+/*
+** A call of C: its address, or where that stands, is in 'where'. What is needed after it stays in registers
+** that functions save, and stencils do not. The stack is aligned for it.
+*/
+#define CALL_C(where) \
+  "push %%rbp\n\tmov %%rsp, %%rbp\n\tand $-16, %%rsp\n\tcall " where "\n\tmov %%rbp, %%rsp\n\tpop %%rbp"
+#define CLOBBERED \
+  "r9", "r10", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", \
+  "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+
+static inline int call_quick (TluaQuickCall *quick, lua_State *L, StkId func, ptrdiff_t count) {
+  int done;
+  register TluaQuickCall *r11 __asm__("r11") = quick;
+  __asm__ volatile (CALL_C("*%%r11") : "=a" (done), "+D" (L), "+S" (func), "+d" (count), "+r" (r11)
+                    : : "rcx", "r8", CLOBBERED);
+  return done;
+}
+
+/* A helper that comes back, or says how the code ends. */
+#define DEFINE_WORK(name) \
+  static inline int work_##name (TLUA_ARGS) { \
+    int how; \
+    register TValue *r8 __asm__("r8") = k; \
+    __asm__ volatile (CALL_C("tlua_work_" #name) \
+                      : "=a" (how), "+D" (L), "+S" (ci), "+d" (base), "+c" (pc), "+r" (r8) \
+                      : : "r11", CLOBBERED); \
+    return how; \
+  }
+TLUA_WORK_OPS(DEFINE_WORK)
+DEFINE_WORK(call)
+
+#define WORK_WITH(name, last) { \
+  int how = work_##name(L, ci, base, this_pc(), last); \
+  if (l_likely(how == 0)) { \
+    base = ci->func.p + 1; \
+    NEXT; \
+  } \
+  return how; \
+}
+#define WORK(name) WORK_WITH(name, k)
 
 /* --- moves --- */
 
@@ -633,27 +675,6 @@ STENCIL(TESTSET_F) {
 
 /* --- calls --- */
 
-/*
-** Calls what does a library function's work: see tlua_baseline_lib.c. It throws nothing and moves nothing.
-** As no stencil saves a register, what they pass on is saved here; the native stack is aligned for a call
-** then. The processor foresees the way back, which it could not if all these functions ended in a jump.
-*/
-static inline int call_quick (TluaQuickCall *quick, lua_State *L, StkId func, ptrdiff_t count) {
-  int done;
-  register StkId r9 __asm__("r9") = func;
-  register ptrdiff_t r10 __asm__("r10") = count;
-  register TluaQuickCall *r11 __asm__("r11") = quick;
-  __asm__ volatile (
-      "push %%rdi\n\tpush %%rsi\n\tpush %%rdx\n\tpush %%r8\n\tsub $8, %%rsp\n\t"
-      "mov %%r9, %%rsi\n\tmov %%r10, %%rdx\n\tcall *%%r11\n\t"
-      "add $8, %%rsp\n\tpop %%r8\n\tpop %%rdx\n\tpop %%rsi\n\tpop %%rdi"
-      : "=a" (done), "+r" (r9), "+r" (r10), "+r" (r11)
-      : "D" (L)
-      : "rcx", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
-        "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
-  return done;
-}
-
 /* Before a function's first instruction. */
 STENCIL(ENTRY) {
   if (l_unlikely(--*counter() < 0 || L->hookmask))
@@ -688,15 +709,11 @@ STENCIL(ENTRY) {
   } \
   else if (ttypetag(s2v(ra)) == LUA_VLCF) { \
     const TluaCallCell *met = (TluaCallCell *)cell(); \
-    if (l_likely(fvalue(s2v(ra)) == met->function)) { \
-      if (met->quick != NULL && !L->hookmask && L->stack_last.p - top > LUA_MINSTACK \
-          && call_quick(met->quick, L, ra, arguments)) \
-        NEXT; \
-      L->top.p = top; \
-      return met->code(L, ci, base, this_pc(), k); \
-    } \
+    if (l_likely(fvalue(s2v(ra)) == met->function) && met->quick != NULL && tlua_may_call(L, top) \
+        && call_quick(met->quick, L, ra, arguments)) \
+      NEXT; \
     L->top.p = top; \
-    return tlua_slow_meet(L, ci, base, this_pc(), (TValue *)met); \
+    WORK_WITH(call, (TValue *)met); \
   } \
   SLOW(CALL); \
 }
@@ -842,3 +859,5 @@ STENCIL(TFORLOOP) {
 
 #define ALL_SLOW(name) STENCIL(SLOW_##name) { SLOW(name); }
 TLUA_SLOW_OPS(ALL_SLOW)
+#define ALL_WORK(name) STENCIL(SLOW_##name) { WORK(name); }
+TLUA_WORK_OPS(ALL_WORK)
