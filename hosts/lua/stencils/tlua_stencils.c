@@ -165,15 +165,24 @@ STENCIL(SETUPVAL) {
 
 /* --- tables --- */
 
-/* As tlua_field, looked for first where it was found last. */
-static inline const TValue *known_field (const Table *t, const TString *key, TluaFieldCell *found) {
-  const TValue *slot;
-  if (l_likely(t->lsizenode == found->log_size)) {
-    const Node *n = (const Node *)((const char *)t->node + found->offset);
-    if (l_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
-      return gval(n);
-  }
-  slot = tlua_field(t, key);
+/*
+** The common way comes first, and without a jump: what it does at its end stands there, and once more after
+** all that is rare. So the two functions below are one, cut in two.
+*/
+
+/* The value of a field where it was found last; NULL if it is not there. */
+static inline const TValue *field_at (const Table *t, const TString *key, const TluaFieldCell *found) {
+  const Node *n = (const Node *)((const char *)t->node + found->offset);
+  if (l_unlikely(t->lsizenode != found->log_size))
+    return NULL;
+  if (l_unlikely(!keyisshrstr(n)))
+    return NULL;
+  return l_likely(eqshrstr(keystrval(n), key)) ? gval(n) : NULL;
+}
+
+/* As tlua_field; the cell knows from now on. */
+static inline const TValue *find_field (const Table *t, const TString *key, TluaFieldCell *found) {
+  const TValue *slot = tlua_field(t, key);
   if (slot != NULL) {
     found->log_size = t->lsizenode;
     found->offset = (uint32_t)((const char *)slot - (const char *)t->node);
@@ -181,14 +190,25 @@ static inline const TValue *known_field (const Table *t, const TString *key, Tlu
   return slot;
 }
 
+static inline const TValue *known_field (const Table *t, const TString *key, TluaFieldCell *found) {
+  const TValue *slot = field_at(t, key, found);
+  return l_likely(slot != NULL) ? slot : find_field(t, key, found);
+}
+
 #define GET_FIELD(holder, name, SLOWLY) { \
   if (l_likely(ttistable(holder))) { \
-    const TValue *slot = known_field(hvalue(holder), name, cell()); \
-    if (l_likely(slot != NULL && !isempty(slot))) { \
+    const Table *t = hvalue(holder); \
+    const TValue *slot = field_at(t, name, cell()); \
+    if (l_likely(slot != NULL) && l_likely(!isempty(slot))) { \
       setobj2s(L, RA, slot); \
       NEXT; \
     } \
-    if (hvalue(holder)->metatable == NULL) { \
+    slot = find_field(t, name, cell()); \
+    if (slot != NULL && !isempty(slot)) { \
+      setobj2s(L, RA, slot); \
+      NEXT; \
+    } \
+    if (t->metatable == NULL) { \
       setnilvalue(VA); \
       NEXT; \
     } \
@@ -206,14 +226,13 @@ static inline const TValue *known_field (const Table *t, const TString *key, Tlu
 #define PUT_FIELD(holder, name, value, SLOWLY) { \
   if (l_likely(ttistable(holder))) { \
     Table *t = hvalue(holder); \
-    const TValue *slot = known_field(t, name, cell()); \
-    if (l_likely(slot != NULL)) { \
-      if (l_likely(!isempty(slot))) \
-        PUT(t, slot, value); \
-      if (t->metatable == NULL) { \
-        invalidateTMcache(t); \
-        PUT(t, slot, value); \
-      } \
+    const TValue *slot = field_at(t, name, cell()); \
+    if (l_likely(slot != NULL) && l_likely(!isempty(slot))) \
+      PUT(t, slot, value); \
+    slot = find_field(t, name, cell()); \
+    if (slot != NULL && (!isempty(slot) || t->metatable == NULL)) { \
+      invalidateTMcache(t); \
+      PUT(t, slot, value); \
     } \
   } \
   SLOWLY; \
