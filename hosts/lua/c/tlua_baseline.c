@@ -483,10 +483,16 @@ static void copy_branches (Maker *maker, Instruction i) {
     case OP_CALL: {
       int count = GETARG_B(i);
       set_operands(maker, A_OF(i), A_OF(i) + OFFSET_OF(count), count - 1, GETARG_C(i) - 1);
+      maker->jump = HERE;
       copy(maker, count == 0 ? S_CALL_OPEN : S_CALL, -1);
+      maker->jump = 0;
+      copy(maker, count == 0 ? S_CALL_OTHER_OPEN : S_CALL_OTHER, -1);
       break;
     }
-    SLOWLY(TAILCALL);
+    case OP_TAILCALL:
+      maker->operand[3] = GETARG_B(i);
+      copy(maker, GETARG_B(i) > 0 && !TESTARG_k(i) && GETARG_C(i) == 0 ? S_TAILCALL : S_SLOW_TAILCALL, -1);
+      break;
     DIRECTLY(RETURN0);
     case OP_RETURN:
       maker->operand[3] = GETARG_B(i) - 1;

@@ -147,20 +147,23 @@ OPERATION(SETUPVAL) {
 }
 
 /*
-** A short string in the tables that stand for one another, by the field __index of their metatables; NULL
-** where one of these is no table, or none has it, or there are many.
+** A short string in a table, or in those that stand for one another by the field __index of their metatables.
+** 'nothing' where none of them has it; NULL where that is not known: an __index is no table, or there are
+** many.
 */
-static const TValue *inherited (lua_State *L, const Table *t, const TString *key) {
+static const TValue *inherited (lua_State *L, const Table *t, const TString *key, const TValue *nothing) {
   for (int n = 0; n < 8; n++) {
-    if (t->metatable == NULL)
-      return NULL;
-    const TValue *index = tlua_field(t->metatable, G(L)->tmname[TM_INDEX]);
-    if (index == NULL || !ttistable(index))
-      return NULL;
-    t = hvalue(index);
     const TValue *slot = tlua_field(t, key);
     if (slot != NULL && !isempty(slot))
       return slot;
+    if (t->metatable == NULL)
+      return nothing;
+    const TValue *index = tlua_field(t->metatable, G(L)->tmname[TM_INDEX]);
+    if (index == NULL || isempty(index))
+      return nothing;
+    if (!ttistable(index))
+      return NULL;
+    t = hvalue(index);
   }
   return NULL;
 }
@@ -168,9 +171,7 @@ static const TValue *inherited (lua_State *L, const Table *t, const TString *key
 static void get_string (TLUA_ARGS, const TValue *holder, TValue *key, StkId ra) {
   const TValue *slot;
   if (ttistable(holder) && ttisshrstring(key)) {
-    slot = tlua_field(hvalue(holder), tsvalue(key));
-    if (slot == NULL || isempty(slot))
-      slot = inherited(L, hvalue(holder), tsvalue(key));
+    slot = inherited(L, hvalue(holder), tsvalue(key), &G(L)->nilvalue);
     if (slot != NULL) {
       setobj2s(L, ra, slot);
       return;

@@ -270,19 +270,27 @@ STENCIL(GETTABLE) {
   const TValue *rb = VB, *rc = VC;
   if (l_likely(ttistable(rb))) {
     const TValue *slot;
-    if (ttisinteger(rc))
+    if (l_likely(ttisinteger(rc))) {
       slot = item(hvalue(rb), l_castS2U(ivalue(rc)));
-    else if (ttisshrstring(rc))
-      slot = tlua_field(hvalue(rb), tsvalue(rc));
-    else
-      SLOW(GETTABLE);
-    if (l_likely(slot != NULL && !isempty(slot))) {
-      setobj2s(L, RA, slot);
-      NEXT;
+      if (l_likely(slot != NULL) && l_likely(!isempty(slot))) {
+        setobj2s(L, RA, slot);
+        NEXT;
+      }
+      if (slot != NULL && hvalue(rb)->metatable == NULL) {
+        setnilvalue(VA);
+        NEXT;
+      }
     }
-    if (hvalue(rb)->metatable == NULL && (slot != NULL || ttisshrstring(rc))) {
-      setnilvalue(VA);
-      NEXT;
+    else if (ttisshrstring(rc)) {
+      slot = tlua_field(hvalue(rb), tsvalue(rc));
+      if (l_likely(slot != NULL && !isempty(slot))) {
+        setobj2s(L, RA, slot);
+        NEXT;
+      }
+      if (hvalue(rb)->metatable == NULL) {
+        setnilvalue(VA);
+        NEXT;
+      }
     }
   }
   SLOW(GETTABLE);
@@ -309,14 +317,16 @@ STENCIL(GETI) {
   if (l_likely(ttistable(ra))) { \
     Table *t = hvalue(ra); \
     const TValue *slot; \
-    if (ttisinteger(rb)) \
+    if (l_likely(ttisinteger(rb))) { \
       slot = item(t, l_castS2U(ivalue(rb))); \
-    else if (ttisshrstring(rb)) \
+      if (l_likely(slot != NULL) && l_likely(!isempty(slot) || t->metatable == NULL)) \
+        PUT(t, slot, value); \
+    } \
+    else if (ttisshrstring(rb)) { \
       slot = tlua_field(t, tsvalue(rb)); \
-    else \
-      SLOW(SETTABLE); \
-    if (l_likely(slot != NULL && (!isempty(slot) || (t->metatable == NULL && ttisinteger(rb))))) \
-      PUT(t, slot, value); \
+      if (l_likely(slot != NULL && !isempty(slot))) \
+        PUT(t, slot, value); \
+    } \
   } \
   SLOW(SETTABLE); \
 }
@@ -701,15 +711,15 @@ STENCIL(ENTRY) {
   NEXT;
 }
 
-/* Once L->top is set. */
-#define CALL_FUNCTION(arguments) { \
+/* Of a Lua function with code; all others are for the stencil that comes right after this one. */
+#define CALL_LUA(arguments) { \
   StkId ra = RA; \
   if (l_likely(ttypetag(s2v(ra)) == LUA_VLCL)) { \
     const Proto *p = clLvalue(s2v(ra))->p; \
     CallInfo *called = ci->next; \
     TluaCode *code = (TluaCode *)p->jit_code; \
     int size = p->maxstacksize; \
-    if (l_likely(code != NULL && called != NULL && L->stack_last.p - top > size)) { \
+    if (l_likely(code != NULL) && l_likely(called != NULL) && l_likely(L->stack_last.p - top > size)) { \
       ptrdiff_t given = arguments; \
       ci->u.l.savedpc = other_pc(); \
       for (; l_unlikely(given < p->numparams); given++) { \
@@ -726,7 +736,21 @@ STENCIL(ENTRY) {
       return code(L, called, ra + 1, nothing(), p->k); \
     } \
   } \
-  else if (ttypetag(s2v(ra)) == LUA_VLCF) { \
+  JUMP; \
+}
+
+STENCIL(CALL) {
+  StkId top = REGISTER(hole_b);
+  CALL_LUA(OFFSET(hole_c))
+}
+STENCIL(CALL_OPEN) {
+  StkId top = L->top.p;
+  CALL_LUA(top - RA - 1)
+}
+
+#define CALL_OTHER(arguments) { \
+  StkId ra = RA; \
+  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCF)) { \
     const TluaCallCell *met = (TluaCallCell *)cell(); \
     if (l_likely(fvalue(s2v(ra)) == met->function) && met->quick != NULL && tlua_may_call(L, top) \
         && call_quick(met->quick, L, ra, arguments)) \
@@ -737,19 +761,43 @@ STENCIL(ENTRY) {
   SLOW(CALL); \
 }
 
-STENCIL(CALL) {
+STENCIL(CALL_OTHER) {
   StkId top = REGISTER(hole_b);
-  CALL_FUNCTION(OFFSET(hole_c))
+  CALL_OTHER(OFFSET(hole_c))
 }
-STENCIL(CALL_OPEN) {
+STENCIL(CALL_OTHER_OPEN) {
   StkId top = L->top.p;
-  CALL_FUNCTION(top - RA - 1)
+  CALL_OTHER(top - RA - 1)
+}
+
+/* Of a Lua function with code, from one without variable arguments and variables to be closed. */
+STENCIL(TAILCALL) {
+  StkId ra = RA, to = base - 1;
+  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCL)) {
+    const Proto *p = clLvalue(s2v(ra))->p;
+    TluaCode *code = (TluaCode *)p->jit_code;
+    ptrdiff_t count = IMMEDIATE;
+    int size = p->maxstacksize;
+    if (l_likely(code != NULL) && l_likely(L->stack_last.p - (ra + count) > size)) {
+      ptrdiff_t wanted = p->numparams + 1;
+      for (ptrdiff_t n = 0; n < count; n++)
+        setobjs2s(L, to + n, ra + n);
+      for (; l_unlikely(count < wanted); count++)
+        setnilvalue(s2v(to + count));
+      L->top.p = to + count;
+      ci->top.p = base + size;
+      ci->u.l.savedpc = p->code;
+      ci->callstatus |= CIST_TAIL;
+      return code(L, ci, base, nothing(), p->k);
+    }
+  }
+  SLOW(TAILCALL);
 }
 
 /* Goes on in a Lua function after a call. */
 static inline int go_back (lua_State *L, CallInfo *ci, StkId base, TValue *k) {
   const Proto *p = clLvalue(s2v(ci->func.p))->p;
-  if (l_likely(!ci->u.l.trap && p->jit_places != NULL)) {
+  if (l_likely(!ci->u.l.trap) && l_likely(p->jit_places != NULL)) {
     TluaCode *code = (TluaCode *)p->jit_places[ci->u.l.savedpc - p->code];
     if (l_likely(code != NULL))
       return code(L, ci, ci->func.p + 1, nothing(), p->k);
@@ -766,21 +814,18 @@ static inline int go_back (lua_State *L, CallInfo *ci, StkId base, TValue *k) {
 /* All results but the first are wanted by few. */
 STENCIL(RETURN1) {
   int wanted = ci->nresults;
-  if (l_likely(wanted <= 1 && !L->hookmask)) {
+  if (l_likely(wanted <= 1) && l_likely(!L->hookmask)) {
     CallInfo *caller = ci->previous;
     L->ci = caller;
-    if (wanted == 0)
-      L->top.p = base - 1;
-    else {
-      setobjs2s(L, base - 1, RA);
-      L->top.p = base;
-    }
+    /* a value that nobody wants does no harm: the place is free */
+    setobjs2s(L, base - 1, RA);
+    L->top.p = base - (wanted == 0);
     LEAVE_TO(caller);
   }
   SLOW(RETURN1);
 }
 STENCIL(RETURN0) {
-  if (l_likely(ci->nresults <= 0 && !L->hookmask)) {
+  if (l_likely(ci->nresults <= 0) && l_likely(!L->hookmask)) {
     CallInfo *caller = ci->previous;
     L->ci = caller;
     L->top.p = base - 1;
@@ -794,7 +839,7 @@ STENCIL(RETURN) {
   ptrdiff_t count = IMMEDIATE, wanted = ci->nresults;
   if (wanted < 0)
     wanted = count;
-  if (l_likely(wanted <= count && !(ci->callstatus & CIST_FRESH) && !L->hookmask)) {
+  if (l_likely(wanted <= count) && l_likely(!(ci->callstatus & CIST_FRESH)) && l_likely(!L->hookmask)) {
     CallInfo *caller = ci->previous;
     StkId from = RA, to = base - 1;
     L->ci = caller;
