@@ -353,17 +353,32 @@ static struct TluaMatch *new_match (lua_State *L) {
   return all;
 }
 
+static uint64_t word_at (const char *p) {
+  uint64_t word;
+  memcpy(&word, p, sizeof(word));
+  return word;
+}
+
+/* By words that may overlap; a short text is one word. */
 static unsigned hash_of (const char *p, size_t length) {
-  uint64_t hash = length, word;
-  for (; length > 0; p += sizeof(word)) {
-    size_t bytes = length < sizeof(word) ? length : sizeof(word);
-    word = 0;
-    memcpy(&word, p, bytes);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-    length -= bytes;
+  const uint64_t factor = 0x9e3779b97f4a7c15u;
+  uint64_t hash = length, last;
+  if (length >= 8) {
+    for (size_t n = 0; n + 8 < length; n += 8)
+      hash = (hash ^ word_at(p + n)) * factor;
+    last = word_at(p + length - 8);
   }
-  return (unsigned)(hash >> 20);
+  else if (length >= 4) {
+    uint32_t low, high;
+    memcpy(&low, p, sizeof(low));
+    memcpy(&high, p + length - 4, sizeof(high));
+    last = (uint64_t)high << 32 | low;
+  }
+  else
+    last = length == 0 ? 0 : (uint64_t)BYTE(p) | (uint64_t)BYTE(p + length / 2) << 8
+                             | (uint64_t)BYTE(p + length - 1) << 16;
+  hash = (hash ^ last) * factor;
+  return (unsigned)(hash >> 32);
 }
 
 static const TluaPattern *seen_again (struct TluaMatch *all, Place *place, const char *p, size_t length) {

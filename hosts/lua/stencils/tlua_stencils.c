@@ -223,6 +223,17 @@ static inline const TValue *known_field (const Table *t, const TString *key, Tlu
   NEXT; \
 }
 
+/*
+** The node where a key that the table lacks belongs, if it can be put there as it is; or NULL. As luaH_newkey
+** does it. A black table would need a barrier.
+*/
+static inline Node *free_node (Table *t, const TString *key) {
+  Node *n = gnode(t, lmod(key->hash, sizenode(t)));
+  if (t->metatable == NULL && t->lastfree != NULL && !isblack(t) && isempty(gval(n)))
+    return n;
+  return NULL;
+}
+
 #define PUT_FIELD(holder, name, value, SLOWLY) { \
   if (l_likely(ttistable(holder))) { \
     Table *t = hvalue(holder); \
@@ -233,6 +244,17 @@ static inline const TValue *known_field (const Table *t, const TString *key, Tlu
     if (slot != NULL && (!isempty(slot) || t->metatable == NULL)) { \
       invalidateTMcache(t); \
       PUT(t, slot, value); \
+    } \
+    if (slot == NULL && !ttisnil(value)) { \
+      TString *key = name; \
+      Node *n = free_node(t, key); \
+      if (n != NULL) { \
+        n->u.key_tt = ctb(LUA_VSHRSTR); \
+        keyval(n).gc = obj2gco(key); \
+        invalidateTMcache(t); \
+        setobj2t(L, gval(n), value); \
+        NEXT; \
+      } \
     } \
   } \
   SLOWLY; \
