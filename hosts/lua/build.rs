@@ -10,9 +10,9 @@
 //!
 //! `build/stencils.rs` makes the tables that baseline code is copied from.
 //!
-//! Invariant: both builds use the same compiler flags, but for two in ours, which let the compiler see through
-//! calls between Lua's files and align loops (stock Lua is no faster by that); every insertion matched exactly
-//! once.
+//! Invariant: both builds use the same compiler flags, but for two in ours, which let the compiler see
+//! through calls between Lua's files and align loops (stock Lua is no faster by that); every insertion
+//! matched exactly once.
 //!
 //! Example: `LUA_SRC_DIR=/usr/src/lua-5.4.9 cargo build -p tracelift-lua`; `TRACELIFT_LUA_ASSERT=1` compiles
 //! Lua's own assertions into a release build, too.
