@@ -254,6 +254,14 @@ pub const INSERTIONS: &[Insertion] = &[
                && tlua_record(L, ci, pc)) return 1;\n",
         why: "the recording callback, before each instruction and after a call that a recording waits for",
     },
+    // Strings.
+    Insertion {
+        file: "lstring.c",
+        anchor: "void luaS_clearcache (global_State *g) {",
+        place: After,
+        text: "\n  tlua_forget_characters(g);",
+        why: "strings of one character that nobody needs any more",
+    },
     // Tables.
     Insertion {
         file: "ltable.c",

@@ -100,6 +100,7 @@ typedef struct Tlua {
   struct TluaQuick *quick;           /* see tlua_baseline_lib.c; NULL until needed */
   int (*ipairs_step) (struct lua_State *L);  /* the iterator that "ipairs" returns */
   struct TString *type_names[9];     /* what 'type' returns, by type */
+  struct TString *characters[256];   /* strings of one; see tlua_short.c */
 } Tlua;
 
 /*
@@ -172,6 +173,9 @@ void tlua_push_closure (struct lua_State *L, struct Proto *p, struct UpVal **out
 int tlua_prepare_loop (struct lua_State *L, union StackValue *loop);
 int tlua_float_loop (union StackValue *loop);
 void tlua_keep_type_names (struct lua_State *L);
+/* The short string of these characters; NULL if there is none. */
+struct TString *tlua_find_short (struct lua_State *L, const char *characters, size_t length);
+void tlua_forget_characters (struct global_State *g);
 int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, const struct TValue *value);
 
 /* --- slow paths --- */

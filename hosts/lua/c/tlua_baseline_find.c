@@ -30,7 +30,9 @@
 #define MOST_FOUND 12
 
 static void push_text (lua_State *L, const char *text, size_t length) {
-  TString *made = luaS_newlstr(L, text, length);
+  TString *made = length <= LUAI_MAXSHORTLEN ? tlua_find_short(L, text, length) : NULL;
+  if (made == NULL)
+    made = luaS_newlstr(L, text, length);
   setsvalue2s(L, L->top.p, made);
   L->top.p++;
 }

@@ -66,7 +66,9 @@ static int quick_byte (lua_State *L, StkId func, ptrdiff_t count) {
 }
 
 static void put_string (lua_State *L, StkId func, const char *text, size_t length) {
-  TString *made = luaS_newlstr(L, text, length);
+  TString *made = length <= LUAI_MAXSHORTLEN ? tlua_find_short(L, text, length) : NULL;
+  if (made == NULL)
+    made = luaS_newlstr(L, text, length);
   setsvalue2s(L, func, made);
   L->top.p = func + 1;
   luaC_checkGC(L);

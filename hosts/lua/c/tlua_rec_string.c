@@ -54,31 +54,8 @@ static void do_short (lua_State *L, void *data) {
   job->result = luaS_newlstr(L, job->characters, job->length);
 }
 
-/* Short strings are compared in place: a call of the C library takes longer than most of them. */
-static int is_same (const char *a, const char *b, size_t length) {
-  for (size_t n = 0; n < length; n++) {
-    if (a[n] != b[n])
-      return 0;
-  }
-  return 1;
-}
-
-/* The string that there is already. One that the collector has given up on is wanted again. */
-static TString *find_short (lua_State *L, const char *characters, size_t length) {
-  global_State *g = G(L);
-  unsigned int hash = luaS_hash(characters, length, g->seed);
-  for (TString *s = g->strt.hash[lmod(hash, g->strt.size)]; s != NULL; s = s->u.hnext) {
-    if (s->hash == hash && s->shrlen == length && is_same(getshrstr(s), characters, length)) {
-      if (isdead(g, s))
-        changewhite(s);
-      return s;
-    }
-  }
-  return NULL;
-}
-
 TString *tlua_short_string (lua_State *L, const char *characters, size_t length) {
-  TString *found = find_short(L, characters, length);
+  TString *found = tlua_find_short(L, characters, length);
   if (found != NULL)
     return found;
   Short job = { .characters = characters, .length = length };
