@@ -1,111 +1,74 @@
--- Calls by baseline code: of library functions that need no frame, met in turn at one place; in tail position;
--- with fewer and with more arguments and results than there are; and fields that nothing in a chain has.
-
-local function each(list, n)
-  for i = 1, n do
-    for _, f in ipairs(list) do f(i) end
-  end
-end
-
--- one call, many functions
-local function apply(f, a, b) local r = f(a, b) return r end
-local function apply_two(f, a, b) local r, s, t = f(a, b) return r, s, t end
-local function apply_all(f, ...) return f(...) end
-local function apply_for_nothing(f, a, b) f(a, b) end
-local function add(a, b) return a + b end
-local callable = setmetatable({}, { __call = function(_, a, b) return a * b, a, b end })
-local functions = {
-  math.floor, math.ceil, math.abs, math.max, math.min, math.sqrt, add, callable, rawequal, tostring, math.type,
-  math.floor, type, select, tonumber, assert, string.rep, string.byte, string.char, string.sub, string.len, rawlen,
-}
-local values = { { 7, 2 }, { -3, 3 }, { 2.5, 1 }, { -2.5, 2 }, { "10", 2 }, { 1e300, 1 }, { 0 / 0, 1 }, { -0.0, 0.0 },
-  { math.mininteger, 1 }, { math.maxinteger, 2 }, { 2 ^ 53, 1 }, { -2 ^ 53 - 2, 1 }, { {}, 1 }, { nil, 1 } }
-local function show(...)
-  local t = table.pack(...)
-  for i = 1, t.n do t[i] = type(t[i]) == "table" and "table" or tostring(t[i]):gsub("table: .*", "table") end
-  return table.concat(t, " ")
-end
-local out = {}
-for round = 1, 4 do
-  for i, f in ipairs(functions) do
-    for j, v in ipairs(values) do
-      local a = show(pcall(apply, f, v[1], v[2]))
-      local b = show(pcall(apply_two, f, v[1], v[2]))
-      local c = show(pcall(apply_all, f, v[1], v[2]))
-      local d = show(pcall(apply_for_nothing, f, v[1], v[2]))
-      if round == 1 or round == 4 then out[#out + 1] = i .. "," .. j .. ": " .. a .. " | " .. b .. " | " .. c .. " | " .. d end
-    end
-  end
-  if round == 1 then print(table.concat(out, "\n")) out = {} end
-end
-print(#out, #table.concat(out, "\n"))
-
--- tail calls
-local depth
-local function count(n, ...) if n == 0 then return select("#", ...), ... end return count(n - 1, n, ...) end
-local function loop(n, a, b, c) if n == 0 then return a, b, c end return loop(n - 1, b, c, n) end
-local function less(n, a) if n == 0 then return a end return less(n - 1) end
-local function more(n, a) if n == 0 then return a end return more(n - 1, n, "unseen", "too") end
+-- Calls, returns and tail calls of every form between functions that have code of their own.
+local function none () end
+local function one (a) return a end
+local function two (a, b) return b, a end
+local function many (...) return ... end
+local function count (...) return select("#", ...) end
+local function pass (f, ...) return f(...) end
+local function open (f, g, a) return f(g(a, a), g(a, a)) end
+local function fixed (f, a) local x, y, z = f(a) return x, y, z end
+local function drop (f, a) f(a) f(a, a) return a end
+local function paren (f, a, b) return (f(a, b)) end
+local function missing (a, b, c, d, e) return e == nil and d == nil and c end
+local function loop (n, acc) if n == 0 then return acc end return loop(n - 1, acc + n) end
 local even, odd
-function even(n) if n == 0 then return true end return odd(n - 1) end
-function odd(n) if n == 0 then return false end return even(n - 1) end
-local function traced(n) if n == 0 then return (debug.traceback("t")) end return traced(n - 1) end
-local function fails(n) if n == 0 then error("deep") end return fails(n - 1) end
-local function closes(n)
-  local up = n
-  local function get() return up end
-  if n == 0 then return get end
-  return closes(n - 1)
+function even (n) if n == 0 then return true end return odd(n - 1) end
+function odd (n) if n == 0 then return false end return even(n - 1) end
+local function depth (n) if n == 0 then return 0 end return 1 + depth(n - 1) end
+local function wide (n) local a, b, c, d, e, f, g = n, n, n, n, n, n, n if n == 0 then return 0 end return wide(n - 1) + a - g + 1 end
+local function vararg (n, ...) if n == 0 then return count(...) end return vararg(n - 1, n, ...) end
+local function captured (n)
+  local list = { }
+  for i = 1, n do local x = i list[i] = function (d) x = x + d return x end end
+  local s = 0
+  for i = 1, n do s = s + list[i](i) + list[i](1) end
+  return s
 end
-local function big(n)
-  local a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12 = n, n, n, n, n, n, n, n, n, n, n, n
-  if n == 0 then return a1 + a12 end
-  return loop(2, a1, a2, big and a3)
+local function counter () local n = 0 return function () n = n + 1 return n end, function () return n end end
+local function close (n, out)
+  local a <close> = setmetatable({ }, { __close = function () out[#out + 1] = n end })
+  if n > 0 then close(n - 1, out) end
+  return n, #out
 end
-each({
-  function(i) depth = count(i % 7) end,
-  function(i) assert(loop(i % 9, 1, 2, 3)) end,
-}, 40)
-print(count(5, "x"), loop(100000, 1, 2, 3))
-print(less(5, 1), more(5), even(100001), odd(100001), closes(50)(), big(3), big(0))
-print((traced(30):gsub("%d+", "n")))
-print(pcall(fails, 30))
-print(select(2, pcall(function() return fails(3) end)))
-local co = coroutine.wrap(function(n)
-  local function step(k) if k == 0 then return "end" end return step(coroutine.yield(k) and k - 1) end
-  return step(n)
-end)
-print(co(3), co(true), co(true), co(true))
-local function yields(n) if n == 0 then return coroutine.yield("deep") end return yields(n - 1) end
-local back = coroutine.wrap(yields)
-print(back(20), back("last"))
-for _ = 1, 3 do print(pcall(string.rep, "x", -1), (("x"):rep(3))) end
-
--- a hook that sees tail calls
-local seen = {}
-debug.sethook(function(event) seen[event] = (seen[event] or 0) + 1 end, "cr")
-loop(10, 1, 2, 3)
-debug.sethook()
-print(seen["tail call"], seen["return"] ~= nil)
-
--- fields that nothing has, along chains of tables
-local base = setmetatable({ known = 1 }, {})
-local middle = setmetatable({ off = false }, { __index = base })
-local object = setmetatable({ own = 2 }, { __index = middle })
-local dynamic = setmetatable({}, { __index = function(_, k) return k .. "!" end })
-local last = setmetatable({}, { __index = dynamic })
-local function fields(t) return t.own, t.off, t.known, t.absent, t.another end
-for i = 1, 60 do
-  local a, b, c, d, e = fields(object)
-  local f, g, h, j = fields(last)
-  if i % 30 == 0 then print(a, b, c, d, e, f, g, h, j, fields(base)) end
-  if i == 40 then base.absent = "now" end
-  if i == 50 then getmetatable(base).__index = dynamic end
+local object = setmetatable({ v = 1 }, { __index = { get = function (self, d) return self.v + (d or 0) end } })
+local callable = setmetatable({ }, { __call = function (self, a, b) return b, a, self ~= nil end })
+local class = { } class.__index = class
+function class.new (n) return setmetatable({ n = n }, class) end
+function class:add (m) self.n = self.n + m return self end
+local derived = setmetatable({ }, { __index = class }) derived.__index = derived
+local function methods (n)
+  local a, b = class.new(n), setmetatable({ n = n }, derived)
+  for i = 1, 3 do a:add(i):add(1) b:add(i) end
+  return a.n, b.n
 end
-print(fields(object))
-local broken = setmetatable({}, { __index = 5 })
-print(pcall(fields, broken))
-print(pcall(function() local x = setmetatable({}, { __index = false }) return x.y end))
-local ring = setmetatable({}, {})
-getmetatable(ring).__index = ring
-print((select(2, pcall(function() return ring.x end)):gsub("^.-: ", "")))
+for round = 1, 60 do
+  local up, now = counter()
+  for i = 1, round do up() end
+  local out = { }
+  local r = table.pack(
+    none(), (none()), one(), one(1, 2), two(1, 2), many(), count(many(1, nil, nil)), pass(count), pass(count, nil),
+    pass(pass, pass, two, 1, 2), open(count, many, 1), open(count, two, 1), fixed(none, 1), fixed(many, 1),
+    drop(none, 4), paren(many, 5, 6), missing(1, 2, 3), loop(50, 0), tostring(even(31)), tostring(odd(31)), depth(30),
+    wide(30), vararg(12), captured(5), now(), close(3, out), table.concat(out, ","), object:get(), object:get(3),
+    callable(1, 2), pass(callable, 3, 4), methods(round), math.max(1, 2.5), (("x"):rep(3)))
+  local s = { }
+  for i = 1, r.n do s[i] = tostring(r[i]) end
+  if round % 20 == 0 then print(r.n, table.concat(s, " ")) end
+end
+for i = 1, 25 do
+  local ok, message = pcall(function (x) local y = x.a.b return y end, { })
+  local ok2, message2 = pcall(function (x) return x() + 1 end)
+  local ok3, message3 = pcall(function (x) undefined_function(x) end)
+  local ok4, message4 = pcall(function (x) return x < { } end, 1)
+  local ok5, message5 = pcall(function (x) return #x end)
+  local ok6, message6 = pcall(function (x) return x.name:method() end, { name = { } })
+  if i % 12 == 0 then print(message, message2, message3, message4, message5, message6) end
+end
+-- the stack grows under frames that have code, and shrinks again; and the C stack overflows as it does without
+do
+  print(depth(30000), wide(3000), vararg(200))
+  collectgarbage()
+  local t = setmetatable({ }, { __index = function (t, k) return t[k + 1] end })
+  local ok, message = pcall(function () return t[1] end)
+  print(ok, (tostring(message):gsub("^.-:%d+: ", "")))
+end

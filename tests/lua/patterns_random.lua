@@ -2,15 +2,20 @@
 
 local seed = 20
 local function random(n) seed = (seed * 16807 + 12345) % 2147483647 return seed // 7 % n + 1 end
-local pieces = { "a", "b", "x", "1", " ", ".", "%a", "%d", "%s", "%w", "%A", "%S", "%.", "%%", "%-", "[abc]", "[^abc]", "[a-f1-3]", "[%w_]", "[]]", "[^]]", "[%]]", "[a%-]", "(", ")", "()", "%1", "%2", "%bxy", "%b()", "%f[%w]", "%f[^a]", "$", "^", "%", "[", "%b", "%f", "%0", "-", "]", "\0", "%z", "%y", "é", "%f[%z]" , "%x", "%p","%u","%l","%c","%g"}
+local pieces = { "a", "b", "x", "1", " ", ".", "%a", "%d", "%s", "%w", "%A", "%S", "%.", "%%", "%-",
+  "[abc]", "[^abc]", "[a-f1-3]", "[%w_]", "[]]", "[^]]", "[%]]", "[a%-]", "(", ")", "()", "%1", "%2",
+  "%bxy", "%b()", "%f[%w]", "%f[^a]", "$", "^", "%", "[", "%b", "%f", "%0", "-", "]", "\0", "%z", "%y",
+  "é", "%f[%z]" , "%x", "%p","%u","%l","%c","%g"}
 local suffix = { "", "", "", "*", "+", "-", "?" }
-local chars = { "a", "b", "c", "x", "y", "1", "2", " ", "(", ")", ".", "-", "_", "]", "%", "A", "\0", "é", "$", "^" }
+local chars = { "a", "b", "c", "x", "y", "1", "2", " ", "(", ")", ".", "-", "_", "]", "%", "A", "\0", "é",
+  "$", "^" }
 local function show(...)
   local t = table.pack(...)
   for i = 1, t.n do t[i] = tostring(t[i]):gsub("%c", function(c) return "\\" .. c:byte() end) end
   return table.concat(t, ",", 1, t.n)
 end
--- Calls in functions of their own: with fewer results than there are and with more, all of them, in tail position.
+-- Calls in functions of their own: with fewer results than there are and with more, all of them, in tail
+-- position.
 local function find_three(s, p, init)
   local a, b, c = s:find(p, init)
   return a, b, c, (s:find(p, 1, true))
@@ -41,16 +46,20 @@ for round = 1, 150 do
     local init = random(9) - 4
     local out = { show(pcall(find_three, s, p, init)), show(pcall(match_five, s, p)), show(pcall(all, s, p)),
       show(pcall(tail, s, p, init)), show(pcall(function() return table.unpack(listed(s, p)) end)),
-      show(pcall(test, s, p)), show(pcall(string.find, s, p)), show(pcall(string.match, s, p)), show(pcall(string.find, s, p, random(6) - 3)), show(pcall(string.gsub, s, p, "<%0>")),
+      show(pcall(test, s, p)), show(pcall(string.find, s, p)), show(pcall(string.match, s, p)),
+        show(pcall(string.find, s, p, random(6) - 3)), show(pcall(string.gsub, s, p, "<%0>")),
       show(pcall(string.gsub, s, p, "%1", random(3))),
-      show(pcall(function() local r = {} for a, b in s:gmatch(p) do r[#r + 1] = tostring(a) .. "/" .. tostring(b) if #r > 30 then break end end return table.concat(r, ";") end)) }
+      show(pcall(function() local r = {} for a,
+        b in s:gmatch(p) do r[#r + 1] = tostring(a) .. "/" .. tostring(b) if #r > 30 then break end end
+        return table.concat(r, ";") end)) }
     print(round, show(p), show(s), table.concat(out, " | "))
   end
 end
 
 -- A pattern of each kind on long subjects, where even the first search is translated.
 local text = ("The quick (brown) fox, 12.5 jumps; over \"the\" lazy dog_1 -- [x] = {y}\n"):rep(20)
-for _, p in ipairs { "%a+", "%s-%d", "(%w+)%s*=%s*(%w+)", "%b()", "\"(.-)\"", "%f[%w]%u%l+", "^(.-)\n", "[^%s]+$",
+for _, p in ipairs { "%a+", "%s-%d", "(%w+)%s*=%s*(%w+)", "%b()", "\"(.-)\"", "%f[%w]%u%l+", "^(.-)\n",
+  "[^%s]+$",
   "(()%d+()%.()%d+)", "(.)%1", "%-%-.*\n", "z", "[aeiou][aeiou]", ".-;", "%S*_%d", "" } do
   local parts, count = {}, 0
   for a, b in text:gmatch(p) do
@@ -87,7 +96,8 @@ for i = 1, 40 do
   local f, g = ("abc"):find("b", -1), ("abc"):find("b", -2)
   local h = string.match("2024-05", "(%d+)-(%d+)", nil)
   local ok, message = pcall(function() return s:find() end)
-  if i % 20 == 0 then print(a, b, c, d, e, f, g, h, ok, message, pcall(function() local x = s:match({}) end)) end
+  if i % 20 == 0 then print(a, b, c, d, e, f, g, h, ok, message,
+    pcall(function() local x = s:match({}) end)) end
 end
 
 -- Too complex, and longer than what is translated.

@@ -31,6 +31,7 @@ struct GCObject;
 struct LClosure;
 struct UpVal;
 union StackValue;
+union Node;
 struct TluaEngine;
 struct tl_config;
 
@@ -172,10 +173,13 @@ void tlua_push_closure (struct lua_State *L, struct Proto *p, struct UpVal **out
                         union StackValue *place);
 int tlua_prepare_loop (struct lua_State *L, union StackValue *loop);
 int tlua_float_loop (union StackValue *loop);
+/* What 'tlua_baseline_lib.c', 'tlua_short.c' and 'tlua_grow.c' do for other files. */
 void tlua_keep_type_names (struct lua_State *L);
 /* The short string of these characters; NULL if there is none. */
 struct TString *tlua_find_short (struct lua_State *L, const char *characters, size_t length);
 void tlua_forget_characters (struct global_State *g);
+/* Nodes of a hash part in which nothing is. */
+union Node *tlua_new_nodes (struct lua_State *L, int count);
 int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, const struct TValue *value);
 
 /* --- slow paths --- */

@@ -8,9 +8,8 @@
 ** Design: for the commonest functions there is another one here, which gets the arguments where they lie and
 ** leaves the result in place of the function. It does the common case, of arguments that have the right
 ** types; everything else it leaves to the function itself. They are found by the function's address,
-** whatever the program does with names, which is looked up when a call meets another function than before.
-** Before that it is checked that the call would be possible (the stack, levels of C calls) and that no hook
-** sees it.
+** whatever the program does with names. A call looks for it when it meets another function than before.
+** Before all that is done it is checked that the call would be possible and that no hook sees it.
 **
 ** Invariant: what is done here is what the call would have done, the moment of collections excepted. What is
 ** left to the function has changed nothing.

@@ -7,9 +7,8 @@
 ** Design: a helper for each instruction does all of it, as the interpreter's loop does, and goes on at the
 ** code of what comes next by a call in tail position. So while Lua functions run no frame of baseline code is
 ** on the native stack: errors and yields pass, and recursion takes no room. What is always done by a helper,
-** and never jumps, is called and returns.
-** Where a helper comes to something that is the interpreter's (hooks, a function without code), it returns
-** to it.
+** and never jumps, is called and returns. Where a helper comes to something that is the interpreter's (hooks,
+** a function without code), it returns to it.
 **
 ** Invariant: savedpc, top and trap are set and read where the interpreter sets and reads them. 'base' is read
 ** anew after everything that may move the stack.
@@ -25,8 +24,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "tlua_baseline_go.h"
+#include "tlua_baseline.h"
+#include "tlua_callinfo.h"
+#include "tlua_internal.h"
 
+#include "ldebug.h"
 #include "ldo.h"
 #include "lfunc.h"
 #include "lgc.h"
@@ -40,12 +42,37 @@
 
 /* --- going on --- */
 
+static inline int leave (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  lua_assert(L->ci == ci);
+  (void)L;
+  tlua_save_pc(ci, pc);
+  return TLUA_LEFT;
+}
+
+/* Whether only the stack has moved: nobody wants to see the next instruction. */
+static inline int takes_trap (lua_State *L, CallInfo *ci) {
+  if (L->hookmask != 0 || L->jit->waiting)
+    return 0;
+  tlua_clear_trap(ci);
+  return 1;
+}
+
+static inline int go_on (lua_State *L, CallInfo *ci, const Instruction *pc) {
+  const Proto *p = ci_func(ci)->p;
+  if (l_unlikely(tlua_trap(ci)) && !takes_trap(L, ci))
+    return leave(L, ci, pc);
+  TluaCode *code = p->jit_places == NULL ? NULL : (TluaCode *)p->jit_places[pc - p->code];
+  if (l_unlikely(code == NULL))
+    return leave(L, ci, pc);
+  return code(L, ci, ci->func.p + 1, NULL, p->k);
+}
+
 int tlua_slow_go_on (TLUA_ARGS) {
-  return tlua_go_on(L, ci, tlua_saved_pc(ci));
+  return go_on(L, ci, tlua_saved_pc(ci));
 }
 
 int tlua_slow_trap (TLUA_ARGS) {
-  return tlua_go_on(L, ci, pc);
+  return go_on(L, ci, pc);
 }
 
 /* As the interpreter goes on after tlua_hot_loop. */
@@ -56,14 +83,14 @@ int tlua_slow_hot (TLUA_ARGS) {
   ci = L->ci;
   if (l_unlikely(L->hookmask))
     tlua_set_trap(ci);
-  return tlua_go_on(L, ci, tlua_saved_pc(ci));
+  return go_on(L, ci, tlua_saved_pc(ci));
 }
 
 /* After a jump back to 'pc'. */
 static inline int go_back_to (TLUA_ARGS) {
   if (l_unlikely(--*tlua_counter(L->jit, pc) < 0))
     return tlua_slow_hot(TLUA_PASS);
-  return tlua_go_on(L, ci, pc);
+  return go_on(L, ci, pc);
 }
 
 /* Begins the function of 'ci', which is L->ci. */
@@ -100,14 +127,14 @@ int tlua_slow_entry (TLUA_ARGS) {
 #define OPERATION(name) \
   WORK(name); \
   int tlua_slow_##name (TLUA_ARGS) { \
-    return tlua_go_on(L, ci, do_##name(L, ci, base, pc + 1, k, *pc)); \
+    return go_on(L, ci, do_##name(L, ci, base, pc + 1, k, *pc)); \
   } \
   WORK(name)
 
 /* Of those that are called the code comes after the call. */
 static inline int return_to (lua_State *L, CallInfo *ci, const Instruction *pc) {
-  if (l_unlikely(tlua_trap(ci)) && !tlua_takes_trap(L, ci))
-    return tlua_leave(L, ci, pc);
+  if (l_unlikely(tlua_trap(ci)) && !takes_trap(L, ci))
+    return leave(L, ci, pc);
   return 0;
 }
 
@@ -329,12 +356,7 @@ static void give_parts (lua_State *L, Table *t, unsigned items, unsigned nodes) 
     return;
   }
   if (nodes > 0) {
-    Node *node = luaM_newvector(L, nodes, Node);
-    for (unsigned n = 0; n < nodes; n++) {
-      gnext(&node[n]) = 0;
-      setnilkey(&node[n]);
-      setempty(gval(&node[n]));
-    }
+    Node *node = tlua_new_nodes(L, (int)nodes);
     t->node = node;
     t->lsizenode = (lu_byte)luaO_ceillog2(nodes);
     t->lastfree = node + nodes;
@@ -594,11 +616,11 @@ OPERATION(LEN) {
   int tlua_slow_##name (TLUA_ARGS) { \
     Instruction i = *pc++; \
     if (holds_##name(TLUA_PASS, i) != GETARG_k(i)) \
-      return tlua_go_on(L, ci, pc + 1); \
+      return go_on(L, ci, pc + 1); \
     const Instruction *target = pc + 1 + GETARG_sJ(*pc); \
     if (target <= pc) \
       return go_back_to(L, ci, base, target, k); \
-    return tlua_go_on(L, ci, target); \
+    return go_on(L, ci, target); \
   } \
   static l_noinline int holds_##name (TLUA_ARGS, Instruction i)
 
@@ -679,13 +701,13 @@ int tlua_slow_CALL (TLUA_ARGS) {
     L->top.p = ra + b;
   savepc();
   if (ttislcf(s2v(ra)) && tlua_baseline_call(L, ra, GETARG_C(i) - 1))
-    return tlua_go_on(L, ci, pc);
+    return go_on(L, ci, pc);
   CallInfo *called = luaD_precall(L, ra, GETARG_C(i) - 1);
   if (called != NULL)
     return begin(L, called);
   if (l_unlikely(L->ci != ci))
     return TLUA_DONE;  /* a yield that returns */
-  return tlua_go_on(L, ci, pc);
+  return go_on(L, ci, pc);
 }
 
 int tlua_work_call (TLUA_ARGS) {
@@ -710,7 +732,7 @@ static int return_from (lua_State *L, CallInfo *ci) {
   if (tlua_is_fresh(ci))
     return TLUA_DONE;
   ci = ci->previous;
-  return tlua_go_on(L, ci, tlua_saved_pc(ci));
+  return go_on(L, ci, tlua_saved_pc(ci));
 }
 
 int tlua_slow_TAILCALL (TLUA_ARGS) {
@@ -782,7 +804,7 @@ int tlua_slow_RETURN1 (TLUA_ARGS) {
 int tlua_slow_FORLOOP (TLUA_ARGS) {
   Instruction i = *pc++;
   if (!tlua_float_loop(RA(i)))
-    return tlua_go_on(L, ci, pc);
+    return go_on(L, ci, pc);
   return go_back_to(L, ci, base, pc - GETARG_Bx(i), k);
 }
 
@@ -815,7 +837,7 @@ int tlua_slow_TFORLOOP (TLUA_ARGS) {
   Instruction i = *pc++;
   StkId ra = RA(i);
   if (ttisnil(s2v(ra + 4)))
-    return tlua_go_on(L, ci, pc);
+    return go_on(L, ci, pc);
   setobjs2s(L, ra + 2, ra + 4);
   return go_back_to(L, ci, base, pc - GETARG_Bx(i), k);
 }

@@ -39,7 +39,7 @@ static int is_same (const char *a, const char *b, size_t length) {
   return 1;
 }
 
-/* One that the collector has given up on is wanted again. */
+/* The hash is that of luaS_hash. A string that the collector has given up on is wanted again. */
 static TString *find (lua_State *L, const char *characters, size_t length) {
   global_State *g = G(L);
   unsigned int hash = g->seed ^ cast_uint(length);
