@@ -385,7 +385,7 @@ static void copy_arithmetic (Maker *maker, Instruction i) {
       break;
     case OP_DIVK:
       maker->next = maker->pc + 2;
-      copy_constant_arithmetic(maker, i, S_SLOW_DIVK, S_DIVK_F, S_SLOW_DIVK);
+      copy_constant_arithmetic(maker, i, S_DIVK_I, S_DIVK_F, S_SLOW_DIVK);
       break;
     case OP_SHRI:
       copy_shift(maker, S_SLOW_SHRI, GETARG_sC(i));
@@ -440,6 +440,41 @@ static void copy_step (Maker *maker, Instruction i) {
   copy(maker, GETARG_C(i) <= 2 ? S_TFORCALL : S_SLOW_TFORCALL, maker->jump);
 }
 
+static void copy_call (Maker *maker, Instruction i) {
+  int count = GETARG_B(i), wanted = GETARG_C(i) - 1;
+  set_operands(maker, A_OF(i), A_OF(i) + OFFSET_OF(count), count - 1, wanted);
+  maker->jump = HERE;
+  copy(maker, count == 0 ? S_CALL_OPEN : S_CALL, -1);
+  maker->jump = 0;
+  if (wanted < 0)
+    copy(maker, count == 0 ? S_CALL_OTHER_OPEN_ALL : S_CALL_OTHER_ALL, -1);
+  else
+    copy(maker, count == 0 ? S_CALL_OTHER_OPEN : S_CALL_OTHER, -1);
+}
+
+static void copy_tail_call (Maker *maker, Instruction i) {
+  int is_open = GETARG_B(i) == 0;
+  maker->operand[3] = GETARG_B(i) - 1;
+  if (GETARG_C(i) != 0)
+    copy(maker, S_SLOW_TAILCALL, -1);
+  else if (TESTARG_k(i))
+    copy(maker, is_open ? S_TAILCALL_OPEN_CLOSED : S_TAILCALL_CLOSED, -1);
+  else
+    copy(maker, is_open ? S_TAILCALL_OPEN : S_TAILCALL, -1);
+}
+
+static void copy_return (Maker *maker, Instruction i) {
+  int is_open = GETARG_B(i) == 0, number;
+  if (GETARG_C(i) != 0)
+    number = is_open ? S_RETURN_OPEN_EXTRA : S_RETURN_EXTRA;
+  else if (TESTARG_k(i))
+    number = is_open ? S_RETURN_OPEN_CLOSED : S_RETURN_CLOSED;
+  else
+    number = is_open ? S_RETURN_OPEN : S_RETURN;
+  set_operands(maker, A_OF(i), 0, GETARG_C(i), GETARG_B(i) - 1);
+  copy(maker, number, -1);
+}
+
 #define COMPARISON(name) case OP_##name: copy_comparison(maker, i, S_##name##_T); break
 #define WITH_NUMBER(name) case OP_##name: \
   maker->operand[3] = GETARG_sB(i); \
@@ -475,28 +510,26 @@ static void copy_branches (Maker *maker, Instruction i) {
       maker->jump = maker->pc + 1 - GETARG_Bx(i);
       copy(maker, S_TFORLOOP, maker->jump);
       break;
-    SLOWLY(FORPREP);
-    SLOWLY(TFORPREP);
+    case OP_FORPREP:
+      maker->jump = maker->pc + 2 + GETARG_Bx(i);
+      copy(maker, S_FORPREP, -1);
+      break;
+    case OP_TFORPREP:
+      maker->jump = maker->pc + 1 + GETARG_Bx(i);
+      copy(maker, S_TFORPREP, -1);
+      break;
     case OP_TFORCALL:
       copy_step(maker, i);
       break;
-    case OP_CALL: {
-      int count = GETARG_B(i);
-      set_operands(maker, A_OF(i), A_OF(i) + OFFSET_OF(count), count - 1, GETARG_C(i) - 1);
-      maker->jump = HERE;
-      copy(maker, count == 0 ? S_CALL_OPEN : S_CALL, -1);
-      maker->jump = 0;
-      copy(maker, count == 0 ? S_CALL_OTHER_OPEN : S_CALL_OTHER, -1);
+    case OP_CALL:
+      copy_call(maker, i);
       break;
-    }
     case OP_TAILCALL:
-      maker->operand[3] = GETARG_B(i);
-      copy(maker, GETARG_B(i) > 0 && !TESTARG_k(i) && GETARG_C(i) == 0 ? S_TAILCALL : S_SLOW_TAILCALL, -1);
+      copy_tail_call(maker, i);
       break;
     DIRECTLY(RETURN0);
     case OP_RETURN:
-      maker->operand[3] = GETARG_B(i) - 1;
-      copy(maker, GETARG_B(i) > 0 && !TESTARG_k(i) && GETARG_C(i) == 0 ? S_RETURN : S_SLOW_RETURN, -1);
+      copy_return(maker, i);
       break;
     DIRECTLY(RETURN1);
     default:
@@ -524,7 +557,7 @@ static int cells_of (Instruction i) {
       return 1;
     case OP_SELF:
       return 2;
-    case OP_CALL:
+    case OP_CALL: case OP_TAILCALL:
       return 3;
     default:
       return 0;
@@ -593,7 +626,8 @@ static void **new_places (const Proto *p) {
   void **places = (void **)malloc(size + cells * sizeof(TluaFieldCell));
   TluaFieldCell *cell = places == NULL ? NULL : (TluaFieldCell *)(places + p->sizecode);
   for (int pc = 0; cell != NULL && pc < p->sizecode; pc++) {
-    if (GET_OPCODE(p->code[pc]) == OP_CALL) {
+    OpCode op = GET_OPCODE(p->code[pc]);
+    if (op == OP_CALL || op == OP_TAILCALL) {
       *(TluaCallCell *)cell = (TluaCallCell){ NULL, NULL, NULL };
       cell += 3;
     }

@@ -82,6 +82,10 @@ TLUA_WORK_OPS(TLUA_DECLARE_WORK)
 TluaCode tlua_slow_barrier;
 /* The call 'pc' of a light C function; L->top ends the arguments. Its cell stands where the constants do. */
 TluaCode tlua_work_call;
+/* Whether a comparison of strings, 'pc', holds. */
+TluaCode tlua_work_less, tlua_work_at_most;
+/* Whether a step of a loop, 'pc', is done: see tlua_baseline_step. */
+TluaCode tlua_work_step;
 
 /* The value of a short string in a table, or NULL. */
 static inline const TValue *tlua_field (const Table *t, const TString *key) {
@@ -119,6 +123,11 @@ TluaCallCell tlua_baseline_meet (lua_State *L, lua_CFunction function, int wante
 int tlua_baseline_call (lua_State *L, StkId func, int wanted);
 /* As a TluaMakeCall: 'string.find', or 'string.match'. */
 int tlua_baseline_search (lua_State *L, StkId func, ptrdiff_t count, int wanted, int find);
+/* The same for the functions of these names. */
+TluaMakeCall tlua_make_format, tlua_make_reverse, tlua_make_lower, tlua_make_upper, tlua_make_rep;
+TluaMakeCall tlua_make_tostring;
+/* A result that is a string. May collect. */
+void tlua_put_string (lua_State *L, StkId func, const char *text, size_t length);
 /* As tlua_baseline_call, for the iterator of a loop: function, state and control value lie at 'ra'. */
 int tlua_baseline_step (lua_State *L, StkId ra, int wanted);
 

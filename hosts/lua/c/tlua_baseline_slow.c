@@ -639,6 +639,16 @@ COMPARISON(LE) {
   return luaV_lessequal(L, VA(i), VB(i));
 }
 
+int tlua_work_less (TLUA_ARGS) {
+  (void)ci, (void)k;
+  return luaV_lessthan(L, VA(*pc), VB(*pc));
+}
+
+int tlua_work_at_most (TLUA_ARGS) {
+  (void)ci, (void)k;
+  return luaV_lessequal(L, VA(*pc), VB(*pc));
+}
+
 COMPARISON(EQK) {
   return luaV_rawequalobj(VA(i), KB(i));
 }
@@ -817,6 +827,11 @@ OPERATION(TFORPREP) {
   savestate();
   luaF_newtbcupval(L, RA(i) + 3);
   return pc + GETARG_Bx(i);
+}
+
+int tlua_work_step (TLUA_ARGS) {
+  (void)ci, (void)k;
+  return tlua_baseline_step(L, RA(*pc), GETARG_C(*pc));
 }
 
 /* The interpreter does both instructions at once, too. */

@@ -20,6 +20,7 @@
 
 #include "lprefix.h"
 
+#include <float.h>
 #include <stddef.h>
 
 #include "ldebug.h"
@@ -121,6 +122,9 @@ static inline int call_quick (TluaQuickCall *quick, lua_State *L, StkId func, pt
   }
 TLUA_WORK_OPS(DEFINE_WORK)
 DEFINE_WORK(call)
+DEFINE_WORK(less)
+DEFINE_WORK(at_most)
+DEFINE_WORK(step)
 
 #define WORK_WITH(name, last) { \
   int how = work_##name(L, ci, base, this_pc(), last); \
@@ -418,6 +422,11 @@ STENCIL(SELF) {
     setfltvalue(VA, result); \
     NEXT; \
   } \
+  if (l_likely(ttisnumber(x) && ttisnumber(y))) { \
+    lua_Number result = fop(L, nvalue(x), nvalue(y)); \
+    setfltvalue(VA, result); \
+    NEXT; \
+  } \
   SLOWLY; \
 }
 
@@ -462,6 +471,15 @@ STENCIL(ADDK_F) WITH_FLOAT(luai_numadd, SLOW(ADDK))
 STENCIL(SUBK_F) WITH_FLOAT(luai_numsub, SLOW(SUBK))
 STENCIL(MULK_F) WITH_FLOAT(luai_nummul, SLOW(MULK))
 STENCIL(DIVK_F) WITH_FLOAT(luai_numdiv, SLOW(DIVK))
+STENCIL(DIVK_I) {
+  const TValue *x = VB;
+  if (l_likely(ttisnumber(x))) {
+    lua_Number result = luai_numdiv(L, nvalue(x), cast_num(ivalue(KONST(hole_c))));
+    setfltvalue(VA, result);
+    NEXT;
+  }
+  SLOW(DIVK);
+}
 
 STENCIL(ADDI) {
   const TValue *x = VB;
@@ -567,6 +585,11 @@ STENCIL(UNM) {
     setivalue(VA, result);
     NEXT;
   }
+  if (l_likely(ttisfloat(VB))) {  /* its sign is a bit */
+    VA->value_.i = VB->value_.i ^ LUA_MININTEGER;
+    settt_(VA, LUA_VNUMFLT);
+    NEXT;
+  }
   SLOW(UNM);
 }
 
@@ -609,7 +632,13 @@ STENCIL(LEN) {
   STENCIL(name##_T) body(JUMP, NEXT) \
   STENCIL(name##_F) body(NEXT, JUMP)
 
-#define ORDER(op, name, YES, NO) { \
+/* Whether a number is, as a float, what it is. */
+static inline int is_exact (const TValue *x) {
+  const lua_Unsigned most = (lua_Unsigned)1 << l_floatatt(MANT_DIG);
+  return ttisfloat(x) || (ttisinteger(x) && most + l_castS2U(ivalue(x)) <= 2 * most);
+}
+
+#define ORDER(op, name, of_strings, YES, NO) { \
   const TValue *x = VA, *y = VB; \
   if (ttisinteger(x) && ttisinteger(y)) { \
     if (ivalue(x) op ivalue(y)) YES; \
@@ -619,10 +648,18 @@ STENCIL(LEN) {
     if (fltvalue(x) op fltvalue(y)) YES; \
     NO; \
   } \
+  if (ttisstring(x) && ttisstring(y)) { \
+    if (work_##of_strings(L, ci, base, this_pc(), k)) YES; \
+    NO; \
+  } \
+  if (is_exact(x) && is_exact(y)) { \
+    if (nvalue(x) op nvalue(y)) YES; \
+    NO; \
+  } \
   SLOW(name); \
 }
-#define LESS(YES, NO) ORDER(<, LT, YES, NO)
-#define AT_MOST(YES, NO) ORDER(<=, LE, YES, NO)
+#define LESS(YES, NO) ORDER(<, LT, less, YES, NO)
+#define AT_MOST(YES, NO) ORDER(<=, LE, at_most, YES, NO)
 CONDITIONAL(LT, LESS)
 CONDITIONAL(LE, AT_MOST)
 
@@ -770,13 +807,16 @@ STENCIL(CALL_OPEN) {
   CALL_LUA(top - RA - 1)
 }
 
-#define CALL_OTHER(arguments) { \
+/* Of the results of a short form, of which there is one, no more are wanted; where all are, it ends them. */
+#define CALL_OTHER(arguments, END) { \
   StkId ra = RA; \
   if (l_likely(ttypetag(s2v(ra)) == LUA_VLCF)) { \
     const TluaCallCell *met = (TluaCallCell *)cell(); \
     if (l_likely(fvalue(s2v(ra)) == met->function) && met->quick != NULL && tlua_may_call(L, top) \
-        && call_quick(met->quick, L, ra, arguments)) \
+        && call_quick(met->quick, L, ra, arguments)) { \
+      END; \
       NEXT; \
+    } \
     L->top.p = top; \
     WORK_WITH(call, (TValue *)met); \
   } \
@@ -785,35 +825,25 @@ STENCIL(CALL_OPEN) {
 
 STENCIL(CALL_OTHER) {
   StkId top = REGISTER(hole_b);
-  CALL_OTHER(OFFSET(hole_c))
+  CALL_OTHER(OFFSET(hole_c), (void)0)
 }
 STENCIL(CALL_OTHER_OPEN) {
   StkId top = L->top.p;
-  CALL_OTHER(top - RA - 1)
+  CALL_OTHER(top - RA - 1, (void)0)
+}
+STENCIL(CALL_OTHER_ALL) {
+  StkId top = REGISTER(hole_b);
+  CALL_OTHER(OFFSET(hole_c), L->top.p = RA + 1)
+}
+STENCIL(CALL_OTHER_OPEN_ALL) {
+  StkId top = L->top.p;
+  CALL_OTHER(top - RA - 1, L->top.p = RA + 1)
 }
 
-/* Of a Lua function with code, from one without variable arguments and variables to be closed. */
-STENCIL(TAILCALL) {
-  StkId ra = RA, to = base - 1;
-  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCL)) {
-    const Proto *p = clLvalue(s2v(ra))->p;
-    TluaCode *code = (TluaCode *)p->jit_code;
-    ptrdiff_t count = IMMEDIATE;
-    int size = p->maxstacksize;
-    if (l_likely(code != NULL) && l_likely(L->stack_last.p - (ra + count) > size)) {
-      ptrdiff_t wanted = p->numparams + 1;
-      for (ptrdiff_t n = 0; n < count; n++)
-        setobjs2s(L, to + n, ra + n);
-      for (; l_unlikely(count < wanted); count++)
-        setnilvalue(s2v(to + count));
-      L->top.p = to + count;
-      ci->top.p = base + size;
-      ci->u.l.savedpc = p->code;
-      ci->callstatus |= CIST_TAIL;
-      return code(L, ci, base, nothing(), p->k);
-    }
-  }
-  SLOW(TAILCALL);
+/* Whether no variable of the frame is captured or to be closed, at this moment. */
+static inline int is_closed (const lua_State *L, StkId base) {
+  const UpVal *open = L->openupval;
+  return L->tbclist.p < base && (open == NULL || uplevel(open) < base);
 }
 
 /* Goes on in a Lua function after a call. */
@@ -856,25 +886,104 @@ STENCIL(RETURN0) {
   SLOW(RETURN0);
 }
 
-/* Two values or more, of a function without variable arguments, and without variables to be closed. */
+/*
+** So many values from RA on. Below a frame with variable arguments lie these, and the function once more:
+** 'below' is how far.
+*/
+#define RETURN_VALUES(values, below) { \
+  ptrdiff_t count = values, wanted = ci->nresults; \
+  if (wanted < 0) \
+    wanted = count; \
+  if (l_likely(!L->hookmask)) { \
+    CallInfo *caller = ci->previous; \
+    StkId from = RA, to = base - 1 - (below); \
+    ptrdiff_t given = l_likely(wanted <= count) ? wanted : count; \
+    L->ci = caller; \
+    for (ptrdiff_t n = 0; n < given; n++) { \
+      setobjs2s(L, to, from); \
+      to++; \
+      from++; \
+    } \
+    for (; l_unlikely(given < wanted); given++) { \
+      setnilvalue(s2v(to)); \
+      to++; \
+    } \
+    L->top.p = to; \
+    LEAVE_TO(caller); \
+  } \
+}
+
+#define VALUES OFFSET(hole_i)
+#define OPEN_VALUES (L->top.p - RA)
+#define EXTRA (ci->u.l.nextraargs + OFFSET(hole_c))
+
 STENCIL(RETURN) {
-  ptrdiff_t count = IMMEDIATE, wanted = ci->nresults;
-  if (wanted < 0)
-    wanted = count;
-  if (l_likely(wanted <= count) && l_likely(!(ci->callstatus & CIST_FRESH)) && l_likely(!L->hookmask)) {
-    CallInfo *caller = ci->previous;
-    StkId from = RA, to = base - 1;
-    L->ci = caller;
-    for (; wanted > 0; wanted--) {
-      setobjs2s(L, to, from);
-      to++;
-      from++;
-    }
-    L->top.p = to;
-    return go_back(L, caller, base, k);
-  }
+  RETURN_VALUES(VALUES, 0)
   SLOW(RETURN);
 }
+STENCIL(RETURN_OPEN) {
+  RETURN_VALUES(OPEN_VALUES, 0)
+  SLOW(RETURN);
+}
+/* Variables may have to be closed. */
+STENCIL(RETURN_CLOSED) {
+  if (l_likely(is_closed(L, base)))
+    RETURN_VALUES(VALUES, 0)
+  SLOW(RETURN);
+}
+STENCIL(RETURN_OPEN_CLOSED) {
+  if (l_likely(is_closed(L, base)))
+    RETURN_VALUES(OPEN_VALUES, 0)
+  SLOW(RETURN);
+}
+/* Of a function with variable arguments. */
+STENCIL(RETURN_EXTRA) {
+  if (l_likely(is_closed(L, base)))
+    RETURN_VALUES(VALUES, EXTRA)
+  SLOW(RETURN);
+}
+STENCIL(RETURN_OPEN_EXTRA) {
+  if (l_likely(is_closed(L, base)))
+    RETURN_VALUES(OPEN_VALUES, EXTRA)
+  SLOW(RETURN);
+}
+
+/* Of a Lua function with code, or of a short form with one result: from a function of fixed arguments. */
+#define TAIL_CALL(arguments, IS_CLOSED) { \
+  StkId ra = RA; \
+  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCL) && l_likely(IS_CLOSED)) { \
+    const Proto *p = clLvalue(s2v(ra))->p; \
+    TluaCode *code = (TluaCode *)p->jit_code; \
+    ptrdiff_t count = arguments + 1; \
+    StkId to = base - 1; \
+    int size = p->maxstacksize; \
+    if (l_likely(code != NULL) && l_likely(L->stack_last.p - (ra + count) > size)) { \
+      ptrdiff_t wanted = p->numparams + 1; \
+      for (ptrdiff_t n = 0; n < count; n++) \
+        setobjs2s(L, to + n, ra + n); \
+      for (; l_unlikely(count < wanted); count++) \
+        setnilvalue(s2v(to + count)); \
+      L->top.p = to + count; \
+      ci->top.p = base + size; \
+      ci->u.l.savedpc = p->code; \
+      ci->callstatus |= CIST_TAIL; \
+      return code(L, ci, base, nothing(), p->k); \
+    } \
+  } \
+  if (ttypetag(s2v(ra)) == LUA_VLCF && l_likely(IS_CLOSED)) { \
+    const TluaCallCell *met = (TluaCallCell *)cell(); \
+    ptrdiff_t count = arguments; \
+    if (l_likely(fvalue(s2v(ra)) == met->function) && met->quick != NULL \
+        && tlua_may_call(L, ra + 1 + count) && call_quick(met->quick, L, ra, count)) \
+      RETURN_VALUES(1, 0) \
+  } \
+  SLOW(TAILCALL); \
+}
+
+STENCIL(TAILCALL) TAIL_CALL(OFFSET(hole_i), 1)
+STENCIL(TAILCALL_OPEN) TAIL_CALL(L->top.p - RA - 1, 1)
+STENCIL(TAILCALL_CLOSED) TAIL_CALL(OFFSET(hole_i), is_closed(L, base))
+STENCIL(TAILCALL_OPEN_CLOSED) TAIL_CALL(L->top.p - RA - 1, is_closed(L, base))
 
 /* --- loops --- */
 
@@ -888,6 +997,25 @@ STENCIL(RETURN) {
 STENCIL(BACK_EDGE) {
   COUNT_BACK_EDGE;
   JUMP;
+}
+
+/* Of integers. The jump is over the loop. */
+STENCIL(FORPREP) {
+  StkId ra = RA;
+  if (l_likely(ttisinteger(s2v(ra)) && ttisinteger(s2v(ra + 1)) && ttisinteger(s2v(ra + 2)))) {
+    lua_Integer first = ivalue(s2v(ra)), last = ivalue(s2v(ra + 1)), step = ivalue(s2v(ra + 2));
+    if (l_likely(step != 0)) {
+      lua_Unsigned count;
+      setivalue(s2v(ra + 3), first);
+      if (step > 0 ? first > last : first < last) JUMP;
+      count = step > 0 ? l_castS2U(last) - l_castS2U(first) : l_castS2U(first) - l_castS2U(last);
+      if (l_unlikely(step != 1))
+        count /= step > 0 ? l_castS2U(step) : 0u - l_castS2U(step);
+      setivalue(s2v(ra + 1), l_castU2S(count));
+      NEXT;
+    }
+  }
+  SLOW(FORPREP);
 }
 
 STENCIL(FORLOOP) {
@@ -911,7 +1039,7 @@ STENCIL(FORLOOP) {
 
 /*
 ** A step of 'ipairs', for two variables or one, and the jump back after it. The call that it stands for needs
-** room, and counts: see tlua_baseline_step.
+** room, and counts: see tlua_baseline_step, which does other steps.
 */
 STENCIL(TFORCALL) {
   StkId ra = RA;
@@ -928,7 +1056,21 @@ STENCIL(TFORCALL) {
       JUMP;
     }
   }
+  if (l_likely(ttislcf(f)) && l_likely(work_step(L, ci, base, this_pc(), k))) {
+    if (l_unlikely(ttisnil(s2v(ra + 4))))
+      NEXT;
+    setobjs2s(L, ra + 2, ra + 4);
+    COUNT_BACK_EDGE;
+    JUMP;
+  }
   SLOW(TFORCALL);
+}
+
+/* There is nothing to be closed after most loops. */
+STENCIL(TFORPREP) {
+  if (l_likely(l_isfalse(s2v(RA + 3))))
+    JUMP;
+  SLOW(TFORPREP);
 }
 
 STENCIL(TFORLOOP) {
