@@ -64,15 +64,6 @@ static int quick_byte (lua_State *L, StkId func, ptrdiff_t count) {
   return 1;
 }
 
-static void put_string (lua_State *L, StkId func, const char *text, size_t length) {
-  TString *made = length <= LUAI_MAXSHORTLEN ? tlua_find_short(L, text, length) : NULL;
-  if (made == NULL)
-    made = luaS_newlstr(L, text, length);
-  setsvalue2s(L, func, made);
-  L->top.p = func + 1;
-  luaC_checkGC(L);
-}
-
 static int quick_sub (lua_State *L, StkId func, ptrdiff_t count) {
   const TValue *s = argument(func, 1), *i = argument(func, 2), *j = argument(func, 3);
   if (count < 2 || count > 3 || !ttisstring(s) || !ttisinteger(i) || (count == 3 && !ttisinteger(j)))
@@ -91,9 +82,9 @@ static int quick_sub (lua_State *L, StkId func, ptrdiff_t count) {
     setobj2s(L, func, s);
   }
   else if (first > last)
-    put_string(L, func, "", 0);
+    tlua_put_string(L, func, "", 0);
   else
-    put_string(L, func, getstr(tsvalue(s)) + first - 1, (size_t)(last - first + 1));
+    tlua_put_string(L, func, getstr(tsvalue(s)) + first - 1, (size_t)(last - first + 1));
   return 1;
 }
 
@@ -119,7 +110,7 @@ static int quick_char (lua_State *L, StkId func, ptrdiff_t count) {
       return 0;
     buffer[n - 1] = (char)ivalue(code);
   }
-  put_string(L, func, buffer, (size_t)count);
+  tlua_put_string(L, func, buffer, (size_t)count);
   return 1;
 }
 
@@ -187,30 +178,48 @@ static int quick_sqrt (lua_State *L, StkId func, ptrdiff_t count) {
   return 1;
 }
 
-/* Whether argument 'a' is less than 'b'; -1 if these are not the only two, or not numbers of one type. */
-static int is_less (StkId func, ptrdiff_t count, int a, int b) {
-  const TValue *x = argument(func, a), *y = argument(func, b);
-  if (count != 2)
-    return -1;
+static int is_less (lua_State *L, const TValue *x, const TValue *y) {
   if (ttisinteger(x) && ttisinteger(y))
     return ivalue(x) < ivalue(y);
   if (ttisfloat(x) && ttisfloat(y))
     return fltvalue(x) < fltvalue(y);
-  return -1;
+  return luaV_lessthan(L, x, y);
+}
+
+/* The first of the numbers that none is above, or below. */
+static int extreme (lua_State *L, StkId func, ptrdiff_t count, int is_largest) {
+  int best = 1;
+  if (count < 1 || !ttisnumber(argument(func, 1)))
+    return 0;
+  for (int n = 2; n <= count; n++) {
+    const TValue *x = argument(func, best), *y = argument(func, n);
+    if (!ttisnumber(y))
+      return 0;
+    if (is_largest ? is_less(L, x, y) : is_less(L, y, x))
+      best = n;
+  }
+  setobjs2s(L, func, func + best);
+  return 1;
 }
 
 static int quick_max (lua_State *L, StkId func, ptrdiff_t count) {
-  int other = is_less(func, count, 1, 2);
-  if (other < 0)
-    return 0;
-  setobjs2s(L, func, func + 1 + other);
-  return 1;
+  return extreme(L, func, count, 1);
 }
 static int quick_min (lua_State *L, StkId func, ptrdiff_t count) {
-  int other = is_less(func, count, 2, 1);
-  if (other < 0)
+  return extreme(L, func, count, 0);
+}
+
+static int quick_tointeger (lua_State *L, StkId func, ptrdiff_t count) {
+  const TValue *value = argument(func, 1);
+  lua_Integer n;
+  (void)L;
+  if (count < 1 || !ttisnumber(value))
     return 0;
-  setobjs2s(L, func, func + 1 + other);
+  if (luaV_tointegerns(value, &n, F2Ieq)) {
+    setivalue(s2v(func), n);
+  }
+  else
+    setnilvalue(s2v(func));
   return 1;
 }
 
@@ -231,19 +240,19 @@ static int quick_assert (lua_State *L, StkId func, ptrdiff_t count) {
 }
 
 static int quick_tonumber (lua_State *L, StkId func, ptrdiff_t count) {
-  if (count != 1 || !ttisnumber(argument(func, 1)))
+  const TValue *value = argument(func, 1);
+  TValue number;
+  (void)L;
+  if (count != 1)
     return 0;
-  setobjs2s(L, func, func + 1);
-  return 1;
-}
-
-static int quick_tostring (lua_State *L, StkId func, ptrdiff_t count) {
-  const Table *meta = G(L)->mt[LUA_TSTRING];
-  if (count < 1 || !ttisstring(argument(func, 1)))
-    return 0;
-  if (meta != NULL && !isempty(luaH_getshortstr((Table *)meta, luaS_new(L, "__tostring"))))
-    return 0;
-  setobjs2s(L, func, func + 1);
+  if (ttisnumber(value)) {
+    setobjs2s(L, func, func + 1);
+  }
+  else if (ttisstring(value) && luaO_str2num(getstr(tsvalue(value)), &number) == tsslen(tsvalue(value)) + 1) {
+    setobj2s(L, func, &number);
+  }
+  else
+    setnilvalue(s2v(func));
   return 1;
 }
 
@@ -300,28 +309,48 @@ static int quick_getmetatable (lua_State *L, StkId func, ptrdiff_t count) {
   return 1;
 }
 
-/* What 'table.remove' takes off a plain array's end. */
+/* 'table.remove' in a plain array, whose other items move down. Of an empty table nothing is removed. */
 static int quick_remove (lua_State *L, StkId func, ptrdiff_t count) {
-  const TValue *t = argument(func, 1);
-  if (count != 1 || !ttistable(t) || hvalue(t)->metatable != NULL)
+  const TValue *t = argument(func, 1), *at = argument(func, 2);
+  if (count < 1 || count > 2 || !ttistable(t) || hvalue(t)->metatable != NULL
+      || (count == 2 && !ttisinteger(at)))
     return 0;
   Table *table = hvalue(t);
-  lua_Unsigned n = luaH_getn(table);
-  if (n == 0 || n > table->alimit)
+  lua_Unsigned n = luaH_getn(table), place = count == 2 ? l_castS2U(ivalue(at)) : n;
+  if (n == 0 && count == 1 && isdummy(table)) {
+    setnilvalue(s2v(func));
+    return 1;
+  }
+  if (n > table->alimit || place - 1u >= n)
     return 0;
-  TValue *slot = &table->array[n - 1];
+  TValue *slot = &table->array[place - 1];
   setobj2s(L, func, slot);
-  setnilvalue(slot);
+  memmove(slot, slot + 1, (size_t)(n - place) * sizeof(TValue));
+  setnilvalue(&table->array[n - 1]);
   return 1;
 }
 
 /* --- functions without a result --- */
 
+/* At a place within a plain array that has room for one more item. */
+static int insert_within (lua_State *L, Table *table, const TValue *at, const TValue *value) {
+  lua_Unsigned n = luaH_getn(table);
+  if (!ttisinteger(at) || n >= table->alimit || l_castS2U(ivalue(at)) - 1u > n)
+    return 0;
+  TValue *slot = &table->array[ivalue(at) - 1];
+  memmove(slot + 1, slot, (size_t)(n + 1 - l_castS2U(ivalue(at))) * sizeof(TValue));
+  setobj2t(L, slot, value);
+  luaC_barrierback(L, obj2gco(table), value);
+  return 1;
+}
+
 static int quick_insert (lua_State *L, StkId func, ptrdiff_t count) {
   const TValue *t = argument(func, 1), *value = argument(func, 2);
-  if (count != 2 || !ttistable(t) || hvalue(t)->metatable != NULL)
+  if (count < 2 || count > 3 || !ttistable(t) || hvalue(t)->metatable != NULL)
     return 0;
   Table *table = hvalue(t);
+  if (count == 3)
+    return insert_within(L, table, value, argument(func, 3));
   lua_Unsigned n = luaH_getn(table);
   if (l_unlikely(n >= l_castS2U(LUA_MAXINTEGER)))
     return 0;
@@ -442,7 +471,6 @@ static int make_one (lua_State *L, StkId func, ptrdiff_t count, int wanted, Tlua
   }
 MAKE_ONE(sub)
 MAKE_ONE(char)
-MAKE_ONE(tostring)
 MAKE_ONE(getmetatable)
 
 static int make_insert (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
@@ -451,6 +479,81 @@ static int make_insert (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
   if (wanted < 0)
     L->top.p = func;
   return 1;
+}
+
+/* So many results lie where they belong: all others that are wanted are nil. */
+static int have_results (lua_State *L, StkId func, int count, int wanted) {
+  for (int n = count; n < wanted; n++)
+    setnilvalue(s2v(func + n));
+  if (wanted < 0)
+    L->top.p = func + count;
+  return 1;
+}
+
+/* As the library counts positions: from the end where they are negative, but no further than 'least'. */
+static lua_Integer position (lua_Integer at, lua_Integer length, lua_Integer least) {
+  if (at < 0)
+    at = at < -length ? least : at + length + 1;
+  return at < least ? least : at;
+}
+
+/* Any number of bytes, as far as they have room above the function. */
+static int make_byte (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
+  const TValue *s = argument(func, 1), *i = argument(func, 2), *j = argument(func, 3);
+  if (count < 1 || count > 3 || !ttisstring(s) || (count >= 2 && !ttisinteger(i))
+      || (count == 3 && !ttisinteger(j)))
+    return 0;
+  const unsigned char *text = (const unsigned char *)getstr(tsvalue(s));
+  lua_Integer length = (lua_Integer)tsslen(tsvalue(s)), from = count >= 2 ? ivalue(i) : 1;
+  lua_Integer first = position(from, length, 1);
+  lua_Integer last = position(count == 3 ? ivalue(j) : from, length, 0);
+  if (last > length)
+    last = length;
+  lua_Integer bytes = last < first ? 0 : last - first + 1;
+  if (bytes > LUA_MINSTACK)
+    return 0;
+  for (lua_Integer n = 0; n < bytes; n++)
+    setivalue(s2v(func + n), text[first - 1 + n]);
+  return have_results(L, func, (int)bytes, wanted);
+}
+
+/* Items of a plain table, as far as the stack has room for them and for what comes next. */
+static int make_unpack (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
+  const TValue *t = argument(func, 1), *i = argument(func, 2), *j = argument(func, 3);
+  if (count < 1 || count > 3 || !ttistable(t) || hvalue(t)->metatable != NULL
+      || (count >= 2 && !ttisinteger(i)) || (count == 3 && !ttisinteger(j)))
+    return 0;
+  Table *table = hvalue(t);
+  lua_Integer first = count >= 2 ? ivalue(i) : 1;
+  lua_Integer last = count == 3 ? ivalue(j) : (lua_Integer)luaH_getn(table);
+  lua_Unsigned room = (lua_Unsigned)(L->stack_last.p - func) - LUA_MINSTACK;
+  if (first <= last && l_castS2U(last) - l_castS2U(first) >= room)
+    return 0;
+  int items = first <= last ? (int)(last - first) + 1 : 0;
+  for (int n = 0; n < items; n++) {
+    const TValue *slot = luaH_getint(table, first + n);
+    if (isempty(slot))
+      setnilvalue(s2v(func + n));
+    else {
+      setobj2s(L, func + n, slot);
+    }
+  }
+  return have_results(L, func, items, wanted);
+}
+
+static int make_next (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
+  const TValue *t = argument(func, 1);
+  TValue key;
+  if (count < 1 || count > 2 || !ttistable(t))
+    return 0;
+  if (count == 2) {
+    setobj(L, &key, argument(func, 2));
+  }
+  else
+    setnilvalue(&key);
+  if (!step_table(L, hvalue(t), &key, func))
+    return 0;
+  return have_results(L, func, ttisnil(s2v(func)) ? 1 : 2, wanted);
 }
 
 static int make_find (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
@@ -474,7 +577,7 @@ static int make_ipairs (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
 typedef struct Entry {
   lua_CFunction function;
   TluaQuickCall *quick;   /* one result; it neither collects nor throws */
-  TluaMakeCall *make;     /* all others */
+  TluaMakeCall *make;     /* all others; also where 'quick' does not do it */
   int has_more;           /* results than the one */
 } Entry;
 
@@ -501,6 +604,8 @@ static void add (struct TluaQuick *all, const luaL_Reg *library, const char *nam
 #define QUICK(library, name) add(all, library, #name, (Entry){ .quick = quick_##name })
 #define QUICK_FIRST(library, name) add(all, library, #name, (Entry){ .quick = quick_##name, .has_more = 1 })
 #define MAKE(library, name) add(all, library, #name, (Entry){ .make = make_##name })
+#define MAKE_TEXT(library, name) add(all, library, #name, (Entry){ .make = tlua_make_##name })
+#define BOTH(library, name) add(all, library, #name, (Entry){ .quick = quick_##name, .make = make_##name })
 
 static struct TluaQuick *find_all (void) {
   struct TluaQuick *all = (struct TluaQuick *)calloc(1, sizeof(struct TluaQuick));
@@ -508,30 +613,38 @@ static struct TluaQuick *find_all (void) {
     return NULL;
   const luaL_Reg *base = tlua_base_functions(), *string = tlua_string_functions();
   const luaL_Reg *math = tlua_math_functions(), *table = tlua_table_functions();
-  QUICK(string, byte);
+  BOTH(string, byte);
   QUICK(string, len);
   MAKE(string, sub);
   MAKE(string, char);
   MAKE(string, find);
   MAKE(string, match);
+  MAKE_TEXT(string, format);
+  MAKE_TEXT(string, reverse);
+  MAKE_TEXT(string, lower);
+  MAKE_TEXT(string, upper);
+  MAKE_TEXT(string, rep);
+  MAKE_TEXT(base, tostring);
   QUICK(math, floor);
   QUICK(math, ceil);
   QUICK(math, abs);
   QUICK(math, sqrt);
   QUICK(math, max);
   QUICK(math, min);
+  QUICK(math, tointeger);
   QUICK(base, type);
   QUICK(base, tonumber);
   QUICK(base, rawget);
   QUICK(base, setmetatable);
   QUICK_FIRST(base, assert);
   QUICK_FIRST(base, select);
-  MAKE(base, tostring);
+  MAKE(base, next);
   MAKE(base, getmetatable);
   MAKE(base, pairs);
   MAKE(base, ipairs);
   QUICK(table, remove);
   MAKE(table, insert);
+  MAKE(table, unpack);
   return all;
 }
 
@@ -549,7 +662,8 @@ TluaCallCell tlua_baseline_meet (lua_State *L, lua_CFunction function, int wante
   if (entry == NULL)
     return (TluaCallCell){ function, NULL, NULL };
   /* A result that nobody wants does no harm: the place is free. */
-  return (TluaCallCell){ function, wanted == 0 || wanted == 1 ? entry->quick : NULL, entry->make };
+  int is_one = wanted == 0 || wanted == 1 || (wanted < 0 && !entry->has_more);
+  return (TluaCallCell){ function, is_one ? entry->quick : NULL, entry->make };
 }
 
 int tlua_baseline_call (lua_State *L, StkId func, int wanted) {
