@@ -359,6 +359,13 @@ pub const INSERTIONS: &[Insertion] = &[
         why: "counts entries of functions, and where coroutines go on",
     },
     Insertion {
+        file: "ldo.c",
+        anchor: "    luaV_execute(L, ci);  /* call it */",
+        place: Before,
+        text: "    if (!tlua_run_fresh(L, ci))\n",
+        why: "metamethods, iterators and what else C calls begin in their baseline code",
+    },
+    Insertion {
         file: "lvm.c",
         anchor: "    trap = luaG_tracecall(L);\n",
         place: After,

@@ -34,6 +34,7 @@
 #include "ldebug.h"
 #include "lopcodes.h"
 #include "ltm.h"
+#include "lvm.h"
 
 /*
 ** What the build script has found: an array 'stencils', an enumeration of their names (S_MOVE), the holes'
@@ -708,6 +709,19 @@ static l_noinline int run (TluaCode *code, lua_State *L, CallInfo *ci, TValue *k
   __asm__ volatile("" : : : "rbx", "r12", "r13", "r14", "r15");
 #endif
   return how;
+}
+
+int tlua_run_fresh (lua_State *L, CallInfo *ci) {
+  const Proto *p = ci_func(ci)->p;
+  if (p->jit_code == NULL || L->hookmask != 0 || tlua_trap(ci))
+    return 0;
+  int how = run((TluaCode *)p->jit_code, L, ci, p->k);
+  if (how != TLUA_DONE) {
+    if (how == TLUA_START)
+      tlua_baseline_make(L, ci_func(L->ci)->p);
+    luaV_execute(L, L->ci);
+  }
+  return 1;
 }
 
 int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {

@@ -59,7 +59,7 @@ typedef struct TluaCallCell {
 #define TLUA_SLOW_OPS(X) \
   X(SETUPVAL) X(GETTABUP) X(GETTABLE) X(GETI) X(GETFIELD) X(SETTABUP) X(SETTABLE) X(SETI) X(SETFIELD) \
   X(SELF) X(ADDI) X(ADDK) X(SUBK) X(MULK) X(MODK) X(DIVK) X(IDIVK) X(BANDK) X(BORK) X(BXORK) X(SHRI) X(ADD) \
-  X(SUB) X(MUL) X(MOD) X(DIV) X(IDIV) X(BAND) X(BOR) X(BXOR) X(UNM) X(LEN) X(EQ) X(LT) X(LE) X(EQK) X(EQI) \
+  X(SUB) X(MUL) X(MOD) X(DIV) X(IDIV) X(BAND) X(BOR) X(BXOR) X(UNM) X(EQ) X(LT) X(LE) X(EQK) X(EQI) \
   X(LTI) X(LEI) X(GTI) X(GEI) X(CALL) X(TAILCALL) X(RETURN) X(RETURN0) X(RETURN1) X(FORLOOP) X(FORPREP) \
   X(TFORPREP) X(TFORCALL) X(TFORLOOP)
 
@@ -86,6 +86,10 @@ TluaCode tlua_work_call;
 TluaCode tlua_work_less, tlua_work_at_most;
 /* Whether a step of a loop, 'pc', is done: see tlua_baseline_step. */
 TluaCode tlua_work_step;
+/* As tlua_work_call for a call in tail position: whether it is done, with all results from the function's
+   place up to L->top. */
+TluaCode tlua_work_tail;
+TluaCode tlua_work_LEN;
 
 /* The value of a short string in a table, or NULL. */
 static inline const TValue *tlua_field (const Table *t, const TString *key) {

@@ -254,6 +254,8 @@ OPERATION(GETTABLE) {
   const TValue *slot;
   if (ttisinteger(key))
     get_integer(TLUA_PASS, holder, ivalue(key), RA(i));
+  else if (ttisshrstring(key))
+    get_string(TLUA_PASS, holder, key, RA(i));
   else if (luaV_fastget(L, holder, key, slot, luaH_get)) {
     setobj2s(L, RA(i), slot);
   }
@@ -334,6 +336,8 @@ OPERATION(SETTABLE) {
   const TValue *slot;
   if (ttisinteger(key))
     set_integer(TLUA_PASS, holder, ivalue(key), value);
+  else if (ttisshrstring(key))
+    set_string(TLUA_PASS, holder, key, value);
   else if (luaV_fastget(L, holder, key, slot, luaH_get)) {
     luaV_finishfastset(L, holder, slot, value);
   }
@@ -596,7 +600,7 @@ CALLED_OPERATION(BNOT) {
   return pc;
 }
 
-OPERATION(LEN) {
+CALLED_OPERATION(LEN) {
   const TValue *x = VB(i);
   if (ttistable(x) && hvalue(x)->metatable == NULL) {
     lua_Integer length = l_castU2S(luaH_getn(hvalue(x)));
@@ -735,6 +739,22 @@ int tlua_work_call (TLUA_ARGS) {
       return TLUA_DONE;  /* a yield that returns */
   }
   return return_to(L, ci, pc);
+}
+
+int tlua_work_tail (TLUA_ARGS) {
+  TluaCallCell *cell = (TluaCallCell *)k;
+  StkId ra = RA(*pc);
+  tlua_save_pc(ci, pc + 1);
+  if (l_unlikely(fvalue(s2v(ra)) != cell->function))
+    *cell = tlua_baseline_meet(L, fvalue(s2v(ra)), LUA_MULTRET);
+  if (!tlua_may_call(L, L->top.p))
+    return 0;
+  if (cell->make != NULL)
+    return cell->make(L, ra, L->top.p - ra - 1, LUA_MULTRET);
+  if (cell->quick == NULL || !cell->quick(L, ra, L->top.p - ra - 1))
+    return 0;
+  L->top.p = ra + 1;
+  return 1;
 }
 
 /* Back from the function of 'ci', whose results are where they belong. */

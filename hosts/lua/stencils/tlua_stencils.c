@@ -125,6 +125,8 @@ DEFINE_WORK(call)
 DEFINE_WORK(less)
 DEFINE_WORK(at_most)
 DEFINE_WORK(step)
+DEFINE_WORK(tail)
+DEFINE_WORK(LEN)
 
 #define WORK_WITH(name, last) { \
   int how = work_##name(L, ci, base, this_pc(), last); \
@@ -168,6 +170,11 @@ STENCIL(SETUPVAL) {
 }
 
 /* --- tables --- */
+
+/* Whether it is known that there is no such metamethod. */
+static inline int lacks (const Table *metatable, TMS event) {
+  return l_likely(metatable == NULL) || (metatable->flags & (1u << event));
+}
 
 /*
 ** The common way comes first, and without a jump: what it does at its end stands there, and once more after
@@ -233,7 +240,7 @@ static inline const TValue *known_field (const Table *t, const TString *key, Tlu
 */
 static inline Node *free_node (Table *t, const TString *key) {
   Node *n = gnode(t, lmod(key->hash, sizenode(t)));
-  if (t->metatable == NULL && t->lastfree != NULL && !isblack(t) && isempty(gval(n)))
+  if (lacks(t->metatable, TM_NEWINDEX) && t->lastfree != NULL && !isblack(t) && isempty(gval(n)))
     return n;
   return NULL;
 }
@@ -245,7 +252,7 @@ static inline Node *free_node (Table *t, const TString *key) {
     if (l_likely(slot != NULL) && l_likely(!isempty(slot))) \
       PUT(t, slot, value); \
     slot = find_field(t, name, cell()); \
-    if (slot != NULL && (!isempty(slot) || t->metatable == NULL)) { \
+    if (slot != NULL && (!isempty(slot) || lacks(t->metatable, TM_NEWINDEX))) { \
       invalidateTMcache(t); \
       PUT(t, slot, value); \
     } \
@@ -345,7 +352,7 @@ STENCIL(GETI) {
     const TValue *slot; \
     if (l_likely(ttisinteger(rb))) { \
       slot = item(t, l_castS2U(ivalue(rb))); \
-      if (l_likely(slot != NULL) && l_likely(!isempty(slot) || t->metatable == NULL)) \
+      if (l_likely(slot != NULL) && l_likely(!isempty(slot) || lacks(t->metatable, TM_NEWINDEX))) \
         PUT(t, slot, value); \
     } \
     else if (ttisshrstring(rb)) { \
@@ -364,7 +371,7 @@ STENCIL(SETTABLE_K) SET_TABLE(KONST(hole_c))
   if (l_likely(ttistable(ra))) { \
     Table *t = hvalue(ra); \
     const TValue *slot = item(t, (lua_Unsigned)IMMEDIATE); \
-    if (l_likely(slot != NULL && (!isempty(slot) || t->metatable == NULL))) \
+    if (l_likely(slot != NULL && (!isempty(slot) || lacks(t->metatable, TM_NEWINDEX)))) \
       PUT(t, slot, value); \
   } \
   SLOW(SETI); \
@@ -616,14 +623,13 @@ STENCIL(LEN) {
       setivalue(VA, (lua_Integer)limit);
       NEXT;
     }
-    SLOW(LEN);
   }
-  if (ttisshrstring(x)) {
-    lua_Integer length = tsvalue(x)->shrlen;
+  else if (ttisstring(x)) {
+    lua_Integer length = (lua_Integer)tsslen(tsvalue(x));
     setivalue(VA, length);
     NEXT;
   }
-  SLOW(LEN);
+  WORK(LEN);
 }
 
 /* --- comparisons: _T jumps if the condition holds, _F if it does not --- */
@@ -684,7 +690,7 @@ CONDITIONAL(LEI, AT_MOST_I)
 CONDITIONAL(GTI, GREATER_I)
 CONDITIONAL(GEI, AT_LEAST_I)
 
-/* Values of one type whose words decide: all but floats, long strings, and what may have a metamethod. */
+/* Values of one type: all but long strings, and what may have a metamethod. */
 #define EQUAL(YES, NO) { \
   const TValue *x = VA, *y = VB; \
   if (rawtt(x) == rawtt(y)) { \
@@ -694,8 +700,12 @@ CONDITIONAL(GEI, AT_LEAST_I)
       NO; \
     } \
     if (tag == LUA_VNIL || tag == LUA_VTRUE || tag == LUA_VFALSE) YES; \
-    if (tag != LUA_VNUMFLT && ivalue_word(x) == ivalue_word(y)) YES; \
-    if (tag == LUA_VTABLE && hvalue(x)->metatable == NULL && hvalue(y)->metatable == NULL) NO; \
+    if (tag == LUA_VNUMFLT) { \
+      if (fltvalue(x) == fltvalue(y)) YES; \
+      NO; \
+    } \
+    if (ivalue_word(x) == ivalue_word(y)) YES; \
+    if (tag == LUA_VTABLE && lacks(hvalue(x)->metatable, TM_EQ) && lacks(hvalue(y)->metatable, TM_EQ)) NO; \
   } \
   else if (ttype(x) != ttype(y)) NO; \
   SLOW(EQ); \
@@ -863,24 +873,35 @@ static inline int go_back (lua_State *L, CallInfo *ci, StkId base, TValue *k) {
     return TLUA_DONE; \
   return go_back(L, caller, base, k)
 
-/* All results but the first are wanted by few. */
+/* A value, and nil for the others that are wanted: few want more. */
 STENCIL(RETURN1) {
   int wanted = ci->nresults;
-  if (l_likely(wanted <= 1) && l_likely(!L->hookmask)) {
+  if (l_likely(!L->hookmask)) {
     CallInfo *caller = ci->previous;
+    StkId to = base - 1;
     L->ci = caller;
     /* a value that nobody wants does no harm: the place is free */
-    setobjs2s(L, base - 1, RA);
+    setobjs2s(L, to, RA);
     L->top.p = base - (wanted == 0);
+    for (; l_unlikely(wanted > 1); wanted--) {
+      setnilvalue(s2v(L->top.p));
+      L->top.p++;
+    }
     LEAVE_TO(caller);
   }
   SLOW(RETURN1);
 }
 STENCIL(RETURN0) {
-  if (l_likely(ci->nresults <= 0) && l_likely(!L->hookmask)) {
+  int wanted = ci->nresults;
+  if (l_likely(!L->hookmask)) {
     CallInfo *caller = ci->previous;
+    StkId to = base - 1;
     L->ci = caller;
-    L->top.p = base - 1;
+    for (; l_unlikely(wanted > 0); wanted--) {
+      setnilvalue(s2v(to));
+      to++;
+    }
+    L->top.p = to;
     LEAVE_TO(caller);
   }
   SLOW(RETURN0);
@@ -971,11 +992,16 @@ STENCIL(RETURN_OPEN_EXTRA) {
     } \
   } \
   if (ttypetag(s2v(ra)) == LUA_VLCF && l_likely(IS_CLOSED)) { \
-    const TluaCallCell *met = (TluaCallCell *)cell(); \
+    TluaCallCell *met = (TluaCallCell *)cell(); \
     ptrdiff_t count = arguments; \
     if (l_likely(fvalue(s2v(ra)) == met->function) && met->quick != NULL \
         && tlua_may_call(L, ra + 1 + count) && call_quick(met->quick, L, ra, count)) \
       RETURN_VALUES(1, 0) \
+    L->top.p = ra + 1 + count; \
+    if (l_likely(work_tail(L, ci, base, this_pc(), (TValue *)met))) { \
+      base = ci->func.p + 1; \
+      RETURN_VALUES(OPEN_VALUES, 0) \
+    } \
   } \
   SLOW(TAILCALL); \
 }
