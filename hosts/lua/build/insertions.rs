@@ -359,6 +359,20 @@ pub const INSERTIONS: &[Insertion] = &[
         why: "counts entries of functions, and where coroutines go on",
     },
     Insertion {
+        file: "lmem.c",
+        anchor: "void *luaM_malloc_ (lua_State *L, size_t size, int tag) {",
+        place: After,
+        text: "\n  tlua_quick_malloc(L, size);",
+        why: "small blocks come right from the state's own heap",
+    },
+    Insertion {
+        file: "lmem.c",
+        anchor: "void luaM_free_ (lua_State *L, void *block, size_t osize) {",
+        place: After,
+        text: "\n  tlua_quick_free(L, block, osize);",
+        why: "and go back there",
+    },
+    Insertion {
         file: "ldo.c",
         anchor: "    luaV_execute(L, ci);  /* call it */",
         place: Before,

@@ -20,6 +20,8 @@
 
 #include <stdint.h>
 
+#include "tlua_heap.h"
+
 struct lua_State;
 struct global_State;
 struct CallInfo;

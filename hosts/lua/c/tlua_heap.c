@@ -41,7 +41,7 @@
 #define PAGE_BYTES ((size_t)1 << PAGE_BITS)
 #define CHUNK_PAGES 64
 #define CHUNK_BYTES (CHUNK_PAGES * PAGE_BYTES)
-#define LARGEST 512
+#define LARGEST TLUA_SMALL_BLOCK
 #define STEP 8
 #define SIZES (LARGEST / STEP + 1)
 
@@ -272,6 +272,14 @@ static void end (Heap *heap) {
   free(heap);
 }
 
+void *tlua_take (void *heap, size_t size) {
+  return small_block((Heap *)heap, rounded(size));
+}
+
+void tlua_give (void *heap, void *block, size_t size) {
+  free_small_block((Heap *)heap, block, rounded(size));
+}
+
 static void *new_block (Heap *heap, size_t size) {
   if (size <= LARGEST)
     return small_block(heap, rounded(size));
@@ -293,7 +301,7 @@ static void free_block (Heap *heap, void *block, size_t size) {
 }
 
 /* As lua_Alloc wants it. Of a new block 'old_size' is no size, but a type. */
-static void *allocate (void *user, void *block, size_t old_size, size_t new_size) {
+void *tlua_allocate (void *user, void *block, size_t old_size, size_t new_size) {
   Heap *heap = (Heap *)user;
   if (block == NULL)
     return new_size > 0 ? new_block(heap, new_size) : NULL;
@@ -320,7 +328,7 @@ lua_State *tlua_newstate (void) {
   if (heap == NULL)
     return NULL;
   heap->is_opening = 1;
-  lua_State *L = tlua_newstate_with(allocate, heap);
+  lua_State *L = tlua_newstate_with(tlua_allocate, heap);
   heap->is_opening = 0;
   if (L == NULL)
     end(heap);

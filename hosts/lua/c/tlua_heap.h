@@ -17,6 +17,30 @@
 */
 lua_State *tlua_newstate (void);
 
+/*
+** Of Lua's own requests for small blocks, those of a state with such a heap go there without the allocator's
+** questions: in lmem.c. A program that counts or limits memory has put its own allocator before it.
+*/
+#define TLUA_SMALL_BLOCK 512
+void *tlua_allocate (void *heap, void *block, size_t old_size, size_t new_size);
+void *tlua_take (void *heap, size_t size);
+void tlua_give (void *heap, void *block, size_t size);
+
+#define tlua_quick_malloc(L, size) \
+  if (l_likely((size) - 1 < TLUA_SMALL_BLOCK && G(L)->frealloc == tlua_allocate)) { \
+    void *taken = tlua_take(G(L)->ud, size); \
+    if (l_likely(taken != NULL)) { \
+      G(L)->GCdebt += (l_mem)(size); \
+      return taken; \
+    } \
+  }
+#define tlua_quick_free(L, block, size) \
+  if (l_likely((size) - 1 < TLUA_SMALL_BLOCK && G(L)->frealloc == tlua_allocate)) { \
+    tlua_give(G(L)->ud, block, size); \
+    G(L)->GCdebt -= (l_mem)(size); \
+    return; \
+  }
+
 /* As luaL_newstate, with an allocator. In lauxlib.c, as the functions for panics and warnings are private. */
 lua_State *tlua_newstate_with (lua_Alloc allocate, void *user);
 
