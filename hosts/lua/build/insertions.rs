@@ -259,8 +259,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lstring.c",
         anchor: "void luaS_clearcache (global_State *g) {",
         place: After,
-        text: "\n  tlua_forget_characters(g);",
-        why: "strings of one character that nobody needs any more",
+        text: "\n  tlua_forget_short(g);",
+        why: "short strings that are kept, which nobody may need any more",
     },
     // Tables.
     Insertion {

@@ -59,6 +59,7 @@ void tlua_shutdown (lua_State *L) {
   if (jit->engine != NULL && jit->engine->on_close != NULL)
     jit->engine->on_close(L);
   tlua_match_close(jit);
+  tlua_short_close(jit);
   tlua_unmap(jit, sizeof(Tlua));
 }
 

@@ -103,7 +103,7 @@ typedef struct Tlua {
   struct TluaQuick *quick;           /* see tlua_baseline_lib.c; NULL until needed */
   int (*ipairs_step) (struct lua_State *L);  /* the iterator that "ipairs" returns */
   struct TString *type_names[9];     /* what 'type' returns, by type */
-  struct TString *characters[256];   /* strings of one; see tlua_short.c */
+  struct TluaKept *kept;             /* short strings; see tlua_short.c */
 } Tlua;
 
 /*
@@ -181,7 +181,8 @@ int tlua_float_loop (union StackValue *loop);
 void tlua_keep_type_names (struct lua_State *L);
 /* The short string of these characters; NULL if there is none. */
 struct TString *tlua_find_short (struct lua_State *L, const char *characters, size_t length);
-void tlua_forget_characters (struct global_State *g);
+void tlua_forget_short (struct global_State *g);
+void tlua_short_close (Tlua *jit);
 /* Nodes of a hash part in which nothing is. */
 union Node *tlua_new_nodes (struct lua_State *L, int count);
 int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, const struct TValue *value);

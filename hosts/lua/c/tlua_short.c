@@ -2,16 +2,17 @@
 ** Short strings that are there already.
 **
 ** Problem: programs that take texts apart make the same few words again and again. Each time Lua hashes the
-** word, and asks the C library whether it is the one in the table of strings. Most of these words are single
-** characters.
+** word, one character after the other, and asks the C library whether it is the one in the table of strings.
+** Most of these words have few characters, many only one.
 **
-** Design: strings of one character are kept by that character, all others are looked for with their hash and
-** compared in place. Who does not find his string has it made by Lua.
+** Design: strings of up to seven characters are kept: those of one by that character, the others by a number
+** that consists of all characters and the length, each in the one place that the number leads to. All others
+** are looked for with their hash and compared in place. Who does not find his string has it made by Lua.
 **
-** Invariant: a string that is kept is alive: the collector takes the others away when it has marked all that
-** is reached (tlua_forget_characters), and what is made later has that cycle's colour.
+** Invariant: a string that is kept is alive: when the collector has marked all that is reached it takes all
+** that is kept away (tlua_forget_short), and what is made later has that cycle's colour.
 **
-** Example: s:sub(i, i) -> tlua_find_short(L, "x", 1): two loads
+** Example: s:sub(i, i + 2) -> tlua_find_short(L, "end", 3): a product, and two loads
 */
 
 #define LUA_CORE
@@ -19,6 +20,7 @@
 #include "lprefix.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tlua_internal.h"
@@ -55,19 +57,79 @@ static TString *find (lua_State *L, const char *characters, size_t length) {
   return NULL;
 }
 
-TString *tlua_find_short (lua_State *L, const char *characters, size_t length) {
-  if (length != 1)
-    return find(L, characters, length);
-  TString **kept = &L->jit->characters[(unsigned char)*characters];
-  if (*kept == NULL)
-    *kept = find(L, characters, 1);
-  return *kept;
+/* --- what is kept --- */
+
+#define MOST_KEPT 7
+#define PLACES_BITS 8
+
+typedef struct Word {
+  uint64_t number;
+  TString *string;
+} Word;
+
+struct TluaKept {
+  int is_used;
+  TString *characters[UCHAR_MAX + 1];
+  Word words[1 << PLACES_BITS];
+};
+
+/* Of two to seven characters: they come first, the length is the last byte. */
+static uint64_t number_of (const char *characters, size_t length) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  uint64_t number;
+  if (length >= 4) {  /* both halves, which may overlap */
+    uint32_t first, last;
+    memcpy(&first, characters, 4);
+    memcpy(&last, characters + length - 4, 4);
+    number = first | (uint64_t)last << (8 * (length - 4));
+  }
+  else {
+    uint16_t first;
+    memcpy(&first, characters, 2);
+    number = first | (uint64_t)(unsigned char)characters[length - 1] << (8 * (length - 1));
+  }
+#else
+  uint64_t number = 0;
+  for (size_t n = 0; n < length; n++)
+    number |= (uint64_t)(unsigned char)characters[n] << (8 * n);
+#endif
+  return number | (uint64_t)length << 56;
 }
 
-void tlua_forget_characters (global_State *g) {
-  TString **kept = g->tlua->characters;
-  for (int c = 0; c <= UCHAR_MAX; c++) {
-    if (kept[c] != NULL && iswhite(kept[c]))
-      kept[c] = NULL;
+static struct TluaKept *kept_of (lua_State *L) {
+  struct TluaKept *kept = L->jit->kept;
+  if (l_unlikely(kept == NULL))
+    kept = L->jit->kept = (struct TluaKept *)calloc(1, sizeof(struct TluaKept));
+  return kept;
+}
+
+TString *tlua_find_short (lua_State *L, const char *characters, size_t length) {
+  struct TluaKept *kept;
+  if (length - 1 >= MOST_KEPT || (kept = kept_of(L)) == NULL)
+    return find(L, characters, length);
+  kept->is_used = 1;
+  if (length == 1) {
+    TString **string = &kept->characters[(unsigned char)*characters];
+    if (*string == NULL)
+      *string = find(L, characters, 1);
+    return *string;
   }
+  uint64_t number = number_of(characters, length);
+  Word *word = &kept->words[number * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_BITS)];
+  if (word->number != number || word->string == NULL) {
+    word->string = find(L, characters, length);
+    word->number = number;
+  }
+  return word->string;
+}
+
+void tlua_forget_short (global_State *g) {
+  struct TluaKept *kept = g->tlua->kept;
+  if (kept != NULL && kept->is_used)
+    memset(kept, 0, sizeof(struct TluaKept));
+}
+
+void tlua_short_close (Tlua *jit) {
+  free(jit->kept);
+  jit->kept = NULL;
 }
