@@ -134,3 +134,19 @@ for _ = 1, 30 do text = trace + 1 end
 print(text)
 for _ = 1, 30 do for where in function(_, k) if not k then return debug.traceback("step", 1) end end do text = where end end
 print(text)
+
+-- a hook that a finalizer sets while a tail call makes its result
+local function reversed(s) return s:reverse() end
+local function counted(n) return ("%d items"):format(n) end
+local wrong, hits = 0, 0
+local function hook() hits = hits + 1 debug.sethook() end
+for round = 1, 4000 do
+  setmetatable({}, { __gc = function() debug.sethook(hook, "r") end })
+  local s = reversed("word " .. round)
+  local t, rest = counted(round), reversed(s)
+  if s ~= ("word " .. round):reverse() or t ~= round .. " items" or rest ~= "word " .. round then
+    wrong = wrong + 1
+  end
+end
+debug.sethook()
+print(wrong, hits > 0)

@@ -89,6 +89,8 @@ TluaCode tlua_work_step;
 /* As tlua_work_call for a call in tail position: whether it is done, with all results from the function's
    place up to L->top. */
 TluaCode tlua_work_tail;
+/* These are the results of the frame's function, and a hook wants to see its return. */
+TluaCode tlua_slow_results;
 TluaCode tlua_work_LEN;
 
 /* The value of a short string in a table, or NULL. */

@@ -765,6 +765,12 @@ static int return_from (lua_State *L, CallInfo *ci) {
   return go_on(L, ci, tlua_saved_pc(ci));
 }
 
+int tlua_slow_results (TLUA_ARGS) {
+  (void)k;
+  luaD_poscall(L, ci, cast_int(L->top.p - RA(*pc)));
+  return return_from(L, ci);
+}
+
 int tlua_slow_TAILCALL (TLUA_ARGS) {
   Instruction i = *pc++;
   StkId ra = RA(i);

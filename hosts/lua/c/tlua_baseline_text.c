@@ -114,6 +114,7 @@ static const char *read_form (const char *s, Form *form) {
     return NULL;
   form->text[0] = '%';
   memcpy(form->text + 1, s, (size_t)length);
+  form->text[length + 1] = '\0';
   form->length = length + 1;
   form->flags = flags;
   form->width = 0;

@@ -1001,6 +1001,7 @@ STENCIL(RETURN_OPEN_EXTRA) {
     if (l_likely(work_tail(L, ci, base, this_pc(), (TValue *)met))) { \
       base = ci->func.p + 1; \
       RETURN_VALUES(OPEN_VALUES, 0) \
+      CALL_HELPER(results, this_pc()); \
     } \
   } \
   SLOW(TAILCALL); \
