@@ -1,0 +1,132 @@
+/*
+** What stencils are written in: holes, and the ways out of them.
+**
+** An operand is the address of an undefined symbol; where to go on is a call of one in tail position. See
+** tlua_stencils.c.
+*/
+#ifndef tlua_stencil_h
+#define tlua_stencil_h
+
+#define LUA_CORE
+
+#include "lprefix.h"
+
+#include <float.h>
+#include <stddef.h>
+
+#include "ldebug.h"
+#include "lfunc.h"
+#include "lgc.h"
+#include "lobject.h"
+#include "lopcodes.h"
+#include "lstate.h"
+#include "lstring.h"
+#include "ltable.h"
+#include "lvm.h"
+
+#include "tlua_baseline.h"
+
+/* --- holes --- */
+
+extern TluaCode hole_next, hole_jump;
+/* Offsets in bytes from 'base', or from 'k'; numbers. */
+extern const char hole_a[], hole_b[], hole_c[], hole_i[];
+
+#define OFFSET(hole) ((ptrdiff_t)(hole))
+#define REGISTER(hole) ((StkId)((char *)base + OFFSET(hole)))
+#define RA REGISTER(hole_a)
+#define VA s2v(RA)
+#define VB s2v(REGISTER(hole_b))
+#define VC s2v(REGISTER(hole_c))
+#define KONST(hole) ((TValue *)((char *)k + OFFSET(hole)))
+#define IMMEDIATE OFFSET(hole_i)
+
+/* Words too wide for an operand. */
+static inline const Instruction *this_pc (void) {
+  const Instruction *pc;
+  __asm__("movabsq $hole_pc, %0" : "=r" (pc));
+  return pc;
+}
+
+/* The instruction after this one, or a jump's target. */
+static inline const Instruction *other_pc (void) {
+  const Instruction *pc;
+  __asm__("movabsq $hole_other, %0" : "=r" (pc));
+  return pc;
+}
+
+static inline int32_t *counter (void) {
+  int32_t *place;
+  __asm__("movabsq $hole_counter, %0" : "=r" (place));
+  return place;
+}
+
+/* What the instruction remembers. SELF has two of them, a call one in the room of three. */
+static inline TluaFieldCell *cell (void) {
+  TluaFieldCell *place;
+  __asm__("movabsq $hole_cell, %0" : "=r" (place));
+  return place;
+}
+
+/* Whatever the fourth argument's register holds. */
+static inline const Instruction *nothing (void) {
+  const Instruction *pc;
+  __asm__("" : "=c" (pc));
+  return pc;
+}
+
+#define STENCIL(name) int stencil_##name (TLUA_ARGS)
+#define GO(where) return where(L, ci, base, nothing(), k)
+#define CALL_HELPER(name, instruction) return tlua_slow_##name(L, ci, base, instruction, k)
+#define NEXT GO(hole_next)
+#define JUMP GO(hole_jump)
+/* To a helper that goes on elsewhere. */
+#define SLOW(name) CALL_HELPER(name, this_pc())
+
+/*
+** A call of C: its address, or where that stands, is in 'where'. What is needed after it stays in registers
+** that functions save, and stencils do not. The stack is aligned for it.
+*/
+#define CALL_C(where) \
+  "push %%rbp\n\tmov %%rsp, %%rbp\n\tand $-16, %%rsp\n\tcall " where "\n\tmov %%rbp, %%rsp\n\tpop %%rbp"
+#define CLOBBERED \
+  "r9", "r10", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", \
+  "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+
+static inline int call_quick (TluaQuickCall *quick, lua_State *L, StkId func, ptrdiff_t count) {
+  int done;
+  register TluaQuickCall *r11 __asm__("r11") = quick;
+  __asm__ volatile (CALL_C("*%%r11") : "=a" (done), "+D" (L), "+S" (func), "+d" (count), "+r" (r11)
+                    : : "rcx", "r8", CLOBBERED);
+  return done;
+}
+
+/* A helper that comes back, or says how the code ends. */
+#define DEFINE_WORK(name) \
+  static inline int work_##name (TLUA_ARGS) { \
+    int how; \
+    register TValue *r8 __asm__("r8") = k; \
+    __asm__ volatile (CALL_C("tlua_work_" #name) \
+                      : "=a" (how), "+D" (L), "+S" (ci), "+d" (base), "+c" (pc), "+r" (r8) \
+                      : : "r11", CLOBBERED); \
+    return how; \
+  }
+TLUA_WORK_OPS(DEFINE_WORK)
+DEFINE_WORK(call)
+DEFINE_WORK(less)
+DEFINE_WORK(at_most)
+DEFINE_WORK(step)
+DEFINE_WORK(tail)
+DEFINE_WORK(LEN)
+
+#define WORK_WITH(name, last) { \
+  int how = work_##name(L, ci, base, this_pc(), last); \
+  if (l_likely(how == 0)) { \
+    base = ci->func.p + 1; \
+    NEXT; \
+  } \
+  return how; \
+}
+#define WORK(name) WORK_WITH(name, k)
+
+#endif

@@ -1,0 +1,342 @@
+/*
+** The stencils of calls, returns and loops. See tlua_stencils.c, which includes this file once.
+*/
+
+/* --- calls --- */
+
+/* Before a function's first instruction. */
+STENCIL(ENTRY) {
+  if (l_unlikely(--*counter() < 0 || L->hookmask))
+    CALL_HELPER(entry, nothing());
+  NEXT;
+}
+
+/* Of a Lua function with code; all others are for the stencil that comes right after this one. */
+#define CALL_LUA(arguments) { \
+  StkId ra = RA; \
+  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCL)) { \
+    const Proto *p = clLvalue(s2v(ra))->p; \
+    CallInfo *called = ci->next; \
+    TluaCode *code = (TluaCode *)p->jit_code; \
+    int size = p->maxstacksize; \
+    if (l_likely(code != NULL) && l_likely(called != NULL) && l_likely(L->stack_last.p - top > size)) { \
+      ptrdiff_t given = arguments; \
+      ci->u.l.savedpc = other_pc(); \
+      for (; l_unlikely(given < p->numparams); given++) { \
+        setnilvalue(s2v(top)); \
+        top++; \
+      } \
+      L->top.p = top; \
+      called->func.p = ra; \
+      called->top.p = ra + 1 + size; \
+      called->nresults = (short)IMMEDIATE; \
+      called->callstatus = 0; \
+      called->u.l.savedpc = p->code; \
+      L->ci = called; \
+      return code(L, called, ra + 1, nothing(), p->k); \
+    } \
+  } \
+  JUMP; \
+}
+
+STENCIL(CALL) {
+  StkId top = REGISTER(hole_b);
+  CALL_LUA(OFFSET(hole_c))
+}
+STENCIL(CALL_OPEN) {
+  StkId top = L->top.p;
+  CALL_LUA(top - RA - 1)
+}
+
+/* Of the results of a short form, of which there is one, no more are wanted; where all are, it ends them. */
+#define CALL_OTHER(arguments, END) { \
+  StkId ra = RA; \
+  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCF)) { \
+    const TluaCallCell *met = (TluaCallCell *)cell(); \
+    if (l_likely(fvalue(s2v(ra)) == met->function) && met->quick != NULL && tlua_may_call(L, top) \
+        && call_quick(met->quick, L, ra, arguments)) { \
+      END; \
+      NEXT; \
+    } \
+    L->top.p = top; \
+    WORK_WITH(call, (TValue *)met); \
+  } \
+  SLOW(CALL); \
+}
+
+STENCIL(CALL_OTHER) {
+  StkId top = REGISTER(hole_b);
+  CALL_OTHER(OFFSET(hole_c), (void)0)
+}
+STENCIL(CALL_OTHER_OPEN) {
+  StkId top = L->top.p;
+  CALL_OTHER(top - RA - 1, (void)0)
+}
+STENCIL(CALL_OTHER_ALL) {
+  StkId top = REGISTER(hole_b);
+  CALL_OTHER(OFFSET(hole_c), L->top.p = RA + 1)
+}
+STENCIL(CALL_OTHER_OPEN_ALL) {
+  StkId top = L->top.p;
+  CALL_OTHER(top - RA - 1, L->top.p = RA + 1)
+}
+
+/* Whether no variable of the frame is captured or to be closed, at this moment. */
+static inline int is_closed (const lua_State *L, StkId base) {
+  const UpVal *open = L->openupval;
+  return L->tbclist.p < base && (open == NULL || uplevel(open) < base);
+}
+
+/* Goes on in a Lua function after a call. */
+static inline int go_back (lua_State *L, CallInfo *ci, StkId base, TValue *k) {
+  const Proto *p = clLvalue(s2v(ci->func.p))->p;
+  if (l_likely(!ci->u.l.trap) && l_likely(p->jit_places != NULL)) {
+    TluaCode *code = (TluaCode *)p->jit_places[ci->u.l.savedpc - p->code];
+    if (l_likely(code != NULL))
+      return code(L, ci, ci->func.p + 1, nothing(), p->k);
+  }
+  CALL_HELPER(go_on, nothing());
+}
+
+/* Back from the function of 'ci': to C, which has called it, or to a Lua function. */
+#define LEAVE_TO(caller) \
+  if (l_unlikely(ci->callstatus & CIST_FRESH)) \
+    return TLUA_DONE; \
+  return go_back(L, caller, base, k)
+
+/* A value, and nil for the others that are wanted: few want more. */
+STENCIL(RETURN1) {
+  int wanted = ci->nresults;
+  if (l_likely(!L->hookmask)) {
+    CallInfo *caller = ci->previous;
+    StkId to = base - 1;
+    L->ci = caller;
+    /* a value that nobody wants does no harm: the place is free */
+    setobjs2s(L, to, RA);
+    L->top.p = base - (wanted == 0);
+    for (; l_unlikely(wanted > 1); wanted--) {
+      setnilvalue(s2v(L->top.p));
+      L->top.p++;
+    }
+    LEAVE_TO(caller);
+  }
+  SLOW(RETURN1);
+}
+STENCIL(RETURN0) {
+  int wanted = ci->nresults;
+  if (l_likely(!L->hookmask)) {
+    CallInfo *caller = ci->previous;
+    StkId to = base - 1;
+    L->ci = caller;
+    for (; l_unlikely(wanted > 0); wanted--) {
+      setnilvalue(s2v(to));
+      to++;
+    }
+    L->top.p = to;
+    LEAVE_TO(caller);
+  }
+  SLOW(RETURN0);
+}
+
+/*
+** So many values from RA on. Below a frame with variable arguments lie these, and the function once more:
+** 'below' is how far.
+*/
+#define RETURN_VALUES(values, below) { \
+  ptrdiff_t count = values, wanted = ci->nresults; \
+  if (wanted < 0) \
+    wanted = count; \
+  if (l_likely(!L->hookmask)) { \
+    CallInfo *caller = ci->previous; \
+    StkId from = RA, to = base - 1 - (below); \
+    ptrdiff_t given = l_likely(wanted <= count) ? wanted : count; \
+    L->ci = caller; \
+    for (ptrdiff_t n = 0; n < given; n++) { \
+      setobjs2s(L, to, from); \
+      to++; \
+      from++; \
+    } \
+    for (; l_unlikely(given < wanted); given++) { \
+      setnilvalue(s2v(to)); \
+      to++; \
+    } \
+    L->top.p = to; \
+    LEAVE_TO(caller); \
+  } \
+}
+
+#define VALUES OFFSET(hole_i)
+#define OPEN_VALUES (L->top.p - RA)
+#define EXTRA (ci->u.l.nextraargs + OFFSET(hole_c))
+
+STENCIL(RETURN) {
+  RETURN_VALUES(VALUES, 0)
+  SLOW(RETURN);
+}
+STENCIL(RETURN_OPEN) {
+  RETURN_VALUES(OPEN_VALUES, 0)
+  SLOW(RETURN);
+}
+/* Variables may have to be closed. */
+STENCIL(RETURN_CLOSED) {
+  if (l_likely(is_closed(L, base)))
+    RETURN_VALUES(VALUES, 0)
+  SLOW(RETURN);
+}
+STENCIL(RETURN_OPEN_CLOSED) {
+  if (l_likely(is_closed(L, base)))
+    RETURN_VALUES(OPEN_VALUES, 0)
+  SLOW(RETURN);
+}
+/* Of a function with variable arguments. */
+STENCIL(RETURN_EXTRA) {
+  if (l_likely(is_closed(L, base)))
+    RETURN_VALUES(VALUES, EXTRA)
+  SLOW(RETURN);
+}
+STENCIL(RETURN_OPEN_EXTRA) {
+  if (l_likely(is_closed(L, base)))
+    RETURN_VALUES(OPEN_VALUES, EXTRA)
+  SLOW(RETURN);
+}
+
+/* Of a Lua function with code, or of a short form with one result: from a function of fixed arguments. */
+#define TAIL_CALL(arguments, IS_CLOSED) { \
+  StkId ra = RA; \
+  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCL) && l_likely(IS_CLOSED)) { \
+    const Proto *p = clLvalue(s2v(ra))->p; \
+    TluaCode *code = (TluaCode *)p->jit_code; \
+    ptrdiff_t count = arguments + 1; \
+    StkId to = base - 1; \
+    int size = p->maxstacksize; \
+    if (l_likely(code != NULL) && l_likely(L->stack_last.p - (ra + count) > size)) { \
+      ptrdiff_t wanted = p->numparams + 1; \
+      for (ptrdiff_t n = 0; n < count; n++) \
+        setobjs2s(L, to + n, ra + n); \
+      for (; l_unlikely(count < wanted); count++) \
+        setnilvalue(s2v(to + count)); \
+      L->top.p = to + count; \
+      ci->top.p = base + size; \
+      ci->u.l.savedpc = p->code; \
+      ci->callstatus |= CIST_TAIL; \
+      return code(L, ci, base, nothing(), p->k); \
+    } \
+  } \
+  if (ttypetag(s2v(ra)) == LUA_VLCF && l_likely(IS_CLOSED)) { \
+    TluaCallCell *met = (TluaCallCell *)cell(); \
+    ptrdiff_t count = arguments; \
+    if (l_likely(fvalue(s2v(ra)) == met->function) && met->quick != NULL \
+        && tlua_may_call(L, ra + 1 + count) && call_quick(met->quick, L, ra, count)) \
+      RETURN_VALUES(1, 0) \
+    L->top.p = ra + 1 + count; \
+    if (l_likely(work_tail(L, ci, base, this_pc(), (TValue *)met))) { \
+      base = ci->func.p + 1; \
+      RETURN_VALUES(OPEN_VALUES, 0) \
+      CALL_HELPER(results, this_pc()); \
+    } \
+  } \
+  SLOW(TAILCALL); \
+}
+
+STENCIL(TAILCALL) TAIL_CALL(OFFSET(hole_i), 1)
+STENCIL(TAILCALL_OPEN) TAIL_CALL(L->top.p - RA - 1, 1)
+STENCIL(TAILCALL_CLOSED) TAIL_CALL(OFFSET(hole_i), is_closed(L, base))
+STENCIL(TAILCALL_OPEN_CLOSED) TAIL_CALL(L->top.p - RA - 1, is_closed(L, base))
+
+/* --- loops --- */
+
+/* A jump back has been made. */
+#define COUNT_BACK_EDGE \
+  if (l_unlikely(--*counter() < 0)) \
+    CALL_HELPER(hot, other_pc()); \
+  if (l_unlikely(ci->u.l.trap)) \
+    CALL_HELPER(trap, other_pc())
+
+STENCIL(BACK_EDGE) {
+  COUNT_BACK_EDGE;
+  JUMP;
+}
+
+/* Of integers. The jump is over the loop. */
+STENCIL(FORPREP) {
+  StkId ra = RA;
+  if (l_likely(ttisinteger(s2v(ra)) && ttisinteger(s2v(ra + 1)) && ttisinteger(s2v(ra + 2)))) {
+    lua_Integer first = ivalue(s2v(ra)), last = ivalue(s2v(ra + 1)), step = ivalue(s2v(ra + 2));
+    if (l_likely(step != 0)) {
+      lua_Unsigned count;
+      setivalue(s2v(ra + 3), first);
+      if (step > 0 ? first > last : first < last) JUMP;
+      count = step > 0 ? l_castS2U(last) - l_castS2U(first) : l_castS2U(first) - l_castS2U(last);
+      if (l_unlikely(step != 1))
+        count /= step > 0 ? l_castS2U(step) : 0u - l_castS2U(step);
+      setivalue(s2v(ra + 1), l_castU2S(count));
+      NEXT;
+    }
+  }
+  SLOW(FORPREP);
+}
+
+STENCIL(FORLOOP) {
+  StkId ra = RA;
+  if (l_likely(ttisinteger(s2v(ra + 2)))) {
+    lua_Unsigned count = l_castS2U(ivalue(s2v(ra + 1)));
+    if (l_likely(count > 0)) {
+      lua_Integer index = intop(+, ivalue(s2v(ra)), ivalue(s2v(ra + 2)));
+      chgivalue(s2v(ra + 1), l_castU2S(count - 1));
+      chgivalue(s2v(ra), index);
+      setivalue(s2v(ra + 3), index);
+      COUNT_BACK_EDGE;
+      JUMP;
+    }
+    if (l_unlikely(ci->u.l.trap))
+      CALL_HELPER(trap, this_pc() + 1);
+    NEXT;
+  }
+  SLOW(FORLOOP);
+}
+
+/*
+** A step of 'ipairs', for two variables or one, and the jump back after it. The call that it stands for needs
+** room, and counts: see tlua_baseline_step, which does other steps.
+*/
+STENCIL(TFORCALL) {
+  StkId ra = RA;
+  const TValue *f = s2v(ra), *t = s2v(ra + 1), *control = s2v(ra + 2);
+  if (l_likely(ttislcf(f) && ttistable(t) && ttisinteger(control)) && fvalue(f) == L->jit->ipairs_step) {
+    lua_Integer next = intop(+, ivalue(control), 1);
+    const TValue *slot = item(hvalue(t), l_castS2U(next));
+    if (l_likely(slot != NULL && !isempty(slot) && !L->hookmask && getCcalls(L) + 1 < LUAI_MAXCCALLS
+                 && L->stack_last.p - (ra + 7) > LUA_MINSTACK)) {
+      setivalue(s2v(ra + 2), next);
+      setivalue(s2v(ra + 4), next);
+      setobj2s(L, ra + 5, slot);
+      COUNT_BACK_EDGE;
+      JUMP;
+    }
+  }
+  if (l_likely(ttislcf(f)) && l_likely(work_step(L, ci, base, this_pc(), k))) {
+    if (l_unlikely(ttisnil(s2v(ra + 4))))
+      NEXT;
+    setobjs2s(L, ra + 2, ra + 4);
+    COUNT_BACK_EDGE;
+    JUMP;
+  }
+  SLOW(TFORCALL);
+}
+
+/* There is nothing to be closed after most loops. */
+STENCIL(TFORPREP) {
+  if (l_likely(l_isfalse(s2v(RA + 3))))
+    JUMP;
+  SLOW(TFORPREP);
+}
+
+STENCIL(TFORLOOP) {
+  StkId ra = RA;
+  if (l_likely(!ttisnil(s2v(ra + 4)))) {
+    setobjs2s(L, ra + 2, ra + 4);
+    COUNT_BACK_EDGE;
+    JUMP;
+  }
+  NEXT;
+}
