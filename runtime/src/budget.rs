@@ -31,7 +31,7 @@
 use crate::foresight::Foresight;
 use crate::policy::{self, Account, Rent};
 use crate::stats::Time;
-use crate::tunables::{ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, RECORDED_OP, SMALL_LOOP};
+use crate::tunables::{ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, KNOWN_OPS, RECORDED_OP, SMALL_LOOP};
 
 /// The account of one VM, in nanoseconds of processor time.
 #[derive(Debug)]
@@ -144,8 +144,15 @@ impl Budget {
             (0, 0) => FIRST_TRACE + SMALL_LOOP * COMPILED_OP,
             (_, 0) => FIRST_TRACE.saturating_add(ops.saturating_mul(COMPILED_OP)),
             (0, compiled) => self.spent / compiled,
-            _ => ops.saturating_mul(self.compiling) / self.ops.max(1),
+            _ => ops.saturating_mul(self.compiled_op()),
         }
+    }
+
+    /// What compiling an operation takes: what it took, without what the first trace takes besides, beside
+    /// what it takes as a rule.
+    fn compiled_op(&self) -> u64 {
+        let took = self.compiling.saturating_sub(FIRST_TRACE);
+        (took + KNOWN_OPS * COMPILED_OP) / (self.ops + KNOWN_OPS)
     }
 
     /// How many more back edges a loop must take, until interpreting them has cost what compiling it would
@@ -268,7 +275,10 @@ mod tests {
     #[test]
     fn the_price_follows_from_the_operations() {
         assert_eq!(budget(0, 0, 0).expected(10), FIRST_TRACE + 10 * COMPILED_OP);
-        assert_eq!(budget(0, 8 * MS, 8).expected(10), MS / 2, "20 of them took 1 ms");
+        let many = budget(0, 200 * MS + FIRST_TRACE, 200).expected(10);
+        assert!((485_000..500_000).contains(&many), "20 of 4,000 took 1 ms: {many}");
+        let few = budget(0, FIRST_TRACE, 1).expected(110);
+        assert!((MS..110 * COMPILED_OP).contains(&few), "the first trace's price says little: {few}");
         let mut budget = budget(20 * MS, 0, 0);
         assert!(budget.affords(14, edges(0)) && budget.refusal().is_none());
         assert!(!budget.affords(114, edges(0)));

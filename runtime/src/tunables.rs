@@ -137,6 +137,10 @@ tunables! {
     COMPILED_OP = 12_000, "ns", Measured,
         "What compiling an operation, as recorded, takes, as long as none was compiled: 8 us in a \
          program of 35 traces, 19 us in one of a single trace. Later the average counts.";
+    KNOWN_OPS = 100, "operations", Measured,
+        "So many operations at that price count beside those that were compiled. When the first trace, of 26 \
+         operations, had taken 1.5 ms, 110 more were expected to take 6.3: the side trace without which a \
+         sparse product does not pay was too dear in every second run, which then took 3 times as long.";
     SMALL_LOOP = 14, "operations", Assumed,
         "What a loop is expected to have before it is recorded.";
     SAVED_PER_OP = 36, "hundredths of ns", Assumed,
