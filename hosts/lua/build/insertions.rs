@@ -376,7 +376,7 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "ldo.c",
         anchor: "    luaV_execute(L, ci);  /* call it */",
         place: Before,
-        text: "    if (!tlua_run_fresh(L, ci))\n",
+        text: "    if (l_likely(!tlua_has_code(ci)) || !tlua_run_fresh(L, ci))\n",
         why: "metamethods, iterators and what else C calls begin in their baseline code",
     },
     Insertion {

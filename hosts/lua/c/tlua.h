@@ -166,7 +166,8 @@ enum {
   }
 
 int tlua_baseline_enter (struct lua_State *L, struct CallInfo *ci, const uint32_t *pc);
-/* Runs the function of 'ci', which C has called, if it has baseline code; returns whether it has. */
+#define tlua_has_code(ci) (ci_func(ci)->p->jit_code != NULL)
+/* Runs the baseline code of the function of 'ci', which C has called; returns 0 if it cannot run now. */
 int tlua_run_fresh (struct lua_State *L, struct CallInfo *ci);
 void tlua_baseline_make (struct lua_State *L, struct Proto *p);
 void tlua_baseline_freed (struct Proto *p);

@@ -713,7 +713,7 @@ static l_noinline int run (TluaCode *code, lua_State *L, CallInfo *ci, TValue *k
 
 int tlua_run_fresh (lua_State *L, CallInfo *ci) {
   const Proto *p = ci_func(ci)->p;
-  if (p->jit_code == NULL || L->hookmask != 0 || tlua_trap(ci))
+  if (L->hookmask != 0 || tlua_trap(ci))
     return 0;
   int how = run((TluaCode *)p->jit_code, L, ci, p->k);
   if (how != TLUA_DONE) {
