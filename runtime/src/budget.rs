@@ -148,8 +148,8 @@ impl Budget {
         }
     }
 
-    /// What compiling an operation takes: what it took, without what the first trace takes besides, beside
-    /// what it takes as a rule.
+    /// The price of an operation in nanoseconds: a mean of what was compiled so far and of some operations at
+    /// the usual price. What the first trace takes once for all does not count.
     fn compiled_op(&self) -> u64 {
         let took = self.compiling.saturating_sub(FIRST_TRACE);
         (took + KNOWN_OPS * COMPILED_OP) / (self.ops + KNOWN_OPS)

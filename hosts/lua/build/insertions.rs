@@ -254,6 +254,21 @@ pub const INSERTIONS: &[Insertion] = &[
                && tlua_record(L, ci, pc)) return 1;\n",
         why: "the recording callback, before each instruction and after a call that a recording waits for",
     },
+    // Memory.
+    Insertion {
+        file: "lmem.c",
+        anchor: "void *luaM_malloc_ (lua_State *L, size_t size, int tag) {",
+        place: After,
+        text: "\n  tlua_quick_malloc(L, size);",
+        why: "small blocks come right from the state's own heap",
+    },
+    Insertion {
+        file: "lmem.c",
+        anchor: "void luaM_free_ (lua_State *L, void *block, size_t osize) {",
+        place: After,
+        text: "\n  tlua_quick_free(L, block, osize);",
+        why: "and go back there",
+    },
     // Strings.
     Insertion {
         file: "lstring.c",
@@ -357,20 +372,6 @@ pub const INSERTIONS: &[Insertion] = &[
         place: After,
         text: "  tlua_entry_edge();\n",
         why: "counts entries of functions, and where coroutines go on",
-    },
-    Insertion {
-        file: "lmem.c",
-        anchor: "void *luaM_malloc_ (lua_State *L, size_t size, int tag) {",
-        place: After,
-        text: "\n  tlua_quick_malloc(L, size);",
-        why: "small blocks come right from the state's own heap",
-    },
-    Insertion {
-        file: "lmem.c",
-        anchor: "void luaM_free_ (lua_State *L, void *block, size_t osize) {",
-        place: After,
-        text: "\n  tlua_quick_free(L, block, osize);",
-        why: "and go back there",
     },
     Insertion {
         file: "ldo.c",

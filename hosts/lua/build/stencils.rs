@@ -4,8 +4,8 @@
 //! and `stencils/tlua_stencils.c` is compiled for that alone.
 //!
 //! Design: each function lies in a section of its own. Its bytes and its relocations become tables in C. A
-//! relocation names a hole, or a helper of `c/tlua_baseline_slow.c` or `_calls.c`; its type
-//! says how it is filled.
+//! relocation names a hole, or a helper of `c/tlua_baseline_slow.c` or `_calls.c`; its type says how it is
+//! filled.
 //!
 //! Invariant: a stencil needs nothing but holes and helpers. One that has a constant in memory, calls, or
 //! uses a relocation that `tlua_baseline.c` does not know, is an error that names it.

@@ -86,11 +86,14 @@ TluaCode tlua_work_call;
 TluaCode tlua_work_less, tlua_work_at_most;
 /* Whether a step of a loop, 'pc', is done: see tlua_baseline_step. */
 TluaCode tlua_work_step;
-/* As tlua_work_call for a call in tail position: whether it is done, with all results from the function's
-   place up to L->top. */
+/*
+** As tlua_work_call, for a call in tail position. Returns whether it is done: then all results lie from the
+** function's place up to L->top.
+*/
 TluaCode tlua_work_tail;
-/* These are the results of the frame's function, and a hook wants to see its return. */
+/* Returns those results from the frame, where a hook wants to see that. */
 TluaCode tlua_slow_results;
+/* A length that the stencil does not find: it is called, as those of the list above are. */
 TluaCode tlua_work_LEN;
 
 /* The value of a short string in a table, or NULL. */

@@ -13,8 +13,8 @@
 ** Invariant: savedpc, top and trap are set and read where the interpreter sets and reads them. 'base' is read
 ** anew after everything that may move the stack.
 **
-** Example: a + b of an integer and a float: the stencil calls tlua_slow_ADD, which adds, and calls the code
-** of the instruction after the one that would call the metamethod.
+** Example: a + b of two objects: the stencil calls tlua_slow_ADD, which calls the metamethod, and then the
+** code of the instruction after the one that would call it.
 */
 
 #define LUA_CORE
