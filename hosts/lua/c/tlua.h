@@ -104,6 +104,7 @@ typedef struct Tlua {
   int (*ipairs_step) (struct lua_State *L);  /* the iterator that "ipairs" returns */
   struct TString *type_names[9];     /* what 'type' returns, by type */
   struct TluaKept *kept;             /* short strings; see tlua_short.c */
+  union Node *no_nodes;              /* the hash part of tables without one */
 } Tlua;
 
 /*
@@ -178,15 +179,22 @@ void tlua_push_closure (struct lua_State *L, struct Proto *p, struct UpVal **out
                         union StackValue *place);
 int tlua_prepare_loop (struct lua_State *L, union StackValue *loop);
 int tlua_float_loop (union StackValue *loop);
-/* What 'tlua_baseline_lib.c', 'tlua_short.c' and 'tlua_grow.c' do for other files. */
+/* What 'tlua_baseline_lib.c', 'tlua_short.c', 'tlua_grow.c' and 'tlua_new.c' do for other files. */
 void tlua_keep_type_names (struct lua_State *L);
 /* The short string of these characters; NULL if there is none. */
 struct TString *tlua_find_short (struct lua_State *L, const char *characters, size_t length);
 void tlua_forget_short (struct global_State *g);
 void tlua_short_close (Tlua *jit);
-/* Nodes of a hash part in which nothing is. */
-union Node *tlua_new_nodes (struct lua_State *L, int count);
 int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, const struct TValue *value);
+/* The hash part of all tables without one; nodes in which nothing is. */
+union Node *tlua_no_nodes (struct lua_State *L);
+union Node *tlua_new_nodes (struct lua_State *L, int count);
+/* A table with its parts in one block; NULL if that cannot be. The number of nodes is 0 or a power of two. */
+struct Table *tlua_new_whole (struct lua_State *L, size_t items, size_t nodes);
+/* What a new table is put together from. */
+void tlua_set_nodes (struct lua_State *L, struct Table *t, union Node *nodes, size_t count);
+void tlua_set_array (struct Table *t, struct TValue *array, size_t count);
+void tlua_link_table (struct lua_State *L, struct Table *t);
 
 /* --- slow paths --- */
 

@@ -242,29 +242,6 @@ OPERATION(SETTABLE) {
 
 /* --- new objects --- */
 
-/* Nodes of a hash part that is made here. */
-#define MOST_NODES 64
-
-/* The parts of a new table: as luaH_resize. The table must be on the stack. */
-static void give_parts (lua_State *L, Table *t, unsigned items, unsigned nodes) {
-  if (nodes > MOST_NODES || (nodes & (nodes - 1)) != 0) {
-    luaH_resize(L, t, items, nodes);
-    return;
-  }
-  if (nodes > 0) {
-    Node *node = tlua_new_nodes(L, (int)nodes);
-    t->node = node;
-    t->lsizenode = (lu_byte)luaO_ceillog2(nodes);
-    t->lastfree = node + nodes;
-  }
-  if (items > 0) {
-    t->array = luaM_newvector(L, items, TValue);
-    t->alimit = items;
-    for (unsigned n = 0; n < items; n++)
-      setempty(&t->array[n]);
-  }
-}
-
 CALLED_OPERATION(NEWTABLE) {
   StkId ra = RA(i);
   int b = GETARG_B(i), c = GETARG_C(i);
@@ -273,9 +250,16 @@ CALLED_OPERATION(NEWTABLE) {
   if (TESTARG_k(i))
     c += GETARG_Ax(*pc) * (MAXARG_C + 1);
   L->top.p = ra + 1;
-  Table *t = luaH_new(L);
-  sethvalue2s(L, ra, t);
-  give_parts(L, t, (unsigned)c, (unsigned)b);
+  Table *t = tlua_new_whole(L, (size_t)c, (size_t)b);
+  if (l_likely(t != NULL)) {
+    sethvalue2s(L, ra, t);
+  }
+  else {
+    t = luaH_new(L);
+    sethvalue2s(L, ra, t);
+    if (b > 0 || c > 0)
+      luaH_resize(L, t, (unsigned)c, (unsigned)b);
+  }
   pc++;
   collect(ra + 1);
   return pc;

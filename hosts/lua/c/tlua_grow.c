@@ -114,16 +114,6 @@ static void put_key (lua_State *L, Node *node, TString *key) {
   setnodekey(L, node, &value);
 }
 
-Node *tlua_new_nodes (lua_State *L, int count) {
-  Node *nodes = luaM_newvector(L, count, Node);
-  for (int n = 0; n < count; n++) {
-    gnext(&nodes[n]) = 0;
-    setnilkey(&nodes[n]);
-    setempty(gval(&nodes[n]));
-  }
-  return nodes;
-}
-
 /* The hash part gets room for so many strings. */
 static void grow_nodes (lua_State *L, Table *t, unsigned count) {
   Node *old = t->node;

@@ -16,7 +16,7 @@
 **
 ** Invariant: a page is in its size's list if and only if it has a free block; its blocks in use and those
 ** that are free are all that it has. The heap ends with the state's main block, which is the first one made
-** and the last one freed.
+** and the last one freed. No part of a table has the size of a table: so the two are told apart.
 **
 ** Example: a table takes 56 bytes, so that a page holds 1170 of them, one after the other.
 */
@@ -36,6 +36,7 @@
 
 #include "lauxlib.h"
 #include "llimits.h"
+#include "lobject.h"
 
 #define PAGE_BITS 16
 #define PAGE_BYTES ((size_t)1 << PAGE_BITS)
@@ -44,6 +45,9 @@
 #define LARGEST TLUA_SMALL_BLOCK
 #define STEP 8
 #define SIZES (LARGEST / STEP + 1)
+
+_Static_assert(sizeof(Table) % sizeof(TValue) != 0 && sizeof(Table) % sizeof(Node) != 0,
+               "a part of a table could be taken for a table");
 
 typedef struct Free {
   struct Free *next;
@@ -56,7 +60,8 @@ typedef struct Page {
   char *end;
   uint32_t used;         /* blocks in use */
   uint16_t size;         /* of a block */
-  uint16_t is_listed;
+  uint8_t is_listed;
+  uint8_t is_whole;      /* its blocks are tables together with their parts */
 } Page;
 
 /* The start of its first page. */
@@ -67,7 +72,7 @@ typedef struct Chunk {
 } Chunk;
 
 typedef struct Heap {
-  Page *pages[SIZES];    /* those with a free block, by size in steps */
+  Page *pages[2][SIZES]; /* those with a free block, by what their blocks are, and by size in steps */
   Page *idle;
   uint32_t idle_pages;
   Chunk *chunks;
@@ -181,7 +186,12 @@ static void free_chunk (Heap *heap, Chunk *chunk) {
   munmap(chunk, CHUNK_BYTES);
 }
 
-static Page *page_for (Heap *heap, uint32_t size) {
+/* The list in which a page waits that has a free block. */
+static Page **list_of (Heap *heap, const Page *page) {
+  return &heap->pages[page->is_whole][page->size / STEP];
+}
+
+static Page *page_for (Heap *heap, uint32_t size, int is_whole) {
   if (heap->idle == NULL && !add_chunk(heap))
     return NULL;
   Page *page = heap->idle;
@@ -195,8 +205,9 @@ static Page *page_for (Heap *heap, uint32_t size) {
   page->end = (char *)chunk + (number + 1) * PAGE_BYTES;
   page->used = 0;
   page->size = (uint16_t)size;
+  page->is_whole = (uint8_t)is_whole;
   page->is_listed = 1;
-  put_first(&heap->pages[size / STEP], page);
+  put_first(list_of(heap, page), page);
   return page;
 }
 
@@ -206,7 +217,7 @@ static int is_full (const Page *page) {
 
 /* The page is empty. The last one of its size stays, or one block in turn would move it to and fro. */
 static void let_go (Heap *heap, Page *page) {
-  Page **list = &heap->pages[page->size / STEP];
+  Page **list = list_of(heap, page);
   if (*list == page && page->next == NULL)
     return;
   take_out(list, page);
@@ -223,10 +234,10 @@ static uint32_t rounded (size_t size) {
   return (uint32_t)((size + STEP - 1) / STEP * STEP);
 }
 
-static void *small_block (Heap *heap, uint32_t size) {
-  Page *page = heap->pages[size / STEP];
+static inline void *take_block (Heap *heap, uint32_t size, int is_whole) {
+  Page *page = heap->pages[is_whole][size / STEP];
   if (l_unlikely(page == NULL)) {
-    page = page_for(heap, size);
+    page = page_for(heap, size, is_whole);
     if (page == NULL)
       return NULL;
   }
@@ -239,14 +250,23 @@ static void *small_block (Heap *heap, uint32_t size) {
   }
   page->used++;
   if (l_unlikely(is_full(page))) {
-    take_out(&heap->pages[size / STEP], page);
+    take_out(&heap->pages[is_whole][size / STEP], page);
     page->is_listed = 0;
   }
   return block;
 }
 
+static void *small_block (Heap *heap, uint32_t size) {
+  return take_block(heap, size, 0);
+}
+
 static void free_small_block (Heap *heap, void *block, uint32_t size) {
   Page *page = page_of(block);
+  if (page->is_whole) {
+    if (size != sizeof(Table))
+      return;  /* a part: its place goes with the table */
+    size = page->size;
+  }
   lua_assert(page->size == size && page->used > 0);
 #if defined(LUAI_ASSERT)
   memset(block, 0x99, size);  /* whoever looks at it still is to notice */
@@ -256,7 +276,7 @@ static void free_small_block (Heap *heap, void *block, uint32_t size) {
   page->used--;
   if (l_unlikely(!page->is_listed)) {
     page->is_listed = 1;
-    put_second(&heap->pages[size / STEP], page);
+    put_second(list_of(heap, page), page);
   }
   if (l_unlikely(page->used == 0))
     let_go(heap, page);
@@ -274,6 +294,10 @@ static void end (Heap *heap) {
 
 void *tlua_take (void *heap, size_t size) {
   return small_block((Heap *)heap, rounded(size));
+}
+
+void *tlua_take_whole (void *heap, size_t size) {
+  return take_block((Heap *)heap, rounded(size), 1);
 }
 
 void tlua_give (void *heap, void *block, size_t size) {

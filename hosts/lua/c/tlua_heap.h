@@ -24,6 +24,11 @@ lua_State *tlua_newstate (void);
 #define TLUA_SMALL_BLOCK 512
 void *tlua_allocate (void *heap, void *block, size_t old_size, size_t new_size);
 void *tlua_take (void *heap, size_t size);
+/*
+** A block for a table and the parts that follow it there. The table is given back with its own size, in
+** whatever order with its parts, which may have been given back long before.
+*/
+void *tlua_take_whole (void *heap, size_t size);
 void tlua_give (void *heap, void *block, size_t size);
 
 #define tlua_quick_malloc(L, size) \

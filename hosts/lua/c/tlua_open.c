@@ -45,6 +45,7 @@ int tlua_open (lua_State *L, const TluaConfig *config) {
   if (jit->counted_before)
     memset(jit->counters, 0, sizeof(jit->counters));
   jit->counted_before = 0;
+  jit->no_nodes = tlua_no_nodes(L);
   if (engine->on_open != NULL && !engine->on_open(L, config))
     return 0;
   jit->engine = engine;

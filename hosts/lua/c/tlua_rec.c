@@ -57,7 +57,6 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   if (jit.flags & TL_FLAG_OFF)
     L->jit->config.no_baseline = 1;
   rec->advice = tl_get_advice();
-  rec->no_nodes = tlua_rec_no_nodes(L);
   rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
   return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK;
 }

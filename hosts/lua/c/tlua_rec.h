@@ -367,7 +367,6 @@ typedef struct TluaRecorder {
   TluaSchema schema;
   int is_exact;               /* whether thresholds are, so that each entry of a function counts */
   int is_described;           /* whether the library knows the schema: from the first recording on */
-  Node *no_nodes;             /* the hash part of tables without one */
   Proto *left;                /* the function of the loop in whose tree the last exit was; NULL: unknown */
   int returned;               /* from so many of its frames that exit has returned */
   TluaHeld held;
@@ -657,8 +656,6 @@ void tlua_rec_free_spares (lua_State *L, TluaRecorder *rec);
 /* Describes the functions that make and fill tables, and the collector's account. */
 int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_State *main_thread);
 TluaLower tlua_lower_new_table, tlua_lower_set_list;
-/* The node that all tables without a hash part share. Neither throws nor allocates. */
-Node *tlua_rec_no_nodes (lua_State *L);
 /* Leaves when the collector has something to do. */
 void tlua_rec_guard_no_debt (TluaRecorder *rec);
 /*

@@ -32,64 +32,12 @@
 
 /* --- making a table --- */
 
-/*
-** All tables without nodes share one that is private to ltable.c. A table on the C stack is made to let go
-** of its node: as no part of it was or becomes longer than nothing, no memory is asked for.
-*/
-Node *tlua_rec_no_nodes (lua_State *L) {
-  Node one;
-  Table t;
-  memset(&one, 0, sizeof one);
-  memset(&t, 0, sizeof t);
-  setnilkey(&one);
-  setempty(gval(&one));
-  t.node = &one;
-  luaH_resize(L, &t, 0, 0);
-  return t.node;
-}
-
-/* 'nodes' has 'size' of them, 0 or a power of two. */
-static void add_nodes (lua_State *L, Table *t, Node *nodes, size_t size) {
-  t->node = nodes;
-  if (size == 0) {
-    t->node = ((TluaRecorder *)L->jit->engine_state)->no_nodes;
-    t->lsizenode = 0;
-    t->lastfree = NULL;
-    return;
-  }
-  for (size_t n = 0; n < size; n++) {
-    gnext(&t->node[n]) = 0;
-    setnilkey(&t->node[n]);
-    setempty(gval(&t->node[n]));
-  }
-  t->lsizenode = 0;
-  while (((size_t)1 << t->lsizenode) < size)
-    t->lsizenode++;
-  t->lastfree = t->node + size;
-}
-
-static void add_array (Table *t, TValue *array, size_t size) {
-  t->array = array;
-  t->alimit = (unsigned int)size;
-  for (size_t n = 0; n < size; n++)
-    setempty(&t->array[n]);
-}
-
-/*
-** A new object as luaC_newobj makes it: white, the first of all. It is linked when nothing can fail any
-** more.
-*/
-static void link_object (lua_State *L, Table *t) {
-  global_State *g = G(L);
-  t->marked = luaC_white(g);
-  t->tt = LUA_VTABLE;
-  t->next = g->allgc;
-  g->allgc = obj2gco(t);
-}
-
 static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t keys) {
   void *blocks[TLUA_PARTS] = { NULL, NULL, NULL };
+  Table *t = tlua_new_whole(L, (size_t)items, (size_t)keys);
   (void)layout;
+  if (t != NULL)
+    return t;
   for (int part = 0; part < TLUA_PARTS; part++) {
     if ((part == TLUA_PART_NODES && keys == 0) || (part == TLUA_PART_ARRAY && items == 0))
       continue;
@@ -100,13 +48,10 @@ static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t ke
       return NULL;
     }
   }
-  Table *t = (Table *)blocks[TLUA_PART_TABLE];
-  t->metatable = NULL;
-  t->gclist = NULL;
-  t->flags = cast_byte(maskflags);
-  add_nodes(L, t, (Node *)blocks[TLUA_PART_NODES], (size_t)keys);
-  add_array(t, (TValue *)blocks[TLUA_PART_ARRAY], (size_t)items);
-  link_object(L, t);
+  t = (Table *)blocks[TLUA_PART_TABLE];
+  tlua_set_nodes(L, t, (Node *)blocks[TLUA_PART_NODES], (size_t)keys);
+  tlua_set_array(t, (TValue *)blocks[TLUA_PART_ARRAY], (size_t)items);
+  tlua_link_table(L, t);  /* nothing can fail any more */
   return t;
 }
 

@@ -16,6 +16,7 @@ extern "C" {
     fn lua_getallocf(state: *mut c_void, user: *mut *mut c_void) -> Allocate;
     fn lua_gc(state: *mut c_void, what: c_int, ...) -> c_int;
     fn lua_close(state: *mut c_void);
+    fn tlua_take_whole(heap: *mut c_void, size: usize) -> *mut c_void;
 }
 
 /// A state's allocator.
@@ -167,6 +168,44 @@ fn a_block_that_moves_to_and_fro_stays_the_same() {
     }
     assert_eq!(heap.resize(block, 16, 0), 0);
     assert_eq!(heap.resize(0, 0, 0), 0, "nothing of nothing");
+}
+
+/// A table with its parts is one block, which the table gives back: not its parts, which may grow and move away
+/// before, or be given back before or after.
+#[test]
+fn a_part_of_a_table_goes_with_the_table() {
+    const TABLE: usize = 56;
+    let heap = Heap::new();
+    // SAFETY: the state has a heap of its own, which is what its allocator is called with.
+    let whole = |parts: usize| unsafe { tlua_take_whole(heap.user, TABLE + parts) as usize };
+    let tables: Vec<usize> = (0..2000).map(|_| whole(48 + 32)).collect();
+    assert_eq!(tables.iter().collect::<BTreeSet<_>>().len(), tables.len());
+    for (n, &table) in tables.iter().enumerate() {
+        fill(table, TABLE + 48, 1);
+        fill(table + TABLE + 48, 32, n as u8);
+        let array = heap.resize(table + TABLE + 48, 32, 64);
+        assert!(array < table || array >= table + TABLE + 80, "it has moved");
+        assert!(holds(array, 32, n as u8) && holds(table, TABLE + 48, 1));
+        fill(array, 64, 2);
+        assert_eq!(heap.resize(array, 64, 0), 0);
+        if n % 2 == 0 {
+            heap.resize(table + TABLE, 48, 0);
+        }
+        assert!(holds(table, TABLE, 1), "it is there as long as it is not given back");
+    }
+    let others: Vec<usize> = (0..2000).map(|_| heap.resize(0, 0, TABLE + 80)).collect();
+    let taken: BTreeSet<_> = tables.iter().chain(&others).collect();
+    assert_eq!(taken.len(), 4000, "nobody else has got their places");
+    tables.iter().step_by(2).for_each(|&table| assert_eq!(heap.resize(table, TABLE, 0), 0));
+    let again: BTreeSet<usize> = (0..1000).map(|_| whole(48 + 32)).collect();
+    let used_again = tables.iter().step_by(2).filter(|table| again.contains(table)).count();
+    assert!(used_again >= 500, "all but what is left of a page: {used_again}");
+    again.iter().filter(|table| !tables.contains(table)).for_each(|&table| {
+        heap.resize(table, TABLE, 0);
+    });
+    let in_use = tables.iter().enumerate().filter(|(n, table)| n % 2 == 1 || again.contains(table));
+    in_use.for_each(|(_, &table)| assert_eq!(heap.resize(table, TABLE, 0), 0));
+    others.iter().for_each(|&block| assert_eq!(heap.resize(block, TABLE + 80, 0), 0));
 }
 
 #[test]

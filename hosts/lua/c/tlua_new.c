@@ -1,0 +1,109 @@
+/*
+** Tables that are made with their parts.
+**
+** Problem: '{ x = 1, y = 2 }' is a table and two nodes: two blocks of memory to take, to free, and, where the
+** program looks at many such objects, to wait for.
+**
+** Design: in a state with a heap of its own (tlua_heap.c) the parts that a constructor asks for follow the
+** table in one block, which lives as long as the table. Lua frees its parts as ever, with their sizes on its
+** accounts, and the heap knows by the page that they are no blocks of their own. A part that grows moves to
+** one.
+**
+** Invariant: nothing here throws, collects, or runs Lua code; sizes, and the places of keys, are those of
+** luaH_resize. Where there is no such heap, or the table would be too large, nothing has happened.
+**
+** Example: { x = 1, y = 2 } is 56 bytes and two nodes of 24, one after the other.
+*/
+
+#define LUA_CORE
+
+#include "lprefix.h"
+
+#include <string.h>
+
+#include "tlua_heap.h"
+#include "tlua_internal.h"
+
+#include "lgc.h"
+#include "lmem.h"
+#include "lobject.h"
+#include "ltable.h"
+
+/*
+** All tables without nodes share one that is private to ltable.c. A table on the C stack is made to let go
+** of its node: as no part of it was or becomes longer than nothing, no memory is asked for.
+*/
+Node *tlua_no_nodes (lua_State *L) {
+  Node one;
+  Table t;
+  memset(&one, 0, sizeof one);
+  memset(&t, 0, sizeof t);
+  setnilkey(&one);
+  setempty(gval(&one));
+  t.node = &one;
+  luaH_resize(L, &t, 0, 0);
+  return t.node;
+}
+
+static void clear_nodes (Node *nodes, size_t count) {
+  for (size_t n = 0; n < count; n++) {
+    gnext(&nodes[n]) = 0;
+    setnilkey(&nodes[n]);
+    setempty(gval(&nodes[n]));
+  }
+}
+
+Node *tlua_new_nodes (lua_State *L, int count) {
+  Node *nodes = luaM_newvector(L, count, Node);
+  clear_nodes(nodes, (size_t)count);
+  return nodes;
+}
+
+void tlua_set_nodes (lua_State *L, Table *t, Node *nodes, size_t count) {
+  if (count == 0) {
+    t->node = L->jit->no_nodes;
+    t->lsizenode = 0;
+    t->lastfree = NULL;
+    return;
+  }
+  clear_nodes(nodes, count);
+  t->node = nodes;
+  t->lsizenode = (lu_byte)luaO_ceillog2((unsigned)count);
+  t->lastfree = nodes + count;
+}
+
+void tlua_set_array (Table *t, TValue *array, size_t count) {
+  t->array = array;
+  t->alimit = (unsigned)count;
+  for (size_t n = 0; n < count; n++)
+    setempty(&array[n]);
+}
+
+/* As luaC_newobj and luaH_new: white, and the first of all objects. */
+void tlua_link_table (lua_State *L, Table *t) {
+  global_State *g = G(L);
+  t->marked = luaC_white(g);
+  t->tt = LUA_VTABLE;
+  t->metatable = NULL;
+  t->flags = cast_byte(maskflags);
+  t->next = g->allgc;
+  g->allgc = obj2gco(t);
+}
+
+Table *tlua_new_whole (lua_State *L, size_t items, size_t nodes) {
+  global_State *g = G(L);
+  if (g->frealloc != tlua_allocate || items > TLUA_SMALL_BLOCK || nodes > TLUA_SMALL_BLOCK)
+    return NULL;
+  size_t nodes_size = nodes * sizeof(Node), size = sizeof(Table) + nodes_size + items * sizeof(TValue);
+  if (size > TLUA_SMALL_BLOCK || (nodes & (nodes - 1)) != 0)
+    return NULL;
+  Table *t = (Table *)tlua_take_whole(g->ud, size);
+  if (l_unlikely(t == NULL))
+    return NULL;
+  g->GCdebt += (l_mem)size;
+  char *parts = (char *)(t + 1);
+  tlua_set_nodes(L, t, (Node *)parts, nodes);
+  tlua_set_array(t, items > 0 ? (TValue *)(parts + nodes_size) : NULL, items);
+  tlua_link_table(L, t);
+  return t;
+}
