@@ -567,8 +567,9 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lstrlib.c",
         anchor: "  if (l_unlikely(ms->matchdepth-- == 0))",
         place: Before,
-        text: "  if (ms->translated != NULL && tlua_match(ms->translated, ms->src_init, ms->src_end, &s,\n      \
-               (TluaCapture *)ms->capture, &ms->level))\n    return s;\n",
+        text: "  if (ms->translated != NULL)\n    \
+               return tlua_match(ms->translated, ms->src_init, ms->src_end, s,\n                      \
+               (TluaCapture *)ms->capture, &ms->level);\n",
         why: "they are matched without looking at their text",
     },
     Insertion {
@@ -582,14 +583,16 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lstrlib.c",
         anchor: "    if ((e = match(&gm->ms, src, gm->p)) != NULL && e != gm->lastmatch) {",
         place: Before,
-        text: "    src = tlua_match_start(gm->ms.translated, src, gm->ms.src_end);\n",
+        text: "    gm->ms.translated = tlua_still(gm->ms.translated);\n    \
+               src = tlua_match_start(gm->ms.translated, src, gm->ms.src_end);\n",
         why: "as above",
     },
     Insertion {
         file: "lstrlib.c",
         anchor: "    reprepstate(&ms);  /* (re)prepare state for new match */",
         place: After,
-        text: "\n    if (!anchor) {\n      \
+        text: "\n    if (tr > LUA_TSTRING) ms.translated = tlua_still(ms.translated);\n    \
+               if (!anchor) {\n      \
                const char *start = tlua_match_start(ms.translated, src, ms.src_end);\n      \
                luaL_addlstring(&b, src, (size_t)(start - src));\n      src = start;\n    }",
         why: "as above; what is passed over is copied at once",

@@ -126,9 +126,7 @@ static int do_search (lua_State *L, const Search *search, int find) {
     unsigned char count;
     if (!is_anchored)
       at = tlua_match_start(pattern, at, search->end);
-    const char *to = at;
-    if (!tlua_match(pattern, search->s, search->end, &to, captures, &count))
-      return 0;
+    const char *to = tlua_match(pattern, search->s, search->end, at, captures, &count);
     if (to != NULL) {
       push_match(L, search, at, to, find, captures, count);
       return 1;

@@ -572,14 +572,15 @@ static const char *run (const Subject *subject, const Item *item, const char *s)
   }
 }
 
-int tlua_match (const TluaPattern *pattern, const char *start, const char *end, const char **s,
-                TluaCapture *captures, unsigned char *level) {
-  if (l_unlikely(pattern->locale != current_locale()))
-    return 0;  /* it was changed since the search began */
+const char *tlua_match (const TluaPattern *pattern, const char *start, const char *end, const char *s,
+                        TluaCapture *captures, unsigned char *level) {
   Subject subject = { start, end, captures };
-  *s = run(&subject, pattern->items, *s);
   *level = pattern->captures;
-  return 1;
+  return run(&subject, pattern->items, s);
+}
+
+const TluaPattern *tlua_still (const TluaPattern *pattern) {
+  return pattern != NULL && pattern->locale == current_locale() ? pattern : NULL;
 }
 
 const char *tlua_match_start (const TluaPattern *pattern, const char *s, const char *end) {

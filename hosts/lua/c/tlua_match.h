@@ -29,12 +29,11 @@ int tlua_pattern_captures (const TluaPattern *pattern);
 /* Whether it is a text without special characters. */
 int tlua_pattern_is_text (const TluaPattern *pattern);
 
-/*
-** As 'match', for the place '*s' of a subject, which becomes the end of the match, or NULL. Returns 0 where
-** that is for the library to do.
-*/
-int tlua_match (const TluaPattern *pattern, const char *start, const char *end, const char **s,
-                TluaCapture *captures, unsigned char *level);
+/* As 'match': where the match ends that begins at 's' in a subject; NULL if there is none. */
+const char *tlua_match (const TluaPattern *pattern, const char *start, const char *end, const char *s,
+                        TluaCapture *captures, unsigned char *level);
+/* The pattern, if it still means the same: other code has run since, which may have set another locale. */
+const TluaPattern *tlua_still (const TluaPattern *pattern);
 /* The first place from 's' on where the pattern may match; it may say an earlier one. */
 const char *tlua_match_start (const TluaPattern *pattern, const char *s, const char *end);
 /* Where a text begins in another one; NULL if it does not. */
