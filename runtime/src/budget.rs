@@ -62,11 +62,32 @@ pub(crate) struct Budget {
     pub foresight: Foresight,
 }
 
-/// A recording that was too long for the time that there was.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Refusal {
-    /// Its operations.
+/// What is to be compiled, as far as its price goes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Order {
+    /// Operations as recorded; 0 if nobody knows.
     pub ops: u64,
+    /// So many times its price has to be there: see [`policy::dearer`].
+    pub dearer: f64,
+}
+
+impl Default for Order {
+    fn default() -> Order {
+        Order::of(0)
+    }
+}
+
+impl Order {
+    /// So many operations, of which nothing else is known.
+    pub fn of(ops: u64) -> Order {
+        Order { ops, dearer: 1.0 }
+    }
+}
+
+/// A recording that was too long for the time that there was.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Refusal {
+    pub order: Order,
     /// How long the program must run on before it may be compiled.
     pub missing: u64,
 }
@@ -112,12 +133,11 @@ impl Budget {
         }
     }
 
-    /// How long the program must run on before a recording may begin of what has so many operations (0:
-    /// nobody knows); `None` if it may now.
-    pub fn wait(&mut self, ops: u64) -> Option<u64> {
+    /// How long the program must run on before a recording may begin; `None` if it may now.
+    pub fn wait(&mut self, order: Order) -> Option<u64> {
         self.share?;
         self.read_clock();
-        self.missing(self.expected(ops).saturating_add(recording(ops)))
+        self.missing(self.expected(order).saturating_add(recording(order.ops)))
     }
 
     /// Whether the host is to say what its counted loops have to come, and notes that it is asked.
@@ -138,14 +158,16 @@ impl Budget {
         policy::missing(self.account(), self.share?, expected)
     }
 
-    /// What compiling so many operations is expected to take.
-    fn expected(&self, ops: u64) -> u64 {
-        match (ops, self.compiled) {
+    /// What compiling is expected to take, as far as it has to be there.
+    fn expected(&self, order: Order) -> u64 {
+        let ops = order.ops;
+        let price = match (ops, self.compiled) {
             (0, 0) => FIRST_TRACE + SMALL_LOOP * COMPILED_OP,
             (_, 0) => FIRST_TRACE.saturating_add(ops.saturating_mul(COMPILED_OP)),
             (0, compiled) => self.spent / compiled,
             _ => ops.saturating_mul(self.compiled_op()),
-        }
+        };
+        (price as f64 * order.dearer) as u64
     }
 
     /// The price of an operation in nanoseconds: a mean of what was compiled so far and of some operations at
@@ -157,21 +179,21 @@ impl Budget {
 
     /// How many more back edges a loop must take, until interpreting them has cost what compiling it would
     /// have saved; 0 if it has.
-    pub fn back_edges_missing(&self, ops: u64, rent: Rent) -> u64 {
-        let price = self.expected(ops).saturating_add(recording(ops));
-        policy::back_edges_missing(self.account(), price, ops, rent)
+    pub fn back_edges_missing(&self, order: Order, rent: Rent) -> u64 {
+        let price = self.expected(order).saturating_add(recording(order.ops));
+        policy::back_edges_missing(self.account(), price, order.ops, rent)
     }
 
     /// Whether what was recorded, and is paid for as far as that goes, may be compiled now, after so
     /// many back edges or exits.
-    pub fn affords(&mut self, ops: u64, rent: Rent) -> bool {
+    pub fn affords(&mut self, order: Order, rent: Rent) -> bool {
         self.read_clock();
         // Who was asked to record because there was time for it is not refused for what recording took.
-        let expected = self.expected(ops);
+        let expected = self.expected(order);
         let missing = self.missing(expected - expected / 10);
-        let refusal = missing.map(|missing| Refusal { ops, missing });
+        let refusal = missing.map(|missing| Refusal { order, missing });
         let rent = Rent { back_edges: rent.back_edges + rent.back_edges / 10, ..rent };
-        self.refused = refusal.filter(|_| rent.back_edges == 0 || self.back_edges_missing(ops, rent) > 0);
+        self.refused = refusal.filter(|_| rent.back_edges == 0 || self.back_edges_missing(order, rent) > 0);
         self.refused.is_none()
     }
 
@@ -274,22 +296,23 @@ mod tests {
 
     #[test]
     fn the_price_follows_from_the_operations() {
-        assert_eq!(budget(0, 0, 0).expected(10), FIRST_TRACE + 10 * COMPILED_OP);
-        let many = budget(0, 200 * MS + FIRST_TRACE, 200).expected(10);
+        assert_eq!(budget(0, 0, 0).expected(Order::of(10)), FIRST_TRACE + 10 * COMPILED_OP);
+        let many = budget(0, 200 * MS + FIRST_TRACE, 200).expected(Order::of(10));
         assert!((485_000..500_000).contains(&many), "20 of 4,000 took 1 ms: {many}");
-        let few = budget(0, FIRST_TRACE, 1).expected(110);
+        let few = budget(0, FIRST_TRACE, 1).expected(Order::of(110));
         assert!((MS..110 * COMPILED_OP).contains(&few), "the first trace's price says little: {few}");
         let mut budget = budget(20 * MS, 0, 0);
-        assert!(budget.affords(14, edges(0)) && budget.refusal().is_none());
-        assert!(!budget.affords(114, edges(0)));
-        let refusal = Refusal { ops: 114, missing: 9 * (FIRST_TRACE + 114 * COMPILED_OP) - 20 * MS };
+        assert!(budget.affords(Order::of(14), edges(0)) && budget.refusal().is_none());
+        assert!(!budget.affords(Order::of(114), edges(0)));
+        let refusal =
+            Refusal { order: Order::of(114), missing: 9 * (FIRST_TRACE + 114 * COMPILED_OP) - 20 * MS };
         assert_eq!((budget.refusal(), budget.refusal()), (Some(refusal), None), "known once");
     }
 
     #[test]
     fn without_a_share_nobody_waits() {
         let mut budget = Budget { share: None, ..budget(0, 0, 0) };
-        assert_eq!((budget.wait(0), budget.affords(1_000_000, edges(0))), (None, true));
+        assert_eq!((budget.wait(Order::of(0)), budget.affords(Order::of(1_000_000), edges(0))), (None, true));
     }
 
     /// An attempt that was refused costs time, which must not be the reason why the next one is refused too.
@@ -302,11 +325,11 @@ mod tests {
             budget.recorded(114);
         };
         record(&mut budget);
-        assert!(!budget.affords(114, edges(0)));
-        budget.ran += budget.wait(114).expect("time is missing") + 1;
-        assert_eq!(budget.wait(114), None);
+        assert!(!budget.affords(Order::of(114), edges(0)));
+        budget.ran += budget.wait(Order::of(114)).expect("time is missing") + 1;
+        assert_eq!(budget.wait(Order::of(114)), None);
         record(&mut budget);
-        assert!(budget.affords(114, edges(0)));
+        assert!(budget.affords(Order::of(114), edges(0)));
     }
 
     /// Rent or buy: a loop that has been interpreted for as long as its code would have cost is compiled,
@@ -314,24 +337,30 @@ mod tests {
     #[test]
     fn a_loop_with_many_back_edges_behind_it_pays_for_itself() {
         let mut budget = budget(MS, 0, 0);
-        let enough = budget.back_edges_missing(20, edges(0));
+        let enough = budget.back_edges_missing(Order::of(20), edges(0));
         assert_eq!(
-            (budget.back_edges_missing(20, edges(enough)), budget.back_edges_missing(20, edges(enough - 7))),
+            (
+                budget.back_edges_missing(Order::of(20), edges(enough)),
+                budget.back_edges_missing(Order::of(20), edges(enough - 7))
+            ),
             (0, 7)
         );
-        assert!(!budget.affords(20, edges(enough * 9 / 10)) && budget.affords(20, edges(enough)));
+        assert!(
+            !budget.affords(Order::of(20), edges(enough * 9 / 10))
+                && budget.affords(Order::of(20), edges(enough))
+        );
         assert!(budget.refusal().is_none());
-        assert!(!budget.affords(20, edges(0)), "a side trace");
+        assert!(!budget.affords(Order::of(20), edges(0)), "a side trace");
     }
 
     #[test]
     fn what_code_saves_may_be_spent() {
         let mut budget = budget(100 * MS, 40 * MS, 40);
-        assert!(!budget.affords(20, edges(0)));
+        assert!(!budget.affords(Order::of(20), edges(0)));
         budget.gain(200e6, 0.0);
-        assert!(budget.affords(20, edges(0)));
-        budget.gain(-190e6, 0.0);
-        assert!(!budget.affords(20, edges(0)), "entries that lose count as well");
+        assert!(budget.affords(Order::of(20), edges(0)));
+        budget.gain(-196e6, 0.0);
+        assert!(!budget.affords(Order::of(20), edges(0)), "entries that lose count as well");
     }
 
     /// A young program with a loop that goes on for long need not wait until it is old.
@@ -340,15 +369,15 @@ mod tests {
         let mut budget = budget(5 * MS, 0, 0);
         assert!(budget.asks() && !budget.asks(), "once in a while");
         budget.foresee(1, 1000);
-        assert!(budget.wait(0).is_some());
+        assert!(budget.wait(Order::of(0)).is_some());
         budget.ran += 2 * MS;
         assert!(budget.asks());
         budget.foresee(1, 990);
-        assert_eq!(budget.wait(0), None, "198 ms to come");
+        assert_eq!(budget.wait(Order::of(0)), None, "198 ms to come");
         assert_eq!(budget.time(0.0).program, 0.007, "nobody else is told so");
         let mut old = Budget { ran: 100 * MS, ..self::budget(0, 0, 0) };
         assert!(!old.asks() && !Budget { share: None, ..self::budget(5 * MS, 0, 0) }.asks());
-        assert_eq!(old.wait(0), None);
+        assert_eq!(old.wait(Order::of(0)), None);
     }
 
     #[test]
@@ -366,9 +395,9 @@ mod tests {
     #[test]
     fn the_clock_runs_while_we_do() {
         let mut budget = Budget::new(Some(10));
-        assert!(budget.wait(0).is_some(), "nothing has run");
+        assert!(budget.wait(Order::of(0)).is_some(), "nothing has run");
         let mut rounds = 0u64;
-        while budget.wait(0).is_some() {
+        while budget.wait(Order::of(0)).is_some() {
             rounds += 1;
         }
         assert!(

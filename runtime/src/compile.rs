@@ -18,9 +18,10 @@ use tracelift_core::Trace;
 
 use crate::abort::AbortReason;
 use crate::backend::Backend;
+use crate::budget::Order;
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::job::{self, can_be_left, NoCode};
-use crate::policy::Work;
+use crate::policy::{self, Work};
 use crate::recorder::{CallSite, Closed, Finished, Recorder, Start};
 use crate::run::Room;
 use crate::tree::Tree;
@@ -245,7 +246,8 @@ impl Vm {
         let ops = recorded.op_count() as u64;
         let side = tree.parent.map(|at| self.rent_of_side(at));
         let rent = side.unwrap_or_else(|| self.rent_of(tree.key));
-        if self.recording.was_asked && !self.budget.affords(ops, rent) {
+        let dearer = if side.is_some() { 1.0 } else { self.dearer(&tree) };
+        if self.recording.was_asked && !self.budget.affords(Order { ops, dearer }, rent) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));
         }
         self.budget.begin();
@@ -257,6 +259,12 @@ impl Vm {
             }
         }
         result
+    }
+
+    /// How many times its price has to be there for the loop that was recorded.
+    fn dearer(&self, tree: &Tree) -> f64 {
+        let usual = self.locations.get(&tree.key).and_then(|location| location.pace.usual());
+        policy::dearer(tree.work, self.prices, usual)
     }
 
     fn compile_recorded(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {

@@ -208,9 +208,9 @@ impl Vm {
             return Action::Nothing;
         }
         let location = self.locations.entry(key).or_default();
-        if let Some(missing) = self.budget.wait(location.ops) {
-            let (ops, per_tick) = (location.ops, location.edges_per_tick());
-            let until_it_pays = self.budget.back_edges_missing(ops, self.rent_of(key)).div_ceil(per_tick);
+        if let Some(missing) = self.budget.wait(location.order) {
+            let (order, per_tick) = (location.order, location.edges_per_tick());
+            let until_it_pays = self.budget.back_edges_missing(order, self.rent_of(key)).div_ceil(per_tick);
             if until_it_pays > 0 {
                 self.totals.postponed += 1;
                 let location = self.locations.entry(key).or_default();
@@ -305,11 +305,11 @@ impl Vm {
         let per_tick = location.edges_per_tick();
         match self.budget.refusal() {
             Some(refusal) => {
-                location.ops = refusal.ops;
+                location.order = refusal.order;
                 location.last_abort = Some(reason);
                 let (back_edges, ns) = (location.back_edges * per_tick, location.pace.ns().unwrap_or(0.0));
                 let rent = Rent { back_edges, ns };
-                let until_it_pays = self.budget.back_edges_missing(refusal.ops, rent).div_ceil(per_tick);
+                let until_it_pays = self.budget.back_edges_missing(refusal.order, rent).div_ceil(per_tick);
                 location.postpone(back_edges_until(refusal.missing, until_it_pays, threshold));
             }
             None => location.back_off(reason, threshold),

@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 use crate::abort::AbortReason;
+use crate::budget::Order;
 pub use crate::ids::Key;
 use crate::ids::TraceId;
 use crate::pace::Pace;
@@ -45,8 +46,8 @@ pub struct Location {
     pub(crate) discarded: Vec<TraceId>,
     /// A guard before the loop that stood for those of its iterations failed too often: no more of them.
     pub(crate) no_hoisting: bool,
-    /// Operations of a recording that was too long to be compiled at once, else 0.
-    pub(crate) ops: u64,
+    /// What was recorded and not compiled for want of time.
+    pub(crate) order: Order,
     /// How often it was left to the loop around it, although that one did not wait for its price: see
     /// [`crate::Vm::leave_to`].
     pub(crate) left: u32,
@@ -103,7 +104,7 @@ impl Location {
         let until = self.attempts.fail(&reason, threshold);
         self.wait(LoopState::BackedOff { until }, until);
         self.back_edges = 0;
-        self.ops = 0;
+        self.order = Order::default();
         self.last_abort = Some(reason);
     }
 
@@ -120,7 +121,7 @@ impl Location {
         self.drawn = None;
         self.heat = 0;
         self.back_edges = 0;
-        self.ops = 0;
+        self.order = Order::default();
         self.attempts.forgive();
         self.last_abort = None;
         self.state = LoopState::Compiled { until: 0 };
@@ -148,9 +149,9 @@ mod tests {
     fn success_forgets_what_failed() {
         let mut location = Location::default();
         location.back_off(AbortReason::Unstable, 56);
-        location.ops = 99;
+        location.order = Order::of(99);
         location.compiled(TraceId(3));
-        assert_eq!(location.ops, 0, "the next recording is another one");
+        assert_eq!(location.order, Order::default(), "the next recording is another one");
         assert_eq!((location.needed(56), location.pins()), (56 + 1, 1));
         assert!(location.last_abort.is_none());
         location.back_off(AbortReason::Unstable, 56);

@@ -18,6 +18,7 @@
 //! ```
 
 use crate::abort::AbortReason;
+use crate::budget::Order;
 use crate::ids::Key;
 use crate::policy::back_edges_until;
 use crate::tunables::{MOST_AWAITED, MOST_LEFT, MOST_VAIN};
@@ -32,13 +33,13 @@ impl Vm {
     /// that is counted as an attempt that was given up.
     pub fn leave_to(&mut self, outer: Key) -> bool {
         let Some(key) = self.recording.asked.filter(|&key| key != outer) else { return false };
-        let awaited = self.locations.get(&outer).map_or(0, |outer| outer.ops);
+        let awaited = self.locations.get(&outer).map_or_else(Order::default, |outer| outer.order);
         let failures =
             self.locations.get(&outer).map_or(0, |outer| u64::from(outer.attempts.for_one_reason()));
-        let missing = if awaited > 0 { self.budget.wait(awaited) } else { None };
+        let missing = if awaited.ops > 0 { self.budget.wait(awaited) } else { None };
         let Some(inner) = self.locations.get_mut(&key) else { return false };
-        let is_due = inner.ops > 0
-            || awaited > MOST_AWAITED
+        let is_due = inner.order.ops > 0
+            || awaited.ops > MOST_AWAITED
             || failures >= MOST_VAIN
             || missing.is_none() && u64::from(inner.left) == MOST_LEFT;
         if is_due {
@@ -86,7 +87,7 @@ mod tests {
     /// As if compiling had taken so much that there is just time for a small trace.
     fn spend_nearly_all(host: &mut Host) {
         let budget = &mut host.vm.budget;
-        while budget.wait(0).is_none() {
+        while budget.wait(Order::default()).is_none() {
             budget.spent += 100_000;
         }
         budget.spent -= 200_000;
@@ -115,7 +116,7 @@ mod tests {
         assert!(matches!(host.back_edge(OUTER), Action::Record));
         let outcome = host.record(OUTER, iterations(operations));
         assert!(matches!(outcome, CloseOutcome::Aborted(AbortReason::TooCostly, _)), "{outcome:?}");
-        assert!(host.vm.locations[&OUTER].ops >= operations);
+        assert!(host.vm.locations[&OUTER].order.ops >= operations);
     }
 
     fn attempts(host: &Host) -> u64 {
@@ -194,7 +195,7 @@ mod tests {
         until_hot(&mut host);
         assert!(!host.vm.leave_to(INNER), "itself");
         host.record(INNER, iterations(100));
-        assert!(host.vm.locations[&INNER].ops > 0);
+        assert!(host.vm.locations[&INNER].order.ops > 0);
         host.vm.budget.spent = 0;
         until_hot(&mut host);
         assert!(!host.vm.leave_to(OUTER));

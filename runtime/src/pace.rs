@@ -26,6 +26,8 @@ pub(crate) const UNMEASURED: u64 = 1 << 40;
 pub(crate) struct Pace {
     /// Nanoseconds of one iteration, if they are known.
     ns: Option<f64>,
+    /// What most of them take at least: what lies between two runs of the loop is in none of the shorter ones.
+    usual: Option<f64>,
     /// Intervals of a burst differed so much that the loop may have been left in between.
     is_broken: bool,
     /// Bursts begun since the loop was due: most loops end their first one.
@@ -38,15 +40,26 @@ impl Pace {
         self.ns
     }
 
+    /// Nanoseconds that an iteration takes as a rule, if that is known.
+    pub fn usual(&self) -> Option<f64> {
+        if self.is_broken {
+            self.usual
+        } else {
+            self.ns
+        }
+    }
+
     /// Whether the loop was left while its iterations were timed: it is left soon, and the mean may contain
     /// more than iterations.
     pub fn is_broken(&self) -> bool {
         self.is_broken
     }
 
-    /// A burst has shown so much; it counts as much as all before.
-    pub fn learn(&mut self, ns: f64, is_broken: bool) {
+    /// A burst has shown such a mean, and that a third of its intervals was no longer than `usual`; it counts
+    /// as much as all before.
+    pub fn learn(&mut self, ns: f64, usual: f64, is_broken: bool) {
         self.ns = Some(self.ns.map_or(ns, |before| (before + ns) / 2.0));
+        self.usual = Some(self.usual.map_or(usual, |before| before.min(usual)));
         self.is_broken |= is_broken;
     }
 }
@@ -70,6 +83,12 @@ pub(crate) fn mean(mut intervals: Vec<u64>) -> Option<f64> {
     let limit = intervals.get(1)?.saturating_mul(LONG_INTERVAL);
     let counted = intervals.partition_point(|&interval| interval <= limit);
     Some(intervals[..counted].iter().sum::<u64>() as f64 / counted as f64)
+}
+
+/// What a third of the intervals takes at most.
+pub(crate) fn usual(mut intervals: Vec<u64>) -> f64 {
+    intervals.sort_unstable();
+    intervals.get(intervals.len() / 3).copied().unwrap_or(0) as f64
 }
 
 /// Whether the loop was left within a burst, more than once: two intervals differ from the shortest by more
@@ -96,6 +115,12 @@ mod tests {
     }
 
     #[test]
+    fn what_is_usual_contains_nothing_else() {
+        assert_eq!(usual(vec![900, 30, 40, 800, 30, 700, 600, 50]), 40.0);
+        assert_eq!((usual(vec![7]), usual(Vec::new())), (7.0, 0.0));
+    }
+
+    #[test]
     fn a_burst_shows_whether_the_loop_was_left() {
         assert!(!is_broken(&[30, 40, 30, 70, 30], 20), "steps of the clock");
         assert!(!is_broken(&[30, 40, 900, 40, 30], 20), "an accident");
@@ -107,9 +132,13 @@ mod tests {
     fn later_bursts_count_as_much_as_all_before() {
         let mut pace = Pace::default();
         assert_eq!(pace.ns(), None);
-        pace.learn(100.0, false);
+        pace.learn(100.0, 90.0, false);
         assert_eq!((pace.ns(), pace.is_broken()), (Some(100.0), false), "it goes on for long");
-        pace.learn(50.0, true);
+        assert_eq!(pace.usual(), Some(100.0));
+        pace.learn(50.0, 30.0, true);
         assert_eq!((pace.ns(), pace.is_broken()), (Some(75.0), true));
+        assert_eq!(pace.usual(), Some(30.0), "the mean may contain more");
+        pace.learn(50.0, 40.0, true);
+        assert_eq!(pace.usual(), Some(30.0));
     }
 }

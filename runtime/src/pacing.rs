@@ -14,7 +14,7 @@
 //! ```
 
 use crate::ids::Key;
-use crate::pace::{is_broken, mean, Burst};
+use crate::pace::{is_broken, mean, usual, Burst};
 use crate::tunables::{ARRIVAL, BURST, BURSTS_STARTED, CLOCK_STEPS};
 use crate::vm::Vm;
 
@@ -60,8 +60,10 @@ impl Vm {
                 let per_ns = self.timing.ticks.ns(1_000).map(|ns| 1_000.0 / ns);
                 if let (Some(per_ns), intervals) = (per_ns, burst.intervals) {
                     let is_broken = is_broken(&intervals, (per_ns * CLOCK_STEPS as f64) as u64);
+                    let ns = |ticks: f64| (ticks / per_ns - ARRIVAL as f64).max(1.0);
+                    let usual = ns(usual(intervals.clone()));
                     if let Some(mean) = mean(intervals) {
-                        location.pace.learn((mean / per_ns - ARRIVAL as f64).max(1.0), is_broken);
+                        location.pace.learn(ns(mean), usual, is_broken);
                     }
                 }
                 false

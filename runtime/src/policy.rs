@@ -199,18 +199,44 @@ pub(crate) struct Work {
     pub objects: u64,
 }
 
+/// What a step takes, and a call beyond its steps, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Prices {
+    step: f64,
+    call: f64,
+}
+
+impl Prices {
+    /// A host that interprets.
+    pub const INTERPRETER: Prices = Prices { step: BYTECODE as f64 / 10.0, call: INLINED_CALL as f64 };
+    /// A host whose functions have code of its own.
+    pub const HOST_CODE: Prices =
+        Prices { step: HOST_CODE_BYTECODE as f64 / 10.0, call: HOST_CODE_CALL as f64 };
+    /// What is left of a trace.
+    const NATIVE: Prices = Prices { step: NATIVE_OP as f64 / 100.0, call: INLINED_CALL as f64 };
+}
+
 impl Work {
-    /// Nanoseconds, at so much for a step.
-    fn ns(self, step: f64) -> f64 {
-        let rest = self.inlined * INLINED_CALL + self.calls * HOST_CALL + self.objects * NEW_OBJECT;
-        self.steps as f64 * step + rest as f64
+    /// Nanoseconds.
+    pub fn ns(self, prices: Prices) -> f64 {
+        let rest = self.calls * HOST_CALL + self.objects * NEW_OBJECT;
+        self.steps as f64 * prices.step + self.inlined as f64 * prices.call + rest as f64
     }
+}
+
+/// How many times its price has to be there for a loop of which `work` was recorded, if its iterations take
+/// so many nanoseconds as a rule. Where that is much more than what was recorded takes, iterations go other
+/// ways, or most of the time passes in functions of the host, and code for this way gains little.
+pub(crate) fn dearer(work: Work, prices: Prices, usual: Option<f64>) -> f64 {
+    let Some(usual) = usual else { return 1.0 };
+    let covered = work.ns(prices) / usual.max(1.0) * 100.0 / COVERED as f64;
+    covered.clamp(1.0 / MOST_DEAR as f64, 1.0).powi(-2)
 }
 
 /// What a nanosecond in this code saves, in nanoseconds: what the interpreter would take over what machine
 /// code takes for what is left, less that itself. An estimate, between 0.2 and twelve.
 pub(crate) fn saved_per_ns(interpreted: f64, left: Work) -> f64 {
-    let native = left.ns(NATIVE_OP as f64 / 100.0).max(0.1);
+    let native = left.ns(Prices::NATIVE).max(0.1);
     ((interpreted - native) / native).clamp(0.2, 12.0)
 }
 
@@ -228,8 +254,8 @@ impl Replaced {
     /// A root. Where the loop's iterations were timed in the interpreter, that counts; but if it was left
     /// meanwhile only what is less than bytecodes take as a rule. Where the trace calls the host, and takes
     /// far less than the iterations did, the rest passes in the calls, where it passes still.
-    pub fn root(work: Work, pace: Option<&Pace>, calls_host: bool) -> Replaced {
-        let model = work.ns(BYTECODE as f64 / 10.0);
+    pub fn root(work: Work, prices: Prices, pace: Option<&Pace>, calls_host: bool) -> Replaced {
+        let model = work.ns(prices);
         let (whole, is_timed) = match pace.and_then(|pace| Some((pace.ns()?, pace.is_broken()))) {
             Some((ns, false)) if calls_host && ns > model * ELSEWHERE as f64 / 10.0 => (model, false),
             Some((ns, false)) => (ns, true),
@@ -240,8 +266,8 @@ impl Replaced {
     }
 
     /// The side trace that begins when so much of this trace is over, 0 to 1.
-    pub fn side(self, progress: f32, work: Work) -> Replaced {
-        Replaced { before: self.at(progress), whole: work.ns(BYTECODE as f64 / 10.0), ..self }
+    pub fn side(self, progress: f32, work: Work, prices: Prices) -> Replaced {
+        Replaced { before: self.at(progress), whole: work.ns(prices), ..self }
     }
 
     /// What is replaced when so much of the trace is over, 0 to 1.
@@ -383,10 +409,24 @@ mod tests {
         );
     }
 
+    const PRICES: Prices = Prices::INTERPRETER;
+
+    #[test]
+    fn a_way_that_few_iterations_go_is_dear() {
+        let work = Work { steps: 100, inlined: 5, calls: 1, objects: 0 };
+        let model = work.ns(Prices::HOST_CODE);
+        assert!(model < work.ns(Prices::INTERPRETER) / 2.0);
+        let of = |times: f64| dearer(work, Prices::HOST_CODE, Some(times * model));
+        assert_eq!((of(0.5), of(1.0), of(1.9)), (1.0, 1.0, 1.0), "what was timed tells about that much");
+        assert!((3.9..4.1).contains(&of(4.0)), "a quarter of it: {}", of(4.0));
+        assert!(of(20.0) > of(8.0) && of(1e9) == (MOST_DEAR * MOST_DEAR) as f64);
+        assert_eq!(dearer(work, Prices::HOST_CODE, None), 1.0, "nobody knows");
+    }
+
     #[test]
     fn code_that_is_left_at_once_does_not_pay() {
         let steps = |steps| Work { steps, ..Work::default() };
-        let of_root = |work, left| saved_per_ns(Replaced::root(work, None, false).whole, left);
+        let of_root = |work, left| saved_per_ns(Replaced::root(work, PRICES, None, false).whole, left);
         let loop_of_ten = of_root(steps(10), steps(14));
         assert!((8.0..12.0).contains(&loop_of_ten), "{loop_of_ten}");
         assert!(gain(GLUE as f64 + 5.0, loop_of_ten) < 0.0, "an iteration");
@@ -404,10 +444,10 @@ mod tests {
         let work = Work { steps: 10, ..Work::default() };
         let of = |ns, is_broken| {
             let mut pace = Pace::default();
-            pace.learn(ns, is_broken);
-            Replaced::root(work, Some(&pace), false).whole
+            pace.learn(ns, 1.0, is_broken);
+            Replaced::root(work, PRICES, Some(&pace), false).whole
         };
-        let model = Replaced::root(work, None, false).whole;
+        let model = Replaced::root(work, PRICES, None, false).whole;
         assert_eq!(model, (10 * BYTECODE) as f64 / 10.0);
         assert_eq!((of(9.0 * model, false), of(model / 2.0, false)), (9.0 * model, model / 2.0));
         assert_eq!((of(9.0 * model, true), of(model / 2.0, true)), (model, model / 2.0));
@@ -417,11 +457,11 @@ mod tests {
     #[test]
     fn what_passes_in_calls_of_the_host_is_not_replaced() {
         let work = Work { steps: 10, ..Work::default() };
-        let model = Replaced::root(work, None, true);
+        let model = Replaced::root(work, PRICES, None, true);
         let of = |times, calls_host| {
             let mut pace = Pace::default();
-            pace.learn(times * model.whole, false);
-            Replaced::root(work, Some(&pace), calls_host)
+            pace.learn(times * model.whole, 1.0, false);
+            Replaced::root(work, PRICES, Some(&pace), calls_host)
         };
         assert_eq!(of(9.0, true), model);
         assert_eq!(of(9.0, false), Replaced { whole: 9.0 * model.whole, is_timed: true, ..model });
@@ -431,9 +471,9 @@ mod tests {
     #[test]
     fn a_side_trace_replaces_what_comes_after_its_exit() {
         let work = |steps| Work { steps, ..Work::default() };
-        let root = Replaced::root(work(100), None, false);
+        let root = Replaced::root(work(100), PRICES, None, false);
         assert_eq!((root.at(0.0), root.at(0.5), root.at(1.0)), (0.0, root.whole / 2.0, root.whole));
-        let side = root.side(0.25, work(10));
+        let side = root.side(0.25, work(10), PRICES);
         assert_eq!((side.before, side.at(1.0)), (root.whole / 4.0, root.whole / 4.0 + root.whole / 10.0));
     }
 
@@ -464,7 +504,7 @@ mod tests {
                 account.spent += MS;
             }
         }
-        assert!((60 * MS..90 * MS).contains(&account.spent), "{account:?}");
+        assert!((35 * MS..50 * MS).contains(&account.spent), "{account:?}");
     }
 
     /// Where each millisecond of compiling soon saves ten, compiling is not held up.

@@ -75,12 +75,15 @@ impl Vm {
         let parent = tree.parent.and_then(|at| Some((self.traces.get(at.trace)?, at.exit)));
         if let Some((parent, exit)) = parent {
             let progress = parent.exits[exit.index()].progress;
-            return (parent.tree.replaced.side(progress, tree.work), parent.tree.adds_up);
+            return (parent.tree.replaced.side(progress, tree.work, self.prices), parent.tree.adds_up);
         }
         let pace = self.locations.get(&tree.key).map(|location| &location.pace).filter(|_| is_closed);
         let is_short = pace
             .is_some_and(|pace| !pace.is_broken() && pace.ns().is_some_and(|ns| ns < SHORT_ITERATION as f64));
-        (Replaced::root(tree.work, pace, !tree.sites.is_empty()), self.budget.is_limited() && !is_short)
+        (
+            Replaced::root(tree.work, self.prices, pace, !tree.sites.is_empty()),
+            self.budget.is_limited() && !is_short,
+        )
     }
 
     /// What the code of a trace counts, and where.

@@ -28,7 +28,7 @@ use tracelift_core::ExitKind;
 
 use crate::abort::AbortReason;
 use crate::backend::Backend;
-use crate::budget::Refusal;
+use crate::budget::{Order, Refusal};
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
 use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, Rent, SideDecision, SideState};
@@ -93,9 +93,9 @@ impl Vm {
             SideDecision::Record { ops } => ops,
         };
         let rent = self.rent_of_side(at);
-        if let Some(missing) = self.budget.wait(ops) {
-            if self.budget.back_edges_missing(ops, rent) > 0 {
-                self.put_off_side(at, Refusal { ops, missing });
+        if let Some(missing) = self.budget.wait(Order::of(ops)) {
+            if self.budget.back_edges_missing(Order::of(ops), rent) > 0 {
+                self.put_off_side(at, Refusal { order: Order::of(ops), missing });
                 return Action::Nothing;
             }
         }
@@ -155,13 +155,13 @@ impl Vm {
     }
 
     /// There is no time for a side trace now.
-    fn put_off_side(&mut self, place: ExitPoint, Refusal { ops, missing }: Refusal) {
+    fn put_off_side(&mut self, place: ExitPoint, Refusal { order, missing }: Refusal) {
         self.totals.postponed += 1;
         let wait = exits_until(missing, self.config.side_threshold);
         let Some(trace) = self.traces.get_mut(place.trace) else { return };
         let at = trace.exits[place.exit.index()].count + wait;
         let failures = trace.tree.sides.get(&place.exit).map_or(0, |side| side.failures());
-        trace.set_side(place.exit, SideState::Postponed { at, ops, failures });
+        trace.set_side(place.exit, SideState::Postponed { at, ops: order.ops, failures });
     }
 
     /// A trace has come to the location `key`: its code runs next, if it expects such slots. There may have

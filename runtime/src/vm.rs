@@ -33,6 +33,7 @@ use crate::log::Log;
 use crate::open_calls::Nested;
 use crate::pace::Burst;
 use crate::pay::Sample;
+use crate::policy::Prices;
 use crate::recorder::Recorder;
 use crate::reserve::{ReserveFn, Reserves};
 use crate::restore::ExitState;
@@ -74,6 +75,8 @@ pub struct Vm {
     pub(crate) exits: Exits,
     pub(crate) timing: Timing,
     pub(crate) nested: Nested,
+    /// What the host takes where there is no code.
+    pub(crate) prices: Prices,
 }
 
 /// Recordings: the one in progress, and how they come about.
@@ -193,6 +196,7 @@ impl Vm {
             exits: Exits::default(),
             timing: Timing { ticks: Ticks::new(), sample: None, burst: None, sampled_until: 0 },
             nested: Nested::default(),
+            prices: Prices::INTERPRETER,
             config,
         })
     }
@@ -200,6 +204,12 @@ impl Vm {
     /// The settings.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// From now on the host has code of its own, and what ours replaces is not interpreted: gains are judged
+    /// by what such code takes.
+    pub fn runs_host_code(&mut self) {
+        self.prices = Prices::HOST_CODE;
     }
 
     /// What the host has declared.

@@ -87,6 +87,7 @@ pub unsafe extern "C" fn tl_host_code(
         // SAFETY: promised by the caller.
         let code = unsafe { std::slice::from_raw_parts(code, size) };
         let (address, number) = handle.host_code.add(handle.vm.config(), code)?;
+        handle.vm.runs_host_code();
         // SAFETY: promised by the caller.
         unsafe { *id = number };
         Ok(address)
