@@ -438,7 +438,7 @@ fn side_traces_begin_below_c() {
         assert_eq!(printed.trim_end(), "665000", "{name}");
         // Functions that C calls are asked for on their own, too, and have nowhere to go on.
         let aborts = json["aborts"].as_object().expect("reasons and counts");
-        assert!(aborts.keys().all(|reason| reason == "return to C"), "{name}: {json}");
+        assert!(aborts.keys().all(|reason| reason == "short function"), "{name}: {json}");
         assert!(json["compiled_share"].as_f64().is_some_and(|share| share > 0.9), "{name}: {json}");
     }
 }

@@ -522,12 +522,13 @@ static void link_to (lua_State *L, TluaRecorder *rec, const void *key) {
 }
 
 /*
-** Before the call of a C function that cannot be part of a trace: what was recorded so far is compiled, if
-** it is much.
+** Before what cannot be part of a trace, the call of a C function or the return to one: what was recorded so
+** far is compiled, if it is much.
 */
-static void end_before_call (lua_State *L, TluaRecorder *rec) {
-  if (rec->trace.steps < rec->advice->ended_bytecodes || !tl_recording(rec->vm)) {
-    stop_recording(L, rec, rec->at.reason);
+static void end_before (lua_State *L, TluaRecorder *rec) {
+  int is_short = rec->trace.steps < rec->advice->ended_bytecodes;
+  if (is_short || !tl_recording(rec->vm)) {
+    stop_recording(L, rec, is_short && rec->at.is_outermost ? "short function" : rec->at.reason);
     return;
   }
   tl_record_end(rec->vm, rec->at.reason);
@@ -610,7 +611,7 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
       tlua_rec_do_by_call(rec);
   }
   if (rec->at.reason != NULL && rec->at.is_foreign && !tlua_rec_is_protected(rec))
-    end_before_call(L, rec);
+    end_before(L, rec);
   else if (rec->at.reason != NULL)
     stop_recording(L, rec, rec->at.reason);
   else if (!tl_recording(rec->vm))

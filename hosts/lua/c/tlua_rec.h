@@ -350,7 +350,8 @@ typedef struct TluaInstruction {
   StkId base;
   lu_byte row[64];            /* live registers, where they are not the instruction's own */
   int chain;                  /* tables that it was led to by '__index' and '__newindex' */
-  int is_foreign;             /* whether it calls a C function that cannot be part of the trace */
+  int is_foreign;             /* whether it calls a C function that cannot be part of the trace, or ... */
+  int is_outermost;           /* ... returns to where the recording cannot go on */
   int is_for_now;             /* whether it is given up since it will soon be done in another way */
   int waits;                  /* whether it calls one, and the recording goes on when that comes back */
   const char *reason;         /* why to give up; NULL: go on */

@@ -75,15 +75,16 @@ static int wanted_results (const Instruction *back) {
 
 /*
 ** Whether the bottom frame returns to Lua code that the recording can go on with. What C has called,
-** iterators and metamethods too, leaves the interpreter's function when it returns.
+** iterators and metamethods too, leaves the interpreter's function when it returns: there a long recording
+** ends, and a short one is given up, as it would gain less than its entry takes.
 */
 static int returns_to_lua (TluaRecorder *rec) {
   const CallInfo *ci = rec->trace.bottom.ci;
   if (!rec->trace.is_side)
-    tlua_rec_give_up(rec, "loop left by a return");
+    tlua_rec_give_up(rec, "loop left");
   else if (tlua_is_fresh(ci)) {
     tlua_rec_give_up(rec, "return to C");
-    rec->at.is_foreign = 1;
+    rec->at.is_foreign = rec->at.is_outermost = 1;
   }
   else if (GET_OPCODE(tlua_saved_pc(ci->previous)[-1]) != OP_CALL)
     tlua_rec_give_up(rec, "return to no call");
@@ -91,7 +92,7 @@ static int returns_to_lua (TluaRecorder *rec) {
            && ci_func(ci->previous)->p != ci_func(ci)->p) {
     /* who calls such a function takes it in; only if it is long it is worth an entry */
     tlua_rec_give_up(rec, "function that returns");
-    rec->at.is_foreign = 1;
+    rec->at.is_foreign = rec->at.is_outermost = 1;
   }
   return rec->at.reason == NULL;
 }
