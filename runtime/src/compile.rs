@@ -263,8 +263,8 @@ impl Vm {
 
     /// How many times its price has to be there for the loop that was recorded.
     fn dearer(&self, tree: &Tree) -> f64 {
-        let usual = self.locations.get(&tree.key).and_then(|location| location.pace.usual());
-        policy::dearer(tree.work, self.prices, usual)
+        let pace = self.locations.get(&tree.key).map(|location| &location.pace);
+        pace.map_or(1.0, |pace| policy::dearer(tree.work, self.prices, pace))
     }
 
     fn compile_recorded(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {

@@ -224,11 +224,12 @@ impl Work {
     }
 }
 
-/// How many times its price has to be there for a loop of which `work` was recorded, if its iterations take
-/// so many nanoseconds as a rule. Where that is much more than what was recorded takes, iterations go other
-/// ways, or most of the time passes in functions of the host, and code for this way gains little.
-pub(crate) fn dearer(work: Work, prices: Prices, usual: Option<f64>) -> f64 {
-    let Some(usual) = usual else { return 1.0 };
+/// How many times its price has to be there for a loop of which `work` was recorded, and whose iterations
+/// were timed. Where these take much longer than what was recorded they go other ways, or most of the time
+/// passes in functions of the host, and code for this way gains little. Where they all take the same and call
+/// nothing it is the bytecodes that are slow.
+pub(crate) fn dearer(work: Work, prices: Prices, pace: &Pace) -> f64 {
+    let Some(usual) = pace.usual().filter(|_| pace.is_broken() || work.calls > 0) else { return 1.0 };
     let covered = work.ns(prices) / usual.max(1.0) * 100.0 / COVERED as f64;
     covered.clamp(1.0 / MOST_DEAR as f64, 1.0).powi(-2)
 }
@@ -416,11 +417,20 @@ mod tests {
         let work = Work { steps: 100, inlined: 5, calls: 1, objects: 0 };
         let model = work.ns(Prices::HOST_CODE);
         assert!(model < work.ns(Prices::INTERPRETER) / 2.0);
-        let of = |times: f64| dearer(work, Prices::HOST_CODE, Some(times * model));
+        let timed = |ns: f64, is_broken| {
+            let mut pace = Pace::default();
+            pace.learn(ns, ns, is_broken);
+            pace
+        };
+        let of = |times: f64| dearer(work, Prices::HOST_CODE, &timed(times * model, false));
         assert_eq!((of(0.5), of(1.0), of(1.9)), (1.0, 1.0, 1.0), "what was timed tells about that much");
         assert!((3.9..4.1).contains(&of(4.0)), "a quarter of it: {}", of(4.0));
-        assert!(of(20.0) > of(8.0) && of(1e9) == (MOST_DEAR * MOST_DEAR) as f64);
-        assert_eq!(dearer(work, Prices::HOST_CODE, None), 1.0, "nobody knows");
+        assert!(of(6.0) > of(4.0) && of(1e9) == (MOST_DEAR * MOST_DEAR) as f64);
+        assert_eq!(dearer(work, Prices::HOST_CODE, &Pace::default()), 1.0, "nobody knows");
+        let silent = |is_broken| {
+            dearer(Work { calls: 0, ..work }, Prices::HOST_CODE, &timed(4.0 * model, is_broken))
+        };
+        assert!(silent(false) == 1.0 && silent(true) > 4.0, "slow bytecodes, and other ways");
     }
 
     #[test]

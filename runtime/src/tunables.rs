@@ -202,8 +202,8 @@ tunables! {
         "So much of what a loop's iterations take is explained by what was recorded, at least, where code \
          gains something. Of 35 programs those that gained had .6 to 2, those that lost .2 to .5. With it \
          they take .511 of stock Lua's time, without .522.";
-    MOST_DEAR = 50, "times", Assumed,
-        "What was recorded counts as this part of an iteration at least.";
+    MOST_DEAR = 4, "times", Assumed,
+        "What was recorded counts as this part of that at least: chance makes a loop seem to go other ways.";
     NEW_OBJECT = 45, "ns", Assumed,
         "What an object takes, the collector's work included, in both; one that is removed takes \
          nothing.";
