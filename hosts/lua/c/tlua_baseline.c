@@ -344,7 +344,7 @@ static void copy_loads (Maker *maker, Instruction i) {
     WITH_SECOND_PART(LOADKX, 1);
     SLOWLY(CLOSURE);
     SLOWLY(CONCAT);
-    SLOWLY(CLOSE);
+    DIRECTLY(CLOSE);
     SLOWLY(TBC);
     SLOWLY(VARARG);
     SLOWLY(VARARGPREP);
@@ -407,13 +407,17 @@ static void copy_arithmetic (Maker *maker, Instruction i) {
     ARITHMETIC(BXORK);
     SLOW_ARITHMETIC(POW);
     SLOW_ARITHMETIC(POWK);
-    SLOW_ARITHMETIC(SHL);
-    SLOW_ARITHMETIC(SHR);
-    SLOW_ARITHMETIC(SHLI);
+    ARITHMETIC(SHL);
+    ARITHMETIC(SHR);
+    case OP_SHLI:
+      maker->operand[3] = GETARG_sC(i);
+      maker->next = maker->pc + 2;
+      copy(maker, S_SHLI, -1);
+      break;
     DIRECTLY(UNM);
     DIRECTLY(NOT);
     DIRECTLY(LEN);
-    SLOWLY(BNOT);
+    DIRECTLY(BNOT);
     default:
       copy_loads(maker, i);
       break;

@@ -73,10 +73,13 @@ TLUA_SLOW_OPS(TLUA_DECLARE_SLOW)
 ** of a jump to another place each time it would not.
 */
 #define TLUA_WORK_OPS(X) \
-  X(LOADKX) X(LOADNIL) X(NEWTABLE) X(POWK) X(POW) X(SHLI) X(SHR) X(SHL) X(BNOT) X(CONCAT) X(CLOSE) X(TBC) \
-  X(SETLIST) X(CLOSURE) X(VARARG) X(VARARGPREP)
+  X(LOADKX) X(LOADNIL) X(NEWTABLE) X(POWK) X(POW) X(CONCAT) X(TBC) X(SETLIST) X(CLOSURE) X(VARARG) \
+  X(VARARGPREP)
+/* Those that a helper does where the stencil does not, in the same way. */
+#define TLUA_RARE_WORK_OPS(X) X(LEN) X(SHLI) X(SHR) X(SHL) X(BNOT) X(CLOSE)
 #define TLUA_DECLARE_WORK(name) TluaCode tlua_work_##name;
 TLUA_WORK_OPS(TLUA_DECLARE_WORK)
+TLUA_RARE_WORK_OPS(TLUA_DECLARE_WORK)
 #undef TLUA_DECLARE_WORK
 /* A black table got a reference to a white object; the instruction 'pc' is over but for the barrier. */
 TluaCode tlua_slow_barrier;
@@ -93,8 +96,6 @@ TluaCode tlua_work_step;
 TluaCode tlua_work_tail;
 /* Returns those results from the frame, where a hook wants to see that. */
 TluaCode tlua_slow_results;
-/* A length that the stencil does not find: it is called, as those of the list above are. */
-TluaCode tlua_work_LEN;
 
 /* The value of a short string in a table, or NULL. */
 static inline const TValue *tlua_field (const Table *t, const TString *key) {

@@ -112,12 +112,12 @@ static inline int call_quick (TluaQuickCall *quick, lua_State *L, StkId func, pt
     return how; \
   }
 TLUA_WORK_OPS(DEFINE_WORK)
+TLUA_RARE_WORK_OPS(DEFINE_WORK)
 DEFINE_WORK(call)
 DEFINE_WORK(less)
 DEFINE_WORK(at_most)
 DEFINE_WORK(step)
 DEFINE_WORK(tail)
-DEFINE_WORK(LEN)
 
 #define WORK_WITH(name, last) { \
   int how = work_##name(L, ci, base, this_pc(), last); \

@@ -87,6 +87,12 @@ static inline int is_closed (const lua_State *L, StkId base) {
   return L->tbclist.p < base && (open == NULL || uplevel(open) < base);
 }
 
+STENCIL(CLOSE) {
+  if (l_likely(is_closed(L, RA)))
+    NEXT;
+  WORK(CLOSE);
+}
+
 /* Goes on in a Lua function after a call. */
 static inline int go_back (lua_State *L, CallInfo *ci, StkId base, TValue *k) {
   const Proto *p = clLvalue(s2v(ci->func.p))->p;

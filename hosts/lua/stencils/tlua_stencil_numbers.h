@@ -173,6 +173,47 @@ STENCIL(SHIFT_LEFT) {
   SLOW(SHRI);
 }
 
+/* By any number of bits. */
+static inline lua_Integer shifted (lua_Integer x, lua_Integer to_left) {
+  if (l_likely(l_castS2U(to_left) < 64))
+    return intop(<<, x, to_left);
+  return l_castS2U(intop(-, 0, to_left)) < 64 ? intop(>>, x, -to_left) : 0;
+}
+
+STENCIL(SHL) {
+  if (l_likely(ttisinteger(VB) && ttisinteger(VC))) {
+    lua_Integer result = shifted(ivalue(VB), ivalue(VC));
+    setivalue(VA, result);
+    NEXT;
+  }
+  WORK(SHL);
+}
+STENCIL(SHR) {
+  if (l_likely(ttisinteger(VB) && ttisinteger(VC))) {
+    lua_Integer result = shifted(ivalue(VB), intop(-, 0, ivalue(VC)));
+    setivalue(VA, result);
+    NEXT;
+  }
+  WORK(SHR);
+}
+STENCIL(SHLI) {
+  if (l_likely(ttisinteger(VB))) {
+    lua_Integer result = shifted(IMMEDIATE, ivalue(VB));
+    setivalue(VA, result);
+    NEXT;
+  }
+  WORK(SHLI);
+}
+
+STENCIL(BNOT) {
+  if (l_likely(ttisinteger(VB))) {
+    lua_Integer result = intop(^, ~l_castS2U(0), ivalue(VB));
+    setivalue(VA, result);
+    NEXT;
+  }
+  WORK(BNOT);
+}
+
 STENCIL(UNM) {
   if (l_likely(ttisinteger(VB))) {
     lua_Integer result = intop(-, 0, ivalue(VB));
@@ -204,7 +245,7 @@ STENCIL(LEN) {
   if (ttistable(x)) {
     const Table *t = hvalue(x);
     unsigned limit = t->alimit;
-    if (l_likely(t->metatable == NULL && limit > 0 && !isempty(&t->array[limit - 1])
+    if (l_likely(lacks(t->metatable, TM_LEN) && limit > 0 && !isempty(&t->array[limit - 1])
                  && (isrealasize(t) || (limit & (limit - 1)) == 0 ? t->lastfree == NULL
                                                                   : isempty(&t->array[limit])))) {
       setivalue(VA, (lua_Integer)limit);
