@@ -427,9 +427,8 @@ mod tests {
         assert!((3.9..4.1).contains(&of(4.0)), "a quarter of it: {}", of(4.0));
         assert!(of(6.0) > of(4.0) && of(1e9) == (MOST_DEAR * MOST_DEAR) as f64);
         assert_eq!(dearer(work, Prices::HOST_CODE, &Pace::default()), 1.0, "nobody knows");
-        let silent = |is_broken| {
-            dearer(Work { calls: 0, ..work }, Prices::HOST_CODE, &timed(4.0 * model, is_broken))
-        };
+        let silent =
+            |is_broken| dearer(Work { calls: 0, ..work }, Prices::HOST_CODE, &timed(4.0 * model, is_broken));
         assert!(silent(false) == 1.0 && silent(true) > 4.0, "slow bytecodes, and other ways");
     }
 
