@@ -26,7 +26,7 @@ pub(crate) const UNMEASURED: u64 = 1 << 40;
 pub(crate) struct Pace {
     /// Nanoseconds of one iteration, if they are known.
     ns: Option<f64>,
-    /// What most of them take at least: what lies between two runs of the loop is in none of the shorter ones.
+    /// What most of them take at least: what lies between two runs of the loop is in longer ones.
     usual: Option<f64>,
     /// Intervals of a burst differed so much that the loop may have been left in between.
     is_broken: bool,

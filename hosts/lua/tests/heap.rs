@@ -170,8 +170,8 @@ fn a_block_that_moves_to_and_fro_stays_the_same() {
     assert_eq!(heap.resize(0, 0, 0), 0, "nothing of nothing");
 }
 
-/// A table with its parts is one block, which the table gives back: not its parts, which may grow and move away
-/// before, or be given back before or after.
+/// A table with its parts is one block, which the table gives back: not its parts, which may grow and move
+/// away before, or be given back before or after.
 #[test]
 fn a_part_of_a_table_goes_with_the_table() {
     const TABLE: usize = 56;
