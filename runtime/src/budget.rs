@@ -359,7 +359,7 @@ mod tests {
         assert!(!budget.affords(Order::of(20), edges(0)));
         budget.gain(200e6, 0.0);
         assert!(budget.affords(Order::of(20), edges(0)));
-        budget.gain(-196e6, 0.0);
+        budget.gain(-194e6, 0.0);
         assert!(!budget.affords(Order::of(20), edges(0)), "entries that lose count as well");
     }
 

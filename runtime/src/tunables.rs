@@ -90,18 +90,17 @@ tunables! {
         "Trust in compiling that never gains anything.";
     CREDIT = 3_000_000, "ns", Derived,
         "So much compiling is trusted before it is known what it gains. Who never gains has then spent \
-         1.4 % of half a second, 1.0 % of one, 0.4 % of ten: a test below. With 10 ms, 6 % later, half of \
-         the time in code doubted and twice the gain reinvested 35 programs took .520 of stock Lua's time, \
-         with this .509.";
-    REINVESTED = 500, "hundredths of the gain", Measured,
+         1.4 % of half a second, 1.0 % of one, 0.4 % of ten: a test below. With 10 ms, 6 % later, and the \
+         interpreter's prices 35 programs took .520 of stock Lua's time, with this .509.";
+    REINVESTED = 250, "hundredths of the gain", Measured,
         "How much of what code is believed to have saved may be spent on more code. 35 programs that \
-         people write take .82 of their time without the JIT with 100, and .80 to .815 with 200. With prices \
-         of the host's own code gains are half as large, and believed: see CREDIT.";
-    DOUBT = 10, "hundredths of the time in code", Measured,
+         people write take .82 of their time without the JIT with 100, and .80 to .815 with 200. With host \
+         code 19 of them take .46 of stock Lua's time with 250, .48 with 500 and less doubt.";
+    DOUBT = 50, "hundredths of the time in code", Measured,
         "So much of the time in code is taken off a gain before it is believed. What the interpreter would \
          have taken is an estimate: where code saves four times what it takes that does not matter, and \
-         where it seems to save a third it does. With the interpreter's prices half was better than none \
-         (`heaps` 1.05 and 1.17 of its time without the JIT); for the reason now see CREDIT.";
+         where it seems to save a third it does. Without it `heaps` and `heaps_alt` take 1.17 and 1.14 of \
+         their time without the JIT, with it 1.05 and 1.02.";
     PEELED_OPS = 200, "operations", Measured,
         "A longer loop gets no preamble: that is as much again to compile. 35 programs that people write, \
          with exact thresholds, take .765 of their time without the JIT if all loops are peeled, .727 if \
