@@ -16,7 +16,7 @@
 //! compiling takes no more than its share or what it would have saved, but for what a trace takes longer than
 //! expected; the clock is read only where a recording begins and ends and around compilation, and nothing but
 //! what is compiled and entered depends on it. A young program counts as older if its counted loops say that
-//! it will run on for long ([`crate::foresight`]).
+//! it will run on for long ([`crate::foresight`]), and may spend a larger share of that age.
 //!
 //! ```text
 //! share 3 %:  run 5 ms, spent 0        put off: a small first trace should take 1.9 ms, so 57 ms are missing
@@ -31,7 +31,9 @@
 use crate::foresight::Foresight;
 use crate::policy::{self, Account, Rent};
 use crate::stats::Time;
-use crate::tunables::{ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, KNOWN_OPS, RECORDED_OP, SMALL_LOOP};
+use crate::tunables::{
+    ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, FORESEEN_SHARE, KNOWN_OPS, RECORDED_OP, SMALL_LOOP,
+};
 
 /// The account of one VM, in nanoseconds of processor time.
 #[derive(Debug)]
@@ -155,7 +157,9 @@ impl Budget {
     }
 
     fn missing(&self, expected: u64) -> Option<u64> {
-        policy::missing(self.account(), self.share?, expected)
+        let account = self.account();
+        let times = if account.ran > self.ran { FORESEEN_SHARE as u32 } else { 1 };
+        policy::missing(account, self.share?.saturating_mul(times), expected)
     }
 
     /// What compiling is expected to take, as far as it has to be there.
@@ -378,6 +382,22 @@ mod tests {
         let mut old = Budget { ran: 100 * MS, ..self::budget(0, 0, 0) };
         assert!(!old.asks() && !Budget { share: None, ..self::budget(5 * MS, 0, 0) }.asks());
         assert_eq!(old.wait(Order::of(0)), None);
+    }
+
+    /// That a program has run for long says less than that it will.
+    #[test]
+    fn who_will_run_for_long_may_spend_a_larger_share() {
+        let foreseen = |expected: u64| {
+            let mut budget = budget(10 * MS, 0, 0);
+            budget.foresee(1, 1_000_000);
+            budget.ran += 10 * MS;
+            budget.foresee(1, 999_000);
+            assert_eq!(budget.account().ran, 80 * MS);
+            budget.missing(expected).is_none()
+        };
+        assert!(foreseen(FORESEEN_SHARE * 8 * MS) && !foreseen(FORESEEN_SHARE * 8 * MS + MS));
+        let old = budget(80 * MS, 0, 0);
+        assert!(old.missing(8 * MS).is_none() && old.missing(9 * MS).is_some());
     }
 
     #[test]
