@@ -408,8 +408,8 @@ int tl_has_loop(tl_vm *vm, const void *key);
 ** Memory for code that the host has made itself, of a baseline compiler say: never writable and executable
 ** at once. The code is copied, and lies where the answer says until it is freed by its number, which `id`
 ** gets; it must not depend on its place. NULL if there is no room, up to `code_bytes` beside what the
-** library's own code takes, or the system refuses. Once there is such code the library expects of its own
-** that it replaces this, and no interpreter.
+** library's own code takes, or the system refuses. From the first such code on the library compares its own
+** code with the host's, and no longer with an interpreter, when it estimates what compiling gains.
 */
 const void *tl_host_code(tl_vm *vm, const void *code, size_t size, uint32_t *id);
 /* None of it may run any more. */

@@ -69,7 +69,7 @@ pub(crate) struct Budget {
 pub(crate) struct Order {
     /// Operations as recorded; 0 if nobody knows.
     pub ops: u64,
-    /// So many times its price has to be there: see [`policy::dearer`].
+    /// It counts as if it cost so many times its price: see [`policy::dearer`].
     pub dearer: f64,
 }
 

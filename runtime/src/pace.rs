@@ -26,7 +26,8 @@ pub(crate) const UNMEASURED: u64 = 1 << 40;
 pub(crate) struct Pace {
     /// Nanoseconds of one iteration, if they are known.
     ns: Option<f64>,
-    /// What most of them take at least: what lies between two runs of the loop is in longer ones.
+    /// A third of the intervals of a burst was no longer: the least of all bursts. Intervals in which the
+    /// loop was left meanwhile are longer than that.
     usual: Option<f64>,
     /// Intervals of a burst differed so much that the loop may have been left in between.
     is_broken: bool,
@@ -55,8 +56,8 @@ impl Pace {
         self.is_broken
     }
 
-    /// A burst has shown such a mean, and that a third of its intervals was no longer than `usual`; it counts
-    /// as much as all before.
+    /// A burst has shown such a mean, which counts as much as all before. A third of its intervals was no
+    /// longer than `usual`.
     pub fn learn(&mut self, ns: f64, usual: f64, is_broken: bool) {
         self.ns = Some(self.ns.map_or(ns, |before| (before + ns) / 2.0));
         self.usual = Some(self.usual.map_or(usual, |before| before.min(usual)));

@@ -589,13 +589,20 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "lstrlib.c",
+        anchor: "  prepstate(&ms, L, src, srcl, p, lp);",
+        place: After,
+        text: "\n  const void *const *locale = tlua_locale(), *locale_then = *locale;",
+        why: "replacements and finalizers may set another locale",
+    },
+    Insertion {
+        file: "lstrlib.c",
         anchor: "    reprepstate(&ms);  /* (re)prepare state for new match */",
         place: After,
-        text: "\n    if (tr > LUA_TSTRING) ms.translated = tlua_still(ms.translated);\n    \
+        text: "\n    if (*locale != locale_then) ms.translated = NULL;\n    \
                if (!anchor) {\n      \
                const char *start = tlua_match_start(ms.translated, src, ms.src_end);\n      \
                luaL_addlstring(&b, src, (size_t)(start - src));\n      src = start;\n    }",
-        why: "as above; what is passed over is copied at once",
+        why: "no attempt where it cannot match; what is passed over is copied at once",
     },
     Insertion {
         file: "ltablib.c",

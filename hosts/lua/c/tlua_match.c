@@ -88,13 +88,17 @@ struct TluaMatch {
   Place places[PLACES];
 };
 
-/* The C library's own table of classes, which says which locale it is; NULL where that cannot be asked. */
-static const void *current_locale (void) {
+const void *const *tlua_locale (void) {
 #if defined(__GLIBC__)
-  return *__ctype_b_loc();
+  return (const void *const *)__ctype_b_loc();  /* its own table of classes */
 #else
-  return NULL;
+  static const void *const unknown = NULL;
+  return &unknown;
 #endif
+}
+
+static const void *current_locale (void) {
+  return *tlua_locale();
 }
 
 /* --- translating --- */

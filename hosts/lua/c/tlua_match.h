@@ -32,6 +32,11 @@ int tlua_pattern_is_text (const TluaPattern *pattern);
 /* As 'match': where the match ends that begins at 's' in a subject; NULL if there is none. */
 const char *tlua_match (const TluaPattern *pattern, const char *start, const char *end, const char *s,
                         TluaCapture *captures, unsigned char *level);
+/*
+** The place of a pointer that differs from locale to locale, for this thread; NULL is there if that cannot be
+** known.
+*/
+const void *const *tlua_locale (void);
 /* The pattern, if it still means the same: other code has run since, which may have set another locale. */
 const TluaPattern *tlua_still (const TluaPattern *pattern);
 /* The first place from 's' on where the pattern may match; it may say an earlier one. */
