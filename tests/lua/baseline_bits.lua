@@ -33,6 +33,21 @@ print(g(m))
 getmetatable(m).__len = nil
 print(g(m))
 
+-- Numbers below 0 in the instructions themselves, for integers and floats.
+local function small(i, n)
+  local x, y = -7, -7.0
+  return -1 << i, -5 << i, -128 << i, i << -3, i >> -3, i >> 3, n - 1, n + -9, n * -3, n // -2, n % -4, n & -8,
+      n | -16, n ~ -32, x, y, n < -3 and 1 or 2, n <= -3 and 1 or 2,
+      n > -3 and 1 or 2, n >= -3 and 1 or 2, n == -3 and 1 or 2, n ~= -3 and 1 or 2
+end
+for n = -5, 100 do
+  local i, f = table.concat({ small(n, n) }, " "), table.concat({ small(n, n + 0.0) }, " ")
+  if n < 2 or n % 8 == 0 then
+    print(i)
+    print(f)
+  end
+end
+
 -- A variable that is captured now and then, in a block that is left by a jump.
 local captured = {}
 local function h(n)

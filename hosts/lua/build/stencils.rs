@@ -8,7 +8,9 @@
 //! filled.
 //!
 //! Invariant: a stencil needs nothing but holes and helpers. One that has a constant in memory, calls, or
-//! uses a relocation that `tlua_baseline.c` does not know, is an error that names it.
+//! uses a relocation that `tlua_baseline.c` does not know, is an error that names it. So is one that would
+//! extend a number below 0 with zeros: compilers take addresses for positive, and `hole_s` is filled with
+//! numbers of both signs.
 //!
 //! Example: `static const Hole holes_MOVE[] = { { 3, HOLE_OFFSET, H_b, 0 }, … };`
 
@@ -19,6 +21,9 @@ use object::{elf, Object, ObjectSection, ObjectSymbol, RelocationFlags, Relocati
 
 /// Names of the holes; offsets come first, in the order of `Maker::operand`.
 const HOLES: [&str; 10] = ["a", "b", "c", "i", "pc", "other", "counter", "cell", "next", "jump"];
+
+/// The number of hole `i` where all its 64 bits matter and it may be below 0.
+const SIGNED: &str = "hole_s";
 
 /// What `tlua_stencils.h` says for machines without stencils.
 pub const NONE: &str = "#define TLUA_HAVE_STENCILS 0\n";
@@ -85,7 +90,12 @@ fn hole(
     if is_branch && (addend != 0 || !if is_work { is_call(code, at) } else { is_jump(code, at) }) {
         return Err(format!("{stencil}: {target} is called, or its address is taken"));
     }
-    let what = if let Some(hole) = target.strip_prefix("hole_").filter(|hole| HOLES.contains(hole)) {
+    if target == SIGNED && r_type != elf::R_X86_64_32S {
+        return Err(format!("{stencil}: relocation {r_type} to {target}, which may be below 0"));
+    }
+    let what = if target == SIGNED {
+        "H_i".to_owned()
+    } else if let Some(hole) = target.strip_prefix("hole_").filter(|hole| HOLES.contains(hole)) {
         let expected = match hole {
             "a" | "b" | "c" | "i" => "HOLE_OFFSET",
             "next" | "jump" => "HOLE_BRANCH",

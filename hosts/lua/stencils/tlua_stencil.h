@@ -29,8 +29,10 @@
 /* --- holes --- */
 
 extern TluaCode hole_next, hole_jump;
-/* Offsets in bytes from 'base', or from 'k'; numbers. */
-extern const char hole_a[], hole_b[], hole_c[], hole_i[];
+/* Offsets in bytes from 'base', or from 'k'; numbers. Compilers take an address for a positive number, so
+** that 'hole_i' is for numbers that are not below 0, or for their lower 32 bits; 'hole_s', for all 64 bits of
+** the same number, is an error of the build where it is not extended with its sign. */
+extern const char hole_a[], hole_b[], hole_c[], hole_i[], hole_s[];
 
 #define OFFSET(hole) ((ptrdiff_t)(hole))
 #define REGISTER(hole) ((StkId)((char *)base + OFFSET(hole)))
@@ -40,6 +42,14 @@ extern const char hole_a[], hole_b[], hole_c[], hole_i[];
 #define VC s2v(REGISTER(hole_c))
 #define KONST(hole) ((TValue *)((char *)k + OFFSET(hole)))
 #define IMMEDIATE OFFSET(hole_i)
+#define SIGNED_IMMEDIATE ((lua_Integer)OFFSET(hole_s))
+
+/* The same in a register, which compilers would fill with an address, that is to say without a sign. */
+static inline lua_Integer signed_immediate (void) {
+  lua_Integer n;
+  __asm__("movq $hole_s, %0" : "=r" (n));
+  return n;
+}
 
 /* Words too wide for an operand. */
 static inline const Instruction *this_pc (void) {

@@ -78,7 +78,7 @@ STENCIL(DIVK_I) {
 STENCIL(ADDI) {
   const TValue *x = VB;
   if (l_likely(ttisinteger(x))) {
-    lua_Integer result = intop(+, ivalue(x), IMMEDIATE);
+    lua_Integer result = intop(+, ivalue(x), SIGNED_IMMEDIATE);
     setivalue(VA, result);
     NEXT;
   }
@@ -198,7 +198,7 @@ STENCIL(SHR) {
 }
 STENCIL(SHLI) {
   if (l_likely(ttisinteger(VB))) {
-    lua_Integer result = shifted(IMMEDIATE, ivalue(VB));
+    lua_Integer result = shifted(signed_immediate(), ivalue(VB));
     setivalue(VA, result);
     NEXT;
   }
@@ -300,7 +300,7 @@ CONDITIONAL(LE, AT_MOST)
 #define ORDER_I(op, name, YES, NO) { \
   const TValue *x = VA; \
   if (l_likely(ttisinteger(x))) { \
-    if (ivalue(x) op (lua_Integer)IMMEDIATE) YES; \
+    if (ivalue(x) op SIGNED_IMMEDIATE) YES; \
     NO; \
   } \
   if (l_likely(ttisfloat(x))) { \
@@ -369,7 +369,7 @@ CONDITIONAL(EQK_TAG, EQUAL_TAG)
 #define EQUAL_I(YES, NO) { \
   const TValue *x = VA; \
   if (l_likely(ttisinteger(x))) { \
-    if (ivalue(x) == (lua_Integer)IMMEDIATE) YES; \
+    if (ivalue(x) == SIGNED_IMMEDIATE) YES; \
     NO; \
   } \
   if (ttisfloat(x)) { \

@@ -21,7 +21,7 @@
 /* --- moves --- */
 
 STENCIL(MOVE) { setobjs2s(L, RA, REGISTER(hole_b)); NEXT; }
-STENCIL(LOADI) { setivalue(VA, IMMEDIATE); NEXT; }
+STENCIL(LOADI) { setivalue(VA, SIGNED_IMMEDIATE); NEXT; }
 STENCIL(LOADF) { setfltvalue(VA, cast_num((int)IMMEDIATE)); NEXT; }
 STENCIL(LOADK) { setobj2s(L, RA, KONST(hole_b)); NEXT; }
 STENCIL(LOADFALSE) { setbfvalue(VA); NEXT; }
