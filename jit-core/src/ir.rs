@@ -316,6 +316,15 @@ impl Inst {
         Effects::of(self, schema)
     }
 
+    /// Whether it is a guard by its kind that never fails: it writes a field of a layout without a barrier. A
+    /// bytecode may so fill several fields of an object that it makes.
+    pub fn never_leaves(&self, schema: &Schema) -> bool {
+        match (self.op, self.payload) {
+            (Op::Set, Payload::Field(field)) => schema.layout(schema.field(field).layout).barrier.is_none(),
+            _ => false,
+        }
+    }
+
     /// Whether it does something that must not lie between a snapshot and a guard that uses it.
     pub fn has_visible_effect(&self, schema: &Schema) -> bool {
         self.effects(schema).is_visible()

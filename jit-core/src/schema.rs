@@ -237,6 +237,11 @@ pub struct Layout {
     /// `alloc(context, layout id, items, keys) -> Ref`, null when there is no memory: makes an empty record
     /// of this layout with its class word set and room for that many items and entries. It neither collects
     /// nor throws. A virtual object that becomes real is filled right after it, without the barrier.
+    ///
+    /// An object that refers to slots of the frame, as a closure does that shares variables with it, is made
+    /// by `alloc(context, frame base, layout id, site, keys)`: the base that the trace was entered with, and
+    /// in place of the items a number that says something to the host only.
+    /// [`Schema::is_made_in_frame`] tells them apart.
     pub alloc: Option<FuncId>,
     /// The write barrier.
     pub barrier: Option<Barrier>,
@@ -446,6 +451,10 @@ impl Schema {
     /// A layout.
     pub fn layout(&self, id: LayoutId) -> &Layout {
         &self.layouts[id.index()]
+    }
+    /// Whether objects of the layout refer to slots of the frame; see [`Layout::alloc`].
+    pub fn is_made_in_frame(&self, id: LayoutId) -> bool {
+        self.layout(id).alloc.is_some_and(|alloc| self.func(alloc).params.len() == 5)
     }
     /// A field.
     pub fn field(&self, id: FieldId) -> Field {

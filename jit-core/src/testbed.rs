@@ -38,6 +38,7 @@ pub const BUFFER_BYTES: u32 = 64;
 /// | name | signature | effect |
 /// |---|---|---|
 /// | `world.alloc` | (addr context, int layout, int items, int keys) -> ref | makes it; null without memory |
+/// | `world.alloc_in_frame` | (addr context, addr base, int layout, int site, int keys) -> ref | the same |
 /// | `world.find` | (addr context, int layout, ref record, ref key) -> addr | reads; null if absent |
 /// | `world.insert` | (addr context, int layout, ref record, ref key) -> addr | writes; null without memory |
 /// | `math.sin` | (float) -> float | none |
@@ -61,6 +62,7 @@ pub fn natives(name: &str) -> Option<usize> {
     use functions::*;
     let address = match name {
         "world.alloc" => world_alloc as *const () as usize,
+        "world.alloc_in_frame" => world_alloc_in_frame as *const () as usize,
         "world.find" => world_find as *const () as usize,
         "world.insert" => world_insert as *const () as usize,
         "math.sin" => sin as *const () as usize,
@@ -111,6 +113,7 @@ pub fn standard_schema() -> Schema {
     }
     add_record(&mut schema, "Buffer", BUFFER_START as u32 + BUFFER_BYTES, 0x18, alloc);
     add_shapes(&mut schema, alloc);
+    add_framed(&mut schema);
     add_raw_cells(&mut schema);
     add_functions(&mut schema);
     every::declare(&mut schema);
@@ -166,6 +169,16 @@ fn add_record(schema: &mut Schema, name: &str, size: u32, class_value: u64, allo
     schema.add_field(layout, Cell::narrow(&format!("{}_mark", name.to_lowercase()), 4, 1, mark));
     schema.layout_mut(layout).alloc = Some(alloc);
     layout
+}
+
+/// Objects that refer to the frame, as closures do that share its variables.
+fn add_framed(schema: &mut Schema) {
+    let params = [Type::Addr, Type::Addr, Type::Int, Type::Int, Type::Int];
+    let effects = FuncEffects::pure().allocating();
+    let alloc = add_func(schema, "world.alloc_in_frame", &params, Some(Type::Ref), effects);
+    let framed = add_record(schema, "Framed", 32, 0x1b, alloc);
+    field(schema, framed, "kept_1", 8, Type::Ref);
+    field(schema, framed, "kept_2", 16, Type::Ref);
 }
 
 fn field(schema: &mut Schema, layout: LayoutId, name: &str, offset: i32, ty: Type) -> FieldId {

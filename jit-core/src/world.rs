@@ -248,12 +248,17 @@ impl World {
         self.write(cell_address(base, cell), cell.width, bits)
     }
 
-    /// Makes an empty record as [`natives::world_alloc`] does, but never fails for lack of memory: for
-    /// lifting.
+    /// Makes an empty record as [`natives::world_alloc`] and its like do, but never fails for lack of memory:
+    /// for lifting.
     pub fn make(&mut self, layout: LayoutId, items: u32, keys: u32) -> Option<Bits> {
         let inner = self.inner_mut();
         let left = inner.allocations_left.take();
-        let made = inner.allocate(layout, items, keys);
+        let alloc = inner.schema.layout(layout).alloc.map(|alloc| inner.schema.func(alloc).address);
+        let in_frame = alloc == Some(natives::world_alloc_in_frame as *const () as usize);
+        let made = match in_frame {
+            true => inner.allocate_in_frame(inner.frame, layout, items, keys),
+            false => inner.allocate(layout, items, keys),
+        };
         inner.allocations_left = left;
         made
     }

@@ -167,6 +167,11 @@ impl Cx<'_, '_> {
         }
     }
 
+    /// The base of the frame that the trace was entered with.
+    pub fn frame_base(&mut self) -> Result<Value, OptError> {
+        self.emit_value(Inst::new(Op::FrameBase, &[]))
+    }
+
     /// An integer constant.
     pub fn int(&mut self, int: i64) -> Value {
         self.st.out.const_int(int)

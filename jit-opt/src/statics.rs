@@ -236,7 +236,8 @@ impl<R: Fn(Value) -> Value> Found<'_, R> {
 
     fn object(&mut self, schema: &Schema, object: &Object) -> Virtual {
         let forgets = planted(Bug::VirtualMissingInSnapshot);
-        let has_items = schema.layout(object.layout).items.is_some();
+        let has_items =
+            schema.layout(object.layout).items.is_some() || schema.is_made_in_frame(object.layout);
         let has_keys = schema.layout(object.layout).keys.is_some();
         let fields = object.fields.iter().skip(forgets as usize);
         let first = schema.layout(object.layout).items.map_or(0, |part| part.first) as u32;

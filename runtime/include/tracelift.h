@@ -191,6 +191,12 @@ tl_status tl_set_keys(tl_vm *vm, tl_layout layout, tl_cell size, tl_cell base, c
 /* How a real one is made: alloc(context, layout, items, keys), "aiii>r", null when there is no memory. Code
 ** that makes an object real which it has kept virtual fills it right after this, without its barrier. */
 tl_status tl_set_alloc(tl_vm *vm, tl_layout layout, tl_func alloc);
+/* The same for objects that refer to slots of the frame, as closures that share its variables:
+** alloc(context, frame base, layout, site, keys), "aaiii>r". The base is that which the trace was entered
+** with, at exits too; `site` is what tl_new was given for items, a number that says something to the host
+** only. The layout has no indexed part. The host sees to it that no such object is made after the slots have
+** another owner: before a frame ends it asks tl_is_in_use, and passes the object to a call. */
+tl_status tl_set_alloc_in_frame(tl_vm *vm, tl_layout layout, tl_func alloc);
 /* Holds memory for exits: from its return until its next call for the same layout, items and keys, the
 ** layout's alloc and insert make `count` such objects at one exit, whatever the allocator says then. A
 ** count that is smaller than before lets memory go, and succeeds. Returns 0 if the memory is not there:
@@ -498,6 +504,16 @@ int tl_is_const_ref(const tl_vm *vm, tl_value value, const void **object);
 
 /* The operations without payload, named as in the trace language; see docs/trace-language.md for each. */
 typedef enum tl_op {
+/* The nth object of a layout that this recording makes, from 0, those first that the exit has left behind
+** which a side trace begins at; and its site, or its room for items. 0 if there are not so many. */
+tl_value tl_nth_made(tl_vm *vm, tl_layout layout, uint32_t n, uint32_t *items);
+/* Gives an object that this recording makes room for so many items, where it is made, if it has less. Returns
+** 0 if it makes it not. For records whose size is known only when they are filled. */
+int tl_make_room(tl_vm *vm, tl_value object, uint32_t items);
+/* Whether anything but slots from `slot` on, counted from the innermost frame's base, knows an object that
+** this recording has made: a slot before it, or an operation other than those that write and read its own
+** fields. */
+int tl_is_in_use(tl_vm *vm, tl_value object, int32_t slot);
 #define TL_OP(name, number) TL_##name = number,
 #include "tracelift_ops.h"
 #undef TL_OP

@@ -26,7 +26,8 @@ fn payload(inst: &Inst, schema: &Schema) -> Result<(), String> {
         Payload::New { layout, items, keys } => {
             let declared = schema.layout(layout);
             has(layout, declared.alloc.is_some(), "allocator")?;
-            has(layout, items == 0 || declared.items.is_some(), "indexed part")?;
+            let in_frame = schema.is_made_in_frame(layout);
+            has(layout, items == 0 || in_frame || declared.items.is_some(), "indexed part")?;
             has(layout, keys == 0 || declared.keys.is_some(), "keyed part")
         }
         Payload::Layout(layout) if inst.op == Op::GuardClass => {

@@ -26,7 +26,7 @@ use tracelift_opt::resume::{ResumeSource, VirtualData};
 use tracelift_opt::ResumeTable;
 
 use crate::ids::ExitId;
-use crate::restore::{call_lifting, ExitFrame, MAX_WORDS};
+use crate::restore::{call_lifting, Allocator, ExitFrame, MAX_WORDS};
 use crate::slots;
 
 /// Exits before one is decoded.
@@ -47,7 +47,7 @@ enum Word {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     /// Makes an object: the next register.
-    Make { function: usize, layout: u32, items: u32, keys: u32 },
+    Make { allocator: Allocator, layout: u32, items: u32, keys: u32 },
     /// Reads the address in a cell of an object: the next register.
     Load { object: u32, offset: i32 },
     /// Adds a key to an object: its entry is the next register.
@@ -168,7 +168,7 @@ impl Plan {
         // SAFETY: passed on from the caller, for all below.
         unsafe {
             for step in &self.steps {
-                run(step, buffer, context, registers);
+                run(step, buffer, context, base, registers);
             }
             self.writes.make(buffer, base, registers);
         }
@@ -185,15 +185,15 @@ fn get(word: Word, buffer: &[u64], registers: &[u64]) -> u64 {
 
 /// # Safety
 /// As for [`crate::Vm::exit`]; the steps before this one are done.
-unsafe fn run(step: &Step, buffer: &[u64], context: *mut c_void, registers: &mut Vec<u64>) {
+unsafe fn run(step: &Step, buffer: &[u64], context: *mut c_void, base: *mut u8, registers: &mut Vec<u64>) {
     // SAFETY: the host declared the functions with their types, objects have the cells of their layouts, and
     // pending stores go to places that existed when the trace put them off: what may move them makes the
     // stores first.
     unsafe {
         match *step {
-            Step::Make { function, layout, items, keys } => {
+            Step::Make { allocator, layout, items, keys } => {
                 let args = [u64::from(layout), u64::from(items), u64::from(keys)];
-                registers.push(call_lifting(function, context, args));
+                registers.push(allocator.make(context, base, args));
             }
             Step::Load { object, offset } => {
                 let at = registers[object as usize] as *const u8;
@@ -253,9 +253,8 @@ impl Maker<'_> {
     }
 
     fn make(&mut self, object: &VirtualData<'_>) {
-        let func = self.schema.layout(object.layout).alloc.expect("virtual records have an allocator");
-        let function = self.address(func);
-        self.find(Step::Make { function, layout: object.layout.0, items: object.items, keys: object.keys });
+        let allocator = Allocator::of(object.layout, self.schema);
+        self.find(Step::Make { allocator, layout: object.layout.0, items: object.items, keys: object.keys });
     }
 
     fn fill(&mut self, object: u32, data: &VirtualData<'_>) -> Option<()> {

@@ -16,6 +16,7 @@
 mod calls;
 mod close;
 mod inherit;
+mod made;
 mod slots;
 
 use std::collections::BTreeMap;
@@ -566,7 +567,8 @@ impl Recorder {
         }
         inst.depth = (self.depth() + self.stack.inlined).min(255) as u8;
         if op.is_guard() {
-            inst.snap = Some(self.snapshot()?);
+            let seen = self.points.current.filter(|_| inst.never_leaves(schema));
+            inst.snap = Some(seen.or_else(|| self.snapshot())?);
         }
         if inst.has_visible_effect(schema) {
             self.points.dirty = self.points.dirty.or(Some(AFTER_EFFECT));

@@ -14,7 +14,7 @@
 
 use std::ffi::c_void;
 
-use tracelift_core::schema::{CellId, Element, TagId};
+use tracelift_core::schema::{CellId, Element, LayoutId, TagId};
 use tracelift_core::Schema;
 use tracelift_opt::resume::{PendingData, ResumeSource, ResumeState, VirtualData};
 use tracelift_opt::ResumeTable;
@@ -84,6 +84,40 @@ pub(crate) unsafe fn call_lifting(address: usize, context: *mut c_void, args: [u
     result
 }
 
+/// How an object of a layout is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Allocator {
+    address: usize,
+    in_frame: bool,
+}
+
+impl Allocator {
+    /// That of a layout that may be virtual.
+    pub fn of(layout: LayoutId, schema: &Schema) -> Allocator {
+        let func = schema.layout(layout).alloc.expect("virtual records have an allocator");
+        Allocator { address: schema.func(func).address, in_frame: schema.is_made_in_frame(layout) }
+    }
+
+    /// Makes an object, given the number of its layout and its room, or its site.
+    ///
+    /// # Safety
+    /// As for [`call_lifting`]; `base` is the base of the frame that the trace was entered with.
+    pub unsafe fn make(self, context: *mut c_void, base: *mut u8, args: [u64; 3]) -> u64 {
+        if !self.in_frame {
+            // SAFETY: passed on from the caller.
+            return unsafe { call_lifting(self.address, context, args) };
+        }
+        // SAFETY: promised by the caller: such functions take the base too.
+        let result = unsafe {
+            let function: extern "C" fn(*mut c_void, *mut u8, u64, u64, u64) -> u64 =
+                std::mem::transmute(self.address);
+            function(context, base, args[0], args[1], args[2])
+        };
+        assert!(result != 0, "the host secured memory for lifting before the entry");
+        result
+    }
+}
+
 impl Host<'_> {
     /// Restores the state of an exit; its frames are added to `frames`.
     ///
@@ -104,7 +138,7 @@ impl Host<'_> {
         };
         // SAFETY: passed on from the caller, for all below.
         unsafe {
-            self.lift(&state);
+            self.lift(&state, base);
             state.pending().for_each(|store| self.store(&store));
             let layout = self.schema.slots();
             for frame in state.frames() {
@@ -127,12 +161,12 @@ impl Host<'_> {
     }
 
     /// Makes every virtual object, then fills them.
-    unsafe fn lift(&mut self, state: &ResumeState<'_>) {
+    unsafe fn lift(&mut self, state: &ResumeState<'_>, base: *mut u8) {
         for object in state.virtuals() {
-            let func = self.schema.layout(object.layout).alloc.expect("virtual records have an allocator");
+            let allocator = Allocator::of(object.layout, self.schema);
             let args = [u64::from(object.layout.0), u64::from(object.items), u64::from(object.keys)];
             // SAFETY: the host declared the function with this signature.
-            let address = unsafe { call_lifting(self.schema.func(func).address, self.context, args) };
+            let address = unsafe { allocator.make(self.context, base, args) };
             self.lifted.push(address);
         }
         for (index, object) in state.virtuals().enumerate() {

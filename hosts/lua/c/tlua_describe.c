@@ -154,7 +154,7 @@ static int describe_upvalues (tl_vm *vm, TluaSchema *schema) {
   TluaUpvalueIds *upvalue = &schema->upvalue;
   static const char *const names[4] = { "upvalue.int", "upvalue.float", "upvalue.ref", "upvalue.addr" };
   /* debug.upvaluejoin can exchange an upvalue of a closure, so this cell is not immutable */
-  upvalue->object = pointer_cell(vm, "closure.upvalue", 0, TL_ADDR, "closure.upvalue", 0);
+  upvalue->object = pointer_cell(vm, "closure.upvalue", 0, TL_REF, "closure.upvalue", 0);
   state->open_upvalues = pointer_cell(vm, "thread.open_upvalues", offsetof(lua_State, openupval), TL_ADDR,
                                       "thread.upvalues", 0);
   state->to_be_closed = pointer_cell(vm, "thread.to_be_closed", offsetof(lua_State, tbclist), TL_ADDR,
@@ -283,5 +283,5 @@ int tlua_describe (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {
       && tlua_describe_frames(vm, schema) && describe_arguments(vm, schema)
       && describe_upvalues(vm, schema) && tlua_describe_host(vm, schema) && tlua_describe_do(vm, schema)
       && describe_strings(vm, schema) && describe_tables(vm, schema, main_thread)
-      && describe_functions(vm, schema);
+      && describe_functions(vm, schema) && tlua_describe_shared(vm, schema, main_thread);
 }

@@ -85,6 +85,7 @@ static void on_close (lua_State *L) {
   tlua_rec_free_frames(L, rec);
   tlua_cfunc_close(L, rec);
   tlua_baseline_close(L->jit);
+  tlua_rec_free_sites(L, rec);
   tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
   L->jit->engine_state = NULL;
 }
@@ -438,6 +439,7 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
   if (rec->at.reason != NULL) {
     tl_record_abort(rec->vm, rec->at.reason);
     forget_recording(rec);
+  tlua_rec_adopt_made(rec);
     return;
   }
   tlua_record_start(L);
@@ -491,7 +493,7 @@ static void guard_no_hooks (TluaRecorder *rec) {
 
 /* Back at the head: compile. Returns 1 if the recording is to begin anew, with the instruction at hand. */
 static int close_loop (lua_State *L, TluaRecorder *rec) {
-  if (rec->trace.called.is_any)
+  if (rec->trace.called.count > 0)
     tlua_rec_see_again(rec);
   if (rec->at.reason != NULL) {
     stop_recording(L, rec, rec->at.reason);

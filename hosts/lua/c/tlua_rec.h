@@ -9,13 +9,15 @@
 ** yet, to choose a path, records guards that keep compiled code on that path, and then the results. What they
 ** know of the interpreter's frames is tlua_callinfo.h. From the ground up:
 **   what all need    tlua_rec_resume.c (where the interpreter goes on, giving up), tlua_rec_operand.c
-**   values           tlua_rec_number.c (arithmetic, comparisons), tlua_rec_upvalue.c, tlua_rec_closure.c,
-**                    tlua_rec_metatable.c
+**   closures         tlua_rec_made.c (which the recording makes), tlua_rec_spare.c (memory for objects that
+**                    exits make), tlua_rec_upvalue.c, tlua_rec_share.c (those over registers),
+**                    tlua_rec_closure.c
+**   values           tlua_rec_number.c (arithmetic, comparisons), tlua_rec_metatable.c
 **   ways             tlua_rec_choice.c (tests that only choose a number), tlua_rec_branch.c (all others)
 **   frames           tlua_rec_frame.c (inlined functions), tlua_rec_exit.c (after compiled code),
 **                    tlua_rec_meta.c (metamethods)
-**   tables           tlua_rec_spare.c (memory for those that exits make), tlua_rec_alloc.c (new ones),
-**                    tlua_rec_key.c (keys that are known only when they are used), tlua_rec_table.c
+**   tables           tlua_rec_alloc.c (new ones), tlua_rec_key.c (keys that are known only when they are
+**                    used), tlua_rec_table.c
 **   instructions     tlua_rec_arith.c, tlua_rec_string.c, tlua_rec_test.c, tlua_rec_loop.c (numeric loops),
 **                    tlua_rec_return.c (out of the first frame)
 **   C functions      tlua_rec_lib_value.c (arguments and results), tlua_rec_lib_base.c, tlua_rec_lib_math.c,
@@ -44,6 +46,9 @@
 #include "ltm.h"
 
 #include "tracelift.h"
+
+/* So many upvalues has a closure over registers at most that traces make. */
+#define TLUA_MOST_UPVALUES 8
 
 /* What calls of C functions as they are need; see tlua_rec_cfunc.c. */
 typedef struct TluaCallIds {
@@ -89,6 +94,7 @@ typedef struct TluaTableIds {
   tl_func length;             /* function of tlua_describe.c */
   tl_func new_table;          /* functions of tlua_rec_alloc.c */
   tl_func reach_item;
+  tl_func grow_list;
 } TluaTableIds;
 
 /* Of threads, and of the state that they share. */
@@ -130,6 +136,9 @@ typedef struct TluaObjectIds {
   tl_cell identity;           /* of a closure: its number, see tlua_fixed.c */
   tl_func new_closure;        /* functions of tlua_rec_closure.c */
   tl_func close_upvalues;
+  tl_layout closure;          /* closures that share registers: see tlua_rec_share.c */
+  tl_field shared[TLUA_MOST_UPVALUES];
+  tl_func keep;
   tl_func mend_table;         /* functions of tlua_rec_operand.c */
   tl_func mend_upvalue;
 } TluaObjectIds;
@@ -202,11 +211,41 @@ typedef struct TluaSchema {
 } TluaSchema;
 
 /*
-** Blocks that tables with this room need; the memory held for exits is kept by such shapes. See
-** tlua_rec_spare.c.
+** Blocks that tables with this room need, or closures made at this site, which stands for the items there;
+** the memory held for exits is kept by such shapes. See tlua_rec_spare.c.
 */
 enum { TLUA_PART_TABLE, TLUA_PART_NODES, TLUA_PART_ARRAY, TLUA_PARTS };
+enum { TLUA_PART_CLOSURE, TLUA_PART_UPVALUES };
+typedef struct TluaShape {
+  tl_layout layout;
+  uint32_t items, keys;
+} TluaShape;
 typedef struct TluaSpare TluaSpare;
+
+/* Where a trace makes closures over registers: what they are, and whose registers they share. */
+typedef struct TluaSite {
+  Proto *p;                   /* of the closures */
+  int base;                   /* of that frame, from the base that the trace is entered with */
+  int upvalues;               /* how many they have */
+  int shared;                 /* how many of them are registers */
+} TluaSite;
+
+/* Such a closure in a recording, as long as its registers are not closed. */
+typedef struct TluaMade {
+  tl_value closure;
+  uint32_t site;
+  int depth;                  /* of the frame */
+  int highest;                /* the highest of the registers */
+  int calls;                  /* of the host, before it was made; one after that has seen it if anybody can */
+} TluaMade;
+
+/* A recording makes no more of them that live at one time. */
+#define TLUA_MOST_MADE 16
+
+typedef struct TluaMades {
+  TluaMade closures[TLUA_MOST_MADE];
+  int count;
+} TluaMades;
 
 /* Records of frames that are held for exits. */
 typedef struct TluaHeld {
@@ -294,7 +333,7 @@ typedef struct TluaBottom {
 
 /* What calls by tlua_rec_host.c have left in a recording. */
 typedef struct TluaHasCalled {
-  int is_any;                 /* whether there was one */
+  int count;                  /* how many there were */
   int is_open;                /* whether the next instruction takes values up to a top that is not guarded */
   int is_step;                /* whether it is a generic loop's test, which the interpreter does not show */
 } TluaHasCalled;
@@ -325,6 +364,7 @@ typedef struct TluaTrace {
   const Instruction *next;    /* where the lowered instruction goes on */
   TluaHasCalled called;
   TluaMetatables metatables;
+  TluaMades made;
 } TluaTrace;
 
 /* A recording that waits for a call to come back. */
@@ -372,6 +412,8 @@ typedef struct TluaRecorder {
   int returned;               /* from so many of its frames that exit has returned */
   TluaHeld held;
   TluaSpare *spares;          /* memory held for exits */
+  TluaSite *sites;            /* where traces make closures; 0 is none */
+  uint32_t site_count, site_room;
   TluaCalls *calls;
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
   const Instruction *put_off; /* the loop that was last given up because a long array grew just then */
@@ -495,6 +537,25 @@ tl_value tlua_rec_number_order (TluaRecorder *rec, Operand a, Operand b, int or_
 /* The condition for equality without metamethods; 0 if the tags alone decide. */
 tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b);
 
+/* --- tlua_rec_made.c --- */
+
+/* The site of closures of 'p' that share registers of the running frame; 0: no memory. */
+uint32_t tlua_rec_find_site (TluaRecorder *rec, Proto *p);
+const TluaSite *tlua_rec_site (const TluaRecorder *rec, uint32_t site);
+void tlua_rec_free_sites (lua_State *L, TluaRecorder *rec);
+/* The recording makes that closure, in the frame at this depth; NULL if the list is full. */
+TluaMade *tlua_rec_add_made (TluaRecorder *rec, tl_value closure, uint32_t site, int depth);
+/* The recording knows the closures too that the exit at which it begins has left behind. */
+void tlua_rec_adopt_made (TluaRecorder *rec);
+/* What is known of a closure that the recording makes; NULL once its registers are closed. */
+const TluaMade *tlua_rec_made (const TluaRecorder *rec, tl_value closure);
+/*
+** The registers of the running frame from 'level' on are about to be closed, its slots from 'dead' on die:
+** closures that share them are made if anything else, or a value of these, knows them. Returns whether there
+** are such, or whether an upvalue is open that is none of the recording's closures.
+*/
+int tlua_rec_settle_made (TluaRecorder *rec, int level, int dead, const Operand *values, int count);
+
 /* --- tlua_rec_upvalue.c --- */
 
 TluaLower tlua_lower_get_upvalue, tlua_lower_set_upvalue;
@@ -502,6 +563,8 @@ TluaLower tlua_lower_get_upvalue, tlua_lower_set_upvalue;
 int tlua_rec_guard_identity (TluaRecorder *rec, tl_value closure, LClosure *now);
 /* The upvalue of the running closure. */
 Operand tlua_rec_upvalue (TluaRecorder *rec, int n);
+/* The object that the running closure has as that upvalue. */
+tl_value tlua_rec_upvalue_object (TluaRecorder *rec, int n);
 
 /* --- tlua_rec_choice.c --- */
 
@@ -549,10 +612,11 @@ void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arg
 /*
 ** The same in the place of the running function, in three steps: what is called, with its arguments (returns
 ** 0 if the recording is given up); the running frame is let go of, and its caller runs, whose frame the last
-** step needs; the function becomes part of the trace, and that caller goes on where it would have.
+** step needs (the values are all that lives on, the function among them); the function becomes part of the
+** trace, and that caller goes on where it would have.
 */
 int tlua_rec_begin_tail_call (TluaRecorder *rec, Operand *function, int a, Operand *values, int *count);
-TluaFrame tlua_rec_take_over (TluaRecorder *rec, int closes);
+TluaFrame tlua_rec_take_over (TluaRecorder *rec, int closes, const Operand *values, int count);
 void tlua_rec_end_tail_call (TluaRecorder *rec, Operand function, const Operand *values, int count,
                              const TluaFrame *frame);
 /* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */
@@ -641,12 +705,12 @@ Operand tlua_rec_ask_newindex (TluaRecorder *rec, Operand t, Operand key, Operan
 /* --- tlua_rec_spare.c --- */
 
 /*
-** Memory for a part of a new table with that room, from the state's allocator, or from what is held for the
+** Memory for a part of a new object of that shape, from the state's allocator, or from what is held for the
 ** exit that is being made; NULL if there is none.
 */
-void *tlua_rec_block (lua_State *L, int part, size_t items, size_t keys);
+void *tlua_rec_block (lua_State *L, const TluaShape *shape, int part);
 /* Gives a block back to the allocator. */
-void tlua_rec_free_block (lua_State *L, int part, size_t items, size_t keys, void *block);
+void tlua_rec_free_block (lua_State *L, const TluaShape *shape, int part, void *block);
 /* The library's demand for memory that exits may need; 'context' is the state's main thread. */
 int tlua_rec_reserve (void *context, tl_layout layout, uint32_t items, uint32_t keys, uint32_t count);
 /* Gives all of it back: the state is closing. */
@@ -711,6 +775,15 @@ TString *tlua_short_string (lua_State *L, const char *characters, size_t length)
 /* The number as a (short) string. */
 tl_value tlua_rec_number_string (TluaRecorder *rec, Operand number);
 
+/* --- tlua_rec_share.c --- */
+
+int tlua_describe_shared (tl_vm *vm, TluaSchema *schema, lua_State *main_thread);
+/*
+** A closure of 'p', which shares registers of the running frame; 0 if it cannot be made so, and then nothing
+** was recorded.
+*/
+tl_value tlua_rec_make_shared (TluaRecorder *rec, Proto *p);
+
 /* --- tlua_rec_closure.c --- */
 
 int tlua_describe_closures (tl_vm *vm, TluaSchema *schema);
@@ -720,10 +793,10 @@ TluaLower tlua_lower_closure, tlua_lower_close;
 ** that none of its registers is an upvalue; returns whether some may be.
 */
 int tlua_rec_guard_closes (TluaRecorder *rec);
-/* Before the running function, which is inlined, returns: its registers are no upvalues any more. */
-void tlua_rec_close_frame (TluaRecorder *rec);
-/* Guards that nothing is to be closed from register 'r' of the running frame on; gives up if there is. */
-void tlua_rec_guard_closed (TluaRecorder *rec, int r);
+/*
+** Before the running function returns: its registers are no upvalues any more. The values live on.
+*/
+void tlua_rec_close_frame (TluaRecorder *rec, const Operand *values, int count);
 
 /* --- tlua_rec_test.c --- */
 
@@ -753,7 +826,7 @@ void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count)
 ** The outermost frame calls a function in its own place, after tlua_rec_guard_return: gives what its frame is
 ** to its caller.
 */
-TluaFrame tlua_rec_give_way (TluaRecorder *rec);
+TluaFrame tlua_rec_give_way (TluaRecorder *rec, const Operand *values, int count);
 /*
 ** Makes the frames in memory those of the trace, which ends at the resume point that was set last and goes on
 ** in the code of that location.

@@ -33,18 +33,18 @@
 /* --- making a table --- */
 
 static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t keys) {
+  const TluaShape shape = { .layout = (tl_layout)layout, .items = (uint32_t)items, .keys = (uint32_t)keys };
   void *blocks[TLUA_PARTS] = { NULL, NULL, NULL };
   Table *t = tlua_new_whole(L, (size_t)items, (size_t)keys);
-  (void)layout;
   if (t != NULL)
     return t;
   for (int part = 0; part < TLUA_PARTS; part++) {
     if ((part == TLUA_PART_NODES && keys == 0) || (part == TLUA_PART_ARRAY && items == 0))
       continue;
-    blocks[part] = tlua_rec_block(L, part, (size_t)items, (size_t)keys);
+    blocks[part] = tlua_rec_block(L, &shape, part);
     if (blocks[part] == NULL) {
       while (part-- > 0)
-        tlua_rec_free_block(L, part, (size_t)items, (size_t)keys, blocks[part]);
+        tlua_rec_free_block(L, &shape, part, blocks[part]);
       return NULL;
     }
   }
@@ -104,6 +104,29 @@ static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
   return nodefromval(slot);
 }
 
+/* --- lists --- */
+
+/*
+** The array part, without nodes beside it, gets as many items as a list has, as 'luaH_resizearray' does it;
+** NULL without memory.
+*/
+static Table *grow_list (lua_State *L, Table *t, int64_t last) {
+  unsigned size = luaH_realasize(t), wanted = (unsigned)last;
+  if (wanted <= size)
+    return t;
+  if (!isdummy(t))
+    return NULL;
+  TValue *array = (TValue *)tlua_realloc(L, t->array, size * sizeof(TValue), wanted * sizeof(TValue));
+  if (array == NULL)
+    return NULL;
+  t->array = array;
+  t->alimit = wanted;
+  setrealasize(t);
+  for (unsigned n = size; n < wanted; n++)
+    setempty(&array[n]);
+  return t;
+}
+
 /* --- array elements beyond the hint --- */
 
 /*
@@ -147,6 +170,9 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
                                        "node.next", "object.marked", NULL };
   static const char *const array[] = { "table.count", "table.array", "table.flags", NULL };
   static const char *const count[] = { "table.count", NULL };
+  static const char *const grows[] = { "table.count", "table.array", "table.flags", "table.nodes", NULL };
+  static const char *const grown[] =
+      { "table.count", "table.array", "table.flags", "array.tag", "array.value", "global.debt", NULL };
   tl_class reads[CLASSES], writes[CLASSES];
   table->new_table = tl_add_func(vm, "new_table", (const void *)new_table, "aiii>r", TL_EFFECT_ALLOCATES,
                                  classes(vm, reads, nothing), classes(vm, writes, account));
@@ -155,12 +181,15 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
   table->reach_item = tl_add_func(vm, "reach_item", (const void *)reach_item, "ri>a", 0,
                                   classes(vm, reads, array),
                                   classes(vm, writes, count));
+  table->grow_list = tl_add_func(vm, "grow_list", (const void *)grow_list, "ari>a", TL_EFFECT_ALLOCATES,
+                                 classes(vm, reads, grows), classes(vm, writes, grown));
   state->global = tl_add_cell(vm, "thread.global", offsetof(lua_State, l_G), 8, TL_ADDR,
                               tl_alias_class(vm, "thread.global"),
                               TL_IMMUTABLE);
   state->debt = tl_add_cell(vm, "global.debt", offsetof(global_State, GCdebt), 8, TL_INT,
                             tl_alias_class(vm, "global.debt"), 0);
-  return table->new_table != 0 && *insert != 0 && table->reach_item != 0 && state->global != 0
+  return table->new_table != 0 && *insert != 0 && table->reach_item != 0
+      && table->grow_list != 0 && state->global != 0
       && state->debt != 0
       && tl_set_alloc(vm, table->layout, table->new_table) == TL_OK
       && tl_set_reserve(vm, table->layout, tlua_rec_reserve, main_thread) == TL_OK;
@@ -178,6 +207,9 @@ void tlua_rec_guard_no_debt (TluaRecorder *rec) {
 #define MOST_ITEMS (1 << 20)
 #define MOST_KEYS_LOG 20
 
+/* A longer list is filled by one call. */
+#define MOST_LISTED 50
+
 void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
   int log = GETARG_B(i);  /* of the number of nodes, and 1 more; 0: none */
   int64_t items = GETARG_C(i);
@@ -193,9 +225,25 @@ void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
   rec->trace.next = rec->at.pc + 2;
 }
 
+/* The array part is to hold so many items; returns 0 if the recording is given up. */
+static int secure_items (TluaRecorder *rec, Operand t, int64_t last) {
+  tl_vm *vm = rec->vm;
+  const Table *now = hvalue(t.now);
+  if (last <= (int64_t)now->alimit || tl_make_room(vm, t.value, (uint32_t)last))
+    return 1;
+  if (!isdummy(now)) {
+    tlua_rec_give_up(rec, "list longer than the array part");
+    return 0;
+  }
+  const tl_value arguments[3] = { tl_context(vm), t.value, tl_const_int(vm, last) };
+  tl_try_call(vm, rec->schema.table.grow_list, arguments, 3);
+  tlua_rec_resume_here(rec);
+  return rec->at.reason == NULL;
+}
+
 /*
 ** The interpreter can do the whole instruction again wherever it stopped, so that each item may leave by
-** itself.
+** itself. How many values an open list has is the same whenever the trace comes here.
 */
 void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i), count = GETARG_B(i);
@@ -205,10 +253,14 @@ void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
     rec->trace.next = rec->at.pc + 2;
   }
   Operand t = tlua_rec_register(rec, a);
-  if (count == 0 || before + count > (int64_t)hvalue(t.now)->alimit) {
-    tlua_rec_give_up(rec, count == 0 ? "list of open length" : "list longer than the array part");
+  if (count == 0)
+    count = (int)(rec->trace.thread->top.p - rec->at.base) - a - 1;
+  if (count > MOST_LISTED) {
+    tlua_rec_give_up(rec, "long list");
     return;
   }
+  if (count > 0 && !secure_items(rec, t, before + count))
+    return;
   for (int n = 1; n <= count && rec->at.reason == NULL; n++) {
     if (n > 1)
       tlua_rec_resume_here(rec);

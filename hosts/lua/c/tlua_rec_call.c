@@ -79,14 +79,16 @@ static void leave (TluaRecorder *rec, const Operand *values, int count) {
 
 /* The first frame's caller, too, has called the function then. */
 static void tail_call_function (TluaRecorder *rec, Operand function, int a, int arguments) {
-  Operand values[TLUA_MOST_VALUES + 1];
+  Operand values[TLUA_MOST_VALUES + 2];
   int closes = TESTARG_k(*rec->at.pc), is_first = rec->trace.depth == 0;
   if (is_first && !rec->trace.is_side)
     tlua_rec_give_up(rec, "opcode TAILCALL");
   if (!tlua_rec_begin_tail_call(rec, &function, a, values, &arguments)
       || (is_first && !tlua_rec_guard_return(rec, closes)))
     return;
-  TluaFrame frame = is_first ? tlua_rec_give_way(rec) : tlua_rec_take_over(rec, closes);
+  values[arguments] = function;
+  TluaFrame frame = is_first ? tlua_rec_give_way(rec, values, arguments + 1)
+      : tlua_rec_take_over(rec, closes, values, arguments + 1);
   tlua_rec_end_tail_call(rec, function, values, arguments, &frame);
 }
 
@@ -101,7 +103,7 @@ void tlua_lower_tail_call (TluaRecorder *rec, Instruction i) {
     return;
   else if (call_c_function(rec, a, arguments, LUA_MULTRET, &library)) {
     if (rec->trace.depth > 0 && TESTARG_k(i))
-      tlua_rec_close_frame(rec);
+      tlua_rec_close_frame(rec, library.results, library.returned);
     leave(rec, library.results, library.returned);
   }
 }
@@ -174,7 +176,7 @@ static void return_values (TluaRecorder *rec, int first, int count, int wanted) 
   if (!tlua_rec_read_values(rec, first, moved, values))
     return;
   if (rec->trace.depth > 0 && GET_OPCODE(*rec->at.pc) == OP_RETURN && TESTARG_k(*rec->at.pc))
-    tlua_rec_close_frame(rec);
+    tlua_rec_close_frame(rec, values, moved);
   leave(rec, values, moved);
 }
 

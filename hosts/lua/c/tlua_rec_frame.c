@@ -99,7 +99,7 @@ static int may_inline (TluaRecorder *rec, Proto *p) {
 static void guard_function (TluaRecorder *rec, Operand function) {
   tl_vm *vm = rec->vm;
   LClosure *closure = clLvalue(function.now);
-  if (tl_is_const_ref(vm, function.value, NULL)
+  if (tl_is_const_ref(vm, function.value, NULL) || tlua_rec_made(rec, function.value) != NULL
       || (tlua_is_single(closure) && tlua_rec_guard_identity(rec, function.value, closure)))
     return;
   tl_value prototype = tl_load(vm, rec->schema.object.prototype, function.value);
@@ -109,7 +109,8 @@ static void guard_function (TluaRecorder *rec, Operand function) {
 /* Whether that has told more than the code. It has a number then: a change of its upvalues is seen. */
 static int is_known (TluaRecorder *rec, Operand function) {
   LClosure *closure = clLvalue(function.now);
-  return (tl_is_const_ref(rec->vm, function.value, NULL) || tlua_is_single(closure))
+  return tlua_rec_made(rec, function.value) == NULL
+      && (tl_is_const_ref(rec->vm, function.value, NULL) || tlua_is_single(closure))
       && tlua_identify(rec->trace.thread, closure) != 0;
 }
 
@@ -371,11 +372,11 @@ int tlua_rec_begin_tail_call (TluaRecorder *rec, Operand *function, int a, Opera
   return 1;
 }
 
-TluaFrame tlua_rec_take_over (TluaRecorder *rec, int closes) {
+TluaFrame tlua_rec_take_over (TluaRecorder *rec, int closes, const Operand *values, int count) {
   TluaFrame frame = *running_frame(rec);
   frame.status |= TLUA_STATUS_TAIL;
   if (closes)
-    tlua_rec_close_frame(rec);
+    tlua_rec_close_frame(rec, values, count);
   frame.is_shared = 0;
   pop(rec);
   return frame;

@@ -240,7 +240,7 @@ void tlua_rec_host_call (TluaRecorder *rec, tl_func function, const tl_value *ar
     rec->held.is_wanted = 1;
   tl_host_call(rec->vm, function, arguments, count, changed->registers, changed->count);
   forget_pointers(rec);
-  rec->trace.called.is_any = 1;
+  rec->trace.called.count++;
   rec->trace.next = rec->at.pc + 1;
   rec->at.waits = 1;
 }

@@ -82,7 +82,7 @@ Operand tlua_rec_operand (TluaRecorder *rec, const TValue *now) {
 ** and was not looked at since.
 */
 static int is_unseen (TluaRecorder *rec, int r) {
-  if (rec->trace.called.is_any && tl_slot_is_forgotten(rec->vm, r))
+  if (rec->trace.called.count > 0 && tl_slot_is_forgotten(rec->vm, r))
     return 1;
   int is_below = rec->trace.depth == 0 || running_frame(rec)->base + r < rec->trace.frames[1].base;
   return rec->trace.bottom.has_returned && is_below && !tl_slot_is_known(rec->vm, r);
@@ -217,7 +217,7 @@ static tl_func add_mend (tl_vm *vm, const char *name, const char *signature, con
 int tlua_describe_barriers (tl_vm *vm, TluaSchema *schema) {
   TluaObjectIds *object = &schema->object;
   object->mend_table = add_mend(vm, "mend_table", "ar>v", (const void *)mend_table);
-  object->mend_upvalue = add_mend(vm, "mend_upvalue", "aar>v", (const void *)mend_upvalue);
+  object->mend_upvalue = add_mend(vm, "mend_upvalue", "arr>v", (const void *)mend_upvalue);
   return object->mend_table != 0 && object->mend_upvalue != 0
       && tl_set_barrier_call(vm, schema->table.layout, object->mend_table) == TL_OK;
 }

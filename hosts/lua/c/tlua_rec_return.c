@@ -156,14 +156,14 @@ static int ends_after_return (TluaRecorder *rec, const Proto *returning, const C
       && (p == returning || ++rec->trace.returns > MOST_RETURNS);
 }
 
-/* The outermost frame is its caller's from now on. Returns where that goes on. */
-static const Instruction *go_below (TluaRecorder *rec) {
+/* The outermost frame is its caller's from now on, which gets the values. Returns where that goes on. */
+static const Instruction *go_below (TluaRecorder *rec, const Operand *values, int count) {
   TluaBottom *bottom = &rec->trace.bottom;
   CallInfo *caller = bottom->ci->previous;
   const Instruction *back = tlua_saved_pc(caller);
   StkId base = bottom->ci->func.p + 1, below = caller->func.p + 1;
   const Proto *returning = ci_func(bottom->ci)->p;
-  tlua_rec_close_frame(rec);
+  tlua_rec_close_frame(rec, values, count);
   tl_frame_return(rec->vm, (int32_t)(below - base));
   rec->trace.frames[0] = (TluaFrame){ .p = ci_func(caller)->p,
                                       .base = rec->trace.frames[0].base + (int)(below - base) };
@@ -175,7 +175,7 @@ static const Instruction *go_below (TluaRecorder *rec) {
 }
 
 void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count) {
-  const Instruction *back = go_below(rec);
+  const Instruction *back = go_below(rec, values, count);
   tlua_rec_write_results(rec, called_register(back), values, count, wanted_results(back));
   rec->trace.next = back;
 }
@@ -184,9 +184,9 @@ void tlua_rec_return_below (TluaRecorder *rec, const Operand *values, int count)
 ** The outermost frame is that of the function that it has called last: its caller's is the outermost one now,
 ** and has called that function.
 */
-TluaFrame tlua_rec_give_way (TluaRecorder *rec) {
+TluaFrame tlua_rec_give_way (TluaRecorder *rec, const Operand *values, int count) {
   CallInfo *ci = rec->trace.bottom.ci;
-  const Instruction *back = go_below(rec);
+  const Instruction *back = go_below(rec, values, count);
   rec->trace.ci = ci;
   return (TluaFrame){ .caller = TLUA_CALLED, .back = back, .function = called_register(back),
                       .wanted = wanted_results(back), .status = TLUA_STATUS_TAIL };

@@ -1,11 +1,12 @@
 /*
-** Memory that is held for the tables that exits make.
+** Memory that is held for the tables and closures that exits make.
 **
-** Problem: compiled code keeps tables that nobody else sees in registers, and makes them when it is left;
+** Problem: compiled code keeps objects that nobody else sees in registers, and makes them when it is left;
 ** then nothing can fail any more, since half of the interpreter's state is that of the loop's last
-** iteration. But each table is up to three blocks from an allocator that may refuse.
+** iteration. But each table is up to three blocks from an allocator that may refuse, and a closure over
+** registers one, and one for each of these.
 **
-** Design: for each shape of table (room for items and keys) that exits may make, the library says how many.
+** Design: for each shape (room for items and keys, or site) that exits may make, the library says how many.
 ** So many blocks of each part are taken from the state's allocator beforehand, on its accounts
 ** ('collectgarbage("count")' sees them), and wait in lists. A table is made from the allocator as ever; only
 ** if that refuses, and only during an exit, a waiting block is given out. It is a block as the allocator has
@@ -23,6 +24,7 @@
 
 #include "tlua_rec.h"
 
+#include "lfunc.h"
 #include "ltable.h"
 
 /* Waiting blocks are linked through their first word. */
@@ -32,28 +34,47 @@ typedef struct Waiting {
 
 struct TluaSpare {
   TluaSpare *next;
-  uint32_t items, keys;
+  TluaShape shape;
   uint32_t wanted;
+  size_t size[TLUA_PARTS];
+  uint32_t each[TLUA_PARTS];  /* blocks for one object */
   uint32_t held[TLUA_PARTS];
   Waiting *blocks[TLUA_PARTS];
 };
 
-static size_t size_of (int part, size_t items, size_t keys) {
+static int is_closure (const TluaRecorder *rec, const TluaShape *shape) {
+  return shape->layout == rec->schema.object.closure;
+}
+
+static size_t size_of (const TluaRecorder *rec, const TluaShape *shape, int part) {
+  if (is_closure(rec, shape)) {
+    int upvalues = tlua_rec_site(rec, shape->items)->upvalues;
+    return part == TLUA_PART_CLOSURE ? (size_t)sizeLclosure(upvalues)
+        : part == TLUA_PART_UPVALUES ? sizeof(UpVal) : 0;
+  }
   switch (part) {
     case TLUA_PART_TABLE: return sizeof(Table);
-    case TLUA_PART_NODES: return keys * sizeof(Node);
-    default: return items * sizeof(TValue);
+    case TLUA_PART_NODES: return shape->keys * sizeof(Node);
+    default: return shape->items * sizeof(TValue);
   }
 }
 
 /* Lua tells its allocator the type of a new object where the size of an old one would be. */
-static void *allocate (lua_State *L, int part, size_t size) {
-  return tlua_realloc(L, NULL, part == TLUA_PART_TABLE ? LUA_TTABLE : 0, size);
+static int type_of (const TluaRecorder *rec, const TluaShape *shape, int part) {
+  if (is_closure(rec, shape))
+    return part == TLUA_PART_CLOSURE ? LUA_TFUNCTION : LUA_TUPVAL;
+  return part == TLUA_PART_TABLE ? LUA_TTABLE : 0;
 }
 
-static TluaSpare *find (const TluaRecorder *rec, size_t items, size_t keys) {
+static void *allocate (lua_State *L, const TluaShape *shape, int part) {
+  const TluaRecorder *rec = (const TluaRecorder *)L->jit->engine_state;
+  return tlua_realloc(L, NULL, (size_t)type_of(rec, shape, part), size_of(rec, shape, part));
+}
+
+static TluaSpare *find (const TluaRecorder *rec, const TluaShape *shape) {
   TluaSpare *spare = rec->spares;
-  while (spare != NULL && (spare->items != items || spare->keys != keys))
+  while (spare != NULL && (spare->shape.layout != shape->layout || spare->shape.items != shape->items
+                           || spare->shape.keys != shape->keys))
     spare = spare->next;
   return spare;
 }
@@ -67,32 +88,34 @@ static void *take (TluaSpare *spare, int part) {
   return block;
 }
 
-void *tlua_rec_block (lua_State *L, int part, size_t items, size_t keys) {
+void *tlua_rec_block (lua_State *L, const TluaShape *shape, int part) {
   const TluaRecorder *rec = (const TluaRecorder *)L->jit->engine_state;
-  void *block = allocate(L, part, size_of(part, items, keys));
+  void *block = allocate(L, shape, part);
   if (block == NULL && rec->is_exiting) {
-    TluaSpare *spare = find(rec, items, keys);
+    TluaSpare *spare = find(rec, shape);
     block = spare != NULL ? take(spare, part) : NULL;
     L->jit->statistics.spare_blocks += block != NULL;
   }
   return block;
 }
 
-void tlua_rec_free_block (lua_State *L, int part, size_t items, size_t keys, void *block) {
+void tlua_rec_free_block (lua_State *L, const TluaShape *shape, int part, void *block) {
+  const TluaRecorder *rec = (const TluaRecorder *)L->jit->engine_state;
   if (block != NULL)
-    tlua_realloc(L, block, size_of(part, items, keys), 0);
+    tlua_realloc(L, block, size_of(rec, shape, part), 0);
 }
 
 /* Brings the lists of a shape to the wanted length. Returns 0 when the allocator refuses. */
 static int fill (lua_State *L, TluaSpare *spare) {
   for (int part = 0; part < TLUA_PARTS; part++) {
-    size_t size = size_of(part, spare->items, spare->keys);
+    size_t size = spare->size[part];
+    uint32_t wanted = spare->wanted * spare->each[part];
     if (size == 0)
       continue;
-    while (spare->held[part] > spare->wanted)
+    while (spare->held[part] > wanted)
       tlua_realloc(L, take(spare, part), size, 0);
-    while (spare->held[part] < spare->wanted) {
-      Waiting *block = (Waiting *)allocate(L, part, size);
+    while (spare->held[part] < wanted) {
+      Waiting *block = (Waiting *)allocate(L, &spare->shape, part);
       if (block == NULL)
         return 0;
       block->next = spare->blocks[part];
@@ -103,24 +126,30 @@ static int fill (lua_State *L, TluaSpare *spare) {
   return 1;
 }
 
-static TluaSpare *add (lua_State *L, TluaRecorder *rec, uint32_t items, uint32_t keys) {
+static TluaSpare *add (lua_State *L, TluaRecorder *rec, const TluaShape *shape) {
   TluaSpare *spare = (TluaSpare *)tlua_realloc(L, NULL, 0, sizeof(TluaSpare));
-  if (spare != NULL) {
-    *spare = (TluaSpare){ .next = rec->spares, .items = items, .keys = keys };
-    rec->spares = spare;
+  if (spare == NULL)
+    return NULL;
+  *spare = (TluaSpare){ .next = rec->spares, .shape = *shape };
+  for (int part = 0; part < TLUA_PARTS; part++) {
+    spare->size[part] = size_of(rec, shape, part);
+    spare->each[part] = 1;
   }
+  if (is_closure(rec, shape))
+    spare->each[TLUA_PART_UPVALUES] = (uint32_t)tlua_rec_site(rec, shape->items)->shared;
+  rec->spares = spare;
   return spare;
 }
 
 int tlua_rec_reserve (void *context, tl_layout layout, uint32_t items, uint32_t keys, uint32_t count) {
   lua_State *L = (lua_State *)context;
   TluaRecorder *rec = (TluaRecorder *)L->jit->engine_state;
-  TluaSpare *spare = find(rec, items, keys);
-  (void)layout;
+  const TluaShape shape = { .layout = layout, .items = items, .keys = keys };
+  TluaSpare *spare = find(rec, &shape);
   if (spare == NULL) {
     if (count == 0)
       return 1;
-    spare = add(L, rec, items, keys);
+    spare = add(L, rec, &shape);
     if (spare == NULL)
       return 0;
   }

@@ -44,6 +44,8 @@ int tlua_rec_guard_identity (TluaRecorder *rec, tl_value closure, LClosure *now)
 static int is_known (TluaRecorder *rec) {
   TluaFrame *frame = running_frame(rec);
   LClosure *now = ci_func(rec->trace.ci);
+  if (tlua_rec_made(rec, frame->closure) != NULL)
+    return 0;
   if (!frame->is_known && tlua_is_single(now))
     frame->is_known = tlua_rec_guard_identity(rec, tlua_rec_closure(rec), now);
   return frame->is_known;
@@ -51,16 +53,28 @@ static int is_known (TluaRecorder *rec) {
 
 /*
 ** The upvalue object: a constant, or read from the closure that runs, as all closures of one function share
-** its traces.
+** its traces. A closure that the trace makes knows those that are no registers.
 */
-static tl_value upvalue (TluaRecorder *rec, int n) {
+tl_value tlua_rec_upvalue_object (TluaRecorder *rec, int n) {
   tl_vm *vm = rec->vm;
   if (is_known(rec))
-    return tl_const_addr(vm, ci_func(rec->trace.ci)->upvals[n]);
-  tl_value closure = tl_op1(vm, TL_REF_TO_ADDR, tlua_rec_closure(rec));
-  tl_value element = tl_item_addr(vm, closure, tl_const_int(vm, n), sizeof(UpVal *),
-                                  (int32_t)offsetof(LClosure, upvals));
+    return tl_const_ref(vm, ci_func(rec->trace.ci)->upvals[n]);
+  tl_value closure = tlua_rec_closure(rec);
+  if (tlua_rec_made(rec, closure) != NULL && !rec->at.p->upvalues[n].instack)
+    return tl_get(vm, rec->schema.object.shared[n], closure);
+  tl_value element = tl_item_addr(vm, tl_op1(vm, TL_REF_TO_ADDR, closure), tl_const_int(vm, n),
+                                  sizeof(UpVal *), (int32_t)offsetof(LClosure, upvals));
   return tl_load(vm, rec->schema.upvalue.object, element);
+}
+
+/* The register, counted from the running frame, that is this upvalue of a closure which the trace makes. */
+static int register_of_made (TluaRecorder *rec, int n, int *r) {
+  const TluaMade *made = tlua_rec_made(rec, running_frame(rec)->closure);
+  const Upvaldesc *variable = &rec->at.p->upvalues[n];
+  if (made == NULL || !variable->instack)
+    return 0;
+  *r = tlua_rec_site(rec, made->site)->base + variable->idx - running_frame(rec)->base;
+  return 1;
 }
 
 static UpVal *upvalue_now (TluaRecorder *rec, int n) {
@@ -127,11 +141,13 @@ Operand tlua_rec_upvalue (TluaRecorder *rec, int n) {
   int r;
   if (o.tag == 0)
     return o;
+  if (register_of_made(rec, n, &r))
+    return tlua_rec_register(rec, r);
   if (tlua_is_fixed(ci_func(rec->trace.ci), n) && is_known(rec)) {
     u->jit_state = TLUA_RELIED_ON;
     return fixed(rec, o);
   }
-  tl_value place = place_of(rec, u, upvalue(rec, n), &r);
+  tl_value place = place_of(rec, u, tlua_rec_upvalue_object(rec, n), &r);
   if (r != NOT_HERE)
     return tlua_rec_register(rec, r);
   tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.upvalue.tag, place), tl_const_int(vm, o.tt),
@@ -150,7 +166,11 @@ void tlua_lower_set_upvalue (TluaRecorder *rec, Instruction i) {
   if (value.tag == 0)
     return;
   int r;
-  tl_value object = upvalue(rec, n);
+  if (register_of_made(rec, n, &r)) {
+    tlua_rec_write_operand(rec, r, value);
+    return;
+  }
+  tl_value object = tlua_rec_upvalue_object(rec, n);
   tl_value place = place_of(rec, u, object, &r);
   if (r != NOT_HERE) {
     tlua_rec_write_operand(rec, r, value);

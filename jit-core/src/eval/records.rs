@@ -35,7 +35,10 @@ pub(super) fn record(
     match (inst.op, inst.payload) {
         (Op::New, Payload::New { layout, items, keys }) => {
             let alloc = schema.layout(layout).alloc.ok_or(Fault::Malformed("a layout without `alloc`"))?;
-            let args = [world.context(), layout.0 as u64, items as u64, keys as u64];
+            let mut args = vec![world.context(), layout.0 as u64, items as u64, keys as u64];
+            if schema.is_made_in_frame(layout) {
+                args.insert(1, world.frame_base());
+            }
             let made = call::call(schema, world, schema.func(alloc), &args)?.unwrap_or(0);
             Ok(if made == 0 { Answer::Leave } else { Answer::Done(Some(made)) })
         }

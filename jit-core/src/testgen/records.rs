@@ -17,7 +17,11 @@ impl Generator {
     /// A new record of that layout.
     pub(super) fn fresh(&mut self, layout: LayoutId) -> Made<Value> {
         let declared = self.schema.layout(layout);
-        let items = if declared.items.is_some() { self.rng.below(4) as u32 } else { 0 };
+        let items = match () {
+            () if declared.items.is_some() => self.rng.below(4) as u32,
+            () if self.schema.is_made_in_frame(layout) => 1 + self.rng.below(200) as u32,
+            () => 0,
+        };
         let keys = if self.schema.layout(layout).keys.is_some() { self.rng.below(4) as u32 } else { 0 };
         let record = self.empty(layout, items, keys)?;
         // A few fields right away, as constructors do.
@@ -44,7 +48,7 @@ impl Generator {
     pub(super) fn new_record(&mut self) -> Made {
         let layouts =
             ["BoxedInteger", "BoxedInteger", "BoxedFloat", "Pair", "Pair", "Narrow", "Table", "Table"];
-        let more = ["FloatArray", "RefArray", "Buffer", "Square", "Circle"];
+        let more = ["FloatArray", "RefArray", "Buffer", "Square", "Circle", "Framed", "Framed"];
         let name = if self.rng.chance(80) { *self.rng.pick(&layouts) } else { *self.rng.pick(&more) };
         let layout = self.layout(name);
         self.fresh(layout).map(|_| ())
@@ -62,6 +66,7 @@ impl Generator {
             "Table",
             "Square",
             "Circle",
+            "Framed",
         ];
         let name = *self.rng.pick(&names);
         let layout = self.layout(name);

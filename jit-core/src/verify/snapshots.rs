@@ -82,7 +82,10 @@ impl Checker<'_> {
         let position = snapshot.position as usize;
         if position > index {
             self.error(ErrorKind::Snapshot, format!("snapshot @{id} is used before it is taken"));
-        } else if inst.op != Op::Finish && self.effects_before[position] != self.effects_before[index] {
+        } else if inst.op != Op::Finish
+            && !inst.never_leaves(self.schema)
+            && self.effects_before[position] != self.effects_before[index]
+        {
             // Nothing is done again after the end, before which a host may make its frames.
             let message = format!("a visible effect lies between snapshot @{id} and this guard");
             self.error(ErrorKind::Effect, message);
@@ -122,10 +125,7 @@ impl Checker<'_> {
         for &(key, tag, source) in &object.entries {
             faults.extend(self.key_source_fault(object.layout, key, tag, source, snapshot));
         }
-        let layout = self.schema.layout(object.layout);
-        if (object.items > 0 && layout.items.is_none()) || (object.keys > 0 && layout.keys.is_none()) {
-            faults.push(format!("{} has no part that needs room", layout.name));
-        }
+        faults.extend(self.new_fault(object.layout, object.items, object.keys));
     }
 
     fn pending_faults(&self, store: &Pending, snapshot: &Snapshot, faults: &mut Vec<String>) {

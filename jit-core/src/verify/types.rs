@@ -72,9 +72,11 @@ impl Checker<'_> {
         }
     }
 
-    fn new_fault(&self, layout: LayoutId, items: u32, keys: u32) -> Option<String> {
+    /// What is wrong with the room, or the site, of a new record.
+    pub(super) fn new_fault(&self, layout: LayoutId, items: u32, keys: u32) -> Option<String> {
+        let in_frame = self.schema.is_made_in_frame(layout);
         let layout = self.schema.layout(layout);
-        let no_items = items > 0 && layout.items.is_none();
+        let no_items = items > 0 && layout.items.is_none() && !in_frame;
         let no_keys = keys > 0 && layout.keys.is_none();
         (no_items || no_keys).then(|| format!("{} has no part that needs room", layout.name))
     }

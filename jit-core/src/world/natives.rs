@@ -25,6 +25,22 @@ pub unsafe extern "C" fn world_alloc(context: u64, layout: u64, items: u64, keys
     context.allocate(LayoutId(layout), items, keys).unwrap_or(0)
 }
 
+/// Makes a record that refers to the frame: `alloc(context, frame base, layout id, site, keys) -> Ref`.
+///
+/// # Safety
+/// As for [`world_alloc`].
+pub unsafe extern "C" fn world_alloc_in_frame(
+    context: u64,
+    base: u64,
+    layout: u64,
+    site: u64,
+    keys: u64,
+) -> u64 {
+    // SAFETY: as in `world_alloc`.
+    let context = unsafe { &mut *(context as usize as *mut Context) };
+    context.allocate_in_frame(base, LayoutId(layout as u32), site as u32, keys as u32).unwrap_or(0)
+}
+
 /// Finds a key's entry: `find(context, layout id, record, key) -> Addr`, null when the key is absent.
 ///
 /// # Safety

@@ -18,6 +18,9 @@ use crate::world_spec::{SpecValue, WorldSpec};
 /// More elements than any test needs; beyond this an allocation fails like one without memory.
 const MAX_ELEMENTS: u32 = 1 << 20;
 
+/// Where records that refer to the frame say how they were made.
+const IN_FRAME_AT: usize = 24;
+
 impl Context {
     pub(super) fn spec_bits(&self, value: SpecValue) -> Bits {
         match value {
@@ -94,6 +97,23 @@ impl Context {
             self.put(record, part.size, keys as u64)?;
             self.put(record, part.base, base)?;
         }
+        Some(record)
+    }
+
+    /// An empty record that refers to the frame. Where no cell is it says which site it was, and whether that
+    /// was the base: worlds that differ there differ.
+    pub(crate) fn allocate_in_frame(
+        &mut self,
+        base: Bits,
+        id: LayoutId,
+        site: u32,
+        keys: u32,
+    ) -> Option<Bits> {
+        let record = self.allocate(id, 0, keys)?;
+        let seen = record as usize as *mut [u8; 2];
+        let is_base = u8::from(base == self.frame);
+        // SAFETY: the record is that long, and nobody else has it yet.
+        unsafe { seen.byte_add(IN_FRAME_AT).write([site as u8, is_base]) };
         Some(record)
     }
 

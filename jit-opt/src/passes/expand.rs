@@ -187,7 +187,11 @@ impl<'s> Expansion<'_, '_, 's> {
         let id = self.cx.int(layout.0 as i64);
         let mut all = vec![context, id];
         all.extend_from_slice(args);
-        let inst = Inst::new(op, &all).with(Payload::Func(func));
+        self.call_with(op, func, &all)
+    }
+
+    fn call_with(&mut self, op: Op, func: FuncId, args: &[Value]) -> Result<Value, OptError> {
+        let inst = Inst::new(op, args).with(Payload::Func(func));
         let snap = if op.is_guard() { self.inst.snap } else { None };
         self.part(inst.at(snap).exit_kind(self.inst.exit))
     }
@@ -202,8 +206,12 @@ impl<'s> Expansion<'_, '_, 's> {
 
     fn new_record(&mut self, layout: LayoutId, items: u32, keys: u32) -> Done {
         let alloc = self.layout(layout).alloc.ok_or_else(|| self.lacks(layout, "allocator"))?;
-        let room = [self.cx.int(items as i64), self.cx.int(keys as i64)];
-        let object = self.call(Op::TryCall, alloc, layout, &room)?;
+        let mut args = vec![self.cx.context()?];
+        if self.schema().is_made_in_frame(layout) {
+            args.push(self.cx.frame_base()?);
+        }
+        args.extend([layout.0, items, keys].map(|number| self.cx.int(i64::from(number))));
+        let object = self.call_with(Op::TryCall, alloc, &args)?;
         let schema = self.schema();
         self.cx.st.facts.learn_class(schema, object, layout);
         Ok(Some(object))

@@ -491,6 +491,25 @@ pub extern "C" fn tl_set_alloc(vm: *mut TlVm, layout: u32, alloc: u32) -> TlStat
 }
 
 /// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_set_alloc_in_frame(vm: *mut TlVm, layout: u32, alloc: u32) -> TlStatus {
+    set(vm, "tl_set_alloc_in_frame", |schema, _| {
+        let (layout, alloc) = (layout_id(schema, layout)?, func_id(schema, alloc)?);
+        let declared = schema.layout(layout);
+        once(declared.alloc.is_some(), "the allocator", &declared.name)?;
+        if declared.items.is_some() {
+            return Err(format!(
+                "layout {} has an indexed part: its objects have room, not a site",
+                declared.name
+            ));
+        }
+        has_signature(schema, alloc, "aaiii>r")?;
+        schema.layout_mut(layout).alloc = Some(alloc);
+        Ok(())
+    })
+}
+
+/// See `tracelift.h`.
 ///
 /// # Safety
 /// `reserve` keeps the promise of [`ReserveFn`] as long as the vm lives, and `context` is what it expects.

@@ -442,6 +442,40 @@ pub unsafe extern "C" fn tl_is_const_ref(vm: *mut TlVm, value: u32, object: *mut
     })
 }
 
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `items` is null or points to a number.
+#[no_mangle]
+pub unsafe extern "C" fn tl_nth_made(vm: *mut TlVm, layout: u32, n: u32, items: *mut u32) -> u32 {
+    recording(vm, |recorder, schema| {
+        let found = recorder.nth_made(layout_id(schema, layout)?, n);
+        // SAFETY: promised by the caller.
+        if let (Some((_, found)), Some(items)) = (found, unsafe { items.as_mut() }) {
+            *items = found;
+        }
+        Ok(to_c(recorder, found.map(|(made, _)| made)))
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_make_room(vm: *mut TlVm, object: u32, items: u32) -> i32 {
+    recording(vm, |recorder, _| {
+        let object = operand(recorder, object)?;
+        Ok(recorder.make_room(object, items).into())
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_is_in_use(vm: *mut TlVm, object: u32, slot: i32) -> i32 {
+    recording(vm, |recorder, _| {
+        let object = operand(recorder, object)?;
+        Ok(recorder.is_in_use(object, slot).into())
+    })
+}
+
 /// The operation with that number, if it carries no payload.
 fn plain_op(number: u32) -> Result<Op, String> {
     let op = Op::from_number(number).ok_or_else(|| format!("{number} is no tl_op"))?;
