@@ -465,6 +465,10 @@ void tl_frame_pop(tl_vm *vm);
 ** caller is the one; memory still has the frame that returned. Results are written after this call. Nobody
 ** has looked at the caller's slots before the trace was entered, so that the host reads each from memory
 ** itself, under guards, and says so by tl_slot_known, before it uses tl_slot_read. */
+/* The code may be entered only where the stack has so many slots from the entry frame's base: tl_run, and the
+** cell of tl_room_cell, tell the highest number. Where a call wants more room than its frame has slots, so
+** that it overflows the stack where it does without the code. */
+void tl_needs_slots(tl_vm *vm, int32_t slots);
 void tl_frame_return(tl_vm *vm, int32_t base);
 /* How many frames are pushed. */
 uint32_t tl_frame_depth(const tl_vm *vm);

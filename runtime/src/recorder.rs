@@ -615,6 +615,12 @@ impl Recorder {
             .flatten()
     }
 
+    /// The code may be entered only where there are so many slots from the entry frame's base; see
+    /// `tl_needs_slots`.
+    pub fn needs_slots(&mut self, slots: i32) {
+        self.room.max_slot = self.room.max_slot.max(slots);
+    }
+
     /// Slots from the entry frame's base that exits may write, and frames beyond the first that they may
     /// push.
     pub fn needs(&self) -> Room {

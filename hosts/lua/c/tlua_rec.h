@@ -299,6 +299,7 @@ typedef struct TluaFrame {
   tl_value closure;           /* 0 in the loop's frame */
   int base;                   /* registers from the loop's frame */
   int function;               /* the caller's register with the function, where the results go */
+  int reach;                  /* slots from the base that the trace is entered with which its call wants */
   int wanted;                 /* results, or LUA_MULTRET */
   unsigned status;            /* call status: TLUA_STATUS_* */
   int extra;                  /* variable arguments; not used in the loop's frame */

@@ -131,6 +131,16 @@ static int move_frame (TluaRecorder *rec, Operand callee, int function, int argu
 }
 
 /*
+** Slots from the function on that the stack must have for a call: the interpreter asks for a frame's size, and
+** one slot more, beyond all arguments, whether the function takes them or not. If it moves its frame it asks
+** again, for one slot more than that.
+*/
+static int wanted_for_call (const Proto *p, int arguments) {
+  int given = p->is_vararg && arguments < p->numparams ? p->numparams : arguments;
+  return 1 + given + p->maxstacksize + 1 + p->is_vararg;
+}
+
+/*
 ** The callee's frame: its function is the running frame's register 'function', its arguments follow.
 ** 'values' are those that are parameters, if the callee has variable arguments.
 */
@@ -154,6 +164,8 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   pushed->function = function;
   pushed->base = caller->base + base;
   pushed->extra = shift != 0 ? shift - 1 - p->numparams : 0;
+  pushed->reach = caller->base + function + wanted_for_call(p, arguments);
+  tl_needs_slots(rec->vm, pushed->reach);
   for (int r = arguments; r < p->numparams; r++)
     tlua_rec_write(rec, r, LUA_VNIL, 0);
   rec->trace.next = p->code + p->is_vararg;  /* the interpreter shows no instruction that moves a frame */

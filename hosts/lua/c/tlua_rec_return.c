@@ -218,8 +218,10 @@ static void guard_stack (TluaRecorder *rec, const void *key) {
   tl_vm *vm = rec->vm;
   int top = 0;
   for (int depth = 1; depth <= rec->trace.depth; depth++) {
-    int end = rec->trace.frames[depth].base + rec->trace.frames[depth].p->maxstacksize;
+    const TluaFrame *frame = &rec->trace.frames[depth];
+    int end = frame->base + frame->p->maxstacksize;
     top = end > top ? end : top;
+    top = frame->reach > top ? frame->reach : top;
   }
   guard_room(rec, tl_frame_base(vm), tl_const_int(vm, top));
   const uint64_t *room = tl_room_cell(vm, key);

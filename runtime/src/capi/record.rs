@@ -476,6 +476,15 @@ pub extern "C" fn tl_is_in_use(vm: *mut TlVm, object: u32, slot: i32) -> i32 {
     })
 }
 
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_needs_slots(vm: *mut TlVm, slots: i32) {
+    recording(vm, |recorder, _| {
+        recorder.needs_slots(slots);
+        Ok(())
+    });
+}
+
 /// The operation with that number, if it carries no payload.
 fn plain_op(number: u32) -> Result<Op, String> {
     let op = Op::from_number(number).ok_or_else(|| format!("{number} is no tl_op"))?;
