@@ -361,6 +361,14 @@ void tl_declined(tl_vm *vm);
 ** and sets it.
 */
 void tl_tick(tl_vm *vm, int32_t *counter);
+/*
+** The host wants to be asked again after so many more back edges, if not before: makes the counter fall below
+** zero then. For hosts with code of their own that is not worth making at once.
+*/
+void tl_look_after(tl_vm *vm, int32_t *counter, uint32_t back_edges);
+/* How many back edges of the loop `key` the interpreter has taken, as of the last tl_hot of that loop; or
+** entries of the function. */
+uint64_t tl_back_edges_of(tl_vm *vm, const void *key);
 
 typedef enum tl_exit_kind {
   TL_EXIT_GUARD = 0,       /* a guard failed */
@@ -458,6 +466,10 @@ void tl_resume_point(tl_vm *vm, const void *base, const uint64_t *words, const u
 ** slots, its arguments say, is written after this call. The next guard comes after the next tl_resume_point.
 ** */
 void tl_frame_push(tl_vm *vm, int32_t base, const uint64_t *words, const uint8_t *live, uint32_t nslots);
+/* The code may be entered only where the stack has so many slots from the entry frame's base: tl_run, and the
+** cell of tl_room_cell, tell the highest number. Where a call wants more room than its frame has slots, so
+** that it overflows the stack where it does without the code. */
+void tl_needs_slots(tl_vm *vm, int32_t slots);
 /* The current frame, which was pushed, returned; its slots are forgotten. */
 void tl_frame_pop(tl_vm *vm);
 /* In a recording that began at an exit or an entry: the outermost frame returned to its caller, whose base
@@ -465,10 +477,6 @@ void tl_frame_pop(tl_vm *vm);
 ** caller is the one; memory still has the frame that returned. Results are written after this call. Nobody
 ** has looked at the caller's slots before the trace was entered, so that the host reads each from memory
 ** itself, under guards, and says so by tl_slot_known, before it uses tl_slot_read. */
-/* The code may be entered only where the stack has so many slots from the entry frame's base: tl_run, and the
-** cell of tl_room_cell, tell the highest number. Where a call wants more room than its frame has slots, so
-** that it overflows the stack where it does without the code. */
-void tl_needs_slots(tl_vm *vm, int32_t slots);
 void tl_frame_return(tl_vm *vm, int32_t base);
 /* How many frames are pushed. */
 uint32_t tl_frame_depth(const tl_vm *vm);
@@ -501,13 +509,6 @@ tl_value tl_const_float(tl_vm *vm, double value);
 */
 tl_value tl_const_ref(tl_vm *vm, const void *object);
 tl_value tl_const_addr(tl_vm *vm, const void *address);
-/* 1 and the number if the value is an integer constant, else 0. */
-int tl_is_const_int(const tl_vm *vm, tl_value value, int64_t *number);
-/* 1 and the address if the value is a constant reference, else 0. */
-int tl_is_const_ref(const tl_vm *vm, tl_value value, const void **object);
-
-/* The operations without payload, named as in the trace language; see docs/trace-language.md for each. */
-typedef enum tl_op {
 /* The nth object of a layout that this recording makes, from 0, those first that the exit has left behind
 ** which a side trace begins at; and its site, or its room for items. 0 if there are not so many. */
 tl_value tl_nth_made(tl_vm *vm, tl_layout layout, uint32_t n, uint32_t *items);
@@ -518,6 +519,13 @@ int tl_make_room(tl_vm *vm, tl_value object, uint32_t items);
 ** this recording has made: a slot before it, or an operation other than those that write and read its own
 ** fields. */
 int tl_is_in_use(tl_vm *vm, tl_value object, int32_t slot);
+/* 1 and the number if the value is an integer constant, else 0. */
+int tl_is_const_int(const tl_vm *vm, tl_value value, int64_t *number);
+/* 1 and the address if the value is a constant reference, else 0. */
+int tl_is_const_ref(const tl_vm *vm, tl_value value, const void **object);
+
+/* The operations without payload, named as in the trace language; see docs/trace-language.md for each. */
+typedef enum tl_op {
 #define TL_OP(name, number) TL_##name = number,
 #include "tracelift_ops.h"
 #undef TL_OP

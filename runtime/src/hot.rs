@@ -132,6 +132,18 @@ impl Vm {
         self.budget.foresee(counted, left);
     }
 
+    /// Back edges of a loop that the interpreter has taken, or entries; see `tl_back_edges_of`.
+    pub fn back_edges_of(&self, key: Key) -> u64 {
+        self.locations.get(&key).map_or(0, |location| location.back_edges)
+    }
+
+    /// The host wants to look at a loop again after so many back edges, if not before; see `tl_look_after`.
+    pub fn look_after(&mut self, counter: *const i32, ticks: u32) {
+        if let Some(index) = self.counters.index(counter) {
+            self.counters.hasten(index, ticks);
+        }
+    }
+
     /// The host did not call the code that it was told to run; see `tl_declined`.
     pub fn declined(&mut self) {
         if let Some(trace) = self.last_run.trace.take().and_then(|number| self.traces.get_mut(number)) {

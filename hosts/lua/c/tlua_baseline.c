@@ -720,11 +720,8 @@ int tlua_run_fresh (lua_State *L, CallInfo *ci) {
   if (L->hookmask != 0 || tlua_trap(ci))
     return 0;
   int how = run((TluaCode *)p->jit_code, L, ci, p->k);
-  if (how != TLUA_DONE) {
-    if (how == TLUA_START)
-      tlua_baseline_make(L, ci_func(L->ci)->p);
+  if (how != TLUA_DONE)
     luaV_execute(L, L->ci);
-  }
   return 1;
 }
 
@@ -740,10 +737,7 @@ int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaCode *code = (TluaCode *)p->jit_places[pc - p->code];
   if (code == NULL)
     return TLUA_STAY;
-  int how = run(code, L, ci, p->k);
-  if (how == TLUA_START)  /* what such code calls is called often, too */
-    tlua_baseline_make(L, ci_func(L->ci)->p);
-  return how;
+  return run(code, L, ci, p->k);
 }
 
 void tlua_baseline_freed (Proto *p) {

@@ -85,8 +85,6 @@ TLUA_RARE_WORK_OPS(TLUA_DECLARE_WORK)
 TluaCode tlua_slow_barrier;
 /* The call 'pc' of a light C function; L->top ends the arguments. Its cell stands where the constants do. */
 TluaCode tlua_work_call;
-/* Whether a comparison of strings, 'pc', holds. */
-TluaCode tlua_work_less, tlua_work_at_most;
 /* Whether a step of a loop, 'pc', is done: see tlua_baseline_step. */
 TluaCode tlua_work_step;
 /*

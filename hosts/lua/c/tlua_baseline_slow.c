@@ -519,16 +519,6 @@ COMPARISON(LE) {
   return luaV_lessequal(L, VA(i), VB(i));
 }
 
-int tlua_work_less (TLUA_ARGS) {
-  (void)ci, (void)k;
-  return luaV_lessthan(L, VA(*pc), VB(*pc));
-}
-
-int tlua_work_at_most (TLUA_ARGS) {
-  (void)ci, (void)k;
-  return luaV_lessequal(L, VA(*pc), VB(*pc));
-}
-
 COMPARISON(EQK) {
   return luaV_rawequalobj(VA(i), KB(i));
 }

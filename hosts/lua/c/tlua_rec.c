@@ -34,8 +34,11 @@
 #define LEAST_AHEAD 32
 #define MOST_AHEAD 256
 
-/* Entries of a function before the library hears of it. */
-#define UNCOUNTED 15
+/* Entries of a function before the library hears of it, and before it gets baseline code. */
+#define UNCOUNTED 31
+
+/* Instructions that are executed, for each that the function has, before a loop brings it baseline code. */
+#define WORTH_CODE 50
 
 static TluaRecorder *recorder_of (lua_State *L) {
   return (TluaRecorder *)L->jit->engine_state;
@@ -82,10 +85,10 @@ static void on_close (lua_State *L) {
   tlua_rec_forget_waiting(L, rec, NULL);
   tl_free(rec->vm);
   tlua_rec_free_spares(L, rec);
+  tlua_rec_free_sites(L, rec);
   tlua_rec_free_frames(L, rec);
   tlua_cfunc_close(L, rec);
   tlua_baseline_close(L->jit);
-  tlua_rec_free_sites(L, rec);
   tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
   L->jit->engine_state = NULL;
 }
@@ -436,22 +439,38 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
   rec->trace.next = tlua_saved_pc(L->ci);
   rec->trace.called.is_open = tlua_words_top(info->frames[info->nframes - 1].words) == TLUA_TOP_AS_IT_IS;
   tlua_rec_adopt_frames(rec, info);
+  tlua_rec_adopt_made(rec);
   if (rec->at.reason != NULL) {
     tl_record_abort(rec->vm, rec->at.reason);
     forget_recording(rec);
-  tlua_rec_adopt_made(rec);
     return;
   }
   tlua_record_start(L);
 }
 
+/*
+** Baseline code of a function costs as much as some dozen executions of all of it. A loop has to run that long
+** before the function gets it.
+*/
+static void make_code_in_time (lua_State *L, TluaRecorder *rec, Proto *p, const Instruction *head) {
+  if (p->jit_code != NULL || p->jit_has_no_code)
+    return;
+  uint64_t length = (uint64_t)(loop_of(p, head).last - head) + 1;
+  uint64_t worth = WORTH_CODE * (uint64_t)p->sizecode / length, passed = tl_back_edges_of(rec->vm, head);
+  if (rec->is_exact || passed >= worth)
+    tlua_baseline_make(L, p);
+  else
+    tl_look_after(rec->vm, tlua_counter(L->jit, head), (uint32_t)(worth - passed));
+}
+
 static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   tl_run run;
-  tlua_baseline_make(L, ci_func(ci)->p);
   if (L->jit->waiting && rec->trace.thread == NULL)
     tlua_rec_forget_unwound(L, rec);
-  switch (tl_hot(rec->vm, pc, tlua_counter(L->jit, pc), ci->func.p + 1, &run)) {
+  tl_action action = tl_hot(rec->vm, pc, tlua_counter(L->jit, pc), ci->func.p + 1, &run);
+  make_code_in_time(L, rec, ci_func(ci)->p, pc);
+  switch (action) {
     case TL_RUN: run_compiled(L, ci, rec, &run); break;
     case TL_RECORD: start_recording(L, ci, pc); break;
     case TL_NOTHING: tlua_rec_foresee(L, rec, ci, pc); break;

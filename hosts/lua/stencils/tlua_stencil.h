@@ -124,8 +124,6 @@ static inline int call_quick (TluaQuickCall *quick, lua_State *L, StkId func, pt
 TLUA_WORK_OPS(DEFINE_WORK)
 TLUA_RARE_WORK_OPS(DEFINE_WORK)
 DEFINE_WORK(call)
-DEFINE_WORK(less)
-DEFINE_WORK(at_most)
 DEFINE_WORK(step)
 DEFINE_WORK(tail)
 

@@ -405,6 +405,22 @@ pub extern "C" fn tl_tick(vm: *mut TlVm, counter: *mut i32) {
     });
 }
 
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_back_edges_of(vm: *mut TlVm, key: *const c_void) -> u64 {
+    enter(vm, 0, |handle| Ok(handle.vm.back_edges_of(key as usize)))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_look_after(vm: *mut TlVm, counter: *mut i32, back_edges: u32) {
+    enter(vm, (), |handle| {
+        handle.check_counter(counter)?;
+        handle.vm.look_after(counter, back_edges);
+        Ok(())
+    });
+}
+
 /// Ends the process when an exit panics, after the panic's message: its frames are half restored, so that
 /// there is no state in which the host could go on.
 struct AbortUnlessWhole;
