@@ -248,6 +248,7 @@ mod tests {
         assert_eq!(unsafe { *start }, 3, "three pass and the next one fires");
         assert_eq!(counters.ticks(), 1);
         assert_eq!(counters.take(0), 5, "they have passed, and the one that fires");
+        counters.set(0, 7);
         assert_eq!(counters.ticks(), 5);
     }
 

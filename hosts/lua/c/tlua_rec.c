@@ -449,8 +449,8 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
 }
 
 /*
-** Baseline code of a function costs as much as some dozen executions of all of it. A loop has to run that long
-** before the function gets it.
+** Baseline code of a function costs as much as some dozen executions of all of it. A loop has to run that
+** long before the function gets it.
 */
 static void make_code_in_time (lua_State *L, TluaRecorder *rec, Proto *p, const Instruction *head) {
   if (p->jit_code != NULL || p->jit_has_no_code)

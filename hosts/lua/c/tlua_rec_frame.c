@@ -131,9 +131,9 @@ static int move_frame (TluaRecorder *rec, Operand callee, int function, int argu
 }
 
 /*
-** Slots from the function on that the stack must have for a call: the interpreter asks for a frame's size, and
-** one slot more, beyond all arguments, whether the function takes them or not. If it moves its frame it asks
-** again, for one slot more than that.
+** Slots from the function on that the stack must have for a call: the interpreter asks for a frame's size,
+** and one slot more, beyond all arguments, whether the function takes them or not. If it moves its frame it
+** asks again, for one slot more than that.
 */
 static int wanted_for_call (const Proto *p, int arguments) {
   int given = p->is_vararg && arguments < p->numparams ? p->numparams : arguments;
