@@ -381,6 +381,13 @@ pub const INSERTIONS: &[Insertion] = &[
         why: "metamethods, iterators and what else C calls begin in their baseline code",
     },
     Insertion {
+        file: "ldo.c",
+        anchor: "      luaV_execute(L, ci);  /* execute down to higher C 'boundary' */",
+        place: Before,
+        text: "      if (l_likely(!tlua_has_code(ci)) || !tlua_run_resumed(L, ci))\n",
+        why: "coroutines go on in baseline code without the interpreter between",
+    },
+    Insertion {
         file: "lvm.c",
         anchor: "    trap = luaG_tracecall(L);\n",
         place: After,

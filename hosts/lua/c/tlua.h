@@ -170,6 +170,8 @@ int tlua_baseline_enter (struct lua_State *L, struct CallInfo *ci, const uint32_
 #define tlua_has_code(ci) (ci_func(ci)->p->jit_code != NULL)
 /* Runs the baseline code of the function of 'ci', which C has called; returns 0 if it cannot run now. */
 int tlua_run_fresh (struct lua_State *L, struct CallInfo *ci);
+/* The same for a coroutine that goes on in that function. */
+int tlua_run_resumed (struct lua_State *L, struct CallInfo *ci);
 void tlua_baseline_make (struct lua_State *L, struct Proto *p);
 void tlua_baseline_freed (struct Proto *p);
 void tlua_baseline_close (Tlua *jit);

@@ -725,15 +725,34 @@ int tlua_run_fresh (lua_State *L, CallInfo *ci) {
   return 1;
 }
 
+/* The trap may be set for the stack that has moved, which code need not know. */
+static int may_enter (lua_State *L, CallInfo *ci) {
+  if (L->hookmask != 0 || (l_unlikely(tlua_trap(ci)) && L->jit->waiting))
+    return 0;
+  tlua_clear_trap(ci);
+  return 1;
+}
+
+/*
+** A coroutine goes on in this function. It is an entry, which counts as one; if its counter runs out now the
+** interpreter is to see it. Each level between a coroutine's code and who resumes it counts twice: the
+** processor keeps in mind where a few dozen calls return to.
+*/
+int tlua_run_resumed (lua_State *L, CallInfo *ci) {
+  Proto *p = ci_func(ci)->p;
+  TluaCode *code = (TluaCode *)p->jit_places[tlua_saved_pc(ci) - p->code];
+  if (code == NULL || p->jit_entries <= 0 || !may_enter(L, ci))
+    return 0;
+  p->jit_entries--;
+  if (run(code, L, ci, p->k) != TLUA_DONE && L->status != LUA_YIELD)
+    luaV_execute(L, L->ci);
+  return 1;
+}
+
 int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {
   const Proto *p = ci_func(ci)->p;
-  if (L->hookmask != 0)
+  if (!may_enter(L, ci))
     return TLUA_STAY;
-  if (l_unlikely(tlua_trap(ci))) {
-    if (L->jit->waiting)
-      return TLUA_STAY;
-    tlua_clear_trap(ci);
-  }
   TluaCode *code = (TluaCode *)p->jit_places[pc - p->code];
   if (code == NULL)
     return TLUA_STAY;

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "tlua_baseline_slow.h"
+#include "tlua_integer.h"
 
 #include "ldebug.h"
 #include "ldo.h"
@@ -204,8 +205,32 @@ OPERATION(SETFIELD) {
   return pc;
 }
 
+/*
+** Queues have integers in the hash part: what is put in at one end, and taken out at the other. Returns 0 if
+** there is more to it.
+*/
+static int set_in_hash (lua_State *L, Table *t, lua_Integer n, const TValue *value) {
+  if (l_castS2U(n) - 1u < t->alimit || !isrealasize(t))
+    return 0;
+  Node *place, *node = tlua_integer_node(t, n, &place);
+  if (node == NULL || isempty(gval(node))) {
+    if (t->metatable != NULL)
+      return 0;
+    if (node == NULL && ttisnil(value))
+      return 1;
+    if (node == NULL && (node = tlua_add_integer(t, n, place)) == NULL)
+      return 0;
+    invalidateTMcache(t);
+  }
+  setobj2t(L, gval(node), value);
+  luaC_barrierback(L, obj2gco(t), value);
+  return 1;
+}
+
 static void set_integer (TLUA_ARGS, const TValue *holder, lua_Integer n, TValue *value) {
   const TValue *slot;
+  if (l_likely(ttistable(holder)) && set_in_hash(L, hvalue(holder), n, value))
+    return;
   if (luaV_fastgeti(L, holder, l_castS2U(n), slot)) {
     luaV_finishfastset(L, holder, slot, value);
   }

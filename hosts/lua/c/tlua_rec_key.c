@@ -28,6 +28,8 @@
 
 #include "tlua_rec.h"
 
+#include "tlua_integer.h"
+
 #include "lgc.h"
 #include "ltable.h"
 #include "lvm.h"
@@ -126,12 +128,25 @@ static const TValue *insert (lua_State *L, Table *t, const TValue *key) {
   return slot;
 }
 
+/* NULL if there is a value, too. */
 static const TValue *insert_integer (lua_State *L, Table *t, int64_t index) {
   TValue key;
+  Node *place, *node = NULL;
   if (is_in_array(t, index))
     return NULL;
+  if (isrealasize(t)) {
+    node = tlua_integer_node(t, index, &place);
+    if (node == NULL)
+      node = tlua_add_integer(t, index, place);
+    else if (!isempty(gval(node)))
+      return NULL;
+  }
+  if (node != NULL) {
+    invalidateTMcache(t);
+    return gval(node);
+  }
   setivalue(&key, index);
-  return insert(L, t, &key);
+  return isempty(luaH_getint(t, index)) ? insert(L, t, &key) : NULL;
 }
 
 static const TValue *insert_object (lua_State *L, Table *t, GCObject *object, int64_t tt) {
@@ -476,7 +491,12 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
     set_growing(rec, t, key, value);
     return;
   }
-  if (!guard_absent(rec, t, key, s, TM_NEWINDEX) || is_nil)  /* a nil for an absent key changes nothing */
+  /* whoever puts an integer in sees himself whether it is there */
+  if (key.tt == LUA_VNUMINT && !is_nil) {
+    if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
+      return;
+  }
+  else if (!guard_absent(rec, t, key, s, TM_NEWINDEX) || is_nil)  /* a nil for an absent key changes nothing */
     return;
   tlua_rec_barrier(rec, t.value, 0, value);
   tl_value arguments[4] = { tl_context(vm), s->arguments[0], s->arguments[1],

@@ -1,8 +1,8 @@
 /*
 ** Closures over registers that a recording makes: which there are, and how long they may be virtual.
 **
-** Problem: such a closure shares registers of a frame (tlua_rec_share.c). It may be made late, at an exit; but
-** when the registers have been closed, and are others' by then, it is too late.
+** Problem: such a closure shares registers of a frame (tlua_rec_share.c). It may be made late, at an exit;
+** but when the registers have been closed, and are others' by then, it is too late.
 **
 ** Design: the recording keeps a list of those whose registers are not closed, by the values that they are in
 ** the trace; a side trace begins with those that its exit has left behind. Whoever meets such a value knows

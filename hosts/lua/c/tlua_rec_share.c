@@ -6,8 +6,8 @@
 ** end)'. But whoever gets hold of one, a debug function too, must find what the interpreter makes.
 **
 ** Design: such a closure is an object of the trace (seed 002), with the upvalues of the function around it as
-** its fields. As long as it is virtual nothing is made. What is called and known to be it is inlined without
-** a guard, and its upvalues are registers of the trace (tlua_rec_upvalue.c). Where it must exist after all, at
+** its fields. As long as it is virtual nothing is made. What is called and known to be it is inlined with no
+** guard, and its upvalues are registers of the trace (tlua_rec_upvalue.c). Where it must exist after all, at
 ** an exit, before a call that may see it, in a table, 'make_closure' makes it, and it shares the registers by
 ** open upvalues, as if the interpreter had made it: they are found by the base that the trace was entered
 ** with, and by the site, which knows the frame. What is shared lies in registers of the trace, too, and in

@@ -1,0 +1,51 @@
+/*
+** Integers as keys in the hash part of a table.
+**
+** Problem: a queue, and an array with few items, have integers there. Lua searches for such a key, and where
+** there is none searches for a place for it, in functions that call one another.
+**
+** Design: one search tells both. Only the commonest new key is put in here, whose place is free; all else is
+** luaH_newkey's.
+**
+** Invariant: nodes are what 'hashint', 'luaH_getint' and 'luaH_newkey' of ltable.c would make of them. The
+** array part is the caller's concern.
+**
+** Example, 't[last + 1] = x':   node = tlua_integer_node(t, n, &place); tlua_add_integer(t, n, place)
+*/
+#ifndef tlua_integer_h
+#define tlua_integer_h
+
+#include <limits.h>
+
+#include "lobject.h"
+#include "ltable.h"
+
+/* Where a key belongs. */
+static inline Node *tlua_place_of_integer (const Table *t, lua_Integer n) {
+  lua_Unsigned u = l_castS2U(n), size = (lua_Unsigned)((sizenode(t) - 1) | 1);
+  if (u <= cast_uint(INT_MAX))
+    return gnode(t, (uint32_t)u % (uint32_t)size);
+  return gnode(t, u % size);
+}
+
+/* The node of a key, or NULL; and its place. */
+static inline Node *tlua_integer_node (const Table *t, lua_Integer n, Node **place) {
+  Node *node = *place = tlua_place_of_integer(t, n);
+  while (!(keyisinteger(node) && keyival(node) == n)) {
+    if (gnext(node) == 0)
+      return NULL;
+    node += gnext(node);
+  }
+  return node;
+}
+
+/* The node of a key that the table lacks, put where it belongs; NULL if that place is taken. */
+static inline Node *tlua_add_integer (const Table *t, lua_Integer n, Node *place) {
+  if (isdummy(t) || !isempty(gval(place)))
+    return NULL;
+  place->u.key_tt = LUA_VNUMINT;
+  keyval(place).i = n;
+  return place;
+}
+
+#endif
