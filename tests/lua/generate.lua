@@ -33,7 +33,7 @@ local captured = {}
 
 local feature = {}
 for _, name in ipairs { "calls", "objects", "closures", "strings", "keys", "errors", "coroutines", "collector", "records",
-  "choices" } do
+  "choices", "callbacks", "lists" } do
   feature[name] = random(2) == 1
 end
 local fresh = 0
@@ -235,6 +235,32 @@ function special.closures()
   if random(2) == 1 then emit(("v%d = fs[1] and fs[1](%s) or v%d"):format(random(3), int_atom(), random(3))) end
 end
 
+-- Closures that are mostly forgotten soon: called where they are, handed to a function, given back, kept now and then.
+function special.callbacks()
+  local name = #captured > 0 and random(3) > 1 and captured[random(#captured)] or pick { "i1", "i2", "f1", "v1" }
+  if #loop_names > 0 and random(4) == 1 then name = pick(loop_names) end
+  local text = pick { "each(w, function(x) if type(x) == 'number' then $ = x end end)",
+    "v1, v2 = apply(function(x, y) $ = $ + 1 return x, y, $ end, @, 2)",
+    "v2 = (function(a) return (function(b) $ = b return a end)(a) end)(@)",
+    "do local c, d = counter(@), counter(1) v1 = c() + d() + c() end",
+    "do local fn = function() $ = @ return $ end if i1 % 5 == 0 then fs[1] = fn end v1 = fn() end",
+    "do local fn = function(x) return $, x end local gn = function() return fn($) end v1, v2 = gn() v3 = fn == gn end",
+    "do local function rec(n) if n <= 0 then return $ end $ = n return rec(n - 1) end v3 = rec(i1 & 7) end",
+    "do local function rec(n) if n <= 0 then return $, 1 end local a, b = rec(n - 1) return a, b + n end v1, v2 = rec(i2 & 7) end",
+    "do local k <close> = setmetatable({}, { __close = function() $ = @ end }) v1 = $ end",
+    "do local x = $ local get, set = function() return x end, function(y) x = y end set(@) v2 = get() x = 3 v3 = get() end",
+    "do local list = {} for k = 1, 3 do local m = k list[k] = function() m = m + 1 return m + k end end v1 = list[1]() + list[3]() + list[1]() end",
+    "v3 = debug.upvalueid(function() return $ end, 1) ~= nil" }
+  emit((text:gsub("%$", name):gsub("@", function() return int_atom() end)))
+end
+
+-- Lists whose length is known only when they are made.
+function special.lists()
+  emit((pick { "t = { h5(@, i2, i3) }", "t = { i1, h4(@, 2) }", "v1 = select('#', h2(i1, @))", "v2 = #{ h4(@, i1 & 3) }",
+    "t = { g3(@, i1) }", "v1, v2, v3 = pack(@, i1, nil)", "t = { nil, h2(i1, @) }", "t = { x = @, h5(i1, 2) }", "w[1], w[2] = pack(f1, @)",
+    "t = { 1, 2, 3, table.unpack(w, 1, i2 & 3) }", "v3 = pack(table.unpack(t, 1, i1 & 7))" }:gsub("@", function() return int_atom() end)))
+end
+
 function special.strings()
   emit(pick { "s1 = s1 .. " .. text(), "s2 = " .. text() .. " .. " .. text() .. " .. s2", "s1 = " .. text() .. " .. ''", "s2 = s1", "s1, s2 = s2, s1", "s1 = s1 .. s1" })
   emit(pick { "if #s1 > 60 then s1 = 'cut' end", "s1 = s1:sub(-20)", "if #s1 > 45 then s1 = s2 end" })
@@ -399,6 +425,10 @@ emit("local function h6(f, x) return f(x, 2), x end")
 emit("local function h7(r, k) local v = r[k] r[k] = (v or 0) + 1 return v end")
 emit("local function h8(a) up1 = up1 + a return up1 end")
 emit("local function h9(a, b) local s = 0 for i = 1, a & 7 do s = s + b end return s end")
+emit("local function each(list, f) for i = 1, #list do f(list[i], i) end end")
+emit("local function apply(f, ...) return f(...) end")
+emit("local function counter(n) return function() n = n + 1 return n end end")
+emit("local function pack(...) local p = { ... } return #p > 3 and #p or select('#', ...), (select(2, ...)), ... end")
 emit("local function h10(a, b) local r = { x = a, y = b } local u = { x = r.y, y = r.x } return r.x + u.x, u end")
 emit([[
 local Base = {}
