@@ -34,7 +34,7 @@ define_bugs! {
     HeapStoreAliasIgnored, HeapCallKeepsLoads, HeapNarrowForwarded,
     VirtualSetForgotten, VirtualMissingInSnapshot, LiftTwice, PeelJumpArgStale, PeelAliasIgnored, PeelInputsKept,
     VirtualKeysReversed, VirtualItemsFromFirst, VirtualUnsetRead, VirtualAbsentIgnored, VirtualIdentityByClass,
-    VirtualSelfDropped, VirtualBarrierIgnored,
+    VirtualSelfDropped, VirtualBarrierIgnored, VirtualSiteForgotten, LiftSiteForgotten, ExpandFrameShifted,
     PeelFactsByPosition, PeelCarriedOrder,
     DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads,
     BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored,

@@ -249,7 +249,7 @@ impl<R: Fn(Value) -> Value> Found<'_, R> {
         Virtual {
             layout: object.layout,
             fields: fields.map(|&(field, value)| (field, self.source(value))).collect(),
-            items: if has_items { object.item_room } else { 0 },
+            items: if has_items && !planted(Bug::VirtualSiteForgotten) { object.item_room } else { 0 },
             item_values: object
                 .items
                 .iter()

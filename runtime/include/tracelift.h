@@ -512,9 +512,8 @@ tl_value tl_const_addr(tl_vm *vm, const void *address);
 /* The nth object of a layout that this recording makes, from 0, those first that the exit has left behind
 ** which a side trace begins at; and its site, or its room for items. 0 if there are not so many. */
 tl_value tl_nth_made(tl_vm *vm, tl_layout layout, uint32_t n, uint32_t *items);
-/* Gives an object that this recording makes room for so many items, where it is made, if it has less. Returns
-** 0 if it makes it not. For records whose size is known only when they are filled. */
-int tl_make_room(tl_vm *vm, tl_value object, uint32_t items);
+/* Whether this recording makes the object. */
+int tl_is_made(tl_vm *vm, tl_value object);
 /* Whether anything but slots from `slot` on, counted from the innermost frame's base, knows an object that
 ** this recording has made: a slot before it, or an operation other than those that write and read its own
 ** fields. */

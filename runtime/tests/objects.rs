@@ -228,6 +228,32 @@ impl Program {
     }
 }
 
+/// A host asks which objects a recording has made, and who could still get hold of one.
+#[test]
+fn a_recording_tells_of_the_objects_that_it_makes() {
+    let mut program = Program::new(Config::default(), Way::Keeps);
+    let pairs = program.pairs;
+    program.host.begin(HEAD, |tape| {
+        tape.at(1, ALL);
+        let first = tape.new_pair(pairs);
+        let second = tape.new_pair(pairs);
+        tape.write(4, pairs.tag, Some(first));
+        assert_eq!(tape.recorder.nth_made(pairs.layout, 1), Some((second, 0)));
+        assert_eq!(tape.recorder.nth_made(pairs.layout, 2), None);
+        assert!(!tape.recorder.is_in_use(first, 4), "only a slot that dies knows it");
+        assert!(tape.recorder.is_in_use(first, 5), "a slot that lives on does");
+        assert!(tape.recorder.is_made(second));
+        tape.at(2, ALL);
+        let number = tape.int(1);
+        tape.set(first, pairs.number, number);
+        assert!(!tape.recorder.is_made(number), "that is no object");
+        assert!(!tape.recorder.is_in_use(first, 4), "its own field is nothing to others");
+        tape.at(3, ALL);
+        tape.set(second, pairs.link, first);
+        assert!(tape.recorder.is_in_use(first, 4) && !tape.recorder.is_in_use(second, 0));
+    });
+}
+
 #[test]
 fn plans_do_what_the_resume_data_says() {
     for way in [Way::Drops, Way::Keeps] {

@@ -225,20 +225,27 @@ void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
   rec->trace.next = rec->at.pc + 2;
 }
 
-/* The array part is to hold so many items; returns 0 if the recording is given up. */
-static int secure_items (TluaRecorder *rec, Operand t, int64_t last) {
+/*
+** The array part of the table in a register is to hold so many items; returns the table, or 0 if the recording
+** is given up. A table that the recording has made, and that nobody has seen since, is made here instead, with
+** the room that it is to have: an exit before leaves one as the interpreter makes it, as '#' and 'next' depend
+** on the room.
+*/
+static tl_value secure_items (TluaRecorder *rec, Operand t, int a, int64_t last) {
   tl_vm *vm = rec->vm;
   const Table *now = hvalue(t.now);
-  if (last <= (int64_t)now->alimit || tl_make_room(vm, t.value, (uint32_t)last))
-    return 1;
+  if (last <= (int64_t)now->alimit)
+    return t.value;
   if (!isdummy(now)) {
     tlua_rec_give_up(rec, "list longer than the array part");
     return 0;
   }
+  if (tl_is_made(vm, t.value) && !tl_is_in_use(vm, t.value, a))
+    return tl_new_record(vm, rec->schema.table.layout, (uint32_t)last, 0);
   const tl_value arguments[3] = { tl_context(vm), t.value, tl_const_int(vm, last) };
   tl_try_call(vm, rec->schema.table.grow_list, arguments, 3);
   tlua_rec_resume_here(rec);
-  return rec->at.reason == NULL;
+  return rec->at.reason == NULL ? t.value : 0;
 }
 
 /*
@@ -259,15 +266,16 @@ void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
     tlua_rec_give_up(rec, "long list");
     return;
   }
-  if (count > 0 && !secure_items(rec, t, before + count))
-    return;
+  tl_value table = count > 0 ? secure_items(rec, t, a, before + count) : t.value;
   for (int n = 1; n <= count && rec->at.reason == NULL; n++) {
     if (n > 1)
       tlua_rec_resume_here(rec);
     Operand value = tlua_rec_register(rec, a + n);
-    tl_put_item(rec->vm, rec->schema.table.layout, value.tag, t.value, tl_const_int(rec->vm, before + n),
+    tl_put_item(rec->vm, rec->schema.table.layout, value.tag, table, tl_const_int(rec->vm, before + n),
                 value.value);
   }
+  if (table != t.value && rec->at.reason == NULL)
+    tlua_rec_write(rec, a, ctb(LUA_VTABLE), table);
 }
 
 void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index) {

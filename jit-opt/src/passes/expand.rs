@@ -208,7 +208,9 @@ impl<'s> Expansion<'_, '_, 's> {
         let alloc = self.layout(layout).alloc.ok_or_else(|| self.lacks(layout, "allocator"))?;
         let mut args = vec![self.cx.context()?];
         if self.schema().is_made_in_frame(layout) {
-            args.push(self.cx.frame_base()?);
+            let base = self.cx.frame_base()?;
+            let is_shifted = planted(Bug::ExpandFrameShifted);
+            args.push(if is_shifted { self.cx.context()? } else { base });
         }
         args.extend([layout.0, items, keys].map(|number| self.cx.int(i64::from(number))));
         let object = self.call_with(Op::TryCall, alloc, &args)?;

@@ -408,7 +408,9 @@ fn begin(cx: &mut Cx<'_, '_>, name: Value) -> Result<Lifting, OptError> {
     st.facts.version += 1;
     let _ = st.fire("lift");
     let snap = st.lifting_snapshot(object.made_at);
-    let payload = Payload::New { layout: object.layout, items: object.item_room, keys: object.key_room };
+    let forgets = planted(Bug::LiftSiteForgotten) && st.schema.is_made_in_frame(object.layout);
+    let items = if forgets { 0 } else { object.item_room };
+    let payload = Payload::New { layout: object.layout, items, keys: object.key_room };
     let real = cx.emit_value(Inst::new(Op::New, &[]).with(payload).at(snap))?;
     cx.st.facts.lifted.set(name, real);
     cx.st.take_name(name, real);

@@ -460,10 +460,10 @@ pub unsafe extern "C" fn tl_nth_made(vm: *mut TlVm, layout: u32, n: u32, items: 
 
 /// See `tracelift.h`.
 #[no_mangle]
-pub extern "C" fn tl_make_room(vm: *mut TlVm, object: u32, items: u32) -> i32 {
+pub extern "C" fn tl_is_made(vm: *mut TlVm, object: u32) -> i32 {
     recording(vm, |recorder, _| {
         let object = operand(recorder, object)?;
-        Ok(recorder.make_room(object, items).into())
+        Ok(recorder.is_made(object).into())
     })
 }
 

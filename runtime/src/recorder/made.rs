@@ -25,14 +25,9 @@ impl Recorder {
         made.nth(n as usize)
     }
 
-    /// Gives an object that this trace makes room for so many items, if it has less. Returns whether the trace
-    /// makes the object.
-    pub fn make_room(&mut self, object: Value, wanted: u32) -> bool {
-        let mut insts = self.trace.insts.iter_mut();
-        let made = insts.find(|inst| inst.op == Op::New && inst.result == Some(object));
-        let Some(Payload::New { items, .. }) = made.map(|inst| &mut inst.payload) else { return false };
-        *items = (*items).max(wanted);
-        true
+    /// Whether the trace makes the object.
+    pub fn is_made(&self, object: Value) -> bool {
+        self.trace.insts.iter().any(|inst| inst.op == Op::New && inst.result == Some(object))
     }
 
     /// Whether anything but slots from `slot` on, counted from the innermost frame's base, knows an object
