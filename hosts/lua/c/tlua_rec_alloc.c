@@ -228,8 +228,8 @@ void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
 /*
 ** The array part of the table in a register is to hold so many items; returns the table, or 0 if the
 ** recording is given up. A table that the recording has made, and that nobody has seen since, is made here
-** instead, with the room that it is to have: an exit before leaves one as the interpreter makes it, as '#' and
-** 'next' depend on the room.
+** instead, with the room that it is to have: an exit before leaves one as the interpreter makes it, since '#'
+** depends on the room.
 */
 static tl_value secure_items (TluaRecorder *rec, Operand t, int a, int64_t last) {
   tl_vm *vm = rec->vm;

@@ -496,8 +496,8 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
     if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
       return;
   }
-  else if (!guard_absent(rec, t, key, s, TM_NEWINDEX) || is_nil)  /* a nil for an absent key changes nothing */
-    return;
+  else if (!guard_absent(rec, t, key, s, TM_NEWINDEX) || is_nil)
+    return;  /* a nil for an absent key changes nothing */
   tlua_rec_barrier(rec, t.value, 0, value);
   tl_value arguments[4] = { tl_context(vm), s->arguments[0], s->arguments[1],
                             s->count == 3 ? s->arguments[2] : 0 };

@@ -125,8 +125,9 @@ int tlua_describe_shared (tl_vm *vm, TluaSchema *schema, lua_State *main_thread)
   for (int n = 0; n < TLUA_MOST_UPVALUES; n++) {
     char name[32];
     snprintf(name, sizeof(name), "closure.upvalue_%d", n + 1);
-    tl_cell cell = tl_add_cell(vm, name, (int32_t)(offsetof(LClosure, upvals) + (size_t)n * sizeof(UpVal *)), 8,
-                               TL_REF, tl_alias_class(vm, "closure.upvalue"), 0);
+    size_t offset = offsetof(LClosure, upvals) + (size_t)n * sizeof(UpVal *);
+    tl_cell cell = tl_add_cell(vm, name, (int32_t)offset, 8, TL_REF, tl_alias_class(vm, "closure.upvalue"),
+                               0);
     object->shared[n] = tl_add_field(vm, object->closure, cell);
     if (object->shared[n] == 0)
       return 0;
