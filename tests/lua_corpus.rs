@@ -14,8 +14,8 @@
 //!
 //! In a build without optimization each program runs in a few of these ways, taken at random.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 16 of
-//! each program, then 10 at random) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes
+//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 13 of
+//! each program, then 7 at random) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes
 //! few ways and one program in twenty-four, which `TRACELIFT_TURN` says (0 and 24 are the same turn).
 //! `TRACELIFT_PROGRAMS` is how many programs are made, `TRACELIFT_FIRST_SEED` the seed of the first one;
 //! `TRACELIFT_ONLY` keeps the programs of the corpus whose names contain it.
@@ -78,7 +78,7 @@ fn number(name: &str) -> Option<u64> {
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
         Ok("full") => {
-            Effort { one_in: 1, every_way: true, in_turn: 16, at_random: 10, seeds: 2, programs: 400 }
+            Effort { one_in: 1, every_way: true, in_turn: 13, at_random: 7, seeds: 2, programs: 400 }
         }
         Ok("sample") => {
             Effort { one_in: 24, every_way: false, in_turn: 0, at_random: 0, seeds: 0, programs: 6 }
