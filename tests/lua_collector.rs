@@ -161,7 +161,8 @@ fn own_kib(finished: &Finished) -> f64 {
     let traces = json["traces"].as_array().expect("a list of traces");
     let ops: Vec<f64> = traces.iter().map(|trace| trace["ops"][1].as_f64().expect("a count")).collect();
     let longest = ops.iter().copied().fold(0.0, f64::max);
-    let baseline = json["host_code"]["code_bytes"].as_f64().expect("a count of bytes") / 1024.0;
+    // Without any the statistics do not speak of it.
+    let baseline = json["host_code"]["code_bytes"].as_f64().unwrap_or(0.0) / 1024.0;
     OWN_KIB + COMPILING_KIB * longest + KEPT_KIB * ops.iter().sum::<f64>() + MAPPINGS * baseline
 }
 
