@@ -734,9 +734,9 @@ static int may_enter (lua_State *L, CallInfo *ci) {
 }
 
 /*
-** A coroutine goes on in this function. It is an entry, which counts as one; if its counter runs out now the
-** interpreter is to see it. Each level between a coroutine's code and who resumes it counts twice: the
-** processor keeps in mind where a few dozen calls return to.
+** A coroutine goes on in this function. That counts as an entry; if the counter runs out now, the interpreter
+** is to see it. The interpreter's function is left out, since coroutines that resume one another call deep:
+** the processor foretells only where some of so many calls return to.
 */
 int tlua_run_resumed (lua_State *L, CallInfo *ci) {
   Proto *p = ci_func(ci)->p;

@@ -210,7 +210,7 @@ OPERATION(SETFIELD) {
 ** there is more to it.
 */
 static int set_in_hash (lua_State *L, Table *t, lua_Integer n, const TValue *value) {
-  if (l_castS2U(n) - 1u < t->alimit || !isrealasize(t))
+  if (isdummy(t) || l_castS2U(n) - 1u < t->alimit || !isrealasize(t))
     return 0;
   Node *place, *node = tlua_integer_node(t, n, &place);
   if (node == NULL || isempty(gval(node))) {

@@ -41,7 +41,7 @@ static inline Node *tlua_integer_node (const Table *t, lua_Integer n, Node **pla
 
 /* The node of a key that the table lacks, put where it belongs; NULL if that place is taken. */
 static inline Node *tlua_add_integer (const Table *t, lua_Integer n, Node *place) {
-  if (isdummy(t) || !isempty(gval(place)))
+  if (isdummy(t) || !isempty(gval(place)))  /* the node of tables without a hash part is not theirs */
     return NULL;
   place->u.key_tt = LUA_VNUMINT;
   keyval(place).i = n;

@@ -40,6 +40,9 @@
 /* Instructions that are executed, for each that the function has, before a loop brings it baseline code. */
 #define WORTH_CODE 50
 
+/* A loop counts as no longer than that: its end is looked for often. */
+#define LONGEST_LOOP 256
+
 static TluaRecorder *recorder_of (lua_State *L) {
   return (TluaRecorder *)L->jit->engine_state;
 }
@@ -448,15 +451,26 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
   tlua_record_start(L);
 }
 
+/* Instructions from a loop's head to its first jump back. */
+static uint64_t length_of (const Proto *p, const Instruction *head) {
+  uint64_t length = 1;
+  const Instruction *pc = head;
+  while (length < LONGEST_LOOP && pc + 1 < p->code + p->sizecode && back_target(pc) != head) {
+    pc++;
+    length++;
+  }
+  return length;
+}
+
 /*
 ** Baseline code of a function costs as much as some dozen executions of all of it. A loop has to run that
 ** long before the function gets it.
 */
 static void make_code_in_time (lua_State *L, TluaRecorder *rec, Proto *p, const Instruction *head) {
-  if (p->jit_code != NULL || p->jit_has_no_code)
+  if (p->jit_code != NULL || p->jit_has_no_code || L->jit->config.no_baseline)
     return;
-  uint64_t length = (uint64_t)(loop_of(p, head).last - head) + 1;
-  uint64_t worth = WORTH_CODE * (uint64_t)p->sizecode / length, passed = tl_back_edges_of(rec->vm, head);
+  uint64_t worth = WORTH_CODE * (uint64_t)p->sizecode / length_of(p, head);
+  uint64_t passed = tl_back_edges_of(rec->vm, head);
   if (rec->is_exact || passed >= worth)
     tlua_baseline_make(L, p);
   else
@@ -469,7 +483,8 @@ static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   if (L->jit->waiting && rec->trace.thread == NULL)
     tlua_rec_forget_unwound(L, rec);
   tl_action action = tl_hot(rec->vm, pc, tlua_counter(L->jit, pc), ci->func.p + 1, &run);
-  make_code_in_time(L, rec, ci_func(ci)->p, pc);
+  if (action != TL_RUN)  /* a loop with code of its own may be entered each time that it is met */
+    make_code_in_time(L, rec, ci_func(ci)->p, pc);
   switch (action) {
     case TL_RUN: run_compiled(L, ci, rec, &run); break;
     case TL_RECORD: start_recording(L, ci, pc); break;

@@ -25,7 +25,7 @@
 
 /* Site 0 is none. */
 #define FIRST_SITE 1
-#define MOST_SITES 60000
+#define MOST_SITES 65536
 
 const TluaSite *tlua_rec_site (const TluaRecorder *rec, uint32_t site) {
   return &rec->sites[site];
@@ -40,9 +40,11 @@ void tlua_rec_free_sites (lua_State *L, TluaRecorder *rec) {
 static int grow_sites (TluaRecorder *rec) {
   lua_State *L = rec->trace.thread;
   uint32_t room = rec->site_room == 0 ? 16 : 2 * rec->site_room;
+  if (room > MOST_SITES)
+    return 0;
   TluaSite *sites = (TluaSite *)tlua_realloc(L, rec->sites, rec->site_room * sizeof(TluaSite),
                                              room * sizeof(TluaSite));
-  if (sites == NULL || room > MOST_SITES)
+  if (sites == NULL)
     return 0;
   if (rec->site_room == 0)
     sites[0] = (TluaSite){ .p = NULL };
@@ -51,8 +53,10 @@ static int grow_sites (TluaRecorder *rec) {
   return 1;
 }
 
-/* It is found again: a function that lies where an earlier one was needs the same memory, and all else is
-** read from the function. */
+/*
+** A site is found again. So it is for a function that lies where another one was that has been freed: its
+** closures take the same memory, and all else is read from the function.
+*/
 uint32_t tlua_rec_find_site (TluaRecorder *rec, Proto *p) {
   TluaSite wanted = { .p = p, .base = running_frame(rec)->base, .upvalues = p->sizeupvalues };
   for (int n = 0; n < p->sizeupvalues; n++)
