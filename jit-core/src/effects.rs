@@ -331,10 +331,12 @@ impl<'s> Effects<'s> {
             | Select | RefEq | RefNe | RefIsNull | AddrEq
             | Context | FrameBase | AddrAdd | ItemAddr
             | GuardTrue | GuardFalse | GuardValue | GuardNull | GuardNonnull | GuardAlwaysFails
+            // The slot that it may write is none that the trace knows anything of.
+            | UnitResult
             // Where ways meet nothing is done; that nothing is known there is for those who know something.
             | Label => Effects::NOTHING,
             // Whoever goes on there may look at all memory.
-            Jump | Finish => Effects { reads: Memory::EVERYTHING, ..Effects::NOTHING },
+            Jump | Finish | ReturnUnit => Effects { reads: Memory::EVERYTHING, ..Effects::NOTHING },
             Load | Get => Effects::reading(cell(inst, schema)?, schema)?,
             Store => Effects::writing(cell(inst, schema)?, schema)?,
             Set => {
@@ -345,6 +347,8 @@ impl<'s> Effects<'s> {
                 Payload::Func(func) => Effects::call(func, schema)?,
                 _ => return None,
             },
+            // Units look at the collector's debt themselves, and leave for a collection.
+            CallUnit => Effects { allocates: false, collects: false, ..Effects::ANYTHING },
             // Done too early, or twice, it is no different.
             Mend => match inst.payload {
                 Payload::Func(func) => Effects { visible: false, ..Effects::call(func, schema)? },
@@ -512,6 +516,9 @@ mod tests {
             PayloadKind::Func => Payload::Func(schema.find_func("test.anything").unwrap()),
             PayloadKind::Label => Payload::Label(crate::ir::LabelId(0)),
             PayloadKind::Scale => Payload::Scale { stride: 8, offset: 0 },
+            PayloadKind::Unit => Payload::Unit { unit: crate::ir::UnitId(0), base: 1 },
+            PayloadKind::Result => Payload::Result { slot: Some(1), tag: None },
+            PayloadKind::Tag => Payload::Tag(crate::schema::TagId(0)),
         }
     }
 

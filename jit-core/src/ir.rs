@@ -38,6 +38,8 @@ define_id! {
     LabelId,
     /// A snapshot (in an optimized trace: resume data).
     SnapId,
+    /// A unit: compiled code that compiled code calls, a tree of traces with one entry.
+    UnitId,
 }
 
 /// A constant.
@@ -138,6 +140,23 @@ pub enum Payload {
         /// Bytes added.
         offset: i32,
     },
+    /// A unit that is called.
+    Unit {
+        /// The unit.
+        unit: UnitId,
+        /// Slots from the base of the trace's entry to that of the unit's frame.
+        base: i32,
+    },
+    /// What a unit has returned.
+    Result {
+        /// The slot that holds it where the trace is left, from the base of the trace's entry; `None` if
+        /// nobody wants it.
+        slot: Option<i32>,
+        /// The tag that the trace goes on with; `None`: any.
+        tag: Option<TagId>,
+    },
+    /// A tag.
+    Tag(TagId),
 }
 
 /// Why an exit is taken: it decides what the runtime does and whether the exit counts as a failure.
@@ -159,18 +178,31 @@ pub enum ExitKind {
     /// iteration would go out of bounds, say). The state is that of an operation beside it, and the host sees
     /// a guard that failed.
     Hoisted,
+    /// A unit that the trace has called was left: no exit of its own, but what the trace has to add to that
+    /// one.
+    Called,
 }
 
 impl ExitKind {
     /// Every kind.
-    pub const ALL: [ExitKind; 6] = [
+    pub const ALL: [ExitKind; 7] = [
         ExitKind::Guard,
         ExitKind::LoopEnd,
         ExitKind::Collect,
         ExitKind::Interrupt,
         ExitKind::Finish,
         ExitKind::Hoisted,
+        ExitKind::Called,
     ];
+
+    /// The kind that the exit of an operation has where nothing else is said.
+    pub fn usual(op: Op) -> ExitKind {
+        match op {
+            Op::Finish => ExitKind::Finish,
+            Op::CallUnit => ExitKind::Called,
+            _ => ExitKind::Guard,
+        }
+    }
 
     /// The name in the text form and in statistics.
     pub fn name(self) -> &'static str {
@@ -181,6 +213,7 @@ impl ExitKind {
             ExitKind::Interrupt => "interrupt",
             ExitKind::Finish => "finish",
             ExitKind::Hoisted => "hoisted",
+            ExitKind::Called => "called",
         }
     }
 }
@@ -240,7 +273,7 @@ impl Inst {
             result: None,
             payload: Payload::None,
             snap: None,
-            exit: if op == Op::Finish { ExitKind::Finish } else { ExitKind::Guard },
+            exit: ExitKind::usual(op),
             depth: 0,
         }
     }
@@ -307,6 +340,8 @@ impl Inst {
                 schema.layout(layout).keys.as_ref().and_then(|part| schema.element_type(&part.element, tag))
             }
             Payload::Func(func) => schema.func(func).result,
+            Payload::Result { tag, .. } => schema.tag(tag?).payload,
+            Payload::Tag(tag) => schema.tag(tag).payload,
             _ => None,
         }
     }
@@ -372,6 +407,9 @@ pub struct Trace {
     pub entry_cells: Vec<u32>,
     /// Slots whose tag alone is checked at entry: they were only overwritten, or hold tags without a payload.
     pub entry_tags: Vec<EntrySlot>,
+    /// The unit that it belongs to. The slots of its first frame are not in memory, as nobody has made that
+    /// frame: the trace has its arguments, and its exits write all that is live.
+    pub unit: Option<UnitId>,
     constants: HashMap<(Type, Const), Value>,
 }
 

@@ -85,6 +85,12 @@ pub enum PayloadKind {
     Label,
     /// Stride and displacement: `item_addr`.
     Scale,
+    /// A unit, and where its frame begins: `call_unit`.
+    Unit,
+    /// The slot and the tag of what a unit has returned: `unit_result`.
+    Result,
+    /// The tag of what a unit returns: `return_unit`.
+    Tag,
 }
 
 /// Properties of an op, as a set of bits.
@@ -440,6 +446,17 @@ define_ops! {
     /// If the first argument is not 0, calls a function with the context and the other arguments: what a
     /// write barrier asks for. Seldom needed. It may be done at any time, and again: the program cannot tell.
     Mend = 87 "mend" (*) -> Nothing [CALLS] Func;
+
+    // Units: compiled code that compiled code calls.
+    /// Calls a unit, whose frame has its base so many slots above the trace's; its arguments are those of its
+    /// entry. The result says what happened, and is for `unit_result` alone. If the unit was left, so is the
+    /// trace: the frames of the snapshot are made but for the slots of the last one, which is the unit's.
+    CallUnit = 88 "call_unit" (*) -> Int [GUARD] Unit;
+    /// What a unit has returned, which `call_unit` knows. With another tag it is put into its slot, and the
+    /// trace is left; without a tag it is only put there.
+    UnitResult = 89 "unit_result" (Int) -> Declared [GUARD] Result;
+    /// Ends a unit, which returns this.
+    ReturnUnit = 90 "return_unit" (Declared) -> Nothing [ENDS] Tag;
 }
 
 /// One more than the highest number.

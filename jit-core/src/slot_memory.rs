@@ -133,7 +133,8 @@ impl<'s> SlotMemory<'s> {
         let cells = schema.slot_cells()?;
         let is_straight =
             trace.labels.len() == 1 && trace.insts.last().is_some_and(|last| last.op == Op::Finish);
-        if !is_straight {
+        // The frame of a unit is not there.
+        if !is_straight || trace.unit.is_some() {
             return None;
         }
         let mut known = SlotTable::default();
@@ -193,7 +194,8 @@ impl<'s> SlotMemory<'s> {
 
     /// Whether an instruction may write slots in ways that are not seen: calls, mostly.
     pub fn is_lost_by(&self, inst: &Inst) -> bool {
-        let is_call = matches!(inst.payload, Payload::Func(_)) || inst.op.is(Flags::RECORD);
+        let is_call =
+            matches!(inst.payload, Payload::Func(_) | Payload::Unit { .. }) || inst.op.is(Flags::RECORD);
         if !is_call || CellAccess::of(inst, self.schema).is_some() {
             return false;
         }

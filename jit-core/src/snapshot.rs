@@ -130,6 +130,12 @@ impl Snapshot {
         self.frames.iter().flat_map(move |frame| frame.slots.iter().map(move |slot| (of(frame, slot), slot)))
     }
 
+    /// The slots of all frames but the last, which is that of a unit that is called: its slots are its own.
+    fn callers(&self) -> impl Iterator<Item = &SlotValue> {
+        let callers = self.frames.split_last().map_or(&[][..], |(_, callers)| callers);
+        callers.iter().flat_map(|frame| &frame.slots)
+    }
+
     /// Calls `f` with every value of the trace that the snapshot mentions, constants included, in a fixed
     /// order: frames, virtual objects, pending stores. Values can come more than once.
     pub fn for_each_value(&self, mut f: impl FnMut(Value)) {
@@ -192,7 +198,13 @@ pub fn live_values(trace: &Trace, inst: &Inst) -> Vec<Value> {
         inst.args.iter().for_each(|&arg| add(arg));
     }
     if let Some(snapshot) = trace.snapshot_of(inst) {
-        snapshot.for_each_value(add);
+        match inst.op {
+            // Such a snapshot has neither virtual objects nor stores that wait.
+            crate::Op::CallUnit => {
+                snapshot.callers().for_each(|slot| slot.source.value().into_iter().for_each(&mut add))
+            }
+            _ => snapshot.for_each_value(add),
+        }
     }
     live
 }

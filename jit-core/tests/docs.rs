@@ -40,6 +40,9 @@ fn signature(info: &OpInfo) -> String {
         PayloadKind::Layout => args.push("LAYOUT".into()),
         PayloadKind::Item | PayloadKind::Key => args.push("LAYOUT:TAG".into()),
         PayloadKind::Scale => args.push("STRIDE, DISPLACEMENT".into()),
+        PayloadKind::Unit => args.insert(0, "UNIT, BASE".into()),
+        PayloadKind::Result => args.push("SLOT:TAG".into()),
+        PayloadKind::Tag => args.push("TAG".into()),
     }
     let result = match info.result {
         ResultType::Nothing => String::new(),

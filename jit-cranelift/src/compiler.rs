@@ -18,12 +18,23 @@ use target_lexicon::Architecture;
 use tracelift_core::{Schema, Trace};
 
 use crate::error::CompileError;
-use crate::exits::exit_table;
+use crate::exits::{exit_table, ExitInfo};
 use crate::glue;
 use crate::isa::{self, Options};
 use crate::listing::{self, location};
 use crate::lower::{self, Environment};
 use crate::request::{Compiled, Request, Stats};
+
+/// A trace of a tree that becomes one function.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// Its particulars.
+    pub request: &'a Request,
+    /// The position of the trace at whose exit it begins, and that exit; `None` for the first one.
+    pub parent: Option<(usize, u32)>,
+}
 
 /// Turns traces into machine code.
 pub struct Compiler {
@@ -103,19 +114,35 @@ impl Compiler {
         schema: &Schema,
         request: &Request,
     ) -> Result<Compiled, CompileError> {
+        self.compile_tree(&[Member { trace, request, parent: None }], schema)
+    }
+
+    /// Compiles a tree of traces, parents first, to one function: the traces of a unit. The result is that of
+    /// the last trace, with the code of all.
+    pub fn compile_tree(&mut self, tree: &[Member<'_>], schema: &Schema) -> Result<Compiled, CompileError> {
         let start = Instant::now();
-        let exits = exit_table(trace);
+        let Some(&Member { trace, request, .. }) = tree.last() else {
+            return Err(CompileError::Malformed { inst: 0, what: "no trace" });
+        };
+        let mut tables: Vec<Vec<ExitInfo>> = tree.iter().map(|member| exit_table(member.trace)).collect();
+        let environment = &self.environment;
+        let inputs: Vec<lower::Input<'_>> = (tree.iter().zip(&tables))
+            .map(|(&Member { trace, request, parent }, exits)| lower::Input {
+                trace,
+                schema,
+                request,
+                exits,
+                environment,
+                parent,
+            })
+            .collect();
         self.context.clear();
         self.context.set_disasm(self.options.want_disasm);
         // An error in the middle leaves the builder's context dirty; a new one costs little and errors are
         // rare.
         let mut builder = std::mem::take(&mut self.builder);
-        let lowered = lower::lower(
-            lower::Input { trace, schema, request, exits: &exits, environment: &self.environment },
-            &mut self.context.func,
-            &mut builder,
-            self.isa.frontend_config(),
-        )?;
+        let lowered =
+            lower::lower(&inputs, &mut self.context.func, &mut builder, self.isa.frontend_config())?;
         self.builder = builder;
         let clif = self.options.want_clif.then(|| self.context.func.display().to_string());
         let clif_insts = self.context.func.dfg.num_insts();
@@ -146,7 +173,8 @@ impl Compiler {
             build_ns: (built - start).as_nanos() as u64,
             codegen_ns: built.elapsed().as_nanos() as u64,
         };
-        let listing = want_listing.then(|| {
+        let exits = tables.pop().unwrap_or_default();
+        let listing = (want_listing && tree.len() == 1).then(|| {
             listing::listing(&listing::Input {
                 trace,
                 schema,
@@ -157,11 +185,13 @@ impl Compiler {
             })
         });
         let live = exits.iter().map(|exit| exit.live.len()).max().unwrap_or(0);
+        let frame_bytes = code.buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset);
         Ok(Compiled {
             trace_no: request.trace_no,
             code: bytes,
             exits,
             buffer_cells: live.max(lowered.buffer_inputs),
+            frame_bytes: frame_bytes as usize,
             stats,
             clif,
             disasm: code.vcode.clone(),

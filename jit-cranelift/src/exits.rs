@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use tracelift_core::{live_values, ExitKind, SnapId, Trace, Value};
+use tracelift_core::{live_values, ExitKind, Op, SnapId, Trace, Value};
 
 /// The exit number that means: a slot's tag at entry was not the expected one. Nothing was changed.
 pub const ENTRY_REFUSED: u32 = u32::MAX;
@@ -54,7 +54,7 @@ pub(crate) fn exit_table(trace: &Trace) -> Vec<ExitInfo> {
         .enumerate()
         .map(|(number, (index, inst))| {
             let live = match inst.snap {
-                _ if !inst.op.is_guard() => live_values(trace, inst).into(),
+                _ if !inst.op.is_guard() || inst.op == Op::CallUnit => live_values(trace, inst).into(),
                 Some(snap) => match by_snapshot.get_mut(snap.index()) {
                     Some(shared) => shared.get_or_insert_with(|| live_values(trace, inst).into()).clone(),
                     None => nothing.clone(),

@@ -45,10 +45,11 @@ mod lower;
 mod request;
 
 pub use arena::{Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};
-pub use compiler::Compiler;
+pub use compiler::{Compiler, Member};
 pub use error::{CodeMemory, CompileError};
 pub use exits::{exit_number, trace_number, ExitInfo, ENTRY_REFUSED};
 pub use glue::{Enter, Glue, LeftBy, LinkedEntry};
 pub use helpers::{helper_use, HelperUse};
 pub use isa::{Options, Target};
-pub use request::{Compiled, EntryKind, Links, Replaced, Request, Stats};
+pub use lower::units::{LEFT, RECORD_WORDS};
+pub use request::{Compiled, EntryKind, Links, Replaced, Request, Stats, UnitCells, Units};

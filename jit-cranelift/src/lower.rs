@@ -22,6 +22,7 @@ mod ints;
 mod memory;
 mod prefetch;
 mod remainder;
+pub(crate) mod units;
 mod unroll;
 mod values;
 
@@ -69,13 +70,16 @@ pub(crate) struct Environment {
     pub prefetches: bool,
 }
 
-/// What is lowered.
+/// What is lowered: a trace.
+#[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
     pub trace: &'a Trace,
     pub schema: &'a Schema,
     pub request: &'a Request,
     pub exits: &'a [ExitInfo],
     pub environment: &'a Environment,
+    /// In a tree that becomes one function, the trace whose exit it begins at, and that exit.
+    pub parent: Option<(usize, u32)>,
 }
 
 /// What came out beside the code.
@@ -90,51 +94,80 @@ pub(crate) struct Lowered {
     pub buffer_inputs: usize,
 }
 
-/// Lowers a trace into an empty function.
-pub(crate) fn lower(
-    input: Input<'_>,
+/// Lowers a tree of traces, parents first, into an empty function.
+pub(crate) fn lower<'a>(
+    tree: &[Input<'a>],
     func: &mut ir::Function,
     builder: &mut FunctionBuilderContext,
     frontend: TargetFrontendConfig,
 ) -> Result<Lowered> {
-    func.signature = match input.request.links {
+    let Some(root) = tree.first() else { return Err(CompileError::Malformed { inst: 0, what: "no trace" }) };
+    func.signature = match root.request.links {
+        _ if root.trace.unit.is_some() => units::signature_of(root.trace, root.request),
         Some(_) => glue::signature(),
         None => {
-            let mut signature = ir::Signature::new(input.environment.call_conv);
+            let mut signature = ir::Signature::new(root.environment.call_conv);
             signature.params.extend([AbiParam::new(types::I64); 2]);
             signature.returns.push(AbiParam::new(types::I64));
             signature
         }
     };
     // Each instruction would make it longer by one otherwise.
-    func.srclocs.resize(input.trace.insts.len() * 4);
-    let mut lowering = Lowering::new(input, FunctionBuilder::new(func, builder));
-    lowering.b.set_srcloc(SourceLoc::new(location::ENTRY));
-    let buffer_inputs = lowering.entry()?;
-    while let Some(inst) = lowering.input.trace.insts.get(lowering.index) {
-        lowering.inst(inst)?;
-        lowering.index += 1;
+    func.srclocs.resize(tree.iter().map(|input| input.trace.insts.len() * 4).sum());
+    let mut b = FunctionBuilder::new(func, builder);
+    let function = b.create_block();
+    b.append_block_params_for_function_params(function);
+    let params: Vec<Ssa> = b.block_params(function).to_vec();
+    let mut out = Lowered { stubs: 0, unrolled: 0, prefetches: 0, buffer_inputs: 0 };
+    let mut begun: Vec<(usize, Block)> = Vec::new();
+    for (number, &input) in tree.iter().enumerate() {
+        let start = match input.parent {
+            None => Some(function),
+            // An exit that no code leads to any more has no side trace either.
+            Some(_) => Lowering::begun_block(&begun, number),
+        };
+        let Some(start) = start else { continue };
+        let mut lowering = Lowering::new(tree, number, b, start, &params);
+        lowering.begun = begun;
+        lowering.b.set_srcloc(SourceLoc::new(location::ENTRY));
+        out.buffer_inputs = out.buffer_inputs.max(lowering.entry()?);
+        while let Some(inst) = input.trace.insts.get(lowering.index) {
+            lowering.inst(inst)?;
+            lowering.index += 1;
+        }
+        if lowering.open {
+            return Err(lowering.malformed("the trace does not end in a jump or finish"));
+        }
+        lowering.emit_return_block()?;
+        out.stubs += lowering.stubs.made;
+        out.unrolled += lowering.unrolled;
+        out.prefetches += lowering.prefetches;
+        (b, begun) = (lowering.b, lowering.begun);
     }
-    if lowering.open {
-        return Err(lowering.malformed("the trace does not end in a jump or finish"));
-    }
-    lowering.emit_return_block();
-    let Lowering { mut b, stubs, unrolled, prefetches, .. } = lowering;
     b.seal_all_blocks();
     b.finalize(frontend);
-    Ok(Lowered { stubs: stubs.made, unrolled, prefetches, buffer_inputs })
+    Ok(out)
 }
 
 /// The state of lowering one trace. So many fields: what was lowered so far, where it is, and what the loop
 /// at hand is known to do, each of which the code of most operations looks at.
-struct Lowering<'a, 'f> {
+struct Lowering<'t, 'a, 'f> {
     input: Input<'a>,
+    /// All traces of the function.
+    tree: &'t [Input<'a>],
     b: FunctionBuilder<'f>,
     values: Values,
     stubs: Stubs,
-    /// The function's parameters: the host's context and the frame's base.
-    context: Ssa,
+    /// The function's parameters: the frame's base, and the host's context if it is passed.
+    context: Option<Ssa>,
     base: Ssa,
+    /// The arguments of a unit.
+    arguments: &'t [Ssa],
+    /// The traces that begin at exits of this one, by exit, and all that were begun, with their first blocks.
+    sides: Vec<(u32, usize)>,
+    begun: Vec<(usize, Block)>,
+    /// Units called so far: the result that says what happened, the second word, and where it was called.
+    called: Vec<(Value, Ssa, usize)>,
     /// In a linked trace: the exit by which the program came.
     origin: Option<Ssa>,
     /// By label: its block, and whether its instruction was passed.
@@ -162,12 +195,24 @@ struct Lowering<'a, 'f> {
     replaced: Option<Ssa>,
 }
 
-impl<'a, 'f> Lowering<'a, 'f> {
-    fn new(input: Input<'a>, mut b: FunctionBuilder<'f>) -> Lowering<'a, 'f> {
-        let entry = b.create_block();
-        b.append_block_params_for_function_params(entry);
-        let (context, base) = (b.block_params(entry)[0], b.block_params(entry)[1]);
-        let origin = b.block_params(entry).get(2).copied();
+impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
+    /// Begins a trace in this block.
+    fn new(
+        tree: &'t [Input<'a>],
+        number: usize,
+        mut b: FunctionBuilder<'f>,
+        start: Block,
+        params: &'t [Ssa],
+    ) -> Lowering<'t, 'a, 'f> {
+        let input = tree[number];
+        let (context, base, origin, arguments) = match input.trace.unit {
+            Some(_) => (None, params[0], None, &params[1..]),
+            None => (Some(params[0]), params[1], params.get(2).copied(), &[][..]),
+        };
+        let sides = tree.iter().enumerate().filter_map(|(side, input)| match input.parent {
+            Some((parent, exit)) if parent == number => Some((exit, side)),
+            _ => None,
+        });
         let exits = input.trace.exit_numbers();
         let branches = guards::branches(input.trace, &exits, input.request.force_counter.is_some());
         let is_loop = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
@@ -185,11 +230,16 @@ impl<'a, 'f> Lowering<'a, 'f> {
                 (block, false)
             })
             .collect();
-        b.switch_to_block(entry);
+        b.switch_to_block(start);
         let replaced = counts_replaced.then(|| b.ins().iconst(types::I64, 0));
         let values = Values::new(input.trace.values.len());
         Lowering {
             input,
+            tree,
+            arguments,
+            sides: sides.collect(),
+            begun: Vec::new(),
+            called: Vec::new(),
             b,
             values,
             stubs,
@@ -218,6 +268,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             self.labels.first().ok_or_else(|| self.malformed("the trace has no entry label"))?;
         let kind = self.input.request.entry.unwrap_or(EntryKind::of(trace));
         let args: Vec<BlockArg> = match kind {
+            _ if self.is_in_unit() => self.unit_inputs()?,
             EntryKind::Slots => {
                 let slots = trace.entry.len() + trace.entry_known.len();
                 let cells = trace.entry_cells.len();
@@ -310,7 +361,9 @@ impl<'a, 'f> Lowering<'a, 'f> {
         {
             return Ok(());
         }
-        if inst.op.is_guard() && !inst.op.is(tracelift_core::ops::Flags::RECORD) {
+        // The state at a call of a unit is the unit's, which leaves itself; and its result has to be put down.
+        let is_counted = inst.op.is_guard() && !matches!(inst.op, Op::CallUnit | Op::UnitResult);
+        if is_counted && !inst.op.is(tracelift_core::ops::Flags::RECORD) {
             self.count_guard(inst, exit)?;
         }
         self.dispatch(inst, exit)
@@ -374,7 +427,7 @@ impl<'a, 'f> Lowering<'a, 'f> {
             Op::RefToAddr | Op::AddrToInt => self.same(inst),
             Op::Select => self.select(inst),
             Op::RefIsNull => self.is_null(inst),
-            Op::Context => self.define(inst, self.context),
+            Op::Context => { let context = self.context()?; self.define(inst, context) }
             Op::FrameBase => self.define(inst, self.base),
             Op::AddrAdd => self.addr_add(inst),
             Op::ItemAddr => self.item_addr(inst),
@@ -396,6 +449,9 @@ impl<'a, 'f> Lowering<'a, 'f> {
             Op::Label => self.label(inst),
             Op::Jump => self.jump(inst),
             Op::Finish => self.finish(inst, exit),
+            Op::CallUnit => self.call_unit(inst),
+            Op::UnitResult => self.unit_result(inst, exit),
+            Op::ReturnUnit => self.return_unit(inst),
         }
     }
 

@@ -7,7 +7,7 @@
 //! Example: `Request::new(7, buffer).count_iterations(counter)` compiles a trace whose exits return 7 in
 //! their upper half, and which counts its jumps.
 
-use tracelift_core::{Loops, Trace};
+use tracelift_core::{Loops, Trace, UnitId};
 
 use crate::exits::ExitInfo;
 
@@ -73,6 +73,8 @@ pub struct Request {
     /// Links to other traces. With them the code is no [`EntryPoint`](crate::EntryPoint) but entered by
     /// [`Glue::enter`](crate::Glue).
     pub links: Option<Links>,
+    /// What code of units, or that calls some, has to know.
+    pub units: Option<Units>,
     /// What is known of the loops of the very trace that is compiled: it decides what is made of them. One
     /// of which nothing is known is lowered once, as it stands, and asks for no memory early.
     pub loops: Loops,
@@ -94,8 +96,33 @@ pub struct Replaced {
     pub finish: u32,
 }
 
+/// Cells that all units share, for as long as code may run.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitCells {
+    /// The host's context: written by whoever calls a unit from elsewhere, read by units.
+    pub context: *mut u64,
+    /// The base of the frame that a unit was left in.
+    pub base: *mut u64,
+    /// Where the next record of a caller goes: see `lower/units.rs`.
+    pub records: *mut u64,
+}
+
+/// What code has to know of units.
+#[derive(Clone, Debug)]
+pub struct Units {
+    /// The cells.
+    pub cells: UnitCells,
+    /// For each unit that is called, the cell with its code's address.
+    pub code: Vec<(UnitId, *const u64)>,
+    /// The trace is a side trace of a unit: where it becomes a function of its own, its inputs lie in the exit
+    /// buffer.
+    pub is_side: bool,
+}
+
 // SAFETY: the addresses are only copied into code; whoever runs the code answers for them.
 unsafe impl Send for Request {}
+// SAFETY: as above; a request is never changed through a shared reference.
+unsafe impl Sync for Request {}
 
 impl Request {
     /// A request without counters.
@@ -109,6 +136,7 @@ impl Request {
             replaced: None,
             collect_counter: None,
             links: None,
+            units: None,
             loops: Loops::default(),
         }
     }
@@ -116,6 +144,12 @@ impl Request {
     /// The same with what the optimizer knows of the trace's loops.
     pub fn know_loops(mut self, loops: Loops) -> Request {
         self.loops = loops;
+        self
+    }
+
+    /// The same with what is to be known of units.
+    pub fn know_units(mut self, units: Units) -> Request {
+        self.units = Some(units);
         self
     }
 
@@ -192,6 +226,8 @@ pub struct Compiled {
     pub exits: Vec<ExitInfo>,
     /// Cells of the exit buffer that entry and exits use at most.
     pub buffer_cells: usize,
+    /// Bytes of the native stack that it takes below its caller's frame, about.
+    pub frame_bytes: usize,
     /// Sizes and times.
     pub stats: Stats,
     /// Cranelift's input, if [`want_clif`](crate::Options::want_clif).

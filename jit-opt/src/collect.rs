@@ -30,6 +30,7 @@
 //! jump(L0, i4)                                         jump(L0, i4)
 //! ```
 
+use tracelift_core::ops::Flags;
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Trace};
 
 use crate::{dce, Report};
@@ -89,7 +90,7 @@ fn parts(trace: &Trace, schema: &Schema) -> Vec<Part> {
             .filter(|inst| inst.op == Op::Jump)
             .filter_map(|jump| part_of(jump.label()))
             .collect();
-        if insts.last().is_some_and(|last| !matches!(last.op, Op::Jump | Op::Finish)) {
+        if insts.last().is_some_and(|last| !last.op.is(Flags::ENDS)) {
             next.push(number + 1);
         }
         let allocations = insts.iter().filter(|inst| inst.effects(schema).allocates).count();

@@ -82,6 +82,7 @@ pub(crate) fn compact(mut trace: Trace) -> Trace {
     out.entry_tags = std::mem::take(&mut trace.entry_tags);
     out.entry_known = std::mem::take(&mut trace.entry_known);
     out.entry_cells = std::mem::take(&mut trace.entry_cells);
+    out.unit = trace.unit;
     out.labels = std::mem::take(&mut trace.labels);
     let mut insts = std::mem::take(&mut trace.insts);
     let mut values: Vec<Option<Value>> = vec![None; trace.values.len()];

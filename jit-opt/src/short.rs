@@ -193,7 +193,7 @@ fn again(schema: &Schema, out: &Trace, inst: &Inst, written: &Memory<'_>) -> Opt
                 effects.reads.classes().is_some_and(|classes| classes.iter().all(|&class| is_kept(class)));
             !effects.leaves && reads_the_same && only_reads(schema, func)
         }
-        (Op::GuardAlwaysFails | Op::Label, _) => false,
+        (Op::GuardAlwaysFails | Op::Label | Op::CallUnit | Op::UnitResult, _) => false,
         (Op::Context | Op::FrameBase, _) => true,
         (op, _) => op.is(Flags::PURE) || (op.is_guard() && !op.is(Flags::RECORD)),
     };

@@ -208,6 +208,7 @@ impl<'s> State<'s> {
         out.entry_tags = source.entry_tags.clone();
         out.entry_known = source.entry_known.clone();
         out.entry_cells = source.entry_cells.clone();
+        out.unit = source.unit;
         out.labels = source.labels.clone();
         State {
             schema,

@@ -259,6 +259,8 @@ impl Generator {
             GuardNull | GuardNonnull => self.guard_null(),
             // Structure comes from the shape, and a guard that always fails ends it.
             GuardAlwaysFails | Label | Jump | Finish => Ok(()),
+            // A trace alone calls nobody: programs of several are in `units`.
+            CallUnit | UnitResult | ReturnUnit => Ok(()),
         }
     }
 

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::lex::{Cursor, Line, Tok};
 use super::operand::{self, Cx};
 use super::ParseError;
-use crate::ir::{EntrySlot, ExitKind, Inst, LabelId, Payload, SnapId, Trace, Value};
+use crate::ir::{EntrySlot, ExitKind, Inst, LabelId, Payload, SnapId, Trace, UnitId, Value};
 use crate::ops::{Op, PayloadKind};
 use crate::types::Type;
 
@@ -246,8 +246,12 @@ impl Body {
         let mut payload_at = match kind {
             PayloadKind::None => None,
             PayloadKind::Cell | PayloadKind::Field => Some(1),
-            PayloadKind::Func | PayloadKind::Label | PayloadKind::New => Some(0),
-            PayloadKind::Layout | PayloadKind::Item | PayloadKind::Key => Some(items.saturating_sub(1)),
+            PayloadKind::Func | PayloadKind::Label | PayloadKind::New | PayloadKind::Unit => Some(0),
+            PayloadKind::Layout
+            | PayloadKind::Item
+            | PayloadKind::Key
+            | PayloadKind::Result
+            | PayloadKind::Tag => Some(items.saturating_sub(1)),
             PayloadKind::Scale => Some(items.saturating_sub(2)),
         };
         let mut index = 0;
@@ -302,6 +306,18 @@ impl Body {
                 cur.expect(",")?;
                 Payload::Scale { stride, offset: cur.small("a displacement")? }
             }
+            PayloadKind::Unit => {
+                let unit = UnitId(cur.small("a unit's number")?);
+                cur.expect(",")?;
+                Payload::Unit { unit, base: cur.small("where its frame begins")? }
+            }
+            PayloadKind::Result if cur.eat_word("_") => Payload::Result { slot: None, tag: None },
+            PayloadKind::Result => {
+                let slot = Some(cur.small("a slot's number, or '_'")?);
+                let tag = if cur.eat(":") { Some(operand::tag(cur, cx.schema)?) } else { None };
+                Payload::Result { slot, tag }
+            }
+            PayloadKind::Tag => Payload::Tag(operand::tag(cur, cx.schema)?),
         };
         Ok(())
     }
@@ -423,5 +439,8 @@ fn payload_name(kind: PayloadKind) -> &'static str {
         PayloadKind::Func => "a function as its first argument",
         PayloadKind::Label => "a label as its first argument",
         PayloadKind::Scale => "a stride and a displacement as its last arguments",
+        PayloadKind::Unit => "a unit and a base as its first arguments",
+        PayloadKind::Result => "a slot (and a tag), or '_', as its last argument",
+        PayloadKind::Tag => "a tag as its last argument",
     }
 }

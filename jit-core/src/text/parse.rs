@@ -13,7 +13,7 @@ use super::decl;
 use super::lex::{lex, Cursor, Directive, Line, Tok};
 use super::operand::{self, Cx, Written};
 use super::{Outcome, ParseError, Run, RunValue, TraceFile};
-use crate::ir::Trace;
+use crate::ir::{Trace, UnitId};
 use crate::schema::Schema;
 use crate::types::Type;
 
@@ -65,7 +65,7 @@ pub fn directives(source: &str) -> Vec<Directive> {
 
 /// The keyword that a line begins with, if it is no line of a trace.
 fn keyword(line: &Line) -> Option<&str> {
-    const KEYWORDS: [&str; 16] = [
+    const KEYWORDS: [&str; 17] = [
         "tag",
         "slots",
         "slot_cells",
@@ -77,6 +77,7 @@ fn keyword(line: &Line) -> Option<&str> {
         "func",
         "object",
         "trace",
+        "unit",
         "entry",
         "entry_tags",
         "entry_known",
@@ -191,6 +192,10 @@ impl Parser {
         let cx = Cx { schema: &self.file.schema, objects: &self.objects, any_object: self.any_object };
         let Some(body) = &mut self.body else { return Ok(()) };
         match word {
+            "unit" => {
+                body.trace.unit = Some(UnitId(cur.small("the unit's number")?));
+                cur.end()?;
+            }
             "entry" => body.trace.entry = body.entry_slots(cur, &cx)?,
             "entry_tags" => body.trace.entry_tags = body.entry_slots(cur, &cx)?,
             "entry_known" => body.trace.entry_known = body.entry_slots(cur, &cx)?,

@@ -108,7 +108,10 @@ impl<'a> Printer<'a> {
     /// The trace without its `trace` line.
     pub fn body(&self) -> String {
         let mut out = String::new();
-        let Trace { entry, entry_tags, entry_known, .. } = self.trace;
+        let Trace { unit, entry, entry_tags, entry_known, .. } = self.trace;
+        if let Some(unit) = unit {
+            out += &format!("unit {}\n", unit.0);
+        }
         for (word, slots) in [("entry", entry), ("entry_tags", entry_tags), ("entry_known", entry_known)] {
             let texts: Vec<_> =
                 slots.iter().map(|s| format!("{}: {}", s.slot, self.schema.tag(s.tag))).collect();
@@ -166,7 +169,7 @@ impl<'a> Printer<'a> {
         if let Some(payload) = self.payload(&inst.payload) {
             let at = match inst.op.info().payload {
                 PayloadKind::Cell | PayloadKind::Field => 1.min(args.len()),
-                PayloadKind::Func | PayloadKind::Label | PayloadKind::New => 0,
+                PayloadKind::Func | PayloadKind::Label | PayloadKind::New | PayloadKind::Unit => 0,
                 _ => args.len(),
             };
             args.insert(at, payload);
@@ -179,7 +182,7 @@ impl<'a> Printer<'a> {
         if let Some(snap) = inst.snap {
             text += &format!(" @{}", snap.0);
         }
-        let usual = if inst.op == Op::Finish { ExitKind::Finish } else { ExitKind::Guard };
+        let usual = ExitKind::usual(inst.op);
         if inst.exit != usual {
             text += &format!(" {}", inst.exit.name());
         }
@@ -203,6 +206,13 @@ impl<'a> Printer<'a> {
             Payload::Func(func) => self.schema.func(func),
             Payload::Label(label) => self.names.label(label),
             Payload::Scale { stride, offset } => format!("{stride}, {offset}"),
+            Payload::Unit { unit, base } => format!("{}, {base}", unit.0),
+            Payload::Result { slot: None, .. } => "_".to_string(),
+            Payload::Result { slot: Some(slot), tag: None } => slot.to_string(),
+            Payload::Result { slot: Some(slot), tag: Some(tag) } => {
+                format!("{slot}: {}", self.schema.tag(tag))
+            }
+            Payload::Tag(tag) => self.schema.tag(tag),
         })
     }
 

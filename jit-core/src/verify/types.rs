@@ -57,6 +57,16 @@ impl Checker<'_> {
             (PayloadKind::Label, Payload::Label(label)) => {
                 missing("label", label.index() < self.trace.labels.len())
             }
+            // Which units there are, and what they want, is known where they are.
+            (PayloadKind::Unit, Payload::Unit { .. }) => None,
+            (PayloadKind::Result, Payload::Result { slot: None, tag: Some(_) }) => {
+                Some("a tag is of no use where nobody wants the result".to_string())
+            }
+            (PayloadKind::Result, Payload::Result { tag, .. }) => {
+                missing("tag", tag.is_none_or(|tag| self.tag_exists(tag)))
+            }
+            (PayloadKind::Tag, Payload::Tag(tag)) => missing("tag", self.tag_exists(tag))
+                .or_else(|| self.trace.unit.is_none().then(|| "the trace belongs to no unit".to_string())),
             (wanted, _) => Some(format!("carries the wrong kind of payload, not {wanted:?}")),
         }
     }

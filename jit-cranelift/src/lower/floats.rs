@@ -43,7 +43,7 @@ pub(super) extern "C" fn trunc(x: f64) -> f64 {
     quieted(x, f64::trunc)
 }
 
-impl Lowering<'_, '_> {
+impl Lowering<'_, '_, '_> {
     /// A unary operation on a double.
     pub(super) fn float1(
         &mut self,

@@ -68,13 +68,16 @@ pub(super) fn branches(trace: &Trace, exits: &[Option<u32>], forced: bool) -> Ve
     branches
 }
 
-impl Lowering<'_, '_> {
+impl Lowering<'_, '_, '_> {
     /// Fills the block that returns: last, when the trace itself is lowered.
-    pub(super) fn emit_return_block(&mut self) {
+    pub(super) fn emit_return_block(&mut self) -> Result<()> {
         let block = self.stubs.return_block;
         self.b.switch_to_block(block);
         self.b.set_srcloc(SourceLoc::new(location::RETURN));
         let number = self.b.block_params(block)[0];
+        if self.is_in_unit() {
+            return self.emit_left_block(number);
+        }
         if let (Some(amounts), Some(&replaced)) =
             (self.input.request.replaced, self.b.block_params(block).get(1))
         {
@@ -91,20 +94,22 @@ impl Lowering<'_, '_> {
         }
         let Some(links) = &self.input.request.links else {
             self.b.ins().return_(&[result]);
-            return;
+            return Ok(());
         };
         let cells = self.iconst(links.cells as i64);
         let number = self.b.ins().uextend(types::I64, number);
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let cell = self.b.ins().iadd(cells, offset);
-        self.go_on(cell, 0, self.base, result);
+        self.go_on(cell, 0, self.base, result)
     }
 
     /// Goes on where a link cell says, in the frame with that base.
-    fn go_on(&mut self, cell: Ssa, offset: i32, base: Ssa, exit: Ssa) {
+    fn go_on(&mut self, cell: Ssa, offset: i32, base: Ssa, exit: Ssa) -> Result<()> {
+        let context = self.context()?;
         let next = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, offset);
         let callee = self.b.import_signature(glue::signature());
-        self.b.ins().return_call_indirect(callee, next, &[self.context, base, exit]);
+        self.b.ins().return_call_indirect(callee, next, &[context, base, exit]);
+        Ok(())
     }
 
     /// Returns the exit by which the program came, or [`ENTRY_REFUSED`], if the flag is not zero.
@@ -125,7 +130,7 @@ impl Lowering<'_, '_> {
 
     /// Leaves the trace by this exit if the flag is set.
     pub(super) fn leave_if(&mut self, flag: Ssa, inst: &Inst, exit: u32) -> Result<()> {
-        let (way, next) = (self.cold_block(), self.b.create_block());
+        let (way, next) = (self.way_block(exit), self.b.create_block());
         self.b.ins().brif(flag, way, &[], next, &[]);
         self.b.switch_to_block(way);
         self.leave(inst, exit)?;
@@ -135,7 +140,7 @@ impl Lowering<'_, '_> {
 
     /// Ends the current block, a cold one, by going to the exit's stub; or makes it the stub, if nobody
     /// shares it.
-    fn leave(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+    pub(super) fn leave(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let hot = self.b.srcloc();
         self.b.set_srcloc(SourceLoc::new(location::STUB | self.index as u32));
         match self.stubs.by_exit[exit as usize] {
@@ -151,10 +156,13 @@ impl Lowering<'_, '_> {
     /// Makes the stub of an exit in the part that is lowered now, from the current block on.
     fn make_stub(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         if self.stubs.branches[exit as usize] > 1 {
-            let stub = self.cold_block();
+            let stub = self.way_block(exit);
             self.b.ins().jump(stub, &[]);
             self.b.switch_to_block(stub);
             self.stubs.by_exit[exit as usize] = Some(stub);
+        }
+        if let Some(side) = self.side_at(exit) {
+            return self.go_to_side(exit, side, self.tree[side].trace);
         }
         self.in_stub = true;
         self.count_edges(inst);
@@ -175,7 +183,15 @@ impl Lowering<'_, '_> {
         };
     }
 
-    fn cold_block(&mut self) -> Block {
+    /// The way out by an exit: cold, unless a side trace begins there.
+    fn way_block(&mut self, exit: u32) -> Block {
+        match self.side_at(exit) {
+            Some(_) => self.b.create_block(),
+            None => self.cold_block(),
+        }
+    }
+
+    pub(super) fn cold_block(&mut self) -> Block {
         let block = self.b.create_block();
         self.b.set_cold_block(block);
         block
@@ -251,7 +267,7 @@ impl Lowering<'_, '_> {
 
     /// Leaves for good. What follows is never reached, but lowered all the same.
     pub(super) fn guard_always_fails(&mut self, inst: &Inst, exit: u32) -> Result<()> {
-        let way = self.cold_block();
+        let way = self.way_block(exit);
         self.b.ins().jump(way, &[]);
         self.b.switch_to_block(way);
         self.leave(inst, exit)?;
@@ -321,8 +337,7 @@ impl Lowering<'_, '_> {
         let base = self.b.ins().iadd_imm_s(self.base, i64::from(distance));
         let exit_and_trace = u64::from(self.input.request.trace_no) << 32 | u64::from(exit);
         let result = self.iconst(exit_and_trace as i64);
-        self.go_on(cells, exit as i32 * 8, base, result);
-        Ok(())
+        self.go_on(cells, exit as i32 * 8, base, result)
     }
 
     /// Ends the trace: its results and its snapshot's values are stored here, not in a stub, and no guard

@@ -21,7 +21,7 @@ use tracelift_core::Inst;
 use super::values::Def;
 use super::{arg, Lowering, Result, Ssa};
 
-impl Lowering<'_, '_> {
+impl Lowering<'_, '_, '_> {
     /// A unary operation on a register.
     pub(super) fn int1(
         &mut self,

@@ -18,7 +18,7 @@ use super::{arg, clif_type, int_of_width, Lowering, Result, Ssa};
 use crate::error::CompileError;
 use crate::helpers;
 
-impl<'a> Lowering<'a, '_> {
+impl<'a> Lowering<'_, 'a, '_> {
     pub(super) fn load(&mut self, inst: &Inst) -> Result<()> {
         let cell = self.cell(inst)?;
         let (base, offset) = self.address(inst, 0, cell.offset)?;
@@ -126,16 +126,16 @@ impl<'a> Lowering<'a, '_> {
         self.b.set_cold_block(aside);
         self.b.ins().brif(condition, aside, &[], done, &[]);
         self.b.switch_to_block(aside);
-        self.call_aside_of_any(func, &others);
+        self.call_aside_of_any(func, &others)?;
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
         Ok(())
     }
 
     /// Calls `function(context, others…)`, by the thunk for any function if it can.
-    fn call_aside_of_any(&mut self, func: &Func, others: &[Ssa]) {
+    fn call_aside_of_any(&mut self, func: &Func, others: &[Ssa]) -> Result<()> {
         let address = self.iconst(func.address as i64);
-        let mut args = vec![self.context];
+        let mut args = vec![self.context()?];
         args.extend_from_slice(others);
         let is_plain = func.params.iter().all(|&ty| ty != Type::Float) && args.len() <= helpers::PASSED;
         let thunk = if is_plain { helpers::any_thunk() } else { None };
@@ -144,7 +144,7 @@ impl<'a> Lowering<'a, '_> {
             signature.params.extend(func.params.iter().map(|&ty| AbiParam::new(clif_type(ty))));
             let signature = self.b.import_signature(signature);
             self.b.ins().call_indirect(signature, address, &args);
-            return;
+            return Ok(());
         };
         while args.len() < helpers::PASSED {
             args.push(self.iconst(0));
@@ -153,6 +153,7 @@ impl<'a> Lowering<'a, '_> {
         let signature = self.b.import_signature(helpers::any_signature());
         let thunk = self.iconst(thunk as i64);
         self.b.ins().call_indirect(signature, thunk, &args);
+        Ok(())
     }
 
     fn func(&self, inst: &Inst) -> Result<&'a Func> {

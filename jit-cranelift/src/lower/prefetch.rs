@@ -64,7 +64,7 @@ impl Streams {
     }
 }
 
-impl Lowering<'_, '_> {
+impl Lowering<'_, '_, '_> {
     /// Where an item's address has been computed: asks for what lies ahead, if that is a stream and at a new
     /// line.
     pub(super) fn prefetch(&mut self, address: Value) -> Result<()> {

@@ -53,7 +53,7 @@ fn reciprocal_of(x: f64) -> Option<f64> {
     is_exact.then_some(reciprocal)
 }
 
-impl Lowering<'_, '_> {
+impl Lowering<'_, '_, '_> {
     /// The remainder of two doubles.
     pub(super) fn float_remainder(&mut self, inst: &Inst, sign: Sign) -> Result<()> {
         let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);

@@ -63,7 +63,7 @@ impl<'a> Unroll<'a> {
     }
 }
 
-impl Lowering<'_, '_> {
+impl Lowering<'_, '_, '_> {
     /// At a jump: if it leads to the loop that is repeated, and another copy is wanted, lets lowering go on
     /// after the label with the jump's arguments, and returns true.
     pub(super) fn begin_next_copy(&mut self, jump: &Inst, label: LabelId) -> Result<bool> {

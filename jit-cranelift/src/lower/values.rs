@@ -90,7 +90,7 @@ impl Values {
     }
 }
 
-impl Lowering<'_, '_> {
+impl Lowering<'_, '_, '_> {
     /// Defines the instruction's result.
     pub(super) fn define(&mut self, inst: &Inst, ssa: Ssa) -> Result<()> {
         self.define_as(inst, Def::Value(ssa))

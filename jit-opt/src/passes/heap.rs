@@ -464,6 +464,11 @@ impl Pass for Heap {
                 self.learn(st, class, Entry { at, value, stored: true, relies: 0 });
             }
             (_, Payload::Func(func)) => self.called(st, inst, func, now),
+            // A unit may do anything to what it can find.
+            _ if inst.op == Op::CallUnit => {
+                inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
+                self.label();
+            }
             _ if matches!(inst.op, Op::Select | Op::AddrToInt) => {
                 inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
             }

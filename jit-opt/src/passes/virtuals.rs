@@ -81,6 +81,9 @@ impl Pass for Virtuals {
             }
             return Ok(outcome);
         }
+        if inst.op == Op::CallUnit {
+            make_mentioned(cx, inst)?;
+        }
         let is_virtual = inst.args.iter().any(|&arg| cx.st.facts.statics.has(arg));
         if !is_virtual && cx.st.facts.delayed.is_empty() {
             return Ok(Outcome::Keep);
@@ -128,6 +131,19 @@ impl Virtuals {
         st.facts.version += 1;
         Outcome::Equal(name)
     }
+}
+
+/// The state at the call of a unit has neither virtual objects nor stores that wait: that many callers could
+/// have such, one in the other, that nobody could hold the memory to make them.
+fn make_mentioned(cx: &mut Cx<'_, '_>, call: &Inst) -> Result<(), OptError> {
+    let snapshot = call.snap.and_then(|snap| cx.st.source.snapshots.get(snap.index()));
+    let mut mentioned = Vec::new();
+    snapshot.into_iter().for_each(|snapshot| snapshot.for_each_value(|value| mentioned.push(value)));
+    for value in mentioned {
+        let value = cx.st.mapped(value)?;
+        lift(cx, value)?;
+    }
+    delay::make_all(cx)
 }
 
 fn bytes(cell: &Cell) -> std::ops::Range<i64> {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
-use tracelift_core::snapshot::{Frame, Pending, Source, Virtual};
+use tracelift_core::snapshot::{Frame, Pending, SlotValue, Source, Virtual};
 use tracelift_core::{live_values, Const, Op, SnapId, Trace, Value};
 
 use super::varint::{write, write_signed};
@@ -22,7 +22,7 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
     let mut done: HashMap<SnapId, Resume> = HashMap::default();
     let (mut position, mut out) = (HashMap::default(), Vec::new());
     for (index, inst) in trace.exits() {
-        let shared = inst.snap.filter(|_| inst.op != Op::Finish);
+        let shared = inst.snap.filter(|_| !matches!(inst.op, Op::Finish | Op::CallUnit));
         if let Some(&resume) = shared.and_then(|snap| done.get(&snap)) {
             table.exits.push(Resume { inst: index as u32, kind: inst.exit, ..resume });
             continue;
@@ -34,7 +34,9 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
         out.clear();
         let mut writer =
             Writer { trace, position: &position, pool: &mut pool, constants: &mut table.pool, out: &mut out };
-        writer.exit(results, inst.snap.map(|snap| snap.index()));
+        // The slots of the frame that a unit is called in are its own business.
+        let own = usize::from(inst.op == Op::CallUnit);
+        writer.exit(results, inst.snap.map(|snap| snap.index()), own);
         let len = out.len() as u32;
         let start = known.get(&out).copied().unwrap_or_else(|| {
             let start = table.bytes.len() as u32;
@@ -60,7 +62,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn exit(&mut self, results: &[Value], snapshot: Option<usize>) {
+    fn exit(&mut self, results: &[Value], snapshot: Option<usize>, without_slots: usize) {
         let snapshot = snapshot.map(|index| &self.trace.snapshots[index]);
         self.count(snapshot.map_or(0, |snapshot| snapshot.origin as usize + 1));
         self.count(results.len());
@@ -75,7 +77,10 @@ impl Writer<'_> {
         self.count(snapshot.pending.len());
         snapshot.pending.iter().for_each(|store| self.pending(store));
         self.count(snapshot.frames.len());
-        snapshot.frames.iter().for_each(|frame| self.frame(frame));
+        let with_slots = snapshot.frames.len().saturating_sub(without_slots);
+        for (depth, frame) in snapshot.frames.iter().enumerate() {
+            self.frame(frame, if depth < with_slots { &frame.slots } else { &[] });
+        }
     }
 
     fn count(&mut self, count: usize) {
@@ -141,16 +146,16 @@ impl Writer<'_> {
         self.source(store.source);
     }
 
-    fn frame(&mut self, frame: &Frame) {
+    fn frame(&mut self, frame: &Frame, slots: &[SlotValue]) {
         write_signed(self.out, frame.base as i64);
         self.count(frame.words.len());
         for &word in &frame.words {
             let index = self.constant(Const::Bits(word));
             write(self.out, index as u64);
         }
-        self.count(frame.slots.len());
+        self.count(slots.len());
         let mut previous = -1;
-        for slot in &frame.slots {
+        for slot in slots {
             let shift = planted(Bug::ResumeSlotShifted) as i64;
             write_signed(self.out, slot.slot as i64 - previous - 1 + shift);
             previous = slot.slot as i64;
