@@ -59,7 +59,7 @@ extern "C" {
 #endif
 
 /* The version of this interface; tl_new refuses a host compiled for another one. */
-#define TL_ABI_VERSION 4u
+#define TL_ABI_VERSION 5u
 
 typedef struct tl_vm tl_vm;   /* one just-in-time compiler: schema, traces, code, statistics */
 
@@ -404,6 +404,10 @@ typedef struct tl_exit_info {
   ** or a caller of it, if its base is below 0: then the code has returned from the frames above. */
   void *base;
   const void *owner;             /* of the tree that was left; see tl_record_owner */
+  /* A unit was left (see "Units"): so many of the first frames are its callers'. Then of each caller the last
+  ** frame and the next one's first one are the same frame: the former says how it was called, the latter what
+  ** it goes on with. */
+  uint32_t outer;
 } tl_exit_info;
 
 /* Compiled code returned `left`: restores the slots of all frames and says where to go on. It cannot fail; it
@@ -606,6 +610,71 @@ void tl_host_call(tl_vm *vm, tl_func func, const tl_value *args, uint32_t nargs,
                   uint32_t nchanged);
 /* Counts a recorded call in the statistics under what it stands for, as "call of print". */
 void tl_note_call(tl_vm *vm, const char *what);
+
+/* ----------------------------------------------------------------------------------------------------------
+** Units: functions as code that code calls, with arguments and result in registers, and without frames.
+**
+** A unit is a function for arguments of certain tags. Its recording begins at the function's entry like that
+** of an entry, and ends where it returns; its side traces end by a return as well. Its frame need not be in
+** memory, nor those of its callers: the recording declares its arguments, and reads no other slot that it has
+** not written. It makes no call by tl_host_call, and nothing of the frame's record is looked at.
+** Where such a function is called, by a unit or by other code, the host guards that it is this function, and
+** pushes its frame as if it were to become part of the trace; then, at the callee's first instruction,
+** tl_call_unit pops the frame again. The interpreter makes the call meanwhile: the recording is put aside as
+** for tl_host_call, and goes on with the next resume point and tl_unit_returned.
+** The interpreter enters a unit by a *gateway*: a recording of the function's entry that reads the arguments
+** from their slots, calls the unit in its own frame (no frame is pushed), and ends at a return instruction.
+** Where a unit is left, tl_exit_info has the frames of all callers; its `outer` says how many.
+** How deep units call one another is for the host to say, by tl_unit_limit: each unit looks at its `end`
+** before anything else whether the slots that it may need, those of its callee's frames included, end below
+** that address, and leaves if not (a guard of kind TL_EXIT_INTERRUPT that the host records). The host sets the
+** cell whenever it enters code: to the end of its stack, and no more slots above that frame than it has
+** announced by tl_unit_depth. For these it has room on the native stack, and holds the records of frames that
+** an exit may need: what that comes to for each slot is told beside the limit. A signal may set `end` to 0, to
+** have all units left.
+*/
+typedef struct tl_limit {
+  uint64_t end;            /* the host's; an address */
+  uint32_t native_bytes;   /* of the native stack, for each slot that a call moves the base by, at most */
+  uint32_t least_base;     /* slots that a call moves the base by, at least */
+} tl_limit;
+#define TL_NO_SLOT INT32_MIN
+
+/* Starts the recording of a unit at the function whose entry is `key`. tl_unit_argument comes next, and then
+** the first resume point. TL_ABORTED: a recording is in progress, or the function was a unit and is none any
+** more, since it was left too often. */
+tl_status tl_record_unit(tl_vm *vm, const void *key, const void *base);
+/* The unit is given that slot with this tag; its value, 0 if the tag has no payload. */
+tl_value tl_unit_argument(tl_vm *vm, int32_t slot, tl_tag tag);
+/* The recording of a unit, or of a side trace of one, ends with the return of that. TL_ABORTED: there is no
+** code. TL_AGAIN: nor is there, but only since the function does nothing for such arguments that is worth a
+** call. */
+tl_status tl_unit_return(tl_vm *vm, tl_tag tag, tl_value value);
+/* The unit that the current recording belongs to, 0 if none. */
+uint32_t tl_records_unit(tl_vm *vm);
+
+typedef struct tl_argument {
+  int32_t slot;
+  tl_tag tag;
+} tl_argument;
+/* The unit for these arguments that can be called: it has code, or is the one that is recorded. 0: none. */
+uint32_t tl_find_unit(tl_vm *vm, const void *key, const tl_argument *arguments, uint32_t count);
+/* The function is to be a unit: what code its entry has is entered no more. */
+void tl_drop_entries(tl_vm *vm, const void *key);
+/* Whether the function has any unit with code. */
+int tl_has_unit(tl_vm *vm, const void *key);
+/* Calls it: `args` are those arguments that have a payload, in the order of tl_unit_argument. `slot` is where
+** the interpreter puts the result, counted from the caller's base, or TL_NO_SLOT. `changed` are slots that the
+** callee may write, as for tl_host_call. */
+void tl_call_unit(tl_vm *vm, uint32_t unit, const tl_value *args, uint32_t nargs, int32_t slot,
+                  const int32_t *changed, uint32_t nchanged);
+/* What it has returned has this tag now, and is guarded to have it; 0: any tag, and it is put into its slot.
+** Its value. */
+tl_value tl_unit_returned(tl_vm *vm, tl_tag tag);
+tl_limit *tl_unit_limit(tl_vm *vm);
+/* Before the first unit is recorded, and whenever it grows; at most 2^20 slots. No code runs. TL_ABORTED: there
+** is no memory for that. */
+tl_status tl_unit_depth(tl_vm *vm, uint32_t slots);
 
 /* Calls that may be open: tl_call_begin and tl_call_end keep the list, for whose sake code is not freed while
 ** it is on the native stack. It lives as long as the vm. */

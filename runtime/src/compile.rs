@@ -94,6 +94,7 @@ impl Vm {
         match recorder.start {
             Start::Side(at) => self.side_recorded(recorder, at, Some(link)),
             Start::Loop { .. } | Start::Entry => self.root_recorded(recorder, Some(link)),
+            Start::Unit(_) => self.misused(recorder, "a unit ends by tl_unit_return"),
         }
     }
 
@@ -106,6 +107,7 @@ impl Vm {
         let outcome = match recorder.start {
             Start::Side(at) => self.side_recorded(recorder, at, None),
             Start::Loop { .. } | Start::Entry => self.root_recorded(recorder, None),
+            Start::Unit(_) => self.misused(recorder, "a unit ends by tl_unit_return"),
         };
         if let CloseOutcome::Compiled(_) = outcome {
             *self.totals.ends.entry(reason.name().to_string()).or_default() += 1;
@@ -224,7 +226,7 @@ impl Vm {
     }
 
     /// The recording ends, in whatever way: what it took is accounted for.
-    fn take_recorder(&mut self) -> Option<Recorder> {
+    pub(crate) fn take_recorder(&mut self) -> Option<Recorder> {
         let recorder = self.recording.recorder.take()?;
         self.budget.recorded(recorder.trace().op_count());
         self.recording.was_asked = recorder.is_asked;
@@ -237,12 +239,16 @@ impl Vm {
             let (reason, sentence) = recorder.failure().cloned().unwrap_or((reason, String::new()));
             match recorder.start {
                 Start::Loop { .. } | Start::Entry => self.give_up(recorder.key, reason, &sentence),
+                Start::Unit(unit) => {
+                    self.units.take(unit);
+                    self.give_up(recorder.key, reason, &sentence);
+                }
                 Start::Side(at) => self.give_up_side(at, &reason, &sentence),
             }
         }
     }
 
-    fn compile(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {
+    pub(crate) fn compile(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {
         let ops = recorded.op_count() as u64;
         let side = tree.parent.map(|at| self.rent_of_side(at));
         let rent = side.unwrap_or_else(|| self.rent_of(tree.key));
@@ -300,7 +306,9 @@ impl Vm {
             *self.totals.aborts.entry(AbortReason::Abandoned.name().to_string()).or_default() += 1;
         }
         let gone: Vec<Key> = self.locations.keys().copied().filter(|key| (low..high).contains(key)).collect();
-        let is_any_gone = !gone.is_empty();
+        let units = self.forget_units(low, high);
+        let is_any_gone = !gone.is_empty() || !units.is_empty();
+        self.doom(&units);
         for key in gone {
             let location = &self.locations[&key];
             for _ in 0..location.pins() {

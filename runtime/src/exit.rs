@@ -37,6 +37,10 @@ pub struct Exit<'a> {
     /// Frames to go on in, outermost first. The first one lies below `base` if the code has returned from the
     /// frame there.
     pub frames: &'a [ExitFrame],
+    /// How many of them, the first ones, are those of callers of the unit that was left. The frame that each
+    /// of these has called is the last one of its own and the first one of the next caller's; what it goes on
+    /// with is said by the latter.
+    pub outer: u32,
     /// What the host knows the tree by that was left.
     pub owner: usize,
 }
@@ -55,6 +59,10 @@ impl Vm {
             // Neither a refused entry nor a number that no code returns leads anywhere.
             return self.was_refused(left.base);
         }
+        if self.units.has_records() {
+            // SAFETY: passed on from the caller.
+            return unsafe { self.exit_unit(left, context) };
+        }
         let trace = self.traces.get_mut(at.trace).expect("it is there, as was just seen");
         let cell = &mut trace.exits[at.exit.index()];
         let kind = cell.kind;
@@ -69,7 +77,10 @@ impl Vm {
         let (owner, replaced, progress) = (trace.tree.owner, trace.tree.replaced, cell.progress);
         cell.count += 1;
         let count = cell.count;
-        self.exits.last = (count >= cell.quiet_until).then_some(Left { at, kind });
+        let is_quiet = cell.heat() < cell.quiet_until;
+        let is_due = !is_quiet || (trace.is_left_in_vain(at.exit) && self.units.was_left(trace.tree.unit));
+        self.totals.units.left += u64::from(trace.tree.unit.is_some());
+        self.exits.last = is_due.then_some(Left { at, kind });
         if let Some(sample) = &mut self.timing.sample {
             if sample.depth == self.nested.depth() {
                 let partial = if kind == ExitKind::Finish { 0.0 } else { replaced.at(progress) };
@@ -93,7 +104,7 @@ impl Vm {
             }
             // SAFETY: passed on from the caller.
             unsafe { plan.restore(&self.code.cells.exit_buffer, context, base, registers) };
-            return Exit { kind: Some(kind), base, frames: &plan.frames, owner };
+            return Exit { kind: Some(kind), base, frames: &plan.frames, outer: 0, owner };
         }
         if plan::is_hot(count) {
             self.exits.hot = Some(at);
@@ -108,7 +119,7 @@ impl Vm {
             self.reserves.spend(&trace.lifts);
             self.nested.needs_change();
         }
-        Exit { kind: Some(kind), base, frames: &self.exits.state.frames, owner }
+        Exit { kind: Some(kind), base, frames: &self.exits.state.frames, outer: 0, owner }
     }
 
     #[cold]
@@ -116,7 +127,7 @@ impl Vm {
         self.totals.refused += 1;
         self.exits.last = None;
         self.gate_refused();
-        Exit { kind: None, base, frames: &[], owner: 0 }
+        Exit { kind: None, base, frames: &[], outer: 0, owner: 0 }
     }
 
     /// Makes the plan of the exit that has become hot.

@@ -20,18 +20,20 @@ use std::time::Instant;
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::schema::FuncEffects;
 use tracelift_core::{text, verify, Inst, Op, Payload, Schema, Trace};
-use tracelift_cranelift::{CompileError, Compiled, Compiler, Links, Request};
+use tracelift_cranelift::{CompileError, Compiled, Compiler, Links, Member, Request};
 use tracelift_opt::{OpCounts, Optimized, ResumeTable};
 
 use crate::abort::AbortReason;
 use crate::backend::EXIT_BUFFER_CELLS;
-use crate::ids::TraceId;
+use crate::ids::{ExitPoint, TraceId};
 use crate::policy::Work;
 use crate::recorder::work_of;
 use crate::reserve::WorstCase;
 use crate::run::Room;
 use crate::stats::GroupedOps;
 use crate::tree::Tree;
+use crate::tunables::MERGED_OPS;
+use crate::units::Member as UnitMember;
 
 /// Why there is no code: the reason and a sentence.
 pub(crate) type NoCode = (AbortReason, String);
@@ -49,6 +51,8 @@ pub(crate) struct Job {
     /// Cells that the code reads and writes; they live as long as the VM. Its links are made with the code.
     pub request: Request,
     pub extras: Extras,
+    /// In a trace of a unit: the unit, as it is so far.
+    pub unit: Option<UnitSoFar>,
 }
 
 /// What is made and checked on demand only.
@@ -107,6 +111,9 @@ pub(crate) struct Product {
     pub work: Work,
     /// What an iteration consists of, if asked for.
     pub operations: Option<GroupedOps>,
+    /// What a trace of a unit is compiled from, each time that the unit grows.
+    /// Whether its code is that of all traces of the unit.
+    pub member: Option<(Arc<UnitMember>, bool)>,
 }
 
 /// A function that only types which may change threads pass.
@@ -124,7 +131,7 @@ pub(crate) fn compile(job: Job, compiler: &mut Compiler) -> Done {
 }
 
 fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Product>, NoCode> {
-    let Job { recorded, needs, tree, ref schema, ref opt, request, extras, .. } = job;
+    let Job { number, recorded, needs, tree, ref schema, ref opt, request, extras, ref unit } = job;
     if extras.verify {
         check(&recorded, schema, verify::Mode::Recorded)?;
     }
@@ -157,15 +164,32 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
         finish_writes_slots: tree.link.is_some(),
         edges_per_jump: tree.edges,
     });
-    let compiled = generate(compiler, &trace, schema, &request)?;
+    let work_of_code = work_of_loop(&trace);
+    let (progress, ops_left) = (progress_of(&trace), trace.op_count() as u64);
+    let alone = |compiler: &mut Compiler, trace: &Trace, request: &Request| {
+        generate(compiler, &[Member { trace, request, parent: None }], schema)
+    };
+    let (compiled, member) = match unit {
+        None => (alone(compiler, &trace, &request)?, None),
+        Some(unit) => {
+            let is_merged = unit.merges(trace.op_count());
+            let member = UnitMember { number, trace, request, parent: tree.parent };
+            let compiled = match is_merged {
+                true => generate_unit(compiler, &unit.members, &member, schema)?,
+                false => alone(compiler, &member.trace, &member.request)?,
+            };
+            (compiled, Some((Arc::new(member), is_merged)))
+        }
+    };
     Ok(Box::new(Product {
         compiled,
         links,
         needs,
         entry: recorded.entry.iter().chain(&recorded.entry_tags).copied().collect(),
-        ops: (recorded.op_count() as u64, trace.op_count() as u64),
-        work: work_of_loop(&trace),
-        progress: progress_of(&trace),
+        ops: (recorded.op_count() as u64, ops_left),
+        work: work_of_code,
+        progress,
+        member,
         tree,
         resume,
         pool,
@@ -195,13 +219,8 @@ fn optimize(recorded: &Trace, schema: &Schema, config: &tracelift_opt::Config) -
 }
 
 /// The machine code of a trace, not yet in executable memory.
-fn generate(
-    compiler: &mut Compiler,
-    trace: &Trace,
-    schema: &Schema,
-    request: &Request,
-) -> Result<Compiled, NoCode> {
-    let compiled = match catch_unwind(AssertUnwindSafe(|| compiler.compile(trace, schema, request))) {
+fn generate(compiler: &mut Compiler, members: &[Member<'_>], schema: &Schema) -> Result<Compiled, NoCode> {
+    let compiled = match catch_unwind(AssertUnwindSafe(|| compiler.compile_tree(members, schema))) {
         Ok(Ok(compiled)) => compiled,
         Ok(Err(error @ CompileError::UnknownFunction { .. })) => {
             return Err((AbortReason::UnknownFunction, error.to_string()));
@@ -213,6 +232,46 @@ fn generate(
         return Err((AbortReason::TooManyOps, "an exit has too many live values".into()));
     }
     Ok(compiled)
+}
+
+/// A unit that is about to grow.
+pub(crate) struct UnitSoFar {
+    pub members: Vec<Arc<UnitMember>>,
+    pub merged: usize,
+}
+
+impl UnitSoFar {
+    /// Whether one more trace of so many operations is compiled together with all others: always as long as
+    /// the unit is small, and then when it is twice as large as the last time, so that the work is linear in
+    /// what is compiled.
+    fn merges(&self, ops: usize) -> bool {
+        let all: usize = self.members.iter().map(|member| member.trace.op_count()).sum();
+        (all + ops) as u64 <= MERGED_OPS || self.members.len() + 1 >= 2 * self.merged
+    }
+}
+
+/// The code of all traces of a unit.
+fn generate_unit(
+    compiler: &mut Compiler,
+    members: &[Arc<UnitMember>],
+    new: &UnitMember,
+    schema: &Schema,
+) -> Result<Compiled, NoCode> {
+    let all: Vec<&UnitMember> = members.iter().map(|member| &**member).chain([new]).collect();
+    let place = |at: ExitPoint| {
+        let parent = all.iter().position(|member| member.number == at.trace)?;
+        Some((parent, at.exit.0))
+    };
+    // Lowering takes a trace without a parent for the first one.
+    let parent = |at: ExitPoint| place(at).unwrap_or((usize::MAX, at.exit.0));
+    let tree: Vec<Member<'_>> = (all.iter().copied())
+        .map(|UnitMember { trace, request, parent: at, .. }| Member {
+            trace,
+            request,
+            parent: at.map(parent),
+        })
+        .collect();
+    generate(compiler, &tree, schema)
 }
 
 /// What an iteration consists of: the recording is taken apart by a run of its own, without any optional

@@ -46,6 +46,8 @@ mod ticks;
 mod traces;
 mod tree;
 mod tunables;
+mod unit_code;
+pub mod units;
 pub mod vm;
 
 pub use abort::AbortReason;
@@ -57,7 +59,7 @@ pub use log::Stage;
 pub use recorder::Recorder;
 pub use reserve::ReserveFn;
 pub use run::{Action, Room, Run};
-pub use stats::{CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, Stats};
+pub use stats::{CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, Stats, UnitUse};
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.
 pub use tracelift_cranelift::{LeftBy, LinkedEntry};

@@ -13,14 +13,14 @@
 
 use std::sync::Arc;
 
-use tracelift_core::{text, Op, Trace};
+use tracelift_core::{text, Op, Payload, Trace, UnitId};
 use tracelift_cranelift::{CodeMemory, Compiled, Replaced as Adds, Request};
 use tracelift_opt::ResumeTable;
 
 use crate::abort::AbortReason;
 use crate::backend::Backend;
 use crate::ids::TraceId;
-use crate::job::{Done, Extras, Job, NoCode, Product, Told};
+use crate::job::{Done, Extras, Job, NoCode, Product, Told, UnitSoFar};
 use crate::log::Stage;
 use crate::pace::{UNITS, UNMEASURED};
 use crate::plan::Plan;
@@ -29,7 +29,7 @@ use crate::run::Room;
 use crate::stats::GroupedOps;
 use crate::traces::{ExitCell, TraceData, Worth};
 use crate::tree::{Reach, Tree};
-use crate::tunables::{PEELED_OPS, PEELED_SOON_OPS, SHORT_ITERATION};
+use crate::tunables::{PEELED_OPS, PEELED_SOON_OPS, SHORT_ITERATION, UNIT_SAVES};
 use crate::vm::Vm;
 
 impl Vm {
@@ -57,8 +57,19 @@ impl Vm {
         };
         let is_closed = recorded.insts.last().is_some_and(|inst| inst.op == Op::Jump);
         (tree.replaced, tree.adds_up) = self.replaced_by(&tree, is_closed);
-        let request = self.request(number, &tree);
-        Ok(Job { number, recorded, needs, tree, schema: Arc::clone(&self.schema), opt, request, extras })
+        tree.calls = units_called(&recorded);
+        if !tree.calls.is_empty() || tree.unit.is_some() {
+            // What the units do is not added up.
+            tree.adds_up = false;
+        }
+        let mut request = self.request(number, &tree);
+        if !tree.calls.is_empty() || tree.unit.is_some() {
+            request = request.know_units(self.units.links(tree.parent.is_some() && tree.unit.is_some()));
+        }
+        let unit = tree.unit.and_then(|unit| self.units.get(unit));
+        let unit = unit.map(|unit| UnitSoFar { members: unit.members.clone(), merged: unit.merged });
+        let schema = Arc::clone(&self.schema);
+        Ok(Job { number, recorded, needs, tree, schema, opt, request, extras, unit })
     }
 
     /// Whether a loop is worth a preamble: one that goes on for long, and is short, so that what it computes
@@ -98,7 +109,7 @@ impl Vm {
         if self.config.count_iterations {
             request = request.count_iterations(&mut *cells.iterations);
         }
-        if !self.budget.is_limited() {
+        if !self.budget.is_limited() || tree.unit.is_some() {
             return request;
         }
         let units = |ns: f64| (ns * UNITS).clamp(1.0, f64::from(1 << 24)) as u32;
@@ -130,6 +141,7 @@ impl Vm {
             self.nested.needs_change();
         }
         self.traces.push(data);
+        self.calls_units(number);
         Ok(number)
     }
 
@@ -162,11 +174,27 @@ impl Vm {
             Backend::Pending => return Err((AbortReason::Internal, "there is no code memory".into())),
         };
         let glue = ready.glue().map_err(|sentence| (AbortReason::CodeMemoryFull, sentence))?;
-        links.fill(glue.leave());
+        // Exits of units lead nowhere at first.
+        links.fill(if tree.unit.is_some() { 0 } else { glue.leave() });
+        let unit = tree.unit.and_then(|unit| self.units.get_mut(unit));
+        if tree.unit.is_some() && unit.is_none() {
+            return Err((AbortReason::Abandoned, "the unit is gone".into()));
+        }
         let code = ready.arena.install(number.tree(), &compiled).map_err(|error| match error {
             CodeMemory::Full { .. } => (AbortReason::CodeMemoryFull, error.to_string()),
             _ => (AbortReason::NoExecutableMemory, error.to_string()),
         })?;
+        if let (Some(unit), Some((member, is_merged))) = (unit, product.member) {
+            if is_merged {
+                // Nobody is in the code that the unit had before.
+                unit.members.iter().for_each(|before| ready.arena.free(before.number.tree()));
+            }
+            unit.has_grown(member, is_merged, code.address() as u64);
+            if let Some(base) = unit.least_base() {
+                // Frame pointer and return address lie above the frame.
+                self.units.needs(base, compiled.frame_bytes + 16);
+            }
+        }
         self.log_code(number, &name, &compiled);
         self.exits.state.reserve(&product.worst);
         let lifts = self.reserves.want(&product.worst);
@@ -175,7 +203,11 @@ impl Vm {
             totals.before += before;
             totals.after += after;
         }
-        let saved_per_ns = policy::saved_per_ns(tree.replaced.whole, product.work);
+        let saved_per_ns = match tree.calls.is_empty() {
+            true => policy::saved_per_ns(tree.replaced.whole, product.work),
+            // Most of the time passes in the units.
+            false => UNIT_SAVES as f64,
+        };
         Ok(TraceData {
             name,
             code,
@@ -224,6 +256,15 @@ impl Vm {
     }
 }
 
+/// The units that a trace calls, itself left out, and where their frames lie.
+fn units_called(trace: &Trace) -> Vec<(UnitId, i32)> {
+    let calls = trace.insts.iter().filter_map(|inst| match inst.payload {
+        Payload::Unit { unit, base } if trace.unit != Some(unit) => Some((unit, base)),
+        _ => None,
+    });
+    calls.collect()
+}
+
 /// The exits of a new trace, none of them taken so far.
 fn exit_cells(
     compiled: &Compiled,
@@ -232,7 +273,8 @@ fn exit_cells(
     resume: &ResumeTable,
     pool: &[u64],
 ) -> Box<[ExitCell]> {
-    let cell = |(kind, progress)| ExitCell { count: 0, quiet_until: 0, plan: None, kind, progress };
+    let cell =
+        |(kind, progress)| ExitCell { count: 0, callers: 0, quiet_until: 0, plan: None, kind, progress };
     let kinds = compiled.exits.iter().map(|exit| exit.kind);
     let mut exits: Box<[ExitCell]> = kinds.zip(progress.iter().copied()).map(cell).collect();
     if let (Some(_), Some(finish)) = (tree.link, compiled.exits.len().checked_sub(1)) {

@@ -18,6 +18,7 @@ mod close;
 mod inherit;
 mod made;
 mod slots;
+mod units;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,7 +27,7 @@ use smallvec::SmallVec;
 use tracelift_core::ops::Flags;
 use tracelift_core::schema::TagId;
 use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source, Words};
-use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, Value};
+use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, UnitId, Value};
 
 use crate::abort::AbortReason;
 use crate::ids::{ExitPoint, Key};
@@ -112,6 +113,8 @@ pub enum Start {
     },
     /// The entry of a function, or where one goes on after a call: there is no way back to it.
     Entry,
+    /// The entry of a function that becomes a unit.
+    Unit(UnitId),
     /// The state after an exit of a trace.
     Side(ExitPoint),
 }
@@ -131,6 +134,7 @@ impl Start {
         match self {
             Start::Loop { .. } => format!("loop_{key:x}"),
             Start::Entry => format!("entry_{key:x}"),
+            Start::Unit(_) => format!("unit_{key:x}"),
             Start::Side(at) => format!("side_{}_{}", at.trace, at.exit),
         }
     }
@@ -225,6 +229,8 @@ pub struct Recorder {
     /// Back edges passed.
     edges: u32,
     head_live: Option<Live>,
+    /// A unit that was called, and has returned what was not looked at.
+    called: Option<units::Called>,
     failure: Option<(AbortReason, String)>,
 }
 
@@ -274,6 +280,7 @@ impl Recorder {
             work: Work::default(),
             edges: 0,
             head_live: None,
+            called: None,
             failure: None,
         }
     }
@@ -525,6 +532,10 @@ impl Recorder {
     /// Whether a value may be used: the host passes 0 on after a failure.
     fn check_args(&mut self, args: &[Value]) -> bool {
         if self.failure.is_some() || !self.has_looked() {
+            return false;
+        }
+        if self.must_look_at_result() {
+            self.misuse(units::NOT_LOOKED_AT);
             return false;
         }
         let known = args.iter().all(|arg| arg.index() < self.trace.values.len());

@@ -12,7 +12,7 @@
 
 use std::fmt::{Result, Write};
 
-use crate::stats::{CompileStats, Costs, GroupedOps, GuardCosts, Helpers, HostCodeUse, Stats, Time};
+use crate::stats::{CompileStats, Costs, GroupedOps, GuardCosts, Helpers, HostCodeUse, Stats, Time, UnitUse};
 
 impl Stats {
     /// The statistics for people: a few lines.
@@ -54,6 +54,13 @@ impl Stats {
         }
         if let Some(HostCodeUse { pieces, code_bytes, refused }) = self.host_code {
             writeln!(out, "code of the host's own: {pieces} pieces, {code_bytes} bytes, {refused} refused")?;
+        }
+        if let Some(UnitUse { compiled, retired, left, callers_left }) = self.units {
+            writeln!(
+                out,
+                "functions called natively: {compiled}, {retired} of them retired; left {left} times, \
+                 with {callers_left} callers"
+            )?;
         }
         if !self.ends.is_empty() {
             let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();

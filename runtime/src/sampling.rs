@@ -142,7 +142,11 @@ impl Vm {
         self.totals.machine_ns += own * stands_for;
         self.budget.gain(gain * stands_for, own * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses {
-            if self.budget.is_limited() && !location.pay.is_on_trial() {
+            // What a gateway leads to is judged on its own: see `unit_code.rs`.
+            let calls =
+                |&entry: &TraceId| self.traces.get(entry).is_some_and(|trace| !trace.tree.calls.is_empty());
+            let is_gateway = location.is_entry && location.entries.iter().any(calls);
+            if self.budget.is_limited() && !location.pay.is_on_trial() && !is_gateway {
                 self.put_to_sleep(key);
             } else {
                 location.pay.goes_on();

@@ -36,7 +36,7 @@ use crate::recorder::{Recorder, Start};
 use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
 use crate::tree::Way;
-use crate::tunables::BACK_EDGES_PER_EXIT;
+use crate::tunables::{BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, SIDES_OF_UNITS};
 use crate::vm::Vm;
 
 /// So many steps of code from where the program enters it are followed.
@@ -65,12 +65,16 @@ impl Vm {
         if self.nested.doomed.contains(&trace.tree.root) || self.recording.aside.iter().any(waits) {
             return Action::Nothing;
         }
+        if trace.tree.unit.is_some() {
+            self.judge_unit(at.trace);
+        }
+        let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
         if kind == ExitKind::Finish {
             let Some(key) = trace.tree.link else { return Action::Nothing };
             // SAFETY: passed on from the caller.
             return unsafe { self.go_on_at(at.trace, key, base) };
         }
-        let count = trace.exits[at.exit.index()].count;
+        let count = trace.exits[at.exit.index()].heat();
         if kind == ExitKind::Hoisted && count >= u64::from(self.config.side_threshold) {
             self.discard(at.trace);
             return Action::Nothing;
@@ -81,7 +85,7 @@ impl Vm {
             ExitKind::Hoisted => SideDecision::NothingUntil(u64::from(self.config.side_threshold)),
             ExitKind::Guard | ExitKind::LoopEnd if !is_full => {
                 let state = trace.tree.sides.get(&at.exit).copied();
-                after_exit(state, count, self.config.side_threshold, sides)
+                after_exit(state, count, self.side_threshold(trace), sides)
             }
             _ => SideDecision::NothingUntil(u64::MAX),
         };
@@ -103,14 +107,25 @@ impl Vm {
         Action::Record
     }
 
+    /// How often an exit of this trace is taken before it gets a side trace.
+    fn side_threshold(&self, trace: &TraceData) -> u32 {
+        match trace.tree.unit {
+            Some(_) if self.budget.is_limited() => {
+                (self.config.side_threshold / SIDES_OF_UNITS as u32).max(1)
+            }
+            _ => self.config.side_threshold,
+        }
+    }
+
     /// How often the program has gone on in the interpreter for want of a side trace at this exit: each time
     /// that the exit was taken, and each time that the loop was not even entered, since its code does not pay
     /// without. A side trace may be bought for that as a loop may, whatever the share.
     pub(crate) fn rent_of_side(&self, at: ExitPoint) -> Rent {
         let Some(trace) = self.traces.get(at.trace) else { return Rent::default() };
         let rent = self.rent_of(trace.tree.key);
-        let exits = trace.exits[at.exit.index()].count;
-        Rent { back_edges: rent.back_edges + exits * BACK_EDGES_PER_EXIT, ..rent }
+        let each = if trace.tree.unit.is_some() { BACK_EDGES_PER_LEFT } else { BACK_EDGES_PER_EXIT };
+        let exits = trace.exits[at.exit.index()].heat();
+        Rent { back_edges: rent.back_edges + exits * each, ..rent }
     }
 
     /// How often the program has passed a location in the interpreter for want of code, in back edges. Where
@@ -157,9 +172,10 @@ impl Vm {
     /// There is no time for a side trace now.
     fn put_off_side(&mut self, place: ExitPoint, Refusal { order, missing }: Refusal) {
         self.totals.postponed += 1;
-        let wait = exits_until(missing, self.config.side_threshold);
+        let threshold = self.traces.get(place.trace).map_or(1, |trace| self.side_threshold(trace));
+        let wait = exits_until(missing, threshold);
         let Some(trace) = self.traces.get_mut(place.trace) else { return };
-        let at = trace.exits[place.exit.index()].count + wait;
+        let at = trace.exits[place.exit.index()].heat() + wait;
         let failures = trace.tree.sides.get(&place.exit).map_or(0, |side| side.failures());
         trace.set_side(place.exit, SideState::Postponed { at, ops: order.ops, failures });
     }
@@ -215,6 +231,7 @@ impl Vm {
         self.totals.recordings += 1;
         let mut recorder = Recorder::new(trace.tree.key, base, limits, Start::Side(at));
         recorder.is_asked = true;
+        trace.tree.unit.into_iter().for_each(|unit| recorder.begin_unit(unit));
         self.budget.begin_recording();
         self.gates.shut();
         if let Ok(state) = trace.resume.state(at.exit.index()) {
@@ -246,7 +263,7 @@ impl Vm {
         }
         let Some(trace) = self.traces.get_mut(number) else { return };
         let failures = trace.tree.sides.get(&exit).map_or(0, |side| side.failures()) + 1;
-        let count = trace.exits[exit.index()].count;
+        let count = trace.exits[exit.index()].heat();
         let next = match &mut self.recording.starts {
             Some(starts) => SideState::BackedOff { at: count + starts.heat(), failures },
             None => side_backed_off(failures, count, self.config.side_threshold),
@@ -291,7 +308,7 @@ impl Vm {
 
     /// The program may come from one trace to another without the host: whoever enters the first must hold
     /// what the exits of the second need.
-    fn leads_to(&mut self, way: Way, to: TraceId) {
+    pub(crate) fn leads_to(&mut self, way: Way, to: TraceId) {
         self.gates.shut();
         self.nested.needs_change();
         let Some(target) = self.traces.get_mut(to) else { return };
@@ -358,7 +375,7 @@ impl Vm {
     }
 
     /// Makes the links of these traces that lead to `code` lead back to the host.
-    fn unlink(&mut self, code: u64, from: &[Way]) {
+    pub(crate) fn unlink(&mut self, code: u64, from: &[Way]) {
         let Backend::Ready(ready) = &self.code.backend else { return };
         let Some(glue) = ready.glue else { return };
         for way in from {
@@ -371,8 +388,17 @@ impl Vm {
     /// compiled without such guards. The code is entered no more; it is kept until the loop is forgotten, as
     /// the host may be in it further down its stack.
     fn discard(&mut self, number: TraceId) {
+        if let Some(key) = self.drop_entry(number) {
+            self.locations.entry(key).or_default().no_hoisting = true;
+            self.totals.unhoisted += 1;
+        }
+    }
+
+    /// Code of a location is entered no more. It is kept until the location is forgotten, as the host may be
+    /// in it further down its stack. The location's key, if it was one of its entries.
+    pub(crate) fn drop_entry(&mut self, number: TraceId) -> Option<Key> {
         self.gates.shut();
-        let Some(trace) = self.traces.get_mut(number) else { return };
+        let trace = self.traces.get_mut(number)?;
         let (key, code) = (trace.tree.key, trace.address());
         let from = std::mem::take(&mut trace.tree.from);
         self.unlink(code, &from);
@@ -382,10 +408,9 @@ impl Vm {
         let entries = location.entries.len();
         location.entries.retain(|&entry| entry != number);
         if location.entries.len() == entries {
-            return;
+            return None;
         }
         location.discarded.push(number);
-        location.no_hoisting = true;
         if location.entries.is_empty() {
             location.state = LoopState::Counting;
         }
@@ -393,7 +418,29 @@ impl Vm {
         let unpinned = pins - location.pins();
         let counter = location.counter;
         (0..unpinned).for_each(|_| counter.into_iter().for_each(|counter| self.counters.unpin(counter)));
-        self.totals.unhoisted += 1;
+        Some(key)
+    }
+
+    /// All code of an entry is entered no more: the function becomes a unit; see `tl_drop_entries`.
+    pub fn drop_entries(&mut self, key: Key) {
+        let entries = self.locations.get(&key).map(|location| location.entries.clone()).unwrap_or_default();
+        entries.into_iter().for_each(|entry| _ = self.drop_entry(entry));
+    }
+
+    /// A side trace runs after its exit no more, which may be recorded again.
+    pub(crate) fn drop_side(&mut self, number: TraceId) {
+        self.gates.shut();
+        let Some(trace) = self.traces.get_mut(number) else { return };
+        let (key, code, parent) = (trace.tree.key, trace.address(), trace.tree.parent);
+        let from = std::mem::take(&mut trace.tree.from);
+        self.unlink(code, &from);
+        let threshold = u64::from(self.config.side_threshold);
+        let Some((at, trace)) = parent.and_then(|at| Some((at, self.traces.get_mut(at.trace)?))) else {
+            return;
+        };
+        let count = trace.exits[at.exit.index()].heat();
+        trace.set_side(at.exit, SideState::BackedOff { at: count + threshold, failures: 1 });
+        self.locations.entry(key).or_default().discarded.push(number);
     }
 
     /// A trace and all side traces that hang on it, outermost first.

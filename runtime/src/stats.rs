@@ -34,6 +34,8 @@ pub struct Stats {
     pub rests: u64,
     /// Loops that have rested so often that their code counts as retired.
     pub retired: u64,
+    /// Functions that code calls natively; absent if there were none.
+    pub units: Option<UnitUse>,
     /// Where the program's processor time went.
     pub time: Time,
     /// Recordings taken again because slot types changed.
@@ -94,6 +96,19 @@ pub struct Time {
     pub recording: f64,
     /// Compiling: the optimizer, Cranelift, and what makes code known.
     pub compiling: f64,
+}
+
+/// Functions that code calls natively.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct UnitUse {
+    /// How many got code.
+    pub compiled: u64,
+    /// Those of them that are called no more, as they were left too often.
+    pub retired: u64,
+    /// Times that one was left by an exit.
+    pub left: u64,
+    /// Callers that were left with them, and went on in the interpreter.
+    pub callers_left: u64,
 }
 
 /// What permanent helpers take, beside the code of traces.

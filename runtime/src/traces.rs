@@ -73,7 +73,9 @@ impl TraceData {
     /// How often it was left, by kind.
     pub fn exit_counts(&self) -> ExitCounts {
         let mut counts = ExitCounts::default();
-        self.exits.iter().for_each(|exit| counts.count(exit.kind, exit.count));
+        // Callers of units that were left are counted with these.
+        let own = self.exits.iter().filter(|exit| exit.kind != ExitKind::Called);
+        own.for_each(|exit| counts.count(exit.kind, exit.count));
         counts
     }
 
@@ -81,6 +83,18 @@ impl TraceData {
     pub fn set_side(&mut self, exit: ExitId, state: SideState) {
         self.tree.sides.insert(exit, state);
         self.exits[exit.index()].quiet_until = 0;
+    }
+
+    /// Whether this is a trace of a unit, and no side trace can be hoped for at the exit.
+    pub fn is_left_in_vain(&self, exit: ExitId) -> bool {
+        self.tree.unit.is_some()
+            && match self.exits[exit.index()].kind {
+                ExitKind::Guard | ExitKind::LoopEnd => {
+                    self.tree.sides.get(&exit).is_some_and(|side| side.failures() > 0)
+                }
+                ExitKind::Collect => false,
+                _ => true,
+            }
     }
 
     /// The code's address, as links hold it.
@@ -112,6 +126,8 @@ impl TraceData {
 pub(crate) struct ExitCell {
     /// How often it was taken.
     pub count: u64,
+    /// How many callers of units were left with it: each makes it as dear as another exit.
+    pub callers: u64,
     /// As long as it was taken less often there is nothing to decide after it.
     pub quiet_until: u64,
     /// The exit, decoded.
@@ -119,6 +135,13 @@ pub(crate) struct ExitCell {
     pub kind: ExitKind,
     /// How much of the trace is over there, from 0 to 1; in a peeled one: of an iteration.
     pub progress: f32,
+}
+
+impl ExitCell {
+    /// How often it was taken, as far as that is to be avoided.
+    pub fn heat(&self) -> u64 {
+        self.count + self.callers
+    }
 }
 
 /// What came of the wish to enter one of some traces.

@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
+use tracelift_core::UnitId;
+
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::policy::{Replaced, SideState, Work};
 use crate::recorder::CallSite;
@@ -55,8 +57,12 @@ pub(crate) struct Tree {
     pub replaced: Replaced,
     /// Whether the tree's code adds that up.
     pub adds_up: bool,
-    /// Traces whose links lead here.
+    /// Traces whose links lead here, or which call the unit.
     pub from: Vec<Way>,
+    /// The unit that it belongs to.
+    pub unit: Option<UnitId>,
+    /// The units that it calls, and in how many slots' distance, if it belongs to none.
+    pub calls: Vec<(UnitId, i32)>,
 }
 
 /// A link from another trace.

@@ -113,6 +113,22 @@ tunables! {
     PEELED_SOON_OPS = 100, "operations", Measured,
         "The same for a loop that is left soon. With 50 a sparse product of ten elements a row takes 1.67 of \
          LuaJIT's time where the row is in a called function, and 1.03 with 100.";
+    UNIT_SAVES = 4, "ns for each in code", Assumed,
+        "What a trace saves that calls units, which do not add up what they replace. `fib` takes a seventh of \
+         the interpreter's time.";
+    SIDES_OF_UNITS = 16, "times sooner", Assumed,
+        "Exits of units get their side traces so much sooner than others: to leave a unit leaves all its \
+         callers.";
+    MERGED_OPS = 150, "operations", Assumed,
+        "A unit of so many is compiled as a whole whenever it grows.";
+    LEFTS_JUDGED = 64, "exits", Assumed,
+        "So often a unit is left between two looks at the clock.";
+    LEFT_TOO_OFTEN = 6000, "ns", Assumed,
+        "A unit that is left more often than once in that time is no gain: to leave it takes half a \
+         microsecond, more with each frame around it, and then all returns are interpreted.";
+    STRIKES = 4, "looks", Assumed,
+        "After so many looks in a row that found that the unit is called no more. Between them there is time \
+         for side traces, each of which begins the count anew.";
     SHORT_ITERATION = 40, "ns", Assumed,
         "A loop that goes on for long, with shorter iterations, does not add up what it replaces: the sum \
          would take time, and what a nanosecond in it saves is well known.";
@@ -159,6 +175,9 @@ tunables! {
     BACK_EDGES_PER_EXIT = 8, "back edges", Derived,
         "What a side trace saves each time, the way to the host and back at least: as much as in so many \
          iterations of a small loop, 40 of the 90 ns of an entry.";
+    BACK_EDGES_PER_LEFT = 40, "back edges", Assumed,
+        "The same where a unit is left, and each time for each of its callers: 200 ns, as the calls are \
+         interpreted to their ends.";
     RECORDED_OP = 250, "ns", Assumed,
         "What recording an operation takes, the host's part included. Expected only: afterwards it is \
          measured.";

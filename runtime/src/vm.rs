@@ -38,9 +38,10 @@ use crate::recorder::Recorder;
 use crate::reserve::{ReserveFn, Reserves};
 use crate::restore::ExitState;
 use crate::starts::Starts;
-use crate::stats::{CompileStats, ExitCounts, Helpers, Stats, TraceStats};
+use crate::stats::{CompileStats, ExitCounts, Helpers, Stats, TraceStats, UnitUse};
 use crate::ticks::Ticks;
 use crate::traces::{Left, TraceData, Traces};
+use crate::units::{Record, Units};
 
 /// Why a [`Vm`] cannot be made.
 #[derive(Debug, Error)]
@@ -66,6 +67,7 @@ pub struct Vm {
     pub(crate) counters: Counters,
     pub(crate) locations: Locations,
     pub(crate) traces: Traces,
+    pub(crate) units: Units,
     pub(crate) gates: Gates,
     pub(crate) reserves: Reserves,
     pub(crate) budget: Budget,
@@ -105,6 +107,8 @@ pub(crate) struct LastRun {
 #[derive(Default)]
 pub(crate) struct Exits {
     pub state: ExitState,
+    /// The callers of a unit that was left; empty but while their state is restored.
+    pub records: Vec<Record>,
     /// An exit that is to be decoded.
     pub hot: Option<ExitPoint>,
     /// The exit that was restored last, if there is something to decide.
@@ -148,6 +152,7 @@ pub(crate) struct Totals {
     pub declined: u64,
     pub postponed: u64,
     pub rests: u64,
+    pub units: UnitUse,
     pub retired: u64,
     /// Nanoseconds in compiled code, estimated from the entries that were timed.
     pub machine_ns: f64,
@@ -187,6 +192,7 @@ impl Vm {
             counters: Counters::new(initial),
             locations: Locations::default(),
             traces: Traces::default(),
+            units: Units::default(),
             gates: Gates::default(),
             reserves: Reserves::default(),
             budget: Budget::new(config.compile_share.filter(|_| is_limited)),
@@ -295,6 +301,7 @@ impl Vm {
             declined_entries: self.totals.declined,
             postponed_recordings: self.totals.postponed,
             rests: self.totals.rests,
+            units: Some(self.totals.units).filter(|units| units.compiled > 0),
             retired: self.totals.retired,
             time: self.budget.time(self.totals.machine_ns + self.open_sample_ns()),
             never_virtual: self

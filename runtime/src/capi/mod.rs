@@ -15,6 +15,7 @@ mod element;
 mod host_code;
 mod record;
 mod service;
+mod units;
 
 use std::ffi::{c_char, CStr, CString};
 use std::panic::{catch_unwind, AssertUnwindSafe};

@@ -19,11 +19,14 @@ use crate::compile::CloseOutcome;
 use crate::recorder::{Forgotten, Recorder, MAX_SLOTS};
 use crate::vm::Vm;
 
-const NO_RECORDING: &str = "no recording is in progress";
+pub(super) const NO_RECORDING: &str = "no recording is in progress";
 
 /// Runs `f` on the recording in progress. An error fails the recording, with its sentence; so does what the
 /// recorder itself finds. A recording that has failed takes anything, quietly.
-fn recording<T: Default>(vm: *mut TlVm, f: impl FnOnce(&mut Recorder, &Schema) -> Result<T, String>) -> T {
+pub(super) fn recording<T: Default>(
+    vm: *mut TlVm,
+    f: impl FnOnce(&mut Recorder, &Schema) -> Result<T, String>,
+) -> T {
     enter(vm, T::default(), |handle| {
         let (recorder, schema) = handle.vm.recorder().ok_or(NO_RECORDING)?;
         if recorder.failure().is_some() {
@@ -47,7 +50,7 @@ fn number_of(recorder: &Recorder) -> u32 {
     (recorder.number % 255 + 1) << NUMBER_SHIFT
 }
 
-fn to_c(recorder: &mut Recorder, value: Option<Value>) -> u32 {
+pub(super) fn to_c(recorder: &mut Recorder, value: Option<Value>) -> u32 {
     let Some(value) = value else { return 0 };
     if value.0 + 1 >= 1 << NUMBER_SHIFT {
         recorder.fail(AbortReason::TooManyOps, "the trace has too many values");
@@ -57,7 +60,7 @@ fn to_c(recorder: &mut Recorder, value: Option<Value>) -> u32 {
 }
 
 /// The operand behind a C value.
-fn operand(recorder: &Recorder, value: u32) -> Result<Value, String> {
+pub(super) fn operand(recorder: &Recorder, value: u32) -> Result<Value, String> {
     let index = (value & ((1 << NUMBER_SHIFT) - 1)).checked_sub(1);
     match index {
         _ if value == 0 => Err("an operand is 0, the value of a failed call".into()),
@@ -109,7 +112,7 @@ pub extern "C" fn tl_record(vm: *mut TlVm, key: *const c_void, base: *const u8) 
 
 impl TlVm {
     /// A recording has just started: what the host has described is complete now, and must be right.
-    fn begin(&mut self) -> Result<TlStatus, String> {
+    pub(super) fn begin(&mut self) -> Result<TlStatus, String> {
         let described = self.description.close(&self.vm.schema);
         let Err(sentence) = &described else { return Ok(TlStatus::Ok) };
         if let Some((recorder, _)) = self.vm.recorder() {

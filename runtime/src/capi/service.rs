@@ -37,6 +37,7 @@ pub struct TlExitInfo {
     frames: *const ExitFrame,
     base: *mut u8,
     owner: usize,
+    outer: u32,
 }
 
 // Both sides of the border agree; tests/capi/header.c has the other side of this.
@@ -47,7 +48,8 @@ const _: () = {
     assert!(offset_of!(ExitFrame, words) == 8 && crate::exit::MAX_WORDS == 8);
     assert!(size_of::<LeftBy>() == 16 && offset_of!(LeftBy, exit) == 0 && offset_of!(LeftBy, base) == 8);
     assert!(
-        size_of::<TlExitInfo>() == 32
+        size_of::<TlExitInfo>() == 40
+            && offset_of!(TlExitInfo, outer) == 32
             && offset_of!(TlExitInfo, owner) == 24
             && offset_of!(TlExitInfo, base) == 16
     );
@@ -457,7 +459,14 @@ pub unsafe extern "C" fn tl_exit(vm: *mut TlVm, left: LeftBy, context: *mut c_vo
         return;
     };
     let refused = TL_EXIT_REFUSED;
-    *info = TlExitInfo { kind: refused, nframes: 0, frames: std::ptr::null(), base: left.base, owner: 0 };
+    *info = TlExitInfo {
+        kind: refused,
+        nframes: 0,
+        frames: std::ptr::null(),
+        base: left.base,
+        owner: 0,
+        outer: 0,
+    };
     if left.base.is_null() {
         handle.refuse("tl_exit: the frame's base is null");
         return;
@@ -478,6 +487,7 @@ pub unsafe extern "C" fn tl_exit(vm: *mut TlVm, left: LeftBy, context: *mut c_vo
         frames: exit.frames.as_ptr(),
         base: exit.base,
         owner: exit.owner,
+        outer: exit.outer,
     };
 }
 

@@ -209,7 +209,7 @@ impl Recorder {
     }
 
     /// The call may have changed a slot of the current frame: what was known of it is void.
-    fn forget_slot(&mut self, slot: i32, schema: &Schema) {
+    pub(super) fn forget_slot(&mut self, slot: i32, schema: &Schema) {
         let Some(at) = self.absolute(slot) else { return };
         if planted(Bug::CallSlotStillKnown) {
             return;

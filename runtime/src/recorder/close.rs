@@ -137,7 +137,7 @@ impl Recorder {
         before.chain(now.map(|(&slot, &state)| (slot, state))).collect()
     }
 
-    fn finished(self) -> Finished {
+    pub(super) fn finished(self) -> Finished {
         let sites = self.stack.host_calls.sites;
         Finished { trace: Box::new(self.trace), edges: self.edges, sites }
     }
