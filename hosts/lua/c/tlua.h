@@ -91,6 +91,7 @@ typedef struct Tlua {
   int recorded_since_hot;            /* whether the recording moved since the last hot event */
   int waiting;                       /* recordings that wait for a call to come back; the engine counts */
   unsigned put_aside;                /* how often one began to wait */
+  uint64_t *unit_limit;              /* see tlua_rec.c; NULL: there are no units */
   unsigned locals_set;               /* how often a local variable was set from outside */
   uint32_t identities;               /* closures that code has relied on; see tlua_fixed.c */
   const struct TluaEngine *engine;   /* NULL: no JIT */

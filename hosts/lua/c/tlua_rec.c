@@ -63,6 +63,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   if (jit.flags & TL_FLAG_OFF)
     L->jit->config.no_baseline = 1;
   rec->advice = tl_get_advice();
+  rec->held.wanted = TLUA_HELD;
   rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
   return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK;
 }
@@ -86,6 +87,7 @@ static int on_open (lua_State *L, const TluaConfig *config) {
 static void on_close (lua_State *L) {
   TluaRecorder *rec = recorder_of(L);
   tlua_rec_forget_waiting(L, rec, NULL);
+  L->jit->unit_limit = NULL;
   tl_free(rec->vm);
   tlua_rec_free_spares(L, rec);
   tlua_rec_free_sites(L, rec);
@@ -134,7 +136,7 @@ static void collect (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
 static int has_room (lua_State *L, CallInfo *ci, const tl_run *run) {
   TluaRecorder *rec = recorder_of(L);
   return getCcalls(L) + TLUA_FRAMES < LUAI_MAXCCALLS
-      && (rec->held.count == TLUA_HELD || tlua_rec_hold_frames(L, rec))
+      && (rec->held.count >= rec->held.wanted || tlua_rec_hold_frames(L, rec))
       && secure_stack(L, ci, run->stack_slots);
 }
 
@@ -164,6 +166,8 @@ static Proto *left_function (lua_State *L, const tl_exit_info *info) {
 */
 static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const tl_run *run,
                            tl_exit_info *info) {
+  if (rec->unit_depth != 0)
+    tlua_rec_hold_for_units(rec);
   if (!has_room(L, ci, run)) {
     tl_declined(rec->vm);
     return NULL;
@@ -171,6 +175,8 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
   L->ci = ci;  /* an exit before may have been in a frame that it has called */
   if (rec->held.is_short || rec->held.ahead > LEAST_AHEAD)
     make_frames_ahead(L, rec);
+  if (rec->unit_depth != 0)
+    tlua_rec_set_limit(L, rec, ci);
   tl_left left = tl_run_code(run, L, ci->func.p + 1);
   int has_called = rec->host.has_left, is_inside = has_called && rec->host.is_inside;
   if (has_called)
@@ -189,6 +195,7 @@ static CallInfo *run_once (lua_State *L, CallInfo *ci, TluaRecorder *rec, const 
 }
 
 static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info);
+static void forget_recording (TluaRecorder *rec);
 static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc);
 
 /*
@@ -251,9 +258,14 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run 
   CallInfo *bottom = NULL, *left;
   tl_action action = TL_RUN;
   unsigned levels = 0;
-  while (action == TL_RUN && (left = run_once(L, ci, rec, run, &info)) != NULL) {
+  while (action == TL_RUN) {
+    ptrdiff_t entry = savestack(L, ci->func.p);
+    if ((left = run_once(L, ci, rec, run, &info)) == NULL)
+      break;
     bottom = left;
     levels += tlua_rec_enter_levels(L, bottom);
+    if (rec->unit_depth != 0)
+      tlua_rec_allow_more(L, rec, &info, entry);
     int is_due = G(L)->GCdebt > 0 || L->hookmask != 0;
     ci = L->ci;
     action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, run);
@@ -297,6 +309,8 @@ static void stop_recording (lua_State *L, TluaRecorder *rec, const char *reason)
   if (tl_recording(rec->vm))  /* else the library has given it up, for reasons of its own */
     tlua_rec_refuse_protected(rec);
   tl_record_abort(rec->vm, reason);
+  if (rec->trace.is_unit)
+    tlua_rec_unit_failed(rec);
   forget_recording(rec);
   tlua_record_stop(L);
 }
@@ -404,10 +418,48 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
 }
 
 /* A function's first instruction, or one after a call: what is recorded there goes on elsewhere. */
+/*
+** A function that is to be a unit begins: records it as one, or the gateway if it is one for such parameters.
+** Returns 0 if it is to be recorded as others are.
+*/
+static int start_unit (lua_State *L, TluaRecorder *rec, CallInfo *ci, const Instruction *pc) {
+  Proto *p = ci_func(ci)->p;
+  if (pc != p->code || !tlua_rec_wants_unit(ci) || !describe_once(L, rec) || !tlua_rec_allow_units(L, rec))
+    return 0;
+  uint32_t unit = tlua_rec_unit_of(rec, ci);
+  tl_status status = unit != 0 ? tl_record(rec->vm, tlua_entry_key(pc), ci->func.p + 1)
+      : tl_record_unit(rec->vm, tlua_entry_key(pc), ci->func.p + 1);
+  if (status == TL_ABORTED)
+    p->jit_unit = TLUA_NO_UNIT;
+  if (status != TL_OK)
+    return 0;
+  tl_record_owner(rec->vm, p);
+  begin_trace(rec, L, ci, (TluaLoop){ .head = NULL });
+  rec->trace.is_side = rec->trace.is_function = 1;
+  rec->trace.entry = rec->trace.next = pc;
+  begin_instruction(rec, ci, pc);
+  if (unit != 0) {
+    tlua_rec_gateway(rec, ci, unit);
+    if (rec->at.reason == NULL)
+      tl_record_end(rec->vm, "gateway of a unit");
+    else
+      tl_record_abort(rec->vm, rec->at.reason);
+    forget_recording(rec);
+  }
+  else if (tlua_rec_begin_unit(rec, L, ci))
+    tlua_record_start(L);
+  else {
+    tl_record_abort(rec->vm, "no unit");
+    tlua_rec_unit_failed(rec);
+    forget_recording(rec);
+  }
+  return 1;
+}
+
 static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   int is_described = describe_once(L, rec);
-  if (tl_record(rec->vm, tlua_entry_key(pc), ci->func.p + 1) != TL_OK)
+  if (start_unit(L, rec, ci, pc) || tl_record(rec->vm, tlua_entry_key(pc), ci->func.p + 1) != TL_OK)
     return;
   if (!is_described) {
     tl_record_abort(rec->vm, "description refused");
@@ -426,22 +478,31 @@ static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc) {
 */
 static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info) {
   TluaRecorder *rec = recorder_of(L);
-  if (tl_record_side(rec->vm, info->base) != TL_OK)
+  const tl_frame *frames = info->frames + info->outer;
+  StkId base = (StkId)info->base + (info->outer > 0 ? frames[0].base : 0);
+  if (tl_record_side(rec->vm, base) != TL_OK)
     return;
   if (rec->left == NULL) {
     tl_record_abort(rec->vm, "frames half made");
     return;
   }
+  if (info->outer > 0)
+    bottom = rec->unit;
   begin_trace(rec, L, bottom, (TluaLoop){ .head = NULL });
   rec->trace.is_side = 1;
+  rec->trace.is_unit = rec->trace.is_side_of_unit = tl_records_unit(rec->vm) != 0;
   rec->trace.bottom.owner = rec->left;
   rec->trace.bottom.below = rec->returned;
-  rec->trace.frames[0].base = info->frames[0].base;
+  rec->trace.frames[0].base = info->outer > 0 ? 0 : frames[0].base;
+  if (rec->trace.is_unit) {
+    rec->trace.frames[0].closure = tl_const_ref(rec->vm, ci_func(bottom));
+    rec->trace.frames[0].is_known = 1;
+  }
   begin_instruction(rec, bottom, tlua_saved_pc(L->ci));
   rec->trace.ci = L->ci;
   rec->trace.next = tlua_saved_pc(L->ci);
   rec->trace.called.is_open = tlua_words_top(info->frames[info->nframes - 1].words) == TLUA_TOP_AS_IT_IS;
-  tlua_rec_adopt_frames(rec, info);
+  tlua_rec_adopt_frames(rec, frames, info->nframes - info->outer);
   tlua_rec_adopt_made(rec);
   if (rec->at.reason != NULL) {
     tl_record_abort(rec->vm, rec->at.reason);
@@ -557,6 +618,13 @@ static void link_to (lua_State *L, TluaRecorder *rec, const void *key) {
   }
 }
 
+static void end_unit (lua_State *L, TluaRecorder *rec) {
+  if (tl_unit_return(rec->vm, rec->at.result.tag, rec->at.result.value) == TL_ABORTED)
+    tlua_rec_unit_failed(rec);
+  forget_recording(rec);
+  tlua_record_stop(L);
+}
+
 /*
 ** Before what cannot be part of a trace, the call of a C function or the return to one: what was recorded so
 ** far is compiled, if it is much.
@@ -613,6 +681,14 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     stop_recording(L, rec, rec->at.reason);
     return;
   }
+  if (rec->trace.called.has_returned) {  /* before anything else may end the recording here */
+    tlua_rec_resume_here(rec);
+    tlua_rec_take_result(rec);
+    if (rec->at.reason != NULL) {
+      stop_recording(L, rec, rec->at.reason);
+      return;
+    }
+  }
   if (tlua_rec_is_lowered(rec, pc)) {
     if (rec->at.reason != NULL)
       stop_recording(L, rec, rec->at.reason);
@@ -620,11 +696,15 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   }
   if (pc == rec->trace.loop.head && rec->trace.depth == 0 && rec->trace.is_started && !close_loop(L, rec))
     return;
-  if (rec->trace.is_started && tlua_rec_can_link(rec, pc)) {
+  if (rec->trace.is_started && !rec->trace.is_unit && tlua_rec_can_link(rec, pc)) {
     link_to(L, rec, pc);
     return;
   }
   if (tlua_rec_ends_at_entry(rec)) {
+    if (rec->trace.depth > 0 && tlua_rec_becomes_unit(rec, ci_func(ci))) {
+      stop_recording(L, rec, rec->at.reason);
+      return;
+    }
     link_to(L, rec, tlua_entry_key(pc));
     return;
   }
@@ -636,7 +716,9 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   int is_first = !rec->trace.is_started;
   rec->trace.is_started = 1;
   if (rec->at.reason == NULL) {
-    if ((is_first && pc == rec->trace.entry) || (pc == rec->trace.loop.head && rec->trace.depth == 0))
+    if (is_first && rec->trace.is_unit && pc == rec->trace.entry)
+      tlua_rec_guard_limit(rec);
+    else if ((is_first && pc == rec->trace.entry) || (pc == rec->trace.loop.head && rec->trace.depth == 0))
       guard_no_hooks(rec);
     if (is_first || (pc == rec->trace.loop.head && rec->trace.depth == 0))
       tlua_rec_guard_no_debt(rec);  /* goes again if the trace turns out to make nothing */
@@ -654,6 +736,8 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     stop_recording(L, rec, "refused by the library");
   else if (rec->at.waits)
     tlua_rec_wait(L, rec);
+  else if (rec->at.ends_unit)
+    end_unit(L, rec);
 }
 
 static int on_wake (lua_State *L, CallInfo *ci, const Instruction *pc) {

@@ -251,10 +251,16 @@ typedef struct TluaMades {
 typedef struct TluaHeld {
   CallInfo *frames;
   int count;
+  int wanted;                 /* so many are to be held */
   int is_wanted;              /* whether there is code that makes frames itself */
   uint32_t ahead;             /* so many were made last before that */
   int is_short;               /* whether that may have been left since there was no record for the next one */
 } TluaHeld;
+
+/* Where a thread of the system has its stack; see tlua_rec_depth.c. */
+typedef struct TluaNative {
+  const char *low, *high;
+} TluaNative;
 
 /* What calls of C functions need; see tlua_rec_cfunc.c. */
 typedef struct TluaCalls TluaCalls;
@@ -279,8 +285,18 @@ typedef struct TluaMetatables {
 /* Records that are held for an exit: 'pcall' may lie below each frame. */
 #define TLUA_HELD (2 * TLUA_FRAMES)
 
+/* Slots from its base that a unit may need: for its own frame, and for all that it calls and takes in. */
+#define tlua_unit_needs(p) (4 * (p)->maxstacksize + 24)
+
+/* Slots that units may call one another up to: at first, and where they do so again and again. */
+#define TLUA_FIRST_DEPTH 1024
+#define TLUA_MOST_DEPTH (1 << 19)
+
 /* How often one prototype may stand on them: recursion is not unrolled further. */
 #define TLUA_MOST_SAME 3
+
+/* The same in a unit, which takes in calls with arguments of other types. */
+#define TLUA_MOST_SAME_IN_UNIT 5
 
 /*
 ** Who wants the results of a called function: a call instruction, the step of a generic loop, or an
@@ -337,6 +353,7 @@ typedef struct TluaHasCalled {
   int count;                  /* how many there were */
   int is_open;                /* whether the next instruction takes values up to a top that is not guarded */
   int is_step;                /* whether it is a generic loop's test, which the interpreter does not show */
+  int has_returned;           /* whether a unit has returned what was not looked at */
 } TluaHasCalled;
 
 /*
@@ -352,6 +369,8 @@ typedef struct TluaTrace {
   int is_side;                /* whether it begins after an exit or at an entry: then there is no loop */
   const Instruction *entry;   /* the entry that it begins at */
   int is_function;            /* whether that is a function's first instruction */
+  int is_unit;                /* whether it belongs to a unit; see tlua_rec_unit.c */
+  int is_side_of_unit;        /* whether it is a side trace of one */
   const Instruction *returned; /* where it has last returned to, if code may go on there */
   int returns;                /* returns from the outermost frame so far */
   TluaLoop loop;
@@ -383,6 +402,14 @@ typedef struct TluaHost {
   TluaWaiting *waiting;       /* the latest first */
 } TluaHost;
 
+/* A value seen by an instruction: what it is in the trace, and what it is now. */
+typedef struct Operand {
+  tl_value value;             /* 0 when the tag is the whole value */
+  tl_tag tag;
+  int tt;                     /* tag byte */
+  const TValue *now;
+} Operand;
+
 /* The instruction that is lowered; begin_instruction of tlua_rec.c sets all of it. */
 typedef struct TluaInstruction {
   const Instruction *pc;
@@ -395,6 +422,8 @@ typedef struct TluaInstruction {
   int is_outermost;           /* ... returns to where the recording cannot go on */
   int is_for_now;             /* whether it is given up since it will soon be done in another way */
   int waits;                  /* whether it calls one, and the recording goes on when that comes back */
+  int ends_unit;              /* whether a unit returns this: */
+  Operand result;
   const char *reason;         /* why to give up; NULL: go on */
   char reason_text[64];       /* holds a reason that is not constant */
 } TluaInstruction;
@@ -411,6 +440,10 @@ typedef struct TluaRecorder {
   int is_described;           /* whether the library knows the schema: from the first recording on */
   Proto *left;                /* the function of the loop in whose tree the last exit was; NULL: unknown */
   int returned;               /* from so many of its frames that exit has returned */
+  TluaNative native;          /* the stack of the running thread of the system */
+  tl_limit *limit;            /* what the library and the host tell one another of units */
+  uint32_t unit_depth;        /* slots that units may call one another up to; 0: there are none */
+  CallInfo *unit;             /* if a unit was left: the frame of its own that is outermost */
   TluaHeld held;
   TluaSpare *spares;          /* memory held for exits */
   TluaSite *sites;            /* where traces make closures; 0 is none */
@@ -429,14 +462,6 @@ typedef struct TluaRecorder {
 ** Where the registers of the frame are now that the trace is entered in: all others are counted from there.
 */
 #define tlua_rec_origin(rec) ((rec)->trace.bottom.ci->func.p + 1 - (rec)->trace.frames[0].base)
-
-/* A value seen by an instruction: what it is in the trace, and what it is now. */
-typedef struct Operand {
-  tl_value value;             /* 0 when the tag is the whole value */
-  tl_tag tag;
-  int tt;                     /* tag byte */
-  const TValue *now;
-} Operand;
 
 /*
 ** Lowers the instruction 'i', which is the one at rec->at.pc: sets rec->trace.next, where the interpreter
@@ -620,6 +645,11 @@ int tlua_rec_begin_tail_call (TluaRecorder *rec, Operand *function, int a, Opera
 TluaFrame tlua_rec_take_over (TluaRecorder *rec, int closes, const Operand *values, int count);
 void tlua_rec_end_tail_call (TluaRecorder *rec, Operand function, const Operand *values, int count,
                              const TluaFrame *frame);
+/*
+** The same call, but of a unit: the frame is there for the state in which the callee begins. What closures may
+** share with registers is put there if 'stores'. Returns 0 if the recording is given up.
+*/
+int tlua_rec_push_unit (TluaRecorder *rec, Operand function, int a, int count, int wanted, int stores);
 /* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted);
 /* The call instruction at hand, in register 'a', calls 'pcall' with a Lua function as its first argument. */
@@ -632,7 +662,7 @@ void tlua_rec_leave_frame (TluaRecorder *rec, const Operand *values, int count);
 /* After the call of an iterator: the loop goes on with its results, or the recording is given up. */
 void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand control);
 /* The recording begins in the frames of an exit: tells the library of them. */
-void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info);
+void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_frame *frames, uint32_t count);
 
 /* --- tlua_rec_foresee.c --- */
 
@@ -856,6 +886,7 @@ typedef struct TluaHosted {
   StkId last;
   unsigned locals_set;
   uint64_t epoch;
+  uint64_t limit;             /* of units, as it was before */
   l_uint32 levels;
 } TluaHosted;
 
@@ -903,6 +934,52 @@ void tlua_rec_forget_waiting (lua_State *L, TluaRecorder *rec, const lua_State *
 void tlua_rec_guard_top (TluaRecorder *rec);
 /* At the loop's head, before it is closed: sees what calls may have changed. */
 void tlua_rec_see_again (TluaRecorder *rec);
+
+/* Registers below 'kept' of all frames that closures may share. */
+void tlua_rec_add_captured (TluaRecorder *rec, TluaChanged *changed, int kept);
+/* A unit was called by the instruction at hand, which waits for it. */
+void tlua_rec_unit_called (TluaRecorder *rec);
+
+/* --- tlua_rec_unit.c --- */
+
+/* What p->jit_unit says: from TLUA_NO_UNIT on the function is none, after so many attempts. */
+enum { TLUA_NOT_ASKED, TLUA_UNIT_WANTED, TLUA_NO_UNIT = 4 };
+
+/* Whether the closure's function could be a unit. */
+int tlua_rec_may_be_unit (const LClosure *closure);
+/* The recording has met a call of the function within itself: gives up if that could be a unit. */
+int tlua_rec_becomes_unit (TluaRecorder *rec, LClosure *closure);
+/*
+** The function in register 'a' is called as a unit, if it is one for these arguments; returns 0 if not, and
+** then nothing was recorded.
+*/
+int tlua_rec_call_unit (TluaRecorder *rec, Operand function, int a, int count, int wanted);
+/* After the resume point that follows: what the unit has returned. */
+void tlua_rec_take_result (TluaRecorder *rec);
+/* At a unit's entry: leaves if no more units may be called, or if the program's hooks want their turn. */
+void tlua_rec_guard_limit (TluaRecorder *rec);
+/* The unit returns: sets rec->at.ends_unit, and what it returns. */
+void tlua_rec_return_unit (TluaRecorder *rec, Instruction i);
+/* The recording of a unit was given up. */
+void tlua_rec_unit_failed (TluaRecorder *rec);
+/* Whether the function that begins is to be a unit, and which unit it is for its parameters; 0: none. */
+int tlua_rec_wants_unit (const CallInfo *ci);
+uint32_t tlua_rec_unit_of (TluaRecorder *rec, const CallInfo *ci);
+/* The recording of the running function as a unit begins; returns 0 if it cannot. */
+int tlua_rec_begin_unit (TluaRecorder *rec, lua_State *L, CallInfo *ci);
+/* Records the gateway: reads the parameters from registers, calls the unit, goes on at a return. */
+void tlua_rec_gateway (TluaRecorder *rec, CallInfo *ci, uint32_t unit);
+
+/* --- tlua_rec_depth.c --- */
+
+/* There are units from now on. Returns 0 if they cannot be called. */
+int tlua_rec_allow_units (lua_State *L, TluaRecorder *rec);
+/* Before code is entered: how many records of frames are to be held for them. */
+void tlua_rec_hold_for_units (TluaRecorder *rec);
+/* Before code is entered in the frame 'ci': how deep units may call one another from there. */
+void tlua_rec_set_limit (lua_State *L, TluaRecorder *rec, const CallInfo *ci);
+/* After an exit of code that was entered in 'entry': if that was for want of depth, there will be more. */
+void tlua_rec_allow_more (lua_State *L, TluaRecorder *rec, const tl_exit_info *info, ptrdiff_t entry);
 
 /* --- tlua_rec_do.c --- */
 

@@ -55,7 +55,11 @@ void tlua_lower_call (TluaRecorder *rec, Instruction i) {
   int arguments = GETARG_B(i) != 0 ? GETARG_B(i) - 1 : count_values(rec, a + 1, 0);
   Operand function = tlua_rec_register(rec, a);
   LibraryCall library;
-  if (function.tt == ctb(LUA_VLCL) && tlua_rec_is_called(rec, clLvalue(function.now)->p))
+  int is_lua = function.tt == ctb(LUA_VLCL);
+  if (is_lua && tlua_rec_call_unit(rec, function, a, arguments, wanted))
+    return;
+  if (is_lua && tlua_rec_is_called(rec, clLvalue(function.now)->p)
+      && !tlua_rec_becomes_unit(rec, clLvalue(function.now)))
     tlua_rec_call_host(rec, a, arguments, wanted);
   if (rec->at.waits || rec->at.reason != NULL)
     return;
@@ -184,7 +188,9 @@ void tlua_lower_return (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
   OpCode op = GET_OPCODE(i);
   int count = op == OP_RETURN ? count_values(rec, a, GETARG_B(i)) : op == OP_RETURN1;
-  if (rec->trace.depth > 0)
+  if (rec->trace.is_unit && rec->trace.depth == 0)
+    tlua_rec_return_unit(rec, i);
+  else if (rec->trace.depth > 0)
     return_values(rec, a, count, running_frame(rec)->wanted);
   else if (tlua_rec_guard_return(rec, op == OP_RETURN && TESTARG_k(i)))
     return_values(rec, a, count, tlua_rec_wanted_below(rec));

@@ -47,7 +47,7 @@ int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames) {
 ** since the collector frees half of those that a thread does not use, each time.
 */
 int tlua_rec_hold_frames (lua_State *L, TluaRecorder *rec) {
-  for (; rec->held.count < TLUA_HELD; rec->held.count++) {
+  for (; rec->held.count < rec->held.wanted; rec->held.count++) {
     CallInfo *ci = (CallInfo *)tlua_realloc(L, NULL, 0, sizeof(CallInfo));
     if (ci == NULL)
       return 0;
@@ -142,6 +142,11 @@ void tlua_rec_make_records (lua_State *L, TluaRecorder *rec, CallInfo *bottom, S
   tlua_save_pc(ci, tlua_words_pc(words));
   for (uint32_t n = 1; n < count; n++) {
     words = frames[n].words;
+    if (frames[n].base == frames[n - 1].base) {  /* a unit's frame, whose caller has said how it was called */
+      tlua_save_pc(ci, tlua_words_pc(words));
+      rec->unit = ci;
+      continue;
+    }
     const CallInfo *caller = ci;
     CallInfo *pcall = NULL;
     if (tlua_words_status(words) & TLUA_STATUS_PROTECTED)

@@ -83,7 +83,7 @@ static int may_inline (TluaRecorder *rec, Proto *p) {
   int same = 0;
   for (int depth = 0; depth <= rec->trace.depth; depth++)
     same += rec->trace.frames[depth].p == p;
-  if (same >= TLUA_MOST_SAME)
+  if (same >= (rec->trace.is_unit ? TLUA_MOST_SAME_IN_UNIT : TLUA_MOST_SAME))
     tlua_rec_give_up(rec, "recursion");
   else if (rec->trace.depth + 1 >= TLUA_FRAMES)
     tlua_rec_give_up(rec, "calls nest too deep");
@@ -166,6 +166,8 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   pushed->extra = shift != 0 ? shift - 1 - p->numparams : 0;
   pushed->reach = caller->base + function + wanted_for_call(p, arguments);
   tl_needs_slots(rec->vm, pushed->reach);
+  if (rec->trace.is_unit && pushed->reach > tlua_unit_needs(rec->trace.frames[0].p))
+    tlua_rec_give_up(rec, "frames of a unit too large");
   for (int r = arguments; r < p->numparams; r++)
     tlua_rec_write(rec, r, LUA_VNIL, 0);
   rec->trace.next = p->code + p->is_vararg;  /* the interpreter shows no instruction that moves a frame */
@@ -227,11 +229,11 @@ static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_wor
   rec->trace.frames[++rec->trace.depth] = frame;
 }
 
-void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_exit_info *info) {
-  StkId base = tlua_rec_origin(rec);
-  for (uint32_t n = 1; n < info->nframes && rec->at.reason == NULL; n++) {
-    const tl_frame *caller = &info->frames[n - 1], *frame = &info->frames[n];
-    rec->at.base = base + caller->base;
+void tlua_rec_adopt_frames (TluaRecorder *rec, const tl_frame *frames, uint32_t count) {
+  StkId base = rec->trace.bottom.ci->func.p + 1;
+  for (uint32_t n = 1; n < count && rec->at.reason == NULL; n++) {
+    const tl_frame *caller = &frames[n - 1], *frame = &frames[n];
+    rec->at.base = base + (caller->base - frames[0].base);
     rec->at.p = running_frame(rec)->p;
     adopt_frame(rec, frame->base - caller->base, caller->words, frame->words);
   }
@@ -305,6 +307,31 @@ void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arg
   push(rec, function, a, arguments, values, &frame);
   rec->trace.is_calling = 1;
   rec->trace.is_calling_fresh = rec->trace.is_calling_protected = 0;
+}
+
+/* The callee's frame is there for the call of the unit only, which removes it again. */
+int tlua_rec_push_unit (TluaRecorder *rec, Operand function, int a, int count, int wanted, int stores) {
+  tl_vm *vm = rec->vm;
+  TluaFrame frame = { .back = rec->at.pc + 1, .wanted = wanted };
+  Proto *p = clLvalue(function.now)->p;
+  uint64_t words[TLUA_WORDS];
+  if (rec->trace.depth + 1 >= TLUA_FRAMES || !keep_prototype(rec, p)) {
+    tlua_rec_give_up(rec, "calls nest too deep");
+    return 0;
+  }
+  guard_function(rec, function);
+  if (stores)
+    tl_store_slots(vm);
+  push(rec, function, a, count, NULL, &frame);
+  const lu_byte *live = tlua_live(rec->trace.thread, p, 0);
+  if (live == NULL)
+    tlua_rec_give_up(rec, "out of memory");
+  if (rec->at.reason != NULL)
+    return 0;
+  tlua_words_write(words, p->code, wanted, 0, 0);
+  tl_resume_point(vm, tlua_rec_origin(rec), words, live, p->maxstacksize);
+  rec->trace.depth--;
+  return 1;
 }
 
 /* Function and arguments are copied to where the results go. */

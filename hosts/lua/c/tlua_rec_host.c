@@ -58,7 +58,7 @@ static StkId base_of (const CallInfo *bottom, const tl_call_site *site) {
 /* Whether exits find the records and registers that they may need, without a collection. */
 static int has_room (lua_State *L, TluaRecorder *rec, CallInfo *bottom, const tl_call_site *site) {
   return L->stack_last.p - base_of(bottom, site) >= (ptrdiff_t)site->stack_slots
-      && (rec->held.count == TLUA_HELD || tlua_rec_hold_frames(L, rec));
+      && (rec->held.count >= rec->held.wanted || tlua_rec_hold_frames(L, rec));
 }
 
 /*
@@ -96,6 +96,7 @@ void tlua_rec_begin_call (lua_State *L, TluaHosted *call, StkId base, const tl_c
     L->ci = L->ci->previous;
   *call = (TluaHosted){ .rec = rec, .site = site, .bottom = L->ci, .stack = L->stack.p,
                         .last = L->stack_last.p, .locals_set = L->jit->locals_set };
+  call->limit = rec->unit_depth != 0 ? rec->limit->end : 0;
   call->epoch = tl_call_begin(rec->vm, rec->host.calls, call);
   call->levels = make_frames(L, rec, base, site);
   if (++rec->host.made % LET_GO_EACH == 0)
@@ -117,6 +118,8 @@ const void *tlua_rec_end_call (lua_State *L, TluaHosted *call) {
   TluaRecorder *rec = call->rec;
   L->nCcalls -= call->levels;
   L->ci = call->bottom;
+  if (rec->unit_depth != 0)  /* code in the call was entered in other frames, or in another thread */
+    *(volatile uint64_t *)&rec->limit->end = call->limit;
   if (tl_call_end(rec->vm, rec->host.calls, call->site, call, call->epoch) && L->stack.p == call->stack
       && L->stack_last.p == call->last && L->hookmask == 0 && L->jit->locals_set == call->locals_set
       && has_room(L, rec, call->bottom, call->site))
@@ -178,7 +181,7 @@ static int is_captured (const Proto *p, int r) {
 }
 
 /* What closures may share with the frames, each up to the function that it has called. */
-static void add_captured (TluaRecorder *rec, TluaChanged *changed, int a) {
+void tlua_rec_add_captured (TluaRecorder *rec, TluaChanged *changed, int a) {
   int here = running_frame(rec)->base;
   for (int depth = 0; depth <= rec->trace.depth; depth++) {
     const TluaFrame *frame = &rec->trace.frames[depth];
@@ -218,17 +221,17 @@ int tlua_rec_is_called (TluaRecorder *rec, Proto *p) {
   int same = 0;
   for (int depth = 0; depth <= rec->trace.depth; depth++)
     same += rec->trace.frames[depth].p == p;
-  return (same >= TLUA_MOST_SAME || rec->trace.depth + 1 >= TLUA_FRAMES) && !has_loop(p);
+  return !rec->trace.is_unit && (same >= TLUA_MOST_SAME || rec->trace.depth + 1 >= TLUA_FRAMES) && !has_loop(p);
 }
 
 int tlua_rec_can_call (TluaRecorder *rec) {
-  return tl_recording(rec->vm) && tl_may_guard(rec->vm) && !tlua_rec_is_protected(rec);
+  return tl_recording(rec->vm) && !rec->trace.is_unit && tl_may_guard(rec->vm) && !tlua_rec_is_protected(rec);
 }
 
 void tlua_rec_host_call (TluaRecorder *rec, tl_func function, const tl_value *arguments, uint32_t count,
                          TluaChanged *changed, int kept) {
   const char *what = rec->at.reason != NULL ? rec->at.reason : "recursion";
-  add_captured(rec, changed, kept);
+  tlua_rec_add_captured(rec, changed, kept);
   if (changed->is_full) {
     tlua_rec_give_up(rec, "too many registers that a call may change");
     return;
@@ -240,6 +243,13 @@ void tlua_rec_host_call (TluaRecorder *rec, tl_func function, const tl_value *ar
     rec->held.is_wanted = 1;
   tl_host_call(rec->vm, function, arguments, count, changed->registers, changed->count);
   forget_pointers(rec);
+  rec->trace.called.count++;
+  rec->trace.next = rec->at.pc + 1;
+  rec->at.waits = 1;
+}
+
+void tlua_rec_unit_called (TluaRecorder *rec) {
+  rec->trace.metatables.count = 0;  /* records of frames stay where they are, and L->ci as it is */
   rec->trace.called.count++;
   rec->trace.next = rec->at.pc + 1;
   rec->at.waits = 1;

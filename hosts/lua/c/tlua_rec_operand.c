@@ -165,6 +165,8 @@ tl_value tlua_rec_bottom_base (TluaRecorder *rec) {
 tl_value tlua_rec_call_info (TluaRecorder *rec) {
   tl_vm *vm = rec->vm;
   TluaBottom *bottom = &rec->trace.bottom;
+  if (rec->trace.is_unit)
+    tlua_rec_give_up(rec, "record of a unit's frame");
   if (bottom->record == 0) {
     bottom->record = tl_load(vm, rec->schema.state.call_info, tl_context(vm));
     for (int n = 0; n < bottom->below; n++)

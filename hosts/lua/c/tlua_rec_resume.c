@@ -108,7 +108,7 @@ static int calls_itself (const TluaRecorder *rec) {
 
 int tlua_rec_ends_at_entry (const TluaRecorder *rec) {
   const Instruction *pc = rec->at.pc;
-  if (!rec->trace.is_started || !can_make_frames(rec))
+  if (!rec->trace.is_started || rec->trace.is_unit || !can_make_frames(rec))
     return 0;
   if (rec->trace.depth == 0)
     return pc == rec->trace.returned;
