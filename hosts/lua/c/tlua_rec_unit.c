@@ -138,14 +138,16 @@ int tlua_rec_call_unit (TluaRecorder *rec, Operand function, int a, int count, i
   if (unit == 0 || takes_itself_in(rec, p, a))
     return 0;
   int parameters = count < p->numparams ? count : p->numparams;
+  if (!rec->trace.is_unit)
+    tlua_rec_add_captured(rec, &changed, a);
+  if (changed.is_full)
+    return 0;
   if (!tlua_rec_read_values(rec, a + 1, parameters, values))
     return 1;
   for (int n = 0; n < parameters; n++) {
     if (values[n].value != 0)
       arguments[passed++] = values[n].value;
   }
-  if (!rec->trace.is_unit)
-    tlua_rec_add_captured(rec, &changed, a);
   if (!tlua_rec_push_unit(rec, function, a, count, wanted, !rec->trace.is_unit))
     return 1;
   tl_call_unit(rec->vm, unit, arguments, passed, wanted > 0 ? a : TL_NO_SLOT, changed.registers,

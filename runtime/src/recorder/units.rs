@@ -87,15 +87,18 @@ impl Recorder {
         if !self.check_args(args) {
             return;
         }
-        let Some(snap) = self.snapshot() else { return };
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
+        // Where the callee is left it may have changed these: the exit must not write what they held before.
+        let caller = self.stack.frames.iter().rev().nth(1).map_or(base, |frame| frame.base);
+        changed.iter().for_each(|&slot| self.forget_slot(slot + caller - base, schema));
+        self.points.current = None;
+        let Some(snap) = self.snapshot() else { return };
         let mut inst = Inst::new(Op::CallUnit, args).with(Payload::Unit { unit, base }).at(Some(snap));
         inst.depth = self.depth().min(255) as u8;
         let Some(result) = self.trace.push(inst, Some(Type::Int)) else { return };
         if self.stack.frames.len() > 1 {
             self.pop_frame();
         }
-        changed.iter().for_each(|&slot| self.forget_slot(slot, schema));
         let slot = slot.and_then(|slot| self.absolute(slot));
         if let Some(at) = slot {
             let state = SlotState { written: true, forgotten: true, clean: true, ..SlotState::default() };
