@@ -42,6 +42,9 @@ pub enum CloseOutcome {
     Aborted(AbortReason, String),
 }
 
+/// What is said of a recording of a unit that ends in another way.
+const ENDS_BY_RETURN: &str = "a unit ends by tl_unit_return";
+
 impl Vm {
     /// The recorded loop is back at its head; see `tl_record_close`.
     pub fn close_recording(&mut self) -> CloseOutcome {
@@ -92,9 +95,9 @@ impl Vm {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         match recorder.start {
+            _ if recorder.unit().is_some() => self.misused(recorder, ENDS_BY_RETURN),
             Start::Side(at) => self.side_recorded(recorder, at, Some(link)),
-            Start::Loop { .. } | Start::Entry => self.root_recorded(recorder, Some(link)),
-            Start::Unit(_) => self.misused(recorder, "a unit ends by tl_unit_return"),
+            Start::Loop { .. } | Start::Entry | Start::Unit(_) => self.root_recorded(recorder, Some(link)),
         }
     }
 
@@ -105,9 +108,9 @@ impl Vm {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         let outcome = match recorder.start {
+            _ if recorder.unit().is_some() => self.misused(recorder, ENDS_BY_RETURN),
             Start::Side(at) => self.side_recorded(recorder, at, None),
-            Start::Loop { .. } | Start::Entry => self.root_recorded(recorder, None),
-            Start::Unit(_) => self.misused(recorder, "a unit ends by tl_unit_return"),
+            Start::Loop { .. } | Start::Entry | Start::Unit(_) => self.root_recorded(recorder, None),
         };
         if let CloseOutcome::Compiled(_) = outcome {
             *self.totals.ends.entry(reason.name().to_string()).or_default() += 1;

@@ -627,11 +627,11 @@ static void end_unit (lua_State *L, TluaRecorder *rec) {
 
 /*
 ** Before what cannot be part of a trace, the call of a C function or the return to one: what was recorded so
-** far is compiled, if it is much.
+** far is compiled, if it is much. A unit is left there in any case.
 */
 static void end_before (lua_State *L, TluaRecorder *rec) {
   int is_short = rec->trace.steps < rec->advice->ended_bytecodes;
-  if (is_short || !tl_recording(rec->vm)) {
+  if (is_short || rec->trace.is_unit || !tl_recording(rec->vm)) {
     stop_recording(L, rec, is_short && rec->at.is_outermost ? "short function" : rec->at.reason);
     return;
   }

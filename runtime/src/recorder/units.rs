@@ -90,8 +90,10 @@ impl Recorder {
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
         // Where the callee is left it may have changed these: the exit must not write what they held before.
         let caller = self.stack.frames.iter().rev().nth(1).map_or(base, |frame| frame.base);
-        changed.iter().for_each(|&slot| self.forget_slot(slot + caller - base, schema));
-        self.points.current = None;
+        if !changed.is_empty() {
+            changed.iter().for_each(|&slot| self.forget_slot(slot + caller - base, schema));
+            self.points.current = None;
+        }
         let Some(snap) = self.snapshot() else { return };
         let mut inst = Inst::new(Op::CallUnit, args).with(Payload::Unit { unit, base }).at(Some(snap));
         inst.depth = self.depth().min(255) as u8;
