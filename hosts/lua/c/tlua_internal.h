@@ -148,6 +148,12 @@ int tlua_anchor (lua_State *L, Proto *p, const TValue *value);
 ** lack of memory. The bitmap lives as long as the function.
 */
 const lu_byte *tlua_live (lua_State *L, Proto *p, int pc);
+
+/*
+** How many of the first registers are variables in scope at an instruction: debug.getlocal sees them while
+** what it calls runs, also if their scope ends right after it.
+*/
+int tlua_named (const Proto *p, int pc);
 #define tlua_is_live(row, r) (((row)[(r) >> 3] >> ((r) & 7)) & 1)
 
 /*

@@ -440,3 +440,10 @@ const lu_byte *tlua_live (lua_State *L, Proto *p, int pc) {
   }
   return data->live == NULL ? NULL : data->live + row_bytes * (size_t)pc;
 }
+
+int tlua_named (const Proto *p, int pc) {
+  int count = 0;
+  for (int n = 0; n < p->sizelocvars && p->locvars[n].startpc <= pc; n++)
+    count += pc < p->locvars[n].endpc;
+  return count;
+}

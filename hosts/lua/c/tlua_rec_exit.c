@@ -198,8 +198,9 @@ static int clear_frame (lua_State *L, CallInfo *ci, int limit) {
   int top = 0;
   if (now == NULL || next == NULL)
     return limit;
+  int named = ci != L->ci ? tlua_named(p, (int)(tlua_saved_pc(ci) - p->code) - 1) : 0;
   for (int r = 0; r < limit; r++) {
-    if (tlua_is_live(now, r) || tlua_is_live(next, r) || is_open_value(L, ci, r))
+    if (r < named || tlua_is_live(now, r) || tlua_is_live(next, r) || is_open_value(L, ci, r))
       top = r + 1;
     else
       setnilvalue(s2v(ci->func.p + 1 + r));

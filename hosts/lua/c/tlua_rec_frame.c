@@ -62,9 +62,10 @@ static const lu_byte *live_in_call (TluaRecorder *rec, const TluaFrame *frame, i
     return NULL;
   }
   memset(rec->at.row, 0, sizeof rec->at.row);
+  int named = tlua_named(p, back - 1);
   for (int r = 0; r < function && r < p->maxstacksize; r++) {
     int is_target = frame->caller == TLUA_META_VALUE && r == frame->target;
-    if (tlua_is_live(before, r) || (tlua_is_live(after, r) && !is_target))
+    if (r < named || tlua_is_live(before, r) || (tlua_is_live(after, r) && !is_target))
       rec->at.row[r >> 3] |= (lu_byte)(1 << (r & 7));
   }
   for (int r = function; r < base; r++)
