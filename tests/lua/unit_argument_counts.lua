@@ -48,5 +48,7 @@ local function logic(n, flag)
   if n == 0 then return flag end
   return (logic(n - 1, not flag))
 end
-for n = 1, 12 do io.write(tostring(logic(n, true)), " ", tostring(logic(n)), " ", tostring(logic(n, 0)), " ") end
+for n = 1, 12 do
+  io.write(tostring(logic(n, true)), " ", tostring(logic(n)), " ", tostring(logic(n, 0)), " ")
+end
 print()

@@ -1,5 +1,5 @@
--- Recursion in coroutines: yields at the bottom, at each level, seldom, after it got hot; many coroutines with
--- small stacks; recursion of two kinds in turn; coroutines that are left unfinished.
+-- Recursion in coroutines: yields at the bottom, at each level, seldom, after it got hot; many coroutines
+-- with small stacks; recursion of two kinds in turn; coroutines that are left unfinished.
 local yield = coroutine.yield
 local total = 0
 local function walk(n, every)

@@ -1,5 +1,5 @@
--- Functions that call one another: two, three, in a table, with other types now and then, and with a part that
--- calls itself.
+-- Functions that call one another: two, three, in a table, with other types now and then, and with a part
+-- that calls itself.
 local is_even, is_odd
 function is_even(n) if n == 0 then return true end return (is_odd(n - 1)) end
 function is_odd(n) if n == 0 then return false end return (is_even(n - 1)) end

@@ -1,5 +1,5 @@
--- Functions that call themselves whose values change type at one level: once, often, at each depth, on the way
--- down and on the way up.
+-- Functions that call themselves whose values change type at one level: once, often, at each depth, on the
+-- way down and on the way up.
 local at, kind = -1, "none"
 local function odd_value(n)
   if n ~= at then return n end
