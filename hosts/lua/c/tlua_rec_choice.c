@@ -114,19 +114,19 @@ static int may_be_lowered (OpCode op) {
   }
 }
 
-/* Sets the region's end; returns 0 if something else comes before it. */
+/* Sets the region's end; returns 0 if something else comes before it. An empty 'if' has an empty region. */
 static int find_join (Region *region) {
   const Instruction *longest = region->first + LONGEST_REGION;
-  for (region->join = region->first; region->join < longest && may_be_lowered(GET_OPCODE(*region->join)); ) {
+  for (region->join = region->first; !all_meet(region); ) {
+    if (region->join >= longest || !may_be_lowered(GET_OPCODE(*region->join)))
+      return 0;
     /*
     ** the jump after a comparison is no place to meet; there is an instruction: the last one of a function
     ** is a return
     */
     region->join += testTMode(GET_OPCODE(*region->join)) ? 2 : 1;
-    if (all_meet(region))
-      return 1;
   }
-  return 0;
+  return 1;
 }
 
 static int add_live (TluaRecorder *rec, Region *region, const Instruction *pc) {
