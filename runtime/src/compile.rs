@@ -252,6 +252,7 @@ impl Vm {
     }
 
     pub(crate) fn compile(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {
+        self.calls_what_is_there(&recorded)?;
         let ops = recorded.op_count() as u64;
         let side = tree.parent.map(|at| self.rent_of_side(at));
         let rent = side.unwrap_or_else(|| self.rent_of(tree.key));

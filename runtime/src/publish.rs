@@ -257,7 +257,7 @@ impl Vm {
 }
 
 /// The units that a trace calls, itself left out, and where their frames lie.
-fn units_called(trace: &Trace) -> Vec<(UnitId, i32)> {
+pub(crate) fn units_called(trace: &Trace) -> Vec<(UnitId, i32)> {
     let calls = trace.insts.iter().filter_map(|inst| match inst.payload {
         Payload::Unit { unit, base } if trace.unit != Some(unit) => Some((unit, base)),
         _ => None,

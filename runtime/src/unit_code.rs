@@ -17,7 +17,7 @@ use std::ffi::c_void;
 
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::schema::TagId;
-use tracelift_core::{ExitKind, Inst, Op, UnitId, Value};
+use tracelift_core::{ExitKind, Inst, Op, Trace, Type, UnitId, Value};
 use tracelift_cranelift::LeftBy;
 
 use crate::abort::AbortReason;
@@ -31,29 +31,50 @@ use crate::recorder::{Finished, Recorder, Start};
 use crate::restore::Host;
 use crate::traces::{Left, TraceData};
 use crate::tree::{Tree, Way};
-use crate::units::{Limit, Record};
+use crate::publish::units_called;
+use crate::units::{Limit, Record, Unit};
 use crate::vm::Vm;
 
 /// Why a function for some arguments is no unit: it neither calls nor has any other way to go.
 const NO_CALLS: &str = "unit without calls";
 
 impl Vm {
-    /// Starts the recording of a unit at a function's entry; false if one is in progress, or if the function
-    /// was one and is none any more. See `tl_record_unit`.
-    pub fn start_unit(&mut self, key: Key, base: *const u8) -> bool {
+    /// Starts the recording of a unit at a function's entry; or says why not. See `tl_record_unit`.
+    pub fn start_unit(&mut self, key: Key, base: *const u8) -> Result<(), &'static str> {
         let is_retired = |&unit: &UnitId| self.units.get(unit).is_some_and(|unit| unit.is_retired);
         if self.units.of(key..key + 1).iter().any(is_retired) {
-            return false;
+            return Err("the function was a unit, and was left too often");
         }
         if !self.start_recording(key, base, 0) {
-            return false;
+            return Err("a recording is in progress");
         }
         let unit = self.units.begin(key);
         if let Some(recorder) = &mut self.recording.recorder {
             recorder.start = Start::Unit(unit);
             recorder.begin_unit(unit);
         }
-        true
+        Ok(())
+    }
+
+    /// The types of the arguments that have a payload, in order, of a unit that can be called: it has code, or
+    /// is the one that is recorded.
+    pub fn unit_takes(&self, unit: UnitId) -> Option<Vec<Type>> {
+        let recorder = self.recording.recorder.as_ref();
+        let own = recorder.filter(|recorder| recorder.start == Start::Unit(unit));
+        let entry = match own {
+            Some(recorder) => recorder.arguments().0,
+            None => &self.units.get(unit).filter(|unit| unit.has_code())?.entry,
+        };
+        Some(entry.iter().filter_map(|slot| self.schema.tag(slot.tag).payload).collect())
+    }
+
+    /// Whether all units that a trace calls can still be called: it may have waited since.
+    pub(crate) fn calls_what_is_there(&self, trace: &Trace) -> Result<(), NoCode> {
+        let is_there = |unit| self.units.get(unit).is_some_and(Unit::has_code);
+        match units_called(trace).into_iter().all(|(unit, _)| is_there(unit)) {
+            true => Ok(()),
+            false => Err((AbortReason::Abandoned, "a unit that it calls is gone".into())),
+        }
     }
 
     /// The unit that a function is for these arguments, if it can be called: it has code, or is the one that
@@ -182,19 +203,27 @@ impl Vm {
             let Some(retired) = self.units.get_mut(unit).filter(|unit| !unit.is_retired) else { continue };
             retired.is_retired = true;
             self.totals.units.retired += 1;
-            let calls = |(number, trace): (TraceId, &TraceData)| {
-                let is_caller = trace.tree.calls.iter().any(|&(called, _)| called == unit);
-                is_caller.then_some((number, trace.tree.parent.is_some(), trace.tree.unit))
-            };
-            let callers: Vec<_> = self.traces.alive().filter_map(calls).collect();
-            for (caller, is_side, of_unit) in callers {
-                match of_unit {
-                    Some(of_unit) => todo.push(of_unit),
-                    None if is_side => self.drop_side(caller),
-                    None => _ = self.drop_entry(caller),
-                }
+            todo.extend(self.drop_callers(unit));
+        }
+    }
+
+    /// Code that calls the unit is entered no more. Those of the callers that are units themselves are for the
+    /// caller of this.
+    fn drop_callers(&mut self, unit: UnitId) -> Vec<UnitId> {
+        let calls = |(number, trace): (TraceId, &TraceData)| {
+            let is_caller = trace.tree.calls.iter().any(|&(called, _)| called == unit);
+            is_caller.then_some((number, trace.tree.parent.is_some(), trace.tree.unit))
+        };
+        let callers: Vec<_> = self.traces.alive().filter_map(calls).collect();
+        let mut units = Vec::new();
+        for (caller, is_side, of_unit) in callers {
+            match of_unit {
+                Some(of_unit) => units.push(of_unit),
+                None if is_side => self.drop_side(caller),
+                None => _ = self.drop_entry(caller),
             }
         }
+        units
     }
 
     /// The function's next entry is to be the gateway's recording.
@@ -222,10 +251,18 @@ impl Vm {
         }
     }
 
-    /// The units of these functions are no more. Returns the roots of their trees.
+    /// The units of these functions are no more, nor are units that call them; no code that calls one is
+    /// entered any more. Returns the roots of their trees.
     pub(crate) fn forget_units(&mut self, low: Key, high: Key) -> Vec<TraceId> {
-        let gone = self.units.of(low..high);
-        gone.into_iter().filter_map(|unit| self.units.take(unit)?.root()).collect()
+        let mut todo = self.units.of(low..high);
+        let mut roots = Vec::new();
+        while let Some(unit) = todo.pop() {
+            let Some(gone) = self.units.take(unit) else { continue };
+            roots.extend(gone.root());
+            self.units.keep_cell(gone);
+            todo.extend(self.drop_callers(unit));
+        }
+        roots
     }
 
     /// Restores the state after a unit was left, and that of its callers.

@@ -105,6 +105,8 @@ pub(crate) struct Units {
     all: Vec<Option<Unit>>,
     /// Made with the first unit.
     cells: Option<Box<Cells>>,
+    /// Those of units that are gone: code that is entered no more still names them.
+    gone: Vec<Box<AtomicU64>>,
 }
 
 /// `tl_unit_limit`: what units may do, and what they need for it.
@@ -176,6 +178,13 @@ impl Units {
     /// The unit is no more, or never was.
     pub fn take(&mut self, id: UnitId) -> Option<Unit> {
         self.all.get_mut(id.index())?.take()
+    }
+
+    /// Code that calls the unit may be on the native stack, and is kept: the cell is there as long.
+    pub fn keep_cell(&mut self, gone: Unit) {
+        if !gone.members.is_empty() {
+            self.gone.push(gone.code);
+        }
     }
 
     /// The units of functions whose entries lie in this range.

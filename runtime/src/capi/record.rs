@@ -747,7 +747,7 @@ pub extern "C" fn tl_record_close(vm: *mut TlVm) -> TlStatus {
 }
 
 /// A recording ends with this outcome; the sentence of one that failed can be asked for.
-fn ended(vm: *mut TlVm, end: impl FnOnce(&mut Vm) -> CloseOutcome) -> TlStatus {
+pub(super) fn ended(vm: *mut TlVm, end: impl FnOnce(&mut Vm) -> CloseOutcome) -> TlStatus {
     enter(vm, TlStatus::Internal, |handle| {
         let (status, sentence) = match end(&mut handle.vm) {
             CloseOutcome::Compiled(_) => return Ok(TlStatus::Ok),

@@ -7,11 +7,12 @@
 use std::ffi::c_void;
 
 use tracelift_core::ir::EntrySlot;
+use tracelift_core::schema::TagId;
 use tracelift_core::UnitId;
 
-use super::record::{operand, recording, to_c};
-use super::{enter, not_null, optional, slice, tag_id, TlStatus, TlVm};
-use crate::compile::CloseOutcome;
+use super::record::{ended, operand, recording, to_c};
+use super::{c_string, enter, not_null, optional, slice, tag_id, TlStatus, TlVm};
+use crate::abort::AbortReason;
 use crate::units::Limit;
 
 /// `TL_NO_SLOT`.
@@ -37,8 +38,11 @@ pub extern "C" fn tl_record_unit(vm: *mut TlVm, key: *const c_void, base: *const
         not_null(key, "tl_record_unit: the key")?;
         not_null(base, "tl_record_unit: the frame's base")?;
         match handle.vm.start_unit(key as usize, base) {
-            true => handle.begin(),
-            false => Ok(TlStatus::Aborted),
+            Ok(()) => handle.begin(),
+            Err(sentence) => {
+                handle.last_error = c_string(sentence);
+                Ok(TlStatus::Aborted)
+            }
         }
     })
 }
@@ -108,7 +112,10 @@ pub extern "C" fn tl_unit_depth(vm: *mut TlVm, slots: u32) -> TlStatus {
         }
         match handle.vm.set_unit_depth(slots) {
             true => Ok(TlStatus::Ok),
-            false => Ok(TlStatus::Aborted),
+            false => {
+                handle.last_error = c_string("tl_unit_depth: there is no memory for so many slots");
+                Ok(TlStatus::Aborted)
+            }
         }
     })
 }
@@ -133,8 +140,15 @@ pub unsafe extern "C" fn tl_call_unit(
     changed: *const i32,
     nchanged: u32,
 ) {
+    let called = unit.checked_sub(1).map(UnitId);
+    let takes = enter(vm, None, |handle| Ok(called.and_then(|unit| handle.vm.unit_takes(unit))));
     recording(vm, |recorder, schema| {
-        let unit = UnitId(unit.checked_sub(1).ok_or("tl_call_unit: 0 is no unit")?);
+        let (Some(called), Some(takes)) = (called, takes) else {
+            return Err(format!("tl_call_unit: {unit} is no unit that can be called"));
+        };
+        if nargs as usize != takes.len() {
+            return Err(format!("tl_call_unit: {nargs} arguments, expected {}", takes.len()));
+        }
         if nargs > 0 {
             not_null(args, "tl_call_unit: the arguments")?;
         }
@@ -144,7 +158,10 @@ pub unsafe extern "C" fn tl_call_unit(
         // SAFETY: promised by the caller.
         let (args, changed) = unsafe { (slice(args, nargs as usize), slice(changed, nchanged as usize)) };
         let args = args.iter().map(|&arg| operand(recorder, arg)).collect::<Result<Vec<_>, _>>()?;
-        recorder.call_unit(unit, &args, Some(slot).filter(|&slot| slot != NO_SLOT), changed, schema);
+        if args.iter().map(|&arg| recorder.trace().ty(arg)).ne(takes) {
+            return Err("tl_call_unit: an argument of another type than the unit takes".into());
+        }
+        recorder.call_unit(called, &args, Some(slot).filter(|&slot| slot != NO_SLOT), changed, schema);
         Ok(())
     });
 }
@@ -162,19 +179,16 @@ pub extern "C" fn tl_unit_returned(vm: *mut TlVm, tag: u32) -> u32 {
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_unit_return(vm: *mut TlVm, tag: u32, value: u32) -> TlStatus {
-    enter(vm, TlStatus::Misuse, |handle| {
-        let (recorder, schema) = handle.vm.recorder().ok_or(super::record::NO_RECORDING)?;
-        if let Some((_, sentence)) = recorder.failure() {
-            let sentence = sentence.clone();
-            handle.vm.abort_recording(crate::AbortReason::Misuse);
-            return Err(sentence);
+    ended(vm, |vm| {
+        // What is wrong fails the recording, which ends here all the same.
+        let mut returned = (TagId(0), None);
+        if let Some((recorder, schema)) = vm.recorder() {
+            let value = optional(value, |value| operand(recorder, value));
+            match value.and_then(|value| Ok((tag_id(schema, tag)?, value))) {
+                Ok(found) => returned = found,
+                Err(sentence) => recorder.fail(AbortReason::Misuse, sentence),
+            }
         }
-        let value = optional(value, |value| operand(recorder, value))?;
-        let tag = tag_id(schema, tag)?;
-        match handle.vm.end_unit(tag, value) {
-            CloseOutcome::Compiled(_) => Ok(TlStatus::Ok),
-            CloseOutcome::Again => Ok(TlStatus::Again),
-            CloseOutcome::Aborted(..) => Ok(TlStatus::Aborted),
-        }
+        vm.end_unit(returned.0, returned.1)
     })
 }

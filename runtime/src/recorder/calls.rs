@@ -32,7 +32,7 @@ use tracelift_core::schema::FuncId;
 use tracelift_core::snapshot::Frame;
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Type, Value};
 
-use super::{is_live, Live, OpenFrame, Recorder, SlotState, Start};
+use super::{is_live, units, Live, OpenFrame, Recorder, SlotState, Start};
 use crate::ids::TraceId;
 use crate::restore::{ExitFrame, MAX_WORDS};
 use crate::run::Room;
@@ -111,6 +111,9 @@ impl Recorder {
         if !self.check_args(args) {
             return;
         }
+        if self.unit().is_some() {
+            return self.misuse("tl_host_call in a unit, whose frames are nowhere");
+        }
         if schema.slot_cells().is_none() {
             return self.misuse(NO_SLOT_CELLS);
         }
@@ -167,7 +170,10 @@ impl Recorder {
         if !has_looked {
             self.misuse(NOT_LOOKED_AT);
         }
-        has_looked
+        if self.must_look_at_result() {
+            self.misuse(units::NOT_LOOKED_AT);
+        }
+        has_looked && !self.must_look_at_result()
     }
 
     /// Slots whose memory does not hold what the interpreter would have there, of those that are live.

@@ -88,6 +88,10 @@ impl Recorder {
 
     /// A side trace ends here, at the resume point. Its entry is what it has read before it was written.
     pub fn finish(mut self, schema: &Schema) -> Result<Finished, (AbortReason, String)> {
+        self.has_looked();
+        if self.trace.unit.is_some() {
+            self.misuse("a trace of a unit ends by tl_unit_return");
+        }
         let snapshot = self.points.end.or_else(|| self.snapshot());
         if let Some(failure) = self.failure {
             return Err(failure);

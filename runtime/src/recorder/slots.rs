@@ -14,6 +14,7 @@
 use tracelift_core::schema::TagId;
 use tracelift_core::{Schema, Value};
 
+use super::units::NOT_LOOKED_AT;
 use super::{is_live, Recorder, SlotState, Start, AFTER_EFFECT, MAX_SLOTS};
 
 impl Recorder {
@@ -42,6 +43,10 @@ impl Recorder {
     /// The value of a slot of the current frame, which now holds `tag`; see `tl_slot_read`.
     pub fn read_slot(&mut self, slot: i32, tag: TagId, schema: &Schema) -> Option<Value> {
         if self.failure.is_some() {
+            return None;
+        }
+        if self.must_look_at_result() {
+            self.misuse(NOT_LOOKED_AT);
             return None;
         }
         let at = self.absolute(slot)?;
@@ -75,6 +80,9 @@ impl Recorder {
         if is_told && at >= self.room.extent {
             self.misuse(self.beyond(at));
             return None;
+        }
+        if is_told && self.trace.unit.is_some() && matches!(self.start, Start::Side(_)) {
+            return self.load_slot(at, tag, schema);
         }
         let known = self.in_place.get(&at);
         if let Some(&known) = known.filter(|&&known| known != tag) {

@@ -7,8 +7,10 @@
 //! callee has the program. The program makes the call meanwhile; what it has returned is looked at at the next
 //! resume point, under a guard on the tag.
 //!
-//! Invariant: no trace of a unit reads a slot that it has not written or been given. Example, in a unit of the
-//! function `fib (n)`:
+//! A side trace that begins where a unit has returned something unexpected finds that in its slot in memory,
+//! and loads it; there is nothing else that it could want to read.
+//!
+//! Invariant: no trace of a unit has a slot for an input. Example, in a unit of the function `fib (n)`:
 //!
 //! ```text
 //! i4 = call_unit(0, 3, i3) @2             @2 frame 0: its slots; frame 3, the callee's
@@ -19,7 +21,7 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::schema::TagId;
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Type, UnitId, Value};
 
-use super::{Finished, Recorder, SlotState};
+use super::{Finished, Recorder, SlotState, Start};
 use crate::abort::AbortReason;
 
 /// A unit was called, and the recording has not looked at what it has returned.
@@ -53,11 +55,15 @@ impl Recorder {
         if self.failure.is_some() {
             return None;
         }
-        if self.trace.unit.is_none() || !self.is_new() {
-            self.misuse("tl_unit_argument: before the first resume point of tl_record_unit");
+        if !matches!(self.start, Start::Unit(_)) || !self.is_new() {
+            self.misuse("tl_unit_argument comes after tl_record_unit and before the first resume point");
             return None;
         }
         let at = self.absolute(slot)?;
+        if self.slots.contains_key(&at) {
+            self.misuse(format!("tl_unit_argument: slot {at} is an argument already"));
+            return None;
+        }
         let entry = EntrySlot { slot: at, tag };
         let value = schema.tag(tag).payload.map(|ty| self.trace.new_value(ty));
         match value {
@@ -88,6 +94,10 @@ impl Recorder {
             return;
         }
         let base = self.stack.frames.last().map_or(0, |frame| frame.base);
+        if self.trace.unit.is_some() && base <= 0 {
+            // The limit would never be reached.
+            return self.misuse("tl_call_unit in a unit: push a frame that lies above the unit's own");
+        }
         // Where the callee is left it may have changed these: the exit must not write what they held before.
         let caller = self.stack.frames.iter().rev().nth(1).map_or(base, |frame| frame.base);
         if !changed.is_empty() {
@@ -143,6 +153,33 @@ impl Recorder {
         value
     }
 
+    /// What a slot holds of which a side trace of a unit knows nothing: memory has it, as a unit that was
+    /// called has returned it.
+    pub(super) fn load_slot(&mut self, at: i32, tag: TagId, schema: &Schema) -> Option<Value> {
+        let Some(cells) = schema.slot_cells() else {
+            self.misuse(format!("slot {at} lies in memory, and tl_set_slot_cells was not called"));
+            return None;
+        };
+        let base = self.emit(Op::FrameBase, &[], Payload::None, ExitKind::Guard, schema)?;
+        let index = self.constant(Type::Int, i64::from(at) as u64);
+        let scale = Payload::Scale { stride: schema.slots().stride, offset: 0 };
+        let place = self.emit(Op::ItemAddr, &[base, index], scale, ExitKind::Guard, schema)?;
+        if let Some(cell) = cells.tag {
+            let found = self.emit(Op::Load, &[place], Payload::Cell(cell), ExitKind::Guard, schema)?;
+            let wanted = self.constant(Type::Int, schema.tag(tag).bits);
+            self.emit(Op::GuardValue, &[found, wanted], Payload::None, ExitKind::Guard, schema);
+        }
+        let value = schema.tag(tag).payload.and_then(|ty| {
+            let cell = Payload::Cell(cells.value[ty as usize]);
+            self.emit(Op::Load, &[place], cell, ExitKind::Guard, schema)
+        });
+        let inner = self.stack.frames.get(1).is_some_and(|frame| at >= frame.base);
+        let state = SlotState { head_tag: tag, tag, value, written: true, inner, ..SlotState::default() };
+        self.slots.insert(at, state);
+        self.points.current = None;
+        value
+    }
+
     /// The unit ends here, and returns this; see `tl_unit_return`.
     pub(crate) fn finish_unit(
         mut self,
@@ -151,8 +188,12 @@ impl Recorder {
         schema: &Schema,
     ) -> Result<Finished, (AbortReason, String)> {
         self.check_args(value.as_slice());
-        if self.trace.unit.is_none() || schema.tag(tag).payload != value.map(|value| self.trace.ty(value)) {
-            self.misuse("tl_unit_return: in a recording of no unit, or a value that does not fit its tag");
+        if self.trace.unit.is_none() {
+            self.misuse("tl_unit_return in a recording of no unit");
+        }
+        if schema.tag(tag).payload != value.map(|value| self.trace.ty(value)) {
+            let name = &schema.tag(tag).name;
+            self.misuse(format!("tl_unit_return: a value that does not fit tag {name}"));
         }
         if self.stack.frames.len() != 1 {
             self.misuse("tl_unit_return in a frame that was pushed");
