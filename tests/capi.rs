@@ -103,6 +103,14 @@ fn recursion_runs_as_linked_code() {
     assert_eq!(printed.lines().count(), 5, "{printed}");
 }
 
+/// Units: functions that call themselves, and one another, without frames.
+#[test]
+fn recursion_runs_without_frames() {
+    let printed = run(&C, "units", Link::Static);
+    assert_eq!(printed, run(&C, "units", Link::Shared));
+    assert_eq!(printed.lines().count(), 8, "{printed}");
+}
+
 /// Each kind of mistake gives a status or a 0, and a sentence; the programs count the kinds.
 #[test]
 fn misuse_gives_sentences() {

@@ -9,7 +9,7 @@
 #define CHECK(what) _Static_assert(what, #what)
 #endif
 
-CHECK(TL_ABI_VERSION == 4);
+CHECK(TL_ABI_VERSION == 5);
 CHECK(TL_MAX_WORDS == 8);
 
 CHECK(sizeof(tl_config) == 80);
@@ -50,12 +50,23 @@ CHECK(sizeof(tl_left) == 16);
 CHECK(offsetof(tl_left, exit) == 0);
 CHECK(offsetof(tl_left, base) == 8);
 
-CHECK(sizeof(tl_exit_info) == 32);
+CHECK(sizeof(tl_exit_info) == 40);
 CHECK(offsetof(tl_exit_info, base) == 16);
 CHECK(offsetof(tl_exit_info, owner) == 24);
+CHECK(offsetof(tl_exit_info, outer) == 32);
 CHECK(offsetof(tl_exit_info, kind) == 0);
 CHECK(offsetof(tl_exit_info, nframes) == 4);
 CHECK(offsetof(tl_exit_info, frames) == 8);
+
+CHECK(sizeof(tl_limit) == 16);
+CHECK(offsetof(tl_limit, end) == 0);
+CHECK(offsetof(tl_limit, native_bytes) == 8);
+CHECK(offsetof(tl_limit, least_base) == 12);
+
+CHECK(sizeof(tl_argument) == 8);
+CHECK(offsetof(tl_argument, slot) == 0);
+CHECK(offsetof(tl_argument, tag) == 4);
+CHECK(TL_NO_SLOT == INT32_MIN);
 
 CHECK(offsetof(tl_call_site, nframes) == 0);
 CHECK(offsetof(tl_call_site, trace) == 4);

@@ -395,6 +395,156 @@ static void good_loops(void) {
   EXPECT(tl_record_close(vm) == TL_OK);
 }
 
+/* A unit with two arguments, at its first instruction. */
+static void begin_unit(void) {
+  EXPECT(tl_record_unit(vm, &key, frame) == TL_OK);
+  EXPECT(tl_unit_argument(vm, 0, t_int) != 0 && tl_unit_argument(vm, 1, t_nil) == 0);
+  tl_resume_point(vm, frame, words, live, 4);
+  EXPECT(tl_recording(vm) && tl_records_unit(vm) != 0);
+}
+
+/* The same as WRONG for a recording of a unit, which is given up, and returned from. */
+#define WRONG_UNIT(call, text)           \
+  do {                                   \
+    begin_unit();                        \
+    (void)(call);                        \
+    ends_failed(text, __LINE__, 0);      \
+    begin_unit();                        \
+    (void)(call);                        \
+    EXPECT(unit_fails() == TL_MISUSE);   \
+    SAYS(text);                          \
+    EXPECT(!tl_recording(vm));           \
+  } while (0)
+
+static tl_status unit_fails(void) { return tl_unit_return(vm, t_nil, 0); }
+
+/* The unit that is recorded calls itself, with these arguments. */
+static const tl_argument arguments[2] = {{0, 1}, {1, 2}};
+
+static uint32_t itself(void) { return tl_find_unit(vm, &key, arguments, 2); }
+
+static void push_frame(int32_t base) {
+  tl_frame_push(vm, base, words, live, 4);
+  tl_resume_point(vm, frame, words, live, 4);
+}
+
+static void call_itself(void) {
+  push_frame(4);
+  tl_call_unit(vm, itself(), (tl_value[]){number(3)}, 1, 2, NULL, 0);
+}
+
+static tl_value to_be_looked_at(void) {
+  tl_value value = integer();
+  call_itself();
+  return value;
+}
+
+static void units(void) {
+  EXPECT(arguments[0].tag == t_int && arguments[1].tag == t_nil);
+  /* nothing is recorded */
+  BAD(tl_unit_argument(vm, 0, t_int) == 0, "no recording is in progress");
+  BAD_CALL(tl_call_unit(vm, 1, NULL, 0, 0, NULL, 0), "no recording is in progress");
+  BAD(tl_unit_returned(vm, t_int) == 0, "no recording is in progress");
+  BAD(tl_unit_return(vm, t_nil, 0) == TL_MISUSE, "no recording is in progress");
+  EXPECT(tl_records_unit(vm) == 0);
+  BAD(tl_record_unit(vm, NULL, frame) == TL_MISUSE, "tl_record_unit: the key is null");
+  BAD(tl_record_unit(vm, &key, NULL) == TL_MISUSE, "tl_record_unit: the frame's base is null");
+  BAD(tl_find_unit(vm, NULL, arguments, 2) == 0, "tl_find_unit: the key is null");
+  BAD(tl_find_unit(vm, &key, NULL, 2) == 0, "tl_find_unit: the arguments is null");
+  BAD(tl_find_unit(vm, &key, &(tl_argument){0, 99}, 1) == 0, "99 is no tag");
+  BAD_CALL(tl_drop_entries(vm, NULL), "tl_drop_entries: the key is null");
+  BAD(tl_unit_depth(vm, (1u << 20) + 1) == TL_MISUSE, "1048577 slots, expected 1048576 at most");
+  EXPECT(tl_find_unit(vm, &key, NULL, 0) == 0 && itself() == 0 && !tl_has_unit(vm, &key));
+  EXPECT(tl_unit_depth(vm, 1u << 10) == TL_OK && tl_unit_limit(vm) == tl_unit_limit(vm));
+  /* in a recording of no unit */
+  const char *late = "tl_unit_argument comes after tl_record_unit and before the first resume point";
+  WRONG(tl_unit_argument(vm, 0, t_int), late);
+  WRONG(tl_unit_returned(vm, t_int), "tl_unit_returned without tl_call_unit");
+  WRONG(tl_call_unit(vm, 0, NULL, 0, 0, NULL, 0), "tl_call_unit: 0 is no unit that can be called");
+  WRONG(tl_call_unit(vm, 99, NULL, 0, 0, NULL, 0), "tl_call_unit: 99 is no unit that can be called");
+  begin();
+  BAD(tl_record_unit(vm, &loop_key, frame) == TL_ABORTED, "a recording is in progress");
+  BAD(tl_unit_return(vm, t_int, integer()) == TL_MISUSE, "tl_unit_return in a recording of no unit");
+  EXPECT(!tl_recording(vm));
+  /* arguments */
+  WRONG_UNIT(tl_unit_argument(vm, 2, t_int), late);
+  EXPECT(tl_record_unit(vm, &key, frame) == TL_OK);
+  tl_unit_argument(vm, 0, t_int);
+  tl_unit_argument(vm, 0, t_nil);
+  ends_failed("tl_unit_argument: slot 0 is an argument already", __LINE__, 0);
+  EXPECT(tl_record_unit(vm, &key, frame) == TL_OK);
+  tl_unit_argument(vm, 0, 99);
+  ends_failed("99 is no tag", __LINE__, 0);
+  EXPECT(tl_record_unit(vm, &key, frame) == TL_OK);
+  tl_unit_argument(vm, -1, t_int);
+  ends_failed("slot -1 of the frame at slot 0 lies below the entry frame", __LINE__, 0);
+}
+
+static void calls_of_units(void) {
+  const char *next = "what follows tl_call_unit is tl_resume_point and tl_unit_returned";
+  WRONG_UNIT((push_frame(4), tl_call_unit(vm, itself(), NULL, 0, 2, NULL, 0)), "0 arguments, expected 1");
+  WRONG_UNIT((push_frame(4), tl_call_unit(vm, itself(), NULL, 1, 2, NULL, 0)), "the arguments is null");
+  WRONG_UNIT((push_frame(4), tl_call_unit(vm, itself(), (tl_value[]){0}, 1, 2, NULL, 0)), "an operand is 0");
+  WRONG_UNIT((push_frame(4), tl_call_unit(vm, itself(), (tl_value[]){tl_context(vm)}, 1, 2, NULL, 0)),
+             "tl_call_unit: an argument of another type than the unit takes");
+  WRONG_UNIT((push_frame(4), tl_call_unit(vm, itself(), (tl_value[]){number(3)}, 1, 2, NULL, 1)),
+             "the changed slots is null");
+  WRONG_UNIT(tl_call_unit(vm, itself(), (tl_value[]){number(3)}, 1, 2, NULL, 0),
+             "push a frame that lies above the unit's own");
+  WRONG_UNIT((push_frame(0), tl_call_unit(vm, itself(), (tl_value[]){number(3)}, 1, 2, NULL, 0)),
+             "push a frame that lies above the unit's own");
+  WRONG_UNIT((call_host(), 0), "tl_host_call in a unit");
+  WRONG_UNIT((call_itself(), integer()), next);
+  WRONG_UNIT(tl_op2(vm, TL_INT_ADD, to_be_looked_at(), number(1)), next);
+  WRONG_UNIT((call_itself(), tl_slot_write(vm, 2, t_int, number(1))), next);
+  WRONG_UNIT((call_itself(), push_frame(4)), next);
+  WRONG_UNIT((call_itself(), tl_guard(vm, TL_GUARD_TRUE, number(1), 0, TL_EXIT_GUARD)), next);
+  WRONG_UNIT((call_itself(), tl_unit_returned(vm, t_int)), next); /* without a resume point */
+  WRONG_UNIT((call_itself(), tl_resume_point(vm, frame, words, live, 4), tl_unit_returned(vm, 99)),
+             "99 is no tag");
+  WRONG_UNIT((call_itself(), tl_resume_point(vm, frame, words, live, 4), tl_unit_returned(vm, 0),
+              tl_slot_read(vm, 2, t_int)),
+             "slot 2 is read after");
+  /* endings */
+  begin_unit();
+  call_itself();
+  tl_resume_point(vm, frame, words, live, 4);
+  BAD(tl_unit_return(vm, t_nil, 0) == TL_MISUSE, next);
+  begin_unit();
+  push_frame(4);
+  BAD(tl_unit_return(vm, t_nil, 0) == TL_MISUSE, "tl_unit_return in a frame that was pushed");
+  begin_unit();
+  BAD(tl_unit_return(vm, t_int, 0) == TL_MISUSE, "a value that does not fit tag int");
+  begin_unit();
+  BAD(tl_unit_return(vm, t_nil, number(1)) == TL_MISUSE, "a value that does not fit tag nil");
+  begin_unit();
+  BAD(tl_unit_return(vm, 99, 0) == TL_MISUSE, "99 is no tag");
+  begin_unit();
+  BAD(tl_unit_return(vm, t_int, 4711) == TL_MISUSE, "no value of this recording");
+  begin_unit();
+  object();
+  BAD(tl_unit_return(vm, t_nil, 0) == TL_ABORTED, "a slot that nobody has given it");
+  begin_unit();
+  BAD(tl_record_close(vm) == TL_MISUSE, "only what began at a loop's head closes");
+  begin_unit();
+  BAD(tl_record_end(vm, "over") == TL_MISUSE, "a unit ends by tl_unit_return");
+  begin_unit();
+  BAD(tl_record_link(vm, &key) == TL_MISUSE, "a unit ends by tl_unit_return");
+  /* other code that ends without a look at what the unit has returned; first a good unit */
+  begin_unit();
+  tl_guard(vm, TL_GUARD_TRUE, integer(), 0, TL_EXIT_GUARD);
+  EXPECT(tl_unit_return(vm, t_int, integer()) == TL_OK && itself() != 0 && tl_has_unit(vm, &key));
+  for (int closes = 0; closes < 2; closes++) {
+    EXPECT(tl_record(vm, &loop_key, frame) == TL_OK);
+    tl_resume_point(vm, frame, words, live, 4);
+    call_itself();
+    tl_resume_point(vm, frame, words, live, 4);
+    BAD((closes ? tl_record_close(vm) : tl_record_end(vm, "over")) == TL_MISUSE, next);
+  }
+  tl_forget(vm, &key, &key + 1);
+  EXPECT(itself() == 0 && !tl_has_unit(vm, &key));
+}
+
 int main(void) {
   describe(0);
   WRONG(call_host(), "tl_host_call: tl_set_slot_cells was not called");
@@ -411,6 +561,8 @@ int main(void) {
   aside();
   frames();
   endings();
+  units();
+  calls_of_units();
   good_loops();
   EXPECT(strstr(tl_stats_json(vm), "internal") == NULL);
   tl_free(vm);

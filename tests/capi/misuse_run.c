@@ -108,6 +108,12 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_call(vm, 1, args, 1) == 0 && tl_try_call(vm, 1, args, 1) == 0);
   tl_mend(vm, 1, args, 1);
   tl_back_edge(vm);
+  EXPECT(tl_record_unit(vm, &key, frame) == TL_MISUSE && tl_unit_argument(vm, 0, 1) == 0);
+  EXPECT(tl_records_unit(vm) == 0 && tl_find_unit(vm, &key, NULL, 0) == 0 && tl_has_unit(vm, &key) == 0);
+  tl_drop_entries(vm, &key);
+  tl_call_unit(vm, 1, args, 1, 0, NULL, 0);
+  EXPECT(tl_unit_returned(vm, 1) == 0 && tl_unit_return(vm, 1, 1) != TL_OK);
+  EXPECT(tl_unit_limit(vm) == NULL && tl_unit_depth(vm, 1) == TL_MISUSE);
   EXPECT(tl_record_close(vm) != TL_OK && tl_record_link(vm, &key) != TL_OK
          && tl_record_end(vm, "x") != TL_OK);
   tl_record_abort(vm, "x");
