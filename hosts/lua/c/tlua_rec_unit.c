@@ -138,9 +138,8 @@ int tlua_rec_call_unit (TluaRecorder *rec, Operand function, int a, int count, i
   if (unit == 0 || takes_itself_in(rec, p, a))
     return 0;
   int parameters = count < p->numparams ? count : p->numparams;
-  if (!rec->trace.is_unit)
-    tlua_rec_add_captured(rec, &changed, a);
-  if (changed.is_full)
+  tlua_rec_add_captured(rec, &changed, a);
+  if (changed.is_full || (rec->trace.is_unit && changed.count > 0))  /* frames of a unit are nowhere */
     return 0;
   if (!tlua_rec_read_values(rec, a + 1, parameters, values))
     return 1;
