@@ -614,24 +614,46 @@ void tl_note_call(tl_vm *vm, const char *what);
 /* ----------------------------------------------------------------------------------------------------------
 ** Units: functions as code that code calls, with arguments and result in registers, and without frames.
 **
+** tests/capi/units.c is a whole host.
+**
 ** A unit is a function for arguments of certain tags. Its recording begins at the function's entry like that
 ** of an entry, and ends where it returns; its side traces end by a return as well. Its frame need not be in
 ** memory, nor those of its callers: the recording declares its arguments, and reads no other slot that it has
-** not written. It makes no call by tl_host_call, and nothing of the frame's record is looked at.
+** not written. It makes no call by tl_host_call, and nothing of the frame's record is looked at. A side trace
+** that begins where a callee has returned another tag than expected may read that result's slot, and only
+** that: memory holds it (tl_set_slot_cells must have been called).
 ** Where such a function is called, by a unit or by other code, the host guards that it is this function, and
 ** pushes its frame as if it were to become part of the trace; then, at the callee's first instruction,
 ** tl_call_unit pops the frame again. The interpreter makes the call meanwhile: the recording is put aside as
 ** for tl_host_call, and goes on with the next resume point and tl_unit_returned.
 ** The interpreter enters a unit by a *gateway*: a recording of the function's entry that reads the arguments
 ** from their slots, calls the unit in its own frame (no frame is pushed), and ends at a return instruction.
-** Where a unit is left, tl_exit_info has the frames of all callers; its `outer` says how many.
+** Where a unit is left, tl_exit_info has the frames of all callers; its `outer` says how many of the frames
+** are theirs. A side trace is one of the unit's own frames: it begins at frames[outer], whose slots are the
+** `base` of tl_record_side.
 ** How deep units call one another is for the host to say, by tl_unit_limit: each unit looks at its `end`
 ** before anything else whether the slots that it may need, those of its callee's frames included, end below
-** that address, and leaves if not (a guard of kind TL_EXIT_INTERRUPT that the host records). The host sets the
-** cell whenever it enters code: to the end of its stack, and no more slots above that frame than it has
-** announced by tl_unit_depth. For these it has room on the native stack, and holds the records of frames that
-** an exit may need: what that comes to for each slot is told beside the limit. A signal may set `end` to 0, to
-** have all units left.
+** that address, and leaves if not (a guard of kind TL_EXIT_INTERRUPT that the host records). The host sets
+** the cell whenever it enters code: to the end of its stack, and no more slots above that frame than it has
+** announced by tl_unit_depth. For these it has room on the native stack, and holds the records of frames
+** that an exit may need: what that comes to for each slot is told beside the limit. A signal may set `end`
+** to 0, to have all units left.
+**
+** Recording, in `f`, a call of `g` that has the value `x` for an argument, `n` slots above f's frame; the
+** interpreter goes on at `back`, and finds the result in slot `r`:
+**
+**     unit = tl_find_unit(vm, entry_of_g, {{0, tag_of_x}}, 1);      -- 0: g is no unit, for such arguments
+**     tl_frame_push(vm, n, back, live_but_r, nslots);
+**     tl_slot_write(vm, 0, tag_of_x, x);
+**     tl_resume_point(vm, entry_base, entry_of_g, live, nslots);
+**     tl_call_unit(vm, unit, &x, 1, r, NULL, 0);
+**     number = tl_record_aside(vm);                                 -- the interpreter makes the call
+**     ...
+**     tl_record_wake(vm, number);                                   -- it is back; 0: there is no recording
+**     tl_resume_point(vm, entry_base, back, live, nslots);
+**     result = tl_unit_returned(vm, the tag that slot r has now);
+**
+** tl_forget of a unit's function takes code of others along that calls it.
 */
 typedef struct tl_limit {
   uint64_t end;            /* the host's; an address */
@@ -640,9 +662,9 @@ typedef struct tl_limit {
 } tl_limit;
 #define TL_NO_SLOT INT32_MIN
 
-/* Starts the recording of a unit at the function whose entry is `key`. tl_unit_argument comes next, and then
-** the first resume point. TL_ABORTED: a recording is in progress, or the function was a unit and is none any
-** more, since it was left too often. */
+/* Starts the recording of a unit at the function whose entry is `key`. tl_unit_argument comes next, once for
+** each slot, and then the first resume point. TL_ABORTED: a recording is in progress, or the function was a
+** unit and is none any more, since it was left too often. */
 tl_status tl_record_unit(tl_vm *vm, const void *key, const void *base);
 /* The unit is given that slot with this tag; its value, 0 if the tag has no payload. */
 tl_value tl_unit_argument(tl_vm *vm, int32_t slot, tl_tag tag);
@@ -663,8 +685,9 @@ uint32_t tl_find_unit(tl_vm *vm, const void *key, const tl_argument *arguments, 
 void tl_drop_entries(tl_vm *vm, const void *key);
 /* Whether the function has any unit with code. */
 int tl_has_unit(tl_vm *vm, const void *key);
-/* Calls it: `args` are those arguments that have a payload, in the order of tl_unit_argument. `slot` is where
-** the interpreter puts the result, counted from the caller's base, or TL_NO_SLOT. `changed` are slots that the
+/* Calls it: `args` are those arguments that have a payload, in the order of tl_unit_argument. In a unit
+** the callee's frame lies above the caller's, or the limit would never be reached. `slot` is where the
+** interpreter puts the result, counted from the caller's base, or TL_NO_SLOT. `changed` are slots that the
 ** callee may write, as for tl_host_call. */
 void tl_call_unit(tl_vm *vm, uint32_t unit, const tl_value *args, uint32_t nargs, int32_t slot,
                   const int32_t *changed, uint32_t nchanged);
@@ -672,8 +695,8 @@ void tl_call_unit(tl_vm *vm, uint32_t unit, const tl_value *args, uint32_t nargs
 ** Its value. */
 tl_value tl_unit_returned(tl_vm *vm, tl_tag tag);
 tl_limit *tl_unit_limit(tl_vm *vm);
-/* Before the first unit is recorded, and whenever it grows; at most 2^20 slots. No code runs. TL_ABORTED: there
-** is no memory for that. */
+/* Before the first unit is recorded, and whenever it grows; at most 2^20 slots. No code runs. TL_ABORTED:
+** there is no memory for that. */
 tl_status tl_unit_depth(tl_vm *vm, uint32_t slots);
 
 /* Calls that may be open: tl_call_begin and tl_call_end keep the list, for whose sake code is not freed while

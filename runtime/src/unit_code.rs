@@ -27,11 +27,11 @@ use crate::ids::{ExitPoint, Key, TraceId};
 use crate::job::NoCode;
 use crate::log::Stage;
 use crate::plan;
+use crate::publish::units_called;
 use crate::recorder::{Finished, Recorder, Start};
 use crate::restore::Host;
 use crate::traces::{Left, TraceData};
 use crate::tree::{Tree, Way};
-use crate::publish::units_called;
 use crate::units::{Limit, Record, Unit};
 use crate::vm::Vm;
 
@@ -367,5 +367,71 @@ impl Vm {
             self.nested.needs_change();
         }
         self.exits.state.frames[first..].iter_mut().for_each(|frame| frame.base += distance);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use crate::run::Action;
+    use crate::support::units::{Sums, ENTRY};
+    use crate::ticks::Ticks;
+    use crate::tunables::{LEFTS_JUDGED, LEFT_TOO_OFTEN, SIDES_OF_UNITS, STRIKES};
+    use crate::Config;
+
+    thread_local!(static CLOCK: Cell<u64> = const { Cell::new(1) });
+
+    /// A host whose clock stands, but for what a test adds to it, and which has time for compiling.
+    fn sums(side_threshold: u32) -> Sums {
+        Sums::new(Config { side_threshold, ..Config::default() }, 1, |vm| {
+            (vm.budget.clock, vm.budget.last, vm.budget.ran) = (|| 0, 0, 1_000_000_000);
+            vm.timing.ticks = Ticks::of_test(|| CLOCK.get());
+        })
+    }
+
+    /// Calls that find no room for their callee, one in so many nanoseconds, until the unit is called no more;
+    /// `most` at most.
+    fn lefts(sums: &mut Sums, each: u64, most: u64) -> u64 {
+        sums.set_limit(8);
+        for left in 0..most {
+            CLOCK.set(CLOCK.get() + each);
+            if sums.call(19).is_none() {
+                return left;
+            }
+            assert!(matches!(sums.next(), Action::Nothing));
+        }
+        most
+    }
+
+    #[test]
+    fn a_unit_that_is_left_again_and_again_is_called_no_more() {
+        let mut sums = sums(1_000_000);
+        // The first look at the clock only begins.
+        assert_eq!(lefts(&mut sums, LEFT_TOO_OFTEN - 100, 100_000), (STRIKES + 1) * LEFTS_JUDGED);
+        assert_eq!(sums.host.vm.totals.units_retired, 1);
+        assert!(!sums.host.vm.has_unit(ENTRY) && !sums.host.vm.has_loop(ENTRY));
+        let base = sums.host.base();
+        assert_eq!(
+            sums.host.vm.start_unit(ENTRY, base),
+            Err("the function was a unit, and was left too often")
+        );
+        sums.host.vm.forget(ENTRY, ENTRY + 1);
+        assert!(sums.host.vm.start_unit(ENTRY, base).is_ok(), "it is another function's now");
+    }
+
+    #[test]
+    fn a_unit_that_is_left_now_and_then_stays() {
+        let mut sums = sums(1_000_000);
+        assert_eq!(lefts(&mut sums, LEFT_TOO_OFTEN + 100, 5000), 5000);
+        assert_eq!(sums.host.vm.totals.units_retired, 0);
+    }
+
+    /// Side traces are worth more in units, and more still where many callers are left with them.
+    #[test]
+    fn exits_of_units_are_hot_sooner() {
+        let threshold = 40 * SIDES_OF_UNITS as u32;
+        assert_eq!(sums(threshold).calls_until_asked(10), 40);
+        assert_eq!(sums(threshold).calls_until_asked(13), 10);
     }
 }

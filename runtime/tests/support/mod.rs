@@ -16,6 +16,8 @@ use tracelift_core::{ExitKind, Op, Payload, Schema, Type, Value};
 use tracelift_runtime::recorder::{Limits, Recorder};
 use tracelift_runtime::{Action, CloseOutcome, Config, Run, Vm};
 
+pub mod units;
+
 /// A frame slot.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
