@@ -106,6 +106,7 @@ pub(crate) struct Units {
     /// Made with the first unit.
     cells: Option<Box<Cells>>,
     /// Those of units that are gone: code that is entered no more still names them.
+    #[expect(clippy::vec_box, reason = "code knows their addresses")]
     gone: Vec<Box<AtomicU64>>,
 }
 
