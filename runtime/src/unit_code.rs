@@ -2,11 +2,11 @@
 //!
 //! Problem: a unit's traces are compiled together, are entered by code only, and where one is left there are
 //! frames that nobody has made. Design: a unit's recording is one of an entry that ends by a return; each
-//! trace that is added is optimized alone, and the code of all is made anew. The host enters a unit by a trace
-//! that it records for its interpreter's frames (a *gateway*: arguments from slots, a call of the unit in the
-//! same frame, the end). When a unit is left, its exit's state is restored first, then that of each caller,
-//! from what the callers have written; the host is given the frames of all. Invariant: nothing is allocated
-//! when a unit is left.
+//! trace that is added is optimized alone, and the code of all is made anew. The host enters a unit by a
+//! trace that it records for its interpreter's frames (a *gateway*: arguments from slots, a call of the unit
+//! in the same frame, the end). When a unit is left, its exit's state is restored first, then that of each
+//! caller, from what the callers have written; the host is given the frames of all. Invariant: nothing is
+//! allocated when a unit is left.
 //!
 //! ```text
 //! exit 1 of trace 3 (base 40), records: trace 3 exit 4 (base 20), trace 6 exit 0 (base 0)
@@ -56,8 +56,8 @@ impl Vm {
         Ok(())
     }
 
-    /// The types of the arguments that have a payload, in order, of a unit that can be called: it has code, or
-    /// is the one that is recorded.
+    /// The types of the arguments that have a payload, in order, of a unit that can be called: it has code,
+    /// or is the one that is recorded.
     pub fn unit_takes(&self, unit: UnitId) -> Option<Vec<Type>> {
         let recorder = self.recording.recorder.as_ref();
         let own = recorder.filter(|recorder| recorder.start == Start::Unit(unit));
@@ -195,8 +195,8 @@ impl Vm {
         }
     }
 
-    /// Nobody calls the unit any more, nor units that call it: it costs more than it gains. Its code stays, as
-    /// callers may be on the native stack.
+    /// Nobody calls the unit any more, nor units that call it: it costs more than it gains. Its code stays,
+    /// as callers may be on the native stack.
     fn retire_unit(&mut self, unit: UnitId) {
         let mut todo = vec![unit];
         while let Some(unit) = todo.pop() {
@@ -207,8 +207,8 @@ impl Vm {
         }
     }
 
-    /// Code that calls the unit is entered no more. Those of the callers that are units themselves are for the
-    /// caller of this.
+    /// Code that calls the unit is entered no more. Those of the callers that are units themselves are for
+    /// the caller of this.
     fn drop_callers(&mut self, unit: UnitId) -> Vec<UnitId> {
         let calls = |(number, trace): (TraceId, &TraceData)| {
             let is_caller = trace.tree.calls.iter().any(|&(called, _)| called == unit);
@@ -390,8 +390,8 @@ mod tests {
         })
     }
 
-    /// Calls that find no room for their callee, one in so many nanoseconds, until the unit is called no more;
-    /// `most` at most.
+    /// Calls that find no room for their callee, one in so many nanoseconds, until the unit is called no
+    /// more; `most` at most.
     fn lefts(sums: &mut Sums, each: u64, most: u64) -> u64 {
         sums.set_limit(8);
         for left in 0..most {

@@ -4,8 +4,8 @@
 //! what it returns. Design: a unit's recording declares its arguments, which are the only slots that it may
 //! read; from then on they are values like all others, which every snapshot has where they are live. Another
 //! unit, or itself, is called where a frame was pushed for it: the snapshot there is the state in which the
-//! callee has the program. The program makes the call meanwhile; what it has returned is looked at at the next
-//! resume point, under a guard on the tag.
+//! callee has the program. The program makes the call meanwhile; what it has returned is looked at at the
+//! next resume point, under a guard on the tag.
 //!
 //! A side trace that begins where a unit has returned something unexpected finds that in its slot in memory,
 //! and loads it; there is nothing else that it could want to read.

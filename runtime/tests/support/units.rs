@@ -1,8 +1,8 @@
 //! A function that calls itself, for the host of a few lines, as a unit with a gateway.
 //!
 //! Problem: tests of units need code that is left with callers around it, at exits that get side traces one
-//! after another. Design: [`Sums`] has one function, whose frame has four slots. It ends at three numbers, and
-//! each end is an exit of its own (word 0, 1 and 2) until it is recorded:
+//! after another. Design: [`Sums`] has one function, whose frame has four slots. It ends at three numbers,
+//! and each end is an exit of its own (word 0, 1 and 2) until it is recorded:
 //!
 //! ```text
 //! f(n):  0 if n == 10, 1 if n == 20, 2 if n == 30: what the test records there
