@@ -241,7 +241,7 @@ fn evaluate_one(
         .collect::<Result<_, _>>()?;
     let mut bound = trace.clone();
     bound.bind(|number| world.object_address(number));
-    let outcome = Evaluator::new(&bound, schema).run(&mut world, &inputs, limits)?;
+    let outcome = Evaluator::new(&bound, schema).with_units(&file.traces).run(&mut world, &inputs, limits)?;
     Ok((outcome, world))
 }
 
@@ -256,6 +256,7 @@ fn describe(outcome: &Outcome) -> String {
             let at = outcome.origin.map_or(String::new(), |origin| format!(" at snapshot {origin}"));
             format!("{} exit{at} in iteration {}", kind.name(), outcome.iteration)
         }
+        End::Returned { .. } => "return of the unit".into(),
         End::Stopped => "stopped".into(),
         End::OutOfFuel => "still running".into(),
     }

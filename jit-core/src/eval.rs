@@ -6,7 +6,8 @@
 //! operations are answered from the layout's descriptors), optimized ones just as well (raw loads and stores,
 //! calls, virtual objects and pending stores in snapshots, which are lifted into the world at an exit). Any
 //! guard execution can be forced to fail, and a run can be stopped at a snapshot of a given iteration: there
-//! the state of an optimized run is compared.
+//! the state of an optimized run is compared. Units that call one another run in the same world, each with
+//! the frame's base of its own (`eval/run.rs`).
 //!
 //! Invariant: a malformed trace gives an [`EvalError`], never undefined behaviour; only the functions that
 //! the trace calls are trusted, and they get no reference to memory that the world does not know. The
@@ -34,9 +35,12 @@ mod against;
 mod call;
 mod exit;
 mod records;
+mod run;
 mod step;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_units;
 
 pub use against::{compare_with_recorded, finish_types, may_end_as};
 pub use exit::{compare_frames, compare_outcomes, frames_at, FrameState, SlotState};
@@ -46,9 +50,9 @@ pub(crate) use step::{step, Flow};
 
 use std::collections::BTreeSet;
 
-use crate::ir::{ExitKind, Inst, Trace};
+use crate::ir::{ExitKind, Trace, UnitId};
 use crate::ops::Op;
-use crate::schema::Schema;
+use crate::schema::{Schema, TagId};
 use crate::types::Bits;
 use crate::world::World;
 
@@ -56,7 +60,7 @@ use crate::world::World;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("instruction {at}: {fault}")]
 pub struct EvalError {
-    /// Index of the instruction.
+    /// Index of the instruction, in the trace that it belongs to.
     pub at: usize,
     /// What is wrong there.
     pub fault: Fault,
@@ -90,20 +94,33 @@ pub enum Fault {
 /// How long and how far to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Instructions to execute at most.
+    /// Instructions to execute at most, those of units that are called included.
     pub steps: u64,
     /// Jumps to take at most.
     pub iterations: u64,
     /// Fail the Nth guard execution, counted from 1, whatever its condition (and before any effect it has).
+    /// Calls of units do not count, as they leave nobody by themselves; looking at what came of them does.
     pub force_guard: Option<u64>,
     /// Stop where the recorded snapshot with this number was taken, in this iteration.
     pub stop_at: Option<(u32, u64)>,
+    /// In which trace, and which time that one runs, it is to stop.
+    pub stop_in: Place,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { steps: 1_000_000, iterations: u64::MAX, force_guard: None, stop_at: None }
+        let stop_in = Place::default();
+        Limits { steps: 1_000_000, iterations: u64::MAX, force_guard: None, stop_at: None, stop_in }
     }
+}
+
+/// A trace of a run, and which call it runs for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// The trace: 0 is the one that is run, the others follow in the order of [`Evaluator::with_units`].
+    pub trace: usize,
+    /// How many calls of units had begun, this one included: 0 for the trace that is run.
+    pub call: u64,
 }
 
 /// How a run ended.
@@ -111,7 +128,14 @@ impl Default for Limits {
 pub enum End {
     /// At a `finish`, with the bits of its arguments.
     Finish(Vec<Bits>),
-    /// At a guard.
+    /// At a `return_unit`, where the trace that is run is one of a unit.
+    Returned {
+        /// The tag.
+        tag: TagId,
+        /// The payload; none for tags without one.
+        bits: Option<Bits>,
+    },
+    /// At a guard, maybe of a unit that was called: see [`Outcome::place`].
     Exit {
         /// The exit's number: see [`Trace::exit_numbers`].
         number: u32,
@@ -124,51 +148,61 @@ pub enum End {
     OutOfFuel,
 }
 
+/// A caller of a unit that was left, as compiled code writes it down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Caller {
+    /// Its trace, as in [`Place::trace`].
+    pub trace: usize,
+    /// Its exit for the call.
+    pub exit: u32,
+    /// Slots from the base at entry to the base of its frame.
+    pub base: i32,
+}
+
 /// What a run led to. The world holds the rest of the state: lifted objects and pending stores are made.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// How it ended.
     pub end: End,
+    /// Where it ended.
+    pub place: Place,
+    /// Slots from the base at entry to that of the frame of the trace that it ended in.
+    pub base: i32,
+    /// Where units were left: who has called them, innermost first. Who lends a unit its own frame has
+    /// nothing to say.
+    pub callers: Vec<Caller>,
     /// The recorded snapshot at which the interpreter goes on, if the exit has one.
     pub origin: Option<u32>,
-    /// Jumps taken.
+    /// Jumps taken, by the trace that it ended in.
     pub iteration: u64,
-    /// The host's frames there.
+    /// The host's frames there, outermost first: those of each caller, of which the last is the frame that it
+    /// has made for its callee (without slots, which are the callee's), then those of the exit. So a frame in
+    /// which a unit was left comes twice, as compiled code has it.
     pub frames: Vec<FrameState>,
     /// Slots, from the frame's base at entry on, that the snapshots of exits up to here mention: what memory
     /// holds in those is not the program's state, unless the frames say so.
     pub mentioned: BTreeSet<i32>,
     /// Guard executions.
     pub guards_executed: u64,
-    /// Executions of each exit's instruction, by exit number.
+    /// Whether a guard that was made to fail has led to a side trace.
+    pub forced_aside: bool,
+    /// Executions of each exit's instruction in the trace that is run, by exit number.
     pub exit_counts: Vec<u64>,
     /// Executions of each op, by `Op as usize`.
     pub op_counts: Vec<u64>,
 }
 
-impl Outcome {
-    /// The snapshot of an exit is passed.
-    fn mention(&mut self, trace: &Trace, exit: &Inst, passed: &mut [bool]) {
-        let Some(snap) = exit.snap.filter(|snap| snap.index() < passed.len()) else { return };
-        if !std::mem::replace(&mut passed[snap.index()], true) {
-            self.mentioned.extend(trace.snapshots[snap.index()].slots().map(|(at, _)| at));
-        }
-    }
-}
-
-/// Runs one trace.
-pub struct Evaluator<'a> {
+/// A trace, and what is looked up in it.
+struct Code<'a> {
     trace: &'a Trace,
-    schema: &'a Schema,
     /// Index of each label's instruction.
     labels: Vec<Option<usize>>,
     /// Exit number of each instruction that is an exit.
     exits: Vec<Option<u32>>,
 }
 
-impl<'a> Evaluator<'a> {
-    /// An evaluator of `trace`; the trace is not checked beforehand.
-    pub fn new(trace: &'a Trace, schema: &'a Schema) -> Evaluator<'a> {
+impl<'a> Code<'a> {
+    fn new(trace: &'a Trace) -> Code<'a> {
         let mut labels = vec![None; trace.labels.len()];
         for (index, inst) in trace.insts.iter().enumerate() {
             if let (Op::Label, Some(label)) = (inst.op, inst.label()) {
@@ -177,94 +211,63 @@ impl<'a> Evaluator<'a> {
                 }
             }
         }
-        Evaluator { trace, schema, labels, exits: trace.exit_numbers() }
+        Code { trace, labels, exits: trace.exit_numbers() }
+    }
+}
+
+/// Where a side trace of a unit begins; traces are numbered as in [`Place::trace`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Side {
+    /// The trace that is left.
+    pub parent: usize,
+    /// By which exit.
+    pub exit: u32,
+    /// The trace that goes on: its inputs are the exit's values that its `entry_cells` name.
+    pub trace: usize,
+}
+
+/// Runs one trace, and the units that it calls.
+pub struct Evaluator<'a> {
+    schema: &'a Schema,
+    codes: Vec<Code<'a>>,
+    sides: &'a [Side],
+}
+
+impl<'a> Evaluator<'a> {
+    /// An evaluator of `trace`; the trace is not checked beforehand.
+    pub fn new(trace: &'a Trace, schema: &'a Schema) -> Evaluator<'a> {
+        Evaluator { schema, codes: vec![Code::new(trace)], sides: &[] }
+    }
+
+    /// The same that knows these traces: units, found by their entries' [`Trace::unit`], and side traces.
+    /// Others do no harm.
+    pub fn with_units(mut self, traces: &'a [Trace]) -> Evaluator<'a> {
+        self.codes.extend(traces.iter().map(Code::new));
+        self
+    }
+
+    /// The same where these exits lead to side traces.
+    pub fn with_sides(mut self, sides: &'a [Side]) -> Evaluator<'a> {
+        self.sides = sides;
+        self
     }
 
     /// The index of the instruction with that exit number.
     pub fn exit_instruction(&self, number: u32) -> Option<usize> {
-        self.trace.exits().nth(number as usize).map(|(index, _)| index)
+        self.codes[0].trace.exits().nth(number as usize).map(|(index, _)| index)
+    }
+
+    /// The entry of a unit.
+    fn unit(&self, unit: UnitId) -> Option<usize> {
+        let is_entry = |code: &Code<'_>| code.trace.unit == Some(unit) && code.trace.entry_cells.is_empty();
+        self.codes.iter().position(is_entry)
     }
 
     /// Runs the trace in `world` with these inputs. Objects of the test world that the trace names as
     /// constants are found there; a trace bound to another world's addresses must not be run here. The inputs
     /// that lie in slots are written to the world's frame as well.
     pub fn run(&self, world: &mut World, inputs: &[Bits], limits: Limits) -> Result<Outcome, EvalError> {
-        let trace = self.trace;
-        let error = |at: usize, fault: Fault| EvalError { at, fault };
-        let mut regs = step::Registers::new(trace, world).map_err(|fault| error(0, fault))?;
-        if inputs.len() != trace.inputs().len() {
-            return Err(error(0, Fault::Malformed("the number of inputs is not that of the entry label")));
-        }
-        for (&value, &bits) in trace.inputs().iter().zip(inputs) {
-            regs.set(value, bits);
-        }
-        exit::enter(trace, self.schema, world, inputs);
-        let stop = limits.stop_at.map(|(origin, iteration)| {
-            (trace.snapshots.iter().find(|snapshot| snapshot.origin == origin), iteration)
-        });
-        let mut outcome = Outcome {
-            end: End::OutOfFuel,
-            origin: None,
-            iteration: 0,
-            frames: Vec::new(),
-            mentioned: BTreeSet::new(),
-            guards_executed: 0,
-            exit_counts: vec![0; trace.exits().count()],
-            op_counts: vec![0; Op::COUNT],
-        };
-        let mut passed = vec![false; trace.snapshots.len()];
-        let mut at = 0;
-        for _ in 0..limits.steps {
-            let inst = trace.insts.get(at).ok_or(error(at, Fault::Malformed("the trace has no end")))?;
-            if let Some((Some(snapshot), iteration)) = stop {
-                if iteration == outcome.iteration && snapshot.position as usize == at {
-                    outcome.end = End::Stopped;
-                    outcome.origin = Some(snapshot.origin);
-                    outcome.frames = frames_at(snapshot, self.schema, &|value| regs.get(value), world)
-                        .map_err(|f| error(at, f))?;
-                    return Ok(outcome);
-                }
-            }
-            outcome.op_counts[inst.op as usize] += 1;
-            let mut forced = false;
-            if let Some(exit) = self.exits[at] {
-                outcome.exit_counts[exit as usize] += 1;
-                outcome.mention(trace, inst, &mut passed);
-            }
-            if inst.op.is_guard() {
-                outcome.guards_executed += 1;
-                forced = limits.force_guard == Some(outcome.guards_executed);
-            }
-            let flow = match forced {
-                true => Flow::Leave,
-                false => {
-                    step(trace, self.schema, world, &mut regs, inst).map_err(|fault| error(at, fault))?
-                }
-            };
-            match flow {
-                Flow::Next => at += 1,
-                Flow::Jump(label) => {
-                    if outcome.iteration == limits.iterations {
-                        return Ok(outcome);
-                    }
-                    outcome.iteration += 1;
-                    let target = self.labels.get(label.index()).copied().flatten();
-                    at = target.ok_or(error(at, Fault::Malformed("jump to a label of another trace")))?;
-                }
-                Flow::Leave | Flow::Finish(_) => {
-                    outcome.end = match flow {
-                        Flow::Finish(values) => End::Finish(values),
-                        _ => End::Exit { number: self.exits[at].unwrap_or_default(), kind: inst.exit },
-                    };
-                    if let Some(snapshot) = trace.snapshot_of(inst) {
-                        outcome.origin = Some(snapshot.origin);
-                        outcome.frames = frames_at(snapshot, self.schema, &|value| regs.get(value), world)
-                            .map_err(|f| error(at, f))?;
-                    }
-                    return Ok(outcome);
-                }
-            }
-        }
-        Ok(outcome)
+        exit::enter(self.codes[0].trace, self.schema, world, inputs);
+        run::run(self, world, inputs, limits)
     }
 }

@@ -155,6 +155,11 @@ impl World {
         self.inner().frame
     }
 
+    /// Moves the frame's base, as a call does; whoever moves it moves it back.
+    pub fn move_frame(&mut self, base: Bits) {
+        self.inner_mut().frame = base;
+    }
+
     /// The schema that the world was laid out by.
     pub fn schema(&self) -> Arc<Schema> {
         self.inner().schema.clone()

@@ -115,7 +115,11 @@ fn evaluate(file: &TraceFile, run: &Run) -> Option<String> {
     let inputs: Option<Vec<_>> = run.inputs.iter().map(|value| bits(&world, value)).collect();
     let inputs = inputs?;
     let trace: &Trace = &file.traces[run.trace];
-    let end = match Evaluator::new(trace, &schema).run(&mut world, &inputs, Limits::default()) {
+    let end = match Evaluator::new(trace, &schema).with_units(&file.traces).run(
+        &mut world,
+        &inputs,
+        Limits::default(),
+    ) {
         Ok(outcome) => outcome.end,
         Err(error) if matches!(error.fault, Fault::Opaque(_)) => return None,
         Err(error) => return Some(format!("line {}: {error}", run.line)),

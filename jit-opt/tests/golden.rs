@@ -214,7 +214,8 @@ fn run_once(
     bound.bind(|number| world.object_address(number));
     // A loop without end is cut off early; the way to a certain place is not.
     let steps = if limits.stop_at.is_some() { 100_000 } else { 10_000 };
-    let outcome = Evaluator::new(&bound, schema).run(&mut world, &inputs, Limits { steps, ..limits });
+    let evaluator = Evaluator::new(&bound, schema).with_units(&file.traces);
+    let outcome = evaluator.run(&mut world, &inputs, Limits { steps, ..limits });
     outcome.map(|outcome| (outcome, world)).map_err(|error| error.to_string())
 }
 

@@ -291,7 +291,8 @@ impl<'a> Runs<'a> {
     }
 
     fn limits(variation: Variation) -> Limits {
-        Limits { steps: 200_000, iterations: MAX_ITERATIONS + 2, force_guard: variation.force, stop_at: None }
+        let (steps, iterations) = (200_000, MAX_ITERATIONS + 2);
+        Limits { steps, iterations, force_guard: variation.force, ..Limits::default() }
     }
 
     /// Runs a trace in the evaluator, in the world `other`.

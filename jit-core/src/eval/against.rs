@@ -56,7 +56,8 @@ pub fn compare_with_recorded(
         End::Exit { .. } => Some((found.origin.ok_or("an exit without snapshot")?, found.iteration)),
         _ => None,
     };
-    let (expected, expected_world) = run(recorded, Limits { stop_at, ..Limits::default() })?;
+    let limits = Limits { stop_at, stop_in: found.place, ..Limits::default() };
+    let (expected, expected_world) = run(recorded, limits)?;
     let same_end = match found.end {
         End::Exit { .. } => expected.end == End::Stopped,
         _ => std::mem::discriminant(&found.end) == std::mem::discriminant(&expected.end),

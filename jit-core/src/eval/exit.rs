@@ -99,8 +99,12 @@ pub fn frames_at(
         .collect()
 }
 
-/// Writes the inputs of a trace that lie in slots to the world's frame, as far as that has such slots.
+/// Writes the inputs of a trace that lie in slots to the world's frame, as far as that has such slots. Those
+/// of a unit lie nowhere.
 pub(super) fn enter(trace: &Trace, schema: &Schema, world: &mut World, inputs: &[Bits]) {
+    if trace.unit.is_some() {
+        return;
+    }
     let layout = schema.slots();
     let in_slots = trace.entry.iter().chain(&trace.entry_known).zip(inputs.iter().map(|&bits| Some(bits)));
     for (slot, bits) in in_slots.chain(trace.entry_tags.iter().map(|slot| (slot, None))) {
@@ -220,6 +224,15 @@ pub fn compare_outcomes(
         }
         for (number, ((&l, &r), &ty)) in l.iter().zip(r).zip(finish).enumerate() {
             walk.value(ty, l, r, &format_args!("result {number}"))?;
+        }
+    }
+    if let (End::Returned { tag, bits }, End::Returned { tag: other, bits: others }) = (&left.end, &right.end)
+    {
+        if tag != other {
+            return Err(Difference(format!("tag returned: {} vs {}", tag.0, other.0)));
+        }
+        if let (Some(ty), Some(&l), Some(&r)) = (schema.tag(*tag).payload, bits.as_ref(), others.as_ref()) {
+            walk.value(ty, l, r, &"what is returned")?;
         }
     }
     compare_frames(&mut walk, schema, &left.frames, &right.frames)?;

@@ -11,25 +11,43 @@ use smallvec::SmallVec;
 use super::{call, records, Fault};
 use crate::ir::{Const, Inst, LabelId, Payload, Trace, Value};
 use crate::ops::Op;
-use crate::schema::{Cell, Schema};
+use crate::schema::{Cell, Schema, TagId};
 use crate::types::Bits;
 use crate::world::World;
 
-/// The values of a run.
-pub(crate) struct Registers(Vec<Option<Bits>>);
+/// What a unit that was called has returned.
+#[derive(Clone, Copy)]
+pub(super) struct Called {
+    pub tag: TagId,
+    pub bits: Option<Bits>,
+}
+
+/// The tag as memory and compiled code have it.
+pub(super) fn tag_bits(schema: &Schema, tag: TagId) -> u64 {
+    let width = schema.slots().tag.map_or(0, |(_, width)| u32::from(width));
+    let bits = schema.tags().get(tag.index()).map_or(0, |tag| tag.bits);
+    bits & u64::MAX.checked_shr(64 - width.min(8) * 8).unwrap_or(0)
+}
+
+/// The values of a trace that runs.
+pub(crate) struct Registers {
+    values: Vec<Option<Bits>>,
+    /// The last unit that was called: the value that stands for what happened, and what it has returned.
+    called: Option<(Value, Called)>,
+}
 
 impl Registers {
     /// Registers that hold the trace's constants.
     pub(crate) fn new(trace: &Trace, world: &World) -> Result<Registers, Fault> {
-        let mut regs = Registers(Vec::new());
+        let mut regs = Registers { values: Vec::new(), called: None };
         regs.extend(trace, world)?;
         Ok(regs)
     }
 
     /// Registers for the values that the trace has got since.
     pub(crate) fn extend(&mut self, trace: &Trace, world: &World) -> Result<(), Fault> {
-        for data in &trace.values[self.0.len()..] {
-            self.0.push(match data.constant {
+        for data in &trace.values[self.values.len()..] {
+            self.values.push(match data.constant {
                 None => None,
                 Some(Const::Bits(bits)) => Some(bits),
                 Some(Const::Object(number)) if number < world.object_count() => {
@@ -44,17 +62,35 @@ impl Registers {
     /// Forgets the registers of values that were taken back.
     #[cfg(feature = "testgen")]
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
+        self.values.truncate(len);
     }
 
     pub(crate) fn get(&self, value: Value) -> Result<Bits, Fault> {
-        self.0.get(value.index()).copied().flatten().ok_or(Fault::Undefined(value.0))
+        self.values.get(value.index()).copied().flatten().ok_or(Fault::Undefined(value.0))
     }
 
     pub(crate) fn set(&mut self, value: Value, bits: Bits) {
-        if let Some(register) = self.0.get_mut(value.index()) {
+        if let Some(register) = self.values.get_mut(value.index()) {
             *register = Some(bits);
         }
+    }
+
+    /// A unit has returned; its call's result is the tag.
+    pub(super) fn call(
+        &mut self,
+        schema: &Schema,
+        result: Option<Value>,
+        called: Called,
+    ) -> Result<(), Fault> {
+        let result = result.ok_or(Fault::Malformed("a call of a unit without a result"))?;
+        self.set(result, tag_bits(schema, called.tag));
+        self.called = Some((result, called));
+        Ok(())
+    }
+
+    /// What the call of a unit with this result has returned, if it was the last one.
+    pub(super) fn called(&self, result: Value) -> Option<Called> {
+        self.called.filter(|(of, _)| *of == result).map(|(_, called)| called)
     }
 }
 
@@ -69,6 +105,8 @@ pub(crate) enum Flow {
     Jump(LabelId),
     /// To the end, with these values.
     Finish(Vec<Bits>),
+    /// To the unit's caller, with this.
+    Return(TagId, Option<Bits>),
 }
 
 pub(crate) fn load(world: &World, base: Bits, cell: &Cell) -> Result<Bits, Fault> {
@@ -106,6 +144,10 @@ pub(crate) fn step(
         Op::Label => return Ok(Flow::Next),
         Op::Jump => return jump(trace, regs, inst, &args),
         Op::Finish => return Ok(Flow::Finish(args.to_vec())),
+        Op::ReturnUnit => match inst.payload {
+            Payload::Tag(tag) => return Ok(Flow::Return(tag, args.first().copied())),
+            _ => return Err(Fault::Malformed("return_unit without a tag")),
+        },
         Op::Context => Some(world.context()),
         Op::FrameBase => Some(world.frame_base()),
         Op::ItemAddr => match inst.payload {
