@@ -1,14 +1,16 @@
 //! The checks must see every bug that is planted on purpose.
 //!
 //! Problem: a differential test that never fails proves little. Design: optimizer, lowering and resume data
-//! hold some thirty deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked
-//! with the bug switched on until the checks object. What shows in too few of them has a trace of its own in
-//! `traces/found`. A planted bug may well crash the process or make it run wild, so each is tried in a
-//! process of its own: this test starts itself again with `TRACELIFT_PLANTED` set. A crash counts as an
-//! objection.
+//! hold some seventy deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked,
+//! or random programs of units, with the bug switched on until the checks object. What shows in too few of
+//! them has a trace of its own in `traces/found`. A planted bug may well crash the process or make it run
+//! wild, so each is tried in a process of its own: this test starts itself again with `TRACELIFT_PLANTED`
+//! set. A crash counts as an objection.
 //!
-//! Invariant: without a planted bug the same traces pass (`tests/differential.rs`), so an objection is the
-//! bug's. Run it with `cargo test --features planted-bugs --test planted -- --nocapture`.
+//! Invariant: without a planted bug the same traces and programs pass (`tests/differential.rs`,
+//! `tests/units.rs`), so an objection is the bug's. Run it with
+//! `cargo test --features planted-bugs --test planted -- --nocapture`; `TRACELIFT_PLANTED_LIKE=Unit` tries
+//! those alone whose names have this in them.
 //!
 //! Example of a line it prints: `FoldShiftUnmasked: 19 traces: all passes: evaluator: frame 0 slot 1: 1 vs
 //! 0`.
@@ -21,9 +23,10 @@ use std::sync::{Arc, Mutex};
 use support::check::{keeps_pointers_found, Checker};
 use support::found::{case_of, found};
 use support::runner;
+use support::units::UnitChecker;
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::testbed::{schema_with_slots, standard_schema};
-use tracelift_core::testgen::{generate, Case};
+use tracelift_core::testgen::{generate, generate_units, Case};
 
 /// Within so many traces each bug must be seen.
 const BOUND: u64 = 3_000;
@@ -59,6 +62,23 @@ fn hunt(bug: Bug) -> Option<(String, String)> {
     found().into_iter().find_map(|(name, file)| {
         let mut checker = Checker::new(&Arc::new(file.schema.clone()));
         Some((format!("only by {name}"), objected(&mut checker, bug, &case_of(&file))?))
+    })
+}
+
+/// Checks random programs of units with the bug switched on, until the checks object.
+fn hunt_in_units(bug: Bug) -> Option<(String, String)> {
+    support::crash::install();
+    let schema = Arc::new(standard_schema());
+    let mut checker = UnitChecker::new(&schema);
+    (0..BOUND).find_map(|seed| {
+        let program = generate_units(seed, &schema);
+        let check = std::panic::AssertUnwindSafe(|| with_planted(bug, || checker.check(&program)));
+        let what = match std::panic::catch_unwind(check) {
+            Ok(Ok(())) => return None,
+            Ok(Err(failure)) => failure.what,
+            Err(_) => "a panic".into(),
+        };
+        Some((format!("{} programs", seed + 1), what))
     })
 }
 
@@ -126,17 +146,25 @@ fn opt_objects_to_wrong_results_and_memory() {
 #[test]
 fn every_planted_bug_is_seen() {
     if let Ok(name) = std::env::var("TRACELIFT_PLANTED") {
-        let bug = Bug::ALL.iter().find(|bug| format!("{bug:?}") == name).expect("the name of a planted bug");
-        let (seen, what) = hunt(*bug).expect("the bug is seen");
+        let named = |bugs: &[Bug]| bugs.iter().copied().find(|bug| format!("{bug:?}") == name);
+        let seen = match (named(Bug::ALL), named(Bug::OF_UNITS)) {
+            (Some(bug), _) => hunt(bug),
+            (None, Some(bug)) => hunt_in_units(bug),
+            (None, None) => panic!("no planted bug is called {name}"),
+        };
+        let (seen, what) = seen.expect("the bug is seen");
         println!("\n{VERDICT}{seen}: {}", what.lines().next().unwrap_or_default());
         return;
     }
     let (next, unseen) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let only = std::env::var("TRACELIFT_PLANTED_LIKE").unwrap_or_default();
+    let all = Bug::ALL.iter().chain(Bug::OF_UNITS).filter(|bug| format!("{bug:?}").contains(&only));
+    let bugs: Vec<Bug> = all.copied().collect();
     let processes = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
     std::thread::scope(|scope| {
         for _ in 0..processes {
             scope.spawn(|| {
-                while let Some(&bug) = Bug::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(&bug) = bugs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     match try_bug(bug) {
                         Ok(line) => println!("{line}"),
                         Err(why) => {

@@ -451,7 +451,7 @@ define_ops! {
     /// Calls a unit, whose frame has its base so many slots above the trace's; its arguments are those of its
     /// entry. The result says what happened, and is for `unit_result` alone. If the unit was left, so is the
     /// trace: the frames of the snapshot are made but for the slots of the last one, which is the unit's.
-    CallUnit = 88 "call_unit" (*) -> Int [GUARD] Unit;
+    CallUnit = 88 "call_unit" (*) -> Int [READS WRITES GUARD] Unit;
     /// What a unit has returned, which `call_unit` knows. With another tag it is put into its slot, and the
     /// trace is left; without a tag it is only put there.
     UnitResult = 89 "unit_result" (Int) -> Declared [GUARD] Result;

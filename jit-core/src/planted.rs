@@ -2,23 +2,30 @@
 //!
 //! Problem: a differential test that never fails proves little. Design: places in optimizer, lowering and
 //! resume data ask [`planted`] whether a named bug is switched on and then do the wrong thing; the tests
-//! switch each on in turn and fail unless some check objects: `tests/planted.rs` for what traces show, and
-//! `runtime/tests/host_calls` for recorder and service. Without the feature `planted-bugs` the question
+//! switch each on in turn and fail unless some check objects: `tests/planted.rs` for what traces and programs
+//! of units show, and `runtime/tests/host_calls` for recorder and service. Without the feature `planted-bugs` the question
 //! is the constant `false` and costs nothing. Invariant: no release artifact is built with the feature.
 
 macro_rules! define_bugs {
-    (traces { $( $bug:ident, )* } service { $( $service:ident, )* }) => {
+    (
+        traces { $( $bug:ident, )* }
+        units { $( $unit:ident, )* }
+        service { $( $service:ident, )* }
+    ) => {
         /// A deliberate bug.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)]
         pub enum Bug {
             $( $bug, )*
+            $( $unit, )*
             $( $service, )*
         }
 
         impl Bug {
             /// Every planted bug that checks of traces must see.
             pub const ALL: &'static [Bug] = &[$(Bug::$bug),*];
+            /// Those that checks of programs of units must see.
+            pub const OF_UNITS: &'static [Bug] = &[$(Bug::$unit),*];
             /// Those of recorder and service, which no trace alone shows.
             pub const OF_SERVICE: &'static [Bug] = &[$(Bug::$service),*];
         }
@@ -47,6 +54,21 @@ define_bugs! {
     LowerMendIgnored,
     // Resume data
     ResumeSlotShifted, ResumeConstantDropped,
+    }
+    units {
+    // Optimizer
+    UnitLoadsKept, UnitVirtualKept, UnitStorePending, UnitResultMerged, UnitResumePointKept,
+    // Lowering: calls and returns
+    UnitBaseNotMoved, UnitBaseMovedTwice, UnitArgumentsExchanged, UnitContextForgotten, UnitReturnConverted,
+    // Lowering: results
+    UnitTagUnchecked, UnitFloatConverted, UnitLeftAsReturned, UnitResultNotStored, UnitResultTagNotStored,
+    // Lowering: units that are left
+    UnitRecordWithoutBase, UnitRecordOneShort, UnitRecordReversed, UnitRecordOverwritten, UnitRecordOfResult,
+    UnitRecordForOwnFrame, UnitBaseNotTold, UnitExitOfRoot,
+    // Lowering: side traces
+    UnitSideCellsShifted, UnitSideBufferShifted, UnitSideIgnored,
+    // Resume data
+    ResumeCalleeSlots, ResumeCalledShared,
     }
     service {
     // Calls of the host

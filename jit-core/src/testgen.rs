@@ -39,11 +39,13 @@ mod rng;
 mod shape;
 mod shrink;
 mod spec;
+mod units;
 
 use std::sync::Arc;
 
 pub use rng::Rng;
 pub use shrink::shrink;
+pub use units::{generate_units, side_of, Program};
 
 use crate::eval::{step, Flow, Registers};
 use crate::ir::{Inst, SnapId, Trace, Value};
@@ -339,7 +341,10 @@ mod tests {
             deep += (left.iteration > 0) as u32;
         }
         assert!(deep > 100, "only {deep} loops went round");
-        let missing: Vec<_> = Op::ALL.iter().filter(|op| ops[**op as usize] == 0).collect();
+        // A trace alone calls nobody: see `units`.
+        let of_units = [Op::CallUnit, Op::UnitResult, Op::ReturnUnit];
+        let missing = Op::ALL.iter().filter(|op| ops[**op as usize] == 0 && !of_units.contains(op));
+        let missing: Vec<_> = missing.collect();
         assert!(missing.is_empty(), "never executed: {missing:?}");
     }
 }

@@ -14,7 +14,8 @@
 //!   that grow; slots that are in place were written before;
 //! - in recorded traces: no virtual objects but in the snapshot at the head of a side trace, and no visible
 //!   effect between a snapshot and its guards; what such a head writes into the objects that it makes is
-//!   none;
+//!   none, and what a unit returns is one: it takes the place of a slot;
+//! - calls of units, and what is looked at after them (`verify/units.rs`);
 //! - in expanded traces: no record ops; entry slots that match the inputs;
 //! - where the schema has slot cells: no pointer is used after a call that may run the collector, unless the
 //!   host can find it in the call (`verify/collected.rs`).
@@ -33,6 +34,7 @@
 mod collected;
 mod snapshots;
 mod types;
+mod units;
 
 use std::cell::OnceCell;
 
@@ -83,6 +85,8 @@ pub enum ErrorKind {
     Entry,
     /// A pointer is used after a call that may have collected what it leads to.
     Collected,
+    /// A unit is called, or its result looked at, in a way that says not enough where it is left.
+    Unit,
     /// A field of a new object is read before it was set ([`reads_unset_fields`]).
     UnsetField,
 }
@@ -186,7 +190,9 @@ impl<'a> Checker<'a> {
             let before = effects;
             let is_seen =
                 index >= rebuilding || !inst.args.first().is_some_and(|object| rebuilt.contains(object));
-            effects += (is_seen && inst.has_visible_effect(schema)) as u32;
+            // What a unit has returned lies in its slot before it is taken, and nowhere after that.
+            let is_taken = matches!(inst.payload, Payload::Result { slot: Some(_), .. });
+            effects += (is_seen && (is_taken || inst.has_visible_effect(schema))) as u32;
             before
         });
         Checker {
@@ -309,6 +315,7 @@ impl<'a> Checker<'a> {
             self.result(inst);
         }
         self.snapshot(index, inst);
+        self.units(index, inst);
         if let Some(result) = inst.result {
             self.define(result);
         }

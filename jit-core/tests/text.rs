@@ -89,6 +89,40 @@ fn errors_help() {
 }
 
 #[test]
+fn units_are_printed_as_they_are_parsed() {
+    let text = "unit 3\nentry [0: int]\nL0(i0):\n@0 = frame[0: int i0] frame(base 4)[0: int i0]\n\
+                i1 = call_unit(7, 4, i0, 1.5) @0\n@1 = frame[0: int i0]\nf2 = unit_result(i1, 5: float) @1\n\
+                i3 = call_unit(8, 4) @0\nunit_result(i3, 2) @1\ni4 = call_unit(9, 4, i0) @0\n\
+                unit_result(i4, _) @1\ni5 = call_unit(9, 4, i0) @0\nunit_result(i5, 2: nil) @1\n\
+                return_unit(f2, float)\n\ntrace side\nunit 3\nentry_cells [1, 0]\nL0(i0, i1):\nreturn_unit(nil)\n";
+    let file = parse(text);
+    assert_eq!(print_file(&file), text);
+    assert_eq!((file.traces[0].unit, file.traces[0].insts[1].exit), (Some(UnitId(3)), ExitKind::Called));
+    let found = |index: usize| file.traces[0].insts[index].payload;
+    let tag = |name: &str| file.schema.find_tag(name);
+    assert_eq!(found(1), Payload::Unit { unit: UnitId(7), base: 4 });
+    assert_eq!(found(2), Payload::Result { slot: Some(5), tag: tag("float") });
+    assert_eq!(found(4), Payload::Result { slot: Some(2), tag: None });
+    assert_eq!(found(6), Payload::Result { slot: None, tag: None });
+    assert_eq!(found(8), Payload::Result { slot: Some(2), tag: tag("nil") });
+    let [a, b] = [text, &text.replace("call_unit(8, 4)", "call_unit(8, 3)")].map(parse);
+    assert!(equal_up_to_renaming(&a.traces[0], &b.traces[0], &a.schema).is_err(), "another base");
+}
+
+#[test]
+fn errors_in_units_help() {
+    check_error("unit x\nL0():\nfinish()", expect!["x"]);
+    check_error("unit 1 2\nL0():\nfinish()", expect!["x"]);
+    check_error("L0(i0):\ni1 = call_unit(i0)", expect!["x"]);
+    check_error("L0(i0):\ni1 = call_unit(3, i0)", expect!["x"]);
+    check_error("L0(i0):\ni1 = unit_result(i0)", expect!["x"]);
+    check_error("L0(i0):\ni1 = unit_result(i0, i0)", expect!["x"]);
+    check_error("L0(i0):\ni1 = unit_result(i0, 1: i0)", expect!["x"]);
+    check_error("L0(i0):\nreturn_unit(i0)", expect!["x"]);
+    check_error("L0(i0):\nreturn_unit(i0, 3)", expect!["x"]);
+}
+
+#[test]
 fn a_trace_can_be_parsed_alone() {
     let file = parse("layout Box { x: int }\nobject b = Box {}\nL0(p0):\ni1 = get(p0, x)\ni2 = ref_eq(p0, @b)\nfinish(i1, i2)\n");
     let printed = print_trace(&file.traces[0], &file.schema);

@@ -486,3 +486,81 @@ fn slots_in_place_were_written() {
     assert_eq!(in_place(&format!("{stored}call(anything)\n"), "1: int in_place", "finish()"), [missing]);
     assert_eq!(in_place(&stored, "1: int in_place", "jump(L0, i0)"), [missing], "a loop");
 }
+
+/// A unit that calls itself.
+const UNIT: &str = "
+unit 2
+entry [0: int]
+L0(i0):
+@0 = frame(words 7)[0: int i0]
+guard_true(i0) @0
+i1 = int_sub(i0, 1)
+@1 = frame(words 7)[0: int i0] frame(base 3, words 8)[0: int i1]
+i2 = call_unit(2, 3, i1) @1
+@2 = frame(words 9)[0: int i0]
+i3 = unit_result(i2, 1: int) @2
+i4 = int_add(i0, i3)
+return_unit(i4, int)
+";
+
+/// The unit with one line replaced.
+fn unit_with(line: &str, by: &str) -> Vec<ErrorKind> {
+    assert!(UNIT.contains(line), "the unit has no line {line}");
+    kinds(&UNIT.replace(line, by), Mode::Recorded)
+}
+
+#[test]
+fn units() {
+    let call = "i2 = call_unit(2, 3, i1) @1\n";
+    let result = "i3 = unit_result(i2, 1: int) @2\n";
+    assert_eq!(kinds(UNIT, Mode::Recorded), []);
+    assert_eq!(kinds(UNIT, Mode::Expanded), []);
+    assert_eq!(unit_with("unit 2\n", ""), [ErrorKind::Payload], "a return of no unit");
+    assert_eq!(unit_with("i4, int)", "int)"), [ErrorKind::Arity]);
+    assert_eq!(unit_with("i4, int)", "nil)").len(), 1, "nil has no payload");
+    assert_eq!(unit_with("i4, int)", "i4, float)"), [ErrorKind::Type]);
+    assert_eq!(unit_with(call, "i2 = call_unit(2, 3, i1)\n"), [ErrorKind::Unit], "no snapshot");
+    assert_eq!(unit_with(" frame(base 3, words 8)[0: int i1]", ""), [ErrorKind::Unit], "another base");
+    assert_eq!(unit_with("call_unit(2, 3", "call_unit(2, 4"), [ErrorKind::Unit], "another base");
+    assert_eq!(unit_with(call, "i2 = call_unit(2, 3, i1) @1 guard\n"), [ErrorKind::Unit]);
+    assert_eq!(unit_with("guard_true(i0) @0", "guard_true(i0) @0 called"), [ErrorKind::Unit]);
+    assert_eq!(unit_with(result, "i3 = int_add(i0, 7)\n"), [ErrorKind::Unit], "nobody looks");
+    assert_eq!(unit_with(result, "i3 = unit_result(i1, 1: int) @2\n"), [ErrorKind::Unit; 2]);
+    assert_eq!(
+        unit_with(result, "i9 = int_neg(i0)\ni3 = unit_result(i2, 1: int) @2\n"),
+        [ErrorKind::Unit; 2]
+    );
+    assert_eq!(unit_with("int_add(i0, i3)", "int_add(i2, i3)"), [ErrorKind::Unit], "for unit_result alone");
+    assert_eq!(
+        unit_with("i3)\n", "i3)\n@3 = frame(words 9)[0: int i2]\nguard_true(i0) @3\n"),
+        [ErrorKind::Unit]
+    );
+    assert_eq!(unit_with("(words 9)[0: int i0]", "(words 9)[1: int i0]"), [ErrorKind::Unit], "the result's");
+    assert_eq!(unit_with("i4 = int_add", "guard_true(i3) @2\ni4 = int_add"), [ErrorKind::Effect]);
+    // What the text form cannot say.
+    let changed = |change: fn(&mut Trace)| {
+        let mut file = file(UNIT);
+        change(&mut file.traces[0]);
+        verify(&file.traces[0], &file.schema, Mode::Optimized).into_iter().map(|e| e.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(changed(|trace| trace.snapshots[1].frames.clear()), [ErrorKind::Unit]);
+    let tags = changed(|trace| trace.insts[4].payload = Payload::Result { slot: None, tag: Some(TagId(0)) });
+    assert_eq!(tags, [ErrorKind::Payload], "a tag where nobody wants the result");
+    let tags =
+        changed(|trace| trace.insts[4].payload = Payload::Result { slot: Some(1), tag: Some(TagId(99)) });
+    assert_eq!(tags, [ErrorKind::Payload], "no such tag");
+    let tags = changed(|trace| trace.insts[4].payload = Payload::Result { slot: Some(1), tag: None });
+    assert_eq!(tags, [ErrorKind::Type], "a value, but no tag");
+    let store = changed(|trace| {
+        let address = trace.const_addr(64);
+        let source = Source::Value(trace.inputs()[0]);
+        trace.snapshots[1].pending.push(Pending { address, cell: CellId(0), source });
+    });
+    assert_eq!(store, [ErrorKind::Unit], "a store that waits");
+    let object = changed(|trace| {
+        let (fields, item_values, entries) = (vec![], vec![], vec![]);
+        let layout = LayoutId(0);
+        trace.snapshots[1].virtuals.push(Virtual { layout, fields, items: 0, item_values, keys: 0, entries });
+    });
+    assert_eq!(object, [ErrorKind::Unit], "a virtual object");
+}

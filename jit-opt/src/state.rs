@@ -584,7 +584,9 @@ impl State<'_> {
         let effects = inst.effects(self.schema);
         self.facts.epochs.write(&effects.writes);
         let is_new = self.source.insts[self.at.current as usize].op == Op::New;
-        if !self.lifting.is_on && !is_new && effects.is_visible() {
+        // What a unit has returned lies in its slot before it is taken, and nowhere after that.
+        let is_taken = inst.op == Op::UnitResult && !planted(Bug::UnitResumePointKept);
+        if is_taken || !self.lifting.is_on && !is_new && effects.is_visible() {
             self.lifting.resume_point = None;
         }
         let result = inst.result;

@@ -23,3 +23,5 @@ pub mod found;
 pub mod lift;
 pub mod machine;
 pub mod runner;
+pub mod unit_machine;
+pub mod units;

@@ -23,6 +23,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, types, AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_codegen::isa::CallConv;
+use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
 use tracelift_core::{Inst, Payload, Trace, Type, Value};
 
@@ -99,9 +100,11 @@ impl Lowering<'_, '_, '_> {
         let block = self.b.create_block();
         let mut args = Vec::with_capacity(trace.inputs().len());
         self.in_stub = true;
+        let shift = usize::from(planted(Bug::UnitSideCellsShifted));
         for (&cell, &input) in trace.entry_cells.iter().zip(trace.inputs()) {
-            let &value =
-                live.get(cell as usize).ok_or_else(|| self.malformed("a side trace wants more values"))?;
+            let &value = live
+                .get((cell as usize + shift) % live.len().max(1))
+                .ok_or_else(|| self.malformed("a side trace wants more values"))?;
             if is_float(Some(self.input.trace.ty(value))) != is_float(Some(trace.ty(input))) {
                 return Err(self.malformed("a side trace takes a value for one of another type"));
             }
@@ -122,9 +125,10 @@ impl Lowering<'_, '_, '_> {
         let given: Vec<Ssa> = match self.input.parent {
             None if is_side => {
                 let buffer = self.iconst(self.input.request.exit_buffer as i64);
+                let shift = i32::from(planted(Bug::UnitSideBufferShifted));
                 let load = |(&cell, &input): (&u32, &Value)| {
                     let ty = clif_type(trace.ty(input));
-                    self.b.ins().load(ty, MemFlagsData::trusted(), buffer, cell as i32 * 8)
+                    self.b.ins().load(ty, MemFlagsData::trusted(), buffer, (cell as i32 + shift) * 8)
                 };
                 trace.entry_cells.iter().zip(trace.inputs()).map(load).collect()
             }
@@ -144,20 +148,29 @@ impl Lowering<'_, '_, '_> {
             return Err(self.malformed("a unit without links"));
         };
         let number = self.b.ins().uextend(types::I64, number);
-        let upper = self.iconst((u64::from(self.input.request.trace_no) << 32) as i64);
+        let trace_no = match planted(Bug::UnitExitOfRoot) {
+            true => self.tree[0].request.trace_no,
+            false => self.input.request.trace_no,
+        };
+        let upper = self.iconst((u64::from(trace_no) << 32) as i64);
         let exit = self.b.ins().bor(number, upper);
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let first = self.iconst(links.cells as i64);
         let cell = self.b.ins().iadd(first, offset);
-        let side = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0);
+        let side = match planted(Bug::UnitSideIgnored) {
+            true => self.iconst(0),
+            false => self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0),
+        };
         let (to_side, out) = (self.cold_block(), self.cold_block());
         self.b.ins().brif(side, to_side, &[], out, &[]);
         self.b.switch_to_block(to_side);
         let signature = self.b.import_signature(side_signature());
         self.b.ins().return_call_indirect(signature, side, &[self.base, exit]);
         self.b.switch_to_block(out);
-        let cell = self.iconst(cells.base as i64);
-        self.b.ins().store(MemFlagsData::trusted(), self.base, cell, 0);
+        if !planted(Bug::UnitBaseNotTold) {
+            let cell = self.iconst(cells.base as i64);
+            self.b.ins().store(MemFlagsData::trusted(), self.base, cell, 0);
+        }
         let left = self.iconst(LEFT as i64);
         self.b.ins().return_(&[left, exit]);
         Ok(())
@@ -172,10 +185,15 @@ impl Lowering<'_, '_, '_> {
         let units = self.input.request.units.as_ref();
         let code = units.and_then(|units| units.code.iter().find(|(known, _)| *known == unit));
         let &(_, code) = code.ok_or_else(|| self.malformed("a call of an unknown unit"))?;
-        if let Some(context) = self.context {
+        if let Some(context) = self.context.filter(|_| !planted(Bug::UnitContextForgotten)) {
             let cell = self.iconst(cells.context as i64);
             self.b.ins().store(MemFlagsData::trusted(), context, cell, 0);
         }
+        let base = match base {
+            _ if planted(Bug::UnitBaseNotMoved) => 0,
+            _ if planted(Bug::UnitBaseMovedTwice) => base * 2,
+            base => base,
+        };
         let distance = self.slot_offset(base, 0)?;
         let mut args = vec![match distance {
             0 => self.base,
@@ -183,6 +201,11 @@ impl Lowering<'_, '_, '_> {
         }];
         for &arg in &inst.args {
             args.push(self.value(arg)?);
+        }
+        if planted(Bug::UnitArgumentsExchanged) {
+            let ty = |at: usize| inst.args.get(at).map(|&arg| is_float(Some(self.input.trace.ty(arg))));
+            let same = (1..inst.args.len()).find(|&at| ty(at) == ty(at - 1));
+            same.into_iter().for_each(|at| args.swap(at, at + 1));
         }
         let signature = signature(inst.args.iter().map(|&arg| self.input.trace.ty(arg)));
         let signature = self.b.import_signature(signature);
@@ -204,8 +227,10 @@ impl Lowering<'_, '_, '_> {
             .ok_or_else(|| self.malformed("the result of no call of a unit"))?;
         let schema = self.input.schema;
         let differs = match tag.map(|tag| self.tag_bits(tag)) {
-            Some(bits) => self.b.ins().icmp_imm_s(IntCC::NotEqual, what, bits as i64),
-            None => self.is_left(what),
+            Some(bits) if !planted(Bug::UnitTagUnchecked) => {
+                self.b.ins().icmp_imm_s(IntCC::NotEqual, what, bits as i64)
+            }
+            _ => self.is_left(what),
         };
         let differs = match self.input.request.force_counter {
             Some(counter) => {
@@ -219,17 +244,25 @@ impl Lowering<'_, '_, '_> {
         self.b.ins().brif(differs, aside, &[], next, &[]);
         self.b.switch_to_block(aside);
         let (left, other) = (self.cold_block(), self.cold_block());
-        let is_left = self.is_left(what);
+        let is_left = match planted(Bug::UnitLeftAsReturned) {
+            true => self.iconst(0),
+            false => self.is_left(what),
+        };
         self.b.ins().brif(is_left, left, &[], other, &[]);
         self.b.switch_to_block(left);
         self.pass_on(at, payload)?;
         self.b.switch_to_block(other);
-        self.put_result(slot, what, payload)?;
+        if !planted(Bug::UnitResultNotStored) {
+            self.put_result(slot, what, payload)?;
+        }
         self.leave(inst, exit)?;
         self.b.switch_to_block(next);
         match (tag.and_then(|tag| schema.tag(tag).payload), inst.result) {
             (Some(ty), Some(_)) => {
                 let payload = match ty {
+                    Type::Float if planted(Bug::UnitFloatConverted) => {
+                        self.b.ins().fcvt_from_sint(types::F64, payload)
+                    }
                     Type::Float => self.b.ins().bitcast(types::F64, MemFlagsData::new(), payload),
                     _ => payload,
                 };
@@ -261,7 +294,8 @@ impl Lowering<'_, '_, '_> {
         let layout = self.input.schema.slots();
         let place = self.slot_offset(slot, layout.payload)?;
         self.b.ins().store(MemFlagsData::trusted(), payload, self.base, place);
-        let Some((part, width)) = layout.tag else { return Ok(()) };
+        let tag = layout.tag.filter(|_| !planted(Bug::UnitResultTagNotStored));
+        let Some((part, width)) = tag else { return Ok(()) };
         let place = self.slot_offset(slot, part)?;
         let ty = int_of_width(width).ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
         let tag = match ty {
@@ -278,17 +312,26 @@ impl Lowering<'_, '_, '_> {
         self.b.set_srcloc(SourceLoc::new(location::STUB | at as u32));
         let cells = self.unit_cells()?;
         let call = &self.input.trace.insts[at];
+        let at = if planted(Bug::UnitRecordOfResult) { self.index } else { at };
         let own = self.exits[at].ok_or_else(|| self.malformed("a call of a unit has an exit"))?;
         // A trace that lends the unit its own frame has nothing to add.
         let is_own_frame =
             self.input.trace.snapshot_of(call).is_none_or(|snapshot| snapshot.frames.len() < 2);
-        if !is_own_frame {
+        if !is_own_frame || planted(Bug::UnitRecordForOwnFrame) {
             let cell = self.iconst(cells.records as i64);
             let record = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0);
             let number = self.iconst((u64::from(self.input.request.trace_no) << 32 | u64::from(own)) as i64);
             self.b.ins().store(MemFlagsData::trusted(), number, record, 0);
-            self.b.ins().store(MemFlagsData::trusted(), self.base, record, 8);
-            let live = self.input.exits[own as usize].live.clone();
+            if !planted(Bug::UnitRecordWithoutBase) {
+                self.b.ins().store(MemFlagsData::trusted(), self.base, record, 8);
+            }
+            let mut live = self.input.exits[own as usize].live.to_vec();
+            if planted(Bug::UnitRecordOneShort) {
+                live.pop();
+            }
+            if planted(Bug::UnitRecordReversed) {
+                live.reverse();
+            }
             self.in_stub = true;
             for (at, &value) in live.iter().enumerate() {
                 let value = self.value(value)?;
@@ -298,7 +341,9 @@ impl Lowering<'_, '_, '_> {
             self.in_stub = false;
             let words = (RECORD_WORDS + live.len()) as i64;
             let end = self.b.ins().iadd_imm_s(record, words * 8);
-            self.b.ins().store(MemFlagsData::trusted(), end, cell, 0);
+            if !planted(Bug::UnitRecordOverwritten) {
+                self.b.ins().store(MemFlagsData::trusted(), end, cell, 0);
+            }
         }
         if self.is_in_unit() {
             let left = self.iconst(LEFT as i64);
@@ -322,6 +367,9 @@ impl Lowering<'_, '_, '_> {
             Some(&value) => {
                 let ssa = self.value(value)?;
                 match self.input.trace.ty(value) {
+                    Type::Float if planted(Bug::UnitReturnConverted) => {
+                        self.b.ins().fcvt_to_sint_sat(types::I64, ssa)
+                    }
                     Type::Float => self.b.ins().bitcast(types::I64, MemFlagsData::new(), ssa),
                     _ => ssa,
                 }

@@ -31,10 +31,18 @@ pub(crate) struct Cse {
 
 fn key(inst: &Inst) -> Key {
     let mut args = args_of(&inst.args);
+    if is_merged_by_mistake(inst.op) {
+        args.clear();
+    }
     if inst.op.is(Flags::COMMUTES) {
         args.sort();
     }
     (inst.op, inst.payload, args)
+}
+
+/// What units return differs from call to call.
+fn is_merged_by_mistake(op: Op) -> bool {
+    op == Op::UnitResult && planted(Bug::UnitResultMerged)
 }
 
 impl Pass for Cse {
@@ -47,7 +55,7 @@ impl Pass for Cse {
     }
 
     fn minds(&self) -> Ops {
-        Ops::that(|op| op.is(Flags::PURE))
+        Ops::that(|op| op.is(Flags::PURE) || is_merged_by_mistake(op))
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
@@ -58,11 +66,13 @@ impl Pass for Cse {
     }
 
     fn hears(&self) -> Ops {
-        Ops::that(|op| op.is(Flags::PURE) || op.info().payload == PayloadKind::Func)
+        let is_kept = |op: Op| op.is(Flags::PURE) || is_merged_by_mistake(op);
+        Ops::that(|op| is_kept(op) || op.info().payload == PayloadKind::Func)
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {
-        if let (true, Some(result)) = (inst.op.is(Flags::PURE), inst.result) {
+        let is_kept = inst.op.is(Flags::PURE) || is_merged_by_mistake(inst.op);
+        if let (true, Some(result)) = (is_kept, inst.result) {
             self.seen.insert(key(inst), result);
         } else if st.collects(inst) && !planted(Bug::CseKeepsPointers) {
             // The context and the frame's base stay as long as the code runs.

@@ -465,7 +465,7 @@ impl Pass for Heap {
             }
             (_, Payload::Func(func)) => self.called(st, inst, func, now),
             // A unit may do anything to what it can find.
-            _ if inst.op == Op::CallUnit => {
+            _ if inst.op == Op::CallUnit && !planted(Bug::UnitLoadsKept) => {
                 inst.args.iter().for_each(|&arg| self.tell(st, arg, now));
                 self.label();
             }

@@ -98,7 +98,9 @@ impl Pass for Virtuals {
         for arg in &mut real.args {
             *arg = lift(cx, *arg)?;
         }
-        delay::make_touched(cx, &real)?;
+        if !(inst.op == Op::CallUnit && planted(Bug::UnitStorePending)) {
+            delay::make_touched(cx, &real)?;
+        }
         Ok(if is_virtual { Outcome::Replace(real) } else { Outcome::Keep })
     }
 }
@@ -139,9 +141,15 @@ fn make_mentioned(cx: &mut Cx<'_, '_>, call: &Inst) -> Result<(), OptError> {
     let snapshot = call.snap.and_then(|snap| cx.st.source.snapshots.get(snap.index()));
     let mut mentioned = Vec::new();
     snapshot.into_iter().for_each(|snapshot| snapshot.for_each_value(|value| mentioned.push(value)));
+    if planted(Bug::UnitVirtualKept) {
+        mentioned.clear();
+    }
     for value in mentioned {
         let value = cx.st.mapped(value)?;
         lift(cx, value)?;
+    }
+    if planted(Bug::UnitStorePending) {
+        return Ok(());
     }
     delay::make_all(cx)
 }

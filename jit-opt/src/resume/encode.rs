@@ -22,7 +22,8 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
     let mut done: HashMap<SnapId, Resume> = HashMap::default();
     let (mut position, mut out) = (HashMap::default(), Vec::new());
     for (index, inst) in trace.exits() {
-        let shared = inst.snap.filter(|_| !matches!(inst.op, Op::Finish | Op::CallUnit));
+        let is_own = |op| op == Op::Finish || op == Op::CallUnit && !planted(Bug::ResumeCalledShared);
+        let shared = inst.snap.filter(|_| !is_own(inst.op));
         if let Some(&resume) = shared.and_then(|snap| done.get(&snap)) {
             table.exits.push(Resume { inst: index as u32, kind: inst.exit, ..resume });
             continue;
@@ -35,7 +36,7 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
         let mut writer =
             Writer { trace, position: &position, pool: &mut pool, constants: &mut table.pool, out: &mut out };
         // The slots of the frame that a unit is called in are its own business.
-        let own = usize::from(inst.op == Op::CallUnit);
+        let own = usize::from(inst.op == Op::CallUnit && !planted(Bug::ResumeCalleeSlots));
         writer.exit(results, inst.snap.map(|snap| snap.index()), own);
         let len = out.len() as u32;
         let start = known.get(&out).copied().unwrap_or_else(|| {
