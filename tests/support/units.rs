@@ -257,8 +257,9 @@ impl<'a> Way<'a> {
         let limits = Limits { force_guard: variation.force, ..Limits::default() };
         let told = |what: &dyn std::fmt::Display| format!("evaluator, {variation:?}: {what}");
         let left = self.evaluate(1, traces, sides, limits, variation).map_err(|error| told(&error))?;
-        // The recorded program would have gone on elsewhere.
-        if left.forced_aside {
+        // The recorded program would have gone on elsewhere: an object that could not be made leads to a side
+        // trace, too.
+        if left.forced_aside || variation.allocations_left.is_some() && !sides.is_empty() {
             return Ok(left);
         }
         let stop_at = match left.end {

@@ -82,7 +82,7 @@ impl Pass for Virtuals {
             return Ok(outcome);
         }
         if inst.op == Op::CallUnit {
-            make_mentioned(cx, inst)?;
+            return make_found(cx, inst);
         }
         let is_virtual = inst.args.iter().any(|&arg| cx.st.facts.statics.has(arg));
         if !is_virtual && cx.st.facts.delayed.is_empty() {
@@ -98,9 +98,7 @@ impl Pass for Virtuals {
         for arg in &mut real.args {
             *arg = lift(cx, *arg)?;
         }
-        if !(inst.op == Op::CallUnit && planted(Bug::UnitStorePending)) {
-            delay::make_touched(cx, &real)?;
-        }
+        delay::make_touched(cx, &real)?;
         Ok(if is_virtual { Outcome::Replace(real) } else { Outcome::Keep })
     }
 }
@@ -135,9 +133,10 @@ impl Virtuals {
     }
 }
 
-/// The state at the call of a unit has neither virtual objects nor stores that wait: that many callers could
-/// have such, one in the other, that nobody could hold the memory to make them.
-fn make_mentioned(cx: &mut Cx<'_, '_>, call: &Inst) -> Result<(), OptError> {
+/// Makes what the unit that is called can find, and what its callers say of their frames if it is left. That
+/// state has neither virtual objects nor stores that wait: so many callers could have such, one in the other,
+/// that nobody could hold the memory to make them.
+fn make_found(cx: &mut Cx<'_, '_>, call: &Inst) -> Result<Outcome, OptError> {
     let snapshot = call.snap.and_then(|snap| cx.st.source.snapshots.get(snap.index()));
     let mut mentioned = Vec::new();
     snapshot.into_iter().for_each(|snapshot| snapshot.for_each_value(|value| mentioned.push(value)));
@@ -148,10 +147,15 @@ fn make_mentioned(cx: &mut Cx<'_, '_>, call: &Inst) -> Result<(), OptError> {
         let value = cx.st.mapped(value)?;
         lift(cx, value)?;
     }
-    if planted(Bug::UnitStorePending) {
-        return Ok(());
+    let mut real = call.clone();
+    // An argument that was mentioned, too, has another name by now.
+    for arg in &mut real.args {
+        *arg = lift(cx, *arg)?;
     }
-    delay::make_all(cx)
+    if !planted(Bug::UnitStorePending) {
+        delay::make_all(cx)?;
+    }
+    Ok(if real.args == call.args { Outcome::Keep } else { Outcome::Replace(real) })
 }
 
 fn bytes(cell: &Cell) -> std::ops::Range<i64> {
