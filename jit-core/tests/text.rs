@@ -90,7 +90,7 @@ fn errors_help() {
 
 #[test]
 fn units_are_printed_as_they_are_parsed() {
-    let text = "unit 3\nentry [0: int]\nL0(i0):\n@0 = frame[0: int i0] frame(base 4)[0: int i0]\n\
+    let text = "trace all\nunit 3\nentry [0: int]\nL0(i0):\n@0 = frame[0: int i0] frame(base 4)[0: int i0]\n\
                 i1 = call_unit(7, 4, i0, 1.5) @0\n@1 = frame[0: int i0]\nf2 = unit_result(i1, 5: float) @1\n\
                 i3 = call_unit(8, 4) @0\nunit_result(i3, 2) @1\ni4 = call_unit(9, 4, i0) @0\n\
                 unit_result(i4, _) @1\ni5 = call_unit(9, 4, i0) @0\nunit_result(i5, 2: nil) @1\n\
@@ -111,15 +111,33 @@ fn units_are_printed_as_they_are_parsed() {
 
 #[test]
 fn errors_in_units_help() {
-    check_error("unit x\nL0():\nfinish()", expect!["x"]);
-    check_error("unit 1 2\nL0():\nfinish()", expect!["x"]);
-    check_error("L0(i0):\ni1 = call_unit(i0)", expect!["x"]);
-    check_error("L0(i0):\ni1 = call_unit(3, i0)", expect!["x"]);
-    check_error("L0(i0):\ni1 = unit_result(i0)", expect!["x"]);
-    check_error("L0(i0):\ni1 = unit_result(i0, i0)", expect!["x"]);
-    check_error("L0(i0):\ni1 = unit_result(i0, 1: i0)", expect!["x"]);
-    check_error("L0(i0):\nreturn_unit(i0)", expect!["x"]);
-    check_error("L0(i0):\nreturn_unit(i0, 3)", expect!["x"]);
+    check_error(
+        "unit x\nL0():\nfinish()",
+        expect!["line 1, column 6: expected the unit's number, found 'x'"],
+    );
+    check_error(
+        "unit 1 2\nL0():\nfinish()",
+        expect!["line 1, column 8: expected the end of the line, found '2'"],
+    );
+    check_error(
+        "L0(i0):\ni1 = call_unit(i0)",
+        expect!["line 2, column 16: expected a unit's number, found 'i0'"],
+    );
+    check_error(
+        "L0(i0):\ni1 = call_unit(3, i0)",
+        expect!["line 2, column 19: expected where its frame begins, found 'i0'"],
+    );
+    check_error(
+        "L0(i0):\ni1 = unit_result(i0)",
+        expect!["line 2, column 18: expected a slot's number, or '_', found 'i0'"],
+    );
+    check_error(
+        "L0(i0):\ni1 = unit_result(i0, i0)",
+        expect!["line 2, column 22: expected a slot's number, or '_', found 'i0'"],
+    );
+    check_error("L0(i0):\ni1 = unit_result(i0, 1: i0)", expect!["line 2, column 25: unknown tag 'i0'"]);
+    check_error("L0(i0):\nreturn_unit(i0)", expect!["line 2, column 13: unknown tag 'i0'"]);
+    check_error("L0(i0):\nreturn_unit(i0, 3)", expect!["line 2, column 17: expected a tag, found '3'"]);
 }
 
 #[test]

@@ -517,7 +517,7 @@ fn units() {
     assert_eq!(kinds(UNIT, Mode::Expanded), []);
     assert_eq!(unit_with("unit 2\n", ""), [ErrorKind::Payload], "a return of no unit");
     assert_eq!(unit_with("i4, int)", "int)"), [ErrorKind::Arity]);
-    assert_eq!(unit_with("i4, int)", "nil)").len(), 1, "nil has no payload");
+    assert_eq!(unit_with("i4, int)", "i4, nil)"), [ErrorKind::Arity], "nil has no payload");
     assert_eq!(unit_with("i4, int)", "i4, float)"), [ErrorKind::Type]);
     assert_eq!(unit_with(call, "i2 = call_unit(2, 3, i1)\n"), [ErrorKind::Unit], "no snapshot");
     assert_eq!(unit_with(" frame(base 3, words 8)[0: int i1]", ""), [ErrorKind::Unit], "another base");

@@ -21,7 +21,7 @@ pub fn running(seed: u64) {
 
 /// Installs the handler, once.
 pub fn install() {
-    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE] {
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
         let handler = report as extern "C" fn(libc::c_int) as usize;
         // SAFETY: the handler only does what signal handlers may do, and the structure is fully initialized.
         unsafe {

@@ -163,6 +163,12 @@ impl Maker<'_> {
             let words = [200 + u64::from(signature.unit.0), self.rng.below(1000)].into_iter().collect();
             self.trace.snapshots[snap.index()].frames.push(Frame { base, words, slots });
         }
+        if self.rng.chance(30) {
+            // As if the room for the call were looked at, in the state that the call has.
+            let (a, limit) = (self.operand(Kind::Int), self.trace.const_int(60));
+            let holds = self.pure(Op::IntLt, &[a, limit]);
+            self.push(Inst::new(Op::GuardTrue, &[holds]).at(Some(snap)));
+        }
         let inst = Inst::new(Op::CallUnit, &args).with(Payload::Unit { unit: signature.unit, base });
         let result = self.push(inst.at(Some(snap))).expect("a call has a result");
         self.look(result, &signature);
