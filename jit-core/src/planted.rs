@@ -3,8 +3,9 @@
 //! Problem: a differential test that never fails proves little. Design: places in optimizer, lowering and
 //! resume data ask [`planted`] whether a named bug is switched on and then do the wrong thing; the tests
 //! switch each on in turn and fail unless some check objects: `tests/planted.rs` for what traces and programs
-//! of units show, and `runtime/tests/host_calls` for recorder and service. Without the feature `planted-bugs` the question
-//! is the constant `false` and costs nothing. Invariant: no release artifact is built with the feature.
+//! of units show, and `runtime/tests/host_calls` for recorder and service. Without the feature `planted-bugs`
+//! the question is the constant `false` and costs nothing. Invariant: no release artifact is built with the
+//! feature.
 
 macro_rules! define_bugs {
     (

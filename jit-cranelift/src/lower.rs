@@ -361,7 +361,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         {
             return Ok(());
         }
-        // The state at a call of a unit is the unit's, which leaves itself; and its result has to be put down.
+        // The state at a call of a unit is the unit's, which leaves itself; its result has to be put down.
         let is_counted = inst.op.is_guard() && !matches!(inst.op, Op::CallUnit | Op::UnitResult);
         if is_counted && !inst.op.is(tracelift_core::ops::Flags::RECORD) {
             self.count_guard(inst, exit)?;
@@ -441,17 +441,14 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::TryCall => self.try_call(inst, exit),
             Op::Mend => self.mend(inst),
             Op::GuardTrue if self.input.trace.is_counted_check(inst) => self.counted_check(inst, exit),
-            Op::GuardTrue => self.guard_condition(inst, exit, true),
-            Op::GuardFalse => self.guard_condition(inst, exit, false),
+            Op::GuardTrue | Op::GuardFalse => self.guard_condition(inst, exit, inst.op == Op::GuardTrue),
             Op::GuardValue => self.guard_value(inst, exit),
             Op::GuardNull | Op::GuardNonnull => self.guard_null(inst, exit, inst.op == Op::GuardNull),
             Op::GuardAlwaysFails => self.guard_always_fails(inst, exit),
             Op::Label => self.label(inst),
             Op::Jump => self.jump(inst),
             Op::Finish => self.finish(inst, exit),
-            Op::CallUnit => self.call_unit(inst),
-            Op::UnitResult => self.unit_result(inst, exit),
-            Op::ReturnUnit => self.return_unit(inst),
+            Op::CallUnit | Op::UnitResult | Op::ReturnUnit => self.unit_op(inst, exit),
         }
     }
 

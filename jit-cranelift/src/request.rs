@@ -114,8 +114,8 @@ pub struct Units {
     pub cells: UnitCells,
     /// For each unit that is called, the cell with its code's address.
     pub code: Vec<(UnitId, *const u64)>,
-    /// The trace is a side trace of a unit: where it becomes a function of its own, its inputs lie in the exit
-    /// buffer.
+    /// The trace is a side trace of a unit: where it becomes a function of its own, its inputs lie in the
+    /// exit buffer.
     pub is_side: bool,
 }
 

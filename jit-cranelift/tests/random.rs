@@ -63,11 +63,15 @@ fn native(
     let origin = trace.snapshot_of(inst).map(|snapshot| snapshot.origin);
     Run {
         end,
+        place: Default::default(),
+        base: 0,
+        callers: vec![],
         origin,
         iteration: 0,
         frames,
         mentioned: Default::default(),
         guards_executed: 0,
+        forced_aside: false,
         exit_counts: vec![],
         op_counts: vec![],
     }

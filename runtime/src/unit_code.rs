@@ -409,7 +409,7 @@ mod tests {
         let mut sums = sums(1_000_000);
         // The first look at the clock only begins.
         assert_eq!(lefts(&mut sums, LEFT_TOO_OFTEN - 100, 100_000), (STRIKES + 1) * LEFTS_JUDGED);
-        assert_eq!(sums.host.vm.totals.units_retired, 1);
+        assert_eq!(sums.host.vm.totals.units.retired, 1);
         assert!(!sums.host.vm.has_unit(ENTRY) && !sums.host.vm.has_loop(ENTRY));
         let base = sums.host.base();
         assert_eq!(
@@ -424,7 +424,7 @@ mod tests {
     fn a_unit_that_is_left_now_and_then_stays() {
         let mut sums = sums(1_000_000);
         assert_eq!(lefts(&mut sums, LEFT_TOO_OFTEN + 100, 5000), 5000);
-        assert_eq!(sums.host.vm.totals.units_retired, 0);
+        assert_eq!(sums.host.vm.totals.units.retired, 0);
     }
 
     /// Side traces are worth more in units, and more still where many callers are left with them.

@@ -178,7 +178,7 @@ impl<'a> Way<'a> {
             let ended = self.referred(&traces, variation)?;
             note(seen, &traces, &ended);
         }
-        let merged = (self.program.seed + config as u64) % 2 == 0;
+        let merged = (self.program.seed + config as u64).is_multiple_of(2);
         let forms = [Form { merged, linked: true }, Form { merged: !merged, linked: rng.chance(50) }];
         for form in forms {
             if form.merged != merged && sides.is_empty() {

@@ -646,8 +646,8 @@ TluaFrame tlua_rec_take_over (TluaRecorder *rec, int closes, const Operand *valu
 void tlua_rec_end_tail_call (TluaRecorder *rec, Operand function, const Operand *values, int count,
                              const TluaFrame *frame);
 /*
-** The same call, but of a unit: the frame is there for the state in which the callee begins. What closures may
-** share with registers is put there if 'stores'. Returns 0 if the recording is given up.
+** The same call, but of a unit: the frame is there for the state in which the callee begins. What closures
+** may share with registers is put there if 'stores'. Returns 0 if the recording is given up.
 */
 int tlua_rec_push_unit (TluaRecorder *rec, Operand function, int a, int count, int wanted, int stores);
 /* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */

@@ -1,13 +1,13 @@
 /*
 ** How deep units may call one another.
 **
-** Problem: units use the native stack, which C and the interpreter need as well; when they are left, records
-** of all their frames must be there; and their frames must have room in Lua's stack, which need not have grown
-** so far.
+** Problem: units use the native stack, which C and the interpreter need as well; when they are left,
+** records of all their frames must be there; and their frames must have room in Lua's stack, which need not
+** have grown so far.
 **
-** Design: all of it is one address, which a unit compares with the end of its slots before anything else. It
-** is set before code is entered: to the end of Lua's stack, or as far as the native stack and the records that
-** are held allow. A unit that finds no room leaves, and the host gives more room then: Lua's stack grows, or
+** Design: all of it is one address, which a unit compares with the end of its slots before anything else.
+** It is set before code is entered: to the end of Lua's stack, or as far as the native stack and the records
+** that are held allow. A unit that finds no room leaves, and the host gives more room then: Lua's stack grows, or
 ** twice as many records are held. So recursion of any depth is left a few times, and then runs.
 **
 ** Invariant: what the limit allows has its records, and leaves NATIVE_RESERVE to C.

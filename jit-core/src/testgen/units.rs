@@ -11,8 +11,8 @@
 //! Invariant: the same seed gives the same [`Program`]; its traces verify, its calls end, it writes no slot
 //! beyond the world's frame, and no float in it is a NaN.
 //!
-//! Example: `unit 0`, `entry [0: int, 1: ref]`, `guard_true(int_gt(i0, 0)) @0`, a `new`, a call of unit 1 with
-//! it, `return_unit(f9, float)`.
+//! Example: `unit 0`, `entry [0: int, 1: ref]`, `guard_true(int_gt(i0, 0)) @0`, a `new`, a call of unit 1
+//! with it, `return_unit(f9, float)`.
 
 mod steps;
 
@@ -152,8 +152,8 @@ fn signatures(rng: &mut Rng, schema: &Schema) -> Vec<Signature> {
     (0..count).map(of).collect()
 }
 
-/// A side trace for this exit of a unit's trace, which goes on with all that the exit has, and returns. `None`
-/// where the exit is no place to begin at: it has objects that do not exist, say.
+/// A side trace for this exit of a unit's trace, which goes on with all that the exit has, and returns.
+/// `None` where the exit is no place to begin at: it has objects that do not exist, say.
 pub fn side_of(seed: u64, parent: &Trace, exit: u32, schema: &Schema) -> Option<Trace> {
     let (_, inst) = parent.exits().nth(exit as usize)?;
     let snapshot = parent.snapshot_of(inst)?;

@@ -25,7 +25,7 @@ use cranelift_codegen::ir::{self, types, AbiParam, Block, BlockArg, InstBuilder,
 use cranelift_codegen::isa::CallConv;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
-use tracelift_core::{Inst, Payload, Trace, Type, Value};
+use tracelift_core::{Inst, Op, Payload, Trace, Type, Value};
 
 use super::{arg, clif_type, int_of_width, Lowering, Result, Ssa};
 use crate::listing::location;
@@ -176,8 +176,17 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
+    /// The operations of units: a call, what it gave, and the return from one.
+    pub(super) fn unit_op(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        match inst.op {
+            Op::CallUnit => self.call_unit(inst),
+            Op::UnitResult => self.unit_result(inst, exit),
+            _ => self.return_unit(inst),
+        }
+    }
+
     /// Calls a unit. Who looks at the result decides whether it was left.
-    pub(super) fn call_unit(&mut self, inst: &Inst) -> Result<()> {
+    fn call_unit(&mut self, inst: &Inst) -> Result<()> {
         let Payload::Unit { unit, base } = inst.payload else {
             return Err(self.malformed("a call of no unit"));
         };
@@ -219,7 +228,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// What a unit has returned, if that is what the trace goes on with.
-    pub(super) fn unit_result(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+    fn unit_result(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let Payload::Result { slot, tag } = inst.payload else { return Err(self.malformed("no result")) };
         let call: Value = arg(inst, 0, self.index)?;
         let what = self.value(call)?;
@@ -306,7 +315,7 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// A unit that the instruction `at` has called was left: so is the trace, which says what its frames hold.
+    /// A unit that the instruction `at` called was left: so is the trace, which says what its frames hold.
     fn pass_on(&mut self, at: usize, exit: Ssa) -> Result<()> {
         let hot = self.b.srcloc();
         self.b.set_srcloc(SourceLoc::new(location::STUB | at as u32));
@@ -361,7 +370,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Ends a unit.
-    pub(super) fn return_unit(&mut self, inst: &Inst) -> Result<()> {
+    fn return_unit(&mut self, inst: &Inst) -> Result<()> {
         let Payload::Tag(tag) = inst.payload else { return Err(self.malformed("a return without a tag")) };
         let payload = match inst.args.first() {
             Some(&value) => {

@@ -4,8 +4,8 @@
 //! Design: [`Host`] has a frame and counters; a test records operations through [`Tape`] and runs code
 //! itself. Invariant: slots are 16 bytes, a payload and a one-byte tag, as in the default slot layout.
 //!
-//! Example: `host.record(1, |tape| { let i = tape.read(0, tape.ids.int); … })` records one iteration of loop
-//! 1.
+//! Example: `host.record(1, |tape| { let i = tape.read(0, tape.ids.int); … })` records one iteration of
+//! loop 1.
 
 #![allow(dead_code)] // each test file uses its part
 

@@ -123,7 +123,7 @@ impl Maker<'_> {
             _ => {
                 // What has come back from a unit is of no known class.
                 let returned = self.vars.iter().filter(|(_, kind)| *kind == Kind::Present);
-                let Some(object) = returned.map(|var| var.0).last() else { return };
+                let Some(object) = returned.map(|var| var.0).next_back() else { return };
                 let layout = self.layout("BoxedInteger");
                 let snap = self.snapshot();
                 let guard = Inst::new(Op::GuardClass, &[object]).with(Payload::Layout(layout));
