@@ -7,8 +7,8 @@
 **
 ** Design: all of it is one address, which a unit compares with the end of its slots before anything else.
 ** It is set before code is entered: to the end of Lua's stack, or as far as the native stack and the records
-** that are held allow. A unit that finds no room leaves, and the host gives more room then: Lua's stack grows, or
-** twice as many records are held. So recursion of any depth is left a few times, and then runs.
+** that are held allow. A unit that finds no room leaves, and the host gives more room then: Lua's stack
+** grows, or twice as many records are held. So recursion of any depth is left a few times, and then runs.
 **
 ** Invariant: what the limit allows has its records, and leaves NATIVE_RESERVE to C.
 **

@@ -221,7 +221,8 @@ int tlua_rec_is_called (TluaRecorder *rec, Proto *p) {
   int same = 0;
   for (int depth = 0; depth <= rec->trace.depth; depth++)
     same += rec->trace.frames[depth].p == p;
-  return !rec->trace.is_unit && (same >= TLUA_MOST_SAME || rec->trace.depth + 1 >= TLUA_FRAMES) && !has_loop(p);
+  int deep = same >= TLUA_MOST_SAME || rec->trace.depth + 1 >= TLUA_FRAMES;
+  return !rec->trace.is_unit && deep && !has_loop(p);
 }
 
 int tlua_rec_can_call (TluaRecorder *rec) {

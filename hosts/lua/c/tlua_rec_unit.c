@@ -2,8 +2,8 @@
 ** Functions that call themselves, as units: code that code calls.
 **
 ** Problem: recursion as traces linked in a circle makes a record of the interpreter's for each call, keeps
-** all values in registers of Lua's, and asks at each return who has called. A function that only computes, and
-** calls itself, needs none of that.
+** all values in registers of Lua's, and asks at each return who has called. A function that only computes,
+** and calls itself, needs none of that.
 **
 ** Design: where a recording comes to a call of a function within itself, and that function could be a unit,
 ** it is given up, and the function is recorded as one at its next entry: its parameters are the unit's
