@@ -394,6 +394,10 @@ fn runs_see_planted_bugs() {
         Bug::DelayedMissingAtExit,
         Bug::DelayedCallReads,
         Bug::BoundsOneTooFar,
+        Bug::UnitLoadsKept,
+        Bug::UnitVirtualKept,
+        Bug::UnitStorePending,
+        Bug::UnitResumePointKept,
     ];
     let missed: Vec<Bug> = bugs.into_iter().filter(|&bug| !is_seen(bug)).collect();
     assert!(missed.is_empty(), "no run sees {missed:?}");

@@ -172,6 +172,12 @@ impl Maker<'_> {
         let inst = Inst::new(Op::CallUnit, &args).with(Payload::Unit { unit: signature.unit, base });
         let result = self.push(inst.at(Some(snap))).expect("a call has a result");
         self.look(result, &signature);
+        let boxed = self.layout("BoxedInteger");
+        if let Some(object) = self.known(Kind::Object(boxed)).filter(|_| self.rng.chance(25)) {
+            // A function that is shown an object, where there is no snapshot of its own to leave to.
+            let bump = self.schema.find_func("test.bump").expect("a standard function");
+            self.push(Inst::new(Op::Call, &[object]).with(Payload::Func(bump)));
+        }
     }
 
     /// Takes what a unit has returned, under a tag that is mostly the right one.
