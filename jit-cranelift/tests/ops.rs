@@ -241,6 +241,9 @@ fn every_op_is_accounted_for() {
         Op::Label,
         Op::Jump,
         Op::Finish,
+        Op::CallUnit,
+        Op::UnitResult,
+        Op::ReturnUnit,
     ];
     for &op in Op::ALL {
         let ways =

@@ -107,7 +107,8 @@ impl<'t> Plan<'t> {
     fn make(mut self) -> Vec<(usize, Held)> {
         let trace = self.trace;
         for (index, inst) in trace.insts.iter().enumerate() {
-            if let Some(snap) = inst.snap {
+            // Between the call of a unit and the look at its result nothing is done.
+            if let Some(snap) = inst.snap.filter(|_| inst.op != Op::UnitResult) {
                 let here = Some((snap, self.memory.changes()));
                 if std::mem::replace(&mut self.last, here) != here {
                     held(trace, &trace.snapshots[snap.index()])

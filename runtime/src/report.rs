@@ -55,11 +55,11 @@ impl Stats {
         if let Some(HostCodeUse { pieces, code_bytes, refused }) = self.host_code {
             writeln!(out, "code of the host's own: {pieces} pieces, {code_bytes} bytes, {refused} refused")?;
         }
-        if let Some(UnitUse { compiled, retired, left, callers_left }) = self.units {
+        if let Some(UnitUse { compiled, retired, left, callers_left, deepest }) = self.units {
             writeln!(
                 out,
                 "functions called natively: {compiled}, {retired} of them retired; left {left} times, \
-                 with {callers_left} callers"
+                 with {callers_left} callers, at most {deepest} at once"
             )?;
         }
         if !self.ends.is_empty() {

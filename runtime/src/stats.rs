@@ -109,6 +109,8 @@ pub struct UnitUse {
     pub left: u64,
     /// Callers that were left with them, and went on in the interpreter.
     pub callers_left: u64,
+    /// Most callers that were left at once.
+    pub deepest: u64,
 }
 
 /// What permanent helpers take, beside the code of traces.

@@ -303,6 +303,7 @@ impl Vm {
         let callers = records.len() as u64;
         self.totals.units.left += 1;
         self.totals.units.callers_left += callers;
+        self.totals.units.deepest = self.totals.units.deepest.max(callers);
         records.clear();
         self.exits.records = records;
         let mut owner = 0;

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use tracelift_core::ops::{ArgType, Arity};
+use tracelift_core::ops::{ArgType, Arity, Flags};
 use tracelift_core::text::print_trace;
 use tracelift_core::{Op, Type};
 
@@ -174,6 +174,12 @@ const PLACES: &[(Op, Fate, &str)] = &[
     (Op::GuardValue, Lifted, "guard_value(p1, @k)"),
     (Op::GuardNull, Lifted, "guard_null(p1)"),
     (Op::GuardNonnull, Static, "guard_nonnull(p1)"),
+    (
+        Op::CallUnit,
+        Lifted,
+        "@0 = frame[0: ref p0] frame(base 3)[]\ni2 = call_unit(0, 3, p1) @0\n@1 = frame[]\nunit_result(i2, _) @1",
+    ),
+    (Op::ReturnUnit, Lifted, "return_unit(p1, ref)"),
     (Op::Jump, Lifted, "jump(L0, p1, i3)"),
     (Op::Finish, Lifted, "finish(p1)"),
 ];
@@ -196,11 +202,12 @@ fn b7_every_operation_lifts_or_is_answered() {
     };
     assert_eq!(names(&listed), names(&there), "the list has every operation that takes an object");
     for &(op, fate, line) in PLACES {
-        let end = if line.starts_with("jump") || line.starts_with("finish") { "" } else { "finish()\n" };
+        let end = if op.is(Flags::ENDS) { "" } else { "finish()\n" };
+        let unit = if op == Op::ReturnUnit { "unit 0\nentry [0: ref, 1: int]\n" } else { "" };
         let input = format!(
             "cell raw: int @8\ncell link: ref @8\nfunc maybe(ref) -> addr\n\
              func tell(addr, ref) writes told\nobject k = BoxedInteger {{ intval: 1 }}\n\
-             L0(p0, i3):\np1 = new(Pair)\n{line}\n{end}"
+             {unit}L0(p0, i3):\np1 = new(Pair)\n{line}\n{end}"
         );
         let file = parse(&input);
         let out = optimized(ALONE, &file);
