@@ -32,7 +32,7 @@ use crate::reserve::WorstCase;
 use crate::run::Room;
 use crate::stats::GroupedOps;
 use crate::tree::Tree;
-use crate::tunables::MERGED_OPS;
+use crate::tunables::{MERGED_OPS, MOST_MERGED_OPS};
 use crate::units::Member as UnitMember;
 
 /// Why there is no code: the reason and a sentence.
@@ -246,7 +246,8 @@ impl UnitSoFar {
     /// what is compiled.
     fn merges(&self, ops: usize) -> bool {
         let all: usize = self.members.iter().map(|member| member.trace.op_count()).sum();
-        (all + ops) as u64 <= MERGED_OPS || self.members.len() + 1 >= 2 * self.merged
+        let all = (all + ops) as u64;
+        all <= MERGED_OPS || all <= MOST_MERGED_OPS && self.members.len() + 1 >= 2 * self.merged
     }
 }
 
