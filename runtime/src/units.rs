@@ -10,7 +10,7 @@
 //!
 //! How deep units may call one another is a matter of one cell, the *limit*: the highest base of a frame that
 //! may call. The host sets it whenever it enters code, so far above the frame as there is room, and as it has
-//! announced ([`Units::set_depth`]); whatever wants all code to be left sets it to 0.
+//! announced (`Units::set_depth`); whatever wants all code to be left sets it to 0.
 //!
 //! Invariant: the room for records, and for what is said of the frames, is enough for the deepest calls that
 //! the limit allows.
