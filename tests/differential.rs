@@ -13,23 +13,18 @@
 
 mod support;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use support::check::{keeps_pointers_found, Checker, Failure};
+use support::check::{keeps_pointers_found, Checker};
 use support::coverage::Coverage;
 use support::found::{case_of, found};
+use support::seeds::{check_all, number};
 use tracelift_core::testbed::{schema_with_slots, standard_schema};
 use tracelift_core::testgen::generate;
 use tracelift_core::Schema;
 
 /// As many traces as this must cover everything.
 const ENOUGH: u64 = 2_000;
-
-fn number(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
-}
 
 #[test]
 fn cases_that_failed_once_mean_the_same_every_way() {
@@ -79,36 +74,15 @@ fn check_random(schema: &Arc<Schema>, count: u64) -> Coverage {
         return checker.coverage;
     }
     let first = number("TRACELIFT_FIRST_SEED").unwrap_or(0);
-    let next = AtomicU64::new(first);
-    let failed = AtomicBool::new(false);
-    let results: Mutex<(Coverage, Option<Box<Failure>>)> = Mutex::default();
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut checker = Checker::new(schema);
-                let mut failure = None;
-                while failure.is_none() && !failed.load(Ordering::Relaxed) {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= first + count {
-                        break;
-                    }
-                    let case = generate(seed, schema);
-                    if !keeps_pointers_found(&case, schema) {
-                        continue;
-                    }
-                    failure = checker.check(&case).err().map(|failure| checker.smaller(&case, failure));
-                }
-                failed.fetch_or(failure.is_some(), Ordering::Relaxed);
-                let mut results = results.lock().expect("no thread panics while it holds the lock");
-                results.0.merge(&checker.coverage);
-                results.1 = results.1.take().or(failure);
-            });
+    let check = |checker: &mut Checker, seed| {
+        let case = generate(seed, schema);
+        match keeps_pointers_found(&case, schema) {
+            true => checker.check(&case).map_err(|failure| checker.smaller(&case, failure)),
+            false => Ok(()),
         }
-    });
-    let (coverage, failure) = results.into_inner().expect("no thread panics while it holds the lock");
-    if let Some(failure) = failure {
-        panic!("{failure}");
-    }
+    };
+    let parts = check_all(first..first + count, || Checker::new(schema), check, |checker| checker.coverage);
+    let mut coverage = Coverage::default();
+    parts.unwrap_or_else(|failure| panic!("{failure}")).iter().for_each(|part| coverage.merge(part));
     coverage
 }

@@ -10,22 +10,15 @@
 
 mod support;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use support::check::Failure;
+use support::seeds::{check_all, number};
 use support::units::{Seen, UnitChecker};
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::testgen::generate_units;
-use tracelift_core::Schema;
 
 /// As many programs as this must have everything.
 const ENOUGH: u64 = 600;
-
-fn number(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
-}
 
 #[test]
 fn random_programs_of_units_mean_the_same_every_way() {
@@ -37,7 +30,10 @@ fn random_programs_of_units_mean_the_same_every_way() {
         return;
     }
     let count = number("TRACELIFT_UNIT_PROGRAMS").unwrap_or(ENOUGH);
-    let seen = check_random(&schema, count);
+    let check = |checker: &mut UnitChecker, seed| checker.check(&generate_units(seed, &schema));
+    let parts = check_all(0..count, || UnitChecker::new(&schema), check, |checker| checker.seen);
+    let mut seen = Seen::default();
+    parts.unwrap_or_else(|failure| panic!("{failure}")).iter().for_each(|part| seen.add(part));
     println!("{seen:?}");
     let has_all = seen.finished > 500
         && seen.left.iter().all(|&count| count > 300)
@@ -45,34 +41,4 @@ fn random_programs_of_units_mean_the_same_every_way() {
         && seen.sides > 500
         && seen.lifted > 100;
     assert!(count < ENOUGH || has_all, "{seen:?}");
-}
-
-fn check_random(schema: &Arc<Schema>, count: u64) -> Seen {
-    let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-    let results: Mutex<(Seen, Option<Box<Failure>>)> = Mutex::default();
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut checker = UnitChecker::new(schema);
-                let mut failure = None;
-                while failure.is_none() && !failed.load(Ordering::Relaxed) {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= count {
-                        break;
-                    }
-                    failure = checker.check(&generate_units(seed, schema)).err();
-                }
-                failed.fetch_or(failure.is_some(), Ordering::Relaxed);
-                let mut results = results.lock().expect("no thread panics while it holds the lock");
-                results.0.add(&checker.seen);
-                results.1 = results.1.take().or(failure);
-            });
-        }
-    });
-    let (seen, failure) = results.into_inner().expect("no thread panics while it holds the lock");
-    if let Some(failure) = failure {
-        panic!("{failure}");
-    }
-    seen
 }
