@@ -14,31 +14,40 @@ use std::sync::Arc;
 
 use support::seeds::{check_all, number};
 use support::units::{Seen, UnitChecker};
-use tracelift_core::testbed::standard_schema;
+use tracelift_core::testbed::{schema_with_wide_tags, standard_schema};
 use tracelift_core::testgen::generate_units;
+use tracelift_core::Schema;
 
 /// As many programs as this must have everything.
 const ENOUGH: u64 = 600;
 
 #[test]
 fn random_programs_of_units_mean_the_same_every_way() {
-    support::crash::install();
-    let schema = Arc::new(standard_schema());
-    if let Some(seed) = number("TRACELIFT_SEED") {
-        let checked = UnitChecker::new(&schema).check(&generate_units(seed, &schema));
-        checked.unwrap_or_else(|failure| panic!("{failure}"));
-        return;
-    }
     let count = number("TRACELIFT_UNIT_PROGRAMS").unwrap_or(ENOUGH);
-    let check = |checker: &mut UnitChecker, seed| checker.check(&generate_units(seed, &schema));
-    let parts = check_all(0..count, || UnitChecker::new(&schema), check, |checker| checker.seen);
-    let mut seen = Seen::default();
-    parts.unwrap_or_else(|failure| panic!("{failure}")).iter().for_each(|part| seen.add(part));
-    println!("{seen:?}");
+    let seen = check_random(&Arc::new(standard_schema()), count);
     let has_all = seen.finished > 500
         && seen.left.iter().all(|&count| count > 300)
         && seen.other_tags > 100
         && seen.sides > 500
         && seen.lifted > 100;
-    assert!(count < ENOUGH || has_all, "{seen:?}");
+    assert!(count < ENOUGH || number("TRACELIFT_SEED").is_some() || has_all, "{seen:?}");
+}
+
+#[test]
+fn so_do_those_whose_tags_fill_a_word() {
+    let count = number("TRACELIFT_UNIT_PROGRAMS").unwrap_or(ENOUGH) / 4;
+    let seen = check_random(&Arc::new(schema_with_wide_tags()), count);
+    let has_all = seen.left.iter().all(|&count| count > 50) && seen.other_tags > 20;
+    assert!(count < ENOUGH / 4 || number("TRACELIFT_SEED").is_some() || has_all, "{seen:?}");
+}
+
+fn check_random(schema: &Arc<Schema>, count: u64) -> Seen {
+    support::crash::install();
+    let seeds = number("TRACELIFT_SEED").map_or(0..count, |seed| seed..seed + 1);
+    let check = |checker: &mut UnitChecker, seed| checker.check(&generate_units(seed, schema));
+    let parts = check_all(seeds, || UnitChecker::new(schema), check, |checker| checker.seen);
+    let mut seen = Seen::default();
+    parts.unwrap_or_else(|failure| panic!("{failure}")).iter().for_each(|part| seen.add(part));
+    println!("{seen:?}");
+    seen
 }

@@ -352,6 +352,11 @@ impl Schema {
         self.slot_cells = Some(cells);
     }
 
+    /// Changes the bits of a tag.
+    pub fn set_tag_bits(&mut self, tag: TagId, bits: u64) {
+        self.tags[tag.index()].bits = bits;
+    }
+
     /// Declares a tag.
     pub fn add_tag(&mut self, name: &str, bits: u64, payload: Option<Type>) -> TagId {
         self.tags.push(Tag { name: name.to_string(), bits, payload });

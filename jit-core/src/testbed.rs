@@ -302,6 +302,18 @@ pub fn schema_with_slots() -> Schema {
     schema
 }
 
+/// The standard test schema with tags of 8 bytes. Two of them need more than 4, and one is what units would
+/// return where they are left if no tag were that.
+pub fn schema_with_wide_tags() -> Schema {
+    let mut schema = standard_schema();
+    schema.set_slots(SlotLayout { stride: 16, payload: 0, tag: Some((8, 8)) });
+    for (name, bits) in [("true", 1 << 32), ("false", 0xFFFF_FFFF_0000_0020)] {
+        let tag = schema.find_tag(name).expect("a tag of the standard schema");
+        schema.set_tag_bits(tag, bits);
+    }
+    schema
+}
+
 /// Views of raw memory at an address, all in one alias class, and the cells at the context pointer.
 fn add_raw_cells(schema: &mut Schema) {
     let raw = schema.alias_class("raw");

@@ -51,5 +51,5 @@ pub use exits::{exit_number, trace_number, ExitInfo, ENTRY_REFUSED};
 pub use glue::{Enter, Glue, LeftBy, LinkedEntry};
 pub use helpers::{helper_use, HelperUse};
 pub use isa::{Options, Target};
-pub use lower::units::{LEFT, RECORD_WORDS};
+pub use lower::units::{left_word, RECORD_WORDS};
 pub use request::{Compiled, EntryKind, Links, Replaced, Request, Stats, UnitCells, Units};

@@ -311,7 +311,10 @@ impl<'a> Maker<'a> {
                 let value = self.operand(kind);
                 (self.tag_of(kind.ty()), Some(value))
             }
-            None => (self.tag("nil"), None),
+            None => {
+                let name = *self.rng.pick(&["nil", "true", "false"]);
+                (self.tag(name), None)
+            }
         };
         self.trace.push(Inst::new(Op::ReturnUnit, value.as_slice()).with(Payload::Tag(tag)), None);
     }

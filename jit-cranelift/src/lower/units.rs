@@ -5,7 +5,7 @@
 //! parameters are the frame's base and its arguments, in registers; a side trace begins in the block that
 //! would be its exit's stub, with that exit's values. The function results in two words: the tag and the
 //! payload of what it returns, so that its caller's one comparison shows that it has returned, and what. No
-//! tag is [`LEFT`]: then the second word is the exit, as linked traces return it.
+//! tag is [`left_word`]: then the second word is the exit, as linked traces return it.
 //!
 //! A side trace that came later is a function of its own, until the unit is made anew: the exit's link cell
 //! leads there, and it takes its inputs from the exit buffer. It returns to the unit's caller.
@@ -25,14 +25,17 @@ use cranelift_codegen::ir::{self, types, AbiParam, Block, BlockArg, InstBuilder,
 use cranelift_codegen::isa::CallConv;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
-use tracelift_core::{Inst, Op, Payload, Trace, Type, Value};
+use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type, Value};
 
 use super::{arg, clif_type, int_of_width, Lowering, Result, Ssa};
 use crate::listing::location;
 use crate::request::{Request, UnitCells};
 
-/// In place of the tag that a unit returns: it was left.
-pub const LEFT: u64 = 1 << 32;
+/// In place of the tag that a unit returns: it was left. No tag of the host's is that, however wide it is.
+pub fn left_word(schema: &Schema) -> u64 {
+    let is_tag = |word: u64| schema.tags().iter().any(|tag| tag.bits == word);
+    (1 << 32..).find(|&word| !is_tag(word)).expect("there are fewer tags than words")
+}
 
 /// The words of a record before the exit's values: the exit, and the base.
 pub const RECORD_WORDS: usize = 2;
@@ -171,7 +174,7 @@ impl Lowering<'_, '_, '_> {
             let cell = self.iconst(cells.base as i64);
             self.b.ins().store(MemFlagsData::trusted(), self.base, cell, 0);
         }
-        let left = self.iconst(LEFT as i64);
+        let left = self.left_word();
         self.b.ins().return_(&[left, exit]);
         Ok(())
     }
@@ -284,17 +287,19 @@ impl Lowering<'_, '_, '_> {
     }
 
     fn is_left(&mut self, what: Ssa) -> Ssa {
-        let left = self.iconst(LEFT as i64);
+        let left = self.left_word();
         self.b.ins().icmp(IntCC::Equal, what, left)
+    }
+
+    fn left_word(&mut self) -> Ssa {
+        self.iconst(left_word(self.input.schema) as i64)
     }
 
     /// The tag as units return it.
     fn tag_bits(&self, tag: TagId) -> u64 {
-        let width = self.input.schema.slots().tag.map_or(0, |(_, width)| width);
-        match width {
-            0 => 0,
-            _ => self.input.schema.tag(tag).bits & (u64::MAX >> (64 - u32::from(width.min(4)) * 8)),
-        }
+        let width = self.input.schema.slots().tag.map_or(0, |(_, width)| u32::from(width));
+        let mask = u64::MAX.checked_shr(64 - width.min(8) * 8).unwrap_or(0);
+        self.input.schema.tag(tag).bits & mask
     }
 
     /// Puts what a unit has returned into its slot.
@@ -355,7 +360,7 @@ impl Lowering<'_, '_, '_> {
             }
         }
         if self.is_in_unit() {
-            let left = self.iconst(LEFT as i64);
+            let left = self.left_word();
             self.b.ins().return_(&[left, exit]);
         } else {
             let cell = self.iconst(cells.base as i64);
