@@ -1,4 +1,4 @@
--- Tests with nothing to do, before arithmetic whose result is tested again: in loops, functions and recursion.
+-- Tests with nothing to do, before arithmetic whose result is tested again: in loops, functions, recursion.
 local count = 0
 local function f(n)
   count = count + 1

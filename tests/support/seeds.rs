@@ -1,9 +1,9 @@
 //! Random cases by their seeds: which ones are asked for, and all of them on all processors.
 //!
-//! Problem: each kind of random case wants the same of its test: some thousand seeds, tried side by side until
-//! one fails. Design: each thread has a checker of its own, which never leaves it, and takes the next seed; at
-//! the end each says what it has seen. Invariant: after a failure no other seed is begun, and one failure is
-//! returned.
+//! Problem: each kind of random case wants the same of its test: some thousand seeds, tried side by side
+//! until one fails. Design: each thread has a checker of its own, which never leaves it, and takes the next
+//! seed; at the end each says what it has seen. Invariant: after a failure no other seed is begun, and one
+//! failure is returned.
 //!
 //! Example: `check_all(0..600, || Checker::new(&schema), |checker, seed| checker.check(&generate(seed)),
 //! |checker| checker.seen)`.

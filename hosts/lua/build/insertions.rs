@@ -497,6 +497,21 @@ pub const INSERTIONS: &[Insertion] = &[
         why: "a yield that returns: nobody has thrown its status",
     },
     Insertion {
+        file: "ldo.c",
+        anchor: "/*\n** Try to find a suspended protected call (a \"recover point\") for the",
+        place: Before,
+        text: "void tlua_unroll (lua_State *L) {\n  unroll(L, NULL);\n}\n\n\n",
+        why: "what a short way into a coroutine does not do itself",
+    },
+    Insertion {
+        file: "ldo.c",
+        anchor: "  status = luaD_rawrunprotected(L, resume, &nargs);",
+        place: After,
+        text: "\n  return tlua_end_resume(L, status, nresults);\n}\n\n\n\
+               int tlua_end_resume (lua_State *L, int status, int *nresults) {",
+        why: "a short way into a coroutine ends as the API's",
+    },
+    Insertion {
         file: "lmathlib.c",
         anchor: "LUAMOD_API int luaopen_math (lua_State *L) {",
         place: Before,

@@ -139,7 +139,7 @@ fn assemble(tables: &str, names: &[(String, usize, usize)], helpers: &BTreeMap<S
     text.push_str("};\n");
     let mut by_number: Vec<_> = helpers.iter().collect();
     by_number.sort_by_key(|(_, number)| **number);
-    let by_number: Vec<&str> = by_number.into_iter().map(|(name, _)| name.as_str()).collect();
-    writeln!(text, "static TluaCode *const helpers[] = {{ {} }};", by_number.join(", ")).unwrap();
+    let by_number: Vec<String> = by_number.into_iter().map(|(name, _)| format!("(void *){name}")).collect();
+    writeln!(text, "static void *const helpers[] = {{ {} }};", by_number.join(", ")).unwrap();
     text
 }

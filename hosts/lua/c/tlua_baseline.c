@@ -438,11 +438,12 @@ static void copy_equal_constant (Maker *maker, Instruction i) {
     copy(maker, S_SLOW_EQK, -1);
 }
 
-/* TFORCALL, and for few variables the TFORLOOP after it. */
+/* TFORCALL and the TFORLOOP after it. */
 static void copy_step (Maker *maker, Instruction i) {
   int loop = maker->pc + 1;
   maker->jump = loop + 1 - GETARG_Bx(maker->p->code[loop]);
-  copy(maker, GETARG_C(i) <= 2 ? S_TFORCALL : S_SLOW_TFORCALL, maker->jump);
+  maker->operand[3] = GETARG_C(i);
+  copy(maker, GETARG_C(i) <= 2 ? S_TFORCALL : S_TFORCALL_MANY, maker->jump);
 }
 
 static void copy_call (Maker *maker, Instruction i) {
@@ -704,15 +705,28 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
 /* --- for the interpreter --- */
 
 /*
-** Runs code. Stencils use the registers that functions save without saving them: so this function, which
-** keeps nothing in them, does.
+** Runs code. Stencils use the registers that functions save without saving them, so that the function that
+** this becomes a part of has to. A function of its own would be one more that code returns through.
 */
-static l_noinline int run (TluaCode *code, lua_State *L, CallInfo *ci, TValue *k) {
-  int how = code(L, ci, ci->func.p + 1, NULL, k);
+#define BELOW_RED_ZONE "lea -128(%%rsp), %%rsp\n\t"
+#define ABOVE_RED_ZONE "\n\tlea 128(%%rsp), %%rsp"
+#define CALL_ALIGNED \
+  "push %%rbp\n\tmov %%rsp, %%rbp\n\tand $-16, %%rsp\n\tcall *%%r11\n\tmov %%rbp, %%rsp\n\tpop %%rbp"
+static inline int run (TluaCode *code, lua_State *L, CallInfo *ci, TValue *k) {
 #if defined(__GNUC__) && defined(__x86_64__)
-  __asm__ volatile("" : : : "rbx", "r12", "r13", "r14", "r15");
-#endif
+  int how;
+  StkId base = ci->func.p + 1;
+  register TValue *r8 __asm__("r8") = k;
+  register TluaCode *r11 __asm__("r11") = code;
+  __asm__ volatile (BELOW_RED_ZONE CALL_ALIGNED ABOVE_RED_ZONE
+                    : "=a" (how), "+D" (L), "+S" (ci), "+d" (base), "+r" (r8), "+r" (r11)
+                    : : "rbx", "rcx", "r9", "r10", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1",
+                        "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+                        "xmm12", "xmm13", "xmm14", "xmm15");
   return how;
+#else
+  return code(L, ci, ci->func.p + 1, NULL, k);
+#endif
 }
 
 int tlua_run_fresh (lua_State *L, CallInfo *ci) {
@@ -738,7 +752,7 @@ static int may_enter (lua_State *L, CallInfo *ci) {
 ** is to see it. The interpreter's function is left out, since coroutines that resume one another call deep:
 ** the processor foretells only where some of so many calls return to.
 */
-int tlua_run_resumed (lua_State *L, CallInfo *ci) {
+static inline int run_resumed (lua_State *L, CallInfo *ci) {
   Proto *p = ci_func(ci)->p;
   TluaCode *code = (TluaCode *)p->jit_places[tlua_saved_pc(ci) - p->code];
   if (code == NULL || p->jit_entries <= 0 || !may_enter(L, ci))
@@ -747,6 +761,25 @@ int tlua_run_resumed (lua_State *L, CallInfo *ci) {
   if (run(code, L, ci, p->k) != TLUA_DONE && L->status != LUA_YIELD)
     luaV_execute(L, L->ci);
   return 1;
+}
+
+int tlua_run_resumed (lua_State *L, CallInfo *ci) {
+  return run_resumed(L, ci);
+}
+
+/* As the library's functions do it. Each of them would be one more that returns when the coroutine yields. */
+void tlua_resumed (lua_State *L, void *count) {
+  L->status = LUA_OK;
+  luaD_poscall(L, L->ci, *(int *)count);
+  CallInfo *ci = L->ci;
+  if (l_likely(isLua(ci) && tlua_has_code(ci))) {
+    luaV_finishOp(L);
+    if (l_unlikely(L->jit->waiting))
+      tlua_wake(L, ci);
+    if (!run_resumed(L, ci))
+      luaV_execute(L, ci);
+  }
+  tlua_unroll(L);
 }
 
 int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {

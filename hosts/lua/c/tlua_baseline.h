@@ -83,8 +83,10 @@ TLUA_RARE_WORK_OPS(TLUA_DECLARE_WORK)
 #undef TLUA_DECLARE_WORK
 /* A black table got a reference to a white object; the instruction 'pc' is over but for the barrier. */
 TluaCode tlua_slow_barrier;
-/* The call 'pc' of a light C function; L->top ends the arguments. Its cell stands where the constants do. */
+/* The call 'pc' of a C function; L->top ends the arguments. Its cell stands where the constants do. */
 TluaCode tlua_work_call;
+/* luaD_precall, of a C function. */
+CallInfo *tlua_work_precall (lua_State *L, StkId func, int wanted);
 /* Whether a step of a loop, 'pc', is done: see tlua_baseline_step. */
 TluaCode tlua_work_step;
 /*

@@ -83,15 +83,20 @@ int tlua_work_call (TLUA_ARGS) {
   int wanted = GETARG_C(*pc) - 1;
   pc++;
   savepc();
-  if (l_unlikely(fvalue(s2v(ra)) != cell->function))
+  int is_light = ttislcf(s2v(ra));
+  if (l_unlikely(is_light && fvalue(s2v(ra)) != cell->function))
     *cell = tlua_baseline_meet(L, fvalue(s2v(ra)), wanted);
-  if (cell->make == NULL || !tlua_may_call(L, L->top.p)
+  if (!is_light || cell->make == NULL || !tlua_may_call(L, L->top.p)
       || !cell->make(L, ra, L->top.p - ra - 1, wanted)) {
     luaD_precall(L, ra, wanted);
     if (l_unlikely(L->ci != ci))
       return TLUA_DONE;  /* a yield that returns */
   }
   return return_to(L, ci, pc);
+}
+
+CallInfo *tlua_work_precall (lua_State *L, StkId func, int wanted) {
+  return luaD_precall(L, func, wanted);
 }
 
 int tlua_work_tail (TLUA_ARGS) {

@@ -197,6 +197,11 @@ static inline void tlua_suspend (lua_State *L, CallInfo *ci, int count) {
   ci->u.c.k = NULL;
 }
 
+/* The thread has yielded by that, or by the library's function: what it is given results from the call. */
+static inline int tlua_waits_for_values (const lua_State *L) {
+  return L->status == LUA_YIELD && !isLua(L->ci) && L->ci->u.c.k == NULL;
+}
+
 /* Begins what a protected call that may yield does before it calls; the function comes after 'true'. */
 static inline void tlua_begin_protected (lua_State *L, CallInfo *ci, lua_KFunction rest) {
   ci->u.c.k = rest;

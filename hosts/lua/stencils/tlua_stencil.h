@@ -127,6 +127,15 @@ DEFINE_WORK(call)
 DEFINE_WORK(step)
 DEFINE_WORK(tail)
 
+/*
+** A call of a C function, with arguments up to L->top, once savedpc is set. There is no helper between: where
+** the processor cannot foresee returns, as after those of a yield, each function of C takes time.
+*/
+static inline void call_function (lua_State *L, StkId func, ptrdiff_t wanted) {
+  __asm__ volatile (CALL_C("tlua_work_precall") : "+D" (L), "+S" (func), "+d" (wanted)
+                    : : "rax", "rcx", "r8", "r11", CLOBBERED);
+}
+
 #define WORK_WITH(name, last) { \
   int how = work_##name(L, ci, base, this_pc(), last); \
   if (l_likely(how == 0)) { \

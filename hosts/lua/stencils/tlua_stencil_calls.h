@@ -48,12 +48,16 @@ STENCIL(CALL_OPEN) {
   CALL_LUA(top - RA - 1)
 }
 
-/* Of the results of a short form, of which there is one, no more are wanted; where all are, it ends them. */
+/*
+** Of the results of a short form, of which there is one, no more are wanted; where all are, it ends them. No
+** address of a closure is that of a function.
+*/
 #define CALL_OTHER(arguments, END) { \
   StkId ra = RA; \
-  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCF)) { \
+  int tag = ttypetag(s2v(ra)); \
+  if (l_likely(tag == LUA_VLCF || tag == LUA_VCCL)) { \
     const TluaCallCell *met = (TluaCallCell *)cell(); \
-    if (l_likely(fvalue(s2v(ra)) == met->function) && met->quick != NULL && tlua_may_call(L, top) \
+    if (l_likely(fvalueraw(val_(s2v(ra))) == met->function) && met->quick != NULL && tlua_may_call(L, top) \
         && call_quick(met->quick, L, ra, arguments)) { \
       END; \
       NEXT; \
@@ -231,7 +235,7 @@ STENCIL(RETURN_OPEN_EXTRA) {
   if (ttypetag(s2v(ra)) == LUA_VLCF && l_likely(IS_CLOSED)) { \
     TluaCallCell *met = (TluaCallCell *)cell(); \
     ptrdiff_t count = arguments; \
-    if (l_likely(fvalue(s2v(ra)) == met->function) && met->quick != NULL \
+    if (l_likely(fvalueraw(val_(s2v(ra))) == met->function) && met->quick != NULL \
         && tlua_may_call(L, ra + 1 + count) && call_quick(met->quick, L, ra, count)) \
       RETURN_VALUES(1, 0) \
     L->top.p = ra + 1 + count; \
@@ -302,8 +306,40 @@ STENCIL(FORLOOP) {
 }
 
 /*
-** A step of 'ipairs', for two variables or one, and the jump back after it. The call that it stands for needs
-** room, and counts: see tlua_baseline_step, which does other steps.
+** A step of a loop and the jump back after it. A table's is tlua_baseline_step's work; all other functions of
+** C are called.
+*/
+#define ITERATE { \
+  StkId ra = RA; \
+  const TValue *f = s2v(ra); \
+  if (l_unlikely(!ttislcf(f)) || l_unlikely(!work_step(L, ci, base, this_pc(), k))) { \
+    if (l_unlikely(!ttislcf(f) && !ttisCclosure(f)) || l_unlikely(getCcalls(L) >= LUAI_MAXCCALLS - 1)) \
+      SLOW(TFORCALL); \
+    setobjs2s(L, ra + 4, ra); \
+    setobjs2s(L, ra + 5, ra + 1); \
+    setobjs2s(L, ra + 6, ra + 2); \
+    L->top.p = ra + 7; \
+    ci->u.l.savedpc = this_pc() + 1; \
+    L->nCcalls++; \
+    call_function(L, ra + 4, IMMEDIATE); \
+    L->nCcalls--; \
+    if (l_unlikely(ci->u.l.trap)) \
+      CALL_HELPER(go_on, nothing()); \
+    base = ci->func.p + 1; \
+    ra = RA; \
+  } \
+  if (l_unlikely(ttisnil(s2v(ra + 4)))) \
+    NEXT; \
+  setobjs2s(L, ra + 2, ra + 4); \
+  COUNT_BACK_EDGE; \
+  JUMP; \
+}
+
+STENCIL(TFORCALL_MANY) ITERATE
+
+/*
+** For two variables or one, a step of 'ipairs' is done here. The call that it stands for needs room, and
+** counts.
 */
 STENCIL(TFORCALL) {
   StkId ra = RA;
@@ -320,14 +356,7 @@ STENCIL(TFORCALL) {
       JUMP;
     }
   }
-  if (l_likely(ttislcf(f)) && l_likely(work_step(L, ci, base, this_pc(), k))) {
-    if (l_unlikely(ttisnil(s2v(ra + 4))))
-      NEXT;
-    setobjs2s(L, ra + 2, ra + 4);
-    COUNT_BACK_EDGE;
-    JUMP;
-  }
-  SLOW(TFORCALL);
+  ITERATE
 }
 
 /* There is nothing to be closed after most loops. */
