@@ -195,7 +195,7 @@ void tlua_keep_type_names (struct lua_State *L);
 struct TString *tlua_find_short (struct lua_State *L, const char *characters, size_t length);
 void tlua_forget_short (struct global_State *g);
 void tlua_short_close (Tlua *jit);
-int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, const struct TValue *value);
+int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, struct TValue *value);
 /* The hash part of all tables without one; nodes in which nothing is. */
 union Node *tlua_no_nodes (struct lua_State *L);
 union Node *tlua_new_nodes (struct lua_State *L, int count);

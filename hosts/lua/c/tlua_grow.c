@@ -6,9 +6,9 @@
 ** it might be there. Programs with many small tables spend up to a fifth of their time there.
 **
 ** Design: what the sizes must come to is clear in the two commonest cases. An array without gaps, and without
-** a hash part, that gets the item after its last one needs the next power of two. A table with short strings
-** only needs one node more, and its strings go into the new nodes without being looked for. All else is left
-** to Lua.
+** a hash part, that gets the item after its last one needs the next power of two. A table without an array
+** part needs one node more, and its keys go into the new nodes without being looked for, if its integers are
+** too far apart for an array; these are counted with nine counters. All else is left to Lua.
 **
 ** Invariant: sizes, and the places of keys in the nodes, are those of luaH_resize: programs see them in the
 ** order of 'next' and in borders. What is left to Lua has changed nothing.
@@ -19,6 +19,8 @@
 #define LUA_CORE
 
 #include "lprefix.h"
+
+#include <string.h>
 
 #include "tlua_internal.h"
 
@@ -55,24 +57,75 @@ static void grow_array (lua_State *L, Table *t, unsigned size) {
     setempty(&array[n]);
 }
 
-/* --- strings --- */
+/* --- nodes --- */
 
-/* How many strings the nodes hold that have values; 0 if there are other keys. */
-static unsigned count_strings (const Table *t) {
-  unsigned count = 0;
+/* Whether more integers than 2^(MOST_BITS - 1) belong into an array is for Lua to count. */
+#define MOST_BITS 8
+
+/* The keys of a table without an array part, and the new one. */
+typedef struct Count {
+  unsigned all, integers;
+  unsigned char up_to[16];  /* how many are above the power of two before this one, and up to it */
+} Count;
+
+/* Adds an integer, as countint of ltable.c. */
+static void count_integer (Count *count, lua_Integer key) {
+  count->integers++;
+  if (l_castS2U(key) - 1u < (1u << MOST_BITS))
+    count->up_to[luaO_ceillog2((unsigned)key)]++;
+}
+
+/* Keys of other kinds are for Lua: floats and long strings, whose places take longer to compute. */
+static int is_usual (int tag) {
+  switch (tag) {
+    case LUA_VSHRSTR: case LUA_VNUMINT: case LUA_VTABLE: case LUA_VUSERDATA: case LUA_VLCL: case LUA_VCCL:
+    case LUA_VTHREAD:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/* Adds what the nodes hold. Returns 0 if there is a key that is not usual. */
+static int count_nodes (Count *count, const Table *t) {
   for (int n = 0; n < sizenode(t); n++) {
     const Node *node = gnode(t, n);
     if (isempty(gval(node)))
       continue;
-    if (!keyisshrstr(node))
+    if (!is_usual(withvariant(keytt(node))))
       return 0;
-    count++;
+    if (keyisinteger(node))
+      count_integer(count, keyival(node));
+    count->all++;
   }
-  return count;
+  return 1;
 }
 
-static Node *place_of (const Table *t, const TString *key) {
-  return gnode(t, lmod(key->hash, sizenode(t)));
+/* The size of the array part of which more than half is used, as computesizes of ltable.c; and its use. */
+static unsigned array_size (const Count *count, unsigned *used) {
+  unsigned below = 0, best = 0;
+  for (unsigned bit = 0; bit <= MOST_BITS && count->integers > (1u << bit) / 2; bit++) {
+    below += count->up_to[bit];
+    if (below > (1u << bit) / 2) {
+      best = 1u << bit;
+      *used = below;
+    }
+  }
+  return best;
+}
+
+static Node *by_remainder (const Table *t, lua_Unsigned n) {
+  unsigned divisor = (unsigned)(sizenode(t) - 1) | 1;
+  return gnode(t, n <= UINT_MAX ? (unsigned)n % divisor : n % divisor);
+}
+
+/* As mainposition of ltable.c, for the usual keys. */
+static Node *place_of (const Table *t, int tag, const Value *key) {
+  switch (tag) {
+    case LUA_VSHRSTR: return gnode(t, lmod(gco2ts(key->gc)->hash, sizenode(t)));
+    case LUA_VNUMINT: return by_remainder(t, l_castS2U(key->i));
+    default: return by_remainder(t, point2uint(key->gc));
+  }
 }
 
 /* As getfreepos of ltable.c; there is one. */
@@ -84,13 +137,13 @@ static Node *free_node (Table *t) {
   return t->lastfree;
 }
 
-/* As luaH_newkey, for a string that the table lacks and has room for. Returns the place of its value. */
-static Node *insert (Table *t, const TString *key) {
-  Node *place = place_of(t, key);
+/* As luaH_newkey, for a key that the table lacks and has room for. Returns the place of its value. */
+static Node *insert (Table *t, int tag, const Value *key) {
+  Node *place = place_of(t, tag, key);
   if (isempty(gval(place)))
     return place;
   Node *free = free_node(t);
-  Node *other = place_of(t, keystrval(place));
+  Node *other = place_of(t, withvariant(keytt(place)), &keyval(place));
   if (other == place) {  /* it is where it should be: the new one goes into the free node */
     gnext(free) = gnext(place) != 0 ? cast_int((place + gnext(place)) - free) : 0;
     gnext(place) = cast_int(free - place);
@@ -108,13 +161,7 @@ static Node *insert (Table *t, const TString *key) {
   return place;
 }
 
-static void put_key (lua_State *L, Node *node, TString *key) {
-  TValue value;
-  setsvalue(L, &value, key);
-  setnodekey(L, node, &value);
-}
-
-/* The hash part gets room for so many strings. */
+/* The hash part gets room for so many keys. */
 static void grow_nodes (lua_State *L, Table *t, unsigned count) {
   Node *old = t->node;
   int old_size = sizenode(t), is_dummy = t->lastfree == NULL;
@@ -125,8 +172,10 @@ static void grow_nodes (lua_State *L, Table *t, unsigned count) {
   t->lastfree = nodes + size;
   for (int n = 0; n < old_size; n++) {
     if (!isempty(gval(&old[n]))) {
-      Node *node = insert(t, keystrval(&old[n]));
-      put_key(L, node, keystrval(&old[n]));
+      TValue key;
+      getnodekey(L, &key, &old[n]);
+      Node *node = insert(t, ttypetag(&key), &val_(&key));
+      setnodekey(L, node, &key);
       setobj2t(L, gval(node), gval(&old[n]));
     }
   }
@@ -136,29 +185,51 @@ static void grow_nodes (lua_State *L, Table *t, unsigned count) {
 
 /* --- for ltable.c --- */
 
-/*
-** The table has no free node for a key that it lacks: both get their places here, or 0 is returned. The value
-** is not nil.
-*/
-int tlua_grow (lua_State *L, Table *t, const TValue *key, const TValue *value) {
-  if (ttisinteger(key)) {
-    unsigned size = luaH_realasize(t);
-    if (t->lastfree != NULL || l_castS2U(ivalue(key)) != (lua_Unsigned)size + 1 || size >= MOST_ITEMS
-        || has_gap(t->array, size))
+/* Whether the array part, whose items are all there, is to hold the new key. */
+static int extends_array (const Table *t, unsigned size, const TValue *key) {
+  return ttisinteger(key) && t->lastfree == NULL && l_castS2U(ivalue(key)) == (lua_Unsigned)size + 1
+         && size < MOST_ITEMS && !has_gap(t->array, size);
+}
+
+/* Returns 0 if that is for Lua to do. */
+static int grow_hash (lua_State *L, Table *t, const TValue *key, TValue *value) {
+  Count count;
+  memset(&count, 0, sizeof(count));
+  count.all = 1;
+  if (ttisinteger(key))
+    count_integer(&count, ivalue(key));
+  if (t->lastfree != NULL && !count_nodes(&count, t))
+    return 0;
+  if (count.integers > 0) {
+    unsigned used = 0, items = array_size(&count, &used);
+    if (count.integers > 1u << (MOST_BITS - 1))
       return 0;
-    grow_array(L, t, size);
-    setobj2t(L, &t->array[size], value);
-    return 1;
+    if (items != 0) {
+      luaH_resize(L, t, items, count.all - used);
+      luaH_set(L, t, key, value);
+      return 1;
+    }
   }
-  if (!ttisshrstring(key) || t->alimit != 0 || sizenode(t) > MOST_NODES)
-    return 0;
-  unsigned count = t->lastfree == NULL ? 0 : count_strings(t);
-  if (count == 0 && t->lastfree != NULL)
-    return 0;
-  grow_nodes(L, t, count + 1);
-  Node *node = insert(t, tsvalue(key));
+  grow_nodes(L, t, count.all);
+  Node *node = insert(t, ttypetag(key), &val_(key));
   setnodekey(L, node, key);
   luaC_barrierback(L, obj2gco(t), key);
   setobj2t(L, gval(node), value);
   return 1;
+}
+
+/*
+** The table has no free node for a key that it lacks: both get their places here, or 0 is returned. The value
+** is not nil.
+*/
+int tlua_grow (lua_State *L, Table *t, const TValue *key, TValue *value) {
+  unsigned size = luaH_realasize(t);
+  if (extends_array(t, size, key)) {
+    grow_array(L, t, size);
+    setobj2t(L, &t->array[size], value);
+    return 1;
+  }
+  if (l_unlikely(size != 0 || !is_usual(ttypetag(key)) || sizenode(t) > MOST_NODES))
+    return 0;
+  return grow_hash(L, t, key, value);
 }
