@@ -303,7 +303,7 @@ fn build_library(patched: &Path, our_c: &Path, out: &Path, runtime_include: &Pat
         }
         // A loop that crosses a line of the cache may take half as long again: that of a string's hash did.
         build.flag_if_supported("-falign-loops=32");
-        // Each table that grows sets 33 counters to zero first, by an instruction that takes 30 cycles to begin.
+        // Each table that grows sets 33 counters to zero, by an instruction that takes 30 cycles to begin.
         build.flag_if_supported("-mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign");
         build
     };
