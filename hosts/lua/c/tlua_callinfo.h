@@ -91,6 +91,18 @@ static inline int64_t tlua_call_of (int wanted, unsigned status) {
   return (int64_t)((uint32_t)(uint16_t)wanted | (uint32_t)status << 16);
 }
 
+/*
+** Makes one number of the two halves, which have just been written: a load of the whole would have to wait
+** until both are in memory. Compilers may not see that the half is there already.
+*/
+static inline void tlua_set_status (CallInfo *ci, unsigned status) {
+  uint32_t word = (uint32_t)tlua_call_of(ci->nresults, status);
+#if defined(__GNUC__)
+  __asm__("" : "+r" (word));
+#endif
+  memcpy((char *)ci + TLUA_CALL_OFFSET, &word, sizeof(word));
+}
+
 /* --- a frame's words, while it has no record --- */
 
 /* Bits of a call status: C code has called the function; it has replaced its caller. */
