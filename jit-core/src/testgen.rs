@@ -289,25 +289,30 @@ impl Generator {
         if let (Some(snapshot), true) = (self.snapshot, self.rng.chance(80)) {
             return snapshot;
         }
-        if let Some(frame) = self.frames.last_mut() {
-            frame.words[1] += 1;
-        }
-        let frames = self.frames.iter().map(|frame| Frame {
-            base: frame.base,
-            words: frame.words.iter().copied().collect(),
-            slots: frame.homes.iter().copied().flatten().collect(),
-        });
-        let snapshot = Snapshot {
-            origin: self.trace.snapshots.len() as u32,
-            position: self.trace.insts.len() as u32,
-            // As if each third one stood after the back edge of an inner loop.
-            edges: self.trace.snapshots.len() as u32 / 3,
-            frames: frames.collect(),
-            ..Snapshot::default()
-        };
+        // As if each third one stood after the back edge of an inner loop.
+        let edges = self.trace.snapshots.len() as u32 / 3;
+        let snapshot = Snapshot { edges, ..snapshot_of(&self.trace, &mut self.frames) };
         let id = self.trace.add_snapshot(snapshot);
         self.snapshot = Some(id);
         id
+    }
+}
+
+/// A snapshot of these frames at the trace's end, whose innermost frame is one instruction farther.
+fn snapshot_of(trace: &Trace, frames: &mut [ModelFrame]) -> Snapshot {
+    if let Some(frame) = frames.last_mut() {
+        frame.words[1] += 1;
+    }
+    let frames = frames.iter().map(|frame| Frame {
+        base: frame.base,
+        words: frame.words.iter().copied().collect(),
+        slots: frame.homes.iter().copied().flatten().collect(),
+    });
+    Snapshot {
+        origin: trace.snapshots.len() as u32,
+        position: trace.insts.len() as u32,
+        frames: frames.collect(),
+        ..Snapshot::default()
     }
 }
 

@@ -733,7 +733,7 @@ int tlua_run_fresh (lua_State *L, CallInfo *ci) {
   const Proto *p = ci_func(ci)->p;
   if (L->hookmask != 0 || tlua_trap(ci))
     return 0;
-  tlua_set_status(ci, CIST_FRESH);
+  tlua_set_status(ci, TLUA_STATUS_FRESH);
   int how = run((TluaCode *)p->jit_code, L, ci, p->k);
   if (how != TLUA_DONE)
     luaV_execute(L, L->ci);

@@ -16,12 +16,12 @@
 
 mod steps;
 
-use super::{spec, ModelFrame, Rng, HOMES};
+use super::{snapshot_of, spec, ModelFrame, Rng, HOMES};
 use crate::eval::Side;
 use crate::ir::{Const, EntrySlot, ExitKind, Inst, Payload, SnapId, Trace, UnitId, Value};
 use crate::ops::Op;
 use crate::schema::{LayoutId, Schema, TagId};
-use crate::snapshot::{live_values, Frame, SlotValue, Snapshot, Source};
+use crate::snapshot::{live_values, SlotValue, Source};
 use crate::types::{Bits, Type};
 use crate::world::World;
 use crate::world_spec::{SpecValue, WorldSpec};
@@ -431,20 +431,7 @@ impl<'a> Maker<'a> {
         if let (Some(snapshot), true) = (self.snapshot, self.rng.chance(70)) {
             return snapshot;
         }
-        if let Some(frame) = self.frames.last_mut() {
-            frame.words[1] += 1;
-        }
-        let frames = self.frames.iter().map(|frame| Frame {
-            base: frame.base,
-            words: frame.words.iter().copied().collect(),
-            slots: frame.homes.iter().copied().flatten().collect(),
-        });
-        let id = self.trace.add_snapshot(Snapshot {
-            origin: self.trace.snapshots.len() as u32,
-            position: self.trace.insts.len() as u32,
-            frames: frames.collect(),
-            ..Snapshot::default()
-        });
+        let id = self.trace.add_snapshot(snapshot_of(&self.trace, &mut self.frames));
         self.snapshot = Some(id);
         id
     }
