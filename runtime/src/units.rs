@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use tracelift_core::ir::EntrySlot;
-use tracelift_core::{Payload, Trace, UnitId};
+use tracelift_core::{Op, Payload, Trace, UnitId};
 use tracelift_cranelift::{Request, UnitCells, Units as UnitLinks, RECORD_WORDS};
 
 use crate::ids::{ExitPoint, Key, TraceId};
@@ -285,11 +285,10 @@ impl Unit {
 
     /// Slots that its calls move the base by, at least, if it makes any.
     pub fn least_base(&self) -> Option<u32> {
-        let bases = self.members.iter().flat_map(|member| &member.trace.insts).filter_map(|inst| match inst
-            .payload
-        {
-            Payload::Unit { base, .. } => Some(base.max(1) as u32),
-            _ => None,
+        let insts = self.members.iter().flat_map(|member| &member.trace.insts);
+        let bases = insts.filter(|inst| inst.op == Op::CallUnit).map(|call| match call.payload {
+            Payload::Unit { base, .. } => base.max(1) as u32,
+            _ => u32::MAX,
         });
         bases.min()
     }
