@@ -340,9 +340,9 @@ STENCIL(FORLOOP) {
     L->nCcalls++; \
     call_function(L, ra + 4, IMMEDIATE); \
     L->nCcalls--; \
-    if (l_unlikely(ci->u.l.trap)) \
-      CALL_HELPER(go_on, nothing()); \
     base = ci->func.p + 1; \
+    if (l_unlikely(ci->u.l.trap)) \
+      CALL_HELPER(TFORLOOP, this_pc() + 1); /* to which no hook is called */ \
     ra = RA; \
   } \
   if (l_unlikely(ttisnil(s2v(ra + 4)))) \
