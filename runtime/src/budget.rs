@@ -32,7 +32,7 @@ use crate::foresight::Foresight;
 use crate::policy::{self, Account, Rent};
 use crate::stats::Time;
 use crate::tunables::{
-    ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, FORESEEN_SHARE, KNOWN_OPS, RECORDED_OP, SMALL_LOOP,
+    ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, FORESEEN_SHARE, KNOWN_OPS, LOST_AHEAD, RECORDED_OP, SMALL_LOOP,
 };
 
 /// The account of one VM, in nanoseconds of processor time.
@@ -128,10 +128,15 @@ impl Budget {
     }
 
     fn account(&self) -> Account {
-        Account {
-            ran: self.foresight.age(self.ran),
-            spent: self.spent,
-            gained: self.believed.max(0.0) as u64,
+        Account { ran: self.age(), spent: self.spent, gained: self.believed.max(0.0) as u64 }
+    }
+
+    /// How old the program counts as. Who is believed to have lost much gets no more code for what its
+    /// counted loops have to come.
+    fn age(&self) -> u64 {
+        match self.believed < -(LOST_AHEAD as f64) {
+            true => self.ran,
+            false => self.foresight.age(self.ran),
         }
     }
 
@@ -311,6 +316,18 @@ mod tests {
         let refusal =
             Refusal { order: Order::of(114), missing: 9 * (FIRST_TRACE + 114 * COMPILED_OP) - 20 * MS };
         assert_eq!((budget.refusal(), budget.refusal()), (Some(refusal), None), "known once");
+    }
+
+    #[test]
+    fn who_has_lost_much_is_not_trusted_for_what_is_to_come() {
+        let mut budget = budget(4 * MS, 0, 0);
+        budget.foresight.sees(1, 100, 2 * MS);
+        budget.foresight.sees(1, 90, 4 * MS);
+        assert_eq!(budget.account().ran, 13 * MS);
+        budget.gain(-(LOST_AHEAD as f64), 0.0);
+        assert_eq!(budget.account().ran, 13 * MS, "it may still get the side traces that it lacks");
+        budget.gain(-1.0, 0.0);
+        assert_eq!(budget.account().ran, 4 * MS);
     }
 
     #[test]
