@@ -1,5 +1,5 @@
--- Generators that resume generators: trees, permutations, errors and ends at every depth, more values than
--- variables, and resumes as deep as C calls may be.
+-- Generators that resume generators: trees, errors and ends at every depth, more variables than values, and
+-- resumes as deep as C calls may be.
 local function walk(t)
     return coroutine.wrap(function()
         if not t then return end
@@ -35,22 +35,16 @@ local seen = 0
 while pcall(generator) do seen = seen + 1 end
 print(seen, pcall(generator))
 
--- A permutation for each leaf of the recursion, by one coroutine; four variables, of which one is nil.
-local function permute(a, n)
-    if n == 0 then
-        coroutine.yield(a[1], a[2], a[3])
-    else
-        for i = 1, n do
-            a[i], a[n] = a[n], a[i]
-            permute(a, n - 1)
-            a[i], a[n] = a[n], a[i]
-        end
-    end
-end
+-- Four variables, of which the generator gives three, two or one.
 for round = 1, 20 do
     local text = {}
-    for x, y, z, none in coroutine.wrap(function() permute({ 1, 2, round }, 3) end) do
-        text[#text + 1] = x .. y .. z .. tostring(none)
+    for x, y, z, none in coroutine.wrap(function()
+        for i = 1, round do
+            if i % 3 == 0 then coroutine.yield(i) elseif i % 3 == 1 then coroutine.yield(i, -i) end
+            coroutine.yield(i, "y", i * 0.5)
+        end
+    end) do
+        text[#text + 1] = x .. tostring(y) .. tostring(z) .. tostring(none)
     end
     if round % 10 == 0 then print(table.concat(text, " ")) end
 end

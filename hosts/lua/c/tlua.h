@@ -173,12 +173,11 @@ int tlua_baseline_enter (struct lua_State *L, struct CallInfo *ci, const uint32_
 int tlua_run_fresh (struct lua_State *L, struct CallInfo *ci);
 /* The same for a coroutine that goes on in that function. */
 int tlua_run_resumed (struct lua_State *L, struct CallInfo *ci);
-/*
-** Three parts of 'lua_resume': a coroutine goes on whose yield is given an 'int' of values, which may throw;
-** then whatever its stack still holds; and what comes after that, or after an error, whose status this is.
-*/
+/* Three parts of 'lua_resume'. The coroutine goes on after its yield, which results in so many values. */
 void tlua_resumed (struct lua_State *L, void *count);
+/* Whatever its stack still holds goes on. This one and the one before may throw. */
 void tlua_unroll (struct lua_State *L);
+/* It has yielded, ended or thrown, as the status says. */
 int tlua_end_resume (struct lua_State *L, int status, int *results);
 void tlua_baseline_make (struct lua_State *L, struct Proto *p);
 void tlua_baseline_freed (struct Proto *p);

@@ -705,8 +705,9 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
 /* --- for the interpreter --- */
 
 /*
-** Runs code. Stencils use the registers that functions save without saving them, so that the function that
-** this becomes a part of has to. A function of its own would be one more that code returns through.
+** Runs code. Stencils use registers that functions have to save, and do not save them. So the compiler is
+** told that these registers change, and whoever runs code saves them. That is not left to a function of its
+** own, since code would return through it.
 */
 #define BELOW_RED_ZONE "lea -128(%%rsp), %%rsp\n\t"
 #define ABOVE_RED_ZONE "\n\tlea 128(%%rsp), %%rsp"
@@ -768,7 +769,7 @@ int tlua_run_resumed (lua_State *L, CallInfo *ci) {
   return run_resumed(L, ci);
 }
 
-/* As the library's functions do it. Each of them would be one more that returns when the coroutine yields. */
+/* What 'resume' and 'unroll' of ldo.c do, in one function: a yield returns through each that lies between. */
 void tlua_resumed (lua_State *L, void *count) {
   L->status = LUA_OK;
   luaD_poscall(L, L->ci, *(int *)count);

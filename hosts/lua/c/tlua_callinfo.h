@@ -92,15 +92,30 @@ static inline int64_t tlua_call_of (int wanted, unsigned status) {
 }
 
 /*
-** Makes one number of the two halves, which have just been written: a load of the whole would have to wait
-** until both are in memory. Compilers may not see that the half is there already.
+** That number, read and written at once. After two stores of halves the processor at times takes the wrong
+** one for a load, and has to begin anew: of eight functions that were called in turn, this took two thirds of
+** the time.
+*/
+static inline uint32_t tlua_call_word (const CallInfo *ci) {
+  uint32_t word;
+  memcpy(&word, (const char *)ci + TLUA_CALL_OFFSET, sizeof(word));
+  return word;
+}
+
+static inline void tlua_set_call_word (CallInfo *ci, uint32_t word) {
+  memcpy((char *)ci + TLUA_CALL_OFFSET, &word, sizeof(word));
+}
+
+/*
+** The same for a frame whose halves have just been written: a load of the whole would have to wait until both
+** are in memory. A compiler that knew the number's origin would write one half only.
 */
 static inline void tlua_set_status (CallInfo *ci, unsigned status) {
   uint32_t word = (uint32_t)tlua_call_of(ci->nresults, status);
 #if defined(__GNUC__)
   __asm__("" : "+r" (word));
 #endif
-  memcpy((char *)ci + TLUA_CALL_OFFSET, &word, sizeof(word));
+  tlua_set_call_word(ci, word);
 }
 
 /* --- a frame's words, while it has no record --- */
@@ -209,7 +224,10 @@ static inline void tlua_suspend (lua_State *L, CallInfo *ci, int count) {
   ci->u.c.k = NULL;
 }
 
-/* The thread has yielded by that, or by the library's function: what it is given results from the call. */
+/*
+** Whether the thread waits in a yield that has no continuation. The values that it is resumed with are the
+** results of that call.
+*/
 static inline int tlua_waits_for_values (const lua_State *L) {
   return L->status == LUA_YIELD && !isLua(L->ci) && L->ci->u.c.k == NULL;
 }

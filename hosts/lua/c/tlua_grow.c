@@ -59,13 +59,13 @@ static void grow_array (lua_State *L, Table *t, unsigned size) {
 
 /* --- nodes --- */
 
-/* Whether more integers than 2^(MOST_BITS - 1) belong into an array is for Lua to count. */
+/* Of more integers than 2^(MOST_BITS - 1) Lua has to say whether they belong into an array. */
 #define MOST_BITS 8
 
 /* The keys of a table without an array part, and the new one. */
 typedef struct Count {
   unsigned all, integers;
-  unsigned char up_to[16];  /* how many are above the power of two before this one, and up to it */
+  unsigned char up_to[16];  /* [b]: integers above 2^(b - 1), up to 2^b */
 } Count;
 
 /* Adds an integer, as countint of ltable.c. */
@@ -201,9 +201,9 @@ static int grow_hash (lua_State *L, Table *t, const TValue *key, TValue *value) 
   if (t->lastfree != NULL && !count_nodes(&count, t))
     return 0;
   if (count.integers > 0) {
-    unsigned used = 0, items = array_size(&count, &used);
     if (count.integers > 1u << (MOST_BITS - 1))
       return 0;
+    unsigned used = 0, items = array_size(&count, &used);
     if (items != 0) {
       luaH_resize(L, t, items, count.all - used);
       luaH_set(L, t, key, value);

@@ -59,8 +59,8 @@ static void move_values (lua_State *from, lua_State *to, int count) {
 }
 
 /*
-** As lua_resume. The processor foresees where the last 16 to 32 functions return to: so a generator that is
-** resumed by one that is resumed by another takes time for each function of C between two of them.
+** As lua_resume. The processor foresees where the last 16 to 32 functions that were called return to. Where
+** generators resume one another, more have been called: each function of C between two of them takes time.
 */
 static int resume (lua_State *co, lua_State *from, int arguments, int *results) {
   if (!tlua_waits_for_values(co) || getCcalls(from) >= LUAI_MAXCCALLS)

@@ -25,6 +25,7 @@
 #include "lvm.h"
 
 #include "tlua_baseline.h"
+#include "tlua_callinfo.h"
 
 /* --- holes --- */
 
@@ -128,8 +129,8 @@ DEFINE_WORK(step)
 DEFINE_WORK(tail)
 
 /*
-** A call of a C function, with arguments up to L->top, once savedpc is set. There is no helper between: where
-** the processor cannot foresee returns, as after those of a yield, each function of C takes time.
+** Calls a C function with the arguments up to L->top; savedpc is set. No helper lies between: where the
+** processor cannot foresee returns, as in a yield, each function of C that returns takes time.
 */
 static inline void call_function (lua_State *L, StkId func, ptrdiff_t wanted) {
   __asm__ volatile (CALL_C("tlua_work_precall") : "+D" (L), "+S" (func), "+d" (wanted)

@@ -11,19 +11,7 @@ STENCIL(ENTRY) {
   NEXT;
 }
 
-/*
-** A call's wanted results, and above them its status. It is one store, and one load that it is forwarded to:
-** of two halves the processor takes the wrong one for the load's at times, and begins anew. With eight
-** functions that are called in turn that was two thirds of the time.
-*/
-static inline uint32_t call_word (const CallInfo *ci) {
-  uint32_t word;
-  __builtin_memcpy(&word, (const char *)ci + offsetof(CallInfo, nresults), sizeof(word));
-  return word;
-}
-static inline void set_call_word (CallInfo *ci, uint32_t word) {
-  __builtin_memcpy((char *)ci + offsetof(CallInfo, nresults), &word, sizeof(word));
-}
+/* The results that are wanted, of tlua_call_word. */
 #define WANTED(word) ((int16_t)(word))
 
 /* Of a Lua function with code; all others are for the stencil that comes right after this one. */
@@ -44,7 +32,7 @@ static inline void set_call_word (CallInfo *ci, uint32_t word) {
       L->top.p = top; \
       called->func.p = ra; \
       called->top.p = ra + 1 + size; \
-      set_call_word(called, (uint16_t)IMMEDIATE); \
+      tlua_set_call_word(called, (uint16_t)IMMEDIATE); \
       called->u.l.savedpc = p->code; \
       L->ci = called; \
       return code(L, called, ra + 1, nothing(), p->k); \
@@ -124,13 +112,13 @@ static inline int go_back (lua_State *L, CallInfo *ci, StkId base, TValue *k) {
 
 /* Back from the function of 'ci': to C, which has called it, or to a Lua function. */
 #define LEAVE_TO(caller) \
-  if (l_unlikely(word & (uint32_t)CIST_FRESH << 16)) \
+  if (l_unlikely(word & (uint32_t)TLUA_CALL_FRESH)) \
     return TLUA_DONE; \
   return go_back(L, caller, base, k)
 
 /* A value, and nil for the others that are wanted: few want more. */
 STENCIL(RETURN1) {
-  uint32_t word = call_word(ci);
+  uint32_t word = tlua_call_word(ci);
   int wanted = WANTED(word);
   if (l_likely(!L->hookmask)) {
     CallInfo *caller = ci->previous;
@@ -148,7 +136,7 @@ STENCIL(RETURN1) {
   SLOW(RETURN1);
 }
 STENCIL(RETURN0) {
-  uint32_t word = call_word(ci);
+  uint32_t word = tlua_call_word(ci);
   int wanted = WANTED(word);
   if (l_likely(!L->hookmask)) {
     CallInfo *caller = ci->previous;
@@ -169,7 +157,7 @@ STENCIL(RETURN0) {
 ** 'below' is how far.
 */
 #define RETURN_VALUES(values, below) { \
-  uint32_t word = call_word(ci); \
+  uint32_t word = tlua_call_word(ci); \
   ptrdiff_t count = values, wanted = WANTED(word); \
   if (wanted < 0) \
     wanted = count; \
