@@ -775,11 +775,14 @@ void tlua_resumed (lua_State *L, void *count) {
   luaD_poscall(L, L->ci, *(int *)count);
   CallInfo *ci = L->ci;
   if (l_likely(isLua(ci) && tlua_has_code(ci))) {
-    luaV_finishOp(L);
+    if (l_unlikely(GET_OPCODE(tlua_saved_pc(ci)[-1]) != OP_CALL))  /* whose results are in place */
+      luaV_finishOp(L);
     if (l_unlikely(L->jit->waiting))
       tlua_wake(L, ci);
     if (!run_resumed(L, ci))
       luaV_execute(L, ci);
+    if (l_likely(L->status == LUA_YIELD))
+      return;
   }
   tlua_unroll(L);
 }
