@@ -201,6 +201,20 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "  if (f->jit != NULL || f->jit_is_counted || f->jit_code != NULL) tlua_proto_freed(L, f);\n",
         why: "traces go with their function, since addresses of code are reused",
     },
+    Insertion {
+        file: "ldo.c",
+        anchor: "#include \"lzio.h\"",
+        place: After,
+        text: "\n#include \"tlua_callinfo.h\"",
+        why: "for the next one",
+    },
+    Insertion {
+        file: "ldo.c",
+        anchor: "      L->ci = ci = prepCallInfo(L, func, nresults, 0, func + 1 + fsize);",
+        place: After,
+        text: "\n      tlua_called(ci);",
+        why: "where baseline code goes on when the function returns",
+    },
     // The library's own iterators.
     Insertion {
         file: "lbaselib.c",

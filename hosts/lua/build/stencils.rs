@@ -20,7 +20,8 @@ use std::fmt::Write;
 use object::{elf, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
 
 /// Names of the holes; offsets come first, in the order of `Maker::operand`.
-const HOLES: [&str; 10] = ["a", "b", "c", "i", "pc", "other", "counter", "cell", "next", "jump"];
+const HOLES: [&str; 13] =
+    ["a", "b", "c", "i", "pc", "other", "counter", "cell", "k", "index", "next", "jump", "after"];
 
 /// The number of hole `i` where all its 64 bits matter and it may be below 0.
 const SIGNED: &str = "hole_s";
@@ -87,7 +88,12 @@ fn hole(
     };
     let is_branch = kind == "HOLE_BRANCH";
     let is_work = target.starts_with("tlua_work_");
-    if is_branch && (addend != 0 || !if is_work { is_call(code, at) } else { is_jump(code, at) }) {
+    let is_used_well = match target {
+        "hole_after" => is_address(code, at),
+        _ if is_work => is_call(code, at),
+        _ => is_jump(code, at),
+    };
+    if is_branch && (addend != 0 || !is_used_well) {
         return Err(format!("{stencil}: {target} is called, or its address is taken"));
     }
     if target == SIGNED && r_type != elf::R_X86_64_32S {
@@ -98,7 +104,7 @@ fn hole(
     } else if let Some(hole) = target.strip_prefix("hole_").filter(|hole| HOLES.contains(hole)) {
         let expected = match hole {
             "a" | "b" | "c" | "i" => "HOLE_OFFSET",
-            "next" | "jump" => "HOLE_BRANCH",
+            "next" | "jump" | "after" => "HOLE_BRANCH",
             _ => "HOLE_WORD",
         };
         if kind != expected {
@@ -123,6 +129,11 @@ fn is_jump(code: &[u8], at: usize) -> bool {
 /// Whether they belong to a call.
 fn is_call(code: &[u8], at: usize) -> bool {
     at >= 1 && code[at - 1] == 0xe8
+}
+
+/// Whether they say how far an address is, which is put into a register.
+fn is_address(code: &[u8], at: usize) -> bool {
+    at >= 3 && code[at - 3] & 0xfb == 0x48 && code[at - 2] == 0x8d && code[at - 1] & 0xc7 == 0x05
 }
 
 fn assemble(tables: &str, names: &[(String, usize, usize)], helpers: &BTreeMap<String, usize>) -> String {

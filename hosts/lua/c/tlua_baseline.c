@@ -68,15 +68,18 @@ _Static_assert(sizeof(TluaCallCell) == 3 * sizeof(TluaFieldCell), "its room");
 /* A branch to the code of an instruction, or to a helper's address, that is to be written. */
 typedef struct Branch {
   size_t at;
-  int target;      /* instruction, ~helper, or HERE */
+  int target;      /* instruction, ~helper, or one of those below */
 } Branch;
 
-/* The code that is copied next. */
-#define HERE INT_MAX
+/*
+** Places that are no instruction's: that which comes after a call, and the code that is copied next. Branches
+** that are written already lead to WRITTEN.
+*/
+enum { WRITTEN = INT_MAX - 2, AFTER_CALL, HERE };
 
 typedef struct Maker {
   const Proto *p;
-  Tlua *jit;
+  const lua_State *L;
   unsigned char *code;
   size_t size, room;
   int *places;     /* of each instruction's code; -1: none */
@@ -121,7 +124,7 @@ static void put_offset (Maker *maker, unsigned char *place, int64_t value) {
 
 /* What a jump back counts with. */
 static uint64_t counter_of (const Maker *maker, int target) {
-  return (uint64_t)(uintptr_t)tlua_counter(maker->jit, maker->p->code + target);
+  return (uint64_t)(uintptr_t)tlua_counter(maker->L->jit, maker->p->code + target);
 }
 
 static uint64_t word_of (const Maker *maker, int hole, int counted) {
@@ -132,17 +135,25 @@ static uint64_t word_of (const Maker *maker, int hole, int counted) {
       return (uint64_t)(uintptr_t)(maker->p->code + (counted >= 0 ? counted : maker->pc + 1));
     case H_cell:
       return (uint64_t)(uintptr_t)maker->cell;
+    case H_index:
+      return (uint64_t)(uintptr_t)G(maker->L)->tmname[TM_INDEX];
+    case H_k:
+      return (uint64_t)(uintptr_t)maker->p->k;
     default:
       lua_assert(hole == H_counter);
       return counted >= 0 ? counter_of(maker, counted) : (uint64_t)(uintptr_t)&maker->p->jit_entries;
   }
 }
 
-/* A branch of the stencil that was just copied to what comes next. */
-static void put_here (Maker *maker, size_t n) {
-  size_t at = maker->branches[n].at;
-  put_offset(maker, maker->code + at, (int64_t)maker->size - (int64_t)(at + 4));
-  maker->branches[n] = maker->branches[--maker->branch_count];
+/* What leads to a place that has no number leads to what comes next: of the branches from 'first' on. */
+static void put_here (Maker *maker, size_t first, int target) {
+  for (size_t n = first; n < maker->branch_count; n++) {
+    Branch *branch = &maker->branches[n];
+    if (branch->target == target) {
+      put_offset(maker, maker->code + branch->at, (int64_t)maker->size - (int64_t)(branch->at + 4));
+      branch->target = WRITTEN;
+    }
+  }
 }
 
 /*
@@ -165,6 +176,7 @@ static void copy (Maker *maker, int number, int counted) {
   if (maker->has_failed)
     return;
   unsigned char *code = maker->code + maker->size;
+  size_t first = maker->branch_count;
   memcpy(code, stencil->code, size);
   for (int n = 0; n < stencil->holes; n++) {
     const Hole *hole = &stencil->hole[n];
@@ -178,14 +190,13 @@ static void copy (Maker *maker, int number, int counted) {
     else if (hole->what == H_next && (size_t)hole->at + 4 == size && code[hole->at - 1] == 0xe9
              && falls_through(maker))
       size -= 5;
+    else if (hole->what == H_after)
+      add_branch(maker, maker->size + hole->at, AFTER_CALL);
     else
       add_branch(maker, maker->size + hole->at, hole->what == H_next ? maker->next : maker->jump);
   }
   maker->size += size;
-  for (size_t n = maker->branch_count; n > 0 && maker->branches[n - 1].at >= maker->size - size; n--) {
-    if (maker->branches[n - 1].target == HERE)
-      put_here(maker, n - 1);
-  }
+  put_here(maker, first, HERE);
 }
 
 /* --- instructions --- */
@@ -337,7 +348,7 @@ static void copy_loads (Maker *maker, Instruction i) {
       copy(maker, GETARG_k(i) ? S_SETI_K : S_SETI_R, -1);
       break;
     case OP_SELF:
-      copy(maker, GETARG_k(i) ? S_SELF : S_SLOW_SELF, -1);
+      copy(maker, GETARG_k(i) && ttisshrstring(&maker->p->k[GETARG_C(i)]) ? S_SELF : S_SLOW_SELF, -1);
       break;
     WITH_SECOND_PART(NEWTABLE, 1);
     WITH_SECOND_PART(SETLIST, TESTARG_k(i));
@@ -448,7 +459,8 @@ static void copy_step (Maker *maker, Instruction i) {
 
 static void copy_call (Maker *maker, Instruction i) {
   int count = GETARG_B(i), wanted = GETARG_C(i) - 1;
-  set_operands(maker, A_OF(i), A_OF(i) + OFFSET_OF(count), count - 1, wanted);
+  size_t first = maker->branch_count;
+  set_operands(maker, A_OF(i), A_OF(i) + OFFSET_OF(count), count - 1, (uint16_t)wanted);
   maker->jump = HERE;
   copy(maker, count == 0 ? S_CALL_OPEN : S_CALL, -1);
   maker->jump = 0;
@@ -456,6 +468,8 @@ static void copy_call (Maker *maker, Instruction i) {
     copy(maker, count == 0 ? S_CALL_OTHER_OPEN_ALL : S_CALL_OTHER_ALL, -1);
   else
     copy(maker, count == 0 ? S_CALL_OTHER_OPEN : S_CALL_OTHER, -1);
+  put_here(maker, first, AFTER_CALL);
+  copy(maker, S_AFTER_CALL, -1);
 }
 
 static void copy_tail_call (Maker *maker, Instruction i) {
@@ -561,9 +575,7 @@ static int cells_of (Instruction i) {
   switch (GET_OPCODE(i)) {
     case OP_GETTABUP: case OP_GETFIELD: case OP_SETTABUP: case OP_SETFIELD:
       return 1;
-    case OP_SELF:
-      return 2;
-    case OP_CALL: case OP_TAILCALL:
+    case OP_SELF: case OP_CALL: case OP_TAILCALL:
       return 3;
     default:
       return 0;
@@ -611,6 +623,8 @@ static void set_branches (Maker *maker) {
     veneers[n] = -1;
   for (size_t n = 0; n < maker->branch_count && !maker->has_failed; n++) {
     Branch branch = maker->branches[n];
+    if (branch.target == WRITTEN)
+      continue;
     int place = branch.target < 0 ? veneer_of(maker, veneers, ~branch.target)
                                   : maker->places[branch.target];
     if (place < 0)
@@ -680,7 +694,7 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
     return;
   p->jit_has_no_code = 1;
   void **places = p->sizecode > LARGEST ? NULL : new_places(p);
-  Maker maker = { .p = p, .jit = L->jit };
+  Maker maker = { .p = p, .L = L };
   maker.cell = places == NULL ? NULL : (TluaFieldCell *)(places + p->sizecode);
   if (places == NULL || !make(&maker)) {
     engine->on_code(L, p, NULL, 0);

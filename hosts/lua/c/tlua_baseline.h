@@ -116,8 +116,6 @@ static inline const TValue *tlua_field (const Table *t, const TString *key) {
 
 /* A function's entry has counted enough, or hooks are set: nothing of it has run. */
 TluaCode tlua_slow_entry;
-/* The frame goes on at its savedpc. */
-TluaCode tlua_slow_go_on;
 /* The loop whose head is 'pc' is hot; its jump back has been made. */
 TluaCode tlua_slow_hot;
 /* The trap is set; the frame goes on at 'pc'. */

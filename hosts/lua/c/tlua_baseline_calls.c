@@ -25,7 +25,10 @@
 #include "lobject.h"
 #include "lvm.h"
 
-int tlua_slow_go_on (TLUA_ARGS) {
+/* Back from a function, in whose place baseline code does not know where its caller goes on: it may be C. */
+int tlua_find_way_back (TLUA_ARGS) {
+  if (tlua_is_fresh(ci->next))
+    return TLUA_DONE;
   return go_on(L, ci, tlua_saved_pc(ci));
 }
 

@@ -61,6 +61,30 @@ static inline void tlua_clear_trap (CallInfo *ci) {
   ci->u.l.trap = 0;
 }
 
+/*
+** Where baseline code goes on when the function returns: at a place in its caller's code, or in the function
+** below, which finds out where that is. It is set whenever the record becomes a Lua function's, in room that
+** only C functions use. See tlua_baseline.h for what it gets.
+*/
+static inline void *tlua_way_back (const CallInfo *ci) {
+  return (void *)ci->u.c.ctx;
+}
+
+static inline void tlua_set_way_back (CallInfo *ci, void *code) {
+  ci->u.c.ctx = (lua_KContext)code;
+}
+
+int tlua_find_way_back (lua_State *L, CallInfo *ci, StkId base, const Instruction *pc, TValue *k);
+
+/* The interpreter has called the function, or C. */
+static inline void tlua_called (CallInfo *ci) {
+  tlua_set_way_back(ci, (void *)tlua_find_way_back);
+}
+
+#define TLUA_WAY_BACK_OFFSET offsetof(CallInfo, u.c.ctx)
+_Static_assert(TLUA_WAY_BACK_OFFSET >= offsetof(CallInfo, u.l.nextraargs) + sizeof(int),
+               "it is no word of a Lua function");
+
 /* Whether C code has called the function: a return from it leaves 'luaV_execute'. */
 static inline int tlua_is_fresh (const CallInfo *ci) {
   return (ci->callstatus & CIST_FRESH) != 0;
@@ -196,6 +220,7 @@ static inline void tlua_frame_make (CallInfo *ci, StkId func, const uint64_t *wo
   ci->u.l.trap = 0;
   ci->u.l.nextraargs = tlua_words_extra(words);
   ci->u.l.savedpc = tlua_words_pc(words);
+  tlua_called(ci);
 }
 
 /* Makes a record that of a C function, of which all results are wanted. */

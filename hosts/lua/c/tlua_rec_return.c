@@ -55,11 +55,12 @@ int tlua_describe_frames (tl_vm *vm, TluaSchema *schema) {
   frame->saved_pc = pointer(vm, "call_info.savedpc", TLUA_SAVED_PC_OFFSET);
   frame->trap = number(vm, "call_info.trap", TLUA_TRAP_OFFSET, TLUA_TRAP_SIZE);
   frame->call = number(vm, "call_info.call", TLUA_CALL_OFFSET, TLUA_CALL_SIZE);
+  frame->way_back = pointer(vm, "call_info.way_back", TLUA_WAY_BACK_OFFSET);
   frame->stack_last = pointer(vm, "thread.stack_last", offsetof(lua_State, stack_last));
   frame->room = number(vm, "loop.room", 0, 8);
   return frame->function != 0 && frame->top != 0 && frame->previous != 0 && frame->next != 0
       && frame->saved_pc != 0 && frame->trap != 0 && frame->call != 0
-      && frame->stack_last != 0 && frame->room != 0;
+      && frame->way_back != 0 && frame->stack_last != 0 && frame->room != 0;
 }
 
 /* --- returning --- */
@@ -238,6 +239,7 @@ static void make_frame (TluaRecorder *rec, const TluaFrame *frame, tl_value call
   tl_store(vm, ids->top, record, register_place(rec, frame->base + frame->p->maxstacksize));
   tl_store(vm, ids->call, record, tl_const_int(vm, tlua_call_of(frame->wanted, frame->status)));
   tl_store(vm, ids->trap, record, tl_const_int(vm, 0));
+  tl_store(vm, ids->way_back, record, tl_const_addr(vm, (const void *)tlua_find_way_back));
   tl_store(vm, rec->schema.state.extra_arguments, record, tl_const_int(vm, frame->extra));
 }
 

@@ -95,6 +95,7 @@ typedef struct TluaFrameIds {
   tl_cell saved_pc;
   tl_cell trap;
   tl_cell call;               /* how it was called, in one number */
+  tl_cell way_back;           /* where baseline code goes on when it returns */
   tl_cell stack_last;         /* of a thread */
   tl_cell room;               /* of the library's cell: slots that a loop's code needs */
 } TluaFrameIds;

@@ -72,10 +72,30 @@ static inline int32_t *counter (void) {
   return place;
 }
 
-/* What the instruction remembers. SELF has two of them, a call one in the room of three. */
+/* What the instruction remembers. SELF has three of them, a call one in their room. */
 static inline TluaFieldCell *cell (void) {
   TluaFieldCell *place;
   __asm__("movabsq $hole_cell, %0" : "=r" (place));
+  return place;
+}
+
+static inline TValue *constants (void) {
+  TValue *k;
+  __asm__("movabsq $hole_k, %0" : "=r" (k));
+  return k;
+}
+
+/* The name of the field __index. */
+static inline const TString *index_name (void) {
+  const TString *name;
+  __asm__("movabsq $hole_index, %0" : "=r" (name));
+  return name;
+}
+
+/* Where the code goes on after a call. */
+static inline void *place_after_call (void) {
+  void *place;
+  __asm__("leaq hole_after(%%rip), %0" : "=r" (place));
   return place;
 }
 

@@ -14,25 +14,30 @@ STENCIL(ENTRY) {
 /* The results that are wanted, of tlua_call_word. */
 #define WANTED(word) ((int16_t)(word))
 
-/* Of a Lua function with code; all others are for the stencil that comes right after this one. */
+/*
+** Of a Lua function with code; all others are for the stencil that comes right after this one. It returns to
+** the one after that.
+*/
 #define CALL_LUA(arguments) { \
   StkId ra = RA; \
-  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCL)) { \
+  if (l_likely(rawtt(s2v(ra)) == ctb(LUA_VLCL))) { \
     const Proto *p = clLvalue(s2v(ra))->p; \
     CallInfo *called = ci->next; \
     TluaCode *code = (TluaCode *)p->jit_code; \
-    int size = p->maxstacksize; \
-    if (l_likely(code != NULL) && l_likely(called != NULL) && l_likely(L->stack_last.p - top > size)) { \
-      ptrdiff_t given = arguments; \
-      ci->u.l.savedpc = other_pc(); \
-      for (; l_unlikely(given < p->numparams); given++) { \
-        setnilvalue(s2v(top)); \
-        top++; \
+    size_t size = (size_t)p->maxstacksize; \
+    if (l_likely(code != NULL) && l_likely(called != NULL) && l_likely(top + size < L->stack_last.p)) { \
+      if (l_unlikely(p->numparams > (arguments))) { \
+        for (ptrdiff_t given = arguments; given < p->numparams; given++) { \
+          setnilvalue(s2v(top)); \
+          top++; \
+        } \
       } \
+      ci->u.l.savedpc = other_pc(); \
       L->top.p = top; \
       called->func.p = ra; \
       called->top.p = ra + 1 + size; \
-      tlua_set_call_word(called, (uint16_t)IMMEDIATE); \
+      tlua_set_call_word(called, (uint32_t)IMMEDIATE); \
+      tlua_set_way_back(called, place_after_call()); \
       called->u.l.savedpc = p->code; \
       L->ci = called; \
       return code(L, called, ra + 1, nothing(), p->k); \
@@ -87,6 +92,17 @@ STENCIL(CALL_OTHER_OPEN_ALL) {
   CALL_OTHER(top - RA - 1, L->top.p = RA + 1)
 }
 
+/*
+** After a call, where the function returns to. It does not know the constants of its caller. Hooks may have
+** been set, or the stack may have moved.
+*/
+STENCIL(AFTER_CALL) {
+  k = constants();
+  if (l_unlikely(ci->u.l.trap))
+    CALL_HELPER(trap, other_pc());
+  NEXT;
+}
+
 /* Whether no variable of the frame is captured or to be closed, at this moment. */
 static inline int is_closed (const lua_State *L, StkId base) {
   const UpVal *open = L->openupval;
@@ -99,45 +115,37 @@ STENCIL(CLOSE) {
   WORK(CLOSE);
 }
 
-/* Goes on in a Lua function after a call. */
-static inline int go_back (lua_State *L, CallInfo *ci, StkId base, TValue *k) {
-  const Proto *p = clLvalue(s2v(ci->func.p))->p;
-  if (l_likely(!ci->u.l.trap) && l_likely(p->jit_places != NULL)) {
-    TluaCode *code = (TluaCode *)p->jit_places[ci->u.l.savedpc - p->code];
-    if (l_likely(code != NULL))
-      return code(L, ci, ci->func.p + 1, nothing(), p->k);
-  }
-  CALL_HELPER(go_on, nothing());
+/* Back from the function of 'ci': to C, which has called it, or to a Lua function. */
+#define LEAVE_TO(caller) { \
+  TluaCode *back = (TluaCode *)tlua_way_back(ci); \
+  return back(L, caller, (caller)->func.p + 1, nothing(), k); \
 }
 
-/* Back from the function of 'ci': to C, which has called it, or to a Lua function. */
-#define LEAVE_TO(caller) \
-  if (l_unlikely(word & (uint32_t)TLUA_CALL_FRESH)) \
-    return TLUA_DONE; \
-  return go_back(L, caller, base, k)
-
-/* A value, and nil for the others that are wanted: few want more. */
+/*
+** A value, and nil for the others that are wanted: few want more. A value that nobody wants does no harm: the
+** place is free.
+*/
 STENCIL(RETURN1) {
-  uint32_t word = tlua_call_word(ci);
-  int wanted = WANTED(word);
+  int wanted = WANTED(tlua_call_word(ci));
   if (l_likely(!L->hookmask)) {
     CallInfo *caller = ci->previous;
-    StkId to = base - 1;
+    StkId top = base;
+    setobjs2s(L, base - 1, RA);
     L->ci = caller;
-    /* a value that nobody wants does no harm: the place is free */
-    setobjs2s(L, to, RA);
-    L->top.p = base - (wanted == 0);
-    for (; l_unlikely(wanted > 1); wanted--) {
-      setnilvalue(s2v(L->top.p));
-      L->top.p++;
+    if (l_unlikely(wanted != 1)) {
+      top -= wanted == 0;
+      for (; wanted > 1; wanted--) {
+        setnilvalue(s2v(top));
+        top++;
+      }
     }
+    L->top.p = top;
     LEAVE_TO(caller);
   }
   SLOW(RETURN1);
 }
 STENCIL(RETURN0) {
-  uint32_t word = tlua_call_word(ci);
-  int wanted = WANTED(word);
+  int wanted = WANTED(tlua_call_word(ci));
   if (l_likely(!L->hookmask)) {
     CallInfo *caller = ci->previous;
     StkId to = base - 1;
@@ -157,8 +165,7 @@ STENCIL(RETURN0) {
 ** 'below' is how far.
 */
 #define RETURN_VALUES(values, below) { \
-  uint32_t word = tlua_call_word(ci); \
-  ptrdiff_t count = values, wanted = WANTED(word); \
+  ptrdiff_t count = values, wanted = WANTED(tlua_call_word(ci)); \
   if (wanted < 0) \
     wanted = count; \
   if (l_likely(!L->hookmask)) { \
@@ -218,7 +225,7 @@ STENCIL(RETURN_OPEN_EXTRA) {
 /* Of a Lua function with code, or of a short form with one result: from a function of fixed arguments. */
 #define TAIL_CALL(arguments, IS_CLOSED) { \
   StkId ra = RA; \
-  if (l_likely(ttypetag(s2v(ra)) == LUA_VLCL) && l_likely(IS_CLOSED)) { \
+  if (l_likely(rawtt(s2v(ra)) == ctb(LUA_VLCL)) && l_likely(IS_CLOSED)) { \
     const Proto *p = clLvalue(s2v(ra))->p; \
     TluaCode *code = (TluaCode *)p->jit_code; \
     ptrdiff_t count = arguments + 1; \

@@ -120,14 +120,22 @@ STENCIL(SETTABUP_K) {
 STENCIL(SETFIELD_R) PUT_FIELD(VA, tsvalue(KONST(hole_b)), VC, SLOW(SETFIELD))
 STENCIL(SETFIELD_K) PUT_FIELD(VA, tsvalue(KONST(hole_b)), KONST(hole_c), SLOW(SETFIELD))
 
+/* An item of the array that is there. Else compilers would test again whether it is NULL: see below. */
+static inline const TValue *item_at (const Table *t, lua_Unsigned n) {
+  const TValue *slot = &t->array[n - 1];
+  if (slot == NULL)
+    __builtin_unreachable();
+  return slot;
+}
+
 /* An item of the array, or NULL. As luaH_getint it takes the limit along, where that is only a hint. */
 static inline const TValue *item (Table *t, lua_Unsigned n) {
   lua_Unsigned limit = t->alimit;
   if (l_likely(n - 1u < limit))
-    return &t->array[n - 1];
+    return item_at(t, n);
   if (!isrealasize(t) && ((n - 1u) & ~(limit - 1u)) < limit) {
     t->alimit = (unsigned)n;
-    return &t->array[n - 1];
+    return item_at(t, n);
   }
   return NULL;
 }
@@ -213,20 +221,39 @@ STENCIL(SETI_R) SET_I(VC)
 STENCIL(SETI_K) SET_I(KONST(hole_c))
 
 /*
+** The value of a field that most tables lack. The cell knows where the search begins; keys are addresses, and
+** seldom the same as a number.
+*/
+static inline const TValue *seldom_field (const Table *t, const TString *key, TluaFieldCell *first) {
+  const Node *n = (const Node *)((const char *)t->node + first->offset);
+  if (l_unlikely(t->lsizenode != first->log_size)) {
+    n = gnode(t, lmod(key->hash, sizenode(t)));
+    first->log_size = t->lsizenode;
+    first->offset = (uint32_t)((const char *)n - (const char *)t->node);
+  }
+  for (;;) {
+    int next = gnext(n);
+    if (l_unlikely(keyval(n).gc == obj2gco(key)) && keyisshrstr(n))
+      return gval(n);
+    if (l_likely(next == 0))
+      return NULL;
+    n += next;
+  }
+}
+
+/*
 ** A method is most often in the table that the object's metatable names, and those of strings always are.
-** What is no table there is for the helper.
+** What is no table there is for the helper. The name is a short string.
 */
 STENCIL(SELF) {
   TValue *rb = VB;
   const TString *key = tsvalue(KONST(hole_c));
   const TValue *slot;
   const Table *meta;
-  if (l_unlikely(key->tt != LUA_VSHRSTR))
-    SLOW(SELF);
   if (l_likely(ttistable(rb))) {
     const Table *t = hvalue(rb);
-    slot = tlua_field(t, key);
-    if (slot != NULL && !isempty(slot))
+    slot = seldom_field(t, key, cell() + 2);
+    if (l_unlikely(slot != NULL) && !isempty(slot))
       goto found;
     meta = t->metatable;
   }
@@ -236,7 +263,7 @@ STENCIL(SELF) {
     SLOW(SELF);
   if (l_unlikely(meta == NULL))
     SLOW(SELF);
-  slot = known_field(meta, G(L)->tmname[TM_INDEX], cell());
+  slot = known_field(meta, index_name(), cell());
   if (l_unlikely(slot == NULL || !ttistable(slot)))
     SLOW(SELF);
   slot = known_field(hvalue(slot), key, cell() + 1);
