@@ -101,14 +101,7 @@ pub(crate) fn patch(code: &mut [u8], marks: &[MachSrcLoc<Final>]) -> Result<()> 
 
 /// All loads of bytes in what was made for carriers; the register allocator may have put moves beside them.
 fn patch_range(bytes: &mut [u8]) -> Option<()> {
-    let carriers: Vec<usize> = Decoder::new(64, bytes, DecoderOptions::NONE)
-        .into_iter()
-        .filter(|inst| {
-            matches!(inst.code(), Code::Movzx_r32_rm8 | Code::Movzx_r64_rm8)
-                && inst.op1_kind() == OpKind::Memory
-        })
-        .map(|inst| inst.ip() as usize)
-        .collect();
+    let carriers = loads_among_moves(bytes).unwrap_or_else(|| loads_of_bytes(bytes));
     for &at in &carriers {
         // `[REX] 0F B6 /r` becomes `[REX] 0F 18 /1`; REX.R and REX.W are about the register.
         let has_rex = bytes[at] & 0xf0 == 0x40;
@@ -123,6 +116,56 @@ fn patch_range(bytes: &mut [u8]) -> Option<()> {
         *operand = *operand & !0o070 | 0o010;
     }
     (!carriers.is_empty()).then_some(())
+}
+
+/// Where loads of bytes begin, if there is nothing else but moves of registers to and from memory: `[REX] 0F
+/// B6 /r`, `[REX] 8B /r`, `[REX] 89 /r`. That is what there is as a rule, and a disassembler's tables take
+/// three million instructions to be made.
+fn loads_among_moves(bytes: &[u8]) -> Option<Vec<usize>> {
+    let mut loads = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        at += usize::from(bytes[at] & 0xf0 == 0x40);
+        let is_load = match bytes.get(at..)? {
+            [0x0f, 0xb6, ..] => true,
+            [0x8b | 0x89, ..] => false,
+            _ => return None,
+        };
+        at += 1 + usize::from(is_load);
+        let operand = operand_len(bytes.get(at..)?)?;
+        let is_in_memory = bytes[at] < 0xc0;
+        at += operand;
+        loads.extend((is_load && is_in_memory).then_some(start));
+    }
+    (at == bytes.len()).then_some(loads)
+}
+
+/// Bytes of an operand: ModR/M, SIB and displacement.
+fn operand_len(bytes: &[u8]) -> Option<usize> {
+    let &modrm = bytes.first()?;
+    let (mode, register) = (modrm >> 6, modrm & 7);
+    let has_index = mode != 3 && register == 4;
+    let base = if has_index { bytes.get(1)? & 7 } else { register };
+    let displacement = match mode {
+        0 if base == 5 => 4,
+        1 => 1,
+        2 => 4,
+        _ => 0,
+    };
+    Some(1 + usize::from(has_index) + displacement)
+}
+
+/// Where loads of bytes begin.
+fn loads_of_bytes(bytes: &[u8]) -> Vec<usize> {
+    Decoder::new(64, bytes, DecoderOptions::NONE)
+        .into_iter()
+        .filter(|inst| {
+            matches!(inst.code(), Code::Movzx_r32_rm8 | Code::Movzx_r64_rm8)
+                && inst.op1_kind() == OpKind::Memory
+        })
+        .map(|inst| inst.ip() as usize)
+        .collect()
 }
 
 #[cfg(test)]
@@ -148,6 +191,31 @@ mod tests {
             patched(&[0x48, 0x8b, 0x4c, 0x24, 8, 0x0f, 0xb6, 0x01]),
             Some(vec![0x48, 0x8b, 0x4c, 0x24, 8, 0x0f, 0x18, 0x09])
         );
+    }
+
+    /// Whatever the bytes: among moves loads are where the disassembler sees them.
+    #[test]
+    fn loads_among_moves_are_seen_without_the_disassembler() {
+        let mut seen = 0;
+        let opcodes: [&[u8]; 4] = [&[0x0f, 0xb6], &[0x8b], &[0x89], &[0x0f, 0xb7]];
+        let prefixes = (0x40..=0x4f).map(Some).chain([None]);
+        for (prefix, opcode) in prefixes.flat_map(|prefix| opcodes.map(|opcode| (prefix, opcode))) {
+            for (operand, index) in
+                (0..=u8::MAX).flat_map(|all| [0x00, 0x24, 0x65, 0xff].map(|sib| (all, sib)))
+            {
+                let mut code: Vec<u8> = prefix.into_iter().chain(opcode.iter().copied()).collect();
+                code.extend([operand, index, 0x8b, 0x41, 0x0f, 0xb6, 0x0f, 0xb6, 0x01, 0x48, 0x89, 0xc8]);
+                for len in 2..=code.len() {
+                    let code = &code[..len];
+                    let Some(loads) = loads_among_moves(code) else { continue };
+                    let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
+                    assert!(decoder.iter().all(|inst| !inst.is_invalid()), "{code:02x?}");
+                    assert_eq!(loads, loads_of_bytes(code), "{code:02x?}");
+                    seen += loads.len();
+                }
+            }
+        }
+        assert!(seen > 10_000, "{seen}");
     }
 
     #[test]
