@@ -5,7 +5,8 @@
 //! answers nearly each time. Design: an entry that the long way ([`Vm::hot`]) has made *opens a gate* for the
 //! entries up to the next one that is timed. A gate holds the answer; passing it is a comparison of the key
 //! and of the counter, and counting. The slots' tags are not looked at, as the code does that itself: if it
-//! refuses the entry, its loop gets no gate any more.
+//! refuses the entry, its gate is closed, and the long way finds the trace for these tags; a trace that refuses
+//! often gets no gate for a while.
 //!
 //! Invariant: an open gate answers what the long way would, tags apart. So whatever changes a location, a
 //! trace, or what the VM is about shuts all gates ([`crate::gate`]); that is rare, and they open again by
@@ -64,7 +65,7 @@ impl Vm {
         let Some(trace) = self.traces.get(number) else { return };
         // A gate leaves the counter at 0, which is what only a pinned one is set to.
         let is_pinned = self.counters.is_pinned_at(counter);
-        if !is_pinned || trace.has_refused || self.config.count_iterations || self.is_pacing(key) {
+        if !is_pinned || trace.refuses_often() || self.config.count_iterations || self.is_pacing(key) {
             return;
         }
         let run = trace.run();
@@ -87,10 +88,14 @@ impl Vm {
         if !std::mem::take(&mut self.last_run.has_passed) {
             return;
         }
-        if let Some(trace) = self.last_run.trace.take().and_then(|number| self.traces.get_mut(number)) {
-            trace.entries -= 1;
-            trace.has_refused = true;
-            self.gates.shut();
+        let Some(number) = self.last_run.trace.take() else { return };
+        let Some(trace) = self.traces.get_mut(number) else { return };
+        trace.entries -= 1;
+        trace.refusals += 1;
+        let gate = self.gates.close(trace.tree.key);
+        if let Some((gate, location)) = gate.and_then(|gate| Some((gate, self.locations.get_mut(&gate.key)?)))
+        {
+            location.pay.did_not_pass(gate.left);
         }
     }
 }
@@ -108,7 +113,7 @@ mod tests {
     use crate::run::Action;
     use crate::support::{float, int, Host, Slot, Tape};
     use crate::ticks::Ticks;
-    use crate::tunables::{COLD_SAMPLES, FIRST_SAMPLES, SAMPLE_STRIDE};
+    use crate::tunables::{COLD_SAMPLES, FIRST_SAMPLES, GATE_REFUSALS, SAMPLE_STRIDE};
     use crate::{CloseOutcome, Config};
 
     const HEAD: usize = 4;
@@ -227,16 +232,38 @@ mod tests {
         let slots = [float(0.5), float(9.0)];
         host.frame[..2].copy_from_slice(&slots);
         assert_eq!(host.run(HEAD), None);
-        assert!(!host.vm.gates.are_open && host.frame[..2] == slots);
+        assert!(host.vm.gates.of(HEAD).is_none() && host.frame[..2] == slots);
         assert_eq!((host.vm.stats().entries, host.vm.stats().refused_entries), (entries, 1));
-        // The types are asked for from now on: those that come next get an entry of their own.
+        // Those types come by the long way: they get code of their own.
         record(&mut host, HEAD, slots, count_in_floats);
-        for _ in 0..1000 {
-            assert!(!enters(&mut host, HEAD), "no gate any more");
-        }
         host.frame[..2].copy_from_slice(&slots);
         assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
         assert_eq!(host.frame[0], float(9.5));
+        let passed = (0..10 * SAMPLE_STRIDE).filter(|_| enters(&mut host, HEAD)).count() as u64;
+        assert!(passed > 5 * SAMPLE_STRIDE, "once is no reason to have no gate: {passed}");
+    }
+
+    /// Slots of two types in turn: code that is entered blindly refuses few of these entries.
+    #[test]
+    fn who_is_refused_often_gets_no_gate() {
+        let mut host = open_host();
+        let slots = [float(0.5), float(9.0)];
+        host.frame[..2].copy_from_slice(&slots);
+        assert_eq!(host.run(HEAD), None);
+        record(&mut host, HEAD, slots, count_in_floats);
+        let (mut entered, before) = (0, host.vm.stats().refused_entries);
+        for _ in 0..5000 {
+            entered += u64::from(enters_or_not(&mut host, [int(0), int(2)]));
+            entered += u64::from(enters_or_not(&mut host, slots));
+        }
+        let refused = host.vm.stats().refused_entries - before;
+        assert_eq!(entered, 10_000 - refused, "who is refused goes on without code");
+        assert!((10..10_000 / GATE_REFUSALS + 60).contains(&refused), "{refused}");
+    }
+
+    fn enters_or_not(host: &mut Host, slots: [Slot; 2]) -> bool {
+        host.frame[..2].copy_from_slice(&slots);
+        host.run(HEAD).is_some()
     }
 
     #[test]

@@ -58,6 +58,11 @@ impl Gates {
         self.all[Gates::class(gate.key)].replace(gate)
     }
 
+    /// Closes the gate of a key, and returns it.
+    pub fn close(&mut self, key: Key) -> Option<Gate> {
+        self.all.get_mut(Gates::class(key))?.take_if(|gate| gate.key == key)
+    }
+
     /// The gate of a key, if it is open.
     #[inline]
     pub fn of(&mut self, key: Key) -> Option<&mut Gate> {

@@ -217,7 +217,7 @@ impl Vm {
             entry: product.entry,
             lifts,
             entries: 0,
-            has_refused: false,
+            refusals: 0,
             exits: exit_cells(&compiled, &product.progress, &tree, &resume, &pool),
             worth: Worth { ops, saved_per_ns, compile_ns: 0 },
             tree,

@@ -24,6 +24,7 @@ use crate::reserve::{Need, Reserves};
 use crate::run::Run;
 use crate::stats::ExitCounts;
 use crate::tree::{Reach, Tree};
+use crate::tunables::GATE_REFUSALS;
 
 /// An exit that the host was led to by [`crate::Vm::exit`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,8 +62,8 @@ pub(crate) struct TraceData {
     /// What must be there before the trace is entered, for its exits and those of all code that it leads to.
     pub reach: Reach,
     pub entries: u64,
-    /// It was entered with slots of other types than it expects: see [`crate::fast_path`].
-    pub has_refused: bool,
+    /// How often it was entered with slots of other types than it expects: see [`crate::fast_path`].
+    pub refusals: u64,
     /// Its exits, by number.
     pub exits: Box<[ExitCell]>,
     pub worth: Worth,
@@ -70,6 +71,11 @@ pub(crate) struct TraceData {
 }
 
 impl TraceData {
+    /// Whether entries that nobody has looked at are refused too often.
+    pub fn refuses_often(&self) -> bool {
+        self.refusals * GATE_REFUSALS > self.entries
+    }
+
     /// How often it was left, by kind.
     pub fn exit_counts(&self) -> ExitCounts {
         let mut counts = ExitCounts::default();
