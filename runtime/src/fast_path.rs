@@ -5,8 +5,11 @@
 //! answers nearly each time. Design: an entry that the long way ([`Vm::hot`]) has made *opens a gate* for the
 //! entries up to the next one that is timed. A gate holds the answer; passing it is a comparison of the key
 //! and of the counter, and counting. The slots' tags are not looked at, as the code does that itself: if it
-//! refuses the entry, its gate is closed, and the long way finds the trace for these tags; a trace that refuses
-//! often gets no gate for a while.
+//! refuses the entry, and there is code for other tags, the gate is closed, and the long way finds that; a trace
+//! that refuses often gets no gate then for a while.
+//!
+//! Loops, and all entries of a function, share counters. Where one has code each back edge of the others takes
+//! the slow path, although there is nothing to do: for these a gate leads to nothing, until they are hot.
 //!
 //! Invariant: an open gate answers what the long way would, tags apart. So whatever changes a location, a
 //! trace, or what the VM is about shuts all gates ([`crate::gate`]); that is rare, and they open again by
@@ -17,10 +20,11 @@
 //! entries 33 to 50: through the gate.  A side trace is compiled: all gates shut.  Entry 51: the long way
 //! ```
 
-use crate::gate::Gate;
+use crate::gate::{Gate, Way};
 use crate::ids::Key;
 use crate::policy::LoopState;
-use crate::run::Run;
+use crate::run::Action;
+use crate::tunables::SAMPLE_STRIDE;
 use crate::vm::Vm;
 
 impl Vm {
@@ -29,22 +33,31 @@ impl Vm {
     /// # Safety
     /// The same as for [`Vm::hot`].
     #[inline]
-    pub unsafe fn pass(&mut self, key: Key, counter: *const i32) -> Option<Run> {
+    pub unsafe fn pass(&mut self, key: Key, counter: *const i32) -> Option<Action> {
         self.nested.is_here();
         let gate = self.gates.of(key).filter(|gate| gate.counter == counter)?;
-        let trace = self.traces.get_mut(gate.trace)?;
         if self.timing.sample.is_some_and(|sample| sample.depth >= self.nested.depth()) {
             return None;
         }
+        let Some(way) = gate.way else {
+            let location = self.locations.get_mut(&key)?;
+            location.heat += 1;
+            location.back_edges += 1;
+            gate.left -= 1;
+            self.last_run.has_passed = false;
+            self.counters.fire_again(gate.counter);
+            return Some(Action::Nothing);
+        };
+        let trace = self.traces.get_mut(way.trace)?;
         // SAFETY: promised to `set_reserve`.
-        if gate.lifts && !unsafe { self.reserves.secure(&trace.reach.lifts) } {
+        if way.lifts && !unsafe { self.reserves.secure(&trace.reach.lifts) } {
             return None;
         }
         debug_assert!({
             let location = &self.locations[&key];
             matches!(location.state, LoopState::Compiled { .. })
-                && location.entries.contains(&gate.trace)
-                && gate.run.needs == trace.reach.needs
+                && location.entries.contains(&way.trace)
+                && way.run.needs == trace.reach.needs
         });
         debug_assert!(
             self.recording.recorder.is_none()
@@ -53,37 +66,63 @@ impl Vm {
         );
         gate.left -= 1;
         trace.entries += 1;
-        (self.last_run.trace, self.last_run.has_passed) = (Some(gate.trace), true);
+        (self.last_run.trace, self.last_run.has_passed) = (Some(way.trace), true);
         self.counters.fire_again(gate.counter);
-        Some(gate.run)
+        Some(Action::Run(way.run))
     }
 
     /// The long way has entered code at the loop `key`: the entries up to the next timed one need not take
     /// it.
     pub(crate) fn open_gate(&mut self, key: Key, counter: *const i32) {
-        let Some(number) = self.last_run.trace else { return };
-        let Some(trace) = self.traces.get(number) else { return };
+        let Some(trace) = self.last_run.trace else { return };
+        let Some(data) = self.traces.get(trace) else { return };
         // A gate leaves the counter at 0, which is what only a pinned one is set to.
         let is_pinned = self.counters.is_pinned_at(counter);
-        if !is_pinned || trace.refuses_often() || self.config.count_iterations || self.is_pacing(key) {
+        if !is_pinned || self.config.count_iterations || self.is_pacing(key) {
             return;
         }
-        let run = trace.run();
-        let lifts = !trace.reach.lifts.is_empty();
         let Some(location) = self.locations.get_mut(&key) else { return };
+        if data.refuses_often() && location.entries.len() > 1 {
+            return;
+        }
+        let way = Way { run: data.run(), trace, lifts: !data.reach.lifts.is_empty() };
         let left = location.pay.pass_until_timed();
-        if left > 0 {
-            let displaced = self.gates.open(Gate { key, counter, run, trace: number, left, lifts });
-            let others = displaced.filter(|gate| gate.key != key);
-            if let Some((gate, location)) =
-                others.and_then(|gate| Some((gate, self.locations.get_mut(&gate.key)?)))
-            {
-                location.pay.did_not_pass(gate.left);
-            }
+        self.open(Gate { key, counter, way: Some(way), left });
+    }
+
+    /// There is nothing to do at the loop `key` until it is hotter. Its counter is another loop's as well,
+    /// which has code, so that each back edge takes the slow path.
+    pub(crate) fn open_gate_to_nothing(&mut self, key: Key, counter: *const i32) {
+        if !self.counters.is_pinned_at(counter) || self.config.count_iterations || self.is_pacing(key) {
+            return;
+        }
+        let Some(location) = self.locations.get(&key) else { return };
+        if !location.entries.is_empty() && !location.state.is_asleep() {
+            return;
+        }
+        let cooler = location.needed(self.config.threshold).saturating_sub(location.heat);
+        let left = cooler.saturating_sub(1).min(SAMPLE_STRIDE) as u32;
+        self.open(Gate { key, counter, way: None, left });
+    }
+
+    fn open(&mut self, gate: Gate) {
+        if gate.left == 0 {
+            return;
+        }
+        let displaced = self.gates.open(gate);
+        self.did_not_pass(displaced.filter(|displaced| displaced.key != gate.key));
+    }
+
+    /// A gate is no more.
+    fn did_not_pass(&mut self, gate: Option<Gate>) {
+        let Some(gate) = gate.filter(|gate| gate.way.is_some()) else { return };
+        if let Some(location) = self.locations.get_mut(&gate.key) {
+            location.pay.did_not_pass(gate.left);
         }
     }
 
-    /// Code was entered, and has refused: if through a gate, its loop's slots are of more than one type.
+    /// Code was entered, and has refused: if through a gate, its loop's slots are of more than one type. The
+    /// gate stays if there is no other code that might have fitted.
     pub(crate) fn gate_refused(&mut self) {
         if !std::mem::take(&mut self.last_run.has_passed) {
             return;
@@ -92,10 +131,14 @@ impl Vm {
         let Some(trace) = self.traces.get_mut(number) else { return };
         trace.entries -= 1;
         trace.refusals += 1;
-        let gate = self.gates.close(trace.tree.key);
-        if let Some((gate, location)) = gate.and_then(|gate| Some((gate, self.locations.get_mut(&gate.key)?)))
-        {
-            location.pay.did_not_pass(gate.left);
+        let key = trace.tree.key;
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        location.heat += 1;
+        location.back_edges += 1;
+        let is_due = location.heat >= location.needed(self.config.threshold);
+        if location.entries.len() > 1 || is_due {
+            let gate = self.gates.close(key);
+            self.did_not_pass(gate);
         }
     }
 }
@@ -264,6 +307,25 @@ mod tests {
     fn enters_or_not(host: &mut Host, slots: [Slot; 2]) -> bool {
         host.frame[..2].copy_from_slice(&slots);
         host.run(HEAD).is_some()
+    }
+
+    /// A loop that shares its counter with one that has code becomes hot as if it had one of its own.
+    #[test]
+    fn a_gate_to_nothing_loses_no_back_edge() {
+        let mut host = open_host();
+        host.vm.config.threshold = 500;
+        host.frame[..2].copy_from_slice(&[int(0), int(2)]);
+        let before = host.vm.stats().interpreted_back_edges;
+        let mut passed = 0;
+        for n in 1..500 {
+            assert!(matches!(host.back_edge(OTHER), Action::Nothing), "{n}");
+            let gate = host.vm.gates.of(OTHER);
+            passed += u64::from(gate.is_some_and(|gate| gate.way.is_none() && gate.left < 31));
+        }
+        assert!(passed > 450, "{passed}");
+        assert_eq!(host.vm.locations[&OTHER].heat, 499);
+        assert_eq!(host.vm.stats().interpreted_back_edges, before + 499);
+        assert!(matches!(host.back_edge(OTHER), Action::Record));
     }
 
     #[test]

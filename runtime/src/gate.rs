@@ -22,10 +22,17 @@ pub(crate) const GATES: usize = 256;
 pub(crate) struct Gate {
     pub key: Key,
     pub counter: *const i32,
+    /// The code that is entered; `None` if there is nothing to do.
+    pub way: Option<Way>,
+    /// How often the answer may still be given.
+    pub left: u32,
+}
+
+/// Where a gate leads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
     pub run: Run,
     pub trace: TraceId,
-    /// Entries that may still pass.
-    pub left: u32,
     /// Exits may make objects.
     pub lifts: bool,
 }
@@ -38,8 +45,10 @@ pub(crate) struct Gates {
 }
 
 impl Gates {
+    /// Hosts choose counters by the low bits of keys, as Lua does by 16 of them. Keys with one counter are to
+    /// be of different classes.
     fn class(key: Key) -> usize {
-        (key >> 2) % GATES
+        ((key >> 2) ^ (key >> 16)) % GATES
     }
 
     /// The answers may no longer hold.

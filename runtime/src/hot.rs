@@ -72,7 +72,7 @@ impl Vm {
         self.close_sample();
         // SAFETY: passed on from the caller.
         match unsafe { self.pass(key, counter) } {
-            Some(run) => Action::Run(run),
+            Some(action) => action,
             // SAFETY: as above.
             None => unsafe { self.decide_anew(key, counter, base) },
         }
@@ -117,6 +117,7 @@ impl Vm {
         match action {
             Action::Run(_) => self.open_gate(key, counter),
             Action::Record => self.gates.shut(),
+            Action::Nothing if self.recording.recorder.is_none() => self.open_gate_to_nothing(key, counter),
             Action::Nothing => {}
         }
         action

@@ -53,7 +53,7 @@ impl Locations {
 
     /// Who was asked for last among keys like this one. Keys are addresses, of instructions say.
     fn class(key: Key) -> usize {
-        (key >> 2) % RECENT
+        ((key >> 2) ^ (key >> 16)) % RECENT
     }
 
     #[inline]

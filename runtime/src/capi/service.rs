@@ -251,8 +251,10 @@ pub unsafe extern "C" fn tl_hot(
     if let (Some(handle), Some(run)) = unsafe { (vm.as_mut(), run.as_mut()) } {
         if handle.magic == MAGIC && !base.is_null() {
             // SAFETY: promised by the caller.
-            if let Some(passed) = unsafe { handle.vm.pass(key as usize, counter) } {
-                return handle.run(passed, run);
+            match unsafe { handle.vm.pass(key as usize, counter) } {
+                Some(Action::Run(code)) => return handle.run(code, run),
+                Some(_) => return TlAction::Nothing,
+                None => {}
             }
         }
     }
