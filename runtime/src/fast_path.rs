@@ -5,11 +5,12 @@
 //! answers nearly each time. Design: an entry that the long way ([`Vm::hot`]) has made *opens a gate* for the
 //! entries up to the next one that is timed. A gate holds the answer; passing it is a comparison of the key
 //! and of the counter, and counting. The slots' tags are not looked at, as the code does that itself: if it
-//! refuses the entry, and there is code for other tags, the gate is closed, and the long way finds that; a trace
-//! that refuses often gets no gate then for a while.
+//! refuses the entry, and there is code for other tags, the gate is closed, and the long way finds that; a
+//! trace that refuses often gets no gate then for a while.
 //!
-//! Loops, and all entries of a function, share counters. Where one has code each back edge of the others takes
-//! the slow path, although there is nothing to do: for these a gate leads to nothing, until they are hot.
+//! Loops, and all entries of a function, share counters. Where one has code each back edge of the others
+//! takes the slow path, although there is nothing to do: for these a gate leads to nothing, until they are
+//! hot.
 //!
 //! Invariant: an open gate answers what the long way would, tags apart. So whatever changes a location, a
 //! trace, or what the VM is about shuts all gates ([`crate::gate`]); that is rare, and they open again by

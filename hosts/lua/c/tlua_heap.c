@@ -7,12 +7,12 @@
 **
 ** Design: blocks of up to 512 bytes come from pages of 64 KiB. All blocks of a page are of one size, a
 ** multiple of 8; what was freed in a page is a list, and what was never used follows the blocks in use, from
-** somewhere in the page to its end, and then from its start. 64 pages make a chunk, which begins at a multiple
-** of its size, so that a block's address leads to its page's record. The records stand side by side in the
-** chunk's first page: at the start of each page they would all fall into the same few lines of the processor's
-** caches. Pages with a free block wait in a list by size. A page in which nothing is left may serve another
-** size, and whole chunks go back to the system. Larger blocks are the C library's. The same division is that
-** of mimalloc; that sizes are told makes the rest of it unnecessary.
+** somewhere in the page to its end, and then from its start. 64 pages make a chunk, which begins at a
+** multiple of its size, so that a block's address leads to its page's record. The records stand side by side
+** in the chunk's first page: at the start of each page they would all fall into the same few lines of the
+** processor's caches. Pages with a free block wait in a list by size. A page in which nothing is left may
+** serve another size, and whole chunks go back to the system. Larger blocks are the C library's. The same
+** division is that of mimalloc; that sizes are told makes the rest of it unnecessary.
 **
 ** Invariant: a page is in its size's list if and only if it has a free block; its blocks in use and those
 ** that are free are all that it has. The heap ends with the state's main block, which is the first one made
@@ -60,7 +60,7 @@ typedef struct Page {
   Free *freed;
   char *fresh;           /* the first block that was never used */
   char *end;
-  char *rest;            /* where blocks before the first one begin; NULL: they are in use, or there are none */
+  char *rest;            /* where blocks before the first one begin; NULL: they are in use, or none */
   uint32_t used;         /* blocks in use */
   uint16_t size;         /* of a block */
   uint8_t is_listed;
@@ -196,7 +196,7 @@ static Page **list_of (Heap *heap, const Page *page) {
 
 /*
 ** Where a page's first block is: at another distance from the start in each page. Blocks of all pages would
-** else have the same low bits, and the counters of loops are chosen by the low bits of their code's addresses.
+** else have the same low bits, by which the counters of loops are chosen.
 */
 static char *first_block (const Chunk *chunk, size_t number) {
   uintptr_t start = (uintptr_t)chunk + number * PAGE_BYTES;
