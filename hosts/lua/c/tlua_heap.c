@@ -6,13 +6,13 @@
 ** runs in one thread at a time, and says with each block that it frees how large that is.
 **
 ** Design: blocks of up to 512 bytes come from pages of 64 KiB. All blocks of a page are of one size, a
-** multiple of 8; what was freed in a page is a list, and what was never used follows the blocks in use, from
-** somewhere in the page to its end, and then from its start. 64 pages make a chunk, which begins at a
-** multiple of its size, so that a block's address leads to its page's record. The records stand side by side
-** in the chunk's first page: at the start of each page they would all fall into the same few lines of the
-** processor's caches. Pages with a free block wait in a list by size. A page in which nothing is left may
-** serve another size, and whole chunks go back to the system. Larger blocks are the C library's. The same
-** division is that of mimalloc; that sizes are told makes the rest of it unnecessary.
+** multiple of 8; what was freed in a page is a list, and what was never used follows it. 64 pages make a
+** chunk, which begins at a multiple of its size, so that a block's address leads to its page's record. The
+** records stand side by side in the chunk's first page: at the start of each page they would all fall into
+** the same few lines of the processor's caches. Pages with a free block wait in a list by size. A page in
+** which nothing is left may serve another size, and whole chunks go back to the system. Larger blocks are
+** the C library's. The same division is that of mimalloc; that sizes are told makes the rest of it
+** unnecessary.
 **
 ** Invariant: a page is in its size's list if and only if it has a free block; its blocks in use and those
 ** that are free are all that it has. The heap ends with the state's main block, which is the first one made
@@ -45,7 +45,9 @@
 #define LARGEST TLUA_SMALL_BLOCK
 #define STEP 8
 #define LINE 64
-#define COLOR 417  /* pages one after the other begin far from one another */
+/* Room before a page's first block, in steps: less than so many, and not the same for any two in a chunk. */
+#define MARGINS 128
+#define MARGIN_STRIDE 47
 #define SIZES (LARGEST / STEP + 1)
 
 _Static_assert(sizeof(Table) % sizeof(TValue) != 0 && sizeof(Table) % sizeof(Node) != 0,
@@ -60,7 +62,6 @@ typedef struct Page {
   Free *freed;
   char *fresh;           /* the first block that was never used */
   char *end;
-  char *rest;            /* where blocks before the first one begin; NULL: they are in use, or none */
   uint32_t used;         /* blocks in use */
   uint16_t size;         /* of a block */
   uint8_t is_listed;
@@ -195,35 +196,15 @@ static Page **list_of (Heap *heap, const Page *page) {
 }
 
 /*
-** Where a page's first block is: at another distance from the start in each page. Blocks of all pages would
-** else have the same low bits, by which the counters of loops are chosen.
+** Where a page's first block is: after another margin in each page. Blocks of all pages would else have the
+** same low bits, by which the counters of loops are chosen. Whole lines of the cache stay whole lines.
 */
-static char *first_block (const Chunk *chunk, size_t number) {
-  uintptr_t start = (uintptr_t)chunk + number * PAGE_BYTES;
-  uintptr_t lines = PAGE_BYTES / LINE;
-  return (char *)(start + (start >> PAGE_BITS) * COLOR % lines * LINE);
-}
-
-/* Blocks that were never used may follow one another up to the page's end, and go on at its start. */
-static int is_full (Page *page) {
-  if (page->freed != NULL || page->end - page->fresh >= page->size)
-    return 0;
-  if (page->rest != NULL) {
-    Chunk *chunk = chunk_of(page);
-    page->fresh = page->rest;
-    page->rest = NULL;
-    page->end = first_block(chunk, (size_t)(page - chunk->pages));
-  }
-  return page->end - page->fresh < page->size;
-}
-
-static void begin_page (Page *page, Chunk *chunk, size_t number) {
-  char *start = number > 0 ? (char *)chunk + number * PAGE_BYTES : (char *)(chunk + 1);
-  char *first = first_block(chunk, number);
-  page->fresh = first > start ? first : start;
-  page->rest = first > start ? start : NULL;
-  page->end = (char *)chunk + (number + 1) * PAGE_BYTES;
-  (void)is_full(page);  /* the first block may be too near to the end */
+static char *first_block (Chunk *chunk, size_t number, uint32_t size) {
+  size_t margin = number * MARGIN_STRIDE % MARGINS * STEP;
+  if (size % LINE == 0)
+    margin -= margin % LINE;
+  size_t records = (sizeof(Chunk) + LINE - 1) / LINE * LINE;
+  return (char *)chunk + number * PAGE_BYTES + (number > 0 ? 0 : records) + margin;
 }
 
 static Page *page_for (Heap *heap, uint32_t size, int is_whole) {
@@ -240,9 +221,14 @@ static Page *page_for (Heap *heap, uint32_t size, int is_whole) {
   page->size = (uint16_t)size;
   page->is_whole = (uint8_t)is_whole;
   page->is_listed = 1;
-  begin_page(page, chunk, number);
+  page->fresh = first_block(chunk, number, size);
+  page->end = (char *)chunk + (number + 1) * PAGE_BYTES;
   put_first(list_of(heap, page), page);
   return page;
+}
+
+static int is_full (const Page *page) {
+  return page->freed == NULL && page->end - page->fresh < page->size;
 }
 
 /* The page is empty. The last one of its size stays, or one block in turn would move it to and fro. */
