@@ -252,10 +252,10 @@ tunables! {
         "Timed entries between two later judgements.";
     SAMPLE_STRIDE = 32, "entries", Assumed,
         "One entry of so many is timed later, and takes the long way; all others pass through a gate.";
-    GATE_REFUSALS = 32, "entries", Measured,
-        "A trace that refuses more than one of so many entries gets no gate for a while: a refusal costs as much \
-         as two entries by the long way. When one refusal was enough for ever, `lexer`, `query`, `lexer_alt` and \
-         `regexvm` took the long way at 97 to 100 % of 110,000 to 210,000 entries.";
+    GATE_REFUSALS = 32, "entries", Assumed,
+        "A trace that refuses more than one of so many entries gets no gate for a while, if its loop has \
+         others. When one refusal was enough for ever, `lexer`, `query`, `lexer_alt` and `regexvm` took the \
+         long way at 97 to 100 % of 110,000 to 210,000 entries. Other values were not tried.";
     LONG_ENTRY = 2_000, "ns", Assumed,
         "Where entries take so long in the mean each one is timed: the sum counts, and timing costs \
          nothing beside it.";

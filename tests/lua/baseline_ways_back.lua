@@ -1,5 +1,5 @@
--- Where functions return to: to code that has called them, to the interpreter, to C, and by way of records that
--- another call has used before. Meanwhile hooks are set, the stack moves, errors pass, coroutines yield.
+-- Functions return to code that has called them, to the interpreter and to C. Their records were those of
+-- other calls before. Meanwhile hooks are set, the stack moves, errors pass, coroutines yield.
 local out = {}
 local function say(...) out[#out + 1] = table.concat({...}, " ") end
 

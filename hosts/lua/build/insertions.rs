@@ -206,7 +206,7 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: "#include \"lzio.h\"",
         place: After,
         text: "\n#include \"tlua_callinfo.h\"",
-        why: "for the next one",
+        why: "what is inserted next is defined there",
     },
     Insertion {
         file: "ldo.c",

@@ -25,7 +25,7 @@
 #include "lobject.h"
 #include "lvm.h"
 
-/* Back from a function, in whose place baseline code does not know where its caller goes on: it may be C. */
+/* A function that baseline code has not called has returned. Its caller, 'ci', may be C. */
 int tlua_find_way_back (TLUA_ARGS) {
   if (tlua_is_fresh(ci->next))
     return TLUA_DONE;

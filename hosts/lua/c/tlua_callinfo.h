@@ -76,7 +76,7 @@ static inline void tlua_set_way_back (CallInfo *ci, void *code) {
 
 int tlua_find_way_back (lua_State *L, CallInfo *ci, StkId base, const Instruction *pc, TValue *k);
 
-/* The interpreter has called the function, or C. */
+/* For a function that the interpreter or C has called. */
 static inline void tlua_called (CallInfo *ci) {
   tlua_set_way_back(ci, (void *)tlua_find_way_back);
 }

@@ -45,7 +45,7 @@
 #define LARGEST TLUA_SMALL_BLOCK
 #define STEP 8
 #define LINE 64
-/* Room before a page's first block, in steps: less than so many, and not the same for any two in a chunk. */
+/* Room before a page's first block: less than so many steps. No two pages of a chunk have the same. */
 #define MARGINS 128
 #define MARGIN_STRIDE 47
 #define SIZES (LARGEST / STEP + 1)
@@ -196,8 +196,9 @@ static Page **list_of (Heap *heap, const Page *page) {
 }
 
 /*
-** Where a page's first block is: after another margin in each page. Blocks of all pages would else have the
-** same low bits, by which the counters of loops are chosen. Whole lines of the cache stay whole lines.
+** Where a page's first block is. It comes after a margin, which differs from page to page. Otherwise blocks
+** of all pages would have the same low bits, and the low bits of its address choose a loop's counter. Where
+** each block is whole lines of the cache the margin is whole lines, too; then two pages may have the same.
 */
 static char *first_block (Chunk *chunk, size_t number, uint32_t size) {
   size_t margin = number * MARGIN_STRIDE % MARGINS * STEP;

@@ -53,44 +53,22 @@ static inline lua_Integer signed_immediate (void) {
 }
 
 /* Words too wide for an operand. */
-static inline const Instruction *this_pc (void) {
-  const Instruction *pc;
-  __asm__("movabsq $hole_pc, %0" : "=r" (pc));
-  return pc;
-}
-
+#define WORD(type, name, hole) \
+  static inline type name (void) { \
+    type word; \
+    __asm__("movabsq $" #hole ", %0" : "=r" (word)); \
+    return word; \
+  }
+WORD(const Instruction *, this_pc, hole_pc)
 /* The instruction after this one, or a jump's target. */
-static inline const Instruction *other_pc (void) {
-  const Instruction *pc;
-  __asm__("movabsq $hole_other, %0" : "=r" (pc));
-  return pc;
-}
-
-static inline int32_t *counter (void) {
-  int32_t *place;
-  __asm__("movabsq $hole_counter, %0" : "=r" (place));
-  return place;
-}
-
-/* What the instruction remembers. SELF has three of them, a call one in their room. */
-static inline TluaFieldCell *cell (void) {
-  TluaFieldCell *place;
-  __asm__("movabsq $hole_cell, %0" : "=r" (place));
-  return place;
-}
-
-static inline TValue *constants (void) {
-  TValue *k;
-  __asm__("movabsq $hole_k, %0" : "=r" (k));
-  return k;
-}
-
+WORD(const Instruction *, other_pc, hole_other)
+WORD(int32_t *, counter, hole_counter)
+/* What the instruction remembers. SELF has three cells. What a call remembers takes the room of three. */
+WORD(TluaFieldCell *, cell, hole_cell)
+/* The function's constants. */
+WORD(TValue *, constants, hole_k)
 /* The name of the field __index. */
-static inline const TString *index_name (void) {
-  const TString *name;
-  __asm__("movabsq $hole_index, %0" : "=r" (name));
-  return name;
-}
+WORD(const TString *, index_name, hole_index)
 
 /* Where the code goes on after a call. */
 static inline void *place_after_call (void) {
