@@ -41,7 +41,9 @@ pub(crate) struct Way {
 #[derive(Debug, Default)]
 pub(crate) struct Gates {
     all: Vec<Option<Gate>>,
-    pub are_open: bool,
+    are_open: bool,
+    /// Gates that were shut before all entries had passed that they were opened for.
+    early: Vec<Gate>,
 }
 
 impl Gates {
@@ -55,9 +57,21 @@ impl Gates {
     #[inline]
     pub fn shut(&mut self) {
         if self.are_open {
-            self.all.fill(None);
+            self.early.extend(self.all.iter_mut().filter_map(Option::take).filter(|gate| gate.left > 0));
             self.are_open = false;
         }
+    }
+
+    /// A gate that was shut before all entries had passed that it was opened for; each is told once.
+    #[inline]
+    pub fn shut_early(&mut self) -> Option<Gate> {
+        self.early.pop()
+    }
+
+    /// Whether any is open.
+    #[cfg(test)]
+    pub fn are_open(&self) -> bool {
+        self.are_open
     }
 
     /// Opens a gate, in the place of another one, which is returned.

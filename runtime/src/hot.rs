@@ -82,6 +82,7 @@ impl Vm {
     unsafe fn decide_anew(&mut self, key: Key, counter: *const i32, base: *const u8) -> Action {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
         self.last_run.has_passed = false;
+        self.settle_gates(key);
         let is_wanted = self.locations.get(&key).is_some_and(|location| location.wanted_by.is_some());
         if !is_wanted && self.counters.starts(index) {
             return Action::Nothing;
