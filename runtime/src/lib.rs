@@ -60,6 +60,7 @@ pub use recorder::Recorder;
 pub use reserve::ReserveFn;
 pub use run::{Action, Room, Run};
 pub use stats::{CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, Stats, UnitUse};
+pub use units::Limit as UnitLimit;
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.
 pub use tracelift_cranelift::{LeftBy, LinkedEntry};

@@ -104,6 +104,8 @@ pub struct Code {
     pub variables: Vec<String>,
     /// Whether it may call itself, also by way of others.
     pub is_recursive: bool,
+    /// Whether it is recursive, and neither it nor what it calls has a loop.
+    pub is_unit: bool,
     /// The operations that are entries: its first one, if it is recursive, and those after calls of functions
     /// that are, or that call such ones.
     pub entries: Vec<bool>,
@@ -133,8 +135,11 @@ fn find_entries(program: &mut [Code]) {
     let recursive: Vec<bool> = (0..program.len()).map(|function| below[function][function]).collect();
     let leads_to_one =
         |function: usize| (0..recursive.len()).any(|other| recursive[other] && below[function][other]);
+    let loops: Vec<bool> = program.iter().map(Code::has_loop).collect();
     for (number, code) in program.iter_mut().enumerate() {
         code.is_recursive = recursive[number];
+        code.is_unit =
+            recursive[number] && !(0..loops.len()).any(|other| loops[other] && below[number][other]);
         code.entries = vec![false; code.ops.len()];
         code.entries[0] = code.is_recursive;
         for index in 1..code.ops.len() {
@@ -173,11 +178,19 @@ fn compile_function(function: &Function, all: &[Function], polls: bool) -> Resul
         live,
         variables,
         is_recursive: false,
+        is_unit: false,
         entries: Vec::new(),
     })
 }
 
 impl Code {
+    fn has_loop(&self) -> bool {
+        self.ops.iter().enumerate().any(|(at, op)| match *op {
+            Op::Jump { target } | Op::Branch { target, .. } => target <= at,
+            _ => false,
+        })
+    }
+
     /// The functions that it calls.
     fn callees(&self) -> impl Iterator<Item = usize> + '_ {
         self.ops.iter().filter_map(|op| match op {

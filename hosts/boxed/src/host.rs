@@ -8,9 +8,12 @@
 //! Example: the whole description of a class is three calls: a layout, its class word, its field.
 
 use tracelift_core::schema::{
-    Cell, CellId, ClassSet, FieldId, Func, FuncEffects, FuncId, LayoutId, LayoutSpec, SlotLayout, TagId,
+    Cell, CellId, ClassSet, FieldId, Func, FuncEffects, FuncId, LayoutId, LayoutSpec, SlotCells, SlotLayout,
+    TagId,
 };
 use tracelift_core::{Schema, Type};
+
+use tracelift_runtime::UnitLimit;
 
 use crate::frames::{self, Frame};
 use crate::heap::{self, Context, Object};
@@ -32,6 +35,8 @@ pub struct Host {
     pub frames: [CellId; 2],
     /// Function, next operation and first slot: cells of a frame.
     pub frame: [CellId; 3],
+    /// Where units must end: a cell of what the library keeps of them.
+    pub limit: CellId,
 }
 
 /// Words that this host keeps with a frame: function and next operation.
@@ -65,6 +70,10 @@ pub fn describe(schema: &mut Schema) -> Host {
     let (integer, intval) = add_class(schema, "BoxedInteger", "intval", Type::Int, class_word, alloc);
     let (float, floatval) = add_class(schema, "BoxedFloat", "floatval", Type::Float, class_word, alloc);
     let (frames, frame) = add_frames(schema);
+    let limits = schema.alias_class("limit");
+    let limit = Cell::new("limit.end", at(std::mem::offset_of!(UnitLimit, end)), Type::Int, limits);
+    let limit = schema.add_cell(limit);
+    add_slot_cells(schema);
     Host {
         object,
         layouts: [integer, float],
@@ -73,7 +82,21 @@ pub fn describe(schema: &mut Schema) -> Host {
         debt: debt_cell,
         frames,
         frame,
+        limit,
     }
+}
+
+/// A slot in memory: a side trace of a unit finds there what another unit has returned.
+fn add_slot_cells(schema: &mut Schema) {
+    let slots = schema.alias_class("slot");
+    let mut cell = |name: &str, ty: Type| schema.add_cell(Cell::new(name, 0, ty, slots));
+    let value = [
+        cell("slot.int", Type::Int),
+        cell("slot.float", Type::Float),
+        cell("slot.ref", Type::Ref),
+        cell("slot.addr", Type::Addr),
+    ];
+    schema.set_slot_cells(SlotCells { value, tag: None });
 }
 
 /// The cells of the frames, which only recursion touches.

@@ -3,8 +3,9 @@
 //! Problem: the papers explain everything on one tiny interpreter with `BoxedInteger` and `BoxedFloat`; a JIT
 //! that claims their optimizations should run exactly that program. Design: `parse.rs` reads the papers'
 //! Python, `code.rs` makes register bytecode of it, `machine.rs` interprets it and embeds Tracelift,
-//! `recording.rs` and `record.rs` record, `heap.rs` has the objects and `frames.rs` the frames, and `host.rs`
-//! tells Tracelift about all this. Invariant: a program's outcome is the same with the JIT on and off.
+//! `recording.rs`, `record.rs` and `units.rs` record, `heap.rs` has the objects and `frames.rs` the frames,
+//! and `host.rs` tells Tracelift about all this. Invariant: a program's outcome is the same with the JIT on
+//! and off.
 //!
 //! Start reading at [`machine`]; `examples/papers.rs` prints what becomes of the papers' programs.
 
@@ -16,6 +17,7 @@ pub mod machine;
 pub mod parse;
 mod record;
 mod recording;
+mod units;
 
 pub use heap::{Number, Refused};
 pub use machine::{Machine, Options, Outcome};

@@ -26,6 +26,7 @@ use crate::frames::{Frame, Frames};
 use crate::heap::{Context, Heap, Number, Ref, Refused, COLLECT_AFTER};
 use crate::host::{describe, Host};
 use crate::parse::parse;
+use crate::units::{push_frames, Units};
 
 /// Frames at most.
 const MAX_FRAMES: usize = 200;
@@ -39,6 +40,8 @@ const COUNTERS: usize = 64;
 pub struct Options {
     /// Tracelift's settings.
     pub config: Config,
+    /// Functions that call themselves may be units: code that code calls.
+    pub units: bool,
     /// Loops check fuel and garbage; without, they are exactly as in the papers, and may never end.
     pub polls: bool,
     /// Test aid: allocations of compiled code and for exits that find no memory.
@@ -53,6 +56,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             config: Config::default(),
+            units: true,
             polls: true,
             refused: Refused::Never,
             keep_recorded: false,
@@ -131,6 +135,27 @@ pub(crate) struct Recording {
     pub is_started: bool,
     /// Jumps back to loops without code.
     pub edges: u32,
+    /// Whether it is one of a unit.
+    pub is_unit: bool,
+    /// Whether it has called a unit, at whose result nobody has looked.
+    pub has_called: bool,
+}
+
+impl Recording {
+    /// One that begins at this loop's head, or at none, in these frames.
+    pub fn new(head: Option<usize>, origin: usize, bottom: usize) -> Recording {
+        Recording {
+            head,
+            entry: None,
+            origin,
+            bottom,
+            has_returned: false,
+            is_started: false,
+            edges: 0,
+            is_unit: false,
+            has_called: false,
+        }
+    }
 }
 
 /// An interpreter instance with its JIT.
@@ -145,6 +170,7 @@ pub struct Machine {
     entries: Pinned<[i32]>,
     stack: Pinned<[Ref]>,
     pub(crate) recording: Option<Recording>,
+    pub(crate) units: Units,
     pub(crate) recorded: Vec<Trace>,
     pub(crate) options: Options,
     interpreted: u64,
@@ -172,6 +198,7 @@ impl Machine {
             // SAFETY: as above.
             unsafe { vm.add_counter(counter) };
         }
+        let units = Units::new(&program);
         Ok(Machine {
             program,
             vm,
@@ -181,6 +208,7 @@ impl Machine {
             entries,
             stack: Pinned::new(vec![0; STACK_SLOTS].into_boxed_slice()),
             recording: None,
+            units,
             recorded: Vec::new(),
             options,
             interpreted: 0,
@@ -233,6 +261,7 @@ impl Machine {
                 if self.recording.is_some() {
                     self.abort("program ended");
                 }
+                self.forget_waiting(0);
                 return Ok(outcome);
             }
         }
@@ -293,6 +322,9 @@ impl Machine {
                 }
             }
             Op::Call { function, args, .. } => {
+                if self.recording.is_some_and(|now| now.has_called) {
+                    self.put_aside();
+                }
                 if self.context.get().frames.room() == 0 {
                     return Some(Outcome::TooDeep);
                 }
@@ -313,6 +345,7 @@ impl Machine {
                 let caller = self.top();
                 let dst = program[caller.function].ops[caller.pc - 1].dst();
                 self.set_slot(dst.expect("a call has a destination"), object);
+                self.wake();
                 self.at_entry();
             }
             Op::Poll => return self.poll(code, frame),
@@ -369,7 +402,9 @@ impl Machine {
 
     fn count_entry(&mut self) -> Action {
         let frame = self.top();
-        if !self.program[frame.function].entries[frame.pc] {
+        // A unit's calls come back into the unit.
+        let is_in_unit = frame.pc > 0 && self.may_be_unit(frame.function);
+        if !self.program[frame.function].entries[frame.pc] || is_in_unit {
             return Action::Nothing;
         }
         let counter = &mut self.entries.get()[frame.function];
@@ -418,6 +453,7 @@ impl Machine {
     /// Runs compiled code for the current frame and rebuilds the frames where it left.
     fn enter(&mut self, code: LinkedEntry) -> Option<(ExitKind, Start)> {
         let base = self.top().base;
+        self.set_limit();
         let (context, base) = (self.context.0, self.base_at(base));
         // SAFETY: the code was made for this context and stack; its entry was chosen by `hot` or `next` for
         // this frame.
@@ -426,27 +462,25 @@ impl Machine {
         // SAFETY: this machine's code was just called so and left so; the frames and slots that the exit may
         // need were secured in `act`, and by the code where it has made frames.
         let exit = unsafe { self.vm.exit(left, context.cast()) };
-        let Context { frames, heap, .. } = self.context.get();
-        heap.lifting = false;
+        self.context.get().heap.lifting = false;
         let kind = exit.kind?;
         let origin = (exit.base as usize - self.stack.0.cast::<Ref>() as usize) / size_of::<Ref>();
-        let place = |base: i32| origin.wrapping_add_signed(base as isize);
-        // The code has made frames, or returned from some, or both.
-        while frames.top().base > place(exit.frames[0].base) {
-            frames.pop();
-        }
-        let bottom = frames.depth();
-        frames.pop();
-        for resumed in exit.frames {
-            let [function, pc] = [0, 1].map(|word| resumed.words[word] as usize);
-            frames.push(Frame { function, pc, base: place(resumed.base) });
-        }
+        let bottom = push_frames(self.context.get(), exit.frames, exit.outer, origin);
+        let origin = match exit.outer {
+            0 => origin,
+            _ => self.context.get().frames.at(bottom).base,
+        };
+        let depth = self.context.get().frames.depth();
+        self.forget_waiting(depth.saturating_sub(1));
         Some((kind, Start::Exit { origin, bottom }))
     }
 
     fn start_recording(&mut self, start: Start) {
         let frame = self.top();
         let bottom = self.context.get().frames.depth();
+        if matches!(start, Start::Entry) && frame.pc == 0 && self.may_be_unit(frame.function) {
+            return self.record_unit(frame, bottom);
+        }
         let (head, entry, origin, bottom) = match start {
             Start::Loop => (Some(key(frame)), None, frame.base, bottom),
             Start::Entry => (None, Some(entry_key(frame)), frame.base, bottom),
@@ -457,15 +491,9 @@ impl Machine {
             Some(key) => self.vm.start_recording(key, base, 0),
             None => self.vm.start_side(base) && self.tell_frames(bottom),
         };
-        self.recording = is_started.then_some(Recording {
-            head,
-            entry,
-            origin,
-            bottom,
-            has_returned: false,
-            is_started: false,
-            edges: 0,
-        });
+        let is_unit = self.vm.recorder().is_some_and(|(recorder, _)| recorder.unit().is_some());
+        self.recording =
+            is_started.then_some(Recording { entry, is_unit, ..Recording::new(head, origin, bottom) });
     }
 
     fn collect_if_due(&mut self) {

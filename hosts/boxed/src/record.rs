@@ -39,11 +39,11 @@ pub(crate) struct Tape<'a> {
 }
 
 impl Tape<'_> {
-    fn emit(&mut self, op: Trace, args: &[Value], payload: Payload) -> Option<Value> {
+    pub(crate) fn emit(&mut self, op: Trace, args: &[Value], payload: Payload) -> Option<Value> {
         self.recorder.emit(op, args, payload, ExitKind::Guard, self.schema)
     }
 
-    fn guard(&mut self, op: Trace, condition: Value, kind: ExitKind) {
+    pub(crate) fn guard(&mut self, op: Trace, condition: Value, kind: ExitKind) {
         self.recorder.emit(op, &[condition], Payload::None, kind, self.schema);
     }
 

@@ -30,13 +30,13 @@ use crate::record::Tape;
 /// A recording that began at no loop passes so many jumps back.
 const MOST_EDGES: u32 = 8;
 
-fn words(function: usize, pc: usize) -> [u64; 2] {
+pub(crate) fn words(function: usize, pc: usize) -> [u64; 2] {
     [function as u64, pc as u64]
 }
 
 impl Code {
     /// The live slots of a set, one bit each, as a recorder wants them.
-    fn bytes(&self, live: u64) -> Vec<u8> {
+    pub(crate) fn bytes(&self, live: u64) -> Vec<u8> {
         live.to_le_bytes()[..self.slots.div_ceil(8)].to_vec()
     }
 
@@ -48,7 +48,7 @@ impl Code {
 }
 
 impl Machine {
-    fn tape(&mut self) -> Option<Tape<'_>> {
+    pub(crate) fn tape(&mut self) -> Option<Tape<'_>> {
         let (recorder, schema) = self.vm.recorder()?;
         Some(Tape { recorder, schema, host: &self.host })
     }
@@ -79,17 +79,23 @@ impl Machine {
         let base = self.base_at(now.origin);
         let Some((recorder, _)) = self.vm.recorder() else { return };
         recorder.resume_point(base, &words(frame.function, frame.pc), &code.bytes(code.live[frame.pc]));
+        if let Some(mut tape) = self.tape().filter(|_| now.has_called) {
+            tape.unit_returned();
+        }
         if let Some(location) = self.ends_at(now, frame) {
             return self.link(now, location);
         }
         if let Some(recording) = self.recording.as_mut() {
-            recording.is_started = true;
+            (recording.is_started, recording.has_called) = (true, false);
+        }
+        if now.is_unit && now.entry.is_some() && !now.is_started {
+            self.guard_limit();
         }
         if now.head.is_none() && !now.is_started {
             self.tape().map(|mut tape| tape.look_at_debt());
         }
         let reason = match op {
-            Op::Call { dst: _, args, .. } => self.record_call(code, frame, args),
+            Op::Call { dst, function, args } => self.record_call(now, frame, (*dst, *function), args),
             Op::Return { src } => self.record_return(now, frame, *src),
             Op::Branch { src, target, when } => {
                 let closes = self.is_outermost(now) && now.head == Some(key(Frame { pc: *target, ..frame }));
@@ -98,7 +104,8 @@ impl Machine {
             Op::Poll if self.context.get().fuel <= 0 => Some("out of fuel"),
             _ => self.record_plain(op),
         };
-        let has_failed = self.vm.recorder().is_some_and(|(recorder, _)| recorder.failure().is_some());
+        let has_failed = self.recording.is_some()
+            && self.vm.recorder().is_some_and(|(recorder, _)| recorder.failure().is_some());
         if reason.is_some() || has_failed {
             self.abort(reason.unwrap_or("recording failed"));
         }
@@ -110,7 +117,7 @@ impl Machine {
 
     /// The location where the recording ends, if other code goes on there.
     fn ends_at(&mut self, now: Recording, frame: Frame) -> Option<usize> {
-        if !now.is_started {
+        if !now.is_started || now.is_unit {
             return None;
         }
         let (entry, head) = (entry_key(frame), key(frame));
@@ -186,21 +193,34 @@ impl Machine {
         (closes && outcome != when).then_some("loop ended")
     }
 
-    fn record_call(&mut self, code: &Code, frame: Frame, args: &[Slot]) -> Option<&'static str> {
+    fn record_call(
+        &mut self,
+        now: Recording,
+        frame: Frame,
+        (dst, function): (Slot, usize),
+        args: &[Slot],
+    ) -> Option<&'static str> {
+        let program = self.program.clone();
+        let code = &program[frame.function];
         let mut tape = self.tape()?;
         let values: Vec<_> = args.iter().map(|&arg| tape.read(arg)).collect();
         let (words, live) = (words(frame.function, frame.pc + 1), code.live_in_call(frame.pc + 1));
         tape.recorder.push_frame(code.slots as i32, &words, &live);
-        for (index, value) in values.into_iter().enumerate() {
-            value.into_iter().for_each(|value| tape.write(index as Slot, value));
+        for (index, value) in values.iter().enumerate() {
+            value.iter().for_each(|&value| tape.write(index as Slot, value));
         }
-        None
+        let values: Vec<_> = values.into_iter().flatten().collect();
+        self.call_unit(now, function, dst, &values)
     }
 
     fn record_return(&mut self, now: Recording, frame: Frame, src: Slot) -> Option<&'static str> {
         let is_outermost = self.is_outermost(now);
         let frames = &self.context.get().frames;
         let caller = frames.at(frames.depth() - 1);
+        if is_outermost && now.is_unit {
+            self.end_unit(frame.function, src);
+            return None;
+        }
         if frames.depth() == 1 || is_outermost && now.head.is_some() {
             return Some("function returned");
         }

@@ -39,7 +39,7 @@ fn config(threshold: u32) -> Config {
 }
 
 fn machine(source: &str, config: Config) -> Machine {
-    Machine::new(source, Options { config, ..Options::default() }).unwrap()
+    Machine::new(source, Options { config, units: false, ..Options::default() }).unwrap()
 }
 
 /// Runs `f` with and without the JIT; the first one's statistics, and what both have interpreted.

@@ -5,9 +5,36 @@ use tracelift_runtime::{Config, PASSES};
 
 use Number::{Float, Integer};
 
-/// Runs that every configuration must agree on: name, program, calls of `f` made one after the other on one
-/// machine.
-fn programs() -> Vec<(&'static str, &'static str, Vec<Vec<Number>>)> {
+/// A program that every configuration must agree on.
+struct Program {
+    name: &'static str,
+    source: &'static str,
+    /// Calls of `f` made one after the other on one machine.
+    calls: Vec<Vec<Number>>,
+    /// Whether functions may be units, which only matters where they call themselves.
+    units: bool,
+}
+
+impl Program {
+    fn expected(&self, fuel: i64) -> Vec<Outcome> {
+        outcomes(&mut Machine::new(self.source, Options::interpreter()).unwrap(), &self.calls, fuel)
+    }
+
+    fn run(&self, fuel: i64, options: Options) -> (Vec<Outcome>, Machine) {
+        run(self.source, &self.calls, fuel, Options { units: self.units, ..options })
+    }
+}
+
+/// All programs; those with recursion twice: with units, and with linked entries alone.
+fn programs() -> impl Iterator<Item = Program> {
+    let recursive = ["recursion", "fib", "ackermann", "mutual", "tree"];
+    sources().into_iter().flat_map(move |(name, source, calls)| {
+        let ways: &[bool] = if recursive.contains(&name) { &[true, false] } else { &[true] };
+        ways.iter().map(move |&units| Program { name, source, calls: calls.clone(), units })
+    })
+}
+
+fn sources() -> Vec<(&'static str, &'static str, Vec<Vec<Number>>)> {
     let fibonacci = "\
 def f(n):
     a = BoxedInteger(0)
@@ -186,10 +213,6 @@ fn outcomes(machine: &mut Machine, calls: &[Vec<Number>], fuel: i64) -> Vec<Outc
     calls.iter().map(|args| machine.run("f", args, fuel).unwrap()).collect()
 }
 
-fn expected(source: &str, calls: &[Vec<Number>], fuel: i64) -> Vec<Outcome> {
-    outcomes(&mut Machine::new(source, Options::interpreter()).unwrap(), calls, fuel)
-}
-
 fn tested(threshold: u32) -> Config {
     let side_threshold = threshold;
     Config {
@@ -214,11 +237,12 @@ fn run(source: &str, calls: &[Vec<Number>], fuel: i64, options: Options) -> (Vec
 
 #[test]
 fn at_every_threshold() {
-    for (name, source, calls) in programs() {
-        let expected = expected(source, &calls, FUEL);
+    for program in programs() {
+        let name = program.name;
+        let expected = program.expected(FUEL);
         for threshold in [1, 2, 3, 10, 56] {
             let options = Options { config: tested(threshold), ..Options::default() };
-            let (found, machine) = run(source, &calls, FUEL, options);
+            let (found, machine) = program.run(FUEL, options);
             assert_eq!(found, expected, "{name} at threshold {threshold}\n{}", machine.vm().stats().text());
             let stats = machine.vm().stats();
             assert!(threshold > 10 || stats.compile.traces > 0, "{name} at {threshold}: {}", stats.text());
@@ -228,12 +252,13 @@ fn at_every_threshold() {
 
 #[test]
 fn with_each_pass_off() {
-    for (name, source, calls) in programs() {
-        let expected = expected(source, &calls, FUEL);
+    for program in programs() {
+        let name = program.name;
+        let expected = program.expected(FUEL);
         for pass in PASSES.iter().filter(|pass| pass.optional).map(|pass| pass.name).chain(["all"]) {
             let mut config = tested(2);
             config.opt.switch(&format!("-{pass}")).unwrap();
-            let (found, _) = run(source, &calls, FUEL, Options { config, ..Options::default() });
+            let (found, _) = program.run(FUEL, Options { config, ..Options::default() });
             assert_eq!(found, expected, "{name} without {pass}");
         }
     }
@@ -241,10 +266,11 @@ fn with_each_pass_off() {
 
 #[test]
 fn with_every_guard_execution_failing_in_turn() {
-    for (name, source, calls) in programs() {
-        let expected = expected(source, &calls, LITTLE_FUEL);
+    for program in programs() {
+        let name = program.name;
+        let expected = program.expected(LITTLE_FUEL);
         let options = Options { config: tested(3), ..Options::default() };
-        let (_, machine) = run(source, &calls, LITTLE_FUEL, options);
+        let (_, machine) = program.run(LITTLE_FUEL, options);
         let guards = machine.vm().stats().guards_executed.unwrap();
         assert!(guards > 0, "{name}");
         // The first ones all, then ever fewer: what recursion executes is alike. An emulator takes a sample.
@@ -254,7 +280,7 @@ fn with_every_guard_execution_failing_in_turn() {
         while n < guards {
             n += every * (1 + n / 256);
             let config = Config { force_exit: Some(n), verify: false, ..tested(3) };
-            let (found, _) = run(source, &calls, LITTLE_FUEL, Options { config, ..Options::default() });
+            let (found, _) = program.run(LITTLE_FUEL, Options { config, ..Options::default() });
             assert_eq!(found, expected, "{name} with guard execution {n} of {guards} failing");
         }
     }
@@ -262,15 +288,15 @@ fn with_every_guard_execution_failing_in_turn() {
 
 #[test]
 fn with_every_allocation_failing_in_turn() {
-    for (name, source, calls) in programs() {
-        let expected = expected(source, &calls, LITTLE_FUEL);
+    for program in programs() {
+        let name = program.name;
+        let expected = program.expected(LITTLE_FUEL);
         let options = Options { config: tested(3), ..Options::default() };
-        let (_, mut machine) = run(source, &calls, LITTLE_FUEL, options);
+        let (_, mut machine) = program.run(LITTLE_FUEL, options);
         for n in 1..=machine.heap().asked {
             let config = Config { verify: false, ..tested(3) };
             let refused = Refused::Only(n);
-            let (found, _) =
-                run(source, &calls, LITTLE_FUEL, Options { config, refused, ..Options::default() });
+            let (found, _) = program.run(LITTLE_FUEL, Options { config, refused, ..Options::default() });
             assert_eq!(found, expected, "{name} with allocation {n} failing");
         }
     }
@@ -280,15 +306,16 @@ fn with_every_allocation_failing_in_turn() {
 #[test]
 fn without_memory_from_some_allocation_on() {
     let (mut given, mut put_off) = (0, 0);
-    for (name, source, calls) in programs() {
-        let expected = expected(source, &calls, LITTLE_FUEL);
+    for program in programs() {
+        let name = program.name;
+        let expected = program.expected(LITTLE_FUEL);
         let options = Options { config: tested(3), ..Options::default() };
-        let (_, mut machine) = run(source, &calls, LITTLE_FUEL, options);
+        let (_, mut machine) = program.run(LITTLE_FUEL, options);
         for n in 1..=machine.heap().asked + 1 {
             let config = Config { verify: false, ..tested(3) };
             let refused = Refused::From(n);
             let (found, mut machine) =
-                run(source, &calls, LITTLE_FUEL, Options { config, refused, ..Options::default() });
+                program.run(LITTLE_FUEL, Options { config, refused, ..Options::default() });
             assert_eq!(found, expected, "{name} without memory from allocation {n} on");
             given += machine.heap().given;
             put_off += machine.vm().stats().unsecured_entries;
@@ -313,11 +340,12 @@ fn garbage_is_collected_between_compiled_iterations() {
 
 #[test]
 fn iterations_add_up() {
-    for (name, source, calls) in programs() {
-        let mut plain = Machine::new(source, Options::interpreter()).unwrap();
-        outcomes(&mut plain, &calls, FUEL);
+    for program in programs() {
+        let name = program.name;
+        let mut plain = Machine::new(program.source, Options::interpreter()).unwrap();
+        outcomes(&mut plain, &program.calls, FUEL);
         let all = plain.vm().stats().interpreted_back_edges;
-        let (_, machine) = run(source, &calls, FUEL, Options { config: tested(3), ..Options::default() });
+        let (_, machine) = program.run(FUEL, Options { config: tested(3), ..Options::default() });
         let stats = machine.vm().stats();
         let compiled = stats.compiled_iterations.unwrap();
         assert_eq!(stats.interpreted_back_edges + compiled, all, "{name}\n{}", stats.text());
@@ -327,7 +355,8 @@ fn iterations_add_up() {
 #[test]
 fn refused_memory_leaves_the_interpreter() {
     let calls = [vec![Integer(200)]];
-    let expected = expected(SEED_002, &calls, FUEL);
+    let mut plain = Machine::new(SEED_002, Options::interpreter()).unwrap();
+    let expected = outcomes(&mut plain, &calls, FUEL);
     let refused = Config { refuse_executable_memory: true, ..tested(1) };
     let full = Config { fail_code_allocation: Some(1), ..tested(1) };
     for (config, reason) in [(refused, "no executable memory"), (full, "code memory full")] {
