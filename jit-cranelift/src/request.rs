@@ -65,6 +65,8 @@ pub struct Request {
     pub force_counter: Option<*mut u64>,
     /// A cell that every jump counts up: one per iteration, the preamble of a peeled loop included.
     pub iteration_counter: Option<*mut u64>,
+    /// A cell that every call of a unit counts up.
+    pub unit_call_counter: Option<*mut u64>,
     /// Cells that say what the interpreter would have taken for the iterations that ran.
     pub replaced: Option<Replaced>,
     /// A cell that counted checks for a collection (`Trace::is_counted_check`) count down by the operations
@@ -133,6 +135,7 @@ impl Request {
             entry: None,
             force_counter: None,
             iteration_counter: None,
+            unit_call_counter: None,
             replaced: None,
             collect_counter: None,
             links: None,
@@ -168,6 +171,12 @@ impl Request {
     /// The same with a cell that counts iterations.
     pub fn count_iterations(mut self, counter: *mut u64) -> Request {
         self.iteration_counter = Some(counter);
+        self
+    }
+
+    /// The same with a cell that counts calls of units.
+    pub fn count_unit_calls(mut self, counter: *mut u64) -> Request {
+        self.unit_call_counter = Some(counter);
         self
     }
 

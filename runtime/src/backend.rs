@@ -31,6 +31,8 @@ pub(crate) struct SharedCells {
     /// Counts guards down; see `Request::force_counter`.
     pub force: Box<u64>,
     pub iterations: Box<u64>,
+    /// Calls of units, if iterations are counted.
+    pub unit_calls: Box<u64>,
     /// What the interpreter would have taken for what ran as code: see [`crate::pace`].
     pub replaced: Box<u64>,
     /// Counts operations of loops down whose objects are virtual; see `Request::collect_counter`.
@@ -82,6 +84,7 @@ impl Code {
             exit_buffer: [].into(),
             force: Box::new(force),
             iterations: Box::new(0),
+            unit_calls: Box::new(0),
             replaced: Box::new(0),
             collect: Box::new(COLLECT_AFTER),
         };

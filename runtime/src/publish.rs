@@ -108,6 +108,7 @@ impl Vm {
         }
         if self.config.count_iterations {
             request = request.count_iterations(&mut *cells.iterations);
+            request = request.count_unit_calls(&mut *cells.unit_calls);
         }
         if !self.budget.is_limited() || tree.unit.is_some() {
             return request;

@@ -55,12 +55,13 @@ impl Stats {
         if let Some(HostCodeUse { pieces, code_bytes, refused }) = self.host_code {
             writeln!(out, "code of the host's own: {pieces} pieces, {code_bytes} bytes, {refused} refused")?;
         }
-        if let Some(UnitUse { compiled, retired, left, callers_left, deepest }) = self.units {
-            writeln!(
-                out,
-                "functions called natively: {compiled}, {retired} of them retired; left {left} times, \
-                 with {callers_left} callers, at most {deepest} at once"
-            )?;
+        if let Some(UnitUse { compiled, retired, left, calls, callers_left, deepest }) = self.units {
+            write!(out, "functions called natively: {compiled}, {retired} of them retired; ")?;
+            if let Some(calls) = calls {
+                let share = callers_left as f64 / calls.max(1) as f64 * 100.0;
+                write!(out, "{calls} calls, of which {share:.2} % did not return; ")?;
+            }
+            writeln!(out, "left {left} times, with {callers_left} callers, at most {deepest} at once")?;
         }
         if !self.ends.is_empty() {
             let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();

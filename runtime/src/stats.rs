@@ -107,7 +107,9 @@ pub struct UnitUse {
     pub retired: u64,
     /// Times that one was left by an exit.
     pub left: u64,
-    /// Callers that were left with them, and went on in the interpreter.
+    /// How often one was called, if iterations are counted.
+    pub calls: Option<u64>,
+    /// Callers that were left with them, and went on in the interpreter: calls that did not return.
     pub callers_left: u64,
     /// Most callers that were left at once.
     pub deepest: u64,

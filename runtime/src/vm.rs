@@ -301,7 +301,7 @@ impl Vm {
             declined_entries: self.totals.declined,
             postponed_recordings: self.totals.postponed,
             rests: self.totals.rests,
-            units: Some(self.totals.units).filter(|units| units.compiled > 0),
+            units: self.unit_use(),
             retired: self.totals.retired,
             time: self.budget.time(self.totals.machine_ns + self.open_sample_ns()),
             never_virtual: self
@@ -318,6 +318,11 @@ impl Vm {
             costs: self.totals.compile.costs(),
             rewrites: self.totals.rewrites.clone(),
         }
+    }
+
+    fn unit_use(&self) -> Option<UnitUse> {
+        let calls = self.config.count_iterations.then_some(*self.code.cells.unit_calls);
+        Some(UnitUse { calls, ..self.totals.units }).filter(|units| units.compiled > 0)
     }
 
     /// The host holds memory for exits that make objects of this layout; see [`crate::reserve`]. Without it,

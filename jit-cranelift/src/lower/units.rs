@@ -206,6 +206,9 @@ impl Lowering<'_, '_, '_> {
             _ if planted(Bug::UnitBaseMovedTwice) => base * 2,
             base => base,
         };
+        if let Some(counter) = self.input.request.unit_call_counter {
+            self.add_to_cell(counter, 1);
+        }
         let distance = self.slot_offset(base, 0)?;
         let mut args = vec![match distance {
             0 => self.base,
