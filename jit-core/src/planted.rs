@@ -52,7 +52,7 @@ define_bugs! {
     EffectsReenteringForgotten,
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
-    LowerMendIgnored,
+    LowerMendIgnored, LowerNeighboursExchanged, LowerCheckForgotten,
     // Resume data
     ResumeSlotShifted, ResumeConstantDropped,
     }

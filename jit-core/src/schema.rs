@@ -181,7 +181,8 @@ pub struct Items {
     pub element: Element,
 }
 
-/// The keyed part of a record: a table of entries found by constant keys.
+/// The keyed part of a record: a table of entries found by constant keys. Who may read one cell of an entry
+/// may read them all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
     /// A cell of the record whose value says how large the entry table is (any encoding; Lua: log2).
@@ -490,6 +491,16 @@ impl Schema {
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
+
+    /// Whether a cell is one of an entry of a keyed part: who may read one of these may read all of them.
+    pub fn is_of_entry(&self, cell: CellId) -> bool {
+        self.layouts.iter().filter_map(|layout| layout.keys).any(|keys| {
+            let key_tag = keys.key_tag.map(|(cell, _)| cell);
+            let is_key = cell == keys.key || Some(cell) == key_tag;
+            is_key || Some(cell) == keys.element.tag || keys.element.value.contains(&cell)
+        })
+    }
+
     /// All layouts, by id.
     pub fn layouts(&self) -> &[Layout] {
         &self.layouts

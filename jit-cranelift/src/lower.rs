@@ -16,6 +16,7 @@
 //!
 //! Example: `i2 = int_add_ovf(i0, i1)` becomes `v2, v3 = sadd_overflow v0, v1; brif v3, exit(0), next`.
 
+mod checks;
 mod floats;
 mod guards;
 mod ints;
@@ -40,6 +41,7 @@ use crate::exits::{ExitInfo, ENTRY_REFUSED};
 use crate::glue;
 use crate::listing::location;
 use crate::request::{EntryKind, Request};
+use checks::{Groups, Role};
 use guards::Stubs;
 pub(crate) use prefetch::patch;
 use prefetch::Streams;
@@ -176,6 +178,9 @@ struct Lowering<'t, 'a, 'f> {
     index: usize,
     /// The exit by which each instruction leaves.
     exits: Vec<Option<u32>>,
+    /// What instructions have to do with groups of checks, and what the guards of one have found so far.
+    groups: Groups,
+    differs: Option<Ssa>,
     /// Whether the current block still takes instructions.
     open: bool,
     /// Whether the current block is an exit's stub.
@@ -214,7 +219,9 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             _ => None,
         });
         let exits = input.trace.exit_numbers();
-        let branches = guards::branches(input.trace, &exits, input.request.force_counter.is_some());
+        let groups = Groups::find(input.trace, input.schema, &exits);
+        let is_forced = input.request.force_counter.is_some();
+        let branches = guards::branches(input.trace, &exits, is_forced, &groups);
         let is_loop = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
         let counts_replaced = is_loop && input.request.replaced.is_some_and(|amounts| amounts.iteration > 0);
         let stubs = Stubs::new(&mut b, branches, counts_replaced);
@@ -249,6 +256,8 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             labels,
             index: 0,
             exits,
+            groups,
+            differs: None,
             open: true,
             in_stub: false,
             unroll: None,
@@ -366,7 +375,10 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         if is_counted && !inst.op.is(tracelift_core::ops::Flags::RECORD) {
             self.count_guard(inst, exit)?;
         }
-        self.dispatch(inst, exit)
+        match self.groups.role(self.index) {
+            Role::Alone => self.dispatch(inst, exit),
+            role => self.in_group(inst, exit, role),
+        }
     }
 
     /// The match over all ops.

@@ -8,6 +8,8 @@ mod common;
 use common::*;
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::schema::Cell;
+use tracelift_core::testbed::standard_schema;
+use tracelift_core::text::parse_trace;
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::Options;
 
@@ -57,6 +59,21 @@ fn narrow_load_extends_wrongly() {
         let memory = [0x80u8; 8];
         let (right, wrong) = both(Bug::LowerNarrowLoadSigned, &trace, &schema, &[memory.as_ptr() as u64]);
         assert_ne!(right, wrong);
+    }
+}
+
+/// Both tags of an entry, of which the key's is a 2 here.
+#[test]
+fn checks_of_one_entry() {
+    let text = "L0(a0):\ni1 = load(a0, entry.key_tag)\nguard_value(i1, 1)\n\
+                p2 = load(a0, entry.key)\nguard_value(p2, ref:0x5)\n\
+                i3 = load(a0, entry.tag)\nguard_value(i3, 3)\nfinish()\n";
+    let schema = standard_schema();
+    let trace = parse_trace(text, &schema).expect(text);
+    for (bug, tag, key_tag) in [(Bug::LowerNeighboursExchanged, 3, 1), (Bug::LowerCheckForgotten, 3, 2)] {
+        let entry = [0u64, tag | key_tag << 8, 5];
+        let (right, wrong) = both(bug, &trace, &schema, &[entry.as_ptr() as u64]);
+        assert_ne!(right, wrong, "{bug:?}");
     }
 }
 

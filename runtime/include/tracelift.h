@@ -184,8 +184,8 @@ typedef struct tl_element {
 tl_status tl_set_items(tl_vm *vm, tl_layout layout, tl_cell count, tl_cell base, int64_t first,
                        const tl_element *element);
 /* The keyed part: cells of the record with its size and the address of entry 0; key and key tag of an
-** entry; the functions that find(context, layout, record, key) and insert(context, layout, record, key) an
-** entry, both "airr>a"; find has no effects. */
+** entry, whose cells can all be read where one can; the functions that find(context, layout, record, key) and
+** insert(context, layout, record, key) an entry, both "airr>a"; find has no effects. */
 tl_status tl_set_keys(tl_vm *vm, tl_layout layout, tl_cell size, tl_cell base, const tl_element *element,
                       tl_cell key, tl_cell key_tag, uint64_t key_tag_value, tl_func find, tl_func insert);
 /* How a real one is made: alloc(context, layout, items, keys), "aiii>r", null when there is no memory. Code

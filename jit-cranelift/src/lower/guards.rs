@@ -21,6 +21,7 @@ use tracelift_core::ops::Flags;
 use tracelift_core::snapshot::Source;
 use tracelift_core::{Inst, Op, Trace, Type, Value};
 
+use super::checks::Groups;
 use super::unroll::Unroll;
 use super::{arg, int_of_width, Lowering, Result, Ssa};
 use crate::exits::ENTRY_REFUSED;
@@ -58,11 +59,12 @@ impl Stubs {
 
 /// How many branches lead out of the trace by each of its exits; each guard has one more where tests force
 /// them.
-pub(super) fn branches(trace: &Trace, exits: &[Option<u32>], forced: bool) -> Vec<u32> {
+pub(super) fn branches(trace: &Trace, exits: &[Option<u32>], forced: bool, groups: &Groups) -> Vec<u32> {
     let mut branches = vec![0; exits.iter().flatten().map(|&exit| exit as usize + 1).max().unwrap_or(0)];
-    for (inst, exit) in trace.insts.iter().zip(exits) {
+    for (index, (inst, exit)) in trace.insts.iter().zip(exits).enumerate() {
         if let Some(exit) = exit.filter(|_| inst.op.is_guard()) {
-            branches[exit as usize] += if forced || inst.op == Op::FloatToIntExact { 2 } else { 1 };
+            let own = u32::from(groups.branches(index)) + u32::from(inst.op == Op::FloatToIntExact);
+            branches[exit as usize] += own + u32::from(forced);
         }
     }
     branches

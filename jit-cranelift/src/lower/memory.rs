@@ -38,6 +38,21 @@ impl<'a> Lowering<'_, 'a, '_> {
         self.define(inst, result)
     }
 
+    /// A load of a cell and of its neighbour: so many bytes from there on, without a sign.
+    pub(super) fn load_wide(&mut self, inst: &Inst, offset: i32, width: u8) -> Result<()> {
+        let (base, offset) = self.address(inst, 0, offset)?;
+        // No region: the cells are of two alias classes.
+        let flags = MemFlagsData::new().with_notrap();
+        let ins = self.b.ins();
+        let result = match width {
+            2 => ins.uload16(types::I64, flags, base, offset),
+            4 => ins.uload32(flags, base, offset),
+            8 => ins.load(types::I64, flags, base, offset),
+            _ => return Err(self.malformed("two cells have no machine width")),
+        };
+        self.define(inst, result)
+    }
+
     pub(super) fn store(&mut self, inst: &Inst) -> Result<()> {
         let cell = self.cell(inst)?;
         let narrow = int_of_width(cell.width).filter(|_| cell.ty != Type::Float);
