@@ -273,6 +273,12 @@ STENCIL(LEN) {
   STENCIL(name##_T) body(JUMP, NEXT) \
   STENCIL(name##_F) body(NEXT, JUMP)
 
+/* Whether a float can be any integer up to this one, and this one. */
+static inline int is_exact (lua_Integer i) {
+  return l_castS2U(i) + ((lua_Unsigned)1 << DBL_MANT_DIG) <= (lua_Unsigned)2 << DBL_MANT_DIG;
+}
+
+/* An integer and a float are compared as floats where that is exact. */
 #define ORDER(op, name, YES, NO) { \
   const TValue *x = VA, *y = VB; \
   unsigned tags = tags_of(x, y); \
@@ -282,6 +288,10 @@ STENCIL(LEN) {
   } \
   if (l_likely(tags == BOTH(LUA_VNUMFLT))) { \
     if (fltvalue(x) op fltvalue(y)) YES; \
+    NO; \
+  } \
+  if (l_likely(ttisnumber(x) && ttisnumber(y)) && l_likely(is_exact(ivalue(ttisinteger(x) ? x : y)))) { \
+    if (nvalue(x) op nvalue(y)) YES; \
     NO; \
   } \
   SLOW(name); \
