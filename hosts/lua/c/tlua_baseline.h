@@ -9,6 +9,8 @@
 #include "lstring.h"
 #include "ltable.h"
 
+#include "tlua_get.h"
+
 /*
 ** What stencils and helpers get, and hand on. The fourth argument is for helpers that want to know which
 ** instruction it is; its register is free in stencils, since x86-64's shifts need it.
@@ -96,20 +98,6 @@ TluaCode tlua_work_step;
 TluaCode tlua_work_tail;
 /* Returns those results from the frame, where a hook wants to see that. */
 TluaCode tlua_slow_results;
-
-/* The value of a short string in a table, or NULL. */
-static inline const TValue *tlua_field (const Table *t, const TString *key) {
-  const Node *n = gnode(t, lmod(key->hash, sizenode(t)));
-  for (;;) {
-    int next;
-    if (l_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
-      return gval(n);
-    next = gnext(n);
-    if (next == 0)
-      return NULL;
-    n += next;
-  }
-}
 
 /* Whether a C function could be called now, with arguments up to 'top', and nobody would see it. */
 #define tlua_may_call(L, top) ((L)->hookmask == 0 && (L)->stack_last.p - (top) > LUA_MINSTACK)

@@ -69,10 +69,12 @@ OPERATION(SETUPVAL) {
 /*
 ** A short string in a table, or in those that stand for one another by the field __index of their metatables.
 ** 'nothing' where none of them has it; NULL where that is not known: an __index is no table, or there are
-** many.
+** many. Where it is a function, that one is to be asked for it, about the table that 'holder' is then.
 */
-static const TValue *inherited (lua_State *L, const Table *t, const TString *key, const TValue *nothing) {
+static const TValue *inherited (lua_State *L, const TValue **holder, const TString *key,
+                                const TValue *nothing, const TValue **function) {
   for (int n = 0; n < 8; n++) {
+    const Table *t = hvalue(*holder);
     const TValue *slot = tlua_field(t, key);
     if (slot != NULL && !isempty(slot))
       return slot;
@@ -81,9 +83,11 @@ static const TValue *inherited (lua_State *L, const Table *t, const TString *key
     const TValue *index = tlua_field(t->metatable, G(L)->tmname[TM_INDEX]);
     if (index == NULL || isempty(index))
       return nothing;
-    if (!ttistable(index))
+    if (!ttistable(index)) {
+      *function = ttisfunction(index) ? index : NULL;
       return NULL;
-    t = hvalue(index);
+    }
+    *holder = index;
   }
   return NULL;
 }
@@ -91,9 +95,15 @@ static const TValue *inherited (lua_State *L, const Table *t, const TString *key
 static void get_string (TLUA_ARGS, const TValue *holder, TValue *key, StkId ra) {
   const TValue *slot;
   if (ttistable(holder) && ttisshrstring(key)) {
-    slot = inherited(L, hvalue(holder), tsvalue(key), &G(L)->nilvalue);
+    const TValue *of = holder, *function = NULL;
+    slot = inherited(L, &of, tsvalue(key), &G(L)->nilvalue, &function);
     if (slot != NULL) {
       setobj2s(L, ra, slot);
+      return;
+    }
+    if (function != NULL) {
+      savestate();
+      luaT_callTMres(L, function, of, key, ra);
       return;
     }
   }

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "tlua_get.h"
 #include "tlua_rec_lib.h"
 
 #include "lgc.h"
@@ -87,10 +88,10 @@ static int64_t equal_long_strings (TString *a, TString *b) {
 
 /* The node with a short string as key and a value, or NULL. */
 static Node *find_key (lua_State *L, int64_t layout, Table *t, TString *key) {
-  const TValue *slot = luaH_getshortstr(t, key);
+  const TValue *slot = tlua_field(t, key);
   (void)L;
   (void)layout;
-  return isempty(slot) ? NULL : nodefromval(slot);
+  return slot == NULL || isempty(slot) ? NULL : nodefromval(slot);
 }
 
 /* --- helpers --- */

@@ -5,7 +5,7 @@
 ** function that most often finds the key at once.
 **
 ** Design: the interpreter's loop looks at the key's main position itself, and calls the function if another
-** key is there.
+** key is there. What has code does not call it at all.
 **
 ** Invariant: the answer is the function's.
 **
@@ -18,9 +18,23 @@
 #include "lstring.h"
 #include "ltable.h"
 
+/* The value of a short string in a table, or NULL. */
+static inline const TValue *tlua_field (const Table *t, const TString *key) {
+  const Node *n = gnode(t, lmod(key->hash, sizenode(t)));
+  for (;;) {
+    int next;
+    if (luai_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
+      return gval(n);
+    next = gnext(n);
+    if (next == 0)
+      return NULL;
+    n += next;
+  }
+}
+
 static inline const TValue *tlua_getshortstr (Table *t, TString *key) {
   Node *n = gnode(t, lmod(key->hash, sizenode(t)));
-  if (l_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
+  if (luai_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
     return gval(n);
   return luaH_getshortstr(t, key);
 }
