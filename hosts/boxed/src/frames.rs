@@ -16,6 +16,8 @@
 //! assert_eq!((frames.depth(), frames.top().pc), (1, 3));
 //! ```
 
+use tracelift_runtime::ExitFrame;
+
 /// A frame of the interpreter.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +104,30 @@ impl Frames {
     pub fn pop(&mut self) {
         assert!(self.depth() > 0, "there is no frame");
         self.top = self.top.wrapping_sub(1);
+    }
+
+    /// The frames are those that an exit tells of, whose bases count from `origin`; the first `outer` ones are
+    /// of callers of the unit that was left. Returns the depth of the first one that is not.
+    pub fn rebuild(&mut self, frames: &[ExitFrame], outer: u32, origin: usize) -> usize {
+        let place = |base: i32| origin.wrapping_add_signed(base as isize);
+        // The code has made frames, or returned from some, or both.
+        while self.top().base > place(frames[0].base) {
+            self.pop();
+        }
+        self.pop();
+        let mut bottom = self.depth() + 1;
+        for (number, resumed) in frames.iter().enumerate() {
+            let [function, pc] = [0, 1].map(|word| resumed.words[word] as usize);
+            // What is there twice was called as the first says, and goes on as the second one says.
+            if number > 0 && resumed.base == frames[number - 1].base {
+                self.pop();
+            }
+            self.push(Frame { function, pc, base: place(resumed.base) });
+            if number == outer as usize {
+                bottom = self.depth();
+            }
+        }
+        bottom
     }
 
     /// None any more.

@@ -19,14 +19,13 @@
 use std::rc::Rc;
 
 use tracelift_core::{ExitKind, Schema, Trace};
-use tracelift_runtime::{Action, Config, LinkedEntry, Run, Vm};
+use tracelift_runtime::{Action, Config, LinkedEntry, Run, UnitLimit, Vm};
 
 use crate::code::{compile, Code, Op, Slot};
 use crate::frames::{Frame, Frames};
 use crate::heap::{Context, Heap, Number, Ref, Refused, COLLECT_AFTER};
 use crate::host::{describe, Host};
 use crate::parse::parse;
-use crate::units::{push_frames, Units};
 
 /// Frames at most.
 const MAX_FRAMES: usize = 200;
@@ -155,6 +154,35 @@ impl Recording {
             is_unit: false,
             has_called: false,
         }
+    }
+}
+
+/// A recording that waits for the unit that its frame has called.
+pub(crate) struct Waiting {
+    pub recording: Recording,
+    /// The number of frames when it goes on.
+    pub depth: usize,
+    /// What the library wakes it by.
+    pub number: u32,
+}
+
+/// What a machine knows of units.
+#[derive(Default)]
+pub(crate) struct Units {
+    /// Functions that have turned out to be none.
+    pub plain: Vec<bool>,
+    pub waiting: Vec<Waiting>,
+    pub limit: Option<*mut UnitLimit>,
+    /// Of all functions: slots of the smallest frame, and of the largest.
+    pub slots: [usize; 2],
+}
+
+impl Units {
+    /// For this program.
+    fn new(program: &[Code]) -> Units {
+        let slots = || program.iter().map(|code| code.slots.max(1));
+        let slots = [slots().min().unwrap_or(1), slots().max().unwrap_or(1)];
+        Units { plain: vec![false; program.len()], slots, ..Units::default() }
     }
 }
 
@@ -465,7 +493,7 @@ impl Machine {
         self.context.get().heap.lifting = false;
         let kind = exit.kind?;
         let origin = (exit.base as usize - self.stack.0.cast::<Ref>() as usize) / size_of::<Ref>();
-        let bottom = push_frames(self.context.get(), exit.frames, exit.outer, origin);
+        let bottom = self.context.get().frames.rebuild(exit.frames, exit.outer, origin);
         let origin = match exit.outer {
             0 => origin,
             _ => self.context.get().frames.at(bottom).base,

@@ -12,7 +12,8 @@
 //! leaves room for all frames that there can be below it. Where a unit finds no room it leaves, and the
 //! interpreter goes on, with units as long as there is some: the limit on calls strikes where it always did.
 //!
-//! Invariant: while a recording waits in a frame, no code returns from that frame. Example, in the end:
+//! Invariant: a recording that waits goes on where the interpreter itself returns to its frame; where code may
+//! have done so it is given up. Example, in the end:
 //!
 //! ```text
 //! unit fib(n):  room, and little garbage; n - 1 is positive; a = call fib(..); b = call fib(..); a + b
@@ -21,12 +22,11 @@
 
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::{ExitKind, Op as Trace, Payload, Type, UnitId};
-use tracelift_runtime::{AbortReason, CloseOutcome, ExitFrame, UnitLimit};
+use tracelift_runtime::{AbortReason, CloseOutcome};
 
-use crate::code::{Code, Op, Slot};
+use crate::code::{Op, Slot};
 use crate::frames::Frame;
-use crate::heap::Context;
-use crate::machine::{entry_key, Machine, Recording};
+use crate::machine::{entry_key, Machine, Recording, Waiting};
 use crate::record::Tape;
 use crate::recording::words;
 
@@ -36,35 +36,6 @@ const MOST_INLINED: usize = 2;
 const DEPTH: u32 = 16 * 1024;
 /// Bytes of the native stack that they may use.
 const NATIVE_BYTES: u32 = 512 * 1024;
-
-/// A recording that waits for the unit that its frame has called.
-struct Waiting {
-    recording: Recording,
-    /// The number of frames when it goes on.
-    depth: usize,
-    /// What the library wakes it by.
-    number: u32,
-}
-
-/// What a machine knows of units.
-#[derive(Default)]
-pub(crate) struct Units {
-    /// Functions that have turned out to be none.
-    plain: Vec<bool>,
-    waiting: Vec<Waiting>,
-    limit: Option<*mut UnitLimit>,
-    /// Of all functions: slots of the smallest frame, and of the largest.
-    slots: [usize; 2],
-}
-
-impl Units {
-    /// For this program.
-    pub fn new(program: &[Code]) -> Units {
-        let slots = || program.iter().map(|code| code.slots.max(1));
-        let slots = [slots().min().unwrap_or(1), slots().max().unwrap_or(1)];
-        Units { plain: vec![false; program.len()], slots, ..Units::default() }
-    }
-}
 
 impl Machine {
     /// Whether a function is a unit, or will be.
@@ -231,30 +202,6 @@ impl Machine {
             }
         }
     }
-}
-
-/// Makes the frames that an exit tells of. Returns the depth of the first one that is no caller of a unit.
-pub(crate) fn push_frames(context: &mut Context, frames: &[ExitFrame], outer: u32, origin: usize) -> usize {
-    let place = |base: i32| origin.wrapping_add_signed(base as isize);
-    let own = &mut context.frames;
-    // The code has made frames, or returned from some, or both.
-    while own.top().base > place(frames[0].base) {
-        own.pop();
-    }
-    own.pop();
-    let mut bottom = own.depth() + 1;
-    for (number, resumed) in frames.iter().enumerate() {
-        let [function, pc] = [0, 1].map(|word| resumed.words[word] as usize);
-        // What is there twice was called as the first says, and goes on as the second one says.
-        if number > 0 && resumed.base == frames[number - 1].base {
-            own.pop();
-        }
-        own.push(Frame { function, pc, base: place(resumed.base) });
-        if number == outer as usize {
-            bottom = own.depth();
-        }
-    }
-    bottom
 }
 
 impl Tape<'_> {

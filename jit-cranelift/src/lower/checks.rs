@@ -134,8 +134,7 @@ impl Finder<'_> {
     }
 }
 
-/// The check that this guard is, if it is one: its value was loaded from an entry in the same part, and is not
-/// a double.
+/// The check that this guard is, if it is one: its value was loaded from an entry, and is no double.
 fn check_at<'a>(trace: &Trace, schema: &'a Schema, exits: &[Option<u32>], index: usize) -> Option<Check<'a>> {
     let guard = trace.insts.get(index).filter(|inst| inst.op == Op::GuardValue)?;
     let (&value, &wanted) = (guard.args.first()?, guard.args.get(1)?);
