@@ -306,6 +306,13 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "\n      if (tlua_grow(L, t, key, value)) return;",
         why: "tables that grow in the commonest ways",
     },
+    Insertion {
+        file: "ltable.c",
+        anchor: "      setnilkey(n);",
+        place: After,
+        text: "\n      keyval(n).gc = NULL;",
+        why: "code looks at a key before, or together with, the key's tag",
+    },
     // The interpreter loop.
     Insertion {
         file: "lvm.c",

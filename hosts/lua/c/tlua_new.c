@@ -45,10 +45,12 @@ Node *tlua_no_nodes (lua_State *L) {
   return t.node;
 }
 
+/* Code looks at a key before, or together with, the key's tag. */
 static void clear_nodes (Node *nodes, size_t count) {
   for (size_t n = 0; n < count; n++) {
     gnext(&nodes[n]) = 0;
     setnilkey(&nodes[n]);
+    keyval(&nodes[n]).gc = NULL;
     setempty(gval(&nodes[n]));
   }
 }
