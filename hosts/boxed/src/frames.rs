@@ -106,8 +106,8 @@ impl Frames {
         self.top = self.top.wrapping_sub(1);
     }
 
-    /// The frames are those that an exit tells of, whose bases count from `origin`; the first `outer` ones are
-    /// of callers of the unit that was left. Returns the depth of the first one that is not.
+    /// The frames are those that an exit tells of, whose bases count from `origin`; the first `outer` ones
+    /// are of callers of the unit that was left. Returns the depth of the first one that is not.
     pub fn rebuild(&mut self, frames: &[ExitFrame], outer: u32, origin: usize) -> usize {
         let place = |base: i32| origin.wrapping_add_signed(base as isize);
         // The code has made frames, or returned from some, or both.

@@ -12,8 +12,8 @@
 //! leaves room for all frames that there can be below it. Where a unit finds no room it leaves, and the
 //! interpreter goes on, with units as long as there is some: the limit on calls strikes where it always did.
 //!
-//! Invariant: a recording that waits goes on where the interpreter itself returns to its frame; where code may
-//! have done so it is given up. Example, in the end:
+//! Invariant: a recording that waits goes on where the interpreter itself returns to its frame; where code
+//! may have done so it is given up. Example, in the end:
 //!
 //! ```text
 //! unit fib(n):  room, and little garbage; n - 1 is positive; a = call fib(..); b = call fib(..); a + b
