@@ -119,7 +119,7 @@ pub fn compile(functions: &[Function], polls: bool) -> Result<Vec<Code>, String>
     Ok(program)
 }
 
-/// Says which functions are recursive, and where entries are.
+/// Says which functions are recursive, which of them may be units, and where entries are.
 fn find_entries(program: &mut [Code]) {
     let calls: Vec<Vec<usize>> = program.iter().map(|code| code.callees().collect()).collect();
     let below = |start: usize| {

@@ -12,7 +12,6 @@ use tracelift_core::schema::{
     TagId,
 };
 use tracelift_core::{Schema, Type};
-
 use tracelift_runtime::UnitLimit;
 
 use crate::frames::{self, Frame};

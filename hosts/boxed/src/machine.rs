@@ -171,7 +171,9 @@ pub(crate) struct Waiting {
 pub(crate) struct Units {
     /// Functions that have turned out to be none.
     pub plain: Vec<bool>,
+    /// Outermost first.
     pub waiting: Vec<Waiting>,
+    /// Where they must end; none before the first one.
     pub limit: Option<*mut UnitLimit>,
     /// Of all functions: slots of the smallest frame, and of the largest.
     pub slots: [usize; 2],

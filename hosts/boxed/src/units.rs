@@ -1,11 +1,12 @@
 //! Functions that call themselves as units: code that code calls, without frames.
 //!
 //! Problem: linked entries make a frame in memory for each call, and what they return is a boxed object in a
-//! slot. Design: a recursive function that has no loops, nor calls any, is recorded as a *unit* when it is
-//! hot: from its entry up to its return, with its parameters as arguments. A call of a unit is one operation;
-//! its recording waits while the interpreter makes the call, and goes on when that has returned. Once there
-//! is a unit, the function's next hot entry becomes its *gateway*: a trace that passes the frame's slots, and
-//! goes on at a return of the result. A function that cannot be a unit is *plain*: it has linked entries.
+//! slot. Design: a recursive function without loops in it, or in what it calls, is a *unit*. It is recorded
+//! when it is hot: from its entry up to its return, with its parameters as arguments. A call of a unit is one
+//! operation; its recording waits while the interpreter makes the call, and goes on when that has returned.
+//! Once there is a unit, the function's next hot entry becomes its *gateway*: a trace that passes the frame's
+//! slots, and goes on at a return of the result. A function that cannot be a unit is *plain*: it has linked
+//! entries.
 //!
 //! How deep units may call one another is an address, which each unit compares first of all. The interpreter
 //! counts frames, not slots: each frame has as many slots as the smallest one at least, and so the limit
@@ -21,11 +22,12 @@
 //! ```
 
 use tracelift_core::ir::EntrySlot;
-use tracelift_core::{ExitKind, Op as Trace, Payload, Type, UnitId};
+use tracelift_core::{ExitKind, Op as Trace, Payload, Type, UnitId, Value};
 use tracelift_runtime::{AbortReason, CloseOutcome};
 
 use crate::code::{Op, Slot};
 use crate::frames::Frame;
+use crate::heap::Ref;
 use crate::machine::{entry_key, Machine, Recording, Waiting};
 use crate::record::Tape;
 use crate::recording::words;
@@ -114,7 +116,7 @@ impl Machine {
         let place = tape.recorder.constant(Type::Addr, limit);
         let end = tape.emit(Trace::Load, &[place], Payload::Cell(cell))?;
         let base = tape.emit(Trace::FrameBase, &[], Payload::None)?;
-        let bytes = tape.recorder.constant(Type::Int, (slots * size_of::<crate::heap::Ref>()) as u64);
+        let bytes = tape.recorder.constant(Type::Int, (slots * size_of::<Ref>()) as u64);
         let wanted = tape.emit(Trace::AddrAdd, &[base, bytes], Payload::None)?;
         let wanted = tape.emit(Trace::AddrToInt, &[wanted], Payload::None)?;
         let fits = tape.emit(Trace::UintLe, &[wanted, end], Payload::None)?;
@@ -128,7 +130,7 @@ impl Machine {
         now: Recording,
         function: usize,
         dst: Slot,
-        args: &[tracelift_core::Value],
+        args: &[Value],
     ) -> Option<&'static str> {
         let Some(unit) = self.unit_of(function) else {
             let (recorder, _) = self.vm.recorder()?;
@@ -181,7 +183,7 @@ impl Machine {
         let depth = self.context.get().frames.depth();
         let Some(waiting) = self.units.waiting.pop_if(|waiting| waiting.depth == depth) else { return };
         if self.recording.is_some() {
-            self.abort("it would have returned into another recording");
+            self.abort("another one goes on");
         }
         if self.vm.wake_recording(waiting.number) {
             self.recording = Some(waiting.recording);
@@ -195,10 +197,10 @@ impl Machine {
             let current = self.recording.take();
             if current.is_some() {
                 // Whoever is woken takes the place of who runs.
-                self.vm.abort_recording(AbortReason::Host("left".into()));
+                self.vm.abort_recording(AbortReason::Host("code has returned".into()));
             }
             if self.vm.wake_recording(waiting.number) {
-                self.abort("left");
+                self.abort("code has returned");
             }
         }
     }

@@ -7,55 +7,21 @@
 //!
 //! Example: `fib` of 16 makes some 2,000 calls; the host enters code some dozen times.
 
+mod common;
+
+use common::{compare, config, DOWN, FIB};
 use tracelift_boxed::{Machine, Number, Options, Outcome};
 use tracelift_runtime::{Config, Stats};
 
 use Number::{Float, Integer};
 
-const FIB: &str = "\
-def f(n):
-    m = n.add(BoxedInteger(-1))
-    if m.is_positive():
-        return f(m).add(f(m.add(BoxedInteger(-1))))
-    return n
-";
-
-/// Down and up again, in a loop around it.
-const DOWN: &str = "\
-def down(n):
-    if n.is_positive():
-        return down(n.add(BoxedInteger(-1))).add(n)
-    return n
-def f(times, n):
-    res = BoxedInteger(0)
-    while times.is_positive():
-        res = res.add(down(n))
-        times = times.add(BoxedInteger(-1))
-    return res
-";
-
-fn config(threshold: u32) -> Config {
-    Config { threshold, side_threshold: threshold, verify: true, ..Config::exact() }
+/// No function is a unit.
+fn linked(config: Config) -> Options {
+    Options { config, units: false, ..Options::default() }
 }
 
 fn machine(source: &str, config: Config) -> Machine {
-    Machine::new(source, Options { config, units: false, ..Options::default() }).unwrap()
-}
-
-/// Runs `f` with and without the JIT; the first one's statistics, and what both have interpreted.
-fn compare(source: &str, config: Config, calls: &[&[Number]]) -> (Stats, u64, u64) {
-    let mut plain = Machine::new(source, Options::interpreter()).unwrap();
-    let mut machine = machine(source, config);
-    for args in calls {
-        let expected = plain.run("f", args, i64::MAX);
-        let found = machine.run("f", args, i64::MAX);
-        assert_eq!(found, expected, "{args:?}\n{}", machine.vm().stats().text());
-    }
-    let stats = machine.vm().stats();
-    for bug in ["internal error", "misuse of the recording interface"] {
-        assert!(!stats.aborts.contains_key(bug), "{:?}", stats.aborts);
-    }
-    (stats, machine.interpreted(), plain.interpreted())
+    Machine::new(source, linked(config)).unwrap()
 }
 
 fn entries_compiled(stats: &Stats) -> usize {
@@ -66,7 +32,7 @@ fn entries_compiled(stats: &Stats) -> usize {
 fn fib_runs_without_the_interpreter() {
     for threshold in [1, 2, 5, 20] {
         let calls: [&[Number]; 3] = [&[Integer(16)], &[Float(9.5)], &[Integer(16)]];
-        let (stats, interpreted, plain) = compare(FIB, config(threshold), &calls);
+        let (stats, interpreted, plain) = compare(FIB, linked(config(threshold)), &calls);
         let text = stats.text();
         assert!(entries_compiled(&stats) >= 3, "the function, and after both calls\n{text}");
         assert!(stats.entries < 400, "threshold {threshold}: {} entries\n{text}", stats.entries);
@@ -77,7 +43,8 @@ fn fib_runs_without_the_interpreter() {
 #[test]
 fn a_loop_around_recursion_runs_without_the_interpreter() {
     for threshold in [1, 3, 10] {
-        let (stats, interpreted, plain) = compare(DOWN, config(threshold), &[&[Integer(2_000), Integer(30)]]);
+        let (stats, interpreted, plain) =
+            compare(DOWN, linked(config(threshold)), &[&[Integer(2_000), Integer(30)]]);
         assert!(
             interpreted * 20 < plain,
             "threshold {threshold}: {interpreted} of {plain}\n{}",
@@ -110,7 +77,7 @@ fn the_depth_limit_is_that_of_the_interpreter() {
         let once = [Integer(1)];
         let depths: Vec<[Number; 2]> = (150..230).map(|depth| [once[0], Integer(depth)]).collect();
         let calls: Vec<&[Number]> = depths.iter().map(|args| &args[..]).collect();
-        let (stats, interpreted, plain) = compare(DOWN, config(threshold), &calls);
+        let (stats, interpreted, plain) = compare(DOWN, linked(config(threshold)), &calls);
         assert!(interpreted * 2 < plain, "{interpreted} of {plain}\n{}", stats.text());
         assert!(stats.exits.get("interrupt").is_some_and(|&exits| exits > 0), "{}", stats.text());
     }
@@ -135,9 +102,9 @@ fn from_random_starts() {
     for seed in 1..40 {
         let config = Config { start_seed: Some(seed), ..config(4) };
         let calls: [&[Number]; 3] = [&[Integer(9)], &[Float(8.5)], &[Integer(9)]];
-        compiled += entries_compiled(&compare(FIB, config.clone(), &calls).0);
+        compiled += entries_compiled(&compare(FIB, linked(config.clone()), &calls).0);
         let calls: [&[Number]; 2] = [&[Integer(30), Integer(25)], &[Integer(9), Float(199.5)]];
-        compiled += entries_compiled(&compare(DOWN, config, &calls).0);
+        compiled += entries_compiled(&compare(DOWN, linked(config), &calls).0);
     }
     assert!(compiled > 100, "{compiled} traces that begin at entries");
 }
@@ -146,6 +113,6 @@ fn from_random_starts() {
 #[test]
 fn by_default_too() {
     let calls: [&[Number]; 2] = [&[Integer(22)], &[Integer(22)]];
-    let (stats, interpreted, plain) = compare(FIB, Config::default(), &calls);
+    let (stats, interpreted, plain) = compare(FIB, linked(Config::default()), &calls);
     assert!(stats.compile.traces > 0 && interpreted < plain, "{interpreted} of {plain}\n{}", stats.text());
 }

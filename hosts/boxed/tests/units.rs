@@ -6,32 +6,13 @@
 //!
 //! Example: `fib` of 16 makes some 2,000 calls; the host enters code a few times, and interprets nothing.
 
+mod common;
+
+use common::{compare, config, DOWN, FIB};
 use tracelift_boxed::{Machine, Number, Options, Outcome};
 use tracelift_runtime::{Config, Stats, UnitUse};
 
 use Number::{Float, Integer};
-
-const FIB: &str = "\
-def f(n):
-    m = n.add(BoxedInteger(-1))
-    if m.is_positive():
-        return f(m).add(f(m.add(BoxedInteger(-1))))
-    return n
-";
-
-/// Down and up again, in a loop around it.
-const DOWN: &str = "\
-def down(n):
-    if n.is_positive():
-        return down(n.add(BoxedInteger(-1))).add(n)
-    return n
-def f(times, n):
-    res = BoxedInteger(0)
-    while times.is_positive():
-        res = res.add(down(n))
-        times = times.add(BoxedInteger(-1))
-    return res
-";
 
 /// Two functions that call one another, one that both take in, and one with a loop, which is no unit.
 const MUTUAL: &str = "\
@@ -60,24 +41,8 @@ def f(times, n):
     return res
 ";
 
-fn config(threshold: u32) -> Config {
-    Config { threshold, side_threshold: threshold, verify: true, ..Config::exact() }
-}
-
-/// Runs `f` with and without the JIT; the first one's statistics, and what both have interpreted.
-fn compare(source: &str, config: Config, calls: &[&[Number]]) -> (Stats, u64, u64) {
-    let mut plain = Machine::new(source, Options::interpreter()).unwrap();
-    let mut machine = Machine::new(source, Options { config, ..Options::default() }).unwrap();
-    for args in calls {
-        let expected = plain.run("f", args, i64::MAX);
-        let found = machine.run("f", args, i64::MAX);
-        assert_eq!(found, expected, "{args:?}\n{}", machine.vm().stats().text());
-    }
-    let stats = machine.vm().stats();
-    for bug in ["internal error", "misuse of the recording interface"] {
-        assert!(!stats.aborts.contains_key(bug), "{:?}", stats.aborts);
-    }
-    (stats, machine.interpreted(), plain.interpreted())
+fn with(config: Config) -> Options {
+    Options { config, ..Options::default() }
 }
 
 fn units(stats: &Stats) -> UnitUse {
@@ -89,7 +54,7 @@ fn fib_calls_itself() {
     for threshold in [1, 2, 5, 20] {
         // What is recorded is interpreted meanwhile, with all that it calls.
         let calls: [&[Number]; 4] = [&[Integer(10)], &[Float(9.5)], &[Integer(16)], &[Integer(17)]];
-        let (stats, interpreted, plain) = compare(FIB, config(threshold), &calls);
+        let (stats, interpreted, plain) = compare(FIB, with(config(threshold)), &calls);
         let text = stats.text();
         assert_eq!((units(&stats).compiled, units(&stats).retired), (1, 0), "{text}");
         assert!(units(&stats).deepest > 4, "left with callers around: {text}");
@@ -101,7 +66,8 @@ fn fib_calls_itself() {
 #[test]
 fn a_loop_calls_a_unit() {
     for threshold in [1, 3, 10] {
-        let (stats, interpreted, plain) = compare(DOWN, config(threshold), &[&[Integer(2_000), Integer(30)]]);
+        let (stats, interpreted, plain) =
+            compare(DOWN, with(config(threshold)), &[&[Integer(2_000), Integer(30)]]);
         let text = stats.text();
         assert!(units(&stats).compiled == 1 && stats.entries < 200, "threshold {threshold}\n{text}");
         assert!(interpreted * 100 < plain, "threshold {threshold}: {interpreted} of {plain}\n{text}");
@@ -113,7 +79,7 @@ fn units_call_one_another_and_take_functions_in() {
     for threshold in [1, 3, 10] {
         let calls: [&[Number]; 3] =
             [&[Integer(150), Integer(12)], &[Integer(20), Float(7.25)], &[Integer(150), Integer(13)]];
-        let (stats, interpreted, plain) = compare(MUTUAL, config(threshold), &calls);
+        let (stats, interpreted, plain) = compare(MUTUAL, with(config(threshold)), &calls);
         let text = stats.text();
         assert!(units(&stats).compiled >= 1, "threshold {threshold}\n{text}");
         assert!(interpreted * 4 < plain, "threshold {threshold}: {interpreted} of {plain}\n{text}");
@@ -126,7 +92,7 @@ fn the_depth_limit_is_that_of_the_interpreter() {
     for threshold in [1, 4] {
         let depths: Vec<[Number; 2]> = (150..230).map(|depth| [Integer(2), Integer(depth)]).collect();
         let calls: Vec<&[Number]> = depths.iter().map(|args| &args[..]).collect();
-        let (stats, interpreted, plain) = compare(DOWN, config(threshold), &calls);
+        let (stats, interpreted, plain) = compare(DOWN, with(config(threshold)), &calls);
         let text = stats.text();
         assert!(interpreted * 2 < plain, "{interpreted} of {plain}\n{text}");
         assert!(stats.exits.get("interrupt").is_some_and(|&exits| exits > 0), "{text}");
@@ -137,8 +103,7 @@ fn the_depth_limit_is_that_of_the_interpreter() {
 /// Units make objects, and look at the garbage.
 #[test]
 fn units_collect() {
-    let options = Options { config: config(2), ..Options::default() };
-    let mut machine = Machine::new(FIB, options).unwrap();
+    let mut machine = Machine::new(FIB, with(config(2))).unwrap();
     machine.run("f", &[Integer(10)], 0).unwrap();
     let found = machine.run("f", &[Integer(23)], 0);
     assert_eq!(found, Ok(Outcome::Finished(Integer(28_657))));
@@ -149,6 +114,25 @@ fn units_collect() {
     assert!(units(&stats).compiled == 1 && machine.interpreted() < 20_000, "{}", stats.text());
 }
 
+/// Each call of a unit is counted, if iterations are.
+#[test]
+fn calls_are_counted() {
+    let calls: [&[Number]; 3] = [&[Integer(8)], &[Integer(8)], &[Integer(12)]];
+    let counted = |count_iterations| {
+        let (stats, ..) = compare(FIB, with(Config { count_iterations, ..config(2) }), &calls);
+        (units(&stats), stats.text())
+    };
+    let (found, text) = counted(true);
+    // The last run makes 465 calls, and those of 8, where it is recorded, 67 each.
+    assert!(
+        found.calls.is_some_and(|calls| (465..465 + 2 * 67).contains(&calls)),
+        "{calls:?}\n{text}",
+        calls = found.calls
+    );
+    assert!(text.contains(" calls, of which "), "{text}");
+    assert_eq!(counted(false).0.calls, None);
+}
+
 /// Wherever recordings start, and whatever of them is thrown away.
 #[test]
 fn from_random_starts() {
@@ -156,11 +140,11 @@ fn from_random_starts() {
     for seed in 1..40 {
         let config = Config { start_seed: Some(seed), ..config(4) };
         let calls: [&[Number]; 3] = [&[Integer(9)], &[Float(8.5)], &[Integer(9)]];
-        compiled += compare(FIB, config.clone(), &calls).0.units.map_or(0, |units| units.compiled);
+        compiled += compare(FIB, with(config.clone()), &calls).0.units.map_or(0, |units| units.compiled);
         let calls: [&[Number]; 2] = [&[Integer(30), Integer(25)], &[Integer(9), Float(199.5)]];
-        compiled += compare(DOWN, config.clone(), &calls).0.units.map_or(0, |units| units.compiled);
+        compiled += compare(DOWN, with(config.clone()), &calls).0.units.map_or(0, |units| units.compiled);
         let calls: [&[Number]; 2] = [&[Integer(20), Integer(9)], &[Integer(9), Float(5.5)]];
-        compiled += compare(MUTUAL, config, &calls).0.units.map_or(0, |units| units.compiled);
+        compiled += compare(MUTUAL, with(config), &calls).0.units.map_or(0, |units| units.compiled);
     }
     assert!(compiled > 60, "{compiled} units");
 }
@@ -169,5 +153,5 @@ fn from_random_starts() {
 /// same.
 #[test]
 fn by_default_too() {
-    compare(FIB, Config::default(), &[&[Integer(22)], &[Integer(22)]]);
+    compare(FIB, with(Config::default()), &[&[Integer(22)], &[Integer(22)]]);
 }
