@@ -492,13 +492,16 @@ impl Schema {
         &self.cells
     }
 
-    /// Whether a cell is one of an entry of a keyed part: who may read one of these may read all of them.
-    pub fn is_of_entry(&self, cell: CellId) -> bool {
-        self.layouts.iter().filter_map(|layout| layout.keys).any(|keys| {
-            let key_tag = keys.key_tag.map(|(cell, _)| cell);
-            let is_key = cell == keys.key || Some(cell) == key_tag;
-            is_key || Some(cell) == keys.element.tag || keys.element.value.contains(&cell)
-        })
+    /// The layout in whose entries a cell is, if it is in any: the first one.
+    pub fn entry_of(&self, cell: CellId) -> Option<LayoutId> {
+        let position = self.layouts.iter().position(|layout| {
+            layout.keys.is_some_and(|keys| {
+                let key_tag = keys.key_tag.map(|(cell, _)| cell);
+                let is_key = cell == keys.key || Some(cell) == key_tag;
+                is_key || Some(cell) == keys.element.tag || keys.element.value.contains(&cell)
+            })
+        });
+        position.map(|position| LayoutId(position as u32))
     }
 
     /// All layouts, by id.

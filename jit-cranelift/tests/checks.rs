@@ -157,6 +157,15 @@ fn what_does_not_belong_together_stays_apart() {
     }
 }
 
+/// Copies of a loop may do without a test for interrupts.
+#[test]
+fn guards_of_another_kind_stand_alone() {
+    let body = field([0, 1, 2]).replace(" @0\n", " @0 interrupt\n");
+    let (trace, schema) = parse(&body);
+    assert_eq!(branches(&trace, &schema, false), 3);
+    assert_eq!(fitting(&body), [0]);
+}
+
 /// What is written between the places of two loads is seen by the second one.
 #[test]
 fn loads_stay_after_stores() {

@@ -3,14 +3,15 @@
 //! Problem: to find a field where it was found before takes three guards: the entry's key has this tag, it is
 //! this key, and the value has that tag. They are nearly half of the guards of programs on objects, and each
 //! is a branch of its own, which costs Cranelift two blocks. Design: guards that follow one another, leave by
-//! the same exit, and look at cells of one entry ([`Schema::is_of_entry`]) are a *group*: the differences
+//! the same exit, and look at cells of one entry ([`Schema::entry_of`]) are a *group*: the differences
 //! between what was found and what is expected are put together, and one branch tests them. Two cells of a
 //! group that lie side by side, as both tags do, are loaded at once. The later loads of a group are made
 //! before its earlier guards have held: they read the memory that the first one reads.
 //!
 //! Invariants: between the guards of a group nothing is done but load cells of that entry, so that the state
 //! at its exit is the same for all of them; a value that is loaded together with another is used by its guard
-//! alone. Where guards are counted, or made to fail, each still is.
+//! alone; the guards are of the plain kind, so that no copy of a loop does without one. Where guards are
+//! counted, or made to fail, each still is.
 //!
 //! ```text
 //! i1 = load(a0, entry.key_tag)               v1 = load.i16 (a0 + 8)
@@ -23,8 +24,8 @@
 
 use cranelift_codegen::ir::InstBuilder;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::schema::Cell;
-use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type, Value};
+use tracelift_core::schema::{Cell, LayoutId};
+use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Trace, Type, Value};
 
 use super::{Lowering, Result, Ssa};
 
@@ -48,6 +49,8 @@ struct Check<'a> {
     load: usize,
     guard: usize,
     base: Value,
+    /// The layout whose entry it is.
+    layout: LayoutId,
     cell: &'a Cell,
     exit: u32,
     expected: u64,
@@ -67,7 +70,7 @@ impl Groups {
             let follows = group.last().is_some_and(|last| {
                 // Nothing lies between but the load.
                 (check.guard == last.guard + 1 || check.guard == last.guard + 2 && check.load > last.guard)
-                    && (check.exit, check.base) == (last.exit, last.base)
+                    && (check.exit, check.base, check.layout) == (last.exit, last.base, last.layout)
             });
             if !follows {
                 found.add(&group);
@@ -134,22 +137,24 @@ impl Finder<'_> {
     }
 }
 
+/// How many instructions before a guard its value may be loaded at most.
+const NEAR: usize = 8;
+
 /// The check that this guard is, if it is one: its value was loaded from an entry, and is no double.
 fn check_at<'a>(trace: &Trace, schema: &'a Schema, exits: &[Option<u32>], index: usize) -> Option<Check<'a>> {
-    let guard = trace.insts.get(index).filter(|inst| inst.op == Op::GuardValue)?;
+    let guard = &trace.insts[index];
+    if guard.op != Op::GuardValue || guard.exit != ExitKind::Guard {
+        return None;
+    }
     let (&value, &wanted) = (guard.args.first()?, guard.args.get(1)?);
     let expected = trace.bits_of(wanted).filter(|_| trace.ty(value) != Type::Float)?;
-    // It is near.
     let load = (index.saturating_sub(NEAR)..index).rev().find(|&at| trace.insts[at].result == Some(value))?;
     let inst = &trace.insts[load];
     let Payload::Cell(cell) = inst.payload else { return None };
-    let is_entry = inst.op == Op::Load && schema.is_of_entry(cell);
-    let base = inst.args.first().copied().filter(|_| is_entry)?;
-    Some(Check { load, guard: index, base, cell: schema.cell(cell), exit: exits[index]?, expected })
+    let layout = schema.entry_of(cell).filter(|_| inst.op == Op::Load)?;
+    let (&base, exit) = (inst.args.first()?, exits[index]?);
+    Some(Check { load, guard: index, base, layout, cell: schema.cell(cell), exit, expected })
 }
-
-/// So far a value's load is looked for from its guard back.
-const NEAR: usize = 8;
 
 /// Two checks of a group whose cells can be loaded at once: they lie side by side, nobody else uses what was
 /// loaded, and nothing is written there between the places of both loads.
