@@ -5,7 +5,7 @@
 ** function that most often finds the key at once.
 **
 ** Design: the interpreter's loop looks at the key's main position itself, and calls the function if another
-** key is there. What has code does not call it at all.
+** key is there. Baseline code and traces make the whole search themselves.
 **
 ** Invariant: the answer is the function's.
 **

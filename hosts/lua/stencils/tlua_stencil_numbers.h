@@ -273,7 +273,7 @@ STENCIL(LEN) {
   STENCIL(name##_T) body(JUMP, NEXT) \
   STENCIL(name##_F) body(NEXT, JUMP)
 
-/* Whether a float can be any integer up to this one, and this one. */
+/* Whether this integer is a float, and so are all integers that are nearer to 0. */
 static inline int is_exact (lua_Integer i) {
   return l_castS2U(i) + ((lua_Unsigned)1 << DBL_MANT_DIG) <= (lua_Unsigned)2 << DBL_MANT_DIG;
 }
