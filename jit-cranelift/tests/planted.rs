@@ -62,12 +62,13 @@ fn narrow_load_extends_wrongly() {
     }
 }
 
-/// Both tags of an entry, of which the key's is a 2 here.
+/// Both tags of an entry, which the right code finds once as expected and once not. Only guards of one exit
+/// are made together.
 #[test]
 fn checks_of_one_entry() {
-    let text = "L0(a0):\ni1 = load(a0, entry.key_tag)\nguard_value(i1, 1)\n\
-                p2 = load(a0, entry.key)\nguard_value(p2, ref:0x5)\n\
-                i3 = load(a0, entry.tag)\nguard_value(i3, 3)\nfinish()\n";
+    let text = "L0(a0):\n@0 = frame[0: int 7]\ni1 = load(a0, entry.key_tag)\nguard_value(i1, 1) @0\n\
+                p2 = load(a0, entry.key)\nguard_value(p2, ref:0x5) @0\n\
+                i3 = load(a0, entry.tag)\nguard_value(i3, 3) @0\nfinish()\n";
     let schema = standard_schema();
     let trace = parse_trace(text, &schema).expect(text);
     for (bug, tag, key_tag) in [(Bug::LowerNeighboursExchanged, 3, 1), (Bug::LowerCheckForgotten, 3, 2)] {
