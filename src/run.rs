@@ -64,6 +64,9 @@ pub struct RunArgs {
     /// Do not let loops ask early for the memory that they walk through.
     #[arg(long)]
     no_prefetching: bool,
+    /// Let Cranelift make all machine code, also what can be made without it: for a comparison.
+    #[arg(long)]
+    no_quick_code: bool,
     /// Take Lua's memory from the C library's malloc alone, which tools such as valgrind watch.
     #[arg(long)]
     malloc: bool,
@@ -134,6 +137,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     }
     if args.no_prefetching {
         flags |= LibraryConfig::NO_PREFETCHING;
+    }
+    if args.no_quick_code {
+        flags |= LibraryConfig::NO_QUICK_CODE;
     }
     if args.no_exec {
         flags |= LibraryConfig::NO_EXEC;

@@ -395,6 +395,7 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     case.check(&["--threshold=1", "--no-exec"])?;
     case.check(&BASELINE)?;
     case.check(&["--threshold=1", "--baseline=off"])?;
+    case.check(&["--threshold=1", "--no-quick-code"])?;
     check_under_all(case, &BASELINE)?;
     check_nested(case, &mut random)?;
     for pass in passes_off() {
@@ -428,6 +429,7 @@ fn check_briefly(case: &mut Case) -> Result<(), Failure> {
     }
     case.check(&BASELINE)?;
     case.check(&["--threshold=2", "--baseline=off"])?;
+    case.check(&["--threshold=1", "--no-quick-code"])?;
     check_sparsely(case, seed)
 }
 

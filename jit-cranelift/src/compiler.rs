@@ -12,7 +12,7 @@ use std::time::Instant;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir;
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
-use cranelift_codegen::{CompiledCode, Context};
+use cranelift_codegen::{CompiledCode, Context, Final, MachSrcLoc};
 use cranelift_frontend::FunctionBuilderContext;
 use target_lexicon::Architecture;
 use tracelift_core::{Schema, Trace};
@@ -23,6 +23,7 @@ use crate::glue;
 use crate::isa::{self, Options};
 use crate::listing::{self, location};
 use crate::lower::{self, Environment};
+use crate::quick::{Code, Features, Quick};
 use crate::request::{Compiled, Request, Stats};
 
 /// A trace of a tree that becomes one function.
@@ -43,6 +44,14 @@ pub struct Compiler {
     environment: Environment,
     context: Context,
     builder: FunctionBuilderContext,
+    quick: Quick,
+}
+
+/// Machine code, whoever has made it.
+struct Made {
+    code: Code,
+    disasm: Option<String>,
+    is_quick: bool,
 }
 
 impl Compiler {
@@ -52,10 +61,12 @@ impl Compiler {
         let environment = Environment {
             call_conv: isa.default_call_conv(),
             has_rounding: isa::has_rounding(&*isa),
-            has_blend: isa::has_blend(&*isa),
+            has_blend: isa::has_blend(&*isa) && !options.quick,
             has_remainders: isa::has_fused_product(&*isa),
             alias_regions: options.optimize,
             unrolls: !options.no_unrolling,
+            is_system_v: isa.triple().architecture == Architecture::X86_64
+                && isa.default_call_conv() == CallConv::SystemV,
             prefetches: isa.triple().architecture == Architecture::X86_64
                 && !options.optimize
                 && !options.no_prefetching,
@@ -66,6 +77,7 @@ impl Compiler {
             environment,
             context: Context::new(),
             builder: FunctionBuilderContext::new(),
+            quick: Quick::default(),
         })
     }
 
@@ -147,20 +159,11 @@ impl Compiler {
         let clif = self.options.want_clif.then(|| self.context.func.display().to_string());
         let clif_insts = self.context.func.dfg.num_insts();
         let (want_listing, architecture) = (self.options.want_listing, self.isa.triple().architecture);
-        let prefetches = self.environment.prefetches;
         let built = Instant::now();
-        let code = self.generate()?;
-        let mut bytes = code.code_buffer().to_vec();
-        if prefetches {
-            lower::patch(&mut bytes, code.buffer.get_srclocs_sorted())?;
-        }
-        let stub_bytes = code
-            .buffer
-            .get_srclocs_sorted()
-            .iter()
-            .filter(|range| !range.loc.is_default() && range.loc.bits() & location::STUB != 0)
-            .map(|range| (range.end - range.start) as usize)
-            .sum();
+        let Made { code: Code { bytes, marks, frame_bytes }, disasm, is_quick } = self.code()?;
+        let is_stub =
+            |mark: &&MachSrcLoc<Final>| !mark.loc.is_default() && mark.loc.bits() & location::STUB != 0;
+        let stub_bytes = marks.iter().filter(is_stub).map(|mark| (mark.end - mark.start) as usize).sum();
         let stats = Stats {
             code_bytes: bytes.len(),
             stub_bytes,
@@ -169,6 +172,7 @@ impl Compiler {
             unrolled: lowered.unrolled,
             prefetches: lowered.prefetches,
             ops: trace.op_count(),
+            quick: is_quick,
             clif_insts,
             build_ns: (built - start).as_nanos() as u64,
             codegen_ns: built.elapsed().as_nanos() as u64,
@@ -181,11 +185,10 @@ impl Compiler {
                 exits: &exits,
                 architecture,
                 code: &bytes,
-                marks: code.buffer.get_srclocs_sorted(),
+                marks: &marks,
             })
         });
         let live = exits.iter().map(|exit| exit.live.len()).max().unwrap_or(0);
-        let frame_bytes = code.buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset);
         Ok(Compiled {
             trace_no: request.trace_no,
             code: bytes,
@@ -194,9 +197,36 @@ impl Compiler {
             frame_bytes: frame_bytes as usize,
             stats,
             clif,
-            disasm: code.vcode.clone(),
+            disasm,
             listing,
         })
+    }
+}
+
+impl Compiler {
+    /// Makes code of what lowering has made: quick code if it is wanted and can be made.
+    fn code(&mut self) -> Result<Made, CompileError> {
+        if self.options.quick && self.environment.is_system_v {
+            let features = Features {
+                has_rounding: self.environment.has_rounding,
+                has_fused_product: self.environment.has_remainders,
+            };
+            if let Ok(code) = self.quick.generate(&self.context.func, features) {
+                let end = code.marks.last().map_or(0, |mark| mark.end as usize);
+                let disasm = self.options.want_disasm.then(|| listing::disassembly(&code.bytes[..end]));
+                return Ok(Made { code, disasm, is_quick: true });
+            }
+        }
+        let prefetches = self.environment.prefetches;
+        let code = self.generate()?;
+        let mut bytes = code.code_buffer().to_vec();
+        let marks = code.buffer.get_srclocs_sorted().to_vec();
+        if prefetches {
+            lower::patch(&mut bytes, &marks)?;
+        }
+        let frame_bytes = code.buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset);
+        let disasm = code.vcode.clone();
+        Ok(Made { code: Code { bytes, marks, frame_bytes }, disasm, is_quick: false })
     }
 }
 

@@ -37,6 +37,9 @@ pub struct Options {
     /// with the square of a trace whose guards have snapshots of their own (measured: 166 such guards, 15
     /// times the time).
     pub optimize: bool,
+    /// Make code without Cranelift's code generator where that is possible: see `quick.rs`. On x86-64 for
+    /// System V alone, and not with Cranelift's mid-end.
+    pub quick: bool,
     /// Lower each loop once, as it stands in the trace, instead of repeating the bodies of short ones: see
     /// `lower/unroll.rs`.
     pub no_unrolling: bool,

@@ -42,6 +42,7 @@ mod helpers;
 mod isa;
 mod listing;
 mod lower;
+mod quick;
 mod request;
 
 pub use arena::{Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};

@@ -104,6 +104,27 @@ pub(crate) fn listing(input: &Input<'_>) -> String {
     out.text
 }
 
+fn formatter() -> GasFormatter {
+    let mut formatter = GasFormatter::new();
+    let options = formatter.options_mut();
+    options.set_branch_leading_zeros(false);
+    options.set_space_after_operand_separator(true);
+    options.set_signed_immediate_operands(true);
+    options.set_uppercase_hex(false);
+    formatter
+}
+
+/// Code for x86-64 as text.
+pub(crate) fn disassembly(code: &[u8]) -> String {
+    let (mut formatter, mut text) = (formatter(), String::new());
+    for inst in &mut Decoder::with_ip(64, code, 0, DecoderOptions::NONE) {
+        let _ = write!(text, "{:>8x}  ", inst.ip());
+        formatter.format(&inst, &mut text);
+        text.push('\n');
+    }
+    text
+}
+
 struct Out<'a> {
     input: &'a Input<'a>,
     text: String,
@@ -115,12 +136,7 @@ struct Out<'a> {
 
 impl Out<'_> {
     fn disassemble(&mut self, end: usize) {
-        let mut formatter = GasFormatter::new();
-        let options = formatter.options_mut();
-        options.set_branch_leading_zeros(false);
-        options.set_space_after_operand_separator(true);
-        options.set_signed_immediate_operands(true);
-        options.set_uppercase_hex(false);
+        let mut formatter = formatter();
         let mut assembly = String::new();
         for inst in &mut Decoder::with_ip(64, &self.input.code[..end], 0, DecoderOptions::NONE) {
             assembly.clear();

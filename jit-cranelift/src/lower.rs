@@ -70,6 +70,8 @@ pub(crate) struct Environment {
     pub unrolls: bool,
     /// Whether loops ask early for the memory that they walk through.
     pub prefetches: bool,
+    /// Whether this is x86-64, and C functions are called as System V says.
+    pub is_system_v: bool,
 }
 
 /// What is lowered: a trace.

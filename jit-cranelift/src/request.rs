@@ -216,11 +216,13 @@ pub struct Stats {
     pub prefetches: usize,
     /// Operations of the trace, labels left out.
     pub ops: usize,
+    /// Whether Cranelift has only seen the input, and the code was made without it.
+    pub quick: bool,
     /// Cranelift instructions.
     pub clif_insts: usize,
     /// Time to build Cranelift's input, in nanoseconds.
     pub build_ns: u64,
-    /// Time for Cranelift to make code of it, in nanoseconds.
+    /// Time to make code of it, in nanoseconds.
     pub codegen_ns: u64,
 }
 

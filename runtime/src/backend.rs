@@ -105,6 +105,7 @@ impl Code {
 pub(crate) fn options(config: &Config) -> Options {
     Options {
         verify: config.verify,
+        quick: !config.no_quick_code,
         no_unrolling: config.no_unrolling,
         no_prefetching: config.no_prefetching,
         want_clif: config.log.contains(&Stage::Clif),

@@ -52,6 +52,8 @@ pub struct Config {
     pub no_unrolling: bool,
     /// Loops do not ask early for the memory that they walk through.
     pub no_prefetching: bool,
+    /// Cranelift makes all machine code, also what can be made without it.
+    pub no_quick_code: bool,
     /// Test aid: behave as if the system refused executable memory.
     pub refuse_executable_memory: bool,
     /// Test aid: the Nth allocation of code memory (from 1) fails.
@@ -99,6 +101,7 @@ impl Default for Config {
             count_iterations: false,
             no_unrolling: false,
             no_prefetching: false,
+            no_quick_code: false,
             refuse_executable_memory: false,
             fail_code_allocation: None,
             log: Vec::new(),

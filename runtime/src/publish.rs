@@ -232,6 +232,7 @@ impl Vm {
         let stats = &data.generated;
         let totals = &mut self.totals.compile;
         totals.traces += 1;
+        totals.quick_traces += u64::from(stats.quick);
         totals.side_traces += u64::from(data.tree.parent.is_some());
         totals.ops_recorded += data.worth.ops.0;
         totals.ops_optimized += data.worth.ops.1;
@@ -239,8 +240,8 @@ impl Vm {
         totals.code_bytes += stats.code_bytes as u64;
         totals.resume_bytes += data.resume.bytes.len() as u64;
         // Rounded once, so that the parts add up.
-        let (build_us, cranelift_us) = (stats.build_ns / 1000, stats.codegen_ns / 1000);
-        totals.codegen_us += build_us + cranelift_us;
+        let (build_us, machine_us) = (stats.build_ns / 1000, stats.codegen_ns / 1000);
+        totals.codegen_us += build_us + machine_us;
         totals.build_us += build_us;
     }
 

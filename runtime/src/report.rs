@@ -36,7 +36,8 @@ impl Stats {
 
     /// What came of compiling.
     fn write_traces(&self, out: &mut String) -> Result {
-        let CompileStats { places_forgotten, side_traces, operations, .. } = self.compile;
+        let CompileStats { places_forgotten, side_traces, quick_traces, traces, operations, .. } =
+            self.compile;
         if places_forgotten > 0 {
             writeln!(
                 out,
@@ -45,6 +46,9 @@ impl Stats {
         }
         if side_traces > 0 {
             writeln!(out, "side traces among them: {side_traces}")?;
+        }
+        if quick_traces < traces {
+            writeln!(out, "by Cranelift's code generator: {}", traces - quick_traces)?;
         }
         if self.unhoisted > 0 {
             writeln!(out, "loops compiled again without guards before the loop: {}", self.unhoisted)?;
@@ -162,20 +166,20 @@ fn write_compile(compile: &CompileStats, out: &mut String) -> Result {
 
 /// What an operation and a guard cost.
 fn write_costs(costs: Costs, out: &mut String) -> Result {
-    let Costs { optimize_us_per_op, build_us_per_op, cranelift_us_per_op, per_guard } = costs;
+    let Costs { optimize_us_per_op, build_us_per_op, machine_us_per_op, per_guard } = costs;
     writeln!(
         out,
         "compile time: {:.1} us for each operation left (optimizer {optimize_us_per_op:.1}, \
-         Cranelift's input {build_us_per_op:.1}, Cranelift {cranelift_us_per_op:.1})",
-        optimize_us_per_op + build_us_per_op + cranelift_us_per_op,
+         Cranelift's input {build_us_per_op:.1}, machine code {machine_us_per_op:.1})",
+        optimize_us_per_op + build_us_per_op + machine_us_per_op,
     )?;
     let Some(per_guard) = per_guard else { return Ok(()) };
-    let GuardCosts { optimize_us, build_us, cranelift_us, code_bytes, resume_bytes } = per_guard;
+    let GuardCosts { optimize_us, build_us, machine_us, code_bytes, resume_bytes } = per_guard;
     writeln!(
         out,
         "by guards: {:.1} us for each guard (optimizer {optimize_us:.1}, Cranelift's input {build_us:.1}, \
-         Cranelift {cranelift_us:.1}), {code_bytes:.0} bytes of code, {resume_bytes:.0} bytes of resume data",
-        optimize_us + build_us + cranelift_us,
+         machine code {machine_us:.1}), {code_bytes:.0} bytes of code, {resume_bytes:.0} bytes of resume data",
+        optimize_us + build_us + machine_us,
     )
 }
 

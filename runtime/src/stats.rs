@@ -144,6 +144,8 @@ pub struct CompileStats {
     pub traces: u64,
     /// Side traces among them.
     pub side_traces: u64,
+    /// Those among them whose code was made without Cranelift's code generator.
+    pub quick_traces: u64,
     /// Operations recorded.
     pub ops_recorded: u64,
     /// Operations left after optimization.
@@ -175,8 +177,8 @@ pub struct Costs {
     pub optimize_us_per_op: f64,
     /// Time to build Cranelift's input for each of them.
     pub build_us_per_op: f64,
-    /// Time in Cranelift for each of them.
-    pub cranelift_us_per_op: f64,
+    /// Time to make machine code of that for each of them.
+    pub machine_us_per_op: f64,
     /// The same by guards; absent if there are none.
     pub per_guard: Option<GuardCosts>,
 }
@@ -188,8 +190,8 @@ pub struct GuardCosts {
     pub optimize_us: f64,
     /// Time to build Cranelift's input.
     pub build_us: f64,
-    /// Time in Cranelift.
-    pub cranelift_us: f64,
+    /// Time to make machine code of that.
+    pub machine_us: f64,
     /// Machine code.
     pub code_bytes: f64,
     /// Resume data.
@@ -199,23 +201,22 @@ pub struct GuardCosts {
 impl CompileStats {
     /// The totals shared out to operations and guards.
     pub fn costs(&self) -> Option<Costs> {
-        let cranelift_us = self.codegen_us - self.build_us;
+        let machine_us = self.codegen_us - self.build_us;
         let shares = |count: u64| {
             (count > 0).then(|| {
                 let share = move |total: u64| total as f64 / count as f64;
-                ([self.optimize_us, self.build_us, cranelift_us].map(share), share)
+                ([self.optimize_us, self.build_us, machine_us].map(share), share)
             })
         };
-        let ([optimize_us_per_op, build_us_per_op, cranelift_us_per_op], _) = shares(self.ops_optimized)?;
-        let per_guard =
-            shares(self.guards).map(|([optimize_us, build_us, cranelift_us], share)| GuardCosts {
-                optimize_us,
-                build_us,
-                cranelift_us,
-                code_bytes: share(self.code_bytes),
-                resume_bytes: share(self.resume_bytes),
-            });
-        Some(Costs { optimize_us_per_op, build_us_per_op, cranelift_us_per_op, per_guard })
+        let ([optimize_us_per_op, build_us_per_op, machine_us_per_op], _) = shares(self.ops_optimized)?;
+        let per_guard = shares(self.guards).map(|([optimize_us, build_us, machine_us], share)| GuardCosts {
+            optimize_us,
+            build_us,
+            machine_us,
+            code_bytes: share(self.code_bytes),
+            resume_bytes: share(self.resume_bytes),
+        });
+        Some(Costs { optimize_us_per_op, build_us_per_op, machine_us_per_op, per_guard })
     }
 }
 

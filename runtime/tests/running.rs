@@ -407,7 +407,7 @@ fn statistics_add_up_and_are_null_when_not_kept() {
     assert_eq!(whole(costs.optimize_us_per_op, compile.ops_optimized), compile.optimize_us);
     assert_eq!(whole(costs.build_us_per_op, compile.ops_optimized), compile.build_us);
     let per_guard = costs.per_guard.expect("the trace has guards");
-    assert_eq!(whole(per_guard.build_us + per_guard.cranelift_us, compile.guards), compile.codegen_us);
+    assert_eq!(whole(per_guard.build_us + per_guard.machine_us, compile.guards), compile.codegen_us);
     assert_eq!(whole(per_guard.code_bytes, compile.guards), compile.code_bytes);
     assert_eq!(whole(per_guard.resume_bytes, compile.guards), compile.resume_bytes);
     assert!(compile.resume_bytes > 0 && stats.text().contains("us for each guard"), "{}", stats.text());

@@ -19,6 +19,7 @@ use tracelift_core::verify::{verify, ErrorKind, Mode};
 use tracelift_core::world::{ContextCells, World};
 use tracelift_core::world_spec::SpecValue;
 use tracelift_core::{ExitKind, LabelId, Op, Schema, Trace, Type};
+use tracelift_cranelift::Options;
 use tracelift_opt::{optimize, Config, Optimized, Peeled, PASSES};
 
 use super::coverage::{loop_length, Coverage, ExitCounts};
@@ -65,8 +66,8 @@ struct Variation {
 pub struct Checker {
     schema: Arc<Schema>,
     configs: Vec<(String, Config)>,
-    /// As hosts run traces, without unrolling, and with Cranelift's own optimizations.
-    machines: [Machine; 3],
+    /// As hosts run traces, without unrolling, both by Cranelift, and with its own optimizations.
+    machines: [Machine; 5],
     /// What was covered so far.
     pub coverage: Coverage,
 }
@@ -83,8 +84,14 @@ impl Checker {
         Checker {
             schema: schema.clone(),
             configs,
-            machines: [(false, false), (true, false), (false, true)]
-                .map(|(no_unrolling, optimize)| Machine::new(no_unrolling, optimize)),
+            machines: [
+                Options { quick: true, ..Options::default() },
+                Options { quick: true, no_unrolling: true, ..Options::default() },
+                Options::default(),
+                Options { no_unrolling: true, ..Options::default() },
+                Options { optimize: true, ..Options::default() },
+            ]
+            .map(Machine::new),
             coverage: Coverage::default(),
         }
     }
@@ -150,7 +157,7 @@ impl Checker {
             tried.push(optimized.trace.clone());
             verified(&optimized.trace, &self.schema, Mode::Expanded)
                 .map_err(|what| failure(format!("{name}: {what}"), Some(&optimized.trace)))?;
-            let machine = &mut self.machines[(case.seed % 3) as usize];
+            let machine = &mut self.machines[(case.seed % 5) as usize];
             let mut way = Way {
                 runs: &mut runs,
                 machine,

@@ -70,8 +70,8 @@ pub struct Left {
 
 impl Machine {
     /// A machine with these code generation settings.
-    pub fn new(no_unrolling: bool, optimize: bool) -> Machine {
-        let options = Options { no_unrolling, optimize, verify: true, ..Options::default() };
+    pub fn new(options: Options) -> Machine {
+        let options = Options { verify: true, ..options };
         let cells = Cells { buffer: vec![0; BUFFER_CELLS].into_boxed_slice(), force: 0, iterations: 0 };
         Machine {
             compiler: Compiler::new(options).expect("the host's machine is a target"),

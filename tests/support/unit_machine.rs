@@ -104,9 +104,9 @@ impl UnitMachine {
         unsafe { &mut *self.cells }
     }
 
-    /// A machine.
-    pub fn new() -> UnitMachine {
-        let options = Options { verify: true, ..Options::default() };
+    /// A machine whose code is quick code, or Cranelift's.
+    pub fn new(quick: bool) -> UnitMachine {
+        let options = Options { quick, verify: true, ..Options::default() };
         let mut compiler = Compiler::new(options).expect("the host's machine is a target");
         let mut arena = Arena::new(ArenaOptions::default()).expect("executable memory");
         let [enter, leave] = compiler

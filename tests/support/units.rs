@@ -55,13 +55,15 @@ impl Seen {
 /// Checks programs; one per thread.
 pub struct UnitChecker {
     schema: Arc<Schema>,
-    machine: UnitMachine,
+    /// By quick code, and by Cranelift.
+    machines: [UnitMachine; 2],
     pub seen: Seen,
 }
 
 impl UnitChecker {
     pub fn new(schema: &Arc<Schema>) -> UnitChecker {
-        UnitChecker { schema: schema.clone(), machine: UnitMachine::new(), seen: Seen::default() }
+        let machines = [true, false].map(UnitMachine::new);
+        UnitChecker { schema: schema.clone(), machines, seen: Seen::default() }
     }
 
     /// Checks one program in every way.
@@ -72,7 +74,8 @@ impl UnitChecker {
         for (number, name) in ["", "-all", &without].into_iter().enumerate() {
             let mut optimized = Vec::new();
             let checked = self.optimized(program, name, &mut optimized).and_then(|()| {
-                let mut way = Way::new(self.schema.clone(), program, &optimized, &mut self.machine);
+                let machine = &mut self.machines[program.seed as usize / 2 % 2];
+                let mut way = Way::new(self.schema.clone(), program, &optimized, machine);
                 way.all(number, &mut self.seen)
             });
             if let Err(what) = checked {

@@ -97,6 +97,8 @@ impl LibraryConfig {
     pub const NO_UNROLLING: u32 = flags::FLAG_NO_UNROLLING;
     /// Loops do not ask early for the memory that they walk through.
     pub const NO_PREFETCHING: u32 = flags::FLAG_NO_PREFETCHING;
+    /// Cranelift makes all machine code.
+    pub const NO_QUICK_CODE: u32 = flags::FLAG_NO_QUICK_CODE;
 }
 
 impl JitConfig {

@@ -57,12 +57,14 @@ impl Harness {
 
     /// A harness per set of options that produces code for this machine.
     pub fn all() -> Vec<Harness> {
-        let options = [(Target::Native, false), (Target::Native, true), (Target::Baseline, false)];
-        options
-            .map(|(target, optimize)| {
-                Harness::with(Options { target, optimize, verify: true, ..Options::default() })
-            })
-            .into()
+        let options = [
+            Options::default(),
+            Options { optimize: true, ..Options::default() },
+            Options { target: Target::Baseline, ..Options::default() },
+            Options { quick: true, ..Options::default() },
+            Options { quick: true, target: Target::Baseline, ..Options::default() },
+        ];
+        options.map(|options| Harness::with(Options { verify: true, ..options })).into()
     }
 
     pub fn compile(&mut self, trace: &Trace, schema: &Schema) -> Compiled {

@@ -31,8 +31,10 @@ pub const FLAG_NO_EXEC: u32 = 16;
 pub const FLAG_NO_UNROLLING: u32 = 32;
 /// `TL_FLAG_NO_PREFETCHING`: loops do not ask early for memory.
 pub const FLAG_NO_PREFETCHING: u32 = 64;
+/// `TL_FLAG_NO_QUICK_CODE`: Cranelift makes all machine code.
+pub const FLAG_NO_QUICK_CODE: u32 = 128;
 
-const ALL_FLAGS: u32 = 127;
+const ALL_FLAGS: u32 = 255;
 
 /// `tl_config`; 0 and null mean the default. See `tracelift.h`.
 #[repr(C)]
@@ -161,6 +163,7 @@ pub(super) unsafe fn read(c: &TlConfig) -> Result<Config, String> {
         refuse_executable_memory: c.flags & FLAG_NO_EXEC != 0,
         no_unrolling: c.flags & FLAG_NO_UNROLLING != 0,
         no_prefetching: c.flags & FLAG_NO_PREFETCHING != 0,
+        no_quick_code: c.flags & FLAG_NO_QUICK_CODE != 0,
         log: Stage::parse_list(log).map_err(|sentence| format!("log: {sentence}"))?,
         log_file: (!log_file.is_empty()).then(|| log_file.into()),
         ..default

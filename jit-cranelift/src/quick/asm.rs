@@ -1,0 +1,402 @@
+//! An assembler for the part of x86-64 that quick code uses.
+//!
+//! Problem: instructions are to be appended as bytes in some ten nanoseconds each. Design: nearly all of them
+//! are a prefix, an opcode, a register and an operand that is a register or memory, which [`Asm::op`]
+//! encodes; names for what is used often are here, the rest stands as numbers where it is selected. Jumps go
+//! to [`Label`]s with 32-bit distances, filled in at the end. Constants of doubles lie after the code, each
+//! once.
+//!
+//! Invariant: nothing depends on where the code is put, if that is aligned to 16 bytes. Example:
+//! `asm.op(Op::wide(0x8b), RAX, Mem::at(RDI, 8))` is `mov rax, [rdi+8]`.
+
+/// A register by its number: 0 to 15 are `rax` to `r15`, 16 to 31 are `xmm0` to `xmm15`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Reg(pub u8);
+
+pub(super) const RAX: Reg = Reg(0);
+pub(super) const RCX: Reg = Reg(1);
+pub(super) const RDX: Reg = Reg(2);
+pub(super) const RSP: Reg = Reg(4);
+pub(super) const RBP: Reg = Reg(5);
+pub(super) const RSI: Reg = Reg(6);
+pub(super) const RDI: Reg = Reg(7);
+/// Constants that no instruction holds, and the moves of a cycle.
+pub(super) const SCRATCH: Reg = Reg(11);
+/// Moves from memory to memory.
+pub(super) const FLOAT_SCRATCH: Reg = Reg(31);
+/// The moves of a cycle.
+pub(super) const FLOAT_CYCLE: Reg = Reg(30);
+
+impl Reg {
+    pub(super) fn is_float(self) -> bool {
+        self.0 >= 16
+    }
+
+    pub(super) fn bit(self) -> u32 {
+        1 << self.0
+    }
+
+    fn code(self) -> u8 {
+        self.0 & 15
+    }
+}
+
+/// Memory: base, index times scale (as a power of two), displacement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Mem {
+    pub base: Reg,
+    pub index: Option<(Reg, u8)>,
+    pub disp: i32,
+}
+
+impl Mem {
+    pub(super) fn at(base: Reg, disp: i32) -> Mem {
+        Mem { base, index: None, disp }
+    }
+}
+
+/// What an instruction works on beside its register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Operand {
+    Reg(Reg),
+    Mem(Mem),
+    /// A constant after the code, by number.
+    Constant(u32),
+}
+
+impl From<Reg> for Operand {
+    fn from(reg: Reg) -> Operand {
+        Operand::Reg(reg)
+    }
+}
+
+impl From<Mem> for Operand {
+    fn from(mem: Mem) -> Operand {
+        Operand::Mem(mem)
+    }
+}
+
+/// An opcode with its prefixes.
+#[derive(Clone, Copy)]
+pub(super) struct Op {
+    /// 0x66, 0xf2 or 0xf3, or 0.
+    prefix: u8,
+    /// 64 bits.
+    wide: bool,
+    /// Registers are bytes: `sil` and the like need a prefix.
+    bytes: bool,
+    /// 0x0f, or 0x0f38 and the like, or 0.
+    escape: u16,
+    code: u8,
+}
+
+impl Op {
+    /// 32 bits.
+    pub(super) const fn narrow(code: u8) -> Op {
+        Op { prefix: 0, wide: false, bytes: false, escape: 0, code }
+    }
+
+    /// 64 bits.
+    pub(super) const fn wide(code: u8) -> Op {
+        Op { wide: true, ..Op::narrow(code) }
+    }
+
+    /// After 0x0f.
+    pub(super) const fn escaped(self) -> Op {
+        Op { escape: 0x0f, ..self }
+    }
+
+    /// After 0x0f and this.
+    pub(super) const fn escaped_by(self, second: u8) -> Op {
+        Op { escape: 0x0f00 | second as u16, ..self }
+    }
+
+    pub(super) const fn prefixed(self, prefix: u8) -> Op {
+        Op { prefix, ..self }
+    }
+
+    /// Its registers are bytes.
+    pub(super) const fn of_bytes(self) -> Op {
+        Op { bytes: true, ..self }
+    }
+
+    /// An operation on doubles: 0xf2 0x0f.
+    pub(super) const fn double(code: u8) -> Op {
+        Op::narrow(code).escaped().prefixed(0xf2)
+    }
+
+    /// An operation on the bits of doubles: 0x66 0x0f.
+    pub(super) const fn packed(code: u8) -> Op {
+        Op::narrow(code).escaped().prefixed(0x66)
+    }
+}
+
+/// A condition as jumps, moves and sets have it in their lowest four bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Cond(pub u8);
+
+impl Cond {
+    pub(super) const OVERFLOW: Cond = Cond(0);
+    pub(super) const NO_OVERFLOW: Cond = Cond(1);
+    pub(super) const BELOW: Cond = Cond(2);
+    pub(super) const ABOVE_EQUAL: Cond = Cond(3);
+    pub(super) const EQUAL: Cond = Cond(4);
+    pub(super) const NOT_EQUAL: Cond = Cond(5);
+    pub(super) const BELOW_EQUAL: Cond = Cond(6);
+    pub(super) const ABOVE: Cond = Cond(7);
+    pub(super) const PARITY: Cond = Cond(10);
+    pub(super) const NO_PARITY: Cond = Cond(11);
+    pub(super) const LESS: Cond = Cond(12);
+    pub(super) const GREATER_EQUAL: Cond = Cond(13);
+    pub(super) const LESS_EQUAL: Cond = Cond(14);
+    pub(super) const GREATER: Cond = Cond(15);
+
+    pub(super) fn opposite(self) -> Cond {
+        Cond(self.0 ^ 1)
+    }
+}
+
+/// A place in the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Label(u32);
+
+const UNPLACED: u32 = u32::MAX;
+
+#[derive(Default)]
+pub(super) struct Asm {
+    pub(super) bytes: Vec<u8>,
+    /// Where labels are.
+    labels: Vec<u32>,
+    /// Distances to be filled in: where, and to which label.
+    jumps: Vec<(u32, Label)>,
+    /// Constants, and the distances to them: where, to which, and how many bytes follow.
+    constants: Vec<u128>,
+    loads: Vec<(u32, u32, u8)>,
+}
+
+impl Asm {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.labels.clear();
+        self.jumps.clear();
+        self.constants.clear();
+        self.loads.clear();
+    }
+
+    pub(super) fn position(&self) -> u32 {
+        self.bytes.len() as u32
+    }
+
+    pub(super) fn label(&mut self) -> Label {
+        self.labels.push(UNPLACED);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    pub(super) fn place(&mut self, label: Label) {
+        self.labels[label.0 as usize] = self.position();
+    }
+
+    fn put32(&mut self, word: u32) {
+        self.bytes.extend_from_slice(&word.to_le_bytes());
+    }
+
+    /// An instruction without an immediate.
+    pub(super) fn op(&mut self, op: Op, reg: Reg, operand: impl Into<Operand>) {
+        self.encode(op, reg, operand.into(), 0);
+    }
+
+    /// An instruction with one, of which so many bytes are written.
+    pub(super) fn op_imm(&mut self, op: Op, reg: Reg, operand: impl Into<Operand>, imm: i32, bytes: usize) {
+        self.encode(op, reg, operand.into(), bytes as u8);
+        self.bytes.extend_from_slice(&imm.to_le_bytes()[..bytes]);
+    }
+
+    fn encode(&mut self, op: Op, reg: Reg, operand: Operand, follow: u8) {
+        if op.prefix != 0 {
+            self.bytes.push(op.prefix);
+        }
+        let (rex_x, rex_b) = match operand {
+            Operand::Reg(rm) => (0, rm.code() >> 3),
+            Operand::Mem(mem) => (mem.index.map_or(0, |(index, _)| index.code() >> 3), mem.base.code() >> 3),
+            Operand::Constant(_) => (0, 0),
+        };
+        let rex = u8::from(op.wide) << 3 | (reg.code() >> 3) << 2 | rex_x << 1 | rex_b;
+        let is_high = |reg: Reg| op.bytes && !reg.is_float() && (4..8).contains(&reg.0);
+        if rex != 0 || is_high(reg) || matches!(operand, Operand::Reg(rm) if is_high(rm)) {
+            self.bytes.push(0x40 | rex);
+        }
+        if op.escape != 0 {
+            self.bytes.push(0x0f);
+            if op.escape != 0x0f {
+                self.bytes.push(op.escape as u8);
+            }
+        }
+        self.bytes.push(op.code);
+        self.operand(reg.code() & 7, operand, follow);
+    }
+
+    /// The operand's bytes; `reg` is a register or part of the opcode.
+    fn operand(&mut self, reg: u8, operand: Operand, follow: u8) {
+        let reg = reg << 3;
+        match operand {
+            Operand::Reg(rm) => self.bytes.push(0xc0 | reg | rm.code() & 7),
+            Operand::Constant(number) => {
+                self.bytes.push(reg | 5);
+                self.loads.push((self.position(), number, follow));
+                self.put32(0);
+            }
+            Operand::Mem(Mem { base, index, disp }) => {
+                let low = base.code() & 7;
+                // `rbp` and `r13` always have a displacement.
+                let mode = match i8::try_from(disp) {
+                    _ if disp == 0 && low != 5 => 0x00,
+                    Ok(_) => 0x40,
+                    Err(_) => 0x80,
+                };
+                match index {
+                    Some((index, scale)) => {
+                        self.bytes.push(mode | reg | 4);
+                        self.bytes.push(scale << 6 | (index.code() & 7) << 3 | low);
+                    }
+                    // `rsp` and `r12` need the form with an index.
+                    None if low == 4 => self.bytes.extend([mode | reg | 4, 0x24]),
+                    None => self.bytes.push(mode | reg | low),
+                }
+                match mode {
+                    0x00 => {}
+                    0x40 => self.bytes.push(disp as u8),
+                    _ => self.put32(disp as u32),
+                }
+            }
+        }
+    }
+
+    /// `vfmadd231sd sum, x, y`: adds the product, with one rounding.
+    pub(super) fn add_product(&mut self, sum: Reg, x: Reg, y: Reg) {
+        let (r, b) = (u8::from(sum.code() < 8), u8::from(y.code() < 8));
+        self.bytes.extend([0xc4, r << 7 | 1 << 6 | b << 5 | 2, 1 << 7 | (!x.code() & 15) << 3 | 1, 0xb9]);
+        self.bytes.push(0xc0 | (sum.code() & 7) << 3 | y.code() & 7);
+    }
+
+    /// A constant after the code, as an operand.
+    pub(super) fn constant(&mut self, bits: u128) -> Operand {
+        let found = self.constants.iter().position(|&known| known == bits);
+        let number = found.unwrap_or_else(|| {
+            self.constants.push(bits);
+            self.constants.len() - 1
+        });
+        Operand::Constant(number as u32)
+    }
+
+    /// `reg = constant`, by the shortest instruction that leaves the flags alone.
+    pub(super) fn mov_imm(&mut self, reg: Reg, imm: i64) {
+        let (high, low) = (reg.code() >> 3, reg.code() & 7);
+        if let Ok(imm) = u32::try_from(imm) {
+            if high != 0 {
+                self.bytes.push(0x41);
+            }
+            self.bytes.push(0xb8 | low);
+            self.put32(imm);
+        } else if let Ok(imm) = i32::try_from(imm) {
+            self.bytes.extend([0x48 | high, 0xc7, 0xc0 | low]);
+            self.put32(imm as u32);
+        } else {
+            self.bytes.extend([0x48 | high, 0xb8 | low]);
+            self.bytes.extend_from_slice(&imm.to_le_bytes());
+        }
+    }
+
+    /// `to = from`, of one kind.
+    pub(super) fn mov(&mut self, to: Reg, from: Reg) {
+        if to == from {
+            return;
+        }
+        match (to.is_float(), from.is_float()) {
+            (false, false) => self.op(Op::wide(0x8b), to, from),
+            (true, true) => self.op(Op::narrow(0x28).escaped(), to, from),
+            (true, false) => self.op(Op { wide: true, ..Op::packed(0x6e) }, to, from),
+            (false, true) => self.op(Op { wide: true, ..Op::packed(0x7e) }, from, to),
+        }
+    }
+
+    /// 64 bits from memory.
+    pub(super) fn load(&mut self, to: Reg, from: impl Into<Operand>) {
+        match to.is_float() {
+            true => self.op(Op::double(0x10), to, from),
+            false => self.op(Op::wide(0x8b), to, from),
+        }
+    }
+
+    /// 64 bits to memory.
+    pub(super) fn store(&mut self, to: Mem, from: Reg) {
+        match from.is_float() {
+            true => self.op(Op::double(0x11), from, to),
+            false => self.op(Op::wide(0x89), from, to),
+        }
+    }
+
+    pub(super) fn lea(&mut self, to: Reg, of: Mem) {
+        self.op(Op::wide(0x8d), to, of);
+    }
+
+    /// `add`, `or`, `and`, `sub`, `xor` or `cmp` (0, 1, 4, 5, 6, 7) with a constant.
+    pub(super) fn arith_imm(&mut self, number: u8, wide: bool, operand: impl Into<Operand>, imm: i32) {
+        let (code, bytes) = if i8::try_from(imm).is_ok() { (0x83, 1) } else { (0x81, 4) };
+        let op = if wide { Op::wide(code) } else { Op::narrow(code) };
+        self.op_imm(op, Reg(number), operand, imm, bytes);
+    }
+
+    pub(super) fn jump(&mut self, to: Label) {
+        self.bytes.push(0xe9);
+        self.jumps.push((self.position(), to));
+        self.put32(0);
+    }
+
+    pub(super) fn jump_if(&mut self, cond: Cond, to: Label) {
+        self.bytes.extend([0x0f, 0x80 | cond.0]);
+        self.jumps.push((self.position(), to));
+        self.put32(0);
+    }
+
+    /// Calls the function whose address is in a register.
+    pub(super) fn call(&mut self, function: Reg) {
+        self.op(Op::narrow(0xff), Reg(2), function);
+    }
+
+    /// The sign of `rax` in all bits of `rdx`.
+    pub(super) fn op_cqo(&mut self) {
+        self.bytes.extend([0x48, 0x99]);
+    }
+
+    /// Goes on at the address in a register.
+    pub(super) fn jump_to(&mut self, address: Reg) {
+        self.op(Op::narrow(0xff), Reg(4), address);
+    }
+
+    /// Fills in all distances, and appends the constants. The code will stand after so many bytes.
+    pub(super) fn finish(&mut self, before: usize) -> Option<()> {
+        for &(at, label) in &self.jumps {
+            let to = self.labels[label.0 as usize];
+            if to == UNPLACED {
+                return None;
+            }
+            let distance = to.wrapping_sub(at + 4);
+            self.bytes[at as usize..][..4].copy_from_slice(&distance.to_le_bytes());
+        }
+        if self.constants.is_empty() {
+            return Some(());
+        }
+        while (self.bytes.len() + before) % 16 != 0 {
+            self.bytes.push(0xcc);
+        }
+        let first = self.position();
+        for &(at, number, follow) in &self.loads {
+            let distance = (first + 16 * number).wrapping_sub(at + 4 + u32::from(follow));
+            self.bytes[at as usize..][..4].copy_from_slice(&distance.to_le_bytes());
+        }
+        for constant in &self.constants {
+            self.bytes.extend_from_slice(&constant.to_le_bytes());
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Calls, returns, and what a function is given.
+//!
+//! Problem: a call wants its arguments in certain registers, and what is in registers that functions may use is
+//! gone after it. Design: what is wanted after a call moves to a register that is preserved, or to its slot;
+//! then all arguments go to their places at once. The conventions are System V's; Cranelift's `Tail` passes the
+//! same way, and returns in `rax` and `rcx`; `PreserveAll` passes the same way, and leaves all other registers
+//! as they are.
+//!
+//! Invariant: the stack is aligned to 16 bytes at each call, as the frame is. Nothing is passed on the stack:
+//! then Cranelift makes the code. Example: `call_indirect sig0, v9(v1, 3)` with `v1` wanted later is
+//! `mov rbx, rdi; mov esi, 3; mov r11, address; call r11`.
+
+use cranelift_codegen::ir::{self, Block, Inst, Signature, Value};
+use cranelift_codegen::isa::CallConv;
+
+use super::asm::{Reg, RAX, RCX, RDI, RDX, RSI, SCRATCH};
+use super::moves::Move;
+use super::places::{choose, Place, FLOATS, INTS, PRESERVED};
+use super::plan::{is_double, Kind};
+use super::{moves, Emit, Entry, Result, Unsupported};
+
+const INT_ARGUMENTS: [Reg; 6] = [RDI, RSI, RDX, RCX, Reg(8), Reg(9)];
+const FLOAT_ARGUMENTS: usize = 8;
+
+fn argument_registers(params: &[ir::AbiParam]) -> Result<Vec<Reg>> {
+    let (mut ints, mut floats) = (INT_ARGUMENTS.into_iter(), (16..16 + FLOAT_ARGUMENTS as u8).map(Reg));
+    let next = |param: &ir::AbiParam| match param.value_type {
+        ir::types::F64 => floats.next(),
+        ty if ty.is_int() && ty.bits() <= 64 => ints.next(),
+        _ => None,
+    };
+    params.iter().map(next).collect::<Option<Vec<Reg>>>().ok_or(Unsupported("arguments on the stack"))
+}
+
+fn result_registers(signature: &Signature) -> Result<Vec<Reg>> {
+    let second = if signature.call_conv == CallConv::Tail { RCX } else { RDX };
+    let (mut ints, mut floats) = ([RAX, second].into_iter(), [Reg(16), Reg(17)].into_iter());
+    let next = |param: &ir::AbiParam| match param.value_type {
+        ir::types::F64 => floats.next(),
+        _ => ints.next(),
+    };
+    signature.returns.iter().map(next).collect::<Option<Vec<Reg>>>().ok_or(Unsupported("results in memory"))
+}
+
+fn is_known(convention: CallConv) -> bool {
+    matches!(convention, CallConv::SystemV | CallConv::Tail | CallConv::PreserveAll)
+}
+
+impl Emit<'_> {
+    /// Where the function's arguments are.
+    pub(super) fn arguments(&self, first: Block) -> Result<Entry> {
+        if !is_known(self.func.signature.call_conv) {
+            return Err(Unsupported("a convention"));
+        }
+        let params = argument_registers(&self.func.signature.params)?.into_iter().map(Place::Reg).collect();
+        match self.plan.loops[first.as_u32() as usize] {
+            None => Ok(Entry { values: Vec::new(), params }),
+            Some(_) => Err(Unsupported("a loop to the beginning")),
+        }
+    }
+
+    pub(super) fn call(&mut self, inst: Inst, signature: ir::SigRef) -> Result<()> {
+        let func = self.func;
+        let signature = &func.dfg.signatures[signature];
+        let (callee, args) =
+            func.dfg.inst_args(inst).split_first().ok_or(Unsupported("a call of nothing"))?;
+        let registers = argument_registers(&signature.params)?;
+        let spoilt = match signature.call_conv {
+            CallConv::PreserveAll => registers.iter().fold(0, |set, reg| set | reg.bit()),
+            convention if is_known(convention) => (INTS | FLOATS) & !PRESERVED,
+            _ => return Err(Unsupported("a convention")),
+        };
+        self.secure(spoilt);
+        let mut steps = self.passing(args, &registers);
+        let target = self.callee(*callee, &mut steps)?;
+        moves::make(self.asm, &mut steps);
+        let target = self.target(target);
+        self.asm.call(target);
+        (self.scratch.holds, self.flags) = (None, None);
+        let gone: Vec<Value> = self.places.held_in(spoilt).map(|(_, value)| value).collect();
+        gone.into_iter().for_each(|value| self.places.take(value));
+        for (&result, reg) in func.dfg.inst_results(inst).iter().zip(result_registers(signature)?) {
+            self.places.put(result, reg);
+        }
+        self.release(inst);
+        Ok(())
+    }
+
+    /// Saves what is wanted after a call and lies where it is gone then.
+    fn secure(&mut self, spoilt: u32) {
+        let wanted: Vec<(Reg, Value)> =
+            self.places.held_in(spoilt).filter(|&(_, value)| !self.dies(value)).collect();
+        for (reg, value) in wanted {
+            let all = if reg.is_float() { FLOATS } else { INTS };
+            match choose(all & !self.places.held & !spoilt, None, true) {
+                Some(to) => {
+                    self.asm.mov(to, reg);
+                    self.used |= to.bit();
+                    self.places.take(value);
+                    self.places.put(value, to);
+                }
+                None => self.to_slot(value),
+            }
+        }
+    }
+
+    fn passing(&mut self, args: &[Value], registers: &[Reg]) -> Vec<Move> {
+        let step = |(&arg, &reg): (&Value, &Reg)| Move { to: Place::Reg(reg), from: self.source(arg) };
+        args.iter().zip(registers).map(step).collect()
+    }
+
+    /// A function that is no constant goes to `rax`, with the arguments.
+    fn callee(&mut self, callee: Value, steps: &mut Vec<Move>) -> Result<Option<i64>> {
+        match self.plan.kind(callee) {
+            Kind::Int(address) => Ok(Some(address)),
+            Kind::Plain if !is_double(self.func, callee) => {
+                let from = self.source(callee);
+                steps.push(Move { to: Place::Reg(RAX), from });
+                Ok(None)
+            }
+            _ => Err(Unsupported("a function")),
+        }
+    }
+
+    fn target(&mut self, address: Option<i64>) -> Reg {
+        match address {
+            Some(address) => {
+                self.asm.mov_imm(SCRATCH, address);
+                SCRATCH
+            }
+            None => RAX,
+        }
+    }
+
+    /// Calls a function in this one's place.
+    pub(super) fn tail_call(&mut self, inst: Inst, signature: ir::SigRef) -> Result<()> {
+        let func = self.func;
+        let signature = &func.dfg.signatures[signature];
+        let (callee, args) =
+            func.dfg.inst_args(inst).split_first().ok_or(Unsupported("a call of nothing"))?;
+        if signature.call_conv != CallConv::Tail || func.signature.call_conv != CallConv::Tail {
+            return Err(Unsupported("a tail call"));
+        }
+        let registers = argument_registers(&signature.params)?;
+        let mut steps = self.passing(args, &registers);
+        let target = self.callee(*callee, &mut steps)?;
+        moves::make(self.asm, &mut steps);
+        let target = self.target(target);
+        self.epilogue();
+        self.asm.jump_to(target);
+        Ok(())
+    }
+
+    /// Returns.
+    pub(super) fn give_back(&mut self, inst: Inst) -> Result<()> {
+        let func = self.func;
+        let registers = result_registers(&func.signature)?;
+        let mut steps = self.passing(func.dfg.inst_args(inst), &registers);
+        moves::make(self.asm, &mut steps);
+        self.epilogue();
+        self.asm.bytes.push(0xc3);
+        Ok(())
+    }
+}

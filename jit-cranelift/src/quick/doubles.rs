@@ -1,0 +1,147 @@
+//! Doubles.
+//!
+//! Problem: instructions on doubles change their left operand, and a NaN's bits depend on which one is left.
+//! Design: the left operand is the result's register, copied if it is still wanted; the right one is another
+//! register, or a constant after the code. Signs are changed by bits.
+//!
+//! Invariant: operands never change places. Example: `fadd v1, v2` is `addsd xmm1, xmm2` if `v1` is not
+//! wanted any more.
+
+use cranelift_codegen::ir::{types, Inst, InstructionData, Opcode, Value};
+
+use super::asm::{Cond, Op, Operand, Reg};
+use super::plan::{is_double, Kind};
+use super::{bytes_of, sized, Emit, Result, Unsupported};
+
+const SIGN: u64 = 1 << 63;
+
+impl Emit<'_> {
+    pub(super) fn double(&mut self, inst: Inst, opcode: Opcode) -> Result<()> {
+        let result = self.func.dfg.first_result(inst);
+        match (opcode, self.func.dfg.insts[inst]) {
+            (_, InstructionData::Binary { args: [x, y], .. }) => {
+                let op = match opcode {
+                    Opcode::Fadd => Op::double(0x58),
+                    Opcode::Fmul => Op::double(0x59),
+                    Opcode::Fsub => Op::double(0x5c),
+                    Opcode::Fdiv => Op::double(0x5e),
+                    Opcode::Band => Op::packed(0x54),
+                    Opcode::Bor => Op::packed(0x56),
+                    Opcode::Bxor => Op::packed(0x57),
+                    _ => return Err(Unsupported("an operation on doubles")),
+                };
+                let right = self.double_operand(y)?;
+                let to = match x == y {
+                    true => self.copy_of(result, x)?,
+                    false => self.define_over(result, x)?,
+                };
+                let right = if x == y { to.into() } else { right };
+                self.asm.op(op, to, right);
+                Ok(())
+            }
+            (_, InstructionData::Unary { arg, .. }) => self.double_of_one(opcode, result, arg),
+            (Opcode::Fma, InstructionData::Ternary { args: [x, y, z], .. })
+                if self.features.has_fused_product =>
+            {
+                let (x, y) = (self.operand(x)?, self.operand(y)?);
+                let to = self.copy_of(result, z)?;
+                self.asm.add_product(to, x, y);
+                Ok(())
+            }
+            _ => Err(Unsupported("an operation on doubles")),
+        }
+    }
+
+    /// A register, or a constant in memory.
+    fn double_operand(&mut self, value: Value) -> Result<Operand> {
+        match self.plan.kind(value) {
+            Kind::Float(bits) => Ok(self.asm.constant(bits.into())),
+            _ => Ok(self.operand(value)?.into()),
+        }
+    }
+
+    /// The register of a result that begins as a copy, the operand's own if that dies and is not the other
+    /// operand too.
+    fn copy_of(&mut self, result: Value, operand: Value) -> Result<Reg> {
+        self.define_over(result, operand)
+    }
+
+    fn double_of_one(&mut self, opcode: Opcode, result: Value, arg: Value) -> Result<()> {
+        match opcode {
+            Opcode::Fneg | Opcode::Fabs => {
+                let to = self.define_over(result, arg)?;
+                let (op, bits) = match opcode {
+                    Opcode::Fneg => (Op::packed(0x57), SIGN),
+                    _ => (Op::packed(0x54), !SIGN),
+                };
+                let mask = self.asm.constant(u128::from(bits));
+                self.asm.op(op, to, mask);
+            }
+            Opcode::Sqrt => {
+                let from = self.operand(arg)?;
+                let to = self.define(result)?;
+                self.asm.op(Op::double(0x51), to, from);
+            }
+            Opcode::Floor | Opcode::Ceil | Opcode::Trunc if self.features.has_rounding => {
+                let mode = match opcode {
+                    Opcode::Floor => 9,
+                    Opcode::Ceil => 10,
+                    _ => 11,
+                };
+                let from = self.operand(arg)?;
+                let to = self.define(result)?;
+                self.asm.op_imm(Op::packed(0x0b).escaped_by(0x3a), to, from, mode, 1);
+            }
+            Opcode::FcvtFromSint => {
+                if bytes_of(self.func, arg)? != 8 {
+                    return Err(Unsupported("a conversion of a narrow integer"));
+                }
+                let from = self.operand(arg)?;
+                let to = self.define(result)?;
+                // The upper half would wait for what was in the register before.
+                self.asm.op(Op::narrow(0x57).escaped(), to, to);
+                self.asm.op(Op::wide(0x2a).escaped().prefixed(0xf2), to, from);
+            }
+            Opcode::FcvtToSintSat => self.saturated(result, arg)?,
+            Opcode::Bitcast => {
+                let types = [arg, result].map(|value| self.func.dfg.value_type(value));
+                if types != [types::F64, types::I64] && types != [types::I64, types::F64] {
+                    return Err(Unsupported("a bitcast"));
+                }
+                let from = self.operand(arg)?;
+                let to = self.define(result)?;
+                self.asm.mov(to, from);
+            }
+            _ => return Err(Unsupported("an operation on a double")),
+        }
+        Ok(())
+    }
+
+    /// The integer, 0 for a NaN, and the nearest one for what is too large. The processor's conversion gives
+    /// the least integer for all that it cannot convert.
+    fn saturated(&mut self, result: Value, arg: Value) -> Result<()> {
+        if self.func.dfg.value_type(result) != types::I64 || !is_double(self.func, arg) {
+            return Err(Unsupported("a conversion"));
+        }
+        let from = self.operand(arg)?;
+        let zero = self.temporary(true)?;
+        let to = self.define(result)?;
+        let (done, is_nan) = (self.asm.label(), self.asm.label());
+        self.asm.op(Op::wide(0x2c).escaped().prefixed(0xf2), to, from);
+        // Only the least integer overflows if 1 is subtracted.
+        self.asm.arith_imm(7, true, to, 1);
+        self.asm.jump_if(Cond::NO_OVERFLOW, done);
+        self.asm.op(Op::packed(0x2e), from, from);
+        self.asm.jump_if(Cond::PARITY, is_nan);
+        self.asm.op(Op::narrow(0x57).escaped(), zero, zero);
+        self.asm.op(Op::packed(0x2e), zero, from);
+        self.asm.jump_if(Cond::ABOVE, done);
+        // not
+        self.asm.op(Op::wide(0xf7), Reg(2), to);
+        self.asm.jump(done);
+        self.asm.place(is_nan);
+        self.asm.op(sized(false, 0x31), to, to);
+        self.asm.place(done);
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Moves that happen all at once.
+//!
+//! Problem: where code meets code, or calls, values have to go to places that other values leave at the same
+//! moment. Design: a move whose target nobody reads any more is made first; where there is none left, the
+//! rest are cycles, and one value of a cycle waits in a scratch register. Constants come last, as they need
+//! no place.
+//!
+//! Invariant: moves do not change flags. Example: `rax <- rcx, rcx <- rax` is `r11 <- rcx; rcx <- rax;
+//! rax <- r11`.
+
+use super::asm::{Asm, FLOAT_CYCLE, FLOAT_SCRATCH, SCRATCH};
+use super::places::{slot_mem, Place};
+
+/// What is moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    Place(Place),
+    Int(i64),
+    Float(u64),
+}
+
+/// One of several moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Move {
+    pub to: Place,
+    pub from: Source,
+}
+
+/// Makes the moves; the list is empty then.
+pub(super) fn make(asm: &mut Asm, moves: &mut Vec<Move>) {
+    moves.retain(|step| step.from != Source::Place(step.to));
+    while !moves.is_empty() {
+        let reads = |place: Place| moves.iter().any(|other| other.from == Source::Place(place));
+        let is_place = |step: &Move| matches!(step.from, Source::Place(_));
+        let ready = moves.iter().position(|step| is_place(step) && !reads(step.to));
+        if let Some(ready) = ready {
+            let step = moves.swap_remove(ready);
+            one(asm, step);
+            continue;
+        }
+        match moves.iter().find(|step| is_place(step)).map(|step| step.from) {
+            // All are parts of cycles.
+            Some(from) => {
+                let is_float = matches!(from, Source::Place(Place::Reg(reg)) if reg.is_float());
+                let aside = Place::Reg(if is_float { FLOAT_CYCLE } else { SCRATCH });
+                one(asm, Move { to: aside, from });
+                for step in moves.iter_mut().filter(|step| step.from == from) {
+                    step.from = Source::Place(aside);
+                }
+            }
+            None => moves.drain(..).for_each(|step| one(asm, step)),
+        }
+    }
+}
+
+fn one(asm: &mut Asm, Move { to, from }: Move) {
+    match (to, from) {
+        (Place::Reg(to), Source::Place(Place::Reg(from))) => asm.mov(to, from),
+        (Place::Reg(to), Source::Place(Place::Slot(from))) => asm.load(to, slot_mem(from)),
+        (Place::Slot(to), Source::Place(Place::Reg(from))) => asm.store(slot_mem(to), from),
+        (Place::Slot(to), Source::Place(Place::Slot(from))) => {
+            asm.load(FLOAT_SCRATCH, slot_mem(from));
+            asm.store(slot_mem(to), FLOAT_SCRATCH);
+        }
+        (Place::Reg(to), Source::Int(imm)) => asm.mov_imm(to, imm),
+        (Place::Slot(to), Source::Int(imm)) => {
+            asm.mov_imm(SCRATCH, imm);
+            asm.store(slot_mem(to), SCRATCH);
+        }
+        (Place::Reg(to), Source::Float(bits)) => {
+            let constant = asm.constant(bits.into());
+            asm.load(to, constant);
+        }
+        (Place::Slot(to), Source::Float(bits)) => {
+            asm.mov_imm(SCRATCH, bits as i64);
+            asm.store(slot_mem(to), SCRATCH);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Where values are while code is made: registers, and slots of the frame.
+//!
+//! Problem: which value is in which register must be decided in one pass, quickly, and not badly: loops run
+//! long. Design: a value gets a register where it is computed, and keeps it until it dies or the register is
+//! wanted more. Then the value leaves whose next use is farthest (Belady); if it is in no slot yet it is stored.
+//! A value is computed once, so that its slot, once written, stays right. Constants are in no place, they are
+//! made where they are used. What outlives a call prefers registers that functions preserve.
+//!
+//! Invariants: a register holds one value at most; a value that is wanted is in a register or in its slot, or
+//! in both. Example: with all registers full, `v9 = iadd v1, v2` puts that of the others into memory which is
+//! used last.
+
+use cranelift_codegen::ir::Value;
+
+use super::asm::{Reg, RBP};
+
+/// Registers of integers that values may be in: not `rsp`, `rbp` and the scratch register.
+pub(super) const INTS: u32 = 0xffff & !(1 << 4 | 1 << 5 | 1 << 11);
+/// Registers of doubles that values may be in.
+pub(super) const FLOATS: u32 = 0x3fff << 16;
+/// Registers that functions preserve, as far as values may be in them.
+pub(super) const PRESERVED: u32 = 1 << 3 | 0xf << 12;
+/// Those that are seldom wanted for something special.
+const PLAIN: u32 = 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10;
+
+const NOWHERE: u8 = u8::MAX;
+const NO_SLOT: u32 = u32::MAX;
+
+/// A place of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    Reg(Reg),
+    Slot(u32),
+}
+
+/// See the file's top.
+#[derive(Default)]
+pub(super) struct Places {
+    /// By value: its register; whether its slot holds it; its slot.
+    regs: Vec<u8>,
+    stored: Vec<bool>,
+    slots: Vec<u32>,
+    /// By register: what it holds.
+    holders: [Option<Value>; 32],
+    /// Registers that hold something.
+    pub(super) held: u32,
+    /// Slots so far.
+    pub(super) count: u32,
+}
+
+impl Places {
+    pub(super) fn reset(&mut self, values: usize) {
+        self.regs.clear();
+        self.regs.resize(values, NOWHERE);
+        self.stored.clear();
+        self.stored.resize(values, false);
+        self.slots.clear();
+        self.slots.resize(values, NO_SLOT);
+        self.holders = [None; 32];
+        (self.held, self.count) = (0, 0);
+    }
+
+    pub(super) fn reg(&self, value: Value) -> Option<Reg> {
+        let reg = self.regs[value.as_u32() as usize];
+        (reg != NOWHERE).then_some(Reg(reg))
+    }
+
+    pub(super) fn holder(&self, reg: Reg) -> Option<Value> {
+        self.holders[usize::from(reg.0)]
+    }
+
+    pub(super) fn is_stored(&self, value: Value) -> bool {
+        self.stored[value.as_u32() as usize]
+    }
+
+    pub(super) fn set_stored(&mut self, value: Value, is_stored: bool) {
+        self.stored[value.as_u32() as usize] = is_stored;
+    }
+
+    /// The slot of a value.
+    pub(super) fn slot(&mut self, value: Value) -> u32 {
+        let slot = &mut self.slots[value.as_u32() as usize];
+        if *slot == NO_SLOT {
+            *slot = self.count;
+            self.count += 1;
+        }
+        *slot
+    }
+
+    /// A value is in this register now, and in no other.
+    pub(super) fn put(&mut self, value: Value, reg: Reg) {
+        self.take(value);
+        debug_assert!(self.holders[usize::from(reg.0)].is_none());
+        self.regs[value.as_u32() as usize] = reg.0;
+        self.holders[usize::from(reg.0)] = Some(value);
+        self.held |= reg.bit();
+    }
+
+    /// A value is in no register any more.
+    pub(super) fn take(&mut self, value: Value) {
+        if let Some(reg) = self.reg(value) {
+            self.regs[value.as_u32() as usize] = NOWHERE;
+            self.holders[usize::from(reg.0)] = None;
+            self.held &= !reg.bit();
+        }
+    }
+
+    /// No register holds anything.
+    pub(super) fn clear(&mut self) {
+        for holder in &mut self.holders {
+            if let Some(value) = holder.take() {
+                self.regs[value.as_u32() as usize] = NOWHERE;
+            }
+        }
+        self.held = 0;
+    }
+
+    /// The registers of a set, and what they hold.
+    pub(super) fn held_in(&self, set: u32) -> impl Iterator<Item = (Reg, Value)> + '_ {
+        let mut rest = self.held & set;
+        std::iter::from_fn(move || {
+            let reg = (rest != 0).then(|| Reg(rest.trailing_zeros() as u8))?;
+            rest &= rest - 1;
+            self.holder(reg).map(|value| (reg, value))
+        })
+    }
+}
+
+/// One of these free registers, if there is any: the one that was asked for, or one of those that functions
+/// preserve, or one that they do not.
+pub(super) fn choose(free: u32, hint: Option<Reg>, preserved: bool) -> Option<Reg> {
+    if let Some(hint) = hint.filter(|hint| free & hint.bit() != 0) {
+        return Some(hint);
+    }
+    let order = match preserved {
+        true => [free & PRESERVED, free & PLAIN, free],
+        false => [free & PLAIN, free & !PRESERVED, free],
+    };
+    order.into_iter().find(|&set| set != 0).map(|set| Reg(set.trailing_zeros() as u8))
+}
+
+/// Where a slot is: below the five registers that are saved.
+pub(super) fn slot_offset(slot: u32) -> i32 {
+    -8 * (SAVED + 1 + slot as i32)
+}
+
+/// How many registers are saved at most.
+pub(super) const SAVED: i32 = 5;
+
+pub(super) fn slot_mem(slot: u32) -> super::asm::Mem {
+    super::asm::Mem::at(RBP, slot_offset(slot))
+}

@@ -1,0 +1,422 @@
+//! What is to be known of a function before its code is made.
+//!
+//! Problem: code is made in one pass, and at each place that pass wants to know which values are still needed
+//! and how soon, and what need not be computed by itself. Design: blocks are put in the order of their code:
+//! those that run, then the cold ones. Instructions are numbered in that order, and each value has the list of
+//! the numbers where it is used. What one instruction alone uses is *folded* into it where the processor can:
+//! comparisons into branches, loads into comparisons, sums into addresses; then their operands are used there.
+//! Constants are values of no place. Liveness is a set of values for each block.
+//!
+//! Invariant: a folded load reads the same at its user as where it stood: no store or call lies between.
+//! Example: of `v2 = uload8 v1+11; v3 = iconst 3; v4 = icmp ne v2, v3; brif v4, ...` only `v1` is a value in a
+//! register: `cmp byte [v1+11], 3; jne`.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    types, Block, BlockArg, BlockCall, Function, Inst, InstructionData, Opcode, Value,
+};
+
+/// What a value is to quick code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// It is computed, into a register.
+    Plain,
+    Int(i64),
+    Float(u64),
+    /// Its user computes it.
+    Folded,
+}
+
+/// A set of values for each block.
+#[derive(Default)]
+pub(super) struct Sets {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Sets {
+    fn reset(&mut self, sets: usize, values: usize) {
+        self.words = values.div_ceil(64);
+        self.bits.clear();
+        self.bits.resize(sets * self.words, 0);
+    }
+
+    fn range(&self, set: Block) -> std::ops::Range<usize> {
+        let start = set.as_u32() as usize * self.words;
+        start..start + self.words
+    }
+
+    fn insert(&mut self, set: Block, value: Value) {
+        let at = self.range(set).start + value.as_u32() as usize / 64;
+        self.bits[at] |= 1 << (value.as_u32() % 64);
+    }
+
+    pub(super) fn contains(&self, set: Block, value: Value) -> bool {
+        let at = self.range(set).start + value.as_u32() as usize / 64;
+        self.bits[at] >> (value.as_u32() % 64) & 1 != 0
+    }
+
+    /// The values of a set, in their order.
+    pub(super) fn members(&self, set: Block) -> impl Iterator<Item = Value> + '_ {
+        self.bits[self.range(set)].iter().enumerate().flat_map(|(at, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(Value::from_u32(at as u32 * 64 + bit))
+            })
+        })
+    }
+}
+
+/// See the file's top.
+#[derive(Default)]
+pub(super) struct Plan {
+    /// Blocks in the order of their code.
+    pub order: Vec<Block>,
+    /// By block: the number of its first instruction, and of the one after its last.
+    pub spans: Vec<(u32, u32)>,
+    /// By block: how many edges lead to it.
+    pub edges: Vec<u32>,
+    /// By block: if a jump from further down leads to it, the number of the last such jump.
+    pub loops: Vec<Option<u32>>,
+    /// These jumps, and where they lead to.
+    pub back: Vec<(Block, Inst)>,
+    /// Whether code that comes later leads to some that comes before.
+    goes_back: bool,
+    /// By value.
+    pub kinds: Vec<Kind>,
+    pub live_in: Sets,
+    pub live_out: Sets,
+    defined: Sets,
+    /// By block: whether it has been numbered.
+    placed: Vec<bool>,
+    /// By value: where its uses begin; and all uses.
+    firsts: Vec<u32>,
+    uses: Vec<u32>,
+    counts: Vec<u32>,
+    /// Where functions are called, if not in cold blocks.
+    pub calls: Vec<u32>,
+    /// The number of the first instruction of a cold block.
+    pub cold: u32,
+}
+
+/// How many instructions a load may be before the comparison that it is folded into.
+const NEAR: usize = 4;
+
+pub(super) fn targets(func: &Function, inst: Inst) -> &[BlockCall] {
+    func.dfg.insts[inst].branch_destination(&func.dfg.jump_tables, &func.dfg.exception_tables)
+}
+
+/// What a jump passes.
+pub(super) fn passed<'f>(func: &'f Function, call: &'f BlockCall) -> impl Iterator<Item = Value> + 'f {
+    call.args(&func.dfg.value_lists).filter_map(|arg| match arg {
+        BlockArg::Value(value) => Some(value),
+        _ => None,
+    })
+}
+
+impl Plan {
+    pub(super) fn make(&mut self, func: &Function) {
+        let (blocks, values) = (func.dfg.num_blocks(), func.dfg.num_values());
+        self.order.clear();
+        self.order.extend(func.layout.blocks().filter(|&block| !func.layout.is_cold(block)));
+        let hot = self.order.len();
+        self.order.extend(func.layout.blocks().filter(|&block| func.layout.is_cold(block)));
+        self.spans.clear();
+        self.spans.resize(blocks, (0, 0));
+        self.edges.clear();
+        self.edges.resize(blocks, 0);
+        self.loops.clear();
+        self.loops.resize(blocks, None);
+        self.kinds.clear();
+        self.kinds.resize(values, Kind::Plain);
+        self.count(func, hot);
+        self.fold(func);
+        self.find_uses(func);
+        self.find_live(func);
+    }
+
+    /// Numbers the instructions, finds constants, and counts uses and edges.
+    fn count(&mut self, func: &Function, hot: usize) {
+        self.counts.clear();
+        self.counts.resize(self.kinds.len(), 0);
+        self.calls.clear();
+        self.back.clear();
+        self.placed.clear();
+        self.placed.resize(self.spans.len(), false);
+        self.goes_back = false;
+        self.cold = u32::MAX;
+        let mut number = 0;
+        for (at, &block) in self.order.iter().enumerate() {
+            if at == hot {
+                self.cold = number;
+            }
+            self.spans[block.as_u32() as usize].0 = number;
+            self.placed[block.as_u32() as usize] = true;
+            for inst in func.layout.block_insts(block) {
+                match func.dfg.insts[inst] {
+                    InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
+                        self.kinds[func.dfg.first_result(inst).as_u32() as usize] = Kind::Int(imm.bits());
+                    }
+                    InstructionData::UnaryIeee64 { imm, .. } => {
+                        self.kinds[func.dfg.first_result(inst).as_u32() as usize] = Kind::Float(imm.bits());
+                    }
+                    InstructionData::CallIndirect { .. } if at < hot => self.calls.push(number),
+                    _ => {}
+                }
+                for &arg in func.dfg.inst_args(inst) {
+                    self.counts[arg.as_u32() as usize] += 1;
+                }
+                for call in targets(func, inst) {
+                    let target = call.block(&func.dfg.value_lists);
+                    self.edges[target.as_u32() as usize] += 1;
+                    if self.placed[target.as_u32() as usize] {
+                        self.goes_back = true;
+                        if at < hot {
+                            self.loops[target.as_u32() as usize] = Some(number);
+                            self.back.push((target, inst));
+                        }
+                    }
+                    for arg in passed(func, call) {
+                        self.counts[arg.as_u32() as usize] += 1;
+                    }
+                }
+                number += 1;
+            }
+            self.spans[block.as_u32() as usize].1 = number;
+        }
+    }
+
+    pub(super) fn kind(&self, value: Value) -> Kind {
+        self.kinds[value.as_u32() as usize]
+    }
+
+    /// Whether nobody uses a value, or somebody who does not count: an edge's or an operand's.
+    pub(super) fn is_unused(&self, value: Value) -> bool {
+        self.counts[value.as_u32() as usize] == 0
+    }
+
+    fn folds(&mut self, value: Value) {
+        self.kinds[value.as_u32() as usize] = Kind::Folded;
+    }
+
+    /// The instruction whose first result a value is, if nobody else uses it.
+    fn alone(&self, func: &Function, value: Value) -> Option<Inst> {
+        let is_alone = self.counts[value.as_u32() as usize] == 1 && self.kind(value) == Kind::Plain;
+        let inst = func.dfg.value_def(value).inst().filter(|_| is_alone)?;
+        (func.dfg.first_result(inst) == value).then_some(inst)
+    }
+
+    /// Decides what is folded into what.
+    fn fold(&mut self, func: &Function) {
+        for at in 0..self.order.len() {
+            for inst in func.layout.block_insts(self.order[at]) {
+                match func.dfg.insts[inst] {
+                    InstructionData::Brif { arg, .. } => self.fold_condition(func, inst, arg),
+                    InstructionData::Ternary { opcode: Opcode::Select, args } => {
+                        self.fold_condition(func, inst, args[0]);
+                    }
+                    InstructionData::Load { arg, .. } => self.fold_address(func, arg),
+                    InstructionData::Store { args, .. } => self.fold_address(func, args[1]),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn fold_condition(&mut self, func: &Function, user: Inst, condition: Value) {
+        let Some(inst) = self.alone(func, condition) else { return };
+        match func.dfg.insts[inst] {
+            InstructionData::FloatCompare { args, .. } if is_double(func, args[0]) => self.folds(condition),
+            InstructionData::IntCompare { args, cond, .. } => {
+                self.folds(condition);
+                let Some(load) = self.alone(func, args[0]) else { return };
+                let fits = match (func.dfg.insts[load].opcode(), self.kind(args[1])) {
+                    (Opcode::Load, Kind::Int(_) | Kind::Plain) => func.dfg.value_type(args[0]) == types::I64,
+                    (Opcode::Uload8, Kind::Int(0..=0xff)) => is_equality(cond),
+                    (Opcode::Uload32, Kind::Int(0..=0x7fff_ffff)) => is_equality(cond),
+                    _ => false,
+                };
+                if fits && is_near(func, load, user) {
+                    self.folds(args[0]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn fold_address(&mut self, func: &Function, address: Value) {
+        let Some(sum) = self.alone(func, address) else { return };
+        if let InstructionData::Binary { opcode: Opcode::Iadd, args } = func.dfg.insts[sum] {
+            if args.iter().all(|&arg| matches!(self.kind(arg), Kind::Plain)) {
+                self.folds(address);
+            }
+        }
+    }
+
+    /// All values that an instruction uses in registers, with those of what is folded into it.
+    pub(super) fn each_use(&self, func: &Function, inst: Inst, each: &mut impl FnMut(Value)) {
+        let mut one = |arg: Value| match self.kind(arg) {
+            Kind::Plain => each(arg),
+            Kind::Int(_) | Kind::Float(_) => {}
+            Kind::Folded => {
+                let inst = func.dfg.value_def(arg).inst().expect("what is folded is a result");
+                self.each_folded_use(func, inst, each);
+            }
+        };
+        func.dfg.inst_args(inst).iter().for_each(|&arg| one(arg));
+        targets(func, inst).iter().for_each(|call| passed(func, call).for_each(&mut one));
+    }
+
+    fn each_folded_use(&self, func: &Function, inst: Inst, each: &mut dyn FnMut(Value)) {
+        for &arg in func.dfg.inst_args(inst) {
+            match self.kind(arg) {
+                Kind::Plain => each(arg),
+                Kind::Int(_) | Kind::Float(_) => {}
+                Kind::Folded => {
+                    let inst = func.dfg.value_def(arg).inst().expect("what is folded is a result");
+                    self.each_folded_use(func, inst, each);
+                }
+            }
+        }
+    }
+
+    fn is_folded(&self, func: &Function, inst: Inst) -> bool {
+        func.dfg.inst_results(inst).first().is_some_and(|&first| self.kind(first) == Kind::Folded)
+    }
+
+    /// Lists the uses by value.
+    fn find_uses(&mut self, func: &Function) {
+        let mut firsts = std::mem::take(&mut self.firsts);
+        let mut uses = std::mem::take(&mut self.uses);
+        firsts.clear();
+        firsts.resize(self.kinds.len() + 2, 0);
+        // First how many each value has, two further up, so that filling moves each start to its place.
+        self.each_inst(func, |plan, _, inst| {
+            plan.each_use(func, inst, &mut |value| firsts[value.as_u32() as usize + 2] += 1);
+        });
+        for at in 2..firsts.len() {
+            firsts[at] += firsts[at - 1];
+        }
+        uses.clear();
+        uses.resize(firsts.last().copied().unwrap_or(0) as usize, 0);
+        self.each_inst(func, |plan, number, inst| {
+            plan.each_use(func, inst, &mut |value| {
+                let next = &mut firsts[value.as_u32() as usize + 1];
+                uses[*next as usize] = number;
+                *next += 1;
+            });
+        });
+        (self.firsts, self.uses) = (firsts, uses);
+    }
+
+    /// Calls this for each instruction that is not folded into another.
+    fn each_inst(&self, func: &Function, mut each: impl FnMut(&Plan, u32, Inst)) {
+        let mut number = 0;
+        for &block in &self.order {
+            for inst in func.layout.block_insts(block) {
+                if !self.is_folded(func, inst) {
+                    each(self, number, inst);
+                }
+                number += 1;
+            }
+        }
+    }
+
+    /// Where a value is used, in order.
+    pub(super) fn uses(&self, value: Value) -> &[u32] {
+        let at = value.as_u32() as usize;
+        &self.uses[self.firsts[at] as usize..self.firsts[at + 1] as usize]
+    }
+
+    /// Where a value is used next after an instruction.
+    pub(super) fn next_use(&self, value: Value, after: u32) -> Option<u32> {
+        let uses = self.uses(value);
+        uses.get(uses.partition_point(|&number| number <= after)).copied()
+    }
+
+    /// Whether a function is called while a value is wanted that is defined here.
+    pub(super) fn outlives_call(&self, value: Value, from: u32) -> bool {
+        let Some(&call) = self.calls.get(self.calls.partition_point(|&call| call <= from)) else {
+            return false;
+        };
+        self.uses(value).last().is_some_and(|&last| last > call)
+    }
+
+    fn find_live(&mut self, func: &Function) {
+        let blocks = self.spans.len();
+        for sets in [&mut self.live_in, &mut self.live_out, &mut self.defined] {
+            sets.reset(blocks, self.kinds.len());
+        }
+        let (mut wanted, mut defined) =
+            (std::mem::take(&mut self.live_in), std::mem::take(&mut self.defined));
+        for &block in &self.order {
+            for &param in func.dfg.block_params(block) {
+                defined.insert(block, param);
+            }
+            for inst in func.layout.block_insts(block) {
+                if self.is_folded(func, inst) {
+                    continue;
+                }
+                self.each_use(func, inst, &mut |value| {
+                    if !defined.contains(block, value) {
+                        wanted.insert(block, value);
+                    }
+                });
+                func.dfg.inst_results(inst).iter().for_each(|&result| defined.insert(block, result));
+            }
+        }
+        (self.live_in, self.defined) = (wanted, defined);
+        while self.spread(func) {}
+    }
+
+    /// Takes what successors want to each block once, last blocks first; whether another round is wanted.
+    fn spread(&mut self, func: &Function) -> bool {
+        let mut again = false;
+        for at in (0..self.order.len()).rev() {
+            let block = self.order[at];
+            let Some(last) = func.layout.last_inst(block) else { continue };
+            let out = self.live_out.range(block);
+            for call in targets(func, last) {
+                let to = call.block(&func.dfg.value_lists);
+                for (word, from) in out.clone().zip(self.live_in.range(to)) {
+                    self.live_out.bits[word] |= self.live_in.bits[from];
+                }
+            }
+            for word in out {
+                let before = self.live_in.bits[word];
+                let after = before | self.live_out.bits[word] & !self.defined.bits[word];
+                self.live_in.bits[word] = after;
+                again |= before != after && self.goes_back;
+            }
+        }
+        again
+    }
+}
+
+pub(super) fn is_double(func: &Function, value: Value) -> bool {
+    func.dfg.value_type(value) == types::F64
+}
+
+fn is_equality(cond: IntCC) -> bool {
+    matches!(cond, IntCC::Equal | IntCC::NotEqual)
+}
+
+/// Whether nothing that writes memory lies between a load and its user, as far as one looks.
+fn is_near(func: &Function, load: Inst, user: Inst) -> bool {
+    let mut at = user;
+    for _ in 0..NEAR {
+        match func.layout.prev_inst(at) {
+            Some(before) if before == load => return true,
+            Some(before) if !is_write(func, before) => at = before,
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn is_write(func: &Function, inst: Inst) -> bool {
+    let opcode = func.dfg.insts[inst].opcode();
+    opcode.can_store() || opcode.is_call()
+}
