@@ -210,6 +210,7 @@ impl Compiler {
             let features = Features {
                 has_rounding: self.environment.has_rounding,
                 has_fused_product: self.environment.has_remainders,
+                has_avx: isa::has_avx(&*self.isa),
             };
             if let Ok(code) = self.quick.generate(&self.context.func, features) {
                 let end = code.marks.last().map_or(0, |mark| mark.end as usize);

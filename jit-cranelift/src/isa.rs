@@ -101,6 +101,11 @@ pub(crate) fn has_blend(isa: &dyn isa::TargetIsa) -> bool {
         && ["has_sse3", "has_sse41", "has_sse42"].iter().all(|name| has_flag(isa, name))
 }
 
+/// Whether there are operations on doubles with three operands.
+pub(crate) fn has_avx(isa: &dyn isa::TargetIsa) -> bool {
+    isa.triple().architecture == target_lexicon::Architecture::X86_64 && has_flag(isa, "has_avx")
+}
+
 /// Whether `x * y + z` with one rounding is one instruction, and rounding to a whole number is another.
 pub(crate) fn has_fused_product(isa: &dyn isa::TargetIsa) -> bool {
     match isa.triple().architecture {

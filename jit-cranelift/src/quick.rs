@@ -50,6 +50,8 @@ type Result<T> = std::result::Result<T, Unsupported>;
 pub(crate) struct Features {
     pub has_rounding: bool,
     pub has_fused_product: bool,
+    /// Operations on doubles with three operands.
+    pub has_avx: bool,
 }
 
 /// Finished code.
@@ -214,6 +216,9 @@ impl Emit<'_> {
             }
         }
         let label = self.labels[block.as_u32() as usize];
+        if self.plan.loops[block.as_u32() as usize].is_some() {
+            self.asm.align(LOOP_ALIGNMENT);
+        }
         self.asm.place(label);
         let func = self.func;
         for inst in func.layout.block_insts(block) {
@@ -711,6 +716,7 @@ impl Emit<'_> {
             before.arith_imm(5, true, RSP, frame as i32);
         }
         saved.iter().for_each(|&reg| before.store(saved_mem(reg), reg));
+        before.align(LOOP_ALIGNMENT);
         self.asm.finish(before.bytes.len()).ok_or(Unsupported("a jump to no code"))?;
         let mut bytes = before.bytes;
         let shift = bytes.len() as u32;
@@ -747,6 +753,8 @@ impl Emit<'_> {
 /// Values that go around a loop in registers at most: some are left for what it computes.
 const LOOP_INTS: usize = 10;
 const LOOP_FLOATS: usize = 11;
+/// Where loops begin: what the processor fetches at once.
+const LOOP_ALIGNMENT: usize = 32;
 /// Bytes that restore five registers.
 const EPILOGUE: usize = 4 * SAVED as usize;
 

@@ -160,6 +160,19 @@ impl Cond {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Label(u32);
 
+/// What does nothing, by length.
+const NOPS: [&[u8]; 9] = [
+    &[0x90],
+    &[0x66, 0x90],
+    &[0x0f, 0x1f, 0x00],
+    &[0x0f, 0x1f, 0x40, 0x00],
+    &[0x0f, 0x1f, 0x44, 0x00, 0x00],
+    &[0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00],
+    &[0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
+    &[0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+    &[0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+];
+
 const UNPLACED: u32 = u32::MAX;
 
 #[derive(Default)]
@@ -194,6 +207,16 @@ impl Asm {
 
     pub(super) fn place(&mut self, label: Label) {
         self.labels[label.0 as usize] = self.position();
+    }
+
+    /// Does nothing up to a multiple of so many bytes.
+    pub(super) fn align(&mut self, to: usize) {
+        let mut missing = self.bytes.len().next_multiple_of(to) - self.bytes.len();
+        while missing > 0 {
+            let nop = NOPS[missing.min(NOPS.len()) - 1];
+            self.bytes.extend_from_slice(nop);
+            missing -= nop.len();
+        }
     }
 
     fn put32(&mut self, word: u32) {
@@ -269,6 +292,31 @@ impl Asm {
                 }
             }
         }
+    }
+
+    /// An instruction of three operands: `to = x op operand`, as processors with AVX have them for doubles.
+    pub(super) fn op3(&mut self, op: Op, to: Reg, x: Reg, operand: impl Into<Operand>) {
+        let operand = operand.into();
+        let (index, base) = match operand {
+            Operand::Reg(rm) => (0, rm.code() >> 3),
+            Operand::Mem(mem) => (mem.index.map_or(0, |(index, _)| index.code() >> 3), mem.base.code() >> 3),
+            Operand::Constant(_) => (0, 0),
+        };
+        let high = |bit: u8| (bit ^ 1) << 7;
+        let prefix = match op.prefix {
+            0x66 => 1,
+            0xf3 => 2,
+            0xf2 => 3,
+            _ => 0,
+        };
+        let rest = (!x.code() & 15) << 3 | prefix;
+        if (index, base) == (0, 0) {
+            self.bytes.extend([0xc5, high(to.code() >> 3) | rest]);
+        } else {
+            self.bytes.extend([0xc4, high(to.code() >> 3) | high(index) >> 1 | high(base) >> 2 | 1, rest]);
+        }
+        self.bytes.push(op.code);
+        self.operand(to.code() & 7, operand, 0);
     }
 
     /// `vfmadd231sd sum, x, y`: adds the product, with one rounding.

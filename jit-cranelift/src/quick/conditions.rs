@@ -101,6 +101,25 @@ fn float_test(cc: FloatCC) -> (bool, Test) {
     }
 }
 
+/// Whether the operands change places, and what `cmpsd` is told then.
+fn predicate(cc: FloatCC) -> Option<(bool, i32)> {
+    Some(match cc {
+        FloatCC::Equal => (false, 0),
+        FloatCC::LessThan => (false, 1),
+        FloatCC::LessThanOrEqual => (false, 2),
+        FloatCC::Unordered => (false, 3),
+        FloatCC::NotEqual => (false, 4),
+        FloatCC::UnorderedOrGreaterThanOrEqual => (false, 5),
+        FloatCC::UnorderedOrGreaterThan => (false, 6),
+        FloatCC::Ordered => (false, 7),
+        FloatCC::GreaterThan => (true, 1),
+        FloatCC::GreaterThanOrEqual => (true, 2),
+        FloatCC::UnorderedOrLessThanOrEqual => (true, 5),
+        FloatCC::UnorderedOrLessThan => (true, 6),
+        FloatCC::OrderedNotEqual | FloatCC::UnorderedOrEqual => return None,
+    })
+}
+
 impl Emit<'_> {
     /// Sets the flags by a value that is zero or not; what holds if it is not.
     pub(super) fn test(&mut self, condition: Value) -> Result<Test> {
@@ -264,21 +283,41 @@ impl Emit<'_> {
             self.asm.op(Op::double(code), to, other);
             return Ok(());
         }
-        let mut test = self.test(condition)?;
-        let (mut x, mut y) = (x, y);
-        if test.parity == Parity::Set {
-            (test, x, y) = (test.opposite(), y, x);
-        }
-        let from = self.operand(x)?;
-        let to = self.define_over(result, y)?;
-        let past = self.asm.label();
-        if test.parity == Parity::Clear {
-            self.asm.jump_if(Cond::PARITY, past);
-        }
-        self.asm.jump_if(test.cond.opposite(), past);
-        self.asm.mov(to, from);
-        self.asm.place(past);
+        let mask = self.mask(condition)?;
+        let yes = self.temporary(true)?;
+        self.asm.mov(yes, mask);
+        let x = self.double_operand(x)?;
+        self.asm.op(Op::packed(0x54), yes, x);
+        // Not the mask, and.
+        let y = self.double_operand(y)?;
+        self.asm.op(Op::packed(0x55), mask, y);
+        let to = self.define(result)?;
+        self.asm.mov(to, mask);
+        self.asm.op(Op::packed(0x56), to, yes);
         Ok(())
+    }
+
+    /// A register all of whose bits tell whether a condition holds: selects are for what no processor predicts.
+    fn mask(&mut self, condition: Value) -> Result<Reg> {
+        let mask = self.temporary(true)?;
+        let inst = self.func.dfg.value_def(condition).inst().filter(|_| self.plan.kind(condition) == Kind::Folded);
+        if let Some(InstructionData::FloatCompare { args: [x, y], cond, .. }) = inst.map(|inst| self.func.dfg.insts[inst]) {
+            if let Some((exchanged, predicate)) = predicate(cond) {
+                let (x, y) = if exchanged { (y, x) } else { (x, y) };
+                let x = self.operand(x)?;
+                self.asm.mov(mask, x);
+                let y = self.operand(y)?;
+                self.asm.op_imm(Op::double(0xc2), mask, y, predicate, 1);
+                return Ok(mask);
+            }
+        }
+        let test = self.test(condition)?;
+        let flag = self.temporary(false)?;
+        self.set(test, flag)?;
+        // neg
+        self.asm.op(Op::wide(0xf7), Reg(3), flag);
+        self.asm.mov(mask, flag);
+        Ok(mask)
     }
 
     /// The opcode of `minsd` or `maxsd`, if a select is what they do: `a < b ? a : b`, and `a < b ? b : a`.

@@ -30,21 +30,14 @@ impl Emit<'_> {
                     Opcode::Bxor => Op::packed(0x57),
                     _ => return Err(Unsupported("an operation on doubles")),
                 };
-                let right = self.double_operand(y)?;
-                let to = match x == y {
-                    true => self.copy_of(result, x)?,
-                    false => self.define_over(result, x)?,
-                };
-                let right = if x == y { to.into() } else { right };
-                self.asm.op(op, to, right);
-                Ok(())
+                self.double_of_two(op, result, x, y)
             }
             (_, InstructionData::Unary { arg, .. }) => self.double_of_one(opcode, result, arg),
             (Opcode::Fma, InstructionData::Ternary { args: [x, y, z], .. })
                 if self.features.has_fused_product =>
             {
                 let (x, y) = (self.operand(x)?, self.operand(y)?);
-                let to = self.copy_of(result, z)?;
+                let to = self.define_over(result, z)?;
                 self.asm.add_product(to, x, y);
                 Ok(())
             }
@@ -52,18 +45,37 @@ impl Emit<'_> {
         }
     }
 
-    /// A register, or a constant in memory.
-    fn double_operand(&mut self, value: Value) -> Result<Operand> {
-        match self.plan.kind(value) {
-            Kind::Float(bits) => Ok(self.asm.constant(bits.into())),
-            _ => Ok(self.operand(value)?.into()),
+    fn double_of_two(&mut self, op: Op, result: Value, x: Value, y: Value) -> Result<()> {
+        let right = self.double_operand(y)?;
+        if !self.features.has_avx {
+            let to = self.define_over(result, x)?;
+            let right = if x == y { to.into() } else { right };
+            self.asm.op(op, to, right);
+            return Ok(());
         }
+        let left = self.operand(x)?;
+        self.free_dying(x);
+        if self.plan.kind(y) == Kind::Plain {
+            self.free_dying(y);
+        }
+        let to = self.define(result)?;
+        self.asm.op3(op, to, left, right);
+        Ok(())
     }
 
-    /// The register of a result that begins as a copy, the operand's own if that dies and is not the other
-    /// operand too.
-    fn copy_of(&mut self, result: Value, operand: Value) -> Result<Reg> {
-        self.define_over(result, operand)
+    /// A register, or memory: a constant, or what a folded load reads.
+    pub(super) fn double_operand(&mut self, value: Value) -> Result<Operand> {
+        match self.plan.kind(value) {
+            Kind::Float(bits) => Ok(self.asm.constant(bits.into())),
+            Kind::Folded => {
+                let load = self.func.dfg.value_def(value).inst().map(|inst| self.func.dfg.insts[inst]);
+                match load {
+                    Some(InstructionData::Load { arg, offset, .. }) => Ok(self.address(arg, offset.into())?.into()),
+                    _ => Err(Unsupported("a folded operand")),
+                }
+            }
+            _ => Ok(self.operand(value)?.into()),
+        }
     }
 
     fn double_of_one(&mut self, opcode: Opcode, result: Value, arg: Value) -> Result<()> {

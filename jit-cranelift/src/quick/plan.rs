@@ -217,6 +217,7 @@ impl Plan {
                     InstructionData::Ternary { opcode: Opcode::Select, args } => {
                         self.fold_condition(func, inst, args[0]);
                     }
+                    InstructionData::Binary { args, .. } => self.fold_double(func, inst, args[1]),
                     InstructionData::Load { arg, .. } => self.fold_address(func, arg),
                     InstructionData::Store { args, .. } => self.fold_address(func, args[1]),
                     _ => {}
@@ -243,6 +244,18 @@ impl Plan {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The right operand of an operation on doubles may be in memory.
+    fn fold_double(&mut self, func: &Function, user: Inst, operand: Value) {
+        let opcode = func.dfg.insts[user].opcode();
+        if !matches!(opcode, Opcode::Fadd | Opcode::Fsub | Opcode::Fmul | Opcode::Fdiv) {
+            return;
+        }
+        let Some(load) = self.alone(func, operand) else { return };
+        if func.dfg.insts[load].opcode() == Opcode::Load && is_near(func, load, user) {
+            self.folds(operand);
         }
     }
 
