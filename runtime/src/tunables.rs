@@ -160,13 +160,13 @@ tunables! {
         "So much the entries of a loop may lose since it has got code last, before it rests: meanwhile its \
          exits are counted, and it gets the side traces without which it cannot pay. With 400 us programs \
          took as long.";
-    FIRST_TRACE = 1_700_000, "ns", Measured,
+    FIRST_TRACE = 800_000, "ns", Measured,
         "What the first trace takes besides its operations: the code generator is made, and its pages are \
-         touched. A small process with one trace takes 1.2 ms longer than one without, where all is in the \
-         caches; the script `sieve` took 2.0 to 3.7 ms longer.";
-    COMPILED_OP = 12_000, "ns", Measured,
-        "What compiling an operation, as recorded, takes, as long as none was compiled: 8 us in a \
-         program of 35 traces, 19 us in one of a single trace. Later the average counts.";
+         touched. Two traces of 45 operations take 0.7 to 0.9 ms of compiling in a small process.";
+    COMPILED_OP = 4_000, "ns", Measured,
+        "What compiling an operation, as recorded, takes, as long as none was compiled: 3 us in programs of \
+         44 and 76 traces, with the caches warm. Later the average counts. With 12 us, as Cranelift takes, \
+         and 1.7 ms for the first trace 35 programs take 1 % longer.";
     KNOWN_OPS = 100, "operations", Measured,
         "So many operations at that price count beside those that were compiled. When the first trace, of 26 \
          operations, had taken 1.5 ms, 110 more were expected to take 6.3: the side trace without which a \
