@@ -23,7 +23,7 @@ use crate::glue;
 use crate::isa::{self, Options};
 use crate::listing::{self, location};
 use crate::lower::{self, Environment};
-use crate::quick::{Code, Features, Quick};
+use crate::quick::{Code, Features, Quick, Unsupported};
 use crate::request::{Compiled, Request, Stats};
 
 /// A trace of a tree that becomes one function.
@@ -51,7 +51,7 @@ pub struct Compiler {
 struct Made {
     code: Code,
     disasm: Option<String>,
-    is_quick: bool,
+    by_cranelift: Option<&'static str>,
 }
 
 impl Compiler {
@@ -160,7 +160,7 @@ impl Compiler {
         let clif_insts = self.context.func.dfg.num_insts();
         let (want_listing, architecture) = (self.options.want_listing, self.isa.triple().architecture);
         let built = Instant::now();
-        let Made { code: Code { bytes, marks, frame_bytes }, disasm, is_quick } = self.code()?;
+        let Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift } = self.code()?;
         let is_stub =
             |mark: &&MachSrcLoc<Final>| !mark.loc.is_default() && mark.loc.bits() & location::STUB != 0;
         let stub_bytes = marks.iter().filter(is_stub).map(|mark| (mark.end - mark.start) as usize).sum();
@@ -172,7 +172,7 @@ impl Compiler {
             unrolled: lowered.unrolled,
             prefetches: lowered.prefetches,
             ops: trace.op_count(),
-            quick: is_quick,
+            by_cranelift,
             clif_insts,
             build_ns: (built - start).as_nanos() as u64,
             codegen_ns: built.elapsed().as_nanos() as u64,
@@ -206,18 +206,14 @@ impl Compiler {
 impl Compiler {
     /// Makes code of what lowering has made: quick code if it is wanted and can be made.
     fn code(&mut self) -> Result<Made, CompileError> {
-        if self.options.quick && self.environment.is_system_v {
-            let features = Features {
-                has_rounding: self.environment.has_rounding,
-                has_fused_product: self.environment.has_remainders,
-                has_avx: isa::has_avx(&*self.isa),
-            };
-            if let Ok(code) = self.quick.generate(&self.context.func, features) {
+        let reason = match self.quick_code() {
+            Ok(code) => {
                 let end = code.marks.last().map_or(0, |mark| mark.end as usize);
                 let disasm = self.options.want_disasm.then(|| listing::disassembly(&code.bytes[..end]));
-                return Ok(Made { code, disasm, is_quick: true });
+                return Ok(Made { code, disasm, by_cranelift: None });
             }
-        }
+            Err(Unsupported(reason)) => reason,
+        };
         let prefetches = self.environment.prefetches;
         let code = self.generate()?;
         let mut bytes = code.code_buffer().to_vec();
@@ -227,7 +223,22 @@ impl Compiler {
         }
         let frame_bytes = code.buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset);
         let disasm = code.vcode.clone();
-        Ok(Made { code: Code { bytes, marks, frame_bytes }, disasm, is_quick: false })
+        Ok(Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift: Some(reason) })
+    }
+
+    fn quick_code(&mut self) -> Result<Code, Unsupported> {
+        if !self.options.quick || self.options.optimize {
+            return Err(Unsupported("it is not wanted"));
+        }
+        if !self.environment.is_system_v {
+            return Err(Unsupported("another machine"));
+        }
+        let features = Features {
+            has_rounding: self.environment.has_rounding,
+            has_fused_product: self.environment.has_remainders,
+            has_avx: isa::has_avx(&*self.isa),
+        };
+        self.quick.generate(&self.context.func, features)
     }
 }
 

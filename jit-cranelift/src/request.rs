@@ -216,8 +216,8 @@ pub struct Stats {
     pub prefetches: usize,
     /// Operations of the trace, labels left out.
     pub ops: usize,
-    /// Whether Cranelift has only seen the input, and the code was made without it.
-    pub quick: bool,
+    /// Why Cranelift's code generator has made the code; `None` for quick code, which was made without it.
+    pub by_cranelift: Option<&'static str>,
     /// Cranelift instructions.
     pub clif_insts: usize,
     /// Time to build Cranelift's input, in nanoseconds.

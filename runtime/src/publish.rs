@@ -232,7 +232,9 @@ impl Vm {
         let stats = &data.generated;
         let totals = &mut self.totals.compile;
         totals.traces += 1;
-        totals.quick_traces += u64::from(stats.quick);
+        if let Some(reason) = stats.by_cranelift {
+            *totals.by_cranelift.entry(reason).or_default() += 1;
+        }
         totals.side_traces += u64::from(data.tree.parent.is_some());
         totals.ops_recorded += data.worth.ops.0;
         totals.ops_optimized += data.worth.ops.1;

@@ -36,8 +36,7 @@ impl Stats {
 
     /// What came of compiling.
     fn write_traces(&self, out: &mut String) -> Result {
-        let CompileStats { places_forgotten, side_traces, quick_traces, traces, operations, .. } =
-            self.compile;
+        let CompileStats { places_forgotten, side_traces, operations, ref by_cranelift, .. } = self.compile;
         if places_forgotten > 0 {
             writeln!(
                 out,
@@ -47,8 +46,8 @@ impl Stats {
         if side_traces > 0 {
             writeln!(out, "side traces among them: {side_traces}")?;
         }
-        if quick_traces < traces {
-            writeln!(out, "by Cranelift's code generator: {}", traces - quick_traces)?;
+        for (reason, traces) in by_cranelift {
+            writeln!(out, "by Cranelift's code generator: {traces} ({reason})")?;
         }
         if self.unhoisted > 0 {
             writeln!(out, "loops compiled again without guards before the loop: {}", self.unhoisted)?;

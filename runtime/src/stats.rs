@@ -138,14 +138,15 @@ pub struct HostCodeUse {
 }
 
 /// Totals of compilation.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct CompileStats {
     /// Traces compiled.
     pub traces: u64,
     /// Side traces among them.
     pub side_traces: u64,
-    /// Those among them whose code was made without Cranelift's code generator.
-    pub quick_traces: u64,
+    /// Those among them whose code Cranelift's code generator has made, by reason. For all others quick code
+    /// was made, without it.
+    pub by_cranelift: BTreeMap<&'static str, u64>,
     /// Operations recorded.
     pub ops_recorded: u64,
     /// Operations left after optimization.

@@ -314,7 +314,7 @@ impl Vm {
                 .map(|iterations| iterations as f64 / entries as f64),
             exits: exits.by_name(),
             traces: self.trace_stats(),
-            compile: self.totals.compile,
+            compile: self.totals.compile.clone(),
             costs: self.totals.compile.costs(),
             rewrites: self.totals.rewrites.clone(),
         }

@@ -402,7 +402,7 @@ fn statistics_add_up_and_are_null_when_not_kept() {
     assert_eq!(stats.guards_executed, Some(101));
     assert_eq!((stats.entries, stats.exits["loop_end"], stats.traces[0].exits["loop_end"]), (1, 1, 1));
     assert_eq!((stats.compile.traces, stats.compile.ops_recorded), (1, stats.traces[0].ops.0));
-    let (compile, costs) = (stats.compile, stats.costs.expect("a trace was made"));
+    let (compile, costs) = (&stats.compile, stats.costs.expect("a trace was made"));
     let whole = |per_op: f64, ops: u64| (per_op * ops as f64).round() as u64;
     assert_eq!(whole(costs.optimize_us_per_op, compile.ops_optimized), compile.optimize_us);
     assert_eq!(whole(costs.build_us_per_op, compile.ops_optimized), compile.build_us);

@@ -174,6 +174,8 @@ const NOPS: [&[u8]; 9] = [
 ];
 
 const UNPLACED: u32 = u32::MAX;
+/// A label's place is another label's: code is shorter than 2 GiB.
+const FORWARDED: u32 = 1 << 31;
 
 #[derive(Default)]
 pub(super) struct Asm {
@@ -207,6 +209,25 @@ impl Asm {
 
     pub(super) fn place(&mut self, label: Label) {
         self.labels[label.0 as usize] = self.position();
+    }
+
+    /// Whether a label is where the next instruction will be.
+    pub(super) fn is_here(&self, label: Label) -> bool {
+        self.labels[label.0 as usize] == self.position()
+    }
+
+    /// Makes all jumps to a label go to another one.
+    pub(super) fn forward(&mut self, label: Label, to: Label) {
+        self.labels[label.0 as usize] = FORWARDED | to.0;
+    }
+
+    /// Where a label is in the end.
+    fn place_of(&self, label: Label) -> Option<u32> {
+        let mut place = self.labels[label.0 as usize];
+        while place != UNPLACED && place & FORWARDED != 0 {
+            place = self.labels[(place & !FORWARDED) as usize];
+        }
+        (place != UNPLACED).then_some(place)
     }
 
     /// Does nothing up to a multiple of so many bytes.
@@ -424,17 +445,13 @@ impl Asm {
     /// Fills in all distances, and appends the constants. The code will stand after so many bytes.
     pub(super) fn finish(&mut self, before: usize) -> Option<()> {
         for &(at, label) in &self.jumps {
-            let to = self.labels[label.0 as usize];
-            if to == UNPLACED {
-                return None;
-            }
-            let distance = to.wrapping_sub(at + 4);
+            let distance = self.place_of(label)?.wrapping_sub(at + 4);
             self.bytes[at as usize..][..4].copy_from_slice(&distance.to_le_bytes());
         }
         if self.constants.is_empty() {
             return Some(());
         }
-        while (self.bytes.len() + before) % 16 != 0 {
+        while !(self.bytes.len() + before).is_multiple_of(16) {
             self.bytes.push(0xcc);
         }
         let first = self.position();

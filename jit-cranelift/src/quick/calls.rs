@@ -1,23 +1,24 @@
 //! Calls, returns, and what a function is given.
 //!
-//! Problem: a call wants its arguments in certain registers, and what is in registers that functions may use is
-//! gone after it. Design: what is wanted after a call moves to a register that is preserved, or to its slot;
-//! then all arguments go to their places at once. The conventions are System V's; Cranelift's `Tail` passes the
-//! same way, and returns in `rax` and `rcx`; `PreserveAll` passes the same way, and leaves all other registers
-//! as they are.
+//! Problem: a call wants its arguments in certain registers, and what is in registers that functions may use
+//! is gone after it. Design: what is wanted after a call moves to a register that is preserved, or to its
+//! slot; then all arguments go to their places at once. The conventions are System V's; Cranelift's `Tail`
+//! passes the same way, and returns in `rax` and `rcx`; `PreserveAll` passes the same way, and leaves all
+//! other registers as they are.
 //!
 //! Invariant: the stack is aligned to 16 bytes at each call, as the frame is. Nothing is passed on the stack:
-//! then Cranelift makes the code. Example: `call_indirect sig0, v9(v1, 3)` with `v1` wanted later is
-//! `mov rbx, rdi; mov esi, 3; mov r11, address; call r11`.
+//! then Cranelift makes the code. Example: `call_indirect sig0, v9(v1, 3)` with `v1` wanted later is `mov
+//! rbx, rdi; mov esi, 3; mov r11, address; call r11`.
 
 use cranelift_codegen::ir::{self, Block, Inst, Signature, Value};
 use cranelift_codegen::isa::CallConv;
 
 use super::asm::{Reg, RAX, RCX, RDI, RDX, RSI, SCRATCH};
+use super::emit::{Emit, Entry};
 use super::moves::Move;
 use super::places::{choose, Place, FLOATS, INTS, PRESERVED};
 use super::plan::{is_double, Kind};
-use super::{moves, Emit, Entry, Result, Unsupported};
+use super::{moves, Result, Unsupported};
 
 const INT_ARGUMENTS: [Reg; 6] = [RDI, RSI, RDX, RCX, Reg(8), Reg(9)];
 const FLOAT_ARGUMENTS: usize = 8;
@@ -99,7 +100,7 @@ impl Emit<'_> {
                     self.places.take(value);
                     self.places.put(value, to);
                 }
-                None => self.to_slot(value),
+                None => self.store_to_slot(value),
             }
         }
     }

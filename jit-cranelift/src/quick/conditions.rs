@@ -5,16 +5,17 @@
 //! with what the parity flag, which tells that one of them is a NaN, has to do with it. A value that has just
 //! been computed by an instruction that sets flags is not tested again.
 //!
-//! Invariant: between a comparison and what looks at its flags there are moves only. Example: `fcmp lt f1, f2`
-//! is `ucomisd f2, f1; ja`, as `above` does not hold for NaNs.
+//! Invariant: between a comparison and what looks at its flags there are moves only. Example: `fcmp lt f1,
+//! f2` is `ucomisd f2, f1; ja`, as `above` does not hold for NaNs.
 
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::{Inst, InstructionData, Opcode, Value, ValueDef};
 
 use super::asm::{Asm, Cond, Label, Op, Operand, Reg};
+use super::emit::{bytes_of, sized, Emit};
 use super::memory::is_byte_load;
 use super::plan::{is_double, Kind};
-use super::{bytes_of, sized, Emit, Result, Unsupported};
+use super::{Result, Unsupported};
 
 /// What the parity flag has to do with a condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -297,11 +298,15 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// A register all of whose bits tell whether a condition holds: selects are for what no processor predicts.
+    /// A register all of whose bits tell whether a condition holds: selects are for what no processor
+    /// predicts.
     fn mask(&mut self, condition: Value) -> Result<Reg> {
         let mask = self.temporary(true)?;
-        let inst = self.func.dfg.value_def(condition).inst().filter(|_| self.plan.kind(condition) == Kind::Folded);
-        if let Some(InstructionData::FloatCompare { args: [x, y], cond, .. }) = inst.map(|inst| self.func.dfg.insts[inst]) {
+        let inst =
+            self.func.dfg.value_def(condition).inst().filter(|_| self.plan.kind(condition) == Kind::Folded);
+        if let Some(InstructionData::FloatCompare { args: [x, y], cond, .. }) =
+            inst.map(|inst| self.func.dfg.insts[inst])
+        {
             if let Some((exchanged, predicate)) = predicate(cond) {
                 let (x, y) = if exchanged { (y, x) } else { (x, y) };
                 let x = self.operand(x)?;

@@ -10,8 +10,9 @@
 use cranelift_codegen::ir::{types, Inst, InstructionData, Opcode, Value};
 
 use super::asm::{Cond, Op, Operand, Reg};
+use super::emit::{bytes_of, sized, Emit};
 use super::plan::{is_double, Kind};
-use super::{bytes_of, sized, Emit, Result, Unsupported};
+use super::{Result, Unsupported};
 
 const SIGN: u64 = 1 << 63;
 
@@ -70,7 +71,9 @@ impl Emit<'_> {
             Kind::Folded => {
                 let load = self.func.dfg.value_def(value).inst().map(|inst| self.func.dfg.insts[inst]);
                 match load {
-                    Some(InstructionData::Load { arg, offset, .. }) => Ok(self.address(arg, offset.into())?.into()),
+                    Some(InstructionData::Load { arg, offset, .. }) => {
+                        Ok(self.address(arg, offset.into())?.into())
+                    }
                     _ => Err(Unsupported("a folded operand")),
                 }
             }

@@ -1,18 +1,19 @@
 //! Integers.
 //!
-//! Problem: most instructions change their left operand, some want their operands in certain registers, and
-//! a sum can also be had from the address unit, into a register of its own. Design: if an operand is not
-//! wanted any more the result takes its register, and operands change places for that where they may. Divisions
-//! and shifts claim their registers first; what lies there moves away.
+//! Problem: most instructions change their left operand, some want their operands in certain registers, and a
+//! sum can also be had from the address unit, into a register of its own. Design: if an operand is not wanted
+//! any more the result takes its register, and operands change places for that where they may. Divisions and
+//! shifts claim their registers first; what lies there moves away.
 //!
-//! Invariant: what a register has above a narrow value means nothing, and nobody looks at it. Example:
-//! `v3 = iadd v1, v2` with both wanted later is `lea rax, [rcx+rdx]`.
+//! Invariant: what a register has above a narrow value means nothing, and nobody looks at it. Example: `v3 =
+//! iadd v1, v2` with both wanted later is `lea rax, [rcx+rdx]`.
 
 use cranelift_codegen::ir::{types, Inst, InstructionData, Opcode, Value};
 
 use super::asm::{Mem, Op, Reg, RAX, RCX, RDX};
+use super::emit::{bytes_of, sized, Emit};
 use super::plan::Kind;
-use super::{bytes_of, sized, Emit, Result, Unsupported};
+use super::{Result, Unsupported};
 
 impl Emit<'_> {
     pub(super) fn int(&mut self, inst: Inst, opcode: Opcode) -> Result<()> {

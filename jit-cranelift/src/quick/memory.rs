@@ -1,18 +1,19 @@
 //! Loads and stores, and addresses.
 //!
-//! Problem: an address is a sum, and an instruction holds most of it. Design: a sum that one access alone uses
-//! is part of it; a constant address is in the scratch register, where the next access finds it again, as in
-//! an exit's stub. Narrow integers are extended as they are loaded; what a register has above a narrow value
-//! means nothing. A load whose place is marked as a prefetch is one.
+//! Problem: an address is a sum, and an instruction holds most of it. Design: a sum that one access alone
+//! uses is part of it; a constant address is in the scratch register, where the next access finds it again,
+//! as in an exit's stub. Narrow integers are extended as they are loaded; what a register has above a narrow
+//! value means nothing. A load whose place is marked as a prefetch is one.
 //!
-//! Invariant: an access is made where it stands, except for loads that the plan has folded. Example:
-//! `v3 = iadd v1, v2; v4 = load.i64 v3+16` is `mov rax, [rcx+rdx+16]`.
+//! Invariant: an access is made where it stands, except for loads that the plan has folded. Example: `v3 =
+//! iadd v1, v2; v4 = load.i64 v3+16` is `mov rax, [rcx+rdx+16]`.
 
 use cranelift_codegen::ir::{self, types, Inst, InstructionData, Opcode, Value};
 
 use super::asm::{Mem, Op, Reg, RBP};
+use super::emit::{bytes_of, Emit};
 use super::plan::{is_double, Kind};
-use super::{bytes_of, Emit, Result, Unsupported};
+use super::{Result, Unsupported};
 use crate::listing::location;
 
 /// Whether a load reads a byte without a sign.

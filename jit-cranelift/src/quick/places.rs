@@ -2,9 +2,9 @@
 //!
 //! Problem: which value is in which register must be decided in one pass, quickly, and not badly: loops run
 //! long. Design: a value gets a register where it is computed, and keeps it until it dies or the register is
-//! wanted more. Then the value leaves whose next use is farthest (Belady); if it is in no slot yet it is stored.
-//! A value is computed once, so that its slot, once written, stays right. Constants are in no place, they are
-//! made where they are used. What outlives a call prefers registers that functions preserve.
+//! wanted more. Then the value leaves whose next use is farthest (Belady); if it is in no slot yet it is
+//! stored. A value is computed once, so that its slot, once written, stays right. Constants are in no place,
+//! they are made where they are used. What outlives a call prefers registers that functions preserve.
 //!
 //! Invariants: a register holds one value at most; a value that is wanted is in a register or in its slot, or
 //! in both. Example: with all registers full, `v9 = iadd v1, v2` puts that of the others into memory which is

@@ -2,14 +2,14 @@
 //!
 //! Problem: code is made in one pass, and at each place that pass wants to know which values are still needed
 //! and how soon, and what need not be computed by itself. Design: blocks are put in the order of their code:
-//! those that run, then the cold ones. Instructions are numbered in that order, and each value has the list of
-//! the numbers where it is used. What one instruction alone uses is *folded* into it where the processor can:
-//! comparisons into branches, loads into comparisons, sums into addresses; then their operands are used there.
-//! Constants are values of no place. Liveness is a set of values for each block.
+//! those that run, then the cold ones. Instructions are numbered in that order, and each value has the list
+//! of the numbers where it is used. What one instruction alone uses is *folded* into it where the processor
+//! can: comparisons into branches, loads into comparisons, sums into addresses; then their operands are used
+//! there. Constants are values of no place. Liveness is a set of values for each block.
 //!
 //! Invariant: a folded load reads the same at its user as where it stood: no store or call lies between.
-//! Example: of `v2 = uload8 v1+11; v3 = iconst 3; v4 = icmp ne v2, v3; brif v4, ...` only `v1` is a value in a
-//! register: `cmp byte [v1+11], 3; jne`.
+//! Example: of `v2 = uload8 v1+11; v3 = iconst 3; v4 = icmp ne v2, v3; brif v4, ...` only `v1` is a value in
+//! a register: `cmp byte [v1+11], 3; jne`.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -76,8 +76,6 @@ pub(super) struct Plan {
     pub order: Vec<Block>,
     /// By block: the number of its first instruction, and of the one after its last.
     pub spans: Vec<(u32, u32)>,
-    /// By block: how many edges lead to it.
-    pub edges: Vec<u32>,
     /// By block: if a jump from further down leads to it, the number of the last such jump.
     pub loops: Vec<Option<u32>>,
     /// These jumps, and where they lead to.
@@ -97,8 +95,6 @@ pub(super) struct Plan {
     counts: Vec<u32>,
     /// Where functions are called, if not in cold blocks.
     pub calls: Vec<u32>,
-    /// The number of the first instruction of a cold block.
-    pub cold: u32,
 }
 
 /// How many instructions a load may be before the comparison that it is folded into.
@@ -125,8 +121,6 @@ impl Plan {
         self.order.extend(func.layout.blocks().filter(|&block| func.layout.is_cold(block)));
         self.spans.clear();
         self.spans.resize(blocks, (0, 0));
-        self.edges.clear();
-        self.edges.resize(blocks, 0);
         self.loops.clear();
         self.loops.resize(blocks, None);
         self.kinds.clear();
@@ -137,7 +131,7 @@ impl Plan {
         self.find_live(func);
     }
 
-    /// Numbers the instructions, finds constants, and counts uses and edges.
+    /// Numbers the instructions, finds constants and ways back, and counts uses.
     fn count(&mut self, func: &Function, hot: usize) {
         self.counts.clear();
         self.counts.resize(self.kinds.len(), 0);
@@ -146,12 +140,8 @@ impl Plan {
         self.placed.clear();
         self.placed.resize(self.spans.len(), false);
         self.goes_back = false;
-        self.cold = u32::MAX;
         let mut number = 0;
         for (at, &block) in self.order.iter().enumerate() {
-            if at == hot {
-                self.cold = number;
-            }
             self.spans[block.as_u32() as usize].0 = number;
             self.placed[block.as_u32() as usize] = true;
             for inst in func.layout.block_insts(block) {
@@ -170,7 +160,6 @@ impl Plan {
                 }
                 for call in targets(func, inst) {
                     let target = call.block(&func.dfg.value_lists);
-                    self.edges[target.as_u32() as usize] += 1;
                     if self.placed[target.as_u32() as usize] {
                         self.goes_back = true;
                         if at < hot {

@@ -1,0 +1,471 @@
+//! The pass: instructions one by one, and the registers that they get.
+//!
+//! Problem: each instruction wants its operands in registers and a register for its result, which is best the
+//! one of an operand that nobody wants any more. Design: while an instruction is made the registers that it
+//! uses are *busy*, and nothing moves them away. A constant is part of the instruction, or in the scratch
+//! register, which the next instruction may find as it was. What dies leaves its register at the end.
+//!
+//! Invariant: moves, loads and stores are all that getting a register makes, so the flags stay. Example:
+//! `v2 = bxor v0, v1` with `v0` in its slot is `mov rax, [rbp-0x30]; xor rax, rcx`.
+
+use cranelift_codegen::ir::{types, Block, Function, Inst, InstructionData, Opcode, SourceLoc, Value};
+use cranelift_codegen::{Final, MachSrcLoc};
+
+use super::asm::{Asm, Label, Op, Reg, FLOAT_SCRATCH, SCRATCH};
+use super::moves::{self, Move, Source};
+use super::places::{choose, slot_mem, Place, Places, FLOATS, INTS};
+use super::plan::{is_double, Kind, Plan};
+use super::{Code, Features, Result, Unsupported};
+use crate::listing::location;
+
+/// Where values are when a block begins.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entry {
+    /// Values, their registers, and whether they are in their slots.
+    pub(super) values: Vec<(Value, Option<Reg>, bool)>,
+    pub(super) params: Vec<Place>,
+}
+
+/// The state of the scratch register.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Scratch {
+    /// The constant that it holds.
+    pub(super) holds: Option<i64>,
+    /// Whether the instruction at hand needs what is in it, and the same of that for doubles.
+    pub(super) is_busy: bool,
+    pub(super) is_float_busy: bool,
+}
+
+/// Moves on the way to a block that are made apart from the code that leads there.
+pub(super) struct Edge {
+    pub(super) label: Label,
+    pub(super) moves: Vec<Move>,
+    pub(super) to: Label,
+}
+
+/// The pass. So many fields: code, the state of the machine, and where in the function it is, which the code
+/// of each instruction needs together.
+pub(super) struct Emit<'f> {
+    pub(super) func: &'f Function,
+    pub(super) plan: &'f Plan,
+    pub(super) features: Features,
+    pub(super) asm: &'f mut Asm,
+    pub(super) places: &'f mut Places,
+    /// By block.
+    pub(super) labels: Vec<Label>,
+    pub(super) entries: Vec<Option<Entry>>,
+    /// By value: the register where it will be wanted.
+    pub(super) hints: Vec<Option<Reg>>,
+    /// The number of the instruction at hand, and of the one after the block's last.
+    pub(super) number: u32,
+    pub(super) end: u32,
+    pub(super) block: Block,
+    /// The block whose code comes next, and whether the code before this block goes on here without a jump.
+    pub(super) next: Option<Block>,
+    pub(super) is_fallen_into: bool,
+    pub(super) falls: bool,
+    /// Registers that the instruction at hand uses.
+    pub(super) busy: u32,
+    pub(super) scratch: Scratch,
+    /// The value whose being zero the flags tell.
+    pub(super) flags: Option<Value>,
+    /// Registers that were written so far.
+    pub(super) used: u32,
+    pub(super) edges: Vec<Edge>,
+    /// Where registers are restored.
+    pub(super) epilogues: Vec<usize>,
+    pub(super) marks: Vec<MachSrcLoc<Final>>,
+    /// By the function's own stack slots: the first slot of the frame that is theirs.
+    pub(super) regions: Vec<Option<u32>>,
+}
+
+/// Where loops begin: what the processor fetches at once.
+pub(super) const LOOP_ALIGNMENT: usize = 32;
+
+impl<'f> Emit<'f> {
+    /// The pass over a function, before it begins.
+    pub(super) fn new(
+        func: &'f Function,
+        features: Features,
+        plan: &'f Plan,
+        asm: &'f mut Asm,
+        places: &'f mut Places,
+    ) -> Emit<'f> {
+        let labels = (0..func.dfg.num_blocks()).map(|_| asm.label()).collect();
+        Emit {
+            func,
+            plan,
+            features,
+            asm,
+            places,
+            labels,
+            entries: vec![None; func.dfg.num_blocks()],
+            hints: vec![None; func.dfg.num_values()],
+            number: 0,
+            end: 0,
+            block: Block::from_u32(0),
+            next: None,
+            is_fallen_into: false,
+            falls: false,
+            busy: 0,
+            scratch: Scratch::default(),
+            flags: None,
+            used: 0,
+            edges: Vec::new(),
+            epilogues: Vec::new(),
+            marks: Vec::new(),
+            regions: Vec::new(),
+        }
+    }
+}
+
+impl Emit<'_> {
+    pub(super) fn all(mut self) -> Result<Code> {
+        let mut waiting: Vec<Block> = self.plan.order.clone();
+        let Some(&first) = waiting.first() else { return Err(Unsupported("no code")) };
+        self.entries[first.as_u32() as usize] = Some(self.arguments(first)?);
+        // Blocks that nothing has led to yet wait for another round.
+        loop {
+            let mut later = Vec::new();
+            for at in 0..waiting.len() {
+                let block = waiting[at];
+                match self.entries[block.as_u32() as usize].clone() {
+                    Some(entry) => {
+                        self.next = waiting.get(at + 1).copied();
+                        self.block(block, entry)?;
+                    }
+                    None => later.push(block),
+                }
+            }
+            if later.len() == waiting.len() || later.is_empty() {
+                break;
+            }
+            waiting = later;
+        }
+        for Edge { label, mut moves, to } in std::mem::take(&mut self.edges) {
+            let from = self.asm.position();
+            self.asm.place(label);
+            moves::make(self.asm, &mut moves);
+            self.asm.jump(to);
+            self.mark(SourceLoc::new(location::RETURN), from);
+        }
+        self.finish()
+    }
+
+    pub(super) fn block(&mut self, block: Block, entry: Entry) -> Result<()> {
+        self.block = block;
+        self.is_fallen_into = std::mem::take(&mut self.falls);
+        let (start, end) = self.plan.spans[block.as_u32() as usize];
+        (self.number, self.end) = (start, end);
+        self.flags = None;
+        self.scratch = Scratch::default();
+        self.places.clear();
+        for (value, reg, is_stored) in entry.values {
+            self.places.set_stored(value, is_stored);
+            if let Some(reg) = reg {
+                self.places.put(value, reg);
+            }
+        }
+        for (&param, place) in self.func.dfg.block_params(block).iter().zip(entry.params) {
+            self.places.set_stored(param, matches!(place, Place::Slot(_)));
+            if let Place::Reg(reg) = place {
+                self.places.put(param, reg);
+            }
+        }
+        let label = self.labels[block.as_u32() as usize];
+        if self.plan.loops[block.as_u32() as usize].is_some() {
+            self.asm.align(LOOP_ALIGNMENT);
+        }
+        self.asm.place(label);
+        let func = self.func;
+        for inst in func.layout.block_insts(block) {
+            let from = self.asm.position();
+            self.inst(inst)?;
+            self.mark(func.srcloc(inst), from);
+            self.number += 1;
+        }
+        Ok(())
+    }
+
+    /// Notes what code is for.
+    pub(super) fn mark(&mut self, loc: SourceLoc, from: u32) {
+        let to = self.asm.position();
+        match self.marks.last_mut() {
+            _ if from == to => {}
+            Some(last) if last.loc == loc && last.end == from && !location::is_prefetch(loc.bits()) => {
+                last.end = to;
+            }
+            _ => self.marks.push(MachSrcLoc { start: from, end: to, loc }),
+        }
+    }
+
+    pub(super) fn inst(&mut self, inst: Inst) -> Result<()> {
+        let results = self.func.dfg.inst_results(inst);
+        if results.first().is_some_and(|&first| self.plan.kind(first) != Kind::Plain) {
+            return Ok(());
+        }
+        (self.busy, self.scratch.is_busy, self.scratch.is_float_busy) = (0, false, false);
+        let flags = self.flags.take();
+        let data = &self.func.dfg.insts[inst];
+        let opcode = data.opcode();
+        match *data {
+            InstructionData::Brif { arg, ref blocks, .. } => {
+                self.flags = flags;
+                return self.branch(arg, blocks);
+            }
+            InstructionData::Jump { ref destination, .. } => return self.jump(destination),
+            InstructionData::MultiAry { opcode: Opcode::Return, .. } => return self.give_back(inst),
+            InstructionData::CallIndirect { opcode: Opcode::CallIndirect, sig_ref, .. } => {
+                return self.call(inst, sig_ref);
+            }
+            InstructionData::CallIndirect { opcode: Opcode::ReturnCallIndirect, sig_ref, .. } => {
+                return self.tail_call(inst, sig_ref);
+            }
+            InstructionData::Load { arg, offset, .. } => self.load(inst, opcode, arg, offset.into())?,
+            InstructionData::Store { args, offset, .. } => {
+                self.store(opcode, args[0], args[1], offset.into())?
+            }
+            InstructionData::NullAry { opcode: Opcode::SequencePoint } => {}
+            InstructionData::StackAddr { stack_slot, offset, .. } => {
+                self.stack_addr(inst, stack_slot, offset.into())?;
+            }
+            _ if results.is_empty() => return Err(Unsupported("an instruction without a result")),
+            _ if results.iter().all(|&result| self.plan.is_unused(result)) => {}
+            InstructionData::Ternary { opcode: Opcode::Select, args } => self.select(inst, args)?,
+            InstructionData::IntCompare { .. } | InstructionData::FloatCompare { .. } => {
+                self.compare(inst)?
+            }
+            _ if is_double(self.func, results[0]) || self.takes_double(inst) => self.double(inst, opcode)?,
+            _ => self.int(inst, opcode)?,
+        }
+        self.release(inst);
+        Ok(())
+    }
+
+    pub(super) fn takes_double(&self, inst: Inst) -> bool {
+        self.func.dfg.inst_args(inst).first().is_some_and(|&arg| is_double(self.func, arg))
+    }
+
+    /// Whether a value is not wanted after the instruction at hand.
+    pub(super) fn dies(&self, value: Value) -> bool {
+        let is_used_here = self.plan.next_use(value, self.number).is_some_and(|next| next < self.end);
+        !is_used_here && !self.plan.live_out.contains(self.block, value)
+    }
+
+    /// After an instruction: its operands and results that nobody wants any more leave their registers.
+    pub(super) fn release(&mut self, inst: Inst) {
+        let plan = self.plan;
+        plan.each_use(self.func, inst, &mut |value| {
+            if self.places.reg(value).is_some() && self.dies(value) {
+                self.places.take(value);
+            }
+        });
+        for &result in self.func.dfg.inst_results(inst) {
+            if self.places.reg(result).is_some() && self.dies(result) {
+                self.places.take(result);
+            }
+        }
+    }
+
+    /// Makes a register free that this instruction does not use.
+    pub(super) fn alloc(&mut self, is_float: bool, hint: Option<Reg>, preserved: bool) -> Result<Reg> {
+        let all = if is_float { FLOATS } else { INTS };
+        let reg = match choose(all & !self.places.held & !self.busy, hint, preserved) {
+            Some(reg) => reg,
+            None => self.evict(all & !self.busy)?,
+        };
+        self.busy |= reg.bit();
+        self.used |= reg.bit();
+        Ok(reg)
+    }
+
+    /// Frees the register of these whose value is wanted last.
+    pub(super) fn evict(&mut self, set: u32) -> Result<Reg> {
+        let farthest = (self.places.held_in(set))
+            .max_by_key(|&(_, value)| self.plan.next_use(value, self.number).unwrap_or(u32::MAX));
+        let (reg, value) = farthest.ok_or(Unsupported("too few registers"))?;
+        self.store_to_slot(value);
+        self.places.take(value);
+        Ok(reg)
+    }
+
+    /// Stores a value to its slot, if it is not there.
+    pub(super) fn store_to_slot(&mut self, value: Value) {
+        if let (false, Some(reg)) = (self.places.is_stored(value), self.places.reg(value)) {
+            let slot = self.places.slot(value);
+            self.asm.store(slot_mem(slot), reg);
+            self.places.set_stored(value, true);
+        }
+    }
+
+    /// A register that only this instruction uses.
+    pub(super) fn temporary(&mut self, is_float: bool) -> Result<Reg> {
+        self.alloc(is_float, None, false)
+    }
+
+    /// A value in a register, which this instruction must not change.
+    pub(super) fn operand(&mut self, value: Value) -> Result<Reg> {
+        match self.plan.kind(value) {
+            Kind::Int(imm) => self.int_in_reg(imm),
+            Kind::Float(bits) => self.float_in_reg(bits),
+            Kind::Folded => Err(Unsupported("a folded operand")),
+            Kind::Plain => {
+                let reg = match self.places.reg(value) {
+                    Some(reg) => reg,
+                    None => self.reload(value)?,
+                };
+                self.busy |= reg.bit();
+                Ok(reg)
+            }
+        }
+    }
+
+    pub(super) fn reload(&mut self, value: Value) -> Result<Reg> {
+        if !self.places.is_stored(value) {
+            return Err(Unsupported("a value is nowhere"));
+        }
+        let preserved = self.plan.outlives_call(value, self.number);
+        let reg = self.alloc(is_double(self.func, value), self.hint(value), preserved)?;
+        let slot = self.places.slot(value);
+        self.asm.load(reg, slot_mem(slot));
+        self.places.put(value, reg);
+        Ok(reg)
+    }
+
+    pub(super) fn int_in_reg(&mut self, imm: i64) -> Result<Reg> {
+        if !self.scratch.is_busy {
+            self.scratch.is_busy = true;
+            if self.scratch.holds != Some(imm) {
+                self.asm.mov_imm(SCRATCH, imm);
+                self.scratch.holds = Some(imm);
+            }
+            return Ok(SCRATCH);
+        }
+        if self.scratch.holds == Some(imm) {
+            return Ok(SCRATCH);
+        }
+        let reg = self.temporary(false)?;
+        self.asm.mov_imm(reg, imm);
+        Ok(reg)
+    }
+
+    pub(super) fn float_in_reg(&mut self, bits: u64) -> Result<Reg> {
+        let reg = match self.scratch.is_float_busy {
+            false => FLOAT_SCRATCH,
+            true => self.temporary(true)?,
+        };
+        self.scratch.is_float_busy = true;
+        let constant = self.asm.constant(bits.into());
+        self.asm.load(reg, constant);
+        Ok(reg)
+    }
+
+    /// The scratch register for something else than a constant.
+    pub(super) fn scratch(&mut self) -> Result<Reg> {
+        if self.scratch.is_busy {
+            return self.temporary(false);
+        }
+        (self.scratch.is_busy, self.scratch.holds) = (true, None);
+        Ok(SCRATCH)
+    }
+
+    /// A constant that fits into an instruction's 32 bits.
+    pub(super) fn imm32(&self, value: Value) -> Option<i32> {
+        match self.plan.kind(value) {
+            Kind::Int(imm) => i32::try_from(imm).ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn hint(&self, value: Value) -> Option<Reg> {
+        self.hints[value.as_u32() as usize]
+    }
+
+    /// The register for a result, which is not one of the operands'.
+    pub(super) fn define(&mut self, result: Value) -> Result<Reg> {
+        let preserved = self.plan.outlives_call(result, self.number);
+        let reg = self.alloc(is_double(self.func, result), self.hint(result), preserved)?;
+        self.places.put(result, reg);
+        Ok(reg)
+    }
+
+    /// The register for a result that begins as a copy of an operand: the operand's own if that dies.
+    pub(super) fn define_over(&mut self, result: Value, operand: Value) -> Result<Reg> {
+        let reg = self.operand(operand)?;
+        self.define_over_reg(result, operand, reg)
+    }
+
+    /// The same for an operand that is in that register.
+    pub(super) fn define_over_reg(&mut self, result: Value, operand: Value, reg: Reg) -> Result<Reg> {
+        if self.plan.kind(operand) == Kind::Plain
+            && self.dies(operand)
+            && self.places.reg(operand) == Some(reg)
+        {
+            self.places.take(operand);
+            self.places.put(result, reg);
+            self.used |= reg.bit();
+            return Ok(reg);
+        }
+        let to = self.define(result)?;
+        self.asm.mov(to, reg);
+        Ok(to)
+    }
+
+    /// Makes this very register free for the instruction at hand, wherever its value goes.
+    pub(super) fn claim(&mut self, reg: Reg) -> Result<()> {
+        self.busy |= reg.bit();
+        self.used |= reg.bit();
+        let Some(value) = self.places.holder(reg) else { return Ok(()) };
+        let all = if reg.is_float() { FLOATS } else { INTS };
+        match choose(all & !self.places.held & !self.busy, None, self.plan.outlives_call(value, self.number))
+        {
+            Some(to) => {
+                self.asm.mov(to, reg);
+                self.used |= to.bit();
+                self.places.take(value);
+                self.places.put(value, to);
+                self.busy |= to.bit();
+            }
+            None => {
+                self.store_to_slot(value);
+                self.places.take(value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a value is, for a move.
+    pub(super) fn source(&mut self, value: Value) -> Source {
+        match self.plan.kind(value) {
+            Kind::Int(imm) => Source::Int(imm),
+            Kind::Float(bits) => Source::Float(bits),
+            Kind::Plain | Kind::Folded => Source::Place(match self.places.reg(value) {
+                Some(reg) => Place::Reg(reg),
+                None => {
+                    debug_assert!(self.places.is_stored(value), "{value} is nowhere");
+                    Place::Slot(self.places.slot(value))
+                }
+            }),
+        }
+    }
+}
+
+/// Bytes of an integer.
+pub(super) fn bytes_of(func: &Function, value: Value) -> Result<u8> {
+    match func.dfg.value_type(value) {
+        types::I8 => Ok(1),
+        types::I16 => Ok(2),
+        types::I32 => Ok(4),
+        types::I64 => Ok(8),
+        _ => Err(Unsupported("a type")),
+    }
+}
+
+/// An instruction of 32 bits or 64.
+pub(super) fn sized(wide: bool, code: u8) -> Op {
+    if wide {
+        Op::wide(code)
+    } else {
+        Op::narrow(code)
+    }
+}

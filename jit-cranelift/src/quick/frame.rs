@@ -1,0 +1,83 @@
+//! The frame: what is saved, where it is restored, and the code as a whole.
+//!
+//! Problem: which registers have to be saved, and how large the frame is, is known when all code is made.
+//! Design: what comes before the code is made last, and put in front; where the function is left there is
+//! room to restore all registers that may have to be, and what is not needed is filled with instructions that
+//! do nothing. The frame pointer is kept, for debuggers and profilers.
+//!
+//! Invariant: slots lie below the five places of saved registers, whether these are in use or not. Example:
+//! code that uses `rbx` alone begins with `push rbp; mov rbp, rsp; sub rsp, 48; mov [rbp-8], rbx`.
+
+use cranelift_codegen::ir;
+
+use super::asm::{Asm, Mem, Reg, RBP, RSP};
+use super::emit::{Emit, LOOP_ALIGNMENT};
+use super::places::{self, PRESERVED, SAVED};
+use super::{Code, Result, Unsupported};
+
+/// Bytes that restore five registers.
+const EPILOGUE: usize = 4 * SAVED as usize;
+
+/// Where a register is saved.
+fn saved_mem(reg: Reg) -> Mem {
+    let place = if reg.0 == 3 { 1 } else { i32::from(reg.0) - 10 };
+    Mem::at(RBP, -8 * place)
+}
+
+impl Emit<'_> {
+    /// Makes the code whole: what comes before it, and what restores registers.
+    pub(super) fn finish(mut self) -> Result<Code> {
+        let saved: Vec<Reg> = (0..16).map(Reg).filter(|reg| self.used & PRESERVED & reg.bit() != 0).collect();
+        let words =
+            if saved.is_empty() && self.places.count == 0 { 0 } else { SAVED as u32 + self.places.count };
+        let frame = (words * 8).div_ceil(16) * 16;
+        for &at in &self.epilogues {
+            let mut restore = Asm::default();
+            saved.iter().for_each(|&reg| restore.load(reg, saved_mem(reg)));
+            let room = &mut self.asm.bytes[at..at + EPILOGUE];
+            room[..restore.bytes.len()].copy_from_slice(&restore.bytes);
+            // No operation, of four bytes.
+            room[restore.bytes.len()..]
+                .chunks_mut(4)
+                .for_each(|rest| rest.copy_from_slice(&[0x0f, 0x1f, 0x40, 0]));
+        }
+        let mut before = Asm::default();
+        before.bytes.push(0x55);
+        before.mov(RBP, RSP);
+        if frame > 0 {
+            before.arith_imm(5, true, RSP, frame as i32);
+        }
+        saved.iter().for_each(|&reg| before.store(saved_mem(reg), reg));
+        before.align(LOOP_ALIGNMENT);
+        self.asm.finish(before.bytes.len()).ok_or(Unsupported("a jump to no code"))?;
+        let mut bytes = before.bytes;
+        let shift = bytes.len() as u32;
+        bytes.extend_from_slice(&self.asm.bytes);
+        for mark in &mut self.marks {
+            (mark.start, mark.end) = (mark.start + shift, mark.end + shift);
+        }
+        Ok(Code { bytes, marks: self.marks, frame_bytes: frame + 16 })
+    }
+
+    /// Leaves room to restore registers, and leaves the frame.
+    pub(super) fn epilogue(&mut self) {
+        self.epilogues.push(self.asm.bytes.len());
+        self.asm.bytes.extend([0x90; EPILOGUE]);
+        self.asm.bytes.push(0xc9);
+    }
+
+    /// The first slot of one of the function's own stack slots.
+    pub(super) fn region(&mut self, slot: ir::StackSlot) -> i32 {
+        let at = slot.as_u32() as usize;
+        if self.regions.len() <= at {
+            self.regions.resize(at + 1, None);
+        }
+        let words = self.func.sized_stack_slots[slot].size.div_ceil(8).max(1);
+        let count = &mut self.places.count;
+        let last = *self.regions[at].get_or_insert_with(|| {
+            *count += words;
+            *count - 1
+        });
+        places::slot_offset(last)
+    }
+}
