@@ -53,6 +53,9 @@ define_bugs! {
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
     LowerMendIgnored, LowerNeighboursExchanged, LowerCheckForgotten,
+    // Quick code
+    QuickMovesInOrder, QuickEvictedUnstored, QuickFoldedPastStores, QuickCallUnsecured, QuickNanUnseen,
+    QuickEdgeUnstored, QuickDiesInBlock, QuickScratchKept,
     // Resume data
     ResumeSlotShifted, ResumeConstantDropped,
     }

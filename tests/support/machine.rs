@@ -60,6 +60,13 @@ pub struct Code {
     pub stats: Stats,
 }
 
+/// Whether code counts its guards, so that one can be made to fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guards {
+    Counted,
+    Plain,
+}
+
 /// How compiled code was left.
 pub struct Left {
     /// The exit's number.
@@ -82,7 +89,13 @@ impl Machine {
     }
 
     /// Compiles an optimized trace for `world`.
-    pub fn compile(&mut self, optimized: &Optimized, schema: &Schema, world: &World) -> Result<Code, String> {
+    pub fn compile(
+        &mut self,
+        optimized: &Optimized,
+        schema: &Schema,
+        world: &World,
+        guards: Guards,
+    ) -> Result<Code, String> {
         let mut trace = optimized.trace.clone();
         trace.bind(|number| world.object_address(number));
         let mut resume = optimized.resume.clone();
@@ -93,11 +106,18 @@ impl Machine {
         self.next_tree += 1;
         // SAFETY: the cells live as long as the machine, and nothing else refers to them now.
         let cells = unsafe { &mut *self.cells };
-        let request = Request::new(self.next_tree, cells.buffer.as_mut_ptr())
+        let mut request = Request::new(self.next_tree, cells.buffer.as_mut_ptr())
             .know_loops(optimized.loops.clone())
-            .force(&raw mut cells.force)
             .count_iterations(&raw mut cells.iterations);
+        if guards == Guards::Counted {
+            request = request.force(&raw mut cells.force);
+        }
         let compiled = self.compiler.compile(&trace, schema, &request).map_err(|error| error.to_string())?;
+        // Quick code that is not made would not be tested.
+        let reason = compiled.stats.by_cranelift.filter(|_| self.compiler.options().quick);
+        if reason.is_some() && cfg!(target_arch = "x86_64") {
+            return Err(format!("no quick code: {reason:?}"));
+        }
         if compiled.buffer_cells > BUFFER_CELLS {
             return Err(format!("{} cells of exit buffer", compiled.buffer_cells));
         }

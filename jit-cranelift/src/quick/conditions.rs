@@ -10,6 +10,7 @@
 
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::{Inst, InstructionData, Opcode, Value, ValueDef};
+use tracelift_core::planted::{planted, Bug};
 
 use super::asm::{Asm, Cond, Label, Op, Operand, Reg};
 use super::emit::{bytes_of, sized, Emit};
@@ -83,7 +84,10 @@ fn int_cond(cc: IntCC) -> Cond {
 
 /// Whether the operands change places, and what is tested then.
 fn float_test(cc: FloatCC) -> (bool, Test) {
-    let with = |parity, cond| Test { cond, parity };
+    let with = |parity, cond| match planted(Bug::QuickNanUnseen) {
+        true => Test::plain(cond),
+        false => Test { cond, parity },
+    };
     match cc {
         FloatCC::Equal => (false, with(Parity::Clear, Cond::EQUAL)),
         FloatCC::NotEqual => (false, with(Parity::Set, Cond::NOT_EQUAL)),

@@ -33,7 +33,9 @@ impl Emit<'_> {
                 };
                 self.double_of_two(op, result, x, y)
             }
-            (_, InstructionData::Unary { arg, .. }) => self.double_of_one(opcode, result, arg),
+            (_, InstructionData::Unary { arg, .. } | InstructionData::LoadNoOffset { arg, .. }) => {
+                self.double_of_one(opcode, result, arg)
+            }
             (Opcode::Fma, InstructionData::Ternary { args: [x, y, z], .. })
                 if self.features.has_fused_product =>
             {

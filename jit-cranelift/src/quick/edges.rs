@@ -10,6 +10,7 @@
 //! loop that has its parameter in `rax` is `mov rax, rcx; jmp block1`, or the jump alone, if `v3` is there.
 
 use cranelift_codegen::ir::{Block, BlockCall, Value, ValueDef};
+use tracelift_core::planted::{planted, Bug};
 
 use super::asm::Reg;
 use super::emit::{Edge, Emit, Entry};
@@ -98,7 +99,7 @@ impl Emit<'_> {
         }
         for &(value, reg, is_stored) in &entry.values {
             let from = self.source(value);
-            if is_stored && !self.places.is_stored(value) {
+            if is_stored && !self.places.is_stored(value) && !planted(Bug::QuickEdgeUnstored) {
                 moves.push(Move { to: Place::Slot(self.places.slot(value)), from });
             }
             if let Some(reg) = reg {

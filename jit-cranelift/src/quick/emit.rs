@@ -10,6 +10,7 @@
 
 use cranelift_codegen::ir::{types, Block, Function, Inst, InstructionData, Opcode, SourceLoc, Value};
 use cranelift_codegen::{Final, MachSrcLoc};
+use tracelift_core::planted::{planted, Bug};
 
 use super::asm::{Asm, Label, Op, Reg, FLOAT_SCRATCH, SCRATCH};
 use super::moves::{self, Move, Source};
@@ -249,7 +250,8 @@ impl Emit<'_> {
     /// Whether a value is not wanted after the instruction at hand.
     pub(super) fn dies(&self, value: Value) -> bool {
         let is_used_here = self.plan.next_use(value, self.number).is_some_and(|next| next < self.end);
-        !is_used_here && !self.plan.live_out.contains(self.block, value)
+        let is_live_out = self.plan.live_out.contains(self.block, value) && !planted(Bug::QuickDiesInBlock);
+        !is_used_here && !is_live_out
     }
 
     /// After an instruction: its operands and results that nobody wants any more leave their registers.
@@ -284,7 +286,10 @@ impl Emit<'_> {
         let farthest = (self.places.held_in(set))
             .max_by_key(|&(_, value)| self.plan.next_use(value, self.number).unwrap_or(u32::MAX));
         let (reg, value) = farthest.ok_or(Unsupported("too few registers"))?;
-        self.store_to_slot(value);
+        match planted(Bug::QuickEvictedUnstored) {
+            true => self.places.set_stored(value, true),
+            false => self.store_to_slot(value),
+        }
         self.places.take(value);
         Ok(reg)
     }

@@ -48,8 +48,6 @@ impl Emit<'_> {
                     _ => self.asm.op(Op::narrow(0x8b), to, from),
                 }
             }
-            // From a double: see there.
-            Opcode::Bitcast => return Err(Unsupported("a bitcast")),
             _ => return Err(Unsupported("an operation on an integer")),
         }
         Ok(())

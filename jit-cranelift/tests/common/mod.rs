@@ -77,10 +77,16 @@ impl Harness {
         };
         request = request.count_replaced(amounts);
         request.collect_counter = self.collect.as_deref_mut().map(|cell| cell as *mut i64);
-        match self.compiler.compile(trace, schema, &request) {
+        let compiled = match self.compiler.compile(trace, schema, &request) {
             Ok(compiled) => compiled,
             Err(error) => panic!("{}: {error}", trace.name),
+        };
+        // Quick code that is not made would not be tested.
+        if cfg!(target_arch = "x86_64") && self.compiler.options().quick {
+            let reason = compiled.stats.by_cranelift;
+            assert!(matches!(reason, None | Some("arguments on the stack")), "{}: {reason:?}", trace.name);
         }
+        compiled
     }
 
     /// Runs compiled code any number of times, with other inputs each time.
