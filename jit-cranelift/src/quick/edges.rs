@@ -83,13 +83,18 @@ impl Emit<'_> {
     pub(super) fn edge(&mut self, call: &BlockCall) -> Result<Vec<Move>> {
         let block = call.block(&self.func.dfg.value_lists);
         let args: Vec<Value> = passed(self.func, call).collect();
-        if self.entries[block.as_u32() as usize].is_none() {
-            let entry = self.begin(block, &args);
-            self.hint_back(block, &entry);
-            self.entries[block.as_u32() as usize] = Some(entry);
-        }
+        let known = self.entries[block.as_u32() as usize].take();
+        // Where code leads first, values stay in their places, unless it is a loop.
+        let stays = known.is_none() && self.plan.loops[block.as_u32() as usize].is_none();
+        let entry = match known {
+            Some(entry) => entry,
+            None => {
+                let entry = self.begin(block, &args);
+                self.hint_back(block, &entry);
+                entry
+            }
+        };
         let func = self.func;
-        let entry = self.entries[block.as_u32() as usize].take().unwrap_or_default();
         let mut moves = Vec::new();
         for (&place, &arg) in entry.params.iter().zip(&args) {
             moves.push(Move { to: place, from: self.source(arg) });
@@ -97,7 +102,8 @@ impl Emit<'_> {
                 self.used |= reg.bit();
             }
         }
-        for &(value, reg, is_stored) in &entry.values {
+        let values = if stays { &[][..] } else { &entry.values };
+        for &(value, reg, is_stored) in values {
             let from = self.source(value);
             if is_stored && !self.places.is_stored(value) && !planted(Bug::QuickEdgeUnstored) {
                 moves.push(Move { to: Place::Slot(self.places.slot(value)), from });

@@ -130,7 +130,7 @@ impl Emit<'_> {
             let mut later = Vec::new();
             for at in 0..waiting.len() {
                 let block = waiting[at];
-                match self.entries[block.as_u32() as usize].clone() {
+                match self.entries[block.as_u32() as usize].take() {
                     Some(entry) => {
                         self.next = waiting.get(at + 1).copied();
                         self.block(block, entry)?;
@@ -161,18 +161,20 @@ impl Emit<'_> {
         self.flags = None;
         self.scratch = Scratch::default();
         self.places.clear();
-        for (value, reg, is_stored) in entry.values {
+        for &(value, reg, is_stored) in &entry.values {
             self.places.set_stored(value, is_stored);
             if let Some(reg) = reg {
                 self.places.put(value, reg);
             }
         }
-        for (&param, place) in self.func.dfg.block_params(block).iter().zip(entry.params) {
+        for (&param, place) in self.func.dfg.block_params(block).iter().zip(&entry.params) {
             self.places.set_stored(param, matches!(place, Place::Slot(_)));
-            if let Place::Reg(reg) = place {
+            if let &Place::Reg(reg) = place {
                 self.places.put(param, reg);
             }
         }
+        // Others may lead here too.
+        self.entries[block.as_u32() as usize] = Some(entry);
         let label = self.labels[block.as_u32() as usize];
         if self.plan.loops[block.as_u32() as usize].is_some() {
             self.asm.align(LOOP_ALIGNMENT);
