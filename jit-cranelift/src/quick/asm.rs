@@ -465,3 +465,95 @@ impl Asm {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(make: impl FnOnce(&mut Asm)) -> String {
+        let mut asm = Asm::default();
+        make(&mut asm);
+        asm.finish(0).expect("all labels are placed");
+        let text = crate::listing::disassembly(&asm.bytes);
+        let lines: Vec<String> =
+            text.lines().map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")).collect();
+        lines.join("; ")
+    }
+
+    /// Every register as base, index and register: some of them have encodings of their own.
+    #[test]
+    fn memory_is_encoded_for_every_register() {
+        const NAMES: [&str; 16] = [
+            "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
+            "r14", "r15",
+        ];
+        for (base, name) in (0..).zip(NAMES) {
+            for (disp, shown) in [(0, ""), (8, "8"), (-0x1000, "-0x1000")] {
+                let found = text(|asm| asm.load(Reg(15 - base), Mem::at(Reg(base), disp)));
+                let to = NAMES[usize::from(15 - base)];
+                assert_eq!(found, format!("mov {shown}(%{name}), %{to}"));
+            }
+            for (index, other) in (0..).zip(NAMES).filter(|&(index, _)| index != 4) {
+                let mem = Mem { base: Reg(base), index: Some((Reg(index), 0)), disp: 0x40 };
+                assert_eq!(text(|asm| asm.store(mem, RAX)), format!("mov %rax, 0x40(%{name},%{other})"));
+                let sum = format!("vaddsd 0x40(%{name},%{other}), %xmm9, %xmm2");
+                assert_eq!(text(|asm| asm.op3(Op::double(0x58), Reg(18), Reg(25), mem)), sum);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_registers_have_their_prefix() {
+        let set = |reg: Reg| text(|asm| asm.op(Op::narrow(0x94).escaped().of_bytes(), Reg(0), reg));
+        assert_eq!([RAX, RSI, Reg(9)].map(set), ["sete %al", "sete %sil", "sete %r9b"]);
+    }
+
+    #[test]
+    fn products_are_added_in_any_registers() {
+        for (sum, x, y) in [(0, 1, 2), (8, 9, 10), (7, 15, 0), (15, 0, 15)] {
+            let found = text(|asm| asm.add_product(Reg(16 + sum), Reg(16 + x), Reg(16 + y)));
+            assert_eq!(found, format!("vfmadd231sd %xmm{y}, %xmm{x}, %xmm{sum}"));
+        }
+    }
+
+    #[test]
+    fn constants_take_the_shortest_form() {
+        let mov = |imm: i64| text(|asm| asm.mov_imm(Reg(11), imm));
+        assert_eq!(mov(5), "mov $5, %r11d");
+        assert_eq!(mov(-1), "mov $-1, %r11");
+        assert_eq!(mov(1 << 40), "movabs $0x10000000000, %r11");
+    }
+
+    #[test]
+    fn labels_lead_on_to_others() {
+        let mut asm = Asm::default();
+        let (first, second, nowhere) = (asm.label(), asm.label(), asm.label());
+        asm.jump(first);
+        asm.forward(first, second);
+        asm.place(second);
+        asm.op_cqo();
+        asm.finish(0).expect("both are placed");
+        assert_eq!(asm.bytes, [0xe9, 0, 0, 0, 0, 0x48, 0x99]);
+        asm.jump(nowhere);
+        assert!(asm.finish(0).is_none());
+    }
+
+    /// Constants stand after the code, once each, and are reached wherever an immediate follows.
+    #[test]
+    fn constants_stand_after_the_code() {
+        let mut asm = Asm::default();
+        let one = asm.constant(1);
+        asm.load(Reg(16), one);
+        let one = asm.constant(1);
+        asm.op_imm(Op::packed(0x0b).escaped_by(0x3a), Reg(16), one, 9, 1);
+        asm.finish(5).expect("there are no labels");
+        let place = |at: usize, length: usize| {
+            let distance = i32::from_le_bytes(asm.bytes[at..at + 4].try_into().expect("four bytes"));
+            at + length + distance as usize
+        };
+        let start = asm.bytes.len() - 16;
+        assert_eq!((start + 5) % 16, 0);
+        assert_eq!([place(4, 4), place(8 + 5, 5)], [start; 2]);
+        assert_eq!(asm.bytes[start..], 1u128.to_le_bytes());
+    }
+}

@@ -80,3 +80,50 @@ fn one(asm: &mut Asm, Move { to, from }: Move) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quick::asm::Reg;
+
+    fn reg(number: u8) -> Place {
+        Place::Reg(Reg(number))
+    }
+
+    /// What the moves become.
+    fn made(moves: &[(Place, Place)]) -> String {
+        let mut asm = Asm::default();
+        let mut moves: Vec<Move> =
+            moves.iter().map(|&(to, from)| Move { to, from: Source::Place(from) }).collect();
+        make(&mut asm, &mut moves);
+        assert!(moves.is_empty());
+        let lines: Vec<String> = (crate::listing::disassembly(&asm.bytes).lines())
+            .map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" "))
+            .collect();
+        lines.join("; ")
+    }
+
+    #[test]
+    fn who_is_read_is_written_later() {
+        assert_eq!(made(&[(reg(1), reg(0)), (reg(2), reg(1))]), "mov %rcx, %rdx; mov %rax, %rcx");
+        assert_eq!(made(&[(reg(1), reg(1))]), "");
+    }
+
+    #[test]
+    fn cycles_go_by_a_scratch_register() {
+        let swap = [(reg(0), reg(1)), (reg(1), reg(0))];
+        assert_eq!(made(&swap), "mov %rcx, %r11; mov %rax, %rcx; mov %r11, %rax");
+        let floats = [(reg(16), reg(17)), (reg(17), reg(16))];
+        assert_eq!(made(&floats), "movaps %xmm1, %xmm14; movaps %xmm0, %xmm1; movaps %xmm14, %xmm0");
+    }
+
+    #[test]
+    fn slots_take_part() {
+        let (one, other) = (Place::Slot(0), Place::Slot(1));
+        assert_eq!(
+            made(&[(one, other), (other, one)]),
+            "mov -0x38(%rbp), %r11; movsd -0x30(%rbp), %xmm15; movsd %xmm15, -0x38(%rbp); \
+             mov %r11, -0x30(%rbp)"
+        );
+    }
+}
