@@ -29,7 +29,9 @@ impl Emit<'_> {
         let mut moves = self.edge(to)?;
         moves.retain(|step| step.from != Source::Place(step.to));
         let here = self.labels[self.block.as_u32() as usize];
-        if moves.is_empty() && self.asm.is_here(here) && self.next != Some(block) && !self.is_fallen_into {
+        // The way to a shared stub, as a rule. No cold code is a loop, so that nobody waits for himself.
+        let is_way = self.func.layout.is_cold(self.block) && self.asm.is_here(here) && !self.is_fallen_into;
+        if is_way && moves.is_empty() && self.next != Some(block) {
             self.asm.forward(here, self.labels[block.as_u32() as usize]);
             return Ok(());
         }
