@@ -103,11 +103,13 @@ fn recursion_runs_as_linked_code() {
     assert_eq!(printed.lines().count(), 5, "{printed}");
 }
 
-/// Units: functions that call themselves, and one another, without frames.
+/// Units: functions that call themselves, and one another, without frames. How often a unit is entered that
+/// is left again and again depends on the clock, by which it is retired.
 #[test]
 fn recursion_runs_without_frames() {
+    let words = |printed: &str| printed.replace(|c: char| c.is_ascii_digit(), "");
     let printed = run(&C, "units", Link::Static);
-    assert_eq!(printed, run(&C, "units", Link::Shared));
+    assert_eq!(words(&printed), words(&run(&C, "units", Link::Shared)));
     assert_eq!(printed.lines().count(), 8, "{printed}");
 }
 

@@ -151,7 +151,7 @@ fn a_recording_that_is_too_long_waits_for_its_own_price() {
     };
     let ask = |host: &mut Host| (1u64..).find(|_| matches!(host.back_edge(1), Action::Record)).unwrap();
     // Time for a small trace, but not for this one.
-    while host.vm.stats().time.program < 0.07 {}
+    while host.vm.stats().time.program < 0.03 {}
     let first = ask(&mut host);
     let refused = host.record(1, long);
     assert!(matches!(refused, CloseOutcome::Aborted(AbortReason::TooCostly, _)), "{refused:?}");

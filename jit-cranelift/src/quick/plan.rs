@@ -70,7 +70,7 @@ impl Sets {
     }
 }
 
-/// See the file's top.
+/// See the file's top. So many fields: a buffer for each thing that is known by block or by value.
 #[derive(Default)]
 pub(super) struct Plan {
     /// Blocks in the order of their code.
@@ -88,8 +88,12 @@ pub(super) struct Plan {
     pub live_in: Sets,
     pub live_out: Sets,
     defined: Sets,
-    /// By block: whether it has been numbered.
+    /// By block: whether it has been numbered; and if it is cold, the last instruction that leads there from
+    /// code that runs.
     placed: Vec<bool>,
+    origins: Vec<u32>,
+    /// By value: where code that runs has it last, on the way to cold code or around a loop too.
+    lasts: Vec<u32>,
     /// By value: where its uses begin; and all uses.
     firsts: Vec<u32>,
     uses: Vec<u32>,
@@ -138,6 +142,8 @@ impl Plan {
         self.counts.resize(self.kinds.len(), 0);
         self.calls.clear();
         self.back.clear();
+        self.origins.clear();
+        self.origins.resize(self.spans.len(), 0);
         self.placed.clear();
         self.placed.resize(self.spans.len(), false);
         self.goes_back = false;
@@ -161,6 +167,9 @@ impl Plan {
                 }
                 for call in targets(func, inst) {
                     let target = call.block(&func.dfg.value_lists);
+                    let from = if at < hot { number } else { self.origins[block.as_u32() as usize] };
+                    let origin = &mut self.origins[target.as_u32() as usize];
+                    *origin = from.max(*origin);
                     if self.placed[target.as_u32() as usize] {
                         self.goes_back = true;
                         if at < hot {
@@ -304,13 +313,21 @@ impl Plan {
         }
         uses.clear();
         uses.resize(firsts.last().copied().unwrap_or(0) as usize, 0);
+        let mut lasts = std::mem::take(&mut self.lasts);
+        lasts.clear();
+        lasts.resize(self.kinds.len(), 0);
         self.each_inst(func, |plan, number, inst| {
+            let block = func.layout.inst_block(inst).filter(|&block| func.layout.is_cold(block));
+            let runs = block.map_or(number, |block| plan.origins[block.as_u32() as usize]);
             plan.each_use(func, inst, &mut |value| {
                 let next = &mut firsts[value.as_u32() as usize + 1];
                 uses[*next as usize] = number;
                 *next += 1;
+                let last = &mut lasts[value.as_u32() as usize];
+                *last = runs.max(*last);
             });
         });
+        self.lasts = lasts;
         (self.firsts, self.uses) = (firsts, uses);
     }
 
@@ -344,7 +361,7 @@ impl Plan {
         let Some(&call) = self.calls.get(self.calls.partition_point(|&call| call <= from)) else {
             return false;
         };
-        self.uses(value).last().is_some_and(|&last| last > call)
+        self.lasts[value.as_u32() as usize] > call
     }
 
     fn find_live(&mut self, func: &Function) {
@@ -372,6 +389,13 @@ impl Plan {
         }
         (self.live_in, self.defined) = (wanted, defined);
         while self.spread(func) {}
+        for &(block, _) in &self.back {
+            let end = self.loops[block.as_u32() as usize].unwrap_or(0);
+            for value in self.live_in.members(block) {
+                let last = &mut self.lasts[value.as_u32() as usize];
+                *last = end.max(*last);
+            }
+        }
     }
 
     /// Takes what successors want to each block once, last blocks first; whether another round is wanted.
