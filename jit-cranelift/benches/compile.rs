@@ -67,9 +67,12 @@ fn total(stats: Stats) -> f64 {
 }
 
 fn main() {
-    for optimize in [false, true] {
-        let options = Options { optimize, ..Options::default() };
-        println!("mid-end {}", if optimize { "on" } else { "off" });
+    let quick = Options { quick: true, ..Options::default() };
+    let mid_end = Options { optimize: true, ..Options::default() };
+    for (name, options) in
+        [("quick code", quick), ("Cranelift", Options::default()), ("Cranelift with its mid-end", mid_end)]
+    {
+        println!("{name}");
         println!("  ops guards live shared |  build us  codegen us  us/op | CLIF  bytes  stub bytes  stubs");
         for ops in [20, 100, 500, 2000] {
             for (every, live, shared) in [

@@ -99,7 +99,7 @@ impl Emit<'_> {
             self.places.held_in(spoilt).filter(|&(_, value)| !self.dies(value)).collect();
         for (reg, value) in wanted {
             let all = if reg.is_float() { FLOATS } else { INTS };
-            match choose(all & !self.places.held & !spoilt, None, true) {
+            match choose(all & !self.places.held & !spoilt, self.plan.wish(value, self.number)) {
                 Some(to) => {
                     self.asm.mov(to, reg);
                     self.used |= to.bit();

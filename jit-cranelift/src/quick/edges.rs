@@ -146,9 +146,9 @@ impl Emit<'_> {
     /// The place of a parameter: where its argument is, if nobody else is there; any free register; its slot.
     pub(super) fn param(&mut self, param: Value, arg: Value, taken: &mut u32) -> Place {
         let all = if is_double(self.func, param) { FLOATS } else { INTS };
-        let preserved = self.plan.outlives_call(param, self.number);
-        let at = self.places.reg(arg).filter(|reg| !preserved || PRESERVED & reg.bit() != 0);
-        match choose(all & !*taken, at, preserved) {
+        let wish = self.plan.wish(param, self.number);
+        let at = self.places.reg(arg).filter(|reg| !wish.preserved || PRESERVED & reg.bit() != 0);
+        match choose(all & !*taken, wish.at(at)) {
             Some(reg) => {
                 *taken |= reg.bit();
                 Place::Reg(reg)
@@ -213,9 +213,11 @@ impl Emit<'_> {
         block: Block,
     ) -> Option<Reg> {
         let all = if is_float { FLOATS } else { INTS };
-        let preserved = self.plan.outlives_call(value, self.plan.spans[block.as_u32() as usize].0);
-        let now = now.filter(|reg| !preserved || PRESERVED & reg.bit() != 0);
-        choose(all & !taken, now, preserved)
+        // As if it were there just before.
+        let first = self.plan.spans[block.as_u32() as usize].0.saturating_sub(1);
+        let wish = self.plan.wish(value, first);
+        let now = now.filter(|reg| !wish.preserved || PRESERVED & reg.bit() != 0);
+        choose(all & !taken, wish.at(now))
     }
 
     /// What jumps back to a loop is best computed where the loop wants it.

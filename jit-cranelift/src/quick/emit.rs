@@ -14,7 +14,7 @@ use tracelift_core::planted::{planted, Bug};
 
 use super::asm::{Asm, Label, Op, Reg, FLOAT_SCRATCH, SCRATCH};
 use super::moves::{self, Move, Source};
-use super::places::{choose, slot_mem, Place, Places, FLOATS, INTS};
+use super::places::{choose, slot_mem, Place, Places, Wish, FLOATS, INTS};
 use super::plan::{is_double, Kind, Plan};
 use super::{Code, Features, Result, Unsupported};
 use crate::listing::location;
@@ -272,9 +272,9 @@ impl Emit<'_> {
     }
 
     /// Makes a register free that this instruction does not use.
-    pub(super) fn alloc(&mut self, is_float: bool, hint: Option<Reg>, preserved: bool) -> Result<Reg> {
+    pub(super) fn alloc(&mut self, is_float: bool, wish: Wish) -> Result<Reg> {
         let all = if is_float { FLOATS } else { INTS };
-        let reg = match choose(all & !self.places.held & !self.busy, hint, preserved) {
+        let reg = match choose(all & !self.places.held & !self.busy, wish) {
             Some(reg) => reg,
             None => self.evict(all & !self.busy)?,
         };
@@ -307,7 +307,7 @@ impl Emit<'_> {
 
     /// A register that only this instruction uses.
     pub(super) fn temporary(&mut self, is_float: bool) -> Result<Reg> {
-        self.alloc(is_float, None, false)
+        self.alloc(is_float, Wish::default())
     }
 
     /// A value in a register, which this instruction must not change.
@@ -331,8 +331,8 @@ impl Emit<'_> {
         if !self.places.is_stored(value) {
             return Err(Unsupported("a value is nowhere"));
         }
-        let preserved = self.plan.outlives_call(value, self.number);
-        let reg = self.alloc(is_double(self.func, value), self.hint(value), preserved)?;
+        let wish = self.plan.wish(value, self.number).at(self.hint(value));
+        let reg = self.alloc(is_double(self.func, value), wish)?;
         let slot = self.places.slot(value);
         self.asm.load(reg, slot_mem(slot));
         self.places.put(value, reg);
@@ -390,8 +390,8 @@ impl Emit<'_> {
 
     /// The register for a result, which is not one of the operands'.
     pub(super) fn define(&mut self, result: Value) -> Result<Reg> {
-        let preserved = self.plan.outlives_call(result, self.number);
-        let reg = self.alloc(is_double(self.func, result), self.hint(result), preserved)?;
+        let wish = self.plan.wish(result, self.number).at(self.hint(result));
+        let reg = self.alloc(is_double(self.func, result), wish)?;
         self.places.put(result, reg);
         Ok(reg)
     }
@@ -424,8 +424,7 @@ impl Emit<'_> {
         self.used |= reg.bit();
         let Some(value) = self.places.holder(reg) else { return Ok(()) };
         let all = if reg.is_float() { FLOATS } else { INTS };
-        match choose(all & !self.places.held & !self.busy, None, self.plan.outlives_call(value, self.number))
-        {
+        match choose(all & !self.places.held & !self.busy, self.plan.wish(value, self.number)) {
             Some(to) => {
                 self.asm.mov(to, reg);
                 self.used |= to.bit();

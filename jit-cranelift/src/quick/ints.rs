@@ -166,7 +166,8 @@ impl Emit<'_> {
         if let Some(imm) = self.imm32(y) {
             let from = self.operand(x)?;
             let to = self.define(result)?;
-            self.asm.op_imm(Op::wide(0x69), to, from, imm, 4);
+            let (code, bytes) = if i8::try_from(imm).is_ok() { (0x6b, 1) } else { (0x69, 4) };
+            self.asm.op_imm(Op::wide(code), to, from, imm, bytes);
             return Ok(());
         }
         let (from, other) = (self.operand(x)?, self.operand(y)?);

@@ -126,15 +126,32 @@ impl Places {
     }
 }
 
-/// One of these free registers, if there is any: the one that was asked for, or one of those that functions
-/// preserve, or one that they do not.
-pub(super) fn choose(free: u32, hint: Option<Reg>, preserved: bool) -> Option<Reg> {
-    if let Some(hint) = hint.filter(|hint| free & hint.bit() != 0) {
-        return Some(hint);
+/// What a value wants of its register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Wish {
+    /// This one.
+    pub at: Option<Reg>,
+    /// One that functions preserve.
+    pub preserved: bool,
+    /// None of these.
+    pub avoided: u32,
+}
+
+impl Wish {
+    pub(super) fn at(self, at: Option<Reg>) -> Wish {
+        Wish { at, ..self }
     }
-    let order = match preserved {
-        true => [free & PRESERVED, free & PLAIN, free],
-        false => [free & PLAIN, free & !PRESERVED, free],
+}
+
+/// One of these free registers, if there is any: as is wished, if one is.
+pub(super) fn choose(free: u32, wish: Wish) -> Option<Reg> {
+    let wished = free & !wish.avoided;
+    if let Some(at) = wish.at.filter(|at| wished & at.bit() != 0) {
+        return Some(at);
+    }
+    let order = match wish.preserved {
+        true => [wished & PRESERVED, wished & PLAIN, wished, free],
+        false => [wished & PLAIN, wished & !PRESERVED, wished, free],
     };
     order.into_iter().find(|&set| set != 0).map(|set| Reg(set.trailing_zeros() as u8))
 }

@@ -17,6 +17,9 @@ use cranelift_codegen::ir::{
 };
 use tracelift_core::planted::{planted, Bug};
 
+use super::asm::{RAX, RCX, RDX};
+use super::places::Wish;
+
 /// What a value is to quick code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
@@ -98,9 +101,13 @@ pub(super) struct Plan {
     firsts: Vec<u32>,
     uses: Vec<u32>,
     counts: Vec<u32>,
-    /// Where functions are called, if not in cold blocks.
-    pub calls: Vec<u32>,
+    /// Where functions are called, and which registers are claimed where, if not in cold blocks.
+    calls: Vec<u32>,
+    claims: Vec<(u32, u32)>,
 }
+
+/// How many claims of registers are looked at for one value.
+const CLAIMS_SEEN: usize = 8;
 
 /// How many instructions a load may be before the comparison that it is folded into.
 const NEAR: usize = 4;
@@ -141,6 +148,7 @@ impl Plan {
         self.counts.clear();
         self.counts.resize(self.kinds.len(), 0);
         self.calls.clear();
+        self.claims.clear();
         self.back.clear();
         self.origins.clear();
         self.origins.resize(self.spans.len(), 0);
@@ -160,6 +168,11 @@ impl Plan {
                         self.kinds[func.dfg.first_result(inst).as_u32() as usize] = Kind::Float(imm.bits());
                     }
                     InstructionData::CallIndirect { .. } if at < hot => self.calls.push(number),
+                    InstructionData::Binary { opcode, args } if at < hot => {
+                        if let Some(claimed) = self.claimed(opcode, args[1]) {
+                            self.claims.push((number, claimed));
+                        }
+                    }
                     _ => {}
                 }
                 for &arg in func.dfg.inst_args(inst) {
@@ -184,6 +197,15 @@ impl Plan {
                 number += 1;
             }
             self.spans[block.as_u32() as usize].1 = number;
+        }
+    }
+
+    /// The registers that an operation wants for itself.
+    fn claimed(&self, opcode: Opcode, right: Value) -> Option<u32> {
+        match opcode {
+            Opcode::Smulhi | Opcode::Sdiv | Opcode::Udiv | Opcode::Urem => Some(RAX.bit() | RDX.bit()),
+            Opcode::Ishl | Opcode::Ushr | Opcode::Sshr if self.kind(right) == Kind::Plain => Some(RCX.bit()),
+            _ => None,
         }
     }
 
@@ -356,12 +378,14 @@ impl Plan {
         uses.get(uses.partition_point(|&number| number <= after)).copied()
     }
 
-    /// Whether a function is called while a value is wanted that is defined here.
-    pub(super) fn outlives_call(&self, value: Value, from: u32) -> bool {
-        let Some(&call) = self.calls.get(self.calls.partition_point(|&call| call <= from)) else {
-            return false;
-        };
-        self.lasts[value.as_u32() as usize] > call
+    /// What a value wants of a register that it gets here: what happens while it is wanted decides.
+    pub(super) fn wish(&self, value: Value, from: u32) -> Wish {
+        let last = self.lasts[value.as_u32() as usize];
+        let call = self.calls.get(self.calls.partition_point(|&call| call <= from));
+        let claims = &self.claims[self.claims.partition_point(|&(number, _)| number <= from)..];
+        let claims = claims.iter().take_while(|&&(number, _)| number < last);
+        let avoided = claims.take(CLAIMS_SEEN).fold(0, |set, &(_, claimed)| set | claimed);
+        Wish { at: None, preserved: call.is_some_and(|&call| call < last), avoided }
     }
 
     fn find_live(&mut self, func: &Function) {
