@@ -141,7 +141,7 @@ fn a_recording_waits_until_there_is_time_for_it() {
 /// What was asked for turns out to be long: it is asked for again when there is time for so much, or when it
 /// pays.
 #[test]
-fn a_recording_that_is_too_long_waits_for_its_own_price() {
+fn a_recording_that_is_too_long_waits_until_there_is_time() {
     let mut host = Host::new(Config::default());
     host.frame[..3].copy_from_slice(&[int(0), int(0), int(5)]);
     let long = |tape: &mut Tape<'_>| {
