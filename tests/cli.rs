@@ -259,6 +259,26 @@ fn statistics_add_up() {
     assert_eq!((&json["jit"], &json["interpreted_back_edges"]), (&"off".into(), &999.into()));
 }
 
+/// What the command is built for has quick code, and says why other code is not.
+#[test]
+fn who_makes_machine_code_is_told() {
+    let program = file("maker.lua", LOOP);
+    let by = |flags: &[&str]| {
+        stats(&[&["run", "--threshold=56", "--stats=json"], flags, &[text(&program)]].concat())
+    };
+    let has_quick_code = cfg!(all(target_arch = "x86_64", target_os = "linux"));
+    let usual =
+        if has_quick_code { serde_json::json!({}) } else { serde_json::json!({ "another machine": 1 }) };
+    let asked = serde_json::json!({ "it is not wanted": 1 });
+    for (flags, expected) in [(&[][..], usual), (&["--no-quick-code"], asked)] {
+        let (printed, json) = by(flags);
+        assert_eq!((printed.as_str(), &json["compile"]["by_cranelift"]), ("500500\n", &expected));
+    }
+    let told = tracelift(&["run", "--threshold=56", "--stats", "--no-quick-code", text(&program)]);
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.contains("by Cranelift's code generator: 1 (it is not wanted)"), "{told}");
+}
+
 /// Code is entered at jumps back: a loop with code that is met for one iteration, or for none, is not the end
 /// of the way for the loop around it.
 #[test]

@@ -177,7 +177,8 @@ fn write_costs(costs: Costs, out: &mut String) -> Result {
     writeln!(
         out,
         "by guards: {:.1} us for each guard (optimizer {optimize_us:.1}, Cranelift's input {build_us:.1}, \
-         machine code {machine_us:.1}), {code_bytes:.0} bytes of code, {resume_bytes:.0} bytes of resume data",
+         machine code {machine_us:.1}), {code_bytes:.0} bytes of code, {resume_bytes:.0} bytes of \
+         resume data",
         optimize_us + build_us + machine_us,
     )
 }

@@ -1,6 +1,8 @@
 //! An assembler for the part of x86-64 that quick code uses.
 //!
-//! Problem: instructions are to be appended as bytes in some ten nanoseconds each. Design: nearly all of them
+//! Problem: instructions are to be appended as bytes in some ten nanoseconds each, and which one is chosen is
+//! often a number: that of an operation, or of a condition. (Cranelift's own assembler has a type for each
+//! instruction and form of its operands, so that choosing would take a table of them.) Design: nearly all
 //! are a prefix, an opcode, a register and an operand that is a register or memory, which [`Asm::op`]
 //! encodes; names for what is used often are here, the rest stands as numbers where it is selected. Jumps go
 //! to [`Label`]s with 32-bit distances, filled in at the end. Constants of doubles lie after the code, each

@@ -61,6 +61,7 @@ impl Emit<'_> {
         }
     }
 
+    /// Calls a function.
     pub(super) fn call(&mut self, inst: Inst, signature: ir::SigRef) -> Result<()> {
         let func = self.func;
         let signature = &func.dfg.signatures[signature];
@@ -75,7 +76,7 @@ impl Emit<'_> {
         if !planted(Bug::QuickCallUnsecured) {
             self.secure(spoilt);
         }
-        let mut steps = self.passing(args, &registers);
+        let mut steps = self.passing(args, &registers)?;
         let target = self.callee(*callee, &mut steps)?;
         moves::make(self.asm, &mut steps);
         let target = self.target(target);
@@ -111,8 +112,9 @@ impl Emit<'_> {
         }
     }
 
-    fn passing(&mut self, args: &[Value], registers: &[Reg]) -> Vec<Move> {
-        let step = |(&arg, &reg): (&Value, &Reg)| Move { to: Place::Reg(reg), from: self.source(arg) };
+    /// The moves that pass arguments, or results, in these registers.
+    fn passing(&mut self, args: &[Value], registers: &[Reg]) -> Result<Vec<Move>> {
+        let step = |(&arg, &reg): (&Value, &Reg)| Ok(Move { to: Place::Reg(reg), from: self.source(arg)? });
         args.iter().zip(registers).map(step).collect()
     }
 
@@ -121,7 +123,7 @@ impl Emit<'_> {
         match self.plan.kind(callee) {
             Kind::Int(address) => Ok(Some(address)),
             Kind::Plain if !is_double(self.func, callee) => {
-                let from = self.source(callee);
+                let from = self.source(callee)?;
                 steps.push(Move { to: Place::Reg(RAX), from });
                 Ok(None)
             }
@@ -129,6 +131,7 @@ impl Emit<'_> {
         }
     }
 
+    /// The register that the function's address is in.
     fn target(&mut self, address: Option<i64>) -> Reg {
         match address {
             Some(address) => {
@@ -149,7 +152,7 @@ impl Emit<'_> {
             return Err(Unsupported("a tail call"));
         }
         let registers = argument_registers(&signature.params)?;
-        let mut steps = self.passing(args, &registers);
+        let mut steps = self.passing(args, &registers)?;
         let target = self.callee(*callee, &mut steps)?;
         moves::make(self.asm, &mut steps);
         let target = self.target(target);
@@ -162,7 +165,7 @@ impl Emit<'_> {
     pub(super) fn give_back(&mut self, inst: Inst) -> Result<()> {
         let func = self.func;
         let registers = result_registers(&func.signature)?;
-        let mut steps = self.passing(func.dfg.inst_args(inst), &registers);
+        let mut steps = self.passing(func.dfg.inst_args(inst), &registers)?;
         moves::make(self.asm, &mut steps);
         self.epilogue();
         self.asm.bytes.push(0xc3);

@@ -282,9 +282,9 @@ impl Emit<'_> {
 
     fn select_double(&mut self, result: Value, condition: Value, x: Value, y: Value) -> Result<()> {
         if let Some(code) = self.is_extreme(condition, x, y) {
-            // The second operand is the result if they are equal, or one is a NaN: `y` in both forms.
+            // The instruction's second operand is the result if they are equal, or one is a NaN: that is `y`.
             let other = self.operand(y)?;
-            let to = if x == y { self.define(result)? } else { self.define_over(result, x)? };
+            let to = self.define_over(result, x)?;
             self.asm.op(Op::double(code), to, other);
             return Ok(());
         }

@@ -1,11 +1,12 @@
 //! Doubles.
 //!
 //! Problem: instructions on doubles change their left operand, and a NaN's bits depend on which one is left.
-//! Design: the left operand is the result's register, copied if it is still wanted; the right one is another
-//! register, or a constant after the code. Signs are changed by bits.
+//! Design: where the processor has instructions of three operands (AVX) nothing is changed. Elsewhere the
+//! left operand is the result's register, copied if it is still wanted. The right one is another register, or
+//! memory: a constant after the code, or what a folded load reads. Signs are changed by bits.
 //!
-//! Invariant: operands never change places. Example: `fadd v1, v2` is `addsd xmm1, xmm2` if `v1` is not
-//! wanted any more.
+//! Invariant: operands never change places. Example: `v3 = fadd v1, v2` is `vaddsd xmm3, xmm1, xmm2`, or
+//! without AVX `addsd xmm1, xmm2` if `v1` is not wanted any more.
 
 use cranelift_codegen::ir::{types, Inst, InstructionData, Opcode, Value};
 

@@ -19,11 +19,13 @@ use super::places::{choose, Place, FLOATS, INTS, PRESERVED};
 use super::plan::{is_double, passed, targets};
 use super::{Result, Unsupported};
 
-/// Values that go around a loop in registers at most: some are left for what it computes.
+/// Values that go around a loop in registers at most: some are left for what it computes. Chosen, not
+/// measured.
 const LOOP_INTS: usize = 10;
 const LOOP_FLOATS: usize = 11;
 
 impl Emit<'_> {
+    /// Goes on with a block for sure.
     pub(super) fn jump(&mut self, to: &BlockCall) -> Result<()> {
         let block = to.block(&self.func.dfg.value_lists);
         let mut moves = self.edge(to)?;
@@ -49,6 +51,7 @@ impl Emit<'_> {
         }
     }
 
+    /// Makes moves here; constants in the scratch register are gone then.
     pub(super) fn move_all(&mut self, moves: &mut Vec<Move>) {
         if !moves.is_empty() {
             moves::make(self.asm, moves);
@@ -56,6 +59,7 @@ impl Emit<'_> {
         }
     }
 
+    /// Goes on with one of two blocks.
     pub(super) fn branch(&mut self, condition: Value, blocks: &[BlockCall; 2]) -> Result<()> {
         let mut test = self.test(condition)?;
         let [yes, no] = blocks;
@@ -99,14 +103,14 @@ impl Emit<'_> {
         let func = self.func;
         let mut moves = Vec::new();
         for (&place, &arg) in entry.params.iter().zip(&args) {
-            moves.push(Move { to: place, from: self.source(arg) });
+            moves.push(Move { to: place, from: self.source(arg)? });
             if let Place::Reg(reg) = place {
                 self.used |= reg.bit();
             }
         }
         let values = if stays { &[][..] } else { &entry.values };
         for &(value, reg, is_stored) in values {
-            let from = self.source(value);
+            let from = self.source(value)?;
             if is_stored && !self.places.is_stored(value) && !planted(Bug::QuickEdgeUnstored) {
                 moves.push(Move { to: Place::Slot(self.places.slot(value)), from });
             }
@@ -204,6 +208,7 @@ impl Emit<'_> {
         entry.params = places;
     }
 
+    /// The register of a value where a loop begins: the one where it is now, if it may.
     pub(super) fn free_place(
         &self,
         value: Value,

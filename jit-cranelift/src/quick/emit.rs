@@ -121,6 +121,7 @@ impl<'f> Emit<'f> {
 }
 
 impl Emit<'_> {
+    /// Makes all code.
     pub(super) fn all(mut self) -> Result<Code> {
         let mut waiting: Vec<Block> = self.plan.order.clone();
         let Some(&first) = waiting.first() else { return Err(Unsupported("no code")) };
@@ -153,6 +154,7 @@ impl Emit<'_> {
         self.finish()
     }
 
+    /// Makes a block's code, which begins with its values in these places.
     pub(super) fn block(&mut self, block: Block, entry: Entry) -> Result<()> {
         self.block = block;
         self.is_fallen_into = std::mem::take(&mut self.falls);
@@ -202,6 +204,7 @@ impl Emit<'_> {
         }
     }
 
+    /// Makes an instruction, unless another one contains it.
     pub(super) fn inst(&mut self, inst: Inst) -> Result<()> {
         let results = self.func.dfg.inst_results(inst);
         if results.first().is_some_and(|&first| self.plan.kind(first) != Kind::Plain) {
@@ -245,6 +248,7 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Whether an instruction's first operand is a double.
     pub(super) fn takes_double(&self, inst: Inst) -> bool {
         self.func.dfg.inst_args(inst).first().is_some_and(|&arg| is_double(self.func, arg))
     }
@@ -327,6 +331,7 @@ impl Emit<'_> {
         }
     }
 
+    /// Loads a value from its slot.
     pub(super) fn reload(&mut self, value: Value) -> Result<Reg> {
         if !self.places.is_stored(value) {
             return Err(Unsupported("a value is nowhere"));
@@ -339,6 +344,7 @@ impl Emit<'_> {
         Ok(reg)
     }
 
+    /// A constant in a register: the scratch register, if the instruction has no other constant in it.
     pub(super) fn int_in_reg(&mut self, imm: i64) -> Result<Reg> {
         if !self.scratch.is_busy {
             self.scratch.is_busy = true;
@@ -356,6 +362,7 @@ impl Emit<'_> {
         Ok(reg)
     }
 
+    /// The same for a double.
     pub(super) fn float_in_reg(&mut self, bits: u64) -> Result<Reg> {
         let reg = match self.scratch.is_float_busy {
             false => FLOAT_SCRATCH,
@@ -384,6 +391,7 @@ impl Emit<'_> {
         }
     }
 
+    /// The register where a value will be wanted, if that is known.
     pub(super) fn hint(&self, value: Value) -> Option<Reg> {
         self.hints[value.as_u32() as usize]
     }
@@ -441,18 +449,16 @@ impl Emit<'_> {
     }
 
     /// Where a value is, for a move.
-    pub(super) fn source(&mut self, value: Value) -> Source {
-        match self.plan.kind(value) {
+    pub(super) fn source(&mut self, value: Value) -> Result<Source> {
+        Ok(match self.plan.kind(value) {
             Kind::Int(imm) => Source::Int(imm),
             Kind::Float(bits) => Source::Float(bits),
             Kind::Plain | Kind::Folded => Source::Place(match self.places.reg(value) {
                 Some(reg) => Place::Reg(reg),
-                None => {
-                    debug_assert!(self.places.is_stored(value), "{value} is nowhere");
-                    Place::Slot(self.places.slot(value))
-                }
+                None if self.places.is_stored(value) => Place::Slot(self.places.slot(value)),
+                None => return Err(Unsupported("a value is nowhere")),
             }),
-        }
+        })
     }
 }
 

@@ -133,8 +133,6 @@ pub(super) struct Wish {
     pub at: Option<Reg>,
     /// One that functions preserve.
     pub preserved: bool,
-    /// None of these.
-    pub avoided: u32,
 }
 
 impl Wish {
@@ -145,13 +143,12 @@ impl Wish {
 
 /// One of these free registers, if there is any: as is wished, if one is.
 pub(super) fn choose(free: u32, wish: Wish) -> Option<Reg> {
-    let wished = free & !wish.avoided;
-    if let Some(at) = wish.at.filter(|at| wished & at.bit() != 0) {
+    if let Some(at) = wish.at.filter(|at| free & at.bit() != 0) {
         return Some(at);
     }
     let order = match wish.preserved {
-        true => [wished & PRESERVED, wished & PLAIN, wished, free],
-        false => [wished & PLAIN, wished & !PRESERVED, wished, free],
+        true => [free & PRESERVED, free & PLAIN, free],
+        false => [free & PLAIN, free & !PRESERVED, free],
     };
     order.into_iter().find(|&set| set != 0).map(|set| Reg(set.trailing_zeros() as u8))
 }

@@ -17,7 +17,6 @@ use cranelift_codegen::ir::{
 };
 use tracelift_core::planted::{planted, Bug};
 
-use super::asm::{RAX, RCX, RDX};
 use super::places::Wish;
 
 /// What a value is to quick code.
@@ -97,17 +96,13 @@ pub(super) struct Plan {
     origins: Vec<u32>,
     /// By value: where code that runs has it last, on the way to cold code or around a loop too.
     lasts: Vec<u32>,
-    /// By value: where its uses begin; and all uses.
+    /// By value: where its uses begin; and all uses. How many it had before anything was folded.
     firsts: Vec<u32>,
     uses: Vec<u32>,
     counts: Vec<u32>,
-    /// Where functions are called, and which registers are claimed where, if not in cold blocks.
+    /// Where functions are called, if not in cold blocks.
     calls: Vec<u32>,
-    claims: Vec<(u32, u32)>,
 }
-
-/// How many claims of registers are looked at for one value.
-const CLAIMS_SEEN: usize = 8;
 
 /// How many instructions a load may be before the comparison that it is folded into.
 const NEAR: usize = 4;
@@ -148,7 +143,6 @@ impl Plan {
         self.counts.clear();
         self.counts.resize(self.kinds.len(), 0);
         self.calls.clear();
-        self.claims.clear();
         self.back.clear();
         self.origins.clear();
         self.origins.resize(self.spans.len(), 0);
@@ -168,11 +162,6 @@ impl Plan {
                         self.kinds[func.dfg.first_result(inst).as_u32() as usize] = Kind::Float(imm.bits());
                     }
                     InstructionData::CallIndirect { .. } if at < hot => self.calls.push(number),
-                    InstructionData::Binary { opcode, args } if at < hot => {
-                        if let Some(claimed) = self.claimed(opcode, args[1]) {
-                            self.claims.push((number, claimed));
-                        }
-                    }
                     _ => {}
                 }
                 for &arg in func.dfg.inst_args(inst) {
@@ -200,20 +189,11 @@ impl Plan {
         }
     }
 
-    /// The registers that an operation wants for itself.
-    fn claimed(&self, opcode: Opcode, right: Value) -> Option<u32> {
-        match opcode {
-            Opcode::Smulhi | Opcode::Sdiv | Opcode::Udiv | Opcode::Urem => Some(RAX.bit() | RDX.bit()),
-            Opcode::Ishl | Opcode::Ushr | Opcode::Sshr if self.kind(right) == Kind::Plain => Some(RCX.bit()),
-            _ => None,
-        }
-    }
-
     pub(super) fn kind(&self, value: Value) -> Kind {
         self.kinds[value.as_u32() as usize]
     }
 
-    /// Whether nobody uses a value, or somebody who does not count: an edge's or an operand's.
+    /// Whether nobody uses a value.
     pub(super) fn is_unused(&self, value: Value) -> bool {
         self.counts[value.as_u32() as usize] == 0
     }
@@ -382,10 +362,7 @@ impl Plan {
     pub(super) fn wish(&self, value: Value, from: u32) -> Wish {
         let last = self.lasts[value.as_u32() as usize];
         let call = self.calls.get(self.calls.partition_point(|&call| call <= from));
-        let claims = &self.claims[self.claims.partition_point(|&(number, _)| number <= from)..];
-        let claims = claims.iter().take_while(|&&(number, _)| number < last);
-        let avoided = claims.take(CLAIMS_SEEN).fold(0, |set, &(_, claimed)| set | claimed);
-        Wish { at: None, preserved: call.is_some_and(|&call| call < last), avoided }
+        Wish { at: None, preserved: call.is_some_and(|&call| call < last) }
     }
 
     fn find_live(&mut self, func: &Function) {
