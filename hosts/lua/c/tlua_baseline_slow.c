@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "tlua_baseline_slow.h"
-#include "tlua_integer.h"
+#include "tlua_node.h"
 
 #include "ldebug.h"
 #include "ldo.h"
@@ -169,19 +169,6 @@ OPERATION(GETTABLE) {
   return pc;
 }
 
-/*
-** Puts a short string that a table lacks into the node where it belongs, if that is free: as luaH_newkey does
-** then. Or returns NULL.
-*/
-static TValue *insert_string (lua_State *L, Table *t, const TValue *key) {
-  Node *n = gnode(t, lmod(tsvalue(key)->hash, sizenode(t)));
-  if (isdummy(t) || !isempty(gval(n)))
-    return NULL;
-  setnodekey(L, n, key);
-  luaC_barrierback(L, obj2gco(t), key);
-  return gval(n);
-}
-
 static void set_string (TLUA_ARGS, const TValue *holder, TValue *key, TValue *value) {
   TValue *slot = NULL;
   if (ttistable(holder)) {
@@ -191,7 +178,7 @@ static void set_string (TLUA_ARGS, const TValue *holder, TValue *key, TValue *va
       if (fasttm(L, t->metatable, TM_NEWINDEX) != NULL)
         slot = NULL;
       else if (slot == NULL && !ttisnil(value))
-        slot = insert_string(L, t, key);
+        slot = tlua_add_string(L, t, key);
       invalidateTMcache(t);
     }
   }

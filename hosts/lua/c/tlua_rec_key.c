@@ -28,7 +28,7 @@
 
 #include "tlua_rec.h"
 
-#include "tlua_integer.h"
+#include "tlua_node.h"
 
 #include "lgc.h"
 #include "ltable.h"
@@ -112,48 +112,45 @@ static int has_free_node (const Table *t) {
   return 0;
 }
 
-/* The place for a key that has no value, with whatever value: the trace writes the real one at once. */
-static const TValue *insert (lua_State *L, Table *t, const TValue *key) {
-  const TValue *slot = luaH_get(t, key);
+/* The place of a key that the table lacks, with whatever value: the trace writes the real one at once. */
+static const TValue *add_key (lua_State *L, Table *t, const TValue *key, const TValue *absent) {
+  TValue any;
+  if (!has_free_node(t))
+    return NULL;
+  setbfvalue(&any);
+  luaH_finishset(L, t, key, absent, &any);
+  return luaH_get(t, key);
+}
+
+/* The place of an integer in the hash part, whether it has a value or not. */
+static const TValue *place_integer (lua_State *L, Table *t, int64_t index) {
+  TValue key;
+  Node *place, *node;
+  if (is_in_array(t, index))
+    return NULL;
+  node = tlua_integer_node(t, index, &place);
+  if (node == NULL)
+    node = tlua_add_integer(t, index, place);
+  invalidateTMcache(t);
+  if (node != NULL)
+    return gval(node);
+  setivalue(&key, index);
+  return add_key(L, t, &key, luaH_getint(t, index));
+}
+
+/* The place of an object, whether it has a value or not. */
+static const TValue *place_object (lua_State *L, Table *t, GCObject *object, int64_t tt) {
+  TValue key;
+  const TValue *slot;
+  val_(&key).gc = object;
+  settt_(&key, cast_byte(tt));
+  slot = luaH_get(t, &key);
   if (isabstkey(slot)) {
-    TValue any;
-    if (!has_free_node(t))
-      return NULL;
-    setbfvalue(&any);
-    luaH_finishset(L, t, key, slot, &any);
-    luaC_barrierback(L, obj2gco(t), key);
-    slot = luaH_get(t, key);
+    const TValue *added = ttisshrstring(&key) ? tlua_add_string(L, t, &key) : NULL;
+    slot = added != NULL ? added : add_key(L, t, &key, slot);
   }
   invalidateTMcache(t);
   return slot;
-}
-
-/* NULL if there is a value, too. */
-static const TValue *insert_integer (lua_State *L, Table *t, int64_t index) {
-  TValue key;
-  Node *place, *node = NULL;
-  if (is_in_array(t, index))
-    return NULL;
-  if (isrealasize(t)) {
-    node = tlua_integer_node(t, index, &place);
-    if (node == NULL)
-      node = tlua_add_integer(t, index, place);
-    else if (!isempty(gval(node)))
-      return NULL;
-  }
-  if (node != NULL) {
-    invalidateTMcache(t);
-    return gval(node);
-  }
-  setivalue(&key, index);
-  return isempty(luaH_getint(t, index)) ? insert(L, t, &key) : NULL;
-}
-
-static const TValue *insert_object (lua_State *L, Table *t, GCObject *object, int64_t tt) {
-  TValue key;
-  val_(&key).gc = object;
-  settt_(&key, cast_byte(tt));
-  return insert(L, t, &key);
 }
 
 /* --- stores that may build the table anew --- */
@@ -301,7 +298,7 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
     const char *name;
     const void *address;
     const char *signature;
-    int inserts;
+    int adds;
   } const rows[] = {
     { &schema->key.find_integer, "find_integer", (const void *)find_integer, "ri>a", 0 },
     { &schema->key.lacks_integer, "lacks_integer", (const void *)lacks_integer, "ri>i", 0 },
@@ -309,12 +306,12 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
     { &schema->key.lacks_float, "lacks_float", (const void *)lacks_float, "rf>i", 0 },
     { &schema->key.find_object, "find_object", (const void *)find_object, "rri>a", 0 },
     { &schema->key.find_boolean, "find_boolean", (const void *)find_boolean, "ri>a", 0 },
-    { &schema->key.insert_integer, "insert_integer", (const void *)insert_integer, "ari>a", 1 },
-    { &schema->key.insert_object, "insert_object", (const void *)insert_object, "arri>a", 1 }
+    { &schema->key.place_integer, "place_integer", (const void *)place_integer, "ari>a", 1 },
+    { &schema->key.place_object, "place_object", (const void *)place_object, "arri>a", 1 }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
     *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, 0, reads,
-                              rows[n].inserts ? writes : NULL);
+                              rows[n].adds ? writes : NULL);
     if (*rows[n].id == 0)
       return 0;
   }
@@ -326,7 +323,7 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
 /* A search for a key: the function, its arguments, and what it finds now (absent: an empty value). */
 typedef struct Search {
   tl_func find;
-  tl_func insert;             /* 0: new keys of this kind are left to the interpreter */
+  tl_func place;              /* 0: new keys of this kind are left to the interpreter */
   tl_value arguments[3];
   uint32_t count;
   const TValue *now;
@@ -339,9 +336,9 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   s->arguments[0] = t.value;
   s->arguments[1] = key.value;
   s->count = 2;
-  s->insert = 0;
+  s->place = 0;
   switch (key.tt) {
-    case LUA_VNUMINT: s->find = schema->key.find_integer; s->insert = schema->key.insert_integer; break;
+    case LUA_VNUMINT: s->find = schema->key.find_integer; s->place = schema->key.place_integer; break;
     case LUA_VNUMFLT: s->find = schema->key.find_float; break;
     case LUA_VFALSE: case LUA_VTRUE:
       s->find = schema->key.find_boolean;
@@ -351,7 +348,7 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
     case ctb(LUA_VCCL):
     case ctb(LUA_VUSERDATA): case ctb(LUA_VTHREAD):
       s->find = schema->key.find_object;
-      s->insert = schema->key.insert_object;
+      s->place = schema->key.place_object;
       s->arguments[2] = tl_const_int(vm, key.tt);
       s->count = 3;
       break;
@@ -459,7 +456,7 @@ static int is_beyond_array (Operand t, Operand key) {
 /* Whether the new key is about to change the shape of the table, or always is where it is a neighbour. */
 static int is_growing (Operand t, Operand key, const Search *s) {
   const Table *h = hvalue(t.now);
-  return s->insert == 0 || (isabstkey(s->now) && !has_free_node(h))
+  return s->place == 0 || (isabstkey(s->now) && !has_free_node(h))
       || (is_beyond_array(t, key) && luaH_realasize(h) < SHORT_ARRAY);
 }
 
@@ -491,17 +488,17 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
     set_growing(rec, t, key, value);
     return;
   }
-  /* whoever puts an integer in sees himself whether it is there */
-  if (key.tt == LUA_VNUMINT && !is_nil) {
-    if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
-      return;
+  if (is_nil) {  /* a nil for an absent key changes nothing */
+    guard_absent(rec, t, key, s, TM_NEWINDEX);
+    return;
   }
-  else if (!guard_absent(rec, t, key, s, TM_NEWINDEX) || is_nil)
-    return;  /* a nil for an absent key changes nothing */
+  /* without metamethods a store does the same whether the key is there or not */
+  if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
+    return;
   tlua_rec_barrier(rec, t.value, 0, value);
   tl_value arguments[4] = { tl_context(vm), s->arguments[0], s->arguments[1],
                             s->count == 3 ? s->arguments[2] : 0 };
-  store(rec, tl_try_call(vm, s->insert, arguments, s->count + 1), value);
+  store(rec, tl_try_call(vm, s->place, arguments, s->count + 1), value);
 }
 
 Operand tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value) {

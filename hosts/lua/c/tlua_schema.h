@@ -150,8 +150,8 @@ typedef struct TluaKeyIds {
   tl_func lacks_float;
   tl_func find_object;
   tl_func find_boolean;
-  tl_func insert_integer;
-  tl_func insert_object;
+  tl_func place_integer;
+  tl_func place_object;
   tl_func set[3][4];          /* by the types of key and value; those without payload count as integers */
 } TluaKeyIds;
 

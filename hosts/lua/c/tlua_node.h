@@ -1,22 +1,23 @@
 /*
-** Integers as keys in the hash part of a table.
+** New integers and short strings in the hash part of a table.
 **
-** Problem: a queue, and an array with few items, have integers there. Lua searches for such a key, and where
-** there is none searches for a place for it, in functions that call one another.
+** Problem: a queue, an array with few items and a count of words get keys there one by one. Lua searches for
+** such a key, and where there is none searches for a place for it, in functions that call one another.
 **
-** Design: one search tells both. Only the commonest new key is put in here, whose place is free; all else is
-** luaH_newkey's.
+** Design: for integers one search tells both. Only the commonest new key is put in here, whose place is
+** free; all else is luaH_newkey's.
 **
 ** Invariant: nodes are what 'hashint', 'luaH_getint' and 'luaH_newkey' of ltable.c would make of them. The
 ** array part is the caller's concern.
 **
 ** Example, 't[last + 1] = x':   node = tlua_integer_node(t, n, &place); tlua_add_integer(t, n, place)
 */
-#ifndef tlua_integer_h
-#define tlua_integer_h
+#ifndef tlua_node_h
+#define tlua_node_h
 
 #include <limits.h>
 
+#include "lgc.h"
 #include "lobject.h"
 #include "ltable.h"
 
@@ -46,6 +47,16 @@ static inline Node *tlua_add_integer (const Table *t, lua_Integer n, Node *place
   place->u.key_tt = LUA_VNUMINT;
   keyval(place).i = n;
   return place;
+}
+
+/* The value of a short string that the table lacks, put where it belongs; NULL if that place is taken. */
+static inline TValue *tlua_add_string (lua_State *L, Table *t, const TValue *key) {
+  Node *n = gnode(t, lmod(tsvalue(key)->hash, sizenode(t)));
+  if (isdummy(t) || !isempty(gval(n)))
+    return NULL;
+  setnodekey(L, n, key);
+  luaC_barrierback(L, obj2gco(t), key);
+  return gval(n);
 }
 
 #endif
