@@ -416,12 +416,12 @@ impl<'s> Effects<'s> {
 
     /// An entry is looked for, by its hint or by the host's function, and its element is read or written.
     fn key(layout: &Layout, writes: bool, schema: &'s Schema) -> Option<Effects<'s>> {
-        let Some(keys @ Keys { size, base, key, key_tag, .. }) = &layout.keys else {
+        let Some(keys @ Keys { size, base, key, key_tag, next, .. }) = &layout.keys else {
             return Some(Effects::NOTHING);
         };
         let mut effects = Effects::NOTHING;
         effects.reads.add_cells([*size, *base, *key], schema)?;
-        effects.reads.add_cells(key_tag.map(|(cell, _)| cell), schema)?;
+        effects.reads.add_cells(key_tag.map(|(cell, _)| cell).into_iter().chain(*next), schema)?;
         let find = Effects::call(keys.find, schema)?;
         effects.reads.add(&find.reads);
         effects.writes.add(&find.writes);

@@ -91,6 +91,17 @@ pub struct ValueData {
     pub name: Option<Box<str>>,
 }
 
+/// Where a record with a table of that size has a key, or would have it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Hint {
+    /// The value of the cell that says how large the table of entries is.
+    pub size: u32,
+    /// The number of the entry; where the key is absent, of the one where a search for it begins.
+    pub entry: u32,
+    /// How many entries such a search passes after that one; 0 where the key is there.
+    pub followed: u32,
+}
+
 /// What an instruction carries beside its arguments; [`crate::ops::PayloadKind`] says which op has which.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Payload {
@@ -125,9 +136,8 @@ pub enum Payload {
         layout: LayoutId,
         /// The tag read (guarded) or written; `None` in untagged layouts.
         tag: Option<TagId>,
-        /// Where the recorder saw the entry: (value of the size cell, entry index). Advice: a miss leaves the
-        /// trace.
-        hint: Option<(u32, u32)>,
+        /// Where the recorder saw the entry. Advice: a miss leaves the trace.
+        hint: Option<Hint>,
     },
     /// A function.
     Func(FuncId),

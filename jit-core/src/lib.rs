@@ -31,7 +31,7 @@ pub mod world;
 pub mod world_spec;
 
 pub use effects::Effects;
-pub use ir::{Const, ExitKind, Inst, LabelId, Payload, SnapId, Trace, UnitId, Value};
+pub use ir::{Const, ExitKind, Hint, Inst, LabelId, Payload, SnapId, Trace, UnitId, Value};
 pub use loops::Loops;
 pub use ops::Op;
 pub use schema::Schema;

@@ -195,6 +195,9 @@ pub struct Keys {
     pub key: CellId,
     /// The entry's key tag and its value for a live constant key (a dead entry may keep its key pointer).
     pub key_tag: Option<(CellId, u64)>,
+    /// How far the entry that follows in a search lies after this one, in entries; 0 if none does. A key is
+    /// in the entry where it belongs, or in one of those that follow it, or nowhere.
+    pub next: Option<CellId>,
     /// `find(context, layout id, record, key) -> Addr` of the entry, or null when the key is absent (also:
     /// when its entry holds the absent tag). Reads the keyed part, no effect.
     pub find: FuncId,
@@ -497,7 +500,7 @@ impl Schema {
         let position = self.layouts.iter().position(|layout| {
             layout.keys.is_some_and(|keys| {
                 let key_tag = keys.key_tag.map(|(cell, _)| cell);
-                let is_key = cell == keys.key || Some(cell) == key_tag;
+                let is_key = cell == keys.key || Some(cell) == key_tag || Some(cell) == keys.next;
                 is_key || Some(cell) == keys.element.tag || keys.element.value.contains(&cell)
             })
         });

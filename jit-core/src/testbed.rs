@@ -258,6 +258,7 @@ fn add_table(schema: &mut Schema, alloc: FuncId) {
         element: entry,
         key,
         key_tag: Some((key_tag, 0x85)),
+        next: None,
         find,
         insert: Some(insert),
     });

@@ -216,6 +216,8 @@ static void parts(void) {
                                          0)) == TL_MISUSE,
         "a stride of 16 bytes, but an element reaches over 24");
 
+  WRONG(tl_set_key_next(vm, plain, cell) == TL_MISUSE, "layout plain has no keyed part");
+  WRONG(tl_set_key_next(vm, plain, address) == TL_MISUSE, "what follows an entry is address, of type addr");
   WRONG(tl_set_reserve(vm, plain, reserve, NULL) == TL_MISUSE, "tl_set_alloc of layout plain comes first");
   WRONG(tl_set_reserve(vm, made, NULL, NULL) == TL_MISUSE, "the function that holds memory is null");
   WRONG(tl_set_barrier(vm, plain, real, 1, cell, 1) == TL_MISUSE,

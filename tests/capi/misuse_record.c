@@ -229,7 +229,10 @@ static void elements(void) {
   WRONG(tl_get_key(vm, keyed, t_int, object(), object(), 0, 0),
         "get_key: operand 2 is ref, expected a constant");
   WRONG(tl_get_key(vm, keyed, 0, object(), tl_const_ref(vm, &key), 0, 0), "the entries of keyed have tags");
-  WRONG(tl_guard_key_absent(vm, plain, object(), tl_const_ref(vm, &key)), "layout plain has no keyed part");
+  WRONG(tl_guard_key_absent(vm, plain, object(), tl_const_ref(vm, &key), UINT32_MAX, 0, 0),
+        "layout plain has no keyed part");
+  WRONG(tl_guard_key_absent(vm, keyed, object(), tl_const_ref(vm, &key), 0, 0, 0),
+        "the entries of keyed do not say which one follows: no hint");
   WRONG(tl_insert_key(vm, keyed, t_int, object(), tl_const_ref(vm, &key), number(1)),
         "insert_key: layout keyed has no function that inserts");
 }

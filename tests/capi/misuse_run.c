@@ -102,7 +102,7 @@ static void with_handle(tl_vm *vm) {
   tl_set_item(vm, 1, 1, 1, 1, 1);
   tl_put_item(vm, 1, 1, 1, 1, 1);
   EXPECT(tl_get_key(vm, 1, 1, 1, 1, 0, 0) == 0);
-  tl_guard_key_absent(vm, 1, 1, 1);
+  tl_guard_key_absent(vm, 1, 1, 1, 1, 1, 1);
   tl_set_key(vm, 1, 1, 1, 1, 1, 0, 0);
   tl_insert_key(vm, 1, 1, 1, 1, 1);
   EXPECT(tl_call(vm, 1, args, 1) == 0 && tl_try_call(vm, 1, args, 1) == 0);

@@ -217,11 +217,14 @@ static int describe_keys (tl_vm *vm, TluaSchema *schema, tl_func insert) {
   const tl_class reads[] = { tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "table.nodes"),
                              tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"),
                              tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.next"), 0 };
+  tl_cell next = number_cell(vm, "node.next", offsetof(Node, u.next), sizeof(int), "node.next",
+                             TL_SIGNED);
   tl_func find = tl_add_func(vm, "find_key", (const void *)find_key, "airr>a", 0, reads, NULL);
   return size != 0 && base != 0 && key != 0 && key_tag != 0 && element.value[TL_ADDR] != 0 && element.tag != 0
-      && find != 0
+      && next != 0 && find != 0
       && tl_set_keys(vm, table->layout, size, base, &element, key, key_tag, ctb(LUA_VSHRSTR), find,
-                     insert) == TL_OK;
+                     insert) == TL_OK
+      && tl_set_key_next(vm, table->layout, next) == TL_OK;
 }
 
 static int describe_tables (tl_vm *vm, TluaSchema *schema, lua_State *main_thread) {

@@ -29,6 +29,11 @@ static inline Node *tlua_place_of_integer (const Table *t, lua_Integer n) {
   return gnode(t, u % size);
 }
 
+/* Where an object belongs that is no string. */
+static inline Node *tlua_place_of_object (const Table *t, const GCObject *object) {
+  return gnode(t, point2uint(object) % ((sizenode(t) - 1) | 1));
+}
+
 /* The node of a key, or NULL; and its place. */
 static inline Node *tlua_integer_node (const Table *t, lua_Integer n, Node **place) {
   Node *node = *place = tlua_place_of_integer(t, n);

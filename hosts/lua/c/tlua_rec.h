@@ -458,6 +458,8 @@ int tlua_describe_metatables (tl_vm *vm, TluaSchema *schema);
 void tlua_rec_guard_metatable (TluaRecorder *rec, tl_value reference, const Table *now);
 /* Where the hash part holds a key. */
 uint32_t tlua_rec_node_index (Table *h, const TValue *slot);
+/* Guards that the table, which is 'now' at present, has no value for a short string. */
+void tlua_rec_guard_absent (TluaRecorder *rec, tl_value t, const Table *now, TString *name);
 /* Whether the table has that metamethod now; 'event' is one of those with a mark for absence. */
 int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event);
 /* Guards that table 't' has no metamethod for the event; gives up and returns 0 if it has one now. */

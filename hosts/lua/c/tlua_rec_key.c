@@ -28,6 +28,7 @@
 
 #include "tlua_rec.h"
 
+#include "tlua_get.h"
 #include "tlua_node.h"
 
 #include "lgc.h"
@@ -45,7 +46,8 @@ static const TValue *found (const TValue *slot) {
 }
 
 static const TValue *find_integer (Table *t, int64_t index) {
-  return is_in_array(t, index) ? NULL : found(luaH_getint(t, index));
+  Node *place, *node = is_in_array(t, index) ? NULL : tlua_integer_node(t, index, &place);
+  return node == NULL ? NULL : found(gval(node));
 }
 
 /*
@@ -78,11 +80,24 @@ static int64_t lacks_float (Table *t, double number) {
   return isempty(luaH_get(t, &key));
 }
 
+/* No string. */
 static const TValue *find_object (Table *t, GCObject *object, int64_t tt) {
-  TValue key;
-  val_(&key).gc = object;
-  settt_(&key, cast_byte(tt));
-  return found(luaH_get(t, &key));
+  const Node *n = tlua_place_of_object(t, object);
+  while (!(keytt(n) == tt && gcvalueraw(keyval(n)) == object)) {
+    if (gnext(n) == 0)
+      return NULL;
+    n += gnext(n);
+  }
+  return found(gval(n));
+}
+
+static const TValue *find_long_string (Table *t, TString *key) {
+  return found(luaH_getstr(t, key));
+}
+
+static const TValue *find_string (Table *t, TString *key) {
+  const TValue *slot = tlua_field(t, key);
+  return slot == NULL ? NULL : found(slot);
 }
 
 static const TValue *find_boolean (Table *t, int64_t tt) {
@@ -305,6 +320,8 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
     { &schema->key.find_float, "find_float", (const void *)find_float, "rf>a", 0 },
     { &schema->key.lacks_float, "lacks_float", (const void *)lacks_float, "rf>i", 0 },
     { &schema->key.find_object, "find_object", (const void *)find_object, "rri>a", 0 },
+    { &schema->key.find_string, "find_string", (const void *)find_string, "rr>a", 0 },
+    { &schema->key.find_long_string, "find_long_string", (const void *)find_long_string, "rr>a", 0 },
     { &schema->key.find_boolean, "find_boolean", (const void *)find_boolean, "ri>a", 0 },
     { &schema->key.place_integer, "place_integer", (const void *)place_integer, "ari>a", 1 },
     { &schema->key.place_object, "place_object", (const void *)place_object, "arri>a", 1 }
@@ -324,8 +341,8 @@ int tlua_describe_keys (tl_vm *vm, TluaSchema *schema) {
 typedef struct Search {
   tl_func find;
   tl_func place;              /* 0: new keys of this kind are left to the interpreter */
-  tl_value arguments[3];
-  uint32_t count;
+  tl_value arguments[3];      /* the last one, 0 if there is none, is the type of key */
+  uint32_t count;             /* of those that 'find' takes; 'place' takes them all */
   const TValue *now;
 } Search;
 
@@ -335,6 +352,7 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   const TluaSchema *schema = &rec->schema;
   s->arguments[0] = t.value;
   s->arguments[1] = key.value;
+  s->arguments[2] = 0;
   s->count = 2;
   s->place = 0;
   switch (key.tt) {
@@ -344,7 +362,12 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
       s->find = schema->key.find_boolean;
       s->arguments[1] = tl_const_int(vm, key.tt);
       break;
-    case ctb(LUA_VSHRSTR): case ctb(LUA_VLNGSTR): case ctb(LUA_VTABLE): case ctb(LUA_VLCL):
+    case ctb(LUA_VSHRSTR): case ctb(LUA_VLNGSTR):
+      s->find = key.tt == ctb(LUA_VSHRSTR) ? schema->key.find_string : schema->key.find_long_string;
+      s->place = schema->key.place_object;
+      s->arguments[2] = tl_const_int(vm, key.tt);
+      break;
+    case ctb(LUA_VTABLE): case ctb(LUA_VLCL):
     case ctb(LUA_VCCL):
     case ctb(LUA_VUSERDATA): case ctb(LUA_VTHREAD):
       s->find = schema->key.find_object;
@@ -496,9 +519,8 @@ static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s,
   if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
     return;
   tlua_rec_barrier(rec, t.value, 0, value);
-  tl_value arguments[4] = { tl_context(vm), s->arguments[0], s->arguments[1],
-                            s->count == 3 ? s->arguments[2] : 0 };
-  store(rec, tl_try_call(vm, s->place, arguments, s->count + 1), value);
+  tl_value arguments[4] = { tl_context(vm), s->arguments[0], s->arguments[1], s->arguments[2] };
+  store(rec, tl_try_call(vm, s->place, arguments, s->arguments[2] != 0 ? 4 : 3), value);
 }
 
 Operand tlua_rec_set_entry (TluaRecorder *rec, Operand t, Operand key, Operand value) {

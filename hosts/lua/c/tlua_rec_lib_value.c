@@ -121,6 +121,6 @@ int tlua_lib_guard_lacks (TluaRecorder *rec, const Table *metatable, tl_value re
     tlua_rec_give_up(rec, "metatable with a field for the library");
     return 0;
   }
-  tl_guard_key_absent(rec->vm, rec->schema.table.layout, reference, tl_const_ref(rec->vm, name.string));
+  tlua_rec_guard_absent(rec, reference, metatable, name.string);
   return 1;
 }

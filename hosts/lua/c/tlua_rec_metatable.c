@@ -89,6 +89,21 @@ uint32_t tlua_rec_node_index (Table *h, const TValue *slot) {
   return (uint32_t)(nodefromval(slot) - h->node);
 }
 
+/* A search that passes more nodes is a call, and so is one that finds the key's node with a nil in it. */
+#define MOST_FOLLOWED 3
+
+void tlua_rec_guard_absent (TluaRecorder *rec, tl_value t, const Table *now, TString *name) {
+  const Node *first = gnode(now, lmod(name->hash, sizenode(now))), *node = first;
+  uint32_t followed = 0;
+  while (gnext(node) != 0 && keyval(node).gc != obj2gco(name) && followed < MOST_FOLLOWED) {
+    node += gnext(node);
+    followed++;
+  }
+  int is_seen = gnext(node) == 0 && keyval(node).gc != obj2gco(name);
+  tl_guard_key_absent(rec->vm, rec->schema.table.layout, t, tl_const_ref(rec->vm, name),
+                      is_seen ? now->lsizenode : UINT32_MAX, (uint32_t)(first - now->node), followed);
+}
+
 int tlua_rec_has_metamethod (TluaRecorder *rec, Operand t, TMS event) {
   return fasttm(rec->trace.thread, hvalue(t.now)->metatable, event) != NULL;
 }
@@ -130,11 +145,11 @@ int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *metho
   if (metatable == NULL)
     return 1;
   const TValue *slot = luaH_getshortstr(metatable, name);
-  tl_value key = tl_const_ref(vm, name);
   if (isempty(slot)) {
-    tl_guard_key_absent(vm, rec->schema.table.layout, reference, key);
+    tlua_rec_guard_absent(rec, reference, metatable, name);
     return 1;
   }
+  tl_value key = tl_const_ref(vm, name);
   method->now = slot;
   method->tt = rawtt(slot);
   method->tag = rec->schema.tag_of[rawtt(slot)];

@@ -223,7 +223,7 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
     const TValue *next = fasttm(rec->trace.thread, h->metatable, TM_INDEX);
     if (next == NULL && !tlua_rec_guard_no_metamethod(rec, t, TM_INDEX))
       return;
-    tl_guard_key_absent(vm, rec->schema.table.layout, t.value, key);
+    tlua_rec_guard_absent(rec, t.value, h, name);
     if (next == NULL) {
       tlua_rec_write(rec, result, LUA_VNIL, 0);
       return;
@@ -261,7 +261,7 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   TValue store;
   int is_nil = novariant(value.tt) == LUA_TNIL;
   if (tlua_rec_has_metamethod(rec, t, TM_NEWINDEX)) {
-    tl_guard_key_absent(vm, rec->schema.table.layout, t.value, key);
+    tlua_rec_guard_absent(rec, t.value, h, name);
     ask_newindex(rec, t, string_operand(rec, key, name, &store), value);
     return;
   }
@@ -271,7 +271,7 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
     tlua_rec_set_growing(rec, t, string_operand(rec, key, name, &store), value);
     return;
   }
-  tl_guard_key_absent(vm, rec->schema.table.layout, t.value, key);
+  tlua_rec_guard_absent(rec, t.value, h, name);
   if (!is_nil)
     tl_insert_key(vm, rec->schema.table.layout, value.tag, t.value, key, value.value);
 }
@@ -330,7 +330,18 @@ static int is_float_for_metamethod (TluaRecorder *rec, Operand t, Operand key, l
   return 1;
 }
 
+/* A short string that the trace knows, as after 'handlers[name]' in a call with a constant: a field's name. */
+static TString *known_name (TluaRecorder *rec, Operand key) {
+  const void *object;
+  return key.tt == ctb(LUA_VSHRSTR) && tl_is_const_ref(rec->vm, key.value, &object) ? tsvalue(key.now) : NULL;
+}
+
 void tlua_rec_get_element (TluaRecorder *rec, int result, Operand t, Operand key) {
+  TString *name = known_name(rec, key);
+  if (name != NULL) {
+    get_key(rec, result, t, name);
+    return;
+  }
   lua_Integer now;
   TValue store;
   int is_integer = is_integer_key(key, &now);
@@ -353,6 +364,11 @@ void tlua_lower_get_table (TluaRecorder *rec, Instruction i) {
 }
 
 static void set_element (TluaRecorder *rec, Operand t, Operand key, Operand value) {
+  TString *name = known_name(rec, key);
+  if (name != NULL) {
+    set_key(rec, t, name, value);
+    return;
+  }
   lua_Integer now;
   TValue store;
   int is_integer = is_integer_key(key, &now);

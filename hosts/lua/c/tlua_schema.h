@@ -149,6 +149,8 @@ typedef struct TluaKeyIds {
   tl_func find_float;
   tl_func lacks_float;
   tl_func find_object;
+  tl_func find_string;
+  tl_func find_long_string;
   tl_func find_boolean;
   tl_func place_integer;
   tl_func place_object;

@@ -8,7 +8,7 @@
 //! Example: `p7 = new(Table, 0, 2)`, `guard_key_absent(p7, @b0)`, `insert_key(p7, @b0, i1, Table:int)`.
 
 use super::{Generator, Made, Refused};
-use crate::ir::{Inst, Payload, Value};
+use crate::ir::{Hint, Inst, Payload, Value};
 use crate::ops::Op;
 use crate::schema::{Element, FieldId, LayoutId, TagId};
 use crate::types::{Bits, Type};
@@ -276,7 +276,8 @@ impl Generator {
                 let load =
                     |g: &Generator, cell| g.shadow.load_cell(shadow, g.schema.cell(cell)).ok_or(Refused);
                 let (size, base) = (load(self, part.size)?, load(self, part.base)?);
-                Some((size as u32, ((entry - base) / part.element.stride as u64) as u32))
+                let entry = ((entry - base) / part.element.stride as u64) as u32;
+                Some(Hint { size: size as u32, entry, followed: 0 })
             }
             _ => None,
         };

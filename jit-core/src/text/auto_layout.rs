@@ -90,7 +90,11 @@ pub(super) fn layout_cells(schema: &Schema, id: LayoutId) -> Vec<CellId> {
     if let Some(keys) = &layout.keys {
         let key_tag = keys.key_tag.map(|(cell, _)| cell);
         cells.extend(
-            [keys.size, keys.base, keys.key].into_iter().chain(element(&keys.element)).chain(key_tag),
+            [keys.size, keys.base, keys.key]
+                .into_iter()
+                .chain(element(&keys.element))
+                .chain(key_tag)
+                .chain(keys.next),
         );
     }
     cells
@@ -178,6 +182,7 @@ pub fn keys(cur: &mut Cursor, schema: &mut Schema, id: LayoutId, layout: &str, o
     let class = schema.alias_class(&name);
     let key = schema.add_cell(Cell::new(&name, element.stride as i32, Type::Ref, class));
     element.stride += 8;
-    schema.layout_mut(id).keys = Some(Keys { size, base, element, key, key_tag: None, find, insert });
+    schema.layout_mut(id).keys =
+        Some(Keys { size, base, element, key, key_tag: None, next: None, find, insert });
     Ok(())
 }

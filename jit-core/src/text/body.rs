@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::lex::{Cursor, Line, Tok};
 use super::operand::{self, Cx};
 use super::ParseError;
-use crate::ir::{EntrySlot, ExitKind, Inst, LabelId, Payload, SnapId, Trace, UnitId, Value};
+use crate::ir::{EntrySlot, ExitKind, Hint, Inst, LabelId, Payload, SnapId, Trace, UnitId, Value};
 use crate::ops::{Op, PayloadKind};
 use crate::types::Type;
 
@@ -348,7 +348,9 @@ impl Body {
                     snap.ok_or_else(|| cur.error_at(start, format!("snapshot @{number} is not defined")))?,
                 );
             } else if cur.eat_word("hint") {
-                let seen = Some((cur.small("a hint")?, cur.small("a hint")?));
+                let (size, entry) = (cur.small("a hint")?, cur.small("a hint")?);
+                let followed = if cur.eat_word("then") { cur.small("entries that follow")? } else { 0 };
+                let seen = Some(Hint { size, entry, followed });
                 match &mut inst.payload {
                     Payload::Key { hint, .. } => *hint = seen,
                     _ => return Err(cur.error_at(start, "only ops on keyed entries take a hint")),

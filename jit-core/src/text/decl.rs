@@ -354,7 +354,7 @@ impl Part {
             let word = cur.name("an entry")?;
             cur.expect(":")?;
             match word.as_str() {
-                "count" | "size" | "base" | "tag" | "key" => {
+                "count" | "size" | "base" | "tag" | "key" | "next" => {
                     part.cells.push((word, operand::cell(cur, schema)?))
                 }
                 "find" | "insert" => part.funcs.push((word, operand::func(cur, schema)?)),
@@ -438,6 +438,7 @@ fn keys(cur: &mut Cursor, schema: &Schema) -> Result<Keys, ParseError> {
         element: part.element(cur)?,
         key: part.cell(cur, "key")?,
         key_tag: part.key_tag,
+        next: part.find_cell("next"),
         find,
         insert: part.func("insert"),
     })

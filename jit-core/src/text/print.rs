@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use super::names::{SchemaNames, TraceNames};
 use super::operand::type_of_first_letter;
-use crate::ir::{ExitKind, Inst, Payload, Trace, Value};
+use crate::ir::{ExitKind, Hint, Inst, Payload, Trace, Value};
 use crate::ops::{Op, PayloadKind};
 use crate::schema::Schema;
 use crate::snapshot::{Pending, Snapshot, Source, Virtual};
@@ -176,8 +176,11 @@ impl<'a> Printer<'a> {
         }
         let result = inst.result.map_or(String::new(), |value| format!("{} = ", self.definition(value)));
         let mut text = format!("{result}{}({})", inst.op.info().name, args.join(", "));
-        if let Payload::Key { hint: Some((size, index)), .. } = inst.payload {
-            text += &format!(" hint {size} {index}");
+        if let Payload::Key { hint: Some(Hint { size, entry, followed }), .. } = inst.payload {
+            text += &format!(" hint {size} {entry}");
+            if followed > 0 {
+                text += &format!(" then {followed}");
+            }
         }
         if let Some(snap) = inst.snap {
             text += &format!(" @{}", snap.0);

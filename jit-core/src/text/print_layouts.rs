@@ -213,6 +213,9 @@ fn parts(layout: &Layout, schema: &Schema, names: &SchemaNames) -> String {
         if let Some((cell, value)) = keys.key_tag {
             text += &format!(", key_tag: {} = {value:#x}", names.cell(cell));
         }
+        if let Some(cell) = keys.next {
+            text += &format!(", next: {}", names.cell(cell));
+        }
         text += &format!(", find: {}", names.func(keys.find));
         if let Some(insert) = keys.insert {
             text += &format!(", insert: {}", names.func(insert));

@@ -25,7 +25,7 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{
     Barrier, CellId, Element, Field, FieldId, FuncId, Items, Keys, Layout, LayoutId, TagId,
 };
-use tracelift_core::{Inst, Op, Payload, Schema, Type, Value};
+use tracelift_core::{Hint, Inst, Op, Payload, Schema, Type, Value};
 
 use crate::pass::{Cx, Ops, Outcome, Pass};
 use crate::state::State;
@@ -116,10 +116,8 @@ fn expand(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Option<Value>, OptError> {
             ex.set_key(layout, tag, hint, record)
         }
         (Op::InsertKey, Payload::Key { layout, tag, .. }, Some(record)) => ex.insert_key(layout, tag, record),
-        (Op::GuardKeyAbsent, Payload::Key { layout, .. }, Some(record)) => {
-            let find = ex.keys(layout)?.find;
-            let entry = ex.call(Op::Call, find, layout, &[record, inst.args[1]])?;
-            ex.guard(Op::GuardNull, &[entry])
+        (Op::GuardKeyAbsent, Payload::Key { layout, hint, .. }, Some(record)) => {
+            ex.guard_key_absent(layout, hint, record)
         }
         _ => Err(OptError::Malformed("a record operation with a payload of another kind")),
     }
@@ -357,20 +355,17 @@ impl<'s> Expansion<'_, '_, 's> {
     fn entry(
         &mut self,
         layout: LayoutId,
-        hint: Option<(u32, u32)>,
+        hint: Option<Hint>,
         record: Value,
     ) -> Result<(Keys, Value), OptError> {
         let keys = self.keys(layout)?;
         let key = self.inst.args[1];
-        let Some((size, index)) = hint else {
+        let Some(hint) = hint else {
             let entry = self.call(Op::Call, keys.find, layout, &[record, key])?;
             self.guard(Op::GuardNonnull, &[entry])?;
             return Ok((keys, entry));
         };
-        self.guard_cell(record, keys.size, size as u64)?;
-        let base = self.load(record, keys.base)?;
-        let offset = self.cx.int(index as i64 * keys.element.stride as i64);
-        let entry = self.op(Op::AddrAdd, &[base, offset])?;
+        let entry = self.entry_at(&keys, hint, record)?;
         if let Some((cell, bits)) = keys.key_tag {
             self.guard_cell(entry, cell, bits)?;
         }
@@ -379,13 +374,42 @@ impl<'s> Expansion<'_, '_, 's> {
         Ok((keys, entry))
     }
 
-    fn get_key(
-        &mut self,
-        layout: LayoutId,
-        tag: Option<TagId>,
-        hint: Option<(u32, u32)>,
-        record: Value,
-    ) -> Done {
+    /// The address of the entry at the place that a hint names, under a guard that the record has that size.
+    fn entry_at(&mut self, keys: &Keys, hint: Hint, record: Value) -> Result<Value, OptError> {
+        self.guard_cell(record, keys.size, u64::from(hint.size))?;
+        let base = self.load(record, keys.base)?;
+        let offset = self.cx.int(i64::from(hint.entry) * i64::from(keys.element.stride));
+        self.op(Op::AddrAdd, &[base, offset])
+    }
+
+    /// With a hint each entry is looked at that a search would come to. Where fewer follow than it says, the
+    /// last one is looked at again.
+    fn guard_key_absent(&mut self, layout: LayoutId, hint: Option<Hint>, record: Value) -> Done {
+        let keys = self.keys(layout)?;
+        let key = self.inst.args[1];
+        let (Some(hint), Some(next)) = (hint, keys.next) else {
+            let entry = self.call(Op::Call, keys.find, layout, &[record, key])?;
+            return self.guard(Op::GuardNull, &[entry]);
+        };
+        let mut entry = self.entry_at(&keys, hint, record)?;
+        self.guard_other_key(&keys, entry, key)?;
+        for _ in 0..hint.followed {
+            let distance = self.load(entry, next)?;
+            let scale = Payload::Scale { stride: keys.element.stride, offset: 0 };
+            entry = self.part(Inst::new(Op::ItemAddr, &[entry, distance]).with(scale))?;
+            self.guard_other_key(&keys, entry, key)?;
+        }
+        let distance = self.load(entry, next)?;
+        self.guard(Op::GuardFalse, &[distance])
+    }
+
+    fn guard_other_key(&mut self, keys: &Keys, entry: Value, key: Value) -> Done {
+        let there = self.load(entry, keys.key)?;
+        let is_there = self.op(Op::RefEq, &[there, key])?;
+        self.guard(Op::GuardFalse, &[is_there])
+    }
+
+    fn get_key(&mut self, layout: LayoutId, tag: Option<TagId>, hint: Option<Hint>, record: Value) -> Done {
         let (keys, entry) = self.entry(layout, hint, record)?;
         if tag.is_some() && tag == keys.element.absent {
             // An entry that holds the absent tag is no entry.
@@ -394,13 +418,7 @@ impl<'s> Expansion<'_, '_, 's> {
         self.read_element(&keys.element, tag, entry)
     }
 
-    fn set_key(
-        &mut self,
-        layout: LayoutId,
-        tag: Option<TagId>,
-        hint: Option<(u32, u32)>,
-        record: Value,
-    ) -> Done {
+    fn set_key(&mut self, layout: LayoutId, tag: Option<TagId>, hint: Option<Hint>, record: Value) -> Done {
         let value = self.inst.args.get(2).copied();
         let (keys, entry) = self.entry(layout, hint, record)?;
         if hint.is_some() {

@@ -463,7 +463,23 @@ pub unsafe extern "C" fn tl_set_keys(
             return Err(format!("{} has effects, and finding a key must have none", schema.func(find).name));
         }
         let key_tag = key_tag.map(|cell| (cell, key_tag_value));
-        schema.layout_mut(layout).keys = Some(Keys { size, base, element, key, key_tag, find, insert });
+        schema.layout_mut(layout).keys =
+            Some(Keys { size, base, element, key, key_tag, next: None, find, insert });
+        Ok(())
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_set_key_next(vm: *mut TlVm, layout: u32, next: u32) -> TlStatus {
+    set(vm, "tl_set_key_next", |schema, _| {
+        let (layout, next) = (layout_id(schema, layout)?, cell_id(schema, next)?);
+        element::typed(schema, next, "what follows an entry", Type::Int)?;
+        let name = schema.layout(layout).name.clone();
+        let keys = schema.layout_mut(layout).keys.as_mut();
+        let keys = keys.ok_or_else(|| format!("layout {name} has no keyed part"))?;
+        once(keys.next.is_some(), "what follows an entry", &name)?;
+        keys.next = Some(next);
         Ok(())
     })
 }

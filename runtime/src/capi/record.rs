@@ -8,8 +8,8 @@ use std::ffi::{c_char, c_void};
 
 use tracelift_core::ir::Args;
 use tracelift_core::ops::PayloadKind;
-use tracelift_core::schema::FuncEffects;
-use tracelift_core::{ExitKind, Op, Payload, Schema, Type, Value};
+use tracelift_core::schema::{FuncEffects, Layout};
+use tracelift_core::{ExitKind, Hint, Op, Payload, Schema, Type, Value};
 
 use super::{
     cell_id, enter, field_id, func_id, layout_id, not_null, optional, slice, tag_id, text, TlStatus, TlVm,
@@ -634,7 +634,7 @@ fn key(schema: &Schema, layout: u32, tag: u32, size: u32, entry: u32) -> Result<
     Ok(Payload::Key {
         layout: layout_id(schema, layout)?,
         tag: optional(tag, |tag| tag_id(schema, tag))?,
-        hint: (size != u32::MAX).then_some((size, entry)),
+        hint: (size != u32::MAX).then_some(Hint { size, entry, followed: 0 }),
     })
 }
 
@@ -654,8 +654,25 @@ pub extern "C" fn tl_get_key(
 
 /// See `tracelift.h`.
 #[no_mangle]
-pub extern "C" fn tl_guard_key_absent(vm: *mut TlVm, layout: u32, record: u32, constant_key: u32) {
-    plain(vm, Op::GuardKeyAbsent, &[record, constant_key], |schema| key(schema, layout, 0, u32::MAX, 0));
+pub extern "C" fn tl_guard_key_absent(
+    vm: *mut TlVm,
+    layout: u32,
+    record: u32,
+    constant_key: u32,
+    size: u32,
+    entry: u32,
+    followed: u32,
+) {
+    plain(vm, Op::GuardKeyAbsent, &[record, constant_key], |schema| {
+        let layout = layout_id(schema, layout)?;
+        let Layout { keys, name, .. } = schema.layout(layout);
+        let has_hint = size != u32::MAX;
+        if has_hint && keys.is_some_and(|keys| keys.next.is_none()) {
+            return Err(format!("the entries of {name} do not say which one follows: no hint"));
+        }
+        let hint = has_hint.then_some(Hint { size, entry, followed });
+        Ok(Payload::Key { layout, tag: None, hint })
+    });
 }
 
 /// See `tracelift.h`.
