@@ -189,9 +189,9 @@ tl_status tl_set_items(tl_vm *vm, tl_layout layout, tl_cell count, tl_cell base,
 ** insert(context, layout, record, key) an entry, both "airr>a"; find has no effects. */
 tl_status tl_set_keys(tl_vm *vm, tl_layout layout, tl_cell size, tl_cell base, const tl_element *element,
                       tl_cell key, tl_cell key_tag, uint64_t key_tag_value, tl_func find, tl_func insert);
-/* How far the entry that follows in a search lies after an entry, in entries; 0 if none does. For tables where
-** a key is in the entry where it belongs, or in one of those that follow it, or nowhere; tl_guard_key_absent
-** then takes hints. */
+/* How far the entry that follows in a search lies after an entry, in entries; 0 if none does. For tables
+** where a key is in the entry where it belongs, or in one of those that follow it, or nowhere;
+** tl_guard_key_absent then takes hints. */
 tl_status tl_set_key_next(tl_vm *vm, tl_layout layout, tl_cell next);
 /* How a real one is made: alloc(context, layout, items, keys), "aiii>r", null when there is no memory. Code
 ** that makes an object real which it has kept virtual fills it right after this, without its barrier. */
@@ -570,7 +570,7 @@ void tl_put_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_va
 ** of nothing the host has: where the next key goes may depend on it, so that objects are made before. */
 tl_value tl_get_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value key, uint32_t size,
                     uint32_t entry);
-/* Here `entry` is where a search for the key begins now, and `followed` says how many it passes after that. */
+/* Here `entry` is where a search for the key begins now, and `followed` is how many it passes after that. */
 void tl_guard_key_absent(tl_vm *vm, tl_layout layout, tl_value record, tl_value key, uint32_t size,
                          uint32_t entry, uint32_t followed);
 void tl_set_key(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value key, tl_value value,

@@ -4,8 +4,9 @@
 ** Problem: a queue, an array with few items and a count of words get keys there one by one. Lua searches for
 ** such a key, and where there is none searches for a place for it, in functions that call one another.
 **
-** Design: for integers one search tells both. Only the commonest new key is put in here, whose place is
-** free; all else is luaH_newkey's.
+** Design: for integers one search tells both. Of new keys only the commonest are put in here: integers whose
+** place is free, and strings as long as there is a free node and no other type of key in the way; all else is
+** luaH_newkey's. A search for a free node that finds none leaves what luaH_newkey's would leave.
 **
 ** Invariant: nodes are what 'hashint', 'luaH_getint' and 'luaH_newkey' of ltable.c would make of them. The
 ** array part is the caller's concern.
@@ -54,11 +55,50 @@ static inline Node *tlua_add_integer (const Table *t, lua_Integer n, Node *place
   return place;
 }
 
-/* The value of a short string that the table lacks, put where it belongs; NULL if that place is taken. */
+/* A node without a key, from the last one on that was given out; NULL if there is none. */
+static inline Node *tlua_free_node (Table *t) {
+  while (t->lastfree > t->node) {
+    if (keyisnil(--t->lastfree))
+      return t->lastfree;
+  }
+  return NULL;
+}
+
+/*
+** Makes a node free that is another key's place: what is in it belongs elsewhere, and moves. NULL if it
+** belongs there, or where it does is not seen at once; then the node is as it was.
+*/
+static inline Node *tlua_move_away (const Table *t, Node *taken, Node *to) {
+  Node *before;
+  if (!keyisshrstr(taken) || (before = gnode(t, lmod(keystrval(taken)->hash, sizenode(t)))) == taken)
+    return NULL;
+  while (before + gnext(before) != taken)
+    before += gnext(before);
+  gnext(before) = cast_int(to - before);
+  *to = *taken;
+  if (gnext(taken) != 0) {
+    gnext(to) += cast_int(taken - to);
+    gnext(taken) = 0;
+  }
+  setempty(gval(taken));
+  return taken;
+}
+
+/* The value of a short string that the table lacks, put in; NULL if the table would have to grow. */
 static inline TValue *tlua_add_string (lua_State *L, Table *t, const TValue *key) {
   Node *n = gnode(t, lmod(tsvalue(key)->hash, sizenode(t)));
-  if (isdummy(t) || !isempty(gval(n)))
+  if (isdummy(t))
     return NULL;
+  if (!isempty(gval(n))) {
+    Node *first = n, *other;
+    if (!keyisshrstr(n) || (other = tlua_free_node(t)) == NULL)
+      return NULL;
+    if ((n = tlua_move_away(t, first, other)) == NULL) {
+      gnext(other) = gnext(first) != 0 ? cast_int(first + gnext(first) - other) : 0;
+      gnext(first) = cast_int(other - first);
+      n = other;
+    }
+  }
   setnodekey(L, n, key);
   luaC_barrierback(L, obj2gco(t), key);
   return gval(n);

@@ -330,7 +330,7 @@ static int is_float_for_metamethod (TluaRecorder *rec, Operand t, Operand key, l
   return 1;
 }
 
-/* A short string that the trace knows, as after 'handlers[name]' in a call with a constant: a field's name. */
+/* A short string that the trace knows, as in 't[name]' of a function that got a constant: a field's name. */
 static TString *known_name (TluaRecorder *rec, Operand key) {
   const void *object;
   return key.tt == ctb(LUA_VSHRSTR) && tl_is_const_ref(rec->vm, key.value, &object) ? tsvalue(key.now) : NULL;
