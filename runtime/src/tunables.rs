@@ -147,10 +147,10 @@ tunables! {
         "What code saves of the time that an iteration was seen to take in the interpreter, for rent or \
          buy, unless the program is a short script. With none of it loops of few, long iterations never had \
          theirs.";
-    SHORT_SCRIPT = 45_000_000, "ns", Measured,
-        "Who has not run so long counts on nothing that it has not seen. Without it scripts of 12 to 15 ms \
-         took 1.10 to 1.22 of their time without the JIT; with 80 ms 35 programs of half a second take .825 \
-         of theirs, and .805 with 45.";
+    SHORT_SCRIPT = 10_000_000, "ns", Measured,
+        "Who has not run so long counts on nothing that it has not seen. With 2 ms three of ten short scripts \
+         take 1.15 to 1.36 of their time with 10. With 45 ms `raytrace_alt` takes 1.23 of it, and all 45 \
+         programs 1.007.";
     LARGE_PRICE = 5_000_000, "ns", Assumed,
         "What is dearer is not bought for what a loop was interpreted alone: a single loss may not show.";
     LARGE_RUN = 50, "times the price", Measured,

@@ -24,11 +24,6 @@
 #include "lgc.h"
 #include "lstring.h"
 
-#define ARGUMENT(func, n) s2v((func) + (n))
-
-/* Strings that a search may return: they lie above the arguments for a while. */
-#define MOST_FOUND 12
-
 static void push_text (lua_State *L, const char *text, size_t length) {
   TString *made = length <= LUAI_MAXSHORTLEN ? tlua_find_short(L, text, length) : NULL;
   if (made == NULL)
@@ -65,8 +60,8 @@ typedef struct Search {
 } Search;
 
 /* The arguments of 'find' or 'match' but for the last one of 'find'. Returns 0 if they are not the usual. */
-static int get_search (Search *search, StkId func, ptrdiff_t count) {
-  const TValue *s = ARGUMENT(func, 1), *p = ARGUMENT(func, 2), *init = ARGUMENT(func, 3);
+static int get_search (Search *search, const TValue *arguments, ptrdiff_t count) {
+  const TValue *s = &arguments[0], *p = &arguments[1], *init = &arguments[2];
   if (count < 2 || count > 4 || !ttisstring(s) || !ttisstring(p) || (count > 2 && !ttisinteger(init)))
     return 0;
   lua_Integer length = (lua_Integer)tsslen(tsvalue(s));
@@ -83,70 +78,74 @@ static int get_search (Search *search, StkId func, ptrdiff_t count) {
   return 1;
 }
 
-static void push_text_place (lua_State *L, const Search *search) {
+static void find_text (const Search *search, TluaFound *found) {
   size_t length = (size_t)(search->end - search->from);
-  const char *found = tlua_find_text(search->from, length, search->p, search->length);
-  if (found == NULL)
-    setnilvalue(s2v(L->top.p++));
-  else {
-    push_number(L, found - search->s + 1);
-    push_number(L, found - search->s + (ptrdiff_t)search->length);
-  }
+  found->from = tlua_find_text(search->from, length, search->p, search->length);
+  found->to = found->from == NULL ? NULL : found->from + search->length;
 }
 
-static void push_match (lua_State *L, const Search *search, const char *from, const char *to, int find,
-                        const TluaCapture *captures, int count) {
-  if (find) {
-    push_number(L, from - search->s + 1);
-    push_number(L, to - search->s);
-  }
-  else if (count == 0)
-    push_text(L, from, (size_t)(to - from));
-  for (int n = 0; n < count; n++) {
-    if (captures[n].len == TLUA_POSITION)
-      push_number(L, captures[n].init - search->s + 1);
-    else
-      push_text(L, captures[n].init, (size_t)captures[n].len);
-  }
-}
-
-/* Pushes what the search finds. Returns 0 if that is for the library to do. */
-static int do_search (lua_State *L, const Search *search, int find) {
+/* Returns 0 if that is for the library to do. */
+static int find_pattern (lua_State *L, const Search *search, int find, TluaFound *found) {
   int is_anchored = search->length > 0 && search->p[0] == '^';
   const TluaPattern *pattern = tlua_known_pattern(L, search->p + is_anchored, search->length - is_anchored);
-  if (pattern == NULL || tlua_pattern_captures(pattern) > MOST_FOUND)
+  if (pattern == NULL || tlua_pattern_captures(pattern) > TLUA_MOST_FOUND)
     return 0;
   if (find && !is_anchored && tlua_pattern_is_text(pattern)) {
-    push_text_place(L, search);
+    find_text(search, found);
     return 1;
   }
   const char *at = search->from;
   do {
-    TluaCapture captures[MOST_FOUND];
-    unsigned char count;
     if (!is_anchored)
       at = tlua_match_start(pattern, at, search->end);
-    const char *to = tlua_match(pattern, search->s, search->end, at, captures, &count);
-    if (to != NULL) {
-      push_match(L, search, at, to, find, captures, count);
+    found->to = tlua_match(pattern, search->s, search->end, at, found->captures, &found->count);
+    if (found->to != NULL) {
+      found->from = at;
       return 1;
     }
   } while (at++ < search->end && !is_anchored);
-  setnilvalue(s2v(L->top.p++));
   return 1;
 }
 
-int tlua_baseline_search (lua_State *L, StkId func, ptrdiff_t count, int wanted, int find) {
+int tlua_search (lua_State *L, const TValue *arguments, ptrdiff_t count, int find, TluaFound *found) {
   Search search;
-  StkId top = L->top.p;
-  if (!get_search(&search, func, count) || (count > 3 && !find))
+  found->from = NULL;
+  found->count = 0;
+  if (!get_search(&search, arguments, count) || (count > 3 && !find))
     return 0;
   if (search.from == NULL)
+    return 1;
+  if (count > 3 && !l_isfalse(&arguments[3])) {
+    find_text(&search, found);
+    return 1;
+  }
+  return find_pattern(L, &search, find, found);
+}
+
+static void push_found (lua_State *L, const char *s, const TluaFound *found, int find) {
+  if (found->from == NULL)
     setnilvalue(s2v(L->top.p++));
-  else if (count > 3 && !l_isfalse(ARGUMENT(func, 4)))
-    push_text_place(L, &search);
-  else if (!do_search(L, &search, find))
+  else if (find) {
+    push_number(L, found->from - s + 1);
+    push_number(L, found->to - s);
+  }
+  else if (found->count == 0)
+    push_text(L, found->from, (size_t)(found->to - found->from));
+  for (int n = 0; found->from != NULL && n < found->count; n++) {
+    const TluaCapture *capture = &found->captures[n];
+    if (capture->len == TLUA_POSITION)
+      push_number(L, capture->init - s + 1);
+    else
+      push_text(L, capture->init, (size_t)capture->len);
+  }
+}
+
+int tlua_baseline_search (lua_State *L, StkId func, ptrdiff_t count, int wanted, int find) {
+  TluaFound found;
+  StkId top = L->top.p;
+  if (!tlua_search(L, s2v(func + 1), count, find, &found))
     return 0;
+  push_found(L, getstr(tsvalue(s2v(func + 1))), &found, find);
   move_results(L, func, top, wanted);
   luaC_checkGC(L);
   return 1;

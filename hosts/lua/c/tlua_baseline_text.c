@@ -8,7 +8,8 @@
 ** What numbers look like is said by the C library, as in Lua's, but for integers. What does not fit, and all
 ** that may raise an error or call a metamethod, is left to the library.
 **
-** Invariant: what is left to the library has changed nothing. Only the finished string may collect.
+** Invariant: what is left to the library has changed nothing. Only the finished string may collect; those
+** who write characters make nothing, so that compiled code may use them too (tlua_rec_cfunc_list.c).
 **
 ** Example: ("%s: %02d"):format("min", 7)    -- "min: 07", one string made
 */
@@ -32,11 +33,10 @@
 
 #define ARGUMENT(func, n) s2v((func) + (n))
 
-/* Characters that are written here at most. */
-#define ROOM 512
+#define ROOM TLUA_TEXT_ROOM
 
 typedef struct Text {
-  char characters[ROOM];
+  char *characters;
   size_t length;
 } Text;
 
@@ -51,12 +51,14 @@ void tlua_put_string (lua_State *L, StkId func, const char *text, size_t length)
   luaC_checkGC(L);
 }
 
-/* It is the result. What is made may collect, which may move the stack. */
-static int put_text (lua_State *L, StkId func, const Text *text, int wanted) {
+/* What is written is the result. What is made may collect, which may move the stack. */
+static int put_text (lua_State *L, StkId func, ptrdiff_t count, int wanted, TluaWriteText *write) {
+  char text[ROOM];
   ptrdiff_t place = savestack(L, func);
-  if (wanted > 1)
+  ptrdiff_t length = wanted > 1 ? -1 : write(L, ARGUMENT(func, 1), count, text);
+  if (length < 0)
     return 0;
-  tlua_put_string(L, func, text->characters, text->length);
+  tlua_put_string(L, func, text, (size_t)length);
   if (wanted < 0)
     L->top.p = restorestack(L, place) + 1;
   return 1;
@@ -215,86 +217,93 @@ static int write_item (lua_State *L, Text *text, Form *form, const TValue *value
   }
 }
 
-int tlua_make_format (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
-  Text text;
-  ptrdiff_t used = 1;
-  text.length = 0;
-  if (count < 1 || !ttisstring(ARGUMENT(func, 1)))
-    return 0;
-  const char *s = getstr(tsvalue(ARGUMENT(func, 1)));
-  const char *end = s + tsslen(tsvalue(ARGUMENT(func, 1)));
+ptrdiff_t tlua_write_format (lua_State *L, const TValue *arguments, ptrdiff_t count, char *to) {
+  Text text = { .characters = to };
+  ptrdiff_t used = 0;
+  if (count < 1 || !ttisstring(&arguments[0]))
+    return -1;
+  const char *s = getstr(tsvalue(&arguments[0]));
+  const char *end = s + tsslen(tsvalue(&arguments[0]));
   while (s < end) {
     const char *item = (const char *)memchr(s, '%', (size_t)(end - s));
     Form form;
     if (!append(&text, s, (size_t)((item == NULL ? end : item) - s)))
-      return 0;
+      return -1;
     if (item == NULL)
       break;
     if (item[1] == '%') {
       s = item + 2;
       if (!append(&text, "%", 1))
-        return 0;
+        return -1;
       continue;
     }
     s = read_form(item + 1, &form);
-    if (s == NULL || ++used > count || !write_item(L, &text, &form, ARGUMENT(func, used)))
-      return 0;
+    if (s == NULL || ++used >= count || !write_item(L, &text, &form, &arguments[used]))
+      return -1;
   }
-  return put_text(L, func, &text, wanted);
+  return (ptrdiff_t)text.length;
 }
 
 /* --- others --- */
 
 /* A string of no more characters than there is room for; its length, or -1. */
-static ptrdiff_t subject (StkId func, ptrdiff_t count, const char **s) {
-  const TValue *value = ARGUMENT(func, 1);
+static ptrdiff_t subject (const TValue *value, ptrdiff_t count, const char **s) {
   if (count < 1 || !ttisstring(value) || tsslen(tsvalue(value)) > ROOM)
     return -1;
   *s = getstr(tsvalue(value));
   return (ptrdiff_t)tsslen(tsvalue(value));
 }
 
-#define MAKE_EACH(name, character) \
-  int tlua_make_##name (lua_State *L, StkId func, ptrdiff_t count, int wanted) { \
-    Text text; \
+#define WRITE_EACH(name, character) \
+  ptrdiff_t tlua_write_##name (lua_State *L, const TValue *arguments, ptrdiff_t count, char *to) { \
     const char *s; \
-    ptrdiff_t length = subject(func, count, &s); \
-    if (length < 0) \
-      return 0; \
+    ptrdiff_t length = subject(arguments, count, &s); \
+    (void)L; \
     for (ptrdiff_t n = 0; n < length; n++) \
-      text.characters[n] = (char)(character); \
-    text.length = (size_t)length; \
-    return put_text(L, func, &text, wanted); \
+      to[n] = (char)(character); \
+    return length; \
   }
-MAKE_EACH(reverse, s[length - 1 - n])
-MAKE_EACH(lower, tolower((unsigned char)s[n]))
-MAKE_EACH(upper, toupper((unsigned char)s[n]))
+WRITE_EACH(reverse, s[length - 1 - n])
+WRITE_EACH(lower, tolower((unsigned char)s[n]))
+WRITE_EACH(upper, toupper((unsigned char)s[n]))
 
-int tlua_make_rep (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
-  Text text;
+ptrdiff_t tlua_write_rep (lua_State *L, const TValue *arguments, ptrdiff_t count, char *to) {
+  Text text = { .characters = to };
   const char *s;
-  ptrdiff_t length = subject(func, count, &s);
-  const TValue *times = ARGUMENT(func, 2);
-  text.length = 0;
-  if (length < 0 || count != 2 || !ttisinteger(times) || ivalue(times) > ROOM)
-    return 0;
-  for (lua_Integer n = 0; n < ivalue(times); n++) {
+  ptrdiff_t length = subject(arguments, count, &s);
+  (void)L;
+  if (length < 0 || count != 2 || !ttisinteger(&arguments[1]) || ivalue(&arguments[1]) > ROOM)
+    return -1;
+  for (lua_Integer n = 0; n < ivalue(&arguments[1]); n++) {
     if (!append(&text, s, (size_t)length))
-      return 0;
+      return -1;
   }
-  return put_text(L, func, &text, wanted);
+  return (ptrdiff_t)text.length;
+}
+
+#define MAKE(name) \
+  int tlua_make_##name (lua_State *L, StkId func, ptrdiff_t count, int wanted) { \
+    return put_text(L, func, count, wanted, tlua_write_##name); \
+  }
+MAKE(format)
+MAKE(reverse)
+MAKE(lower)
+MAKE(upper)
+MAKE(rep)
+
+static ptrdiff_t write_integer_argument (lua_State *L, const TValue *arguments, ptrdiff_t count, char *to) {
+  (void)L;
+  (void)count;
+  return tlua_print_integer(to, ivalue(&arguments[0]));
 }
 
 int tlua_make_tostring (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
   const TValue *value = ARGUMENT(func, 1);
   const Table *meta = G(L)->mt[LUA_TSTRING];
-  Text text;
   if (count < 1 || wanted > 1)
     return 0;
-  if (ttisinteger(value) && G(L)->mt[LUA_TNUMBER] == NULL) {
-    text.length = (size_t)tlua_print_integer(text.characters, ivalue(value));
-    return put_text(L, func, &text, wanted);
-  }
+  if (ttisinteger(value) && G(L)->mt[LUA_TNUMBER] == NULL)
+    return put_text(L, func, count, wanted, write_integer_argument);
   if (!ttisstring(value)
       || (meta != NULL && !isempty(luaH_getshortstr((Table *)meta, luaS_new(L, "__tostring")))))
     return 0;

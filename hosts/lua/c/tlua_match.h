@@ -1,5 +1,6 @@
 /*
-** What 'tlua_match.c' and 'tlua_number_text.c' do for the string library, and ask of it.
+** What 'tlua_match.c' and 'tlua_number_text.c' do for the string library, and ask of it; and what baseline
+** and compiled code do in its place.
 */
 #ifndef tlua_match_h
 #define tlua_match_h
@@ -7,6 +8,8 @@
 #include <stddef.h>
 
 #include "lua.h"
+
+#include "lobject.h"
 
 typedef struct TluaPattern TluaPattern;
 
@@ -16,6 +19,8 @@ typedef struct TluaCapture {
   ptrdiff_t len;
 } TluaCapture;
 #define TLUA_POSITION (-2)
+/* Captures of a search that is made without the library. */
+#define TLUA_MOST_FOUND 12
 
 /*
 ** The pattern, without the '^' at its start, as it is kept for this text; NULL if it is left to the library.
@@ -51,5 +56,24 @@ int tlua_item_has (int c, const char *item, const char *item_end);
 int tlua_print_integer (char *text, lua_Integer n);
 /* Writes a float that is a whole number as 'tostring' does; returns 0 if it is none, or too large. */
 int tlua_print_whole (char *text, lua_Number n);
+
+/* --- for baseline and compiled code --- */
+
+/* Characters that are written at most without the library. */
+#define TLUA_TEXT_ROOM 512
+/*
+** Writes what the function of this name makes of its arguments: how many characters, or -1, if that is for
+** the library to do. Makes no object.
+*/
+typedef ptrdiff_t TluaWriteText (lua_State *L, const TValue *arguments, ptrdiff_t count, char *to);
+TluaWriteText tlua_write_format, tlua_write_reverse, tlua_write_lower, tlua_write_upper, tlua_write_rep;
+/* What 'string.find' or 'string.match' has found: nothing where 'from' is NULL. */
+typedef struct TluaFound {
+  const char *from, *to;
+  unsigned char count;    /* captures */
+  TluaCapture captures[TLUA_MOST_FOUND];
+} TluaFound;
+/* Searches with these arguments; 0: that is for the library to do. Makes no object. */
+int tlua_search (lua_State *L, const TValue *arguments, ptrdiff_t count, int find, TluaFound *found);
 
 #endif

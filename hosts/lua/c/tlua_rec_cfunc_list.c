@@ -6,10 +6,11 @@
 **
 ** Design: a row for each function says for which kinds of arguments that is so, what the call may read and
 ** change, and what is known of its results. Where kinds are not enough, a function of ours looks at the
-** values before each call. The smallest functions have a shortcut, which does the same in usual cases.
+** values before each call. The smallest functions have a shortcut, which does the same in usual cases, and so
+** have those that baseline code does without a call.
 **
-** Invariant: the rows are those of Lua 5.4.9. Neither looks nor shortcuts throw or allocate, and they move
-** the hint in 'alimit' as the functions themselves do.
+** Invariant: the rows are those of Lua 5.4.9. Neither looks nor shortcuts throw or collect; they make nothing
+** but short strings, and move the hint in 'alimit' as the functions themselves do.
 **
 ** Example, 'table.insert(t, 1, x)':   may_insert: no metatable, and the array part has room for one element
 ** more
@@ -19,6 +20,7 @@
 
 #include <string.h>
 
+#include "tlua_match.h"
 #include "tlua_rec_cfunc.h"
 
 #include "lgc.h"
@@ -115,7 +117,7 @@ static int may_sort (const TValue *arguments, int count) {
 
 /*
 ** What the smallest functions do in usual cases, without a call. Each answers the number of results, or -1:
-** then the function itself is called. None throws or allocates. The hint in 'alimit' moves as it would.
+** then the function itself is called. None throws or collects. The hint in 'alimit' moves as it would.
 */
 
 static int shorten_next (lua_State *L, const TValue *arguments, int count, TValue *results) {
@@ -219,6 +221,68 @@ static int shorten_remove (lua_State *L, const TValue *arguments, int count, TVa
   return 0;
 }
 
+/* A short string; 0 if there is none and no memory for it. */
+static int put_string (lua_State *L, TValue *result, const char *text, size_t length) {
+  TString *made = length > LUAI_MAXSHORTLEN ? NULL : tlua_short_string(L, text, length);
+  if (made == NULL)
+    return 0;
+  setsvalue(L, result, made);
+  return 1;
+}
+
+static int shorten_text (lua_State *L, const TValue *arguments, int count, TValue *results,
+                         TluaWriteText *write) {
+  char text[TLUA_TEXT_ROOM];
+  ptrdiff_t length = write(L, arguments, count, text);
+  return length >= 0 && put_string(L, &results[0], text, (size_t)length) ? 1 : -1;
+}
+
+#define SHORTEN_TEXT(name) \
+  static int shorten_##name (lua_State *L, const TValue *arguments, int count, TValue *results) { \
+    return shorten_text(L, arguments, count, results, tlua_write_##name); \
+  }
+SHORTEN_TEXT(format)
+SHORTEN_TEXT(lower)
+SHORTEN_TEXT(upper)
+SHORTEN_TEXT(reverse)
+SHORTEN_TEXT(rep)
+
+/* Strings that were made before one that cannot be made are garbage. */
+static int shorten_search (lua_State *L, const TValue *arguments, int count, TValue *results, int find) {
+  TluaFound found;
+  int used = 0;
+  if (!tlua_search(L, arguments, count, find, &found))
+    return -1;
+  if (found.from == NULL) {
+    setnilvalue(&results[0]);
+    return 1;
+  }
+  const char *s = getstr(tsvalue(&arguments[0]));
+  if (find) {
+    setivalue(&results[used++], (lua_Integer)(found.from - s + 1));
+    setivalue(&results[used++], (lua_Integer)(found.to - s));
+  }
+  else if (found.count == 0)
+    return put_string(L, &results[0], found.from, (size_t)(found.to - found.from)) ? 1 : -1;
+  for (int n = 0; n < found.count; n++, used++) {
+    const TluaCapture *capture = &found.captures[n];
+    if (capture->len == TLUA_POSITION) {
+      setivalue(&results[used], (lua_Integer)(capture->init - s + 1));
+    }
+    else if (!put_string(L, &results[used], capture->init, (size_t)capture->len))
+      return -1;
+  }
+  return used;
+}
+
+static int shorten_find (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  return shorten_search(L, arguments, count, results, 1);
+}
+
+static int shorten_match (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  return shorten_search(L, arguments, count, results, 0);
+}
+
 static int is_continuation (const char *s) {
   return ((unsigned char)*s & 0xC0) == 0x80;
 }
@@ -298,20 +362,20 @@ static const TluaCallable callables[] = {
   { .name = "os.time", .kinds = "-", .effects = TLUA_PURE },
   { .name = "string.byte", .kinds = "b", .effects = TLUA_PURE },
   { .name = "string.char", .kinds = "b", .effects = TLUA_PURE },
-  { .name = "string.find", .kinds = "b", .effects = TLUA_PURE },
-  { .name = "string.format", .kinds = "bp", .effects = TLUA_PURE },
+  { .name = "string.find", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_find },
+  { .name = "string.format", .kinds = "bp", .effects = TLUA_PURE, .shortcut = shorten_format },
   { .name = "string.gmatch", .kinds = "b", .effects = TLUA_PURE },
   { .name = "string.gsub", .kinds = "b", .effects = TLUA_PURE },
   { .name = "string.len", .kinds = "b", .effects = TLUA_PURE },
-  { .name = "string.lower", .kinds = "b", .effects = TLUA_PURE },
-  { .name = "string.match", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.lower", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_lower },
+  { .name = "string.match", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_match },
   { .name = "string.pack", .kinds = "b", .effects = TLUA_PURE },
   { .name = "string.packsize", .kinds = "b", .effects = TLUA_PURE },
-  { .name = "string.rep", .kinds = "b", .effects = TLUA_PURE },
-  { .name = "string.reverse", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.rep", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_rep },
+  { .name = "string.reverse", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_reverse },
   { .name = "string.sub", .kinds = "b", .effects = TLUA_PURE },
   { .name = "string.unpack", .kinds = "b", .effects = TLUA_PURE },
-  { .name = "string.upper", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.upper", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_upper },
   { .name = "table.concat", .kinds = "lb", .effects = TLUA_READS },
   { .name = "table.insert", .kinds = "laa", .effects = TLUA_WRITES, .answer = TLUA_NOTHING,
     .is_ready = may_insert,
