@@ -69,6 +69,7 @@ typedef struct Set {
 } Set;
 
 #define PLACES 512
+#define LAST 64
 #define NEAR 4                  /* places that a pattern may be in */
 #define MOST_SETS 500
 #define LONG_SUBJECT 500        /* characters: a search in so many is worth a translation */
@@ -86,6 +87,7 @@ struct TluaMatch {
   unsigned set_count;
   unsigned char any[UCHAR_MAX + 1];
   Place places[PLACES];
+  const TluaPattern *last[LAST];  /* found last for a text that lies there */
 };
 
 const void *const *tlua_locale (void) {
@@ -399,18 +401,26 @@ static struct TluaMatch *match_of (lua_State *L, size_t length) {
   return all;
 }
 
+static int has_text (const TluaPattern *pattern, const char *p, size_t length) {
+  return pattern->length == length && memcmp(pattern->text, p, length) == 0;
+}
+
 static int is_of (const Place *place, unsigned hash, const char *p, size_t length) {
-  return place->state == TRANSLATED && place->hash == hash && place->pattern->length == length
-      && memcmp(place->pattern->text, p, length) == 0;
+  return place->state == TRANSLATED && place->hash == hash && has_text(place->pattern, p, length);
 }
 
 const TluaPattern *tlua_known_pattern (lua_State *L, const char *p, size_t length) {
-  const struct TluaMatch *all = match_of(L, length);
+  struct TluaMatch *all = match_of(L, length);
+  if (all == NULL)
+    return NULL;
+  const TluaPattern **last = &all->last[((uintptr_t)p >> 3) % LAST];
+  if (*last != NULL && has_text(*last, p, length))
+    return *last;
   unsigned hash = hash_of(p, length);
-  for (unsigned n = 0; all != NULL && n < NEAR; n++) {
+  for (unsigned n = 0; n < NEAR; n++) {
     const Place *place = &all->places[(hash + n) % PLACES];
     if (is_of(place, hash, p, length))
-      return place->pattern;
+      return *last = place->pattern;
   }
   return NULL;
 }
