@@ -29,8 +29,9 @@ use crate::vm::Vm;
 /// How compiled code was left.
 #[derive(Clone, Copy, Debug)]
 pub struct Exit<'a> {
-    /// Why; `None` if the entry was refused and nothing happened.
-    pub kind: Option<ExitKind>,
+    /// Its kind's number, or [`REFUSED`]. A whole word, as a byte that was just written must not be read back
+    /// with what lies beside it.
+    pub(crate) code: u32,
     /// Where the slots of the frames' bases count from: the base that the code's entry had, unless the code
     /// went on in other frames since.
     pub base: *mut u8,
@@ -43,6 +44,22 @@ pub struct Exit<'a> {
     pub outer: u32,
     /// What the host knows the tree by that was left.
     pub owner: usize,
+}
+
+/// No kind of an exit: the entry was refused.
+const REFUSED: u32 = u32::MAX;
+
+/// What says so in an [`Exit`].
+pub(crate) fn code_of(kind: Option<ExitKind>) -> u32 {
+    kind.map_or(REFUSED, |kind| kind as u32)
+}
+
+impl Exit<'_> {
+    /// Why the code was left; `None` if the entry was refused and nothing happened.
+    #[inline]
+    pub fn kind(&self) -> Option<ExitKind> {
+        ExitKind::ALL.get(self.code as usize).copied()
+    }
 }
 
 impl Vm {
@@ -104,7 +121,7 @@ impl Vm {
             }
             // SAFETY: passed on from the caller.
             unsafe { plan.restore(&self.code.cells.exit_buffer, context, base, registers) };
-            return Exit { kind: Some(kind), base, frames: &plan.frames, outer: 0, owner };
+            return Exit { code: code_of(Some(kind)), base, frames: &plan.frames, outer: 0, owner };
         }
         if plan::is_hot(count) {
             self.exits.hot = Some(at);
@@ -119,7 +136,7 @@ impl Vm {
             self.reserves.spend(&trace.lifts);
             self.nested.needs_change();
         }
-        Exit { kind: Some(kind), base, frames: &self.exits.state.frames, outer: 0, owner }
+        Exit { code: code_of(Some(kind)), base, frames: &self.exits.state.frames, outer: 0, owner }
     }
 
     #[cold]
@@ -127,7 +144,7 @@ impl Vm {
         self.totals.refused += 1;
         self.exits.last = None;
         self.gate_refused();
-        Exit { kind: None, base, frames: &[], outer: 0, owner: 0 }
+        Exit { code: REFUSED, base, frames: &[], outer: 0, owner: 0 }
     }
 
     /// Makes the plan of the exit that has become hot.

@@ -22,7 +22,7 @@ use tracelift_cranelift::LeftBy;
 
 use crate::abort::AbortReason;
 use crate::compile::CloseOutcome;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::job::NoCode;
 use crate::log::Stage;
@@ -328,7 +328,7 @@ impl Vm {
         {
             sample.left_by(0.0, self.timing.ticks.now());
         }
-        Exit { kind, base: outermost, frames: &self.exits.state.frames, outer, owner }
+        Exit { code: exit::code_of(kind), base: outermost, frames: &self.exits.state.frames, outer, owner }
     }
 
     /// Restores the state at one exit, and adds its frames, which lie so many slots above the first one.

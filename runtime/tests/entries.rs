@@ -64,7 +64,7 @@ impl Entered {
         let left = unsafe { code.call(context, base) };
         // SAFETY: as above, and the frame is larger than any exit needs.
         let exit = unsafe { self.host.vm.exit(left, context) };
-        exit.kind.map(|kind| (kind, exit.frames[0].words[0]))
+        exit.kind().map(|kind| (kind, exit.frames[0].words[0]))
     }
 
     fn next(&mut self) -> Action {

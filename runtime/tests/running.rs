@@ -354,7 +354,7 @@ fn forgetting_frees_the_code_of_a_range_of_keys() {
     let base = host.frame.as_mut_ptr().cast();
     // SAFETY: trace 1 is gone, so nothing is restored.
     let exit = unsafe { host.vm.exit(LeftBy { exit: 1 << 32, base }, context) };
-    assert_eq!((exit.kind, exit.frames.len()), (None, 0));
+    assert_eq!((exit.kind(), exit.frames.len()), (None, 0));
     host.vm.forget(0, usize::MAX);
     assert!(host.vm.stats().traces.is_empty());
 }

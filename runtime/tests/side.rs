@@ -438,7 +438,7 @@ fn a_side_trace_returns_to_a_loop_in_its_callers_frame() {
         let left = unsafe { run.code.call(context, base) };
         // SAFETY: as above.
         let exit = unsafe { host.vm.exit(left, context) };
-        let (kind, base, words) = (exit.kind, exit.base, exit.frames[0].words[0]);
+        let (kind, base, words) = (exit.kind(), exit.base, exit.frames[0].words[0]);
         assert_eq!((kind, words, exit.frames.len()), (Some(ExitKind::LoopEnd), 0, 1));
         assert_eq!(base, host.frame.as_mut_ptr().cast(), "the exit is one of the outer loop's, in its frame");
         assert_eq!(host.frame[0].payload as i64, end, "{a_limit} {n}");
@@ -459,7 +459,7 @@ fn who_is_refused_below_is_at_the_end_of_the_return() {
     let left = unsafe { run.code.call(context, base) };
     // SAFETY: as above.
     let exit = unsafe { host.vm.exit(left, context) };
-    assert_eq!((exit.kind, exit.base), (Some(ExitKind::Finish), base));
+    assert_eq!((exit.kind(), exit.base), (Some(ExitKind::Finish), base));
     assert_eq!((exit.frames[0].base, exit.frames[0].words[0]), (-4, 0));
     assert_eq!((host.frame[0].payload, host.frame[1].payload), (10, 1.5f64.to_bits()));
 }

@@ -493,7 +493,7 @@ impl Machine {
         // need were secured in `act`, and by the code where it has made frames.
         let exit = unsafe { self.vm.exit(left, context.cast()) };
         self.context.get().heap.lifting = false;
-        let kind = exit.kind?;
+        let kind = exit.kind()?;
         let origin = (exit.base as usize - self.stack.0.cast::<Ref>() as usize) / size_of::<Ref>();
         let bottom = self.context.get().frames.rebuild(exit.frames, exit.outer, origin);
         let origin = match exit.outer {

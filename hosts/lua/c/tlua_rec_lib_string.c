@@ -104,10 +104,10 @@ static size_t slice (size_t length, int64_t i, int64_t j, size_t *from) {
 }
 
 static TString *sub_string (lua_State *L, int64_t is_long, TString *s, int64_t i, int64_t j) {
-  Text text = { .s = s, .from = 0, .fill = fill_slice };
-  text.length = slice(tsslen(s), i, j, &text.from);
-  if (!is_long && text.length <= LUAI_MAXSHORTLEN)
-    return tlua_short_string(L, getstr(s) + text.from, text.length);
+  size_t from = 0, length = slice(tsslen(s), i, j, &from);
+  if (!is_long && length <= LUAI_MAXSHORTLEN)
+    return tlua_short_string(L, getstr(s) + from, length);
+  Text text = { .s = s, .from = from, .length = length, .fill = fill_slice };
   return make(L, is_long, &text);
 }
 

@@ -484,7 +484,7 @@ pub unsafe extern "C" fn tl_exit(vm: *mut TlVm, left: LeftBy, context: *mut c_vo
     let exit = unsafe { handle.vm.exit(left, context) };
     std::mem::forget(whole);
     *info = TlExitInfo {
-        kind: exit.kind.map_or(TL_EXIT_REFUSED, kind_for_host),
+        kind: exit.kind().map_or(TL_EXIT_REFUSED, kind_for_host),
         nframes: exit.frames.len() as u32,
         frames: exit.frames.as_ptr(),
         base: exit.base,

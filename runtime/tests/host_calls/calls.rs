@@ -167,7 +167,7 @@ fn run(host: *mut Host, key: usize, first: usize) -> Option<(ExitKind, u64)> {
     if let Some(panic) = FAILED.take() {
         std::panic::resume_unwind(panic);
     }
-    exit.kind.map(|kind| (kind, exit.frames.last().expect("an exit has frames").words[0]))
+    exit.kind().map(|kind| (kind, exit.frames.last().expect("an exit has frames").words[0]))
 }
 
 impl Nest {

@@ -162,6 +162,6 @@ impl Host {
         // SAFETY: as in `run`.
         let exit = unsafe { self.vm.exit(left, context) };
         IS_EXITING.set(false);
-        exit.kind.map(|kind| (kind, exit.frames[0].words[0]))
+        exit.kind().map(|kind| (kind, exit.frames[0].words[0]))
     }
 }

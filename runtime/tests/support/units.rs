@@ -106,7 +106,7 @@ impl Sums {
         assert_eq!(exit.base, base);
         let frames: Vec<_> = exit.frames.iter().map(|frame| (frame.base, frame.words[0])).collect();
         self.host.first = frames.last().map_or(0, |&(base, _)| base as usize);
-        Some(How { kind: exit.kind?, outer: exit.outer, frames })
+        Some(How { kind: exit.kind()?, outer: exit.outer, frames })
     }
 
     /// What is to be done after the exit.
