@@ -59,7 +59,7 @@ extern "C" {
 #endif
 
 /* The version of this interface; tl_new refuses a host compiled for another one. */
-#define TL_ABI_VERSION 5u
+#define TL_ABI_VERSION 6u
 
 typedef struct tl_vm tl_vm;   /* one just-in-time compiler: schema, traces, code, statistics */
 

@@ -9,7 +9,7 @@
 #define CHECK(what) _Static_assert(what, #what)
 #endif
 
-CHECK(TL_ABI_VERSION == 5);
+CHECK(TL_ABI_VERSION == 6);
 CHECK(TL_MAX_WORDS == 8);
 
 CHECK(sizeof(tl_config) == 80);

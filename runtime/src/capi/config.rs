@@ -15,7 +15,7 @@ use crate::config::{Config, DEFAULT_THRESHOLD};
 use crate::log::Stage;
 
 /// `TL_ABI_VERSION`: the version that this library implements.
-pub const ABI_VERSION: u32 = 5;
+pub const ABI_VERSION: u32 = 6;
 
 /// `TL_FLAG_OFF`: never record.
 pub const FLAG_OFF: u32 = 1;
