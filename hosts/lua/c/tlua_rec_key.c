@@ -45,9 +45,13 @@ static const TValue *found (const TValue *slot) {
   return isempty(slot) ? NULL : slot;
 }
 
-static const TValue *find_integer (Table *t, int64_t index) {
-  Node *place, *node = is_in_array(t, index) ? NULL : tlua_integer_node(t, index, &place);
+static const TValue *find_in_nodes (const Table *t, int64_t index) {
+  Node *place, *node = tlua_integer_node(t, index, &place);
   return node == NULL ? NULL : found(gval(node));
+}
+
+static const TValue *find_integer (Table *t, int64_t index) {
+  return is_in_array(t, index) ? NULL : find_in_nodes(t, index);
 }
 
 /*
@@ -58,7 +62,7 @@ static const TValue *find_integer (Table *t, int64_t index) {
 static int64_t lacks_integer (Table *t, int64_t index) {
   if (is_in_array(t, index))
     return l_castS2U(index) - 1u < t->alimit && isempty(&t->array[index - 1]);
-  return isempty(luaH_getint(t, index));
+  return find_in_nodes(t, index) == NULL;
 }
 
 /* A float that stands for an integer is that integer as a key. */
