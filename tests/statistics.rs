@@ -166,9 +166,9 @@ fn difference<'a>(said: &'a str, counted: &'a str) -> Option<(&'a str, &'a str)>
     }
 }
 
-/// Whether two lines are equal but for what Lua's hash seed changes: which key lies in which node decides on
-/// an address computation here and on a load that is known already there, so that what is left may differ by
-/// 1 % of what was recorded.
+/// Whether two lines are equal but for what Lua's hash seed changes. Which key lies in which node decides how
+/// many nodes a search for an absent key passes, of which each is looked at, and on loads that are known
+/// already: in programs with objects 5 % of what was recorded. Small numbers are exact.
 fn agrees(said: &str, counted: &str) -> bool {
     let numbers = |cell: &str| {
         let (before, after) = cell.split_once(" → ")?;
@@ -177,8 +177,8 @@ fn agrees(said: &str, counted: &str) -> bool {
     };
     let cell_agrees = |(said, counted): (&str, &str)| match (numbers(said), numbers(counted)) {
         (Some((before, after)), Some((recorded, left))) => {
-            let slack = if recorded < 100 { (recorded / 20).min(1) } else { recorded.div_ceil(100) };
-            before == recorded && after.abs_diff(left) <= slack
+            let slack = recorded / 20;
+            before.abs_diff(recorded) <= slack && after.abs_diff(left) <= slack
         }
         _ => said == counted,
     };
@@ -189,10 +189,11 @@ fn agrees(said: &str, counted: &str) -> bool {
 #[test]
 fn only_what_the_hash_seed_changes_may_differ() {
     let said = "| objects | 5 | 1 → 1 (0 %) | 1206 → 566 (53 %) | 848 → 425 (50 %) | 2464 → 1187 (52 %) |";
-    assert!(agrees(said, &said.replace("566", "570").replace("1187", "1196").replace("52 %", "51 %")));
+    assert!(agrees(said, &said.replace("566", "600").replace("1187", "1196").replace("52 %", "51 %")));
+    assert!(agrees(said, &said.replace("1206", "1216")));
     assert!(!agrees(said, &said.replace("1 → 1", "1 → 0")));
-    assert!(!agrees(said, &said.replace("566", "590")));
-    assert!(!agrees(said, &said.replace("1206", "1207")));
+    assert!(!agrees(said, &said.replace("566", "640")));
+    assert!(!agrees(said, &said.replace("1206", "1300")));
     assert!(!agrees(said, "| objects | 5 |"));
 }
 
@@ -247,7 +248,7 @@ fn an_old_table_is_noticed() {
     let agrees = |rows: &[Row]| difference(&said, &section(rows)).is_none();
     assert!(agrees(&[row(2, 51), idle()]));
     assert!(
-        agrees(&[row(2, 52), idle()]) && !agrees(&[row(2, 53), idle()]) && !agrees(&[row(2, 49), idle()])
+        agrees(&[row(2, 56), idle()]) && !agrees(&[row(2, 57), idle()]) && !agrees(&[row(2, 45), idle()])
     );
     assert!(!agrees(&[row(3, 51), idle()]) && !agrees(&[row(1, 51), idle()]));
     assert!(!agrees(&[row(2, 51)]) && !agrees(&[row(2, 51), row(2, 51), idle()]) && !agrees(&[idle()]));
