@@ -49,7 +49,7 @@ pub struct Exit<'a> {
 /// No kind of an exit: the entry was refused.
 const REFUSED: u32 = u32::MAX;
 
-/// What says so in an [`Exit`].
+/// The number of a kind, or [`REFUSED`], as an [`Exit`] holds it.
 pub(crate) fn code_of(kind: Option<ExitKind>) -> u32 {
     kind.map_or(REFUSED, |kind| kind as u32)
 }

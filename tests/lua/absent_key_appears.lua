@@ -1,5 +1,5 @@
 -- Fields that an object lacks, and so its class is asked: in tables of all sizes, with and without other
--- keys in the way of the search, until the object gets a field of that name, or one that was taken away again.
+-- keys in the way of the search. Then the object gets a field of that name, or one that is taken away again.
 local classes = {}
 for c = 1, 3 do
     local methods = {}

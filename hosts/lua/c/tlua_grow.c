@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "tlua_internal.h"
+#include "tlua_node.h"
 
 #include "lgc.h"
 #include "lmem.h"
@@ -114,27 +115,13 @@ static unsigned array_size (const Count *count, unsigned *used) {
   return best;
 }
 
-static Node *by_remainder (const Table *t, lua_Unsigned n) {
-  unsigned divisor = (unsigned)(sizenode(t) - 1) | 1;
-  return gnode(t, n <= UINT_MAX ? (unsigned)n % divisor : n % divisor);
-}
-
 /* As mainposition of ltable.c, for the usual keys. */
 static Node *place_of (const Table *t, int tag, const Value *key) {
   switch (tag) {
-    case LUA_VSHRSTR: return gnode(t, lmod(gco2ts(key->gc)->hash, sizenode(t)));
-    case LUA_VNUMINT: return by_remainder(t, l_castS2U(key->i));
-    default: return by_remainder(t, point2uint(key->gc));
+    case LUA_VSHRSTR: return tlua_place_of_string(t, gco2ts(key->gc));
+    case LUA_VNUMINT: return tlua_place_of_integer(t, key->i);
+    default: return tlua_place_of_object(t, key->gc);
   }
-}
-
-/* As getfreepos of ltable.c; there is one. */
-static Node *free_node (Table *t) {
-  do
-    t->lastfree--;
-  while (!keyisnil(t->lastfree));
-  lua_assert(t->lastfree >= t->node);
-  return t->lastfree;
 }
 
 /* As luaH_newkey, for a key that the table lacks and has room for. Returns the place of its value. */
@@ -142,23 +129,9 @@ static Node *insert (Table *t, int tag, const Value *key) {
   Node *place = place_of(t, tag, key);
   if (isempty(gval(place)))
     return place;
-  Node *free = free_node(t);
-  Node *other = place_of(t, withvariant(keytt(place)), &keyval(place));
-  if (other == place) {  /* it is where it should be: the new one goes into the free node */
-    gnext(free) = gnext(place) != 0 ? cast_int((place + gnext(place)) - free) : 0;
-    gnext(place) = cast_int(free - place);
-    return free;
-  }
-  while (other + gnext(other) != place)
-    other += gnext(other);
-  gnext(other) = cast_int(free - other);
-  *free = *place;
-  if (gnext(place) != 0) {
-    gnext(free) += cast_int(place - free);
-    gnext(place) = 0;
-  }
-  setempty(gval(place));
-  return place;
+  Node *free = tlua_free_node(t);
+  lua_assert(free != NULL);
+  return tlua_make_place(place, place_of(t, withvariant(keytt(place)), &keyval(place)), free);
 }
 
 /* The hash part gets room for so many keys. */

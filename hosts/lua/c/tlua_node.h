@@ -65,39 +65,44 @@ static inline Node *tlua_free_node (Table *t) {
 }
 
 /*
-** Makes a node free that is another key's place: what is in it belongs elsewhere, and moves. NULL if it
-** belongs there, or where it does is not seen at once; then the node is as it was.
+** The node for a new key whose place is taken by one that belongs to 'other'. If that is the same place the
+** new key goes into the free node; else what is there moves into it.
 */
-static inline Node *tlua_move_away (const Table *t, Node *taken, Node *to) {
-  Node *before;
-  if (!keyisshrstr(taken) || (before = gnode(t, lmod(keystrval(taken)->hash, sizenode(t)))) == taken)
-    return NULL;
-  while (before + gnext(before) != taken)
-    before += gnext(before);
-  gnext(before) = cast_int(to - before);
-  *to = *taken;
-  if (gnext(taken) != 0) {
-    gnext(to) += cast_int(taken - to);
-    gnext(taken) = 0;
+static inline Node *tlua_make_place (Node *place, Node *other, Node *free) {
+  if (other == place) {
+    gnext(free) = gnext(place) != 0 ? cast_int((place + gnext(place)) - free) : 0;
+    gnext(place) = cast_int(free - place);
+    return free;
   }
-  setempty(gval(taken));
-  return taken;
+  while (other + gnext(other) != place)
+    other += gnext(other);
+  gnext(other) = cast_int(free - other);
+  *free = *place;
+  if (gnext(place) != 0) {
+    gnext(free) += cast_int(place - free);
+    gnext(place) = 0;
+  }
+  setempty(gval(place));
+  return place;
 }
 
-/* The value of a short string that the table lacks, put in; NULL if the table would have to grow. */
+static inline Node *tlua_place_of_string (const Table *t, const TString *s) {
+  return gnode(t, lmod(s->hash, sizenode(t)));
+}
+
+/*
+** The value of a short string that the table lacks, put in; NULL if the table would have to grow, or the
+** place is taken by a key of another type.
+*/
 static inline TValue *tlua_add_string (lua_State *L, Table *t, const TValue *key) {
-  Node *n = gnode(t, lmod(tsvalue(key)->hash, sizenode(t)));
+  Node *n = tlua_place_of_string(t, tsvalue(key));
   if (isdummy(t))
     return NULL;
   if (!isempty(gval(n))) {
-    Node *first = n, *other;
-    if (!keyisshrstr(n) || (other = tlua_free_node(t)) == NULL)
+    Node *free = keyisshrstr(n) ? tlua_free_node(t) : NULL;
+    if (free == NULL)
       return NULL;
-    if ((n = tlua_move_away(t, first, other)) == NULL) {
-      gnext(other) = gnext(first) != 0 ? cast_int(first + gnext(first) - other) : 0;
-      gnext(first) = cast_int(other - first);
-      n = other;
-    }
+    n = tlua_make_place(n, tlua_place_of_string(t, keystrval(n)), free);
   }
   setnodekey(L, n, key);
   luaC_barrierback(L, obj2gco(t), key);

@@ -148,6 +148,8 @@ static const TValue *place_integer (lua_State *L, Table *t, int64_t index) {
   if (is_in_array(t, index))
     return NULL;
   node = tlua_integer_node(t, index, &place);
+  if (node != NULL && !isempty(gval(node)))
+    return gval(node);
   if (node == NULL)
     node = tlua_add_integer(t, index, place);
   invalidateTMcache(t);
@@ -164,6 +166,8 @@ static const TValue *place_object (lua_State *L, Table *t, GCObject *object, int
   val_(&key).gc = object;
   settt_(&key, cast_byte(tt));
   slot = luaH_get(t, &key);
+  if (!isempty(slot))
+    return slot;
   if (isabstkey(slot)) {
     const TValue *added = ttisshrstring(&key) ? tlua_add_string(L, t, &key) : NULL;
     slot = added != NULL ? added : add_key(L, t, &key, slot);
