@@ -192,6 +192,8 @@ int tlua_float_loop (union StackValue *loop);
 void tlua_keep_type_names (struct lua_State *L);
 /* The short string of these characters; NULL if there is none. */
 struct TString *tlua_find_short (struct lua_State *L, const char *characters, size_t length);
+/* The same of so many characters of a string, the first of which is 'from'. */
+struct TString *tlua_find_part (struct lua_State *L, const struct TString *s, size_t from, size_t length);
 void tlua_forget_short (struct global_State *g);
 void tlua_short_close (Tlua *jit);
 int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, struct TValue *value);

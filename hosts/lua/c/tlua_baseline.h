@@ -124,6 +124,8 @@ TluaMakeCall tlua_make_format, tlua_make_reverse, tlua_make_lower, tlua_make_upp
 TluaMakeCall tlua_make_tostring;
 /* A result that is a string. May collect. */
 void tlua_put_string (lua_State *L, StkId func, const char *text, size_t length);
+/* The same of a part of a string, which lives. */
+void tlua_put_part (lua_State *L, StkId func, const TString *s, size_t from, size_t length);
 /* As tlua_baseline_call, for the iterator of a loop: function, state and control value lie at 'ra'. */
 int tlua_baseline_step (lua_State *L, StkId ra, int wanted);
 

@@ -84,7 +84,7 @@ static int quick_sub (lua_State *L, StkId func, ptrdiff_t count) {
   else if (first > last)
     tlua_put_string(L, func, "", 0);
   else
-    tlua_put_string(L, func, getstr(tsvalue(s)) + first - 1, (size_t)(last - first + 1));
+    tlua_put_part(L, func, tsvalue(s), (size_t)first - 1, (size_t)(last - first + 1));
   return 1;
 }
 

@@ -42,13 +42,20 @@ typedef struct Text {
 
 /* --- the string, and where it goes --- */
 
-void tlua_put_string (lua_State *L, StkId func, const char *text, size_t length) {
-  TString *made = length <= LUAI_MAXSHORTLEN ? tlua_find_short(L, text, length) : NULL;
-  if (made == NULL)
-    made = luaS_newlstr(L, text, length);
+static void put_made (lua_State *L, StkId func, TString *made) {
   setsvalue2s(L, func, made);
   L->top.p = func + 1;
   luaC_checkGC(L);
+}
+
+void tlua_put_string (lua_State *L, StkId func, const char *text, size_t length) {
+  TString *made = length <= LUAI_MAXSHORTLEN ? tlua_find_short(L, text, length) : NULL;
+  put_made(L, func, made != NULL ? made : luaS_newlstr(L, text, length));
+}
+
+void tlua_put_part (lua_State *L, StkId func, const TString *s, size_t from, size_t length) {
+  TString *made = length <= LUAI_MAXSHORTLEN ? tlua_find_part(L, s, from, length) : NULL;
+  put_made(L, func, made != NULL ? made : luaS_newlstr(L, getstr(s) + from, length));
 }
 
 /* What is written is the result. What is made may collect, which may move the stack. */

@@ -93,7 +93,7 @@ static TString *make (lua_State *L, int64_t is_long, Text *text) {
 ** The characters from 'i' to 'j', where negative positions count from the end: how many, and where they
 ** begin.
 */
-static size_t slice (size_t length, int64_t i, int64_t j, size_t *from) {
+static inline size_t slice (size_t length, int64_t i, int64_t j, size_t *from) {
   int64_t whole = (int64_t)length;
   int64_t first = i > 0 ? i : i < -whole || i == 0 ? 1 : whole + i + 1;
   int64_t last = j > whole ? whole : j >= 0 ? j : j < -whole ? 0 : whole + j + 1;
@@ -105,8 +105,10 @@ static size_t slice (size_t length, int64_t i, int64_t j, size_t *from) {
 
 static TString *sub_string (lua_State *L, int64_t is_long, TString *s, int64_t i, int64_t j) {
   size_t from = 0, length = slice(tsslen(s), i, j, &from);
-  if (!is_long && length <= LUAI_MAXSHORTLEN)
-    return tlua_short_string(L, getstr(s) + from, length);
+  if (!is_long && length <= LUAI_MAXSHORTLEN) {
+    TString *found = tlua_find_part(L, s, from, length);
+    return found != NULL ? found : tlua_short_string(L, getstr(s) + from, length);
+  }
   Text text = { .s = s, .from = from, .length = length, .fill = fill_slice };
   return make(L, is_long, &text);
 }

@@ -5,9 +5,10 @@
 ** word, one character after the other, and asks the C library whether it is the one in the table of strings.
 ** Most of these words have few characters, many only one.
 **
-** Design: strings of up to seven characters are kept: those of one by that character, the others by a number
-** that consists of all characters and the length, each in the one place that the number leads to. All others
-** are looked for with their hash and compared in place. Who does not find his string has it made by Lua.
+** Design: strings of up to seven characters are kept, by a number that consists of all characters and the
+** length: each in the one place that the number leads to. All others are looked for with their hash and
+** compared in place. Who does not find his string has it made by Lua. Words that follow one another are of
+** different lengths, which no processor foresees: the number of a part of a string is found without a branch.
 **
 ** Invariant: a string that is kept is alive: when the collector has marked all that is reached it takes all
 ** that is kept away (tlua_forget_short), and what is made later has that cycle's colour.
@@ -20,6 +21,7 @@
 #include "lprefix.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,40 +62,50 @@ static TString *find (lua_State *L, const char *characters, size_t length) {
 /* --- what is kept --- */
 
 #define MOST_KEPT 7
-#define PLACES_BITS 8
+#define PLACES_BITS 9
 
 typedef struct Word {
-  uint64_t number;
+  uint64_t number;  /* 0: none */
   TString *string;
 } Word;
 
 struct TluaKept {
   int is_used;
-  TString *characters[UCHAR_MAX + 1];
   Word words[1 << PLACES_BITS];
 };
 
-/* Of two to seven characters: they come first, the length is the last byte. */
-static uint64_t number_of (const char *characters, size_t length) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  uint64_t number;
-  if (length >= 4) {  /* both halves, which may overlap */
+#define IS_LITTLE_ENDIAN 1
+#else
+#define IS_LITTLE_ENDIAN 0
+#endif
+
+/* Of one to seven characters: they come first, the length is the last byte. */
+static uint64_t number_of (const char *characters, size_t length) {
+  uint64_t number = 0;
+  if (IS_LITTLE_ENDIAN && length >= 4) {  /* both halves, which may overlap */
     uint32_t first, last;
     memcpy(&first, characters, 4);
     memcpy(&last, characters + length - 4, 4);
     number = first | (uint64_t)last << (8 * (length - 4));
   }
   else {
-    uint16_t first;
-    memcpy(&first, characters, 2);
-    number = first | (uint64_t)(unsigned char)characters[length - 1] << (8 * (length - 1));
+    for (size_t n = 0; n < length; n++)
+      number |= (uint64_t)(unsigned char)characters[n] << (8 * n);
   }
-#else
-  uint64_t number = 0;
-  for (size_t n = 0; n < length; n++)
-    number |= (uint64_t)(unsigned char)characters[n] << (8 * n);
-#endif
   return number | (uint64_t)length << 56;
+}
+
+/* The same of a part of a string: what lies in the eight bytes before the part's end is the string's own. */
+static uint64_t number_of_part (const TString *s, size_t from, size_t length) {
+#if IS_LITTLE_ENDIAN
+  uint64_t bytes;
+  _Static_assert(offsetof(TString, contents) >= sizeof(bytes), "before its characters");
+  memcpy(&bytes, (const char *)s + offsetof(TString, contents) + from + length - sizeof(bytes), sizeof(bytes));
+  return bytes >> (64 - 8 * length) | (uint64_t)length << 56;
+#else
+  return number_of(getstr(s) + from, length);
+#endif
 }
 
 static struct TluaKept *kept_of (lua_State *L) {
@@ -103,24 +115,39 @@ static struct TluaKept *kept_of (lua_State *L) {
   return kept;
 }
 
+/* By the golden ratio: single characters, which all programs use, lie far from one another. */
+static inline Word *place_of (struct TluaKept *kept, uint64_t number) {
+  return &kept->words[number * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_BITS)];
+}
+
+static TString *keep_word (lua_State *L, Word *word, uint64_t number, const char *characters) {
+  TString *found = find(L, characters, (size_t)(number >> 56));
+  if (found != NULL) {
+    L->jit->kept->is_used = 1;
+    *word = (Word){ number, found };
+  }
+  return found;
+}
+
+static inline TString *find_word (lua_State *L, struct TluaKept *kept, uint64_t number,
+                                  const char *characters) {
+  Word *word = place_of(kept, number);
+  return l_likely(word->number == number) ? word->string : keep_word(L, word, number, characters);
+}
+
 TString *tlua_find_short (lua_State *L, const char *characters, size_t length) {
   struct TluaKept *kept;
   if (length - 1 >= MOST_KEPT || (kept = kept_of(L)) == NULL)
     return find(L, characters, length);
-  kept->is_used = 1;
-  if (length == 1) {
-    TString **string = &kept->characters[(unsigned char)*characters];
-    if (*string == NULL)
-      *string = find(L, characters, 1);
-    return *string;
-  }
-  uint64_t number = number_of(characters, length);
-  Word *word = &kept->words[number * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_BITS)];
-  if (word->number != number || word->string == NULL) {
-    word->string = find(L, characters, length);
-    word->number = number;
-  }
-  return word->string;
+  return find_word(L, kept, number_of(characters, length), characters);
+}
+
+TString *tlua_find_part (lua_State *L, const TString *s, size_t from, size_t length) {
+  struct TluaKept *kept = L->jit->kept;
+  const char *characters = getstr(s) + from;
+  if (l_unlikely(length - 1 >= MOST_KEPT) || l_unlikely(kept == NULL))
+    return tlua_find_short(L, characters, length);
+  return find_word(L, kept, number_of_part(s, from, length), characters);
 }
 
 void tlua_forget_short (global_State *g) {
