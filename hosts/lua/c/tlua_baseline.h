@@ -87,6 +87,8 @@ TLUA_RARE_WORK_OPS(TLUA_DECLARE_WORK)
 TluaCode tlua_slow_barrier;
 /* The call 'pc' of a C function; L->top ends the arguments. Its cell stands where the constants do. */
 TluaCode tlua_work_call;
+/* A short string that a table lacks, where its metatables' __index lead to: nil; NULL if it is not known. */
+const TValue *tlua_work_inherited (lua_State *L, const Table *t, const TString *key);
 /* luaD_precall, of a C function. */
 CallInfo *tlua_work_precall (lua_State *L, StkId func, int wanted);
 /* Whether a step of a loop, 'pc', is done: see tlua_baseline_step. */

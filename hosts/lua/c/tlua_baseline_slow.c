@@ -67,36 +67,46 @@ OPERATION(SETUPVAL) {
 }
 
 /*
-** A short string in a table, or in those that stand for one another by the field __index of their metatables.
-** 'nothing' where none of them has it; NULL where that is not known: an __index is no table, or there are
-** many. Where it is a function, that one is to be asked for it, about the table that 'holder' is then.
+** A short string that a table lacks, in those that stand for one another by the field __index of their
+** metatables: nil where none of them has it; NULL where that is not known: an __index is no table, or there
+** are many. Where it is a function, that one is to be asked for it, about the table that 'holder' is then.
 */
-static const TValue *inherited (lua_State *L, const TValue **holder, const TString *key,
-                                const TValue *nothing, const TValue **function) {
+static inline const TValue *inherited (const lua_State *L, const Table *t, const TString *key,
+                                       const TValue **holder, const TValue **function) {
+  const global_State *g = G(L);
   for (int n = 0; n < 8; n++) {
-    const Table *t = hvalue(*holder);
-    const TValue *slot = tlua_field(t, key);
-    if (slot != NULL && !isempty(slot))
-      return slot;
-    if (t->metatable == NULL)
-      return nothing;
-    const TValue *index = tlua_field(t->metatable, G(L)->tmname[TM_INDEX]);
+    const Table *meta = t->metatable;
+    const TValue *index, *slot;
+    if (meta == NULL || (meta->flags & (1u << TM_INDEX)))
+      return &g->nilvalue;
+    index = tlua_field(meta, g->tmname[TM_INDEX]);
     if (index == NULL || isempty(index))
-      return nothing;
-    if (!ttistable(index)) {
+      return &g->nilvalue;
+    if (l_unlikely(!ttistable(index))) {
       *function = ttisfunction(index) ? index : NULL;
       return NULL;
     }
     *holder = index;
+    t = hvalue(index);
+    slot = tlua_field(t, key);
+    if (slot != NULL && !isempty(slot))
+      return slot;
   }
   return NULL;
+}
+
+const TValue *tlua_work_inherited (lua_State *L, const Table *t, const TString *key) {
+  const TValue *holder, *function;
+  return inherited(L, t, key, &holder, &function);
 }
 
 static void get_string (TLUA_ARGS, const TValue *holder, TValue *key, StkId ra) {
   const TValue *slot;
   if (ttistable(holder) && ttisshrstring(key)) {
     const TValue *of = holder, *function = NULL;
-    slot = inherited(L, &of, tsvalue(key), &G(L)->nilvalue, &function);
+    slot = tlua_field(hvalue(holder), tsvalue(key));
+    if (slot == NULL || isempty(slot))
+      slot = inherited(L, hvalue(holder), tsvalue(key), &of, &function);
     if (slot != NULL) {
       setobj2s(L, ra, slot);
       return;

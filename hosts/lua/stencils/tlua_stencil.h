@@ -98,8 +98,9 @@ static inline const Instruction *nothing (void) {
 */
 #define CALL_C(where) \
   "push %%rbp\n\tmov %%rsp, %%rbp\n\tand $-16, %%rsp\n\tcall " where "\n\tmov %%rbp, %%rsp\n\tpop %%rbp"
-#define CLOBBERED \
-  "r9", "r10", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", \
+#define CLOBBERED "r9", "r10", CLOBBERED_OTHERS
+#define CLOBBERED_OTHERS \
+  "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", \
   "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 
 static inline int call_quick (TluaQuickCall *quick, lua_State *L, StkId func, ptrdiff_t count) {
@@ -133,6 +134,22 @@ DEFINE_WORK(tail)
 static inline void call_function (lua_State *L, StkId func, ptrdiff_t wanted) {
   __asm__ volatile (CALL_C("tlua_work_precall") : "+D" (L), "+S" (func), "+d" (wanted)
                     : : "rax", "rcx", "r8", "r11", CLOBBERED);
+}
+
+/*
+** What a table that lacks a field inherits; NULL if it is not known. The call itself saves what stencils get:
+** else compilers would move all of that to other registers first, also where there is no call.
+*/
+static inline const TValue *call_inherited (lua_State *L, const Table *t, const TString *key) {
+  const TValue *slot;
+  register const Table *r9 __asm__("r9") = t;
+  register const TString *r10 __asm__("r10") = key;
+  __asm__ volatile ("push %%rdi\n\tpush %%rsi\n\tpush %%rdx\n\tpush %%r8\n\t"
+                    "mov %%r9, %%rsi\n\tmov %%r10, %%rdx\n\t"
+                    CALL_C("tlua_work_inherited")
+                    "\n\tpop %%r8\n\tpop %%rdx\n\tpop %%rsi\n\tpop %%rdi"
+                    : "=a" (slot), "+r" (r9), "+r" (r10) : "D" (L) : "rcx", "r11", CLOBBERED_OTHERS);
+  return slot;
 }
 
 #define WORK_WITH(name, last) { \

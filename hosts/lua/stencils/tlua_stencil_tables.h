@@ -56,6 +56,11 @@ static inline const TValue *known_field (const Table *t, const TString *key, Tlu
       setnilvalue(VA); \
       NEXT; \
     } \
+    slot = call_inherited(L, t, name); \
+    if (l_likely(slot != NULL)) { \
+      setobj2s(L, RA, slot); \
+      NEXT; \
+    } \
   } \
   SLOWLY; \
 }
@@ -165,6 +170,11 @@ STENCIL(GETTABLE) {
         setnilvalue(VA);
         NEXT;
       }
+      slot = call_inherited(L, hvalue(rb), tsvalue(rc));
+      if (l_likely(slot != NULL)) {
+        setobj2s(L, RA, slot);
+        NEXT;
+      }
     }
   }
   SLOW(GETTABLE);
@@ -266,9 +276,13 @@ STENCIL(SELF) {
   slot = known_field(meta, index_name(), cell());
   if (l_unlikely(slot == NULL || !ttistable(slot)))
     SLOW(SELF);
-  slot = known_field(hvalue(slot), key, cell() + 1);
-  if (l_unlikely(slot == NULL || isempty(slot)))
-    SLOW(SELF);
+  meta = hvalue(slot);
+  slot = known_field(meta, key, cell() + 1);
+  if (l_unlikely(slot == NULL || isempty(slot))) {
+    slot = call_inherited(L, meta, key);
+    if (l_unlikely(slot == NULL))
+      SLOW(SELF);
+  }
  found:
   setobjs2s(L, RA + 1, REGISTER(hole_b));
   setobj2s(L, RA, slot);
