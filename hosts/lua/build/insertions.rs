@@ -403,10 +403,17 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "ldo.c",
+        anchor: "l_sinline void ccall (lua_State *L, StkId func, int nResults, l_uint32 inc) {\n  CallInfo *ci;",
+        place: After,
+        text: "\n  if (tlua_call_fresh(L, func, nResults, inc)) return;",
+        why: "what C calls most often is a Lua function that has baseline code",
+    },
+    Insertion {
+        file: "ldo.c",
         anchor: "    luaV_execute(L, ci);  /* call it */",
         place: Before,
         text: "    if (l_likely(!tlua_has_code(ci)) || !tlua_run_fresh(L, ci))\n",
-        why: "metamethods, iterators and what else C calls begin in their baseline code",
+        why: "the same where something was in the way, as a record that had to be made",
     },
     Insertion {
         file: "ldo.c",
@@ -570,7 +577,7 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: "    len = lua_integer2str(buff, MAXNUMBER2STR, ivalue(obj));",
         place: Before,
         text: "    len = tlua_print_integer(buff, ivalue(obj));\n  \
-               else if ((len = tlua_print_whole(buff, fltvalue(obj))) > 0)\n    return len;\n  \
+               else if ((len = tlua_print_float(buff, fltvalue(obj))) > 0)\n    return len;\n  \
                else if (ttisinteger(obj))\n",
         why: "as above",
     },

@@ -755,6 +755,31 @@ int tlua_run_fresh (lua_State *L, CallInfo *ci) {
   return 1;
 }
 
+int tlua_call_fresh (lua_State *L, StkId func, int wanted, unsigned levels) {
+  if (!ttisLclosure(s2v(func)))
+    return 0;
+  Proto *p = clLvalue(s2v(func))->p;
+  CallInfo *ci = L->ci->next;
+  ptrdiff_t room = L->stack_last.p - L->top.p;
+  if (p->jit_code == NULL || ci == NULL || room <= p->maxstacksize || L->hookmask != 0
+      || getCcalls(L) + 1 >= LUAI_MAXCCALLS)
+    return 0;
+  for (ptrdiff_t given = L->top.p - func - 1; given < p->numparams; given++)
+    setnilvalue(s2v(L->top.p++));
+  ci->func.p = func;
+  ci->top.p = func + 1 + p->maxstacksize;
+  ci->u.l.savedpc = p->code;
+  tlua_clear_trap(ci);
+  tlua_set_call_word(ci, (uint32_t)tlua_call_of(wanted, TLUA_STATUS_FRESH));
+  tlua_called(ci);
+  L->ci = ci;
+  L->nCcalls += levels;
+  if (run((TluaCode *)p->jit_code, L, ci, p->k) != TLUA_DONE)
+    luaV_execute(L, L->ci);
+  L->nCcalls -= levels;
+  return 1;
+}
+
 /* The trap may be set for the stack that has moved, which code need not know. */
 static int may_enter (lua_State *L, CallInfo *ci) {
   if (L->hookmask != 0 || (l_unlikely(tlua_trap(ci)) && L->jit->waiting))

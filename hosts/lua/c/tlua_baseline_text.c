@@ -98,6 +98,7 @@ typedef struct Form {
   int flags;        /* how many */
   int width;        /* 0: none */
   int has_precision;
+  int precision;    /* what stands there; 0 if nothing does */
   char conversion;
 } Form;
 
@@ -107,6 +108,13 @@ static int digits (const char *s) {
   while (n < 3 && isdigit((unsigned char)s[n]))
     n++;
   return n;
+}
+
+static int number_in (const char *s, int length) {
+  int number = 0;
+  for (int n = 0; n < length; n++)
+    number = 10 * number + (s[n] - '0');
+  return number;
 }
 
 /* Reads what comes after a '%'; returns what comes after that, or NULL if it is for the library. */
@@ -126,9 +134,8 @@ static const char *read_form (const char *s, Form *form) {
   form->text[length + 1] = '\0';
   form->length = length + 1;
   form->flags = flags;
-  form->width = 0;
-  for (int n = flags; n < flags + width; n++)
-    form->width = 10 * form->width + (s[n] - '0');
+  form->width = number_in(s + flags, width);
+  form->precision = number_in(s + length - precision, precision);
   form->conversion = s[length];
   return form->conversion == '\0' ? NULL : s + length + 1;
 }
@@ -175,9 +182,23 @@ static int write_integer (Text *text, Form *form, const TValue *value, const cha
   return written(text, snprintf(AT(text), form->text, (LUAI_UACINT)ivalue(value)));
 }
 
+/* The number by itself; its length, or 0 if the C library has to write it. */
+static int print_float (char *number, const Form *form, lua_Number n) {
+  int places = form->has_precision ? form->precision : 6;
+  if (form->conversion == 'f')
+    return tlua_print_fixed(number, n, places);
+  return form->conversion == 'g' ? tlua_print_general(number, n, places) : 0;
+}
+
 static int write_float (Text *text, Form *form, const TValue *value) {
+  char number[48];
   if (!ttisnumber(value))
     return 0;
+  int length = form->flags == 0 ? print_float(number, form, nvalue(value)) : 0;
+  if (length > 0) {
+    size_t padding = form->width > length ? (size_t)(form->width - length) : 0;
+    return append_many(text, ' ', padding) && append(text, number, (size_t)length);
+  }
   end_form(form, LUA_NUMBER_FRMLEN);
   return written(text, snprintf(AT(text), form->text, (LUAI_UACNUMBER)nvalue(value)));
 }

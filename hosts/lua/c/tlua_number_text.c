@@ -1,19 +1,22 @@
 /*
-** Whole numbers as text.
+** Numbers as text.
 **
-** Problem: the interpreter writes numbers by 'snprintf', which reads its format each time: programs that
-** build strings spend several hundredths of their time there.
+** Problem: the interpreter writes numbers by 'snprintf', which reads its format each time, and computes the
+** digits of floats with numbers of any length: programs that build strings spend a tenth of their time there.
 **
-** Design: integers, and floats that are whole and have no more digits than the format's fourteen, are written
-** here, digit by digit. All other floats are left to the C library.
+** Design: integers are written digit by digit. A float times a power of ten is an integer of the digits that
+** are wanted, if these are no more than 14: the product is wrong by no more than half of its last place, which
+** is less than a hundredth there. So it is known how to round, unless the rest is very near to one half. What
+** is left to the C library: that, exponents, and other modes of rounding.
 **
-** Invariant: the text is that of the formats "%lld" and "%.14g", and what 'tostringbuff' adds.
+** Invariant: the text is the C library's, of the formats "%lld", "%.Ng" and "%.Nf".
 **
-** Example: 3.0 is "3.0": the digit, the locale's decimal point, and a zero.
+** Example: 2.675 by "%.2f": 267.5 is too near to a half, and the C library says 2.67; 2.676 is 267.6: "2.68".
 */
 
 #include "lprefix.h"
 
+#include <fenv.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -40,10 +43,103 @@ int tlua_print_integer (char *text, lua_Integer n) {
   return length;
 }
 
-int tlua_print_whole (char *text, lua_Number n) {
-  if (!(fabs(n) < 1e14) || n != floor(n) || (n == 0 && signbit(n)))
+/* --- floats --- */
+
+#define MOST_PLACES 14
+#define LEAST_EXPONENT (-4)
+
+/* Exact, and so are products of integers with them. */
+static const lua_Number powers[] = {
+  1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18
+};
+
+/*
+** The number, which is not below 0, times a power of ten, rounded to an integer; -1 if it has more than 14
+** digits, or the C library has to say how it is rounded.
+*/
+static lua_Integer scaled (lua_Number n, int power) {
+  lua_Number product = n * powers[power];
+  if (!(product < powers[MOST_PLACES]) || fegetround() != FE_TONEAREST)
+    return -1;
+  lua_Integer whole = (lua_Integer)product;
+  lua_Number rest = product - (lua_Number)whole;
+  if (rest > 0.49 && rest < 0.51)
+    return -1;
+  return whole + (rest > 0.5);
+}
+
+/* Writes so many digits, with zeros in front. */
+static void put_digits (char *text, lua_Integer n, int count) {
+  lua_Unsigned rest = (lua_Unsigned)n;
+  while (count > 0) {
+    text[--count] = (char)('0' + rest % 10);
+    rest /= 10;
+  }
+}
+
+/* Of which power of ten the first digit is; only those that are written without an exponent are told apart. */
+static int exponent_of (lua_Number n) {
+  int exponent = 0;
+  if (n >= 1) {
+    while (exponent < MOST_PLACES && n >= powers[exponent + 1])
+      exponent++;
+    return exponent;
+  }
+  return n >= 1e-1 ? -1 : n >= 1e-2 ? -2 : n >= 1e-3 ? -3 : n >= 1e-4 ? -4 : LEAST_EXPONENT - 1;
+}
+
+int tlua_print_general (char *text, lua_Number n, int places) {
+  lua_Number size = fabs(n);
+  int exponent = exponent_of(size), length = 0;
+  if (places < 1 || places > MOST_PLACES || exponent < LEAST_EXPONENT || exponent >= places || !(size < 1e14))
     return 0;
-  int length = tlua_print_integer(text, (lua_Integer)n);
+  lua_Integer digits = scaled(size, places - 1 - exponent);
+  if (digits < 0 || (lua_Number)digits >= powers[places])  /* or it is the next power of ten */
+    return 0;
+  if (n < 0)
+    text[length++] = '-';
+  for (int zeros = exponent < 0 ? -exponent : 0; zeros > 0; zeros--)
+    text[length++] = '0';
+  put_digits(text + length, digits, places);
+  /* The point stands after the first digit of all, or after those before it. */
+  int first = n < 0, before = exponent < 0 ? 1 : exponent + 1, end = length + places;
+  while (end > first + before && text[end - 1] == '0')
+    end--;
+  if (end > first + before) {
+    memmove(text + first + before + 1, text + first + before, (size_t)(end - first - before));
+    text[first + before] = lua_getlocaledecpoint();
+    end++;
+  }
+  text[end] = '\0';
+  return end;
+}
+
+int tlua_print_fixed (char *text, lua_Number n, int places) {
+  lua_Integer digits = places < 0 || places > MOST_PLACES ? -1 : scaled(fabs(n), places);
+  if (digits < 0)
+    return 0;
+  int is_negative = signbit(n) != 0;
+  lua_Integer scale = (lua_Integer)powers[places];
+  if (is_negative)
+    text[0] = '-';
+  int length = is_negative + tlua_print_integer(text + is_negative, digits / scale);
+  if (places > 0) {
+    text[length] = lua_getlocaledecpoint();
+    put_digits(text + length + 1, digits % scale, places);
+    length += 1 + places;
+  }
+  text[length] = '\0';
+  return length;
+}
+
+int tlua_print_float (char *text, lua_Number n) {
+  int length;
+  if (fabs(n) < 1e14 && n == floor(n) && (n != 0 || !signbit(n)))
+    length = tlua_print_integer(text, (lua_Integer)n);
+  else if ((length = tlua_print_general(text, n, MOST_PLACES)) == 0)
+    return 0;
+  else if (strchr(text, lua_getlocaledecpoint()) != NULL)
+    return length;
   text[length++] = lua_getlocaledecpoint();
   text[length++] = '0';
   text[length] = '\0';
