@@ -293,6 +293,20 @@ pub const INSERTIONS: &[Insertion] = &[
     // Strings.
     Insertion {
         file: "lstring.c",
+        anchor: "unsigned int luaS_hash (const char *str, size_t l, unsigned int seed) {",
+        place: After,
+        text: "\n  return tlua_hash(str, l, seed);",
+        why: "eight characters at a time, not one; which number it is nobody knows, as the seed is random",
+    },
+    Insertion {
+        file: "lstring.c",
+        anchor: "  unsigned int h = luaS_hash(str, l, g->seed);",
+        place: Before,
+        text: "  if (l_likely((ts = tlua_find_short(L, str, l)) != NULL)) return ts;\n",
+        why: "strings of few characters are known by them",
+    },
+    Insertion {
+        file: "lstring.c",
         anchor: "void luaS_clearcache (global_State *g) {",
         place: After,
         text: "\n  tlua_forget_short(g);",
@@ -588,6 +602,13 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "          if (strcmp(form, LUA_INTEGER_FMT) == 0)\n            \
                nb = tlua_print_integer(buff, n);\n          else\n",
         why: "as above",
+    },
+    Insertion {
+        file: "lvm.c",
+        anchor: "    return;  /* \"all\" values already concatenated */",
+        place: After,
+        text: "\n  if (tlua_join(L, total)) return;",
+        why: "numbers that are joined to strings need not become strings themselves",
     },
     // Matching.
     Insertion {

@@ -195,12 +195,16 @@ int tlua_prepare_loop (struct lua_State *L, union StackValue *loop);
 int tlua_float_loop (union StackValue *loop);
 /* What 'tlua_baseline_lib.c', 'tlua_short.c', 'tlua_grow.c' and 'tlua_new.c' do for other files. */
 void tlua_keep_type_names (struct lua_State *L);
-/* The short string of these characters; NULL if there is none. */
+/* The number by which strings are found. */
+unsigned tlua_hash (const char *characters, size_t length, unsigned seed);
+/* The short string of these characters; NULL if only Lua itself can make it. */
 struct TString *tlua_find_short (struct lua_State *L, const char *characters, size_t length);
 /* The same of so many characters of a string, the first of which is 'from'. */
 struct TString *tlua_find_part (struct lua_State *L, const struct TString *s, size_t from, size_t length);
 void tlua_forget_short (struct global_State *g);
 void tlua_short_close (Tlua *jit);
+/* As luaV_concat, of few strings and numbers; returns 0 if it has to do it, and nothing has happened. */
+int tlua_join (struct lua_State *L, int count);
 int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, struct TValue *value);
 /* The hash part of all tables without one; nodes in which nothing is. */
 union Node *tlua_no_nodes (struct lua_State *L);

@@ -87,6 +87,91 @@ static int append_many (Text *text, int character, size_t count) {
   return 1;
 }
 
+/* --- joining --- */
+
+#define MOST_PARTS 8
+#define MOST_NUMBER 48
+
+typedef struct Part {
+  const char *characters;
+  size_t length;
+} Part;
+
+/* Numbers are written to 'number'. Returns 0 if it is no string, and no number that is written here. */
+static int read_part (const TValue *value, char *number, Part *part) {
+  if (l_likely(ttisstring(value))) {
+    *part = (Part){ getstr(tsvalue(value)), tsslen(tsvalue(value)) };
+    return 1;
+  }
+  int length = ttisinteger(value) ? tlua_print_integer(number, ivalue(value))
+               : ttisfloat(value) ? tlua_print_float(number, fltvalue(value)) : 0;
+  *part = (Part){ number, (size_t)length };
+  return length > 0;
+}
+
+/* Most parts are a few characters, which are less than a call. */
+static inline void copy_part (char *to, const Part *part) {
+  const char *from = part->characters;
+  size_t length = part->length;
+  if (length >= 4 && length <= 8) {  /* both halves, which may overlap */
+    uint32_t first, last;
+    memcpy(&first, from, 4);
+    memcpy(&last, from + length - 4, 4);
+    memcpy(to, &first, 4);
+    memcpy(to + length - 4, &last, 4);
+  }
+  else if (length < 4) {
+    for (size_t n = 0; n < length; n++)
+      to[n] = from[n];
+  }
+  else
+    memcpy(to, from, length);
+}
+
+static void copy_parts (const Part *parts, int count, char *to) {
+  for (int n = 0; n < count; n++) {
+    copy_part(to, &parts[n]);
+    to += parts[n].length;
+  }
+}
+
+static TString *join (lua_State *L, const Part *parts, int count, size_t length) {
+  TString *made;
+  if (length > LUAI_MAXSHORTLEN) {
+    made = luaS_createlngstrobj(L, length);
+    copy_parts(parts, count, getlngstr(made));
+    return made;
+  }
+  char text[LUAI_MAXSHORTLEN];
+  copy_parts(parts, count, text);
+  made = tlua_find_short(L, text, length);
+  return made != NULL ? made : luaS_newlstr(L, text, length);
+}
+
+int tlua_join (lua_State *L, int count) {
+  char numbers[MOST_PARTS][MOST_NUMBER];
+  Part parts[MOST_PARTS];
+  StkId first = L->top.p - count;
+  size_t length = 0;
+  TString *whole = NULL;
+  if (count > MOST_PARTS)
+    return 0;
+  for (int n = 0; n < count; n++) {
+    const TValue *value = s2v(first + n);
+    if (!read_part(value, numbers[n], &parts[n]) || parts[n].length >= MAX_SIZE / 2 - length)
+      return 0;
+    length += parts[n].length;
+    if (parts[n].length == length && ttisstring(value))
+      whole = tsvalue(value);
+  }
+  /* All others may be empty. */
+  if (whole == NULL || tsslen(whole) != length)
+    whole = join(L, parts, count, length);
+  setsvalue2s(L, first, whole);
+  L->top.p = first + 1;
+  return 1;
+}
+
 /* --- string.format --- */
 
 /* '%', flags, width, precision, conversion; for the C library with room for the length of an integer. */

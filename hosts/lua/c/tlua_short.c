@@ -1,5 +1,5 @@
 /*
-** Short strings that are there already.
+** Short strings: those that are there already, and new ones.
 **
 ** Problem: programs that take texts apart make the same few words again and again. Each time Lua hashes the
 ** word, one character after the other, and asks the C library whether it is the one in the table of strings.
@@ -7,11 +7,13 @@
 **
 ** Design: strings of up to seven characters are kept, by a number that consists of all characters and the
 ** length: each in the one place that the number leads to. All others are looked for with their hash and
-** compared in place. Who does not find his string has it made by Lua. Words that follow one another are of
+** compared in place. Where there is none yet, and the state has a heap of its own (tlua_heap.c), it is made
+** here, so that it is not looked for twice; else Lua makes it. Words that follow one another are of
 ** different lengths, which no processor foresees: the number of a part of a string is found without a branch.
 **
 ** Invariant: a string that is kept is alive: when the collector has marked all that is reached it takes all
-** that is kept away (tlua_forget_short), and what is made later has that cycle's colour.
+** that is kept away (tlua_forget_short), and what is made later has that cycle's colour. Nothing here throws,
+** or collects.
 **
 ** Example: s:sub(i, i + 2) -> tlua_find_short(L, "end", 3): a product, and two loads
 */
@@ -25,30 +27,97 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tlua_heap.h"
 #include "tlua_internal.h"
 
 #include "lgc.h"
 #include "lstring.h"
 
-/* Of more characters than a call of the C library is worth. */
-#define LONG 16
-
+/* Words of eight characters: the last one may overlap with the one before. */
 static int is_same (const char *a, const char *b, size_t length) {
-  if (length > LONG)
-    return memcmp(a, b, length) == 0;
-  for (size_t n = 0; n < length; n++) {
-    if (a[n] != b[n])
+  uint64_t x, y;
+  if (length < 8) {
+    for (size_t n = 0; n < length; n++) {
+      if (a[n] != b[n])
+        return 0;
+    }
+    return 1;
+  }
+  for (size_t n = 0; n + 8 < length; n += 8) {
+    memcpy(&x, a + n, 8);
+    memcpy(&y, b + n, 8);
+    if (x != y)
       return 0;
   }
-  return 1;
+  memcpy(&x, a + length - 8, 8);
+  memcpy(&y, b + length - 8, 8);
+  return x == y;
 }
 
-/* The hash is that of luaS_hash. A string that the collector has given up on is wanted again. */
-static TString *find (lua_State *L, const char *characters, size_t length) {
+static inline uint64_t mix (uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
+}
+
+/*
+** Of eight characters at once. The last ones may be read twice, and of few characters half of a word: strings
+** of other lengths begin with another number.
+*/
+unsigned tlua_hash (const char *characters, size_t length, unsigned seed) {
+  uint64_t hash = mix(seed, length), word = 0;
+  size_t n = 0;
+  for (; n + 8 < length; n += 8) {
+    memcpy(&word, characters + n, 8);
+    hash = mix(hash, word);
+  }
+  if (length >= 8) {
+    memcpy(&word, characters + length - 8, 8);
+  }
+  else if (length >= 4) {
+    uint32_t first, last;
+    memcpy(&first, characters, 4);
+    memcpy(&last, characters + length - 4, 4);
+    word = first | (uint64_t)last << 32;
+  }
+  else {
+    for (; n < length; n++)
+      word = word << 8 | (unsigned char)characters[n];
+  }
+  hash = mix(hash, word);
+  return (unsigned)(hash ^ hash >> 47);
+}
+
+/* As createstrobj and internshrstr. NULL if the table has to grow, or there is no memory at hand. */
+static TString *make (lua_State *L, const char *characters, size_t length, unsigned hash) {
   global_State *g = G(L);
-  unsigned int hash = g->seed ^ cast_uint(length);
-  for (size_t n = length; n > 0; n--)
-    hash ^= (hash << 5) + (hash >> 2) + cast_byte(characters[n - 1]);
+  stringtable *all = &g->strt;
+  size_t size = sizelstring(length);
+  if (all->nuse >= all->size || g->frealloc != tlua_allocate)
+    return NULL;
+  TString *s = (TString *)tlua_take(g->ud, size);
+  if (l_unlikely(s == NULL))
+    return NULL;
+  TString **list = &all->hash[lmod(hash, all->size)];
+  g->GCdebt += (l_mem)size;
+  s->marked = luaC_white(g);
+  s->tt = LUA_VSHRSTR;
+  s->next = g->allgc;
+  g->allgc = obj2gco(s);
+  s->hash = hash;
+  s->extra = 0;
+  s->shrlen = cast_byte(length);
+  memcpy(getshrstr(s), characters, length);
+  getshrstr(s)[length] = '\0';
+  s->u.hnext = *list;
+  *list = s;
+  all->nuse++;
+  return s;
+}
+
+/* A string that the collector has given up on is wanted again. */
+static TString *find_or_make (lua_State *L, const char *characters, size_t length) {
+  global_State *g = G(L);
+  unsigned int hash = tlua_hash(characters, length, g->seed);
   for (TString *s = g->strt.hash[lmod(hash, g->strt.size)]; s != NULL; s = s->u.hnext) {
     if (s->hash == hash && s->shrlen == length && is_same(getshrstr(s), characters, length)) {
       if (isdead(g, s))
@@ -56,7 +125,7 @@ static TString *find (lua_State *L, const char *characters, size_t length) {
       return s;
     }
   }
-  return NULL;
+  return make(L, characters, length, hash);
 }
 
 /* --- what is kept --- */
@@ -121,7 +190,7 @@ static inline Word *place_of (struct TluaKept *kept, uint64_t number) {
 }
 
 static TString *keep_word (lua_State *L, Word *word, uint64_t number, const char *characters) {
-  TString *found = find(L, characters, (size_t)(number >> 56));
+  TString *found = find_or_make(L, characters, (size_t)(number >> 56));
   if (found != NULL) {
     L->jit->kept->is_used = 1;
     *word = (Word){ number, found };
@@ -138,7 +207,7 @@ static inline TString *find_word (lua_State *L, struct TluaKept *kept, uint64_t 
 TString *tlua_find_short (lua_State *L, const char *characters, size_t length) {
   struct TluaKept *kept;
   if (length - 1 >= MOST_KEPT || (kept = kept_of(L)) == NULL)
-    return find(L, characters, length);
+    return find_or_make(L, characters, length);
   return find_word(L, kept, number_of(characters, length), characters);
 }
 
