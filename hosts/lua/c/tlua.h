@@ -201,6 +201,11 @@ unsigned tlua_hash (const char *characters, size_t length, unsigned seed);
 struct TString *tlua_find_short (struct lua_State *L, const char *characters, size_t length);
 /* The same of so many characters of a string, the first of which is 'from'. */
 struct TString *tlua_find_part (struct lua_State *L, const struct TString *s, size_t from, size_t length);
+/*
+** A text in the shape of a string, for whoever joins it at once to others: it is no object of Lua, and there
+** only until eight more were made. NULL if it is too long.
+*/
+struct TString *tlua_text_part (struct lua_State *L, const char *characters, size_t length);
 void tlua_forget_short (struct global_State *g);
 void tlua_short_close (Tlua *jit);
 /* As luaV_concat, of few strings and numbers; returns 0 if it has to do it, and nothing has happened. */

@@ -109,28 +109,9 @@ static int read_part (const TValue *value, char *number, Part *part) {
   return length > 0;
 }
 
-/* Most parts are a few characters, which are less than a call. */
-static inline void copy_part (char *to, const Part *part) {
-  const char *from = part->characters;
-  size_t length = part->length;
-  if (length >= 4 && length <= 8) {  /* both halves, which may overlap */
-    uint32_t first, last;
-    memcpy(&first, from, 4);
-    memcpy(&last, from + length - 4, 4);
-    memcpy(to, &first, 4);
-    memcpy(to + length - 4, &last, 4);
-  }
-  else if (length < 4) {
-    for (size_t n = 0; n < length; n++)
-      to[n] = from[n];
-  }
-  else
-    memcpy(to, from, length);
-}
-
 static void copy_parts (const Part *parts, int count, char *to) {
   for (int n = 0; n < count; n++) {
-    copy_part(to, &parts[n]);
+    tlua_copy_text(to, parts[n].characters, parts[n].length);
     to += parts[n].length;
   }
 }

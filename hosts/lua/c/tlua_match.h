@@ -6,6 +6,8 @@
 #define tlua_match_h
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "lua.h"
 
@@ -60,6 +62,23 @@ int tlua_print_general (char *text, lua_Number n, int places);
 int tlua_print_fixed (char *text, lua_Number n, int places);
 
 /* --- for baseline and compiled code --- */
+
+/* As memcpy, of a few characters, which are less work than a call. */
+static inline void tlua_copy_text (char *to, const char *from, size_t length) {
+  if (length >= 4 && length <= 8) {  /* both halves, which may overlap */
+    uint32_t first, last;
+    memcpy(&first, from, 4);
+    memcpy(&last, from + length - 4, 4);
+    memcpy(to, &first, 4);
+    memcpy(to + length - 4, &last, 4);
+  }
+  else if (length < 4) {
+    for (size_t n = 0; n < length; n++)
+      to[n] = from[n];
+  }
+  else
+    memcpy(to, from, length);
+}
 
 /* Characters that are written at most without the library. */
 #define TLUA_TEXT_ROOM 512

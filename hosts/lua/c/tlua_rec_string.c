@@ -12,7 +12,7 @@
 ** before an exit has put it there. Whether a result is a short string is part of its tag, so that the
 ** function is told what it was.
 **
-** Example, 'name .. i':   s = try_call integer_string(context, i); r = try_call join2(context, 0, name, s)
+** Example, 'name .. i':   s = try_call integer_part(context, i); r = try_call join2(context, 0, name, s)
 */
 
 #include "lprefix.h"
@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tlua_match.h"
 #include "tlua_rec.h"
 
 #include "lgc.h"
@@ -66,7 +67,7 @@ TString *tlua_short_string (lua_State *L, const char *characters, size_t length)
 
 static void copy_parts (const Job *job, char *to) {
   for (int n = 0; n < job->count; n++) {
-    memcpy(to, getstr(job->parts[n]), tsslen(job->parts[n]));
+    tlua_copy_text(to, getstr(job->parts[n]), tsslen(job->parts[n]));
     to += tsslen(job->parts[n]);
   }
 }
@@ -119,23 +120,30 @@ static void do_number (lua_State *L, void *data) {
   job->result = tsvalue(&job->number);
 }
 
-/* As the C library's '%lld' writes it, without a search for what the format says. */
 static TString *integer_string (lua_State *L, int64_t number) {
   char buffer[24];
-  size_t first = sizeof buffer;
-  uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-  do
-    buffer[--first] = (char)('0' + rest % 10);
-  while ((rest /= 10) != 0);
-  if (number < 0)
-    buffer[--first] = '-';
-  return tlua_short_string(L, buffer + first, sizeof buffer - first);
+  return tlua_short_string(L, buffer, (size_t)tlua_print_integer(buffer, number));
 }
 
 static TString *float_string (lua_State *L, double number) {
+  char buffer[64];
   Job job;
+  int length = tlua_print_float(buffer, number);
+  if (length > 0)
+    return tlua_short_string(L, buffer, (size_t)length);
   setfltvalue(&job.number, number);
   return protected_job(L, do_number, &job);
+}
+
+static TString *integer_part (lua_State *L, int64_t number) {
+  char buffer[24];
+  return tlua_text_part(L, buffer, (size_t)tlua_print_integer(buffer, number));
+}
+
+static TString *float_part (lua_State *L, double number) {
+  char buffer[64];
+  int length = tlua_print_float(buffer, number);
+  return length > 0 ? tlua_text_part(L, buffer, (size_t)length) : float_string(L, number);
 }
 
 int tlua_describe_strings (tl_vm *vm, TluaSchema *schema) {
@@ -146,7 +154,9 @@ int tlua_describe_strings (tl_vm *vm, TluaSchema *schema) {
     { &schema->string.join[1], "join3", (const void *)join3, "airrr>r" },
     { &schema->string.join[2], "join4", (const void *)join4, "airrrr>r" },
     { &schema->string.of_integer, "integer_string", (const void *)integer_string, "ai>r" },
-    { &schema->string.of_float, "float_string", (const void *)float_string, "af>r" }
+    { &schema->string.of_float, "float_string", (const void *)float_string, "af>r" },
+    { &schema->string.integer_part, "integer_part", (const void *)integer_part, "ai>r" },
+    { &schema->string.float_part, "float_part", (const void *)float_part, "af>r" }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
     *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, TL_EFFECT_ALLOCATES,
@@ -170,7 +180,9 @@ static tl_value part (TluaRecorder *rec, Operand o) {
   if (ttisstring(o.now))
     return o.value;
   tlua_rec_resume_here(rec);
-  return tlua_rec_number_string(rec, o);
+  tl_value arguments[2] = { tl_context(rec->vm), o.value };
+  const TluaStringIds *ids = &rec->schema.string;
+  return tl_try_call(rec->vm, o.tt == LUA_VNUMINT ? ids->integer_part : ids->float_part, arguments, 2);
 }
 
 /* The length of the result, or 0 if an operand is neither string nor number. */

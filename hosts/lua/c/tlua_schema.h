@@ -140,6 +140,8 @@ typedef struct TluaStringIds {
   tl_func join[3];            /* of 2, 3, 4 strings; functions of tlua_rec_string.c */
   tl_func of_integer;
   tl_func of_float;
+  tl_func integer_part;       /* the same, only for what is joined at once */
+  tl_func float_part;
 } TluaStringIds;
 
 /* Functions of tlua_rec_key.c. */

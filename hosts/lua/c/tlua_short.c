@@ -138,9 +138,17 @@ typedef struct Word {
   TString *string;
 } Word;
 
+#define PARTS 8
+#define PART_ROOM 32
+
 struct TluaKept {
   int is_used;
   Word words[1 << PLACES_BITS];
+  unsigned next_part;
+  union {
+    TString string;
+    char room[offsetof(TString, contents) + PART_ROOM];
+  } parts[PARTS];
 };
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -219,10 +227,21 @@ TString *tlua_find_part (lua_State *L, const TString *s, size_t from, size_t len
   return find_word(L, kept, number_of_part(s, from, length), characters);
 }
 
+TString *tlua_text_part (lua_State *L, const char *characters, size_t length) {
+  struct TluaKept *kept = kept_of(L);
+  if (kept == NULL || length > PART_ROOM)
+    return NULL;
+  TString *part = &kept->parts[kept->next_part++ % PARTS].string;
+  part->tt = LUA_VSHRSTR;
+  part->shrlen = cast_byte(length);
+  memcpy(part->contents, characters, length);
+  return part;
+}
+
 void tlua_forget_short (global_State *g) {
   struct TluaKept *kept = g->tlua->kept;
   if (kept != NULL && kept->is_used)
-    memset(kept, 0, sizeof(struct TluaKept));
+    memset(kept->words, 0, sizeof(kept->words));
 }
 
 void tlua_short_close (Tlua *jit) {
