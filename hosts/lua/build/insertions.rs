@@ -348,8 +348,7 @@ pub const INSERTIONS: &[Insertion] = &[
         place: Before,
         text: "void tlua_push_closure (lua_State *L, Proto *p, UpVal **outer, StkId base, StkId place) {\n  \
                pushclosure(L, p, outer, base, place);\n}\n\
-               int tlua_prepare_loop (lua_State *L, StkId loop) { return forprep(L, loop); }\n\
-               int tlua_float_loop (StkId loop) { return floatforloop(loop); }\n\n",
+               int tlua_prepare_loop (lua_State *L, StkId loop) { return forprep(L, loop); }\n\n",
         why: "baseline code does the instructions that these are parts of",
     },
     Insertion {

@@ -417,7 +417,12 @@ static void copy_arithmetic (Maker *maker, Instruction i) {
     ARITHMETIC(BORK);
     ARITHMETIC(BXORK);
     SLOW_ARITHMETIC(POW);
-    SLOW_ARITHMETIC(POWK);
+    case OP_POWK: {
+      const TValue *power = &maker->p->k[GETARG_C(i)];
+      maker->next = maker->pc + 2;
+      copy(maker, ttisnumber(power) && nvalue(power) == 2 ? S_POWK_SQUARE : S_SLOW_POWK, -1);
+      break;
+    }
     ARITHMETIC(SHL);
     ARITHMETIC(SHR);
     case OP_SHLI:

@@ -62,7 +62,7 @@ typedef struct TluaCallCell {
   X(SETUPVAL) X(GETTABUP) X(GETTABLE) X(GETI) X(GETFIELD) X(SETTABUP) X(SETTABLE) X(SETI) X(SETFIELD) \
   X(SELF) X(ADDI) X(ADDK) X(SUBK) X(MULK) X(MODK) X(DIVK) X(IDIVK) X(BANDK) X(BORK) X(BXORK) X(SHRI) X(ADD) \
   X(SUB) X(MUL) X(MOD) X(DIV) X(IDIV) X(BAND) X(BOR) X(BXOR) X(UNM) X(EQ) X(LT) X(LE) X(EQK) X(EQI) \
-  X(LTI) X(LEI) X(GTI) X(GEI) X(CALL) X(TAILCALL) X(RETURN) X(RETURN0) X(RETURN1) X(FORLOOP) X(FORPREP) \
+  X(LTI) X(LEI) X(GTI) X(GEI) X(CALL) X(TAILCALL) X(RETURN) X(RETURN0) X(RETURN1) X(FORPREP) \
   X(TFORPREP) X(TFORCALL) X(TFORLOOP)
 
 #define TLUA_DECLARE_SLOW(name) TluaCode tlua_slow_##name;
@@ -89,6 +89,9 @@ TluaCode tlua_slow_barrier;
 TluaCode tlua_work_call;
 /* A short string that a table lacks, where its metatables' __index lead to: nil; NULL if it is not known. */
 const TValue *tlua_work_inherited (lua_State *L, const Table *t, const TString *key);
+/* Whether a string is below another one, or not above it. */
+int tlua_work_less (lua_State *L, const TValue *x, const TValue *y);
+int tlua_work_at_most (lua_State *L, const TValue *x, const TValue *y);
 /* luaD_precall, of a C function. */
 CallInfo *tlua_work_precall (lua_State *L, StkId func, int wanted);
 /* Whether a step of a loop, 'pc', is done: see tlua_baseline_step. */

@@ -198,13 +198,6 @@ int tlua_slow_RETURN1 (TLUA_ARGS) {
 
 /* --- loops --- */
 
-int tlua_slow_FORLOOP (TLUA_ARGS) {
-  Instruction i = *pc++;
-  if (!tlua_float_loop(RA(i)))
-    return go_on(L, ci, pc);
-  return go_back_to(L, ci, base, pc - GETARG_Bx(i), k);
-}
-
 OPERATION(FORPREP) {
   savestate();
   return tlua_prepare_loop(L, RA(i)) ? pc + GETARG_Bx(i) + 1 : pc;

@@ -551,6 +551,14 @@ COMPARISON(LE) {
   return luaV_lessequal(L, VA(i), VB(i));
 }
 
+int tlua_work_less (lua_State *L, const TValue *x, const TValue *y) {
+  return luaV_lessthan(L, x, y);
+}
+
+int tlua_work_at_most (lua_State *L, const TValue *x, const TValue *y) {
+  return luaV_lessequal(L, x, y);
+}
+
 COMPARISON(EQK) {
   return luaV_rawequalobj(VA(i), KB(i));
 }

@@ -137,19 +137,35 @@ static inline void call_function (lua_State *L, StkId func, ptrdiff_t wanted) {
 }
 
 /*
-** What a table that lacks a field inherits; NULL if it is not known. The call itself saves what stencils get:
-** else compilers would move all of that to other registers first, also where there is no call.
+** A rare call of a helper that neither throws nor collects, which saves itself what stencils get: else
+** compilers would move all of that to other registers first, also where there is no call.
 */
+#define CALL_KEEPING(name, result, x, y) \
+  register const void *r9 __asm__("r9") = x; \
+  register const void *r10 __asm__("r10") = y; \
+  __asm__ volatile ("push %%rdi\n\tpush %%rsi\n\tpush %%rdx\n\tpush %%r8\n\t" \
+                    "mov %%r9, %%rsi\n\tmov %%r10, %%rdx\n\t" \
+                    CALL_C("tlua_work_" #name) \
+                    "\n\tpop %%r8\n\tpop %%rdx\n\tpop %%rsi\n\tpop %%rdi" \
+                    : "=a" (result), "+r" (r9), "+r" (r10) : "D" (L) : "rcx", "r11", CLOBBERED_OTHERS)
+
+/* What a table that lacks a field inherits; NULL if it is not known. */
 static inline const TValue *call_inherited (lua_State *L, const Table *t, const TString *key) {
   const TValue *slot;
-  register const Table *r9 __asm__("r9") = t;
-  register const TString *r10 __asm__("r10") = key;
-  __asm__ volatile ("push %%rdi\n\tpush %%rsi\n\tpush %%rdx\n\tpush %%r8\n\t"
-                    "mov %%r9, %%rsi\n\tmov %%r10, %%rdx\n\t"
-                    CALL_C("tlua_work_inherited")
-                    "\n\tpop %%r8\n\tpop %%rdx\n\tpop %%rsi\n\tpop %%rdi"
-                    : "=a" (slot), "+r" (r9), "+r" (r10) : "D" (L) : "rcx", "r11", CLOBBERED_OTHERS);
+  CALL_KEEPING(inherited, slot, t, key);
   return slot;
+}
+
+/* The order of two strings. */
+static inline __attribute__((always_inline)) int call_less (lua_State *L, const TValue *x, const TValue *y) {
+  int is_less;
+  CALL_KEEPING(less, is_less, x, y);
+  return is_less;
+}
+static inline __attribute__((always_inline)) int call_at_most (lua_State *L, const TValue *x, const TValue *y) {
+  int is_not_above;
+  CALL_KEEPING(at_most, is_not_above, x, y);
+  return is_not_above;
 }
 
 #define WORK_WITH(name, last) { \

@@ -310,11 +310,20 @@ STENCIL(FORLOOP) {
       COUNT_BACK_EDGE;
       JUMP;
     }
-    if (l_unlikely(ci->u.l.trap))
-      CALL_HELPER(trap, this_pc() + 1);
-    NEXT;
   }
-  SLOW(FORLOOP);
+  else {  /* of floats */
+    lua_Number step = fltvalue(s2v(ra + 2)), last = fltvalue(s2v(ra + 1));
+    lua_Number index = luai_numadd(L, fltvalue(s2v(ra)), step);
+    if (l_likely(step > 0 ? index <= last : last <= index)) {
+      chgfltvalue(s2v(ra), index);
+      setfltvalue(s2v(ra + 3), index);
+      COUNT_BACK_EDGE;
+      JUMP;
+    }
+  }
+  if (l_unlikely(ci->u.l.trap))
+    CALL_HELPER(trap, this_pc() + 1);
+  NEXT;
 }
 
 /*

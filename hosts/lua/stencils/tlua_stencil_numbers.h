@@ -146,6 +146,22 @@ STENCIL(MODK) DIVISION(KONST(hole_c), remainder_of, SLOW(MODK))
 STENCIL(IDIV) DIVISION(VC, quotient, SLOW(IDIV))
 STENCIL(IDIVK) DIVISION(KONST(hole_c), quotient, SLOW(IDIVK))
 
+/* As luai_numpow does it, without the C library. */
+STENCIL(POWK_SQUARE) {
+  const TValue *x = VB;
+  if (l_likely(ttisfloat(x))) {
+    lua_Number result = luai_nummul(L, fltvalue(x), fltvalue(x));
+    setfltvalue(VA, result);
+    NEXT;
+  }
+  if (l_likely(ttisinteger(x))) {
+    lua_Number result = luai_nummul(L, cast_num(ivalue(x)), cast_num(ivalue(x)));
+    setfltvalue(VA, result);
+    NEXT;
+  }
+  WORK(POWK);
+}
+
 #define BITS(v2, operation, SLOWLY) { \
   const TValue *x = VB, *y = v2; \
   if (l_likely(ttisinteger(x) && ttisinteger(y))) { \
@@ -279,7 +295,7 @@ static inline int is_exact (lua_Integer i) {
 }
 
 /* An integer and a float are compared as floats where that is exact. */
-#define ORDER(op, name, YES, NO) { \
+#define ORDER(op, name, call_strings, YES, NO) { \
   const TValue *x = VA, *y = VB; \
   unsigned tags = tags_of(x, y); \
   if (l_likely(tags == BOTH(LUA_VNUMINT))) { \
@@ -294,10 +310,14 @@ static inline int is_exact (lua_Integer i) {
     if (nvalue(x) op nvalue(y)) YES; \
     NO; \
   } \
+  if (ttisstring(x) && ttisstring(y)) { \
+    if (call_strings(L, x, y)) YES; \
+    NO; \
+  } \
   SLOW(name); \
 }
-#define LESS(YES, NO) ORDER(<, LT, YES, NO)
-#define AT_MOST(YES, NO) ORDER(<=, LE, YES, NO)
+#define LESS(YES, NO) ORDER(<, LT, call_less, YES, NO)
+#define AT_MOST(YES, NO) ORDER(<=, LE, call_at_most, YES, NO)
 CONDITIONAL(LT, LESS)
 CONDITIONAL(LE, AT_MOST)
 
