@@ -683,6 +683,20 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "ltablib.c",
+        anchor: "static int tconcat (lua_State *L) {",
+        place: Before,
+        text: "int tlua_join_items (lua_State *L, lua_Integer first, lua_Integer last, const char *sep, size_t n);\n\n",
+        why: "strings and numbers in an array are joined without a buffer",
+    },
+    Insertion {
+        file: "ltablib.c",
+        anchor: "  last = luaL_optinteger(L, 4, last);\n  luaL_buffinit(L, &b);",
+        place: Before,
+        text: "  if (tlua_join_items(L, i, luaL_optinteger(L, 4, last), sep, lsep)) return 1;\n",
+        why: "as above",
+    },
+    Insertion {
+        file: "ltablib.c",
         anchor: "static int sort_comp (lua_State *L, int a, int b) {",
         place: Before,
         text: "int tlua_sort_less (lua_State *L, int a, int b);\n\n",
