@@ -683,6 +683,20 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "ltablib.c",
+        anchor: "static int sort (lua_State *L) {",
+        place: Before,
+        text: "int tlua_sort_plain (lua_State *L, unsigned count);\n\n",
+        why: "numbers and strings are sorted where they lie",
+    },
+    Insertion {
+        file: "ltablib.c",
+        anchor: "    auxsort(L, 1, (IdxT)n, 0);",
+        place: Before,
+        text: "    if (tlua_sort_plain(L, (IdxT)n)) return 0;\n",
+        why: "as above",
+    },
+    Insertion {
+        file: "ltablib.c",
         anchor: "static int tconcat (lua_State *L) {",
         place: Before,
         text: "int tlua_join_items (lua_State *L, lua_Integer first, lua_Integer last, const char *sep, size_t n);\n\n",
