@@ -183,7 +183,7 @@ fn lua_flags() -> cc::Build {
     let is_debug = env::var("PROFILE").is_ok_and(|profile| profile == "debug");
     if is_debug || env::var_os("TRACELIFT_LUA_ASSERT").is_some() {
         build.define("LUAI_ASSERT", None).define("LUA_USE_APICHECK", None);
-        build.define("luai_makeseed(L)", "0x5eedu");
+        build.define("luai_makeseed(L)", "0x5eedu").define("TLUA_SAME_HASHES", None);
     }
     build
 }

@@ -773,7 +773,7 @@ int tlua_call_fresh (lua_State *L, StkId func, int wanted, unsigned levels) {
     setnilvalue(s2v(L->top.p++));
   ci->func.p = func;
   ci->top.p = func + 1 + p->maxstacksize;
-  ci->u.l.savedpc = p->code;
+  tlua_save_pc(ci, p->code);
   tlua_clear_trap(ci);
   tlua_set_call_word(ci, (uint32_t)tlua_call_of(wanted, TLUA_STATUS_FRESH));
   tlua_called(ci);

@@ -138,7 +138,8 @@ static void put_items (char *to, const Items *all) {
 ** What the library does with the items from 'first' to 'last' of its first argument; pushes the string.
 ** Returns 0 if it has to do it.
 */
-int tlua_join_items (lua_State *L, lua_Integer first, lua_Integer last, const char *separator, size_t length) {
+int tlua_join_items (lua_State *L, lua_Integer first, lua_Integer last, const char *separator,
+                     size_t length) {
   const TValue *value = s2v(L->ci->func.p + 1);
   if (!ttistable(value) || first < 1 || last < first || l_castS2U(last) > luaH_realasize(hvalue(value)))
     return 0;

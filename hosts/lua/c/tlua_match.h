@@ -56,7 +56,7 @@ int tlua_item_has (int c, const char *item, const char *item_end);
 
 /* Writes an integer as "%lld" does; returns how many characters. */
 int tlua_print_integer (char *text, lua_Integer n);
-/* The same for floats as 'tostring' writes them, as "%.*g", and as "%.*f": returns 0 if it has to be asked. */
+/* The same for floats as 'tostring' writes them, as "%.*g" and "%.*f": returns 0 if it has to be asked. */
 int tlua_print_float (char *text, lua_Number n);
 int tlua_print_general (char *text, lua_Number n, int places);
 int tlua_print_fixed (char *text, lua_Number n, int places);

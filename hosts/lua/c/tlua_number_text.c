@@ -5,8 +5,8 @@
 ** digits of floats with numbers of any length: programs that build strings spend a tenth of their time there.
 **
 ** Design: integers are written digit by digit. A float times a power of ten is an integer of the digits that
-** are wanted, if these are no more than 14: the product is wrong by no more than half of its last place, which
-** is less than a hundredth there. So it is known how to round, unless the rest is very near to one half. What
+** are wanted, if these are no more than 14: the product is wrong by no more than half of its last place, and
+** that is less than a hundredth. So it is known how to round, unless the rest is very near to one half. What
 ** is left to the C library: that, exponents, and other modes of rounding.
 **
 ** Invariant: the text is the C library's, of the formats "%lld", "%.Ng" and "%.Nf".
@@ -77,7 +77,7 @@ static void put_digits (char *text, lua_Integer n, int count) {
   }
 }
 
-/* Of which power of ten the first digit is; only those that are written without an exponent are told apart. */
+/* Of which power of ten the first digit is, as far as numbers are written without an exponent. */
 static int exponent_of (lua_Number n) {
   int exponent = 0;
   if (n >= 1) {

@@ -4,12 +4,12 @@
 ** Problem: the library pushes and pops each item that it compares or exchanges, by functions that look for
 ** metamethods.
 **
-** Design: where all items of an array are numbers, or all are strings, nothing that the program wrote can run
-** while they are sorted. Then they are compared and exchanged where they lie, in the steps of the library's
+** Design: where all items of an array are numbers, or all are strings, nothing that the program wrote can
+** run while they are sorted. They are compared and exchanged where they lie, in the steps of the library's
 ** own algorithm: items that are equal, as 1 and 1.0, end where it would have put them.
 **
-** Invariant: the table is what table.sort makes of it. Its items are the same as before, so that no barrier is
-** needed.
+** Invariant: the table is what table.sort makes of it. Its items are the same as before, so that no barrier
+** is needed.
 **
 ** Example: table.sort({ 3, 1, 2.5 }) is three comparisons and one exchange
 */

@@ -156,13 +156,14 @@ static inline const TValue *call_inherited (lua_State *L, const Table *t, const 
   return slot;
 }
 
-/* The order of two strings. */
-static inline __attribute__((always_inline)) int call_less (lua_State *L, const TValue *x, const TValue *y) {
+/* The order of two strings. A stencil is one function, whatever it calls. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+ALWAYS_INLINE int call_less (lua_State *L, const TValue *x, const TValue *y) {
   int is_less;
   CALL_KEEPING(less, is_less, x, y);
   return is_less;
 }
-static inline __attribute__((always_inline)) int call_at_most (lua_State *L, const TValue *x, const TValue *y) {
+ALWAYS_INLINE int call_at_most (lua_State *L, const TValue *x, const TValue *y) {
   int is_not_above;
   CALL_KEEPING(at_most, is_not_above, x, y);
   return is_not_above;
