@@ -416,7 +416,8 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "ldo.c",
-        anchor: "l_sinline void ccall (lua_State *L, StkId func, int nResults, l_uint32 inc) {\n  CallInfo *ci;",
+        anchor: "l_sinline void ccall (lua_State *L, StkId func, int nResults, l_uint32 inc) {\n  \
+                 CallInfo *ci;",
         place: After,
         text: "\n  if (tlua_call_fresh(L, func, nResults, inc)) return;",
         why: "what C calls most often is a Lua function that has baseline code",
@@ -699,7 +700,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "ltablib.c",
         anchor: "static int tconcat (lua_State *L) {",
         place: Before,
-        text: "int tlua_join_items (lua_State *L, lua_Integer first, lua_Integer last, const char *sep, size_t n);\n\n",
+        text: "int tlua_join_items (lua_State *L, lua_Integer first, lua_Integer last, const char *sep,\n\
+               size_t n);\n\n",
         why: "strings and numbers in an array are joined without a buffer",
     },
     Insertion {

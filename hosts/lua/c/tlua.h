@@ -192,7 +192,10 @@ void tlua_match_close (Tlua *jit);
 void tlua_push_closure (struct lua_State *L, struct Proto *p, struct UpVal **outer, union StackValue *base,
                         union StackValue *place);
 int tlua_prepare_loop (struct lua_State *L, union StackValue *loop);
-/* What 'tlua_baseline_lib.c', 'tlua_short.c', 'tlua_grow.c' and 'tlua_new.c' do for other files. */
+/*
+** What 'tlua_baseline_lib.c', 'tlua_short.c', 'tlua_join.c', 'tlua_grow.c' and 'tlua_new.c' do for other
+** files.
+*/
 void tlua_keep_type_names (struct lua_State *L);
 /* The number by which strings are found. */
 unsigned tlua_hash (const char *characters, size_t length, unsigned seed);

@@ -53,12 +53,6 @@ static char *put (char *to, const char *characters, size_t length) {
   return to + length;
 }
 
-/* Of so many characters, which lie in 'text' if they are few. */
-static TString *short_string (lua_State *L, const char *text, size_t length) {
-  TString *made = tlua_find_short(L, text, length);
-  return made != NULL ? made : luaS_newlstr(L, text, length);
-}
-
 /* --- '..' --- */
 
 static void put_parts (char *to, const Part *parts, int count) {
@@ -74,7 +68,7 @@ static TString *join (lua_State *L, const Part *parts, int count, size_t length)
     return made;
   }
   put_parts(text, parts, count);
-  return short_string(L, text, length);
+  return luaS_newlstr(L, text, length);
 }
 
 int tlua_join (lua_State *L, int count) {
@@ -152,7 +146,7 @@ int tlua_join_items (lua_State *L, lua_Integer first, lua_Integer last, const ch
   if (whole <= LUAI_MAXSHORTLEN) {
     char text[LUAI_MAXSHORTLEN];
     put_items(text, &all);
-    made = short_string(L, text, whole);
+    made = luaS_newlstr(L, text, whole);
   }
   else {
     made = luaS_createlngstrobj(L, whole);
