@@ -419,15 +419,8 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: "l_sinline void ccall (lua_State *L, StkId func, int nResults, l_uint32 inc) {\n  \
                  CallInfo *ci;",
         place: After,
-        text: "\n  if (tlua_call_fresh(L, func, nResults, inc)) return;",
+        text: "\n  if (l_unlikely(tlua_is_coded(func)) && tlua_call_fresh(L, func, nResults, inc)) return;",
         why: "what C calls most often is a Lua function that has baseline code",
-    },
-    Insertion {
-        file: "ldo.c",
-        anchor: "    luaV_execute(L, ci);  /* call it */",
-        place: Before,
-        text: "    if (l_likely(!tlua_has_code(ci)) || !tlua_run_fresh(L, ci))\n",
-        why: "the same where something was in the way, as a record that had to be made",
     },
     Insertion {
         file: "ldo.c",

@@ -169,14 +169,13 @@ enum {
 
 int tlua_baseline_enter (struct lua_State *L, struct CallInfo *ci, const uint32_t *pc);
 #define tlua_has_code(ci) (ci_func(ci)->p->jit_code != NULL)
+#define tlua_is_coded(func) (ttisLclosure(s2v(func)) && clLvalue(s2v(func))->p->jit_code != NULL)
 /*
 ** As 'ccall' of 'ldo.c', which calls functions from C, so that 'levels' C calls more are open meanwhile: of a
-** Lua function with baseline code. Returns 0 if something is in the way, and nothing has happened.
+** Lua function that is coded. Returns 0 if something is in the way, and nothing has happened.
 */
 int tlua_call_fresh (struct lua_State *L, union StackValue *func, int wanted, unsigned levels);
-/* Runs the baseline code of the function of 'ci', which C has called; returns 0 if it cannot run now. */
-int tlua_run_fresh (struct lua_State *L, struct CallInfo *ci);
-/* The same for a coroutine that goes on in that function. */
+/* Runs the baseline code of the function in which a coroutine goes on. Returns 0 if it cannot run now. */
 int tlua_run_resumed (struct lua_State *L, struct CallInfo *ci);
 /* Three parts of 'lua_resume'. The coroutine goes on after its yield, which results in so many values. */
 void tlua_resumed (struct lua_State *L, void *count);

@@ -749,26 +749,12 @@ static inline int run (TluaCode *code, lua_State *L, CallInfo *ci, TValue *k) {
 #endif
 }
 
-int tlua_run_fresh (lua_State *L, CallInfo *ci) {
-  const Proto *p = ci_func(ci)->p;
-  if (L->hookmask != 0 || tlua_trap(ci))
-    return 0;
-  tlua_set_status(ci, TLUA_STATUS_FRESH);
-  int how = run((TluaCode *)p->jit_code, L, ci, p->k);
-  if (how != TLUA_DONE)
-    luaV_execute(L, L->ci);
-  return 1;
-}
-
 int tlua_call_fresh (lua_State *L, StkId func, int wanted, unsigned levels) {
-  if (!ttisLclosure(s2v(func)))
-    return 0;
   Proto *p = clLvalue(s2v(func))->p;
-  CallInfo *ci = L->ci->next;
   ptrdiff_t room = L->stack_last.p - L->top.p;
-  if (p->jit_code == NULL || ci == NULL || room <= p->maxstacksize || L->hookmask != 0
-      || getCcalls(L) + 1 >= LUAI_MAXCCALLS)
+  if (room <= p->maxstacksize || L->hookmask != 0 || getCcalls(L) + 1 >= LUAI_MAXCCALLS)
     return 0;
+  CallInfo *ci = tlua_next_frame(L, 1);
   for (ptrdiff_t given = L->top.p - func - 1; given < p->numparams; given++)
     setnilvalue(s2v(L->top.p++));
   ci->func.p = func;
