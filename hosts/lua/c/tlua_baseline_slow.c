@@ -179,25 +179,45 @@ OPERATION(GETTABLE) {
   return pc;
 }
 
-static void set_string (TLUA_ARGS, const TValue *holder, TValue *key, TValue *value) {
-  TValue *slot = NULL;
-  if (ttistable(holder)) {
-    Table *t = hvalue(holder);
-    slot = (TValue *)tlua_field(t, tsvalue(key));
-    if (slot == NULL || isempty(slot)) {
-      if (fasttm(L, t->metatable, TM_NEWINDEX) != NULL)
-        slot = NULL;
-      else if (slot == NULL && !ttisnil(value))
-        slot = tlua_add_string(L, t, key);
+/*
+** Where a short string is stored: in the table, or in the one that stands for it by the field __newindex of its
+** metatable. NULL where that is not known. Where __newindex is a function, that one is to be called with the
+** table, which 'holder' is then.
+*/
+static TValue *place_for (lua_State *L, const TValue **holder, TValue *key, const TValue *value,
+                          const TValue **function) {
+  for (int n = 0; n < 8 && ttistable(*holder); n++) {
+    Table *t = hvalue(*holder);
+    TValue *slot = (TValue *)tlua_field(t, tsvalue(key));
+    if (slot != NULL && !isempty(slot))
+      return slot;
+    const TValue *newindex = fasttm(L, t->metatable, TM_NEWINDEX);
+    if (newindex == NULL) {
       invalidateTMcache(t);
+      return slot != NULL || ttisnil(value) ? slot : tlua_add_string(L, t, key);
     }
+    if (ttisfunction(newindex)) {
+      *function = newindex;
+      return NULL;
+    }
+    *holder = newindex;
   }
+  return NULL;
+}
+
+static void set_string (TLUA_ARGS, const TValue *holder, TValue *key, TValue *value) {
+  const TValue *of = holder, *function = NULL;
+  TValue *slot = place_for(L, &of, key, value, &function);
   if (slot != NULL) {
-    luaV_finishfastset(L, holder, slot, value);
+    luaV_finishfastset(L, of, slot, value);
+    return;
+  }
+  savestate();
+  if (function != NULL) {
+    luaT_callTM(L, function, of, key, value);
   }
   else {
     const TValue *empty = ttistable(holder) ? luaH_getshortstr(hvalue(holder), tsvalue(key)) : NULL;
-    savestate();
     luaV_finishset(L, holder, key, value, empty);
   }
 }
