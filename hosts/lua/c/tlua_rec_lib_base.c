@@ -42,13 +42,12 @@ static int has_table (TluaRecorder *rec, const LibraryCall *call, int n) {
 
 /* --- metatables --- */
 
-static int guard_no_metatable (TluaRecorder *rec, Operand t) {
-  if (hvalue(t.now)->metatable != NULL) {
-    tlua_rec_give_up(rec, "library function on a table with a metatable");
-    return 0;
-  }
-  tl_guard(rec->vm, TL_GUARD_NULL, tl_get(rec->vm, rec->schema.table.metatable, t.value), 0, TL_EXIT_GUARD);
-  return 1;
+/* The metatable that the table has may be exchanged: it is not protected. */
+static int guard_not_protected (TluaRecorder *rec, Operand t) {
+  const Table *now = hvalue(t.now)->metatable;
+  tl_value reference = tl_get(rec->vm, rec->schema.table.metatable, t.value);
+  tlua_rec_guard_metatable(rec, reference, now);
+  return now == NULL || tlua_lib_guard_lacks(rec, now, reference, "__metatable");
 }
 
 static void get_metatable (TluaRecorder *rec, LibraryCall *call) {
@@ -96,13 +95,14 @@ static void set_metatable (TluaRecorder *rec, LibraryCall *call) {
   Operand t = call->arguments[0], metatable = call->arguments[1];
   if (novariant(metatable.tt) != LUA_TNIL && !has_table(rec, call, 1))
     return;
-  if (!guard_no_metatable(rec, t))
+  if (!guard_not_protected(rec, t))
     return;
-  if (novariant(metatable.tt) != LUA_TNIL) {
-    if (!guard_no_finalizer(rec, metatable))
-      return;
-    tl_set(rec->vm, rec->schema.table.metatable, t.value, metatable.value);
-  }
+  int is_none = novariant(metatable.tt) == LUA_TNIL;
+  if (!is_none && !guard_no_finalizer(rec, metatable))
+    return;
+  if (!is_none || hvalue(t.now)->metatable != NULL)
+    tl_set(rec->vm, rec->schema.table.metatable, t.value,
+           is_none ? tl_const_ref(rec->vm, NULL) : metatable.value);
   tlua_lib_add_operand(call, t);
 }
 
@@ -249,7 +249,15 @@ static void to_string (TluaRecorder *rec, LibraryCall *call) {
 
 /* --- tables as lists --- */
 
-/* The length of a table without metatable. It may move a hint, which doing the call again does not show. */
+/* The table's metatable, if it has one, has none of two metamethods. */
+static int guard_neither (TluaRecorder *rec, Operand t, TMS one, TMS other) {
+  return tlua_rec_guard_no_metamethod(rec, t, one)
+      && (hvalue(t.now)->metatable == NULL || tlua_rec_guard_no_metamethod(rec, t, other));
+}
+
+/*
+** The length of a table without the metamethod. It may move a hint, which doing the call again does not show.
+*/
 static tl_value list_length (TluaRecorder *rec, Operand t, lua_Integer *now) {
   tl_value length = tl_call(rec->vm, rec->schema.table.length, &t.value, 1);
   *now = (lua_Integer)luaH_getn(hvalue(t.now));
@@ -263,7 +271,7 @@ static void insert (TluaRecorder *rec, LibraryCall *call) {
     tlua_rec_give_up(rec, "table.insert at a position");
     return;
   }
-  if (!has_table(rec, call, 0) || !guard_no_metatable(rec, call->arguments[0]))
+  if (!has_table(rec, call, 0) || !guard_neither(rec, call->arguments[0], TM_LEN, TM_NEWINDEX))
     return;
   tl_value length = list_length(rec, call->arguments[0], &now);
   tl_value index = tl_op2(rec->vm, TL_INT_ADD, length, tl_const_int(rec->vm, 1));
@@ -271,7 +279,10 @@ static void insert (TluaRecorder *rec, LibraryCall *call) {
                      call->arguments[1]);
 }
 
-/* Of an empty list the element 0 would be taken away. */
+/*
+** Of an empty list the element 0 would be taken away. The last element is not nil, so that it is the table's
+** own.
+*/
 static void take_last (TluaRecorder *rec, LibraryCall *call) {
   tl_vm *vm = rec->vm;
   lua_Integer now;
@@ -279,7 +290,7 @@ static void take_last (TluaRecorder *rec, LibraryCall *call) {
     tlua_rec_give_up(rec, "table.remove at a position");
     return;
   }
-  if (!has_table(rec, call, 0) || !guard_no_metatable(rec, call->arguments[0]))
+  if (!has_table(rec, call, 0) || !tlua_rec_guard_no_metamethod(rec, call->arguments[0], TM_LEN))
     return;
   Operand t = call->arguments[0];
   tl_value length = list_length(rec, t, &now);
@@ -305,7 +316,7 @@ static void unpack (TluaRecorder *rec, LibraryCall *call) {
     tlua_rec_give_up(rec, "table.unpack of a range");
     return;
   }
-  if (!has_table(rec, call, 0) || !guard_no_metatable(rec, call->arguments[0]))
+  if (!has_table(rec, call, 0) || !guard_neither(rec, call->arguments[0], TM_LEN, TM_INDEX))
     return;
   Operand t = call->arguments[0];
   tl_value length = list_length(rec, t, &now);
