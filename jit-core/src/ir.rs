@@ -102,6 +102,19 @@ pub struct Hint {
     pub followed: u32,
 }
 
+/// Bits in a new record's room for keyed entries that belong to the host: the functions that make records get
+/// them, and they mean nothing to the library. A host may say by them how a record comes to that room.
+pub const HOST_BITS: u32 = 0xff00_0000;
+
+/// How many keyed entries have room, of the number that a new record carries.
+///
+/// ```
+/// assert_eq!(tracelift_core::ir::key_room(0x0300_0004), 4);
+/// ```
+pub const fn key_room(keys: u32) -> u32 {
+    keys & !HOST_BITS
+}
+
 /// What an instruction carries beside its arguments; [`crate::ops::PayloadKind`] says which op has which.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Payload {
@@ -120,7 +133,7 @@ pub enum Payload {
         layout: LayoutId,
         /// Room for items.
         items: u32,
-        /// Room for keyed entries.
+        /// Room for keyed entries, which [`key_room`] tells, and [`HOST_BITS`].
         keys: u32,
     },
     /// An item of a record.

@@ -383,7 +383,8 @@ define_ops! {
 
     // Records. On a virtual record these are answered by the optimizer; on a real one they are expanded.
     /// Makes a record; leaves the trace (before any effect) when there is no memory. Where the layout's
-    /// `alloc` takes the frame's base, ITEMS is a site: a number for the host.
+    /// `alloc` takes the frame's base, ITEMS is a site: a number for the host. The upper eight bits of KEYS
+    /// are the host's, too.
     New = 62 "new" () -> Ref [ALLOCS GUARD RECORD] New;
     /// Leaves the trace unless the object is of exactly this class.
     GuardClass = 63 "guard_class" (Ref) -> Nothing [READS GUARD RECORD] Layout;

@@ -34,7 +34,7 @@ pub(crate) struct Object {
     pub item_room: u32,
     /// Items that were set, by index from the part's first.
     pub items: BTreeMap<u32, Element>,
-    /// Room for keyed entries.
+    /// Room for keyed entries, with the host's bits.
     pub key_room: u32,
     /// Keyed entries in the order of insertion.
     pub entries: Vec<(Value, Element)>,

@@ -523,6 +523,11 @@ tl_value tl_const_addr(tl_vm *vm, const void *address);
 tl_value tl_nth_made(tl_vm *vm, tl_layout layout, uint32_t n, uint32_t *items);
 /* Whether this recording makes the object. */
 int tl_is_made(tl_vm *vm, tl_value object);
+/* The room for keyed entries of a record that the recording has made, with the host's bits; TL_NO_ROOM of any
+** other. And another room, which it is made with instead: none of its entries may lack room then. */
+#define TL_NO_ROOM UINT32_MAX
+uint32_t tl_key_room(tl_vm *vm, tl_value record);
+void tl_set_key_room(tl_vm *vm, tl_value record, uint32_t keys);
 /* Whether anything but slots from `slot` on, counted from the innermost frame's base, knows an object that
 ** this recording has made: a slot before it, or an operation other than those that write and read its own
 ** fields. */
@@ -556,6 +561,8 @@ void tl_store(tl_vm *vm, tl_cell cell, tl_value base, tl_value value);
 void tl_guard(tl_vm *vm, tl_op op, tl_value a, tl_value b, tl_exit_kind kind);
 
 /* Records. Each leaves the trace where docs/trace-language.md says so. */
+/* The upper bits of the room for keyed entries are the host's own: who makes the record gets them as well. */
+#define TL_HOST_BITS 0xff000000u
 tl_value tl_new_record(tl_vm *vm, tl_layout layout, uint32_t items, uint32_t keys);
 void tl_guard_class(tl_vm *vm, tl_layout layout, tl_value record);
 tl_value tl_get(tl_vm *vm, tl_field field, tl_value record);

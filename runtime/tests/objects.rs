@@ -6,6 +6,7 @@ mod support;
 
 use pairs::*;
 use support::*;
+use tracelift_core::ir::HOST_BITS;
 use tracelift_core::{ExitKind, Op};
 use tracelift_runtime::{Action, CloseOutcome, Config, TraceId};
 
@@ -247,6 +248,10 @@ fn a_recording_tells_of_the_objects_that_it_makes() {
         let number = tape.int(1);
         tape.set(first, pairs.number, number);
         assert!(!tape.recorder.is_made(number), "that is no object");
+        assert_eq!((tape.recorder.key_room(second), tape.recorder.key_room(number)), (Some(0), None));
+        assert!(tape.recorder.set_key_room(second, HOST_BITS | 4), "it has been made");
+        assert_eq!(tape.recorder.key_room(second), Some(HOST_BITS | 4));
+        assert!(tape.recorder.set_key_room(second, 0) && !tape.recorder.set_key_room(number, 4));
         assert!(!tape.recorder.is_in_use(first, 4), "its own field is nothing to others");
         tape.at(3, ALL);
         tape.set(second, pairs.link, first);

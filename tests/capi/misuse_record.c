@@ -207,6 +207,7 @@ static void memory(void) {
   WRONG(tl_set(vm, field, object(), object()), "set: operand 2 is ref, expected int");
   WRONG(tl_guard_class(vm, plain, object()), "guard_class: layout plain has no class word");
   WRONG(tl_guard_class(vm, 0, object()), "0 is no layout");
+  WRONG(tl_set_key_room(vm, object(), 4), "the recording has not made that record");
   WRONG(tl_new_record(vm, 99, 0, 0), "99 is no layout");
   WRONG(tl_new_record(vm, plain, 0, 0), "new: layout plain has no allocator");
 }

@@ -82,6 +82,14 @@ typedef struct TluaStatistics {
   uint64_t violations;          /* test modes: events that broke a rule; must stay 0 */
 } TluaStatistics;
 
+/* A table, and the constructor in a function that made it. */
+typedef struct TluaWatched {
+  const struct Table *table;
+  struct TluaRoom *site;
+  const struct Proto *owner;
+} TluaWatched;
+#define TLUA_LAST_MADE 64
+
 /* So many fields: it is all that a state has of the JIT, and macros in the interpreter use most of them. */
 typedef struct Tlua {
   int32_t counters[TLUA_COUNTERS];   /* first, so that their address is that of the struct */
@@ -106,6 +114,7 @@ typedef struct Tlua {
   struct TString *type_names[9];     /* what 'type' returns, by type */
   struct TluaKept *kept;             /* short strings; see tlua_short.c */
   union Node *no_nodes;              /* the hash part of tables without one */
+  TluaWatched made[TLUA_LAST_MADE];  /* tables that were made last, by address; see tlua_room.c */
 } Tlua;
 
 /*
@@ -192,8 +201,8 @@ void tlua_push_closure (struct lua_State *L, struct Proto *p, struct UpVal **out
                         union StackValue *place);
 int tlua_prepare_loop (struct lua_State *L, union StackValue *loop);
 /*
-** What 'tlua_baseline_lib.c', 'tlua_short.c', 'tlua_join.c', 'tlua_grow.c' and 'tlua_new.c' do for other
-** files.
+** What 'tlua_baseline_lib.c', 'tlua_short.c', 'tlua_join.c', 'tlua_grow.c', 'tlua_room.c' and 'tlua_new.c' do
+** for other files.
 */
 void tlua_keep_type_names (struct lua_State *L);
 /* The number by which strings are found. */
@@ -212,11 +221,29 @@ void tlua_short_close (Tlua *jit);
 /* As luaV_concat, of few strings and numbers; returns 0 if it has to do it, and nothing has happened. */
 int tlua_join (struct lua_State *L, int count);
 int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, struct TValue *value);
+/*
+** The value of a short string that the table lacks, where its nodes, all for strings, grow for it in the
+** table's block; else NULL, and nothing has happened. It neither throws nor collects.
+*/
+struct TValue *tlua_grow_by_string (struct lua_State *L, struct Table *t, const struct TValue *key);
+/* The hash part of the table has grown. */
+void tlua_room_grew (struct lua_State *L, const struct Table *t);
+/* The constructor 'pc' of the running function has made a table. */
+void tlua_room_watch (struct lua_State *L, const struct Table *t, struct TluaRoom *site);
+/* The constructors of a function are no more. */
+void tlua_room_forget (Tlua *jit, const struct Proto *p);
 /* The hash part of all tables without one; nodes in which nothing is. */
 union Node *tlua_no_nodes (struct lua_State *L);
 union Node *tlua_new_nodes (struct lua_State *L, int count);
-/* A table with its parts in one block; NULL if that cannot be. The number of nodes is 0 or a power of two. */
-struct Table *tlua_new_whole (struct lua_State *L, size_t items, size_t nodes);
+/*
+** A table with its parts in one block, where there is room for more nodes; NULL if that cannot be. The number
+** of nodes is 0 or a power of two.
+*/
+struct Table *tlua_new_whole (struct lua_State *L, size_t items, size_t nodes, size_t room);
+/* How many nodes such a block has room for; 0 if the table is no such block, or has nodes elsewhere. */
+unsigned tlua_node_room (const struct lua_State *L, const struct Table *t);
+/* So many of them, all without keys. */
+union Node *tlua_place_nodes (struct lua_State *L, struct Table *t, unsigned count);
 /* What a new table is put together from. */
 void tlua_set_nodes (struct lua_State *L, struct Table *t, union Node *nodes, size_t count);
 void tlua_set_array (struct Table *t, struct TValue *array, size_t count);

@@ -62,6 +62,7 @@ typedef struct Stencil {
 #if TLUA_HAVE_STENCILS
 
 _Static_assert(sizeof(TluaCallCell) == 3 * sizeof(TluaFieldCell), "its room");
+_Static_assert(sizeof(TluaRoom) <= sizeof(TluaFieldCell), "its room");
 
 /* --- the code of one function, while it is made --- */
 
@@ -350,7 +351,10 @@ static void copy_loads (Maker *maker, Instruction i) {
     case OP_SELF:
       copy(maker, GETARG_k(i) && ttisshrstring(&maker->p->k[GETARG_C(i)]) ? S_SELF : S_SLOW_SELF, -1);
       break;
-    WITH_SECOND_PART(NEWTABLE, 1);
+    case OP_NEWTABLE:
+      maker->next = maker->pc + 2;
+      copy(maker, S_NEWTABLE, -1);
+      break;
     WITH_SECOND_PART(SETLIST, TESTARG_k(i));
     WITH_SECOND_PART(LOADKX, 1);
     SLOWLY(CLOSURE);
@@ -578,7 +582,7 @@ static int is_second_part (const Proto *p, int pc) {
 /* How many cells an instruction has. */
 static int cells_of (Instruction i) {
   switch (GET_OPCODE(i)) {
-    case OP_GETTABUP: case OP_GETFIELD: case OP_SETTABUP: case OP_SETFIELD:
+    case OP_GETTABUP: case OP_GETFIELD: case OP_SETTABUP: case OP_SETFIELD: case OP_NEWTABLE:
       return 1;
     case OP_SELF: case OP_CALL: case OP_TAILCALL:
       return 3;
@@ -655,6 +659,9 @@ static void **new_places (const Proto *p) {
     if (op == OP_CALL || op == OP_TAILCALL) {
       *(TluaCallCell *)cell = (TluaCallCell){ NULL, NULL, NULL };
       cell += 3;
+    }
+    else if (op == OP_NEWTABLE) {
+      *(TluaRoom *)cell++ = (TluaRoom){ .room = 0 };
     }
     else {
       for (int n = cells_of(p->code[pc]); n > 0; n--)

@@ -40,6 +40,18 @@ typedef struct TluaFieldCell {
 #define TLUA_NO_SIZE 0xff
 
 /*
+** What a constructor of tables without items has learned: how many nodes its tables come to. See tlua_room.c.
+** It takes the room of one of the others.
+*/
+#define TLUA_ROOMS 5     /* 1, 2, 4, 8 and 16 nodes */
+#define TLUA_WATCHED 20  /* tables before it is decided */
+typedef struct TluaRoom {
+  lu_byte room;                 /* nodes */
+  lu_byte made;                 /* tables, as long as it is not decided */
+  lu_byte reached[TLUA_ROOMS];  /* how many of them got so many nodes, by the logarithm */
+} TluaRoom;
+
+/*
 ** Does the call of the function below 'count' arguments, and leaves the result in its place; or returns 0,
 ** and has changed nothing.
 */
@@ -75,10 +87,10 @@ TLUA_SLOW_OPS(TLUA_DECLARE_SLOW)
 ** of a jump to another place each time it would not.
 */
 #define TLUA_WORK_OPS(X) \
-  X(LOADKX) X(LOADNIL) X(NEWTABLE) X(POWK) X(POW) X(CONCAT) X(TBC) X(SETLIST) X(CLOSURE) X(VARARG) \
+  X(LOADKX) X(LOADNIL) X(POWK) X(POW) X(CONCAT) X(TBC) X(SETLIST) X(CLOSURE) X(VARARG) \
   X(VARARGPREP)
 /* Those that a helper does where the stencil does not, in the same way. */
-#define TLUA_RARE_WORK_OPS(X) X(LEN) X(SHLI) X(SHR) X(SHL) X(BNOT) X(CLOSE)
+#define TLUA_RARE_WORK_OPS(X) X(LEN) X(SHLI) X(SHR) X(SHL) X(BNOT) X(CLOSE) X(NEWTABLE)
 #define TLUA_DECLARE_WORK(name) TluaCode tlua_work_##name;
 TLUA_WORK_OPS(TLUA_DECLARE_WORK)
 TLUA_RARE_WORK_OPS(TLUA_DECLARE_WORK)

@@ -180,9 +180,9 @@ OPERATION(GETTABLE) {
 }
 
 /*
-** Where a short string is stored: in the table, or in the one that stands for it by the field __newindex of its
-** metatable. NULL where that is not known. Where __newindex is a function, that one is to be called with the
-** table, which 'holder' is then.
+** Where a short string is stored: in the table, or in the one that stands for it by the field __newindex of
+** its metatable. NULL where that is not known. Where __newindex is a function, that one is to be called with
+** the table, which 'holder' is then.
 */
 static TValue *place_for (lua_State *L, const TValue **holder, TValue *key, const TValue *value,
                           const TValue **function) {
@@ -194,7 +194,10 @@ static TValue *place_for (lua_State *L, const TValue **holder, TValue *key, cons
     const TValue *newindex = fasttm(L, t->metatable, TM_NEWINDEX);
     if (newindex == NULL) {
       invalidateTMcache(t);
-      return slot != NULL || ttisnil(value) ? slot : tlua_add_string(L, t, key);
+      if (slot != NULL || ttisnil(value))
+        return slot;
+      slot = tlua_add_string(L, t, key);
+      return slot != NULL ? slot : tlua_grow_by_string(L, t, key);
     }
     if (ttisfunction(newindex)) {
       *function = newindex;
@@ -294,15 +297,17 @@ OPERATION(SETTABLE) {
 
 /* --- new objects --- */
 
+/* What it has learned stands where the constants do. */
 CALLED_OPERATION(NEWTABLE) {
   StkId ra = RA(i);
+  TluaRoom *site = (TluaRoom *)k;
   int b = GETARG_B(i), c = GETARG_C(i);
   if (b > 0)
     b = 1 << (b - 1);
   if (TESTARG_k(i))
     c += GETARG_Ax(*pc) * (MAXARG_C + 1);
   L->top.p = ra + 1;
-  Table *t = tlua_new_whole(L, (size_t)c, (size_t)b);
+  Table *t = tlua_new_whole(L, (size_t)c, (size_t)b, site->room);
   if (l_likely(t != NULL)) {
     sethvalue2s(L, ra, t);
   }
@@ -312,6 +317,8 @@ CALLED_OPERATION(NEWTABLE) {
     if (b > 0 || c > 0)
       luaH_resize(L, t, (unsigned)c, (unsigned)b);
   }
+  if (l_unlikely(site->made < TLUA_WATCHED))
+    tlua_room_watch(L, t, site);
   pc++;
   collect(ra + 1);
   return pc;

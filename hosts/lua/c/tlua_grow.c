@@ -8,7 +8,8 @@
 ** Design: what the sizes must come to is clear in the two commonest cases. An array without gaps, and without
 ** a hash part, that gets the item after its last one needs the next power of two. A table without an array
 ** part needs one node more, and its keys go into the new nodes without being looked for, if its integers are
-** too far apart for an array; these are counted with nine counters. All else is left to Lua.
+** too far apart for an array; these are counted with nine counters. The nodes grow where they are if the
+** table's block has room for them (tlua_room.c). All else is left to Lua.
 **
 ** Invariant: sizes, and the places of keys in the nodes, are those of luaH_resize: programs see them in the
 ** order of 'next' and in borders. What is left to Lua has changed nothing.
@@ -134,16 +135,12 @@ static Node *insert (Table *t, int tag, const Value *key) {
   return tlua_make_place(place, place_of(t, withvariant(keytt(place)), &keyval(place)), free);
 }
 
-/* The hash part gets room for so many keys. */
-static void grow_nodes (lua_State *L, Table *t, unsigned count) {
-  Node *old = t->node;
-  int old_size = sizenode(t), is_dummy = t->lastfree == NULL;
-  int log_size = luaO_ceillog2(count), size = 1 << log_size;
-  Node *nodes = tlua_new_nodes(L, size);
-  t->node = nodes;
-  t->lsizenode = cast_byte(log_size);
-  t->lastfree = nodes + size;
-  for (int n = 0; n < old_size; n++) {
+/* Of nodes that grow where they are. */
+#define MOST_IN_PLACE 16
+
+/* The keys and values of so many old nodes go into the new ones. */
+static void reinsert (lua_State *L, Table *t, const Node *old, unsigned count) {
+  for (unsigned n = 0; n < count; n++) {
     if (!isempty(gval(&old[n]))) {
       TValue key;
       getnodekey(L, &key, &old[n]);
@@ -152,8 +149,37 @@ static void grow_nodes (lua_State *L, Table *t, unsigned count) {
       setobj2t(L, gval(node), gval(&old[n]));
     }
   }
-  if (!is_dummy)
-    luaM_freearray(L, old, cast_sizet(old_size));
+}
+
+static void set_nodes (Table *t, Node *nodes, int log_size) {
+  t->node = nodes;
+  t->lsizenode = cast_byte(log_size);
+  t->lastfree = nodes + ((size_t)1 << log_size);
+}
+
+/* The hash part gets so many nodes in the table's own block; returns 0 if there is no room. */
+static int grow_in_place (lua_State *L, Table *t, int log_size) {
+  Node old[MOST_IN_PLACE];
+  unsigned old_size = t->lastfree == NULL ? 0 : (unsigned)sizenode(t);
+  if (old_size > MOST_IN_PLACE || (1u << log_size) > tlua_node_room(L, t))
+    return 0;
+  memcpy(old, t->node, old_size * sizeof(Node));
+  set_nodes(t, tlua_place_nodes(L, t, 1u << log_size), log_size);
+  reinsert(L, t, old, old_size);
+  return 1;
+}
+
+/* The hash part gets room for so many keys. */
+static void grow_nodes (lua_State *L, Table *t, unsigned count) {
+  int log_size = luaO_ceillog2(count);
+  if (grow_in_place(L, t, log_size))
+    return;
+  Node *old = t->node;
+  unsigned old_size = t->lastfree == NULL ? 0 : (unsigned)sizenode(t);
+  set_nodes(t, tlua_new_nodes(L, 1 << log_size), log_size);
+  reinsert(L, t, old, old_size);
+  if (old_size > 0)
+    luaM_freearray(L, old, old_size);
 }
 
 /* --- for ltable.c --- */
@@ -184,6 +210,7 @@ static int grow_hash (lua_State *L, Table *t, const TValue *key, TValue *value) 
     }
   }
   grow_nodes(L, t, count.all);
+  tlua_room_grew(L, t);
   Node *node = insert(t, ttypetag(key), &val_(key));
   setnodekey(L, node, key);
   luaC_barrierback(L, obj2gco(t), key);
@@ -205,4 +232,39 @@ int tlua_grow (lua_State *L, Table *t, const TValue *key, TValue *value) {
   if (l_unlikely(size != 0 || !is_usual(ttypetag(key)) || sizenode(t) > MOST_NODES))
     return 0;
   return grow_hash(L, t, key, value);
+}
+
+/* --- for code --- */
+
+/* How many strings the nodes hold; 0 if there is another key, or place for one more. */
+static unsigned count_strings (const Table *t, const TString *key) {
+  unsigned count = 0;
+  for (const Node *n = t->lastfree; n > t->node; ) {
+    if (keyisnil(--n))
+      return 0;
+  }
+  if (isempty(gval(tlua_place_of_string(t, key))))
+    return 0;
+  for (int n = 0; n < sizenode(t); n++) {
+    const Node *node = gnode(t, n);
+    if (isempty(gval(node)))
+      continue;
+    if (!keyisshrstr(node))
+      return 0;
+    count++;
+  }
+  return count;
+}
+
+TValue *tlua_grow_by_string (lua_State *L, Table *t, const TValue *key) {
+  unsigned count = 0;
+  if (t->alimit != 0 || t->array != NULL || (!isdummy(t) && (count = count_strings(t, tsvalue(key))) == 0))
+    return NULL;
+  if (!grow_in_place(L, t, luaO_ceillog2(count + 1)))
+    return NULL;
+  tlua_room_grew(L, t);
+  Node *node = insert(t, LUA_VSHRSTR, &val_(key));
+  setnodekey(L, node, key);
+  luaC_barrierback(L, obj2gco(t), key);
+  return gval(node);
 }

@@ -317,6 +317,11 @@ void *tlua_take_whole (void *heap, size_t size) {
   return take_block((Heap *)heap, rounded(size), 1);
 }
 
+size_t tlua_whole_size (const void *table) {
+  const Page *page = page_of(table);
+  return page->is_whole ? page->size : 0;
+}
+
 void tlua_give (void *heap, void *block, size_t size) {
   free_small_block((Heap *)heap, block, rounded(size));
 }

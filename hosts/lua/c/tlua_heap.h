@@ -29,6 +29,8 @@ void *tlua_take (void *heap, size_t size);
 ** whatever order with its parts, which may have been given back long before.
 */
 void *tlua_take_whole (void *heap, size_t size);
+/* The size of the block of a table in such a heap; 0 if it is no such block. */
+size_t tlua_whole_size (const void *table);
 void tlua_give (void *heap, void *block, size_t size);
 
 #define tlua_quick_malloc(L, size) \

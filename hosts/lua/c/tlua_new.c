@@ -61,6 +61,26 @@ Node *tlua_new_nodes (lua_State *L, int count) {
   return nodes;
 }
 
+unsigned tlua_node_room (const lua_State *L, const Table *t) {
+  if (G(L)->frealloc != tlua_allocate)
+    return 0;
+  const char *parts = (const char *)(t + 1), *end = (const char *)t + tlua_whole_size(t);
+  if (end < parts || (t->lastfree != NULL && (const char *)t->node != parts))
+    return 0;
+  const char *array = (const char *)t->array;
+  if (array >= parts && array < end)
+    end = array;
+  return (unsigned)((size_t)(end - parts) / sizeof(Node));
+}
+
+Node *tlua_place_nodes (lua_State *L, Table *t, unsigned count) {
+  unsigned before = t->lastfree == NULL ? 0 : (unsigned)sizenode(t);
+  Node *nodes = (Node *)(t + 1);
+  clear_nodes(nodes, count);
+  G(L)->GCdebt += ((l_mem)count - (l_mem)before) * (l_mem)sizeof(Node);
+  return nodes;
+}
+
 void tlua_set_nodes (lua_State *L, Table *t, Node *nodes, size_t count) {
   if (count == 0) {
     t->node = L->jit->no_nodes;
@@ -92,17 +112,19 @@ void tlua_link_table (lua_State *L, Table *t) {
   g->allgc = obj2gco(t);
 }
 
-Table *tlua_new_whole (lua_State *L, size_t items, size_t nodes) {
+Table *tlua_new_whole (lua_State *L, size_t items, size_t nodes, size_t room) {
   global_State *g = G(L);
   if (g->frealloc != tlua_allocate || items > TLUA_SMALL_BLOCK || nodes > TLUA_SMALL_BLOCK)
     return NULL;
   size_t nodes_size = nodes * sizeof(Node), size = sizeof(Table) + nodes_size + items * sizeof(TValue);
-  if (size > TLUA_SMALL_BLOCK || (nodes & (nodes - 1)) != 0)
+  size_t more = room > nodes ? (room - nodes) * sizeof(Node) : 0;
+  if (size + more > TLUA_SMALL_BLOCK || (nodes & (nodes - 1)) != 0)
     return NULL;
-  Table *t = (Table *)tlua_take_whole(g->ud, size);
+  Table *t = (Table *)tlua_take_whole(g->ud, size + more);
   if (l_unlikely(t == NULL))
     return NULL;
   g->GCdebt += (l_mem)size;
+  nodes_size += more;
   char *parts = (char *)(t + 1);
   tlua_set_nodes(L, t, (Node *)parts, nodes);
   tlua_set_array(t, items > 0 ? (TValue *)(parts + nodes_size) : NULL, items);

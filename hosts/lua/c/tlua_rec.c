@@ -783,6 +783,7 @@ static void on_proto_freed (lua_State *L, Proto *p) {
   tl_vm *vm = recorder_of(L)->vm;
   if (p->jit_code != NULL) {
     tl_host_code_free(vm, p->jit_code_id);
+    tlua_room_forget(L->jit, p);
     tlua_baseline_freed(p);
   }
   tl_forget(vm, p->code, p->code + p->sizecode);

@@ -599,8 +599,8 @@ void tlua_rec_guard_no_debt (TluaRecorder *rec);
 ** instruction.
 */
 void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index);
-/* Whether a key that is absent can be inserted without building the hash part anew. */
-int tlua_rec_can_insert (const Table *t, const TString *key);
+/* Whether a trace can insert a key that is absent: it has a node, or the table gets room for it. */
+int tlua_rec_can_insert (TluaRecorder *rec, Operand t, const TString *key);
 
 /* --- tlua_rec_key.c --- */
 

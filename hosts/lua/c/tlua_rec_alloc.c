@@ -9,7 +9,8 @@
 ** its accounts, and answer NULL when there is none, or when Lua would have to build a table anew; the trace
 ** is then left before the instruction, and the interpreter does it. The collector gets its turn once per
 ** iteration, at the loop's head, where a loop that makes tables looks at 'GCdebt' and leaves when there is
-** one. An exit that makes tables may take memory that is held for it.
+** one. An exit that makes tables may take memory that is held for it. A table that a trace makes, and that
+** grows in it for a string, gets its block with room for that (tlua_room.c): then no new key needs memory.
 **
 ** Invariant: no function here throws, collects, or runs Lua code; each either does exactly what the
 ** interpreter does, or nothing. A table has the same number of nodes, and its keys in the same order, as if
@@ -32,12 +33,36 @@
 
 /* --- making a table --- */
 
+/* Where the host's bits begin. */
+#define HOST_SHIFT 24
+/* Keys of a table that gets room for them. */
+#define MOST_KEYS_GIVEN 16
+
+/*
+** A table that the trace makes and lets grow: it is made with all the room for nodes that it comes to, and
+** with the nodes that its constructor asks for. How many these are is in the host's bits of the room: 1 and
+** the instruction's operand B.
+*/
+static uint32_t with_room (uint32_t nodes, uint32_t room) {
+  int log = nodes == 0 ? 0 : luaO_ceillog2(nodes) + 1;
+  return room | (uint32_t)(log + 1) << HOST_SHIFT;
+}
+
+static uint32_t nodes_of (uint32_t keys) {
+  uint32_t log = keys >> HOST_SHIFT;
+  return log <= 1 ? 0 : 1u << (log - 2);
+}
+
 static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t keys) {
-  const TluaShape shape = { .layout = (tl_layout)layout, .items = (uint32_t)items, .keys = (uint32_t)keys };
-  void *blocks[TLUA_PARTS] = { NULL, NULL, NULL };
-  Table *t = tlua_new_whole(L, (size_t)items, (size_t)keys);
+  uint32_t room = (uint32_t)keys & ~TL_HOST_BITS, nodes = room;
+  if (keys != (int64_t)room)
+    nodes = nodes_of((uint32_t)keys);
+  Table *t = tlua_new_whole(L, (size_t)items, nodes, room);
   if (t != NULL)
     return t;
+  keys = room;
+  const TluaShape shape = { .layout = (tl_layout)layout, .items = (uint32_t)items, .keys = (uint32_t)keys };
+  void *blocks[TLUA_PARTS] = { NULL, NULL, NULL };
   for (int part = 0; part < TLUA_PARTS; part++) {
     if ((part == TLUA_PART_NODES && keys == 0) || (part == TLUA_PART_ARRAY && items == 0))
       continue;
@@ -79,7 +104,7 @@ static int has_place (const Table *t, const TString *key) {
 
 /*
 ** The node for a key that has no value, with whatever value: the trace writes the real one at once. A key
-** that lost its value may still have its node, which then serves again.
+** that lost its value may still have its node, which then serves again. The nodes may grow in their block.
 */
 static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
   const TValue *slot = luaH_getshortstr(t, key);
@@ -94,8 +119,12 @@ static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
       invalidateTMcache(t);
       return n;
     }
-    if (!has_place(t, key))
-      return NULL;
+    if (!has_place(t, key)) {
+      TValue *added = tlua_grow_by_string(L, t, &name);
+      if (added != NULL)
+        invalidateTMcache(t);
+      return added == NULL ? NULL : nodefromval(added);
+    }
     setbfvalue(&any);
     luaH_finishset(L, t, &name, slot, &any);
     slot = luaH_getshortstr(t, key);
@@ -145,7 +174,7 @@ static TValue *reach_item (Table *t, int64_t index) {
 
 /* --- what the library is told --- */
 
-#define CLASSES 12
+#define CLASSES 13
 
 /* The alias classes with these names, ended by 0. */
 static const tl_class *classes (tl_vm *vm, tl_class store[CLASSES], const char *const *names) {
@@ -166,8 +195,8 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
       { "table.log_size", "table.nodes", "table.last_free", "table.flags", "node.key", "node.key_tag",
                                           "node.tag", "node.value", "node.next", "object.marked", NULL };
   static const char *const moved[] =
-      { "table.last_free", "table.flags", "node.key", "node.key_tag", "node.tag", "node.value",
-                                       "node.next", "object.marked", NULL };
+      { "table.log_size", "table.nodes", "table.last_free", "table.flags", "node.key", "node.key_tag",
+        "node.tag", "node.value", "node.next", "object.marked", "global.debt", NULL };
   static const char *const array[] = { "table.count", "table.array", "table.flags", NULL };
   static const char *const count[] = { "table.count", NULL };
   static const char *const grows[] = { "table.count", "table.array", "table.flags", "table.nodes", NULL };
@@ -284,6 +313,30 @@ void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index) {
   tlua_rec_resume_here(rec);
 }
 
-int tlua_rec_can_insert (const Table *t, const TString *key) {
-  return has_place(t, key);
+/*
+** A key for which the table grows: if the recording has made the table, and all its keys are strings, the
+** table gets the room from the start.
+*/
+static int gives_room (TluaRecorder *rec, Operand t) {
+  const Table *now = hvalue(t.now);
+  uint32_t keys = tl_key_room(rec->vm, t.value), count = 1;
+  if (keys == TL_NO_ROOM || now->array != NULL || G(rec->trace.thread)->frealloc != tlua_allocate)
+    return 0;
+  for (int n = 0; n < sizenode(now); n++) {
+    if (isempty(gval(gnode(now, n))))
+      continue;
+    if (!keyisshrstr(gnode(now, n)))
+      return 0;
+    count++;
+  }
+  if (count > MOST_KEYS_GIVEN)
+    return 0;
+  uint32_t nodes = keys & TL_HOST_BITS ? nodes_of(keys) : keys, room = 1u << luaO_ceillog2(count);
+  if (room > (keys & ~TL_HOST_BITS))
+    tl_set_key_room(rec->vm, t.value, with_room(nodes, room));
+  return 1;
+}
+
+int tlua_rec_can_insert (TluaRecorder *rec, Operand t, const TString *key) {
+  return has_place(hvalue(t.now), key) || gives_room(rec, t);
 }

@@ -144,7 +144,7 @@ static TluaSpare *add (lua_State *L, TluaRecorder *rec, const TluaShape *shape) 
 int tlua_rec_reserve (void *context, tl_layout layout, uint32_t items, uint32_t keys, uint32_t count) {
   lua_State *L = (lua_State *)context;
   TluaRecorder *rec = (TluaRecorder *)L->jit->engine_state;
-  const TluaShape shape = { .layout = layout, .items = items, .keys = keys };
+  const TluaShape shape = { .layout = layout, .items = items, .keys = keys & ~TL_HOST_BITS };
   TluaSpare *spare = find(rec, &shape);
   if (spare == NULL) {
     if (count == 0)

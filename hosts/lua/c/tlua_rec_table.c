@@ -267,7 +267,7 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   }
   if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
     return;
-  if (!is_nil && isabstkey(luaH_getshortstr(h, name)) && !tlua_rec_can_insert(h, name)) {
+  if (!is_nil && isabstkey(luaH_getshortstr(h, name)) && !tlua_rec_can_insert(rec, t, name)) {
     tlua_rec_set_growing(rec, t, string_operand(rec, key, name, &store), value);
     return;
   }

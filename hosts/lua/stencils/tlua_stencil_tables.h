@@ -109,6 +109,8 @@ static inline Node *free_node (Table *t, const TString *key) {
   SLOWLY; \
 }
 
+STENCIL(NEWTABLE) { WORK_WITH(NEWTABLE, (TValue *)cell()); }
+
 STENCIL(GETTABUP) {
   const TValue *holder = upvalue_of(base, hole_b)->v.p;
   GET_FIELD(holder, tsvalue(KONST(hole_c)), SLOW(GETTABUP))

@@ -8,7 +8,7 @@
 //! Example: `p7 = new(Table, 0, 2)`, `guard_key_absent(p7, @b0)`, `insert_key(p7, @b0, i1, Table:int)`.
 
 use super::{Generator, Made, Refused};
-use crate::ir::{Hint, Inst, Payload, Value};
+use crate::ir::{Hint, Inst, Payload, Value, HOST_BITS};
 use crate::ops::Op;
 use crate::schema::{Element, FieldId, LayoutId, TagId};
 use crate::types::{Bits, Type};
@@ -38,6 +38,7 @@ impl Generator {
 
     /// A new record that holds nothing yet.
     pub(super) fn empty(&mut self, layout: LayoutId, items: u32, keys: u32) -> Made<Value> {
+        let keys = if keys == 3 { keys | HOST_BITS } else { keys };
         let record = self.value(Inst::new(Op::New, &[]).with(Payload::New { layout, items, keys }))?;
         self.learn(record, Some(layout));
         self.vars.iter_mut().filter(|var| var.value == record).for_each(|var| var.fresh = true);

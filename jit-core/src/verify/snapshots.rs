@@ -7,7 +7,7 @@
 //! `snapshot @0: slot 1: tag int does not fit f3`.
 
 use super::{Checker, ErrorKind, Mode};
-use crate::ir::{Inst, Trace, Value};
+use crate::ir::{key_room, Inst, Trace, Value};
 use crate::ops::Op;
 use crate::schema::{FieldId, LayoutId, TagId};
 use crate::snapshot::{Frame, Pending, Snapshot, Source, Virtual};
@@ -119,8 +119,9 @@ impl Checker<'_> {
             }
             faults.extend(self.item_source_fault(object.layout, tag, source, snapshot));
         }
-        if object.entries.len() > object.keys as usize {
-            faults.push(format!("{} entries are outside the room for {}", object.entries.len(), object.keys));
+        let room = key_room(object.keys);
+        if object.entries.len() > room as usize {
+            faults.push(format!("{} entries are outside the room for {room}", object.entries.len()));
         }
         for &(key, tag, source) in &object.entries {
             faults.extend(self.key_source_fault(object.layout, key, tag, source, snapshot));

@@ -11,6 +11,7 @@
 
 use super::heap::{read_raw, write_raw};
 use super::{cell_address, extend, BlockKind, Context};
+use crate::ir::key_room;
 use crate::schema::{CellId, Element, Keys, LayoutId};
 use crate::types::{Bits, Type};
 use crate::world_spec::{SpecValue, WorldSpec};
@@ -80,6 +81,7 @@ impl Context {
     pub(crate) fn allocate(&mut self, id: LayoutId, items: u32, keys: u32) -> Option<Bits> {
         let schema = self.schema.clone();
         let layout = schema.layouts().get(id.index())?;
+        let keys = key_room(keys);
         if items > MAX_ELEMENTS || keys > MAX_ELEMENTS || !self.may_allocate() {
             return None;
         }

@@ -28,6 +28,7 @@ mod delay;
 
 use rustc_hash::FxHashMap as HashMap;
 
+use tracelift_core::ir::key_room;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{Cell, CellId, FieldId, LayoutId, Schema, TagId};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
@@ -114,7 +115,8 @@ impl Virtuals {
     fn make(&mut self, st: &mut State<'_>, layout: LayoutId, items: u32, keys: u32) -> Outcome {
         let schema = st.schema;
         let possible = *self.layouts.entry(layout).or_insert_with(|| can_be_virtual(schema, layout));
-        if !possible || items > MAX_ROOM || keys > MAX_ROOM || st.is_real() || !st.fire("virtual_new") {
+        let is_small = items <= MAX_ROOM && key_room(keys) <= MAX_ROOM;
+        if !possible || !is_small || st.is_real() || !st.fire("virtual_new") {
             return Outcome::Keep;
         }
         let name = st.out.new_value(Type::Ref);
@@ -367,7 +369,7 @@ fn keyed(st: &mut State<'_>, inst: &Inst, tag: Option<TagId>) -> Option<Outcome>
     // Deleting from a virtual record makes it real, so no entry holds the absent tag.
     let absent = part.element.tag.and(part.element.absent);
     let deletes = absent.is_some() && tag == absent;
-    let has_room = object.entries.len() < object.key_room as usize;
+    let has_room = object.entries.len() < key_room(object.key_room) as usize;
     let value = inst.args.get(2).copied();
     match (inst.op, found) {
         (Op::GuardKeyAbsent, None) => return dropped(st, "virtual_guard"),

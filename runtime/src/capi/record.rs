@@ -472,6 +472,27 @@ pub extern "C" fn tl_is_made(vm: *mut TlVm, object: u32) -> i32 {
 
 /// See `tracelift.h`.
 #[no_mangle]
+pub extern "C" fn tl_key_room(vm: *mut TlVm, record: u32) -> u32 {
+    recording(vm, |recorder, _| {
+        let record = operand(recorder, record)?;
+        Ok(recorder.key_room(record).unwrap_or(u32::MAX))
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_set_key_room(vm: *mut TlVm, record: u32, keys: u32) {
+    recording(vm, |recorder, _| {
+        let record = operand(recorder, record)?;
+        match recorder.set_key_room(record, keys) {
+            true => Ok(()),
+            false => Err("the recording has not made that record".to_string()),
+        }
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
 pub extern "C" fn tl_is_in_use(vm: *mut TlVm, object: u32, slot: i32) -> i32 {
     recording(vm, |recorder, _| {
         let object = operand(recorder, object)?;

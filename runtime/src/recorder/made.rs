@@ -30,6 +30,23 @@ impl Recorder {
         self.trace.insts.iter().any(|inst| inst.op == Op::New && inst.result == Some(object))
     }
 
+    /// The room for keyed entries of a record that the trace makes, with the host's bits.
+    pub fn key_room(&self, record: Value) -> Option<u32> {
+        self.trace.insts.iter().find_map(|inst| match inst.payload {
+            Payload::New { keys, .. } if inst.result == Some(record) => Some(keys),
+            _ => None,
+        })
+    }
+
+    /// Makes such a record with another room; whether there is one. What was recorded of it holds for the
+    /// room that it had, so the new one must be larger, or the host sees to it.
+    pub fn set_key_room(&mut self, record: Value, room: u32) -> bool {
+        let made = self.trace.insts.iter_mut().find(|inst| inst.op == Op::New && inst.result == Some(record));
+        let Some(Payload::New { keys, .. }) = made.map(|inst| &mut inst.payload) else { return false };
+        *keys = room;
+        true
+    }
+
     /// Whether anything but slots from `slot` on, counted from the innermost frame's base, knows an object
     /// that this trace has made: another slot, or an operation that does more than read and write its fields.
     pub fn is_in_use(&self, object: Value, slot: i32) -> bool {
