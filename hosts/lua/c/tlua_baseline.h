@@ -101,6 +101,12 @@ TluaCode tlua_slow_barrier;
 TluaCode tlua_work_call;
 /* A short string that a table lacks, where its metatables' __index lead to: nil; NULL if it is not known. */
 const TValue *tlua_work_inherited (lua_State *L, const Table *t, const TString *key);
+/*
+** The value of an integer that is not in the array part, or of a key of another type than these two: nil
+** where there is none, what its metatables' __index lead to, NULL if that is not known.
+*/
+const TValue *tlua_work_integer (lua_State *L, Table *t, lua_Integer n);
+const TValue *tlua_work_key (lua_State *L, Table *t, const TValue *key);
 /* Whether a string is below another one, or not above it. */
 int tlua_work_less (lua_State *L, const TValue *x, const TValue *y);
 int tlua_work_at_most (lua_State *L, const TValue *x, const TValue *y);

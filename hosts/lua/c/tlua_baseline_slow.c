@@ -100,6 +100,42 @@ const TValue *tlua_work_inherited (lua_State *L, const Table *t, const TString *
   return inherited(L, t, key, &holder, &function);
 }
 
+/* The same of other keys. */
+static const TValue *inherited_key (const lua_State *L, const Table *t, const TValue *key) {
+  const global_State *g = G(L);
+  for (int n = 0; n < 8; n++) {
+    const Table *meta = t->metatable;
+    if (meta == NULL || (meta->flags & (1u << TM_INDEX)))
+      return &g->nilvalue;
+    const TValue *index = tlua_field(meta, g->tmname[TM_INDEX]), *slot;
+    if (index == NULL || isempty(index))
+      return &g->nilvalue;
+    if (!ttistable(index))
+      return NULL;
+    t = hvalue(index);
+    slot = luaH_get(hvalue(index), key);
+    if (!isempty(slot))
+      return slot;
+  }
+  return NULL;
+}
+
+const TValue *tlua_work_integer (lua_State *L, Table *t, lua_Integer n) {
+  Node *place, *node = isdummy(t) ? NULL : tlua_integer_node(t, n, &place);
+  TValue key;
+  if (node != NULL && !isempty(gval(node)))
+    return gval(node);
+  if (l_likely(t->metatable == NULL))
+    return &G(L)->nilvalue;
+  setivalue(&key, n);
+  return inherited_key(L, t, &key);
+}
+
+const TValue *tlua_work_key (lua_State *L, Table *t, const TValue *key) {
+  const TValue *slot = luaH_get(t, key);
+  return l_likely(!isempty(slot)) ? slot : inherited_key(L, t, key);
+}
+
 static void get_string (TLUA_ARGS, const TValue *holder, TValue *key, StkId ra) {
   const TValue *slot;
   if (ttistable(holder) && ttisshrstring(key)) {

@@ -14,6 +14,11 @@
 ** the C library's. The same division is that of mimalloc; that sizes are told makes the rest of it
 ** unnecessary.
 **
+** Parts of tables have few sizes: so many items or nodes, a power of two. Of these, up to 32 KiB, what is
+** freed is kept for the next one, within bounds. The C library would give it back to the system, as nothing
+** else lies after it, and a program that makes and drops arrays in turn would spend half its time in page
+** faults.
+**
 ** Invariant: a page is in its size's list if and only if it has a free block; its blocks in use and those
 ** that are free are all that it has. The heap ends with the state's main block, which is the first one made
 ** and the last one freed. No part of a table has the size of a table: so the two are told apart.
@@ -75,8 +80,17 @@ typedef struct Chunk {
   uint32_t idle;         /* pages */
 } Chunk;
 
+/* Sizes of larger blocks that are kept: 2^k and 2^k + 2^(k - 1) bytes. */
+#define LEAST_KEPT_LOG 9
+#define MOST_KEPT_LOG 15
+#define KEPT_SIZES (2 * (MOST_KEPT_LOG - LEAST_KEPT_LOG + 1))
+/* So many bytes of them, and half as much as is in use. */
+#define MOST_KEPT ((size_t)1 << 19)
+
 typedef struct Heap {
   Page *pages[2][SIZES]; /* those with a free block, by what their blocks are, and by size in steps */
+  Free *kept[KEPT_SIZES];
+  size_t kept_bytes, kept_in_use;
   Page *idle;
   uint32_t idle_pages;
   Chunk *chunks;
@@ -299,8 +313,79 @@ static void free_small_block (Heap *heap, void *block, uint32_t size) {
     let_go(heap, page);
 }
 
+/* --- larger blocks --- */
+
+/* The number of such a size; -1 if it is none. */
+static int kept_size (size_t size) {
+  if (size <= LARGEST || size > (size_t)1 << MOST_KEPT_LOG)
+    return -1;
+  int log = 8 * (int)sizeof(unsigned) - 1 - __builtin_clz((unsigned)size);
+  size_t rest = size - ((size_t)1 << log);
+  if (rest != 0 && rest != (size_t)1 << (log - 1))
+    return -1;
+  return 2 * (log - LEAST_KEPT_LOG) + (rest != 0);
+}
+
+static void drop_kept (Heap *heap) {
+  for (int n = 0; n < KEPT_SIZES; n++) {
+    while (heap->kept[n] != NULL) {
+      Free *block = heap->kept[n];
+      heap->kept[n] = block->next;
+      free(block);
+    }
+  }
+  heap->kept_bytes = 0;
+}
+
+static void *large_block (Heap *heap, size_t size) {
+  int n = kept_size(size);
+  if (n >= 0) {
+    heap->kept_in_use += size;
+    Free *block = heap->kept[n];
+    if (block != NULL) {
+      heap->kept[n] = block->next;
+      heap->kept_bytes -= size;
+      return block;
+    }
+  }
+  void *block = malloc(size);
+  if (l_unlikely(block == NULL)) {
+    drop_kept(heap);
+    block = malloc(size);
+    if (block == NULL && n >= 0)
+      heap->kept_in_use -= size;
+  }
+  return block;
+}
+
+/* As fewer are in use, fewer are kept: then one of the same size goes, too. */
+static void free_large_block (Heap *heap, void *block, size_t size) {
+  int n = kept_size(size);
+  if (n >= 0) {
+    heap->kept_in_use -= size;
+    size_t most = MOST_KEPT + heap->kept_in_use / 2;
+    if (heap->kept_bytes + size <= most) {
+#if defined(LUAI_ASSERT)
+      memset(block, 0x99, size);
+#endif
+      ((Free *)block)->next = heap->kept[n];
+      heap->kept[n] = (Free *)block;
+      heap->kept_bytes += size;
+      return;
+    }
+    Free *other = heap->kept[n];
+    if (heap->kept_bytes > most && other != NULL) {
+      heap->kept[n] = other->next;
+      heap->kept_bytes -= size;
+      free(other);
+    }
+  }
+  free(block);
+}
+
 /* The last block of the state is freed. */
 static void end (Heap *heap) {
+  drop_kept(heap);
   while (heap->chunks != NULL) {
     Chunk *chunk = heap->chunks;
     heap->chunks = chunk->next;
@@ -329,7 +414,7 @@ void tlua_give (void *heap, void *block, size_t size) {
 static void *new_block (Heap *heap, size_t size) {
   if (size <= LARGEST)
     return small_block(heap, rounded(size));
-  void *block = malloc(size);
+  void *block = large_block(heap, size);
   if (l_unlikely(heap->main_block == NULL))
     heap->main_block = block;
   return block;
@@ -340,7 +425,7 @@ static void free_block (Heap *heap, void *block, size_t size) {
     free_small_block(heap, block, rounded(size));
   else {
     int is_last = block == heap->main_block && !heap->is_opening;
-    free(block);
+    free_large_block(heap, block, size);
     if (l_unlikely(is_last))
       end(heap);
   }
@@ -355,7 +440,7 @@ void *tlua_allocate (void *user, void *block, size_t old_size, size_t new_size) 
     free_block(heap, block, old_size);
     return NULL;
   }
-  if (old_size > LARGEST && new_size > LARGEST)
+  if (old_size > LARGEST && new_size > LARGEST && kept_size(old_size) < 0 && kept_size(new_size) < 0)
     return realloc(block, new_size);
   if (old_size <= LARGEST && new_size <= LARGEST && rounded(old_size) == rounded(new_size))
     return block;

@@ -1,20 +1,21 @@
 /*
 ** Room for the keys that tables get after they were made.
 **
-** Problem: '{}' that gets its fields one by one, as in 'local self = setmetatable({}, Point); self.x = 1', grows
-** with the first, second, third and fifth of them: each time all keys move to a new block. And compiled code could
-** not do without the table, as a key that makes it grow would be a call that may throw.
+** Problem: '{}' that gets its fields one by one, as in 'local self = setmetatable({}, Point); self.x = 1',
+** grows with the first, second, third and fifth of them: each time all keys move to a new block. And
+** compiled code could not do without the table, as a key that makes it grow would be a call that may throw.
 **
 ** Design: the block of a table may have room for more nodes than the table has; then it grows where it is
-** (tlua_grow.c). Baseline code watches the first tables that a constructor makes: which ones these are is kept for
-** the last few of all constructors, and a table that grows tells the one that made it. Later ones get as much room
-** as half of the first came to. V8 calls it slack tracking. A trace knows how far the tables grow that it makes: it
-** makes them with that much room, and so a new key of theirs needs no memory (tlua_rec_alloc.c).
+** (tlua_grow.c). Baseline code watches the first tables that a constructor makes: which ones these are is
+** kept for the last few of all constructors, and a table that grows tells the one that made it. Later ones
+** get as much room as half of the first came to. V8 calls it slack tracking. A trace knows how far the
+** tables grow that it makes: it makes them with that much room, and so a new key of theirs needs no memory
+** (tlua_rec_alloc.c).
 **
-** Invariant: programs cannot tell. A table grows at the same keys as ever, to the same number of nodes, and with
-** its keys in the same places; and the memory that Lua counts is that of its nodes.
+** Invariant: programs cannot tell. A table grows at the same keys as ever, to the same number of nodes, and
+** with its keys in the same places; and the memory that Lua counts is that of its nodes.
 **
-** Example: function Point.new (x, y) local self = setmetatable({}, Point); self.x = x; self.y = y; return self end
+** Example: local self = setmetatable({}, Point); self.x = x; self.y = y
 **   -- after twenty points: blocks of a table and two nodes
 */
 

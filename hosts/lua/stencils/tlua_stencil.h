@@ -156,6 +156,17 @@ static inline const TValue *call_inherited (lua_State *L, const Table *t, const 
   return slot;
 }
 
+static inline const TValue *call_integer (lua_State *L, Table *t, lua_Integer n) {
+  const TValue *slot;
+  CALL_KEEPING(integer, slot, t, (const void *)n);
+  return slot;
+}
+static inline const TValue *call_key (lua_State *L, Table *t, const TValue *key) {
+  const TValue *slot;
+  CALL_KEEPING(key, slot, t, key);
+  return slot;
+}
+
 /* The order of two strings. A stencil is one function, whatever it calls. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 ALWAYS_INLINE int call_less (lua_State *L, const TValue *x, const TValue *y) {

@@ -161,6 +161,10 @@ STENCIL(GETTABLE) {
         setnilvalue(VA);
         NEXT;
       }
+      if (slot == NULL)
+        slot = call_integer(L, hvalue(rb), ivalue(rc));
+      else
+        slot = NULL;
     }
     else if (ttisshrstring(rc)) {
       slot = tlua_field(hvalue(rb), tsvalue(rc));
@@ -173,10 +177,12 @@ STENCIL(GETTABLE) {
         NEXT;
       }
       slot = call_inherited(L, hvalue(rb), tsvalue(rc));
-      if (l_likely(slot != NULL)) {
-        setobj2s(L, RA, slot);
-        NEXT;
-      }
+    }
+    else
+      slot = call_key(L, hvalue(rb), rc);
+    if (l_likely(slot != NULL)) {
+      setobj2s(L, RA, slot);
+      NEXT;
     }
   }
   SLOW(GETTABLE);
@@ -192,6 +198,11 @@ STENCIL(GETI) {
     }
     if (slot != NULL && hvalue(rb)->metatable == NULL) {
       setnilvalue(VA);
+      NEXT;
+    }
+    slot = slot == NULL ? call_integer(L, hvalue(rb), IMMEDIATE) : NULL;
+    if (l_likely(slot != NULL)) {
+      setobj2s(L, RA, slot);
       NEXT;
     }
   }

@@ -74,6 +74,8 @@ fn random(state: &mut u64) -> usize {
 fn size(state: &mut u64) -> usize {
     match random(state) % 16 {
         0 => 505 + random(state) % 16,
+        // As parts of tables, of which some are kept.
+        2 => (2 + random(state) % 2) << (8 + random(state) % 8),
         1 => 1 + random(state) % 5000,
         _ => 1 + random(state) % 200,
     }
@@ -128,6 +130,33 @@ fn first_blocks_of_pages_have_different_low_bits() {
         heap.resize(block, size, 0);
     }
     assert!(low.len() * 20 >= blocks.len() * 17, "{} of {} are different", low.len(), blocks.len());
+}
+
+/// Blocks as large as parts of tables are used again, also where one becomes another; and as fewer are in
+/// use, fewer are kept.
+#[test]
+fn parts_of_tables_are_kept_within_bounds() {
+    let heap = Heap::new();
+    let first = heap.resize(0, 0, 4096);
+    fill(first, 4096, 7);
+    let larger = heap.resize(first, 4096, 8192);
+    assert!(larger != first && holds(larger, 4096, 7));
+    assert_eq!(heap.resize(0, 0, 4096), first, "it was kept");
+    heap.resize(first, 4096, 0);
+    heap.resize(larger, 8192, 0);
+    assert_eq!(heap.resize(0, 0, 8192), larger);
+    heap.resize(larger, 8192, 0);
+
+    const COUNT: usize = 4000;
+    let before = resident();
+    for round in 0..3 {
+        let blocks: Vec<usize> = (0..COUNT).map(|_| heap.resize(0, 0, 24 << 9)).collect();
+        blocks.iter().for_each(|&block| fill(block, 24 << 9, round));
+        assert!(resident() >= before + COUNT * (24 << 9) / 2);
+        blocks.iter().for_each(|&block| assert_eq!(heap.resize(block, 24 << 9, 0), 0));
+        let after = resident();
+        assert!(after < before + (24 << 20), "{} KiB more", (after - before) >> 10);
+    }
 }
 
 /// Chunks of 4 MiB in which some blocks lie.
