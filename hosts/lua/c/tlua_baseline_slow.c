@@ -132,8 +132,15 @@ const TValue *tlua_work_integer (lua_State *L, Table *t, lua_Integer n) {
 }
 
 const TValue *tlua_work_key (lua_State *L, Table *t, const TValue *key) {
-  const TValue *slot = luaH_get(t, key);
-  return l_likely(!isempty(slot)) ? slot : inherited_key(L, t, key);
+  Node *place;
+  const TValue *slot;
+  if (tlua_is_plain(key)) {
+    const Node *node = isdummy(t) ? NULL : tlua_plain_node(t, key, &place);
+    slot = node == NULL ? &G(L)->nilvalue : gval(node);
+  }
+  else
+    slot = luaH_get(t, key);
+  return !isempty(slot) ? slot : t->metatable == NULL ? &G(L)->nilvalue : inherited_key(L, t, key);
 }
 
 static void get_string (TLUA_ARGS, const TValue *holder, TValue *key, StkId ra) {
@@ -272,37 +279,52 @@ OPERATION(SETFIELD) {
 }
 
 /*
-** Queues have integers in the hash part: what is put in at one end, and taken out at the other. Returns 0 if
-** there is more to it.
+** Queues have integers in the hash part, what is put in at one end and taken out at the other; and sets have
+** objects. A new key is put in if its place is free.
 */
-static int set_in_hash (lua_State *L, Table *t, lua_Integer n, const TValue *value) {
-  if (isdummy(t) || l_castS2U(n) - 1u < t->alimit || !isrealasize(t))
-    return 0;
-  Node *place, *node = tlua_integer_node(t, n, &place);
-  if (node == NULL || isempty(gval(node))) {
-    if (t->metatable != NULL)
-      return 0;
-    if (node == NULL && ttisnil(value))
-      return 1;
-    if (node == NULL && (node = tlua_add_integer(t, n, place)) == NULL)
-      return 0;
-    invalidateTMcache(t);
+TValue *tlua_work_place (lua_State *L, Table *t, const TValue *key) {
+  int is_integer = ttisinteger(key);
+  if (isdummy(t) || !(is_integer || tlua_is_plain(key)))
+    return NULL;
+  Node *place, *node = is_integer ? tlua_integer_node(t, ivalue(key), &place) : tlua_plain_node(t, key, &place);
+  if (node != NULL && !isempty(gval(node)))
+    return gval(node);
+  if (t->metatable != NULL)
+    return NULL;
+  if (node == NULL) {
+    if (!isempty(gval(place)))
+      return NULL;
+    setnodekey(L, place, key);
+    luaC_barrierback(L, obj2gco(t), key);
+    node = place;
   }
-  setobj2t(L, gval(node), value);
+  invalidateTMcache(t);
+  return gval(node);
+}
+
+/* The array part ends before the integer, and is as long as it says. */
+static int is_beyond_array (const Table *t, lua_Integer n) {
+  return l_castS2U(n) - 1u >= t->alimit && isrealasize(t);
+}
+
+static void set_in_place (lua_State *L, Table *t, TValue *slot, const TValue *value) {
+  setobj2t(L, slot, value);
   luaC_barrierback(L, obj2gco(t), value);
-  return 1;
 }
 
 static void set_integer (TLUA_ARGS, const TValue *holder, lua_Integer n, TValue *value) {
   const TValue *slot;
-  if (l_likely(ttistable(holder)) && set_in_hash(L, hvalue(holder), n, value))
+  TValue key;
+  setivalue(&key, n);
+  if (l_likely(ttistable(holder)) && !ttisnil(value) && is_beyond_array(hvalue(holder), n)
+      && (slot = tlua_work_place(L, hvalue(holder), &key)) != NULL) {
+    set_in_place(L, hvalue(holder), (TValue *)slot, value);
     return;
+  }
   if (luaV_fastgeti(L, holder, l_castS2U(n), slot)) {
     luaV_finishfastset(L, holder, slot, value);
   }
   else {
-    TValue key;
-    setivalue(&key, n);
     savestate();
     luaV_finishset(L, holder, &key, value, slot);
   }

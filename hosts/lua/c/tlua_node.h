@@ -4,7 +4,7 @@
 ** Problem: a queue, an array with few items and a count of words get keys there one by one. Lua searches for
 ** such a key, and where there is none searches for a place for it, in functions that call one another.
 **
-** Design: for integers one search tells both. Of new keys only the commonest are put in here: integers whose
+** Design: for integers, objects and booleans one search tells both. Of new keys only the commonest are put in here: integers whose
 ** place is free, and strings as long as there is a free node and no other type of key in the way; all else is
 ** luaH_newkey's. A search for a free node that finds none leaves what luaH_newkey's would leave.
 **
@@ -39,6 +39,28 @@ static inline Node *tlua_place_of_object (const Table *t, const GCObject *object
 static inline Node *tlua_integer_node (const Table *t, lua_Integer n, Node **place) {
   Node *node = *place = tlua_place_of_integer(t, n);
   while (!(keyisinteger(node) && keyival(node) == n)) {
+    if (gnext(node) == 0)
+      return NULL;
+    node += gnext(node);
+  }
+  return node;
+}
+
+/* Keys that are compared by tag and address, or by the tag alone: objects but for strings, and booleans. */
+static inline int tlua_is_plain (const TValue *key) {
+  return iscollectable(key) ? !ttisstring(key) : ttisboolean(key);
+}
+
+static inline Node *tlua_place_of_plain (const Table *t, const TValue *key) {
+  if (iscollectable(key))
+    return tlua_place_of_object(t, gcvalue(key));
+  return gnode(t, lmod(ttistrue(key), sizenode(t)));
+}
+
+/* The node of such a key, or NULL; and its place. */
+static inline Node *tlua_plain_node (const Table *t, const TValue *key, Node **place) {
+  Node *node = *place = tlua_place_of_plain(t, key);
+  while (node->u.key_tt != rawtt(key) || (iscollectable(key) && keyval(node).gc != gcvalue(key))) {
     if (gnext(node) == 0)
       return NULL;
     node += gnext(node);

@@ -167,6 +167,12 @@ static inline const TValue *call_key (lua_State *L, Table *t, const TValue *key)
   return slot;
 }
 
+static inline const TValue *call_place (lua_State *L, Table *t, const TValue *key) {
+  const TValue *slot;
+  CALL_KEEPING(place, slot, t, key);
+  return slot;
+}
+
 /* The order of two strings. A stencil is one function, whatever it calls. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 ALWAYS_INLINE int call_less (lua_State *L, const TValue *x, const TValue *y) {

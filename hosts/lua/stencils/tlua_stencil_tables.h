@@ -218,12 +218,17 @@ STENCIL(GETI) {
       slot = item(t, l_castS2U(ivalue(rb))); \
       if (l_likely(slot != NULL) && l_likely(!isempty(slot) || lacks(t->metatable, TM_NEWINDEX))) \
         PUT(t, slot, value); \
+      slot = slot == NULL && isrealasize(t) && !ttisnil(value) ? call_place(L, t, rb) : NULL; \
     } \
     else if (ttisshrstring(rb)) { \
       slot = tlua_field(t, tsvalue(rb)); \
-      if (l_likely(slot != NULL && !isempty(slot))) \
-        PUT(t, slot, value); \
+      if (l_unlikely(slot != NULL && isempty(slot))) \
+        slot = NULL; \
     } \
+    else \
+      slot = !ttisnil(value) ? call_place(L, t, rb) : NULL; \
+    if (l_likely(slot != NULL)) \
+      PUT(t, slot, value); \
   } \
   SLOW(SETTABLE); \
 }
