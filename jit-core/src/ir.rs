@@ -204,11 +204,14 @@ pub enum ExitKind {
     /// A unit that the trace has called was left: no exit of its own, but what the trace has to add to that
     /// one.
     Called,
+    /// A guard failed on what the host took for unchanging, say that a function has one closure. Where that
+    /// is often so the code is entered no more, and recorded anew.
+    Assumed,
 }
 
 impl ExitKind {
     /// Every kind.
-    pub const ALL: [ExitKind; 7] = [
+    pub const ALL: [ExitKind; 8] = [
         ExitKind::Guard,
         ExitKind::LoopEnd,
         ExitKind::Collect,
@@ -216,6 +219,7 @@ impl ExitKind {
         ExitKind::Finish,
         ExitKind::Hoisted,
         ExitKind::Called,
+        ExitKind::Assumed,
     ];
 
     /// The kind that the exit of an operation has where nothing else is said.
@@ -237,6 +241,7 @@ impl ExitKind {
             ExitKind::Finish => "finish",
             ExitKind::Hoisted => "hoisted",
             ExitKind::Called => "called",
+            ExitKind::Assumed => "assumed",
         }
     }
 }

@@ -46,6 +46,8 @@ pub struct Location {
     pub(crate) discarded: Vec<TraceId>,
     /// A guard before the loop that stood for those of its iterations failed too often: no more of them.
     pub(crate) no_hoisting: bool,
+    /// How often code was given up because of what it had assumed.
+    pub(crate) assumed: u32,
     /// What was recorded and not compiled for want of time.
     pub(crate) order: Order,
     /// How often it was left to the loop around it, although that one did not wait for its price: see

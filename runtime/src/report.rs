@@ -52,6 +52,9 @@ impl Stats {
         if self.unhoisted > 0 {
             writeln!(out, "loops compiled again without guards before the loop: {}", self.unhoisted)?;
         }
+        if self.outdated > 0 {
+            writeln!(out, "traces given up with what they had assumed: {}", self.outdated)?;
+        }
         if let Some(Helpers { functions, code_bytes, us }) = self.helpers {
             writeln!(out, "permanent helpers: {functions} functions, {code_bytes} bytes of code, {us} us")?;
         }

@@ -39,6 +39,11 @@ use crate::tree::Way;
 use crate::tunables::{BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, SIDES_OF_UNITS};
 use crate::vm::Vm;
 
+/// So often code of one location is given up with what it had assumed.
+const MOST_OUTDATED: u32 = 4;
+/// After so many exits it is: what has changed once seldom changes back.
+const OUTDATED_EXITS: u64 = 16;
+
 /// So many steps of code from where the program enters it are followed.
 const MOST_STEPS: usize = 8;
 
@@ -79,6 +84,20 @@ impl Vm {
             self.discard(at.trace);
             return Action::Nothing;
         }
+        let kind = match kind {
+            ExitKind::Assumed if self.is_outdated(at.trace) => {
+                let most = u64::from(self.config.side_threshold).min(OUTDATED_EXITS);
+                if count < most {
+                    self.be_quiet(at, most);
+                } else {
+                    self.give_up_outdated(at.trace);
+                }
+                return Action::Nothing;
+            }
+            ExitKind::Assumed => ExitKind::Guard,
+            kind => kind,
+        };
+        let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
         let sides = self.traces.get(trace.tree.root).map_or(u32::MAX, |root| root.tree.count);
         let is_full = sides as usize >= self.config.max_sides;
         let decision = match kind {
@@ -392,6 +411,26 @@ impl Vm {
             self.locations.entry(key).or_default().no_hoisting = true;
             self.totals.unhoisted += 1;
         }
+    }
+
+    /// Whether a trace is to be recorded anew when what it has assumed has changed. A host that assumes it
+    /// again and again gets side traces, and so do units, where all code is one function.
+    fn is_outdated(&self, number: TraceId) -> bool {
+        let Some(trace) = self.traces.get(number) else { return false };
+        let given_up = self.locations.get(&trace.tree.key).map_or(0, |location| location.assumed);
+        trace.tree.unit.is_none() && given_up < MOST_OUTDATED
+    }
+
+    /// What the trace has assumed has changed: its code is entered no more.
+    fn give_up_outdated(&mut self, number: TraceId) {
+        let Some(trace) = self.traces.get(number) else { return };
+        let (key, is_root) = (trace.tree.key, trace.tree.root == number);
+        match is_root {
+            true => _ = self.drop_entry(number),
+            false => self.drop_side(number),
+        }
+        self.locations.entry(key).or_default().assumed += 1;
+        self.totals.outdated += 1;
     }
 
     /// Code of a location is entered no more. It is kept until the location is forgotten, as the host may be

@@ -43,6 +43,9 @@ pub struct Stats {
     /// Loops whose code was given up, because a guard before the loop failed too often, to be compiled
     /// without such guards.
     pub unhoisted: u64,
+    /// Traces that were given up, because what the host had taken for unchanging when they were recorded has
+    /// changed.
+    pub outdated: u64,
     /// Permanent helpers that traces of this process call; absent if none has wanted any.
     pub helpers: Option<Helpers>,
     /// Code that the host has made itself; absent if there is none.

@@ -38,7 +38,7 @@
 /* --- functions that compiled code calls --- */
 
 static int is_in_array (const Table *t, int64_t index) {
-  return l_castS2U(index) - 1u < luaH_realasize(t);
+  return l_castS2U(index) - 1u < (isrealasize(t) ? t->alimit : luaH_realasize(t));
 }
 
 static const TValue *found (const TValue *slot) {
@@ -46,7 +46,7 @@ static const TValue *found (const TValue *slot) {
 }
 
 static const TValue *find_in_nodes (const Table *t, int64_t index) {
-  Node *place, *node = tlua_integer_node(t, index, &place);
+  Node *place, *node = isdummy(t) ? NULL : tlua_integer_node(t, index, &place);
   return node == NULL ? NULL : found(gval(node));
 }
 

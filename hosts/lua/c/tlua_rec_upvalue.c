@@ -36,7 +36,7 @@ int tlua_rec_guard_identity (TluaRecorder *rec, tl_value closure, LClosure *now)
   if (identity == 0)
     return 0;
   tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.object.identity, closure),
-           tl_const_int(vm, (int64_t)identity), TL_EXIT_GUARD);
+           tl_const_int(vm, (int64_t)identity), TL_EXIT_ASSUMED);
   return 1;
 }
 

@@ -78,7 +78,8 @@ impl Generator {
                 }
             }
         };
-        self.emit(Inst::new(Op::GuardValue, &[value, expected]))?;
+        let kind = if bits % 4 == 3 { ExitKind::Assumed } else { ExitKind::Guard };
+        self.emit(Inst::new(Op::GuardValue, &[value, expected]).exit_kind(kind))?;
         Ok(())
     }
 

@@ -19,6 +19,9 @@ use crate::compile::CloseOutcome;
 use crate::recorder::{Forgotten, Recorder, MAX_SLOTS};
 use crate::vm::Vm;
 
+/// The kind of guards that the header has beside those of exits.
+const TL_EXIT_ASSUMED: u32 = 6;
+
 pub(super) const NO_RECORDING: &str = "no recording is in progress";
 
 /// Runs `f` on the recording in progress. An error fails the recording, with its sentence; so does what the
@@ -583,8 +586,10 @@ pub extern "C" fn tl_guard(vm: *mut TlVm, op: u32, a: u32, b: u32, kind: u32) {
         if !op.is_guard() {
             return Err(format!("{} is no guard", op.info().name));
         }
-        let exit = ExitKind::ALL.get(kind as usize).copied();
-        let exit = exit.filter(|&kind| !matches!(kind, ExitKind::Finish | ExitKind::Hoisted));
+        let exit = match kind {
+            TL_EXIT_ASSUMED => Some(ExitKind::Assumed),
+            kind => ExitKind::ALL.get(kind as usize).copied().filter(|kind| *kind < ExitKind::Finish),
+        };
         let exit = exit.ok_or_else(|| format!("{kind} is no tl_exit_kind of a guard"))?;
         emit(recorder, schema, op, used, Payload::None, exit)
     });

@@ -441,7 +441,7 @@ const TL_EXIT_REFUSED: u32 = 5;
 /// A host need not know that the optimizer has guards of its own.
 fn kind_for_host(kind: ExitKind) -> u32 {
     match kind {
-        ExitKind::Hoisted => ExitKind::Guard as u32,
+        ExitKind::Hoisted | ExitKind::Assumed => ExitKind::Guard as u32,
         kind => kind as u32,
     }
 }
