@@ -382,8 +382,8 @@ typedef enum tl_exit_kind {
   TL_EXIT_INTERRUPT = 3,   /* the host's interrupt flag is up */
   TL_EXIT_FINISH = 4,      /* the trace ended */
   TL_EXIT_REFUSED = 5,     /* the entry's types did not match: nothing happened, no frames are given */
-  TL_EXIT_ASSUMED = 6      /* of guards only: what the host took for unchanging has changed. Where that is often
-                           ** so the code is entered no more, and recorded anew. The exit is one of a guard */
+  TL_EXIT_ASSUMED = 6      /* of guards only: what the host took for unchanging has changed. Where that is
+                           ** often so the code is entered no more but recorded anew; the exit is a guard's */
 } tl_exit_kind;
 
 /* Collections. Compiled code and tl_exit allocate, but never collect. A loop that makes objects therefore

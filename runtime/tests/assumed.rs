@@ -1,5 +1,6 @@
-//! Guards on what the host takes for unchanging ([`ExitKind::Assumed`]): code whose assumption fails again and
-//! again is entered no more, and is recorded anew; a host that goes on assuming the same gets side traces.
+//! Guards on what the host takes for unchanging ([`ExitKind::Assumed`]): code whose assumption fails again
+//! and again is entered no more, and is recorded anew; a host that goes on assuming the same gets side
+//! traces.
 //!
 //! The program is `while i < n: s = s + k; i = i + 1`, where k is slot 3, and its recording takes k for the
 //! constant that it finds:

@@ -581,6 +581,14 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "lobject.c",
+        anchor: "  if ((e = l_str2int(s, &i)) != NULL) {  /* try as an integer */",
+        place: Before,
+        text: "  int is_float;\n  size_t size = tlua_read_number(s, &i, &n, &is_float);\n  if (size > 0) {\n    \
+               if (is_float) { setfltvalue(o, n); } else { setivalue(o, i); }\n    return size;\n  }\n",
+        why: "decimal numerals are read in one go",
+    },
+    Insertion {
+        file: "lobject.c",
         anchor: "    len = lua_integer2str(buff, MAXNUMBER2STR, ivalue(obj));",
         place: Before,
         text: "    len = tlua_print_integer(buff, ivalue(obj));\n  \

@@ -108,8 +108,8 @@ const TValue *tlua_work_inherited (lua_State *L, const Table *t, const TString *
 const TValue *tlua_work_integer (lua_State *L, Table *t, lua_Integer n);
 const TValue *tlua_work_key (lua_State *L, Table *t, const TValue *key);
 /*
-** Where the value of such a key is, or is to be put, if it is not nil; NULL if there is more to it. The integer
-** is not in the array part, and the key no short string.
+** Where the value of such a key is, or is to be put, if it is not nil; NULL if there is more to it. The
+** integer is not in the array part, and the key no short string.
 */
 TValue *tlua_work_place (lua_State *L, Table *t, const TValue *key);
 /* Whether a string is below another one, or not above it. */

@@ -286,7 +286,8 @@ TValue *tlua_work_place (lua_State *L, Table *t, const TValue *key) {
   int is_integer = ttisinteger(key);
   if (isdummy(t) || !(is_integer || tlua_is_plain(key)))
     return NULL;
-  Node *place, *node = is_integer ? tlua_integer_node(t, ivalue(key), &place) : tlua_plain_node(t, key, &place);
+  Node *place, *node = is_integer ? tlua_integer_node(t, ivalue(key), &place)
+                                  : tlua_plain_node(t, key, &place);
   if (node != NULL && !isempty(gval(node)))
     return gval(node);
   if (t->metatable != NULL)

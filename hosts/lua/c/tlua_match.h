@@ -56,6 +56,11 @@ int tlua_item_has (int c, const char *item, const char *item_end);
 
 /* Writes an integer as "%lld" does; returns how many characters. */
 int tlua_print_integer (char *text, lua_Integer n);
+/*
+** Reads a usual decimal numeral, an integer or a float; its size with the ending zero, or 0 if luaO_str2num
+** has to read the text.
+*/
+size_t tlua_read_number (const char *text, lua_Integer *integer, lua_Number *number, int *is_float);
 /* The same for floats as 'tostring' writes them, as "%.*g" and "%.*f": returns 0 if it has to be asked. */
 int tlua_print_float (char *text, lua_Number n);
 int tlua_print_general (char *text, lua_Number n, int places);

@@ -4,9 +4,10 @@
 ** Problem: a queue, an array with few items and a count of words get keys there one by one. Lua searches for
 ** such a key, and where there is none searches for a place for it, in functions that call one another.
 **
-** Design: for integers, objects and booleans one search tells both. Of new keys only the commonest are put in here: integers whose
-** place is free, and strings as long as there is a free node and no other type of key in the way; all else is
-** luaH_newkey's. A search for a free node that finds none leaves what luaH_newkey's would leave.
+** Design: for integers, objects and booleans one search tells both. Of new keys only the commonest are put
+** in here: these whose place is free, and strings as long as there is a free node and no other type of key
+** in the way; all else is luaH_newkey's. A search for a free node that finds none leaves what luaH_newkey's
+** would leave.
 **
 ** Invariant: nodes are what 'hashint', 'luaH_getint' and 'luaH_newkey' of ltable.c would make of them. The
 ** array part is the caller's concern.

@@ -1,17 +1,23 @@
 /*
-** Numbers as text.
+** Numbers as text, and texts as numbers.
 **
 ** Problem: the interpreter writes numbers by 'snprintf', which reads its format each time, and computes the
-** digits of floats with numbers of any length: programs that build strings spend a tenth of their time there.
+** digits of floats with numbers of any length: programs that build strings spend a tenth of their time
+** there. It reads them by 'strtod', after two looks at all characters: so do programs that read data.
 **
 ** Design: integers are written digit by digit. A float times a power of ten is an integer of the digits that
 ** are wanted, if these are no more than 14: the product is wrong by no more than half of its last place, and
 ** that is less than a hundredth. So it is known how to round, unless the rest is very near to one half. What
-** is left to the C library: that, exponents, and other modes of rounding.
+** is left to the C library: that, exponents, and other modes of rounding. A decimal numeral whose digits
+** make a number below 2^53, and whose power of ten is no more than the 22nd, is one product or quotient of
+** two floats that are exact: it is rounded once, as it should be (Clinger: PLDI 1990). All else is Lua's to
+** read.
 **
-** Invariant: the text is the C library's, of the formats "%lld", "%.Ng" and "%.Nf".
+** Invariant: the text is the C library's, of the formats "%lld", "%.Ng" and "%.Nf"; the number is the one
+** that luaO_str2num reads.
 **
-** Example: 2.675 by "%.2f": 267.5 is too near to a half, and the C library says 2.67; 2.676 is 267.6: "2.68".
+** Example: 2.675 by "%.2f": 267.5 is too near to a half, and the C library says 2.67; 2.676 is 267.6:
+** "2.68".
 */
 
 #include "lprefix.h"
@@ -19,6 +25,7 @@
 #include <fenv.h>
 #include <locale.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tlua_match.h"
@@ -50,7 +57,8 @@ int tlua_print_integer (char *text, lua_Integer n) {
 
 /* Exact, and so are products of integers with them. */
 static const lua_Number powers[] = {
-  1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18
+  1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+  1e19, 1e20, 1e21, 1e22
 };
 
 /*
@@ -144,4 +152,86 @@ int tlua_print_float (char *text, lua_Number n) {
   text[length++] = '0';
   text[length] = '\0';
   return length;
+}
+
+/* --- texts as numbers --- */
+
+/* Decimal digits of which any number fits into an integer. */
+#define MOST_READ 18
+#define MOST_EXACT ((lua_Unsigned)1 << 53)
+#define MOST_EXPONENT 22
+
+typedef struct Numeral {
+  lua_Unsigned digits;
+  int count;     /* digits, leading zeros included */
+  int exponent;  /* of ten */
+  int is_float;
+} Numeral;
+
+static const char *skip_spaces (const char *s) {
+  while (*s == ' ' || (*s >= '\t' && *s <= '\r'))
+    s++;
+  return s;
+}
+
+static const char *read_digits (const char *s, Numeral *numeral) {
+  for (; *s >= '0' && *s <= '9' && numeral->count <= MOST_READ; s++) {
+    numeral->digits = numeral->digits * 10 + (lua_Unsigned)(*s - '0');
+    numeral->count++;
+  }
+  return s;
+}
+
+/* Of up to three digits; NULL if there is none, or are more. */
+static const char *read_exponent (const char *s, Numeral *numeral) {
+  int is_negative = *s == '-', exponent = 0, count = 0;
+  if (*s == '-' || *s == '+')
+    s++;
+  for (; *s >= '0' && *s <= '9' && count <= 3; count++)
+    exponent = exponent * 10 + (*s++ - '0');
+  numeral->exponent += is_negative ? -exponent : exponent;
+  return count == 0 || count > 3 ? NULL : s;
+}
+
+/* What follows the sign. NULL if it is not one of the usual numerals. */
+static const char *read_numeral (const char *s, Numeral *numeral) {
+  s = read_digits(s, numeral);
+  if (*s == '.') {
+    int before = numeral->count;
+    s = read_digits(s + 1, numeral);
+    numeral->exponent = before - numeral->count;
+    numeral->is_float = 1;
+  }
+  if (numeral->count == 0 || numeral->count > MOST_READ)
+    return NULL;
+  if (*s == 'e' || *s == 'E') {
+    numeral->is_float = 1;
+    s = read_exponent(s + 1, numeral);
+  }
+  return s;
+}
+
+static int is_exact (const Numeral *numeral) {
+  return numeral->digits <= MOST_EXACT && abs(numeral->exponent) <= MOST_EXPONENT;
+}
+
+size_t tlua_read_number (const char *text, lua_Integer *integer, lua_Number *number, int *is_float) {
+  Numeral numeral = { .digits = 0 };
+  const char *s = skip_spaces(text);
+  int is_negative = *s == '-';
+  if (*s == '-' || *s == '+')
+    s++;
+  s = read_numeral(s, &numeral);
+  if (s == NULL || *(s = skip_spaces(s)) != '\0' || (numeral.is_float && !is_exact(&numeral)))
+    return 0;
+  *is_float = numeral.is_float;
+  if (!numeral.is_float) {
+    *integer = is_negative ? -(lua_Integer)numeral.digits : (lua_Integer)numeral.digits;
+  }
+  else {
+    /* the sign first, for modes that round up or down */
+    double n = is_negative ? -(double)numeral.digits : (double)numeral.digits;
+    *number = numeral.exponent < 0 ? n / powers[-numeral.exponent] : n * powers[numeral.exponent];
+  }
+  return (size_t)(s - text) + 1;
 }
