@@ -685,6 +685,15 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "ltablib.c",
+        anchor: "#include \"lualib.h\"",
+        place: After,
+        text: "\nint tlua_geti (lua_State *L, int index, lua_Integer n);\n\
+               void tlua_seti (lua_State *L, int index, lua_Integer n);\n\
+               #define lua_geti tlua_geti\n#define lua_seti tlua_seti\n",
+        why: "items of arrays are taken where they lie",
+    },
+    Insertion {
+        file: "ltablib.c",
         anchor: "static int sort (lua_State *L) {",
         place: Before,
         text: "int tlua_sort_plain (lua_State *L, unsigned count);\n\n",
@@ -730,7 +739,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "ltablib.c",
         anchor: "LUAMOD_API int luaopen_table (lua_State *L) {",
         place: Before,
-        text: "const luaL_Reg *tlua_table_functions (void) { return tab_funcs; }\n\n",
+        text: "const luaL_Reg *tlua_table_functions (void) { return tab_funcs; }\n\n\
+               #undef lua_geti\n#undef lua_seti\n",
         why: "as above",
     },
     Insertion {

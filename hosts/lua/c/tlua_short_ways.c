@@ -40,9 +40,40 @@ int tlua_sort_less (lua_State *L, int a, int b) {
   setobj2s(L, top + 1, s2v(top + a));
   setobj2s(L, top + 2, s2v(top + b));
   L->top.p = top + 3;
-  luaD_callnoyield(L, top, 1);
+  if (!tlua_is_coded(top) || !tlua_call_fresh(L, top, 1, nyci))
+    luaD_callnoyield(L, top, 1);
   L->top.p--;
   return !l_isfalse(s2v(L->top.p));
+}
+
+/* As lua_geti, of an argument of the running function: an item of an array is taken where it lies. */
+int tlua_geti (lua_State *L, int index, lua_Integer n) {
+  const TValue *t = s2v(L->ci->func.p + index);
+  if (l_unlikely(index < 0 || !ttistable(t) || l_castS2U(n) - 1u >= hvalue(t)->alimit))
+    return lua_geti(L, index, n);
+  const TValue *item = &hvalue(t)->array[n - 1];
+  if (l_unlikely(isempty(item)))
+    return lua_geti(L, index, n);
+  setobj2s(L, L->top.p, item);
+  L->top.p++;
+  return ttype(item);
+}
+
+/* As lua_seti, in the same way. */
+void tlua_seti (lua_State *L, int index, lua_Integer n) {
+  const TValue *t = s2v(L->ci->func.p + index);
+  if (l_unlikely(index < 0 || !ttistable(t) || l_castS2U(n) - 1u >= hvalue(t)->alimit)) {
+    lua_seti(L, index, n);
+    return;
+  }
+  TValue *item = &hvalue(t)->array[n - 1];
+  if (l_unlikely(isempty(item) && hvalue(t)->metatable != NULL)) {
+    lua_seti(L, index, n);
+    return;
+  }
+  L->top.p--;
+  setobj2t(L, item, s2v(L->top.p));
+  luaC_barrierback(L, gcvalue(t), s2v(L->top.p));
 }
 
 /* Whether so many values have room above the top, in the stack and in what the running function may use. */
