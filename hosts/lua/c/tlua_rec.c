@@ -266,6 +266,8 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run 
     levels += tlua_rec_enter_levels(L, bottom);
     if (rec->unit_depth != 0)
       tlua_rec_allow_more(L, rec, &info, entry);
+    if (info.kind == TL_EXIT_INTERRUPT)
+      tlua_rec_interrupted(L, rec);
     int is_due = G(L)->GCdebt > 0 || L->hookmask != 0;
     ci = L->ci;
     action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, run);

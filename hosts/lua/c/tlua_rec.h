@@ -281,6 +281,7 @@ typedef struct TluaRecorder {
   TluaNative native;          /* the stack of the running thread of the system */
   tl_limit *limit;            /* what the library and the host tell one another of units */
   uint32_t unit_depth;        /* slots that units may call one another up to; 0: there are none */
+  int room_wanted;            /* slots of the stack that code which makes frames has wanted so far */
   CallInfo *unit;             /* if a unit was left: the frame of its own that is outermost */
   TluaHeld held;
   TluaSpare *spares;          /* memory held for exits */
@@ -820,6 +821,11 @@ void tlua_rec_hold_for_units (TluaRecorder *rec);
 void tlua_rec_set_limit (lua_State *L, TluaRecorder *rec, const CallInfo *ci);
 /* After an exit of code that was entered in 'entry': if that was for want of depth, there will be more. */
 void tlua_rec_allow_more (lua_State *L, TluaRecorder *rec, const tl_exit_info *info, ptrdiff_t entry);
+/*
+** Code was left by a guard that is no failure: maybe since the stack has no room for the frames that it makes,
+** or since it has moved. Neither is to come again soon.
+*/
+void tlua_rec_interrupted (lua_State *L, TluaRecorder *rec);
 
 /* --- tlua_rec_do.c --- */
 

@@ -25,9 +25,16 @@
 
 #include "ldebug.h"
 #include "ldo.h"
+#include "lopcodes.h"
 
 /* Bytes of the native stack that units leave to others. */
 #define NATIVE_RESERVE (256 * 1024)
+
+/* Slots that are made for code that makes frames, if it was left for want of them. */
+#define MOST_ROOM 4096
+
+/* Frames whose traps are cleared at a time. */
+#define MOST_CLEARED 64
 
 /* On a stack that is not the thread's own nobody knows how much there is. */
 #define UNKNOWN_STACK (32 * 1024)
@@ -102,4 +109,37 @@ void tlua_rec_allow_more (lua_State *L, TluaRecorder *rec, const tl_exit_info *i
   }
   else if (end - restorestack(L, entry) > (ptrdiff_t)rec->unit_depth && rec->unit_depth < TLUA_MOST_DEPTH)
     set_depth(rec, 2 * rec->unit_depth);
+}
+
+/*
+** Stacks move when they grow, and when the collector makes them smaller: then all frames of Lua functions have
+** their trap set, so that the interpreter looks where its registers are. A frame that goes on after a call does
+** so anyway.
+*/
+static void clear_traps (const lua_State *L) {
+  const CallInfo *ci = L->ci;
+  for (int n = 0; n < MOST_CLEARED && !tlua_is_fresh(ci) && isLua(ci->previous); n++) {
+    ci = ci->previous;
+    tlua_clear_trap((CallInfo *)ci);
+  }
+}
+
+/*
+** The interpreter needs less room than code that makes frames, and the collector makes stacks smaller: so as
+** much is made as was wanted before, or twice that.
+*/
+static void make_room (lua_State *L, TluaRecorder *rec) {
+  int room = (int)(L->stack_last.p - L->top.p);
+  if (room >= rec->room_wanted)
+    rec->room_wanted = 2 * room < MOST_ROOM ? 2 * room : MOST_ROOM;
+  if (room < rec->room_wanted && stacksize(L) + rec->room_wanted < LUAI_MAXSTACK / 2)
+    luaD_growstack(L, rec->room_wanted, 0);
+}
+
+void tlua_rec_interrupted (lua_State *L, TluaRecorder *rec) {
+  if (L->hookmask != 0 || L->jit->waiting != 0 || L->jit->recording != NULL)
+    return;
+  if (rec->held.is_wanted && GET_OPCODE(*tlua_saved_pc(L->ci)) == OP_CALL)
+    make_room(L, rec);
+  clear_traps(L);
 }
