@@ -822,8 +822,8 @@ void tlua_rec_set_limit (lua_State *L, TluaRecorder *rec, const CallInfo *ci);
 /* After an exit of code that was entered in 'entry': if that was for want of depth, there will be more. */
 void tlua_rec_allow_more (lua_State *L, TluaRecorder *rec, const tl_exit_info *info, ptrdiff_t entry);
 /*
-** Code was left by a guard that is no failure: maybe since the stack has no room for the frames that it makes,
-** or since it has moved. Neither is to come again soon.
+** Code was left by a guard that is no failure: maybe since the stack has no room for the frames that it
+** makes, or since it has moved. Neither is to come again soon.
 */
 void tlua_rec_interrupted (lua_State *L, TluaRecorder *rec);
 

@@ -112,9 +112,9 @@ void tlua_rec_allow_more (lua_State *L, TluaRecorder *rec, const tl_exit_info *i
 }
 
 /*
-** Stacks move when they grow, and when the collector makes them smaller: then all frames of Lua functions have
-** their trap set, so that the interpreter looks where its registers are. A frame that goes on after a call does
-** so anyway.
+** Stacks move when they grow, and when the collector makes them smaller: then all frames of Lua functions
+** have their trap set, so that the interpreter looks where its registers are. A frame that goes on after a
+** call does so anyway.
 */
 static void clear_traps (const lua_State *L) {
   const CallInfo *ci = L->ci;
