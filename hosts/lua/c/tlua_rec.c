@@ -475,6 +475,34 @@ static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc) {
   tlua_record_start(L);
 }
 
+/* So often the code of a function is given up since what it calls is made anew. */
+#define MOST_DROPPED 2
+
+/*
+** The exit is one of code that was made for the first closure of a function that it calls, and has met the
+** second one: a program that makes its functions anew each round has no use for that code. It would be left
+** in each iteration.
+*/
+static int calls_another (const CallInfo *ci, const Proto *owner) {
+  Instruction i = *tlua_saved_pc(ci);
+  const TValue *callee = s2v(ci->func.p + 1 + GETARG_A(i));
+  if (owner == NULL || owner->jit_dropped >= MOST_DROPPED)
+    return 0;
+  if (GET_OPCODE(i) != OP_CALL || !ttisLclosure(callee))
+    return 0;
+  const LClosure *closure = clLvalue(callee);
+  return closure->p->jit_is_relied_on && closure->jit_identity == 0 && !tlua_is_single(closure);
+}
+
+/* All code of the function is entered no more. What is recorded next tells these closures not apart. */
+static void drop_code (TluaRecorder *rec, Proto *p) {
+  p->jit_dropped++;
+  for (int pc = 0; pc < p->sizecode; pc++) {
+    tl_drop_entries(rec->vm, &p->code[pc]);
+    tl_drop_entries(rec->vm, tlua_entry_key(&p->code[pc]));
+  }
+}
+
 /*
 ** The program is after an exit whose outermost frame is 'bottom': records where it goes on.
 */
@@ -486,6 +514,11 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
     return;
   if (rec->left == NULL) {
     tl_record_abort(rec->vm, "frames half made");
+    return;
+  }
+  if (info->outer == 0 && calls_another(L->ci, (const Proto *)info->owner)) {
+    tl_record_abort(rec->vm, "code for another closure");
+    drop_code(rec, (Proto *)info->owner);
     return;
   }
   if (info->outer > 0)

@@ -425,7 +425,7 @@ int tlua_rec_settle_made (TluaRecorder *rec, int level, int dead, const Operand 
 
 TluaLower tlua_lower_get_upvalue, tlua_lower_set_upvalue;
 /* Guards which closure that is; see tlua_fixed.c. Returns 0, without a guard, if it cannot be known. */
-int tlua_rec_guard_identity (TluaRecorder *rec, tl_value closure, LClosure *now);
+int tlua_rec_guard_identity (TluaRecorder *rec, tl_value closure, LClosure *now, tl_exit_kind kind);
 /* The upvalue of the running closure. */
 Operand tlua_rec_upvalue (TluaRecorder *rec, int n);
 /* The object that the running closure has as that upvalue. */

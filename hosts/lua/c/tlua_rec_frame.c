@@ -93,18 +93,29 @@ static int may_inline (TluaRecorder *rec, Proto *p) {
   return rec->at.reason == NULL;
 }
 
+static void guard_prototype (TluaRecorder *rec, Operand function) {
+  tl_vm *vm = rec->vm;
+  tl_value prototype = tl_load(vm, rec->schema.object.prototype, function.value);
+  tl_guard(vm, TL_GUARD_VALUE, prototype, tl_const_addr(vm, clLvalue(function.now)->p), TL_EXIT_GUARD);
+}
+
 /*
 ** Guards that the trace goes on in the code of this function. One that is a constant is what it is, and one
-** that is its function's only closure is known by more than its code.
+** that is its function's only closure is known by more than its code. A call may meet another function there,
+** which is what side traces are for; whether it is a closure of the same one is seen after the exit
+** (tlua_rec.c). After one from an instruction with a metamethod it is not, so that it is asked before.
 */
 static void guard_function (TluaRecorder *rec, Operand function) {
-  tl_vm *vm = rec->vm;
   LClosure *closure = clLvalue(function.now);
-  if (tl_is_const_ref(vm, function.value, NULL) || tlua_rec_made(rec, function.value) != NULL
-      || (tlua_is_single(closure) && tlua_rec_guard_identity(rec, function.value, closure)))
+  int is_call = GET_OPCODE(*rec->at.pc) == OP_CALL;
+  if (tl_is_const_ref(rec->vm, function.value, NULL) || tlua_rec_made(rec, function.value) != NULL)
     return;
-  tl_value prototype = tl_load(vm, rec->schema.object.prototype, function.value);
-  tl_guard(vm, TL_GUARD_VALUE, prototype, tl_const_addr(vm, closure->p), TL_EXIT_GUARD);
+  if (!is_call || !tlua_is_single(closure))
+    guard_prototype(rec, function);
+  if (tlua_is_single(closure)
+      && !tlua_rec_guard_identity(rec, function.value, closure, is_call ? TL_EXIT_GUARD : TL_EXIT_ASSUMED)
+      && is_call)
+    guard_prototype(rec, function);
 }
 
 /* Whether that has told more than the code. It has a number then: a change of its upvalues is seen. */

@@ -221,7 +221,7 @@ void tlua_rec_gateway (TluaRecorder *rec, CallInfo *ci, uint32_t unit) {
   tl_value arguments[MOST_ARGUMENTS];
   uint32_t passed = 0;
   tlua_rec_resume_here(rec);
-  if (!tlua_rec_guard_identity(rec, tlua_rec_closure(rec), closure))
+  if (!tlua_rec_guard_identity(rec, tlua_rec_closure(rec), closure, TL_EXIT_GUARD))
     tlua_rec_give_up(rec, "no number for a closure");
   for (int r = 0; r < p->numparams; r++) {
     Operand o = tlua_rec_register(rec, r);

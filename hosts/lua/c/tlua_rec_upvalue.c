@@ -30,13 +30,14 @@
 /*
 ** The trace knows from here on which closure that is. Returns 0 if it cannot, since no number is left for it.
 */
-int tlua_rec_guard_identity (TluaRecorder *rec, tl_value closure, LClosure *now) {
+int tlua_rec_guard_identity (TluaRecorder *rec, tl_value closure, LClosure *now, tl_exit_kind kind) {
   tl_vm *vm = rec->vm;
   uint32_t identity = tlua_identify(rec->trace.thread, now);
   if (identity == 0)
     return 0;
+  now->p->jit_is_relied_on = 1;
   tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, rec->schema.object.identity, closure),
-           tl_const_int(vm, (int64_t)identity), TL_EXIT_ASSUMED);
+           tl_const_int(vm, (int64_t)identity), kind);
   return 1;
 }
 
@@ -47,7 +48,7 @@ static int is_known (TluaRecorder *rec) {
   if (tlua_rec_made(rec, frame->closure) != NULL)
     return 0;
   if (!frame->is_known && tlua_is_single(now))
-    frame->is_known = tlua_rec_guard_identity(rec, tlua_rec_closure(rec), now);
+    frame->is_known = tlua_rec_guard_identity(rec, tlua_rec_closure(rec), now, TL_EXIT_ASSUMED);
   return frame->is_known;
 }
 
