@@ -525,8 +525,9 @@ tl_value tl_const_addr(tl_vm *vm, const void *address);
 tl_value tl_nth_made(tl_vm *vm, tl_layout layout, uint32_t n, uint32_t *items);
 /* Whether this recording makes the object. */
 int tl_is_made(tl_vm *vm, tl_value object);
-/* The room for keyed entries of a record that the recording has made, with the host's bits; TL_NO_ROOM of any
-** other. And another room, which it is made with instead: none of its entries may lack room then. */
+/* The room for keyed entries that a record is made with, and the host's bits; TL_NO_ROOM if the recording
+** does not make it. The second function has it made with another room. A host uses it when the record turns
+** out to get more entries: the library then takes it for granted that they can be inserted. */
 #define TL_NO_ROOM UINT32_MAX
 uint32_t tl_key_room(tl_vm *vm, tl_value record);
 void tl_set_key_room(tl_vm *vm, tl_value record, uint32_t keys);

@@ -42,13 +42,6 @@ fn at(i: i64, n: i64) -> [i64; 3] {
     [i * (i - 1) / 2, i, n]
 }
 
-/// What the host is told to do after the last exit.
-fn next(host: &mut Host) -> Action {
-    let base = host.base();
-    // SAFETY: the last exit was from code that ran in this frame.
-    unsafe { host.vm.next(base) }
-}
-
 /// A host whose loop is compiled.
 fn compiled(config: Config) -> Host {
     let mut host = Host::new(Config { threshold: 1, side_threshold: 3, ..config });
@@ -72,7 +65,7 @@ fn give_up(host: &mut Host) {
             (Some((ExitKind::Hoisted, 1)), 0),
             "time {time}"
         );
-        assert!(matches!(next(host), Action::Nothing));
+        assert!(matches!(host.next(), Action::Nothing));
     }
     assert_eq!(host.vm.stats().unhoisted, 1);
 }
@@ -108,11 +101,11 @@ fn a_loop_whose_guard_fails_often_is_compiled_without() {
         set(&mut host, [0, 0, BOUND]);
         assert_eq!((host.run(HEAD), state(&host)), (Some((ExitKind::LoopEnd, 0)), at(BOUND, BOUND)));
         assert_eq!((go_beyond(&mut host), state(&host)), (Some((ExitKind::Guard, 1)), at(BOUND, BOUND + 1)));
-        assert!(matches!(next(&mut host), Action::Nothing));
+        assert!(matches!(host.next(), Action::Nothing));
     }
     // Its guard is one like others now: a side trace is wanted there.
     assert_eq!(go_beyond(&mut host), Some((ExitKind::Guard, 1)));
-    assert!(matches!(next(&mut host), Action::Record));
+    assert!(matches!(host.next(), Action::Record));
     let stats = host.vm.stats();
     assert_eq!((stats.unhoisted, stats.recordings), (1, 2));
     assert!(stats.text().contains("loops compiled again without guards before the loop: 1"));
@@ -123,17 +116,17 @@ fn only_the_guard_before_the_loop_costs_it_its_code() {
     let mut host = compiled(Config::exact());
     for _ in 0..2 {
         assert_eq!(go_beyond(&mut host), Some((ExitKind::Hoisted, 1)));
-        assert!(matches!(next(&mut host), Action::Nothing));
+        assert!(matches!(host.next(), Action::Nothing));
     }
     // Ends of the loop do not count.
     for _ in 0..10 {
         set(&mut host, [0, 0, 20]);
         assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
-        next(&mut host);
+        host.next();
     }
     assert_eq!(host.vm.stats().unhoisted, 0);
     assert_eq!(go_beyond(&mut host), Some((ExitKind::Hoisted, 1)));
-    assert!(matches!(next(&mut host), Action::Nothing));
+    assert!(matches!(host.next(), Action::Nothing));
     assert_eq!(host.vm.stats().unhoisted, 1);
 }
 
@@ -162,7 +155,7 @@ fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
     loop {
         set(&mut host, [0, 0, 50]);
         assert_eq!(host.run(OTHER), Some((ExitKind::Guard, 1)));
-        if matches!(next(&mut host), Action::Record) {
+        if matches!(host.next(), Action::Record) {
             break;
         }
     }
@@ -183,12 +176,12 @@ fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
     // nothing to run.
     set(&mut host, [0, 0, 50]);
     assert_eq!((host.run(OTHER), state(&host)), (Some((ExitKind::Finish, 0)), [0, 2, 50]));
-    assert!(matches!(next(&mut host), Action::Nothing));
+    assert!(matches!(host.next(), Action::Nothing));
     assert!(matches!(host.back_edge(HEAD), Action::Record));
     assert!(matches!(host.record(HEAD, bounded), CloseOutcome::Compiled(TraceId(3))));
     set(&mut host, [0, 0, BOUND + 1]);
     assert_eq!((host.run(OTHER), state(&host)), (Some((ExitKind::Finish, 0)), [0, 2, BOUND + 1]));
-    assert!(matches!(next(&mut host), Action::Run(_)));
+    assert!(matches!(host.next(), Action::Run(_)));
 }
 
 #[test]

@@ -72,19 +72,12 @@ fn halved(config: Config) -> Host {
     host
 }
 
-/// What the host is told to do after the last exit.
-fn next(host: &mut Host) -> Action {
-    let base = host.base();
-    // SAFETY: the last exit was from code that ran in this frame.
-    unsafe { host.vm.next(base) }
-}
-
 /// Leaves by the guard on parity as often as it takes, and records what is after it.
 fn record_side(host: &mut Host, iteration: impl FnOnce(&mut Tape<'_>)) -> CloseOutcome {
     for time in 1.. {
         set(host, [0, 0, 100, 0]);
         assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
-        match next(host) {
+        match host.next() {
             Action::Record => break,
             action => assert!(matches!(action, Action::Nothing) && time < 1000),
         }
@@ -108,7 +101,7 @@ fn a_side_trace_is_recorded_at_the_threshold_and_linked() {
     for count in 1..=3 {
         set(&mut host, [0, 0, 100, 0]);
         assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
-        assert_eq!(matches!(next(&mut host), Action::Record), count == 3, "exit {count}");
+        assert_eq!(matches!(host.next(), Action::Record), count == 3, "exit {count}");
     }
     let base = host.base();
     assert!(host.vm.start_side(base));
@@ -145,7 +138,7 @@ fn a_side_trace_waits_until_there_is_time_for_it() {
         set(&mut host, [0, 0, 100, 0]);
         let left = host.run(HEAD);
         assert!(matches!(left, Some((ExitKind::Guard, 1)) | None));
-        left.is_some() && matches!(next(&mut host), Action::Record)
+        left.is_some() && matches!(host.next(), Action::Record)
     });
     let stats = host.vm.stats();
     assert!(exits > Some(3) && stats.postponed_recordings > before, "{exits:?}: {}", stats.text());
@@ -164,11 +157,11 @@ fn an_exit_takes_no_side_trace_before_the_host_has_asked() {
     let mut host = halved(Config::default());
     let base = host.base();
     assert!(!host.vm.start_side(base));
-    assert!(matches!(next(&mut host), Action::Nothing));
+    assert!(matches!(host.next(), Action::Nothing));
     set(&mut host, [0, 0, 0, 0]);
     assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
-    assert!(matches!(next(&mut host), Action::Nothing), "one exit is not often");
-    assert!(matches!(next(&mut host), Action::Nothing), "an exit is asked about once");
+    assert!(matches!(host.next(), Action::Nothing), "one exit is not often");
+    assert!(matches!(host.next(), Action::Nothing), "an exit is asked about once");
 }
 
 #[test]
@@ -233,7 +226,7 @@ fn another_type_at_the_exit_is_the_parents_exit() {
     host.frame[3] = float(0.5);
     assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
     assert_eq!((host.frame[1], host.frame[3]), (int(1), float(0.5)));
-    assert!(matches!(next(&mut host), Action::Nothing));
+    assert!(matches!(host.next(), Action::Nothing));
 }
 
 #[test]
@@ -251,7 +244,7 @@ fn another_type_at_the_loop_is_the_end_of_the_side_trace() {
     set(&mut host, [0, 0, 100, 5]);
     assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 0)));
     assert_eq!((host.frame[0].tag, host.frame[1], host.frame[3]), (NIL, int(2), int(5)));
-    assert!(matches!(next(&mut host), Action::Nothing));
+    assert!(matches!(host.next(), Action::Nothing));
     set(&mut host, [0, 4, 4, 5]);
     assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)), "the loop still has its code");
 }
@@ -263,7 +256,7 @@ fn failed_attempts_come_less_and_less_often() {
     for exit in 1..=300 {
         set(&mut host, [0, 0, 100, 0]);
         assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
-        if let Action::Record = next(&mut host) {
+        if let Action::Record = host.next() {
             let base = host.base();
             assert!(host.vm.start_side(base));
             host.vm.abort_recording(AbortReason::Host("a whim".into()));
@@ -284,7 +277,7 @@ fn a_loop_has_no_more_side_traces_than_allowed() {
     for _ in 0..50 {
         set(&mut host, [0, 0, 100, 0]);
         assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
-        assert!(matches!(next(&mut host), Action::Nothing));
+        assert!(matches!(host.next(), Action::Nothing));
     }
 }
 
@@ -324,7 +317,7 @@ fn links_to_freed_code_are_taken_back() {
     for _ in 0..3 {
         set(&mut host, [0, 0, 10, 0]);
         assert_eq!(host.run(OTHER), Some((ExitKind::LoopEnd, 10)));
-        if let Action::Record = next(&mut host) {
+        if let Action::Record = host.next() {
             let base = host.base();
             assert!(host.vm.start_side(base));
             // After the loop's end: i starts again.
@@ -366,12 +359,12 @@ fn a_trace_may_end_before_what_cannot_be_recorded() {
         set(&mut host, [time, 0, 100, 7]);
         assert_eq!(host.run(HEAD), Some((ExitKind::Finish, 2)));
         assert_eq!(state(&host), [time + 5, 0, 100, 7]);
-        assert!(matches!(next(&mut host), Action::Nothing), "the interpreter goes on after the end");
+        assert!(matches!(host.next(), Action::Nothing), "the interpreter goes on after the end");
     }
     // So may a side trace.
     set(&mut host, [0, 100, 100, 0]);
     assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
-    assert!(matches!(next(&mut host), Action::Record));
+    assert!(matches!(host.next(), Action::Record));
     let base = host.base();
     assert!(host.vm.start_side(base));
     host.go_on(|tape| {
@@ -408,7 +401,7 @@ fn returning() -> Host {
     loop {
         host.frame[4] = int(95);
         assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
-        if let Action::Record = next(&mut host) {
+        if let Action::Record = host.next() {
             break;
         }
     }

@@ -47,7 +47,8 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n\
                \x20 lu_byte jit_is_counted;\n  lu_byte jit_made;\n  lu_byte jit_is_refused;\n\
                \x20 lu_byte jit_has_no_code;\n  lu_byte jit_unit;\n  lu_byte jit_is_relied_on;\n\
-               \x20 lu_byte jit_dropped;\n  const Instruction *jit_return;\n  uint64_t jit_fixed;\n  void *jit_code;\n\
+               \x20 lu_byte jit_dropped;\n  const Instruction *jit_return;\n  uint64_t jit_fixed;\n\
+               \x20 void *jit_code;\n\
                \x20 void **jit_places;\n\
                \x20 uint32_t jit_code_id;\n",
         why: "what the JIT knows of a function: liveness, anchored constants, traces, fixed upvalues",
@@ -585,7 +586,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lobject.c",
         anchor: "  if ((e = l_str2int(s, &i)) != NULL) {  /* try as an integer */",
         place: Before,
-        text: "  int is_float;\n  size_t size = tlua_read_number(s, &i, &n, &is_float);\n  if (size > 0) {\n    \
+        text: "  int is_float;\n  size_t size = tlua_read_number(s, &i, &n, &is_float);\n  \
+               if (size > 0) {\n    \
                if (is_float) { setfltvalue(o, n); } else { setivalue(o, i); }\n    return size;\n  }\n",
         why: "decimal numerals are read in one go",
     },

@@ -228,7 +228,7 @@ int tlua_grow (struct lua_State *L, struct Table *t, const struct TValue *key, s
 struct TValue *tlua_grow_by_string (struct lua_State *L, struct Table *t, const struct TValue *key);
 /* The hash part of the table has grown. */
 void tlua_room_grew (struct lua_State *L, const struct Table *t);
-/* The constructor 'pc' of the running function has made a table. */
+/* A constructor of the running function has made a table. */
 void tlua_room_watch (struct lua_State *L, const struct Table *t, struct TluaRoom *site);
 /* The constructors of a function are no more. */
 void tlua_room_forget (Tlua *jit, const struct Proto *p);
@@ -236,8 +236,8 @@ void tlua_room_forget (Tlua *jit, const struct Proto *p);
 union Node *tlua_no_nodes (struct lua_State *L);
 union Node *tlua_new_nodes (struct lua_State *L, int count);
 /*
-** A table with its parts in one block, where there is room for more nodes; NULL if that cannot be. The number
-** of nodes is 0 or a power of two.
+** A table with its parts in one block, and in it room for so many nodes, if it is not too large with them.
+** NULL if there can be no such block. The number of nodes is 0 or a power of two.
 */
 struct Table *tlua_new_whole (struct lua_State *L, size_t items, size_t nodes, size_t room);
 /* How many nodes such a block has room for; 0 if the table is no such block, or has nodes elsewhere. */

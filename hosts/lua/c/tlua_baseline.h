@@ -40,8 +40,8 @@ typedef struct TluaFieldCell {
 #define TLUA_NO_SIZE 0xff
 
 /*
-** What a constructor of tables without items has learned: how many nodes its tables come to. See tlua_room.c.
-** It takes the room of one of the others.
+** What a constructor of tables has learned: how many nodes its tables come to. See tlua_room.c. It takes the
+** room of one of the others.
 */
 #define TLUA_ROOMS 5     /* 1, 2, 4, 8 and 16 nodes */
 #define TLUA_WATCHED 20  /* tables before it is decided */

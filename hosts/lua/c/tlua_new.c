@@ -118,8 +118,10 @@ Table *tlua_new_whole (lua_State *L, size_t items, size_t nodes, size_t room) {
     return NULL;
   size_t nodes_size = nodes * sizeof(Node), size = sizeof(Table) + nodes_size + items * sizeof(TValue);
   size_t more = room > nodes ? (room - nodes) * sizeof(Node) : 0;
-  if (size + more > TLUA_SMALL_BLOCK || (nodes & (nodes - 1)) != 0)
+  if (size > TLUA_SMALL_BLOCK || (nodes & (nodes - 1)) != 0)
     return NULL;
+  if (size + more > TLUA_SMALL_BLOCK)
+    more = 0;
   Table *t = (Table *)tlua_take_whole(g->ud, size + more);
   if (l_unlikely(t == NULL))
     return NULL;

@@ -479,9 +479,9 @@ static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc) {
 #define MOST_DROPPED 2
 
 /*
-** The exit is one of code that was made for the first closure of a function that it calls, and has met the
-** second one: a program that makes its functions anew each round has no use for that code. It would be left
-** in each iteration.
+** Whether code was left because it was made for the first closure of a function that it calls, and has met
+** the second one. A program that makes its functions anew each round has no use for that code: it would be
+** left in each iteration.
 */
 static int calls_another (const CallInfo *ci, const Proto *owner) {
   Instruction i = *tlua_saved_pc(ci);
@@ -494,7 +494,7 @@ static int calls_another (const CallInfo *ci, const Proto *owner) {
   return closure->p->jit_is_relied_on && closure->jit_identity == 0 && !tlua_is_single(closure);
 }
 
-/* All code of the function is entered no more. What is recorded next tells these closures not apart. */
+/* All code of the function is entered no more. What is recorded next does not tell these closures apart. */
 static void drop_code (TluaRecorder *rec, Proto *p) {
   p->jit_dropped++;
   for (int pc = 0; pc < p->sizecode; pc++) {

@@ -60,7 +60,7 @@ static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t ke
   Table *t = tlua_new_whole(L, (size_t)items, nodes, room);
   if (t != NULL)
     return t;
-  keys = room;
+  keys = room;  /* memory is short, and nodes must not need more of it: the table has them all at once */
   const TluaShape shape = { .layout = (tl_layout)layout, .items = (uint32_t)items, .keys = (uint32_t)keys };
   void *blocks[TLUA_PARTS] = { NULL, NULL, NULL };
   for (int part = 0; part < TLUA_PARTS; part++) {

@@ -114,14 +114,16 @@ void tlua_rec_allow_more (lua_State *L, TluaRecorder *rec, const tl_exit_info *i
 /*
 ** Stacks move when they grow, and when the collector makes them smaller: then all frames of Lua functions
 ** have their trap set, so that the interpreter looks where its registers are. A frame that goes on after a
-** call does so anyway.
+** call does so anyway. A signal may set a hook at any time, and all traps: then they are set again.
 */
 static void clear_traps (const lua_State *L) {
-  const CallInfo *ci = L->ci;
-  for (int n = 0; n < MOST_CLEARED && !tlua_is_fresh(ci) && isLua(ci->previous); n++) {
-    ci = ci->previous;
-    tlua_clear_trap((CallInfo *)ci);
+  CallInfo *last = L->ci;
+  for (int n = 0; n < MOST_CLEARED && !tlua_is_fresh(last) && isLua(last->previous); n++) {
+    last = last->previous;
+    tlua_clear_trap(last);
   }
+  for (CallInfo *ci = L->ci; ci != last && L->hookmask != 0; ci = ci->previous)
+    tlua_set_trap(ci->previous);
 }
 
 /*

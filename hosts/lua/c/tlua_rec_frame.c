@@ -101,9 +101,11 @@ static void guard_prototype (TluaRecorder *rec, Operand function) {
 
 /*
 ** Guards that the trace goes on in the code of this function. One that is a constant is what it is, and one
-** that is its function's only closure is known by more than its code. A call may meet another function there,
-** which is what side traces are for; whether it is a closure of the same one is seen after the exit
-** (tlua_rec.c). After one from an instruction with a metamethod it is not, so that it is asked before.
+** that is its function's only closure is known by more than its code.
+**
+** Another function there is for a side trace. Another closure of the same function is a change of what was
+** assumed, and the code is of no more use. After an exit from a call the two are told apart by the function
+** in its register (tlua_rec.c). A metamethod lies in no register, so that its code is asked for first.
 */
 static void guard_function (TluaRecorder *rec, Operand function) {
   LClosure *closure = clLvalue(function.now);

@@ -163,6 +163,13 @@ impl Host {
         self.frame[self.first..].as_ptr().cast()
     }
 
+    /// What the host is told to do after the last exit.
+    pub fn next(&mut self) -> Action {
+        let base = self.base();
+        // SAFETY: the last exit was from code that ran in this frame.
+        unsafe { self.vm.next(base) }
+    }
+
     /// One back edge of the loop `key` in the interpreter: what the fast path does.
     pub fn back_edge(&mut self, key: usize) -> Action {
         let counter = &mut self.counters[key % 2];
