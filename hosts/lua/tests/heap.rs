@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 // What is tested is linked with it.
 use tracelift_lua as _;
@@ -52,6 +53,13 @@ impl Drop for Heap {
     }
 }
 
+/// Some tests measure the memory of the process: no other one may take and free much of it meanwhile.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    // A test that failed says so itself.
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn fill(block: usize, size: usize, byte: u8) {
     // SAFETY: the block is the test's own, and so large.
     unsafe { (block as *mut u8).write_bytes(byte, size) };
@@ -83,6 +91,7 @@ fn size(state: &mut u64) -> usize {
 
 #[test]
 fn blocks_keep_what_is_in_them() {
+    let _alone = alone();
     let heap = Heap::new();
     let mut state = 1;
     let mut blocks: Vec<(usize, usize, u8)> = Vec::new();
@@ -122,6 +131,7 @@ fn blocks_keep_what_is_in_them() {
 /// of their loops are chosen.
 #[test]
 fn first_blocks_of_pages_have_different_low_bits() {
+    let _alone = alone();
     let heap = Heap::new();
     let blocks: Vec<(usize, usize)> =
         (24..=512).step_by(8).map(|size| (heap.resize(0, 0, size), size)).collect();
@@ -136,6 +146,7 @@ fn first_blocks_of_pages_have_different_low_bits() {
 /// use, fewer are kept.
 #[test]
 fn parts_of_tables_are_kept_within_bounds() {
+    let _alone = alone();
     let heap = Heap::new();
     let first = heap.resize(0, 0, 4096);
     fill(first, 4096, 7);
@@ -172,6 +183,7 @@ fn resident() -> usize {
 
 #[test]
 fn what_is_let_go_is_used_again_for_other_sizes() {
+    let _alone = alone();
     let heap = Heap::new();
     let many = |size: usize| (0..20_000_000 / size).map(|_| heap.resize(0, 0, size)).collect::<Vec<_>>();
     let before = resident();
@@ -201,6 +213,7 @@ fn what_is_let_go_is_used_again_for_other_sizes() {
 
 #[test]
 fn a_block_that_moves_to_and_fro_stays_the_same() {
+    let _alone = alone();
     let heap = Heap::new();
     let mut block = heap.resize(0, 0, 8);
     fill(block, 8, 7);
@@ -217,6 +230,7 @@ fn a_block_that_moves_to_and_fro_stays_the_same() {
 /// away before, or be given back before or after.
 #[test]
 fn a_part_of_a_table_goes_with_the_table() {
+    let _alone = alone();
     const TABLE: usize = 56;
     let heap = Heap::new();
     // SAFETY: the state has a heap of its own, which is what its allocator is called with.
@@ -253,6 +267,7 @@ fn a_part_of_a_table_goes_with_the_table() {
 
 #[test]
 fn heaps_know_nothing_of_each_other() {
+    let _alone = alone();
     let threads = (0..4).map(|_| {
         std::thread::spawn(|| {
             for _ in 0..50 {
