@@ -67,6 +67,9 @@ pub struct RunArgs {
     /// Let Cranelift make all machine code, also what can be made without it: for a comparison.
     #[arg(long)]
     no_quick_code: bool,
+    /// Let traces of a tree stay functions that are linked: for a comparison.
+    #[arg(long)]
+    no_regions: bool,
     /// Take Lua's memory from the C library's malloc alone, which tools such as valgrind watch.
     #[arg(long)]
     malloc: bool,
@@ -140,6 +143,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     }
     if args.no_quick_code {
         flags |= LibraryConfig::NO_QUICK_CODE;
+    }
+    if args.no_regions {
+        flags |= LibraryConfig::NO_REGIONS;
     }
     if args.no_exec {
         flags |= LibraryConfig::NO_EXEC;

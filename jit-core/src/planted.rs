@@ -12,6 +12,7 @@ macro_rules! define_bugs {
         traces { $( $bug:ident, )* }
         units { $( $unit:ident, )* }
         service { $( $service:ident, )* }
+        regions { $( $region:ident, )* }
     ) => {
         /// A deliberate bug.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -20,6 +21,7 @@ macro_rules! define_bugs {
             $( $bug, )*
             $( $unit, )*
             $( $service, )*
+            $( $region, )*
         }
 
         impl Bug {
@@ -29,6 +31,8 @@ macro_rules! define_bugs {
             pub const OF_UNITS: &'static [Bug] = &[$(Bug::$unit),*];
             /// Those of recorder and service, which no trace alone shows.
             pub const OF_SERVICE: &'static [Bug] = &[$(Bug::$service),*];
+            /// Those of trees of traces that are one function.
+            pub const OF_REGIONS: &'static [Bug] = &[$(Bug::$region),*];
         }
     };
 }
@@ -78,6 +82,9 @@ define_bugs! {
     // Calls of the host
     CallSlotNotStored, CallEndNotStored, CallAnswerIgnored, CallSlotStillKnown, CallEpochIgnored,
     CallForgottenFreed,
+    }
+    regions {
+    RegionSideUnchecked, RegionHeadUnchecked,
     }
 }
 

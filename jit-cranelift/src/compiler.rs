@@ -35,6 +35,8 @@ pub struct Member<'a> {
     pub request: &'a Request,
     /// The position of the trace at whose exit it begins, and that exit; `None` for the first one.
     pub parent: Option<(usize, u32)>,
+    /// Whether it goes on at its end in the first one, by a link.
+    pub goes_back: bool,
 }
 
 /// Turns traces into machine code.
@@ -126,11 +128,11 @@ impl Compiler {
         schema: &Schema,
         request: &Request,
     ) -> Result<Compiled, CompileError> {
-        self.compile_tree(&[Member { trace, request, parent: None }], schema)
+        self.compile_tree(&[Member { trace, request, parent: None, goes_back: false }], schema)
     }
 
-    /// Compiles a tree of traces, parents first, to one function: the traces of a unit. The result is that of
-    /// the last trace, with the code of all.
+    /// Compiles a tree of traces, parents first, to one function: those of a unit, or of a region. The result
+    /// is that of the last trace, with the code of all.
     pub fn compile_tree(&mut self, tree: &[Member<'_>], schema: &Schema) -> Result<Compiled, CompileError> {
         let start = Instant::now();
         let Some(&Member { trace, request, .. }) = tree.last() else {
@@ -139,13 +141,14 @@ impl Compiler {
         let mut tables: Vec<Vec<ExitInfo>> = tree.iter().map(|member| exit_table(member.trace)).collect();
         let environment = &self.environment;
         let inputs: Vec<lower::Input<'_>> = (tree.iter().zip(&tables))
-            .map(|(&Member { trace, request, parent }, exits)| lower::Input {
+            .map(|(&Member { trace, request, parent, goes_back }, exits)| lower::Input {
                 trace,
                 schema,
                 request,
                 exits,
                 environment,
                 parent,
+                goes_back,
             })
             .collect();
         self.context.clear();

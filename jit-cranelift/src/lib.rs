@@ -54,4 +54,4 @@ pub use glue::{Enter, Glue, LeftBy, LinkedEntry};
 pub use helpers::{helper_use, HelperUse};
 pub use isa::{Options, Target};
 pub use lower::units::{left_word, RECORD_WORDS};
-pub use request::{Compiled, EntryKind, Links, Replaced, Request, Stats, UnitCells, Units};
+pub use request::{Compiled, Crossings, EntryKind, Links, Replaced, Request, Stats, UnitCells, Units};

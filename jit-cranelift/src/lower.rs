@@ -22,6 +22,7 @@ mod guards;
 mod ints;
 mod memory;
 mod prefetch;
+mod region;
 mod remainder;
 pub(crate) mod units;
 mod unroll;
@@ -33,6 +34,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use tracelift_core::ir::EntrySlot;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, LabelId, Op, Payload, Schema, Trace, Type, Value};
 
@@ -45,6 +47,7 @@ use checks::{Groups, Role};
 use guards::Stubs;
 pub(crate) use prefetch::patch;
 use prefetch::Streams;
+use region::{Head, Way};
 use remainder::Sign;
 use unroll::Unroll;
 use values::Values;
@@ -84,6 +87,8 @@ pub(crate) struct Input<'a> {
     pub environment: &'a Environment,
     /// In a tree that becomes one function, the trace whose exit it begins at, and that exit.
     pub parent: Option<(usize, u32)>,
+    /// Whether it goes on at its end in the tree's first trace.
+    pub goes_back: bool,
 }
 
 /// What came out beside the code.
@@ -124,6 +129,7 @@ pub(crate) fn lower<'a>(
     let params: Vec<Ssa> = b.block_params(function).to_vec();
     let mut out = Lowered { stubs: 0, unrolled: 0, prefetches: 0, buffer_inputs: 0 };
     let mut begun: Vec<(usize, Block)> = Vec::new();
+    let mut head = None;
     for (number, &input) in tree.iter().enumerate() {
         let start = match input.parent {
             None => Some(function),
@@ -132,7 +138,7 @@ pub(crate) fn lower<'a>(
         };
         let Some(start) = start else { continue };
         let mut lowering = Lowering::new(tree, number, b, start, &params);
-        lowering.begun = begun;
+        (lowering.begun, lowering.head) = (begun, head);
         lowering.b.set_srcloc(SourceLoc::new(location::ENTRY));
         out.buffer_inputs = out.buffer_inputs.max(lowering.entry()?);
         while let Some(inst) = input.trace.insts.get(lowering.index) {
@@ -142,11 +148,12 @@ pub(crate) fn lower<'a>(
         if lowering.open {
             return Err(lowering.malformed("the trace does not end in a jump or finish"));
         }
+        lowering.emit_ways()?;
         lowering.emit_return_block()?;
         out.stubs += lowering.stubs.made;
         out.unrolled += lowering.unrolled;
         out.prefetches += lowering.prefetches;
-        (b, begun) = (lowering.b, lowering.begun);
+        (b, begun, head) = (lowering.b, lowering.begun, lowering.head);
     }
     b.seal_all_blocks();
     b.finalize(frontend);
@@ -170,6 +177,9 @@ struct Lowering<'t, 'a, 'f> {
     /// The traces that begin at exits of this one, by exit, and all that were begun, with their first blocks.
     sides: Vec<(u32, usize)>,
     begun: Vec<(usize, Block)>,
+    /// The ways there that are still to be made, and where the first trace of a tree is entered by others.
+    ways: Vec<Way>,
+    head: Option<Head>,
     /// Units called so far: the result that says what happened, the second word, and where it was called.
     called: Vec<(Value, Ssa, usize)>,
     /// In a linked trace: the exit by which the program came.
@@ -248,6 +258,8 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             arguments,
             sides: sides.collect(),
             begun: Vec::new(),
+            ways: Vec::new(),
+            head: None,
             called: Vec::new(),
             b,
             values,
@@ -278,8 +290,12 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let &(first, _) =
             self.labels.first().ok_or_else(|| self.malformed("the trace has no entry label"))?;
         let kind = self.input.request.entry.unwrap_or(EntryKind::of(trace));
+        if self.input.parent.is_none() {
+            self.head = Some(Head { block: first, adds_up: self.replaced.is_some() });
+        }
         let args: Vec<BlockArg> = match kind {
             _ if self.is_in_unit() => self.unit_inputs()?,
+            _ if self.input.parent.is_some() => self.passed_inputs()?,
             EntryKind::Slots => {
                 let slots = trace.entry.len() + trace.entry_known.len();
                 let cells = trace.entry_cells.len();
@@ -287,6 +303,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
                     return Err(self.malformed("the trace has not one entry slot or cell per input"));
                 }
                 self.check_entry_tags(trace)?;
+                self.count_crossing()?;
                 let layout = self.input.schema.slots();
                 let mut args = Vec::with_capacity(trace.inputs().len());
                 for (slot, &input) in trace.entry.iter().chain(&trace.entry_known).zip(trace.inputs()) {
@@ -334,19 +351,26 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
     /// Leaves unless the slots have their tags, as if the trace had not been entered; untagged slots always
     /// pass. One branch for all of them: in Cranelift a block costs more to compile than an operation.
     fn check_entry_tags(&mut self, trace: &Trace) -> Result<()> {
-        let Some((part, width)) = self.input.schema.slots().tag else { return Ok(()) };
+        let slots: Vec<EntrySlot> = trace.entry.iter().chain(&trace.entry_tags).copied().collect();
+        if let Some(differs) = self.tags_differ(&slots)? {
+            self.refuse_if(differs);
+        }
+        Ok(())
+    }
+
+    /// A flag that is not zero if one of these slots has another tag in memory; `None` if none can have.
+    fn tags_differ(&mut self, slots: &[EntrySlot]) -> Result<Option<Ssa>> {
+        let Some((part, width)) = self.input.schema.slots().tag else { return Ok(None) };
         let ty = int_of_width(width).ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
         let mask = u64::MAX >> (64 - u32::from(width) * 8);
         let mut differs = None;
-        let slots = trace.entry.len() + trace.entry_tags.len();
-        for slot in trace.entry.iter().chain(&trace.entry_tags) {
+        for slot in slots {
             let offset = self.slot_offset(slot.slot, part)?;
             let found = self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset);
             let expected = (self.input.schema.tag(slot.tag).bits & mask) as i64;
             let expected = self.b.ins().iconst(ty, expected);
-            if slots == 1 {
-                differs = Some(self.b.ins().icmp(IntCC::NotEqual, found, expected));
-                break;
+            if slots.len() == 1 {
+                return Ok(Some(self.b.ins().icmp(IntCC::NotEqual, found, expected)));
             }
             let difference = self.b.ins().bxor(found, expected);
             differs = Some(match differs {
@@ -354,10 +378,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
                 None => difference,
             });
         }
-        if let Some(differs) = differs {
-            self.refuse_if(differs);
-        }
-        Ok(())
+        Ok(differs)
     }
 
     /// Lowers one instruction.

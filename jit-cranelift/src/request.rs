@@ -77,6 +77,8 @@ pub struct Request {
     pub links: Option<Links>,
     /// What code of units, or that calls some, has to know.
     pub units: Option<Units>,
+    /// In a side trace that is a function of its own: what counts its entries.
+    pub crossings: Option<Crossings>,
     /// What is known of the loops of the very trace that is compiled: it decides what is made of them. One
     /// of which nothing is known is lowered once, as it stands, and asks for no memory early.
     pub loops: Loops,
@@ -96,6 +98,17 @@ pub struct Replaced {
     pub iteration: u32,
     /// For a trace that finishes.
     pub finish: u32,
+}
+
+/// What counts how often the program comes from one trace of a tree to another. Where that is often enough
+/// the tree is worth a function of its own, in which these ways cost nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossings {
+    /// Counted down by each entry; the entry that brings it to 0 is refused: the host sees the exit by which
+    /// the program came.
+    pub count: *mut u64,
+    /// Set to 1 then.
+    pub due: *mut u64,
 }
 
 /// Cells that all units share, for as long as code may run.
@@ -140,6 +153,7 @@ impl Request {
             collect_counter: None,
             links: None,
             units: None,
+            crossings: None,
             loops: Loops::default(),
         }
     }
@@ -159,6 +173,12 @@ impl Request {
     /// The same with links.
     pub fn link(mut self, links: Links) -> Request {
         self.links = Some(links);
+        self
+    }
+
+    /// The same with cells that count entries of a side trace.
+    pub fn count_crossings(mut self, crossings: Crossings) -> Request {
+        self.crossings = Some(crossings);
         self
     }
 

@@ -117,6 +117,7 @@ typedef struct tl_config {
 #define TL_FLAG_NO_UNROLLING 32u    /* short loops become machine code once, not several times in a row */
 #define TL_FLAG_NO_PREFETCHING 64u  /* loops do not ask early for the memory that they walk through */
 #define TL_FLAG_NO_QUICK_CODE 128u  /* Cranelift makes all machine code, also what can be made without it */
+#define TL_FLAG_NO_REGIONS 256u     /* trees of traces stay functions that are linked */
 
 /* A new compiler, or NULL (then tl_config_error says why). It lives until tl_free. */
 tl_vm *tl_new(const tl_config *config);

@@ -35,6 +35,8 @@ pub(crate) struct SharedCells {
     pub unit_calls: Box<u64>,
     /// What the interpreter would have taken for what ran as code: see [`crate::pace`].
     pub replaced: Box<u64>,
+    /// Set where crossings of a tree have made it worth a function: see [`crate::region`].
+    pub crossings_due: Box<u64>,
     /// Counts operations of loops down whose objects are virtual; see `Request::collect_counter`.
     pub collect: Box<i64>,
 }
@@ -86,6 +88,7 @@ impl Code {
             iterations: Box::new(0),
             unit_calls: Box::new(0),
             replaced: Box::new(0),
+            crossings_due: Box::new(0),
             collect: Box::new(COLLECT_AFTER),
         };
         Code { backend: Backend::Pending, cells }

@@ -54,6 +54,8 @@ pub struct Config {
     pub no_prefetching: bool,
     /// Cranelift makes all machine code, also what can be made without it.
     pub no_quick_code: bool,
+    /// Trees of traces stay functions that are linked, and do not become one.
+    pub no_regions: bool,
     /// Test aid: behave as if the system refused executable memory.
     pub refuse_executable_memory: bool,
     /// Test aid: the Nth allocation of code memory (from 1) fails.
@@ -102,6 +104,7 @@ impl Default for Config {
             no_unrolling: false,
             no_prefetching: false,
             no_quick_code: false,
+            no_regions: false,
             refuse_executable_memory: false,
             fail_code_allocation: None,
             log: Vec::new(),

@@ -95,7 +95,9 @@ impl Vm {
         cell.count += 1;
         let count = cell.count;
         let is_quiet = cell.heat() < cell.quiet_until;
-        let is_due = !is_quiet || (trace.is_left_in_vain(at.exit) && self.units.was_left(trace.tree.unit));
+        let is_due = !is_quiet
+            || *self.code.cells.crossings_due != 0
+            || (trace.is_left_in_vain(at.exit) && self.units.was_left(trace.tree.unit));
         self.totals.units.left += u64::from(trace.tree.unit.is_some());
         self.exits.last = is_due.then_some(Left { at, kind });
         if let Some(sample) = &mut self.timing.sample {

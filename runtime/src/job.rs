@@ -31,9 +31,8 @@ use crate::recorder::work_of;
 use crate::reserve::WorstCase;
 use crate::run::Room;
 use crate::stats::GroupedOps;
-use crate::tree::Tree;
+use crate::tree::{Member as Source, Tree};
 use crate::tunables::{MERGED_OPS, MOST_MERGED_OPS};
-use crate::units::Member as UnitMember;
 
 /// Why there is no code: the reason and a sentence.
 pub(crate) type NoCode = (AbortReason, String);
@@ -111,9 +110,10 @@ pub(crate) struct Product {
     pub work: Work,
     /// What an iteration consists of, if asked for.
     pub operations: Option<GroupedOps>,
-    /// What a trace of a unit is compiled from, each time that the unit grows.
-    /// Whether its code is that of all traces of the unit.
-    pub member: Option<(Arc<UnitMember>, bool)>,
+    /// What the code was made of: it may be made again, together with that of others.
+    pub source: Arc<Source>,
+    /// In a trace of a unit: whether the code is that of all traces of the unit.
+    pub is_merged: Option<bool>,
 }
 
 /// A function that only types which may change threads pass.
@@ -166,20 +166,11 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
     });
     let work_of_code = work_of_loop(&trace);
     let (progress, ops_left) = (progress_of(&trace), trace.op_count() as u64);
-    let alone = |compiler: &mut Compiler, trace: &Trace, request: &Request| {
-        generate(compiler, &[Member { trace, request, parent: None }], schema)
-    };
-    let (compiled, member) = match unit {
-        None => (alone(compiler, &trace, &request)?, None),
-        Some(unit) => {
-            let is_merged = unit.merges(trace.op_count());
-            let member = UnitMember { number, trace, request, parent: tree.parent };
-            let compiled = match is_merged {
-                true => generate_unit(compiler, &unit.members, &member, schema)?,
-                false => alone(compiler, &member.trace, &member.request)?,
-            };
-            (compiled, Some((Arc::new(member), is_merged)))
-        }
+    let source = Arc::new(Source { number, trace, request, parent: tree.parent });
+    let is_merged = unit.as_ref().map(|unit| unit.merges(source.trace.op_count()));
+    let compiled = match unit.as_ref().filter(|_| is_merged == Some(true)) {
+        Some(unit) => generate_unit(compiler, &unit.members, &source, schema)?,
+        None => generate(compiler, &[alone(&source)], schema)?,
     };
     Ok(Box::new(Product {
         compiled,
@@ -189,7 +180,8 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
         ops: (recorded.op_count() as u64, ops_left),
         work: work_of_code,
         progress,
-        member,
+        source,
+        is_merged,
         tree,
         resume,
         pool,
@@ -236,7 +228,7 @@ fn generate(compiler: &mut Compiler, members: &[Member<'_>], schema: &Schema) ->
 
 /// A unit that is about to grow.
 pub(crate) struct UnitSoFar {
-    pub members: Vec<Arc<UnitMember>>,
+    pub members: Vec<Arc<Source>>,
     pub merged: usize,
 }
 
@@ -251,26 +243,37 @@ impl UnitSoFar {
     }
 }
 
+/// A trace that is a function of its own.
+fn alone(source: &Source) -> Member<'_> {
+    Member { trace: &source.trace, request: &source.request, parent: None, goes_back: false }
+}
+
 /// The code of all traces of a unit.
 fn generate_unit(
     compiler: &mut Compiler,
-    members: &[Arc<UnitMember>],
-    new: &UnitMember,
+    members: &[Arc<Source>],
+    new: &Source,
     schema: &Schema,
 ) -> Result<Compiled, NoCode> {
-    let all: Vec<&UnitMember> = members.iter().map(|member| &**member).chain([new]).collect();
+    let all: Vec<(&Source, bool)> =
+        members.iter().map(|member| &**member).chain([new]).map(|source| (source, false)).collect();
+    generate_tree(compiler, &all, schema)
+}
+
+/// The code of traces of a tree as one function, the root first, and each with whether it goes on there.
+pub(crate) fn generate_tree(
+    compiler: &mut Compiler,
+    all: &[(&Source, bool)],
+    schema: &Schema,
+) -> Result<Compiled, NoCode> {
     let place = |at: ExitPoint| {
-        let parent = all.iter().position(|member| member.number == at.trace)?;
+        let parent = all.iter().position(|(member, _)| member.number == at.trace)?;
         Some((parent, at.exit.0))
     };
     // Lowering takes a trace without a parent for the first one.
     let parent = |at: ExitPoint| place(at).unwrap_or((usize::MAX, at.exit.0));
     let tree: Vec<Member<'_>> = (all.iter().copied())
-        .map(|UnitMember { trace, request, parent: at, .. }| Member {
-            trace,
-            request,
-            parent: at.map(parent),
-        })
+        .map(|(source, goes_back)| Member { parent: source.parent.map(parent), goes_back, ..alone(source) })
         .collect();
     generate(compiler, &tree, schema)
 }

@@ -33,6 +33,7 @@ mod plan;
 pub mod policy;
 mod publish;
 pub mod recorder;
+mod region;
 mod report;
 pub mod reserve;
 mod restore;
@@ -59,7 +60,9 @@ pub use log::Stage;
 pub use recorder::Recorder;
 pub use reserve::ReserveFn;
 pub use run::{Action, Room, Run};
-pub use stats::{CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, Stats, UnitUse};
+pub use stats::{
+    CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, RegionUse, Stats, UnitUse,
+};
 pub use units::Limit as UnitLimit;
 pub use vm::{Vm, VmError};
 // The optimizer's switches are part of `Config`.

@@ -28,7 +28,7 @@ use crate::policy::{self, Replaced};
 use crate::run::Room;
 use crate::stats::GroupedOps;
 use crate::traces::{ExitCell, TraceData, Worth};
-use crate::tree::{Reach, Tree};
+use crate::tree::{Reach, Region, Tree};
 use crate::tunables::{PEELED_OPS, PEELED_SOON_OPS, SHORT_ITERATION, UNIT_SAVES};
 use crate::vm::Vm;
 
@@ -110,6 +110,9 @@ impl Vm {
             request = request.count_iterations(&mut *cells.iterations);
             request = request.count_unit_calls(&mut *cells.unit_calls);
         }
+        if let Some(crossings) = self.crossings(tree) {
+            request = request.count_crossings(crossings);
+        }
         if !self.budget.is_limited() || tree.unit.is_some() {
             return request;
         }
@@ -185,12 +188,12 @@ impl Vm {
             CodeMemory::Full { .. } => (AbortReason::CodeMemoryFull, error.to_string()),
             _ => (AbortReason::NoExecutableMemory, error.to_string()),
         })?;
-        if let (Some(unit), Some((member, is_merged))) = (unit, product.member) {
+        if let (Some(unit), Some(is_merged)) = (unit, product.is_merged) {
             if is_merged {
                 // Nobody is in the code that the unit had before.
                 unit.members.iter().for_each(|before| ready.arena.free(before.number.tree()));
             }
-            unit.has_grown(member, is_merged, code.address() as u64);
+            unit.has_grown(Arc::clone(&product.source), is_merged, code.address() as u64);
             if let Some(base) = unit.least_base() {
                 // Frame pointer and return address lie above the frame.
                 self.units.needs(base, compiled.frame_bytes + 16);
@@ -222,6 +225,8 @@ impl Vm {
             exits: exit_cells(&compiled, &product.progress, &tree, &resume, &pool),
             worth: Worth { ops, saved_per_ns, compile_ns: 0 },
             tree,
+            source: product.source,
+            region: Region::default(),
             generated: compiled.stats,
             resume,
             pool,

@@ -12,7 +12,9 @@
 
 use std::fmt::{Result, Write};
 
-use crate::stats::{CompileStats, Costs, GroupedOps, GuardCosts, Helpers, HostCodeUse, Stats, Time, UnitUse};
+use crate::stats::{
+    CompileStats, Costs, GroupedOps, GuardCosts, Helpers, HostCodeUse, RegionUse, Stats, Time, UnitUse,
+};
 
 impl Stats {
     /// The statistics for people: a few lines.
@@ -68,6 +70,13 @@ impl Stats {
                 write!(out, "{calls} calls, of which {share:.2} % did not return; ")?;
             }
             writeln!(out, "left {left} times, with {callers_left} callers, at most {deepest} at once")?;
+        }
+        if let Some(RegionUse { made, traces, refused, ns }) = self.regions {
+            let us = ns / 1000;
+            writeln!(
+                out,
+                "trees made one function: {made}, of {traces} traces, in {us} us; {refused} refused"
+            )?;
         }
         if !self.ends.is_empty() {
             let ends: Vec<_> = self.ends.iter().map(|(what, count)| format!("{count} {what}")).collect();

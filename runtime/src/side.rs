@@ -65,6 +65,9 @@ impl Vm {
         if is_forced || !self.config.enabled || self.recording.recorder.is_some() {
             return Action::Nothing;
         }
+        if *self.code.cells.crossings_due != 0 {
+            self.make_regions();
+        }
         let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
         let waits = |recorder: &Recorder| recorder.start == Start::Side(at);
         if self.nested.doomed.contains(&trace.tree.root) || self.recording.aside.iter().any(waits) {
@@ -303,6 +306,7 @@ impl Vm {
         if let Some(root) = self.traces.get_mut(root) {
             root.tree.count += 1;
         }
+        self.tree_has_grown(root, side);
         self.judge_anew(key);
     }
 
@@ -469,6 +473,7 @@ impl Vm {
     /// A side trace runs after its exit no more, which may be recorded again.
     pub(crate) fn drop_side(&mut self, number: TraceId) {
         self.gates.shut();
+        self.leave_region(number);
         let Some(trace) = self.traces.get_mut(number) else { return };
         let (key, code, parent) = (trace.tree.key, trace.address(), trace.tree.parent);
         let from = std::mem::take(&mut trace.tree.from);

@@ -36,6 +36,8 @@ pub struct Stats {
     pub retired: u64,
     /// Functions that code calls natively; absent if there were none.
     pub units: Option<UnitUse>,
+    /// Trees of traces that became one function; absent if none did.
+    pub regions: Option<RegionUse>,
     /// Where the program's processor time went.
     pub time: Time,
     /// Recordings taken again because slot types changed.
@@ -116,6 +118,19 @@ pub struct UnitUse {
     pub callers_left: u64,
     /// Most callers that were left at once.
     pub deepest: u64,
+}
+
+/// Trees of traces that became one function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct RegionUse {
+    /// How many times that was done, each time that a tree had grown among them.
+    pub made: u64,
+    /// Traces in them, in all.
+    pub traces: u64,
+    /// Times that it could not be done.
+    pub refused: u64,
+    /// Nanoseconds that it took.
+    pub ns: u64,
 }
 
 /// What permanent helpers take, beside the code of traces.

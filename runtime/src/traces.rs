@@ -12,6 +12,8 @@
 //! trace 3 is freed: get(TraceId(3)) is None from now on, and the next trace is number 4 all the same
 //! ```
 
+use std::sync::Arc;
+
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::{ExitKind, Schema};
 use tracelift_cranelift::{CodePtr, LinkedEntry, Stats as Generated};
@@ -23,7 +25,7 @@ use crate::policy::SideState;
 use crate::reserve::{Need, Reserves};
 use crate::run::Run;
 use crate::stats::ExitCounts;
-use crate::tree::{Reach, Tree};
+use crate::tree::{Member, Reach, Region, Tree};
 use crate::tunables::GATE_REFUSALS;
 
 /// An exit that the host was led to by [`crate::Vm::exit`].
@@ -43,7 +45,8 @@ pub(crate) struct Worth {
     pub compile_ns: u64,
 }
 
-/// A compiled trace, alive.
+/// A compiled trace, alive. So many fields: what the host needs to enter and to leave it, and what it may
+/// still become.
 pub(crate) struct TraceData {
     pub name: String,
     pub code: CodePtr,
@@ -68,6 +71,10 @@ pub(crate) struct TraceData {
     pub exits: Box<[ExitCell]>,
     pub worth: Worth,
     pub tree: Tree,
+    /// What its code was made of.
+    pub source: Arc<Member>,
+    /// In a root: its tree as one function.
+    pub region: Region,
 }
 
 impl TraceData {

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
-use tracelift_core::UnitId;
+use tracelift_core::{Trace, UnitId};
+use tracelift_cranelift::{CodePtr, Request};
 
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::policy::{Replaced, SideState, Work};
@@ -63,6 +64,27 @@ pub(crate) struct Tree {
     pub unit: Option<UnitId>,
     /// The units that it calls, and in how many slots' distance, if it belongs to none.
     pub calls: Vec<(UnitId, i32)>,
+}
+
+/// A trace as code is made of it, alone or together with others of its tree.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub number: TraceId,
+    /// Optimized.
+    pub trace: Trace,
+    pub request: Request,
+    pub parent: Option<ExitPoint>,
+}
+
+/// What is kept of a root's region.
+#[derive(Default)]
+pub(crate) struct Region {
+    /// What the side traces count down; made with the first one.
+    pub crossings: Option<Box<u64>>,
+    /// The root's own code, while that of the region is in its place.
+    pub plain: Option<CodePtr>,
+    /// The traces that are in it, the root first.
+    pub members: Vec<TraceId>,
 }
 
 /// A link from another trace.

@@ -24,10 +24,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use tracelift_core::ir::EntrySlot;
-use tracelift_core::{Op, Payload, Trace, UnitId};
-use tracelift_cranelift::{Request, UnitCells, Units as UnitLinks, RECORD_WORDS};
+use tracelift_core::{Op, Payload, UnitId};
+use tracelift_cranelift::{UnitCells, Units as UnitLinks, RECORD_WORDS};
 
 use crate::ids::{ExitPoint, Key, TraceId};
+use crate::tree::Member;
 use crate::tunables::{LEFTS_JUDGED, LEFT_TOO_OFTEN, STRIKES};
 
 /// What is written of calls up to a limit of so many slots above the first frame: each call moves the base by
@@ -35,15 +36,6 @@ use crate::tunables::{LEFTS_JUDGED, LEFT_TOO_OFTEN, STRIKES};
 /// code that is no unit, have some more.
 fn record_cells(depth: u32) -> usize {
     (RECORD_WORDS + 2) * depth as usize + 4096
-}
-
-/// A trace of a unit's tree, as it is compiled with all others.
-#[derive(Debug)]
-pub(crate) struct Member {
-    pub number: TraceId,
-    pub trace: Trace,
-    pub request: Request,
-    pub parent: Option<ExitPoint>,
 }
 
 /// A unit.

@@ -38,7 +38,7 @@ use crate::recorder::Recorder;
 use crate::reserve::{ReserveFn, Reserves};
 use crate::restore::ExitState;
 use crate::starts::Starts;
-use crate::stats::{CompileStats, ExitCounts, Helpers, Stats, TraceStats, UnitUse};
+use crate::stats::{CompileStats, ExitCounts, Helpers, RegionUse, Stats, TraceStats, UnitUse};
 use crate::ticks::Ticks;
 use crate::traces::{Left, TraceData, Traces};
 use crate::units::{Record, Units};
@@ -155,6 +155,7 @@ pub(crate) struct Totals {
     pub postponed: u64,
     pub rests: u64,
     pub units: UnitUse,
+    pub regions: RegionUse,
     pub retired: u64,
     /// Nanoseconds in compiled code, estimated from the entries that were timed.
     pub machine_ns: f64,
@@ -305,6 +306,7 @@ impl Vm {
             postponed_recordings: self.totals.postponed,
             rests: self.totals.rests,
             units: self.unit_use(),
+            regions: Some(self.totals.regions).filter(|regions| *regions != RegionUse::default()),
             retired: self.totals.retired,
             time: self.budget.time(self.totals.machine_ns + self.open_sample_ns()),
             never_virtual: self

@@ -126,7 +126,7 @@ fn record_side(host: &mut Host, k: i64, number: u32) {
 
 #[test]
 fn a_side_trace_with_a_wrong_assumption_is_given_up_and_its_loop_is_not() {
-    let config = Config { threshold: 1, side_threshold: EXITS, ..Config::exact() };
+    let config = Config { threshold: 1, side_threshold: EXITS, no_regions: true, ..Config::exact() };
     let mut host = Host::new(config);
     set(&mut host, [0, 0, 50, 7]);
     while !matches!(host.back_edge(HEAD), Action::Record) {}

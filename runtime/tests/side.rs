@@ -65,7 +65,13 @@ fn set(host: &mut Host, values: [i64; 4]) {
 
 /// A host whose loop is compiled for even numbers.
 fn halved(config: Config) -> Host {
-    let mut host = Host::new(Config { threshold: 1, side_threshold: 3, compile_share: None, ..config });
+    let mut host = Host::new(Config {
+        threshold: 1,
+        side_threshold: 3,
+        compile_share: None,
+        no_regions: true,
+        ..config
+    });
     set(&mut host, [0, 0, 100, 0]);
     assert!(matches!(host.back_edge(HEAD), Action::Record));
     assert!(matches!(host.record(HEAD, even), CloseOutcome::Compiled(TraceId(0))));
@@ -123,7 +129,7 @@ fn a_side_trace_is_recorded_at_the_threshold_and_linked() {
 /// Where the clock decides, an exit that is taken often waits for its side trace, which is no failure.
 #[test]
 fn a_side_trace_waits_until_there_is_time_for_it() {
-    let mut host = Host::new(Config { side_threshold: 3, ..Config::default() });
+    let mut host = Host::new(Config { side_threshold: 3, no_regions: true, ..Config::default() });
     set(&mut host, [0, 0, 100, 0]);
     let edges = (1u64..).find(|_| matches!(host.back_edge(HEAD), Action::Record));
     assert!(edges > Some(200) && matches!(host.record(HEAD, even), CloseOutcome::Compiled(TraceId(0))));

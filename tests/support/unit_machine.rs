@@ -187,6 +187,7 @@ impl UnitMachine {
                 trace: &bound[position],
                 request: &requests[position],
                 parent,
+                goes_back: false,
             };
             let mut members = vec![member(position, None)];
             for side in sides.iter().filter(|side| side.parent == position && form.merged) {

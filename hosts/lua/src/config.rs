@@ -99,6 +99,8 @@ impl LibraryConfig {
     pub const NO_PREFETCHING: u32 = flags::FLAG_NO_PREFETCHING;
     /// Cranelift makes all machine code.
     pub const NO_QUICK_CODE: u32 = flags::FLAG_NO_QUICK_CODE;
+    /// Trees of traces stay functions that are linked.
+    pub const NO_REGIONS: u32 = flags::FLAG_NO_REGIONS;
 }
 
 impl JitConfig {

@@ -80,14 +80,8 @@ impl Lowering<'_, '_, '_> {
         if self.is_in_unit() {
             return self.emit_left_block(number);
         }
-        if let (Some(amounts), Some(&replaced)) =
-            (self.input.request.replaced, self.b.block_params(block).get(1))
-        {
-            let total = self.iconst(amounts.total as i64);
-            let before = self.b.ins().load(types::I64, MemFlagsData::trusted(), total, 0);
-            let after = self.b.ins().iadd(before, replaced);
-            self.b.ins().store(MemFlagsData::trusted(), after, total, 0);
-        }
+        let replaced = self.b.block_params(block).get(1).copied();
+        self.add_replaced(replaced);
         let mut result = self.b.ins().uextend(types::I64, number);
         let trace_no = self.input.request.trace_no;
         if trace_no != 0 {
@@ -103,6 +97,15 @@ impl Lowering<'_, '_, '_> {
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let cell = self.b.ins().iadd(cells, offset);
         self.go_on(cell, 0, self.base, result)
+    }
+
+    /// Adds what a loop has replaced since it was entered to the sum.
+    pub(super) fn add_replaced(&mut self, replaced: Option<Ssa>) {
+        let (Some(amounts), Some(replaced)) = (self.input.request.replaced, replaced) else { return };
+        let total = self.iconst(amounts.total as i64);
+        let before = self.b.ins().load(types::I64, MemFlagsData::trusted(), total, 0);
+        let after = self.b.ins().iadd(before, replaced);
+        self.b.ins().store(MemFlagsData::trusted(), after, total, 0);
     }
 
     /// Goes on where a link cell says, in the frame with that base.
@@ -164,7 +167,8 @@ impl Lowering<'_, '_, '_> {
             self.stubs.by_exit[exit as usize] = Some(stub);
         }
         if let Some(side) = self.side_at(exit) {
-            return self.go_to_side(exit, side, self.tree[side].trace);
+            self.begin_way(inst, exit, side);
+            return Ok(());
         }
         self.in_stub = true;
         self.count_edges(inst);
@@ -200,7 +204,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Stores an exit's values to the exit buffer.
-    fn store_live(&mut self, exit: u32) -> Result<()> {
+    pub(super) fn store_live(&mut self, exit: u32) -> Result<()> {
         let exits = self.input.exits;
         let live: &[Value] = &exits[exit as usize].live;
         if live.is_empty() {
@@ -278,16 +282,23 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// Counts the back edges that were passed up to this exit without a jump: by a side trace, or by copies
-    /// of the loop.
+    /// Counts the back edges that were passed up to this exit without a jump.
     fn count_edges(&mut self, inst: &Inst) {
-        let Some(counter) = self.input.request.iteration_counter else { return };
+        self.count_passed(self.edges_at(inst));
+    }
+
+    pub(super) fn count_passed(&mut self, edges: i64) {
+        if let Some(counter) = self.input.request.iteration_counter.filter(|_| edges > 0) {
+            self.add_to_cell(counter, edges);
+        }
+    }
+
+    /// The back edges that were passed up to this exit without a jump: by a side trace, or by copies of the
+    /// loop.
+    pub(super) fn edges_at(&self, inst: &Inst) -> i64 {
         let edges = self.input.trace.snapshot_of(inst).map_or(0, |snapshot| snapshot.edges);
         let copies = self.unroll.as_ref().map_or(0, Unroll::jumps_passed);
-        let passed = self.edges_of_jumps(copies) + i64::from(edges);
-        if passed > 0 {
-            self.add_to_cell(counter, passed);
-        }
+        self.edges_of_jumps(copies) + i64::from(edges)
     }
 
     /// Back edges that the host passes in so many iterations.
@@ -353,6 +364,9 @@ impl Lowering<'_, '_, '_> {
         match is_linked {
             true => self.write_slots(inst)?,
             false => self.store_live(exit)?,
+        }
+        if self.input.goes_back && self.jump_back(inst, exit)? {
+            return Ok(());
         }
         match self.input.trace.last_frame(inst) {
             frame if frame != 0 && is_linked => self.go_on_in_frame(exit, frame)?,

@@ -21,7 +21,7 @@
 //! `call [unit 3](base + 4 * 16, i1); cmp rax, int; jne aside`, and `i6` is the second word.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, types, AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_codegen::ir::{self, types, AbiParam, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_codegen::isa::CallConv;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
@@ -63,7 +63,7 @@ pub(super) fn side_signature() -> ir::Signature {
 }
 
 /// A payload in a register for integers, or from one.
-fn is_float(ty: Option<Type>) -> bool {
+pub(super) fn is_float(ty: Option<Type>) -> bool {
     ty == Some(Type::Float)
 }
 
@@ -92,34 +92,6 @@ impl Lowering<'_, '_, '_> {
             .ok_or_else(|| self.malformed("no cells for units"))
     }
 
-    /// The side trace that begins at an exit, if it is part of the function.
-    pub(super) fn side_at(&self, exit: u32) -> Option<usize> {
-        self.sides.iter().find(|side| side.0 == exit).map(|side| side.1)
-    }
-
-    /// Ends the current block by going on in a side trace: what would be in the exit buffer are its inputs.
-    pub(super) fn go_to_side(&mut self, exit: u32, side: usize, trace: &Trace) -> Result<()> {
-        let live = self.input.exits[exit as usize].live.clone();
-        let block = self.b.create_block();
-        let mut args = Vec::with_capacity(trace.inputs().len());
-        self.in_stub = true;
-        let shift = usize::from(planted(Bug::UnitSideCellsShifted));
-        for (&cell, &input) in trace.entry_cells.iter().zip(trace.inputs()) {
-            let &value = live
-                .get((cell as usize + shift) % live.len().max(1))
-                .ok_or_else(|| self.malformed("a side trace wants more values"))?;
-            if is_float(Some(self.input.trace.ty(value))) != is_float(Some(trace.ty(input))) {
-                return Err(self.malformed("a side trace takes a value for one of another type"));
-            }
-            self.b.append_block_param(block, clif_type(trace.ty(input)));
-            args.push(BlockArg::Value(self.value(value)?));
-        }
-        self.in_stub = false;
-        self.b.ins().jump(block, &args);
-        self.begun.push((side, block));
-        Ok(())
-    }
-
     /// The inputs of a unit's trace: the function's arguments, or what the block is passed that it begins in.
     pub(super) fn unit_inputs(&mut self) -> Result<Vec<BlockArg>> {
         let trace = self.input.trace;
@@ -136,7 +108,7 @@ impl Lowering<'_, '_, '_> {
                 trace.entry_cells.iter().zip(trace.inputs()).map(load).collect()
             }
             None => self.arguments.to_vec(),
-            Some(_) => self.b.current_block().map_or(Vec::new(), |block| self.b.block_params(block).to_vec()),
+            Some(_) => return self.passed_inputs(),
         };
         if given.len() != inputs {
             return Err(self.malformed("a unit's trace has other inputs than are passed"));
@@ -397,10 +369,5 @@ impl Lowering<'_, '_, '_> {
         self.b.ins().return_(&[tag, payload]);
         self.open = false;
         Ok(())
-    }
-
-    /// The block that a side trace begins in, if its exit was lowered.
-    pub(super) fn begun_block(begun: &[(usize, Block)], side: usize) -> Option<Block> {
-        begun.iter().find(|(number, _)| *number == side).map(|(_, block)| *block)
     }
 }

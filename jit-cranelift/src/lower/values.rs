@@ -74,6 +74,16 @@ impl Values {
         self.define_as(value, Def::Value(ssa));
     }
 
+    /// How a value is known now; constants need not be.
+    pub(super) fn known(&self, value: Value) -> Def {
+        self.defs.get(value.index()).copied().unwrap_or(Def::Unknown)
+    }
+
+    /// Makes a value known as it was.
+    pub(super) fn restore(&mut self, value: Value, def: Def) {
+        self.define_as(value, def);
+    }
+
     /// Makes a label's argument known as what a jump passes, for another copy of the loop.
     pub(super) fn bind(&mut self, param: Value, (def, affine): Passed) {
         self.define_as(param, def);

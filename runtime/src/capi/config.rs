@@ -33,8 +33,10 @@ pub const FLAG_NO_UNROLLING: u32 = 32;
 pub const FLAG_NO_PREFETCHING: u32 = 64;
 /// `TL_FLAG_NO_QUICK_CODE`: Cranelift makes all machine code.
 pub const FLAG_NO_QUICK_CODE: u32 = 128;
+/// `TL_FLAG_NO_REGIONS`: trees of traces do not become one function.
+pub const FLAG_NO_REGIONS: u32 = 256;
 
-const ALL_FLAGS: u32 = 255;
+const ALL_FLAGS: u32 = 511;
 
 /// `tl_config`; 0 and null mean the default. See `tracelift.h`.
 #[repr(C)]
@@ -164,6 +166,7 @@ pub(super) unsafe fn read(c: &TlConfig) -> Result<Config, String> {
         no_unrolling: c.flags & FLAG_NO_UNROLLING != 0,
         no_prefetching: c.flags & FLAG_NO_PREFETCHING != 0,
         no_quick_code: c.flags & FLAG_NO_QUICK_CODE != 0,
+        no_regions: c.flags & FLAG_NO_REGIONS != 0,
         log: Stage::parse_list(log).map_err(|sentence| format!("log: {sentence}"))?,
         log_file: (!log_file.is_empty()).then(|| log_file.into()),
         ..default

@@ -1,0 +1,288 @@
+//! Regions: a tree of traces as one function.
+//!
+//! Problem: where a loop has several ways, the program crosses from the loop's trace to a side trace and back
+//! all the time. Between functions that takes an exit's stores, a jump through a cell, a prologue, loads, and
+//! at the end the same again through the host's slots: forty instructions for ways of a dozen. Design: a
+//! side trace begins in the block that would be its exit's stub, and its inputs are the exit's values where
+//! they are. At its end it writes the host's slots as ever, as the loop relies on those that it does not read
+//! at its entry; but what it does read there is passed to the loop's first label in registers. Tags that are
+//! known need no check. The *ways* into side traces are made when the trace with the exits is finished, so
+//! that they do not stand in the middle of its code.
+//!
+//! Traces of units become one function in the same way (`units.rs`); they end by a return instead.
+//!
+//! Invariants: what a region does can be told from the linked traces' by its speed only. So a side trace that
+//! finds other tags at its entry leaves by the exit before it, and a loop that does, at its entry from a side
+//! trace, by that one's end; both to the host, who goes on from there. A trace that came later is a function
+//! of its own, which the exit's link cell leads to.
+//!
+//! Example: exit 3 of a loop `L0(i0)` with `i7` live, whose side trace has the input `i0` in cell 0 and ends
+//! by `finish(i4)` with slot 0 an int: `brif fails, way, next ... way: jump side(v7) ... side(v9): v12 = iadd
+//! v9, 1; store slot 0, v12; jump L0(v12)`.
+
+use cranelift_codegen::ir::{types, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
+use tracelift_core::ir::EntrySlot;
+use tracelift_core::planted::{planted, Bug};
+use tracelift_core::snapshot::Source;
+use tracelift_core::{Inst, Trace, Type};
+
+use super::units::is_float;
+use super::values::Def;
+use super::{clif_type, Lowering, Result, Ssa};
+use crate::listing::location;
+
+/// A way from an exit into the side trace that begins there.
+pub(super) struct Way {
+    block: Block,
+    exit: u32,
+    side: usize,
+    /// How the exit's values are known there.
+    defs: Vec<Def>,
+    /// Back edges that were passed, and what was replaced so far.
+    edges: i64,
+    replaced: Option<Ssa>,
+}
+
+/// Where the first trace of a tree is entered by the others.
+#[derive(Clone, Copy)]
+pub(super) struct Head {
+    /// Its first label.
+    pub block: Block,
+    /// Whether what is replaced goes round with the label's arguments.
+    pub adds_up: bool,
+}
+
+/// Where the value of a slot comes from that the first trace reads at its entry.
+enum Passed {
+    Value(Ssa),
+    /// From memory, with a tag that is known or not.
+    Memory {
+        checked: bool,
+    },
+}
+
+impl Lowering<'_, '_, '_> {
+    /// The side trace that begins at an exit, if it is part of the function.
+    pub(super) fn side_at(&self, exit: u32) -> Option<usize> {
+        self.sides.iter().find(|side| side.0 == exit).map(|side| side.1)
+    }
+
+    /// The block that a side trace begins in, if its exit was lowered.
+    pub(super) fn begun_block(begun: &[(usize, Block)], side: usize) -> Option<Block> {
+        begun.iter().find(|(number, _)| *number == side).map(|(_, block)| *block)
+    }
+
+    /// The current block leads to a side trace: what it will have to know is noted.
+    pub(super) fn begin_way(&mut self, inst: &Inst, exit: u32, side: usize) {
+        let Some(mut block) = self.b.current_block() else { return };
+        if self.b.func.layout.last_inst(block).is_some() {
+            block = self.b.create_block();
+            self.b.ins().jump(block, &[]);
+        }
+        let live = &self.input.exits[exit as usize].live;
+        let defs = live.iter().map(|&value| self.values.known(value)).collect();
+        let edges = if self.is_in_unit() { 0 } else { self.edges_at(inst) };
+        self.ways.push(Way { block, exit, side, defs, edges, replaced: self.replaced });
+    }
+
+    /// Makes the ways into all side traces that begin at exits of this trace, which is finished.
+    pub(super) fn emit_ways(&mut self) -> Result<()> {
+        for way in std::mem::take(&mut self.ways) {
+            self.b.switch_to_block(way.block);
+            self.index = self.input.exits[way.exit as usize].inst;
+            self.b.set_srcloc(SourceLoc::new(location::STUB | self.index as u32));
+            self.emit_way(way)?;
+        }
+        Ok(())
+    }
+
+    fn emit_way(&mut self, Way { exit, side, defs, edges, replaced, .. }: Way) -> Result<()> {
+        let live = self.input.exits[exit as usize].live.clone();
+        for (&value, &def) in live.iter().zip(&defs) {
+            self.values.restore(value, def);
+        }
+        self.in_stub = true;
+        if !self.is_in_unit() {
+            self.count_passed(edges);
+            self.add_replaced(replaced);
+        }
+        let trace = self.tree[side].trace;
+        if !self.is_in_unit() {
+            self.check_side(exit, trace)?;
+        }
+        let block = match Self::begun_block(&self.begun, side) {
+            Some(block) => block,
+            None => {
+                let block = self.b.create_block();
+                for &input in trace.inputs() {
+                    self.b.append_block_param(block, clif_type(trace.ty(input)));
+                }
+                self.begun.push((side, block));
+                block
+            }
+        };
+        let args = self.side_inputs(exit, trace)?;
+        self.b.ins().jump(block, &args);
+        self.in_stub = false;
+        Ok(())
+    }
+
+    /// Leaves by the exit, to the host, if the frame's slots have other tags than the side trace expects.
+    fn check_side(&mut self, exit: u32, trace: &Trace) -> Result<()> {
+        let slots: Vec<EntrySlot> = trace.entry.iter().chain(&trace.entry_tags).copied().collect();
+        let Some(differs) = self.tags_differ(&slots)?.filter(|_| !planted(Bug::RegionSideUnchecked)) else {
+            return Ok(());
+        };
+        let (refused, next) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(differs, refused, &[], next, &[]);
+        self.b.switch_to_block(refused);
+        self.store_live(exit)?;
+        self.return_to_host(exit);
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// Returns an exit's number, wherever its link cell leads.
+    fn return_to_host(&mut self, exit: u32) {
+        let number = u64::from(self.input.request.trace_no) << 32 | u64::from(exit);
+        let number = self.iconst(number as i64);
+        self.b.ins().return_(&[number, self.base]);
+    }
+
+    /// What is passed to a side trace: slots of the frame, and values of the exit.
+    fn side_inputs(&mut self, exit: u32, trace: &Trace) -> Result<Vec<BlockArg>> {
+        let live = self.input.exits[exit as usize].live.clone();
+        let payload = self.input.schema.slots().payload;
+        let (slots, cells) = (trace.entry.iter().chain(&trace.entry_known), &trace.entry_cells);
+        let count = trace.entry.len() + trace.entry_known.len();
+        if !self.is_in_unit() && count + cells.len() != trace.inputs().len() {
+            return Err(self.malformed("a side trace has other inputs than are passed"));
+        }
+        let mut args = Vec::with_capacity(trace.inputs().len());
+        let count = if self.is_in_unit() { 0 } else { count };
+        for (slot, &input) in slots.zip(&trace.inputs()[..count]) {
+            let offset = self.slot_offset(slot.slot, payload)?;
+            let ty = clif_type(trace.ty(input));
+            args.push(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset).into());
+        }
+        let shift = usize::from(planted(Bug::UnitSideCellsShifted));
+        for (&cell, &input) in cells.iter().zip(&trace.inputs()[count..]) {
+            let &value = live
+                .get((cell as usize + shift) % live.len().max(1))
+                .ok_or_else(|| self.malformed("a side trace wants more values"))?;
+            if is_float(Some(self.input.trace.ty(value))) != is_float(Some(trace.ty(input))) {
+                return Err(self.malformed("a side trace takes a value for one of another type"));
+            }
+            args.push(BlockArg::Value(self.value(value)?));
+        }
+        Ok(args)
+    }
+
+    /// The inputs of a side trace: what its first block is passed.
+    pub(super) fn passed_inputs(&mut self) -> Result<Vec<BlockArg>> {
+        let block = self.b.current_block().ok_or_else(|| self.malformed("a side trace begins nowhere"))?;
+        let given: Vec<BlockArg> = self.b.block_params(block).iter().map(|&param| param.into()).collect();
+        match given.len() == self.input.trace.inputs().len() {
+            true => Ok(given),
+            false => Err(self.malformed("a side trace has other inputs than are passed")),
+        }
+    }
+
+    /// In a side trace that is a function of its own: counts the entry, which is refused if it is the one
+    /// that makes the tree worth a function.
+    pub(super) fn count_crossing(&mut self) -> Result<()> {
+        let Some(crossings) = self.input.request.crossings else { return Ok(()) };
+        let left = self.add_to_cell(crossings.count, -1);
+        let is_due = self.b.ins().icmp_imm_s(cranelift_codegen::ir::condcodes::IntCC::Equal, left, 0);
+        let Some(origin) = self.origin else { return Err(self.malformed("a side trace without links")) };
+        let (due, next) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(is_due, due, &[], next, &[]);
+        self.b.switch_to_block(due);
+        let (cell, one) = (self.iconst(crossings.due as i64), self.iconst(1));
+        self.b.ins().store(MemFlagsData::trusted(), one, cell, 0);
+        self.b.ins().return_(&[origin, self.base]);
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// At the end of a trace, whose slots are written: goes on in the tree's first trace. Returns false, and
+    /// makes nothing, where that one surely refuses to be entered.
+    pub(super) fn jump_back(&mut self, inst: &Inst, exit: u32) -> Result<bool> {
+        let Some(head) = self.head else { return Ok(false) };
+        let root = self.tree[0];
+        let (entry, known) = (&root.trace.entry, &root.trace.entry_known);
+        if self.input.trace.last_frame(inst) != 0 || !root.trace.entry_cells.is_empty() {
+            return Ok(false);
+        }
+        let mut passed = Vec::with_capacity(root.trace.inputs().len());
+        let mut unchecked = Vec::new();
+        for (at, slot) in entry.iter().chain(known).chain(&root.trace.entry_tags).enumerate() {
+            let Some(source) = self.end_of_slot(inst, slot)? else { return Ok(false) };
+            let is_known = (entry.len()..entry.len() + known.len()).contains(&at);
+            if matches!(source, Passed::Memory { checked: false }) && !is_known {
+                unchecked.push(*slot);
+            }
+            passed.push((slot.slot, source));
+        }
+        if let Some(differs) = self.tags_differ(&unchecked)?.filter(|_| !planted(Bug::RegionHeadUnchecked)) {
+            let (refused, next) = (self.cold_block(), self.b.create_block());
+            self.b.ins().brif(differs, refused, &[], next, &[]);
+            self.b.switch_to_block(refused);
+            self.return_to_host(exit);
+            self.b.switch_to_block(next);
+        }
+        let payload = self.input.schema.slots().payload;
+        let mut args = Vec::with_capacity(root.trace.inputs().len() + 1);
+        for (&input, (slot, source)) in root.trace.inputs().iter().zip(passed) {
+            let value = match source {
+                Passed::Value(value) => value,
+                Passed::Memory { .. } => {
+                    let offset = self.slot_offset(slot, payload)?;
+                    let ty = clif_type(root.trace.ty(input));
+                    self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset)
+                }
+            };
+            args.push(BlockArg::Value(value));
+        }
+        if args.len() != root.trace.inputs().len() {
+            return Err(self.malformed("a loop has other inputs than slots"));
+        }
+        if let Some(amounts) = root.request.replaced.filter(|amounts| amounts.entry > 0) {
+            self.add_to_cell(amounts.total, amounts.entry as i64);
+        }
+        if head.adds_up {
+            args.push(self.b.ins().iconst(types::I64, 0).into());
+        }
+        self.b.ins().jump(head.block, &args);
+        self.open = false;
+        Ok(true)
+    }
+
+    /// What a slot of the first frame holds at the end of the trace; `None` if it is of another type than the
+    /// first trace wants.
+    fn end_of_slot(&mut self, inst: &Inst, slot: &EntrySlot) -> Result<Option<Passed>> {
+        let trace = self.input.trace;
+        let Some(snapshot) = trace.snapshot_of(inst) else { return Ok(None) };
+        let slots = snapshot.frames.iter().flat_map(|frame| {
+            frame.slots.iter().map(move |held| (frame.base + held.slot, held.tag, held.source))
+        });
+        let held = slots.rev().find(|&(at, ..)| at == slot.slot);
+        let wanted = self.input.schema.tag(slot.tag).payload;
+        Ok(match held {
+            None => Some(Passed::Memory { checked: false }),
+            Some((_, tag, _)) if tag != slot.tag => None,
+            Some((_, _, Source::Value(value))) => {
+                let is_same =
+                    wanted.is_some_and(|ty: Type| is_float(Some(ty)) == is_float(Some(trace.ty(value))));
+                match is_same {
+                    true => Some(Passed::Value(self.value(value)?)),
+                    false => None,
+                }
+            }
+            Some((_, _, Source::InPlace)) => Some(Passed::Memory { checked: true }),
+            // The tag says all.
+            Some((_, _, Source::Nothing)) => Some(Passed::Memory { checked: true }),
+            Some((_, _, Source::Virtual(_))) => None,
+        })
+    }
+}
