@@ -430,6 +430,9 @@ void tl_exit(tl_vm *vm, tl_left left, void *context, tl_exit_info *info);
 tl_action tl_next(tl_vm *vm, const void *base, tl_run *run);
 /* Whether the loop `key` has code: a side trace that comes to its head ends there. */
 int tl_has_loop(tl_vm *vm, const void *key);
+/* Whether code of that loop takes the slots at `base` as they are now. If not, as a variable gets its type in
+** the first iteration, say, a side trace does well to go on for one iteration before it ends there. */
+int tl_loop_fits(tl_vm *vm, const void *key, const void *base);
 /*
 ** Memory for code that the host has made itself, of a baseline compiler say: never writable and executable
 ** at once. The code is copied, and lies where the answer says until it is freed by its number, which `id`

@@ -270,6 +270,16 @@ impl Vm {
         })
     }
 
+    /// Whether some code of the loop takes the slots of a frame as they are now.
+    ///
+    /// # Safety
+    /// `base` points to the frame's slots, as many as the loop's code reads.
+    pub unsafe fn loop_fits(&self, key: Key, base: *const u8) -> bool {
+        let entries = self.locations.get(&key).map_or(&[][..], |location| &location.entries);
+        // SAFETY: promised by the caller.
+        unsafe { self.traces.fitting(entries, base, &self.schema) }.is_some()
+    }
+
     /// An attempt at an exit failed: the next one comes after twice as many exits.
     pub(crate) fn give_up_side(&mut self, at: ExitPoint, reason: &AbortReason, sentence: &str) {
         let ExitPoint { trace: number, exit } = at;

@@ -704,6 +704,17 @@ static int come_back_to_loop (TluaRecorder *rec, const Instruction *pc) {
   return rec->at.reason == NULL;
 }
 
+/*
+** A side trace has come to a loop whose code takes other types: it goes on for one iteration, as variables
+** often get their types in the first one ('local sum = 0 for ... do sum = sum + list[i] end').
+*/
+static int passes_first (TluaRecorder *rec, const Instruction *head) {
+  if (rec->trace.is_first_passed || tl_loop_fits(rec->vm, head, rec->at.base))
+    return 0;
+  rec->trace.is_first_passed = 1;
+  return 1;
+}
+
 static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   int is_known = is_in_frame(rec, ci);
@@ -731,7 +742,8 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   }
   if (pc == rec->trace.loop.head && rec->trace.depth == 0 && rec->trace.is_started && !close_loop(L, rec))
     return;
-  if (rec->trace.is_started && !rec->trace.is_unit && tlua_rec_can_link(rec, pc)) {
+  if (rec->trace.is_started && !rec->trace.is_unit && tlua_rec_can_link(rec, pc)
+      && !passes_first(rec, pc)) {
     link_to(L, rec, pc);
     return;
   }

@@ -215,6 +215,7 @@ typedef struct TluaTrace {
   TluaPassed choice;
   uint32_t steps;             /* instructions so far */
   uint32_t edges;             /* jumps back to other loops so far */
+  int is_first_passed;        /* a side trace: the first iteration of a loop with code is part of it */
   int is_calling;             /* whether the next instruction is the first of a called function */
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
   int is_calling_protected;   /* whether the record of 'pcall' does */

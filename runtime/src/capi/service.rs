@@ -364,6 +364,19 @@ pub extern "C" fn tl_has_loop(vm: *mut TlVm, key: *const c_void) -> i32 {
 }
 
 /// See `tracelift.h`.
+///
+/// # Safety
+/// `base` points to the slots of the frame that the loop runs in.
+#[no_mangle]
+pub unsafe extern "C" fn tl_loop_fits(vm: *mut TlVm, key: *const c_void, base: *const u8) -> i32 {
+    enter(vm, 0, |handle| {
+        not_null(base, "tl_loop_fits: the frame's base")?;
+        // SAFETY: promised by the caller.
+        Ok(i32::from(unsafe { handle.vm.loop_fits(key as usize, base) }))
+    })
+}
+
+/// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_leave_to(vm: *mut TlVm, outer: *const c_void) -> i32 {
     enter(vm, 0, |handle| {
