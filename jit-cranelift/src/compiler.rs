@@ -135,7 +135,7 @@ impl Compiler {
     /// is that of the last trace, with the code of all.
     pub fn compile_tree(&mut self, tree: &[Member<'_>], schema: &Schema) -> Result<Compiled, CompileError> {
         let start = Instant::now();
-        let Some(&Member { trace, request, .. }) = tree.last() else {
+        let (Some(root), Some(&Member { trace, request, .. })) = (tree.first(), tree.last()) else {
             return Err(CompileError::Malformed { inst: 0, what: "no trace" });
         };
         let mut tables: Vec<Vec<ExitInfo>> = tree.iter().map(|member| exit_table(member.trace)).collect();
@@ -162,8 +162,10 @@ impl Compiler {
         let clif = self.options.want_clif.then(|| self.context.func.display().to_string());
         let clif_insts = self.context.func.dfg.num_insts();
         let (want_listing, architecture) = (self.options.want_listing, self.isa.triple().architecture);
+        // Linked traces leave that to the glue.
+        let preserves = root.request.links.is_none() || root.trace.unit.is_some();
         let built = Instant::now();
-        let Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift } = self.code()?;
+        let Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift } = self.code(preserves)?;
         let is_stub =
             |mark: &&MachSrcLoc<Final>| !mark.loc.is_default() && mark.loc.bits() & location::STUB != 0;
         let stub_bytes = marks.iter().filter(is_stub).map(|mark| (mark.end - mark.start) as usize).sum();
@@ -208,8 +210,8 @@ impl Compiler {
 
 impl Compiler {
     /// Makes code of what lowering has made: quick code if it is wanted and can be made.
-    fn code(&mut self) -> Result<Made, CompileError> {
-        let reason = match self.quick_code() {
+    fn code(&mut self, preserves: bool) -> Result<Made, CompileError> {
+        let reason = match self.quick_code(preserves) {
             Ok(code) => {
                 let end = code.marks.last().map_or(0, |mark| mark.end as usize);
                 let disasm = self.options.want_disasm.then(|| listing::disassembly(&code.bytes[..end]));
@@ -229,7 +231,7 @@ impl Compiler {
         Ok(Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift: Some(reason) })
     }
 
-    fn quick_code(&mut self) -> Result<Code, Unsupported> {
+    fn quick_code(&mut self, preserves: bool) -> Result<Code, Unsupported> {
         if !self.options.quick || self.options.optimize {
             return Err(Unsupported("it is not wanted"));
         }
@@ -241,7 +243,7 @@ impl Compiler {
             has_fused_product: self.environment.has_remainders,
             has_avx: isa::has_avx(&*self.isa),
         };
-        self.quick.generate(&self.context.func, features)
+        self.quick.generate(&self.context.func, features, preserves)
     }
 }
 
@@ -250,13 +252,25 @@ mod tests {
     use super::*;
     use crate::isa::Target;
 
-    /// What is ready-made is what Cranelift makes: its convention for linked traces may change with its
-    /// version.
+    /// What is ready-made is what Cranelift makes, but for the registers that `enter` saves: its convention
+    /// for linked traces may change with its version.
     #[test]
     fn ready_made_glue_is_cranelifts() {
         let mut compiler = Compiler::new(Options { target: Target::Native, ..Options::default() }).unwrap();
-        if compiler.glue().unwrap() != compiler.make_glue().unwrap() {
-            panic!("Cranelift makes {:#04x?}", compiler.make_glue().unwrap());
+        let [enter, leave] = compiler.glue().unwrap();
+        let made = compiler.make_glue().unwrap();
+        let pushes = &enter[4..14];
+        let pops = &enter[enter.len() - 15..enter.len() - 5];
+        assert_eq!(
+            (pushes, pops),
+            (
+                &[0x53, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57, 0x50][..],
+                &[0x59, 0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5b][..],
+            )
+        );
+        let plain = [&enter[..4], &enter[14..enter.len() - 15], &enter[enter.len() - 5..]].concat();
+        if [plain, leave] != made {
+            panic!("Cranelift makes {made:#04x?}");
         }
     }
 }

@@ -72,11 +72,14 @@ pub(crate) struct Quick {
 }
 
 impl Quick {
-    /// Makes code of a function.
-    pub(crate) fn generate(&mut self, func: &Function, features: Features) -> Result<Code> {
+    /// Makes code of a function; `preserves` says whether it obeys the convention that certain registers are
+    /// as before when it ends.
+    pub(crate) fn generate(&mut self, func: &Function, features: Features, preserves: bool) -> Result<Code> {
         self.plan.make(func);
         self.asm.clear();
         self.places.reset(func.dfg.num_values());
-        Emit::new(func, features, &self.plan, &mut self.asm, &mut self.places).all()
+        let mut emit = Emit::new(func, features, &self.plan, &mut self.asm, &mut self.places);
+        emit.preserves = preserves;
+        emit.all()
     }
 }

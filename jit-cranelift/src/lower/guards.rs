@@ -340,14 +340,17 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// Goes on after the end of a trace in the frame that it ends in, which is not the one that it began in.
+    /// Goes on after the end of a trace in the frame that it ends in.
     fn go_on_in_frame(&mut self, exit: u32, frame: i32) -> Result<()> {
         let distance = self.slot_offset(frame, 0)?;
         let Some(links) = &self.input.request.links else {
             return Err(self.malformed("an end without links"));
         };
         let cells = self.iconst(links.cells as i64);
-        let base = self.b.ins().iadd_imm_s(self.base, i64::from(distance));
+        let base = match distance {
+            0 => self.base,
+            _ => self.b.ins().iadd_imm_s(self.base, i64::from(distance)),
+        };
         let exit_and_trace = u64::from(self.input.request.trace_no) << 32 | u64::from(exit);
         let result = self.iconst(exit_and_trace as i64);
         self.go_on(cells, exit as i32 * 8, base, result)
@@ -368,9 +371,9 @@ impl Lowering<'_, '_, '_> {
         if self.input.goes_back && self.jump_back(inst, exit)? {
             return Ok(());
         }
-        match self.input.trace.last_frame(inst) {
-            frame if frame != 0 && is_linked => self.go_on_in_frame(exit, frame)?,
-            _ => self.pass_number(self.stubs.return_block, exit),
+        match is_linked {
+            true => self.go_on_in_frame(exit, self.input.trace.last_frame(inst))?,
+            false => self.pass_number(self.stubs.return_block, exit),
         }
         self.open = false;
         Ok(())

@@ -72,6 +72,8 @@ pub(super) struct Emit<'f> {
     pub(super) flags: Option<Value>,
     /// Registers that were written so far.
     pub(super) used: u32,
+    /// Whether those that functions preserve are to be restored at the end.
+    pub(super) preserves: bool,
     pub(super) edges: Vec<Edge>,
     /// Where registers are restored.
     pub(super) epilogues: Vec<usize>,
@@ -112,6 +114,7 @@ impl<'f> Emit<'f> {
             scratch: Scratch::default(),
             flags: None,
             used: 0,
+            preserves: true,
             edges: Vec::new(),
             epilogues: Vec::new(),
             marks: Vec::new(),

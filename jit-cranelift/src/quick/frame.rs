@@ -3,7 +3,8 @@
 //! Problem: which registers have to be saved, and how large the frame is, is known when all code is made.
 //! Design: what comes before the code is made last, and put in front; where the function is left there is
 //! room to restore all registers that may have to be, and what is not needed is filled with instructions that
-//! do nothing. The frame pointer is kept, for debuggers and profilers.
+//! do nothing. The frame pointer is kept, for debuggers and profilers. Linked traces restore no registers: who
+//! enters the first of them does that for all (`glue.rs`).
 //!
 //! Invariant: slots lie below the five places of saved registers, whether these are in use or not. Example:
 //! code that uses `rbx` alone begins with `push rbp; mov rbp, rsp; sub rsp, 48; mov [rbp-8], rbx`.
@@ -27,7 +28,8 @@ fn saved_mem(reg: Reg) -> Mem {
 impl Emit<'_> {
     /// Makes the code whole: what comes before it, and what restores registers.
     pub(super) fn finish(mut self) -> Result<Code> {
-        let saved: Vec<Reg> = (0..16).map(Reg).filter(|reg| self.used & PRESERVED & reg.bit() != 0).collect();
+        let in_use = if self.preserves { self.used & PRESERVED } else { 0 };
+        let saved: Vec<Reg> = (0..16).map(Reg).filter(|reg| in_use & reg.bit() != 0).collect();
         let words =
             if saved.is_empty() && self.places.count == 0 { 0 } else { SAVED as u32 + self.places.count };
         let frame = (words * 8).div_ceil(16) * 16;
@@ -59,10 +61,12 @@ impl Emit<'_> {
         Ok(Code { bytes, marks: self.marks, frame_bytes: frame + 16 })
     }
 
-    /// Leaves room to restore registers, and leaves the frame.
+    /// Leaves room to restore registers, if any may have to be, and leaves the frame.
     pub(super) fn epilogue(&mut self) {
-        self.epilogues.push(self.asm.bytes.len());
-        self.asm.bytes.extend([0x90; EPILOGUE]);
+        if self.preserves {
+            self.epilogues.push(self.asm.bytes.len());
+            self.asm.bytes.extend([0x90; EPILOGUE]);
+        }
         self.asm.bytes.push(0xc9);
     }
 
