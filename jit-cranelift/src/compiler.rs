@@ -35,8 +35,17 @@ pub struct Member<'a> {
     pub request: &'a Request,
     /// The position of the trace at whose exit it begins, and that exit; `None` for the first one.
     pub parent: Option<(usize, u32)>,
-    /// Whether it goes on at its end in the first one, by a link.
-    pub goes_back: bool,
+    /// The position of the trace, one without a parent, in which it goes on at its end, by a link.
+    pub goes_to: Option<usize>,
+    /// How many slots the base of its frame lies above that of the first one's.
+    pub frame: i32,
+}
+
+impl<'a> Member<'a> {
+    /// A trace that becomes a function of its own.
+    pub fn alone(trace: &'a Trace, request: &'a Request) -> Member<'a> {
+        Member { trace, request, parent: None, goes_to: None, frame: 0 }
+    }
 }
 
 /// Turns traces into machine code.
@@ -128,7 +137,7 @@ impl Compiler {
         schema: &Schema,
         request: &Request,
     ) -> Result<Compiled, CompileError> {
-        self.compile_tree(&[Member { trace, request, parent: None, goes_back: false }], schema)
+        self.compile_tree(&[Member::alone(trace, request)], schema)
     }
 
     /// Compiles a tree of traces, parents first, to one function: those of a unit, or of a region. The result
@@ -141,14 +150,15 @@ impl Compiler {
         let mut tables: Vec<Vec<ExitInfo>> = tree.iter().map(|member| exit_table(member.trace)).collect();
         let environment = &self.environment;
         let inputs: Vec<lower::Input<'_>> = (tree.iter().zip(&tables))
-            .map(|(&Member { trace, request, parent, goes_back }, exits)| lower::Input {
+            .map(|(&Member { trace, request, parent, goes_to, frame }, exits)| lower::Input {
                 trace,
                 schema,
                 request,
                 exits,
                 environment,
                 parent,
-                goes_back,
+                goes_to,
+                frame,
             })
             .collect();
         self.context.clear();

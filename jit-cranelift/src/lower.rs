@@ -50,7 +50,7 @@ use prefetch::Streams;
 use region::{Head, Way};
 use remainder::Sign;
 use unroll::Unroll;
-use values::Values;
+use values::{Def, Values};
 
 /// A value in Cranelift's code, to tell it from the trace's [`Value`].
 type Ssa = ir::Value;
@@ -87,8 +87,10 @@ pub(crate) struct Input<'a> {
     pub environment: &'a Environment,
     /// In a tree that becomes one function, the trace whose exit it begins at, and that exit.
     pub parent: Option<(usize, u32)>,
-    /// Whether it goes on at its end in the tree's first trace.
-    pub goes_back: bool,
+    /// The trace of the function in which it goes on at its end: one without a parent.
+    pub goes_to: Option<usize>,
+    /// How many slots its frame lies above the function's.
+    pub frame: i32,
 }
 
 /// What came out beside the code.
@@ -129,18 +131,24 @@ pub(crate) fn lower<'a>(
     let params: Vec<Ssa> = b.block_params(function).to_vec();
     let mut out = Lowered { stubs: 0, unrolled: 0, prefetches: 0, buffer_inputs: 0 };
     let mut begun: Vec<(usize, Block)> = Vec::new();
-    let mut head = None;
+    let heads: Vec<Option<Head>> = tree.iter().map(|input| Head::of(&mut b, input)).collect();
     for (number, &input) in tree.iter().enumerate() {
         let start = match input.parent {
-            None => Some(function),
+            None => (number == 0).then_some(function),
             // An exit that no code leads to any more has no side trace either.
-            Some(_) => Lowering::begun_block(&begun, number),
+            Some(_) => match Lowering::begun_block(&begun, number) {
+                None => continue,
+                start => start,
+            },
         };
-        let Some(start) = start else { continue };
-        let mut lowering = Lowering::new(tree, number, b, start, &params);
-        (lowering.begun, lowering.head) = (begun, head);
+        let mut lowering = Lowering::new(tree, number, b, &heads, &params);
+        lowering.begun = begun;
         lowering.b.set_srcloc(SourceLoc::new(location::ENTRY));
-        out.buffer_inputs = out.buffer_inputs.max(lowering.entry()?);
+        match start {
+            Some(start) => out.buffer_inputs = out.buffer_inputs.max(lowering.begin(start)?),
+            // The other traces lead to its first label.
+            None => lowering.open = false,
+        }
         while let Some(inst) = input.trace.insts.get(lowering.index) {
             lowering.inst(inst)?;
             lowering.index += 1;
@@ -153,7 +161,7 @@ pub(crate) fn lower<'a>(
         out.stubs += lowering.stubs.made;
         out.unrolled += lowering.unrolled;
         out.prefetches += lowering.prefetches;
-        (b, begun, head) = (lowering.b, lowering.begun, lowering.head);
+        (b, begun) = (lowering.b, lowering.begun);
     }
     b.seal_all_blocks();
     b.finalize(frontend);
@@ -177,9 +185,9 @@ struct Lowering<'t, 'a, 'f> {
     /// The traces that begin at exits of this one, by exit, and all that were begun, with their first blocks.
     sides: Vec<(u32, usize)>,
     begun: Vec<(usize, Block)>,
-    /// The ways there that are still to be made, and where the first trace of a tree is entered by others.
+    /// The ways there that are still to be made, and where traces without a parent are entered by others.
     ways: Vec<Way>,
-    head: Option<Head>,
+    heads: &'t [Option<Head>],
     /// Units called so far: the result that says what happened, the second word, and where it was called.
     called: Vec<(Value, Ssa, usize)>,
     /// In a linked trace: the exit by which the program came.
@@ -210,15 +218,16 @@ struct Lowering<'t, 'a, 'f> {
     /// goes round in a register, since a cell would cost a load and a store in each iteration: a sixth of a
     /// convolution's time.
     replaced: Option<Ssa>,
+    counts_replaced: bool,
 }
 
 impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
-    /// Begins a trace in this block.
+    /// Prepares for a trace.
     fn new(
         tree: &'t [Input<'a>],
         number: usize,
         mut b: FunctionBuilder<'f>,
-        start: Block,
+        heads: &'t [Option<Head>],
         params: &'t [Ssa],
     ) -> Lowering<'t, 'a, 'f> {
         let input = tree[number];
@@ -234,23 +243,14 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let groups = Groups::find(input.trace, input.schema, &exits);
         let is_forced = input.request.force_counter.is_some();
         let branches = guards::branches(input.trace, &exits, is_forced, &groups);
-        let is_loop = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
-        let counts_replaced = is_loop && input.request.replaced.is_some_and(|amounts| amounts.iteration > 0);
+        let counts_replaced = region::counts_replaced(&input);
         let stubs = Stubs::new(&mut b, branches, counts_replaced);
-        let labels = (input.trace.labels.iter())
-            .map(|label| {
-                let block = b.create_block();
-                for &arg in &label.args {
-                    b.append_block_param(block, clif_type(input.trace.ty(arg)));
-                }
-                if counts_replaced {
-                    b.append_block_param(block, types::I64);
-                }
-                (block, false)
+        let labels = (input.trace.labels.iter().enumerate())
+            .map(|(at, label)| match heads[number] {
+                Some(head) if at == 0 => (head.block, false),
+                _ => (region::label_block(&mut b, &input, &label.args), false),
             })
             .collect();
-        b.switch_to_block(start);
-        let replaced = counts_replaced.then(|| b.ins().iconst(types::I64, 0));
         let values = Values::new(input.trace.values.len());
         Lowering {
             input,
@@ -259,7 +259,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             sides: sides.collect(),
             begun: Vec::new(),
             ways: Vec::new(),
-            head: None,
+            heads,
             called: Vec::new(),
             b,
             values,
@@ -279,8 +279,16 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             prefetches: 0,
             streams: Streams::default(),
             aside: None,
-            replaced,
+            replaced: None,
+            counts_replaced,
         }
+    }
+
+    /// Begins the trace in this block. Returns how many inputs the exit buffer holds.
+    fn begin(&mut self, start: Block) -> Result<usize> {
+        self.b.switch_to_block(start);
+        self.replaced = self.counts_replaced.then(|| self.b.ins().iconst(types::I64, 0));
+        self.entry()
     }
 
     /// Checks tags, loads the inputs and goes to the entry label. Returns how many inputs the exit buffer
@@ -290,9 +298,6 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let &(first, _) =
             self.labels.first().ok_or_else(|| self.malformed("the trace has no entry label"))?;
         let kind = self.input.request.entry.unwrap_or(EntryKind::of(trace));
-        if self.input.parent.is_none() {
-            self.head = Some(Head { block: first, adds_up: self.replaced.is_some() });
-        }
         let args: Vec<BlockArg> = match kind {
             _ if self.is_in_unit() => self.unit_inputs()?,
             _ if self.input.parent.is_some() => self.passed_inputs()?,
@@ -342,9 +347,10 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         Ok(if kind == EntryKind::Buffer { args.len() } else { highest_cell })
     }
 
-    /// Offset of a slot's part from the frame base.
+    /// Offset of a slot's part from the function's frame base.
     fn slot_offset(&self, slot: i32, part: u32) -> Result<i32> {
-        let offset = i64::from(slot) * i64::from(self.input.schema.slots().stride) + i64::from(part);
+        let slot = i64::from(slot) + i64::from(self.input.frame);
+        let offset = slot * i64::from(self.input.schema.slots().stride) + i64::from(part);
         i32::try_from(offset).map_err(|_| self.malformed("an entry slot is too far from the frame base"))
     }
 
@@ -463,7 +469,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::Select => self.select(inst),
             Op::RefIsNull => self.is_null(inst),
             Op::Context => { let context = self.context()?; self.define(inst, context) }
-            Op::FrameBase => self.define(inst, self.base),
+            Op::FrameBase => { let offset = self.slot_offset(0, 0)?; self.define_as(inst, Def::Address(self.base, offset)) }
             Op::AddrAdd => self.addr_add(inst),
             Op::ItemAddr => self.item_addr(inst),
             Op::Load => self.load(inst),
@@ -513,7 +519,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             let param = self.b.block_params(block)[position];
             self.values.define(arg, param);
         }
-        if self.replaced.is_some() {
+        if self.counts_replaced {
             self.replaced = self.b.block_params(block).last().copied();
         }
         let Input { request, environment, .. } = self.input;

@@ -57,6 +57,8 @@ pub(crate) struct Budget {
     compiled: u64,
     ops: u64,
     compiling: u64,
+    /// Making code once more, of traces that had some.
+    again: u64,
     /// What recordings took.
     recording: u64,
     refused: Option<Refusal>,
@@ -108,6 +110,7 @@ impl Budget {
             compiled: 0,
             ops: 0,
             compiling: 0,
+            again: 0,
             recording: 0,
             refused: None,
             foresight: Foresight::default(),
@@ -227,7 +230,7 @@ impl Budget {
             machine_share: machine_ns / ran.max(1) as f64,
             saved: self.gained / 1e9,
             recording: seconds(self.recording),
-            compiling: seconds(self.compiling),
+            compiling: seconds(self.compiling + self.again),
         }
     }
 
@@ -257,6 +260,14 @@ impl Budget {
         self.compiling += elapsed;
         self.compiled += 1;
         self.ops += ops;
+        elapsed
+    }
+
+    /// The same for code that was made once more: it says nothing of what new code takes.
+    pub fn end_again(&mut self) -> u64 {
+        let elapsed = self.read_clock();
+        self.spent += elapsed;
+        self.again += elapsed;
         elapsed
     }
 

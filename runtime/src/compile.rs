@@ -341,6 +341,7 @@ impl Vm {
     /// Nobody comes to these trees any more; they are freed as soon as they can be.
     fn doom(&mut self, roots: &[TraceId]) {
         for number in roots.iter().flat_map(|&root| self.tree_of(root)).collect::<Vec<_>>() {
+            self.leave_region(number);
             self.unlink_all(number);
         }
         self.nested.doomed.extend(roots);

@@ -245,7 +245,7 @@ impl UnitSoFar {
 
 /// A trace that is a function of its own.
 fn alone(source: &Source) -> Member<'_> {
-    Member { trace: &source.trace, request: &source.request, parent: None, goes_back: false }
+    Member::alone(&source.trace, &source.request)
 }
 
 /// The code of all traces of a unit.
@@ -255,25 +255,39 @@ fn generate_unit(
     new: &Source,
     schema: &Schema,
 ) -> Result<Compiled, NoCode> {
-    let all: Vec<(&Source, bool)> =
-        members.iter().map(|member| &**member).chain([new]).map(|source| (source, false)).collect();
+    let all = members.iter().map(|member| &**member).chain([new]);
+    let all: Vec<Placed<'_>> = all.map(|source| Placed { source, goes_to: None, frame: 0 }).collect();
     generate_tree(compiler, &all, schema)
 }
 
-/// The code of traces of a tree as one function, the root first, and each with whether it goes on there.
+/// A trace of several that become one function.
+pub(crate) struct Placed<'a> {
+    pub source: &'a Source,
+    /// The position of the one, without a parent, in which it goes on.
+    pub goes_to: Option<usize>,
+    /// Where its frame is, in slots from the first one's.
+    pub frame: i32,
+}
+
+/// The code of traces as one function, which is entered where the first one begins.
 pub(crate) fn generate_tree(
     compiler: &mut Compiler,
-    all: &[(&Source, bool)],
+    all: &[Placed<'_>],
     schema: &Schema,
 ) -> Result<Compiled, NoCode> {
     let place = |at: ExitPoint| {
-        let parent = all.iter().position(|(member, _)| member.number == at.trace)?;
+        let parent = all.iter().position(|member| member.source.number == at.trace)?;
         Some((parent, at.exit.0))
     };
     // Lowering takes a trace without a parent for the first one.
     let parent = |at: ExitPoint| place(at).unwrap_or((usize::MAX, at.exit.0));
-    let tree: Vec<Member<'_>> = (all.iter().copied())
-        .map(|(source, goes_back)| Member { parent: source.parent.map(parent), goes_back, ..alone(source) })
+    let tree: Vec<Member<'_>> = (all.iter())
+        .map(|&Placed { source, goes_to, frame }| Member {
+            parent: source.parent.map(parent),
+            goes_to,
+            frame,
+            ..alone(source)
+        })
         .collect();
     generate(compiler, &tree, schema)
 }

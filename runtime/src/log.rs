@@ -24,6 +24,8 @@ pub enum Stage {
     Asm,
     /// Each instruction of the optimized trace with its machine code.
     Code,
+    /// The traces that became one function, and where each goes on.
+    Region,
     /// Each exit taken.
     Exit,
     /// Recordings given up.
@@ -32,13 +34,14 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage with its name.
-    pub const ALL: [(Stage, &'static str); 8] = [
+    pub const ALL: [(Stage, &'static str); 9] = [
         (Stage::Record, "record"),
         (Stage::Opt, "opt"),
         (Stage::Resume, "resume"),
         (Stage::Clif, "clif"),
         (Stage::Asm, "asm"),
         (Stage::Code, "code"),
+        (Stage::Region, "region"),
         (Stage::Exit, "exit"),
         (Stage::Abort, "abort"),
     ];

@@ -1,4 +1,4 @@
-//! Regions: trees whose traces have become one function.
+//! Regions: trees of traces that have become one function.
 //!
 //! Problem: a loop with several ways is a trace with side traces, and the program crosses between their
 //! functions all the time (`jit-cranelift/src/lower/region.rs`). Most trees cross too seldom for that to
@@ -9,6 +9,11 @@
 //! tree's traces are compiled once more, as one function, which takes the place of the root's code. All else
 //! stays: numbers, exits, counts, resume data, and what later side traces hang on. So compiling takes no
 //! more than crossings have cost, as in rent or buy.
+//!
+//! Inner loops that got code first have trees of their own, and the way between them is crossed as often: so
+//! a region takes in the trees that its traces lead to and that lead back, if none of them calls the host.
+//! (Then nobody is in the function while one of them is forgotten.) Frames of different functions lie at
+//! fixed distances there, or the way is no part of it: recursion goes on by links.
 //!
 //! The root's own code is kept. It takes its place again when a trace of the region is to be entered no more.
 //! A trace that calls units is never in one: it may have to be entered no more at once.
@@ -28,7 +33,7 @@ use crate::abort::AbortReason;
 use crate::backend::Backend;
 use crate::config::DEFAULT_SIDE_THRESHOLD;
 use crate::ids::TraceId;
-use crate::job::{self, NoCode};
+use crate::job::{self, NoCode, Placed};
 use crate::log::Stage;
 use crate::traces::TraceData;
 use crate::tree::{Member, Tree};
@@ -37,8 +42,20 @@ use crate::vm::Vm;
 
 /// Fewest crossings before a region is made.
 const LEAST_CROSSINGS: u64 = 8;
-/// A counter that is counted down no further in a program's life.
+/// A counter that no program counts down.
 const NEVER: u64 = i64::MAX as u64;
+/// Trees in a region at most.
+const MOST_ROOTS: usize = 4;
+
+/// A trace in a region.
+#[derive(Clone, Debug)]
+struct Part {
+    trace: TraceId,
+    /// Where its frame is, in slots from the root's.
+    frame: i32,
+    /// The position of the root in which it goes on.
+    goes_to: Option<usize>,
+}
 
 impl Vm {
     /// What counts the entries of a side trace that is about to be compiled.
@@ -50,6 +67,9 @@ impl Vm {
         let each = self.crossings_per_op();
         let root = self.traces.get_mut(tree.root).filter(|root| root.tree.calls.is_empty())?;
         let first = crossings_for(root, each);
+        if root.region.crossings.is_none() {
+            root.region.wanted = first;
+        }
         let count = root.region.crossings.get_or_insert_with(|| Box::new(first));
         Some(Crossings { count: &raw mut **count, due })
     }
@@ -60,9 +80,14 @@ impl Vm {
         let all = self.tree_of(root).into_iter().filter_map(|number| self.traces.get(number));
         let all: u64 = all.map(|trace| crossings_for(trace, each)).sum();
         let more = self.traces.get(side).map_or(0, |trace| crossings_for(trace, each));
-        let region = self.traces.get_mut(root).map(|root| &mut root.region);
-        if let Some(count) = region.and_then(|region| region.crossings.as_mut()) {
-            **count = if **count > NEVER / 2 { all } else { **count + more };
+        let Some(region) = self.traces.get_mut(root).map(|root| &mut root.region) else { return };
+        match &mut region.crossings {
+            Some(count) if **count > NEVER / 2 => region.begin(all),
+            Some(count) => {
+                **count += more;
+                region.wanted += more;
+            }
+            None => {}
         }
     }
 
@@ -83,56 +108,170 @@ impl Vm {
         };
         let due: Vec<TraceId> = self.traces.alive().filter_map(is_due).collect();
         for root in due {
-            self.budget.begin();
-            let result = self.make_region(root);
-            self.totals.regions.ns += self.budget.end(0);
-            if let Err((reason, sentence)) = result {
-                self.totals.regions.refused += 1;
-                let heading = format!("no region of trace {root}: {reason}: {sentence}");
-                self.log.entry(Stage::Abort, &heading, String::new);
+            let parts = self.parts_of(root);
+            let price = self.price_of(&parts);
+            let Some(region) = self.traces.get_mut(root).map(|root| &mut root.region) else { continue };
+            region.paid += region.wanted;
+            if region.paid < price {
+                region.begin(price - region.paid);
+                continue;
             }
-            if let Some(count) = self.traces.get_mut(root).and_then(|root| root.region.crossings.as_mut()) {
-                **count = NEVER;
+            (region.paid, region.wanted) = (0, 0);
+            region.crossings.iter_mut().for_each(|cell| **cell = NEVER);
+            if self.make_others(root) {
+                // The program may come to the root's own code all the same.
+                self.begin_anew(root, price);
+            } else {
+                self.make_or_tell(root, &parts);
             }
         }
     }
 
-    /// Makes a tree one function.
-    fn make_region(&mut self, number: TraceId) -> Result<(), NoCode> {
+    /// Where regions of other roots contain the tree of this one, which has grown, these are made again.
+    /// Returns whether there was one.
+    fn make_others(&mut self, root: TraceId) -> bool {
+        let contains = |(number, trace): (TraceId, &TraceData)| {
+            (number != root && trace.region.members.contains(&root)).then_some(number)
+        };
+        let others: Vec<TraceId> = self.traces.alive().filter_map(contains).collect();
+        let mut any = false;
+        for other in others {
+            let parts = self.parts_of(other);
+            let members = self.traces.get(other).map(|other| &other.region.members);
+            if members.is_some_and(|members| !members.iter().eq(parts.iter().map(|part| &part.trace))) {
+                self.make_or_tell(other, &parts);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// The crossings in a tree are counted anew.
+    fn begin_anew(&mut self, root: TraceId, price: u64) {
+        if let Some(root) = self.traces.get_mut(root) {
+            root.region.paid = 0;
+            root.region.begin(price);
+        }
+    }
+
+    /// How many crossings pay for a region.
+    fn price_of(&self, parts: &[Part]) -> u64 {
+        (self.ops_of(parts) as f64 * self.crossings_per_op()) as u64
+    }
+
+    fn make_or_tell(&mut self, root: TraceId, parts: &[Part]) {
+        self.budget.begin();
+        let result = self.make_region(root, parts);
+        self.totals.regions.ns += self.budget.end_again();
+        if let Err((reason, sentence)) = result {
+            self.totals.regions.refused += 1;
+            let heading = format!("no region of trace {root}: {reason}: {sentence}");
+            self.log.entry(Stage::Abort, &heading, String::new);
+        }
+    }
+
+    /// What becomes one function with a root: its tree; and where no trace calls the host the trees that
+    /// these traces lead to and that lead back.
+    fn parts_of(&self, root: TraceId) -> Vec<Part> {
+        let mut roots = vec![(root, 0)];
+        let mut parts = Vec::new();
+        let mut at = 0;
+        while let Some(&(root, frame)) = roots.get(at) {
+            at += 1;
+            let first = parts.len();
+            self.add_tree(root, frame, &mut parts);
+            let is_alone = parts.iter().any(|part| self.calls_host(part.trace));
+            let ends = parts[first..].iter().filter(|_| !is_alone).filter_map(|part| self.end_of_part(part));
+            for (target, frame) in ends {
+                let is_known = roots.iter().any(|&(known, _)| known == target);
+                if !is_known && roots.len() < MOST_ROOTS && self.leads_back(target, frame, &roots) {
+                    roots.push((target, frame));
+                }
+            }
+        }
+        let goes_to = |part: &Part| {
+            let (target, frame) = self.end_of_part(part)?;
+            parts.iter().position(|other| other.trace == target && other.frame == frame)
+        };
+        let goes_to: Vec<Option<usize>> = parts.iter().map(goes_to).collect();
+        parts.iter_mut().zip(goes_to).for_each(|(part, to)| part.goes_to = to);
+        parts
+    }
+
+    /// Adds the traces of a tree, as far as they may be in a region.
+    fn add_tree(&self, root: TraceId, frame: i32, parts: &mut Vec<Part>) {
+        let mut ops = self.ops_of(parts);
+        let first = parts.len();
+        for number in self.tree_of(root) {
+            let Some(trace) = self.traces.get(number) else { continue };
+            let parent = trace.tree.parent.map(|at| at.trace);
+            let hangs = parent.is_none_or(|parent| parts[first..].iter().any(|part| part.trace == parent));
+            let more = trace.worth.ops.1;
+            if hangs && trace.tree.calls.is_empty() && ops + more <= MOST_REGION_OPS {
+                ops += more;
+                parts.push(Part { trace: number, frame, goes_to: None });
+            }
+        }
+    }
+
+    fn ops_of(&self, parts: &[Part]) -> u64 {
+        parts.iter().filter_map(|part| self.traces.get(part.trace)).map(|trace| trace.worth.ops.1).sum()
+    }
+
+    fn calls_host(&self, number: TraceId) -> bool {
+        self.traces.get(number).is_none_or(|trace| !trace.tree.sites.is_empty())
+    }
+
+    /// The root whose code a part goes on in at its end, and where the frame of that one is.
+    fn end_of_part(&self, part: &Part) -> Option<(TraceId, i32)> {
+        let trace = self.traces.get(part.trace)?;
+        let (key, code) = (trace.tree.link?, *trace.links.last()?);
+        let is_it = |&&entry: &&TraceId| self.traces.get(entry).is_some_and(|of| of.address() == code);
+        let root = self.locations.get(&key)?.entries.iter().find(is_it)?;
+        Some((*root, part.frame + trace.tree.end))
+    }
+
+    /// Whether a root's tree may be in a region with these roots, and leads to one of them.
+    fn leads_back(&self, root: TraceId, frame: i32, roots: &[(TraceId, i32)]) -> bool {
+        let mut parts = Vec::new();
+        self.add_tree(root, frame, &mut parts);
+        let is_free = parts.iter().all(|part| !self.calls_host(part.trace));
+        is_free
+            && !self.nested.doomed.contains(&root)
+            && parts.iter().any(|part| self.end_of_part(part).is_some_and(|end| roots.contains(&end)))
+    }
+
+    /// Makes a root and what goes with it one function.
+    fn make_region(&mut self, number: TraceId, parts: &[Part]) -> Result<(), NoCode> {
         let gone = || (AbortReason::Abandoned, "the trace is gone".to_string());
         let root = self.traces.get(number).ok_or_else(gone)?;
         if self.nested.doomed.contains(&number) {
             return Err(gone());
         }
-        let head = root.address();
-        let mut members: Vec<(Arc<Member>, bool)> = Vec::new();
-        let mut ops = 0;
-        for number in self.tree_of(number) {
-            let Some(trace) = self.traces.get(number) else { continue };
-            let hangs = |(member, _): &(Arc<Member>, bool)| {
-                trace.tree.parent.is_some_and(|at| at.trace == member.number)
-            };
-            let is_attached = trace.tree.parent.is_none() || members.iter().any(hangs);
-            ops += trace.worth.ops.1;
-            if is_attached && trace.tree.calls.is_empty() && ops <= MOST_REGION_OPS {
-                let goes_back = trace.tree.end == 0 && trace.links.last() == Some(&head);
-                members.push((Arc::clone(&trace.source), goes_back));
-            }
-        }
-        if members.len() < 2 {
-            return Err((AbortReason::TooManyOps, format!("{ops} operations")));
-        }
-        let numbers: Vec<TraceId> = members.iter().map(|(member, _)| member.number).collect();
+        let numbers: Vec<TraceId> = parts.iter().map(|part| part.trace).collect();
         if root.region.members == numbers {
             return Ok(());
         }
+        if parts.len() < 2 {
+            return Err((AbortReason::TooManyOps, "it has no room for a side trace".into()));
+        }
+        let source = |part: &Part| Some((Arc::clone(&self.traces.get(part.trace)?.source), part.clone()));
+        let all: Vec<(Arc<Member>, Part)> = parts.iter().filter_map(source).collect();
         let Backend::Ready(ready) = &mut self.code.backend else { return Err(gone()) };
-        let all: Vec<(&Member, bool)> = members.iter().map(|(member, back)| (&**member, *back)).collect();
+        let all: Vec<Placed<'_>> = (all.iter())
+            .map(|(member, part)| Placed { source: member, goes_to: part.goes_to, frame: part.frame })
+            .collect();
         let compiled = job::generate_tree(&mut ready.compiler, &all, &self.schema)?;
         let code = (ready.arena.install(number.tree(), &compiled))
             .map_err(|error| (AbortReason::CodeMemoryFull, error.to_string()))?;
-        let heading = format!("region of trace {number}: {numbers:?}");
-        self.log.entry(Stage::Asm, &heading, || compiled.disasm.clone().unwrap_or_default());
+        let heading = format!("region of trace {number}");
+        if self.log.wants(Stage::Region) {
+            let parts: Vec<String> = parts.iter().map(|part| self.describe(part, parts)).collect();
+            self.log.entry(Stage::Region, &heading, || parts.join("\n"));
+        }
+        self.log.entry(Stage::Asm, &format!("{heading} machine code"), || {
+            compiled.disasm.clone().unwrap_or_default()
+        });
         let totals = &mut self.totals;
         totals.regions.made += 1;
         totals.regions.traces += numbers.len() as u64;
@@ -145,19 +284,43 @@ impl Vm {
             root.region.members = numbers;
         }
         self.exchange(number, code);
+        let price = self.price_of(parts);
+        for part in parts.iter().skip(1) {
+            if self.traces.get(part.trace).is_some_and(|trace| trace.tree.parent.is_none()) {
+                self.begin_anew(part.trace, price);
+            }
+        }
         Ok(())
     }
 
-    /// A trace is about to be entered no more: no region may contain it.
+    /// A part for people: where it begins, and where it goes on.
+    fn describe(&self, part: &Part, parts: &[Part]) -> String {
+        let Some(trace) = self.traces.get(part.trace) else { return String::new() };
+        let from =
+            trace.tree.parent.map_or("root".into(), |at| format!("exit {} of trace {}", at.exit, at.trace));
+        let to = match (part.goes_to.and_then(|to| parts.get(to)), trace.tree.link) {
+            (Some(to), _) => format!("goes on in trace {}", to.trace),
+            (None, Some(link)) => format!("goes on at {link:x}, {} slots above, by a link", trace.tree.end),
+            (None, None) => String::from("ends"),
+        };
+        format!("trace {}, {from}, frame {}: {to}", part.trace, part.frame)
+    }
+
+    /// A trace is about to be entered no more: no region of another root may contain it.
     pub(crate) fn leave_region(&mut self, number: TraceId) {
-        let Some(root) = self.traces.get(number).map(|trace| trace.tree.root) else { return };
-        let Some(of) = self.traces.get_mut(root) else { return };
-        if !of.region.members.contains(&number) || number == root {
+        if self.totals.regions.made == 0 {
             return;
         }
-        of.region.members.clear();
-        if let Some(plain) = of.region.plain.take() {
-            self.exchange(root, plain);
+        let contains = |(root, trace): (TraceId, &TraceData)| {
+            (root != number && trace.region.members.contains(&number)).then_some(root)
+        };
+        let roots: Vec<TraceId> = self.traces.alive().filter_map(contains).collect();
+        for root in roots {
+            let Some(of) = self.traces.get_mut(root) else { continue };
+            of.region.members.clear();
+            if let Some(plain) = of.region.plain.take() {
+                self.exchange(root, plain);
+            }
         }
     }
 

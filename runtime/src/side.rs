@@ -451,6 +451,7 @@ impl Vm {
     /// in it further down its stack. The location's key, if it was one of its entries.
     pub(crate) fn drop_entry(&mut self, number: TraceId) -> Option<Key> {
         self.gates.shut();
+        self.leave_region(number);
         let trace = self.traces.get_mut(number)?;
         let (key, code) = (trace.tree.key, trace.address());
         let from = std::mem::take(&mut trace.tree.from);

@@ -81,10 +81,21 @@ pub(crate) struct Member {
 pub(crate) struct Region {
     /// What the side traces count down; made with the first one.
     pub crossings: Option<Box<u64>>,
+    /// Where that count began, and what was counted before, since a region was made last.
+    pub wanted: u64,
+    pub paid: u64,
     /// The root's own code, while that of the region is in its place.
     pub plain: Option<CodePtr>,
     /// The traces that are in it, the root first.
     pub members: Vec<TraceId>,
+}
+
+impl Region {
+    /// So many crossings are to be counted.
+    pub fn begin(&mut self, wanted: u64) {
+        self.wanted = wanted;
+        self.crossings.iter_mut().for_each(|count| **count = wanted);
+    }
 }
 
 /// A link from another trace.

@@ -184,10 +184,8 @@ impl UnitMachine {
                 continue;
             }
             let member = |position: usize, parent| Member {
-                trace: &bound[position],
-                request: &requests[position],
                 parent,
-                goes_back: false,
+                ..Member::alone(&bound[position], &requests[position])
             };
             let mut members = vec![member(position, None)];
             for side in sides.iter().filter(|side| side.parent == position && form.merged) {

@@ -96,7 +96,8 @@ impl Lowering<'_, '_, '_> {
         let number = self.b.ins().uextend(types::I64, number);
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let cell = self.b.ins().iadd(cells, offset);
-        self.go_on(cell, 0, self.base, result)
+        let base = self.base_of(0)?;
+        self.go_on(cell, 0, base, result)
     }
 
     /// Adds what a loop has replaced since it was entered to the sum.
@@ -342,15 +343,11 @@ impl Lowering<'_, '_, '_> {
 
     /// Goes on after the end of a trace in the frame that it ends in.
     fn go_on_in_frame(&mut self, exit: u32, frame: i32) -> Result<()> {
-        let distance = self.slot_offset(frame, 0)?;
         let Some(links) = &self.input.request.links else {
             return Err(self.malformed("an end without links"));
         };
         let cells = self.iconst(links.cells as i64);
-        let base = match distance {
-            0 => self.base,
-            _ => self.b.ins().iadd_imm_s(self.base, i64::from(distance)),
-        };
+        let base = self.base_of(frame)?;
         let exit_and_trace = u64::from(self.input.request.trace_no) << 32 | u64::from(exit);
         let result = self.iconst(exit_and_trace as i64);
         self.go_on(cells, exit as i32 * 8, base, result)
@@ -368,8 +365,10 @@ impl Lowering<'_, '_, '_> {
             true => self.write_slots(inst)?,
             false => self.store_live(exit)?,
         }
-        if self.input.goes_back && self.jump_back(inst, exit)? {
-            return Ok(());
+        if let Some(to) = self.input.goes_to {
+            if self.jump_to(to, inst, exit)? {
+                return Ok(());
+            }
         }
         match is_linked {
             true => self.go_on_in_frame(exit, self.input.trace.last_frame(inst))?,

@@ -21,14 +21,15 @@
 //! v9, 1; store slot 0, v12; jump L0(v12)`.
 
 use cranelift_codegen::ir::{types, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_frontend::FunctionBuilder;
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::snapshot::Source;
-use tracelift_core::{Inst, Trace, Type};
+use tracelift_core::{Inst, Op, Trace, Type, Value};
 
 use super::units::is_float;
 use super::values::Def;
-use super::{clif_type, Lowering, Result, Ssa};
+use super::{clif_type, Input, Lowering, Result, Ssa};
 use crate::listing::location;
 
 /// A way from an exit into the side trace that begins there.
@@ -43,13 +44,36 @@ pub(super) struct Way {
     replaced: Option<Ssa>,
 }
 
-/// Where the first trace of a tree is entered by the others.
+/// Where a trace without a parent is entered by the others.
 #[derive(Clone, Copy)]
 pub(super) struct Head {
     /// Its first label.
     pub block: Block,
-    /// Whether what is replaced goes round with the label's arguments.
-    pub adds_up: bool,
+}
+
+impl Head {
+    pub(super) fn of(b: &mut FunctionBuilder<'_>, input: &Input<'_>) -> Option<Head> {
+        let label = input.trace.labels.first().filter(|_| input.parent.is_none())?;
+        Some(Head { block: label_block(b, input, &label.args) })
+    }
+}
+
+/// Whether what is replaced goes round with the arguments of the trace's labels.
+pub(super) fn counts_replaced(input: &Input<'_>) -> bool {
+    let is_loop = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
+    is_loop && input.request.replaced.is_some_and(|amounts| amounts.iteration > 0)
+}
+
+/// A block for a label with these arguments.
+pub(super) fn label_block(b: &mut FunctionBuilder<'_>, input: &Input<'_>, args: &[Value]) -> Block {
+    let block = b.create_block();
+    for &arg in args {
+        b.append_block_param(block, clif_type(input.trace.ty(arg)));
+    }
+    if counts_replaced(input) {
+        b.append_block_param(block, types::I64);
+    }
+    block
 }
 
 /// Where the value of a slot comes from that the first trace reads at its entry.
@@ -137,16 +161,26 @@ impl Lowering<'_, '_, '_> {
         self.b.ins().brif(differs, refused, &[], next, &[]);
         self.b.switch_to_block(refused);
         self.store_live(exit)?;
-        self.return_to_host(exit);
+        self.return_to_host(exit, 0)?;
         self.b.switch_to_block(next);
         Ok(())
     }
 
-    /// Returns an exit's number, wherever its link cell leads.
-    fn return_to_host(&mut self, exit: u32) {
+    /// The base of a frame, so many slots above the trace's own.
+    pub(super) fn base_of(&mut self, frame: i32) -> Result<Ssa> {
+        Ok(match self.slot_offset(frame, 0)? {
+            0 => self.base,
+            distance => self.b.ins().iadd_imm_s(self.base, i64::from(distance)),
+        })
+    }
+
+    /// Returns an exit's number, wherever its link cell leads, and the base of the frame that it is left in.
+    fn return_to_host(&mut self, exit: u32, frame: i32) -> Result<()> {
+        let base = self.base_of(frame)?;
         let number = u64::from(self.input.request.trace_no) << 32 | u64::from(exit);
         let number = self.iconst(number as i64);
-        self.b.ins().return_(&[number, self.base]);
+        self.b.ins().return_(&[number, base]);
+        Ok(())
     }
 
     /// What is passed to a side trace: slots of the frame, and values of the exit.
@@ -205,22 +239,27 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// At the end of a trace, whose slots are written: goes on in the tree's first trace. Returns false, and
-    /// makes nothing, where that one surely refuses to be entered.
-    pub(super) fn jump_back(&mut self, inst: &Inst, exit: u32) -> Result<bool> {
-        let Some(head) = self.head else { return Ok(false) };
-        let root = self.tree[0];
+    /// At the end of a trace, whose slots are written: goes on in another one, without a parent. Returns
+    /// false, and makes nothing, where that one surely refuses to be entered.
+    pub(super) fn jump_to(&mut self, to: usize, inst: &Inst, exit: u32) -> Result<bool> {
+        let (Some(&Some(head)), Some(&root)) = (self.heads.get(to), self.tree.get(to)) else {
+            return Ok(false);
+        };
         let (entry, known) = (&root.trace.entry, &root.trace.entry_known);
-        if self.input.trace.last_frame(inst) != 0 || !root.trace.entry_cells.is_empty() {
+        // Where that one's slot 0 is for this one.
+        let distance = root.frame - self.input.frame;
+        if self.input.trace.last_frame(inst) != distance || !root.trace.entry_cells.is_empty() {
             return Ok(false);
         }
+        let seen = |slot: &EntrySlot| EntrySlot { slot: slot.slot + distance, ..*slot };
         let mut passed = Vec::with_capacity(root.trace.inputs().len());
         let mut unchecked = Vec::new();
-        for (at, slot) in entry.iter().chain(known).chain(&root.trace.entry_tags).enumerate() {
-            let Some(source) = self.end_of_slot(inst, slot)? else { return Ok(false) };
+        let slots = entry.iter().chain(known).chain(&root.trace.entry_tags).map(seen);
+        for (at, slot) in slots.enumerate() {
+            let Some(source) = self.end_of_slot(inst, &slot)? else { return Ok(false) };
             let is_known = (entry.len()..entry.len() + known.len()).contains(&at);
             if matches!(source, Passed::Memory { checked: false }) && !is_known {
-                unchecked.push(*slot);
+                unchecked.push(slot);
             }
             passed.push((slot.slot, source));
         }
@@ -228,7 +267,7 @@ impl Lowering<'_, '_, '_> {
             let (refused, next) = (self.cold_block(), self.b.create_block());
             self.b.ins().brif(differs, refused, &[], next, &[]);
             self.b.switch_to_block(refused);
-            self.return_to_host(exit);
+            self.return_to_host(exit, distance)?;
             self.b.switch_to_block(next);
         }
         let payload = self.input.schema.slots().payload;
@@ -250,7 +289,7 @@ impl Lowering<'_, '_, '_> {
         if let Some(amounts) = root.request.replaced.filter(|amounts| amounts.entry > 0) {
             self.add_to_cell(amounts.total, amounts.entry as i64);
         }
-        if head.adds_up {
+        if counts_replaced(&root) {
             args.push(self.b.ins().iconst(types::I64, 0).into());
         }
         self.b.ins().jump(head.block, &args);

@@ -3,8 +3,8 @@
 //! Problem: which registers have to be saved, and how large the frame is, is known when all code is made.
 //! Design: what comes before the code is made last, and put in front; where the function is left there is
 //! room to restore all registers that may have to be, and what is not needed is filled with instructions that
-//! do nothing. The frame pointer is kept, for debuggers and profilers. Linked traces restore no registers: who
-//! enters the first of them does that for all (`glue.rs`).
+//! do nothing. The frame pointer is kept, for debuggers and profilers. Linked traces restore no registers:
+//! who enters the first of them does that for all (`glue.rs`).
 //!
 //! Invariant: slots lie below the five places of saved registers, whether these are in use or not. Example:
 //! code that uses `rbx` alone begins with `push rbp; mov rbp, rsp; sub rsp, 48; mov [rbp-8], rbx`.
