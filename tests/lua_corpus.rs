@@ -396,6 +396,7 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     case.check(&BASELINE)?;
     case.check(&["--threshold=1", "--baseline=off"])?;
     case.check(&["--threshold=1", "--no-quick-code"])?;
+    case.check(&["--threshold=1", "--no-regions"])?;
     check_under_all(case, &BASELINE)?;
     check_nested(case, &mut random)?;
     for pass in passes_off() {
