@@ -179,6 +179,9 @@ pub struct Outcome {
     /// has made for its callee (without slots, which are the callee's), then those of the exit. So a frame in
     /// which a unit was left comes twice, as compiled code has it.
     pub frames: Vec<FrameState>,
+    /// Where it ended by an exit: the values that the exit stores to the exit buffer, in buffer order. A side
+    /// trace begins with them.
+    pub live: Vec<Bits>,
     /// Slots, from the frame's base at entry on, that the snapshots of exits up to here mention: what memory
     /// holds in those is not the program's state, unless the frames say so.
     pub mentioned: BTreeSet<i32>,

@@ -45,7 +45,7 @@ use std::sync::Arc;
 
 pub use rng::Rng;
 pub use shrink::shrink;
-pub use units::{generate_units, side_of, Program};
+pub use units::{generate_tree, generate_units, side_of, tree_side, Program, TreeCase, TREE_SLOTS};
 
 use crate::eval::{step, Flow, Registers};
 use crate::ir::{Inst, SnapId, Trace, Value};

@@ -69,6 +69,7 @@ fn native(
         origin,
         iteration: 0,
         frames,
+        live: Vec::new(),
         mentioned: Default::default(),
         guards_executed: 0,
         forced_aside: false,

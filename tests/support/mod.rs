@@ -24,5 +24,7 @@ pub mod lift;
 pub mod machine;
 pub mod runner;
 pub mod seeds;
+pub mod tree_machine;
+pub mod trees;
 pub mod unit_machine;
 pub mod units;

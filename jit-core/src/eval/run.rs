@@ -70,6 +70,7 @@ pub(super) fn run(
         origin: None,
         iteration: 0,
         frames: Vec::new(),
+        live: Vec::new(),
         mentioned: Default::default(),
         guards_executed: 0,
         forced_aside: false,
@@ -199,6 +200,8 @@ impl<'a> Run<'_, 'a> {
 
     /// The state at an exit, if it has a snapshot.
     fn state(&mut self, here: Here, trace: &Trace, inst: &Inst, regs: &Registers) -> Result<(), Fault> {
+        let live = live_values(trace, inst);
+        self.outcome.live = live.into_iter().map(|value| regs.get(value)).collect::<Result<_, _>>()?;
         trace.snapshot_of(inst).map_or(Ok(()), |snapshot| self.frames(here, snapshot, regs))
     }
 

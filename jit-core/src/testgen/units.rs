@@ -15,6 +15,9 @@
 //! with it, `return_unit(f9, float)`.
 
 mod steps;
+mod trees;
+
+pub use trees::{generate_tree, tree_side, TreeCase, TREE_SLOTS};
 
 use super::{snapshot_of, spec, ModelFrame, Rng, HOMES};
 use crate::eval::Side;
@@ -105,6 +108,9 @@ struct Maker<'a> {
     snapshot: Option<SnapId>,
     /// What calls pass as the first argument, if the trace may call units.
     depth: Option<Value>,
+    /// Slots of a frame, and the first slots of the first frame that new values do not get.
+    slots: usize,
+    kept: usize,
 }
 
 /// The program of this seed over the standard test schema.
@@ -203,7 +209,8 @@ pub fn side_of(seed: u64, parent: &Trace, exit: u32, schema: &Schema) -> Option<
 impl<'a> Maker<'a> {
     fn new(rng: &'a mut Rng, schema: &'a Schema, units: &'a [Signature], name: &str) -> Maker<'a> {
         let (trace, vars, frames) = (Trace::new(name), Vec::new(), Vec::new());
-        Maker { rng, schema, units, trace, vars, frames, snapshot: None, depth: None }
+        let (slots, kept) = (SLOTS, 0);
+        Maker { rng, schema, units, trace, vars, frames, snapshot: None, depth: None, slots, kept }
     }
 
     /// The entry trace of a unit.
@@ -356,7 +363,7 @@ impl<'a> Maker<'a> {
     fn push_frame(&mut self) {
         let depth = self.frames.len();
         let words = [100 + depth as u64, self.rng.below(1000)];
-        let base = self.frames.last().map_or(0, |frame| frame.base + SLOTS as i32);
+        let base = self.frames.last().map_or(0, |frame| frame.base + self.slots as i32);
         self.frames.push(ModelFrame { base, words, homes: [None; HOMES] });
     }
 
@@ -421,7 +428,8 @@ impl<'a> Maker<'a> {
                 _ => self.tag_of(kind.ty()),
             };
             let frame = self.rng.below(self.frames.len() as u64) as usize;
-            let slot = self.rng.below(SLOTS as u64) as usize;
+            let kept = if frame == 0 { self.kept } else { 0 };
+            let slot = kept + self.rng.below((self.slots - kept) as u64) as usize;
             self.frames[frame].homes[slot] = Some(SlotValue { slot: slot as i32, tag, source });
         }
     }
