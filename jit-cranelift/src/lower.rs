@@ -327,6 +327,8 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
                 args
             }
             EntryKind::Buffer => {
+                // A side trace may want nothing that there is.
+                self.count_crossing()?;
                 let buffer = self.iconst(self.input.request.exit_buffer as i64);
                 (trace.inputs().iter().enumerate())
                     .map(|(cell, &input)| {

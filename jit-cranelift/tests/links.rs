@@ -237,3 +237,36 @@ fn the_end_writes_slots_and_tags() {
         assert_eq!(pair.harness.frame[8], 0, "the tag is an integer's");
     }
 }
+
+/// The entry that makes a tree worth a function is refused, also of a side trace that takes nothing along.
+#[test]
+fn entries_of_side_traces_are_counted_down() {
+    for mut harness in Harness::all() {
+        let schema = Schema::with_default_tags();
+        let int = schema.find_tag("int").unwrap();
+        let mut nothing = Trace::new("nothing");
+        nothing.input(&[]);
+        let seven = constant(&mut nothing, 7);
+        let end = slots(&mut nothing, &[(0, int, seven)]);
+        nothing.push(Inst::new(Op::Finish, &[]).at(Some(end)).exit_kind(ExitKind::Finish), None);
+        let tree = TreeId(7);
+        let [enter, leave] =
+            harness.compiler.glue().unwrap().map(|code| harness.arena.install_code(tree, &code).unwrap());
+        let glue = Glue::new(enter, leave);
+        let cells = [glue.leave()];
+        let (mut count, mut due) = (Box::new(3_u64), Box::new(0_u64));
+        let request = Request::new(5, harness.buffer.as_mut_ptr())
+            .count_crossings(Crossings { count: &raw mut *count, due: &raw mut *due })
+            .link(Links { cells: cells.as_ptr(), finish_writes_slots: true, edges_per_jump: 0 });
+        let compiled = harness.compiler.compile(&nothing, &schema, &request).unwrap();
+        let entry = glue.entry(harness.arena.install(tree, &compiled).unwrap());
+        for time in 1..=4 {
+            harness.frame[..9].fill(1);
+            // SAFETY: the code writes a slot of the frame, and cells that live as long as it.
+            let left = unsafe { entry.call(std::ptr::null_mut(), harness.frame.as_mut_ptr()) };
+            let is_refused = exit_number(left.exit) == ENTRY_REFUSED;
+            assert_eq!((is_refused, harness.frame[0] == 7), (time == 3, time != 3), "entry {time}");
+            assert_eq!(*due, u64::from(time >= 3));
+        }
+    }
+}
