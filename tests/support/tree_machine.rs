@@ -174,10 +174,9 @@ impl TreeMachine {
         let requests: Vec<Request> =
             tree.iter().enumerate().map(|(position, part)| self.request(part, position)).collect();
         let member = |position: usize, parent: Option<(usize, u32)>, goes_back: bool| Member {
-            trace: &bound[position],
-            request: &requests[position],
             parent,
-            goes_back,
+            goes_to: goes_back.then_some(0),
+            ..Member::alone(&bound[position], &requests[position])
         };
         let (mut root, mut unrolled) = (None, 0);
         for position in 0..tree.len() {
