@@ -1,14 +1,14 @@
 //! The checks must see every bug that is planted on purpose.
 //!
 //! Problem: a differential test that never fails proves little. Design: optimizer, lowering and resume data
-//! hold some seventy deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked,
-//! or random programs of units, with the bug switched on until the checks object. What shows in too few of
-//! them has a trace of its own in `traces/found`. A planted bug may well crash the process or make it run
-//! wild, so each is tried in a process of its own: this test starts itself again with `TRACELIFT_PLANTED`
-//! set. A crash counts as an objection.
+//! hold some ninety deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked,
+//! or random programs of units, or random trees, with the bug switched on until the checks object. What shows
+//! in too few of them has a trace of its own in `traces/found`. A planted bug may well crash the process or
+//! make it run wild, so each is tried in a process of its own: this test starts itself again with
+//! `TRACELIFT_PLANTED` set. A crash counts as an objection.
 //!
-//! Invariant: without a planted bug the same traces and programs pass (`tests/differential.rs`,
-//! `tests/units.rs`), so an objection is the bug's. Run it with
+//! Invariant: without a planted bug the same traces, programs and trees pass (`tests/differential.rs`,
+//! `units.rs`, `regions.rs`), so an objection is the bug's. Run it with
 //! `cargo test --features planted-bugs --test planted -- --nocapture`; `TRACELIFT_PLANTED_LIKE=Unit` tries
 //! those alone whose names have this in them.
 //!
@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex};
 use support::check::{keeps_pointers_found, Checker};
 use support::found::{case_of, found};
 use support::runner;
+use support::trees::TreeChecker;
 use support::units::UnitChecker;
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::testbed::{schema_with_slots, standard_schema};
@@ -79,6 +80,21 @@ fn hunt_in_units(bug: Bug) -> Option<(String, String)> {
             Err(_) => "a panic".into(),
         };
         Some((format!("{} programs", seed + 1), what))
+    })
+}
+
+/// Checks random trees with the bug switched on, until the checks object.
+fn hunt_in_trees(bug: Bug) -> Option<(String, String)> {
+    support::crash::install();
+    let mut checker = TreeChecker::new(&Arc::new(schema_with_slots()));
+    (0..BOUND).find_map(|seed| {
+        let check = std::panic::AssertUnwindSafe(|| with_planted(bug, || checker.check(seed)));
+        let what = match std::panic::catch_unwind(check) {
+            Ok(Ok(())) => return None,
+            Ok(Err(failure)) => failure.what,
+            Err(_) => "a panic".into(),
+        };
+        Some((format!("{} trees", seed + 1), what))
     })
 }
 
@@ -147,10 +163,11 @@ fn opt_objects_to_wrong_results_and_memory() {
 fn every_planted_bug_is_seen() {
     if let Ok(name) = std::env::var("TRACELIFT_PLANTED") {
         let named = |bugs: &[Bug]| bugs.iter().copied().find(|bug| format!("{bug:?}") == name);
-        let seen = match (named(Bug::ALL), named(Bug::OF_UNITS)) {
-            (Some(bug), _) => hunt(bug),
-            (None, Some(bug)) => hunt_in_units(bug),
-            (None, None) => panic!("no planted bug is called {name}"),
+        let seen = match (named(Bug::ALL), named(Bug::OF_UNITS), named(Bug::OF_REGIONS)) {
+            (Some(bug), ..) => hunt(bug),
+            (_, Some(bug), _) => hunt_in_units(bug),
+            (_, _, Some(bug)) => hunt_in_trees(bug),
+            (None, None, None) => panic!("no planted bug is called {name}"),
         };
         let (seen, what) = seen.expect("the bug is seen");
         println!("\n{VERDICT}{seen}: {}", what.lines().next().unwrap_or_default());
@@ -158,7 +175,11 @@ fn every_planted_bug_is_seen() {
     }
     let (next, unseen) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let only = std::env::var("TRACELIFT_PLANTED_LIKE").unwrap_or_default();
-    let all = Bug::ALL.iter().chain(Bug::OF_UNITS).filter(|bug| format!("{bug:?}").contains(&only));
+    let all = Bug::ALL
+        .iter()
+        .chain(Bug::OF_UNITS)
+        .chain(Bug::OF_REGIONS)
+        .filter(|bug| format!("{bug:?}").contains(&only));
     let bugs: Vec<Bug> = all.copied().collect();
     let processes = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
     std::thread::scope(|scope| {

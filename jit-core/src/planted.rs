@@ -2,10 +2,10 @@
 //!
 //! Problem: a differential test that never fails proves little. Design: places in optimizer, lowering and
 //! resume data ask [`planted`] whether a named bug is switched on and then do the wrong thing; the tests
-//! switch each on in turn and fail unless some check objects: `tests/planted.rs` for what traces and programs
-//! of units show, and `runtime/tests/host_calls` for recorder and service. Without the feature `planted-bugs`
-//! the question is the constant `false` and costs nothing. Invariant: no release artifact is built with the
-//! feature.
+//! switch each on in turn and fail unless some check objects: `tests/planted.rs` for what traces, programs of
+//! units and trees of traces show, `runtime/tests/host_calls` and `runtime/tests/regions.rs` for recorder and
+//! service. Without the feature `planted-bugs` the question is the constant `false` and costs nothing.
+//! Invariant: no release artifact is built with the feature.
 
 macro_rules! define_bugs {
     (
@@ -13,6 +13,7 @@ macro_rules! define_bugs {
         units { $( $unit:ident, )* }
         service { $( $service:ident, )* }
         regions { $( $region:ident, )* }
+        region_service { $( $region_service:ident, )* }
     ) => {
         /// A deliberate bug.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -22,6 +23,7 @@ macro_rules! define_bugs {
             $( $unit, )*
             $( $service, )*
             $( $region, )*
+            $( $region_service, )*
         }
 
         impl Bug {
@@ -31,8 +33,10 @@ macro_rules! define_bugs {
             pub const OF_UNITS: &'static [Bug] = &[$(Bug::$unit),*];
             /// Those of recorder and service, which no trace alone shows.
             pub const OF_SERVICE: &'static [Bug] = &[$(Bug::$service),*];
-            /// Those of trees of traces that are one function.
+            /// Those of trees of traces that are one function, which checks of such trees must see.
             pub const OF_REGIONS: &'static [Bug] = &[$(Bug::$region),*];
+            /// Those of the service that makes them.
+            pub const OF_REGION_SERVICE: &'static [Bug] = &[$(Bug::$region_service),*];
         }
     };
 }
@@ -84,7 +88,14 @@ define_bugs! {
     CallForgottenFreed,
     }
     regions {
-    RegionSideUnchecked, RegionHeadUnchecked,
+    // Into a side trace
+    RegionSideUnchecked, RegionWayForgotten, RegionEdgesForgotten, RegionSumForgotten, RegionRefusedUnstored,
+    RegionRefusedElsewhere, RegionKnownFirst, RegionCellsShifted, RegionCrossingEarly,
+    // Back to the loop
+    RegionHeadUnchecked, RegionEndUnwritten, RegionBackShifted, RegionBackUncounted, RegionBackTagIgnored,
+    }
+    region_service {
+    RegionLinksKept, RegionMemberKept, RegionGrowthIgnored, RegionBackUnasked,
     }
 }
 

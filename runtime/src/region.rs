@@ -27,6 +27,7 @@
 
 use std::sync::Arc;
 
+use tracelift_core::planted::{planted, Bug};
 use tracelift_cranelift::{CodePtr, Crossings};
 
 use crate::abort::AbortReason;
@@ -82,6 +83,7 @@ impl Vm {
         let more = self.traces.get(side).map_or(0, |trace| crossings_for(trace, each));
         let Some(region) = self.traces.get_mut(root).map(|root| &mut root.region) else { return };
         match &mut region.crossings {
+            _ if planted(Bug::RegionGrowthIgnored) => {}
             Some(count) if **count > NEVER / 2 => region.begin(all),
             Some(count) => {
                 **count += more;
@@ -190,7 +192,8 @@ impl Vm {
             }
         }
         let goes_to = |part: &Part| {
-            let (target, frame) = self.end_of_part(part)?;
+            let is_unasked = planted(Bug::RegionBackUnasked) && self.traces.get(part.trace)?.tree.end == 0;
+            let (target, frame) = if is_unasked { (root, 0) } else { self.end_of_part(part)? };
             parts.iter().position(|other| other.trace == target && other.frame == frame)
         };
         let goes_to: Vec<Option<usize>> = parts.iter().map(goes_to).collect();
@@ -308,7 +311,7 @@ impl Vm {
 
     /// A trace is about to be entered no more: no region of another root may contain it.
     pub(crate) fn leave_region(&mut self, number: TraceId) {
-        if self.totals.regions.made == 0 {
+        if self.totals.regions.made == 0 || planted(Bug::RegionMemberKept) {
             return;
         }
         let contains = |(root, trace): (TraceId, &TraceData)| {
@@ -321,6 +324,8 @@ impl Vm {
             if let Some(plain) = of.region.plain.take() {
                 self.exchange(root, plain);
             }
+            let price = self.price_of(&self.parts_of(root));
+            self.begin_anew(root, price);
         }
     }
 
@@ -334,6 +339,9 @@ impl Vm {
         (root.code, root.entry_code) = (code, glue.entry(code));
         for way in root.tree.from.clone() {
             let Some(trace) = self.traces.get_mut(way.from) else { continue };
+            if planted(Bug::RegionLinksKept) {
+                continue;
+            }
             trace.links.iter_mut().filter(|link| **link == old).for_each(|link| *link = new);
         }
     }

@@ -18,6 +18,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
 use tracelift_core::ops::Flags;
+use tracelift_core::planted::{planted, Bug};
 use tracelift_core::snapshot::Source;
 use tracelift_core::{Inst, Op, Trace, Type, Value};
 
@@ -362,6 +363,7 @@ impl Lowering<'_, '_, '_> {
         }
         let is_linked = self.input.request.links.as_ref().is_some_and(|links| links.finish_writes_slots);
         match is_linked {
+            true if self.input.goes_to.is_some() && planted(Bug::RegionEndUnwritten) => {}
             true => self.write_slots(inst)?,
             false => self.store_live(exit)?,
         }

@@ -123,12 +123,15 @@ impl Lowering<'_, '_, '_> {
     fn emit_way(&mut self, Way { exit, side, defs, edges, replaced, .. }: Way) -> Result<()> {
         let live = self.input.exits[exit as usize].live.clone();
         for (&value, &def) in live.iter().zip(&defs) {
-            self.values.restore(value, def);
+            let is_kept = planted(Bug::RegionWayForgotten) && self.values.is_known(value);
+            if !is_kept {
+                self.values.restore(value, def);
+            }
         }
         self.in_stub = true;
         if !self.is_in_unit() {
-            self.count_passed(edges);
-            self.add_replaced(replaced);
+            self.count_passed(if planted(Bug::RegionEdgesForgotten) { 0 } else { edges });
+            self.add_replaced(replaced.filter(|_| !planted(Bug::RegionSumForgotten)));
         }
         let trace = self.tree[side].trace;
         if !self.is_in_unit() {
@@ -160,7 +163,9 @@ impl Lowering<'_, '_, '_> {
         let (refused, next) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(differs, refused, &[], next, &[]);
         self.b.switch_to_block(refused);
-        self.store_live(exit)?;
+        if !planted(Bug::RegionRefusedUnstored) {
+            self.store_live(exit)?;
+        }
         self.return_to_host(exit, 0)?;
         self.b.switch_to_block(next);
         Ok(())
@@ -177,6 +182,7 @@ impl Lowering<'_, '_, '_> {
     /// Returns an exit's number, wherever its link cell leads, and the base of the frame that it is left in.
     fn return_to_host(&mut self, exit: u32, frame: i32) -> Result<()> {
         let base = self.base_of(frame)?;
+        let exit = if planted(Bug::RegionRefusedElsewhere) { 0 } else { exit };
         let number = u64::from(self.input.request.trace_no) << 32 | u64::from(exit);
         let number = self.iconst(number as i64);
         self.b.ins().return_(&[number, base]);
@@ -187,8 +193,12 @@ impl Lowering<'_, '_, '_> {
     fn side_inputs(&mut self, exit: u32, trace: &Trace) -> Result<Vec<BlockArg>> {
         let live = self.input.exits[exit as usize].live.clone();
         let payload = self.input.schema.slots().payload;
-        let (slots, cells) = (trace.entry.iter().chain(&trace.entry_known), &trace.entry_cells);
-        let count = trace.entry.len() + trace.entry_known.len();
+        let (checked, known, cells) = (&trace.entry, &trace.entry_known, &trace.entry_cells);
+        let slots = match planted(Bug::RegionKnownFirst) {
+            true => known.iter().chain(checked),
+            false => checked.iter().chain(known),
+        };
+        let count = checked.len() + known.len();
         if !self.is_in_unit() && count + cells.len() != trace.inputs().len() {
             return Err(self.malformed("a side trace has other inputs than are passed"));
         }
@@ -199,7 +209,7 @@ impl Lowering<'_, '_, '_> {
             let ty = clif_type(trace.ty(input));
             args.push(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset).into());
         }
-        let shift = usize::from(planted(Bug::UnitSideCellsShifted));
+        let shift = usize::from(planted(Bug::UnitSideCellsShifted) || planted(Bug::RegionCellsShifted));
         for (&cell, &input) in cells.iter().zip(&trace.inputs()[count..]) {
             let &value = live
                 .get((cell as usize + shift) % live.len().max(1))
@@ -227,7 +237,8 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn count_crossing(&mut self) -> Result<()> {
         let Some(crossings) = self.input.request.crossings else { return Ok(()) };
         let left = self.add_to_cell(crossings.count, -1);
-        let is_due = self.b.ins().icmp_imm_s(cranelift_codegen::ir::condcodes::IntCC::Equal, left, 0);
+        let last = i64::from(planted(Bug::RegionCrossingEarly));
+        let is_due = self.b.ins().icmp_imm_s(cranelift_codegen::ir::condcodes::IntCC::Equal, left, last);
         let Some(origin) = self.origin else { return Err(self.malformed("a side trace without links")) };
         let (due, next) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(is_due, due, &[], next, &[]);
@@ -276,6 +287,7 @@ impl Lowering<'_, '_, '_> {
             let value = match source {
                 Passed::Value(value) => value,
                 Passed::Memory { .. } => {
+                    let slot = slot + i32::from(planted(Bug::RegionBackShifted));
                     let offset = self.slot_offset(slot, payload)?;
                     let ty = clif_type(root.trace.ty(input));
                     self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset)
@@ -286,7 +298,8 @@ impl Lowering<'_, '_, '_> {
         if args.len() != root.trace.inputs().len() {
             return Err(self.malformed("a loop has other inputs than slots"));
         }
-        if let Some(amounts) = root.request.replaced.filter(|amounts| amounts.entry > 0) {
+        let amounts = root.request.replaced.filter(|_| !planted(Bug::RegionBackUncounted));
+        if let Some(amounts) = amounts.filter(|amounts| amounts.entry > 0) {
             self.add_to_cell(amounts.total, amounts.entry as i64);
         }
         if counts_replaced(&root) {
@@ -309,7 +322,7 @@ impl Lowering<'_, '_, '_> {
         let wanted = self.input.schema.tag(slot.tag).payload;
         Ok(match held {
             None => Some(Passed::Memory { checked: false }),
-            Some((_, tag, _)) if tag != slot.tag => None,
+            Some((_, tag, _)) if tag != slot.tag && !planted(Bug::RegionBackTagIgnored) => None,
             Some((_, _, Source::Value(value))) => {
                 let is_same =
                     wanted.is_some_and(|ty: Type| is_float(Some(ty)) == is_float(Some(trace.ty(value))));

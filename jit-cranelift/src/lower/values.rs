@@ -79,6 +79,11 @@ impl Values {
         self.defs.get(value.index()).copied().unwrap_or(Def::Unknown)
     }
 
+    /// Whether a value is known now.
+    pub(super) fn is_known(&self, value: Value) -> bool {
+        !matches!(self.known(value), Def::Unknown)
+    }
+
     /// Makes a value known as it was.
     pub(super) fn restore(&mut self, value: Value, def: Def) {
         self.define_as(value, def);
