@@ -48,7 +48,8 @@ fn check_random(schema: &Arc<Schema>, share: u64) {
     let mut seen = Seen::default();
     parts.unwrap_or_else(|failure| panic!("{failure}")).iter().for_each(|part| seen.add(part));
     println!("{seen:?}");
-    let Seen { sides, backs, refused, left_in_side, ends, crossings, unrolled, peeled, linear, .. } = seen;
+    let Seen { sides, backs, refused, left_in_side, ends, crossings, .. } = seen;
+    let Seen { unrolled, peeled, linear, rebuilt, pending, .. } = seen;
     let least = [
         (sides[0], 40_000),
         (sides[1], 8_000),
@@ -61,6 +62,8 @@ fn check_random(schema: &Arc<Schema>, share: u64) {
         (unrolled, 800),
         (peeled, 100),
         (linear, 60),
+        (rebuilt, 60),
+        (pending, 8),
     ];
     let has_all = least.iter().all(|&(found, least)| found > least / share);
     assert!(count < ENOUGH / share || number("TRACELIFT_SEED").is_some() || has_all, "{seen:?}");

@@ -61,6 +61,9 @@ pub struct Seen {
     pub peeled: u64,
     /// Trees whose first trace is no loop.
     pub linear: u64,
+    /// Side traces that begin with virtual objects, and with stores that wait.
+    pub rebuilt: u64,
+    pub pending: u64,
 }
 
 impl Seen {
@@ -75,6 +78,8 @@ impl Seen {
         self.unrolled += other.unrolled;
         self.peeled += other.peeled;
         self.linear += other.linear;
+        self.rebuilt += other.rebuilt;
+        self.pending += other.pending;
     }
 }
 
@@ -191,6 +196,9 @@ impl Way<'_> {
             let trace = &self.tree[parent].optimized.trace;
             let made = tree_side(rng.bits(), trace, exit, goes_back, self.case, &self.schema);
             if let Some(side) = made {
+                let first = side.snapshots.first();
+                self.seen.rebuilt += u64::from(first.is_some_and(|snapshot| !snapshot.virtuals.is_empty()));
+                self.seen.pending += u64::from(first.is_some_and(|snapshot| !snapshot.pending.is_empty()));
                 self.part(side, Some((parent, exit)), goes_back, &config, rng)?;
             }
         }

@@ -15,7 +15,7 @@ use super::{spec, EntrySlot, Kind, Maker, ModelFrame, Rng, SlotValue, Source, HO
 use crate::ir::{Const, ExitKind, Inst, LabelId, Payload, Trace, Value};
 use crate::ops::Op;
 use crate::schema::{Schema, TagId};
-use crate::snapshot::{live_values, Frame, Snapshot};
+use crate::snapshot::{live_values, Frame, Snapshot, Virtual};
 use crate::types::Type;
 use crate::world::World;
 use crate::world_spec::{SpecValue, WorldSpec};
@@ -108,8 +108,7 @@ fn head(rng: &mut Rng, schema: &Schema) -> [HeadSlot; HEAD] {
 }
 
 /// A side trace for this exit of a trace of the tree, which goes back to the loop or ends elsewhere. None may
-/// go back where the loop is over. `None` where the exit is no place to begin at: it has objects that do not
-/// exist, say.
+/// go back where the loop is over. `None` where the exit is no place to begin at: it has virtual arrays, say.
 pub fn tree_side(
     seed: u64,
     parent: &Trace,
@@ -120,7 +119,8 @@ pub fn tree_side(
 ) -> Option<Trace> {
     let (_, inst) = parent.exits().nth(exit as usize)?;
     let snapshot = parent.snapshot_of(inst)?;
-    let is_plain = snapshot.virtuals.is_empty() && snapshot.pending.is_empty();
+    let is_simple = |object: &Virtual| object.items == 0 && object.keys == 0;
+    let is_plain = snapshot.virtuals.iter().all(is_simple);
     let is_fit = |frame: &Frame| frame.slots.iter().all(|slot| (0..HOMES as i32).contains(&slot.slot));
     if !inst.op.is_guard() || !is_plain || !snapshot.frames.iter().all(is_fit) {
         return None;
@@ -325,10 +325,14 @@ impl<'a> Maker<'a> {
             self.vars.push((value, kind));
         }
         self.trace.add_label("L0", &inputs);
+        let objects = self.rebuild(parent, snapshot, live, &given);
         for frame in &snapshot.frames {
             let mut homes = [None; HOMES];
             for slot in &frame.slots {
-                let source = self.source(parent, frame.base + slot.slot, slot.source, live, &given);
+                let source = match slot.source {
+                    Source::Virtual(index) => Some(Source::Value(objects[index as usize])),
+                    source => self.source(parent, frame.base + slot.slot, source, live, &given),
+                };
                 homes[slot.slot as usize] = source.map(|source| SlotValue { source, ..*slot });
             }
             let words = [frame.words[0], frame.words[1]];
@@ -338,6 +342,51 @@ impl<'a> Maker<'a> {
         if let Some(counter) = read.and_then(|input| input.value) {
             self.put(0, case.head[0].tag, Source::Value(counter));
         }
+    }
+
+    /// Makes the objects that the exit leaves virtual, and then its stores, as a recorder does: up to there
+    /// the trace leaves to the exit's own state.
+    fn rebuild(
+        &mut self,
+        parent: &Trace,
+        snapshot: &Snapshot,
+        live: &[Value],
+        given: &[Input],
+    ) -> Vec<Value> {
+        if snapshot.virtuals.is_empty() && snapshot.pending.is_empty() {
+            return Vec::new();
+        }
+        let mut own = Snapshot { origin: 0, position: 1, edges: 0, ..snapshot.clone() };
+        for frame in &mut own.frames {
+            frame.slots.retain(|slot| slot.source != Source::InPlace);
+        }
+        own.map_values(|value| match self.source(parent, 0, Source::Value(value), live, given) {
+            Some(Source::Value(value)) => value,
+            _ => unreachable!("all values of the exit are given"),
+        });
+        let snap = Some(self.trace.add_snapshot(own.clone()));
+        let mut objects = Vec::new();
+        for object in &own.virtuals {
+            let new = Payload::New { layout: object.layout, items: 0, keys: 0 };
+            let made = self.push(Inst::new(Op::New, &[]).with(new).at(snap)).expect("new has a result");
+            self.vars.push((made, Kind::Object(object.layout)));
+            objects.push(made);
+        }
+        let value = |source: Source| match source {
+            Source::Virtual(index) => objects[index as usize],
+            source => source.value().expect("cells hold values"),
+        };
+        for (number, object) in own.virtuals.iter().enumerate() {
+            for &(field, source) in &object.fields {
+                let set = Inst::new(Op::Set, &[objects[number], value(source)]);
+                self.push(set.with(Payload::Field(field)).at(snap));
+            }
+        }
+        for store in &own.pending {
+            let made = Inst::new(Op::Store, &[store.address, value(store.source)]);
+            self.push(made.with(Payload::Cell(store.cell)));
+        }
+        objects
     }
 
     /// Slots that a side trace reads from memory: those in place, the counter if it is not among the exit's
