@@ -275,7 +275,10 @@ impl Vm {
         self.log.entry(Stage::Asm, &format!("{heading} machine code"), || {
             compiled.disasm.clone().unwrap_or_default()
         });
+        let ops = self.ops_of(parts);
         let totals = &mut self.totals;
+        totals.regions.ops += ops;
+        totals.regions.largest = totals.regions.largest.max(ops);
         totals.regions.made += 1;
         totals.regions.traces += numbers.len() as u64;
         totals.compile.code_bytes += compiled.stats.code_bytes as u64;

@@ -71,7 +71,7 @@ impl Stats {
             }
             writeln!(out, "left {left} times, with {callers_left} callers, at most {deepest} at once")?;
         }
-        if let Some(RegionUse { made, traces, refused, ns }) = self.regions {
+        if let Some(RegionUse { made, traces, refused, ns, .. }) = self.regions {
             let us = ns / 1000;
             writeln!(
                 out,

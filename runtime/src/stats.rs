@@ -127,6 +127,10 @@ pub struct RegionUse {
     pub made: u64,
     /// Traces in them, in all.
     pub traces: u64,
+    /// Operations in them, in all.
+    pub ops: u64,
+    /// The same in the largest.
+    pub largest: u64,
     /// Times that it could not be done.
     pub refused: u64,
     /// Nanoseconds that it took.
