@@ -50,11 +50,12 @@ fn boxed(name: &str, source: &str) -> Row {
     }
 }
 
-/// A Lua program, as the command runs it; without baseline code, which not all machines have, and which moves
-/// the counters that decide what is compiled.
+/// A Lua program, as the command runs it; without baseline code, which not all machines have, and without
+/// regions: both move the counters that decide what is compiled.
 fn lua(path: &Path) -> Row {
     let output = runner::command(env!("CARGO_BIN_EXE_tracelift"))
-        .args(["run", "--threshold=56", "--side-threshold=10", "--baseline=off", "--stats=json"])
+        .args(["run", "--threshold=56", "--side-threshold=10", "--baseline=off", "--no-regions"])
+        .arg("--stats=json")
         // Counters are found by addresses, and these depend on how long the name is.
         .arg(path.strip_prefix(root()).expect("programs lie in the project"))
         .current_dir(root())
