@@ -16,7 +16,7 @@
 //!
 //! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 13 of
 //! each program, then 7 at random) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes
-//! few ways and one program in twenty-four, which `TRACELIFT_TURN` says (0 and 24 are the same turn).
+//! few ways and one program in thirty-two, which `TRACELIFT_TURN` says (0 and 32 are the same turn).
 //! `TRACELIFT_PROGRAMS` is how many programs are made, `TRACELIFT_FIRST_SEED` the seed of the first one;
 //! `TRACELIFT_ONLY` keeps the programs of the corpus whose names contain it.
 //!
@@ -81,7 +81,7 @@ fn effort() -> Effort {
             Effort { one_in: 1, every_way: true, in_turn: 11, at_random: 7, seeds: 2, programs: 340 }
         }
         Ok("sample") => {
-            Effort { one_in: 24, every_way: false, in_turn: 0, at_random: 0, seeds: 0, programs: 6 }
+            Effort { one_in: 32, every_way: false, in_turn: 0, at_random: 0, seeds: 0, programs: 6 }
         }
         // A build without optimization takes ten times as long.
         _ => {
