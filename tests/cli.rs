@@ -376,6 +376,42 @@ fn a_generator_is_compiled_across_its_yields() {
     assert!(json["aborts"].as_object().is_some_and(serde_json::Map::is_empty), "{json}");
 }
 
+/// The loop's code takes a float for `sum`, which is an integer in each call's first iteration: what leads to
+/// the loop passes that one, instead of leaving to the interpreter before the loop.
+#[test]
+fn what_leads_to_a_loop_passes_a_first_iteration_of_other_types() {
+    let program = "local t = {} for i = 1, 10 do t[i] = i / 2 end
+    local function dot(n, k) local sum = 0 for j = 1, n do sum = sum + t[j] * k end return sum end
+    local all = 0
+    for i = 1, 5000 do all = all + dot(10, i) end
+    print(all)
+    ";
+    let program = file("first_iteration.lua", program);
+    let flags = ["run", "--threshold=20", "--side-threshold=10", "--stats=json", text(&program)];
+    let (printed, json) = stats(&flags);
+    assert_eq!(printed, "343818750.0\n");
+    let finish = json["exits"]["finish"].as_u64().unwrap_or(0);
+    assert!(finish < 100 && json["entries"].as_u64().is_some_and(|entries| entries < 500), "{json}");
+}
+
+#[test]
+fn a_loop_of_several_ways_becomes_one_function() {
+    let program = "local a, b, c = { 0 }, { 0.5 }, { 0 }
+    for i = 1, 200000 do
+      local kind = i % 7
+      if kind < 2 then a[1] = a[1] + i elseif kind < 4 then b[1] = b[1] * 0.5 + i else c[1] = c[1] ~ i end
+    end
+    print(a[1], b[1], c[1])
+    ";
+    let program = file("ways.lua", program);
+    let flags = ["run", "--threshold=20", "--side-threshold=10", "--stats=json", text(&program)];
+    let (printed, json) = stats(&flags);
+    let count = |of: &str| json["regions"][of].as_u64().unwrap_or(0);
+    assert!(count("made") > 0 && count("traces") >= 3 && count("refused") == 0, "{json}");
+    let (linked, json) = stats(&[&["run", "--no-regions"], &flags[1..]].concat());
+    assert_eq!((linked, json["regions"].is_null()), (printed, true));
+}
+
 #[test]
 fn a_loop_of_few_iterations_belongs_to_the_loop_around_it() {
     let few = "local sum = 0\nfor i = 1, 3000 do for j = 1, 3 do sum = sum + i * j end end\nprint(sum)\n";

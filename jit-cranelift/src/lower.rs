@@ -47,7 +47,7 @@ use checks::{Groups, Role};
 use guards::Stubs;
 pub(crate) use prefetch::patch;
 use prefetch::Streams;
-use region::{Head, Way};
+use region::Way;
 use remainder::Sign;
 use unroll::Unroll;
 use values::{Def, Values};
@@ -131,7 +131,7 @@ pub(crate) fn lower<'a>(
     let params: Vec<Ssa> = b.block_params(function).to_vec();
     let mut out = Lowered { stubs: 0, unrolled: 0, prefetches: 0, buffer_inputs: 0 };
     let mut begun: Vec<(usize, Block)> = Vec::new();
-    let heads: Vec<Option<Head>> = tree.iter().map(|input| Head::of(&mut b, input)).collect();
+    let heads: Vec<Option<Block>> = tree.iter().map(|input| region::head_of(&mut b, input)).collect();
     for (number, &input) in tree.iter().enumerate() {
         let start = match input.parent {
             None => (number == 0).then_some(function),
@@ -187,7 +187,7 @@ struct Lowering<'t, 'a, 'f> {
     begun: Vec<(usize, Block)>,
     /// The ways there that are still to be made, and where traces without a parent are entered by others.
     ways: Vec<Way>,
-    heads: &'t [Option<Head>],
+    heads: &'t [Option<Block>],
     /// Units called so far: the result that says what happened, the second word, and where it was called.
     called: Vec<(Value, Ssa, usize)>,
     /// In a linked trace: the exit by which the program came.
@@ -227,7 +227,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         tree: &'t [Input<'a>],
         number: usize,
         mut b: FunctionBuilder<'f>,
-        heads: &'t [Option<Head>],
+        heads: &'t [Option<Block>],
         params: &'t [Ssa],
     ) -> Lowering<'t, 'a, 'f> {
         let input = tree[number];
@@ -247,7 +247,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let stubs = Stubs::new(&mut b, branches, counts_replaced);
         let labels = (input.trace.labels.iter().enumerate())
             .map(|(at, label)| match heads[number] {
-                Some(head) if at == 0 => (head.block, false),
+                Some(head) if at == 0 => (head, false),
                 _ => (region::label_block(&mut b, &input, &label.args), false),
             })
             .collect();
@@ -471,7 +471,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::Select => self.select(inst),
             Op::RefIsNull => self.is_null(inst),
             Op::Context => { let context = self.context()?; self.define(inst, context) }
-            Op::FrameBase => { let offset = self.slot_offset(0, 0)?; self.define_as(inst, Def::Address(self.base, offset)) }
+            Op::FrameBase => self.frame_base(inst),
             Op::AddrAdd => self.addr_add(inst),
             Op::ItemAddr => self.item_addr(inst),
             Op::Load => self.load(inst),
@@ -493,6 +493,12 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::Finish => self.finish(inst, exit),
             Op::CallUnit | Op::UnitResult | Op::ReturnUnit => self.unit_op(inst, exit),
         }
+    }
+
+    /// The base of the trace's own frame, which may lie above the function's.
+    fn frame_base(&mut self, inst: &Inst) -> Result<()> {
+        let offset = self.slot_offset(0, 0)?;
+        self.define_as(inst, Def::Address(self.base, offset))
     }
 
     /// Begins a part: its block, and its arguments as the only known values.

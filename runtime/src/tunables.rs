@@ -133,8 +133,8 @@ tunables! {
          for each operation of the tree: making its code takes 2 us, a crossing 4 ns more than in one \
          function.";
     MOST_REGION_OPS = 1500, "operations", Measured,
-        "No more than so many become one function. With 4,000 `baseline_lib` at a threshold of 3 takes 22 MB, \
-         with 1,500 17, without regions 16.";
+        "No more than so many become one function. With 4,000 `baseline_lib` at a threshold of 3 takes 22 \
+         MB, with 1,500 17, without regions 16.";
     LEFTS_JUDGED = 64, "exits", Assumed,
         "So often a unit is left between two looks at the clock.";
     LEFT_TOO_OFTEN = 6000, "ns", Assumed,

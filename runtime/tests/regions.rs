@@ -12,7 +12,7 @@
 //! it, and trace 2 one of trace 1.
 
 #[path = "host_calls/calls.rs"]
-#[allow(dead_code, reason = "what calls do is tested in `host_calls`")]
+#[expect(dead_code, reason = "what calls do is tested in `host_calls`")]
 mod calls;
 mod support;
 
@@ -420,13 +420,7 @@ fn where_there_is_no_code_memory_for_it_the_traces_stay_linked() {
 fn link_from_other(host: &mut Host) {
     set(host, [0, 0, 100, 0, 0]);
     while !matches!(host.back_edge(OTHER), Action::Record) {}
-    let outcome = host.record(OTHER, |tape| {
-        tape.at(10, ALL);
-        let (i, n) = (tape.int(1), tape.int(2));
-        let less = tape.op2(Op::IntLt, i, n);
-        tape.guard(less, ExitKind::LoopEnd);
-        tape.add(11, ALL, 1, 1);
-    });
+    let outcome = host.record(OTHER, |tape| tape.other_loop(ALL, 1, 2));
     assert!(matches!(outcome, CloseOutcome::Compiled(_)));
     loop {
         set(host, [0, 0, 10, 0, 0]);
@@ -438,16 +432,7 @@ fn link_from_other(host: &mut Host) {
     let base = host.base();
     assert!(host.vm.start_side(base));
     // After the loop's end: i starts again.
-    host.go_on(|tape| {
-        tape.at(10, ALL);
-        let (i, n) = (tape.int(1), tape.int(2));
-        let less = tape.op2(Op::IntGe, i, n);
-        tape.guard(less, ExitKind::Guard);
-        tape.at(12, ALL);
-        let zero = tape.constant(0);
-        tape.write_int(1, zero);
-        tape.at(0, ALL);
-    });
+    host.go_on(|tape| tape.after_other_loop(ALL, 1, 2));
     assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(_)));
 }
 

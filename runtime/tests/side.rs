@@ -4,7 +4,7 @@
 mod support;
 
 use support::*;
-use tracelift_core::{ExitKind, Op, Value};
+use tracelift_core::{ExitKind, Op};
 use tracelift_runtime::{AbortReason, Action, CloseOutcome, Config, TraceId};
 
 /// The loop's head.
@@ -312,13 +312,7 @@ fn links_to_freed_code_are_taken_back() {
     let mut host = whole(Config::default());
     set(&mut host, [0, 0, 100, 0]);
     assert!(matches!(host.back_edge(OTHER), Action::Record));
-    let outcome = host.record(OTHER, |tape| {
-        tape.at(10, ALL);
-        let (i, n): (Value, Value) = (tape.int(1), tape.int(2));
-        let less = tape.op2(Op::IntLt, i, n);
-        tape.guard(less, ExitKind::LoopEnd);
-        tape.add(11, ALL, 1, 1);
-    });
+    let outcome = host.record(OTHER, |tape| tape.other_loop(ALL, 1, 2));
     assert!(matches!(outcome, CloseOutcome::Compiled(TraceId(2))));
     for _ in 0..3 {
         set(&mut host, [0, 0, 10, 0]);
@@ -327,16 +321,7 @@ fn links_to_freed_code_are_taken_back() {
             let base = host.base();
             assert!(host.vm.start_side(base));
             // After the loop's end: i starts again.
-            host.go_on(|tape| {
-                tape.at(10, ALL);
-                let (i, n) = (tape.int(1), tape.int(2));
-                let less = tape.op2(Op::IntGe, i, n);
-                tape.guard(less, ExitKind::Guard);
-                tape.at(12, ALL);
-                let zero = tape.constant(0);
-                tape.write_int(1, zero);
-                tape.at(0, ALL);
-            });
+            host.go_on(|tape| tape.after_other_loop(ALL, 1, 2));
             assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(TraceId(3))));
         }
     }

@@ -8,8 +8,8 @@
 //!
 //! Invariant: all cells are put back before each run.
 //!
-//! Example: `compile(&tree, &[0, 2], …)` of a tree of three makes one function of the first and the last, and
-//! another one of the second.
+//! Example: `compile(&tree, &[0, 2], …)` of a tree of three makes one function of the first and the last,
+//! and another one of the second.
 
 use tracelift_core::eval::FrameState;
 use tracelift_core::testgen::TreeCase;

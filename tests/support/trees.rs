@@ -439,8 +439,8 @@ impl Way<'_> {
         for (position, part) in self.tree.iter().enumerate() {
             let Part { parent, goes_back, is_linked, edges_per_jump, amounts, .. } = part;
             places += &format!(
-                "# trace {position}: at {parent:?}, back {goes_back}, linked {is_linked}, edges {edges_per_jump}, \
-                 amounts {amounts:?}\n"
+                "# trace {position}: at {parent:?}, back {goes_back}, linked {is_linked}, \
+                 edges {edges_per_jump}, amounts {amounts:?}\n"
             );
             optimized += &text::print_trace_in(&part.optimized.trace, &self.schema, &self.case.spec);
             optimized.push('\n');

@@ -20,6 +20,7 @@
 //! by `finish(i4)` with slot 0 an int: `brif fails, way, next ... way: jump side(v7) ... side(v9): v12 = iadd
 //! v9, 1; store slot 0, v12; jump L0(v12)`.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
 use tracelift_core::ir::EntrySlot;
@@ -44,18 +45,10 @@ pub(super) struct Way {
     replaced: Option<Ssa>,
 }
 
-/// Where a trace without a parent is entered by the others.
-#[derive(Clone, Copy)]
-pub(super) struct Head {
-    /// Its first label.
-    pub block: Block,
-}
-
-impl Head {
-    pub(super) fn of(b: &mut FunctionBuilder<'_>, input: &Input<'_>) -> Option<Head> {
-        let label = input.trace.labels.first().filter(|_| input.parent.is_none())?;
-        Some(Head { block: label_block(b, input, &label.args) })
-    }
+/// The block in which a trace without a parent is entered by the others: its first label.
+pub(super) fn head_of(b: &mut FunctionBuilder<'_>, input: &Input<'_>) -> Option<Block> {
+    let label = input.trace.labels.first().filter(|_| input.parent.is_none())?;
+    Some(label_block(b, input, &label.args))
 }
 
 /// Whether what is replaced goes round with the arguments of the trace's labels.
@@ -76,7 +69,7 @@ pub(super) fn label_block(b: &mut FunctionBuilder<'_>, input: &Input<'_>, args: 
     block
 }
 
-/// Where the value of a slot comes from that the first trace reads at its entry.
+/// Where the value of a slot comes from that a trace without a parent reads at its entry.
 enum Passed {
     Value(Ssa),
     /// From memory, with a tag that is known or not.
@@ -238,7 +231,7 @@ impl Lowering<'_, '_, '_> {
         let Some(crossings) = self.input.request.crossings else { return Ok(()) };
         let left = self.add_to_cell(crossings.count, -1);
         let last = i64::from(planted(Bug::RegionCrossingEarly));
-        let is_due = self.b.ins().icmp_imm_s(cranelift_codegen::ir::condcodes::IntCC::Equal, left, last);
+        let is_due = self.b.ins().icmp_imm_s(IntCC::Equal, left, last);
         let Some(origin) = self.origin else { return Err(self.malformed("a side trace without links")) };
         let (due, next) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(is_due, due, &[], next, &[]);
@@ -305,13 +298,12 @@ impl Lowering<'_, '_, '_> {
         if counts_replaced(&root) {
             args.push(self.b.ins().iconst(types::I64, 0).into());
         }
-        self.b.ins().jump(head.block, &args);
+        self.b.ins().jump(head, &args);
         self.open = false;
         Ok(true)
     }
 
-    /// What a slot of the first frame holds at the end of the trace; `None` if it is of another type than the
-    /// first trace wants.
+    /// What a slot holds at the end of the trace; `None` if it has another tag than is wanted.
     fn end_of_slot(&mut self, inst: &Inst, slot: &EntrySlot) -> Result<Option<Passed>> {
         let trace = self.input.trace;
         let Some(snapshot) = trace.snapshot_of(inst) else { return Ok(None) };

@@ -129,6 +129,22 @@ impl Tape<'_> {
         let less = self.op2(Op::IntLt, a, b);
         self.guard(less, ExitKind::LoopEnd);
     }
+    /// A second loop, at word 10: `i = i + 1; leave unless i < n`.
+    pub fn other_loop(&mut self, live: u8, i: i32, n: i32) {
+        self.while_less(10, live, i, n);
+        self.add(11, live, i, 1);
+    }
+    /// What comes after that loop's end: i starts again, at the first loop's head.
+    pub fn after_other_loop(&mut self, live: u8, i: i32, n: i32) {
+        self.at(10, live);
+        let (left, right) = (self.int(i), self.int(n));
+        let is_over = self.op2(Op::IntGe, left, right);
+        self.guard(is_over, ExitKind::Guard);
+        self.at(12, live);
+        let zero = self.constant(0);
+        self.write_int(i, zero);
+        self.at(0, live);
+    }
     pub fn failure(&self) -> Option<(&str, &str)> {
         self.recorder.failure().map(|(reason, sentence)| (reason.name(), sentence.as_str()))
     }
