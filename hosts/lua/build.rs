@@ -244,27 +244,29 @@ fn compile_stencils_with(
     package: &Path,
     out: &Path,
 ) -> Result<String, String> {
-    let object = out.join("tlua_stencils.o");
+    let [assembly, parts, object] = ["s", "cut.s", "o"].map(|kind| out.join(format!("tlua_stencils.{kind}")));
     // The compiler itself, without the flags of the profile.
     let compiler = cc::Build::new().get_compiler();
-    let output = Command::new(compiler.path())
-        .args(STENCIL_FLAGS)
-        .args(registers)
-        .arg("-I")
-        .arg(patched)
-        .arg("-I")
-        .arg(package.join("c"))
-        .arg("-c")
-        .arg(package.join("stencils/tlua_stencils.c"))
-        .arg("-o")
-        .arg(&object)
-        .output()
-        .map_err(|error| format!("{}: {error}", compiler.path().display()))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " "));
-    }
+    let mut compile = Command::new(compiler.path());
+    compile.args(STENCIL_FLAGS).args(registers);
+    compile.arg("-I").arg(patched).arg("-I").arg(package.join("c"));
+    compile.arg("-S").arg(package.join("stencils/tlua_stencils.c")).arg("-o").arg(&assembly);
+    run(&mut compile)?;
+    let text = fs::read_to_string(&assembly).map_err(|error| format!("{}: {error}", assembly.display()))?;
+    fs::write(&parts, stencils::cut(&text)).map_err(|error| format!("{}: {error}", parts.display()))?;
+    run(Command::new(compiler.path()).arg("-c").arg(&parts).arg("-o").arg(&object))?;
     let bytes = fs::read(&object).map_err(|error| format!("{}: {error}", object.display()))?;
     stencils::header(&bytes)
+}
+
+/// Runs a compiler; an error is what it says.
+fn run(command: &mut Command) -> Result<(), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{program}: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ")),
+    }
 }
 
 /// Lua's files in an order in which they can be one, as its makers' `onelua.c` has them.

@@ -8,9 +8,11 @@
 ** Design: copy and patch (Xu, Kjolstad: Copy-and-Patch Compilation, OOPSLA 2021). The C compiler has
 ** compiled each kind of instruction when Tracelift was built (stencils/tlua_stencils.c, build/stencils.rs).
 ** Here their code is copied, one instruction after the other, and operands and addresses are written into
-** the copies: some 100 ns for an instruction. The code works on the interpreter's own frames and registers
-** in memory. So it can be entered and left at nearly every instruction, at no cost; it counts loops and
-** entries as the interpreter does, and traces are recorded and entered as always.
+** the copies: some 100 ns for an instruction. What is rare comes after the last instruction, so that the
+** common way goes straight on and lies close together. The code works on the interpreter's own frames and
+** registers in memory. So it can be entered and left at nearly every instruction, at no cost; it counts loops
+** and entries as the interpreter does, and traces are recorded and entered as always. How it is entered is in
+** tlua_baseline_run.c.
 **
 ** Invariant: baseline code does what the interpreter would. No hook is set while it runs, no recording is on:
 ** wherever the interpreter would look at its trap, the code does, or the helper.
@@ -43,6 +45,9 @@
 */
 enum { HOLE_WORD, HOLE_OFFSET, HOLE_BRANCH };
 
+/* Parts of a stencil, and of a function's code: the common way, and what is rare, which comes after all. */
+enum { COMMON, RARE, PARTS };
+
 typedef struct Hole {
   unsigned short at;
   unsigned char kind;
@@ -68,21 +73,27 @@ _Static_assert(sizeof(TluaRoom) <= sizeof(TluaFieldCell), "its room");
 
 /* A branch to the code of an instruction, or to a helper's address, that is to be written. */
 typedef struct Branch {
+  int part;        /* where it lies */
   size_t at;
   int target;      /* instruction, ~helper, or one of those below */
+  size_t place;    /* of those that lead to a place */
 } Branch;
 
 /*
-** Places that are no instruction's: that which comes after a call, and the code that is copied next. Branches
-** that are written already lead to WRITTEN.
+** Places that are no instruction's: that which comes after a call, and the code that is copied next. When
+** it is known where that is it is a place in a part.
 */
-enum { WRITTEN = INT_MAX - 2, AFTER_CALL, HERE };
+enum { AT_COMMON = INT_MAX - 3, AT_RARE, AFTER_CALL, HERE };
+
+typedef struct Part {
+  unsigned char *code;
+  size_t size, room;
+} Part;
 
 typedef struct Maker {
   const Proto *p;
   const lua_State *L;
-  unsigned char *code;
-  size_t size, room;
+  Part parts[PARTS];
   int *places;     /* of each instruction's code; -1: none */
   TluaFieldCell *cell;  /* the instruction's own ones */
   Branch *branches;
@@ -104,12 +115,12 @@ static void *grow (Maker *maker, void *block, size_t *room, size_t element) {
   return result;
 }
 
-static void add_branch (Maker *maker, size_t at, int target) {
+static void add_branch (Maker *maker, int part, size_t at, int target, size_t place) {
   if (maker->branch_count == maker->branch_room)
     maker->branches = (Branch *)grow(maker, maker->branches, &maker->branch_room, sizeof(Branch));
   if (maker->has_failed)
     return;
-  maker->branches[maker->branch_count++] = (Branch){ at, target };
+  maker->branches[maker->branch_count++] = (Branch){ part, at, target, place };
 }
 
 /* Words are written by their bytes: code is not aligned. */
@@ -151,33 +162,43 @@ static void put_here (Maker *maker, size_t first, int target) {
   for (size_t n = first; n < maker->branch_count; n++) {
     Branch *branch = &maker->branches[n];
     if (branch->target == target) {
-      put_offset(maker, maker->code + branch->at, (int64_t)maker->size - (int64_t)(branch->at + 4));
-      branch->target = WRITTEN;
+      branch->target = AT_COMMON;
+      branch->place = maker->parts[COMMON].size;
     }
   }
 }
 
-/*
-** Whether the code of the next instruction comes right after this stencil. Not if the stencil jumps HERE:
-** then more code of this instruction comes first.
-*/
-static int falls_through (const Maker *maker) {
-  return maker->next == HERE || (maker->next > maker->pc && maker->jump != HERE);
+/* Whether the code that a hole leads to comes right after this stencil. */
+static int falls_through (const Maker *maker, int hole) {
+  if (hole == H_jump)
+    return maker->jump == HERE;
+  /* If the stencil jumps HERE more code of this instruction comes first. */
+  return hole == H_next && (maker->next == HERE || (maker->next > maker->pc && maker->jump != HERE));
 }
 
-/*
-** Copies a stencil. 'counted' is the target of the jump back that it counts, or -1. A branch to the next
-** instruction at the end is left out if that one's code comes next.
-*/
-static void copy (Maker *maker, int number, int counted) {
-  const Stencil *stencil = &stencils[number];
+static void fill_branch (Maker *maker, int part, const Hole *hole) {
+  size_t at = maker->parts[part].size + hole->at;
+  if (hole->what >= H_COUNT)
+    add_branch(maker, part, at, ~(hole->what - H_COUNT), 0);
+  else if (hole->what == H_own_common || hole->what == H_own_rare) {
+    int own = hole->what == H_own_common ? COMMON : RARE;
+    add_branch(maker, part, at, AT_COMMON + own, maker->parts[own].size + (size_t)hole->addend);
+  }
+  else if (hole->what == H_after)
+    add_branch(maker, part, at, AFTER_CALL, 0);
+  else
+    add_branch(maker, part, at, hole->what == H_next ? maker->next : maker->jump, 0);
+}
+
+/* Copies a part of a stencil. Returns its size, which is not counted yet. */
+static size_t copy_part (Maker *maker, int part, const Stencil *stencil, int counted) {
+  Part *to = &maker->parts[part];
   size_t size = stencil->size;
-  while (maker->room < maker->size + size + 64 && !maker->has_failed)
-    maker->code = (unsigned char *)grow(maker, maker->code, &maker->room, 1);
+  while (to->room < to->size + size && !maker->has_failed)
+    to->code = (unsigned char *)grow(maker, to->code, &to->room, 1);
   if (maker->has_failed)
-    return;
-  unsigned char *code = maker->code + maker->size;
-  size_t first = maker->branch_count;
+    return 0;
+  unsigned char *code = to->code + to->size;
   memcpy(code, stencil->code, size);
   for (int n = 0; n < stencil->holes; n++) {
     const Hole *hole = &stencil->hole[n];
@@ -186,17 +207,25 @@ static void copy (Maker *maker, int number, int counted) {
       put_word(place, word_of(maker, hole->what, counted) + (uint64_t)(int64_t)hole->addend);
     else if (hole->kind == HOLE_OFFSET)
       put_offset(maker, place, maker->operand[hole->what - H_a] + hole->addend);
-    else if (hole->what >= H_COUNT)
-      add_branch(maker, maker->size + hole->at, ~(hole->what - H_COUNT));
-    else if (hole->what == H_next && (size_t)hole->at + 4 == size && code[hole->at - 1] == 0xe9
-             && falls_through(maker))
+    else if (part == COMMON && (size_t)hole->at + 4 == stencil->size && place[-1] == 0xe9
+             && falls_through(maker, hole->what))
       size -= 5;
-    else if (hole->what == H_after)
-      add_branch(maker, maker->size + hole->at, AFTER_CALL);
     else
-      add_branch(maker, maker->size + hole->at, hole->what == H_next ? maker->next : maker->jump);
+      fill_branch(maker, part, hole);
   }
-  maker->size += size;
+  return size;
+}
+
+/*
+** Copies a stencil. 'counted' is the target of the jump back that it counts, or -1. A branch at the end to
+** what comes next is left out.
+*/
+static void copy (Maker *maker, int number, int counted) {
+  size_t first = maker->branch_count, sizes[PARTS];
+  for (int part = 0; part < PARTS; part++)
+    sizes[part] = copy_part(maker, part, &stencils[number][part], counted);
+  for (int part = 0; part < PARTS; part++)
+    maker->parts[part].size += sizes[part];
   put_here(maker, first, HERE);
 }
 
@@ -599,7 +628,7 @@ static void copy_all (Maker *maker) {
   maker->next = 0;
   copy(maker, S_ENTRY, -1);
   for (int pc = 0; pc < p->sizecode && !maker->has_failed; pc++) {
-    maker->places[pc] = is_second_part(p, pc) ? -1 : (int)maker->size;
+    maker->places[pc] = is_second_part(p, pc) ? -1 : (int)maker->parts[COMMON].size;
     maker->pc = pc;
     maker->next = pc + 1;
     if (maker->places[pc] >= 0)
@@ -608,38 +637,59 @@ static void copy_all (Maker *maker) {
   }
 }
 
+/* Room for so many bytes more after the common way. */
+static unsigned char *add_room (Maker *maker, size_t size) {
+  Part *to = &maker->parts[COMMON];
+  while (to->room < to->size + size && !maker->has_failed)
+    to->code = (unsigned char *)grow(maker, to->code, &to->room, 1);
+  if (maker->has_failed)
+    return NULL;
+  to->size += size;
+  return to->code + to->size - size;
+}
+
 #define VENEER 14
 
-/* A helper may be too far for a branch: it is reached by way of its address, once for each that is used. */
+/*
+** A helper may be too far for a branch: it is reached by way of its address, once for each that is used. -1
+** if memory is short.
+*/
 static int veneer_of (Maker *maker, int *veneers, int helper) {
   if (veneers[helper] < 0) {
     static const unsigned char jump[] = { 0xff, 0x25, 0, 0, 0, 0 };  /* jmp *0(%rip) */
-    while (maker->room < maker->size + VENEER && !maker->has_failed)
-      maker->code = (unsigned char *)grow(maker, maker->code, &maker->room, 1);
-    if (maker->has_failed)
-      return 0;
-    veneers[helper] = (int)maker->size;
-    memcpy(maker->code + maker->size, jump, sizeof(jump));
-    put_word(maker->code + maker->size + sizeof(jump), (uint64_t)(uintptr_t)helpers[helper]);
-    maker->size += VENEER;
+    unsigned char *code = add_room(maker, VENEER);
+    if (code == NULL)
+      return -1;
+    memcpy(code, jump, sizeof(jump));
+    put_word(code + sizeof(jump), (uint64_t)(uintptr_t)helpers[helper]);
+    veneers[helper] = (int)(code - maker->parts[COMMON].code);
   }
   return veneers[helper];
 }
 
+/* What is rare comes after the common way, and then the veneers. */
 static void set_branches (Maker *maker) {
   int veneers[sizeof(helpers) / sizeof(helpers[0])];
   for (size_t n = 0; n < sizeof(veneers) / sizeof(veneers[0]); n++)
     veneers[n] = -1;
+  size_t starts[PARTS] = { 0, maker->parts[COMMON].size };
+  unsigned char *rare = add_room(maker, maker->parts[RARE].size);
+  if (rare == NULL)
+    return;
+  if (maker->parts[RARE].size > 0)
+    memcpy(rare, maker->parts[RARE].code, maker->parts[RARE].size);
   for (size_t n = 0; n < maker->branch_count && !maker->has_failed; n++) {
     Branch branch = maker->branches[n];
-    if (branch.target == WRITTEN)
-      continue;
-    int place = branch.target < 0 ? veneer_of(maker, veneers, ~branch.target)
-                                  : maker->places[branch.target];
+    size_t at = starts[branch.part] + branch.at;
+    int place;
+    if (branch.target == AT_COMMON || branch.target == AT_RARE)
+      place = (int)(starts[branch.target - AT_COMMON] + branch.place);
+    else
+      place = branch.target < 0 ? veneer_of(maker, veneers, ~branch.target) : maker->places[branch.target];
     if (place < 0)
       maker->has_failed = 1;
-    else if (!maker->has_failed)
-      put_offset(maker, maker->code + branch.at, (int64_t)place - (int64_t)(branch.at + 4));
+    else
+      put_offset(maker, maker->parts[COMMON].code + at, (int64_t)place - (int64_t)(at + 4));
   }
 }
 
@@ -673,7 +723,8 @@ static void **new_places (const Proto *p) {
 
 /* Takes the code into memory where it can run. Returns 0 if there is none. */
 static int install (lua_State *L, Proto *p, const Maker *maker, void **places) {
-  const char *code = (const char *)L->jit->engine->on_code(L, p, maker->code, maker->size);
+  const Part *all = &maker->parts[COMMON];
+  const char *code = (const char *)L->jit->engine->on_code(L, p, all->code, all->size);
   if (code == NULL)
     return 0;
   for (int pc = 0; pc < p->sizecode; pc++)
@@ -716,7 +767,8 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
     free(places);
   free(maker.places);
   free(maker.branches);
-  free(maker.code);
+  for (int part = 0; part < PARTS; part++)
+    free(maker.parts[part].code);
 }
 
 #else
@@ -727,112 +779,6 @@ void tlua_baseline_make (lua_State *L, Proto *p) {
 }
 
 #endif
-
-/* --- for the interpreter --- */
-
-/*
-** Runs code. Stencils use registers that functions have to save, and do not save them. So the compiler is
-** told that these registers change, and whoever runs code saves them. That is not left to a function of its
-** own, since code would return through it.
-*/
-#define BELOW_RED_ZONE "lea -128(%%rsp), %%rsp\n\t"
-#define ABOVE_RED_ZONE "\n\tlea 128(%%rsp), %%rsp"
-#define CALL_ALIGNED \
-  "push %%rbp\n\tmov %%rsp, %%rbp\n\tand $-16, %%rsp\n\tcall *%%r11\n\tmov %%rbp, %%rsp\n\tpop %%rbp"
-static inline int run (TluaCode *code, lua_State *L, CallInfo *ci, TValue *k) {
-#if defined(__GNUC__) && defined(__x86_64__)
-  int how;
-  StkId base = ci->func.p + 1;
-  register TValue *r8 __asm__("r8") = k;
-  register TluaCode *r11 __asm__("r11") = code;
-  __asm__ volatile (BELOW_RED_ZONE CALL_ALIGNED ABOVE_RED_ZONE
-                    : "=a" (how), "+D" (L), "+S" (ci), "+d" (base), "+r" (r8), "+r" (r11)
-                    : : "rbx", "rcx", "r9", "r10", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1",
-                        "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
-                        "xmm12", "xmm13", "xmm14", "xmm15");
-  return how;
-#else
-  return code(L, ci, ci->func.p + 1, NULL, k);
-#endif
-}
-
-int tlua_call_fresh (lua_State *L, StkId func, int wanted, unsigned levels) {
-  Proto *p = clLvalue(s2v(func))->p;
-  ptrdiff_t room = L->stack_last.p - L->top.p;
-  if (room <= p->maxstacksize || L->hookmask != 0 || getCcalls(L) + 1 >= LUAI_MAXCCALLS)
-    return 0;
-  CallInfo *ci = tlua_next_frame(L, 1);
-  for (ptrdiff_t given = L->top.p - func - 1; given < p->numparams; given++)
-    setnilvalue(s2v(L->top.p++));
-  ci->func.p = func;
-  ci->top.p = func + 1 + p->maxstacksize;
-  tlua_save_pc(ci, p->code);
-  tlua_clear_trap(ci);
-  tlua_set_call_word(ci, (uint32_t)tlua_call_of(wanted, TLUA_STATUS_FRESH));
-  tlua_called(ci);
-  L->ci = ci;
-  L->nCcalls += levels;
-  if (run((TluaCode *)p->jit_code, L, ci, p->k) != TLUA_DONE)
-    luaV_execute(L, L->ci);
-  L->nCcalls -= levels;
-  return 1;
-}
-
-/* The trap may be set for the stack that has moved, which code need not know. */
-static int may_enter (lua_State *L, CallInfo *ci) {
-  if (L->hookmask != 0 || (l_unlikely(tlua_trap(ci)) && L->jit->waiting))
-    return 0;
-  tlua_clear_trap(ci);
-  return 1;
-}
-
-/*
-** A coroutine goes on in this function. That counts as an entry; if the counter runs out now, the interpreter
-** is to see it. The interpreter's function is left out, since coroutines that resume one another call deep:
-** the processor foretells only where some of so many calls return to.
-*/
-static inline int run_resumed (lua_State *L, CallInfo *ci) {
-  Proto *p = ci_func(ci)->p;
-  TluaCode *code = (TluaCode *)p->jit_places[tlua_saved_pc(ci) - p->code];
-  if (code == NULL || p->jit_entries <= 0 || !may_enter(L, ci))
-    return 0;
-  p->jit_entries--;
-  if (run(code, L, ci, p->k) != TLUA_DONE && L->status != LUA_YIELD)
-    luaV_execute(L, L->ci);
-  return 1;
-}
-
-int tlua_run_resumed (lua_State *L, CallInfo *ci) {
-  return run_resumed(L, ci);
-}
-
-/* What 'resume' and 'unroll' of ldo.c do, in one function: a yield returns through each that lies between. */
-void tlua_resumed (lua_State *L, void *count) {
-  L->status = LUA_OK;
-  luaD_poscall(L, L->ci, *(int *)count);
-  CallInfo *ci = L->ci;
-  if (l_likely(isLua(ci) && tlua_has_code(ci))) {
-    if (l_unlikely(GET_OPCODE(tlua_saved_pc(ci)[-1]) != OP_CALL))  /* whose results are in place */
-      luaV_finishOp(L);
-    if (l_unlikely(L->jit->waiting))
-      tlua_wake(L, ci);
-    if (!run_resumed(L, ci))
-      luaV_execute(L, ci);
-    if (l_likely(L->status == LUA_YIELD))
-      return;
-  }
-  tlua_unroll(L);
-}
-
-int tlua_baseline_enter (lua_State *L, CallInfo *ci, const Instruction *pc) {
-  const Proto *p = ci_func(ci)->p;
-  if (!may_enter(L, ci))
-    return TLUA_STAY;
-  TluaCode *code = (TluaCode *)p->jit_places[pc - p->code];
-  if (code == NULL)
-    return TLUA_STAY;
-  return run(code, L, ci, p->k);
-}
 
 void tlua_baseline_freed (Proto *p) {
   free(p->jit_places);

@@ -6,9 +6,9 @@
 
 /* Before a function's first instruction. */
 STENCIL(ENTRY) {
-  if (l_unlikely(--*counter() < 0 || L->hookmask))
-    CALL_HELPER(entry, nothing());
-  NEXT;
+  if (l_likely(--*counter() >= 0) && l_likely(!L->hookmask))
+    NEXT;
+  CALL_HELPER(entry, nothing());
 }
 
 /* The results that are wanted, of tlua_call_word. */

@@ -134,7 +134,7 @@ static inline lua_Integer remainder_of (lua_Integer m, lua_Integer n) {
 
 #define DIVISION(v2, operation, SLOWLY) { \
   const TValue *x = VB, *y = v2; \
-  if (l_likely(ttisinteger(x) && ttisinteger(y) && ivalue(y) > 0)) { \
+  if (l_likely(tags_of(x, y) == BOTH(LUA_VNUMINT)) && l_likely(ivalue(y) > 0)) { \
     lua_Integer result = operation(ivalue(x), ivalue(y)); \
     setivalue(VA, result); \
     NEXT; \
@@ -164,7 +164,7 @@ STENCIL(POWK_SQUARE) {
 
 #define BITS(v2, operation, SLOWLY) { \
   const TValue *x = VB, *y = v2; \
-  if (l_likely(ttisinteger(x) && ttisinteger(y))) { \
+  if (l_likely(tags_of(x, y) == BOTH(LUA_VNUMINT))) { \
     lua_Integer result = intop(operation, ivalue(x), ivalue(y)); \
     setivalue(VA, result); \
     NEXT; \

@@ -67,9 +67,9 @@ static inline const TValue *known_field (const Table *t, const TString *key, Tlu
 
 #define PUT(table, slot, value) { \
   setobj2t(L, (TValue *)(slot), value); \
-  if (l_unlikely(iscollectable(value) && isblack(table) && iswhite(gcvalue(value)))) \
-    SLOW(barrier); \
-  NEXT; \
+  if (l_likely(!iscollectable(value)) || l_likely(!isblack(table)) || l_likely(!iswhite(gcvalue(value)))) \
+    NEXT; \
+  SLOW(barrier); \
 }
 
 /*
@@ -289,18 +289,17 @@ STENCIL(SELF) {
     meta = G(L)->mt[LUA_TSTRING];
   else
     SLOW(SELF);
-  if (l_unlikely(meta == NULL))
-    SLOW(SELF);
-  slot = known_field(meta, index_name(), cell());
-  if (l_unlikely(slot == NULL || !ttistable(slot)))
-    SLOW(SELF);
-  meta = hvalue(slot);
-  slot = known_field(meta, key, cell() + 1);
-  if (l_unlikely(slot == NULL || isempty(slot))) {
+  slot = l_likely(meta != NULL) ? known_field(meta, index_name(), cell()) : NULL;
+  if (l_likely(slot != NULL) && l_likely(ttistable(slot))) {
+    meta = hvalue(slot);
+    slot = known_field(meta, key, cell() + 1);
+    if (l_likely(slot != NULL) && l_likely(!isempty(slot)))
+      goto found;
     slot = call_inherited(L, meta, key);
-    if (l_unlikely(slot == NULL))
-      SLOW(SELF);
+    if (l_likely(slot != NULL))
+      goto found;
   }
+  SLOW(SELF);
  found:
   setobjs2s(L, RA + 1, REGISTER(hole_b));
   setobj2s(L, RA, slot);
