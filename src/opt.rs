@@ -11,6 +11,8 @@
 //! but one listing, no comments, indentation by call depth. Example: seed 000's Figure 5 is `tracelift opt
 //! --keep-records --opt=-all,+peel,+guards --stage=optimized tests/traces/papers/loops-figure2.trace`.
 
+mod of_regions;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -22,7 +24,7 @@ use tracelift_core::eval::{compare_with_recorded, may_end_as, End, Evaluator, Li
 use tracelift_core::text::{self, RunValue, TraceFile};
 use tracelift_core::world::World;
 use tracelift_core::{testbed, verify, Payload, Schema, Trace, Type};
-use tracelift_opt::{optimize, stage_names, Config, OpCounts, Optimized};
+use tracelift_opt::{optimize, region, stage_names, Config, OpCounts, Optimized};
 
 /// Arguments of `tracelift opt`.
 #[derive(Args, Debug)]
@@ -66,7 +68,12 @@ pub fn opt(args: &OptArgs) -> anyhow::Result<u8> {
     let mut counts = Vec::new();
     let mut out = std::io::stdout().lock();
     for (index, trace) in file.traces.iter().enumerate() {
-        check(&file, index, trace).with_context(|| format!("{name}"))?;
+        if region::is_region(trace) {
+            let text = of_regions::show(&file, index, &config, &wanted).with_context(|| format!("{name}"))?;
+            out.write_all(text.as_bytes()).context(CANNOT_WRITE)?;
+            continue;
+        }
+        check(&file, index, trace, verify::Mode::Recorded).with_context(|| format!("{name}"))?;
         let optimized = optimize(trace, &file.schema, &config)
             .with_context(|| format!("{name}: trace {}", trace.name))?;
         let runs = evaluate(&file, index, trace, &optimized).with_context(|| format!("{name}"))?;
@@ -84,7 +91,7 @@ pub fn opt(args: &OptArgs) -> anyhow::Result<u8> {
             counts.push((format!("{}, its loop", trace.name), report.before, in_loop));
         }
     }
-    if wanted.is_empty() {
+    if wanted.is_empty() && !counts.is_empty() {
         out.write_all(table(&counts).as_bytes()).context(CANNOT_WRITE)?;
     }
     out.flush().context(CANNOT_WRITE)?;
@@ -134,8 +141,8 @@ fn listings(
     Ok(out)
 }
 
-fn check(file: &TraceFile, index: usize, trace: &Trace) -> anyhow::Result<()> {
-    let Some(error) = verify::verify(trace, &file.schema, verify::Mode::Recorded).into_iter().next() else {
+fn check(file: &TraceFile, index: usize, trace: &Trace, mode: verify::Mode) -> anyhow::Result<()> {
+    let Some(error) = verify::verify(trace, &file.schema, mode).into_iter().next() else {
         return Ok(());
     };
     let line = error.inst.and_then(|inst| file.inst_lines.get(index)?.get(inst).copied());

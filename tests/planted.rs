@@ -2,13 +2,13 @@
 //!
 //! Problem: a differential test that never fails proves little. Design: optimizer, lowering and resume data
 //! hold some ninety deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked,
-//! or random programs of units, or random trees, with the bug switched on until the checks object. What shows
+//! or random programs of units, trees or control flow graphs, with the bug switched on until the checks object. What shows
 //! in too few of them has a trace of its own in `traces/found`. A planted bug may well crash the process or
 //! make it run wild, so each is tried in a process of its own: this test starts itself again with
 //! `TRACELIFT_PLANTED` set. A crash counts as an objection.
 //!
-//! Invariant: without a planted bug the same traces, programs and trees pass (`tests/differential.rs`,
-//! `units.rs`, `regions.rs`), so an objection is the bug's. Run it with
+//! Invariant: without a planted bug the same traces, programs, trees and graphs pass (`tests/differential.rs`,
+//! `units.rs`, `regions.rs`, `graphs.rs`), so an objection is the bug's. Run it with
 //! `cargo test --features planted-bugs --test planted -- --nocapture`; `TRACELIFT_PLANTED_LIKE=Unit` tries
 //! those alone whose names have this in them.
 //!
@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex};
 
 use support::check::{keeps_pointers_found, Checker};
 use support::found::{case_of, found};
+use support::graphs::GraphChecker;
 use support::runner;
 use support::trees::TreeChecker;
 use support::units::UnitChecker;
@@ -98,6 +99,21 @@ fn hunt_in_trees(bug: Bug) -> Option<(String, String)> {
     })
 }
 
+/// Checks random control flow graphs with the bug switched on, until the checks object.
+fn hunt_in_graphs(bug: Bug) -> Option<(String, String)> {
+    support::crash::install();
+    let mut checker = GraphChecker::new(&Arc::new(standard_schema()));
+    (0..BOUND).find_map(|seed| {
+        let check = std::panic::AssertUnwindSafe(|| with_planted(bug, || checker.check(seed)));
+        let what = match std::panic::catch_unwind(check) {
+            Ok(Ok(())) => return None,
+            Ok(Err(failure)) => failure.what,
+            Err(_) => "a panic".into(),
+        };
+        Some((format!("{} graphs", seed + 1), what))
+    })
+}
+
 /// Tries a bug in a process of its own; the line to report, or why the bug was not seen.
 fn try_bug(bug: Bug) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -163,12 +179,15 @@ fn opt_objects_to_wrong_results_and_memory() {
 fn every_planted_bug_is_seen() {
     if let Ok(name) = std::env::var("TRACELIFT_PLANTED") {
         let named = |bugs: &[Bug]| bugs.iter().copied().find(|bug| format!("{bug:?}") == name);
-        let seen = match (named(Bug::ALL), named(Bug::OF_UNITS), named(Bug::OF_REGIONS)) {
-            (Some(bug), ..) => hunt(bug),
-            (_, Some(bug), _) => hunt_in_units(bug),
-            (_, _, Some(bug)) => hunt_in_trees(bug),
-            (None, None, None) => panic!("no planted bug is called {name}"),
-        };
+        let kinds: [(&[Bug], fn(Bug) -> Option<(String, String)>); 4] = [
+            (Bug::ALL, hunt),
+            (Bug::OF_UNITS, hunt_in_units),
+            (Bug::OF_REGIONS, hunt_in_trees),
+            (Bug::OF_GRAPHS, hunt_in_graphs),
+        ];
+        let found = kinds.into_iter().find_map(|(bugs, hunt)| Some((named(bugs)?, hunt)));
+        let (bug, hunt) = found.unwrap_or_else(|| panic!("no planted bug is called {name}"));
+        let seen = hunt(bug);
         let (seen, what) = seen.expect("the bug is seen");
         println!("\n{VERDICT}{seen}: {}", what.lines().next().unwrap_or_default());
         return;
@@ -179,6 +198,7 @@ fn every_planted_bug_is_seen() {
         .iter()
         .chain(Bug::OF_UNITS)
         .chain(Bug::OF_REGIONS)
+        .chain(Bug::OF_GRAPHS)
         .filter(|bug| format!("{bug:?}").contains(&only));
     let bugs: Vec<Bug> = all.copied().collect();
     let processes = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));

@@ -336,7 +336,7 @@ impl<'s> Effects<'s> {
             // Where ways meet nothing is done; that nothing is known there is for those who know something.
             | Label => Effects::NOTHING,
             // Whoever goes on there may look at all memory.
-            Jump | Finish | ReturnUnit => Effects { reads: Memory::EVERYTHING, ..Effects::NOTHING },
+            Jump | JumpIf | Finish | ReturnUnit => Effects { reads: Memory::EVERYTHING, ..Effects::NOTHING },
             Load | Get => Effects::reading(cell(inst, schema)?, schema)?,
             Store => Effects::writing(cell(inst, schema)?, schema)?,
             Set => {
@@ -514,7 +514,7 @@ mod tests {
             PayloadKind::Item => Payload::Item { layout: table, tag: None },
             PayloadKind::Key => Payload::Key { layout: table, tag: None, hint: None },
             PayloadKind::Func => Payload::Func(schema.find_func("test.anything").unwrap()),
-            PayloadKind::Label => Payload::Label(crate::ir::LabelId(0)),
+            PayloadKind::Label | PayloadKind::Target => Payload::Label(crate::ir::LabelId(0)),
             PayloadKind::Scale => Payload::Scale { stride: 8, offset: 0 },
             PayloadKind::Unit => Payload::Unit { unit: crate::ir::UnitId(0), base: 1 },
             PayloadKind::Result => Payload::Result { slot: Some(1), tag: None },
@@ -533,7 +533,8 @@ mod tests {
             let name = op.info().name;
             assert_eq!(effects.leaves, op.is_guard() || op == Op::Finish, "{name}");
             // A barrier is looked at by a write of a field; who goes on after the end may look at everything.
-            let reads = is(Flags::READS) || calls || is(Flags::ENDS) || op == Op::Set;
+            let goes_elsewhere = is(Flags::ENDS) || op == Op::JumpIf;
+            let reads = is(Flags::READS) || calls || goes_elsewhere || op == Op::Set;
             assert_eq!(!effects.reads.is_nothing(), reads, "{name} reads");
             assert_eq!(!effects.writes.is_nothing(), is(Flags::WRITES) || calls, "{name} writes");
             let allocates = is(Flags::ALLOCS) || calls;

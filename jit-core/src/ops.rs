@@ -83,6 +83,8 @@ pub enum PayloadKind {
     Func,
     /// A label.
     Label,
+    /// A label after the condition: `jump_if`.
+    Target,
     /// Stride and displacement: `item_addr`.
     Scale,
     /// A unit, and where its frame begins: `call_unit`.
@@ -458,6 +460,11 @@ define_ops! {
     UnitResult = 89 "unit_result" (Int) -> Declared [GUARD] Result;
     /// Ends a unit, which returns this.
     ReturnUnit = 90 "return_unit" (Declared) -> Nothing [ENDS] Tag;
+
+    // Regions: control flow graphs.
+    /// Goes on at a label with the other arguments if the first is not 0. Only of regions: what follows it is
+    /// another `jump_if`, or ends the block.
+    JumpIf = 91 "jump_if" (*) -> Nothing [] Target;
 }
 
 /// One more than the highest number.

@@ -3,8 +3,9 @@
 //! Problem: a differential test that never fails proves little. Design: places in optimizer, lowering and
 //! resume data ask [`planted`] whether a named bug is switched on and then do the wrong thing; the tests
 //! switch each on in turn and fail unless some check objects: `tests/planted.rs` for what traces, programs of
-//! units and trees of traces show, `runtime/tests/host_calls` and `runtime/tests/regions.rs` for recorder and
-//! service. Without the feature `planted-bugs` the question is the constant `false` and costs nothing.
+//! units, trees of traces and control flow graphs show, `runtime/tests/host_calls` and
+//! `runtime/tests/regions.rs` for recorder and service. Without the feature `planted-bugs` the question is the
+//! constant `false` and costs nothing.
 //! Invariant: no release artifact is built with the feature.
 
 macro_rules! define_bugs {
@@ -14,6 +15,7 @@ macro_rules! define_bugs {
         service { $( $service:ident, )* }
         regions { $( $region:ident, )* }
         region_service { $( $region_service:ident, )* }
+        graphs { $( $graph:ident, )* }
     ) => {
         /// A deliberate bug.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -24,6 +26,7 @@ macro_rules! define_bugs {
             $( $service, )*
             $( $region, )*
             $( $region_service, )*
+            $( $graph, )*
         }
 
         impl Bug {
@@ -37,6 +40,8 @@ macro_rules! define_bugs {
             pub const OF_REGIONS: &'static [Bug] = &[$(Bug::$region),*];
             /// Those of the service that makes them.
             pub const OF_REGION_SERVICE: &'static [Bug] = &[$(Bug::$region_service),*];
+            /// Those of regions that are control flow graphs.
+            pub const OF_GRAPHS: &'static [Bug] = &[$(Bug::$graph),*];
         }
     };
 }
@@ -96,6 +101,12 @@ define_bugs! {
     }
     region_service {
     RegionLinksKept, RegionMemberKept, RegionGrowthIgnored, RegionBackUnasked,
+    }
+    graphs {
+    // Ark's loop peeling
+    ArkBackEdges, ArkSnapshotShared, ArkResolverReversed,
+    // What comes after it, and code
+    CleanForgetsSnapshots, CleanConstantOfOneWay, LowerBranchReversed,
     }
 }
 

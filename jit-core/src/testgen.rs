@@ -35,6 +35,7 @@ mod memory;
 mod numbers;
 mod pick;
 mod records;
+mod regions;
 mod rng;
 mod shape;
 mod shrink;
@@ -43,6 +44,7 @@ mod units;
 
 use std::sync::Arc;
 
+pub use regions::generate_region;
 pub use rng::Rng;
 pub use shrink::shrink;
 pub use units::{generate_tree, generate_units, side_of, tree_side, Program, TreeCase, TREE_SLOTS};
@@ -346,9 +348,9 @@ mod tests {
             deep += (left.iteration > 0) as u32;
         }
         assert!(deep > 100, "only {deep} loops went round");
-        // A trace alone calls nobody: see `units`.
-        let of_units = [Op::CallUnit, Op::UnitResult, Op::ReturnUnit];
-        let missing = Op::ALL.iter().filter(|op| ops[**op as usize] == 0 && !of_units.contains(op));
+        // A trace alone calls nobody, and goes one way: see `units` and `regions`.
+        let of_others = [Op::CallUnit, Op::UnitResult, Op::ReturnUnit, Op::JumpIf];
+        let missing = Op::ALL.iter().filter(|op| ops[**op as usize] == 0 && !of_others.contains(op));
         let missing: Vec<_> = missing.collect();
         assert!(missing.is_empty(), "never executed: {missing:?}");
     }

@@ -17,6 +17,7 @@
 //!   none, and what a unit returns is one: it takes the place of a slot;
 //! - calls of units, and what is looked at after them (`verify/units.rs`);
 //! - in expanded traces: no record ops; entry slots that match the inputs;
+//! - `jump_if` in regions alone, and there at the end of a block;
 //! - where the schema has slot cells: no pointer is used after a call that may run the collector, unless the
 //!   host can find it in the call (`verify/collected.rs`).
 //!
@@ -56,6 +57,8 @@ pub enum Mode {
     Optimized,
     /// Ready for lowering: no record ops are left.
     Expanded,
+    /// A region, ready for lowering: a control flow graph of labels, with `jump_if`.
+    Region,
 }
 
 /// What kind of rule is broken.
@@ -301,8 +304,15 @@ impl<'a> Checker<'a> {
                 self.error(ErrorKind::Structure, "control falls into a label without a jump");
             }
         }
-        if self.mode == Mode::Expanded && inst.op.is(Flags::RECORD) {
+        if matches!(self.mode, Mode::Expanded | Mode::Region) && inst.op.is(Flags::RECORD) {
             self.error(ErrorKind::Mode, format!("{name} is not expanded"));
+        }
+        if self.mode != Mode::Region && inst.op == Op::JumpIf {
+            self.error(ErrorKind::Mode, "jump_if stands in no region");
+        }
+        let splits = before.is_some_and(|before| before.op == Op::JumpIf);
+        if splits && inst.op != Op::JumpIf && !inst.op.is(Flags::ENDS) {
+            self.error(ErrorKind::Structure, format!("{name} stands between a jump_if and its block's end"));
         }
         if inst.op == Op::Label {
             return self.label(inst);

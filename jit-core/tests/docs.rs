@@ -36,6 +36,7 @@ fn signature(info: &OpInfo) -> String {
         PayloadKind::Field => args.insert(1, "FIELD".into()),
         PayloadKind::Func => args.insert(0, "FUNCTION".into()),
         PayloadKind::Label => args.insert(0, "LABEL".into()),
+        PayloadKind::Target => args = ["int", "LABEL", "…"].map(String::from).to_vec(),
         PayloadKind::New => args.insert(0, "LAYOUT, ITEMS, KEYS".into()),
         PayloadKind::Layout => args.push("LAYOUT".into()),
         PayloadKind::Item | PayloadKind::Key => args.push("LAYOUT:TAG".into()),

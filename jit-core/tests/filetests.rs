@@ -49,6 +49,7 @@ fn mode(file: &TraceFile) -> Mode {
         None | Some("recorded") => Mode::Recorded,
         Some("optimized") => Mode::Optimized,
         Some("expanded") => Mode::Expanded,
+        Some("region") => Mode::Region,
         Some(other) => panic!("unknown mode '{other}'"),
     }
 }

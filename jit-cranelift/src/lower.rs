@@ -490,6 +490,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::GuardAlwaysFails => self.guard_always_fails(inst, exit),
             Op::Label => self.label(inst),
             Op::Jump => self.jump(inst),
+            Op::JumpIf => self.jump_if(inst),
             Op::Finish => self.finish(inst, exit),
             Op::CallUnit | Op::UnitResult | Op::ReturnUnit => self.unit_op(inst, exit),
         }
@@ -571,6 +572,32 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let args: Vec<BlockArg> = args.into_iter().chain(self.replaced).map(BlockArg::Value).collect();
         self.b.ins().jump(block, &args);
         self.open = false;
+        Ok(())
+    }
+
+    /// Ends a block of a region, or goes on in the same place.
+    fn jump_if(&mut self, inst: &Inst) -> Result<()> {
+        let label = self.label_of(inst)?;
+        let (there, _) = self.labels[label.index()];
+        let condition = self.value(arg(inst, 0, self.index)?)?;
+        let passed = inst.args[1..].iter().map(|&arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
+        let types_agree =
+            (inst.args[1..].iter().map(|&arg| self.input.trace.ty(arg))).eq(self.input.trace.labels
+                [label.index()]
+            .args
+            .iter()
+            .map(|&param| self.input.trace.ty(param)));
+        if !types_agree {
+            return Err(self.malformed("the jump's arguments are not those of the label"));
+        }
+        let args: Vec<BlockArg> = passed.into_iter().chain(self.replaced).map(BlockArg::Value).collect();
+        let here = self.b.create_block();
+        if planted(Bug::LowerBranchReversed) {
+            self.b.ins().brif(condition, here, &[], there, &args);
+        } else {
+            self.b.ins().brif(condition, there, &args, here, &[]);
+        }
+        self.b.switch_to_block(here);
         Ok(())
     }
 

@@ -167,6 +167,46 @@ fn several_labels() {
 }
 
 /// Values that the exit needs but that were kept as recipes: comparisons and addresses.
+/// Steps of Collatz's sequence down to 1: a region, which goes both ways, to blocks before and after.
+#[test]
+fn regions_go_both_ways() {
+    let mut trace = Trace::new("collatz");
+    let start = trace.input(&[Type::Int])[0];
+    let [zero, one, three] = [0, 1, 3].map(|int| trace.const_int(int));
+    trace.jump(LabelId(1), &[start, zero]);
+    let block = |trace: &mut Trace| {
+        let args = [(); 2].map(|()| trace.new_value(Type::Int));
+        trace.add_label(&format!("L{}", trace.labels.len()), &args);
+        args
+    };
+    let jump_if = |trace: &mut Trace, condition: Value, to: u32, args: &[Value]| {
+        let args: Vec<Value> = std::iter::once(condition).chain(args.iter().copied()).collect();
+        trace.push(Inst::new(Op::JumpIf, &args).with(Payload::Label(LabelId(to))), None);
+    };
+    let [i, steps] = block(&mut trace);
+    let [done, odd] = [trace.op(Op::IntEq, &[i, one], Type::Int), trace.op(Op::IntAnd, &[i, one], Type::Int)];
+    jump_if(&mut trace, done, 4, &[i, steps]);
+    jump_if(&mut trace, odd, 3, &[i, steps]);
+    trace.jump(LabelId(2), &[i, steps]);
+    let [i, steps] = block(&mut trace);
+    let half = trace.op(Op::IntSar, &[i, one], Type::Int);
+    let next = trace.op(Op::IntAdd, &[steps, one], Type::Int);
+    trace.jump(LabelId(1), &[half, next]);
+    let [i, steps] = block(&mut trace);
+    let triple = trace.op(Op::IntMul, &[i, three], Type::Int);
+    let more = trace.op(Op::IntAdd, &[triple, one], Type::Int);
+    let next = trace.op(Op::IntAdd, &[steps, one], Type::Int);
+    trace.jump(LabelId(1), &[more, next]);
+    let [i, steps] = block(&mut trace);
+    trace.push(Inst::new(Op::Finish, &[steps, i]), None);
+    for mut harness in Harness::all() {
+        for (start, steps) in [(1, 0), (2, 1), (7, 16), (27, 111)] {
+            let outcome = harness.run(&trace, &Schema::new(), &[start]);
+            assert_eq!(outcome, Outcome { exit: 0, cells: vec![steps, 1] }, "from {start}");
+        }
+    }
+}
+
 #[test]
 fn exits_store_lazy_values() {
     let mut trace = Trace::new("lazy");

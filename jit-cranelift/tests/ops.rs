@@ -240,6 +240,7 @@ fn every_op_is_accounted_for() {
         Op::Mend,
         Op::Label,
         Op::Jump,
+        Op::JumpIf,
         Op::Finish,
         Op::CallUnit,
         Op::UnitResult,

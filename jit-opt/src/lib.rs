@@ -42,6 +42,7 @@ mod loops;
 mod pass;
 mod passes;
 mod peel;
+pub mod region;
 mod report;
 pub mod resume;
 pub mod short;

@@ -20,6 +20,7 @@ pub mod check;
 pub mod coverage;
 pub mod crash;
 pub mod found;
+pub mod graphs;
 pub mod lift;
 pub mod machine;
 pub mod runner;

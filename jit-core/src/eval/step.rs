@@ -143,6 +143,11 @@ pub(crate) fn step(
     let result = match inst.op {
         Op::Label => return Ok(Flow::Next),
         Op::Jump => return jump(trace, regs, inst, &args),
+        Op::JumpIf => match args.split_first() {
+            Some((&condition, passed)) if condition != 0 => return jump(trace, regs, inst, passed),
+            Some(_) => return Ok(Flow::Next),
+            None => return Err(Fault::Malformed("jump_if without a condition")),
+        },
         Op::Finish => return Ok(Flow::Finish(args.to_vec())),
         Op::ReturnUnit => match inst.payload {
             Payload::Tag(tag) => return Ok(Flow::Return(tag, args.first().copied())),

@@ -245,7 +245,7 @@ impl Body {
         let items = items_left(cur);
         let mut payload_at = match kind {
             PayloadKind::None => None,
-            PayloadKind::Cell | PayloadKind::Field => Some(1),
+            PayloadKind::Cell | PayloadKind::Field | PayloadKind::Target => Some(1),
             PayloadKind::Func | PayloadKind::Label | PayloadKind::New | PayloadKind::Unit => Some(0),
             PayloadKind::Layout
             | PayloadKind::Item
@@ -301,6 +301,11 @@ impl Body {
                 Payload::Key { layout, tag, hint: None }
             }
             PayloadKind::Label => self.jump_target(cur, cx, inst)?,
+            PayloadKind::Target => {
+                let (start, name) = (cur.pos, cur.name("a label")?);
+                let label = self.labels.get(&name).copied();
+                Payload::Label(label.ok_or_else(|| cur.error_at(start, format!("unknown label '{name}'")))?)
+            }
             PayloadKind::Scale => {
                 let stride = cur.small("a stride")?;
                 cur.expect(",")?;
@@ -440,6 +445,7 @@ fn payload_name(kind: PayloadKind) -> &'static str {
         PayloadKind::Item | PayloadKind::Key => "a layout (and a tag) as its last argument",
         PayloadKind::Func => "a function as its first argument",
         PayloadKind::Label => "a label as its first argument",
+        PayloadKind::Target => "a label as its second argument",
         PayloadKind::Scale => "a stride and a displacement as its last arguments",
         PayloadKind::Unit => "a unit and a base as its first arguments",
         PayloadKind::Result => "a slot (and a tag), or '_', as its last argument",

@@ -168,7 +168,7 @@ impl<'a> Printer<'a> {
         let mut args: Vec<_> = inst.args.iter().map(|&arg| self.value(arg)).collect();
         if let Some(payload) = self.payload(&inst.payload) {
             let at = match inst.op.info().payload {
-                PayloadKind::Cell | PayloadKind::Field => 1.min(args.len()),
+                PayloadKind::Cell | PayloadKind::Field | PayloadKind::Target => 1.min(args.len()),
                 PayloadKind::Func | PayloadKind::Label | PayloadKind::New | PayloadKind::Unit => 0,
                 _ => args.len(),
             };

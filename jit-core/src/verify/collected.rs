@@ -136,7 +136,8 @@ impl<'a> Walk<'a> {
             snapshot.for_each_value(|value| look(self, value));
         }
         match inst.op {
-            Op::Jump => self.pass(inst),
+            Op::Jump => self.pass(inst, &inst.args),
+            Op::JumpIf => self.pass(inst, inst.args.get(1..).unwrap_or_default()),
             Op::Store => self.store(inst),
             _ if collects(inst, self.schema) => self.collect(),
             _ => {}
@@ -185,9 +186,9 @@ impl<'a> Walk<'a> {
     }
 
     /// A label's arguments are no better than what is passed.
-    fn pass(&mut self, inst: &Inst) {
+    fn pass(&mut self, inst: &Inst, args: &[Value]) {
         let Some(LabelId(label)) = inst.label() else { return };
-        for (index, &arg) in inst.args.iter().enumerate() {
+        for (index, &arg) in args.iter().enumerate() {
             let Some(passed) = self.fate(arg) else { continue };
             let Some(known) = self.labels.get_mut(label as usize).and_then(|label| label.get_mut(index))
             else {

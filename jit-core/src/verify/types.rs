@@ -54,7 +54,7 @@ impl Checker<'_> {
             (PayloadKind::Func, Payload::Func(func)) => {
                 missing("function", func.index() < schema.funcs().len())
             }
-            (PayloadKind::Label, Payload::Label(label)) => {
+            (PayloadKind::Label | PayloadKind::Target, Payload::Label(label)) => {
                 missing("label", label.index() < self.trace.labels.len())
             }
             // Which units there are, and what they want, is known where they are.
@@ -165,7 +165,9 @@ impl Checker<'_> {
             }
             (Arity::Variadic, Payload::Label(label)) => {
                 let label = self.trace.labels.get(label.index())?;
-                label.args.iter().map(|&arg| Some(ArgType::Is(self.type_of(arg)?))).collect()
+                let condition = (inst.op == Op::JumpIf).then_some(Some(ArgType::Is(Type::Int)));
+                let args = label.args.iter().map(|&arg| Some(ArgType::Is(self.type_of(arg)?)));
+                condition.into_iter().chain(args).collect()
             }
             (Arity::Variadic, _) => None,
         }

@@ -186,7 +186,8 @@ const PLACES: &[(Op, Fate, &str)] = &[
 
 fn takes_objects(op: Op) -> bool {
     match op.info().args {
-        Arity::Variadic => op != Op::Label,
+        // Regions are not optimized as traces are.
+        Arity::Variadic => !matches!(op, Op::Label | Op::JumpIf),
         Arity::Fixed(kinds) => kinds.iter().any(|kind| {
             matches!(kind, ArgType::Is(Type::Ref) | ArgType::Pointer | ArgType::Same | ArgType::Declared)
         }),
