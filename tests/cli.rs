@@ -107,6 +107,39 @@ fn opt_shows_stages_runs_and_counts() {
     }
 }
 
+/// A control flow graph is peeled as Ark's document says, and what became of its loops is told.
+#[test]
+fn opt_shows_regions() {
+    let region = "L0(i0):\njump(L1, i0, 0)\nL1(i0, i1):\ni2 = int_lt(i1, i0)\njump_if(i2, L2, i0, i1)\n\
+                  finish(i1)\nL2(i0, i1):\ni3 = int_add(i1, 2)\njump(L1, i0, i3)\n";
+    let path = file("region.trace", &format!("{region}run: 5 -> finish(6)\n"));
+    let shown = |args: &[&str]| {
+        let output = tracelift(&[&["opt"], args, &[text(&path)]].concat());
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let told = "; loop L1: peeled\n; run (line 10): finish with 1 values; instructions executed: 24 before, 16 after\n";
+    assert!(shown(&[]).ends_with(told), "{}", shown(&[]));
+    assert_eq!(shown(&["--stage=recorded"]), region);
+    assert_eq!(shown(&["--stage=optimized", "--opt=-peel,-dce"]), region);
+    refuses(&["opt", "--stage=fold", text(&path)], "no stage `fold`");
+    let wrong = [
+        ("wrong_end.trace", "finish(6)", "finish(7)", "line 10: result 1 is not what the file says"),
+        (
+            "late.trace",
+            "finish(i1)\n",
+            "i4 = i1 + 1\nfinish(i4)\n",
+            "line 6: int_add stands between a jump_if",
+        ),
+        ("nowhere.trace", "jump_if(i2, L2", "jump_if(i2, L7", "line 5, column 13: unknown label 'L7'"),
+        ("condition.trace", "jump_if(i2, L2, i0, i1)", "jump_if(L2, i0, i1)", "line 5"),
+    ];
+    for (name, before, after, message) in wrong {
+        let path = file(name, &format!("{region}run: 5 -> finish(6)\n").replace(before, after));
+        refuses(&["opt", text(&path)], message);
+    }
+}
+
 /// A guard that was put before the loop may leave before the one that it stands for: no wrong result.
 #[test]
 fn opt_takes_early_exits_of_hoisted_guards() {

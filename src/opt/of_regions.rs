@@ -34,7 +34,11 @@ pub(super) fn show(
         } else if !wanted.contains(&name) {
             continue;
         }
-        out += &text::print_trace_in(stage, &file.schema, &file.world);
+        let mut listing = stage.clone();
+        if !wanted.is_empty() {
+            listing.name.clear();
+        }
+        out += &text::print_trace_in(&listing, &file.schema, &file.world);
         out += if wanted.is_empty() { "\n" } else { "" };
     }
     if wanted.is_empty() {
