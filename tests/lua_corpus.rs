@@ -78,7 +78,7 @@ fn number(name: &str) -> Option<u64> {
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
         Ok("full") => {
-            Effort { one_in: 1, every_way: true, in_turn: 11, at_random: 7, seeds: 2, programs: 340 }
+            Effort { one_in: 1, every_way: true, in_turn: 9, at_random: 7, seeds: 2, programs: 300 }
         }
         Ok("sample") => {
             Effort { one_in: 32, every_way: false, in_turn: 0, at_random: 0, seeds: 0, programs: 6 }

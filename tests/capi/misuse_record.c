@@ -162,6 +162,7 @@ static void operands(void) {
         "select: operand 3 is ref, expected the same type");
   WRONG(tl_op1(vm, (tl_op)9999, number(1)), "9999 is no tl_op");
   WRONG(tl_op1(vm, TL_JUMP, number(1)), "jump is not recorded by the host");
+  WRONG(tl_op1(vm, TL_JUMP_IF, number(1)), "jump_if is not recorded by the host");
   WRONG(tl_op1(vm, TL_LOAD, number(1)), "load has a function of its own");
   WRONG(tl_is_const_int(vm, 4711, NULL), "no value of this recording");
   WRONG(tl_is_const_ref(vm, 4711, NULL), "no value of this recording");
