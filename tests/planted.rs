@@ -2,15 +2,16 @@
 //!
 //! Problem: a differential test that never fails proves little. Design: optimizer, lowering and resume data
 //! hold some ninety deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked,
-//! or random programs of units, trees or control flow graphs, with the bug switched on until the checks object. What shows
+//! or random programs of units, trees or control flow graphs, with the bug switched on until the checks
+//! object. What shows
 //! in too few of them has a trace of its own in `traces/found`. A planted bug may well crash the process or
 //! make it run wild, so each is tried in a process of its own: this test starts itself again with
 //! `TRACELIFT_PLANTED` set. A crash counts as an objection.
 //!
-//! Invariant: without a planted bug the same traces, programs, trees and graphs pass (`tests/differential.rs`,
-//! `units.rs`, `regions.rs`, `graphs.rs`), so an objection is the bug's. Run it with
-//! `cargo test --features planted-bugs --test planted -- --nocapture`; `TRACELIFT_PLANTED_LIKE=Unit` tries
-//! those alone whose names have this in them.
+//! Invariant: without a planted bug the same traces, programs, trees and graphs pass
+//! (`tests/differential.rs`, `units.rs`, `regions.rs`, `graphs.rs`), so an objection is the bug's. Run it
+//! with `cargo test --features planted-bugs --test planted -- --nocapture`; `TRACELIFT_PLANTED_LIKE=Unit`
+//! tries those alone whose names have this in them.
 //!
 //! Example of a line it prints: `FoldShiftUnmasked: 19 traces: all passes: evaluator: frame 0 slot 1: 1 vs
 //! 0`.
@@ -20,7 +21,7 @@ mod support;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use support::check::{keeps_pointers_found, Checker};
+use support::check::{keeps_pointers_found, Checker, Failure};
 use support::found::{case_of, found};
 use support::graphs::GraphChecker;
 use support::runner;
@@ -28,7 +29,7 @@ use support::trees::TreeChecker;
 use support::units::UnitChecker;
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::testbed::{schema_with_slots, standard_schema};
-use tracelift_core::testgen::{generate, generate_units, Case};
+use tracelift_core::testgen::{generate, generate_units};
 
 /// Within so many traces each bug must be seen.
 const BOUND: u64 = 3_000;
@@ -36,9 +37,9 @@ const BOUND: u64 = 3_000;
 /// What a process that tries one bug prints before its verdict.
 const VERDICT: &str = "verdict: ";
 
-/// What the checks say to a case with the bug switched on, if they object.
-fn objected(checker: &mut Checker, bug: Bug, case: &Case) -> Option<String> {
-    let check = std::panic::AssertUnwindSafe(|| with_planted(bug, || checker.check(case)));
+/// What a check says with the bug switched on, if it objects.
+fn objected(bug: Bug, check: impl FnOnce() -> Result<(), Box<Failure>>) -> Option<String> {
+    let check = std::panic::AssertUnwindSafe(|| with_planted(bug, check));
     match std::panic::catch_unwind(check) {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure.what),
@@ -57,61 +58,42 @@ fn hunt(bug: Bug) -> Option<(String, String)> {
     let cases =
         (0..BOUND).map(|seed| generate(seed, &schema)).filter(|case| keeps_pointers_found(case, &schema));
     for case in cases {
-        if let Some(what) = objected(&mut checker, bug, &case) {
+        if let Some(what) = objected(bug, || checker.check(&case)) {
             return Some((format!("{} traces", case.seed + 1), what));
         }
     }
     found().into_iter().find_map(|(name, file)| {
         let mut checker = Checker::new(&Arc::new(file.schema.clone()));
-        Some((format!("only by {name}"), objected(&mut checker, bug, &case_of(&file))?))
+        Some((format!("only by {name}"), objected(bug, || checker.check(&case_of(&file)))?))
     })
 }
 
 /// Checks random programs of units with the bug switched on, until the checks object.
 fn hunt_in_units(bug: Bug) -> Option<(String, String)> {
-    support::crash::install();
     let schema = Arc::new(standard_schema());
     let mut checker = UnitChecker::new(&schema);
-    (0..BOUND).find_map(|seed| {
-        let program = generate_units(seed, &schema);
-        let check = std::panic::AssertUnwindSafe(|| with_planted(bug, || checker.check(&program)));
-        let what = match std::panic::catch_unwind(check) {
-            Ok(Ok(())) => return None,
-            Ok(Err(failure)) => failure.what,
-            Err(_) => "a panic".into(),
-        };
-        Some((format!("{} programs", seed + 1), what))
-    })
+    hunt_in(bug, "programs", |seed| checker.check(&generate_units(seed, &schema)))
 }
 
 /// Checks random trees with the bug switched on, until the checks object.
 fn hunt_in_trees(bug: Bug) -> Option<(String, String)> {
-    support::crash::install();
     let mut checker = TreeChecker::new(&Arc::new(schema_with_slots()));
-    (0..BOUND).find_map(|seed| {
-        let check = std::panic::AssertUnwindSafe(|| with_planted(bug, || checker.check(seed)));
-        let what = match std::panic::catch_unwind(check) {
-            Ok(Ok(())) => return None,
-            Ok(Err(failure)) => failure.what,
-            Err(_) => "a panic".into(),
-        };
-        Some((format!("{} trees", seed + 1), what))
-    })
+    hunt_in(bug, "trees", |seed| checker.check(seed))
 }
 
 /// Checks random control flow graphs with the bug switched on, until the checks object.
 fn hunt_in_graphs(bug: Bug) -> Option<(String, String)> {
-    support::crash::install();
     let mut checker = GraphChecker::new(&Arc::new(standard_schema()));
-    (0..BOUND).find_map(|seed| {
-        let check = std::panic::AssertUnwindSafe(|| with_planted(bug, || checker.check(seed)));
-        let what = match std::panic::catch_unwind(check) {
-            Ok(Ok(())) => return None,
-            Ok(Err(failure)) => failure.what,
-            Err(_) => "a panic".into(),
-        };
-        Some((format!("{} graphs", seed + 1), what))
-    })
+    hunt_in(bug, "graphs", |seed| checker.check(seed))
+}
+
+fn hunt_in(
+    bug: Bug,
+    cases: &str,
+    mut check: impl FnMut(u64) -> Result<(), Box<Failure>>,
+) -> Option<(String, String)> {
+    support::crash::install();
+    (0..BOUND).find_map(|seed| Some((format!("{} {cases}", seed + 1), objected(bug, || check(seed))?)))
 }
 
 /// Tries a bug in a process of its own; the line to report, or why the bug was not seen.

@@ -4,8 +4,8 @@
 //! resume data ask [`planted`] whether a named bug is switched on and then do the wrong thing; the tests
 //! switch each on in turn and fail unless some check objects: `tests/planted.rs` for what traces, programs of
 //! units, trees of traces and control flow graphs show, `runtime/tests/host_calls` and
-//! `runtime/tests/regions.rs` for recorder and service. Without the feature `planted-bugs` the question is the
-//! constant `false` and costs nothing.
+//! `runtime/tests/regions.rs` for recorder and service. Without the feature `planted-bugs` the question is
+//! the constant `false` and costs nothing.
 //! Invariant: no release artifact is built with the feature.
 
 macro_rules! define_bugs {

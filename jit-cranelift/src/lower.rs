@@ -489,8 +489,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::GuardNull | Op::GuardNonnull => self.guard_null(inst, exit, inst.op == Op::GuardNull),
             Op::GuardAlwaysFails => self.guard_always_fails(inst, exit),
             Op::Label => self.label(inst),
-            Op::Jump => self.jump(inst),
-            Op::JumpIf => self.jump_if(inst),
+            Op::Jump | Op::JumpIf => self.jump(inst),
             Op::Finish => self.finish(inst, exit),
             Op::CallUnit | Op::UnitResult | Op::ReturnUnit => self.unit_op(inst, exit),
         }
@@ -542,6 +541,9 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
 
     /// Ends a part by going on at a label.
     fn jump(&mut self, inst: &Inst) -> Result<()> {
+        if inst.op == Op::JumpIf {
+            return self.jump_if(inst);
+        }
         let label = self.label_of(inst)?;
         let (block, _) = self.labels[label.index()];
         let params = &self.input.trace.labels[label.index()].args;

@@ -143,11 +143,7 @@ pub(crate) fn step(
     let result = match inst.op {
         Op::Label => return Ok(Flow::Next),
         Op::Jump => return jump(trace, regs, inst, &args),
-        Op::JumpIf => match args.split_first() {
-            Some((&condition, passed)) if condition != 0 => return jump(trace, regs, inst, passed),
-            Some(_) => return Ok(Flow::Next),
-            None => return Err(Fault::Malformed("jump_if without a condition")),
-        },
+        Op::JumpIf => return jump_if(trace, regs, inst, &args),
         Op::Finish => return Ok(Flow::Finish(args.to_vec())),
         Op::ReturnUnit => match inst.payload {
             Payload::Tag(tag) => return Ok(Flow::Return(tag, args.first().copied())),
@@ -210,6 +206,14 @@ fn mend(schema: &Schema, world: &mut World, inst: &Inst, args: &mut [Bits]) -> R
         call::call(schema, world, schema.func(func), args)?;
     }
     Ok(None)
+}
+
+fn jump_if(trace: &Trace, regs: &mut Registers, inst: &Inst, args: &[Bits]) -> Result<Flow, Fault> {
+    match args.split_first() {
+        Some((&condition, passed)) if condition != 0 => jump(trace, regs, inst, passed),
+        Some(_) => Ok(Flow::Next),
+        None => Err(Fault::Malformed("jump_if without a condition")),
+    }
 }
 
 fn jump(trace: &Trace, regs: &mut Registers, inst: &Inst, args: &[Bits]) -> Result<Flow, Fault> {

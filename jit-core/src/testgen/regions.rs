@@ -1,9 +1,9 @@
 //! Random regions: control flow graphs of closed blocks.
 //!
-//! Problem: what passes over graphs get wrong shows where loops nest, are left in the middle, go back from two
-//! places or are entered from the side. Design: a program of nested statements (assignments, guards, tests,
-//! loops with the test at their head or at their end, `break`, `continue`, and now and then a jump to any
-//! block at all) is written as blocks. Each block takes all variables as arguments. One variable is the
+//! Problem: what passes over graphs get wrong shows where loops nest, are left in the middle, go back from
+//! two places or are entered from the side. Design: a program of nested statements (assignments, guards,
+//! tests, loops with the test at their head or at their end, `break`, `continue`, and now and then a jump to
+//! any block at all) is written as blocks. Each block takes all variables as arguments. One variable is the
 //! *budget*: each way back takes one off it and is not gone without it, so that all ends. Guards have the
 //! variables in their snapshots; some are safepoints, which look at a flag that is always up.
 //!
