@@ -90,7 +90,8 @@ fn carry_out(command: Command) -> u8 {
 fn with_planted_bug<T>(command: impl FnOnce() -> T) -> T {
     use tracelift_core::planted::{with_planted, Bug};
     let name = std::env::var("TRACELIFT_PLANTED").unwrap_or_default();
-    match Bug::ALL.iter().chain(Bug::OF_UNITS).find(|bug| format!("{bug:?}") == name) {
+    let mut bugs = Bug::ALL.iter().chain(Bug::OF_UNITS).chain(Bug::OF_GRAPHS);
+    match bugs.find(|bug| format!("{bug:?}") == name) {
         Some(&bug) => with_planted(bug, command),
         None => command(),
     }

@@ -20,8 +20,10 @@ use std::sync::Arc;
 
 use anyhow::{bail, Context};
 use clap::Args;
-use tracelift_core::eval::{compare_with_recorded, may_end_as, End, Evaluator, Limits, Outcome};
-use tracelift_core::text::{self, RunValue, TraceFile};
+use tracelift_core::eval::{
+    compare_outcomes, compare_with_recorded, may_end_as, End, Evaluator, Limits, Outcome,
+};
+use tracelift_core::text::{self, Run, RunValue, TraceFile};
 use tracelift_core::world::World;
 use tracelift_core::{testbed, verify, Payload, Schema, Trace, Type};
 use tracelift_opt::{optimize, region, stage_names, Config, OpCounts, Optimized};
@@ -178,11 +180,7 @@ fn show(file: &TraceFile, trace: &Trace, optimized: &Optimized, quiet: bool) -> 
 fn evaluate(file: &TraceFile, index: usize, before: &Trace, optimized: &Optimized) -> anyhow::Result<String> {
     let mut out = String::new();
     let schema = Arc::new(file.schema.clone());
-    for run in file.runs.iter().filter(|run| run.trace == index) {
-        if let Some(func) = opaque(before, &schema) {
-            writeln!(out, "; run (line {}): not evaluated: `{func}` has no body here", run.line)?;
-            continue;
-        }
+    for run in runs_of(file, index, before, &mut out) {
         let run_one = |trace: &Trace, limits| evaluate_one(file, &schema, trace, &run.inputs, limits);
         let (first, _) = run_one(before, Limits::default()).with_context(|| format!("line {}", run.line))?;
         expected(&run.outcome, &first, before, run.line)?;
@@ -217,6 +215,16 @@ fn evaluate(file: &TraceFile, index: usize, before: &Trace, optimized: &Optimize
         )?;
     }
     Ok(out)
+}
+
+/// The runs of a trace. There are none if it calls what has no body here: each is named then.
+fn runs_of<'a>(file: &'a TraceFile, index: usize, trace: &Trace, out: &mut String) -> Vec<&'a Run> {
+    let runs: Vec<&Run> = file.runs.iter().filter(|run| run.trace == index).collect();
+    let Some(func) = opaque(trace, &file.schema) else { return runs };
+    for run in runs {
+        *out += &format!("; run (line {}): not evaluated: `{func}` has no body here\n", run.line);
+    }
+    Vec::new()
 }
 
 /// A function that the evaluator may not call.

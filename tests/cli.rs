@@ -118,7 +118,8 @@ fn opt_shows_regions() {
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    let told = "; loop L1: peeled\n; run (line 10): finish with 1 values; instructions executed: 24 before, 16 after\n";
+    let told = "; loop L1: peeled\n; run (line 10): finish with 1 values; \
+                instructions executed: 24 before, 16 after\n";
     assert!(shown(&[]).ends_with(told), "{}", shown(&[]));
     assert_eq!(shown(&["--stage=recorded"]), region);
     assert_eq!(shown(&["--stage=optimized", "--opt=-peel,-dce"]), region);

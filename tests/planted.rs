@@ -146,7 +146,23 @@ fn opt_objects_to_wrong_results_and_memory() {
                   trace memory\nL0(p0, p1, p2):\ni2 = load(p0, raw.word)\nstore(p1, raw.word, 7)\n\
                   i3 = load(p0, raw.word)\nstore(p2, raw.other, i3)\nfinish()\n\
                   run: @box, @box, @other -> finish()\n";
+    // What comes after a loop gets two arguments, of which one is the result and one is stored.
+    let region = |end: &str| {
+        format!(
+            "cell raw.word: int @8 class raw\nlayout Box {{ word: int }}\nobject box = Box {{ word: 1 }}\n\
+             trace graph\nL0(p0, i1):\njump(L1, p0, i1, 5)\nL1(p0, i1, i2):\njump_if(i1, L2, p0, i1, i2)\n\
+             jump(L3, i1, i2)\nL2(p0, i1, i2):\ni3 = i2 + 3\ni4 = i1 - 1\njump(L1, p0, i4, i3)\n\
+             L3(i1, i2):\n{end}\nrun: @box, 0\n"
+        )
+    };
+    let result_of_region = region("finish(i2)");
+    let state_of_region =
+        region("i5 = i1 + i2\ni6 = i5 < 0\n@0 = frame[0: int i1, 1: int i2]\nguard_true(i6) @0\nfinish()");
+    let memory_of_region = region("store(@box, raw.word, i2)\nfinish()");
     let cases = [
+        (Bug::ArkResolverReversed, &*result_of_region, ["line 16", "result 0: 5 vs 0"]),
+        (Bug::ArkResolverReversed, &state_of_region, ["line 20", "slot 0: 0 vs 5"]),
+        (Bug::ArkResolverReversed, &memory_of_region, ["line 17", "5 vs 0"]),
         (Bug::HeapStoreAliasIgnored, result, ["line 10", "result 0: 7 vs 1"]),
         (Bug::HeapStoreAliasIgnored, memory, ["line 14", "7 vs 1"]),
     ];

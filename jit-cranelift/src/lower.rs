@@ -545,18 +545,50 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             return self.jump_if(inst);
         }
         let label = self.label_of(inst)?;
-        let (block, _) = self.labels[label.index()];
-        let params = &self.input.trace.labels[label.index()].args;
-        let types_agree = params.len() == inst.args.len()
-            && params.iter().zip(&inst.args).all(|(&p, &a)| self.input.trace.ty(p) == self.input.trace.ty(a));
-        if !types_agree {
-            return Err(self.malformed("the jump's arguments are not those of the label"));
-        }
+        self.check_passed(label, &inst.args)?;
         if self.begin_next_copy(inst, label)? {
             return Ok(());
         }
+        let passed = self.jump_args(label, &inst.args)?;
+        self.go_to(label, passed);
+        self.open = false;
+        Ok(())
+    }
+
+    /// Goes on at a label of a region, or in the same part.
+    fn jump_if(&mut self, inst: &Inst) -> Result<()> {
+        let label = self.label_of(inst)?;
+        let condition = self.value(arg(inst, 0, self.index)?)?;
+        self.check_passed(label, &inst.args[1..])?;
+        // Before the ways part: what is computed for one of them may be used on the other one.
+        let passed = self.jump_args(label, &inst.args[1..])?;
+        let [way, here] = [(); 2].map(|()| self.b.create_block());
+        let [then, other] = if planted(Bug::LowerBranchReversed) { [here, way] } else { [way, here] };
+        self.b.ins().brif(condition, then, &[], other, &[]);
+        self.b.switch_to_block(way);
+        // What is counted on this way is not counted on the other one.
+        let replaced = self.replaced;
+        self.go_to(label, passed);
+        self.replaced = replaced;
+        self.b.switch_to_block(here);
+        Ok(())
+    }
+
+    /// Whether these are the label's arguments, by their number and their types.
+    fn check_passed(&self, label: LabelId, passed: &[Value]) -> Result<()> {
+        let trace = self.input.trace;
+        let types = |values: &[Value]| values.iter().map(|&value| trace.ty(value)).collect::<Vec<_>>();
+        match types(&trace.labels[label.index()].args) == types(passed) {
+            true => Ok(()),
+            false => Err(self.malformed("the jump's arguments are not those of the label")),
+        }
+    }
+
+    /// What a jump passes to a label.
+    fn jump_args(&mut self, label: LabelId, passed: &[Value]) -> Result<Vec<Ssa>> {
+        let params = &self.input.trace.labels[label.index()].args;
         let mut args: Vec<Ssa> = Vec::with_capacity(params.len());
-        for &arg in &inst.args {
+        for &arg in passed {
             let moved_before = params[..args.len()].iter().position(|&param| param == arg);
             let ssa = match moved_before {
                 Some(earlier) if planted(Bug::LowerJumpArgsSequential) => args[earlier],
@@ -564,6 +596,12 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             };
             args.push(ssa);
         }
+        Ok(args)
+    }
+
+    /// Jumps to a label.
+    fn go_to(&mut self, label: LabelId, passed: Vec<Ssa>) {
+        let (block, _) = self.labels[label.index()];
         // Each jump ends an iteration: the one from a peeled loop's preamble to the loop does too.
         if let Some(counter) = self.input.request.iteration_counter {
             let jumps = self.unroll.as_ref().map_or(1, Unroll::jumps_passed);
@@ -571,36 +609,8 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         }
         // The last of the copies is counted here, those before it where they ended.
         self.count_replaced();
-        let args: Vec<BlockArg> = args.into_iter().chain(self.replaced).map(BlockArg::Value).collect();
-        self.b.ins().jump(block, &args);
-        self.open = false;
-        Ok(())
-    }
-
-    /// Ends a block of a region, or goes on in the same place.
-    fn jump_if(&mut self, inst: &Inst) -> Result<()> {
-        let label = self.label_of(inst)?;
-        let (there, _) = self.labels[label.index()];
-        let condition = self.value(arg(inst, 0, self.index)?)?;
-        let passed = inst.args[1..].iter().map(|&arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
-        let types_agree =
-            (inst.args[1..].iter().map(|&arg| self.input.trace.ty(arg))).eq(self.input.trace.labels
-                [label.index()]
-            .args
-            .iter()
-            .map(|&param| self.input.trace.ty(param)));
-        if !types_agree {
-            return Err(self.malformed("the jump's arguments are not those of the label"));
-        }
         let args: Vec<BlockArg> = passed.into_iter().chain(self.replaced).map(BlockArg::Value).collect();
-        let here = self.b.create_block();
-        if planted(Bug::LowerBranchReversed) {
-            self.b.ins().brif(condition, here, &[], there, &args);
-        } else {
-            self.b.ins().brif(condition, there, &args, here, &[]);
-        }
-        self.b.switch_to_block(here);
-        Ok(())
+        self.b.ins().jump(block, &args);
     }
 
     /// An iteration ends: adds what the interpreter would have taken for it.

@@ -101,7 +101,7 @@ pub const PASSES: &[PassInfo] = &[
     PassInfo {
         pass: PassName::Peel,
         name: "peel",
-        doc: "the first iteration stands alone, and the loop uses what it found; of a region's loop, the test at its header",
+        doc: "the first iteration stands alone, and the loop uses what it found; in regions, the first test",
         optional: true,
     },
     PassInfo { pass: PassName::Collect, name: "collect", doc: "loops that allocate nothing ask for no collection", optional: true },

@@ -1,8 +1,8 @@
 //! `tracelift opt` on regions: control flow graphs, of which Ark's loop peeling is shown.
 //!
 //! Prints the region as read, after peeling and at its end, and what became of each loop; runs its `run:`
-//! lines with the evaluator before and after. Both must end in the same way with the same results: a run that
-//! does not is an error with one line.
+//! lines with the evaluator before and after. Both must end in the same way, with the same results, state at
+//! an exit, and memory: a run that does not is an error with one line.
 //!
 //! Example: seed 001's graph is `tracelift opt tests/traces/regions/ark.trace`.
 
@@ -55,39 +55,40 @@ pub(super) fn show(
 fn evaluate(file: &TraceFile, index: usize, before: &Trace, after: &Trace) -> anyhow::Result<String> {
     let mut out = String::new();
     let schema = Arc::new(file.schema.clone());
-    for run in file.runs.iter().filter(|run| run.trace == index) {
-        if let Some(func) = opaque(before, &schema) {
-            writeln!(out, "; run (line {}): not evaluated: `{func}` has no body here", run.line)?;
-            continue;
-        }
+    for run in runs_of(file, index, before, &mut out) {
         let one = |region: &Trace| evaluate_one(file, &schema, region, &run.inputs, Limits::default());
-        let [(first, _), (second, _)] = [one(before)?, one(after)?];
+        let (first, world) = one(before).with_context(|| format!("line {}", run.line))?;
         expected(&run.outcome, &first, before, run.line)?;
-        let kind = |outcome: &Outcome| match &outcome.end {
-            End::Finish(values) => format!("finish with {} values", values.len()),
-            End::Exit { kind, .. } => format!("{} exit", kind.name()),
-            other => format!("{other:?}"),
-        };
-        let results = |outcome: &Outcome| match &outcome.end {
-            End::Finish(values) => values.clone(),
-            _ => Vec::new(),
-        };
-        if kind(&first) != kind(&second) || results(&first) != results(&second) {
+        let (second, other) = one(after).with_context(|| format!("line {}: optimized region", run.line))?;
+        let end = how(&first);
+        if how(&second) != end {
             bail!(
-                "line {}: the optimized region ends as {}, this one as {}",
+                "line {}: the optimized region ends as {}, the recorded one as {end}",
                 run.line,
-                kind(&second),
-                kind(&first)
+                how(&second)
             );
         }
-        let jumps = |outcome: &Outcome| outcome.op_counts.iter().sum::<u64>();
-        let (then, now) = (jumps(&first), jumps(&second));
-        writeln!(
-            out,
-            "; run (line {}): {}; instructions executed: {then} before, {now} after",
-            run.line,
-            kind(&first)
-        )?;
+        // Results, frames at an exit, and what is left in memory.
+        let results = before.insts.iter().rfind(|inst| inst.op == tracelift_core::Op::Finish);
+        let types = results.map_or(&[][..], |inst| &inst.args).iter().map(|&arg| before.ty(arg));
+        let types: Vec<Type> = types.collect();
+        compare_outcomes(&schema, (&first, &world), (&second, &other), &types).map_err(|what| {
+            anyhow::anyhow!("line {}: recorded and optimized region differ: {what}", run.line)
+        })?;
+        let [then, now] = [&first, &second].map(|outcome| outcome.op_counts.iter().sum::<u64>());
+        writeln!(out, "; run (line {}): {end}; instructions executed: {then} before, {now} after", run.line)?;
     }
     Ok(out)
+}
+
+/// How a region ended. The number of its jumps says nothing: blocks are merged.
+fn how(outcome: &Outcome) -> String {
+    match &outcome.end {
+        End::Finish(values) => format!("finish with {} values", values.len()),
+        End::Exit { kind, .. } => {
+            let at = outcome.origin.map_or(String::new(), |origin| format!(" at snapshot {origin}"));
+            format!("{} exit{at}", kind.name())
+        }
+        _ => describe(outcome),
+    }
 }

@@ -12,6 +12,10 @@
 //!   peeling, seed 001);
 //! - [`clean_up`]: blocks with one way in are merged with it, arguments that nobody uses removed.
 //!
+//! The runtime calls trees of traces that are one function regions, too. Those are put together when they are
+//! lowered (`jit-cranelift/src/lower/region.rs`), and are no graphs before. The graphs here come from files
+//! and from the generator of random ones.
+//!
 //! Invariant: a pass gives a region that the verifier accepts and that means the same; guards that wait for
 //! interrupts or the collector (*safepoints*) may be fewer, as no loop is without one that had one.
 //!

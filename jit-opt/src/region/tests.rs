@@ -290,9 +290,11 @@ fn c5_a_diamond_in_the_body() {
 #[test]
 fn c5_two_exits_and_none() {
     let two = "L0(i0):\njump(L1, i0)\nL1(i1):\njump_if(i1, L2, i1)\njump(L3, i1)\nL2(i2):\ni3 = i2 - 2\n\
-        i4 = i3 < 0\njump_if(i4, L3, i3)\njump(L1, i3)\nL3(i5):\nfinish(i5)\nrun: 4 -> finish(0)\nrun: 5 -> finish(-1)\n";
+        i4 = i3 < 0\njump_if(i4, L3, i3)\njump(L1, i3)\nL3(i5):\nfinish(i5)\n\
+        run: 4 -> finish(0)\nrun: 5 -> finish(-1)\n";
     refused(two, Refusal::NotLeftAtHeader);
-    let none = "L0(i0):\njump_if(i0, L1, i0)\nfinish(7)\nL1(i1):\njump(L2, i1)\nL2(i2):\njump(L1, i2)\nrun: 0 -> finish(7)\n";
+    let none = "L0(i0):\njump_if(i0, L1, i0)\nfinish(7)\nL1(i1):\njump(L2, i1)\nL2(i2):\njump(L1, i2)\n\
+        run: 0 -> finish(7)\n";
     refused(none, Refusal::NotLeftAtHeader);
 }
 
@@ -320,7 +322,8 @@ fn c5_a_dead_argument_of_the_header() {
 
 #[test]
 fn c5_the_header_is_the_back_edge() {
-    let text = "L0(i0):\njump(L1, i0)\nL1(i1):\ni2 = i1 - 1\njump_if(i2, L1, i2)\njump(L2, i2)\nL2(i3):\nfinish(i3)\nrun: 3 -> finish(0)\n";
+    let text = "L0(i0):\njump(L1, i0)\nL1(i1):\ni2 = i1 - 1\njump_if(i2, L1, i2)\njump(L2, i2)\n\
+        L2(i3):\nfinish(i3)\nrun: 3 -> finish(0)\n";
     refused(text, Refusal::LeftAtBackEdge);
 }
 
