@@ -183,7 +183,7 @@ fn opt_shows_single_stages_as_they_stand_in_a_paper() {
     assert_eq!(shown(&["--stage=recorded,peel"]), both);
     refuses(
         &["opt", "--stage=pell", text(&path)],
-        "the stages are recorded, virtuals, expand, fold, cse, guards, bounds, heap, peel, optimized",
+        "the stages are recorded, virtuals, expand, ranges, fold, cse, guards, bounds, heap, peel, optimized",
     );
     refuses(
         &["opt", "--stage=fold", "--opt=-fold", text(&path)],

@@ -15,6 +15,7 @@ mod c;
 mod rust;
 
 use std::collections::BTreeMap;
+use std::hash::RandomState;
 use std::path::{Path, PathBuf};
 
 use petgraph::algo::tarjan_scc;
@@ -56,7 +57,7 @@ struct Found {
 
 /// Files that stand on one another, each circle as one line.
 fn circles(edges: &Edges) -> Vec<String> {
-    let mut graph: DiGraphMap<&str, ()> = DiGraphMap::new();
+    let mut graph: DiGraphMap<&str, (), RandomState> = DiGraphMap::new();
     for (from, others) in edges {
         graph.add_node(from);
         for to in others.iter().filter(|&to| to != from) {

@@ -59,6 +59,7 @@ define_bugs! {
     PeelFactsByPosition, PeelCarriedOrder,
     DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads,
     BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored,
+    RangeOverflowForgotten, RangeLessOrEqual, RangeWrapForgotten, RangeCellHalved,
     CseKeepsPointers, HeapKeepsPointers,
     EarlyStoreAboveLoad, EarlyTagIgnored,
     // Effects

@@ -1,7 +1,4 @@
 //! Deliberate bugs of lowering, each of which these tests must see.
-//!
-//! Runs only with the feature `planted-bugs`: `cargo test -p tracelift-cranelift --features planted-bugs`.
-#![cfg(feature = "planted-bugs")]
 
 mod common;
 

@@ -26,6 +26,8 @@ pub enum PassName {
     DelayStore,
     /// `expand` in [`PASSES`].
     Expand,
+    /// `ranges` in [`PASSES`].
+    Ranges,
     /// `fold` in [`PASSES`].
     Fold,
     /// `cse` in [`PASSES`].
@@ -75,6 +77,7 @@ pub const PASSES: &[PassInfo] = &[
         optional: true,
     },
     PassInfo { pass: PassName::Expand, name: "expand", doc: "record operations become loads, stores and guards", optional: false },
+    PassInfo { pass: PassName::Ranges, name: "ranges", doc: "integers are known to be small, from operations and guards", optional: true },
     PassInfo { pass: PassName::Fold, name: "fold", doc: "constant folding and algebraic rewrites", optional: true },
     PassInfo { pass: PassName::Cse, name: "cse", doc: "a pure operation seen before is not repeated", optional: true },
     PassInfo { pass: PassName::Guards, name: "guards", doc: "repeated and implied guards go", optional: true },
@@ -295,7 +298,8 @@ mod tests {
         assert_eq!(Config::parse("fold"), Err(ConfigError::NoSign { item: "fold".into() }));
         let message = Config::parse("-heat").unwrap_err().to_string();
         assert!(
-            message.contains("`heat`") && message.contains("expand, fold, cse, guards, bounds, load_forward"),
+            message.contains("`heat`")
+                && message.contains("expand, ranges, fold, cse, guards, bounds, load_forward"),
             "{message}"
         );
     }

@@ -17,6 +17,7 @@ use tracelift_core::schema::{ClassId, LayoutId};
 use tracelift_core::{Schema, Value};
 
 use crate::delayed::Delayed;
+use crate::range::Range;
 use crate::statics::StaticHeap;
 
 /// A table by value.
@@ -88,6 +89,8 @@ pub(crate) struct Facts {
     pub merged: u32,
     /// Integers that are known to be different from 0 (without being known).
     pub nonzero: ValueTable<()>,
+    /// How far integers go, and which of their bits are known.
+    pub ranges: ValueTable<Range>,
     /// References and addresses that are known not to be null.
     pub nonnull: ValueTable<()>,
     /// Objects that do not exist yet.
@@ -129,6 +132,10 @@ impl Facts {
         }
         if self.nonzero.get(later).is_some() {
             self.nonzero.set(earlier, ());
+        }
+        if let Some(range) = self.ranges.get(later) {
+            let known = self.ranges.get(earlier).unwrap_or(Range::ANY);
+            self.ranges.set(earlier, known.met(range).unwrap_or(known));
         }
         self.same.set(later, earlier);
         self.merged += 1;
@@ -181,6 +188,7 @@ impl Facts {
         self.delayed.clear();
         self.lifted.clear();
         self.nonzero.clear();
+        self.ranges.clear();
         self.nonnull.clear();
         self.class.clear();
         self.version += 1;
@@ -194,6 +202,9 @@ impl Facts {
         }
         if self.nonzero.get(from).is_some() {
             self.nonzero.set(to, ());
+        }
+        if let Some(range) = self.ranges.get(from) {
+            self.ranges.set(to, range);
         }
         if self.nonnull.get(from).is_some() {
             self.nonnull.set(to, ());

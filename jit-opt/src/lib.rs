@@ -42,6 +42,7 @@ mod loops;
 mod pass;
 mod passes;
 mod peel;
+mod range;
 pub mod region;
 mod report;
 pub mod resume;
@@ -55,6 +56,7 @@ pub use config::{Config, ConfigError, PassInfo, PassName, PASSES};
 pub use loops::loops_of;
 pub use passes::fold::{algebraic_rules, AlgebraicRule};
 pub use peel::{CarriedKey, Peeled, WayIn};
+pub use range::Range as IntRange;
 pub use report::{OpCounts, Report, Stage};
 pub use resume::{Resume, ResumeTable};
 

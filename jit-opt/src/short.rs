@@ -35,6 +35,7 @@ use tracelift_core::{Const, Inst, Op, Payload, Schema, Trace, Value};
 use crate::collect::is_check;
 use crate::facts::Facts;
 use crate::passes::heap::only_reads;
+use crate::range::Range as IntRange;
 use crate::statics::{Element, Object};
 
 /// An argument of the recorded jump, or what a virtual object holds, as the loop's label takes it.
@@ -57,6 +58,8 @@ pub struct Known {
     pub nonnull: bool,
     /// Whether it is an integer other than 0.
     pub nonzero: bool,
+    /// If it is an integer, how far it goes and which of its bits are known, as far as anything is.
+    pub range: Option<IntRange>,
 }
 
 /// The form of a virtual object at a label.
@@ -116,6 +119,7 @@ pub(crate) fn virtual_state(
             class: st.facts.class_of(st.schema, value),
             nonnull: st.facts.nonnull.get(value).is_some(),
             nonzero: st.facts.nonzero.get(value).is_some(),
+            range: st.facts.ranges.get(value),
         })
         .collect();
     VirtualState { args, objects, known }

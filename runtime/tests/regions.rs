@@ -553,7 +553,6 @@ fn a_tag_that_a_call_in_it_has_changed_is_seen_at_its_head() {
 }
 
 /// Each bug that is planted in the service's part of regions is seen by one of the tests.
-#[cfg(feature = "planted-bugs")]
 #[test]
 fn planted_bugs_are_seen() {
     use tracelift_core::planted::{with_planted, Bug};

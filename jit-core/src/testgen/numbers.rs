@@ -247,6 +247,42 @@ impl Generator {
         Ok(())
     }
 
+    /// A small integer, and what only its size decides: a compare with its end or with what it is here, a sum
+    /// that just does or does not overflow, a division by what is hardly greater.
+    pub(super) fn bounded(&mut self) -> Made {
+        let bits = *self.rng.pick(&[1, 3, 8, 16, 31, 62]);
+        let most = (1i64 << bits) - 1;
+        let value = self.operand(Type::Int);
+        let (op, by) = *self.rng.pick(&[(Op::IntAnd, most), (Op::IntShr, 64 - bits)]);
+        let by = self.trace.const_int(by);
+        let mut small = self.op(op, &[value, by])?;
+        if self.rng.chance(40) {
+            let offset = *self.rng.pick(&[-1, 1, -most, 1 << 40]);
+            let offset = self.trace.const_int(offset);
+            small = self.op(Op::IntAdd, &[small, offset])?;
+        }
+        let recorded = self.shadow(small).map_or(most, |bits| bits as i64);
+        let most = if self.rng.chance(50) { most } else { recorded };
+        let near = *self.rng.pick(&[-1, 0, 1]);
+        use Op::*;
+        let (ops, end): (&[Op], i64) = match self.rng.below(4) {
+            0 => (&[IntAddOvf], i64::MAX.wrapping_sub(most).wrapping_add(near)),
+            1 => (&[IntMulOvf], (i64::MAX / most.max(1)).wrapping_add(near)),
+            2 => (&[IntFloorMod, IntRem, IntFloorDiv, IntAnd, IntOr], most.wrapping_add(1 + near)),
+            _ => (&[IntLt, IntLe, IntGt, IntGe, UintLt, UintLe, IntEq], most.wrapping_add(near)),
+        };
+        let op = *self.rng.pick(ops);
+        // A divisor of 0 has no value.
+        let end = if end == 0 { 1 } else { end };
+        let end = self.trace.const_int(end);
+        let decided = self.op(op, &[small, end])?;
+        if matches!(op, IntLt | IntLe | IntGt | IntGe | UintLt | UintLe) && self.rng.chance(50) {
+            let guard = if self.shadow(decided) == Some(0) { GuardFalse } else { GuardTrue };
+            self.emit(Inst::new(guard, &[decided]))?;
+        }
+        Ok(())
+    }
+
     /// A pure operation that was there before.
     pub(super) fn again(&mut self) -> Made {
         if self.pure.is_empty() {

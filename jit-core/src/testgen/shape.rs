@@ -202,8 +202,9 @@ impl Generator {
                 self.give_home(source);
                 Ok(())
             }
-            6..=8 => self.foldable(),
-            9 => self.pair(),
+            6..=7 => self.foldable(),
+            8 => self.bounded(),
+            9 => self.bounded(),
             10 => self.graph(),
             11 => self.delayed(),
             12 => self.pair(),

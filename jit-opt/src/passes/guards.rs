@@ -4,7 +4,8 @@
 //! class, the same bound, the same tag. Design: when a guard is committed, the pass writes down as facts what
 //! it proves; a later guard that the facts answer is dropped, or replaced by `guard_always_fails`. A compare
 //! whose outcome a guard has established is a constant from then on, in its own form and in its opposite's;
-//! of two pointers that are found to be equal the earlier one stands for both. Guards on classes are looked
+//! of two pointers or integers that are found to be equal the earlier one stands for both; what compares say
+//! together is in `guards/order.rs`. Guards on classes are looked
 //! at before record operations are expanded ([`ClassGuards`]), all others after.
 //!
 //! Invariants: a fact is learned from a *committed* guard only, so a guard never justifies itself; facts die
@@ -18,6 +19,8 @@
 //! guard_false(i3)         => gone
 //! ```
 
+mod order;
+
 use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::planted::{planted, Bug};
@@ -27,6 +30,7 @@ use super::fold::{guard_fails, inverse, is_compare, mirrored};
 use crate::pass::{Cx, Ops, Outcome, Pass};
 use crate::state::State;
 use crate::OptError;
+use order::Order;
 
 /// Guards on the class of a record, before they are expanded.
 pub(crate) struct ClassGuards;
@@ -69,6 +73,8 @@ impl Pass for ClassGuards {
 pub(crate) struct Guards {
     /// Compares whose outcome a guard has established.
     compares: HashMap<Key, bool>,
+    /// What they say together.
+    order: Order,
     /// Checked operations that were passed, and their results.
     checked: HashMap<Key, Value>,
 }
@@ -85,6 +91,7 @@ impl Guards {
     fn learn_compare(&mut self, compare: &Inst, outcome: bool) {
         let (_, args @ [a, b]) = key(compare.op, &compare.args);
         self.compares.insert((compare.op, args), outcome);
+        self.order.learn(compare.op, args, outcome);
         if let Some(op) = inverse(compare.op) {
             self.compares.insert((op, args), !outcome);
         }
@@ -125,7 +132,12 @@ impl Guards {
         if let Some(compare) = st.def(value).filter(|def| is_compare(def.op)).cloned() {
             self.learn_compare(&compare, truth);
             pin(st, value, truth as u64);
-            if matches!((compare.op, truth), (Op::RefEq | Op::AddrEq, true) | (Op::RefNe, false)) {
+            let is_equality = match compare.op {
+                Op::RefEq | Op::AddrEq | Op::IntEq => truth,
+                Op::RefNe | Op::IntNe => !truth,
+                _ => false,
+            };
+            if is_equality {
                 learn_same(st, compare.args[0], compare.args[1]);
             }
         } else if truth {
@@ -150,12 +162,12 @@ fn learn_value(st: &mut State<'_>, value: Value, constant: Value) {
     }
 }
 
-/// Notes that two pointers are equal, for which the earlier one stands from then on: so what was loaded
-/// through it need not be loaded through the other.
+/// Notes that two pointers or integers are equal, for which the earlier one stands from then on: so what was
+/// loaded through it, or computed from it, need not be again.
 fn learn_same(st: &mut State<'_>, a: Value, b: Value) {
     let (a, b) = (st.resolve(a), st.resolve(b));
     let is_plain = |value| st.out.constant_of(value).is_none() && !st.facts.statics.has(value);
-    if a != b && is_plain(a) && is_plain(b) && st.fire("pointer_known") {
+    if a != b && is_plain(a) && is_plain(b) && st.fire("equal_known") {
         st.facts.learn_same(st.schema, a, b);
     }
 }
@@ -188,8 +200,9 @@ impl Pass for Guards {
     fn rules(&self) -> Vec<&'static str> {
         vec![
             "value_known",
-            "pointer_known",
+            "equal_known",
             "compare_known",
+            "order_known",
             "checked_before",
             "nonzero_known",
             "nonnull_known",
@@ -238,7 +251,11 @@ impl Pass for Guards {
             }
             (op, _) if is_compare(op) => match self.compares.get(&key(op, &inst.args)) {
                 Some(&outcome) if cx.st.fire("compare_known") => Ok(Outcome::Equal(cx.int(outcome as i64))),
-                _ => Ok(Outcome::Keep),
+                Some(_) => Ok(Outcome::Keep),
+                None => match self.order.decide(op, key(op, &inst.args).1) {
+                    Some(outcome) if cx.st.fire("order_known") => Ok(Outcome::Equal(cx.int(outcome as i64))),
+                    _ => Ok(Outcome::Keep),
+                },
             },
             (op, _) if is_checked(op) => match self.checked.get(&checked_key(inst)) {
                 Some(&result) if cx.st.fire("checked_before") => Ok(Outcome::Equal(result)),
@@ -279,6 +296,7 @@ impl Pass for Guards {
 
     fn label(&mut self) {
         self.compares.clear();
+        self.order.clear();
         self.checked.clear();
     }
 }

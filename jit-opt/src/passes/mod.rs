@@ -1,7 +1,8 @@
 //! The passes of the forward walk, one per file, and their order.
 //!
 //! An operation meets the passes in this order: objects that need not exist are kept off the heap; what is
-//! known of a record's class is used before the record operation is expanded; expanded code is folded, then
+//! known of a record's class is used before the record operation is expanded; what its operands' ranges make
+//! unneeded is left out of expanded code; the rest is folded, then
 //! looked up among earlier pure operations, and the guards that are left are compared with earlier ones,
 //! indexes by how far they may go. Invariant: each pass is right whichever others run.
 
@@ -11,6 +12,7 @@ mod expand;
 pub(crate) mod fold;
 mod guards;
 pub(crate) mod heap;
+mod ranges;
 pub(crate) mod virtuals;
 
 use crate::pass::Pass;
@@ -26,6 +28,9 @@ pub(crate) fn chain(config: &Config) -> Vec<Box<dyn Pass>> {
         chain.push(Box::new(guards::ClassGuards));
     }
     chain.push(Box::new(expand::Expand::new(config.keep_records)));
+    if config.is_on(PassName::Ranges) {
+        chain.push(Box::new(ranges::Ranges));
+    }
     if config.is_on(PassName::Fold) {
         chain.push(Box::new(fold::Fold));
     }

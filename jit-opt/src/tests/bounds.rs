@@ -16,9 +16,10 @@ use tracelift_core::{ExitKind, Trace};
 use super::{halves, optimized, optimized_text};
 use crate::Config;
 
-/// How many guards stand before the loop for others in it, and how many compares of bounds the loop has.
+/// How many guards stand before the loop for others in it, without the pass `ranges`, which knows some too,
+/// and how many compares of bounds the loop has.
 fn counts(input: &str) -> (usize, usize) {
-    let (before, body) = halves("", input);
+    let (before, body) = halves("-ranges", input);
     let compares = ["uint_lt(", "uint_ge(", "int_lt(", "int_le(", "int_gt(", "int_ge("];
     let in_loop = |line: &&str| compares.iter().any(|compare| line.contains(compare));
     (before.matches("hoisted").count(), body.lines().filter(in_loop).count())
@@ -101,13 +102,15 @@ fn a_limit_needs_a_bound_that_is_small() {
     assert_eq!([hoisted("i7"), hoisted("4294967295"), hoisted("10")], [1, 1, 1]);
 }
 
-/// The compares of a trace without a loop, and what became of the value that it finishes with.
+/// Without the pass `ranges`: the compares of a trace without a loop, and what became of the value that it
+/// finishes with.
 fn finished(body: &str) -> String {
     let schema = standard_schema();
     let input = format!(
         "L0(p0, i1, i2):\n@0 = frame(words 1 2)[0: int i1]\ni7 = load(p0, table.count)\n{body}\nfinish(i9)\n"
     );
-    let text = print_trace(&optimized_text(&Config::new(), &input, &schema).trace, &schema);
+    let config = Config::parse("-ranges").unwrap();
+    let text = print_trace(&optimized_text(&config, &input, &schema).trace, &schema);
     let last = text.lines().rev().find(|line| line.contains("finish(")).unwrap_or_else(|| panic!("{text}"));
     last.trim().to_string()
 }

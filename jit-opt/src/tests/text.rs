@@ -32,7 +32,7 @@ fn stages_show_each_pass() {
     let optimized = optimize(&trace.unwrap(), &schema, &Config::new().with_stages()).unwrap();
     let sizes: Vec<(&str, usize)> =
         optimized.report.stages.iter().map(|stage| (stage.name, stage.trace.insts.len())).collect();
-    expect![[r#"[("recorded", 5), ("virtuals", 5), ("guards", 5), ("expand", 5), ("fold", 4), ("cse", 4), ("guards", 4), ("bounds", 4), ("heap", 4)]"#]]
+    expect![[r#"[("recorded", 5), ("virtuals", 5), ("guards", 5), ("expand", 5), ("ranges", 5), ("fold", 4), ("cse", 4), ("guards", 4), ("bounds", 4), ("heap", 4)]"#]]
         .assert_eq(&format!("{sizes:?}"));
 }
 

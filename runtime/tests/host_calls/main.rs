@@ -16,7 +16,6 @@ mod support;
 
 /// Each bug that is planted in the service is seen by one of the tests. What would not end, or run into
 /// freed memory, is not planted.
-#[cfg(feature = "planted-bugs")]
 #[test]
 fn planted_bugs_are_seen() {
     use tracelift_core::planted::{with_planted, Bug};
