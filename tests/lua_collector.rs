@@ -8,6 +8,8 @@
 //! runs them in all other ways). Peak memory of each program of the corpus, and of the benchmarks that people
 //! might write, is compared with that without the JIT.
 //!
+//! Environment: `TRACELIFT_EVERY=n` compares the memory of one program in n, which `TRACELIFT_TURN` says.
+//!
 //! Invariant: a program that never ends here is killed after [`SECONDS`], and fails the test.
 //!
 //! Example: `u = setmetatable({}, {__gc = function() finish = true end}); repeat u = {} until finish`.
@@ -188,8 +190,11 @@ const INCREMENTAL: &str = "collectgarbage('incremental')";
 #[test]
 fn peak_memory_is_that_without_the_jit() {
     let folders = ["tests/lua", "benches/short", "benches/standing"];
+    let number = |name: &str| std::env::var(name).map_or(0, |text| text.parse().expect("a number"));
+    let (every, turn): (usize, usize) = (number("TRACELIFT_EVERY").max(1), number("TRACELIFT_TURN"));
     let (mut most, mut name) = (f64::MIN, String::new());
-    for program in folders.iter().flat_map(|folder| programs(folder, "")) {
+    let programs = folders.iter().flat_map(|folder| programs(folder, ""));
+    for program in programs.skip(turn % every).step_by(every) {
         let run = |arg: &str, collector: &str| tracelift(&[arg, "--stats=json"], &program, collector);
         let peak = |arg: &str, collector: &str| -> anyhow::Result<(f64, f64)> {
             let finished = run(arg, collector)?;

@@ -17,8 +17,9 @@
 //! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 13 of
 //! each program, then 7 at random) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes
 //! few ways and one program in thirty-two, which `TRACELIFT_TURN` says (0 and 32 are the same turn).
-//! `TRACELIFT_PROGRAMS` is how many programs are made, `TRACELIFT_FIRST_SEED` the seed of the first one;
-//! `TRACELIFT_ONLY` keeps the programs of the corpus whose names contain it.
+//! `TRACELIFT_EVERY=n` takes one in n, by the turn too. `TRACELIFT_PROGRAMS` is how many programs are made,
+//! `TRACELIFT_FIRST_SEED` the seed of the first one; `TRACELIFT_ONLY` keeps the programs of the corpus whose
+//! names contain it.
 //!
 //! Invariant: a program uses nothing that may differ between two runs of stock Lua, nor between two
 //! collectors. A failure names the command that shows it; programs that were made are kept then, and made
@@ -90,6 +91,7 @@ fn effort() -> Effort {
         }
     };
     effort.programs = number("TRACELIFT_PROGRAMS").unwrap_or(effort.programs);
+    effort.one_in = number("TRACELIFT_EVERY").unwrap_or(effort.one_in);
     effort
 }
 
