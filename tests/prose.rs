@@ -1,12 +1,15 @@
-//! Comments that a reader can follow without scrolling.
+//! Comments that a reader can follow without scrolling, and names in them that exist.
 //!
 //! Problem: no formatter breaks comments, and lines grow with each change. Design: lines of comments in Rust,
 //! all lines in C, and those of Markdown that are neither code nor rows of tables are measured in characters;
 //! the message names each that is too wide. Invariant: all sources that git knows are looked at, and there
 //! are many.
 //!
+//! `docs/pitfalls.md` names tests, traces and programs: each must be there.
+//!
 //! Example: `runtime/src/gate.rs:12: 113 characters`.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -46,4 +49,32 @@ fn prose_is_not_wider_than_the_code() {
         }
     }
     assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
+/// What a line of a source defines under a name that the page of pitfalls may mention.
+fn defined(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let rest = ["fn ", "pub fn ", "trace "].iter().find_map(|start| line.strip_prefix(start))?;
+    rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next()
+}
+
+#[test]
+fn the_page_of_pitfalls_names_what_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("git lists files that are there");
+    let mut names: HashSet<String> = HashSet::new();
+    for file in sources(&["*.rs", "*.trace", "*.lua"]) {
+        names.extend(file.strip_prefix("tests/lua/").and_then(|name| name.strip_suffix(".lua")).map(str::to_string));
+        if !file.ends_with(".lua") {
+            names.extend(read(&file).lines().filter_map(defined).map(str::to_string));
+        }
+    }
+    let page = read("docs/pitfalls.md");
+    let quoted = page.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let is_name = |quoted: &&str| quoted.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let others = ["origin", "x"];
+    let missing: Vec<&str> = quoted.filter(is_name).filter(|name| !others.contains(name) && !names.contains(*name)).collect();
+    assert!(missing.is_empty(), "docs/pitfalls.md names what is not there: {missing:?}");
+    let rows: Vec<usize> = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok()).collect();
+    assert_eq!(rows, (1..=40).collect::<Vec<_>>());
 }
