@@ -64,17 +64,22 @@ fn the_page_of_pitfalls_names_what_exists() {
     let read = |file: &str| std::fs::read_to_string(root.join(file)).expect("git lists files that are there");
     let mut names: HashSet<String> = HashSet::new();
     for file in sources(&["*.rs", "*.trace", "*.lua"]) {
-        names.extend(file.strip_prefix("tests/lua/").and_then(|name| name.strip_suffix(".lua")).map(str::to_string));
+        names.extend(
+            file.strip_prefix("tests/lua/").and_then(|name| name.strip_suffix(".lua")).map(str::to_string),
+        );
         if !file.ends_with(".lua") {
             names.extend(read(&file).lines().filter_map(defined).map(str::to_string));
         }
     }
     let page = read("docs/pitfalls.md");
     let quoted = page.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
-    let is_name = |quoted: &&str| quoted.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let is_name =
+        |quoted: &&str| quoted.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let others = ["origin", "x"];
-    let missing: Vec<&str> = quoted.filter(is_name).filter(|name| !others.contains(name) && !names.contains(*name)).collect();
+    let missing: Vec<&str> =
+        quoted.filter(is_name).filter(|name| !others.contains(name) && !names.contains(*name)).collect();
     assert!(missing.is_empty(), "docs/pitfalls.md names what is not there: {missing:?}");
-    let rows: Vec<usize> = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok()).collect();
+    let rows: Vec<usize> =
+        page.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok()).collect();
     assert_eq!(rows, (1..=40).collect::<Vec<_>>());
 }

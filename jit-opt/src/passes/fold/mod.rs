@@ -4,7 +4,7 @@
 //! compares of compares, guards on constants. Design: an operation on constants is evaluated by the op
 //! table's own `eval`; else the rules for its op are tried in table order, and the first that matches
 //! replaces it. The rules stand in the files beside this one, grouped by what they look at; each has a name,
-//! a law for readers, and a function.
+//! a law for readers, and a function. Laws on integers are proved for 64 bits by `scripts/prove-rules`.
 //!
 //! Laws for rules:
 //! 1. **Keep the value, bit by bit, and the type.** Wrapping integer laws hold for wrapping ops only; an op
