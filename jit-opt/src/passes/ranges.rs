@@ -32,7 +32,7 @@ use crate::state::State;
 use crate::OptError;
 
 /// How many operations a guard's knowledge goes back.
-const BACK: u32 = 4;
+const BACK: u32 = 2;
 
 /// The pass.
 pub(crate) struct Ranges;
@@ -181,6 +181,9 @@ impl Pass for Ranges {
             return Ok(Outcome::Keep);
         }
         let args = ranges_of(cx.st, inst);
+        if args.iter().all(Range::is_any) {
+            return Ok(Outcome::Keep);
+        }
         if inst.op == Op::GuardTrue {
             let is_known = !args[0].has(0);
             return Ok(if is_known && cx.st.fire("nonzero_by_range") {

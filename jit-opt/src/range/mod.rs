@@ -43,6 +43,15 @@ impl<const W: u32> Range<W> {
     /// Nothing is known.
     pub const ANY: Range<W> = Range { min: Self::MIN, max: Self::MAX, ones: 0, unknown: u64::MAX };
 
+    /// 0 or 1.
+    const TRUTH: Range<W> = Range { min: 0, max: 1, ones: 0, unknown: 1 };
+
+    /// Whether nothing is known.
+    #[inline]
+    pub(crate) fn is_any(&self) -> bool {
+        self.unknown == u64::MAX && self.min == Self::MIN && self.max == Self::MAX
+    }
+
     /// One number.
     pub fn of(int: i64) -> Range<W> {
         Range { min: int, max: int, ones: int as u64, unknown: 0 }
@@ -131,7 +140,7 @@ impl<const W: u32> Range<W> {
     /// Interval and bits tell one another what they know: both ends are numbers that it has. `None` if there
     /// is no number.
     fn normal(self) -> Option<Range<W>> {
-        if (self.min, self.max, self.unknown) == (Self::MIN, Self::MAX, u64::MAX) {
+        if self.is_any() {
             return Some(self);
         }
         let mut range = self.with_bits_of_ends()?;

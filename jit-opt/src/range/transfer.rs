@@ -15,6 +15,14 @@ use super::Range;
 
 /// The range of an operation's result; `None` if nothing is known.
 pub(crate) fn result<const W: u32>(op: Op, args: &[Range<W>]) -> Option<Range<W>> {
+    if is_test(op) {
+        return Some(Range::TRUTH);
+    }
+    // Mostly so; the others make something of nothing, such as a shift of its count.
+    let is_arithmetic = matches!(op, Op::IntAdd | Op::IntSub | Op::IntMul | Op::IntXor);
+    if is_arithmetic && args.iter().all(|arg| arg.is_any()) {
+        return None;
+    }
     let known = match (op, args) {
         (Op::IntAdd, &[a, b]) => a.plus(b),
         (Op::IntSub, &[a, b]) => a.minus(b),
@@ -35,10 +43,9 @@ pub(crate) fn result<const W: u32>(op: Op, args: &[Range<W>]) -> Option<Range<W>
         (Op::IntRem, &[a, b]) => a.rest(b),
         (Op::IntFloorMod, &[a, b]) => a.floor_rest(b),
         (Op::Select, &[_, a, b]) => a.joined(b),
-        _ if is_test(op) => Range::between(0, 1),
         _ => return None,
     };
-    (known != Range::ANY).then_some(known)
+    (!known.is_any()).then_some(known)
 }
 
 /// Whether a sum, difference or product of these never overflows.
