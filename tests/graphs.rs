@@ -13,7 +13,8 @@ mod support;
 use std::sync::Arc;
 
 use support::graphs::{GraphChecker, GraphsSeen};
-use support::seeds::{check_all, number};
+use support::seeds::check_all;
+use support::turn::number;
 use tracelift_core::testbed::standard_schema;
 
 /// As many graphs as this must have everything.

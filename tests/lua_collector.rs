@@ -17,8 +17,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+#[path = "support/turn.rs"]
+mod turn;
+
 use tracelift_benches::process::{run, Finished, Limits};
 use tracelift_lua::STOCK_LUA;
+use turn::in_turn;
 
 /// Processor time of one run, at most.
 const SECONDS: u64 = 60;
@@ -190,11 +194,9 @@ const INCREMENTAL: &str = "collectgarbage('incremental')";
 #[test]
 fn peak_memory_is_that_without_the_jit() {
     let folders = ["tests/lua", "benches/short", "benches/standing"];
-    let number = |name: &str| std::env::var(name).map_or(0, |text| text.parse().expect("a number"));
-    let (every, turn): (usize, usize) = (number("TRACELIFT_EVERY").max(1), number("TRACELIFT_TURN"));
     let (mut most, mut name) = (f64::MIN, String::new());
-    let programs = folders.iter().flat_map(|folder| programs(folder, ""));
-    for program in programs.skip(turn % every).step_by(every) {
+    let programs = folders.iter().flat_map(|folder| programs(folder, "")).collect();
+    for program in in_turn(programs, 1) {
         let run = |arg: &str, collector: &str| tracelift(&[arg, "--stats=json"], &program, collector);
         let peak = |arg: &str, collector: &str| -> anyhow::Result<(f64, f64)> {
             let finished = run(arg, collector)?;

@@ -14,7 +14,7 @@
 //!
 //! In a build without optimization each program runs in a few of these ways, taken at random.
 //!
-//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 13 of
+//! Environment: `TRACELIFT_CORPUS=full` takes every way in any build, forces more guards (the first 9 of
 //! each program, then 7 at random) and makes more programs; `TRACELIFT_CORPUS=sample`, for emulators, takes
 //! few ways and one program in thirty-two, which `TRACELIFT_TURN` says (0 and 32 are the same turn).
 //! `TRACELIFT_EVERY=n` takes one in n, by the turn too. `TRACELIFT_PROGRAMS` is how many programs are made,
@@ -38,9 +38,12 @@ use std::time::{Duration, Instant};
 mod reduce;
 #[path = "support/runner.rs"]
 mod runner;
+#[path = "support/turn.rs"]
+mod turn;
 
 use tracelift_lua::STOCK_LUA;
 use tracelift_opt::PASSES;
+use turn::{in_turn, number};
 
 /// Loops are recorded when they have run for a while, and yet far earlier than by default.
 const LATER: [&str; 2] = ["--threshold=56", "--side-threshold=10"];
@@ -71,11 +74,6 @@ struct Effort {
     programs: u64,
 }
 
-/// A number that the environment may set.
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().and_then(|text| text.parse().ok())
-}
-
 fn effort() -> Effort {
     let mut effort = match std::env::var("TRACELIFT_CORPUS").as_deref() {
         Ok("full") => {
@@ -91,7 +89,6 @@ fn effort() -> Effort {
         }
     };
     effort.programs = number("TRACELIFT_PROGRAMS").unwrap_or(effort.programs);
-    effort.one_in = number("TRACELIFT_EVERY").unwrap_or(effort.one_in);
     effort
 }
 
@@ -596,11 +593,7 @@ fn corpus() {
     if let Ok(only) = std::env::var("TRACELIFT_ONLY") {
         programs.retain(|path| path.to_string_lossy().contains(&only));
     }
-    let turn = number("TRACELIFT_TURN").unwrap_or(0);
-    let mut places = 0..;
-    programs
-        .retain(|_| places.next().is_some_and(|place: u64| place % effort.one_in == turn % effort.one_in));
-    check_all(programs, "the corpus", |program| {
+    check_all(in_turn(programs, effort.one_in), "the corpus", |program| {
         let mut case = Case::new(program);
         let result = match effort.every_way {
             true => check_thoroughly(&mut case, effort),

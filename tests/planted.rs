@@ -1,11 +1,11 @@
 //! The checks must see every bug that is planted on purpose.
 //!
 //! Problem: a differential test that never fails proves little. Design: optimizer, lowering and resume data
-//! hold some ninety deliberate bugs (`tracelift_core::planted`); for each of them random traces are checked,
-//! or random programs of units, trees or control flow graphs, with the bug switched on until the checks
-//! object. What shows in too few of them has a trace of its own in `traces/found`. A planted bug may well
-//! crash the process or make it run wild, so each is tried in a process of its own: this test starts itself
-//! again with `TRACELIFT_PLANTED` set. A crash counts as an objection.
+//! hold more than a hundred deliberate bugs (`tracelift_core::planted`). For each of them random traces are
+//! checked, or random programs of units, trees or control flow graphs, with the bug switched on until the
+//! checks object. What shows in too few of them has a trace of its own in `traces/found`. A planted bug may
+//! well crash the process or make it run wild, so each is tried in a process of its own: this test starts
+//! itself again with `TRACELIFT_PLANTED` set. A crash counts as an objection.
 //!
 //! Invariant: without a planted bug the same traces, programs, trees and graphs pass
 //! (`tests/differential.rs`, `units.rs`, `regions.rs`, `graphs.rs`), so an objection is the bug's. Run it
@@ -25,6 +25,7 @@ use support::found::{case_of, found};
 use support::graphs::GraphChecker;
 use support::runner;
 use support::trees::TreeChecker;
+use support::turn::in_turn;
 use support::units::UnitChecker;
 use tracelift_core::planted::{with_planted, Bug};
 use tracelift_core::testbed::{schema_with_slots, standard_schema};
@@ -197,9 +198,7 @@ fn every_planted_bug_is_seen() {
         .chain(Bug::OF_REGIONS)
         .chain(Bug::OF_GRAPHS)
         .filter(|bug| format!("{bug:?}").contains(&only));
-    let number = |name: &str| std::env::var(name).map_or(0, |text| text.parse().expect("a number"));
-    let (every, turn): (usize, usize) = (number("TRACELIFT_EVERY").max(1), number("TRACELIFT_TURN"));
-    let bugs: Vec<Bug> = all.copied().skip(turn % every).step_by(every).collect();
+    let bugs: Vec<Bug> = in_turn(all.copied().collect(), 1);
     let processes = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
     std::thread::scope(|scope| {
         for _ in 0..processes {

@@ -13,8 +13,9 @@ mod support;
 
 use std::sync::Arc;
 
-use support::seeds::{check_all, number};
+use support::seeds::check_all;
 use support::trees::{Seen, TreeChecker};
+use support::turn::number;
 use tracelift_core::testbed::{schema_with_slots, schema_with_wide_tags, standard_schema};
 use tracelift_core::Schema;
 

@@ -12,7 +12,8 @@ mod support;
 
 use std::sync::Arc;
 
-use support::seeds::{check_all, number};
+use support::seeds::check_all;
+use support::turn::number;
 use support::units::{Seen, UnitChecker};
 use tracelift_core::testbed::{schema_with_wide_tags, standard_schema};
 use tracelift_core::testgen::generate_units;

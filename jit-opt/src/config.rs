@@ -77,7 +77,12 @@ pub const PASSES: &[PassInfo] = &[
         optional: true,
     },
     PassInfo { pass: PassName::Expand, name: "expand", doc: "record operations become loads, stores and guards", optional: false },
-    PassInfo { pass: PassName::Ranges, name: "ranges", doc: "integers are known to be small, from operations and guards", optional: true },
+    PassInfo {
+        pass: PassName::Ranges,
+        name: "ranges",
+        doc: "integers are known to be small, from operations and guards",
+        optional: true,
+    },
     PassInfo { pass: PassName::Fold, name: "fold", doc: "constant folding and algebraic rewrites", optional: true },
     PassInfo { pass: PassName::Cse, name: "cse", doc: "a pure operation seen before is not repeated", optional: true },
     PassInfo { pass: PassName::Guards, name: "guards", doc: "repeated and implied guards go", optional: true },

@@ -6,7 +6,7 @@
 //! ends at some snapshot and iteration; the reference is stopped there, and frames and worlds are compared.
 //! All guard executions are forced to fail in turn. `check` holds the comparisons, `machine` compiles and
 //! runs, `lift` reads resume data, `coverage` counts, `crash` names the seed when machine code crashes,
-//! `found` reads the cases that are kept, `seeds` tries many, `runner` starts programs.
+//! `found` reads the cases that are kept, `seeds` tries many, `turn` says which, `runner` starts programs.
 //!
 //! Invariant: every way works in a world of its own that is put back before each run, so that a failing run
 //! cannot hide or cause another one's failure.
@@ -27,5 +27,6 @@ pub mod runner;
 pub mod seeds;
 pub mod tree_machine;
 pub mod trees;
+pub mod turn;
 pub mod unit_machine;
 pub mod units;

@@ -12,12 +12,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Mutex;
 
-/// What a variable of the environment says, if it is set. It must be a number then.
-pub fn number(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
-}
-
 /// Checks these seeds. Returns what each checker has seen, or a failure.
 pub fn check_all<C, S: Send, F: Send>(
     seeds: Range<u64>,

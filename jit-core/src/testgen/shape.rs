@@ -203,8 +203,7 @@ impl Generator {
                 Ok(())
             }
             6..=7 => self.foldable(),
-            8 => self.bounded(),
-            9 => self.bounded(),
+            8..=9 => self.bounded(),
             10 => self.graph(),
             11 => self.delayed(),
             12 => self.pair(),

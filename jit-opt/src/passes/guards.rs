@@ -5,8 +5,8 @@
 //! it proves; a later guard that the facts answer is dropped, or replaced by `guard_always_fails`. A compare
 //! whose outcome a guard has established is a constant from then on, in its own form and in its opposite's;
 //! of two pointers or integers that are found to be equal the earlier one stands for both; what compares say
-//! together is in `guards/order.rs`. Guards on classes are looked
-//! at before record operations are expanded ([`ClassGuards`]), all others after.
+//! together is in `guards/order.rs`. Guards on classes are looked at before record operations are expanded
+//! ([`ClassGuards`]), all others after.
 //!
 //! Invariants: a fact is learned from a *committed* guard only, so a guard never justifies itself; facts die
 //! at a label that is not the entry; a value that a guard pins becomes its constant in all that follows,
@@ -91,7 +91,6 @@ impl Guards {
     fn learn_compare(&mut self, compare: &Inst, outcome: bool) {
         let (_, args @ [a, b]) = key(compare.op, &compare.args);
         self.compares.insert((compare.op, args), outcome);
-        self.order.learn(compare.op, args, outcome);
         if let Some(op) = inverse(compare.op) {
             self.compares.insert((op, args), !outcome);
         }
@@ -131,6 +130,11 @@ impl Guards {
         let truth = truth || planted(Bug::GuardFalseTakenAsTrue);
         if let Some(compare) = st.def(value).filter(|def| is_compare(def.op)).cloned() {
             self.learn_compare(&compare, truth);
+            let (_, args) = key(compare.op, &compare.args);
+            // Ranges know more of constants.
+            if args.iter().all(|&arg| st.bits(arg).is_none()) {
+                self.order.learn(compare.op, args, truth);
+            }
             pin(st, value, truth as u64);
             let is_equality = match compare.op {
                 Op::RefEq | Op::AddrEq | Op::IntEq => truth,

@@ -55,7 +55,7 @@ fn range_of(st: &State<'_>, value: Value) -> Range {
     }
 }
 
-/// The ranges of an operation's operands; `None` for those that are no integers.
+/// The ranges of an operation's operands; nothing is known of those that are no integers.
 fn ranges_of(st: &State<'_>, inst: &Inst) -> SmallVec<[Range; 3]> {
     inst.args.iter().map(|&arg| range_of(st, arg)).collect()
 }
@@ -136,8 +136,8 @@ fn simpler(st: &mut State<'_>, inst: &Inst, args: &[Range]) -> Option<Outcome> {
         Op::IntRem | Op::IntFloorMod if is_first(inst.op, a, b) => {
             st.fire("rest_unneeded").then(|| Outcome::Equal(inst.args[0]))
         }
-        // Both round down, and are cheaper where nothing has to be corrected; for powers of two folding knows
-        // something better.
+        // Where both are positive the two roundings agree, and the one towards zero is cheaper. Powers of two
+        // are left to folding, which makes shifts and masks of them.
         Op::IntFloorDiv | Op::IntFloorMod if is_rounded_down(a, b) => {
             let is_power_of_two = b.single().is_some_and(|divisor| divisor & (divisor - 1) == 0);
             let plain = if inst.op == Op::IntFloorDiv { Op::IntDiv } else { Op::IntRem };

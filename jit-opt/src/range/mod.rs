@@ -7,9 +7,8 @@
 //! other what it knows ([`Range::met`]). What an operation makes of ranges is in `transfer.rs`; what a
 //! compare says of its operands, and a result of an operation's, in `narrow.rs`.
 //!
-//! The number of bits is a parameter, so that each function is *proved*: at 3 and 4 bits for all pairs of
-//! abstract values, at 8 bits for all pairs of intervals and for all pairs of tristate numbers (`proof.rs`;
-//! `cargo test --release -p tracelift-opt proof -- --include-ignored`). The optimizer uses 64.
+//! The number of bits is a parameter, so that each function can be *proved* by trying everything at 3, 4 and
+//! 8 bits. `proof.rs` says what is tried at which width. The optimizer uses 64.
 //!
 //! Invariants: a range is never empty, and both its ends are numbers that it has; smaller numbers of bits are
 //! kept with their sign extended, so that comparisons need not know of it. Example: of `x & 12` it is known

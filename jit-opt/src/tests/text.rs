@@ -5,7 +5,6 @@
 //! `tests/traces/opt`. Invariant: each instruction is visited about as often whatever the length. Example:
 //! 2,000 reads of an item take twice the visits that 1,000 take.
 
-use expect_test::expect;
 use tracelift_core::testbed::standard_schema;
 use tracelift_core::text::parse_trace;
 
@@ -32,8 +31,9 @@ fn stages_show_each_pass() {
     let optimized = optimize(&trace.unwrap(), &schema, &Config::new().with_stages()).unwrap();
     let sizes: Vec<(&str, usize)> =
         optimized.report.stages.iter().map(|stage| (stage.name, stage.trace.insts.len())).collect();
-    expect![[r#"[("recorded", 5), ("virtuals", 5), ("guards", 5), ("expand", 5), ("ranges", 5), ("fold", 4), ("cse", 4), ("guards", 4), ("bounds", 4), ("heap", 4)]"#]]
-        .assert_eq(&format!("{sizes:?}"));
+    let before = ["recorded", "virtuals", "guards", "expand", "ranges"].map(|name| (name, 5));
+    let after = ["fold", "cse", "guards", "bounds", "heap"].map(|name| (name, 4));
+    assert_eq!(sizes, [before, after].concat());
 }
 
 /// The work grows with the trace, not with its square: ten times the trace, about ten times the visits.

@@ -3,8 +3,9 @@
 //! Problem: `a < b` and `b <= c` were tested, so `a < c` need not be. Design: the compares that guards have
 //! established are edges from the smaller operand to the greater one, for signed and unsigned compares apart;
 //! a compare is answered if a path leads from one of its operands to the other. The walk along them is short
-//! ([`STEPS`]): an optimizer that searches for long proofs costs more than what it saves. Constants are no
-//! places on such paths, as `ranges.rs` knows more of them.
+//! ([`STEPS`]), and few edges are kept for each value: a search for long proofs costs more than it saves, and
+//! the optimizer's work must not grow with the square of a trace. The caller leaves out constants, of which
+//! `ranges.rs` knows more, and which many values are compared with.
 //!
 //! Invariant: an edge holds from the guard that made it to the next label that is not the entry. Example:
 //! after `guard_true(int_lt(i0, i1))` and `guard_false(int_lt(i2, i1))`, `int_ge(i2, i0)` is 1.
@@ -14,8 +15,11 @@ use smallvec::SmallVec;
 
 use tracelift_core::{Op, Value};
 
-/// How many edges are looked at for one answer.
+/// How many values a walk comes to.
 const STEPS: usize = 8;
+
+/// How many edges a value has at most; the first ones stay.
+const EDGES: usize = 8;
 
 /// A compare as "the first is less than the second", or less or equal.
 struct Less {
@@ -39,7 +43,10 @@ impl Order {
     /// Notes a compare that came out like this.
     pub fn learn(&mut self, op: Op, args: [Value; 2], holds: bool) {
         let Some(Less { from, to, is_strict, is_unsigned }) = less(op, args, holds) else { return };
-        self.greater.entry((from, is_unsigned)).or_default().push((to, is_strict));
+        let edges = self.greater.entry((from, is_unsigned)).or_default();
+        if edges.len() < EDGES && !edges.contains(&(to, is_strict)) {
+            edges.push((to, is_strict));
+        }
     }
 
     /// How a compare comes out, if the edges tell.
@@ -100,8 +107,7 @@ mod tests {
     use super::*;
     use Op::*;
 
-    /// All compares of three values that every order of them that fits agrees on are the only ones that are
-    /// answered, and are answered so.
+    /// Two compares of three values are known. Each order of the values that fits gives what is answered.
     #[test]
     fn answers_are_what_all_orders_say() {
         let ops = [IntEq, IntNe, IntLt, IntLe, IntGt, IntGe];
