@@ -10,7 +10,7 @@
 //! ranges around random numbers are asked about these. The operations at small widths are written down
 //! here a second time, and compared with the op table at 64 bits.
 //!
-//! The whole proof is `cargo test --release -p tracelift-opt proof -- --include-ignored`: a quarter of an hour.
+//! The whole proof, a quarter of an hour: `cargo test --release -p tracelift-opt proof -- --include-ignored`.
 //!
 //! Invariant: what a range loses is a failure, what it has too much is none. Example: at 3 bits 3 + 1 is -4.
 
