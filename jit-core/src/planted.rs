@@ -98,6 +98,8 @@ define_bugs! {
     RegionSideUnchecked, RegionWayForgotten, RegionEdgesForgotten, RegionSumForgotten, RegionRefusedUnstored,
     RegionRefusedElsewhere, RegionKnownFirst, RegionCellsShifted, RegionCrossingEarly,
     // Back to the loop
+    RegionCoveredByOne, RegionSteadyWritten, RegionSteadyUnchecked, RegionWaitingForgotten,
+    RegionWaitingRefused, RegionWaitingUnread,
     RegionHeadUnchecked, RegionEndUnwritten, RegionBackShifted, RegionBackUncounted, RegionBackTagIgnored,
     }
     region_service {

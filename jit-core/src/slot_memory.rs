@@ -150,6 +150,13 @@ impl<'s> SlotMemory<'s> {
         Some(SlotMemory { schema, cells, places: Vec::new(), known, changes: 0 })
     }
 
+    /// Nothing but where accesses go to, in any trace. `None` if the schema does not say how slots are
+    /// accessed.
+    pub fn of_places(schema: &'s Schema) -> Option<SlotMemory<'s>> {
+        let cells = schema.slot_cells()?;
+        Some(SlotMemory { schema, cells, places: Vec::new(), known: SlotTable::default(), changes: 0 })
+    }
+
     /// What is known of a slot, counted from the frame's base.
     pub fn content(&self, slot: i32) -> Option<Content> {
         self.known.get(slot).copied()

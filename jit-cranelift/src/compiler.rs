@@ -174,8 +174,11 @@ impl Compiler {
         let (want_listing, architecture) = (self.options.want_listing, self.isa.triple().architecture);
         // Linked traces leave that to the glue.
         let preserves = root.request.links.is_none() || root.trace.unit.is_some();
+        let ops = tree.iter().map(|member| member.trace.op_count()).sum::<usize>();
+        let is_careful = tree.len() > 1 && root.trace.unit.is_none() && ops <= self.options.carefully;
         let built = Instant::now();
-        let Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift } = self.code(preserves)?;
+        let Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift } =
+            self.code(preserves, is_careful)?;
         let is_stub =
             |mark: &&MachSrcLoc<Final>| !mark.loc.is_default() && mark.loc.bits() & location::STUB != 0;
         let stub_bytes = marks.iter().filter(is_stub).map(|mark| (mark.end - mark.start) as usize).sum();
@@ -219,9 +222,10 @@ impl Compiler {
 }
 
 impl Compiler {
-    /// Makes code of what lowering has made: quick code if it is wanted and can be made.
-    fn code(&mut self, preserves: bool) -> Result<Made, CompileError> {
-        let reason = match self.quick_code(preserves) {
+    /// Makes code of what lowering has made: quick code if it is wanted and can be made, and if the code is
+    /// not worth more.
+    fn code(&mut self, preserves: bool, is_careful: bool) -> Result<Made, CompileError> {
+        let reason = match self.quick_code(preserves, is_careful) {
             Ok(code) => {
                 let end = code.marks.last().map_or(0, |mark| mark.end as usize);
                 let disasm = self.options.want_disasm.then(|| listing::disassembly(&code.bytes[..end]));
@@ -241,9 +245,12 @@ impl Compiler {
         Ok(Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift: Some(reason) })
     }
 
-    fn quick_code(&mut self, preserves: bool) -> Result<Code, Unsupported> {
+    fn quick_code(&mut self, preserves: bool, is_careful: bool) -> Result<Code, Unsupported> {
         if !self.options.quick || self.options.optimize {
             return Err(Unsupported("it is not wanted"));
+        }
+        if is_careful {
+            return Err(Unsupported("a small region"));
         }
         if !self.environment.is_system_v {
             return Err(Unsupported("another machine"));

@@ -40,6 +40,9 @@ pub struct Options {
     /// Make code without Cranelift's code generator where that is possible: see `quick.rs`. On x86-64 for
     /// System V alone, and not with Cranelift's mid-end.
     pub quick: bool,
+    /// A tree of traces that is one function, but no unit's, is made by Cranelift's code generator all the
+    /// same if it has no more operations than this: such code is made seldom and runs long.
+    pub carefully: usize,
     /// Lower each loop once, as it stands in the trace, instead of repeating the bodies of short ones: see
     /// `lower/unroll.rs`.
     pub no_unrolling: bool,

@@ -18,6 +18,7 @@
 
 mod checks;
 mod floats;
+mod frame;
 mod guards;
 mod ints;
 mod memory;
@@ -27,6 +28,7 @@ mod remainder;
 pub(crate) mod units;
 mod unroll;
 mod values;
+mod waiting;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
@@ -44,6 +46,7 @@ use crate::glue;
 use crate::listing::location;
 use crate::request::{EntryKind, Request};
 use checks::{Groups, Role};
+use frame::{Slots, Write};
 use guards::Stubs;
 pub(crate) use prefetch::patch;
 use prefetch::Streams;
@@ -130,19 +133,20 @@ pub(crate) fn lower<'a>(
     b.append_block_params_for_function_params(function);
     let params: Vec<Ssa> = b.block_params(function).to_vec();
     let mut out = Lowered { stubs: 0, unrolled: 0, prefetches: 0, buffer_inputs: 0 };
-    let mut begun: Vec<(usize, Block)> = Vec::new();
-    let heads: Vec<Option<Block>> = tree.iter().map(|input| region::head_of(&mut b, input)).collect();
+    let mut shared = Shared { begun: Vec::new(), slots: Slots::of(tree) };
+    let heads: Vec<Option<Block>> =
+        (0..tree.len()).map(|number| region::head_of(&mut b, tree, number)).collect();
     for (number, &input) in tree.iter().enumerate() {
         let start = match input.parent {
             None => (number == 0).then_some(function),
             // An exit that no code leads to any more has no side trace either.
-            Some(_) => match Lowering::begun_block(&begun, number) {
+            Some(_) => match shared.begun_block(number) {
                 None => continue,
                 start => start,
             },
         };
         let mut lowering = Lowering::new(tree, number, b, &heads, &params);
-        lowering.begun = begun;
+        lowering.shared = shared;
         lowering.b.set_srcloc(SourceLoc::new(location::ENTRY));
         match start {
             Some(start) => out.buffer_inputs = out.buffer_inputs.max(lowering.begin(start)?),
@@ -161,19 +165,36 @@ pub(crate) fn lower<'a>(
         out.stubs += lowering.stubs.made;
         out.unrolled += lowering.unrolled;
         out.prefetches += lowering.prefetches;
-        (b, begun) = (lowering.b, lowering.begun);
+        (b, shared) = (lowering.b, lowering.shared);
     }
     b.seal_all_blocks();
     b.finalize(frontend);
     Ok(out)
 }
 
+/// What lowering a trace leaves to the traces after it in one function.
+#[derive(Default)]
+struct Shared {
+    /// The side traces that were begun, with their first blocks.
+    begun: Vec<(usize, Block)>,
+    slots: Slots,
+}
+
+impl Shared {
+    /// The block that a side trace begins in, if its exit was lowered.
+    fn begun_block(&self, side: usize) -> Option<Block> {
+        self.begun.iter().find(|(number, _)| *number == side).map(|(_, block)| *block)
+    }
+}
+
 /// The state of lowering one trace. So many fields: what was lowered so far, where it is, and what the loop
 /// at hand is known to do, each of which the code of most operations looks at.
 struct Lowering<'t, 'a, 'f> {
     input: Input<'a>,
-    /// All traces of the function.
+    /// All traces of the function, and which one this is.
     tree: &'t [Input<'a>],
+    number: usize,
+    shared: Shared,
     b: FunctionBuilder<'f>,
     values: Values,
     stubs: Stubs,
@@ -182,9 +203,8 @@ struct Lowering<'t, 'a, 'f> {
     base: Ssa,
     /// The arguments of a unit.
     arguments: &'t [Ssa],
-    /// The traces that begin at exits of this one, by exit, and all that were begun, with their first blocks.
+    /// The traces that begin at exits of this one, by exit.
     sides: Vec<(u32, usize)>,
-    begun: Vec<(usize, Block)>,
     /// The ways there that are still to be made, and where traces without a parent are entered by others.
     ways: Vec<Way>,
     heads: &'t [Option<Block>],
@@ -219,6 +239,8 @@ struct Lowering<'t, 'a, 'f> {
     /// convolution's time.
     replaced: Option<Ssa>,
     counts_replaced: bool,
+    /// In a region: writes of slots that have not been made.
+    waiting: Vec<Write>,
 }
 
 impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
@@ -243,21 +265,22 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let groups = Groups::find(input.trace, input.schema, &exits);
         let is_forced = input.request.force_counter.is_some();
         let branches = guards::branches(input.trace, &exits, is_forced, &groups);
-        let counts_replaced = region::counts_replaced(&input);
+        let counts_replaced = region::counts_replaced(tree, number);
         let stubs = Stubs::new(&mut b, branches, counts_replaced);
         let labels = (input.trace.labels.iter().enumerate())
             .map(|(at, label)| match heads[number] {
                 Some(head) if at == 0 => (head, false),
-                _ => (region::label_block(&mut b, &input, &label.args), false),
+                _ => (region::label_block(&mut b, input.trace, &label.args, counts_replaced), false),
             })
             .collect();
         let values = Values::new(input.trace.values.len());
         Lowering {
             input,
             tree,
+            number,
+            shared: Shared::default(),
             arguments,
             sides: sides.collect(),
-            begun: Vec::new(),
             ways: Vec::new(),
             heads,
             called: Vec::new(),
@@ -281,13 +304,15 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             aside: None,
             replaced: None,
             counts_replaced,
+            waiting: Vec::new(),
         }
     }
 
     /// Begins the trace in this block. Returns how many inputs the exit buffer holds.
     fn begin(&mut self, start: Block) -> Result<usize> {
         self.b.switch_to_block(start);
-        self.replaced = self.counts_replaced.then(|| self.b.ins().iconst(types::I64, 0));
+        let begins = self.counts_replaced && self.input.parent.is_none();
+        self.replaced = begins.then(|| self.b.ins().iconst(types::I64, 0));
         self.entry()
     }
 
@@ -316,6 +341,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
                     let ty = clif_type(trace.ty(input));
                     args.push(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset).into());
                 }
+                self.find_steady(&args)?;
                 if cells > 0 {
                     let buffer = self.iconst(self.input.request.exit_buffer as i64);
                     for (&cell, &input) in trace.entry_cells.iter().zip(&trace.inputs()[slots..]) {
@@ -475,7 +501,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::AddrAdd => self.addr_add(inst),
             Op::ItemAddr => self.item_addr(inst),
             Op::Load => self.load(inst),
-            Op::Store => self.store(inst),
+            Op::Store => if self.put_off(inst) { Ok(()) } else { self.store(inst) },
             Op::New | Op::GuardClass | Op::Get | Op::Set | Op::ItemCount | Op::GetItem | Op::SetItem | Op::PutItem
             | Op::GetKey | Op::GuardKeyAbsent | Op::SetKey | Op::InsertKey => {
                 Err(CompileError::RecordOp { op: inst.op, inst: self.index })
@@ -615,7 +641,8 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
 
     /// An iteration ends: adds what the interpreter would have taken for it.
     fn count_replaced(&mut self) {
-        if let (Some(amounts), Some(replaced)) = (self.input.request.replaced, self.replaced) {
+        let amounts = self.input.request.replaced.filter(|_| self.input.parent.is_none());
+        if let (Some(amounts), Some(replaced)) = (amounts, self.replaced) {
             self.replaced = Some(self.b.ins().iadd_imm_s(replaced, i64::from(amounts.iteration)));
         }
     }

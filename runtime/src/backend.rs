@@ -15,6 +15,7 @@ use tracelift_cranelift::{Arena, ArenaOptions, Compiler, Glue, Options, TreeId};
 use crate::abort::AbortReason;
 use crate::config::Config;
 use crate::log::Stage;
+use crate::tunables::CAREFUL_REGION_OPS;
 
 /// Cells of the exit buffer: the most live values that an exit can have.
 pub const EXIT_BUFFER_CELLS: usize = 4096;
@@ -109,6 +110,7 @@ pub(crate) fn options(config: &Config) -> Options {
     Options {
         verify: config.verify,
         quick: !config.no_quick_code,
+        carefully: CAREFUL_REGION_OPS as usize,
         no_unrolling: config.no_unrolling,
         no_prefetching: config.no_prefetching,
         want_clif: config.log.contains(&Stage::Clif),

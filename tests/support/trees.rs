@@ -15,15 +15,17 @@
 //! Example of what it finds: `all passes: members [0, 1, 3], Variation { force: Some(5), .. }: frame 0 slot
 //! 1: 3 vs 4`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tracelift_core::eval::{compare_frames, End, Evaluator, FrameState, Limits};
 use tracelift_core::ir::EntrySlot;
+use tracelift_core::snapshot::Source;
 use tracelift_core::testgen::{generate_tree, tree_side, Rng, TreeCase};
 use tracelift_core::text::{self, RunValue};
 use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::compare::Comparison;
-use tracelift_core::world::World;
+use tracelift_core::world::{World, FRAME_SLOTS};
 use tracelift_core::world_spec::SpecValue;
 use tracelift_core::{Bits, ExitKind, Op, Schema, Trace};
 use tracelift_cranelift::Options;
@@ -90,6 +92,8 @@ struct Walked {
     base: i32,
     /// None where they are in memory.
     frames: Vec<FrameState>,
+    /// Slots that an exit on the way would have written, and of which nothing was said since: they are dead.
+    dead: BTreeSet<i32>,
     iterations: u64,
     replaced: u64,
     guards: u64,
@@ -249,6 +253,7 @@ impl Way<'_> {
             at: (0, 0),
             base: 0,
             frames: Vec::new(),
+            dead: BTreeSet::new(),
             iterations: 0,
             replaced: 0,
             guards: 0,
@@ -295,6 +300,8 @@ impl Way<'_> {
         let (_, inst) = trace.exits().nth(exit as usize).ok_or("an exit that is none")?;
         walked.iterations += u64::from(trace.snapshot_of(inst).map_or(0, |snapshot| snapshot.edges));
         (walked.at, walked.base, walked.frames) = ((position, exit), 0, outcome.frames);
+        let slots = || trace.snapshot_of(inst).into_iter().flat_map(|snapshot| snapshot.slots());
+        walked.dead.retain(|&dead| slots().all(|(slot, _)| slot != dead));
         if matches!(outcome.end, End::Exit { .. }) {
             walked.seen.left_in_side += u64::from(position > 0);
             let Some(side) = self.side_at((position, exit)) else { return Ok(None) };
@@ -307,6 +314,8 @@ impl Way<'_> {
                 (walked.is_due, walked.seen.crossings) = (true, 1);
                 return Ok(None);
             }
+            let written = slots().filter(|(_, held)| held.source != Source::InPlace);
+            walked.dead.extend(written.map(|(slot, _)| slot));
             walked.seen.sides[usize::from(position > 0)] += 1;
             walked.seen.left_in_side -= u64::from(position > 0);
             return Ok(Some((side, inputs)));
@@ -315,7 +324,7 @@ impl Way<'_> {
         if is_linked {
             walked.base = trace.last_frame(inst);
             let frames = std::mem::take(&mut walked.frames);
-            self.write_slots(&frames);
+            write_slots(&mut self.worlds[0], &self.schema, &frames);
         }
         let next = self.inputs(0, &[]).filter(|_| goes_back);
         match next.is_some() {
@@ -346,23 +355,6 @@ impl Way<'_> {
         let slots = trace.entry.iter().chain(&trace.entry_known).map(load);
         let cells = trace.entry_cells.iter().map(|&cell| live.get(cell as usize).copied());
         slots.chain(cells).collect()
-    }
-
-    /// Writes slots as the end of a linked trace does.
-    fn write_slots(&mut self, frames: &[FrameState]) {
-        let (layout, world) = (self.schema.slots(), &mut self.worlds[0]);
-        for (base, slot) in frames.iter().flat_map(|frame| frame.slots.iter().map(|slot| (frame.base, slot)))
-        {
-            let distance = i64::from(base + slot.slot) * i64::from(layout.stride);
-            let at = world.frame_base().wrapping_add(distance as u64);
-            if let Some(bits) = slot.bits {
-                world.write(at + u64::from(layout.payload), 8, bits).expect("a slot of the world's frame");
-            }
-            if let Some((part, width)) = layout.tag {
-                let tag = self.schema.tag(slot.tag).bits;
-                world.write(at + u64::from(part), width, tag).expect("a slot of the world's frame");
-            }
-        }
     }
 
     /// Compiles the tree in each form, and compares.
@@ -398,18 +390,23 @@ impl Way<'_> {
     }
 
     /// Compares what machine code has left behind with the evaluator.
-    fn compare(&self, expected: &Walked, left: &Left) -> Result<(), String> {
+    fn compare(&mut self, expected: &Walked, left: &Left) -> Result<(), String> {
         let found = (left.at, left.base, left.iterations, left.replaced, left.is_due);
         let wanted = (expected.at, expected.base, expected.iterations, expected.replaced, expected.is_due);
         if found != wanted {
             return Err(format!("(exit, base, iterations, replaced, due) {wanted:?} vs {found:?}"));
+        }
+        // What the exit writes need not be in memory before.
+        for (world, frames) in self.worlds.iter_mut().zip([&expected.frames, &left.frames]) {
+            write_slots(world, &self.schema, frames);
+            clear_unseen(world, &self.schema, &expected.dead);
         }
         let [evaluated, real] = &self.worlds;
         let compared = Comparison::new(evaluated, real).and_then(|mut walk| {
             compare_frames(&mut walk, &self.schema, &expected.frames, &left.frames)?;
             walk.finish()
         });
-        compared.map_err(|difference| difference.to_string())
+        compared.map_err(|difference| format!("left at {:?}: {difference}", expected.at))
     }
 
     /// The recorded tree as a trace file, and the optimized traces.
@@ -461,4 +458,43 @@ fn variations(free: &Walked, rng: &mut Rng) -> Vec<Variation> {
     all.extend(some(free.crossings, 4, rng).into_iter().map(|n| Variation { crossing: Some(n), ..plain }));
     all.extend((0..2).map(|left| Variation { allocations_left: Some(left), ..plain }));
     all
+}
+
+/// Writes slots as the end of a linked trace does, or as the host does after an exit.
+fn write_slots(world: &mut World, schema: &Schema, frames: &[FrameState]) {
+    let layout = schema.slots();
+    for (base, slot) in frames.iter().flat_map(|frame| frame.slots.iter().map(|slot| (frame.base, slot))) {
+        let at = slot_address(world, schema, base + slot.slot);
+        if let Some(bits) = slot.bits {
+            world.write(at + u64::from(layout.payload), 8, bits).expect("a slot of the world's frame");
+        }
+        if let Some((part, width)) = layout.tag {
+            let tag = schema.tag(slot.tag).bits;
+            world.write(at + u64::from(part), width, tag).expect("a slot of the world's frame");
+        }
+    }
+}
+
+/// Clears what nobody sees: slots that are dead, and payloads where the tag says all.
+fn clear_unseen(world: &mut World, schema: &Schema, dead: &BTreeSet<i32>) {
+    let layout = schema.slots();
+    let (part, width) = layout.tag.unwrap_or((0, 8));
+    let mask = u64::MAX >> (64 - u32::from(width) * 8);
+    for slot in 0..FRAME_SLOTS as i32 {
+        let at = slot_address(world, schema, slot);
+        let is_dead = dead.contains(&slot);
+        if is_dead {
+            world.write(at + u64::from(part), width, 0).expect("a slot of the world's frame");
+        }
+        let found = world.read(at + u64::from(part), width).filter(|_| layout.tag.is_some());
+        let mut all = schema.tags().iter().filter(|tag| tag.payload.is_none());
+        if is_dead || found.is_some_and(|found| all.any(|tag| (tag.bits ^ found) & mask == 0)) {
+            world.write(at + u64::from(layout.payload), 8, 0).expect("a slot of the world's frame");
+        }
+    }
+}
+
+fn slot_address(world: &World, schema: &Schema, slot: i32) -> u64 {
+    let distance = i64::from(slot) * i64::from(schema.slots().stride);
+    world.frame_base().wrapping_add(distance as u64)
 }

@@ -19,12 +19,11 @@ use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::snapshot::Source;
 use tracelift_core::{Inst, Op, Trace, Type, Value};
 
 use super::checks::Groups;
 use super::unroll::Unroll;
-use super::{arg, int_of_width, Lowering, Result, Ssa};
+use super::{arg, Lowering, Result, Ssa};
 use crate::exits::ENTRY_REFUSED;
 use crate::glue;
 use crate::listing::location;
@@ -174,6 +173,9 @@ impl Lowering<'_, '_, '_> {
         }
         self.in_stub = true;
         self.count_edges(inst);
+        if !planted(Bug::RegionWaitingForgotten) {
+            self.write_waiting()?;
+        }
         self.store_live(exit)?;
         self.pass_number(self.stubs.return_block, exit);
         self.in_stub = false;
@@ -309,39 +311,6 @@ impl Lowering<'_, '_, '_> {
         jumps as i64 * (1 + i64::from(inner))
     }
 
-    /// Writes the slots of all frames where a linked trace ends, as the host's memory has them.
-    fn write_slots(&mut self, inst: &Inst) -> Result<()> {
-        let (trace, schema) = (self.input.trace, self.input.schema);
-        let snapshot = inst.snap.and_then(|snap| trace.snapshots.get(snap.index()));
-        let Some(snapshot) = snapshot else { return Err(self.malformed("a link without a snapshot")) };
-        if !snapshot.virtuals.is_empty() || !snapshot.pending.is_empty() {
-            return Err(self.malformed("a link with virtual objects or stores that wait"));
-        }
-        let layout = schema.slots();
-        let slots = snapshot.frames.iter().flat_map(|frame| {
-            frame.slots.iter().map(move |slot| (frame.base + slot.slot, slot.tag, slot.source))
-        });
-        for (at, tag, source) in slots {
-            match source {
-                Source::InPlace => continue,
-                Source::Nothing => {}
-                Source::Value(value) => {
-                    let value = self.value(value)?;
-                    let offset = self.slot_offset(at, layout.payload)?;
-                    self.b.ins().store(MemFlagsData::trusted(), value, self.base, offset);
-                }
-                Source::Virtual(_) => return Err(self.malformed("a link with a virtual object")),
-            }
-            let Some((part, width)) = layout.tag else { continue };
-            let offset = self.slot_offset(at, part)?;
-            let ty = int_of_width(width).ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
-            let mask = u64::MAX >> (64 - u32::from(width) * 8);
-            let tag = self.b.ins().iconst(ty, (schema.tag(tag).bits & mask) as i64);
-            self.b.ins().store(MemFlagsData::trusted(), tag, self.base, offset);
-        }
-        Ok(())
-    }
-
     /// Goes on after the end of a trace in the frame that it ends in.
     fn go_on_in_frame(&mut self, exit: u32, frame: i32) -> Result<()> {
         let Some(links) = &self.input.request.links else {
@@ -359,13 +328,24 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn finish(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         self.count_edges(inst);
         if let Some(amounts) = self.input.request.replaced.filter(|amounts| amounts.finish > 0) {
-            self.add_to_cell(amounts.total, i64::from(amounts.finish));
+            match self.replaced {
+                Some(replaced) => {
+                    self.replaced = Some(self.b.ins().iadd_imm_s(replaced, i64::from(amounts.finish)));
+                }
+                None => drop(self.add_to_cell(amounts.total, i64::from(amounts.finish))),
+            }
         }
         let is_linked = self.input.request.links.as_ref().is_some_and(|links| links.finish_writes_slots);
         match is_linked {
             true if self.input.goes_to.is_some() && planted(Bug::RegionEndUnwritten) => {}
-            true => self.write_slots(inst)?,
-            false => self.store_live(exit)?,
+            true => {
+                let writes = self.writes_at_end(inst)?;
+                self.write_uncovered(writes)?;
+            }
+            false => {
+                self.write_waiting()?;
+                self.store_live(exit)?;
+            }
         }
         if let Some(to) = self.input.goes_to {
             if self.jump_to(to, inst, exit)? {
@@ -373,7 +353,11 @@ impl Lowering<'_, '_, '_> {
             }
         }
         match is_linked {
-            true => self.go_on_in_frame(exit, self.input.trace.last_frame(inst))?,
+            true => {
+                self.write_waiting()?;
+                self.add_replaced(self.replaced);
+                self.go_on_in_frame(exit, self.input.trace.last_frame(inst))?;
+            }
             false => self.pass_number(self.stubs.return_block, exit),
         }
         self.open = false;

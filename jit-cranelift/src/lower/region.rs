@@ -4,10 +4,11 @@
 //! all the time. Between functions that takes an exit's stores, a jump through a cell, a prologue, loads, and
 //! at the end the same again through the host's slots: forty instructions for ways of a dozen. Design: a
 //! side trace begins in the block that would be its exit's stub, and its inputs are the exit's values where
-//! they are. At its end it writes the host's slots as ever, as the loop relies on those that it does not read
-//! at its entry; but what it does read there is passed to the loop's first label in registers. Tags that are
-//! known need no check. The *ways* into side traces are made when the trace with the exits is finished, so
-//! that they do not stand in the middle of its code.
+//! they are. At its end it writes the host's slots, as the loop relies on those that it does not read at its
+//! entry (not all of them: see `frame.rs`); what it does read there is passed to the loop's first label in
+//! registers, with what was counted on the way. Tags that are known need no check. The *ways* into side
+//! traces are made when the trace with the exits is finished, so that they do not stand in the middle of its
+//! code.
 //!
 //! Traces of units become one function in the same way (`units.rs`); they end by a return instead.
 //!
@@ -28,6 +29,7 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::snapshot::Source;
 use tracelift_core::{Inst, Op, Trace, Type, Value};
 
+use super::frame::Write;
 use super::units::is_float;
 use super::values::Def;
 use super::{clif_type, Input, Lowering, Result, Ssa};
@@ -43,27 +45,37 @@ pub(super) struct Way {
     /// Back edges that were passed, and what was replaced so far.
     edges: i64,
     replaced: Option<Ssa>,
+    /// Writes of slots that were not made yet.
+    waiting: Vec<(Write, Def)>,
 }
 
 /// The block in which a trace without a parent is entered by the others: its first label.
-pub(super) fn head_of(b: &mut FunctionBuilder<'_>, input: &Input<'_>) -> Option<Block> {
-    let label = input.trace.labels.first().filter(|_| input.parent.is_none())?;
-    Some(label_block(b, input, &label.args))
+pub(super) fn head_of(b: &mut FunctionBuilder<'_>, tree: &[Input<'_>], number: usize) -> Option<Block> {
+    let label = tree[number].trace.labels.first().filter(|_| tree[number].parent.is_none())?;
+    Some(label_block(b, tree[number].trace, &label.args, counts_replaced(tree, number)))
 }
 
-/// Whether what is replaced goes round with the arguments of the trace's labels.
-pub(super) fn counts_replaced(input: &Input<'_>) -> bool {
-    let is_loop = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
-    is_loop && input.request.replaced.is_some_and(|amounts| amounts.iteration > 0)
+/// Whether what is replaced goes round with the arguments of the trace's labels: in loops, and in the side
+/// traces of a loop that are in one function with it.
+pub(super) fn counts_replaced(tree: &[Input<'_>], number: usize) -> bool {
+    let mut root = number;
+    while let Some((parent, _)) = tree[root].parent {
+        root = parent;
+    }
+    let total = |number: usize| tree[number].request.replaced.map(|amounts| amounts.total);
+    let is_loop = tree[root].trace.insts.last().is_some_and(|last| last.op == Op::Jump);
+    is_loop
+        && tree[root].request.replaced.is_some_and(|amounts| amounts.iteration > 0)
+        && total(root) == total(number)
 }
 
 /// A block for a label with these arguments.
-pub(super) fn label_block(b: &mut FunctionBuilder<'_>, input: &Input<'_>, args: &[Value]) -> Block {
+pub(super) fn label_block(b: &mut FunctionBuilder<'_>, trace: &Trace, args: &[Value], counts: bool) -> Block {
     let block = b.create_block();
     for &arg in args {
-        b.append_block_param(block, clif_type(input.trace.ty(arg)));
+        b.append_block_param(block, clif_type(trace.ty(arg)));
     }
-    if counts_replaced(input) {
+    if counts {
         b.append_block_param(block, types::I64);
     }
     block
@@ -72,7 +84,7 @@ pub(super) fn label_block(b: &mut FunctionBuilder<'_>, input: &Input<'_>, args: 
 /// Where the value of a slot comes from that a trace without a parent reads at its entry.
 enum Passed {
     Value(Ssa),
-    /// From memory, with a tag that is known or not.
+    /// From memory, or what waits to be written there, with a tag that is known or not.
     Memory {
         checked: bool,
     },
@@ -82,11 +94,6 @@ impl Lowering<'_, '_, '_> {
     /// The side trace that begins at an exit, if it is part of the function.
     pub(super) fn side_at(&self, exit: u32) -> Option<usize> {
         self.sides.iter().find(|side| side.0 == exit).map(|side| side.1)
-    }
-
-    /// The block that a side trace begins in, if its exit was lowered.
-    pub(super) fn begun_block(begun: &[(usize, Block)], side: usize) -> Option<Block> {
-        begun.iter().find(|(number, _)| *number == side).map(|(_, block)| *block)
     }
 
     /// The current block leads to a side trace: what it will have to know is noted.
@@ -99,7 +106,8 @@ impl Lowering<'_, '_, '_> {
         let live = &self.input.exits[exit as usize].live;
         let defs = live.iter().map(|&value| self.values.known(value)).collect();
         let edges = if self.is_in_unit() { 0 } else { self.edges_at(inst) };
-        self.ways.push(Way { block, exit, side, defs, edges, replaced: self.replaced });
+        let waiting = self.waiting_at_exit();
+        self.ways.push(Way { block, exit, side, defs, edges, replaced: self.replaced, waiting });
     }
 
     /// Makes the ways into all side traces that begin at exits of this trace, which is finished.
@@ -113,7 +121,7 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    fn emit_way(&mut self, Way { exit, side, defs, edges, replaced, .. }: Way) -> Result<()> {
+    fn emit_way(&mut self, Way { exit, side, defs, edges, replaced, waiting, .. }: Way) -> Result<()> {
         let live = self.input.exits[exit as usize].live.clone();
         for (&value, &def) in live.iter().zip(&defs) {
             let is_kept = planted(Bug::RegionWayForgotten) && self.values.is_known(value);
@@ -121,46 +129,77 @@ impl Lowering<'_, '_, '_> {
                 self.values.restore(value, def);
             }
         }
+        self.wait_as_at_exit(&waiting);
         self.in_stub = true;
         if !self.is_in_unit() {
             self.count_passed(if planted(Bug::RegionEdgesForgotten) { 0 } else { edges });
-            self.add_replaced(replaced.filter(|_| !planted(Bug::RegionSumForgotten)));
         }
         let trace = self.tree[side].trace;
-        if !self.is_in_unit() {
-            self.check_side(exit, trace)?;
+        let passed = replaced.filter(|_| counts_replaced(self.tree, side));
+        if passed.is_none() {
+            self.add_replaced(replaced);
         }
-        let block = match Self::begun_block(&self.begun, side) {
+        let payloads = match self.is_in_unit() {
+            true => Vec::new(),
+            false => {
+                self.check_side(exit, side, passed)?;
+                self.hand_over(side)?
+            }
+        };
+        let block = match self.shared.begun_block(side) {
             Some(block) => block,
             None => {
                 let block = self.b.create_block();
                 for &input in trace.inputs() {
                     self.b.append_block_param(block, clif_type(trace.ty(input)));
                 }
-                self.begun.push((side, block));
+                for &payload in &payloads {
+                    let ty = self.b.func.dfg.value_type(payload);
+                    self.b.append_block_param(block, ty);
+                }
+                if passed.is_some() {
+                    self.b.append_block_param(block, types::I64);
+                }
+                self.shared.begun.push((side, block));
                 block
             }
         };
-        let args = self.side_inputs(exit, trace)?;
+        let mut args = self.side_inputs(exit, trace)?;
+        args.extend(payloads.into_iter().map(BlockArg::Value));
+        if let Some(replaced) = passed {
+            let forgotten = planted(Bug::RegionSumForgotten).then(|| self.iconst(0));
+            args.push(forgotten.unwrap_or(replaced).into());
+        }
         self.b.ins().jump(block, &args);
         self.in_stub = false;
         Ok(())
     }
 
     /// Leaves by the exit, to the host, if the frame's slots have other tags than the side trace expects.
-    fn check_side(&mut self, exit: u32, trace: &Trace) -> Result<()> {
-        let slots: Vec<EntrySlot> = trace.entry.iter().chain(&trace.entry_tags).copied().collect();
-        let Some(differs) = self.tags_differ(&slots)?.filter(|_| !planted(Bug::RegionSideUnchecked)) else {
-            return Ok(());
-        };
-        let (refused, next) = (self.cold_block(), self.b.create_block());
-        self.b.ins().brif(differs, refused, &[], next, &[]);
-        self.b.switch_to_block(refused);
-        if !planted(Bug::RegionRefusedUnstored) {
-            self.store_live(exit)?;
+    fn check_side(&mut self, exit: u32, side: usize, replaced: Option<Ssa>) -> Result<()> {
+        let trace = self.tree[side].trace;
+        let mut slots: Vec<EntrySlot> = trace.entry.iter().chain(&trace.entry_tags).copied().collect();
+        if slots.iter().any(|slot| self.waiting_tag(slot) == Some(false)) {
+            // It does not fit, and is refused for what memory says.
+            self.write_waiting()?;
+        } else {
+            slots.retain(|slot| !self.is_looked_at(slot) && self.waiting_tag(slot).is_none());
         }
-        self.return_to_host(exit, 0)?;
-        self.b.switch_to_block(next);
+        let found = [self.steady_differs(side), self.tags_differ(&slots)?];
+        for differs in found.into_iter().flatten().filter(|_| !planted(Bug::RegionSideUnchecked)) {
+            let (refused, next) = (self.cold_block(), self.b.create_block());
+            self.b.ins().brif(differs, refused, &[], next, &[]);
+            self.b.switch_to_block(refused);
+            self.add_replaced(replaced);
+            if !planted(Bug::RegionWaitingRefused) {
+                self.write_waiting()?;
+            }
+            if !planted(Bug::RegionRefusedUnstored) {
+                self.store_live(exit)?;
+            }
+            self.return_to_host(exit, 0)?;
+            self.b.switch_to_block(next);
+        }
         Ok(())
     }
 
@@ -182,10 +221,10 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// What is passed to a side trace: slots of the frame, and values of the exit.
+    /// What is passed to a side trace: slots of the frame, and values of the exit. Payloads that wait come
+    /// after it, and then what was replaced.
     fn side_inputs(&mut self, exit: u32, trace: &Trace) -> Result<Vec<BlockArg>> {
         let live = self.input.exits[exit as usize].live.clone();
-        let payload = self.input.schema.slots().payload;
         let (checked, known, cells) = (&trace.entry, &trace.entry_known, &trace.entry_cells);
         let slots = match planted(Bug::RegionKnownFirst) {
             true => known.iter().chain(checked),
@@ -198,9 +237,7 @@ impl Lowering<'_, '_, '_> {
         let mut args = Vec::with_capacity(trace.inputs().len());
         let count = if self.is_in_unit() { 0 } else { count };
         for (slot, &input) in slots.zip(&trace.inputs()[..count]) {
-            let offset = self.slot_offset(slot.slot, payload)?;
-            let ty = clif_type(trace.ty(input));
-            args.push(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset).into());
+            args.push(self.payload_of(slot.slot, trace.ty(input))?.into());
         }
         let shift = usize::from(planted(Bug::UnitSideCellsShifted) || planted(Bug::RegionCellsShifted));
         for (&cell, &input) in cells.iter().zip(&trace.inputs()[count..]) {
@@ -218,9 +255,16 @@ impl Lowering<'_, '_, '_> {
     /// The inputs of a side trace: what its first block is passed.
     pub(super) fn passed_inputs(&mut self) -> Result<Vec<BlockArg>> {
         let block = self.b.current_block().ok_or_else(|| self.malformed("a side trace begins nowhere"))?;
-        let given: Vec<BlockArg> = self.b.block_params(block).iter().map(|&param| param.into()).collect();
+        let mut given: Vec<Ssa> = self.b.block_params(block).to_vec();
+        if self.counts_replaced {
+            self.replaced = given.pop();
+        }
+        if let Some(inputs) = given.len().checked_sub(self.taken_over()) {
+            let payloads = given.split_off(inputs);
+            self.take_over(&payloads);
+        }
         match given.len() == self.input.trace.inputs().len() {
-            true => Ok(given),
+            true => Ok(given.into_iter().map(BlockArg::Value).collect()),
             false => Err(self.malformed("a side trace has other inputs than are passed")),
         }
     }
@@ -262,7 +306,8 @@ impl Lowering<'_, '_, '_> {
         for (at, slot) in slots.enumerate() {
             let Some(source) = self.end_of_slot(inst, &slot)? else { return Ok(false) };
             let is_known = (entry.len()..entry.len() + known.len()).contains(&at);
-            if matches!(source, Passed::Memory { checked: false }) && !is_known {
+            let is_steady = self.has_steady_tag(&slot);
+            if matches!(source, Passed::Memory { checked: false }) && !is_known && !is_steady {
                 unchecked.push(slot);
             }
             passed.push((slot.slot, source));
@@ -271,19 +316,20 @@ impl Lowering<'_, '_, '_> {
             let (refused, next) = (self.cold_block(), self.b.create_block());
             self.b.ins().brif(differs, refused, &[], next, &[]);
             self.b.switch_to_block(refused);
+            self.in_stub = true;
+            self.add_replaced(self.replaced);
+            self.write_waiting()?;
             self.return_to_host(exit, distance)?;
+            self.in_stub = false;
             self.b.switch_to_block(next);
         }
-        let payload = self.input.schema.slots().payload;
         let mut args = Vec::with_capacity(root.trace.inputs().len() + 1);
         for (&input, (slot, source)) in root.trace.inputs().iter().zip(passed) {
             let value = match source {
                 Passed::Value(value) => value,
                 Passed::Memory { .. } => {
                     let slot = slot + i32::from(planted(Bug::RegionBackShifted));
-                    let offset = self.slot_offset(slot, payload)?;
-                    let ty = clif_type(root.trace.ty(input));
-                    self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset)
+                    self.payload_of(slot, root.trace.ty(input))?
                 }
             };
             args.push(BlockArg::Value(value));
@@ -292,11 +338,20 @@ impl Lowering<'_, '_, '_> {
             return Err(self.malformed("a loop has other inputs than slots"));
         }
         let amounts = root.request.replaced.filter(|_| !planted(Bug::RegionBackUncounted));
-        if let Some(amounts) = amounts.filter(|amounts| amounts.entry > 0) {
-            self.add_to_cell(amounts.total, amounts.entry as i64);
+        let goes_round = counts_replaced(self.tree, to);
+        if !goes_round {
+            self.add_replaced(self.replaced);
         }
-        if counts_replaced(&root) {
-            args.push(self.b.ins().iconst(types::I64, 0).into());
+        let entry = amounts.map_or(0, |amounts| amounts.entry);
+        match self.replaced.filter(|_| goes_round) {
+            Some(replaced) if entry == 0 => args.push(replaced.into()),
+            Some(replaced) => args.push(self.b.ins().iadd_imm_s(replaced, entry as i64).into()),
+            None => {
+                if let Some(amounts) = amounts.filter(|_| entry > 0) {
+                    self.add_to_cell(amounts.total, entry as i64);
+                }
+                args.extend(goes_round.then(|| BlockArg::Value(self.iconst(0))));
+            }
         }
         self.b.ins().jump(head, &args);
         self.open = false;
@@ -312,6 +367,13 @@ impl Lowering<'_, '_, '_> {
         });
         let held = slots.rev().find(|&(at, ..)| at == slot.slot);
         let wanted = self.input.schema.tag(slot.tag).payload;
+        if held.is_none_or(|(.., source)| source == Source::InPlace) {
+            match self.waiting_tag(slot) {
+                Some(true) => return Ok(Some(Passed::Memory { checked: true })),
+                Some(false) => return Ok(None),
+                None => {}
+            }
+        }
         Ok(match held {
             None => Some(Passed::Memory { checked: false }),
             Some((_, tag, _)) if tag != slot.tag && !planted(Bug::RegionBackTagIgnored) => None,

@@ -128,7 +128,10 @@ pub fn tree_side(
     let mut rng = Rng::new(seed);
     let mut maker = Maker::of_tree(&mut rng, schema, &format!("{}_{exit}", parent.name));
     maker.inherit(parent, snapshot, &live_values(parent, inst), case);
-    maker.side(case, goes_back);
+    // Where it goes back the loop reads what the exit would have written, and memory does not hold it.
+    let stale = snapshot.slots().filter(|(_, slot)| goes_back && slot.source != Source::InPlace);
+    let stale: Vec<usize> = stale.map(|(slot, _)| slot as usize).collect();
+    maker.side(case, goes_back, &stale);
     Some(maker.trace)
 }
 
@@ -445,7 +448,7 @@ impl<'a> Maker<'a> {
     }
 
     /// A side trace from its label on.
-    fn side(&mut self, case: &TreeCase, goes_back: bool) {
+    fn side(&mut self, case: &TreeCase, goes_back: bool, stale: &[usize]) {
         let counter = self.frames[0].homes[0].and_then(|home| home.source.value());
         for _ in 0..self.rng.range(0, 3) {
             self.stretch(&case.head);
@@ -463,7 +466,7 @@ impl<'a> Maker<'a> {
         for slot in 1..HEAD {
             match self.rng.below(40) {
                 // Memory has it, or what it held before.
-                0..=2 => self.frames[0].homes[slot] = None,
+                0..=2 if !stale.contains(&slot) => self.frames[0].homes[slot] = None,
                 3..=4 if !case.head[slot].steady => {
                     self.put_other(slot);
                 }
