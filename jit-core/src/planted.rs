@@ -97,9 +97,10 @@ define_bugs! {
     // Into a side trace
     RegionSideUnchecked, RegionWayForgotten, RegionEdgesForgotten, RegionSumForgotten, RegionRefusedUnstored,
     RegionRefusedElsewhere, RegionKnownFirst, RegionCellsShifted, RegionCrossingEarly,
-    // Back to the loop
+    // Slots
     RegionCoveredByOne, RegionSteadyWritten, RegionSteadyUnchecked, RegionWaitingForgotten,
     RegionWaitingRefused, RegionWaitingUnread,
+    // Back to the loop
     RegionHeadUnchecked, RegionEndUnwritten, RegionBackShifted, RegionBackUncounted, RegionBackTagIgnored,
     }
     region_service {

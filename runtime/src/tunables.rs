@@ -133,8 +133,8 @@ tunables! {
          for each operation of the tree: making its code takes 2 us, a crossing 4 ns more than in one \
          function.";
     CAREFUL_REGION_OPS = 300, "operations", Measured,
-        "Regions of no more are made by Cranelift's code generator, at twice the price. Branches that nobody \
-         can foretell, five programs: .88 of the time, with quick code .98. Standing programs: no difference.";
+        "Regions of no more are made by Cranelift's code generator, at twice the price. Where nobody can \
+         foretell a branch five programs take .88 of their time, with quick code .98. Others are alike.";
     MOST_REGION_OPS = 1500, "operations", Measured,
         "No more than so many become one function. With 4,000 `baseline_lib` at a threshold of 3 takes 22 \
          MB, with 1,500 17, without regions 16.";

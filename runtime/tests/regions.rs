@@ -254,6 +254,21 @@ fn a_tree_becomes_one_function_when_its_traces_were_crossed_often() {
 }
 
 /// All entries of side traces but one pass; the one that is refused is the exit before it.
+/// Traces alone are made quickly, a small region by Cranelift; all is by Cranelift if that is wanted.
+#[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "there is no quick code")]
+fn a_small_region_is_made_with_care() {
+    let reasons = |config: Config| {
+        let host = one_function(config);
+        assert_eq!(regions(&host).made, 1);
+        let by_cranelift = host.vm.stats().compile.by_cranelift;
+        by_cranelift.into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(soon()), [("a small region", 1)]);
+    let [(reason, traces)] = reasons(Config { no_quick_code: true, ..soon() })[..] else { panic!() };
+    assert_eq!((reason, traces > 1), ("it is not wanted", true));
+}
+
 #[test]
 fn one_entry_is_refused_for_it() {
     let mut host = three_ways(soon());

@@ -17,8 +17,7 @@
 //! `guard_true(i6)`, and `finish` with `2: int i9`, does the first store only if the guard fails, and the one
 //! at the end never.
 
-use cranelift_codegen::ir::MemFlagsData;
-use cranelift_codegen::ir::{BlockArg, InstBuilder};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tracelift_core::effects::CellAccess;
 use tracelift_core::ir::EntrySlot;
@@ -194,8 +193,8 @@ impl Slots {
             let at = |slot: i32| slot.saturating_add(input.frame);
             let early = study.stores.iter().filter(|_| waits).map(|(&index, &slot)| (index, at(slot)));
             slots.early.push(early.collect());
-            let ends = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
-            let covers = !is_side && ends && !study.writes_any;
+            let is_loop = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
+            let covers = !is_side && is_loop && !study.writes_any;
             let covered = written_by_exits(input.trace).into_iter();
             let covered = covered.filter(|slot| covers && !study.loaded.contains(slot)).map(at);
             slots.covered.push(covered.collect());
