@@ -428,8 +428,12 @@ void tl_exit(tl_vm *vm, tl_left left, void *context, tl_exit_info *info);
 ** interpreting. Collect first when that is due: code that runs after an exit does not look. Exits of
 ** kinds other than guard, loop end and finish lead nowhere. */
 tl_action tl_next(tl_vm *vm, const void *base, tl_run *run);
-/* Whether the loop `key` has code: a side trace that comes to its head ends there. */
+/* Whether the loop `key` has code, at whose head a side trace may end. */
 int tl_has_loop(tl_vm *vm, const void *key);
+/* The recording has come to the head `key` of a loop. 1: a side trace ends there, at the loop's code. Where
+** the loop has few iterations and the tree's first trace has met it too, the recording takes some in instead:
+** unless `is_long` says that many follow now. A host may ask this of each instruction. */
+int tl_goes_on_at(tl_vm *vm, const void *key, int is_long);
 /* Whether code of that loop takes the slots at `base` as they are now. If not, as a variable gets its type in
 ** the first iteration, say, a side trace does well to go on for one iteration before it ends there. */
 int tl_loop_fits(tl_vm *vm, const void *key, const void *base);
@@ -779,8 +783,12 @@ tl_status tl_record_close(tl_vm *vm);
 ** are; for each further frame of the exit the host calls tl_frame_push before the first tl_resume_point.
 ** Slots of all these frames may be read. */
 tl_status tl_record_side(tl_vm *vm, const void *base);
-/* A side trace passes a jump back, which statistics count as an iteration. */
-void tl_back_edge(tl_vm *vm);
+/* The recording passes a jump back to the head `key` of a loop, and goes on there; statistics count an
+** iteration. `is_around`: whether that loop is one around the loop that the tree begins with (tl_tree_key).
+** Where the loops of a nest are in each other's way the inner one gives way, if this is told. */
+void tl_back_edge(tl_vm *vm, const void *key, int is_around);
+/* The key of the loop or entry that the tree begins with which is being recorded; NULL outside recordings. */
+const void *tl_tree_key(tl_vm *vm);
 /* A recording has come to the location `key`, a loop's head or an entry (its own, too), and tl_resume_point
 ** was called there: compile it. The code there runs next; as long as there is none, the end of the trace is
 ** an exit, and tl_next says what to do. Status as of tl_record_close, without TL_AGAIN. The code there runs

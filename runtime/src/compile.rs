@@ -58,10 +58,13 @@ impl Vm {
         let Start::Loop { retries } = start else {
             return self.misused(recorder, "only what began at a loop's head closes");
         };
+        if let Some(outcome) = self.has_missed(key, &recorder.passed) {
+            return outcome;
+        }
         let result = match recorder.close(&self.schema) {
-            Ok(Closed::Loop(Finished { trace, edges, sites })) => {
+            Ok(Closed::Loop(Finished { trace, edges, passed, sites })) => {
                 let root = self.traces.next_id();
-                let tree = Tree { key, root, owner, edges, work, sites, ..Tree::default() };
+                let tree = Tree { key, root, owner, edges, passed, work, sites, ..Tree::default() };
                 let compiled = self.look_at_calls(work, &tree.sites).and_then(|()| {
                     if can_be_left(&trace, &self.schema) {
                         return self.compile(*trace, needs, tree);
@@ -145,11 +148,11 @@ impl Vm {
     fn compile_root(&mut self, recorder: Recorder, link: Option<Key>) -> Result<TraceId, NoCode> {
         let (key, owner, base) = (recorder.key, recorder.owner, recorder.base());
         let (needs, work) = (recorder.needs(), recorder.work());
-        let Finished { trace, edges, sites } = recorder.finish(&self.schema)?;
+        let Finished { trace, edges, passed, sites } = recorder.finish(&self.schema)?;
         self.look_at_calls(work, &sites)?;
         let root = self.traces.next_id();
         let (end, room) = self.end_of(&trace, link, key);
-        let tree = Tree { key, root, owner, link, end, room, edges, work, sites, ..Tree::default() };
+        let tree = Tree { key, root, owner, link, end, room, edges, passed, work, sites, ..Tree::default() };
         let number = self.compile(*trace, needs, tree)?;
         self.attach_loop(key, number);
         self.judge_anew(key);
@@ -201,7 +204,7 @@ impl Vm {
         link: Option<Key>,
     ) -> Result<TraceId, NoCode> {
         let (needs, base, work) = (recorder.needs(), recorder.base(), recorder.work());
-        let Finished { trace, edges, sites } = recorder.finish(&self.schema)?;
+        let Finished { trace, edges, passed, sites } = recorder.finish(&self.schema)?;
         let Some(of) = self.traces.get(at.trace) else {
             return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
         };
@@ -216,6 +219,7 @@ impl Vm {
             end,
             room,
             edges,
+            passed,
             work,
             sites,
             ..Tree::default()

@@ -100,6 +100,10 @@ impl Vm {
             || (trace.is_left_in_vain(at.exit) && self.units.was_left(trace.tree.unit));
         self.totals.units.left += u64::from(trace.tree.unit.is_some());
         self.exits.last = is_due.then_some(Left { at, kind });
+        if *self.code.cells.crossings_due != 0 {
+            // Should the host ask for nothing now, as it has to collect, it asks before the next entry.
+            self.gates.shut();
+        }
         if let Some(sample) = &mut self.timing.sample {
             if sample.depth == self.nested.depth() {
                 let partial = if kind == ExitKind::Finish { 0.0 } else { replaced.at(progress) };

@@ -97,6 +97,9 @@ impl Vm {
             location.drawn = self.recording.starts.as_mut().map(Starts::heat);
         }
         let action = if self.config.enabled && self.recording.recorder.is_none() {
+            if *self.code.cells.crossings_due != 0 {
+                self.make_regions();
+            }
             // SAFETY: passed on from the caller.
             unsafe { self.decide(key, ticks, base) }
         } else {

@@ -61,7 +61,7 @@ pub use recorder::Recorder;
 pub use reserve::ReserveFn;
 pub use run::{Action, Room, Run};
 pub use stats::{
-    CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, RegionUse, Stats, UnitUse,
+    CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, RegionUse, Stats, TraceStats, UnitUse,
 };
 pub use units::Limit as UnitLimit;
 pub use vm::{Vm, VmError};

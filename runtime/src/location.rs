@@ -53,6 +53,12 @@ pub struct Location {
     /// How often it was left to the loop around it, although that one did not wait for its price: see
     /// [`crate::Vm::leave_to`].
     pub(crate) left: u32,
+    /// Whether it has given way to loops around it, whose recordings take it in although it has code: see
+    /// [`crate::nest`].
+    pub(crate) gives_way: bool,
+    /// The loops that have given way to it, and how many more recordings may be thrown away that none of
+    /// these is in.
+    pub(crate) awaits: (Vec<Key>, u32),
     /// Failed attempts, by reason.
     pub(crate) attempts: Attempts,
     /// Why the last attempt failed.
@@ -93,6 +99,14 @@ impl Location {
             0
         } else {
             self.entries.len()
+        }
+    }
+
+    /// If its recording has failed, it is tried again as if it had not.
+    pub(crate) fn is_forgiven(&mut self) {
+        if let LoopState::BackedOff { .. } = self.state {
+            self.state = LoopState::Counting;
+            self.heat = 0;
         }
     }
 

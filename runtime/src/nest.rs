@@ -3,11 +3,20 @@
 //! Problem: which of two nested loops is hot first is a matter of chance. Code of an inner loop that soon
 //! ends is left as soon as it is entered; recorded as it runs, as part of the loop around it, it costs no
 //! more than what it does. But the longer trace has a higher price, and may turn out not to be recordable at
-//! all. Design: before it records such a loop the host asks whether it is *left to* the loop around it. It is
-//! while that one waits for its price, unless that is so long that two short traces are better than one; else
-//! a number of times, so that the outer loop has its turn, until that one has failed. What the inner loop's
-//! back edges cost until then is rent that the outer one pays too. Invariant: who is left to another loop
-//! gets code of its own in the end if that one gets none.
+//! all. Design, first: before it records such a loop the host asks whether it is *left to* the loop around
+//! it. It is while that one waits for its price, unless that is so long that two short traces are better
+//! than one; else a number of times, so that the outer loop has its turn, until that one has failed. What
+//! the inner loop's back edges cost until then is rent that the outer one pays too. Invariant: who is left
+//! to another loop gets code of its own in the end if that one gets none.
+//!
+//! Second, when an inner loop has code all the same, and the program crosses between it and its way around
+//! so often that both would become one function: if there are few ways through it, it *gives way*, once.
+//! Where the outer loop has no code, that way is given up for a while, so that the interpreter comes to the
+//! outer loop, whose recording takes the inner one in although it has code; recordings that meet no
+//! iteration of it are thrown away, up to a few. Where the outer loop has code, its side traces that end at
+//! the inner loop are recorded anew. Third, a side trace takes in some iterations of a loop that the tree's
+//! first trace has met, so that each number of iterations has its way, and none leads to the inner loop's
+//! code.
 //!
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
@@ -19,13 +28,18 @@
 
 use crate::abort::AbortReason;
 use crate::budget::Order;
-use crate::ids::Key;
+use crate::compile::CloseOutcome;
+use crate::ids::{Key, TraceId};
+use crate::log::Stage;
 use crate::policy::back_edges_until;
-use crate::tunables::{MOST_AWAITED, MOST_LEFT, MOST_VAIN};
+use crate::recorder::{Passed, Start};
+use crate::region::Part;
+use crate::tunables::{INNER_EDGES, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_VAIN, SIMPLE, TURN};
 use crate::vm::Vm;
 
 /// Why, in the log.
 const LEFT: &str = "left to the loop around it";
+const MISSED: &str = "a loop in it had no iteration this time";
 
 impl Vm {
     /// Whether the loop for which [`Vm::hot`] has just answered [`Record`](crate::Action::Record), and which
@@ -63,6 +77,129 @@ impl Vm {
         }
         self.locations.entry(outer).or_default().back_edges += back_edges;
         true
+    }
+
+    /// Whether the loops that have given way to this one had no iteration while it was recorded. Then it is
+    /// recorded again soon: side traces would lead to their code, and they would be no part of its trace.
+    pub(crate) fn has_missed(&mut self, key: Key, passed: &[Passed]) -> Option<CloseOutcome> {
+        let location = self.locations.get_mut(&key)?;
+        let (awaited, more) = &mut location.awaits;
+        let is_missed = |head: &Key| !passed.iter().any(|passed| passed.head == *head && passed.edges > 0);
+        if *more == 0 || !awaited.iter().any(is_missed) {
+            return None;
+        }
+        *more -= 1;
+        let soon = u64::from(self.config.threshold) / TURN + u64::from(*more);
+        location.postpone(soon);
+        self.count_abort(key, &AbortReason::FewIterations, MISSED);
+        Some(CloseOutcome::Aborted(AbortReason::FewIterations, MISSED.into()))
+    }
+
+    /// The recording has come to the head `key` of a loop; `is_long`: one that has many iterations now.
+    /// Whether a side trace goes on there in the loop's code. If the trace that its tree begins with has met
+    /// that loop, too, some iterations are taken in instead: else each number of them but one would lead to
+    /// the loop's code, and from there around the outer loop.
+    pub fn goes_on_at(&mut self, key: Key, is_long: bool) -> bool {
+        if !self.has_code(key) {
+            return false;
+        }
+        let Some(recorder) = &mut self.recording.recorder else { return false };
+        match recorder.start {
+            Start::Loop { .. } => recorder.meet(key),
+            Start::Side(_) => return is_long || !self.is_simple(key) || !self.takes_in(key),
+            Start::Entry | Start::Unit(_) => {}
+        }
+        false
+    }
+
+    /// Whether there are few ways through the loop `key`.
+    fn is_simple(&self, key: Key) -> bool {
+        let entries = self.locations.get(&key).map_or(&[][..], |location| &location.entries);
+        let mut roots = entries.iter().filter_map(|&entry| self.traces.get(entry));
+        roots.all(|root| u64::from(root.tree.count) <= SIMPLE)
+    }
+
+    fn takes_in(&self, key: Key) -> bool {
+        let Some((recorder, Start::Side(at))) =
+            self.recording.recorder.as_ref().map(|recorder| (recorder, recorder.start))
+        else {
+            return false;
+        };
+        let count = |passed: &[Passed]| {
+            passed.iter().find(|passed| passed.head == key).map_or(0, |passed| u64::from(passed.edges))
+        };
+        let mut passed = u64::from(recorder.edges());
+        let mut next = Some(at.trace);
+        while let Some(trace) = next.and_then(|number| self.traces.get(number)) {
+            passed += count(&trace.tree.passed);
+            next = trace.tree.parent.map(|at| at.trace);
+            if next.is_none() && !trace.tree.passed.iter().any(|passed| passed.head == key) {
+                return false;
+            }
+        }
+        passed < INNER_EDGES
+    }
+
+    /// The program crosses between these traces so often that they would become one function. If some of them
+    /// go around other loops than the one that their tree begins with, that one gives way, once: the loops
+    /// around it have their turn, and may take it in. Returns whether there were any.
+    pub(crate) fn give_way(&mut self, parts: &[Part]) -> bool {
+        let gives_way = |key: Key| self.locations.get(&key).is_none_or(|location| location.gives_way);
+        let mut ways: Vec<(TraceId, Key, Vec<Key>)> = Vec::new();
+        for part in parts.iter().filter(|part| part.goes_to.is_some()) {
+            let Some(tree) = self.traces.get(part.trace).map(|trace| &trace.tree) else { continue };
+            let around = tree.passed.iter().filter(|passed| passed.is_around);
+            let outer: Vec<Key> = around.map(|passed| passed.head).collect();
+            if tree.parent.is_some() && !outer.is_empty() && self.is_simple(tree.key) && !gives_way(tree.key)
+            {
+                ways.push((part.trace, tree.key, outer));
+            }
+        }
+        for (way, key, outer) in &ways {
+            self.locations.entry(*key).or_default().gives_way = true;
+            self.lead_around(*way, *key, outer);
+            self.judge_anew(*key);
+        }
+        !ways.is_empty()
+    }
+
+    /// A side trace of the loop `key` goes around these loops. Those without code have their turn.
+    fn lead_around(&mut self, way: TraceId, key: Key, outer: &[Key]) {
+        let has_code = |head: &&Key| self.has_code(**head);
+        let (with_code, without): (Vec<&Key>, Vec<&Key>) = outer.iter().partition(has_code);
+        with_code.iter().for_each(|&&head| self.lead_past(head, key));
+        if !with_code.is_empty() {
+            return;
+        }
+        self.log.entry(Stage::Region, &format!("side trace {way} is given up: it goes around"), String::new);
+        for head in without {
+            let outer = self.locations.entry(*head).or_default();
+            outer.is_forgiven();
+            outer.awaits.0.push(key);
+            outer.awaits.1 = MOST_MISSED as u32;
+        }
+        self.drop_side(way, TURN * u64::from(self.config.threshold.max(self.config.side_threshold)));
+    }
+
+    /// The code of the loop `outer` leads to that of `inner`, which is no part of it: these side traces are
+    /// recorded anew, and take in some iterations.
+    fn lead_past(&mut self, outer: Key, inner: Key) {
+        let roots = self.locations.get(&outer).map(|location| location.entries.clone()).unwrap_or_default();
+        for root in roots {
+            if let Some(trace) = self.traces.get_mut(root) {
+                Passed::meet(&mut trace.tree.passed, inner);
+            }
+            let leads = |number: &TraceId| {
+                let tree = self.traces.get(*number).map(|trace| &trace.tree);
+                tree.is_some_and(|tree| tree.parent.is_some() && tree.link == Some(inner))
+            };
+            let sides: Vec<TraceId> = self.tree_of(root).into_iter().filter(leads).collect();
+            for side in sides {
+                let heading = format!("side trace {side} is given up: it leads to a loop of few iterations");
+                self.log.entry(Stage::Region, &heading, String::new);
+                self.drop_side(side, u64::from(self.config.side_threshold));
+            }
+        }
     }
 }
 

@@ -140,6 +140,26 @@ impl Start {
     }
 }
 
+/// Back edges of one loop that a recording passes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passed {
+    /// The loop's head.
+    pub head: Key,
+    /// How many.
+    pub edges: u32,
+    /// Whether it is a loop around the one that the tree begins with.
+    pub is_around: bool,
+}
+
+impl Passed {
+    /// Adds a loop of which no back edge is passed.
+    pub(crate) fn meet(all: &mut Vec<Passed>, head: Key) {
+        if !all.iter().any(|passed| passed.head == head) {
+            all.push(Passed { head, edges: 0, is_around: false });
+        }
+    }
+}
+
 /// A recording that has come to its end.
 #[derive(Debug)]
 pub struct Finished {
@@ -147,6 +167,8 @@ pub struct Finished {
     pub trace: Box<Trace>,
     /// Back edges of inner loops that it passes, from one jump to the next if it is a loop.
     pub edges: u32,
+    /// Of which loops they are.
+    pub passed: Vec<Passed>,
     /// Where it calls the host: its code refers to these.
     pub sites: Vec<CallSite>,
 }
@@ -226,8 +248,9 @@ pub struct Recorder {
     cells: Vec<(u32, Value)>,
     /// Bytecodes and calls so far.
     work: Work,
-    /// Back edges passed.
+    /// Back edges passed, and of which loops.
     edges: u32,
+    pub(crate) passed: Vec<Passed>,
     head_live: Option<Live>,
     /// A unit that was called, and has returned what was not looked at.
     called: Option<units::Called>,
@@ -279,6 +302,7 @@ impl Recorder {
             cells: Vec::new(),
             work: Work::default(),
             edges: 0,
+            passed: Vec::new(),
             head_live: None,
             called: None,
             failure: None,
@@ -399,9 +423,26 @@ impl Recorder {
         }
     }
 
-    /// The program has jumped back, in a side trace; for statistics.
-    pub fn back_edge(&mut self) {
+    /// Back edges passed so far.
+    pub(crate) fn edges(&self) -> u32 {
+        self.edges
+    }
+
+    /// The recording has come to the head `key` of a loop that has code.
+    pub(crate) fn meet(&mut self, key: Key) {
+        if key != self.key {
+            Passed::meet(&mut self.passed, key);
+        }
+    }
+
+    /// The program has jumped back to the head `key` of a loop that the recording takes in, one around the
+    /// loop that the tree begins with or not.
+    pub fn back_edge(&mut self, key: Key, is_around: bool) {
         self.edges += 1;
+        match self.passed.iter_mut().find(|passed| passed.head == key) {
+            Some(passed) => passed.edges += 1,
+            None => self.passed.push(Passed { head: key, edges: 1, is_around }),
+        }
     }
 
     /// The current frame returned.

@@ -50,12 +50,12 @@ const MOST_ROOTS: usize = 4;
 
 /// A trace in a region.
 #[derive(Clone, Debug)]
-struct Part {
-    trace: TraceId,
+pub(crate) struct Part {
+    pub trace: TraceId,
     /// Where its frame is, in slots from the root's.
     frame: i32,
     /// The position of the root in which it goes on.
-    goes_to: Option<usize>,
+    pub goes_to: Option<usize>,
 }
 
 impl Vm {
@@ -120,7 +120,9 @@ impl Vm {
             }
             (region.paid, region.wanted) = (0, 0);
             region.crossings.iter_mut().for_each(|cell| **cell = NEVER);
-            if self.make_others(root) {
+            if self.give_way(&parts) {
+                self.begin_anew(root, price);
+            } else if self.make_others(root) {
                 // The program may come to the root's own code all the same.
                 self.begin_anew(root, price);
             } else {

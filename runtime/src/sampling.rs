@@ -187,11 +187,8 @@ impl Vm {
     /// that fail too, they back off as far as before, and farther.
     fn forgive_others(&mut self) {
         for location in self.locations.values_mut() {
-            if let LoopState::BackedOff { .. } = location.state {
-                if location.last_abort != Some(AbortReason::FewIterations) {
-                    location.state = LoopState::Counting;
-                    location.heat = 0;
-                }
+            if location.last_abort != Some(AbortReason::FewIterations) {
+                location.is_forgiven();
             }
         }
     }

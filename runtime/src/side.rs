@@ -263,8 +263,17 @@ impl Vm {
         true
     }
 
-    /// Whether the loop `key` has code that pays: what is retired does not count.
+    /// Whether the loop `key` has code where the recording may go on: what is retired does not count, nor
+    /// what has given way to the loop that is recorded.
     pub fn has_loop(&self, key: Key) -> bool {
+        let of_loop = |recorder: &Recorder| matches!(recorder.start, Start::Loop { .. });
+        let records_loop = self.recording.recorder.as_ref().is_some_and(of_loop);
+        let gives_way = || self.locations.get(&key).is_some_and(|location| location.gives_way);
+        self.has_code(key) && !(records_loop && gives_way())
+    }
+
+    /// Whether the loop `key` has code that pays.
+    pub(crate) fn has_code(&self, key: Key) -> bool {
         self.locations.get(&key).is_some_and(|location| {
             !location.entries.is_empty() && !matches!(location.state, LoopState::Retired { .. })
         })
@@ -441,7 +450,7 @@ impl Vm {
         let (key, is_root) = (trace.tree.key, trace.tree.root == number);
         match is_root {
             true => _ = self.drop_entry(number),
-            false => self.drop_side(number),
+            false => self.drop_side(number, u64::from(self.config.side_threshold)),
         }
         self.locations.entry(key).or_default().assumed += 1;
         self.totals.outdated += 1;
@@ -481,20 +490,19 @@ impl Vm {
         entries.into_iter().for_each(|entry| _ = self.drop_entry(entry));
     }
 
-    /// A side trace runs after its exit no more, which may be recorded again.
-    pub(crate) fn drop_side(&mut self, number: TraceId) {
+    /// A side trace runs after its exit no more, which may be recorded again after so many exits.
+    pub(crate) fn drop_side(&mut self, number: TraceId, exits: u64) {
         self.gates.shut();
         self.leave_region(number);
         let Some(trace) = self.traces.get_mut(number) else { return };
         let (key, code, parent) = (trace.tree.key, trace.address(), trace.tree.parent);
         let from = std::mem::take(&mut trace.tree.from);
         self.unlink(code, &from);
-        let threshold = u64::from(self.config.side_threshold);
         let Some((at, trace)) = parent.and_then(|at| Some((at, self.traces.get_mut(at.trace)?))) else {
             return;
         };
         let count = trace.exits[at.exit.index()].heat();
-        trace.set_side(at.exit, SideState::BackedOff { at: count + threshold, failures: 1 });
+        trace.set_side(at.exit, SideState::BackedOff { at: count + exits, failures: 1 });
         self.locations.entry(key).or_default().discarded.push(number);
     }
 

@@ -20,7 +20,7 @@ use tracelift_cranelift::{CodePtr, Request};
 
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::policy::{Replaced, SideState, Work};
-use crate::recorder::CallSite;
+use crate::recorder::{CallSite, Passed};
 use crate::reserve::Need;
 use crate::run::Room;
 
@@ -52,6 +52,8 @@ pub(crate) struct Tree {
     pub count: u32,
     /// Back edges that the trace passes from one jump to the next, the loop's own left out.
     pub edges: u32,
+    /// Of which loops they are.
+    pub passed: Vec<Passed>,
     /// What the interpreter had to do for what was recorded.
     pub work: Work,
     /// What of the interpreter's time that is.

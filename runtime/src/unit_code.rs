@@ -160,7 +160,7 @@ impl Vm {
     ) -> Result<TraceId, NoCode> {
         let (key, owner, start) = (recorder.key, recorder.owner, recorder.start);
         let (needs, work, unit) = (recorder.needs(), recorder.work(), recorder.unit());
-        let Finished { trace, edges, sites } = recorder.finish_unit(tag, value, &self.schema)?;
+        let Finished { trace, edges, sites, .. } = recorder.finish_unit(tag, value, &self.schema)?;
         let may_call =
             |inst: &Inst| inst.op == Op::CallUnit || inst.op.is_guard() && inst.exit == ExitKind::Guard;
         if matches!(start, Start::Unit(_)) && !trace.insts.iter().any(may_call) {
@@ -219,7 +219,7 @@ impl Vm {
         for (caller, is_side, of_unit) in callers {
             match of_unit {
                 Some(of_unit) => units.push(of_unit),
-                None if is_side => self.drop_side(caller),
+                None if is_side => self.drop_side(caller, u64::from(self.config.side_threshold)),
                 None => _ = self.drop_entry(caller),
             }
         }

@@ -115,7 +115,7 @@ fn record_side(host: &mut Host, k: i64, number: u32) {
     assert!(host.vm.start_side(base));
     host.go_on(|tape| {
         rest(tape, k, ExitKind::Assumed);
-        tape.recorder.back_edge();
+        tape.recorder.back_edge(HEAD, false);
         tape.at(0, ALL);
     });
     let made = host.vm.link_recording(HEAD);

@@ -164,7 +164,7 @@ fn what_led_to_the_loop_leads_to_the_host_and_then_to_its_new_code() {
     host.go_on(|tape| {
         parity(tape, Op::IntNe);
         tape.add(3, ALL, 1, 1);
-        tape.recorder.back_edge();
+        tape.recorder.back_edge(HEAD, false);
         tape.at(0, ALL);
     });
     assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(TraceId(2))));

@@ -99,7 +99,7 @@ fn odd(tape: &mut Tape<'_>, pairs: Pairs, way: Way) {
     let s = tape.op2(Op::IntAdd, s, k);
     tape.write_int(0, s);
     tape.add(8, HEAD_LIVE, 1, 1);
-    tape.recorder.back_edge();
+    tape.recorder.back_edge(HEAD, false);
     tape.at(0, HEAD_LIVE);
 }
 

@@ -42,7 +42,7 @@ fn divides(tape: &mut Tape<'_>, word: u64, by: i64, wanted: bool, kind: ExitKind
 /// The end of each way, in a side trace.
 fn goes_round(tape: &mut Tape<'_>) {
     tape.add(6, ALL, 1, 1);
-    tape.recorder.back_edge();
+    tape.recorder.back_edge(HEAD, false);
     tape.at(0, ALL);
 }
 
@@ -253,7 +253,6 @@ fn a_tree_becomes_one_function_when_its_traces_were_crossed_often() {
     assert!(text.contains("trees made one function: 1, of 3 traces"), "{text}");
 }
 
-/// All entries of side traces but one pass; the one that is refused is the exit before it.
 /// Traces alone are made quickly, a small region by Cranelift; all is by Cranelift if that is wanted.
 #[test]
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "there is no quick code")]
@@ -269,6 +268,7 @@ fn a_small_region_is_made_with_care() {
     assert_eq!((reason, traces > 1), ("it is not wanted", true));
 }
 
+/// All entries of side traces but one pass; the one that is refused is the exit before it.
 #[test]
 fn one_entry_is_refused_for_it() {
     let mut host = three_ways(soon());
@@ -277,6 +277,25 @@ fn one_entry_is_refused_for_it() {
         left += check(&mut host, [0, 0, 100, 0, 0]);
     }
     assert_eq!(left, 1);
+}
+
+/// It may have to collect first. Then it asks at the next back edge.
+#[test]
+fn a_host_need_not_ask_what_is_next() {
+    let mut host = three_ways(soon());
+    for _ in 0..1000 {
+        set(&mut host, [0, 0, 100, 0, 0]);
+        while state(&host)[1] < 100 {
+            let word = host.run(HEAD).map_or(0, |(_, word)| word);
+            let now = state(&host);
+            set(&mut host, interpret(now, word));
+        }
+        assert_eq!(state(&host), expected([0, 0, 100, 0, 0]));
+        if regions(&host).made == 1 {
+            return;
+        }
+    }
+    panic!("{:?}", regions(&host));
 }
 
 #[test]

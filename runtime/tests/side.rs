@@ -38,7 +38,7 @@ fn odd(tape: &mut Tape<'_>) {
     guard_parity(tape, false);
     tape.add(3, ALL, 3, 3);
     tape.add(4, ALL, 1, 1);
-    tape.recorder.back_edge();
+    tape.recorder.back_edge(HEAD, false);
     tape.at(0, ALL);
 }
 

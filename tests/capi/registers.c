@@ -326,7 +326,7 @@ static const instruction *enter(machine *m, tl_run run, const instruction *pc) {
 static const instruction *loop_head(machine *m, const instruction *pc) {
   int32_t *counter = &m->counters[(pc - m->program) % 64];
   if (m->recording.head && m->recording.is_side) {
-    tl_back_edge(m->jit);
+    tl_back_edge(m->jit, pc, 0);
   } else if (m->recording.head == pc) { /* once around */
     m->recording.head = NULL;
     if (tl_record_close(m->jit) == TL_AGAIN) start(m, pc, 0, tl_record(m->jit, pc, m->registers));

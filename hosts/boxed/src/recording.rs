@@ -250,7 +250,7 @@ impl Machine {
             self.abort("inner loop");
         } else if let (Some(recording), Some((recorder, _))) = (self.recording.as_mut(), self.vm.recorder()) {
             recording.edges += 1;
-            recorder.back_edge();
+            recorder.back_edge(key, false);
         }
         false
     }

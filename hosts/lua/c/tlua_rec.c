@@ -742,7 +742,7 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
   }
   if (pc == rec->trace.loop.head && rec->trace.depth == 0 && rec->trace.is_started && !close_loop(L, rec))
     return;
-  if (rec->trace.is_started && !rec->trace.is_unit && tlua_rec_can_link(rec, pc)
+  if (rec->trace.is_started && !rec->trace.is_unit && tlua_rec_comes_to(rec, pc)
       && !passes_first(rec, pc)) {
     link_to(L, rec, pc);
     return;

@@ -215,6 +215,7 @@ typedef struct TluaTrace {
   TluaPassed choice;
   uint32_t steps;             /* instructions so far */
   uint32_t edges;             /* jumps back to other loops so far */
+  int is_long;                /* the loop that begins now has many iterations */
   int is_first_passed;        /* a side trace: the first iteration of a loop with code is part of it */
   int is_calling;             /* whether the next instruction is the first of a called function */
   int is_calling_fresh;       /* whether C lies between it and its caller in the interpreter */
@@ -336,6 +337,7 @@ int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head);
 int tlua_rec_may_begin_loop (TluaRecorder *rec, const Instruction *head);
 /* Whether this is a side trace that may go on in the code of the loop with that head. */
 int tlua_rec_can_link (const TluaRecorder *rec, const Instruction *head);
+int tlua_rec_comes_to (TluaRecorder *rec, const Instruction *pc);
 /* The key of an entry; loops may begin at the same instruction. */
 #define tlua_entry_key(pc) ((const char *)(pc) + 1)
 /*

@@ -249,14 +249,18 @@ void tlua_lower_start_loop (TluaRecorder *rec, Instruction i) {
   Operand init = tlua_rec_register(rec, a), limit = tlua_rec_register(rec, a + 1),
       step = tlua_rec_register(rec, a + 2);
   lua_Number too_many = tlua_rec_may_unroll(rec) ? rec->advice->inner_edges + 1 : 1;
-  if (rec->trace.depth > 0 && further_iterations(init, limit, step) >= too_many
-      && !tlua_rec_can_link(rec, rec->at.pc + 1))
-    tlua_rec_give_up(rec, "loop in a called function");
+  if (further_iterations(init, limit, step) >= too_many) {
+    rec->trace.is_long = tlua_rec_can_link(rec, rec->at.pc + 1);
+    if (rec->trace.depth > 0 && !rec->trace.is_long)
+      tlua_rec_give_up(rec, "loop in a called function");
+  }
   if (rec->at.reason != NULL || (!is_passed_over(rec, init, limit, step)
                               && !tlua_rec_may_begin_loop(rec, rec->at.pc + 1)))
     return;
   int runs = init.tt == LUA_VNUMINT && step.tt == LUA_VNUMINT ? start_int_loop(rec, a, init, limit, step)
                                                               : start_float_loop(rec, a, init, limit, step);
-  if (!runs)
+  if (!runs) {
     rec->trace.next = rec->at.pc + GETARG_Bx(i) + 2;
+    tl_goes_on_at(rec->vm, rec->at.pc + 1, 0);  /* it was met, if not for an iteration */
+  }
 }

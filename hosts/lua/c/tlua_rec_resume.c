@@ -74,6 +74,10 @@ const Instruction *tlua_rec_body_of (const Instruction *loop) {
   return loop + 1 - GETARG_Bx(*loop);
 }
 
+static int has_instruction (const Proto *p, const Instruction *pc) {
+  return p->code <= pc && pc < p->code + p->sizecode;
+}
+
 int tlua_rec_is_own_loop (const TluaRecorder *rec, const Instruction *head) {
   return !rec->trace.is_side && rec->trace.depth == 0 && head == rec->trace.loop.head;
 }
@@ -93,6 +97,16 @@ static int can_make_frames (const TluaRecorder *rec) {
 
 int tlua_rec_can_link (const TluaRecorder *rec, const Instruction *head) {
   return rec->trace.is_side && tl_has_loop(rec->vm, head) && can_make_frames(rec);
+}
+
+/*
+** The recording has come to an instruction. Whether it ends there, where a loop has code. A loop of few
+** iterations that the tree's first trace has met is taken in.
+*/
+int tlua_rec_comes_to (TluaRecorder *rec, const Instruction *pc) {
+  int is_long = rec->trace.is_long || !tlua_rec_may_unroll(rec);
+  rec->trace.is_long = 0;
+  return tl_goes_on_at(rec->vm, pc, is_long) && can_make_frames(rec);
 }
 
 /* Whether the running function is on one of the frames below, or the recording began with it. */
@@ -135,6 +149,18 @@ int tlua_rec_may_unroll (const TluaRecorder *rec) {
   return 1;
 }
 
+/* Whether the loop whose jump back is at hand goes around the loop that the recording's tree begins with. */
+static int is_around (const TluaRecorder *rec, const Instruction *head) {
+  const Instruction *root = tl_tree_key(rec->vm);
+  if (has_instruction(rec->at.p, root))
+    return head < root && root <= rec->at.pc;
+  for (int depth = 0; depth <= rec->trace.depth; depth++) {
+    if (has_instruction(rec->trace.frames[depth].p, root))
+      return 0;
+  }
+  return 1;
+}
+
 void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
   int is_called = rec->trace.depth > 0;
   const char *too_many = is_called ? "loop in a called function" : "inner loop";
@@ -144,7 +170,7 @@ void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
     tlua_rec_give_up(rec, "loop left");
   else if (tlua_rec_may_begin_loop(rec, head) && ++rec->trace.edges > rec->advice->inner_edges)
     tlua_rec_give_up(rec, too_many);
-  tl_back_edge(rec->vm);
+  tl_back_edge(rec->vm, head, is_around(rec, head));
 }
 
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target) {

@@ -4,7 +4,7 @@
 //! A value crosses the border with its recording's number in the upper bits ([`NUMBER_SHIFT`]), so that one
 //! of another recording is told from one of this. Example: the first value of recording 3 is `0x0400_0001`.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use tracelift_core::ir::Args;
 use tracelift_core::ops::PayloadKind;
@@ -818,6 +818,12 @@ pub extern "C" fn tl_record_link(vm: *mut TlVm, key: *const c_void) -> TlStatus 
 }
 
 /// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_tree_key(vm: *mut TlVm) -> *const c_void {
+    recording(vm, |recorder, _| Ok(recorder.key)) as *const c_void
+}
+
+/// See `tracelift.h`.
 ///
 /// # Safety
 /// `reason` is null or NUL-terminated.
@@ -842,9 +848,9 @@ pub extern "C" fn tl_record_side(vm: *mut TlVm, base: *const u8) -> TlStatus {
 
 /// See `tracelift.h`.
 #[no_mangle]
-pub extern "C" fn tl_back_edge(vm: *mut TlVm) {
+pub extern "C" fn tl_back_edge(vm: *mut TlVm, key: *const c_void, is_around: c_int) {
     recording(vm, |recorder, _| {
-        recorder.back_edge();
+        recorder.back_edge(key as usize, is_around != 0);
         Ok(())
     });
 }

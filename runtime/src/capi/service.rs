@@ -359,6 +359,12 @@ pub extern "C" fn tl_room_cell(vm: *mut TlVm, key: *const c_void) -> *const u64 
 
 /// See `tracelift.h`.
 #[no_mangle]
+pub extern "C" fn tl_goes_on_at(vm: *mut TlVm, key: *const c_void, is_long: i32) -> i32 {
+    enter(vm, 0, |handle| Ok(i32::from(handle.vm.goes_on_at(key as usize, is_long != 0))))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
 pub extern "C" fn tl_has_loop(vm: *mut TlVm, key: *const c_void) -> i32 {
     enter(vm, 0, |handle| Ok(i32::from(handle.vm.has_loop(key as usize))))
 }

@@ -143,7 +143,7 @@ impl Recorder {
 
     pub(super) fn finished(self) -> Finished {
         let sites = self.stack.host_calls.sites;
-        Finished { trace: Box::new(self.trace), edges: self.edges, sites }
+        Finished { trace: Box::new(self.trace), edges: self.edges, passed: self.passed, sites }
     }
 
     /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their

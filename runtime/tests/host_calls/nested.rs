@@ -363,7 +363,7 @@ fn a_side_trace_that_is_linked_in_the_call_needs_more() {
                 let i = tape.int(1);
                 tape.write_int(3, i);
                 make_pairs(tape, pairs, 2);
-                tape.recorder.back_edge();
+                tape.recorder.back_edge(HEAD, false);
                 tape.at(0, LIVE);
             });
             compiled(host.vm.link_recording(HEAD));

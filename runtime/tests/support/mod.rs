@@ -220,7 +220,12 @@ impl Host {
 
     /// Runs the code that a back edge offers; gives the exit's kind and the word to go on at.
     pub fn run(&mut self, key: usize) -> Option<(ExitKind, u64)> {
-        let Action::Run(Run { code, .. }) = self.back_edge(key) else { return None };
+        let Action::Run(run) = self.back_edge(key) else { return None };
+        self.call(run)
+    }
+
+    /// Runs code that was offered for the frame as it is.
+    pub fn call(&mut self, Run { code, .. }: Run) -> Option<(ExitKind, u64)> {
         let context: *mut c_void = (&raw mut self.counted).cast();
         let base: *mut u8 = self.frame[self.first..].as_mut_ptr().cast();
         // SAFETY: the code was just offered for this frame; `count` gets its counter as the context.
