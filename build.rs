@@ -1,4 +1,5 @@
-//! How the command is linked, for a start that costs little beside a small script's own time.
+//! How the commands are linked, for a start that costs little beside a small script's own time; and what
+//! `tlua` exports.
 //!
 //! Problem: the loader corrects nine thousand addresses before a script starts, and reads 24 bytes for each;
 //! and it loads the C compiler's library, of which Rust needs the part that unwinds. Design: relocations are
@@ -40,8 +41,21 @@ fn has_static_unwinder() -> bool {
     answer.is_ok_and(|answer| Path::new(String::from_utf8_lossy(&answer.stdout).trim()).is_absolute())
 }
 
+/// C modules find Lua's interface in the executable that loads them. A list of names, and not all: with all,
+/// nothing that Rust's library has would be left out either.
+fn export_interface() {
+    // Told by the build script of `hosts/lua`.
+    let list = std::env::var("DEP_TRACELIFT_LUA_EXPORTS").expect("hosts/lua has a list");
+    if std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple") {
+        println!("cargo:rustc-link-arg-bin=tlua=-Wl,-export_dynamic");
+    } else {
+        println!("cargo:rustc-link-arg-bin=tlua=-Wl,--dynamic-list={list}");
+    }
+}
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    export_interface();
     let variable = |name: &str| std::env::var(name).expect("cargo tells build scripts");
     let Some(version) = glibc().filter(|_| variable("TARGET") == variable("HOST")) else { return };
     if version >= PACKED_SINCE {

@@ -45,8 +45,8 @@ pub struct RunArgs {
     /// Count the guards that compiled code executes, for the statistics; slows all of them down.
     #[arg(long, requires = "stats")]
     count_guards: bool,
-    /// Stages to log: record, opt, resume, clif, asm, code (the optimized trace with its machine code),
-    /// region, exit, abort, all.
+    /// Stages to log: trace (a line for each), record, opt, resume, clif, asm, code (the optimized trace with
+    /// its machine code), region, exit, abort, all.
     #[arg(long, value_name = "STAGES")]
     log: Option<String>,
     /// Where the log goes instead of standard error.

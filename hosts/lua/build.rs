@@ -6,9 +6,10 @@
 //! `LUA_SRC_DIR`), are copied to the build folder, get the insertions of `build/insertions.rs`, and are
 //! compiled as one file, with the flags that crate itself uses, together with our C files in `c/`. The
 //! untouched sources and our driver make the executable `stock-lua`, the oracle of the differential tests:
-//! file by file, as its users have it.
+//! file by file, as its users have it; and with `lua.c` the command `lua`, the oracle of `tlua`.
 //!
-//! `build/stencils.rs` makes the tables that baseline code is copied from.
+//! `build/stencils.rs` makes the tables that baseline code is copied from; `build/command.rs` knows of
+//! `lua.c`.
 //!
 //! Invariant: both builds use the same compiler flags, but for two in ours, which let the compiler see
 //! through calls between Lua's files and align loops (stock Lua is no faster by that); every insertion
@@ -23,6 +24,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+#[path = "build/command.rs"]
+mod command;
 #[path = "build/insertions.rs"]
 mod insertions;
 use insertions::{Insertion, Place, INSERTIONS};
@@ -50,12 +53,15 @@ fn build() -> Result<(), String> {
     for path in ["build.rs", "build", "c", "stencils", "../../runtime/include"] {
         println!("cargo:rerun-if-changed={}", package.join(path).display());
     }
-    for name in ["LUA_SRC_DIR", "TRACELIFT_LUA_ASSERT"] {
+    for name in ["LUA_SRC_DIR", "TRACELIFT_LUA_ASSERT", "TLUA_PATH", "TLUA_CPATH"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
 
     let sources = find_sources(&package)?;
-    println!("cargo:rerun-if-changed={}", sources.display());
+    let lua_c = command::find(&sources, |name| package_folder(&package, name))?;
+    for path in [&sources, &lua_c.path] {
+        println!("cargo:rerun-if-changed={}", path.display());
+    }
     let stock = out.join("stock");
     let patched = out.join("patched");
     copy_sources(&sources, &stock)?;
@@ -65,10 +71,18 @@ fn build() -> Result<(), String> {
     println!("cargo:rustc-env=TRACELIFT_LUA_INSERTIONS={}", INSERTIONS.len());
     println!("cargo:rustc-env=TRACELIFT_LUA_INSERTED_LINES={lines}");
 
+    // Outside of the folders of which all files are compiled.
+    let [lua, tlua] = ["lua.c", "tlua.c"].map(|name| out.join(name));
+    lua_c.write(&lua, &tlua)?;
+
     write_stencils(&patched, &package, &out)?;
-    build_library(&patched, &our_c, &out, &package.join("../../runtime/include"));
-    let executable = build_stock(&stock, &our_c, &out)?;
-    println!("cargo:rustc-env=TRACELIFT_STOCK_LUA={}", executable.display());
+    build_library(&patched, &our_c, &tlua, &out, &package.join("../../runtime/include"));
+    let [driver, command] = build_stock(&stock, &our_c, &lua, &out)?;
+    println!("cargo:rustc-env=TRACELIFT_STOCK_LUA={}", driver.display());
+    println!("cargo:rustc-env=TRACELIFT_STOCK_COMMAND={}", command.display());
+    let exports = command::exports(&sources)?;
+    println!("cargo:exports={}", command::write_exports(&exports, &out)?.display());
+    println!("cargo:rustc-env=TRACELIFT_LUA_EXPORTS={}", exports.join(" "));
     Ok(())
 }
 
@@ -81,6 +95,11 @@ fn find_sources(package: &Path) -> Result<PathBuf, String> {
     if let Some(folder) = env::var_os("LUA_SRC_DIR") {
         return Ok(PathBuf::from(folder));
     }
+    Ok(package_folder(package, "lua-src")?.join(LUA_FOLDER))
+}
+
+/// The folder of a package that this one names among its dependencies.
+fn package_folder(package: &Path, name: &str) -> Result<PathBuf, String> {
     // What this build uses is already on this machine, so the first try stays off the network.
     let text = metadata(package, &["--offline"]).or_else(|_| metadata(package, &[]))?;
     let parsed: serde_json::Value =
@@ -89,10 +108,10 @@ fn find_sources(package: &Path) -> Result<PathBuf, String> {
         .as_array()
         .into_iter()
         .flatten()
-        .find(|entry| entry["name"] == "lua-src")
+        .find(|entry| entry["name"] == name)
         .and_then(|entry| entry["manifest_path"].as_str())
-        .ok_or("cargo metadata knows no package lua-src; name the sources with LUA_SRC_DIR")?;
-    Ok(Path::new(manifest).with_file_name(LUA_FOLDER))
+        .ok_or(format!("cargo metadata knows no package {name}; name Lua's sources with LUA_SRC_DIR"))?;
+    Ok(Path::new(manifest).with_file_name(""))
 }
 
 fn metadata(package: &Path, options: &[&str]) -> Result<String, String> {
@@ -122,6 +141,10 @@ fn files_of(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, String> 
 fn copy_sources(from: &Path, to: &Path) -> Result<(), String> {
     fs::create_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
     for file in files_of(from, &["c", "h"])? {
+        // Lua's two commands have a `main` each.
+        if ["lua.c", "luac.c"].iter().any(|command| file.ends_with(command)) {
+            continue;
+        }
         let name = file.file_name().expect("a listed file has a name");
         // Read and written rather than copied: a copy would keep the read-only mode some registries set.
         let text = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -136,20 +159,26 @@ fn insert_all(folder: &Path) -> Result<usize, String> {
     for name in names {
         let path = folder.join(name);
         let stock = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        // Each row is looked up in the stock text; then all are made from the back, so that offsets stay
-        // right.
-        let mut found = Vec::new();
-        for insertion in INSERTIONS.iter().filter(|insertion| insertion.file == name) {
-            found.push((position(&stock, insertion)?, insertion.text));
-        }
-        found.sort_by_key(|(offset, _)| *offset);
-        let mut text = stock;
-        for (offset, inserted) in found.into_iter().rev() {
-            text.insert_str(offset, inserted);
-        }
+        let rows: Vec<&Insertion> = INSERTIONS.iter().filter(|insertion| insertion.file == name).collect();
+        let text = insert(stock, &rows)?;
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(INSERTIONS.iter().map(|insertion| insertion.text.matches('\n').count()).sum())
+}
+
+/// Makes insertions in the text of one file.
+fn insert(stock: String, rows: &[&Insertion]) -> Result<String, String> {
+    // Each row is looked up in the stock text; then all are made from the back, so that offsets stay right.
+    let mut found = Vec::new();
+    for insertion in rows {
+        found.push((position(&stock, insertion)?, insertion.text));
+    }
+    found.sort_by_key(|(offset, _)| *offset);
+    let mut text = stock;
+    for (offset, inserted) in found.into_iter().rev() {
+        text.insert_str(offset, inserted);
+    }
+    Ok(text)
 }
 
 fn position(text: &str, insertion: &Insertion) -> Result<usize, String> {
@@ -180,6 +209,11 @@ fn lua_flags() -> cc::Build {
     build.flag_if_supported("-falign-functions=64");
     let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     build.define(if system == "macos" { "LUA_USE_MACOSX" } else { "LUA_USE_LINUX" }, None);
+    for (name, path) in ["LUA_PATH_DEFAULT", "LUA_CPATH_DEFAULT"].into_iter().zip(command::module_paths()) {
+        if let Some(path) = path {
+            build.define(name, format!("\"{path}\"").as_str());
+        }
+    }
     let is_debug = env::var("PROFILE").is_ok_and(|profile| profile == "debug");
     if is_debug || env::var_os("TRACELIFT_LUA_ASSERT").is_some() {
         build.define("LUAI_ASSERT", None).define("LUA_USE_APICHECK", None);
@@ -295,7 +329,7 @@ fn write_whole(patched: &Path, out: &Path) -> PathBuf {
     path
 }
 
-fn build_library(patched: &Path, our_c: &Path, out: &Path, runtime_include: &Path) {
+fn build_library(patched: &Path, our_c: &Path, command: &Path, out: &Path, runtime_include: &Path) {
     let recorder = our_c.join(RECORDER).exists();
     let configured = || {
         let mut build = lua_flags();
@@ -313,33 +347,34 @@ fn build_library(patched: &Path, our_c: &Path, out: &Path, runtime_include: &Pat
     // Functions of the API are inlined into the libraries: nobody may replace them when programs are loaded.
     lua.warnings(false).flag_if_supported("-fno-semantic-interposition");
     let lua_objects = lua.file(write_whole(patched, out)).compile_intermediates();
+    let mut front = configured();
+    front.warnings(false).define("TLUA_FRONT", None).flag("-include").flag("tlua_front.h");
+    let front_objects = front.file(command).compile_intermediates();
     let our_files = files_of(our_c, &["c"]).expect("the folder of our C files is part of the package");
     let mut ours = configured();
     ours.warnings(true).extra_warnings(true).flag_if_supported("-Wno-unused-parameter");
-    ours.files(our_files).objects(lua_objects).compile("tracelift_lua_vm");
+    ours.files(our_files).objects(lua_objects).objects(front_objects).compile("tracelift_lua_vm");
     println!("cargo:rustc-link-lib=m");
 }
 
-/// Links the oracle: untouched sources and our driver.
-fn build_stock(stock: &Path, our_c: &Path, out: &Path) -> Result<PathBuf, String> {
-    let mut build = lua_flags();
-    build
-        .include(stock)
-        .warnings(false)
-        .define("TLUA_STOCK", None)
-        .cargo_metadata(false)
-        .out_dir(out.join("stock-objects"));
-    build.files(files_of(stock, &["c"])?).file(our_c.join(DRIVER));
-    let objects = build.compile_intermediates();
-    let executable = out.join("stock-lua");
-    let mut link = build.get_compiler().to_command();
-    link.args(&objects).arg("-o").arg(&executable).arg("-lm");
-    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
-        link.args(["-ldl", "-Wl,-E"]);
-    }
-    let status = link.status().map_err(|error| format!("cannot link stock-lua: {error}"))?;
-    if !status.success() {
-        return Err(format!("cannot link stock-lua: {status}"));
-    }
-    Ok(executable)
+/// Links the oracles: untouched sources with our driver, and with Lua's own command.
+fn build_stock(stock: &Path, our_c: &Path, command: &Path, out: &Path) -> Result<[PathBuf; 2], String> {
+    let configured = || {
+        let mut build = lua_flags();
+        build.include(stock).include(our_c).warnings(false).cargo_metadata(false);
+        build.out_dir(out.join("stock-objects"));
+        build
+    };
+    let mut build = configured();
+    let objects = build.files(files_of(stock, &["c"])?).compile_intermediates();
+    let linked = |main: &Path, defined: Option<&str>, name: &str| {
+        let mut one = configured();
+        if let Some(defined) = defined {
+            one.define(defined, None);
+        }
+        let with_main = [objects.clone(), one.file(main).compile_intermediates()].concat();
+        let executable = out.join(name);
+        command::link(&build, &with_main, &executable).map(|()| executable)
+    };
+    Ok([linked(&our_c.join(DRIVER), Some("TLUA_STOCK"), "stock-lua")?, linked(command, None, "lua")?])
 }

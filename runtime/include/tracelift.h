@@ -103,7 +103,7 @@ typedef struct tl_config {
   uint64_t code_bytes;      /* limit of machine code; default 64 MiB, at most 1 GiB */
   uint64_t force_exit;      /* test aid: the Nth guard execution (from 1) fails; 0: none */
   const char *passes;       /* optimizer passes switched, "-fold,-guards"; NULL: all on */
-  const char *log;          /* stages: "record,opt,resume,clif,asm,code,region,exit,abort,all"; or NULL */
+  const char *log;          /* stages: "trace,record,opt,resume,clif,asm,code,region,exit,abort,all" */
   const char *log_file;     /* where the log goes; NULL: standard error */
   uint64_t start_seed;      /* test aid: recordings start at random, `threshold` apart in the mean, and a
                             ** third is thrown away; 0: none of that */

@@ -12,6 +12,8 @@ use std::io::Write;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Stage {
+    /// A line for each trace that got code.
+    Trace,
     /// The recorded trace.
     Record,
     /// The optimized trace.
@@ -34,7 +36,8 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage with its name.
-    pub const ALL: [(Stage, &'static str); 9] = [
+    pub const ALL: [(Stage, &'static str); 10] = [
+        (Stage::Trace, "trace"),
         (Stage::Record, "record"),
         (Stage::Opt, "opt"),
         (Stage::Resume, "resume"),

@@ -138,6 +138,7 @@ impl Vm {
             site.needs(needs);
         }
         self.count(&data);
+        self.log.entry(Stage::Trace, &heading(number, &data), String::new);
         // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is
         // entered.
         if !unsafe { self.reserves.secure(&data.reach.lifts) } {
@@ -263,6 +264,16 @@ impl Vm {
             compiled.listing.clone().unwrap_or_default()
         });
     }
+}
+
+/// A new trace in one line.
+fn heading(number: TraceId, data: &TraceData) -> String {
+    let (ops, stats) = (data.worth.ops, &data.generated);
+    let name = &data.name;
+    format!(
+        "trace {number} {name}: {} operations, {} guards, {} bytes of code",
+        ops.1, stats.guards, stats.code_bytes
+    )
 }
 
 /// The units that a trace calls, itself left out, and where their frames lie.

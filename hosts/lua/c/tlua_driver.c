@@ -27,6 +27,7 @@
 #include "tlua_driver.h"
 #if !defined(TLUA_STOCK)
 #include "tlua_heap.h"
+#include "tlua_report.h"
 #endif
 #if defined(TLUA_HAVE_RECORDER)
 #include "tracelift.h"
@@ -177,42 +178,6 @@ static int protected_run (lua_State *L) {
   return 1;
 }
 
-#if defined(TLUA_HAVE_RECORDER)
-
-/*
-** A script may end the process by os.exit, with its state open or closed; the first of these events makes
-** the report.
-*/
-static lua_State *reporting_state = NULL;
-static uint32_t report_form = TLUA_REPORT_NONE;
-
-static void print_report (lua_State *L) {
-  if (L == NULL || L != reporting_state)
-    return;
-  reporting_state = NULL;
-  fflush(stdout);
-  fprintf(stderr, "%s", report_form == TLUA_REPORT_JSON ? tlua_jit_stats_json(L) : tlua_jit_stats_text(L));
-  if (report_form == TLUA_REPORT_JSON)
-    fputc('\n', stderr);
-}
-
-static void print_report_at_exit (void) {
-  print_report(reporting_state);
-}
-
-static void report_at_end (lua_State *L, uint32_t form) {
-  static int is_registered = 0;
-  if (form == TLUA_REPORT_NONE)
-    return;
-  reporting_state = L;
-  report_form = form;
-  tlua_at_shutdown(L, print_report);
-  if (!is_registered)
-    is_registered = atexit(print_report_at_exit) == 0;
-}
-
-#endif
-
 /* --- memory --- */
 
 static lua_State *new_state (const TluaRun *run) {
@@ -267,8 +232,8 @@ int tlua_run (TluaRun *run) {
     return EXIT_FAILURE;
   }
 #endif
-#if defined(TLUA_HAVE_RECORDER)
-  report_at_end(L, run->report);
+#if !defined(TLUA_STOCK)
+  tlua_report_at_end(L, run->report, NULL);
 #endif
   lua_gc(L, LUA_GCSTOP);
   lua_pushcfunction(L, protected_run);

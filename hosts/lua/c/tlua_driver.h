@@ -14,8 +14,6 @@
 
 #include "tlua.h"
 
-enum TluaReport { TLUA_REPORT_NONE = 0, TLUA_REPORT_TEXT = 1, TLUA_REPORT_JSON = 2 };
-
 /* Shared with Rust: keep in step with src/driver.rs. So many fields: one call takes and gives them all. */
 typedef struct TluaRun {
   const char *prefix;         /* of messages, as in "lua: out of memory"; NULL for none */
@@ -23,7 +21,7 @@ typedef struct TluaRun {
   uint32_t argc;
   uint32_t script;            /* index of the script in argv */
   uint32_t uses_environment;  /* run LUA_INIT, heed LUA_PATH and LUA_CPATH */
-  /* TLUA_REPORT_...: the library's counts on stderr at the end, however the script ends */
+  /* TLUA_REPORT_... (tlua_report.h): the library's counts on stderr at the end, however the script ends */
   uint32_t report;
   uint32_t keeps_counts;      /* make jit_json and jit_text */
   uint32_t uses_malloc;       /* malloc alone, which tools can watch, and no heap (tlua_heap.h) */

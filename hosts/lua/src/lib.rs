@@ -18,6 +18,7 @@
 //! # std::fs::remove_file(path).unwrap();
 //! ```
 
+mod command;
 mod config;
 mod driver;
 mod liveness;
@@ -25,12 +26,19 @@ mod liveness;
 // The recorder in C calls the library's C interface, and no Rust here names it.
 use tracelift_runtime as _;
 
+pub use command::{edit_lines, run_command, LineEditor};
 pub use config::{Config, JitConfig, LibraryConfig, Mode, Refusal, Report, Statistics};
 pub use driver::{Error, ExitStatus, Lua};
 pub use liveness::list_liveness;
 
 /// Path of an executable with unpatched Lua of the same version and flags, the oracle of differential tests.
 pub const STOCK_LUA: &str = env!("TRACELIFT_STOCK_LUA");
+
+/// Path of the command `lua` of that Lua: what `tlua` is compared with.
+pub const STOCK_COMMAND: &str = env!("TRACELIFT_STOCK_COMMAND");
+
+/// Names of Lua's interface for C, as its public headers have them, separated by spaces.
+pub const EXPORTS: &str = env!("TRACELIFT_LUA_EXPORTS");
 
 /// Number of insertions the build script made into Lua's sources.
 pub const INSERTIONS: &str = env!("TRACELIFT_LUA_INSERTIONS");

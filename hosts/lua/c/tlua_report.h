@@ -1,0 +1,22 @@
+/*
+** The library's counts, told when a state is closed: see tlua_report.c.
+**
+** Example: tlua_report_at_end(L, TLUA_REPORT_TEXT, NULL);
+*/
+#ifndef tlua_report_h
+#define tlua_report_h
+
+#include <stdint.h>
+
+#include "lua.h"
+
+enum TluaReport { TLUA_REPORT_NONE = 0, TLUA_REPORT_TEXT = 1, TLUA_REPORT_JSON = 2 };
+
+/*
+** Has the counts written to a file when the state is closed or the process exits, whichever comes first; to
+** standard error if 'path' is NULL. 'path' is kept. Does nothing for TLUA_REPORT_NONE, and without the
+** recorder.
+*/
+void tlua_report_at_end (lua_State *L, uint32_t form, const char *path);
+
+#endif

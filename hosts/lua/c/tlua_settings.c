@@ -1,0 +1,263 @@
+/*
+** The JIT's settings as words.
+**
+** Problem: people write "-jopt=-fold" on the command line, or the same into the environment of a program
+** that they do not start themselves.
+**
+** Design: a word changes the settings, and a later one wins. Words and their lists are tables. Passes and
+** stages are not: the library knows their names, and says which it does not know when the state gets its JIT.
+**
+** Invariant: a word that is refused has changed nothing but room in the texts.
+**
+** Example: "on", "off", "v", "stats", "stats=counts.json", "dump", "dump=record,exit",
+** "opt=threshold=1,-peel,-regions".
+*/
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lua.h"
+
+#include "tlua.h"
+#include "tlua_report.h"
+#include "tlua_settings.h"
+#if defined(TLUA_HAVE_RECORDER)
+#include "tracelift.h"
+#endif
+
+/* What "v" logs, and "dump" without stages. */
+#define VERBOSE "trace,abort"
+#define DUMPED "trace,abort,code"
+
+void tlua_settings_init (TluaSettings *settings) {
+  memset(settings, 0, sizeof(*settings));
+}
+
+/* --- lists --- */
+
+/* Adds 'item' to a list with commas. Returns 0 if there is no room. */
+static int add (char *list, const char *item) {
+  size_t used = strlen(list), length = strlen(item);
+  if (used + length + 2 > TLUA_LIST_ROOM)
+    return 0;
+  if (used > 0)
+    list[used++] = ',';
+  memcpy(list + used, item, length + 1);
+  return 1;
+}
+
+#if defined(TLUA_HAVE_RECORDER)
+
+/* Items of "opt=" with a number. */
+static const struct Number {
+  const char *name;
+  size_t offset;
+  uint64_t most;
+} numbers[] = {
+  { "threshold", offsetof(TluaSettings, threshold), UINT32_MAX },
+  { "side-threshold", offsetof(TluaSettings, side_threshold), UINT32_MAX },
+  { "code-limit", offsetof(TluaSettings, code_limit), UINT32_MAX },
+  { "force-exit", offsetof(TluaSettings, force_exit), UINT64_MAX },
+  { "start-seed", offsetof(TluaSettings, start_seed), UINT64_MAX },
+};
+
+/* Items of "opt=" with a sign. The flag stands for the sign that is not the usual one. */
+static const struct Switch {
+  const char *name;
+  char sign;
+  uint32_t flag;
+} switches[] = {
+  { "unrolling", '-', TL_FLAG_NO_UNROLLING },
+  { "prefetching", '-', TL_FLAG_NO_PREFETCHING },
+  { "quick-code", '-', TL_FLAG_NO_QUICK_CODE },
+  { "regions", '-', TL_FLAG_NO_REGIONS },
+  { "exec", '-', TL_FLAG_NO_EXEC },
+  { "verify", '+', TL_FLAG_VERIFY },
+  { "count-guards", '+', TL_FLAG_COUNT_GUARDS },
+};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static int set_number (TluaSettings *settings, const char *item, const char *digits) {
+  size_t length = (size_t)(digits - 1 - item);
+  for (size_t i = 0; i < COUNT(numbers); i++) {
+    const struct Number *number = &numbers[i];
+    if (strlen(number->name) != length || strncmp(number->name, item, length) != 0)
+      continue;
+    char *end;
+    if (*digits < '0' || *digits > '9')
+      return 0;
+    unsigned long long value = strtoull(digits, &end, 10);
+    if (*end != '\0' || value == 0 || value > number->most)
+      return 0;
+    *(uint64_t *)((char *)settings + number->offset) = value;
+    return 1;
+  }
+  return 0;
+}
+
+static int set_item (TluaSettings *settings, const char *item) {
+  const char *equals = strchr(item, '=');
+  if (equals != NULL)
+    return set_number(settings, item, equals + 1);
+  if (*item != '-' && *item != '+')
+    return 0;
+  if (strcmp(item + 1, "baseline") == 0) {
+    settings->has_no_baseline = *item == '-';
+    return 1;
+  }
+  for (size_t i = 0; i < COUNT(switches); i++)
+    if (strcmp(item + 1, switches[i].name) == 0) {
+      if (*item == switches[i].sign)
+        settings->flags |= switches[i].flag;
+      else
+        settings->flags &= ~switches[i].flag;
+      return 1;
+    }
+  return add(settings->passes, item);  /* a pass, or what the library will not know */
+}
+
+#else
+
+static int set_item (TluaSettings *settings, const char *item) {
+  return add(settings->passes, item);
+}
+
+#endif
+
+/* Each item of a list; all are separated by commas. Returns 0 for an empty list. */
+static int each (TluaSettings *settings, const char *list, int (*one) (TluaSettings *, const char *)) {
+  char item[TLUA_LIST_ROOM];
+  if (*list == '\0')
+    return 0;
+  for (;;) {
+    size_t length = strcspn(list, ",");
+    if (length >= sizeof(item))
+      return 0;
+    memcpy(item, list, length);
+    item[length] = '\0';
+    if (length > 0 && !one(settings, item))
+      return 0;
+    if (list[length] == '\0')
+      return 1;
+    list += length + 1;
+  }
+}
+
+static int set_stage (TluaSettings *settings, const char *item) {
+  return add(settings->log, item);
+}
+
+static int set_report (TluaSettings *settings, const char *file) {
+  size_t length = strlen(file);
+  if (length == 0 || length >= TLUA_FILE_ROOM)
+    return 0;
+  memcpy(settings->file, file, length + 1);
+  int is_json = length > 5 && strcmp(file + length - 5, ".json") == 0;
+  settings->report = is_json ? TLUA_REPORT_JSON : TLUA_REPORT_TEXT;
+  return 1;
+}
+
+/* --- words --- */
+
+/* Returns what follows 'start' in 'word'; NULL if it begins otherwise. */
+static const char *after (const char *word, const char *start) {
+  size_t length = strlen(start);
+  return strncmp(word, start, length) == 0 ? word + length : NULL;
+}
+
+int tlua_settings_word (TluaSettings *settings, const char *word) {
+  const char *rest;
+  if (strcmp(word, "on") == 0 || strcmp(word, "off") == 0) {
+    settings->is_off = word[1] == 'f';
+    return 1;
+  }
+  if (strcmp(word, "v") == 0)
+    return each(settings, VERBOSE, set_stage);
+  if (strcmp(word, "dump") == 0)
+    return each(settings, DUMPED, set_stage);
+  if (strcmp(word, "stats") == 0) {
+    settings->report = TLUA_REPORT_TEXT;
+    settings->file[0] = '\0';
+    return 1;
+  }
+  if ((rest = after(word, "stats=")) != NULL)
+    return set_report(settings, rest);
+  if ((rest = after(word, "dump=")) != NULL)
+    return each(settings, rest, set_stage);
+  if ((rest = after(word, "opt=")) != NULL)
+    return each(settings, rest, set_item);
+  return 0;
+}
+
+/* Whether a word begins here, and no further item of a list. */
+static int begins_word (const char *text) {
+  static const char *const bare[] = { "on", "off", "v", "stats", "dump" };
+  size_t length = strcspn(text, " \t,");
+  if (after(text, "-j") != NULL || after(text, "stats=") != NULL || after(text, "dump=") != NULL
+      || after(text, "opt=") != NULL)
+    return 1;
+  for (size_t i = 0; i < sizeof(bare) / sizeof(bare[0]); i++)
+    if (strlen(bare[i]) == length && strncmp(bare[i], text, length) == 0)
+      return 1;
+  return 0;
+}
+
+/* The length of a word with all of its list. */
+static size_t word_length (const char *text) {
+  size_t length = strcspn(text, " \t,");
+  while (text[length] == ',' && strcspn(text + length + 1, " \t,") > 0 && !begins_word(text + length + 1))
+    length += 1 + strcspn(text + length + 1, " \t,");
+  return length;
+}
+
+const char *tlua_settings_words (TluaSettings *settings, const char *words) {
+  static char complaint[TLUA_LIST_ROOM + 32];
+  char word[TLUA_LIST_ROOM];
+  for (;;) {
+    words += strspn(words, " \t,");
+    if (*words == '\0')
+      return NULL;
+    size_t length = word_length(words);
+    if (length >= sizeof(word))
+      return "a word is too long";
+    memcpy(word, words, length);
+    word[length] = '\0';
+    words += length;
+    const char *bare = after(word, "-j");
+    if (!tlua_settings_word(settings, bare != NULL ? bare : word)) {
+      snprintf(complaint, sizeof(complaint), "unrecognized word '%s'", word);
+      return complaint;
+    }
+  }
+}
+
+/* --- opening --- */
+
+const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
+#if defined(TLUA_HAVE_RECORDER)
+  if (settings->is_off && settings->report == TLUA_REPORT_NONE)
+    return NULL;
+  /* counting needs the library, with the JIT off, too */
+  uint32_t flags = settings->flags | (settings->is_off ? TL_FLAG_OFF : 0)
+      | (settings->report != TLUA_REPORT_NONE ? TL_FLAG_COUNT_ITERATIONS : 0);
+  tl_config library = {
+    .abi = TL_ABI_VERSION, .threshold = (uint32_t)settings->threshold, .flags = flags,
+    .side_threshold = (uint32_t)settings->side_threshold, .code_bytes = settings->code_limit * 1024,
+    .force_exit = settings->force_exit, .start_seed = settings->start_seed,
+    .passes = settings->passes[0] != '\0' ? settings->passes : NULL,
+    .log = settings->log[0] != '\0' ? settings->log : NULL,
+  };
+  TluaConfig config = { .mode = TLUA_MODE_JIT, .threshold = (uint32_t)settings->threshold, .period = 10,
+                        .seed = 1, .no_baseline = (uint16_t)settings->has_no_baseline, .jit = &library };
+  if (!tlua_open(L, &config))
+    return tl_config_error();
+  tlua_report_at_end(L, settings->report, settings->file[0] != '\0' ? settings->file : NULL);
+#else
+  (void)settings;
+  (void)L;
+#endif
+  return NULL;
+}

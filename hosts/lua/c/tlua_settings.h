@@ -1,0 +1,47 @@
+/*
+** The JIT's settings as words: see tlua_settings.c.
+**
+** Example: TluaSettings settings; tlua_settings_init(&settings);
+** tlua_settings_word(&settings, "opt=threshold=1,-fold"); tlua_settings_open(&settings, L);
+*/
+#ifndef tlua_settings_h
+#define tlua_settings_h
+
+#include <stdint.h>
+
+#include "lua.h"
+
+/* Room for lists of passes, of stages, and for the name of a file. */
+#define TLUA_LIST_ROOM 512
+#define TLUA_FILE_ROOM 4096
+
+typedef struct TluaSettings {
+  int is_off;
+  int has_no_baseline;
+  uint32_t flags;         /* TL_FLAG_... */
+  uint32_t report;        /* TLUA_REPORT_... */
+  uint64_t threshold;     /* these five: 0 for the default */
+  uint64_t side_threshold;
+  uint64_t code_limit;    /* in KiB */
+  uint64_t force_exit;
+  uint64_t start_seed;
+  char passes[TLUA_LIST_ROOM];
+  char log[TLUA_LIST_ROOM];
+  char file[TLUA_FILE_ROOM];  /* of the report; empty for standard error */
+} TluaSettings;
+
+void tlua_settings_init (TluaSettings *settings);
+
+/* One word, as "opt=-fold": returns 0 if it means nothing. */
+int tlua_settings_word (TluaSettings *settings, const char *word);
+
+/*
+** Words separated by spaces or commas, each with or without "-j". What follows a comma and is no word belongs
+** to the list before: "opt=-fold,-guards,v". Returns NULL, or what is wrong, which the next call overwrites.
+*/
+const char *tlua_settings_words (TluaSettings *settings, const char *words);
+
+/* Switches a state's JIT on. Returns NULL, or what is wrong. 'settings' must live as long as the state. */
+const char *tlua_settings_open (const TluaSettings *settings, lua_State *L);
+
+#endif
