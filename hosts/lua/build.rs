@@ -83,6 +83,7 @@ fn build() -> Result<(), String> {
     let exports = command::exports(&sources)?;
     println!("cargo:exports={}", command::write_exports(&exports, &out)?.display());
     println!("cargo:rustc-env=TRACELIFT_LUA_EXPORTS={}", exports.join(" "));
+    println!("cargo:rustc-env=TRACELIFT_LUA_HEADERS={}", stock.display());
     Ok(())
 }
 

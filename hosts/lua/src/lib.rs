@@ -40,6 +40,9 @@ pub const STOCK_COMMAND: &str = env!("TRACELIFT_STOCK_COMMAND");
 /// Names of Lua's interface for C, as its public headers have them, separated by spaces.
 pub const EXPORTS: &str = env!("TRACELIFT_LUA_EXPORTS");
 
+/// A folder with Lua's public headers, for C that is compiled against this Lua.
+pub const HEADERS: &str = env!("TRACELIFT_LUA_HEADERS");
+
 /// Number of insertions the build script made into Lua's sources.
 pub const INSERTIONS: &str = env!("TRACELIFT_LUA_INSERTIONS");
 
