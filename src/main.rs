@@ -55,6 +55,11 @@ pub extern "C" fn main() -> std::ffi::c_int {
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
 fn main() -> std::process::ExitCode {
+    // SAFETY: nothing else runs yet, and it is what the signal meant before Rust's start.
+    #[cfg(unix)]
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
     command().into()
 }
 

@@ -175,9 +175,21 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         Some(Form::Text) => Report::Text,
         Some(Form::Json) => Report::Json,
     };
-    let config = Config { jit, report, uses_malloc: args.malloc, ..Config::default() };
+    let config = Config {
+        command: words_before(std::env::args_os().collect(), args.program.len()),
+        jit,
+        report,
+        uses_malloc: args.malloc,
+        ..Config::default()
+    };
     let status = Lua::new(config).run_file(file, words)?;
     Ok(status.code.clamp(0, 255) as u8)
+}
+
+/// The words of a command line before the program: what a script finds in `arg[-1]` and below.
+fn words_before(mut words: Vec<OsString>, of_program: usize) -> Vec<OsString> {
+    words.truncate(words.len().saturating_sub(of_program));
+    words
 }
 
 /// What the library would refuse, said before anything starts.
@@ -224,6 +236,14 @@ mod tests {
             assert!(short.is_some(), "{words:?}");
             assert_eq!(short, long, "{words:?}");
         }
+    }
+
+    #[test]
+    fn a_script_sees_the_words_before_it() {
+        let line = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let all = line(&["tracelift", "run", "--stats", "a.lua", "x"]);
+        assert_eq!(words_before(all.clone(), 2), line(&["tracelift", "run", "--stats"]));
+        assert_eq!(words_before(all, 9), line(&[]));
     }
 
     #[test]

@@ -218,6 +218,24 @@ fn a_program_gets_its_arguments_and_keeps_its_exit_code() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("jit: on"), "statistics come after os.exit too");
 }
 
+/// Whatever they look like, words after the program are its own, and those before it are in `arg`, too.
+#[test]
+fn words_after_the_program_are_never_options() {
+    let program = "for i = -4, #arg do print(i, arg[i] and arg[i]:match('[^/]*$')) end\n";
+    let path = file("words.lua", program);
+    for (options, before) in [(&[][..], "-2\ttracelift\n"), (&["--jit=off"], "-2\trun\n-1\t--jit=off\n")] {
+        let mut words = vec!["run"];
+        words.extend(options);
+        words.extend([text(&path), "--help", "-h", "--version", "--", "--stats", "-"]);
+        let output = tracelift(&words);
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(printed.contains(before), "{printed}");
+        let after = "0\twords.lua\n1\t--help\n2\t-h\n3\t--version\n4\t--\n5\t--stats\n6\t-\n";
+        assert!(printed.ends_with(after), "{printed}");
+    }
+}
+
 #[test]
 fn an_error_of_the_program_is_reported_as_lua_does() {
     let path = file("error.lua", "local t\nfor i = 1, 100 do if i == 90 then t.x = 1 end end\n");

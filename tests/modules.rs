@@ -1,11 +1,11 @@
 //! C modules that were built for stock Lua load into `tlua` and work there, in loops that are compiled.
 //!
 //! Problem: most programs use modules in C, which others have compiled. They find Lua's interface in the
-//! executable that loads them, and the memory of its objects as Lua's headers have it. Design: Debian's modules
-//! and one of our own are used by a script each, whose output is stock Lua's to the byte, at usual thresholds
-//! and at the lowest. Every function that Lua's headers declare is among the executable's dynamic symbols.
-//! Invariant: our own module is always tried; Debian's are where they are installed, and always in CI
-//! (`scripts/install-deps`).
+//! executable that loads them, and the memory of its objects as Lua's headers have it. Design: Debian's
+//! modules and one of our own are used by a script each, whose output is stock Lua's to the byte, at usual
+//! thresholds and at the lowest. Every function that Lua's headers declare is among the executable's dynamic
+//! symbols. Invariant: our own module is always tried; Debian's are where they are installed, and always in
+//! CI (`scripts/install-deps`).
 //!
 //! Example: `TLUA_JIT=opt=threshold=1 tlua tests/modules/lpeg.lua`.
 

@@ -234,8 +234,8 @@ static int caller (lua_State *L) {
 }
 
 static const luaL_Reg functions[] = {
-  { "vector", vector_new }, { "collected", collected }, { "counter", counter }, { "map", map }, { "try", try },
-  { "run", run }, { "each", each }, { "lines", lines }, { "caller", caller }, { NULL, NULL },
+  { "vector", vector_new }, { "collected", collected }, { "counter", counter }, { "map", map },
+  { "try", try }, { "run", run }, { "each", each }, { "lines", lines }, { "caller", caller }, { NULL, NULL },
 };
 
 static const luaL_Reg metamethods[] = {
