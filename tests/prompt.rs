@@ -1,10 +1,10 @@
 //! The prompt on a terminal: as stock Lua's where the terminal can only print, and with lines that can be
 //! edited where it can do more.
 //!
-//! Problem: what is typed, echoed and printed meets on a terminal, and a pipe shows nothing of that. Design: a
-//! pseudo-terminal for each process, which a test types into line by line, each after the prompt that it is
-//! the answer to. With `TERM=dumb` all that appears is compared with stock Lua's, to the byte. Invariant: a
-//! test that waits in vain fails with what had appeared.
+//! Problem: what is typed, echoed and printed meets on a terminal, and a pipe shows nothing of that. Design:
+//! a pseudo-terminal for each process, which a test types into line by line, each after the prompt that it
+//! is the answer to. With `TERM=dumb` all that appears is compared with stock Lua's, to the byte. Invariant:
+//! a test that waits in vain fails with what had appeared.
 //!
 //! Example: `1 + 2`, arrow up, `3` twice.
 

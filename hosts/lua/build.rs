@@ -83,6 +83,7 @@ fn build() -> Result<(), String> {
     let exports = command::exports(&sources)?;
     println!("cargo:exports={}", command::write_exports(&exports, &out)?.display());
     println!("cargo:rustc-env=TRACELIFT_LUA_EXPORTS={}", exports.join(" "));
+    println!("cargo:rustc-env=TRACELIFT_STOCK_LIBRARY={}", out.join("libstock_lua.a").display());
     println!("cargo:rustc-env=TRACELIFT_LUA_HEADERS={}", stock.display());
     Ok(())
 }
@@ -377,5 +378,6 @@ fn build_stock(stock: &Path, our_c: &Path, command: &Path, out: &Path) -> Result
         let executable = out.join(name);
         command::link(&build, &with_main, &executable).map(|()| executable)
     };
+    configured().objects(&objects).out_dir(out).compile("stock_lua");
     Ok([linked(&our_c.join(DRIVER), Some("TLUA_STOCK"), "stock-lua")?, linked(command, None, "lua")?])
 }

@@ -126,6 +126,13 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "lstate.c",
+        anchor: "    close_state(L);\n    L = NULL;\n  }\n",
+        place: After,
+        text: "  else if (tlua_state_made != NULL)\n    tlua_state_made(L);\n",
+        why: "a program that is linked with the library gets its JIT by itself",
+    },
+    Insertion {
+        file: "lstate.c",
         anchor: "  luaM_freearray(L, G(L)->strt.hash, G(L)->strt.size);",
         place: Before,
         text: "  tlua_shutdown(L);\n",
@@ -767,6 +774,13 @@ pub const INSERTIONS: &[Insertion] = &[
         place: Before,
         text: "const luaL_Reg *tlua_os_functions (void) { return syslib; }\n\n",
         why: "as above",
+    },
+    Insertion {
+        file: "lauxlib.c",
+        anchor: "LUALIB_API lua_State *luaL_newstate (void) {\n",
+        place: After,
+        text: "  if (tlua_state_made != NULL)\n    return tlua_newstate();\n",
+        why: "and a heap of its own where it brings none",
     },
     Insertion {
         file: "lauxlib.c",

@@ -280,6 +280,9 @@ int tlua_open (struct lua_State *L, const TluaConfig *config);
 
 void tlua_statistics (struct lua_State *L, TluaStatistics *statistics);
 
+/* Is told of each new state. Only the library has it (tlua_library.c): everywhere else it is NULL. */
+void tlua_state_made (struct lua_State *L) __attribute__((weak));
+
 /*
 ** Calls a function when the state is closed, before its engine; also when the program closes the state
 ** itself.

@@ -37,6 +37,9 @@ pub const STOCK_LUA: &str = env!("TRACELIFT_STOCK_LUA");
 /// Path of the command `lua` of that Lua: what `tlua` is compared with.
 pub const STOCK_COMMAND: &str = env!("TRACELIFT_STOCK_COMMAND");
 
+/// Path of the same Lua as a static library: what programs are linked with to be compared.
+pub const STOCK_LIBRARY: &str = env!("TRACELIFT_STOCK_LIBRARY");
+
 /// Names of Lua's interface for C, as its public headers have them, separated by spaces.
 pub const EXPORTS: &str = env!("TRACELIFT_LUA_EXPORTS");
 

@@ -1,0 +1,110 @@
+//! The libraries: installed in a folder, found by `pkg-config`'s words, used by a program that knows of no
+//! JIT.
+//!
+//! Problem: what an application is linked with is neither Rust's archive nor the test's own executable.
+//! Design: all is installed as users do it; one program in C is linked with stock Lua, with the static
+//! library and with the shared one, and prints the same. The symbols of both libraries are what Lua's
+//! headers declare, and no more. Invariant: the counts show that the program's loops were compiled.
+//!
+//! Example: `cargo xtask install --prefix /tmp/tlua`, then
+//! `TRACELIFT_PREFIX=/tmp/tlua cargo test -p tracelift-xtask`.
+
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tracelift_lua::{EXPORTS, HEADERS, STOCK_LIBRARY};
+use tracelift_xtask::Install;
+
+fn compile(words: &[&str], to: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-Wall", "-Wextra", "-Werror"]).arg(source).arg("-o").arg(to).args(words);
+    let output = compiler.output().expect("there is a C compiler");
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Exit code and both streams.
+fn run(program: &Path, jit: &str, libraries: &Path) -> (Option<i32>, String, String) {
+    let mut command = Command::new(program);
+    command.env("TLUA_JIT", jit).env("LD_LIBRARY_PATH", libraries);
+    let output = command.output().expect("the program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// Names that a library defines for others.
+fn symbols(words: &[&str], library: &Path) -> Vec<String> {
+    let output = Command::new("nm").args(words).arg(library).output().expect("there is nm");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut names: Vec<String> =
+        text.lines().filter_map(|line| Some(line.split_whitespace().nth(2)?.to_owned())).collect();
+    names.sort();
+    names
+}
+
+/// The value of a line of `tlua5.4.pc`, with its variables.
+fn told(page: &str, prefix: &str, key: &str) -> Vec<String> {
+    let value = page.lines().find_map(|line| line.strip_prefix(key)).expect("the key is there");
+    let value =
+        value.replace("${includedir}", "${prefix}/include/tlua5.4").replace("${libdir}", "${prefix}/lib");
+    value.replace("${prefix}", prefix).split_whitespace().map(str::to_owned).collect()
+}
+
+/// An installation that is there (`TRACELIFT_PREFIX`), or one that is made now, which takes minutes.
+fn installed() -> PathBuf {
+    if let Some(prefix) = std::env::var_os("TRACELIFT_PREFIX") {
+        return prefix.into();
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let prefix = folder.join("prefix");
+    // Cargo's usual folder has the work of the Cargo that runs this test, which chose features for all
+    // packages.
+    let target = Some(folder.join("target"));
+    let profile = if cfg!(debug_assertions) { "dev" } else { "release" }.to_owned();
+    Install { prefix: prefix.clone(), root: None, profile, target }.install().expect("it is installed");
+    prefix
+}
+
+#[test]
+fn a_program_is_linked_with_either_library() {
+    let prefix = installed();
+    let (lib, work) = (prefix.join("lib"), Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let mut exports: Vec<&str> = EXPORTS.split(' ').collect();
+    exports.sort_unstable();
+    assert_eq!(symbols(&["--defined-only", "--extern-only"], &lib.join("libtlua5.4.a")), exports);
+    assert_eq!(symbols(&["--defined-only", "--dynamic"], &lib.join("libtlua5.4.so")), exports);
+
+    let stock = work.join("with-stock");
+    compile(&["-I", HEADERS, STOCK_LIBRARY, "-lm", "-ldl", "-lpthread"], &stock);
+    let expected = run(&stock, "", &lib);
+    assert_eq!((expected.0, expected.2.as_str()), (Some(0), ""), "{}", expected.1);
+    assert!(expected.1.ends_with("done with Lua 5.4\n") && expected.1.lines().count() > 35, "{}", expected.1);
+
+    let page = std::fs::read_to_string(lib.join("pkgconfig/tlua5.4.pc")).expect("it was written");
+    let of = |key| told(&page, prefix.to_str().expect("test paths are text"), key);
+    let (flags, libraries, private) = (of("Cflags:"), of("Libs:"), of("Libs.private:"));
+    let shared: Vec<&str> = flags.iter().chain(&libraries).map(String::as_str).collect();
+    let archive = lib.join("libtlua5.4.a");
+    let archive = [archive.to_str().expect("test paths are text")];
+    let fixed: Vec<&str> =
+        flags.iter().map(String::as_str).chain(archive).chain(private.iter().map(String::as_str)).collect();
+    for (name, words) in [("shared", &shared), ("static", &fixed)] {
+        let program = work.join(format!("with-{name}"));
+        compile(&[&words[..], &["-lpthread"]].concat(), &program);
+        for jit in ["", "opt=threshold=1,side-threshold=1", "opt=threshold=20,-baseline", "off"] {
+            let ours = run(&program, jit, &lib);
+            assert_eq!(expected, ours, "{name}, TLUA_JIT={jit}");
+        }
+        let counted = run(&program, "opt=threshold=1 stats", &lib);
+        assert!(counted.2.contains("jit: on\ncompiled: "), "{name}: {}", counted.2);
+        let refused = run(&program, "what", &lib);
+        let why = "TLUA_JIT: unrecognized word 'what'\n";
+        assert_eq!((refused.0, &refused.1, refused.2.as_str()), (Some(0), &expected.1, why), "{name}");
+    }
+
+    let greeting = Command::new(prefix.join("bin/tlua")).args(["-e", "print(_VERSION)"]).output();
+    assert_eq!(greeting.expect("it starts").stdout, b"Lua 5.4\n");
+}
