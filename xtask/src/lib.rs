@@ -41,8 +41,6 @@ pub struct Install {
     pub root: Option<PathBuf>,
     /// Cargo's profile.
     pub profile: String,
-    /// Cargo's folder, if not the usual one.
-    pub target: Option<PathBuf>,
 }
 
 fn run(command: &mut Command) -> anyhow::Result<()> {
@@ -71,8 +69,8 @@ impl Install {
 
     /// Cargo's folder.
     fn target(&self) -> PathBuf {
-        let usual = || std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-        workspace().join(self.target.clone().unwrap_or_else(usual))
+        let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+        workspace().join(folder)
     }
 
     /// Where Cargo puts what it makes.

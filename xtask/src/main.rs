@@ -32,5 +32,5 @@ enum Task {
 
 fn main() -> anyhow::Result<()> {
     let Task::Install { prefix, root, profile } = Cli::parse().task;
-    Install { prefix, root, profile, target: None }.install()
+    Install { prefix, root, profile }.install()
 }
