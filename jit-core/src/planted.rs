@@ -57,6 +57,7 @@ define_bugs! {
     VirtualKeysReversed, VirtualItemsFromFirst, VirtualUnsetRead, VirtualAbsentIgnored, VirtualIdentityByClass,
     VirtualSelfDropped, VirtualBarrierIgnored, VirtualSiteForgotten, LiftSiteForgotten, ExpandFrameShifted,
     PeelFactsByPosition, PeelCarriedOrder,
+    RotationAgeForgotten, RotationSplitOrder, RotationBoundsFar,
     DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads,
     BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored,
     RangeOverflowForgotten, RangeLessOrEqual, RangeWrapForgotten, RangeCellHalved,

@@ -1,4 +1,4 @@
-//! The driver: walks a source trace through the chain of passes, once or twice.
+//! The driver: walks a source trace through the chain of passes, once or several times.
 //!
 //! Problem: the preamble and the loop of a peeled trace are the same operations, optimized with different
 //! knowledge. Design: the driver feeds one recorded operation after another into the chain ([`crate::pass`]),
@@ -78,9 +78,13 @@ impl<'s> Driver<'s> {
         catch_up(&mut self.st, &mut self.chain);
     }
 
-    /// Told that the loop of a peeled trace begins. An object that the first walk kept virtual may have to be
-    /// made in the loop; what its allocator writes (the collector's accounts, say) is not known from the
-    /// preamble.
+    /// Told that another iteration of a peeled trace begins.
+    pub fn next_walk(&mut self) {
+        self.chain.iter_mut().for_each(|slot| slot.pass.next_walk());
+    }
+
+    /// Told that it is the loop's. An object that the walks before kept virtual may have to be made in the
+    /// loop; what its allocator writes (the collector's accounts, say) is not known from the preamble.
     pub fn enter_loop(&mut self) {
         let (schema, source) = (self.st.schema, self.st.source);
         let mut layouts: Vec<LayoutId> = Vec::new();
@@ -90,7 +94,6 @@ impl<'s> Driver<'s> {
                 _ => {}
             }
         }
-        self.chain.iter_mut().for_each(|slot| slot.pass.second_walk());
         for func in layouts.into_iter().filter_map(|layout| schema.layout(layout).alloc) {
             let effects = Effects::of_call(func, schema);
             self.chain.iter_mut().for_each(|slot| slot.pass.loop_writes(schema, &effects.writes));
@@ -139,7 +142,7 @@ impl<'s> Driver<'s> {
         let before = self.st.at.map[source_result.index()].replace(result);
         let known = self.st.resolve(result);
         if before.map(|before| self.st.resolve(before)) == Some(known) && self.st.is_preamble(known) {
-            self.st.second.steady.insert(known);
+            self.st.walks.steady.insert(known);
         }
         if result.index() >= made_before {
             self.keep_name(source_result, result);

@@ -46,16 +46,18 @@ mod range;
 pub mod region;
 mod report;
 pub mod resume;
+mod rotation;
 pub mod short;
 mod state;
 mod statics;
 #[cfg(test)]
 mod tests;
+mod walks;
 
 pub use config::{Config, ConfigError, PassInfo, PassName, PASSES};
 pub use loops::loops_of;
 pub use passes::fold::{algebraic_rules, AlgebraicRule};
-pub use peel::{CarriedKey, Peeled, WayIn};
+pub use peel::{Carried, CarriedKey, Peeled, WayIn};
 pub use range::Range as IntRange;
 pub use report::{OpCounts, Report, Stage};
 pub use resume::{Resume, ResumeTable};
@@ -150,25 +152,51 @@ fn peel(
     schema: &Schema,
     config: &Config,
     plain: &Trace,
-    mut report: Report,
+    report: Report,
 ) -> Option<(Trace, Report, Peeled)> {
     if !config.is_on(PassName::Peel) || !peel::is_loop(trace) {
         return None;
     }
+    let made = |(trace, ..): &(Trace, Report, Peeled)| OpCounts::of_loop(trace, schema).new;
+    let (turns, deep) = peel_with(trace, schema, config, plain, report.clone(), rotation::MOST_TURNS);
+    let is_done = |deep: &(Trace, Report, Peeled)| turns == 0 || made(deep) == 0;
+    if turns == 0 || deep.as_ref().is_some_and(is_done) {
+        return deep;
+    }
+    // The objects escape after all: a longer preamble has to save some of them.
+    let (_, short) = peel_with(trace, schema, config, plain, report, 0);
+    match (deep, short) {
+        (Some(deep), Some(short)) => Some(if made(&deep) < made(&short) { deep } else { short }),
+        (deep, short) => short.or(deep),
+    }
+}
+
+/// The same with so many iterations of the preamble beyond the first at most; and how many it had on some
+/// walk.
+fn peel_with(
+    trace: &Trace,
+    schema: &Schema,
+    config: &Config,
+    plain: &Trace,
+    mut report: Report,
+    most_turns: u32,
+) -> (u32, Option<(Trace, Report, Peeled)>) {
     // With fuel they go after the walk, where the fuel that is left is known.
     let checks_may_go = config.checks_may_go() && config.fuel.is_none();
-    let wanted =
-        peel::Wanted { dce: config.is_on(PassName::Dce), checks_may_go, way_in: config.wants_way_in };
+    let (dce, way_in) = (config.is_on(PassName::Dce), config.wants_way_in);
+    let wanted = peel::Wanted { dce, checks_may_go, way_in, most_turns };
     let allocations = collect::allocations(trace, schema);
-    let mut real = BTreeSet::new();
+    let (mut real, mut turns) = (BTreeSet::new(), 0);
     let mut config = config.clone();
     for _ in 0..MAX_WALKS {
         let chain = passes::chain(&config);
         let driver = driver::Driver::new(trace, schema, &config, chain).with_real(real.clone());
-        let Some((walked, peeled)) = peel::run(driver, wanted).ok()? else {
+        let Ok(outcome) = peel::run(driver, wanted) else { break };
+        turns = outcome.turns.max(turns);
+        let Some((walked, peeled)) = outcome.peeled else {
             // Guards before the loop compute values that have no name in it: it may do without.
             if config.no_hoisting || !config.is_on(PassName::Bounds) {
-                return None;
+                break;
             }
             config.no_hoisting = true;
             continue;
@@ -182,11 +210,12 @@ fn peel(
             continue;
         }
         walked.report(&mut report);
-        let out = clean(walked.trace, schema, &config, allocations, &mut report);
+        let mut out = clean(walked.trace, schema, &config, allocations, &mut report);
+        rotation::split_iterations(&mut out, peeled.label);
         let body = out.insts.iter().rev().take_while(|inst| inst.op != tracelift_core::Op::Label).count();
-        return (body <= plain.op_count()).then_some((out, report, peeled));
+        return (turns, (body <= plain.op_count()).then_some((out, report, peeled)));
     }
-    None
+    (turns, None)
 }
 
 /// After so many walks that each found an object that must be real, all objects are.

@@ -1,4 +1,4 @@
-//! Loop peeling (seed 000): the recorded iteration twice, once as preamble and once as loop.
+//! Loop peeling (seed 000): the recorded iteration twice, once as preamble and once as loop; or more often.
 //!
 //! Problem: a loop tests the same class and loads the same field in every iteration, and makes an object for
 //! the next iteration to take apart. Design: the chain of passes walks the recorded operations a second time,
@@ -18,12 +18,20 @@
 //! (equations 7 to 9). At the loop's end there must be virtual objects of the same shape, one for one, or the
 //! loop is not peeled; a virtual object where the label wants a real one is lifted before the jump.
 //!
+//! Objects that move from one place to another at each jump have the form that they keep only after some
+//! iterations: then the preamble has as many ([`rotation`](crate::rotation)). What holds at its end holds at
+//! the end of *each* row of so many iterations. So a carried value may be one of an iteration before the last
+//! (its *age* says of which); its next is the same value of the iteration after that one.
+//!
 //! An object that is virtual in the preamble may have to be made in the loop: what its allocator writes is
 //! forgotten in between.
 //!
-//! During the second walk everything keeps its name, so that facts need no translation; at the end the second
+//! During the loop's walk everything keeps its name, so that facts need no translation; at the end the second
 //! half is rewritten: carried values become the label's arguments, in instructions and in snapshots. Values
 //! that only unused operations need are not carried.
+//!
+//! What is used from one iteration of the preamble in another is passed by their jumps, too, but that is
+//! known only when all is clean ([`split_iterations`](crate::rotation::split_iterations)).
 //!
 //! Invariant: `None` leaves nothing behind, and the caller keeps the plain loop. Example (seed 000, section
 //! 5):
@@ -50,9 +58,11 @@ use crate::collect;
 use crate::dce::is_removable;
 use crate::driver::Driver;
 use crate::facts::Facts;
+use crate::rotation::turns;
 use crate::short::{short_preamble, virtual_state, AtLabel, VirtualState};
-use crate::state::{MadeKey, Walked};
+use crate::state::Walked;
 use crate::statics::Object;
+use crate::walks::MadeKey;
 use crate::OptError;
 
 /// What names a value of an iteration in every iteration.
@@ -75,6 +85,15 @@ pub enum CarriedKey {
     Invariant,
 }
 
+/// An argument of the loop's label: a value of one of the iterations before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Carried {
+    /// Which value of that iteration.
+    pub key: CarriedKey,
+    /// How many iterations lie between that one and the loop's: 0 for the last of the preamble.
+    pub age: u32,
+}
+
 /// The loop that a peeled trace ends with, as somebody needs it who wants to enter it without passing the
 /// preamble.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,9 +102,11 @@ pub struct Peeled {
     pub label: LabelId,
     /// What each of its arguments is; the first [`Peeled::passed`] are what the recorded jump passes, the
     /// others are carried because the loop uses what an iteration before has computed.
-    pub args: Vec<CarriedKey>,
+    pub args: Vec<Carried>,
     /// How many arguments the recorded jump passes (virtual objects exploded into what they hold).
     pub passed: usize,
+    /// Iterations of the preamble, from 1.
+    pub iterations: u32,
     /// What it takes to enter the loop here, if [`Config::wants_way_in`](crate::Config).
     pub way_in: Option<WayIn>,
 }
@@ -116,6 +137,16 @@ pub(crate) struct Wanted {
     pub checks_may_go: bool,
     /// What it takes to enter the loop.
     pub way_in: bool,
+    /// Iterations that the preamble may have beyond the first.
+    pub most_turns: u32,
+}
+
+/// What came of peeling.
+pub(crate) struct Outcome {
+    /// The peeled trace; `None` when the loop cannot be peeled. The walk tells if more objects must be real.
+    pub peeled: Option<(Walked, Peeled)>,
+    /// Iterations of the preamble beyond the first.
+    pub turns: u32,
 }
 
 /// What a label takes and what of it is virtual.
@@ -128,11 +159,15 @@ struct Entry {
     carried: Vec<Value>,
 }
 
-/// The driver between the two walks, and after the second.
+/// The driver before the loop's walk, and after it.
 struct Peeling<'s> {
     driver: Driver<'s>,
     entry: Entry,
-    keys: HashMap<Value, CarriedKey>,
+    keys: HashMap<Value, Carried>,
+    /// What parts of expansions became, by iteration from the second: the last one's is the loop's.
+    made: Vec<HashMap<MadeKey, Value>>,
+    /// Position where the second iteration begins, which may be the loop's.
+    second: usize,
     /// What is known at the end of the preamble, if somebody wants to enter the loop.
     facts: Option<Facts>,
     /// Position of the loop's label.
@@ -150,28 +185,76 @@ pub(crate) fn is_loop(trace: &Trace) -> bool {
     labels == 1 && ends_there && trace.insts[0].op == Op::Label
 }
 
-/// Walks the trace twice; `None` when the loop cannot be peeled. The walk tells if more objects must be real.
-pub(crate) fn run(mut driver: Driver<'_>, wanted: Wanted) -> Result<Option<(Walked, Peeled)>, OptError> {
+/// Walks the trace once for each iteration of the preamble, and once more.
+pub(crate) fn run(mut driver: Driver<'_>, wanted: Wanted) -> Result<Outcome, OptError> {
     let last = driver.st.source.insts.len() - 1;
-    driver.st.second.is_peeling = true;
+    driver.st.walks.is_peeling = true;
     driver.walk(0..last)?;
     driver.catch_up();
     driver.st.at.current = last as u32;
     if !driver.st.fire("peel") {
-        return Ok(None);
+        return Ok(Outcome { peeled: None, turns: 0 });
     }
-    driver.make_delayed()?;
-    driver.catch_up();
-    let jump = &driver.st.source.insts[last];
-    let passed = jump.args.iter().map(|&arg| driver.st.mapped(arg)).collect::<Result<Vec<_>, _>>()?;
-    let entry = explode(&driver, passed);
+    let mut entry = end_iteration(&mut driver)?;
+    let turns = turns(&driver.st, &entry.passed, &entry.shape, wanted.most_turns);
+    let second = driver.st.out.insts.len();
+    for _ in 0..turns {
+        walk_again(&mut driver, &entry.passed, None)?;
+        entry = end_iteration(&mut driver)?;
+    }
     let keys = keys(&driver);
     let start = driver.st.out.insts.len() + 1;
     let facts = wanted.way_in.then(|| driver.st.facts.clone());
-    let allocations = collect::allocations(driver.st.source, driver.st.schema);
-    let mut peeling = Peeling { driver, entry, keys, facts, start, wanted, allocated: allocations > 0 };
-    peeling.second_walk(last)?;
-    peeling.close()
+    let allocated = collect::allocations(driver.st.source, driver.st.schema) > 0;
+    walk_again(&mut driver, &entry.passed, Some(entry.carried.iter().copied().collect()))?;
+    let walks = &driver.st.walks;
+    let made = walks.over.iter().skip(1).map(|walk| &walk.made).chain([&walks.made]);
+    let made = made.map(|made| made.iter().copied().collect()).collect();
+    let peeling = Peeling { driver, entry, keys, made, second, facts, start, wanted, allocated };
+    Ok(Outcome { peeled: peeling.close()?, turns })
+}
+
+/// Ends an iteration of the preamble: what its jump passes.
+fn end_iteration(driver: &mut Driver<'_>) -> Result<Entry, OptError> {
+    driver.make_delayed()?;
+    driver.catch_up();
+    let jump = &driver.st.source.insts[driver.st.at.current as usize];
+    let passed = jump.args.iter().map(|&arg| driver.st.mapped(arg)).collect::<Result<Vec<_>, _>>()?;
+    Ok(explode(driver, passed))
+}
+
+/// Walks the recorded operations again, after a new label whose arguments are known at the end. If it is the
+/// loop's walk, these are the values that the jump to it passes at any rate.
+fn walk_again(
+    driver: &mut Driver<'_>,
+    passed: &[Value],
+    into_loop: Option<HashSet<Value>>,
+) -> Result<(), OptError> {
+    let last = driver.st.source.insts.len() - 1;
+    let st = &mut driver.st;
+    let label = LabelId(st.out.labels.len() as u32);
+    let name = (1..).map(|n| format!("L{n}")).find(|name| st.out.labels.iter().all(|l| l.name != *name));
+    st.out.labels.push(Label { name: name.unwrap_or_default(), args: Vec::new() });
+    st.out.insts.push(Inst::new(Op::Jump, &[]).with(Payload::Label(label)));
+    st.out.insts.push(Inst::new(Op::Label, &[]).with(Payload::Label(label)));
+    st.begin_again(names_of_copy(st.source, st.walks.over.len() as u32));
+    if !planted(Bug::PeelInputsKept) {
+        for (input, &passed) in st.source.insts[0].args.iter().zip(passed) {
+            if let (true, Some(first)) = (planted(Bug::PeelFactsByPosition), st.at.map[input.index()]) {
+                st.facts.inherit(first, passed);
+            }
+            st.at.map[input.index()] = Some(passed);
+        }
+    }
+    driver.next_walk();
+    if let Some(passed) = into_loop {
+        driver.st.begin_loop(passed);
+        driver.enter_loop();
+    }
+    driver.walk(1..last)?;
+    driver.catch_up();
+    driver.st.at.current = last as u32;
+    Ok(())
 }
 
 /// Everything that is reached from the jump's arguments, each once, in one order.
@@ -196,33 +279,40 @@ fn explode(driver: &Driver<'_>, passed: Vec<Value>) -> Entry {
     entry
 }
 
-/// The key of every value that has one.
-fn keys(driver: &Driver<'_>) -> HashMap<Value, CarriedKey> {
+/// The key of every value that has one: that of the latest iteration.
+fn keys(driver: &Driver<'_>) -> HashMap<Value, Carried> {
     let st = &driver.st;
     let mut keys = HashMap::default();
-    for (index, mapped) in st.at.map.iter().enumerate() {
-        if let Some(value) = *mapped {
-            keys.entry(st.resolve(value)).or_insert(CarriedKey::Recorded(Value(index as u32)));
+    let before = st.walks.over.iter().rev().map(|walk| (&walk.map, &walk.made));
+    for ((map, made), age) in [(&st.at.map, &st.walks.made)].into_iter().chain(before).zip(0..) {
+        for (index, mapped) in map.iter().enumerate() {
+            if let Some(value) = *mapped {
+                let key = CarriedKey::Recorded(Value(index as u32));
+                keys.entry(st.resolve(value)).or_insert(Carried { key, age });
+            }
         }
-    }
-    for &((inst, op, payload, nth), value) in &st.second.made_first {
-        keys.entry(st.resolve(value)).or_insert(CarriedKey::Expanded { inst, op, payload, nth });
+        for &((inst, op, payload, nth), value) in made {
+            let key = CarriedKey::Expanded { inst, op, payload, nth };
+            keys.entry(st.resolve(value)).or_insert(Carried { key, age });
+        }
     }
     keys
 }
 
-/// Names for the copy's values: where recorded ones are a letter and a number, as in the papers, the copy
-/// counts on.
-fn names_of_copy(source: &Trace) -> Vec<Option<Box<str>>> {
+/// Names for the values of a copy, after so many others: where recorded ones are a letter and a number, as in
+/// the papers, the copy counts on.
+fn names_of_copy(source: &Trace, copies: u32) -> Vec<Option<Box<str>>> {
     let parse = |value: Value| {
         let name = source.values[value.index()].name.as_deref()?;
         let letter = name.chars().next().filter(char::is_ascii_alphabetic)?;
         Some((letter, name[1..].parse::<u32>().ok()?))
     };
     let numbers = (0..source.values.len() as u32).filter_map(|index| parse(Value(index)));
-    let mut last = numbers.map(|(_, number)| number).max().unwrap_or(0);
+    let results = source.insts.iter().filter_map(|inst| inst.result);
+    let named = results.clone().filter(|&result| parse(result).is_some()).count() as u32;
+    let mut last = numbers.map(|(_, number)| number).max().unwrap_or(0).saturating_add(copies * named);
     let mut names = vec![None; source.values.len()];
-    for result in source.insts.iter().filter_map(|inst| inst.result) {
+    for result in results {
         if let (Some((letter, _)), Some(next)) = (parse(result), last.checked_add(1)) {
             last = next;
             names[result.index()] = Some(format!("{letter}{next}").into());
@@ -232,51 +322,32 @@ fn names_of_copy(source: &Trace) -> Vec<Option<Box<str>>> {
 }
 
 impl Peeling<'_> {
-    /// Walks the recorded operations again, after a new label.
-    fn second_walk(&mut self, last: usize) -> Result<(), OptError> {
-        let st = &mut self.driver.st;
-        let label = LabelId(st.out.labels.len() as u32);
-        let name = (1..).map(|n| format!("L{n}")).find(|name| st.out.labels.iter().all(|l| l.name != *name));
-        st.out.labels.push(Label { name: name.unwrap_or_default(), args: Vec::new() });
-        // Their arguments are known at the end.
-        st.out.insts.push(Inst::new(Op::Jump, &[]).with(Payload::Label(label)));
-        st.out.insts.push(Inst::new(Op::Label, &[]).with(Payload::Label(label)));
-        if !planted(Bug::PeelInputsKept) {
-            for (input, &passed) in st.source.insts[0].args.iter().zip(&self.entry.passed) {
-                if let (true, Some(first)) = (planted(Bug::PeelFactsByPosition), st.at.map[input.index()]) {
-                    st.facts.inherit(first, passed);
-                }
-                st.at.map[input.index()] = Some(passed);
-            }
-        }
-        st.begin_second_walk(names_of_copy(st.source), self.entry.carried.iter().copied().collect());
-        self.driver.enter_loop();
-        self.driver.walk(1..last)?;
-        self.driver.catch_up();
-        self.driver.st.at.current = last as u32;
-        Ok(())
-    }
-
     /// What the loop's jump passes for a carried value.
     fn next(&self, carried: Value) -> Option<Value> {
         let st = &self.driver.st;
         if planted(Bug::PeelJumpArgStale) && !self.entry.carried.contains(&carried) {
             return Some(carried);
         }
-        let value = match self.key(carried)? {
+        let Carried { key, age } = self.key(carried)?;
+        let age = if planted(Bug::RotationAgeForgotten) { 0 } else { age as usize };
+        let value = match key {
             CarriedKey::Invariant => carried,
-            CarriedKey::Recorded(value) => st.at.map[value.index()]?,
+            CarriedKey::Recorded(value) => {
+                // Those that are over, from the latest; before them the loop's.
+                let maps = st.walks.over.iter().map(|walk| &walk.map).chain([&st.at.map]);
+                maps.rev().nth(age)?[value.index()]?
+            }
             CarriedKey::Expanded { inst, op, payload, nth } => {
-                *st.second.made.get(&(inst, op, payload, nth) as &MadeKey)?
+                *self.made.iter().rev().nth(age)?.get(&(inst, op, payload, nth))?
             }
         };
         Some(st.resolve(value))
     }
 
-    fn key(&self, carried: Value) -> Option<CarriedKey> {
+    fn key(&self, carried: Value) -> Option<Carried> {
         let def = self.driver.st.def(carried).map(|def| def.op);
         match def {
-            Some(Op::Context | Op::FrameBase) => Some(CarriedKey::Invariant),
+            Some(Op::Context | Op::FrameBase) => Some(Carried { key: CarriedKey::Invariant, age: 0 }),
             _ => self.keys.get(&carried).copied(),
         }
     }
@@ -284,7 +355,7 @@ impl Peeling<'_> {
     /// Finds what is carried, lifts what must be real, and writes the loop's jump.
     fn close(mut self) -> Result<Option<(Walked, Peeled)>, OptError> {
         let fails = |inst: &Inst| inst.op == Op::GuardAlwaysFails;
-        if self.driver.st.out.insts[self.start..].iter().any(fails) {
+        if self.driver.st.out.insts[self.second..].iter().any(fails) {
             return Ok(None);
         }
         let changes = |&value: &Value| {
@@ -322,7 +393,8 @@ impl Peeling<'_> {
         self.void_unused_guards();
         let way_in = self.facts.as_ref().map(|facts| self.way_in(facts, &carried));
         self.rewrite(label, &carried, &next, &used);
-        Ok(Some((self.driver.walked(), Peeled { label, args, passed, way_in })))
+        let iterations = self.driver.st.walks.over.len() as u32;
+        Ok(Some((self.driver.walked(), Peeled { label, args, passed, iterations, way_in })))
     }
 
     /// What the loop's label wants, with the facts of the preamble's end.

@@ -2,8 +2,8 @@
 //!
 //! Problem: a dozen passes share one walk, and whatever one of them may touch directly, all others have to
 //! reckon with. Design: each concern is a struct of its own with narrow methods. [`Index`] finds things in
-//! the output, [`Position`] says where the walk is, [`SecondWalk`] what the two walks of a peeled loop have
-//! to do with each other, [`Hoisted`] which guards were put before the loop, [`Lifting`] where virtual
+//! the output, [`Position`] says where the walk is, [`Walks`] what the walks of a peeled loop have to do with
+//! each other, [`Hoisted`] which guards were put before the loop, [`Lifting`] where virtual
 //! objects can be made, [`Rewrites`] what was done and how much more may be. Passes read the output, the
 //! source and the [`Facts`]; what changes any of the others goes through methods of [`State`].
 //!
@@ -29,10 +29,8 @@ use tracelift_core::{Const, ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, 
 
 use crate::collect::is_check;
 use crate::facts::{Facts, ValueTable};
+use crate::walks::Walks;
 use crate::{Config, OptError, Report};
-
-/// What an expansion emits: recorded instruction, operation, payload, and how many such there were before.
-pub(crate) type MadeKey = (u32, Op, Payload, u32);
 
 /// Where an instruction on its way through the chain leaves to. It travels as the instruction's snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,28 +83,11 @@ pub(crate) struct Position {
     pub map: Vec<Option<Value>>,
     /// Output position at which each source instruction began.
     pub started: Vec<u32>,
-    /// What the results of recorded operations are called on a second walk; on the first they keep their
+    /// What the results of recorded operations are called on a later walk; on the first they keep their
     /// names.
     pub names: Option<Vec<Option<Box<str>>>>,
     /// How many of each the current expansion has emitted.
     made_now: Vec<((Op, Payload), u32)>,
-}
-
-/// What the two walks of a peeled loop have to do with each other.
-#[derive(Default)]
-pub(crate) struct SecondWalk {
-    /// Whether there will be one, or it is going on.
-    pub is_peeling: bool,
-    /// On it: how many values the first has made; 0 before.
-    pub first_values: usize,
-    /// On it: those of them that the jump passes.
-    pub passed: HashSet<Value>,
-    /// On it: values of the first that the same operations have again.
-    pub steady: HashSet<Value>,
-    /// Results of operations that expansions emitted on the first walk.
-    pub made_first: Vec<(MadeKey, Value)>,
-    /// The same on the second.
-    pub made: HashMap<MadeKey, Value>,
 }
 
 /// Guards that were put before the loop.
@@ -114,7 +95,8 @@ pub(crate) struct SecondWalk {
 pub(crate) struct Hoisted {
     /// Their positions, and whether they stand for guards in the loop.
     pub guards: Vec<(u32, bool)>,
-    /// On a second walk: values of the first of which something relies on being the same in all iterations.
+    /// On the loop's walk: values of the preamble of which something relies on being the same in all
+    /// iterations.
     pub steady_wanted: HashSet<Value>,
     /// Whether one of these is not.
     pub is_unsteady: bool,
@@ -189,8 +171,8 @@ pub(crate) struct State<'s> {
     pub facts: Facts,
     /// Where the walk is.
     pub at: Position,
-    /// The two walks of a peeled loop.
-    pub second: SecondWalk,
+    /// The walks of a peeled loop.
+    pub walks: Walks,
     /// Guards before the loop.
     pub hoisted: Hoisted,
     index: Index,
@@ -223,7 +205,7 @@ impl<'s> State<'s> {
                 names: None,
                 made_now: Vec::new(),
             },
-            second: SecondWalk::default(),
+            walks: Walks::default(),
             hoisted: Hoisted::default(),
             index: Index::default(),
             lifting: Lifting::default(),
@@ -348,24 +330,24 @@ impl State<'_> {
         Ok(self.resolve(mapped))
     }
 
-    /// Whether a second walk will come.
-    pub fn is_first_of_two(&self) -> bool {
-        self.second.is_peeling && self.second.first_values == 0
+    /// Whether this walk is one of the preamble, and the loop's will come.
+    pub fn is_before_loop(&self) -> bool {
+        self.walks.is_peeling && self.walks.first_values == 0
     }
 
-    /// Whether this is a second walk.
-    pub fn is_second(&self) -> bool {
-        self.second.first_values > 0
+    /// Whether this is the loop's walk, after the preamble's.
+    pub fn is_loop(&self) -> bool {
+        self.walks.first_values > 0
     }
 
     /// Whether it is a value of the preamble, seen from the loop.
     pub fn is_preamble(&self, value: Value) -> bool {
-        value.index() < self.second.first_values && self.out.constant_of(value).is_none()
+        value.index() < self.walks.first_values && self.out.constant_of(value).is_none()
     }
 
     /// A part of the recorded instruction's expansion has this result: the next iteration has the same part.
     pub fn note_part(&mut self, part: (Op, Payload), result: Value) {
-        if !self.second.is_peeling || self.lifting.is_on {
+        if !self.walks.is_peeling || self.lifting.is_on {
             return;
         }
         let made_now = &mut self.at.made_now;
@@ -375,10 +357,7 @@ impl State<'_> {
         });
         let key = (self.at.current, part.0, part.1, made_now[at].1);
         made_now[at].1 += 1;
-        match self.second.first_values {
-            0 => self.second.made_first.push((key, result)),
-            _ => drop(self.second.made.insert(key, result)),
-        }
+        self.walks.made.push((key, result));
     }
 
     /// The guard that is emitted next is one before the loop: its number among these.
@@ -468,14 +447,19 @@ impl State<'_> {
     }
 
     /// The source is walked again from its first instruction, with these names for its results.
-    pub fn begin_second_walk(&mut self, names: Vec<Option<Box<str>>>, passed: HashSet<Value>) {
+    pub fn begin_again(&mut self, names: Vec<Option<Box<str>>>) {
         self.at.started.clear();
         self.at.started.push(self.out.insts.len() as u32);
         self.at.names = Some(names);
         self.index.last_snapshot = None;
         self.lifting.resume_point = None;
-        self.second.first_values = self.out.values.len();
-        self.second.passed = passed;
+        self.walks.end_one(&self.at.map);
+    }
+
+    /// The walk that begins is the loop's, whose jump from before passes these values.
+    pub fn begin_loop(&mut self, passed: HashSet<Value>) {
+        self.walks.first_values = self.out.values.len();
+        self.walks.passed = passed;
     }
 }
 

@@ -15,7 +15,7 @@ use tracelift_core::eval::Outcome;
 use tracelift_core::ops::Flags;
 use tracelift_core::snapshot::{Snapshot, Source, Virtual};
 use tracelift_core::{ExitKind, Op, Trace};
-use tracelift_opt::{rule_names, CarriedKey, Peeled};
+use tracelift_opt::{rule_names, Carried, CarriedKey, Peeled};
 
 /// By which op, and of which kind, an exit was.
 pub type ExitCounts = BTreeMap<(Op, ExitKind), u64>;
@@ -55,6 +55,9 @@ const PEELING: &[&str] = &[
     "arguments carried from expansions",
     "loops with a short preamble",
     "loops without a short preamble",
+    "loops with a preamble of two iterations",
+    "loops with a preamble of three iterations",
+    "arguments of iterations before",
 ];
 
 /// Counts of one thread; several are added up.
@@ -208,7 +211,7 @@ impl Coverage {
         };
         let Some(peeled) = peeled else { return count("loops not peeled", 1) };
         let carried = &peeled.args[peeled.passed..];
-        let expanded = |key: &&CarriedKey| matches!(key, CarriedKey::Expanded { .. });
+        let expanded = |carried: &&Carried| matches!(carried.key, CarriedKey::Expanded { .. });
         count("loops peeled", 1);
         count("loops that became shorter", (lengths[1] < lengths[0]) as usize);
         count(
@@ -217,6 +220,9 @@ impl Coverage {
         );
         count("arguments carried", carried.len());
         count("arguments carried from expansions", carried.iter().filter(expanded).count());
+        count("arguments of iterations before", peeled.args.iter().filter(|of| of.age > 0).count());
+        count("loops with a preamble of two iterations", (peeled.iterations == 2) as usize);
+        count("loops with a preamble of three iterations", (peeled.iterations == 3) as usize);
         let is_short = peeled.short_preamble().is_some();
         count(if is_short { "loops with a short preamble" } else { "loops without a short preamble" }, 1);
         self.loop_ops = [self.loop_ops[0] + lengths[0], self.loop_ops[1] + lengths[1]];

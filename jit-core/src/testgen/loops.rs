@@ -6,12 +6,13 @@
 //! little. Design: an argument may get a *successor*, a fresh record of its class made from its parts, so
 //! that later iterations take apart what earlier ones made; of others something invariant is read, and
 //! sometimes killed further on; and at the jump arguments are exchanged, rotated, doubled, or replaced by
-//! constants. Invariant: the counter stays the first argument, and types fit.
+//! constants. Records that this iteration made take the last of several places, through which all go, one in
+//! each iteration. Invariant: the counter stays the first argument, and types fit.
 //!
 //! Example: `i4 = get(p1, intval)`, `i5 = int_add(i4, 1)`, `p6 = new(BoxedInteger)`, `set(p6, intval, i5)`,
 //! `jump(L0, i9, p2, p6)`.
 
-use super::{spec, Generator, Made, Refused};
+use super::{spec, Generator, Made, Refused, Rng};
 use crate::ir::{Const, Inst, Payload, Value};
 use crate::ops::Op;
 use crate::schema::LayoutId;
@@ -238,5 +239,34 @@ impl Generator {
                 args[one] = constant;
             }
         }
+    }
+
+    /// Places through which records of one class go, and one of this iteration's that takes the last. It asks
+    /// random numbers of its own.
+    pub(super) fn rotation(&mut self, seed: u64) -> Option<(Vec<usize>, Value)> {
+        let mut rng = Rng::new(seed ^ 0x0107_a7e5);
+        if !self.about_objects || !rng.chance(60) {
+            return None;
+        }
+        self.sync();
+        let fresh: Vec<Value> = self.vars.iter().filter(|var| var.fresh).map(|var| var.value).collect();
+        let label = self.trace.labels.last()?.args.clone();
+        let of_label = self.successors.iter().filter(|(of, _)| label.contains(of));
+        let successors: Vec<Value> = of_label.map(|&(_, next)| next).collect();
+        let next = match successors.is_empty() || rng.chance(20) {
+            true if fresh.is_empty() => return None,
+            true => *rng.pick(&fresh),
+            false => *rng.pick(&successors),
+        };
+        let class = self.shadow_class(next)?;
+        let refs = (1..label.len()).filter(|&place| self.trace.ty(label[place]) == Type::Ref);
+        let refs: Vec<usize> = refs.collect();
+        let mut places: Vec<usize> =
+            refs.into_iter().filter(|&place| self.shadow_class(label[place]) == Some(class)).collect();
+        if rng.chance(30) {
+            places.reverse();
+        }
+        places.truncate(rng.range(2, 5) as usize);
+        (places.len() > 1).then_some((places, next))
     }
 }

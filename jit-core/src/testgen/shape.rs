@@ -61,7 +61,7 @@ impl Generator {
             let _ = self.emit(Inst::new(Op::GuardAlwaysFails, &[]));
         }
         match is_loop {
-            true => self.close_loop(has_preamble as u32),
+            true => self.close_loop(has_preamble as u32, seed),
             false => self.finish(),
         }
         Case { seed, trace: self.trace, spec: self.spec, inputs }
@@ -265,10 +265,13 @@ impl Generator {
     }
 
     /// Counts, leaves when the count is reached, and jumps.
-    fn close_loop(&mut self, label: u32) {
+    fn close_loop(&mut self, label: u32, seed: u64) {
+        let rotation = self.rotation(seed);
         let counter = self.counter.expect("a loop has a counter");
         let one = self.trace.const_int(1);
         let limit = if self.counted.is_some() { self.rng.range(3, 12) } else { self.rng.range(2, 6) };
+        // Until each has gone through all places, and on.
+        let limit = limit + rotation.as_ref().map_or(0, |(places, _)| places.len() as u64);
         let limit = self.trace.const_int(limit as i64);
         let next = self.closing(Inst::new(Op::IntAdd, &[counter, one]));
         if !self.counts_down() || self.rng.chance(20) {
@@ -288,6 +291,10 @@ impl Generator {
         args.extend(&counted);
         if self.rng.chance(40) {
             self.twist(&names, &mut args);
+        }
+        if let Some((places, next)) = rotation {
+            places.windows(2).for_each(|pair| args[pair[0]] = names[pair[1]]);
+            args[places[places.len() - 1]] = next;
         }
         if !counted.is_empty() && (self.counts_down() || self.rng.chance(85)) {
             args.splice(names.len() - counted.len().., counted);

@@ -84,7 +84,8 @@ pub(crate) struct Bounds {
     /// Constants that values are greater than, unsigned.
     above: HashMap<Value, u64>,
     inductions: Option<HashMap<Value, Induction>>,
-    is_second_walk: bool,
+    /// How many iterations were walked before this one.
+    walks: i64,
 }
 
 /// A compare as a statement about a sum.
@@ -110,7 +111,7 @@ impl Bounds {
             spans: HashMap::default(),
             above: HashMap::default(),
             inductions: None,
-            is_second_walk: false,
+            walks: 0,
         }
     }
 
@@ -166,12 +167,13 @@ impl Bounds {
             None => span.is_not_negative(sum.plus),
             Some(bound) => span.is_in_range(sum.plus, bound),
         };
-        let Some(induction) = self.induction(&sum.root).filter(|_| !is_known && self.is_second_walk) else {
+        let Some(induction) = self.induction(&sum.root).filter(|_| !is_known && self.walks > 0) else {
             return is_known;
         };
         let covers = |ahead: &Ahead| {
             let is_it = bound.is_none_or(|bound| bound == ahead.bound);
-            let covers = || span.covers(ahead, sum.plus, induction.step, induction.is_passed);
+            let walks = self.walks + (self.walks > 1 && planted(Bug::RotationBoundsFar)) as i64;
+            let covers = || span.covers(ahead, sum.plus, induction.step * walks, induction.is_passed);
             Some((*ahead, is_it.then(covers).flatten()?))
         };
         let Some((ahead, start)) = span.ahead.iter().find_map(covers) else { return false };
@@ -249,13 +251,13 @@ impl Bounds {
         let Some(induction) = inductions.get_mut(&sum.root.value).filter(|_| holds && is_alone) else {
             return;
         };
-        match (induction.left, self.is_second_walk) {
+        match (induction.left, self.walks > 0) {
             (None, false) if sum.plus == 0 && induction.step > 0 => {
                 induction.left = Some(Left::Limit { limit: b, plus });
                 induction.is_passed = true;
             }
             (Some(Left::Limit { limit, plus: known }), true) => {
-                induction.is_passed |= sum.plus == induction.step && limit == b && known == plus;
+                induction.is_passed |= sum.plus == induction.step * self.walks && limit == b && known == plus;
             }
             _ => {}
         }
@@ -269,10 +271,9 @@ impl Bounds {
         };
         let Some(sum) = self.sum(&st.out, value).filter(|_| guard.op == Op::GuardTrue) else { return };
         let is_alone = sum.root.is_alone();
-        let plus = if self.is_second_walk { -1 } else { 0 };
         for induction in self.inductions.iter_mut().flat_map(|all| all.values_mut()) {
             if let Some(Left::Counter(counter)) = induction.left {
-                induction.is_passed |= is_alone && sum.plus == plus && sum.root.value == counter;
+                induction.is_passed |= is_alone && sum.plus == -self.walks && sum.root.value == counter;
             }
         }
     }
@@ -286,7 +287,7 @@ impl Bounds {
         is_known: bool,
         guard: &Inst,
     ) -> Result<(), OptError> {
-        let induction = self.induction(&sum.root).filter(|_| self.may_hoist && !self.is_second_walk);
+        let induction = self.induction(&sum.root).filter(|_| self.may_hoist && self.walks == 0);
         let Some(Induction { step, left: Some(left), steady, is_passed }) = induction else {
             return Ok(());
         };
@@ -389,7 +390,7 @@ fn loaded<'s>(st: &State<'s>, value: Value) -> Option<&'s Cell> {
 
 /// The inputs that the recorded loop changes by a constant, in one operation, as values of the output.
 fn inductions(st: &State<'_>) -> HashMap<Value, Induction> {
-    let Some(recorded) = Loop::at(st.source, 0).filter(|_| st.second.is_peeling) else {
+    let Some(recorded) = Loop::at(st.source, 0).filter(|_| st.walks.is_peeling) else {
         return HashMap::default();
     };
     let mut steps = recorded.steps(&recorded.sums());
@@ -473,8 +474,8 @@ impl Pass for Bounds {
         self.inductions = Some(HashMap::default());
     }
 
-    fn second_walk(&mut self) {
-        self.is_second_walk = true;
+    fn next_walk(&mut self) {
+        self.walks += 1;
         for induction in self.inductions.iter_mut().flat_map(|all| all.values_mut()) {
             induction.is_passed = false;
         }

@@ -165,9 +165,10 @@ fn planted_bugs_are_seen() {
 fn with_short_preamble(optimized: &Optimized) -> Option<(Trace, usize)> {
     let peeled = optimized.peeled.as_ref()?;
     let short = peeled.short_preamble()?;
-    let end = optimized.trace.insts.iter().position(|inst| inst.op == Op::Jump)?;
+    let is_end = |inst: &tracelift_core::Inst| inst.op == Op::Jump && inst.label() == Some(peeled.label);
+    let end = optimized.trace.insts.iter().position(is_end)?;
     let mut trace = optimized.trace.clone();
-    trace.labels.truncate(1);
+    trace.labels.truncate(peeled.label.index());
     let passed = trace.insts[end].args.to_vec();
     trace.insts.truncate(end);
     let mut map: Vec<_> = short

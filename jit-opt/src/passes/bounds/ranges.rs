@@ -103,9 +103,9 @@ impl Span {
         self.below.iter().any(is_high)
     }
 
-    /// Whether `ahead` speaks for a sum of the loop, over the preamble's root, in this iteration and in all
-    /// later ones, and why it is in range at the start. Each iteration adds `step` to the root;
-    /// `is_after_end` says that the guard which ends the loop was passed.
+    /// Whether `ahead` speaks for a sum of an iteration, over the root of the first one, in this iteration
+    /// and in all later ones, and why it is in range at the start. The iterations before have added `step` to
+    /// the root; `is_after_end` says that the guard which ends the loop was passed.
     pub fn covers(&self, ahead: &Ahead, plus: i64, step: i64, is_after_end: bool) -> Option<Start> {
         let before = plus - step;
         let (is_near, is_known) = match step > 0 {

@@ -138,7 +138,7 @@ fn reaches_over_label(cx: &Cx<'_, '_>, inst: &Inst, rewrite: &Rewrite) -> bool {
         matcher::Term::Value(value) => {
             let is_at_hand = |&arg: &Value| arg == value || is_free_through(cx.st, arg, value);
             cx.st.is_preamble(value)
-                && !cx.st.second.passed.contains(&value)
+                && !cx.st.walks.passed.contains(&value)
                 && !inst.args.iter().any(is_at_hand)
         }
         matcher::Term::Const(..) => false,
@@ -148,7 +148,7 @@ fn reaches_over_label(cx: &Cx<'_, '_>, inst: &Inst, rewrite: &Rewrite) -> bool {
 
 /// Whether an operand is computed from `value`, by the loop itself or once and for all.
 fn is_free_through(st: &State<'_>, operand: Value, value: Value) -> bool {
-    let is_free = !st.is_preamble(operand) || st.second.steady.contains(&operand);
+    let is_free = !st.is_preamble(operand) || st.walks.steady.contains(&operand);
     is_free && st.def(operand).is_some_and(|def| def.args.contains(&value))
 }
 

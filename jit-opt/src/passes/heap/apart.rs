@@ -55,7 +55,7 @@ impl Apart {
     /// last snapshot.
     pub fn has_room(&self, st: &State<'_>) -> bool {
         let has_place = st.stores_plainly() && st.resume_point().is_some();
-        st.is_first_of_two() && has_place && self.pairs.len() < MOST
+        st.is_before_loop() && has_place && self.pairs.len() < MOST
     }
 
     /// Tells two starts apart by a guard.
@@ -75,7 +75,7 @@ impl Apart {
     pub fn rely(&self, st: &mut State<'_>, pairs: Pairs) {
         for (number, pair) in self.pairs.iter().enumerate() {
             if pairs & (1 << number) != 0 {
-                let is_loop = st.is_second();
+                let is_loop = st.is_loop();
                 let steady = [pair.starts.0, pair.starts.1].into_iter().filter(|_| is_loop);
                 st.rely_on_hoisted(pair.guard, steady);
             }

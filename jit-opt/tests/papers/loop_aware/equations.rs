@@ -169,8 +169,8 @@ fn cut(trace: &Trace, nth: usize, values: &[Operand]) -> Trace {
 /// values.
 fn named(out: &Optimized) -> Vec<(usize, Value)> {
     let args = out.peeled.iter().flat_map(|peeled| peeled.args.iter().enumerate());
-    let named = args.filter_map(|(position, key)| match key {
-        CarriedKey::Recorded(value) => Some((position, *value)),
+    let named = args.filter_map(|(position, carried)| match carried.key {
+        CarriedKey::Recorded(value) => Some((position, value)),
         CarriedKey::Expanded { .. } | CarriedKey::Invariant => None,
     });
     named.collect()
@@ -204,6 +204,10 @@ fn a9_equations_5_to_9_say_what_the_label_takes() {
             let plain = optimized_by(&config("-all,+peel"), &case.trace, &schema);
             let out = optimized_by(&config(passes), &case.trace, &schema);
             let (Some(_), Some(peeled)) = (&plain.peeled, &out.peeled) else { continue };
+            // The seed's preamble is one iteration.
+            if peeled.iterations > 1 {
+                continue;
+            }
             let copy = Copy::new(&case.trace, &plain.trace);
             let hidden = made_from_addresses(&case.trace);
             let named: Vec<_> =
