@@ -16,6 +16,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command};
 use std::ptr::null_mut;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tracelift_lua::STOCK_COMMAND;
@@ -29,14 +30,33 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Session {
     child: Child,
     terminal: File,
+    /// The terminal's modes before the child began.
+    first_modes: Modes,
     /// All that has appeared so far.
     seen: String,
     /// How much of it was waited for.
     read: usize,
 }
 
+/// Local, input and output modes.
+type Modes = [libc::tcflag_t; 3];
+
+fn modes(terminal: &File) -> Modes {
+    // SAFETY: all zeros is a value of it, and it is valid for the call.
+    unsafe {
+        let mut modes: libc::termios = std::mem::zeroed();
+        libc::tcgetattr(terminal.as_raw_fd(), &mut modes);
+        [modes.c_lflag, modes.c_iflag, modes.c_oflag]
+    }
+}
+
+/// Who starts a session.
+static STARTS: Mutex<()> = Mutex::new(());
+
 impl Session {
     fn new(executable: &str, words: &[&str], variables: &[(&str, &str)]) -> Session {
+        // A child of another test's that begins now would hold this terminal open, too.
+        let alone = STARTS.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut ours, mut theirs) = (-1, -1);
         let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         // SAFETY: the pointers are valid for the call or null.
@@ -58,8 +78,11 @@ impl Session {
                 Ok(())
             });
         }
+        let terminal = File::from(ours);
+        let first_modes = modes(&terminal);
         let child = command.spawn().unwrap_or_else(|error| panic!("{executable}: {error}"));
-        Session { child, terminal: File::from(ours), seen: String::new(), read: 0 }
+        drop((command, theirs, alone));
+        Session { child, terminal, first_modes, seen: String::new(), read: 0 }
     }
 
     fn type_in(&mut self, text: &str) {
@@ -222,15 +245,6 @@ fn an_interrupt_at_the_prompt_ends_the_process() {
 #[test]
 fn os_exit_leaves_the_terminal_as_it_was() {
     let mut session = Session::new(TLUA, &["-i"], XTERM);
-    let modes = |session: &Session| {
-        // SAFETY: all zeros is a value of it, and it is valid for the call.
-        unsafe {
-            let mut modes: libc::termios = std::mem::zeroed();
-            libc::tcgetattr(session.terminal.as_raw_fd(), &mut modes);
-            (modes.c_lflag, modes.c_iflag, modes.c_oflag)
-        }
-    };
-    let before = modes(&session);
     session.wait("> ");
     session.type_in("print(6 * 7) os.exit(5, true)\r");
     session.wait("42");
@@ -238,6 +252,6 @@ fn os_exit_leaves_the_terminal_as_it_was() {
     while session.child.try_wait().expect("it can be asked").is_none() && begin.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert_eq!(before, modes(&session));
+    assert_eq!(session.first_modes, modes(&session.terminal));
     assert_eq!(session.end().1, Some(5));
 }

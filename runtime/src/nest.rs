@@ -96,9 +96,9 @@ impl Vm {
     }
 
     /// The recording has come to the head `key` of a loop; `is_long`: one that has many iterations now.
-    /// Whether a side trace goes on there in the loop's code. If the trace that its tree begins with has met
-    /// that loop, too, some iterations are taken in instead: else each number of them but one would lead to
-    /// the loop's code, and from there around the outer loop.
+    /// Whether what does not close goes on there in the loop's code. If the tree's first trace has met that
+    /// loop, too, some iterations are taken in instead: else each number of them but one would lead
+    /// to the loop's code, and from there around the outer loop.
     pub fn goes_on_at(&mut self, key: Key, is_long: bool) -> bool {
         if !self.has_code(key) {
             return false;
@@ -107,7 +107,8 @@ impl Vm {
         match recorder.start {
             Start::Loop { .. } => recorder.meet(key),
             Start::Side(_) => return is_long || !self.is_simple(key) || !self.takes_in(key),
-            Start::Entry | Start::Unit(_) => {}
+            Start::Entry => return true,
+            Start::Unit(_) => {}
         }
         false
     }

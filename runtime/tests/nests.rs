@@ -6,9 +6,9 @@
 //! test says how many iterations the loops have, and sees which traces come about. Invariant: whatever the
 //! service decides, the program's result is what the bytecodes mean.
 //!
-//! Example, with s, i, n, j, m in slots 0 to 4, and three iterations in the inner loop (m = 3): trace 0 is the
-//! inner loop, trace 1 its side trace around the outer one. When the program has crossed between them often,
-//! trace 1 is given up; trace 2 is the outer loop, with the inner one in it.
+//! Example, with s, i, n, j, m in slots 0 to 4, and three iterations in the inner loop (m = 3): trace 0 is
+//! the inner loop, trace 1 its side trace around the outer one. When the program has crossed between them
+//! often, trace 1 is given up; trace 2 is the outer loop, with the inner one in it.
 //!
 //! ```text
 //! 0  while i < n:  1  j = 0;  2  while j < m:  3  s = s + j;  4  j = j + 1;   5  i = i + 1

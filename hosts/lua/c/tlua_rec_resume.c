@@ -106,7 +106,7 @@ int tlua_rec_can_link (const TluaRecorder *rec, const Instruction *head) {
 int tlua_rec_comes_to (TluaRecorder *rec, const Instruction *pc) {
   int is_long = rec->trace.is_long || !tlua_rec_may_unroll(rec);
   rec->trace.is_long = 0;
-  return tl_goes_on_at(rec->vm, pc, is_long) && can_make_frames(rec);
+  return tl_goes_on_at(rec->vm, pc, is_long) && rec->trace.is_side && can_make_frames(rec);
 }
 
 /* Whether the running function is on one of the frames below, or the recording began with it. */
