@@ -70,9 +70,11 @@ impl Session {
         let mut command = Command::new(executable);
         command.arg0("lua").args(words).env_remove("LUA_INIT").env_remove("TLUA_JIT");
         command.envs(variables.iter().copied()).stdin(stream()).stdout(stream()).stderr(stream());
-        // SAFETY: both may be called between fork and exec.
+        // SAFETY: all may be called between fork and exec.
         unsafe {
             command.pre_exec(|| {
+                // Who runs the tests in the background may have it ignored.
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
                 libc::setsid();
                 libc::ioctl(0, libc::TIOCSCTTY, 0);
                 Ok(())
