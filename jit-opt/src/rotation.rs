@@ -25,7 +25,7 @@
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::{Const, Inst, LabelId, Op, Payload, Trace, Value};
+use tracelift_core::{Inst, LabelId, Op, Payload, Trace, Value};
 
 use crate::state::State;
 use crate::statics::Object;
@@ -84,8 +84,7 @@ impl<'s> Forms<'s> {
             Payload::Field(field) => object.fields.iter().find(|(set, _)| *set == field).map(|part| part.1),
             Payload::Item { .. } => {
                 let first = self.st.schema.layout(object.layout).items?.first;
-                let Const::Bits(index) = place? else { return None };
-                let index = u32::try_from((index as i64).wrapping_sub(first)).ok()?;
+                let index = u32::try_from((place?.bits()? as i64).wrapping_sub(first)).ok()?;
                 object.items.get(&index)?.1
             }
             _ => {
