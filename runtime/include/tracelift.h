@@ -430,9 +430,9 @@ void tl_exit(tl_vm *vm, tl_left left, void *context, tl_exit_info *info);
 tl_action tl_next(tl_vm *vm, const void *base, tl_run *run);
 /* Whether the loop `key` has code, at whose head a side trace may end. */
 int tl_has_loop(tl_vm *vm, const void *key);
-/* The recording has come to the head `key` of a loop. 1: a side trace ends there, at the loop's code. Where
-** the loop has few iterations and the tree's first trace has met it too, the recording takes some in instead:
-** unless `is_long` says that many follow now. A host may ask this of each instruction. */
+/* The recording has come to the head `key` of a loop. 1: the loop has code, and a side trace ends there.
+** 0: it goes on. A side trace takes in some iterations of a loop that the tree's first trace has met, unless
+** `is_long` says that many follow now. A host may ask this of each instruction. */
 int tl_goes_on_at(tl_vm *vm, const void *key, int is_long);
 /* Whether code of that loop takes the slots at `base` as they are now. If not, as a variable gets its type in
 ** the first iteration, say, a side trace does well to go on for one iteration before it ends there. */

@@ -56,9 +56,10 @@ pub struct Location {
     /// Whether it has given way to loops around it, whose recordings take it in although it has code: see
     /// [`crate::nest`].
     pub(crate) gives_way: bool,
-    /// The loops that have given way to it, and how many more recordings may be thrown away that none of
-    /// these is in.
-    pub(crate) awaits: (Vec<Key>, u32),
+    /// The loops that have given way to it.
+    pub(crate) awaited: Vec<Key>,
+    /// How many more recordings may be thrown away because one of these had no iteration in them.
+    pub(crate) may_miss: u32,
     /// Failed attempts, by reason.
     pub(crate) attempts: Attempts,
     /// Why the last attempt failed.
@@ -103,7 +104,7 @@ impl Location {
     }
 
     /// If its recording has failed, it is tried again as if it had not.
-    pub(crate) fn is_forgiven(&mut self) {
+    pub(crate) fn forgive(&mut self) {
         if let LoopState::BackedOff { .. } = self.state {
             self.state = LoopState::Counting;
             self.heat = 0;

@@ -79,26 +79,25 @@ impl Vm {
         true
     }
 
-    /// Whether the loops that have given way to this one had no iteration while it was recorded. Then it is
-    /// recorded again soon: side traces would lead to their code, and they would be no part of its trace.
+    /// The loop `key` was recorded. If a loop that has given way to it had no iteration meanwhile this throws
+    /// the recording away, and says so: side traces would lead to that loop's code. There is another soon.
     pub(crate) fn has_missed(&mut self, key: Key, passed: &[Passed]) -> Option<CloseOutcome> {
         let location = self.locations.get_mut(&key)?;
-        let (awaited, more) = &mut location.awaits;
         let is_missed = |head: &Key| !passed.iter().any(|passed| passed.head == *head && passed.edges > 0);
-        if *more == 0 || !awaited.iter().any(is_missed) {
+        if location.may_miss == 0 || !location.awaited.iter().any(is_missed) {
             return None;
         }
-        *more -= 1;
-        let soon = u64::from(self.config.threshold) / TURN + u64::from(*more);
-        location.postpone(soon);
+        location.may_miss -= 1;
+        // The last part is another each time: the inner loop's numbers of iterations may have a period.
+        location.postpone(u64::from(self.config.threshold) / TURN + u64::from(location.may_miss));
         self.count_abort(key, &AbortReason::FewIterations, MISSED);
         Some(CloseOutcome::Aborted(AbortReason::FewIterations, MISSED.into()))
     }
 
-    /// The recording has come to the head `key` of a loop; `is_long`: one that has many iterations now.
-    /// Whether what does not close goes on there in the loop's code. If the tree's first trace has met that
-    /// loop, too, some iterations are taken in instead: else each number of them but one would lead
-    /// to the loop's code, and from there around the outer loop.
+    /// The recording has come to the head `key` of a loop; `is_long` says that many iterations follow now.
+    /// Whether it ends here and goes on in the loop's code, as side traces and what begins at an entry do.
+    /// If the tree's first trace has met that loop, too, a side trace takes some iterations in instead. Else
+    /// each number of iterations but one would lead to the loop's code, and from there around the outer loop.
     pub fn goes_on_at(&mut self, key: Key, is_long: bool) -> bool {
         if !self.has_code(key) {
             return false;
@@ -120,6 +119,7 @@ impl Vm {
         roots.all(|root| u64::from(root.tree.count) <= SIMPLE)
     }
 
+    /// Whether a side trace takes in one more iteration of a loop.
     fn takes_in(&self, key: Key) -> bool {
         let Some((recorder, Start::Side(at))) =
             self.recording.recorder.as_ref().map(|recorder| (recorder, recorder.start))
@@ -145,14 +145,15 @@ impl Vm {
     /// go around other loops than the one that their tree begins with, that one gives way, once: the loops
     /// around it have their turn, and may take it in. Returns whether there were any.
     pub(crate) fn give_way(&mut self, parts: &[Part]) -> bool {
-        let gives_way = |key: Key| self.locations.get(&key).is_none_or(|location| location.gives_way);
+        let may_give_way = |key: Key| {
+            self.locations.get(&key).is_some_and(|location| !location.gives_way) && self.is_simple(key)
+        };
         let mut ways: Vec<(TraceId, Key, Vec<Key>)> = Vec::new();
         for part in parts.iter().filter(|part| part.goes_to.is_some()) {
             let Some(tree) = self.traces.get(part.trace).map(|trace| &trace.tree) else { continue };
             let around = tree.passed.iter().filter(|passed| passed.is_around);
             let outer: Vec<Key> = around.map(|passed| passed.head).collect();
-            if tree.parent.is_some() && !outer.is_empty() && self.is_simple(tree.key) && !gives_way(tree.key)
-            {
+            if tree.parent.is_some() && !outer.is_empty() && may_give_way(tree.key) {
                 ways.push((part.trace, tree.key, outer));
             }
         }
@@ -164,7 +165,8 @@ impl Vm {
         !ways.is_empty()
     }
 
-    /// A side trace of the loop `key` goes around these loops. Those without code have their turn.
+    /// A side trace of the loop `key` goes around these loops. If none of them has code they have their turn,
+    /// and the side trace is given up for a while.
     fn lead_around(&mut self, way: TraceId, key: Key, outer: &[Key]) {
         let has_code = |head: &&Key| self.has_code(**head);
         let (with_code, without): (Vec<&Key>, Vec<&Key>) = outer.iter().partition(has_code);
@@ -175,9 +177,9 @@ impl Vm {
         self.log.entry(Stage::Region, &format!("side trace {way} is given up: it goes around"), String::new);
         for head in without {
             let outer = self.locations.entry(*head).or_default();
-            outer.is_forgiven();
-            outer.awaits.0.push(key);
-            outer.awaits.1 = MOST_MISSED as u32;
+            outer.forgive();
+            outer.awaited.push(key);
+            outer.may_miss = MOST_MISSED as u32;
         }
         self.drop_side(way, TURN * u64::from(self.config.threshold.max(self.config.side_threshold)));
     }

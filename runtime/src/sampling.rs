@@ -188,7 +188,7 @@ impl Vm {
     fn forgive_others(&mut self) {
         for location in self.locations.values_mut() {
             if location.last_abort != Some(AbortReason::FewIterations) {
-                location.is_forgiven();
+                location.forgive();
             }
         }
     }
