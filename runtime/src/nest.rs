@@ -106,6 +106,10 @@ impl Vm {
         match recorder.start {
             Start::Loop { .. } => recorder.meet(key),
             Start::Side(_) => return is_long || !self.is_simple(key) || !self.takes_in(key),
+            // What was called may leave its loop early, however many iterations that says it has.
+            Start::Entry if recorder.is_in_called() && u64::from(recorder.edges()) < INNER_EDGES => {
+                return !self.is_simple(key)
+            }
             Start::Entry => return true,
             Start::Unit(_) => {}
         }

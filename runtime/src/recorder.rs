@@ -423,6 +423,11 @@ impl Recorder {
         }
     }
 
+    /// Whether the running function was called since the recording began.
+    pub(crate) fn is_in_called(&self) -> bool {
+        self.stack.frames.len() > self.stack.initial
+    }
+
     /// Back edges passed so far.
     pub(crate) fn edges(&self) -> u32 {
         self.edges

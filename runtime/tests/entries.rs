@@ -213,3 +213,26 @@ impl Entered {
         self.host.vm.link_recording(SECOND)
     }
 }
+
+/// A loop that has code: an entry's recording ends there, but takes in the first iterations of one in a
+/// function that was called since, which may soon be over.
+#[test]
+fn a_called_loop_of_few_iterations_is_taken_in() {
+    const LOOP: usize = 9;
+    let mut entered = new(Config::default());
+    entered.set([0, 0, 100, 0]);
+    while !matches!(entered.host.back_edge(LOOP), Action::Record) {}
+    let made = entered.host.record(LOOP, |tape| step(tape, 0, 0));
+    assert!(matches!(made, CloseOutcome::Compiled(_)));
+
+    while !matches!(entered.enter(FIRST), Action::Record) {}
+    entered.host.begin(FIRST, |tape| tape.at(20, ALL));
+    assert!(entered.host.vm.goes_on_at(LOOP, false), "it is the function's own");
+    assert!(!entered.host.vm.goes_on_at(SECOND, false), "it has no code");
+    entered.host.go_on(|tape| tape.recorder.push_frame(4, &[21], &[ALL]));
+    for taken_in in 0..8 {
+        assert!(!entered.host.vm.goes_on_at(LOOP, false), "{taken_in} iterations");
+        entered.host.go_on(|tape| tape.recorder.back_edge(LOOP, false));
+    }
+    assert!(entered.host.vm.goes_on_at(LOOP, false), "the loop's code has the others");
+}

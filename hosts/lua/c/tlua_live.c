@@ -73,13 +73,34 @@ static int unite (Registers *set, const Registers *more) {
 
 typedef struct Analysis {
   const Proto *p;
-  Registers *live;  /* before each instruction; one more after the last, empty */
-  Registers *held;
+  int words;        /* of a row: as many as the function's registers need */
+  uint64_t *live;   /* a row before each instruction; one more after the last, empty */
+  uint64_t *held;
   lu_byte *named;   /* variables in scope at each instruction; they are in the first registers */
 } Analysis;
 
 static int limit_of (const Analysis *a) {
   return a->p->maxstacksize;
+}
+
+/* A row. */
+static Registers row_of (const Analysis *a, const uint64_t *rows, int pc) {
+  Registers set = { { 0 } };
+  memcpy(set.word, rows + (size_t)pc * (size_t)a->words, (size_t)a->words * sizeof(uint64_t));
+  return set;
+}
+
+static void unite_with_row (const Analysis *a, Registers *set, const uint64_t *rows, int pc) {
+  Registers row = row_of(a, rows, pc);
+  unite(set, &row);
+}
+
+/* Adds to a row and tells whether that changed anything. */
+static int unite_row (const Analysis *a, uint64_t *rows, int pc, const Registers *more) {
+  Registers row = row_of(a, rows, pc);
+  int changed = unite(&row, more);
+  memcpy(rows + (size_t)pc * (size_t)a->words, row.word, (size_t)a->words * sizeof(uint64_t));
+  return changed;
 }
 
 static void include_from (const Analysis *a, Registers *set, int first) {
@@ -117,7 +138,7 @@ static void captured (const Analysis *a, Registers *set, Instruction i) {
 
 static Registers held_after (const Analysis *a, int pc) {
   Instruction i = a->p->code[pc];
-  Registers set = a->held[pc];
+  Registers set = row_of(a, a->held, pc);
   switch (GET_OPCODE(i)) {
     case OP_CLOSURE: captured(a, &set, i); break;
     case OP_TBC: include(&set, GETARG_A(i)); break;
@@ -182,7 +203,7 @@ static void find_held (Analysis *a) {
       int next[2];
       int count = successors(a->p, pc, next);
       for (int n = 0; n < count; n++)
-        changed |= unite(&a->held[next[n]], &after);
+        changed |= unite_row(a, a->held, next[n], &after);
     }
   }
 }
@@ -295,7 +316,7 @@ static void change_lists (const Analysis *a, Registers *set, Instruction i) {
 
 /* What the body of a loop reads, but for the register that the jump back to it writes. */
 static void include_body (const Analysis *a, Registers *set, int pc, int written) {
-  Registers body = a->live[pc + 1 - GETARG_Bx(a->p->code[pc])];
+  Registers body = row_of(a, a->live, pc + 1 - GETARG_Bx(a->p->code[pc]));
   exclude(&body, written);
   unite(set, &body);
 }
@@ -316,12 +337,12 @@ static void change_others (const Analysis *a, Registers *set, int pc) {
       break;
     case OP_TESTSET:  /* A is written only on the way that jumps */
       exclude(set, A);
-      unite(set, &a->live[pc + 2]);
+      unite_with_row(a, set, a->live, pc + 2);
       include(set, GETARG_B(i));
       break;
     case OP_FORPREP:  /* the variable at A+3 is written only when the body is entered */
       exclude(set, A + 3);
-      unite(set, &a->live[pc + 2 + GETARG_Bx(i)]);
+      unite_with_row(a, set, a->live, pc + 2 + GETARG_Bx(i));
       include_range(set, A, 3);
       break;
     case OP_FORLOOP:
@@ -361,18 +382,18 @@ static Registers live_before (const Analysis *a, int pc) {
   Registers set;
   memset(&set, 0, sizeof set);
   if (count > 0)
-    set = a->live[next[0]];
+    set = row_of(a, a->live, next[0]);
   if (uses & OTHERWISE) {
     change_others(a, &set, pc);
     return set;
   }
   if (uses & SKIPS_METAMETHOD) {
-    set = a->live[pc + 2];
+    set = row_of(a, a->live, pc + 2);
     exclude(&set, GETARG_A(i));
-    unite(&set, &a->live[pc + 1]);
+    unite_with_row(a, &set, a->live, pc + 1);
   }
   if (uses & MAY_SKIP)
-    unite(&set, &a->live[pc + 2]);
+    unite_with_row(a, &set, a->live, pc + 2);
   if (uses & WRITES_A)
     exclude(&set, GETARG_A(i));
   if (uses & READS_A)
@@ -393,7 +414,7 @@ static void find_live (Analysis *a) {
     for (int pc = a->p->sizecode - 1; pc >= 0; pc--) {
       Registers before = live_before(a, pc);
       include_range(&before, 0, a->named[pc]);
-      changed |= unite(&a->live[pc], &before);
+      changed |= unite_row(a, a->live, pc, &before);
     }
   }
 }
@@ -404,8 +425,9 @@ static void pack (const Analysis *a, lu_byte *rows, size_t row_bytes) {
   memset(rows, 0, row_bytes * (size_t)a->p->sizecode);
   for (int pc = 0; pc < a->p->sizecode; pc++) {
     lu_byte *row = rows + row_bytes * (size_t)pc;
+    Registers live = row_of(a, a->live, pc), held = row_of(a, a->held, pc);
     for (int r = 0; r < limit_of(a); r++) {
-      if (includes(&a->live[pc], r) || includes(&a->held[pc], r))
+      if (includes(&live, r) || includes(&held, r))
         row[r >> 3] |= (lu_byte)(1 << (r & 7));
     }
   }
@@ -419,13 +441,14 @@ const lu_byte *tlua_live (lua_State *L, Proto *p, int pc) {
   if (data->live == NULL) {
     /* two more than there are instructions: an arithmetic instruction looks two further */
     size_t count = (size_t)p->sizecode + 2;
-    size_t scratch_bytes = count * (2 * sizeof(Registers) + 1);
+    size_t words = ((size_t)p->maxstacksize + 63) / 64;
+    size_t scratch_bytes = count * (2 * words * sizeof(uint64_t) + 1);
     size_t live_bytes = row_bytes * (size_t)p->sizecode;
-    Registers *scratch = (Registers *)tlua_realloc(L, NULL, 0, scratch_bytes);
+    uint64_t *scratch = (uint64_t *)tlua_realloc(L, NULL, 0, scratch_bytes);
     lu_byte *rows = (lu_byte *)tlua_realloc(L, NULL, 0, live_bytes);
     if (scratch != NULL && rows != NULL) {
-      Analysis a = { .p = p, .live = scratch, .held = scratch + count,
-                     .named = (lu_byte *)(scratch + 2 * count) };
+      Analysis a = { .p = p, .words = (int)words, .live = scratch, .held = scratch + words * count,
+                     .named = (lu_byte *)(scratch + 2 * words * count) };
       memset(scratch, 0, scratch_bytes);
       find_named(&a);
       find_held(&a);
