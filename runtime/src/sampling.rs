@@ -165,8 +165,11 @@ impl Vm {
         ns.min(at_most as f64)
     }
 
-    /// The loop's code is not entered for a while.
+    /// The loop's code is not entered for a while, or is given up if that helps.
     fn put_to_sleep(&mut self, key: Key) {
+        if self.discard_hoisted(key) {
+            return;
+        }
         self.gates.shut();
         let Some(location) = self.locations.get_mut(&key) else { return };
         let pins = location.pins();
@@ -374,6 +377,40 @@ mod tests {
         assert_eq!(stats.interpreted_back_edges - before, all, "all are counted");
         assert!(stats.text().contains("rested 8 times; 1 loops retired"), "{}", stats.text());
         assert!(stats.time.saved < 0.0 && stats.time.machine > 0.0, "{:?}", stats.time);
+    }
+
+    /// `while i < n: if i is beyond 9 then leave; i = i + 1`, with i and n in slots 0 and 1.
+    fn bounded(tape: &mut Tape<'_>) {
+        tape.while_less(0, 3, 0, 1);
+        tape.at(1, 3);
+        let (i, bound) = (tape.int(0), tape.constant(9));
+        let inside = tape.op2(Op::UintLt, i, bound);
+        tape.guard(inside, ExitKind::Guard);
+        tape.add(2, 3, 0, 1);
+    }
+
+    /// A guard before the loop fails each time. Nobody waits for the threshold of exits, which a loop that
+    /// rests would not come to.
+    #[test]
+    fn code_whose_hoisted_guard_fails_is_given_up() {
+        let mut host = host(20);
+        assert!(matches!(host.back_edge(OTHER), Action::Record));
+        assert!(matches!(host.record(OTHER, bounded), crate::CloseOutcome::Compiled(TraceId(1))));
+        let mut entries = 0;
+        loop {
+            host.frame[..2].copy_from_slice(&[int(0), int(50)]);
+            match host.run(OTHER) {
+                Some((kind, _)) => assert_eq!(kind, ExitKind::Hoisted),
+                None => break,
+            }
+            entries += 1;
+        }
+        assert!(TRIAL_ENTRIES.contains(&entries), "{entries}");
+        let stats = host.vm.stats();
+        assert_eq!((stats.unhoisted, stats.rests), (1, 0));
+        assert!(matches!(host.record(OTHER, bounded), crate::CloseOutcome::Compiled(TraceId(2))));
+        host.frame[..2].copy_from_slice(&[int(0), int(50)]);
+        assert_eq!(host.run(OTHER), Some((ExitKind::Guard, 1)));
     }
 
     #[test]

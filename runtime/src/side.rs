@@ -36,7 +36,7 @@ use crate::recorder::{Recorder, Start};
 use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
 use crate::tree::Way;
-use crate::tunables::{BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, SIDES_OF_UNITS};
+use crate::tunables::{BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, LEAST_EXITS, SIDES_OF_UNITS};
 use crate::vm::Vm;
 
 /// So often code of one location is given up with what it had assumed.
@@ -434,6 +434,23 @@ impl Vm {
             self.locations.entry(key).or_default().no_hoisting = true;
             self.totals.unhoisted += 1;
         }
+    }
+
+    /// The loop's code does not pay. If that is since a guard before it fails most of the time, the code is
+    /// given up at once: a loop that is entered seldom from now on would never come to the threshold. Returns
+    /// whether it was.
+    pub(crate) fn discard_hoisted(&mut self, key: Key) -> bool {
+        let Some(location) = self.locations.get(&key) else { return false };
+        let fails = |number: &TraceId| {
+            self.traces.get(*number).is_some_and(|trace| {
+                let hoisted = trace.exits.iter().filter(|exit| exit.kind == ExitKind::Hoisted);
+                let count: u64 = hoisted.map(|exit| exit.count).sum();
+                count >= LEAST_EXITS && 2 * count >= trace.entries
+            })
+        };
+        let failing: Vec<TraceId> = location.entries.iter().copied().filter(fails).collect();
+        failing.iter().for_each(|&number| self.discard(number));
+        !failing.is_empty()
     }
 
     /// Whether a trace is to be recorded anew when what it has assumed has changed. A host that assumes it
