@@ -239,6 +239,8 @@ struct Lowering<'t, 'a, 'f> {
     /// convolution's time.
     replaced: Option<Ssa>,
     counts_replaced: bool,
+    /// The guard that counts the loop's iterations, if one is to.
+    turns_at: Option<usize>,
     /// In a region: writes of slots that have not been made.
     waiting: Vec<Write>,
 }
@@ -304,6 +306,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             aside: None,
             replaced: None,
             counts_replaced,
+            turns_at: input.request.turns.and_then(|_| guards::first_for_interruptions(input.trace)),
             waiting: Vec::new(),
         }
     }

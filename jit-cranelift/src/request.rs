@@ -79,6 +79,8 @@ pub struct Request {
     pub units: Option<Units>,
     /// In a side trace that is a function of its own: what counts its entries.
     pub crossings: Option<Crossings>,
+    /// In a loop: what counts its iterations, which may make it worth other code.
+    pub turns: Option<*mut i64>,
     /// What is known of the loops of the very trace that is compiled: it decides what is made of them. One
     /// of which nothing is known is lowered once, as it stands, and asks for no memory early.
     pub loops: Loops,
@@ -154,6 +156,7 @@ impl Request {
             links: None,
             units: None,
             crossings: None,
+            turns: None,
             loops: Loops::default(),
         }
     }
@@ -179,6 +182,13 @@ impl Request {
     /// The same with cells that count entries of a side trace.
     pub fn count_crossings(mut self, crossings: Crossings) -> Request {
         self.crossings = Some(crossings);
+        self
+    }
+
+    /// The same with a cell that each iteration of a loop counts down by one, and that makes the first guard
+    /// for interruptions in it leave as long as it is below 0. A loop without such a guard counts nothing.
+    pub fn count_turns(mut self, counter: *mut i64) -> Request {
+        self.turns = Some(counter);
         self
     }
 

@@ -261,7 +261,9 @@ impl Vm {
         let side = tree.parent.map(|at| self.rent_of_side(at));
         let rent = side.unwrap_or_else(|| self.rent_of(tree.key));
         let dearer = if side.is_some() { 1.0 } else { self.dearer(&tree) };
-        if self.recording.was_asked && !self.budget.affords(Order { ops, dearer }, rent) {
+        let is_outgrown = tree.parent.is_none()
+            && self.locations.get(&tree.key).is_some_and(|location| location.outgrown.is_some());
+        if self.recording.was_asked && !is_outgrown && !self.budget.affords(Order { ops, dearer }, rent) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));
         }
         self.budget.begin();
@@ -292,6 +294,7 @@ impl Vm {
 
     fn attach_loop(&mut self, key: Key, number: TraceId) {
         self.gates.shut();
+        self.replace_outgrown(key);
         let location = self.locations.entry(key).or_default();
         let pins = location.pins();
         location.compiled(number);

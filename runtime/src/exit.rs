@@ -24,6 +24,7 @@ use crate::plan::{self, Plan};
 pub use crate::restore::{ExitFrame, MAX_WORDS};
 use crate::restore::{ExitState, Host};
 use crate::traces::Left;
+use crate::tree::Turns;
 use crate::vm::Vm;
 
 /// How compiled code was left.
@@ -97,6 +98,7 @@ impl Vm {
         let is_quiet = cell.heat() < cell.quiet_until;
         let is_due = !is_quiet
             || *self.code.cells.crossings_due != 0
+            || trace.tree.turns.as_ref().is_some_and(Turns::is_due)
             || (trace.is_left_in_vain(at.exit) && self.units.was_left(trace.tree.unit));
         self.totals.units.left += u64::from(trace.tree.unit.is_some());
         self.exits.last = is_due.then_some(Left { at, kind });

@@ -173,6 +173,10 @@ impl Vm {
         if matches!(self.code.backend, Backend::Refused(..)) {
             return Action::Nothing;
         }
+        // SAFETY: passed on from the caller.
+        if unsafe { self.has_outgrown(key, base) } {
+            return Action::Record;
+        }
         let (threshold, max_entries) = (self.config.threshold, self.config.max_entries);
         let mut location = self.locations.entry(key).or_default();
         if location.state.is_asleep() {
@@ -320,6 +324,7 @@ impl Vm {
         let threshold = self.config.threshold;
         let location = self.locations.entry(key).or_default();
         let per_tick = location.edges_per_tick();
+        location.outgrown = None;
         match self.budget.refusal() {
             Some(refusal) => {
                 location.order = refusal.order;

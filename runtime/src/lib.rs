@@ -19,6 +19,7 @@ mod gate;
 mod hot;
 mod ids;
 mod job;
+mod late;
 pub mod location;
 mod locations;
 pub mod log;

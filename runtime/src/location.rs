@@ -46,6 +46,10 @@ pub struct Location {
     pub(crate) discarded: Vec<TraceId>,
     /// A guard before the loop that stood for those of its iterations failed too often: no more of them.
     pub(crate) no_hoisting: bool,
+    /// It has gone round often enough for a preamble, however long it is.
+    pub(crate) is_peeled_always: bool,
+    /// Its code that lacks one, until there is other code.
+    pub(crate) outgrown: Option<Outgrown>,
     /// How often code was given up because of what it had assumed.
     pub(crate) assumed: u32,
     /// What was recorded and not compiled for want of time.
@@ -68,6 +72,14 @@ pub struct Location {
     pub(crate) pay: Pay,
     /// What the interpreter takes for it.
     pub(crate) pace: Pace,
+}
+
+/// Code that a loop has outgrown, until it has other code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgrown {
+    pub trace: TraceId,
+    /// How often its host was asked for a recording.
+    pub asked: u64,
 }
 
 impl Location {

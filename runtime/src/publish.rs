@@ -28,7 +28,7 @@ use crate::policy::{self, Replaced};
 use crate::run::Room;
 use crate::stats::GroupedOps;
 use crate::traces::{ExitCell, TraceData, Worth};
-use crate::tree::{Reach, Region, Tree};
+use crate::tree::{Reach, Region, Tree, Turns};
 use crate::tunables::{PEELED_OPS, PEELED_SOON_OPS, SHORT_ITERATION, UNIT_SAVES};
 use crate::vm::Vm;
 
@@ -46,8 +46,10 @@ impl Vm {
         opt.no_hoisting |= self.locations.get(&tree.key).is_some_and(|location| location.no_hoisting);
         // The contract of exits: see `TL_EXIT_COLLECT`.
         opt.host_collects = true;
+        let is_closed = recorded.insts.last().is_some_and(|inst| inst.op == Op::Jump);
         if !self.peels(&tree, recorded.op_count() as u64) {
             opt = opt.without_peeling();
+            tree.turns = (is_closed && tree.parent.is_none() && tree.unit.is_none()).then(Turns::new);
         }
         let extras = Extras {
             verify: self.config.verify,
@@ -55,14 +57,13 @@ impl Vm {
             optimized: self.log.wants(Stage::Opt),
             resume: self.log.wants(Stage::Resume),
         };
-        let is_closed = recorded.insts.last().is_some_and(|inst| inst.op == Op::Jump);
         (tree.replaced, tree.adds_up) = self.replaced_by(&tree, is_closed);
         tree.calls = units_called(&recorded);
         if !tree.calls.is_empty() || tree.unit.is_some() {
             // What the units do is not added up.
             tree.adds_up = false;
         }
-        let mut request = self.request(number, &tree);
+        let mut request = self.request(number, &mut tree);
         if !tree.calls.is_empty() || tree.unit.is_some() {
             request = request.know_units(self.units.links(tree.parent.is_some() && tree.unit.is_some()));
         }
@@ -75,8 +76,11 @@ impl Vm {
     /// Whether a loop is worth a preamble: one that goes on for long, and is short, so that what it computes
     /// before matters. Where thresholds alone decide all loops have one.
     fn peels(&self, tree: &Tree, ops: u64) -> bool {
-        let is_left_soon = self.locations.get(&tree.key).is_some_and(|location| location.pace.is_broken());
-        !self.budget.is_limited() || ops <= if is_left_soon { PEELED_SOON_OPS } else { PEELED_OPS }
+        let location = self.locations.get(&tree.key);
+        let is_left_soon = location.is_some_and(|location| location.pace.is_broken());
+        !self.budget.is_limited()
+            || ops <= if is_left_soon { PEELED_SOON_OPS } else { PEELED_OPS }
+            || location.is_some_and(|location| location.is_peeled_always)
     }
 
     /// What of the interpreter's time a trace replaces, and whether its code is to add it up. What a loop's
@@ -98,7 +102,7 @@ impl Vm {
     }
 
     /// What the code of a trace counts, and where.
-    fn request(&mut self, number: TraceId, tree: &Tree) -> Request {
+    fn request(&mut self, number: TraceId, tree: &mut Tree) -> Request {
         let counts_guards = self.counts_guards();
         let cells = &mut self.code.cells;
         let mut request = Request::new(number.0, cells.exit_buffer.as_mut_ptr());
@@ -112,6 +116,9 @@ impl Vm {
         }
         if let Some(crossings) = self.crossings(tree) {
             request = request.count_crossings(crossings);
+        }
+        if let Some(turns) = &mut tree.turns {
+            request = request.count_turns(turns.cell());
         }
         if !self.budget.is_limited() || tree.unit.is_some() {
             return request;

@@ -51,6 +51,9 @@ impl Stats {
         for (reason, traces) in by_cranelift {
             writeln!(out, "by Cranelift's code generator: {traces} ({reason})")?;
         }
+        if self.outgrown > 0 {
+            writeln!(out, "long loops compiled again with a preamble: {}", self.outgrown)?;
+        }
         if self.unhoisted > 0 {
             writeln!(out, "loops compiled again without guards before the loop: {}", self.unhoisted)?;
         }

@@ -35,7 +35,7 @@ use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, Rent, S
 use crate::recorder::{Recorder, Start};
 use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
-use crate::tree::Way;
+use crate::tree::{Turns, Way};
 use crate::tunables::{BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, LEAST_EXITS, SIDES_OF_UNITS};
 use crate::vm::Vm;
 
@@ -75,6 +75,10 @@ impl Vm {
         }
         if trace.tree.unit.is_some() {
             self.judge_unit(at.trace);
+        }
+        let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
+        if trace.tree.turns.as_ref().is_some_and(Turns::is_due) {
+            self.has_turned(at.trace);
         }
         let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
         if kind == ExitKind::Finish {

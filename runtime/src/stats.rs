@@ -45,6 +45,8 @@ pub struct Stats {
     /// Loops whose code was given up, because a guard before the loop failed too often, to be compiled
     /// without such guards.
     pub unhoisted: u64,
+    /// Loops compiled again with a preamble, as they went on for long.
+    pub outgrown: u64,
     /// Traces that were given up, because what the host had taken for unchanging when they were recorded has
     /// changed.
     pub outdated: u64,

@@ -23,6 +23,7 @@ use crate::policy::{Replaced, SideState, Work};
 use crate::recorder::{CallSite, Passed};
 use crate::reserve::Need;
 use crate::run::Room;
+use crate::tunables::MANY_TURNS;
 
 /// What a trace has to do with others, and with the host. So many fields: it is all that is kept of a trace
 /// but its code and exits.
@@ -60,6 +61,8 @@ pub(crate) struct Tree {
     pub replaced: Replaced,
     /// Whether the tree's code adds that up.
     pub adds_up: bool,
+    /// In a long loop without a preamble: how often it has gone round.
+    pub turns: Option<Turns>,
     /// Traces whose links lead here, or which call the unit.
     pub from: Vec<Way>,
     /// The unit that it belongs to.
@@ -86,6 +89,8 @@ pub(crate) struct Region {
     /// Where that count began, and what was counted before, since a region was made last.
     pub wanted: u64,
     pub paid: u64,
+    /// Crossings in the tree before that count began.
+    before: u64,
     /// The root's own code, while that of the region is in its place.
     pub plain: Option<CodePtr>,
     /// The traces that are in it, the root first.
@@ -95,8 +100,55 @@ pub(crate) struct Region {
 impl Region {
     /// So many crossings are to be counted.
     pub fn begin(&mut self, wanted: u64) {
+        self.before = self.crossed();
         self.wanted = wanted;
         self.crossings.iter_mut().for_each(|count| **count = wanted);
+    }
+
+    /// How often the program has come to side traces of the tree from others, as long as no region was made
+    /// that contains both.
+    pub fn crossed(&self) -> u64 {
+        let left = self.crossings.as_ref().map_or(self.wanted, |count| **count);
+        self.before + self.wanted.saturating_sub(left)
+    }
+}
+
+/// What counts the iterations of a loop without a preamble.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    /// What its code counts down.
+    left: Box<i64>,
+    /// Where that began, and what was counted before.
+    begun: i64,
+    before: u64,
+}
+
+impl Turns {
+    pub fn new() -> Turns {
+        let begun = MANY_TURNS as i64;
+        Turns { left: Box::new(begun), begun, before: 0 }
+    }
+
+    /// The cell that code counts down.
+    pub fn cell(&mut self) -> *mut i64 {
+        &raw mut *self.left
+    }
+
+    /// Whether there were enough.
+    pub fn is_due(&self) -> bool {
+        *self.left < 0
+    }
+
+    /// Iterations so far.
+    pub fn all(&self) -> u64 {
+        self.before + (self.begun - *self.left).max(0) as u64
+    }
+
+    /// The code leaves again after so many.
+    pub fn begin(&mut self, more: u64) {
+        self.before = self.all();
+        self.begun = i64::try_from(more).unwrap_or(i64::MAX);
+        *self.left = self.begun;
     }
 }
 

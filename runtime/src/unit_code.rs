@@ -31,7 +31,7 @@ use crate::publish::units_called;
 use crate::recorder::{Finished, Recorder, Start};
 use crate::restore::Host;
 use crate::traces::{Left, TraceData};
-use crate::tree::{Tree, Way};
+use crate::tree::{Tree, Turns, Way};
 use crate::units::{Limit, Record, Unit};
 use crate::vm::Vm;
 
@@ -317,7 +317,10 @@ impl Vm {
                 self.gates.shut();
             }
             let is_quiet = cell.heat() < cell.quiet_until;
-            let is_due = !is_quiet | (trace.is_left_in_vain(at.exit) && self.units.was_left(trace.tree.unit));
+            // It counts what it is asked.
+            let is_due = (trace.is_left_in_vain(at.exit) && self.units.was_left(trace.tree.unit))
+                | !is_quiet
+                | trace.tree.turns.as_ref().is_some_and(Turns::is_due);
             self.exits.last = kind.filter(|_| is_due).map(|kind| Left { at, kind });
         }
         if self.log.wants(Stage::Exit) {

@@ -144,6 +144,8 @@ pub(crate) struct Totals {
     pub retaken: u64,
     /// Loops compiled again without guards before the loop.
     pub unhoisted: u64,
+    /// Loops compiled again with a preamble.
+    pub outgrown: u64,
     /// Traces given up with what they had assumed.
     pub outdated: u64,
     pub aborts: std::collections::BTreeMap<String, u64>,
@@ -290,6 +292,7 @@ impl Vm {
             recordings: self.totals.recordings,
             retaken: self.totals.retaken,
             unhoisted: self.totals.unhoisted,
+            outgrown: self.totals.outgrown,
             outdated: self.totals.outdated,
             host_code: None,
             helpers: helper_use().map(|used| Helpers {

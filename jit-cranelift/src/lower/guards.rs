@@ -19,7 +19,7 @@ use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::{Inst, Op, Trace, Type, Value};
+use tracelift_core::{ExitKind, Inst, Op, Trace, Type, Value};
 
 use super::checks::Groups;
 use super::unroll::Unroll;
@@ -68,6 +68,14 @@ pub(super) fn branches(trace: &Trace, exits: &[Option<u32>], forced: bool, group
         }
     }
     branches
+}
+
+/// The first guard in a loop that leaves when the host is to be interrupted, if it is one that tests a flag.
+pub(super) fn first_for_interruptions(trace: &Trace) -> Option<usize> {
+    let label = trace.insts.iter().rposition(|inst| inst.op == Op::Label)?;
+    let is_it =
+        |inst: &Inst| matches!(inst.op, Op::GuardTrue | Op::GuardFalse) && inst.exit == ExitKind::Interrupt;
+    trace.insts[label..].iter().position(is_it).map(|at| label + at)
 }
 
 impl Lowering<'_, '_, '_> {
@@ -232,7 +240,12 @@ impl Lowering<'_, '_, '_> {
 
     /// Goes on if the condition is as wanted.
     pub(super) fn guard_condition(&mut self, inst: &Inst, exit: u32, wanted: bool) -> Result<()> {
-        let fails = self.condition(arg(inst, 0, self.index)?, !wanted)?;
+        let mut fails = self.condition(arg(inst, 0, self.index)?, !wanted)?;
+        if let Some(counter) = self.input.request.turns.filter(|_| self.turns_at == Some(self.index)) {
+            let left = self.add_to_cell(counter.cast(), -1);
+            let enough = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
+            fails = self.b.ins().bor(fails, enough);
+        }
         self.leave_if(fails, inst, exit)
     }
 
