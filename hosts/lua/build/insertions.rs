@@ -691,8 +691,18 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "\n    if (*locale != locale_then) ms.translated = NULL;\n    \
                if (!anchor) {\n      \
                const char *start = tlua_match_start(ms.translated, src, ms.src_end);\n      \
-               luaL_addlstring(&b, src, (size_t)(start - src));\n      src = start;\n    }",
+               tlua_add_text(&b, src, (size_t)(start - src));\n      src = start;\n    }",
         why: "no attempt where it cannot match; what is passed over is copied at once",
+    },
+    Insertion {
+        file: "lstrlib.c",
+        anchor: "      push_onecapture(ms, 0, s, e);  /* first capture is the index */",
+        place: Before,
+        text: "      TluaCapture key = { s, e - s };\n      \
+               if (ms->level > 0) key = *(TluaCapture *)ms->capture;\n      \
+               int replaced = tlua_replace(L, b, &key, s, (size_t)(e - s));\n      \
+               if (replaced >= 0) return replaced;\n",
+        why: "what the table has is copied from where it lies",
     },
     Insertion {
         file: "ltablib.c",

@@ -209,6 +209,8 @@ void tlua_keep_type_names (struct lua_State *L);
 unsigned tlua_hash (const char *characters, size_t length, unsigned seed);
 /* The short string of these characters; NULL if only Lua itself can make it. */
 struct TString *tlua_find_short (struct lua_State *L, const char *characters, size_t length);
+/* The same if the program has such a string, be it one that is about to be collected; else NULL. */
+const struct TString *tlua_known_short (struct lua_State *L, const char *characters, size_t length);
 /* The same of so many characters of a string, the first of which is 'from'. */
 struct TString *tlua_find_part (struct lua_State *L, const struct TString *s, size_t from, size_t length);
 /*

@@ -11,6 +11,8 @@
 
 #include "lua.h"
 
+struct luaL_Buffer;
+
 #include "lobject.h"
 
 typedef struct TluaPattern TluaPattern;
@@ -53,6 +55,15 @@ const char *tlua_find_text (const char *s, size_t length, const char *text, size
 
 /* In the library: whether a character is in an item that is a class or a set. */
 int tlua_item_has (int c, const char *item, const char *item_end);
+
+/* As luaL_addlstring, without a call where the buffer has room. */
+void tlua_add_text (struct luaL_Buffer *b, const char *text, size_t length);
+/*
+** In 'gsub' with a table: adds what the table has for the first capture, or the match. Returns 1 and 0 then,
+** and -1 if it is left to the library.
+*/
+int tlua_replace (lua_State *L, struct luaL_Buffer *b, const TluaCapture *key, const char *match,
+                  size_t length);
 
 /* Writes an integer as "%lld" does; returns how many characters. */
 int tlua_print_integer (char *text, lua_Integer n);

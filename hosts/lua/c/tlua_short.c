@@ -128,18 +128,25 @@ static TString *make (lua_State *L, const char *characters, size_t length, unsig
   return s;
 }
 
+/* Among all short strings; it may be one that the collector has given up on. */
+static inline TString *find (const global_State *g, const char *characters, size_t length, unsigned hash) {
+  for (TString *s = g->strt.hash[lmod(hash, g->strt.size)]; s != NULL; s = s->u.hnext) {
+    if (s->hash == hash && s->shrlen == length && is_same(getshrstr(s), characters, length))
+      return s;
+  }
+  return NULL;
+}
+
 /* A string that the collector has given up on is wanted again. */
 static TString *find_or_make (lua_State *L, const char *characters, size_t length) {
   global_State *g = G(L);
-  unsigned int hash = tlua_hash(characters, length, g->seed);
-  for (TString *s = g->strt.hash[lmod(hash, g->strt.size)]; s != NULL; s = s->u.hnext) {
-    if (s->hash == hash && s->shrlen == length && is_same(getshrstr(s), characters, length)) {
-      if (isdead(g, s))
-        changewhite(s);
-      return s;
-    }
-  }
-  return make(L, characters, length, hash);
+  unsigned hash = tlua_hash(characters, length, g->seed);
+  TString *s = find(g, characters, length, hash);
+  if (s == NULL)
+    return make(L, characters, length, hash);
+  if (isdead(g, s))
+    changewhite(s);
+  return s;
 }
 
 /* --- what is kept --- */
@@ -232,6 +239,18 @@ TString *tlua_find_short (lua_State *L, const char *characters, size_t length) {
   if (length - 1 >= MOST_KEPT || (kept = kept_of(L)) == NULL)
     return find_or_make(L, characters, length);
   return find_word(L, kept, number_of(characters, length), characters);
+}
+
+const TString *tlua_known_short (lua_State *L, const char *characters, size_t length) {
+  struct TluaKept *kept;
+  if (length - 1 < MOST_KEPT && (kept = kept_of(L)) != NULL) {
+    uint64_t number = number_of(characters, length);
+    const Word *word = place_of(kept, number);
+    if (word->number == number)
+      return word->string;
+  }
+  global_State *g = G(L);
+  return find(g, characters, length, tlua_hash(characters, length, g->seed));
 }
 
 TString *tlua_find_part (lua_State *L, const TString *s, size_t from, size_t length) {
