@@ -203,3 +203,24 @@ fn endless_output_ends_with_its_reader() {
     let outcome = case.run(TLUA, &folder("head"), &[]);
     assert_eq!((outcome.end.as_str(), outcome.stdout.as_str()), ("signal 13", "again\n"));
 }
+
+/// The manual page names all words after `-j`, and the items of `opt=`.
+#[test]
+fn the_manual_page_names_all_words() {
+    let read = |path: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let (source, page) = (read("hosts/lua/c/tlua_settings.c"), read("docs/tlua.1").replace("\\-", "-"));
+    let tables = ["} numbers[] = {", "} switches[] = {", "*const bare[] = {"];
+    let names: Vec<&str> = (tables.iter())
+        .flat_map(|table| {
+            let (_, rest) = source.split_once(table).expect("the table is there");
+            let (rows, _) = rest.split_once("};").expect("it ends");
+            rows.split('"').skip(1).step_by(2)
+        })
+        .collect();
+    assert!(names.len() > 15, "{names:?}");
+    let missing: Vec<&&str> = names.iter().filter(|name| !page.contains(**name)).collect();
+    assert!(missing.is_empty(), "docs/tlua.1 lacks {missing:?}");
+}

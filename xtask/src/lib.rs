@@ -1,4 +1,4 @@
-//! Installing: `tlua`, the library `libtlua5.4`, Lua's headers, and what `pkg-config` reads.
+//! Installing: `tlua`, its manual page, the library `libtlua5.4`, Lua's headers, and what `pkg-config` reads.
 //!
 //! Problem: programs that embed Lua are linked with `liblua5.4`, against its headers. Rust's tools make no
 //! library in C's manner: with all of Rust's own names in the static one, and none of Lua's in the shared
@@ -7,7 +7,8 @@
 //! one. Invariant: both export what Lua's public headers declare and `tlua_declare_safe`, and nothing else.
 //!
 //! Example: `cargo xtask install --prefix ~/.local`, then
-//! `cc program.c $(pkg-config --cflags --libs tlua5.4)`.
+//! `cc program.c $(pkg-config --cflags --libs tlua5.4)`. Who looks for `lua5.4` finds it with
+//! `PKG_CONFIG_PATH=~/.local/lib/tlua5.4/pkgconfig`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -26,6 +27,9 @@ const SYSTEM: [&str; 4] = ["-lm", "-ldl", "-lpthread", "-lgcc_s"];
 
 /// Lua's headers that programs include.
 const HEADERS: [&str; 4] = ["lua.h", "luaconf.h", "lauxlib.h", "lualib.h"];
+
+/// A folder for `PKG_CONFIG_PATH`, in which Lua's usual names lead to the library.
+const AS_LUA: &str = "lib/tlua5.4/pkgconfig";
 
 /// For programs in C++.
 const FOR_CXX: &str =
@@ -100,7 +104,11 @@ impl Install {
         }
         fs::write(headers.join("lua.hpp"), FOR_CXX)?;
         fs::write(self.folder("lib/pkgconfig")?.join("tlua5.4.pc"), self.pkg_config())?;
-        Ok(())
+        for name in ["lua.pc", "lua5.4.pc"] {
+            fs::write(self.folder(AS_LUA)?.join(name), self.pkg_config())?;
+        }
+        let manual = self.folder("share/man/man1")?.join("tlua.1");
+        copy(&workspace().join("docs/tlua.1"), &manual)
     }
 
     /// The two libraries.
@@ -114,7 +122,11 @@ impl Install {
         let object = work.join("tlua5.4.o");
         let exports: Vec<&str> = tracelift_lua::EXPORTS.split(' ').collect();
         let wanted = exports.iter().chain(&["tlua_state_made"]).map(|name| format!("-Wl,-u,{name}"));
-        run(Command::new("cc").args(["-r", "-nostdlib", "-o"]).arg(&object).args(wanted).arg(&archive))?;
+        let mut join = Command::new("cc");
+        // A program in Rust has sections of the same groups: of these the linker would keep one, without what
+        // is private here.
+        join.args(["-r", "-nostdlib", "-Wl,--force-group-allocation", "-o"]).arg(&object);
+        run(join.args(wanted).arg(&archive))?;
         let list = work.join("exports");
         fs::write(&list, exports.join("\n") + "\n")?;
         let mut narrow = Command::new("objcopy");

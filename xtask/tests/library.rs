@@ -100,3 +100,43 @@ fn a_program_is_linked_with_either_library() {
     let greeting = Command::new(prefix.join("bin/tlua")).args(["-e", "print(_VERSION)"]).output();
     assert_eq!(greeting.expect("it starts").stdout, b"Lua 5.4\n");
 }
+
+/// What the program in Rust prints with stock Lua.
+const WITH_MLUA: &str = "\
+sum 899998
+called 400020000
+walked 10000 20000
+squares 2664667000
+resumed 3001
+error runtime error: wrong:1: attempt to index a nil value (local 't')
+caught false runtime error: five hundred
+scope 2001000
+memory true
+hook true 50
+table 500 41791750
+";
+
+/// The crate `mlua` finds the library where it looks for Lua's: by `pkg-config`, and where it is told.
+#[test]
+#[ignore = "it tries an installation, and builds a crate that the workspace does not need: CI does"]
+fn a_program_in_rust_finds_it_by_mlua() {
+    let prefix = installed();
+    let lib = prefix.join("lib");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mlua/Cargo.toml");
+    let by_name = [("PKG_CONFIG_PATH", lib.join("tlua5.4/pkgconfig"))];
+    let told = [("LUA_LIB", lib.clone()), ("LUA_LIB_NAME", "tlua5.4".into()), ("LUA_LINK", "static".into())];
+    for (name, way) in [("shared", &by_name[..]), ("static", &told[..])] {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mlua-{name}"));
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--locked", "--manifest-path"]).arg(&manifest);
+        cargo.arg("--target-dir").arg(&folder).envs(way.iter().map(|(key, value)| (key, value)));
+        assert!(cargo.status().expect("there is Cargo").success(), "{name}");
+        let program = folder.join("debug/with-mlua");
+        for jit in ["", "opt=threshold=1,side-threshold=1", "off"] {
+            let expected = (Some(0), WITH_MLUA.to_owned(), String::new());
+            assert_eq!(run(&program, jit, &lib), expected, "{name}, TLUA_JIT={jit}");
+        }
+        let counted = run(&program, "stats", &lib);
+        assert!(counted.2.contains("jit: on\ncompiled: "), "{name}: {}", counted.2);
+    }
+}
