@@ -140,3 +140,41 @@ fn a_program_in_rust_finds_it_by_mlua() {
         assert!(counted.2.contains("jit: on\ncompiled: "), "{name}: {}", counted.2);
     }
 }
+
+/// LuaRocks runs under `tlua`, builds a rock for it, and what it installs runs under it.
+#[test]
+#[ignore = "it tries an installation, and LuaRocks, which CI installs"]
+fn luarocks_installs_for_it() {
+    let prefix = installed();
+    let rocks = ["/usr/bin/luarocks", "/usr/local/bin/luarocks"].map(Path::new);
+    let rocks = rocks.into_iter().find(|path| path.exists()).expect("scripts/install-deps installs LuaRocks");
+    let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rock");
+    std::fs::create_dir_all(&work).expect("the test folder can be made");
+    for name in ["hello-1.0-1.rockspec", "hello.lua", "core.c", "greet"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rock").join(name);
+        std::fs::copy(&from, work.join(name)).expect("the test file can be copied");
+    }
+    let (tlua, at) = (prefix.join("bin/tlua"), prefix.display());
+    let settings = format!(
+        "lua_version = '5.4'\nlua_interpreter = 'tlua'\nvariables = {{ LUA = '{at}/bin/tlua', \
+         LUA_DIR = '{at}', LUA_BINDIR = '{at}/bin', LUA_INCDIR = '{at}/include/tlua5.4' }}\n"
+    );
+    std::fs::write(work.join("config.lua"), settings).expect("the test file can be written");
+    for jit in ["", "opt=threshold=1,side-threshold=1"] {
+        let luarocks = |words: &[&str]| {
+            let mut command = Command::new(&tlua);
+            command.arg(rocks).args(["--tree", "tree"]).args(words).current_dir(&work);
+            command.env("LUAROCKS_CONFIG", work.join("config.lua")).env("TLUA_JIT", jit);
+            let output = command.output().expect("tlua starts");
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+            text(&output.stdout)
+        };
+        luarocks(&["make", "hello-1.0-1.rockspec"]);
+        assert!(luarocks(&["list"]).contains("1.0-1 (installed)"));
+        let output = Command::new(work.join("tree/bin/greet")).arg("all").env("TLUA_JIT", jit).output();
+        let output = output.expect("the script starts");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "greetings\t12502500\tall\n", "TLUA_JIT={jit}");
+        luarocks(&["remove", "hello"]);
+    }
+}

@@ -1,0 +1,2 @@
+local core = require("hello.core")
+return { add = function(a, b) return core.add(a, b) end }
