@@ -114,6 +114,37 @@ fn command_lines_functions_and_the_page() {
     page::check(&page::page(&groups, &stock));
 }
 
+/// The interpreter that distributions ship shows lines that come from no terminal, as GNU readline does.
+#[test]
+fn lines_are_shown_as_by_the_lua_of_distributions() {
+    let debian = "/usr/bin/lua5.4";
+    if !Path::new(debian).exists() {
+        assert!(std::env::var_os("CI").is_none(), "CI installs it");
+        println!("left out: {debian} is not installed");
+        return;
+    }
+    let folder = folder("shown-lines");
+    let cases = [
+        "print(1)\n",
+        "for i = 1, 3 do\nprint(i)\nend\n",
+        "_PROMPT = 'lua% '\n_PROMPT2 = '... '\nfor i = 1, 2 do\nprint(i) end\n",
+        "1, 2\n-- a comment\n\n",
+        "os.exit(3)\n",
+        "1",
+        "",
+    ];
+    for stdin in cases {
+        let case = case::case(&["-i"]).stdin(stdin);
+        let [debian, ours] = [debian, TLUA].map(|executable| {
+            let Outcome { end, stdout, stderr } = case.run(executable, &folder, &[]);
+            let (version, rest) = stdout.split_once('\n').expect("the version comes first");
+            assert!(version.starts_with("Lua 5.4."), "{version}");
+            (end, rest.to_owned(), stderr)
+        });
+        assert_eq!(debian, ours, "{stdin:?}");
+    }
+}
+
 #[test]
 fn a_difference_is_seen() {
     let folder = folder("difference");

@@ -369,15 +369,15 @@ fn build_stock(stock: &Path, our_c: &Path, command: &Path, out: &Path) -> Result
     };
     let mut build = configured();
     let objects = build.files(files_of(stock, &["c"])?).compile_intermediates();
-    let linked = |main: &Path, defined: Option<&str>, name: &str| {
+    let linked = |main: &Path, flags: &[&str], name: &str| {
         let mut one = configured();
-        if let Some(defined) = defined {
-            one.define(defined, None);
-        }
+        flags.iter().for_each(|flag| _ = one.flag(flag));
         let with_main = [objects.clone(), one.file(main).compile_intermediates()].concat();
         let executable = out.join(name);
         command::link(&build, &with_main, &executable).map(|()| executable)
     };
     configured().objects(&objects).out_dir(out).compile("stock_lua");
-    Ok([linked(&our_c.join(DRIVER), Some("TLUA_STOCK"), "stock-lua")?, linked(command, None, "lua")?])
+    let echoes = ["-DTLUA_ECHO", "-include", "tlua_echo.h"];
+    let driver = linked(&our_c.join(DRIVER), &["-DTLUA_STOCK"], "stock-lua")?;
+    Ok([driver, linked(command, &echoes, "lua")?])
 }

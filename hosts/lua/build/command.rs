@@ -5,7 +5,8 @@
 //! own Lua does.
 //!
 //! Design: `lua.c` comes from another crate, for Lua 5.4.6, of which nothing else is used and nothing built;
-//! what later versions do otherwise is inserted, for the oracle too. A `lua.c` in the folder that the builder
+//! what later versions do otherwise is inserted, for the oracle too, and lines that come from no terminal are
+//! shown, as they are where it is built with GNU readline. A `lua.c` in the folder that the builder
 //! names (`LUA_SRC_DIR`) comes first, as it is. The exported names are read from Lua's own headers. The
 //! paths are those of the builder (`TLUA_PATH`, `TLUA_CPATH`), else those of Debian where it is one, else
 //! Lua's.
@@ -35,6 +36,13 @@ const LATER: &[Insertion] = &[
         text: "  if (status == LUA_OK && modname == globname)\n    \
                globname[strcspn(globname, LUA_IGMARK)] = '\\0';\n",
         why: "a global is named by its module without the suffix",
+    },
+    Insertion {
+        file: "lua.c",
+        anchor: "    const char *msg = lua_tostring(L, -1);\n",
+        place: After,
+        text: "    if (msg == NULL)\n      msg = \"(error message not a string)\";\n",
+        why: "an error in a message handler may be no string",
     },
     Insertion {
         file: "lua.c",

@@ -245,8 +245,8 @@ void tlua_proto_freed (lua_State *L, Proto *p) {
     engine->on_proto_freed(L, p);
   if (data == NULL)
     return;
-  tlua_realloc(L, data->live, data->live_bytes, 0);
-  tlua_realloc(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue), 0);
-  tlua_realloc(L, data, sizeof(TluaProto), 0);
+  tlua_own(L, data->live, data->live_bytes, 0);
+  tlua_own(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue), 0);
+  tlua_own(L, data, sizeof(TluaProto), 0);
   p->jit = NULL;
 }

@@ -56,7 +56,7 @@ static uint32_t random_below (Check *check, uint32_t limit) {
 }
 
 static int open_check (lua_State *L, const TluaConfig *config, int poisons) {
-  Check *check = (Check *)tlua_realloc(L, NULL, 0, sizeof(Check));
+  Check *check = (Check *)tlua_own(L, NULL, 0, sizeof(Check));
   if (check == NULL)
     return 0;
   memset(check, 0, sizeof(Check));
@@ -84,7 +84,7 @@ static int open_sabotage (lua_State *L, const TluaConfig *config) {
 }
 
 static void close_check (lua_State *L) {
-  tlua_realloc(L, L->jit->engine_state, sizeof(Check), 0);
+  tlua_own(L, L->jit->engine_state, sizeof(Check), 0);
   L->jit->engine_state = NULL;
 }
 

@@ -20,6 +20,7 @@
 
 #include "lua.h"
 
+#include "tlua_echo.h"
 #include "tlua_front.h"
 #include "tlua_settings.h"
 
@@ -80,9 +81,7 @@ int tlua_front_read_line (char **line, int room, const char *prompt) {
     *line = edited_line;
     return edited_line != NULL;
   }
-  fputs(prompt, stdout);
-  fflush(stdout);
-  return fgets(*line, room, stdin) != NULL;
+  return tlua_read_echoed(*line, room, prompt);
 }
 
 void tlua_front_save_line (const char *line) {

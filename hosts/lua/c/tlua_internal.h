@@ -166,10 +166,13 @@ int tlua_is_single (const LClosure *closure);
 uint32_t tlua_identify (lua_State *L, LClosure *closure);
 
 /*
-** Memory from the state's allocator, on its accounts, but without collections and errors; NULL on lack of
-** memory.
+** Memory from the state's allocator, without collections and errors; NULL on lack of memory. 'realloc' is on
+** the state's accounts, 'own' is not: it is for what the JIT itself keeps and frees. What it kept so far and
+** now gives to the program 'becomes Lua'.
 */
 void *tlua_realloc (lua_State *L, void *block, size_t old_size, size_t new_size);
+void *tlua_own (lua_State *L, void *block, size_t old_size, size_t new_size);
+void tlua_becomes_lua (lua_State *L, size_t size);
 /* Runs work that may throw for lack of memory, without collections; returns whether it came to its end. */
 int tlua_protected (lua_State *L, Pfunc work, void *data);
 

@@ -444,8 +444,8 @@ const lu_byte *tlua_live (lua_State *L, Proto *p, int pc) {
     size_t words = ((size_t)p->maxstacksize + 63) / 64;
     size_t scratch_bytes = count * (2 * words * sizeof(uint64_t) + 1);
     size_t live_bytes = row_bytes * (size_t)p->sizecode;
-    uint64_t *scratch = (uint64_t *)tlua_realloc(L, NULL, 0, scratch_bytes);
-    lu_byte *rows = (lu_byte *)tlua_realloc(L, NULL, 0, live_bytes);
+    uint64_t *scratch = (uint64_t *)tlua_own(L, NULL, 0, scratch_bytes);
+    lu_byte *rows = (lu_byte *)tlua_own(L, NULL, 0, live_bytes);
     if (scratch != NULL && rows != NULL) {
       Analysis a = { .p = p, .words = (int)words, .live = scratch, .held = scratch + words * count,
                      .named = (lu_byte *)(scratch + 2 * words * count) };
@@ -458,8 +458,8 @@ const lu_byte *tlua_live (lua_State *L, Proto *p, int pc) {
       data->live_bytes = live_bytes;
     }
     else
-      tlua_realloc(L, rows, live_bytes, 0);
-    tlua_realloc(L, scratch, scratch_bytes, 0);
+      tlua_own(L, rows, live_bytes, 0);
+    tlua_own(L, scratch, scratch_bytes, 0);
   }
   return data->live == NULL ? NULL : data->live + row_bytes * (size_t)pc;
 }

@@ -4,8 +4,10 @@
 ** Problem: the JIT takes memory at places where Lua's own functions must not be called: they may collect,
 ** run finalizers, and throw.
 **
-** Design: the allocator is called directly, on the state's accounts, and answers NULL when it refuses. Lua's
-** functions that make objects run protected, with the collector stopped, so that a failure is an answer too.
+** Design: the allocator is called directly and answers NULL when it refuses. What becomes the program's is
+** on the state's accounts; what is the JIT's own is not, so that collections begin, and
+** 'collectgarbage("count")' answers, as without the JIT. Lua's functions that make objects run protected,
+** with the collector stopped, so that a failure is an answer too.
 **
 ** Invariant: nothing here collects, throws, or runs Lua code. This file uses no other file of ours.
 **
@@ -23,12 +25,20 @@
 #include "ldo.h"
 #include "lgc.h"
 
-void *tlua_realloc (lua_State *L, void *block, size_t old_size, size_t new_size) {
+void *tlua_own (lua_State *L, void *block, size_t old_size, size_t new_size) {
   global_State *g = G(L);
-  void *result = (*g->frealloc)(g->ud, block, old_size, new_size);
+  return (*g->frealloc)(g->ud, block, old_size, new_size);
+}
+
+void tlua_becomes_lua (lua_State *L, size_t size) {
+  G(L)->GCdebt += (l_mem)size;
+}
+
+void *tlua_realloc (lua_State *L, void *block, size_t old_size, size_t new_size) {
+  void *result = tlua_own(L, block, old_size, new_size);
   if (result == NULL && new_size > 0)
     return NULL;
-  g->GCdebt += (l_mem)new_size - (l_mem)(block == NULL ? 0 : old_size);
+  G(L)->GCdebt += (l_mem)new_size - (l_mem)(block == NULL ? 0 : old_size);
   return result;
 }
 
@@ -45,7 +55,7 @@ int tlua_protected (lua_State *L, Pfunc work, void *data) {
 
 TluaProto *tlua_proto (lua_State *L, Proto *p) {
   if (p->jit == NULL) {
-    TluaProto *data = (TluaProto *)tlua_realloc(L, NULL, 0, sizeof(TluaProto));
+    TluaProto *data = (TluaProto *)tlua_own(L, NULL, 0, sizeof(TluaProto));
     if (data != NULL)
       memset(data, 0, sizeof(TluaProto));
     p->jit = data;
@@ -65,8 +75,8 @@ int tlua_anchor (lua_State *L, Proto *p, const TValue *value) {
   }
   if (data->anchors_used == data->anchors_size) {
     int size = data->anchors_size == 0 ? 4 : 2 * data->anchors_size;
-    void *grown = tlua_realloc(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue),
-                               (size_t)size * sizeof(TValue));
+    void *grown = tlua_own(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue),
+                           (size_t)size * sizeof(TValue));
     if (grown == NULL)
       return 0;
     data->anchors = (TValue *)grown;

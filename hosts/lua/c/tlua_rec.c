@@ -69,7 +69,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
 }
 
 static int on_open (lua_State *L, const TluaConfig *config) {
-  TluaRecorder *rec = (TluaRecorder *)tlua_realloc(L, NULL, 0, sizeof(TluaRecorder));
+  TluaRecorder *rec = (TluaRecorder *)tlua_own(L, NULL, 0, sizeof(TluaRecorder));
   if (rec == NULL)
     return 0;
   memset(rec, 0, sizeof(TluaRecorder));
@@ -77,7 +77,7 @@ static int on_open (lua_State *L, const TluaConfig *config) {
     if (rec->vm != NULL)
       tl_free(rec->vm);
     tlua_cfunc_close(L, rec);
-    tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
+    tlua_own(L, rec, sizeof(TluaRecorder), 0);
     return 0;
   }
   L->jit->engine_state = rec;
@@ -94,7 +94,7 @@ static void on_close (lua_State *L) {
   tlua_rec_free_frames(L, rec);
   tlua_cfunc_close(L, rec);
   tlua_baseline_close(L->jit);
-  tlua_realloc(L, rec, sizeof(TluaRecorder), 0);
+  tlua_own(L, rec, sizeof(TluaRecorder), 0);
   L->jit->engine_state = NULL;
 }
 

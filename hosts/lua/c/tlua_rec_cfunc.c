@@ -469,7 +469,7 @@ static void do_open (lua_State *L, void *data) {
 
 int tlua_cfunc_open (lua_State *L, TluaRecorder *rec) {
   ptrdiff_t top = savestack(L, L->top.p);
-  rec->calls = (TluaCalls *)tlua_realloc(L, NULL, 0, sizeof(TluaCalls));
+  rec->calls = (TluaCalls *)tlua_own(L, NULL, 0, sizeof(TluaCalls));
   if (rec->calls == NULL)
     return 0;
   memset(rec->calls, 0, sizeof(TluaCalls));
@@ -486,9 +486,9 @@ void tlua_cfunc_close (lua_State *L, TluaRecorder *rec) {
   while (rec->calls->declared != NULL) {
     TluaCallable *callable = rec->calls->declared;
     rec->calls->declared = callable->next;
-    tlua_realloc(L, callable, sizeof(TluaCallable), 0);
+    tlua_own(L, callable, sizeof(TluaCallable), 0);
   }
-  tlua_realloc(L, rec->calls, sizeof(TluaCalls), 0);
+  tlua_own(L, rec->calls, sizeof(TluaCalls), 0);
   rec->calls = NULL;
 }
 
@@ -498,7 +498,7 @@ int tlua_cfunc_declare (lua_State *L, TluaRecorder *rec, lua_CFunction f, unsign
   TluaCalls *calls = rec->calls;
   if (f == NULL || (flags & ~(TLUA_SAFE_READS | TLUA_SAFE_ACTS)) != 0 || tlua_cfunc_find(rec, f, "") != NULL)
     return 0;
-  TluaCallable *callable = (TluaCallable *)tlua_realloc(L, NULL, 0, sizeof(TluaCallable));
+  TluaCallable *callable = (TluaCallable *)tlua_own(L, NULL, 0, sizeof(TluaCallable));
   if (callable == NULL)
     return 0;
   *callable = (TluaCallable){ .kinds = "a", .f = f, .next = calls->declared };

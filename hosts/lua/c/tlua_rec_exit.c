@@ -48,7 +48,7 @@ int tlua_rec_secure_frames (lua_State *L, CallInfo *ci, uint32_t frames) {
 */
 int tlua_rec_hold_frames (lua_State *L, TluaRecorder *rec) {
   for (; rec->held.count < rec->held.wanted; rec->held.count++) {
-    CallInfo *ci = (CallInfo *)tlua_realloc(L, NULL, 0, sizeof(CallInfo));
+    CallInfo *ci = (CallInfo *)tlua_own(L, NULL, 0, sizeof(CallInfo));
     if (ci == NULL)
       return 0;
     ci->next = rec->held.frames;
@@ -61,7 +61,7 @@ void tlua_rec_free_frames (lua_State *L, TluaRecorder *rec) {
   while (rec->held.frames != NULL) {
     CallInfo *ci = rec->held.frames;
     rec->held.frames = ci->next;
-    tlua_realloc(L, ci, sizeof(CallInfo), 0);
+    tlua_own(L, ci, sizeof(CallInfo), 0);
   }
   rec->held.count = 0;
 }
@@ -74,6 +74,7 @@ static CallInfo *add_record (lua_State *L, TluaRecorder *rec, CallInfo *last) {
     ci = rec->held.frames;
     rec->held.frames = ci->next;
     rec->held.count--;
+    tlua_becomes_lua(L, sizeof(CallInfo));
   }
   ci->previous = last;
   ci->next = NULL;

@@ -315,7 +315,7 @@ static void remove_waiting (lua_State *L, TluaWaiting **place) {
   TluaWaiting *gone = *place;
   *place = gone->next;
   L->jit->waiting--;
-  tlua_realloc(L, gone, sizeof(TluaWaiting), 0);
+  tlua_own(L, gone, sizeof(TluaWaiting), 0);
 }
 
 /* Makes it the library's recording in progress, to be given up; where there is one the library does that. */
@@ -386,11 +386,11 @@ void tlua_rec_forget_unwound (lua_State *L, TluaRecorder *rec) {
 ** moment.
 */
 void tlua_rec_wait (lua_State *L, TluaRecorder *rec) {
-  TluaWaiting *waiting = (TluaWaiting *)tlua_realloc(L, NULL, 0, sizeof(TluaWaiting));
+  TluaWaiting *waiting = (TluaWaiting *)tlua_own(L, NULL, 0, sizeof(TluaWaiting));
   if (waiting == NULL)
     tl_record_abort(rec->vm, "out of memory");
   else if ((waiting->number = tl_record_aside(rec->vm)) == 0)
-    tlua_realloc(L, waiting, sizeof(TluaWaiting), 0);
+    tlua_own(L, waiting, sizeof(TluaWaiting), 0);
   else {
     forget_unwound(L, rec, NULL);
     waiting->trace = rec->trace;

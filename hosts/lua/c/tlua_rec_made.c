@@ -32,7 +32,7 @@ const TluaSite *tlua_rec_site (const TluaRecorder *rec, uint32_t site) {
 }
 
 void tlua_rec_free_sites (lua_State *L, TluaRecorder *rec) {
-  tlua_realloc(L, rec->sites, rec->site_room * sizeof(TluaSite), 0);
+  tlua_own(L, rec->sites, rec->site_room * sizeof(TluaSite), 0);
   rec->sites = NULL;
   rec->site_room = rec->site_count = 0;
 }
@@ -42,7 +42,7 @@ static int grow_sites (TluaRecorder *rec) {
   uint32_t room = rec->site_room == 0 ? 16 : 2 * rec->site_room;
   if (room > MOST_SITES)
     return 0;
-  TluaSite *sites = (TluaSite *)tlua_realloc(L, rec->sites, rec->site_room * sizeof(TluaSite),
+  TluaSite *sites = (TluaSite *)tlua_own(L, rec->sites, rec->site_room * sizeof(TluaSite),
                                              room * sizeof(TluaSite));
   if (sites == NULL)
     return 0;

@@ -7,11 +7,11 @@
 ** registers one, and one for each of these.
 **
 ** Design: for each shape (room for items and keys, or site) that exits may make, the library says how many.
-** So many blocks of each part are taken from the state's allocator beforehand, on its accounts
-** ('collectgarbage("count")' sees them), and wait in lists. A table is made from the allocator as ever; only
-** if that refuses, and only during an exit, a waiting block is given out. It is a block as the allocator has
-** made it, so that the collector frees it as any other. Before the next entry the library asks again, and
-** what was given out is replaced.
+** So many blocks of each part are taken from the state's allocator beforehand, and wait in lists. A table is
+** made from the allocator as ever; only if that refuses, and only during an exit, a waiting block is given
+** out. It is on the state's accounts from then on, and a block as the allocator has made it, so that the
+** collector frees it as any other. Before the next entry the library asks again, and what was given out is
+** replaced.
 **
 ** Invariant: 'held' blocks of each part wait in a shape's list; after tlua_rec_reserve has returned 1 they
 ** are as many as it was asked for. Nothing here throws or collects.
@@ -66,9 +66,10 @@ static int type_of (const TluaRecorder *rec, const TluaShape *shape, int part) {
   return part == TLUA_PART_TABLE ? LUA_TTABLE : 0;
 }
 
+/* A block of a part; on nobody's accounts yet. */
 static void *allocate (lua_State *L, const TluaShape *shape, int part) {
   const TluaRecorder *rec = (const TluaRecorder *)L->jit->engine_state;
-  return tlua_realloc(L, NULL, (size_t)type_of(rec, shape, part), size_of(rec, shape, part));
+  return tlua_own(L, NULL, (size_t)type_of(rec, shape, part), size_of(rec, shape, part));
 }
 
 static TluaSpare *find (const TluaRecorder *rec, const TluaShape *shape) {
@@ -96,6 +97,8 @@ void *tlua_rec_block (lua_State *L, const TluaShape *shape, int part) {
     block = spare != NULL ? take(spare, part) : NULL;
     L->jit->statistics.spare_blocks += block != NULL;
   }
+  if (block != NULL)
+    tlua_becomes_lua(L, size_of(rec, shape, part));
   return block;
 }
 
@@ -113,7 +116,7 @@ static int fill (lua_State *L, TluaSpare *spare) {
     if (size == 0)
       continue;
     while (spare->held[part] > wanted)
-      tlua_realloc(L, take(spare, part), size, 0);
+      tlua_own(L, take(spare, part), size, 0);
     while (spare->held[part] < wanted) {
       Waiting *block = (Waiting *)allocate(L, &spare->shape, part);
       if (block == NULL)
@@ -127,7 +130,7 @@ static int fill (lua_State *L, TluaSpare *spare) {
 }
 
 static TluaSpare *add (lua_State *L, TluaRecorder *rec, const TluaShape *shape) {
-  TluaSpare *spare = (TluaSpare *)tlua_realloc(L, NULL, 0, sizeof(TluaSpare));
+  TluaSpare *spare = (TluaSpare *)tlua_own(L, NULL, 0, sizeof(TluaSpare));
   if (spare == NULL)
     return NULL;
   *spare = (TluaSpare){ .next = rec->spares, .shape = *shape };
@@ -163,6 +166,6 @@ void tlua_rec_free_spares (lua_State *L, TluaRecorder *rec) {
     rec->spares = spare->next;
     spare->wanted = 0;
     fill(L, spare);
-    tlua_realloc(L, spare, sizeof(TluaSpare), 0);
+    tlua_own(L, spare, sizeof(TluaSpare), 0);
   }
 }
