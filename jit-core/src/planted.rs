@@ -56,6 +56,7 @@ define_bugs! {
     VirtualSetForgotten, VirtualMissingInSnapshot, LiftTwice, PeelJumpArgStale, PeelAliasIgnored, PeelInputsKept,
     VirtualKeysReversed, VirtualItemsFromFirst, VirtualUnsetRead, VirtualAbsentIgnored, VirtualIdentityByClass,
     VirtualSelfDropped, VirtualBarrierIgnored, VirtualSiteForgotten, LiftSiteForgotten, ExpandFrameShifted,
+    VirtualChosenUnchecked, VirtualChosenOther, VirtualChosenAll,
     PeelFactsByPosition, PeelCarriedOrder,
     RotationAgeForgotten, RotationSplitOrder, RotationBoundsFar,
     DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads,

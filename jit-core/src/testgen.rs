@@ -25,6 +25,7 @@
 //! ```
 
 mod calls;
+mod chosen;
 mod counted;
 mod delayed;
 mod folds;

@@ -157,7 +157,7 @@ impl Generator {
     }
 
     /// A tag for elements: no `addr`, which only slots hold.
-    fn any_tag(&mut self) -> TagId {
+    pub(super) fn any_tag(&mut self) -> TagId {
         let name = *self.rng.pick(&["int", "int", "float", "float", "ref", "table", "nil", "true", "false"]);
         self.schema.find_tag(name).expect("a standard tag")
     }
@@ -217,17 +217,37 @@ impl Generator {
         let part = self.schema.layout(layout).items.expect("a layout with items");
         let shadow = self.shadow(record).ok_or(Refused)?;
         let load = |g: &Generator, cell| g.shadow.load_cell(shadow, g.schema.cell(cell)).ok_or(Refused);
-        let (count, base) = (load(self, part.count)?, load(self, part.base)?);
+        let count = load(self, part.count)?;
         let index = self.index(part.first, count);
+        let payload = match op {
+            Op::GetItem => None,
+            _ => Some(self.payload_for(&part.element, wanted)),
+        };
+        self.item_at(op, record, layout, index, payload)
+    }
+
+    /// The same at this index, with a tag and value to store if the operation does; the result.
+    pub(super) fn item_at(
+        &mut self,
+        op: Op,
+        record: Value,
+        layout: LayoutId,
+        index: Value,
+        payload: Option<(Option<TagId>, Option<Value>)>,
+    ) -> Made<Option<Value>> {
         self.sync();
+        let part = self.schema.layout(layout).items.expect("a layout with items");
+        let shadow = self.shadow(record).ok_or(Refused)?;
+        let load = |g: &Generator, cell| g.shadow.load_cell(shadow, g.schema.cell(cell)).ok_or(Refused);
+        let (count, base) = (load(self, part.count)?, load(self, part.base)?);
         let offset = self.shadow(index).ok_or(Refused)?.wrapping_sub(part.first as u64);
         if offset >= count && !self.rng.one_in(20) {
             return Err(Refused);
         }
-        let (tag, value) = match op {
-            Op::GetItem if offset >= count => (part.element.tag.map(|_| self.any_tag()), None),
-            Op::GetItem => (self.tag_at(&part.element, base + offset * part.element.stride as u64)?, None),
-            _ => self.payload_for(&part.element, wanted),
+        let (tag, value) = match payload {
+            Some(payload) => payload,
+            None if offset >= count => (part.element.tag.map(|_| self.any_tag()), None),
+            None => (self.tag_at(&part.element, base + offset * part.element.stride as u64)?, None),
         };
         let mut args = vec![record, index];
         args.extend(value);

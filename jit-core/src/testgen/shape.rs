@@ -176,7 +176,8 @@ impl Generator {
         }
         if self.about_objects && self.rng.chance(60) {
             return match self.rng.below(10) {
-                0..=2 => self.graph(),
+                0..=1 => self.graph(),
+                2 => self.chosen(),
                 3..=5 => self.delayed(),
                 6..=7 => self.successor(),
                 _ => self.invariant(),
@@ -207,7 +208,8 @@ impl Generator {
             10 => self.graph(),
             11 => self.delayed(),
             12 => self.pair(),
-            13..=15 => self.again(),
+            13 => self.chosen(),
+            14..=15 => self.again(),
             16..=18 => self.guard_again(),
             19..=26 => self.guard_condition(),
             27..=52 => {

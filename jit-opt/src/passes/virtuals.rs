@@ -24,19 +24,21 @@
 //! jump(L0, p5)                    => p5 = new(BoxedInteger); set(p5, intval, i4); jump(L0, p5)
 //! ```
 
+mod chosen;
 mod delay;
 
 use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::ir::key_room;
 use tracelift_core::planted::{planted, Bug};
-use tracelift_core::schema::{Cell, CellId, FieldId, LayoutId, Schema, TagId};
+use tracelift_core::schema::{Cell, CellId, FieldId, Items, LayoutId, Schema, TagId};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
 use crate::pass::{Cx, Outcome, Pass};
 use crate::state::State;
 use crate::statics::{Element, Object};
 use crate::{Config, OptError, PassName};
+use chosen::Chosen;
 pub(crate) use delay::make_all;
 
 /// An item beyond this index makes its object real: exits rebuild virtual objects from room set aside
@@ -49,6 +51,8 @@ pub(crate) struct Virtuals {
     delay: bool,
     /// Whether objects of a layout can be virtual.
     layouts: HashMap<LayoutId, bool>,
+    /// What items at indexes that vary have cost.
+    chosen: Chosen,
 }
 
 impl Pass for Virtuals {
@@ -67,6 +71,8 @@ impl Pass for Virtuals {
             "virtual_set",
             "virtual_guard",
             "virtual_test",
+            "virtual_get_chosen",
+            "virtual_set_chosen",
             "lift",
             "delay_store",
             "delayed_read",
@@ -89,7 +95,7 @@ impl Pass for Virtuals {
         if !is_virtual && cx.st.facts.delayed.is_empty() {
             return Ok(Outcome::Keep);
         }
-        if let Some(outcome) = if is_virtual { answer(cx, inst)? } else { None } {
+        if let Some(outcome) = if is_virtual { self.answer(cx, inst)? } else { None } {
             return Ok(outcome);
         }
         if let Some(outcome) = delay::feed(cx, inst, self.delay)? {
@@ -102,6 +108,10 @@ impl Pass for Virtuals {
         delay::make_touched(cx, &real)?;
         Ok(if is_virtual { Outcome::Replace(real) } else { Outcome::Keep })
     }
+
+    fn next_walk(&mut self) {
+        self.chosen = Chosen::default();
+    }
 }
 
 impl Virtuals {
@@ -109,7 +119,8 @@ impl Virtuals {
     /// record operations that are kept cannot show it.
     pub fn new(config: &Config) -> Virtuals {
         let delay = config.is_on(PassName::DelayStore) && !config.keep_records;
-        Virtuals { delay, layouts: config.real_layouts.iter().map(|&layout| (layout, false)).collect() }
+        let layouts = config.real_layouts.iter().map(|&layout| (layout, false)).collect();
+        Virtuals { delay, layouts, chosen: Chosen::default() }
     }
 
     fn make(&mut self, st: &mut State<'_>, layout: LayoutId, items: u32, keys: u32) -> Outcome {
@@ -132,6 +143,43 @@ impl Virtuals {
         st.facts.statics.add(name, object);
         st.facts.version += 1;
         Outcome::Equal(name)
+    }
+
+    /// Answers an operation that mentions a virtual object; `None`: it must be lifted.
+    fn answer(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Option<Outcome>, OptError> {
+        if let Some(outcome) = test(cx, inst) {
+            return Ok(Some(outcome));
+        }
+        let name = inst.args[0];
+        let Some(object) = cx.st.facts.statics.get(name) else { return Ok(None) };
+        let layout = object.layout;
+        let schema = cx.st.schema;
+        match (inst.op, inst.payload) {
+            (Op::GuardClass, Payload::Layout(wanted)) if wanted == layout => {
+                Ok(dropped(cx.st, "virtual_guard"))
+            }
+            (Op::Get, Payload::Field(field)) if schema.field(field).layout == layout => get(cx, name, field),
+            (Op::Set, Payload::Field(field)) if schema.field(field).layout == layout => {
+                Ok(set(cx.st, name, field, inst.args[1]))
+            }
+            (Op::ItemCount, Payload::Layout(wanted)) if wanted == layout => {
+                let count = cx.st.constant(Type::Int, object.item_room as u64);
+                Ok(equal(cx.st, "virtual_get", count))
+            }
+            (Op::GetItem | Op::SetItem | Op::PutItem, Payload::Item { layout: wanted, tag })
+                if wanted == layout =>
+            {
+                match cx.st.out.int_of(inst.args[1]) {
+                    Some(index) => Ok(item(cx.st, inst, index, tag)),
+                    None => self.chosen.item(cx, inst, tag),
+                }
+            }
+            (
+                Op::GetKey | Op::SetKey | Op::InsertKey | Op::GuardKeyAbsent,
+                Payload::Key { layout: wanted, tag, .. },
+            ) if wanted == layout => Ok(keyed(cx.st, inst, tag)),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -182,38 +230,6 @@ fn can_be_virtual(schema: &Schema, layout: LayoutId) -> bool {
     let apart = ranges.windows(2).all(|pair| pair[0].end <= pair[1].start);
     let plain = cells.iter().all(|&cell| !schema.cell(cell).volatile);
     declared.alloc.is_some() && can_insert && apart && plain
-}
-
-/// Answers an operation that mentions a virtual object; `None`: it must be lifted.
-fn answer(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Option<Outcome>, OptError> {
-    if let Some(outcome) = test(cx, inst) {
-        return Ok(Some(outcome));
-    }
-    let name = inst.args[0];
-    let Some(object) = cx.st.facts.statics.get(name) else { return Ok(None) };
-    let layout = object.layout;
-    let schema = cx.st.schema;
-    match (inst.op, inst.payload) {
-        (Op::GuardClass, Payload::Layout(wanted)) if wanted == layout => Ok(dropped(cx.st, "virtual_guard")),
-        (Op::Get, Payload::Field(field)) if schema.field(field).layout == layout => get(cx, name, field),
-        (Op::Set, Payload::Field(field)) if schema.field(field).layout == layout => {
-            Ok(set(cx.st, name, field, inst.args[1]))
-        }
-        (Op::ItemCount, Payload::Layout(wanted)) if wanted == layout => {
-            let count = cx.st.constant(Type::Int, object.item_room as u64);
-            Ok(equal(cx.st, "virtual_get", count))
-        }
-        (Op::GetItem | Op::SetItem | Op::PutItem, Payload::Item { layout: wanted, tag })
-            if wanted == layout =>
-        {
-            Ok(item(cx.st, inst, tag))
-        }
-        (
-            Op::GetKey | Op::SetKey | Op::InsertKey | Op::GuardKeyAbsent,
-            Payload::Key { layout: wanted, tag, .. },
-        ) if wanted == layout => Ok(keyed(cx.st, inst, tag)),
-        _ => Ok(None),
-    }
 }
 
 fn dropped(st: &mut State<'_>, rule: &'static str) -> Option<Outcome> {
@@ -319,26 +335,34 @@ fn read(st: &mut State<'_>, element: Element, tag: Option<TagId>) -> Option<Outc
     }
 }
 
-fn item(st: &mut State<'_>, inst: &Inst, tag: Option<TagId>) -> Option<Outcome> {
+/// What an item holds, which may never have been set; `None` if nobody can say.
+fn held(st: &mut State<'_>, name: Value, part: &Items, index: u32) -> Option<Element> {
+    let absent = part.element.tag.and(part.element.absent);
+    match (st.facts.statics.get(name)?.items.get(&index), part.element.tag, absent) {
+        (Some(&element), ..) => Some(element),
+        (None, None, _) => Some((None, Some(null(st, part.element.untagged)))),
+        (None, Some(_), Some(absent)) if st.schema.tag(absent).payload.is_none() => {
+            Some((Some(absent), None))
+        }
+        _ => None,
+    }
+}
+
+/// An item at this index.
+fn item(st: &mut State<'_>, inst: &Inst, index: i64, tag: Option<TagId>) -> Option<Outcome> {
     let name = inst.args[0];
     let object = st.facts.statics.get(name)?;
     let part = st.schema.layout(object.layout).items.as_ref()?;
-    let index = st.out.int_of(inst.args[1])?.wrapping_sub(part.first);
+    let index = index.wrapping_sub(part.first);
     let index = u32::try_from(index).ok().filter(|&index| index < object.item_room)?;
-    let known = object.items.get(&index).copied();
-    let absent = part.element.tag.and(part.element.absent);
     if inst.op == Op::GetItem {
-        let element = match (known, part.element.tag, absent) {
-            (Some(element), ..) => element,
-            (None, None, _) => (None, Some(null(st, part.element.untagged))),
-            (None, Some(_), Some(absent)) if st.schema.tag(absent).payload.is_none() => (Some(absent), None),
-            _ => return None,
-        };
+        let element = held(st, name, part, index)?;
         return read(st, element, tag);
     }
-    let is_absent = match known {
+    let absent = part.element.tag.and(part.element.absent);
+    let is_absent = match object.items.get(&index) {
         _ if planted(Bug::VirtualAbsentIgnored) => false,
-        Some((tag, _)) => absent.is_some() && tag == absent,
+        Some((tag, _)) => absent.is_some() && *tag == absent,
         None => absent.is_some(),
     };
     let value = inst.args.get(2).copied();

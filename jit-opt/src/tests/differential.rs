@@ -154,7 +154,14 @@ fn records_can_be_kept() {
 
 #[test]
 fn planted_bugs_are_seen() {
-    for bug in [Bug::ExpandNoBoundsCheck, Bug::ExpandNoTagCheck, Bug::GuardFalseTakenAsTrue] {
+    for bug in [
+        Bug::ExpandNoBoundsCheck,
+        Bug::ExpandNoTagCheck,
+        Bug::GuardFalseTakenAsTrue,
+        Bug::VirtualChosenUnchecked,
+        Bug::VirtualChosenOther,
+        Bug::VirtualChosenAll,
+    ] {
         let result = with_planted(bug, || harness().check_all(0..1_500, ""));
         assert!(result.is_err(), "{bug:?} was not seen");
     }

@@ -112,7 +112,7 @@ fn fired_on_records() -> BTreeMap<&'static str, u64> {
     let mut collects = Config::new();
     collects.host_collects = true;
     for config in [Config::new(), collects] {
-        for seed in 0..1_500 {
+        for seed in 0..3_000 {
             let case = tracelift_core::testgen::generate(seed, &schema);
             let optimized = optimize(&case.trace, &schema, &config).unwrap();
             for (rule, count) in optimized.report.rules {

@@ -179,13 +179,30 @@ i5 = item_count(p2, Array)
 finish(i3, p4, i5)
 ";
     listing(ALONE, input, "L0(i0, p1):\nfinish(i0, p1, 3)\n");
-    // An index that is not known, or outside, makes the array.
-    for index in ["i0", "4", "0"] {
+    // An index outside makes the array.
+    for index in ["4", "0"] {
         let input = format!(
             "L0(i0):\np2 = new(Array, 3)\nput_item(p2, 1, i0, Array:int)\ni3 = get_item(p2, {index}, Array:int)\nfinish(i3)\n"
         );
         figure(ALONE, &input, &input);
     }
+    // One that is not known chooses among the items, if these have one type.
+    let input = "L0(i0, i1):
+p2 = new(Array, 2)
+put_item(p2, 1, i0, Array:int)
+put_item(p2, 2, i1, Array:int)
+i3 = get_item(p2, i0, Array:int)
+finish(i3)
+";
+    let chosen = "L0(i0, i1):
+i2 = int_sub(i0, 1)
+i4 = uint_lt(i2, 2)
+guard_true(i4)
+i5 = int_eq(i2, 1)
+i3 = select(i5, i1, i0)
+finish(i3)
+";
+    figure(ALONE, input, chosen);
 }
 
 /// An array that goes round the loop is passed item by item.
