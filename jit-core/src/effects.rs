@@ -31,6 +31,7 @@
 //! ```
 
 mod access;
+mod element;
 
 use smallvec::SmallVec;
 
@@ -39,6 +40,7 @@ use crate::ops::{Flags, Op, PayloadKind};
 use crate::planted::{planted, Bug};
 use crate::schema::{Barrier, CellId, ClassId, Element, FuncId, Keys, Layout, Schema};
 pub use access::CellAccess;
+pub use element::ElementEffects;
 
 /// A set of alias classes, as hosts declare it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -59,7 +59,7 @@ define_bugs! {
     VirtualChosenUnchecked, VirtualChosenOther, VirtualChosenAll,
     PeelFactsByPosition, PeelCarriedOrder,
     RotationAgeForgotten, RotationSplitOrder, RotationBoundsFar,
-    DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads,
+    DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads, DelayedMadeAlone, DelayedDroppedFirst,
     BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored,
     RangeOverflowForgotten, RangeLessOrEqual, RangeWrapForgotten, RangeCellHalved,
     CseKeepsPointers, HeapKeepsPointers,

@@ -293,6 +293,26 @@ impl State<'_> {
         }
     }
 
+    /// Whether two references are to different objects: different constants, or of classes that exclude each
+    /// other.
+    pub fn are_different(&self, a: Value, b: Value) -> bool {
+        if self.out.ty(a) != Type::Ref || self.out.ty(b) != Type::Ref {
+            return false;
+        }
+        let constants = self.out.constant_of(a).zip(self.out.constant_of(b));
+        if let Some(is_same) = constants.and_then(|(a, b)| a.is_same(b)) {
+            return !is_same;
+        }
+        let class_word = |object| {
+            let layout = self.facts.class_of(self.schema, object)?;
+            self.schema.layout(layout).class_word
+        };
+        match (class_word(a), class_word(b)) {
+            (Some((cell, is)), Some((other, wants))) => cell == other && is != wants,
+            _ => false,
+        }
+    }
+
     /// The host's context pointer, if it was asked for.
     pub fn context(&self) -> Option<Value> {
         self.index.context

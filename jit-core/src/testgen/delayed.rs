@@ -29,6 +29,9 @@ enum Place {
 impl Generator {
     /// A store of a fresh object into an old one, and what follows it.
     pub(super) fn delayed(&mut self) -> Made {
+        if self.rng.one_in(6) {
+            return self.ordered();
+        }
         let node = self.fresh_one()?;
         let place = self.place()?;
         let was_null = self.rng.one_in(5);
@@ -46,6 +49,10 @@ impl Generator {
             if let Some(twin) = self.twin(old) {
                 let other = self.empty(self.layout("Pair"), 0, 0)?;
                 self.put(Place::Field(twin, field), other)?;
+                if self.rng.chance(40) {
+                    let null = self.trace.const_ref(0);
+                    self.put(Place::Field(twin, field), null)?;
+                }
                 self.take(place)?;
             }
         }
@@ -53,6 +60,32 @@ impl Generator {
             let _ = self.after(place, node);
         }
         Ok(())
+    }
+
+    /// Stores to two items that may be one, as they are in the first iteration, and a look at a third that
+    /// can be one of them only.
+    fn ordered(&mut self) -> Made {
+        let name = *self.rng.pick(&["RefArray", "RefArray", "Table"]);
+        let layout = self.layout(name);
+        let first = self.schema.layout(layout).items.map_or(0, |part| part.first);
+        let (old, node, other) = (self.old_one(layout)?, self.fresh_one()?, self.fresh_one()?);
+        let fixed = self.trace.const_int(first);
+        let varies = self.index(first, 1);
+        let varies = self.counter.filter(|_| first == 0 && self.rng.chance(70)).unwrap_or(varies);
+        let (one, two) = if self.rng.chance(70) { (fixed, varies) } else { (varies, fixed) };
+        let tag = self.schema.layout(layout).items.and_then(|part| part.element.tag);
+        let tag = tag.and_then(|_| self.schema.find_tag("ref"));
+        self.item_at(Op::PutItem, old, layout, one, Some((tag, Some(node))))?;
+        self.item_at(Op::PutItem, old, layout, two, Some((tag, Some(other))))?;
+        if self.rng.chance(60) {
+            let third = self.trace.const_int(first + 1);
+            self.item_at(Op::GetItem, old, layout, third, None)?;
+        }
+        if self.rng.chance(40) {
+            let null = self.trace.const_ref(0);
+            self.item_at(Op::PutItem, old, layout, two, Some((tag, Some(null))))?;
+        }
+        self.item_at(Op::GetItem, old, layout, fixed, None).map(|_| ())
     }
 
     /// A place in an old object.

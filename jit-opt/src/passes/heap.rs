@@ -546,24 +546,9 @@ fn refreshed(st: &State<'_>, mut at: Access) -> Access {
     at
 }
 
-/// Whether two objects differ: different constants, or of classes that exclude each other.
+/// Whether two places lie in different objects, by what is known of these.
 fn differ(st: &State<'_>, a: &Place, b: &Place) -> bool {
-    let (Some(a), Some(b)) = (a.root, b.root) else { return false };
-    if st.out.ty(a) != Type::Ref || st.out.ty(b) != Type::Ref {
-        return false;
-    }
-    let constants = st.out.constant_of(a).zip(st.out.constant_of(b));
-    if let Some(is_same) = constants.and_then(|(a, b)| a.is_same(b)) {
-        return !is_same;
-    }
-    let class_word = |object| {
-        let layout = st.facts.class_of(st.schema, object)?;
-        st.schema.layout(layout).class_word
-    };
-    match (class_word(a), class_word(b)) {
-        (Some((cell, is)), Some((other, wants))) => cell == other && is != wants,
-        _ => false,
-    }
+    a.root.zip(b.root).is_some_and(|(a, b)| st.are_different(a, b))
 }
 
 /// What a load reads after `value` was stored to the same narrow cell, where that is known.

@@ -161,6 +161,9 @@ fn planted_bugs_are_seen() {
         Bug::VirtualChosenUnchecked,
         Bug::VirtualChosenOther,
         Bug::VirtualChosenAll,
+        Bug::DelayedAliasIgnored,
+        Bug::DelayedMadeAlone,
+        Bug::DelayedDroppedFirst,
     ] {
         let result = with_planted(bug, || harness().check_all(0..1_500, ""));
         assert!(result.is_err(), "{bug:?} was not seen");
