@@ -19,8 +19,9 @@
 ** Rules that hold everywhere:
 ** - No function here throws or calls back into the host, but for the functions that lifting needs: those
 **   described with tl_add_func, which tl_exit calls, and tl_reserve, which tl_hot, tl_record_close and
-**   tl_forget call. These call nothing here, and neither collect nor throw. No frame of this library stands
-**   between the host and compiled code, so host functions called by compiled code may longjmp over it.
+**   tl_forget call; and for that of tl_set_name_of, which all may call. These call nothing here, and neither
+**   collect nor throw. No frame of this library stands between the host and compiled code, so host functions
+**   called by compiled code may longjmp over it.
 ** - A tl_vm belongs to one thread at a time. Compiled code belongs to the tl_vm that made it.
 ** - Ids are small integers; 0 is never a valid id or value, so a failed call can be passed on: recording
 **   functions accept it, and the recording has failed by then (tl_recording tells).
@@ -812,6 +813,14 @@ void tl_record_abort(tl_vm *vm, const char *reason);
 /* ----------------------------------------------------------------------------------------------------------
 ** Looking
 */
+
+/* What people call a place of the program, for logs and statistics. The host's function writes
+** "file:line function", with a NUL, into the `room` bytes at `name` and returns 1, or returns 0 for a place
+** that it does not know. The place is that of a loop or an entry, if `key` is not NULL; else it is where a
+** frame with these `words` (of tl_resume_point and tl_frame_push) goes on. NULL for `function`: there are no
+** names any more, and what is told of is told by its key. */
+typedef int (*tl_name_of)(void *data, const void *key, const uint64_t *words, char *name, size_t room);
+tl_status tl_set_name_of(tl_vm *vm, tl_name_of function, void *data);
 
 /* The statistics as JSON, or as text for people; NUL-terminated, valid until the next call on this vm. */
 const char *tl_stats_json(tl_vm *vm);

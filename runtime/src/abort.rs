@@ -63,6 +63,36 @@ define_reasons! {
     Internal = "internal error";
 }
 
+/// A recording that has come to nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub reason: AbortReason,
+    /// More of that, for people; may be empty.
+    pub sentence: String,
+    /// What the host calls the place of the operation that could not be recorded.
+    pub at: Option<String>,
+}
+
+impl Failure {
+    /// One of no operation in particular.
+    pub fn new(reason: AbortReason, sentence: &str) -> Failure {
+        Failure { reason, sentence: sentence.into(), at: None }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)?;
+        if let Some(at) = &self.at {
+            write!(f, ", at {at}")?;
+        }
+        if !self.sentence.is_empty() {
+            write!(f, ": {}", self.sentence)?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for AbortReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use tracelift_core::Trace;
 
-use crate::abort::AbortReason;
+use crate::abort::{AbortReason, Failure};
 use crate::backend::Backend;
 use crate::budget::Order;
 use crate::ids::{ExitPoint, Key, TraceId};
@@ -86,7 +86,7 @@ impl Vm {
         match result {
             Ok(number) => CloseOutcome::Compiled(number),
             Err((reason, sentence)) => {
-                self.give_up(key, reason.clone(), &sentence);
+                self.give_up(key, Failure::new(reason.clone(), &sentence));
                 CloseOutcome::Aborted(reason, sentence)
             }
         }
@@ -110,13 +110,19 @@ impl Vm {
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
+        let at = self.place_of_recording(&recorder);
         let outcome = match recorder.start {
             _ if recorder.unit().is_some() => self.misused(recorder, ENDS_BY_RETURN),
             Start::Side(at) => self.side_recorded(recorder, at, None),
             Start::Loop { .. } | Start::Entry | Start::Unit(_) => self.root_recorded(recorder, None),
         };
-        if let CloseOutcome::Compiled(_) = outcome {
+        if let CloseOutcome::Compiled(number) = outcome {
             *self.totals.ends.entry(reason.name().to_string()).or_default() += 1;
+            let no = Failure { reason, sentence: String::new(), at };
+            // What calls a unit ends there because it is meant to.
+            if self.traces.get(number).is_some_and(|trace| trace.tree.calls.is_empty()) {
+                self.tell(|vm| format!("{} ends: {no}", vm.shown(number)));
+            }
         }
         outcome
     }
@@ -139,7 +145,7 @@ impl Vm {
         match self.compile_root(recorder, link) {
             Ok(number) => CloseOutcome::Compiled(number),
             Err((reason, sentence)) => {
-                self.give_up(key, reason.clone(), &sentence);
+                self.give_up(key, Failure::new(reason.clone(), &sentence));
                 CloseOutcome::Aborted(reason, sentence)
             }
         }
@@ -191,7 +197,7 @@ impl Vm {
                 CloseOutcome::Compiled(number)
             }
             Err((reason, sentence)) => {
-                self.give_up_side(at, &reason, &sentence);
+                self.give_up_side(at, &Failure::new(reason.clone(), &sentence));
                 CloseOutcome::Aborted(reason, sentence)
             }
         }
@@ -244,13 +250,14 @@ impl Vm {
     pub fn abort_recording(&mut self, reason: AbortReason) {
         if let Some(recorder) = self.take_recorder() {
             let (reason, sentence) = recorder.failure().cloned().unwrap_or((reason, String::new()));
+            let no = Failure { reason, sentence, at: self.place_of_recording(&recorder) };
             match recorder.start {
-                Start::Loop { .. } | Start::Entry => self.give_up(recorder.key, reason, &sentence),
+                Start::Loop { .. } | Start::Entry => self.give_up(recorder.key, no),
                 Start::Unit(unit) => {
                     self.units.take(unit);
-                    self.give_up(recorder.key, reason, &sentence);
+                    self.give_up(recorder.key, no);
                 }
-                Start::Side(at) => self.give_up_side(at, &reason, &sentence),
+                Start::Side(at) => self.give_up_side(at, &no),
             }
         }
     }

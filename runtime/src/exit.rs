@@ -64,6 +64,13 @@ impl Exit<'_> {
 }
 
 impl Vm {
+    #[cold]
+    fn tell_exit(&mut self, at: ExitPoint) {
+        let kind = self.traces.get(at.trace).map(|trace| trace.exits[at.exit.index()].kind);
+        let heading = format!("{}: {}", self.shown_exit(at), kind.map_or("", ExitKind::name));
+        self.log.entry(Stage::Exit, &heading, String::new);
+    }
+
     /// Compiled code returned `left`; see `tl_exit`. It may make objects, so that the host looks at its
     /// collector's debt after it, whatever the exit's kind.
     ///
@@ -80,6 +87,9 @@ impl Vm {
         if self.units.has_records() {
             // SAFETY: passed on from the caller.
             return unsafe { self.exit_unit(left, context) };
+        }
+        if self.log.wants(Stage::Exit) {
+            self.tell_exit(at);
         }
         let trace = self.traces.get_mut(at.trace).expect("it is there, as was just seen");
         let cell = &mut trace.exits[at.exit.index()];
@@ -114,10 +124,6 @@ impl Vm {
         }
         if kind == ExitKind::Collect && *self.code.cells.collect < 0 {
             *self.code.cells.collect = COLLECT_AFTER;
-        }
-        if self.log.wants(Stage::Exit) {
-            let heading = format!("exit {} of trace {}: {}", at.exit, at.trace, kind.name());
-            self.log.entry(Stage::Exit, &heading, String::new);
         }
         let trace = &*trace;
         let ExitState { frames, registers } = &mut self.exits.state;

@@ -12,7 +12,7 @@
 //! loop_7f00 fires with 1 tick, trace 0 expects its slots  ->  Run; the counter stays at 0
 //! ```
 
-use crate::abort::AbortReason;
+use crate::abort::{AbortReason, Failure};
 use crate::backend::Backend;
 use crate::counters::MOST_TICKS;
 use crate::ids::Key;
@@ -311,18 +311,23 @@ impl Vm {
     }
 
     /// A recording of a location has come to nothing: counts and logs that.
-    pub(crate) fn count_abort(&mut self, key: Key, reason: &AbortReason, sentence: &str) {
-        *self.totals.aborts.entry(reason.name().to_string()).or_default() += 1;
-        let is_entry = self.locations.get(&key).is_some_and(|location| location.is_entry);
-        let name = Start::of_location(is_entry, 0).name(key);
-        self.log.entry(Stage::Abort, &format!("abort {name}: {reason}: {sentence}"), String::new);
+    pub(crate) fn count_abort(&mut self, key: Key, no: &Failure) {
+        *self.totals.aborts.entry(no.reason.name().to_string()).or_default() += 1;
+        if self.log.wants(Stage::Abort) {
+            let name = self.name_of_location(key);
+            self.log.entry(Stage::Abort, &format!("abort {name}: {no}"), String::new);
+        }
     }
 
     /// Gives up on a location for now.
-    pub(crate) fn give_up(&mut self, key: Key, reason: AbortReason, sentence: &str) {
-        self.count_abort(key, &reason, sentence);
+    pub(crate) fn give_up(&mut self, key: Key, no: Failure) {
+        self.count_abort(key, &no);
+        // While the host knows it.
+        self.place_of(key);
+        let Failure { reason, at, .. } = no;
         let threshold = self.config.threshold;
         let location = self.locations.entry(key).or_default();
+        location.aborted_at = at;
         let per_tick = location.edges_per_tick();
         location.outgrown = None;
         match self.budget.refusal() {

@@ -41,6 +41,8 @@ pub(crate) type NoCode = (AbortReason, String);
 pub(crate) struct Job {
     /// The number that the code will return.
     pub number: TraceId,
+    /// What the trace is called.
+    pub title: String,
     pub recorded: Trace,
     /// What the exits need of the host's stack.
     pub needs: Room,
@@ -72,6 +74,8 @@ pub(crate) struct Done {
     pub number: TraceId,
     /// The recorded trace's name.
     pub name: String,
+    /// What it is called.
+    pub title: String,
     pub told: Told,
     pub result: Result<Box<Product>, NoCode>,
 }
@@ -125,13 +129,13 @@ const _: () = assert_send::<Compiler>();
 /// Makes the code of a trace.
 pub(crate) fn compile(job: Job, compiler: &mut Compiler) -> Done {
     let mut told = Told::default();
-    let (number, name) = (job.number, job.recorded.name.clone());
+    let (number, name, title) = (job.number, job.recorded.name.clone(), job.title.clone());
     let result = make(job, compiler, &mut told);
-    Done { number, name, told, result }
+    Done { number, name, title, told, result }
 }
 
 fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Product>, NoCode> {
-    let Job { number, recorded, needs, tree, ref schema, ref opt, request, extras, ref unit } = job;
+    let Job { number, recorded, needs, tree, ref schema, ref opt, request, extras, ref unit, .. } = job;
     if extras.verify {
         check(&recorded, schema, verify::Mode::Recorded)?;
     }

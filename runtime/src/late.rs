@@ -21,7 +21,6 @@
 
 use crate::ids::{Key, TraceId};
 use crate::location::Outgrown;
-use crate::log::Stage;
 use crate::tunables::{LEAST_TURNS_PER_ENTRY, MANY_TURNS, MOST_ASKED};
 use crate::vm::Vm;
 
@@ -51,7 +50,7 @@ impl Vm {
             location.outgrown = Some(Outgrown { trace: number, asked: 0 });
             location.is_peeled_always = true;
             self.gates.shut();
-            self.log.entry(Stage::Trace, &format!("trace {number} is outgrown"), String::new);
+            self.tell(|vm| format!("{} goes on for long: it will be compiled again", vm.shown(number)));
         }
     }
 

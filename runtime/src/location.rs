@@ -24,6 +24,8 @@ use crate::tunables::BACK_EDGES_PER_ENTRY;
 /// A loop head, or an entry. So many fields: all that is known of one place in the program.
 #[derive(Debug, Default)]
 pub struct Location {
+    /// What the host calls it, once that was asked for.
+    pub(crate) place: Option<String>,
     /// What has become of it.
     pub(crate) state: LoopState,
     /// Whether it is no loop's head, but a place where functions are entered, or go on after a call.
@@ -68,6 +70,8 @@ pub struct Location {
     pub(crate) attempts: Attempts,
     /// Why the last attempt failed.
     pub(crate) last_abort: Option<AbortReason>,
+    /// What the host calls the place of the operation where it did.
+    pub(crate) aborted_at: Option<String>,
     /// Whether its code pays.
     pub(crate) pay: Pay,
     /// What the interpreter takes for it.

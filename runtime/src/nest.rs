@@ -26,7 +26,7 @@
 //! outer loop hot: recorded and compiled
 //! ```
 
-use crate::abort::AbortReason;
+use crate::abort::{AbortReason, Failure};
 use crate::budget::Order;
 use crate::compile::CloseOutcome;
 use crate::ids::{Key, TraceId};
@@ -67,13 +67,13 @@ impl Vm {
         match missing {
             // It has not failed: it asks again when the outer one does.
             Some(missing) => {
-                self.count_abort(key, &AbortReason::FewIterations, LEFT);
+                self.count_abort(key, &Failure::new(AbortReason::FewIterations, LEFT));
                 let location = self.locations.entry(key).or_default();
                 location.last_abort = Some(AbortReason::FewIterations);
                 location.back_edges = 0;
                 location.postpone(back_edges_until(missing, u64::MAX, threshold));
             }
-            None => self.give_up(key, AbortReason::FewIterations, LEFT),
+            None => self.give_up(key, Failure::new(AbortReason::FewIterations, LEFT)),
         }
         self.locations.entry(outer).or_default().back_edges += back_edges;
         true
@@ -90,7 +90,7 @@ impl Vm {
         location.may_miss -= 1;
         // The last part is another each time: the inner loop's numbers of iterations may have a period.
         location.postpone(u64::from(self.config.threshold) / TURN + u64::from(location.may_miss));
-        self.count_abort(key, &AbortReason::FewIterations, MISSED);
+        self.count_abort(key, &Failure::new(AbortReason::FewIterations, MISSED));
         Some(CloseOutcome::Aborted(AbortReason::FewIterations, MISSED.into()))
     }
 
@@ -178,7 +178,8 @@ impl Vm {
         if !with_code.is_empty() {
             return;
         }
-        self.log.entry(Stage::Region, &format!("side trace {way} is given up: it goes around"), String::new);
+        let heading = format!("{} is given up: it goes around", self.shown(way));
+        self.log.entry(Stage::Region, &heading, String::new);
         for head in without {
             let outer = self.locations.entry(*head).or_default();
             outer.forgive();
@@ -202,7 +203,8 @@ impl Vm {
             };
             let sides: Vec<TraceId> = self.tree_of(root).into_iter().filter(leads).collect();
             for side in sides {
-                let heading = format!("side trace {side} is given up: it leads to a loop of few iterations");
+                let heading =
+                    format!("{} is given up: it leads to a loop of few iterations", self.shown(side));
                 self.log.entry(Stage::Region, &heading, String::new);
                 self.drop_side(side, u64::from(self.config.side_threshold));
             }

@@ -36,7 +36,8 @@ impl Vm {
     /// What is needed to compile a recorded trace.
     pub(crate) fn job(&mut self, recorded: Trace, needs: Room, mut tree: Tree) -> Result<Job, NoCode> {
         let number = self.traces.next_id();
-        self.log.entry(Stage::Record, &format!("trace {number} {} recorded", recorded.name), || {
+        let title = self.title_of(&tree);
+        self.log.entry(Stage::Record, &format!("trace {number} {title} recorded"), || {
             text::print_trace(&recorded, &self.schema)
         });
         if let Backend::Refused(reason, sentence) = self.code.ready(&self.config) {
@@ -70,7 +71,7 @@ impl Vm {
         let unit = tree.unit.and_then(|unit| self.units.get(unit));
         let unit = unit.map(|unit| UnitSoFar { members: unit.members.clone(), merged: unit.merged });
         let schema = Arc::clone(&self.schema);
-        Ok(Job { number, recorded, needs, tree, schema, opt, request, extras, unit })
+        Ok(Job { number, title, recorded, needs, tree, schema, opt, request, extras, unit })
     }
 
     /// Whether a loop is worth a preamble: one that goes on for long, and is short, so that what it computes
@@ -136,16 +137,16 @@ impl Vm {
 
     /// Tells what has become of a job, and makes its code ready to be entered if there is any.
     pub(crate) fn publish(&mut self, done: Done) -> Result<TraceId, NoCode> {
-        let Done { number, name, told, result } = done;
-        self.tell(number, &name, told);
-        let data = self.install(number, name, *result?)?;
+        let Done { number, name, title, told, result } = done;
+        self.account(number, &title, told);
+        let data = self.install(number, name, title, *result?)?;
         let needs = data.reach.needs;
         for site in &data.tree.sites {
             site.belongs_to(number);
             site.needs(needs);
         }
         self.count(&data);
-        self.log.entry(Stage::Trace, &heading(number, &data), String::new);
+        self.tell(|vm| vm.heading(number, &data));
         // SAFETY: promised to `set_reserve`. What is refused now is asked for again before the trace is
         // entered.
         if !unsafe { self.reserves.secure(&data.reach.lifts) } {
@@ -157,22 +158,28 @@ impl Vm {
         Ok(number)
     }
 
-    fn tell(&mut self, number: TraceId, name: &str, told: Told) {
+    fn account(&mut self, number: TraceId, title: &str, told: Told) {
         self.totals.compile.optimize_us += told.optimize_us;
         self.totals.compile.places_forgotten += told.places_forgotten;
         for (rule, count) in told.rules {
             *self.totals.rewrites.entry(rule.to_string()).or_default() += count;
         }
         if let Some(text) = told.optimized {
-            self.log.entry(Stage::Opt, &format!("trace {number} {name} optimized"), || text);
+            self.log.entry(Stage::Opt, &format!("trace {number} {title} optimized"), || text);
         }
         if let Some(text) = told.resume {
-            self.log.entry(Stage::Resume, &format!("trace {number} resume data"), || text);
+            self.log.entry(Stage::Resume, &format!("trace {number} {title} resume data"), || text);
         }
     }
 
     /// Installs the code, and puts together what is kept of the trace.
-    fn install(&mut self, number: TraceId, name: String, product: Product) -> Result<TraceData, NoCode> {
+    fn install(
+        &mut self,
+        number: TraceId,
+        name: String,
+        title: String,
+        product: Product,
+    ) -> Result<TraceData, NoCode> {
         let Product { compiled, mut links, needs, tree, resume, pool, ops, .. } = product;
         if number != self.traces.next_id() {
             return Err((AbortReason::Internal, format!("another trace has got the number {number}")));
@@ -207,7 +214,7 @@ impl Vm {
                 self.units.needs(base, compiled.frame_bytes + 16);
             }
         }
-        self.log_code(number, &name, &compiled);
+        self.log_code(number, &title, &compiled);
         self.exits.state.reserve(&product.worst);
         let lifts = self.reserves.want(&product.worst);
         if let Some(GroupedOps { before, after }) = product.operations {
@@ -222,6 +229,7 @@ impl Vm {
         };
         Ok(TraceData {
             name,
+            title,
             code,
             entry_code: glue.entry(code),
             links,
@@ -260,27 +268,26 @@ impl Vm {
         totals.build_us += build_us;
     }
 
-    fn log_code(&mut self, number: TraceId, name: &str, compiled: &Compiled) {
-        self.log.entry(Stage::Clif, &format!("trace {number} {name} clif"), || {
+    /// A new trace in one line.
+    fn heading(&mut self, number: TraceId, data: &TraceData) -> String {
+        let (title, ops, stats) = (&data.title, data.worth.ops.1, &data.generated);
+        let (guards, bytes) = (stats.guards, stats.code_bytes);
+        let to = data.tree.link.map(|key| format!(", goes on at {}", self.name_of_location(key)));
+        let to = to.unwrap_or_default();
+        format!("trace {number} {title}{to}: {ops} operations, {guards} guards, {bytes} bytes of code")
+    }
+
+    fn log_code(&mut self, number: TraceId, title: &str, compiled: &Compiled) {
+        self.log.entry(Stage::Clif, &format!("trace {number} {title} clif"), || {
             compiled.clif.clone().unwrap_or_default()
         });
-        self.log.entry(Stage::Asm, &format!("trace {number} {name} machine code"), || {
+        self.log.entry(Stage::Asm, &format!("trace {number} {title} machine code"), || {
             compiled.disasm.clone().unwrap_or_default()
         });
-        self.log.entry(Stage::Code, &format!("trace {number} {name} with its machine code"), || {
+        self.log.entry(Stage::Code, &format!("trace {number} {title} with its machine code"), || {
             compiled.listing.clone().unwrap_or_default()
         });
     }
-}
-
-/// A new trace in one line.
-fn heading(number: TraceId, data: &TraceData) -> String {
-    let (ops, stats) = (data.worth.ops, &data.generated);
-    let name = &data.name;
-    format!(
-        "trace {number} {name}: {} operations, {} guards, {} bytes of code",
-        ops.1, stats.guards, stats.code_bytes
-    )
 }
 
 /// The units that a trace calls, itself left out, and where their frames lie.

@@ -349,6 +349,11 @@ impl Recorder {
         self.fail(AbortReason::Misuse, sentence);
     }
 
+    /// The words of the innermost frame that has some: where the recording is.
+    pub(crate) fn words(&self) -> Option<&[u64]> {
+        self.stack.frames.iter().rev().map(|frame| &frame.words[..]).find(|words| !words.is_empty())
+    }
+
     /// The bytecode that is next; see `tl_resume_point`.
     pub fn resume_point(&mut self, base: *const u8, words: &[u64], live: &[u8]) {
         self.resume_point_of(base, words, live, live.len() as u32 * 8);

@@ -169,7 +169,7 @@ impl Vm {
         self.totals.regions.ns += self.budget.end_again();
         if let Err((reason, sentence)) = result {
             self.totals.regions.refused += 1;
-            let heading = format!("no region of trace {root}: {reason}: {sentence}");
+            let heading = format!("no region of {}: {reason}: {sentence}", self.shown(root));
             self.log.entry(Stage::Abort, &heading, String::new);
         }
     }
@@ -269,7 +269,7 @@ impl Vm {
         let compiled = job::generate_tree(&mut ready.compiler, &all, &self.schema)?;
         let code = (ready.arena.install(number.tree(), &compiled))
             .map_err(|error| (AbortReason::CodeMemoryFull, error.to_string()))?;
-        let heading = format!("region of trace {number}");
+        let heading = format!("region of {}", self.shown(number));
         if self.log.wants(Stage::Region) {
             let parts: Vec<String> = parts.iter().map(|part| self.describe(part, parts)).collect();
             self.log.entry(Stage::Region, &heading, || parts.join("\n"));

@@ -182,6 +182,7 @@ impl Vm {
         self.totals.rests += 1;
         if is_retired && location.pay.times == RESTS_BEFORE_RETIRED as u32 + 1 {
             self.totals.retired += 1;
+            self.tell(|vm| format!("{} is retired: it costs more than it saves", vm.name_of_location(key)));
             self.forgive_others();
         }
     }

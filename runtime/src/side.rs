@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering;
 
 use tracelift_core::ExitKind;
 
-use crate::abort::AbortReason;
+use crate::abort::Failure;
 use crate::backend::Backend;
 use crate::budget::{Order, Refusal};
 use crate::ids::{ExitPoint, Key, TraceId};
@@ -294,15 +294,15 @@ impl Vm {
     }
 
     /// An attempt at an exit failed: the next one comes after twice as many exits.
-    pub(crate) fn give_up_side(&mut self, at: ExitPoint, reason: &AbortReason, sentence: &str) {
+    pub(crate) fn give_up_side(&mut self, at: ExitPoint, no: &Failure) {
         let ExitPoint { trace: number, exit } = at;
-        let kind = format!("side trace: {reason}");
+        let kind = format!("side trace: {}", no.reason);
         *self.totals.aborts.entry(kind).or_default() += 1;
-        self.log.entry(
-            Stage::Abort,
-            &format!("abort side trace of trace {number} exit {exit}: {reason}: {sentence}"),
-            String::new,
-        );
+        if self.log.wants(Stage::Abort) {
+            let key = self.traces.get(number).map_or(0, |trace| trace.tree.key);
+            let name = self.name_of_code(Start::Side(at), key);
+            self.log.entry(Stage::Abort, &format!("abort {name}: {no}"), String::new);
+        }
         if let Some(refusal) = self.budget.refusal() {
             return self.put_off_side(at, refusal);
         }
@@ -435,6 +435,10 @@ impl Vm {
     /// the host may be in it further down its stack.
     fn discard(&mut self, number: TraceId) {
         if let Some(key) = self.drop_entry(number) {
+            self.tell(|vm| {
+                let name = vm.shown(number);
+                format!("{name} is given up: what it tests before the loop fails too often")
+            });
             self.locations.entry(key).or_default().no_hoisting = true;
             self.totals.unhoisted += 1;
         }
@@ -469,6 +473,7 @@ impl Vm {
     fn give_up_outdated(&mut self, number: TraceId) {
         let Some(trace) = self.traces.get(number) else { return };
         let (key, is_root) = (trace.tree.key, trace.tree.root == number);
+        self.tell(|vm| format!("{} is given up: what it relied on has changed", vm.shown(number)));
         match is_root {
             true => _ = self.drop_entry(number),
             false => self.drop_side(number, u64::from(self.config.side_threshold)),

@@ -290,8 +290,10 @@ pub struct GroupedOps {
 pub struct TraceStats {
     /// Its number.
     pub number: TraceId,
-    /// Its name: where it came from.
+    /// Its name in the text form.
     pub name: String,
+    /// What it is called, with the host's name of the place where it begins.
+    pub title: String,
     /// The trace and the exit that a side trace begins at.
     pub parent: Option<ExitPoint>,
     /// Exits, of those tried, where no side trace could be recorded.

@@ -49,6 +49,8 @@ pub(crate) struct Worth {
 /// still become.
 pub(crate) struct TraceData {
     pub name: String,
+    /// What it is called when it is told of.
+    pub title: String,
     pub code: CodePtr,
     /// The same for the host.
     pub entry_code: LinkedEntry,

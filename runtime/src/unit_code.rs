@@ -20,7 +20,7 @@ use tracelift_core::schema::TagId;
 use tracelift_core::{ExitKind, Inst, Op, Trace, Type, UnitId, Value};
 use tracelift_cranelift::LeftBy;
 
-use crate::abort::AbortReason;
+use crate::abort::{AbortReason, Failure};
 use crate::compile::CloseOutcome;
 use crate::exit::{self, Exit};
 use crate::ids::{ExitPoint, Key, TraceId};
@@ -138,8 +138,8 @@ impl Vm {
             }
             Err((reason, sentence)) => {
                 match start {
-                    Start::Side(at) => self.give_up_side(at, &reason, &sentence),
-                    _ => self.give_up(key, reason.clone(), &sentence),
+                    Start::Side(at) => self.give_up_side(at, &Failure::new(reason.clone(), &sentence)),
+                    _ => self.give_up(key, Failure::new(reason.clone(), &sentence)),
                 }
                 if let Start::Unit(unit) = start {
                     self.units.take(unit);
@@ -202,7 +202,11 @@ impl Vm {
         while let Some(unit) = todo.pop() {
             let Some(retired) = self.units.get_mut(unit).filter(|unit| !unit.is_retired) else { continue };
             retired.is_retired = true;
+            let key = retired.key;
             self.totals.units.retired += 1;
+            self.tell(|vm| {
+                format!("{} is retired: it is left too often", vm.name_of_code(Start::Unit(unit), key))
+            });
             todo.extend(self.drop_callers(unit));
         }
     }
@@ -324,7 +328,7 @@ impl Vm {
             self.exits.last = kind.filter(|_| is_due).map(|kind| Left { at, kind });
         }
         if self.log.wants(Stage::Exit) {
-            let heading = format!("exit {} of trace {}, in a unit, {outer} frames around", at.exit, at.trace);
+            let heading = format!("{}, in a unit, {outer} frames around", self.shown_exit(at));
             self.log.entry(Stage::Exit, &heading, String::new);
         }
         if let Some(sample) = self.timing.sample.as_mut().filter(|sample| sample.depth == self.nested.depth())

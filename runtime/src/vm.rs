@@ -30,6 +30,7 @@ use crate::gate::Gates;
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::locations::Locations;
 use crate::log::Log;
+use crate::names::Names;
 use crate::open_calls::Nested;
 use crate::pace::Burst;
 use crate::pay::Sample;
@@ -63,6 +64,7 @@ pub struct Vm {
     pub(crate) schema: Arc<Schema>,
     pub(crate) config: Config,
     pub(crate) log: Log,
+    pub(crate) names: Names,
     pub(crate) totals: Totals,
     pub(crate) counters: Counters,
     pub(crate) locations: Locations,
@@ -193,6 +195,7 @@ impl Vm {
         Ok(Vm {
             schema: Arc::new(Schema::new()),
             log,
+            names: Names::default(),
             totals: Totals::default(),
             counters: Counters::new(initial),
             locations: Locations::default(),
@@ -364,6 +367,7 @@ impl Vm {
         TraceStats {
             number,
             name: trace.name.clone(),
+            title: trace.title.clone(),
             parent: trace.tree.parent,
             failed_sides: trace.tree.failed(),
             entries: trace.entries,

@@ -5,7 +5,9 @@ mod support;
 use support::*;
 use tracelift_core::{ExitKind, Op};
 use tracelift_runtime::recorder::Start;
-use tracelift_runtime::{AbortReason, Action, CloseOutcome, CompileStats, Config, LeftBy, TraceId};
+use tracelift_runtime::{
+    AbortReason, Action, CloseOutcome, CompileStats, Config, LeftBy, Place, Stage, TraceId,
+};
 
 /// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
 fn sum(tape: &mut Tape<'_>) {
@@ -69,7 +71,7 @@ fn an_exit_that_is_taken_often_does_what_it_did_before() {
 #[test]
 fn each_exit_is_in_the_log_however_often_it_was_taken() {
     let path = std::env::temp_dir().join(format!("tracelift-exits-{}.log", std::process::id()));
-    let log = vec![tracelift_runtime::Stage::Exit];
+    let log = vec![Stage::Exit];
     let mut host = summing(Config { log, log_file: Some(path.clone()), ..Config::default() });
     for n in 1..20 {
         host.frame[..3].copy_from_slice(&[int(0), int(0), int(n)]);
@@ -79,6 +81,39 @@ fn each_exit_is_in_the_log_however_often_it_was_taken() {
     let text = std::fs::read_to_string(&path).expect("the log was written");
     std::fs::remove_file(&path).expect("the log can be removed");
     assert_eq!(text.matches("of trace 0: loop_end").count(), 19, "{text}");
+}
+
+/// The host's names of places are in the log, the host's words for those of exits and operations.
+#[test]
+fn what_is_told_has_the_hosts_names() {
+    let path = std::env::temp_dir().join(format!("tracelift-names-{}.log", std::process::id()));
+    let log = vec![Stage::Trace, Stage::Abort, Stage::Exit];
+    let config = Config { threshold: 1, log, log_file: Some(path.clone()), ..Config::exact() };
+    let mut host = Host::new(config);
+    host.vm.set_name_of(Some(Box::new(|place| match place {
+        Place::Key(key) => Some(format!("sum.x:{key} f")),
+        Place::Frame(words) => Some(format!("sum.x:{} f", 10 + words[0])),
+    })));
+    host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
+    host.begin(1, sum);
+    host.vm.abort_recording(AbortReason::Host("no goto".into()));
+    host.begin(1, sum);
+    compiled(host.vm.close_recording());
+    host.run(1);
+    host.vm.set_name_of(None);
+    host.begin(2, sum);
+    host.vm.abort_recording(AbortReason::Abandoned);
+    let stats = host.vm.stats();
+    assert_eq!((stats.traces[0].name.as_str(), stats.traces[0].title.as_str()), ("loop_1", "loop sum.x:1 f"));
+    drop(host);
+    let text = std::fs::read_to_string(&path).expect("the log was written");
+    std::fs::remove_file(&path).expect("the log can be removed");
+    let lines: Vec<&str> =
+        text.lines().map(|line| line.split(" operations").next().unwrap_or(line)).collect();
+    assert_eq!(lines[0], "--- abort loop sum.x:1 f: no goto, at sum.x:12 f");
+    assert!(lines[1].starts_with("--- trace 0 loop sum.x:1 f: "), "{text}");
+    assert_eq!(lines[2], "--- exit 1 of trace 0 (sum.x:10 f): loop_end");
+    assert_eq!(lines[3], "--- abort loop_2: abandoned");
 }
 
 #[test]

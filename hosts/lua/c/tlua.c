@@ -20,6 +20,8 @@
 
 #include "lprefix.h"
 
+#include <string.h>
+
 #include "tlua_callinfo.h"
 #include "tlua_heap.h"
 #include "tlua_internal.h"
@@ -247,6 +249,8 @@ void tlua_proto_freed (lua_State *L, Proto *p) {
     return;
   tlua_own(L, data->live, data->live_bytes, 0);
   tlua_own(L, data->anchors, (size_t)data->anchors_size * sizeof(TValue), 0);
+  if (data->name != NULL)
+    tlua_own(L, data->name, strlen(data->name) + 1, 0);
   tlua_own(L, data, sizeof(TluaProto), 0);
   p->jit = NULL;
 }

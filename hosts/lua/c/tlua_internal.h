@@ -105,6 +105,7 @@ typedef struct TluaProto {
   int anchors_used;
   int anchors_size;
   void *traces;         /* the engine's */
+  char *name;           /* by which it was called, see tlua_places.c; NULL: it is not known */
 } TluaProto;
 
 /* Engines; tlua_open.c knows them all. */

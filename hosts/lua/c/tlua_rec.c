@@ -49,6 +49,12 @@ static TluaRecorder *recorder_of (lua_State *L) {
 
 /* --- making and freeing --- */
 
+/* What people call a place that the library knows by a key, or by the words of a frame. */
+static int name_of (void *data, const void *key, const uint64_t *words, char *name, size_t room) {
+  const TluaRecorder *rec = (const TluaRecorder *)data;
+  return tlua_place_name(&rec->places, key != NULL ? key : tlua_words_pc(words), key != NULL, name, room);
+}
+
 static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *config) {
   tl_config jit;
   if (config->jit != NULL)
@@ -65,7 +71,8 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   rec->advice = tl_get_advice();
   rec->held.wanted = TLUA_HELD;
   rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
-  return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK;
+  return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK
+      && tl_set_name_of(rec->vm, name_of, rec) == TL_OK;
 }
 
 static int on_open (lua_State *L, const TluaConfig *config) {
@@ -92,6 +99,7 @@ static void on_close (lua_State *L) {
   tlua_rec_free_spares(L, rec);
   tlua_rec_free_sites(L, rec);
   tlua_rec_free_frames(L, rec);
+  tlua_places_free(L, &rec->places);
   tlua_cfunc_close(L, rec);
   tlua_baseline_close(L->jit);
   tlua_own(L, rec, sizeof(TluaRecorder), 0);
@@ -317,25 +325,10 @@ static void stop_recording (lua_State *L, TluaRecorder *rec, const char *reason)
   tlua_record_stop(L);
 }
 
-/* Where an instruction jumps back to, or NULL. */
-static const Instruction *back_target (const Instruction *pc) {
-  switch (GET_OPCODE(*pc)) {
-    case OP_JMP: return GETARG_sJ(*pc) < 0 ? pc + 1 + GETARG_sJ(*pc) : NULL;
-    case OP_FORLOOP: case OP_TFORLOOP: return pc + 1 - GETARG_Bx(*pc);
-    default: return NULL;
-  }
-}
-
 /* The loop's end: exits to places beyond it count as the end of the loop and not as failures. */
 static TluaLoop loop_of (const Proto *p, const Instruction *head) {
-  TluaLoop loop = { .head = head, .last = head };
-  int edges = 0;
-  for (const Instruction *pc = head; pc < p->code + p->sizecode; pc++) {
-    if (back_target(pc) == head) {
-      loop.last = pc;
-      edges++;
-    }
-  }
+  int edges;
+  TluaLoop loop = { .head = head, .last = tlua_last_of_loop(p, head, &edges) };
   loop.is_only = edges == 1;
   return loop;
 }
@@ -343,7 +336,7 @@ static TluaLoop loop_of (const Proto *p, const Instruction *head) {
 /* The head of the loop of the same function that goes around this one, or NULL. */
 static const Instruction *head_around (const Proto *p, const Instruction *head, const Instruction *last) {
   for (const Instruction *pc = last + 1; pc < p->code + p->sizecode; pc++) {
-    const Instruction *target = back_target(pc);
+    const Instruction *target = tlua_back_target(pc);
     if (target != NULL && target < head)
       return target;
   }
@@ -551,7 +544,7 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
 static uint64_t length_of (const Proto *p, const Instruction *head) {
   uint64_t length = 1;
   const Instruction *pc = head;
-  while (length < LONGEST_LOOP && pc + 1 < p->code + p->sizecode && back_target(pc) != head) {
+  while (length < LONGEST_LOOP && pc + 1 < p->code + p->sizecode && tlua_back_target(pc) != head) {
     pc++;
     length++;
   }
@@ -576,6 +569,7 @@ static void make_code_in_time (lua_State *L, TluaRecorder *rec, Proto *p, const 
 static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   tl_run run;
+  tlua_places_add(L, &rec->places, ci);
   if (L->jit->waiting && rec->trace.thread == NULL)
     tlua_rec_forget_unwound(L, rec);
   tl_action action = tl_hot(rec->vm, pc, tlua_counter(L->jit, pc), ci->func.p + 1, &run);
@@ -597,6 +591,7 @@ static int on_entry (lua_State *L, CallInfo *ci, int may_act) {
     tlua_baseline_make(L, ci_func(ci)->p);
   if (!is_counted(rec, ci_func(ci)->p))
     return 0;
+  tlua_places_add(L, &rec->places, ci);
   if (!may_act) {
     tl_tick(rec->vm, counter);
     return 0;
@@ -722,6 +717,7 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     stop_recording(L, rec, is_known ? "unexpected instruction" : "frame left");
     return;
   }
+  tlua_places_add(L, &rec->places, ci);
   begin_instruction(rec, ci, pc);
   if (rec->trace.called.is_step && !come_back_to_loop(rec, pc)) {
     stop_recording(L, rec, rec->at.reason);
@@ -834,6 +830,7 @@ static void on_proto_freed (lua_State *L, Proto *p) {
     tlua_baseline_freed(p);
   }
   tl_forget(vm, p->code, p->code + p->sizecode);
+  tlua_places_remove(&recorder_of(L)->places, p);
   tl_drop_counter(vm, &p->jit_entries);
 }
 

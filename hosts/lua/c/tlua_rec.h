@@ -40,6 +40,7 @@
 
 #include "tlua_callinfo.h"
 #include "tlua_internal.h"
+#include "tlua_places.h"
 #include "tlua_schema.h"
 
 #include "ldo.h"
@@ -290,6 +291,7 @@ typedef struct TluaRecorder {
   TluaSite *sites;            /* where traces make closures; 0 is none */
   uint32_t site_count, site_room;
   TluaCalls *calls;
+  TluaPlaces places;          /* functions that it has met */
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
   const Instruction *put_off; /* the loop that was last given up because a long array grew just then */
   TluaHost host;

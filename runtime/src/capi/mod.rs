@@ -5,14 +5,15 @@
 //! one, so that 0 is "none". A failed check leaves a sentence for `tl_last_error`. What fails in a
 //! description or a recording stays failed, with its first sentence, so that a host need not look at each
 //! call's result. Invariant: no entry point calls back into the host, except that `tl_exit` may call the
-//! host's allocation functions to lift virtual objects, and that `tl_hot`, `tl_record_close` and `tl_forget`
-//! may call its `tl_reserve` functions.
+//! host's allocation functions to lift virtual objects, that `tl_hot`, `tl_record_close` and `tl_forget` may
+//! call its `tl_reserve` functions, and that all may ask for a name.
 
 mod advice;
 pub mod config;
 mod describe;
 mod element;
 mod host_code;
+mod names;
 mod record;
 mod service;
 mod units;
