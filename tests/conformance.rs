@@ -28,7 +28,7 @@ use tracelift_lua::STOCK_COMMAND;
 const TLUA: &str = env!("CARGO_BIN_EXE_tlua");
 
 /// What of `tlua`'s list of options stock Lua's has not.
-const OWN_OPTION: &str = "  -jword    compile or not, and tell: on off v stats dump opt=...\n";
+const OWN_OPTION: &str = "  -jword    compile or not, and tell: on off v stats counts dump opt=...\n";
 
 /// Settings of the JIT under which the cases run.
 const SETTINGS: [&[(&str, &str)]; 4] = [
@@ -163,7 +163,11 @@ fn settings_of_the_jit_are_words() {
     let run = |words: &'static [&'static str], jit: &[(&str, &str)]| case(words).run(TLUA, &folder, jit);
     let told = |words| run(words, &[]).stderr;
     let hot: &[&str] = &["-jstats", "hot.lua", "200000"];
-    assert!(told(hot).starts_with("jit: on\ncompiled: "), "{}", told(hot));
+    assert!(told(hot).starts_with("jit: on\nthe program took "), "{}", told(hot));
+    assert!(told(hot).contains("iterations  loop hot.lua:"), "{}", told(hot));
+    assert!(told(&["-jcounts", "hot.lua", "200000"]).starts_with("jit: on\ncompiled: "));
+    let both = told(&["-jcounts", "-jstats", "hot.lua"]);
+    assert!(both.find("the program took ") < both.find("compiled: "), "{both}");
     assert!(told(&["-joff", "-jstats", "hot.lua"]).starts_with("jit: off\n"));
     assert!(told(&["-jopt=threshold=2", "-jv", "hot.lua"]).contains("--- trace 0 "));
     assert!(told(&["-jopt=threshold=2", "-jdump", "hot.lua"]).contains("with its machine code"));
@@ -181,6 +185,7 @@ fn settings_of_the_jit_are_words() {
         &["-jopt=threshold=99999999999"],
         &["-jopt=speed=9"],
         &["-jstats="],
+        &["-jcounts="],
     ] {
         let outcome = case::case(&[]).run(TLUA, &folder, &[]);
         assert_eq!(outcome.end, "0");

@@ -53,7 +53,7 @@ fn agree(module: &str, modules: &Path) {
         let ours = run(TLUA, module, modules, jit);
         assert_eq!(stock, ours, "{module}, TLUA_JIT={jit}");
     }
-    let counted = run(TLUA, module, modules, "opt=threshold=1,side-threshold=1 stats");
+    let counted = run(TLUA, module, modules, "opt=threshold=1,side-threshold=1 counts");
     let traces =
         counted.2.lines().find_map(|line| line.strip_prefix("compiled: ")?.split(' ').next()?.parse().ok());
     assert!(traces.is_some_and(|traces: u32| traces >= 3), "{module}: {}", counted.2);

@@ -1,9 +1,9 @@
 //! What `tlua -jv` calls loops, functions and operations: by file, line and function.
 //!
-//! Problem: who asks why a loop is slow knows the program's text, and nothing of traces and addresses. Design:
-//! a program with each kind of loop and of function is run with exact thresholds, and what is told of it
-//! names each of them as `debug.getinfo` would. Invariant: a place that is expected stands in the output with
-//! what happened there, and no line of it has an address.
+//! Problem: who asks why a loop is slow knows the program's text, and nothing of traces and addresses.
+//! Design: a program with each kind of loop and of function is run with exact thresholds, and what is told of
+//! it names each of them as `debug.getinfo` would. Invariant: a place that is expected stands in the output
+//! with what happened there, and no line of it has an address.
 //!
 //! Example: `--- trace 0 loop kinds.lua:3 main chunk: 18 operations, 6 guards, 680 bytes of code`.
 

@@ -825,6 +825,8 @@ tl_status tl_set_name_of(tl_vm *vm, tl_name_of function, void *data);
 /* The statistics as JSON, or as text for people; NUL-terminated, valid until the next call on this vm. */
 const char *tl_stats_json(tl_vm *vm);
 const char *tl_stats_text(tl_vm *vm);
+/* What of them helps whoever has written the program: what ran as machine code, what did not, and why. */
+const char *tl_summary(tl_vm *vm);
 /* Why the loop `key` is not compiled, or NULL when it is or was never tried. */
 const char *tl_last_abort(tl_vm *vm, const void *key);
 /* How often recordings of the loop `key` were given up. */

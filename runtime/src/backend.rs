@@ -14,6 +14,7 @@ use tracelift_cranelift::{Arena, ArenaOptions, Compiler, Glue, Options, TreeId};
 
 use crate::abort::AbortReason;
 use crate::config::Config;
+use crate::ids::TraceId;
 use crate::log::Stage;
 use crate::tunables::CAREFUL_REGION_OPS;
 
@@ -31,15 +32,37 @@ pub(crate) struct SharedCells {
     pub exit_buffer: Box<[u64]>,
     /// Counts guards down; see `Request::force_counter`.
     pub force: Box<u64>,
-    pub iterations: Box<u64>,
-    /// Calls of units, if iterations are counted.
-    pub unit_calls: Box<u64>,
+    /// Iterations and calls of units by the traces that count them; see [`SharedCells::counts`].
+    #[expect(clippy::vec_box, reason = "code knows their addresses")]
+    counts: Vec<Box<[u64; 2]>>,
     /// What the interpreter would have taken for what ran as code: see [`crate::pace`].
     pub replaced: Box<u64>,
     /// Set where crossings of a tree have made it worth a function: see [`crate::region`].
     pub crossings_due: Box<u64>,
     /// Counts operations of loops down whose objects are virtual; see `Request::collect_counter`.
     pub collect: Box<i64>,
+}
+
+impl SharedCells {
+    /// Where the trace of this number counts its iterations, and the calls of its unit. They stay when it is
+    /// gone.
+    pub fn counts_of(&mut self, number: TraceId) -> &mut [u64; 2] {
+        let at = number.0 as usize;
+        if self.counts.len() <= at {
+            self.counts.resize_with(at + 1, Box::default);
+        }
+        &mut self.counts[at]
+    }
+
+    /// Iterations and calls that a trace has counted.
+    pub fn counts(&self, number: TraceId) -> [u64; 2] {
+        self.counts.get(number.0 as usize).map_or([0; 2], |counts| **counts)
+    }
+
+    /// The same of all traces.
+    pub fn all_counts(&self) -> [u64; 2] {
+        self.counts.iter().fold([0; 2], |sum, counts| [sum[0] + counts[0], sum[1] + counts[1]])
+    }
 }
 
 /// What makes code and holds it.
@@ -86,8 +109,7 @@ impl Code {
         let cells = SharedCells {
             exit_buffer: [].into(),
             force: Box::new(force),
-            iterations: Box::new(0),
-            unit_calls: Box::new(0),
+            counts: Vec::new(),
             replaced: Box::new(0),
             crossings_due: Box::new(0),
             collect: Box::new(COLLECT_AFTER),

@@ -328,6 +328,11 @@ impl Vm {
         let is_any_gone = !gone.is_empty() || !units.is_empty();
         self.doom(&units);
         for key in gone {
+            if self.config.count_iterations {
+                self.place_of(key);
+                let stats = self.stats_of_place(key);
+                self.totals.freed.places.extend(stats);
+            }
             let location = &self.locations[&key];
             for _ in 0..location.pins() {
                 location.counter.into_iter().for_each(|counter| self.counters.unpin(counter));

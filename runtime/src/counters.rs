@@ -137,7 +137,7 @@ impl Counters {
     }
 
     /// Back edges that have passed since then.
-    fn passed(&self, index: usize) -> u64 {
+    pub fn passed(&self, index: usize) -> u64 {
         // SAFETY: the index is below the number of counters, which live as long as they are known (see
         // `attach` and `adopt`).
         let left = unsafe { self.place(index).read() };

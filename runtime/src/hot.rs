@@ -106,6 +106,9 @@ impl Vm {
             Action::Nothing
         };
         self.recording.asked = matches!(action, Action::Record).then_some(key);
+        if !matches!(action, Action::Run(_)) {
+            self.was_interpreted(key, ticks);
+        }
         let next = match action {
             Action::Run(_) => 1,
             _ if !self.config.enabled => MOST_TICKS,
@@ -125,6 +128,17 @@ impl Vm {
             Action::Nothing => {}
         }
         action
+    }
+
+    /// So many back edges of a location were interpreted. From the first time on its name is known, as the
+    /// host may forget it.
+    fn was_interpreted(&mut self, key: Key, ticks: u64) {
+        if let Some(location) = self.locations.get_mut(&key) {
+            location.interpreted += ticks;
+            if location.place.is_none() && self.config.count_iterations {
+                self.place_of(key);
+            }
+        }
     }
 
     /// Whether to tell what counted loops have to come; see `tl_asks_ahead`.

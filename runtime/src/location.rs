@@ -36,6 +36,12 @@ pub struct Location {
     pub(crate) heat: u64,
     /// Back edges since the last attempt, those before it was put off included.
     pub(crate) back_edges: u64,
+    /// Back edges that were interpreted, in all.
+    pub(crate) interpreted: u64,
+    /// Iterations and calls that traces which are gone have counted.
+    pub(crate) counted: [u64; 2],
+    /// Nanoseconds in code that was entered here; see [`crate::sampling`].
+    pub(crate) machine_ns: f64,
     /// A test aid draws the heat that the next attempt needs: see [`crate::starts`].
     pub(crate) drawn: Option<u64>,
     /// Index of the host's counter that it uses, known since it was hot for the first time.

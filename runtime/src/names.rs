@@ -11,16 +11,8 @@
 //! ```
 
 use crate::ids::Key;
+pub use crate::place::Place;
 use crate::recorder::Start;
-
-/// A place in the program that a host may have a name for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place<'a> {
-    /// A loop's head, or an entry.
-    Key(Key),
-    /// Where a frame with these words goes on.
-    Frame(&'a [u64]),
-}
 
 /// The host's function that knows what people call a place: "file:line function".
 pub type NameOf = Box<dyn Fn(Place<'_>) -> Option<String>>;

@@ -9,8 +9,6 @@
 //! trace 1 side app.lua:14 sum (exit 3 of trace 0), goes on at loop app.lua:12 sum
 //! ```
 
-use tracelift_core::snapshot::Words;
-
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
 use crate::names::{code_name, NameOf, Place};
@@ -39,17 +37,12 @@ impl Vm {
 
     /// What the host calls the place where the program goes on after an exit.
     pub(crate) fn place_of_exit(&self, at: ExitPoint) -> Option<String> {
-        let trace = self.traces.get(at.trace)?;
-        let state = trace.resume.state(at.exit.index()).ok()?;
-        let frame = state.frames().last()?;
-        let words: Words =
-            frame.words.map(|word| trace.pool.get(word as usize).copied().unwrap_or(0)).collect();
-        self.names.of(Place::Frame(&words))
+        self.traces.get(at.trace)?.place_of_exit(at.exit, &self.names)
     }
 
     /// What the host calls the place of the operation that is recorded.
     pub(crate) fn place_of_recording(&self, recorder: &Recorder) -> Option<String> {
-        self.names.of(Place::Frame(recorder.words()?))
+        self.names.of(recorder.place()?)
     }
 
     /// The name of code that begins so, in the tree of the location `key`.

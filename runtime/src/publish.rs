@@ -112,8 +112,8 @@ impl Vm {
             request = request.force(&mut *cells.force);
         }
         if self.config.count_iterations {
-            request = request.count_iterations(&mut *cells.iterations);
-            request = request.count_unit_calls(&mut *cells.unit_calls);
+            let [iterations, calls] = cells.counts_of(number);
+            request = request.count_iterations(iterations).count_unit_calls(calls);
         }
         if let Some(crossings) = self.crossings(tree) {
             request = request.count_crossings(crossings);

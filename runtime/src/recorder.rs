@@ -32,6 +32,7 @@ use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, U
 use crate::abort::AbortReason;
 use crate::ids::{ExitPoint, Key};
 use crate::operands;
+use crate::place::Place;
 use crate::policy::Work;
 use crate::run::Room;
 use calls::HostCalls;
@@ -349,9 +350,10 @@ impl Recorder {
         self.fail(AbortReason::Misuse, sentence);
     }
 
-    /// The words of the innermost frame that has some: where the recording is.
-    pub(crate) fn words(&self) -> Option<&[u64]> {
-        self.stack.frames.iter().rev().map(|frame| &frame.words[..]).find(|words| !words.is_empty())
+    /// Where the recording is: in the innermost frame that has words.
+    pub(crate) fn place(&self) -> Option<Place<'_>> {
+        let mut words = self.stack.frames.iter().rev().map(|frame| &frame.words[..]);
+        words.find(|words| !words.is_empty()).map(Place::Frame)
     }
 
     /// The bytecode that is next; see `tl_resume_point`.

@@ -140,6 +140,7 @@ impl Vm {
             None => policy::gain(own, sample.map_or(0.0, |sample| sample.saved_per_ns)),
         };
         self.totals.machine_ns += own * stands_for;
+        location.machine_ns += own * stands_for;
         self.budget.gain(gain * stands_for, own * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses {
             // What a gateway leads to is judged on its own: see `unit_code.rs`.

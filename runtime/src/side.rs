@@ -303,6 +303,9 @@ impl Vm {
             let name = self.name_of_code(Start::Side(at), key);
             self.log.entry(Stage::Abort, &format!("abort {name}: {no}"), String::new);
         }
+        if let Some(trace) = self.traces.get_mut(number) {
+            trace.tree.failures.insert(exit, no.clone());
+        }
         if let Some(refusal) = self.budget.refusal() {
             return self.put_off_side(at, refusal);
         }
@@ -414,6 +417,13 @@ impl Vm {
         self.totals.freed.exits.add(&gone.exit_counts());
         if self.config.count_iterations {
             self.totals.freed.traces.push(self.stats_of(number, &gone));
+            let left = self.left_of(number, &gone);
+            self.totals.freed.left.extend(left);
+            let [iterations, calls] = self.code.cells.counts(number);
+            if let Some(location) = self.locations.get_mut(&gone.tree.key) {
+                location.counted[0] += iterations;
+                location.counted[1] += calls;
+            }
         }
         let Backend::Ready(ready) = &mut self.code.backend else { return };
         ready.arena.free(number.tree());

@@ -79,6 +79,12 @@ pub struct Stats {
     /// Traces in the order they were made: those alive, and if iterations are counted those that were freed,
     /// too.
     pub traces: Vec<TraceStats>,
+    /// Loops and functions that were hot, or for which recordings were given up, those that are gone first.
+    pub places: Vec<PlaceStats>,
+    /// Exits that were often taken to the interpreter, for want of a side trace.
+    pub left: Vec<LeftStats>,
+    /// What of `host_calls` was recorded where.
+    pub called_at: BTreeMap<String, u64>,
     /// Totals over all traces ever made.
     pub compile: CompileStats,
     /// What an operation and a guard cost, by these totals; absent before the first trace.
@@ -285,7 +291,7 @@ pub struct GroupedOps {
     pub after: OpGroups,
 }
 
-/// One trace.
+/// One trace. So many fields: they are the keys of its JSON object.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TraceStats {
     /// Its number.
@@ -306,6 +312,10 @@ pub struct TraceStats {
     pub ops: (u64, u64),
     /// Bytes of machine code.
     pub code_bytes: u64,
+    /// Iterations that it has counted; absent unless configured.
+    pub iterations: Option<u64>,
+    /// Calls of its unit, likewise.
+    pub calls: Option<u64>,
     /// What a nanosecond in it is believed to save, in nanoseconds.
     pub saved_per_ns: f64,
     /// Processor time that compiling it took, in microseconds.
@@ -317,6 +327,54 @@ pub struct TraceStats {
     pub ns_per_entry: Option<f64>,
     /// In a loop's trace: nanoseconds that the interpreter takes for an iteration, where some were timed.
     pub interpreter_ns: Option<f64>,
+}
+
+/// A loop's head, or where functions are entered.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PlaceStats {
+    /// What its code is called.
+    pub name: String,
+    /// What the host calls the place.
+    pub place: Option<String>,
+    /// Whether functions are entered there, or go on after a call.
+    pub is_entry: bool,
+    /// What has become of it.
+    pub state: &'static str,
+    /// Whether it has code that is entered at present.
+    pub is_compiled: bool,
+    /// Iterations that began here and ran as machine code, if these are counted.
+    pub iterations: u64,
+    /// Calls of the function from machine code, without the interpreter, if these are counted.
+    pub calls: u64,
+    /// Iterations, or entries, that were interpreted.
+    pub interpreted: u64,
+    /// Seconds in machine code that was entered here, that which it led to included.
+    pub machine: f64,
+    /// Recordings that were given up since the last one that was not.
+    pub attempts: u32,
+    /// Why the last one was.
+    pub reason: Option<String>,
+    /// What the host calls the place of the operation that could not be recorded.
+    pub at: Option<String>,
+}
+
+/// An exit that was often taken to the interpreter.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftStats {
+    /// Which it is.
+    pub exit: ExitPoint,
+    /// What the code is called.
+    pub code: String,
+    /// What the host calls the place where the program goes on.
+    pub place: Option<String>,
+    /// Its kind.
+    pub kind: &'static str,
+    /// How often it was taken.
+    pub count: u64,
+    /// Why there is no side trace, if one was recorded.
+    pub reason: Option<String>,
+    /// Where that could not go on.
+    pub at: Option<String>,
 }
 
 /// Counts exits by kind without searching.

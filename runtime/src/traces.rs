@@ -15,11 +15,13 @@
 use std::sync::Arc;
 
 use tracelift_core::ir::EntrySlot;
+use tracelift_core::snapshot::Words;
 use tracelift_core::{ExitKind, Schema};
 use tracelift_cranelift::{CodePtr, LinkedEntry, Stats as Generated};
 use tracelift_opt::ResumeTable;
 
 use crate::ids::{ExitId, ExitPoint, TraceId};
+use crate::names::{Names, Place};
 use crate::plan::Plan;
 use crate::policy::SideState;
 use crate::reserve::{Need, Reserves};
@@ -110,6 +112,14 @@ impl TraceData {
                 ExitKind::Collect => false,
                 _ => true,
             }
+    }
+
+    /// What the host calls the place where the program goes on after an exit.
+    pub fn place_of_exit(&self, exit: ExitId, names: &Names) -> Option<String> {
+        let state = self.resume.state(exit.index()).ok()?;
+        let frame = state.frames().last()?;
+        let words = frame.words.map(|word| self.pool.get(word as usize).copied().unwrap_or(0));
+        names.of(Place::Frame(&words.collect::<Words>()))
     }
 
     /// The code's address, as links hold it.

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use tracelift_core::{Trace, UnitId};
 use tracelift_cranelift::{CodePtr, Request};
 
+use crate::abort::Failure;
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::policy::{Replaced, SideState, Work};
 use crate::recorder::{CallSite, Passed};
@@ -49,6 +50,8 @@ pub(crate) struct Tree {
     pub sites: Vec<CallSite>,
     /// Its exits that were tried.
     pub sides: BTreeMap<ExitId, SideState>,
+    /// Why recording at some of them has failed last.
+    pub failures: BTreeMap<ExitId, Failure>,
     /// In a root: the side traces of the tree.
     pub count: u32,
     /// Back edges that the trace passes from one jump to the next, the loop's own left out.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
-use tracelift_core::Schema;
+use tracelift_core::{ExitKind, Schema};
 use tracelift_cranelift::helper_use;
 
 use crate::abort::AbortReason;
@@ -27,21 +27,24 @@ use crate::budget::Budget;
 use crate::config::Config;
 use crate::counters::Counters;
 use crate::gate::Gates;
-use crate::ids::{ExitPoint, Key, TraceId};
+use crate::ids::{ExitId, ExitPoint, Key, TraceId};
+use crate::location::Location;
 use crate::locations::Locations;
 use crate::log::Log;
-use crate::names::Names;
+use crate::names::{code_name, Names};
 use crate::open_calls::Nested;
 use crate::pace::Burst;
 use crate::pay::Sample;
-use crate::policy::Prices;
-use crate::recorder::Recorder;
+use crate::policy::{Prices, SideState};
+use crate::recorder::{Recorder, Start};
 use crate::reserve::{ReserveFn, Reserves};
 use crate::restore::ExitState;
 use crate::starts::Starts;
-use crate::stats::{CompileStats, ExitCounts, Helpers, RegionUse, Stats, TraceStats, UnitUse};
+use crate::stats::{
+    CompileStats, ExitCounts, Helpers, LeftStats, PlaceStats, RegionUse, Stats, TraceStats, UnitUse,
+};
 use crate::ticks::Ticks;
-use crate::traces::{Left, TraceData, Traces};
+use crate::traces::{ExitCell, Left, TraceData, Traces};
 use crate::units::{Record, Units};
 
 /// Why a [`Vm`] cannot be made.
@@ -133,6 +136,10 @@ pub(crate) struct Timing {
 pub(crate) struct Freed {
     /// Each of them, if iterations are counted.
     pub traces: Vec<TraceStats>,
+    /// Their exits that were taken often.
+    pub left: Vec<LeftStats>,
+    /// Locations that are gone, too.
+    pub places: Vec<PlaceStats>,
     /// Entries of all.
     pub entries: u64,
     /// Exits of all.
@@ -153,6 +160,8 @@ pub(crate) struct Totals {
     pub aborts: std::collections::BTreeMap<String, u64>,
     pub ends: std::collections::BTreeMap<String, u64>,
     pub host_calls: std::collections::BTreeMap<String, u64>,
+    /// The same with the place of each.
+    pub called_at: std::collections::BTreeMap<String, u64>,
     pub refused: u64,
     pub unsecured: u64,
     pub declined: u64,
@@ -240,6 +249,9 @@ impl Vm {
     /// A call of the host was recorded, for want of anything better for this; see `tl_note_call`.
     pub fn note_call(&mut self, what: &str) {
         *self.totals.host_calls.entry(what.to_string()).or_default() += 1;
+        let at = self.recording.recorder.as_ref().and_then(|recorder| self.names.of(recorder.place()?));
+        let called = at.map_or_else(|| what.to_string(), |at| format!("{at}: {what}"));
+        *self.totals.called_at.entry(called).or_default() += 1;
     }
 
     /// The recording in progress.
@@ -274,7 +286,7 @@ impl Vm {
     /// The statistics so far.
     pub fn stats(&self) -> Stats {
         let interpreted = self.counters.ticks();
-        let iterations = self.config.count_iterations.then_some(*self.code.cells.iterations);
+        let iterations = self.config.count_iterations.then_some(self.code.cells.all_counts()[0]);
         let all = interpreted + iterations.unwrap_or(0);
         let mut exits = self.totals.freed.exits;
         self.traces.alive().for_each(|(_, trace)| exits.add(&trace.exit_counts()));
@@ -325,6 +337,9 @@ impl Vm {
                 .map(|iterations| iterations as f64 / entries as f64),
             exits: exits.by_name(),
             traces: self.trace_stats(),
+            places: self.place_stats(),
+            left: self.left_stats(),
+            called_at: self.totals.called_at.clone(),
             compile: self.totals.compile.clone(),
             costs: self.totals.compile.costs(),
             rewrites: self.totals.rewrites.clone(),
@@ -332,7 +347,7 @@ impl Vm {
     }
 
     fn unit_use(&self) -> Option<UnitUse> {
-        let calls = self.config.count_iterations.then_some(*self.code.cells.unit_calls);
+        let calls = self.config.count_iterations.then_some(self.code.cells.all_counts()[1]);
         Some(UnitUse { calls, ..self.totals.units }).filter(|units| units.compiled > 0)
     }
 
@@ -352,6 +367,84 @@ impl Vm {
         let possible = layouts.filter(|(_, layout)| layout.alloc.is_some());
         let ids = possible.map(|(number, _)| LayoutId(number as u32));
         ids.filter(|&layout| !self.reserves.can_hold(layout))
+    }
+
+    fn place_stats(&self) -> Vec<PlaceStats> {
+        let keys = self.locations.keys();
+        self.totals
+            .freed
+            .places
+            .iter()
+            .cloned()
+            .chain(keys.filter_map(|&key| self.stats_of_place(key)))
+            .collect()
+    }
+
+    /// What is known of a location, unless nothing has happened there that is worth telling.
+    pub(crate) fn stats_of_place(&self, key: Key) -> Option<PlaceStats> {
+        let location = self.locations.get(&key)?;
+        let place = location.place.as_deref();
+        let name = code_name(Start::of_location(location.is_entry, 0), key, place);
+        let own = self.traces.alive().filter(|(_, trace)| trace.tree.key == key);
+        let [iterations, calls] = own.fold(location.counted, |sum, (trace, _)| {
+            let counts = self.code.cells.counts(trace);
+            [sum[0] + counts[0], sum[1] + counts[1]]
+        });
+        let waits = !self.has_pins(location) && (location.entries.is_empty() || location.state.is_asleep());
+        let passed = location.counter.filter(|_| waits).map_or(0, |counter| self.counters.passed(counter));
+        let interpreted = location.interpreted + passed;
+        let is_idle = location.attempts.total == 0 && location.entries.is_empty();
+        if is_idle && location.discarded.is_empty() && interpreted <= u64::from(self.config.threshold) {
+            return None;
+        }
+        Some(PlaceStats {
+            name,
+            place: place.map(str::to_string),
+            is_entry: location.is_entry,
+            state: location.state.name(),
+            is_compiled: !location.entries.is_empty() && !location.state.is_asleep(),
+            iterations,
+            calls,
+            interpreted,
+            machine: location.machine_ns / 1e9,
+            attempts: location.attempts.total,
+            reason: location.last_abort.as_ref().map(|reason| reason.name().to_string()),
+            at: location.aborted_at.clone(),
+        })
+    }
+
+    fn has_pins(&self, location: &Location) -> bool {
+        location.counter.is_some_and(|counter| self.counters.is_pinned(counter))
+    }
+
+    fn left_stats(&self) -> Vec<LeftStats> {
+        let alive = self.traces.alive().flat_map(|(id, trace)| self.left_of(id, trace));
+        self.totals.freed.left.iter().cloned().chain(alive).collect()
+    }
+
+    /// The exits of a trace that were often taken to the interpreter, for want of a side trace.
+    pub(crate) fn left_of(&self, number: TraceId, trace: &TraceData) -> Vec<LeftStats> {
+        let often = u64::from(self.config.side_threshold);
+        let exits = trace.exits.iter().enumerate().filter(|(exit, cell)| {
+            let side = trace.tree.sides.get(&ExitId(*exit as u32));
+            let has_code = matches!(side, Some(SideState::Compiled(_)));
+            let is_such = matches!(cell.kind, ExitKind::Guard | ExitKind::LoopEnd | ExitKind::Hoisted);
+            is_such && !has_code && cell.count > often
+        });
+        let of = |(exit, cell): (usize, &ExitCell)| {
+            let at = ExitPoint { trace: number, exit: ExitId(exit as u32) };
+            let failure = trace.tree.failures.get(&at.exit);
+            LeftStats {
+                exit: at,
+                code: trace.title.clone(),
+                place: trace.place_of_exit(at.exit, &self.names),
+                kind: cell.kind.name(),
+                count: cell.count,
+                reason: failure.map(|failure| failure.reason.name().to_string()),
+                at: failure.and_then(|failure| failure.at.clone()),
+            }
+        };
+        exits.map(of).collect()
     }
 
     fn trace_stats(&self) -> Vec<TraceStats> {
@@ -374,6 +467,8 @@ impl Vm {
             exits: trace.exit_counts().by_name(),
             ops: trace.worth.ops,
             code_bytes: trace.generated.code_bytes as u64,
+            iterations: self.config.count_iterations.then_some(self.code.cells.counts(number)[0]),
+            calls: self.config.count_iterations.then_some(self.code.cells.counts(number)[1]),
             saved_per_ns: trace.worth.saved_per_ns,
             compile_us: trace.worth.compile_ns / 1000,
             state: location.map_or("", |location| location.state.name()),

@@ -322,6 +322,8 @@ int tlua_declare_safe (struct lua_State *L, int (*f) (struct lua_State *L), unsi
 */
 const char *tlua_jit_stats_json (struct lua_State *L);
 const char *tlua_jit_stats_text (struct lua_State *L);
+/* What of that helps whoever has written the program. */
+const char *tlua_jit_summary (struct lua_State *L);
 #endif
 
 #endif

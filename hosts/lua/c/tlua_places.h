@@ -24,7 +24,7 @@ void tlua_places_add (lua_State *L, TluaPlaces *places, CallInfo *ci);
 /* A function is freed. */
 void tlua_places_remove (TluaPlaces *places, const Proto *p);
 void tlua_places_free (lua_State *L, TluaPlaces *places);
-/* The function with this instruction, or with the place right after one's first byte; NULL: it is not known. */
+/* The function with this instruction, or with the place right after its first byte; NULL: it is unknown. */
 Proto *tlua_places_find (const TluaPlaces *places, const void *pc);
 
 /*

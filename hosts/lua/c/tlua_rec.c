@@ -852,6 +852,10 @@ const char *tlua_jit_stats_text (lua_State *L) {
   return L->jit->engine == &tlua_recorder_engine ? tl_stats_text(recorder_of(L)->vm) : "";
 }
 
+const char *tlua_jit_summary (lua_State *L) {
+  return L->jit->engine == &tlua_recorder_engine ? tl_summary(recorder_of(L)->vm) : "";
+}
+
 const TluaEngine tlua_recorder_engine = {
   .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot,
   .on_entry = on_entry, .on_swallowed = on_swallowed, .on_record = on_record, .on_wake = on_wake,

@@ -10,12 +10,14 @@
 
 #include "lua.h"
 
-enum TluaReport { TLUA_REPORT_NONE = 0, TLUA_REPORT_TEXT = 1, TLUA_REPORT_JSON = 2 };
+/* All counts as text, the same as JSON, and what of them helps whoever has written the program. */
+enum TluaReport { TLUA_REPORT_NONE = 0, TLUA_REPORT_TEXT = 1, TLUA_REPORT_JSON = 2, TLUA_REPORT_SUMMARY = 3,
+                  TLUA_REPORTS };
 
 /*
 ** Has the counts written to a file when the state is closed or the process exits, whichever comes first; to
-** standard error if 'path' is NULL. 'path' is kept. Does nothing for TLUA_REPORT_NONE, and without the
-** recorder.
+** standard error if 'path' is NULL. 'path' is kept. Each form can be asked for, once. Does nothing for
+** TLUA_REPORT_NONE, and without the recorder.
 */
 void tlua_report_at_end (lua_State *L, uint32_t form, const char *path);
 

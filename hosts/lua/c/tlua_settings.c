@@ -9,7 +9,7 @@
 **
 ** Invariant: a word that is refused has changed nothing but room in the texts.
 **
-** Example: "on", "off", "v", "stats", "stats=counts.json", "dump", "dump=record,exit",
+** Example: "on", "off", "v", "stats", "counts=all.txt", "stats=counts.json", "dump", "dump=record,exit",
 ** "opt=threshold=1,-peel,-regions".
 */
 
@@ -150,13 +150,15 @@ static int set_stage (TluaSettings *settings, const char *item) {
   return add(settings->log, item);
 }
 
-static int set_report (TluaSettings *settings, const char *file) {
+/* A report of this form, or JSON if the file's name says so; without a file it goes to standard error. */
+static int set_report (TluaSettings *settings, int form, const char *file) {
   size_t length = strlen(file);
-  if (length == 0 || length >= TLUA_FILE_ROOM)
+  if (length >= TLUA_FILE_ROOM)
     return 0;
-  memcpy(settings->file, file, length + 1);
-  int is_json = length > 5 && strcmp(file + length - 5, ".json") == 0;
-  settings->report = is_json ? TLUA_REPORT_JSON : TLUA_REPORT_TEXT;
+  if (length > 5 && strcmp(file + length - 5, ".json") == 0)
+    form = TLUA_REPORT_JSON;
+  memcpy(settings->files[form], file, length + 1);
+  settings->reports |= 1u << form;
   return 1;
 }
 
@@ -178,13 +180,14 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
     return each(settings, VERBOSE, set_stage);
   if (strcmp(word, "dump") == 0)
     return each(settings, DUMPED, set_stage);
-  if (strcmp(word, "stats") == 0) {
-    settings->report = TLUA_REPORT_TEXT;
-    settings->file[0] = '\0';
-    return 1;
-  }
+  if (strcmp(word, "stats") == 0)
+    return set_report(settings, TLUA_REPORT_SUMMARY, "");
+  if (strcmp(word, "counts") == 0)
+    return set_report(settings, TLUA_REPORT_TEXT, "");
   if ((rest = after(word, "stats=")) != NULL)
-    return set_report(settings, rest);
+    return *rest != '\0' && set_report(settings, TLUA_REPORT_SUMMARY, rest);
+  if ((rest = after(word, "counts=")) != NULL)
+    return *rest != '\0' && set_report(settings, TLUA_REPORT_TEXT, rest);
   if ((rest = after(word, "dump=")) != NULL)
     return each(settings, rest, set_stage);
   if ((rest = after(word, "opt=")) != NULL)
@@ -194,10 +197,10 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
 
 /* Whether a word begins here, and no further item of a list. */
 static int begins_word (const char *text) {
-  static const char *const bare[] = { "on", "off", "v", "stats", "dump" };
+  static const char *const bare[] = { "on", "off", "v", "stats", "counts", "dump" };
   size_t length = strcspn(text, " \t,");
-  if (after(text, "-j") != NULL || after(text, "stats=") != NULL || after(text, "dump=") != NULL
-      || after(text, "opt=") != NULL)
+  if (after(text, "-j") != NULL || after(text, "stats=") != NULL || after(text, "counts=") != NULL
+      || after(text, "dump=") != NULL || after(text, "opt=") != NULL)
     return 1;
   for (size_t i = 0; i < sizeof(bare) / sizeof(bare[0]); i++)
     if (strlen(bare[i]) == length && strncmp(bare[i], text, length) == 0)
@@ -238,11 +241,11 @@ const char *tlua_settings_words (TluaSettings *settings, const char *words) {
 
 const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
 #if defined(TLUA_HAVE_RECORDER)
-  if (settings->is_off && settings->report == TLUA_REPORT_NONE)
+  if (settings->is_off && settings->reports == 0)
     return NULL;
   /* counting needs the library, with the JIT off, too */
   uint32_t flags = settings->flags | (settings->is_off ? TL_FLAG_OFF : 0)
-      | (settings->report != TLUA_REPORT_NONE ? TL_FLAG_COUNT_ITERATIONS : 0);
+      | (settings->reports != 0 ? TL_FLAG_COUNT_ITERATIONS : 0);
   tl_config library = {
     .abi = TL_ABI_VERSION, .threshold = (uint32_t)settings->threshold, .flags = flags,
     .side_threshold = (uint32_t)settings->side_threshold, .code_bytes = settings->code_limit * 1024,
@@ -254,7 +257,9 @@ const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
                         .seed = 1, .no_baseline = (uint16_t)settings->has_no_baseline, .jit = &library };
   if (!tlua_open(L, &config))
     return tl_config_error();
-  tlua_report_at_end(L, settings->report, settings->file[0] != '\0' ? settings->file : NULL);
+  for (uint32_t form = 0; form < TLUA_REPORTS; form++)
+    if (settings->reports & (1u << form))
+      tlua_report_at_end(L, form, settings->files[form][0] != '\0' ? settings->files[form] : NULL);
 #else
   (void)settings;
   (void)L;

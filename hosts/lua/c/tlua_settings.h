@@ -11,6 +11,8 @@
 
 #include "lua.h"
 
+#include "tlua_report.h"
+
 /* Room for lists of passes, of stages, and for the name of a file. */
 #define TLUA_LIST_ROOM 512
 #define TLUA_FILE_ROOM 4096
@@ -19,7 +21,7 @@ typedef struct TluaSettings {
   int is_off;
   int has_no_baseline;
   uint32_t flags;         /* TL_FLAG_... */
-  uint32_t report;        /* TLUA_REPORT_... */
+  uint32_t reports;       /* a bit for each TLUA_REPORT_... */
   uint64_t threshold;     /* these five: 0 for the default */
   uint64_t side_threshold;
   uint64_t code_limit;    /* in KiB */
@@ -27,7 +29,7 @@ typedef struct TluaSettings {
   uint64_t start_seed;
   char passes[TLUA_LIST_ROOM];
   char log[TLUA_LIST_ROOM];
-  char file[TLUA_FILE_ROOM];  /* of the report; empty for standard error */
+  char files[TLUA_REPORTS][TLUA_FILE_ROOM];  /* of the reports, by form; empty for standard error */
 } TluaSettings;
 
 void tlua_settings_init (TluaSettings *settings);

@@ -549,6 +549,15 @@ pub extern "C" fn tl_stats_text(vm: *mut TlVm) -> *const c_char {
 
 /// See `tracelift.h`.
 #[no_mangle]
+pub extern "C" fn tl_summary(vm: *mut TlVm) -> *const c_char {
+    enter(vm, std::ptr::null(), |handle| {
+        handle.text = c_string(&stats_of(handle).summary());
+        Ok(handle.text.as_ptr())
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
 pub extern "C" fn tl_last_abort(vm: *mut TlVm, key: *const c_void) -> *const c_char {
     enter(vm, std::ptr::null(), |handle| {
         let Some(reason) = handle.vm.last_abort(key as usize) else { return Ok(std::ptr::null()) };
