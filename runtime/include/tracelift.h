@@ -459,6 +459,10 @@ const uint64_t *tl_room_cell(tl_vm *vm, const void *key);
 ** the host to forget as well. */
 void tl_forget(tl_vm *vm, const void *low, const void *high);
 
+/* Changes a setting on the way: "threshold=N", "side-threshold=N", or passes as in tl_config. Code that there
+** is stays as it is. */
+tl_status tl_set_option(tl_vm *vm, const char *text);
+
 /* ----------------------------------------------------------------------------------------------------------
 ** Recording: one at a time per vm.
 **

@@ -229,6 +229,27 @@ impl Vm {
         &self.config
     }
 
+    /// Changes a setting on the way; see `tl_set_option`. What is wrong is said, and changes nothing.
+    pub fn set_option(&mut self, text: &str) -> Result<(), String> {
+        let Some((name, number)) = text.split_once('=') else {
+            return self.config.opt.clone().switch(text).map_err(|error| error.to_string()).map(|()| {
+                // It was seen to be right.
+                let _ = self.config.opt.switch(text);
+            });
+        };
+        let number: u32 =
+            number.parse().ok().filter(|&number| number > 0).ok_or(format!("{text}: no count"))?;
+        match name {
+            "threshold" => {
+                self.config.threshold = number;
+                self.counters.initial = if self.config.enabled { number } else { u32::MAX };
+            }
+            "side-threshold" => self.config.side_threshold = number,
+            _ => return Err(format!("{name}: cannot be changed on the way")),
+        }
+        Ok(())
+    }
+
     /// From now on the host has code of its own, and what ours replaces is not interpreted: gains are judged
     /// by what such code takes.
     pub fn runs_host_code(&mut self) {

@@ -119,7 +119,7 @@ static void with_handle(tl_vm *vm) {
          && tl_record_end(vm, "x") != TL_OK);
   tl_record_abort(vm, "x");
   EXPECT(tl_set_name_of(vm, NULL, NULL) == TL_MISUSE);
-  EXPECT(tl_summary(vm) == NULL);
+  EXPECT(tl_summary(vm) == NULL && tl_set_option(vm, "-fold") == TL_MISUSE);
   EXPECT(tl_stats_json(vm) == NULL && tl_stats_text(vm) == NULL && tl_last_abort(vm, &key) == NULL);
   EXPECT(tl_aborts(vm, &key) == 0);
   SAYS("null or was freed");

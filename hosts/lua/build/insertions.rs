@@ -47,7 +47,7 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n\
                \x20 lu_byte jit_is_counted;\n  lu_byte jit_made;\n  lu_byte jit_is_refused;\n\
                \x20 lu_byte jit_has_no_code;\n  lu_byte jit_unit;\n  lu_byte jit_is_relied_on;\n\
-               \x20 lu_byte jit_dropped;\n  lu_byte jit_has_place;\n  const Instruction *jit_return;\n  uint64_t jit_fixed;\n\
+               \x20 lu_byte jit_dropped;\n  lu_byte jit_has_place;\n  lu_byte jit_is_off;\n  const Instruction *jit_return;\n  uint64_t jit_fixed;\n\
                \x20 void *jit_code;\n\
                \x20 void **jit_places;\n\
                \x20 uint32_t jit_code_id;\n",
@@ -157,7 +157,7 @@ pub const INSERTIONS: &[Insertion] = &[
         anchor: "  f->source = NULL;",
         place: After,
         text: "\n  f->jit = NULL;\n  f->jit_entries = f->jit_is_seen = f->jit_is_counted = f->jit_made = 0;\n\
-               \x20 f->jit_is_relied_on = f->jit_dropped = f->jit_has_place = 0;\n\
+               \x20 f->jit_is_relied_on = f->jit_dropped = f->jit_has_place = f->jit_is_off = 0;\n\
                \x20 f->jit_is_refused = f->jit_has_no_code = f->jit_unit = 0;\n  f->jit_return = NULL;\n  f->jit_fixed = 0;\n\
                \x20 f->jit_code = NULL;\n  f->jit_places = NULL;",
         why: "a new function has no JIT data",
@@ -448,6 +448,20 @@ pub const INSERTIONS: &[Insertion] = &[
               not call the program's call hook again",
     },
     // The libraries' functions.
+    Insertion {
+        file: "loadlib.c",
+        anchor: "static void findloader (lua_State *L, const char *name) {",
+        place: Before,
+        text: "int tlua_finds_module (lua_State *L, const char *name);\n\n",
+        why: "a module that nobody has to see before it is asked for",
+    },
+    Insertion {
+        file: "loadlib.c",
+        anchor: "      luaL_error(L, \"module '%s' not found:%s\", name, lua_tostring(L, -1));",
+        place: Before,
+        text: "      if (tlua_finds_module(L, name)) return;\n",
+        why: "as above",
+    },
     Insertion {
         file: "lbaselib.c",
         anchor: "LUAMOD_API int luaopen_base (lua_State *L) {",

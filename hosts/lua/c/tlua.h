@@ -103,6 +103,8 @@ typedef struct Tlua {
   unsigned locals_set;               /* how often a local variable was set from outside */
   uint32_t identities;               /* closures that code has relied on; see tlua_fixed.c */
   const struct TluaEngine *engine;   /* NULL: no JIT */
+  int is_switched_off;               /* whether the program wants no code; see tlua_switch.c */
+  int is_library_off;                /* whether its library makes none */
   int counted_before;                /* whether counters were set while there was none */
   void *engine_state;
   void (*at_shutdown) (struct lua_State *L);

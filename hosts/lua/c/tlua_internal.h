@@ -88,6 +88,15 @@ typedef struct TluaEngine {
   void (*on_proto_freed) (lua_State *L, Proto *p);
 
   /*
+  ** Code of loops and entries in this range is entered no more, and freed when it was left. May be NULL, as
+  ** may the next one.
+  */
+  void (*on_flush) (lua_State *L, const void *low, const void *high);
+
+  /* Changes a setting. Returns NULL, or what is wrong, until the next call. */
+  const char *(*on_option) (lua_State *L, const char *text);
+
+  /*
   ** The collector marks a function; its anchored constants are marked already. For what the engine keeps
   ** elsewhere.
   */

@@ -67,7 +67,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   rec->vm = tl_new(&jit);
   rec->is_exact = jit.threshold != 0 || jit.start_seed != 0;
   if (jit.flags & TL_FLAG_OFF)
-    L->jit->config.no_baseline = 1;
+    L->jit->config.no_baseline = L->jit->is_library_off = 1;
   rec->advice = tl_get_advice();
   rec->held.wanted = TLUA_HELD;
   rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
@@ -276,7 +276,7 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run 
       tlua_rec_allow_more(L, rec, &info, entry);
     if (info.kind == TL_EXIT_INTERRUPT)
       tlua_rec_interrupted(L, rec);
-    int is_due = G(L)->GCdebt > 0 || L->hookmask != 0;
+    int is_due = G(L)->GCdebt > 0 || L->hookmask != 0 || L->jit->is_switched_off;
     ci = L->ci;
     action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, run);
     if (action == TL_NOTHING && !is_due)
@@ -566,10 +566,19 @@ static void make_code_in_time (lua_State *L, TluaRecorder *rec, Proto *p, const 
     tl_look_after(rec->vm, tlua_counter(L->jit, head), (uint32_t)(worth - passed));
 }
 
+/* Whether the program has switched code off, for all or for this function. */
+static int is_off (lua_State *L, const CallInfo *ci) {
+  return L->jit->is_switched_off || ci_func(ci)->p->jit_is_off;
+}
+
 static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   tl_run run;
   tlua_places_add(L, &rec->places, ci);
+  if (is_off(L, ci)) {
+    tl_tick(rec->vm, tlua_counter(L->jit, pc));
+    return;
+  }
   if (L->jit->waiting && rec->trace.thread == NULL)
     tlua_rec_forget_unwound(L, rec);
   tl_action action = tl_hot(rec->vm, pc, tlua_counter(L->jit, pc), ci->func.p + 1, &run);
@@ -592,7 +601,7 @@ static int on_entry (lua_State *L, CallInfo *ci, int may_act) {
   if (!is_counted(rec, ci_func(ci)->p))
     return 0;
   tlua_places_add(L, &rec->places, ci);
-  if (!may_act) {
+  if (!may_act || is_off(L, ci)) {
     tl_tick(rec->vm, counter);
     return 0;
   }
@@ -718,6 +727,10 @@ static void on_record (lua_State *L, CallInfo *ci, const Instruction *pc) {
     return;
   }
   tlua_places_add(L, &rec->places, ci);
+  if (luai_unlikely(is_off(L, ci))) {
+    stop_recording(L, rec, "switched off by jit.off");
+    return;
+  }
   begin_instruction(rec, ci, pc);
   if (rec->trace.called.is_step && !come_back_to_loop(rec, pc)) {
     stop_recording(L, rec, rec->at.reason);
@@ -834,6 +847,20 @@ static void on_proto_freed (lua_State *L, Proto *p) {
   tl_drop_counter(vm, &p->jit_entries);
 }
 
+/* --- the program's wishes --- */
+
+static void on_flush (lua_State *L, const void *low, const void *high) {
+  TluaRecorder *rec = recorder_of(L);
+  if (rec->trace.thread != NULL)  /* it may go on in what is forgotten */
+    stop_recording(rec->trace.thread, rec, "flushed");
+  tl_forget(rec->vm, low, high);
+}
+
+static const char *on_option (lua_State *L, const char *text) {
+  tl_vm *vm = recorder_of(L)->vm;
+  return tl_set_option(vm, text) == TL_OK ? NULL : tl_last_error(vm);
+}
+
 /* --- functions of the application --- */
 
 int tlua_declare_safe (lua_State *L, lua_CFunction f, unsigned int flags) {
@@ -860,5 +887,6 @@ const TluaEngine tlua_recorder_engine = {
   .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot,
   .on_entry = on_entry, .on_swallowed = on_swallowed, .on_record = on_record, .on_wake = on_wake,
   .on_thread_freed = on_thread_freed, .on_code = on_code,
-  .on_abandon = on_abandon, .on_proto_freed = on_proto_freed
+  .on_abandon = on_abandon, .on_proto_freed = on_proto_freed, .on_flush = on_flush,
+  .on_option = on_option
 };

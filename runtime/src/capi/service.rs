@@ -8,7 +8,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use super::config::read;
 use super::describe::Description;
 use super::host_code::HostCode;
-use super::{c_string, enter, enter_often, not_null, TlConfig, TlStatus, TlVm, MAGIC};
+use super::{c_string, enter, enter_often, not_null, text, TlConfig, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
 use tracelift_core::ExitKind;
@@ -544,6 +544,19 @@ pub extern "C" fn tl_stats_text(vm: *mut TlVm) -> *const c_char {
     enter(vm, std::ptr::null(), |handle| {
         handle.text = c_string(&stats_of(handle).text());
         Ok(handle.text.as_ptr())
+    })
+}
+
+/// See `tracelift.h`.
+///
+/// # Safety
+/// `option` is null or NUL-terminated.
+#[no_mangle]
+pub unsafe extern "C" fn tl_set_option(vm: *mut TlVm, option: *const c_char) -> TlStatus {
+    enter(vm, TlStatus::Misuse, |handle| {
+        // SAFETY: promised by the caller.
+        handle.vm.set_option(unsafe { text(option) }?)?;
+        Ok(TlStatus::Ok)
     })
 }
 
