@@ -266,8 +266,15 @@ const STENCIL_FLAGS: &[&str] = &[
 
 /// Registers that C functions save. Stencils do not save them when they use them: `run` does, in
 /// `tlua_baseline.c`. Clang does not know these flags; stencils that it compiles save what they use.
-const STENCIL_REGISTERS: &[&str] =
-    &["-fcall-used-rbx", "-fcall-used-r12", "-fcall-used-r13", "-fcall-used-r14", "-fcall-used-r15"];
+const STENCIL_REGISTERS: &[&str] = &[
+    "-fcall-used-rbx",
+    "-fcall-used-r12",
+    "-fcall-used-r13",
+    "-fcall-used-r14",
+    "-fcall-used-r15",
+    // By this one debuggers find who has called: see `c/tlua_rec_note.c`.
+    "-ffixed-rbp",
+];
 
 fn compile_stencils(patched: &Path, package: &Path, out: &Path) -> Result<String, String> {
     compile_stencils_with(STENCIL_REGISTERS, patched, package, out)

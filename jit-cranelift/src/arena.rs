@@ -24,10 +24,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::io;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use crate::error::CodeMemory;
 use crate::request::Compiled;
+use crate::unwind::room_for;
 
 /// Compiled code: gets the host's context pointer and the frame base, returns trace and exit number.
 pub type EntryPoint = unsafe extern "C" fn(context: *mut c_void, base: *mut u8) -> u64;
@@ -46,6 +48,8 @@ const BLOCK: usize = 1024;
 pub struct ArenaOptions {
     /// Bytes of address space reserved; memory is used only as code arrives.
     pub limit: usize,
+    /// The memory is such that perf looks addresses in it up in `/tmp/perf-PID.map`: it is nobody's file.
+    pub is_anonymous: bool,
     /// For tests: the allocation with this number (the first is 1) fails as if the arena were full.
     pub fail_allocation: Option<u64>,
     /// For tests: the system refuses executable memory.
@@ -54,7 +58,7 @@ pub struct ArenaOptions {
 
 impl Default for ArenaOptions {
     fn default() -> ArenaOptions {
-        ArenaOptions { limit: 64 << 20, fail_allocation: None, refuse_executable: false }
+        ArenaOptions { limit: 64 << 20, is_anonymous: false, fail_allocation: None, refuse_executable: false }
     }
 }
 
@@ -140,7 +144,11 @@ impl Arena {
         if options.refuse_executable {
             return Err(CodeMemory::Refused(io::Error::from_raw_os_error(libc::EACCES)));
         }
-        let memory = DoubleMapping::new(limit).map_err(CodeMemory::Refused)?;
+        let memory = match options.is_anonymous {
+            true => DoubleMapping::anonymous(limit),
+            false => DoubleMapping::new(limit),
+        };
+        let memory = memory.map_err(CodeMemory::Refused)?;
         icache::prepare();
         let free = BTreeMap::from([(0, limit)]);
         Ok(Arena { memory, options, free, trees: HashMap::new(), allocations: 0 })
@@ -148,13 +156,26 @@ impl Arena {
 
     /// Copies compiled code into the tree's memory and makes it executable.
     pub fn install(&mut self, tree: TreeId, compiled: &Compiled) -> Result<CodePtr, CodeMemory> {
-        self.install_code(tree, &compiled.code)
+        let len = compiled.code.len();
+        let room = compiled.notes.as_ref().map_or(len, |notes| room_for(len, notes.unwind.len()));
+        self.install_with_room(tree, &compiled.code, room)
     }
 
     /// The same for code that is no trace's.
     pub fn install_code(&mut self, tree: TreeId, code: &[u8]) -> Result<CodePtr, CodeMemory> {
+        self.install_with_room(tree, code, code.len())
+    }
+
+    /// The same, in so many bytes, no fewer than the code's: nobody else's code lies there. See
+    /// [`room_for`].
+    pub fn install_with_room(
+        &mut self,
+        tree: TreeId,
+        code: &[u8],
+        room: usize,
+    ) -> Result<CodePtr, CodeMemory> {
         self.allocations += 1;
-        let len = code.len().next_multiple_of(ALIGNMENT).max(ALIGNMENT);
+        let len = room.max(code.len()).next_multiple_of(ALIGNMENT).max(ALIGNMENT);
         if self.options.fail_allocation == Some(self.allocations) {
             return Err(self.full(len));
         }
@@ -187,8 +208,13 @@ impl Arena {
 
     /// Whether an address lies in the arena: for profilers and fault handlers.
     pub fn contains(&self, address: usize) -> bool {
+        self.range().contains(&address)
+    }
+
+    /// The addresses that code may have.
+    pub fn range(&self) -> Range<usize> {
         let start = self.memory.executable(0).as_ptr() as usize;
-        (start..start + self.options.limit).contains(&address)
+        start..start + self.options.limit
     }
 
     fn full(&self, needed: usize) -> CodeMemory {
@@ -263,6 +289,35 @@ impl DoubleMapping {
         // SAFETY: the descriptor is ours, and mappings outlive it.
         unsafe { libc::close(file) };
         mapping
+    }
+
+    /// The same of shared memory without a file, mapped again at another address.
+    fn anonymous(len: usize) -> io::Result<DoubleMapping> {
+        let checked = |address: *mut c_void| match address == libc::MAP_FAILED {
+            true => Err(io::Error::last_os_error()),
+            false => Ok(address),
+        };
+        let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address that the system chooses.
+        let writable = checked(unsafe { libc::mmap(std::ptr::null_mut(), len, protection, kind, -1, 0) })?;
+        // SAFETY: of a shared mapping nothing is moved, and another one of the same memory is made.
+        let executable = checked(unsafe { libc::mremap(writable, 0, len, libc::MREMAP_MAYMOVE) })
+            // SAFETY: mapped just now, not used yet.
+            .inspect_err(|_| _ = unsafe { libc::munmap(writable, len) })?;
+        let [writable, executable] = [writable, executable].map(|address| NonNull::new(address.cast()));
+        let out_of_memory = || io::Error::from_raw_os_error(libc::ENOMEM);
+        let mapping = DoubleMapping {
+            writable: writable.ok_or_else(out_of_memory)?,
+            executable: executable.ok_or_else(out_of_memory)?,
+            len,
+        };
+        let protection = libc::PROT_READ | libc::PROT_EXEC;
+        // SAFETY: all of it is ours.
+        match unsafe { libc::mprotect(mapping.executable.as_ptr().cast(), len, protection) } {
+            0 => Ok(mapping),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 
     fn map_twice(file: libc::c_int, len: usize) -> io::Result<DoubleMapping> {

@@ -23,8 +23,10 @@ use crate::glue;
 use crate::isa::{self, Options};
 use crate::listing::{self, location};
 use crate::lower::{self, Environment};
+use crate::notes::Notes;
 use crate::quick::{Code, Features, Quick, Unsupported};
 use crate::request::{Compiled, Request, Stats};
+use crate::unwind::{self, Frame};
 
 /// A trace of a tree that becomes one function.
 #[derive(Clone, Copy, Debug)]
@@ -58,11 +60,16 @@ pub struct Compiler {
     quick: Quick,
 }
 
+/// Code, and the section that says how to get from it to its caller.
+pub type WithUnwind = (Vec<u8>, Vec<u8>);
+
 /// Machine code, whoever has made it.
 struct Made {
     code: Code,
     disasm: Option<String>,
     by_cranelift: Option<&'static str>,
+    /// Its section of unwind information, if notes are wanted.
+    unwind: Vec<u8>,
 }
 
 impl Compiler {
@@ -99,22 +106,33 @@ impl Compiler {
 
     /// Makes the code that leads into and out of linked traces, or takes it ready-made.
     pub fn glue(&mut self) -> Result<[Vec<u8>; 2], CompileError> {
+        Ok(self.glue_with_unwind()?.map(|(code, _)| code))
+    }
+
+    /// The same with unwind information.
+    pub fn glue_with_unwind(&mut self) -> Result<[WithUnwind; 2], CompileError> {
         let is_x86_64 = self.isa.triple().architecture == Architecture::X86_64;
         if is_x86_64 && self.environment.call_conv == CallConv::SystemV {
-            return Ok(glue::X86_64.map(<[u8]>::to_vec));
+            let with_unwind = |at: usize| {
+                let code = glue::X86_64[at];
+                (code.to_vec(), Frame::of_glue(code, at == 0).section(code.len()))
+            };
+            return Ok([with_unwind(0), with_unwind(1)]);
         }
         self.make_glue()
     }
 
-    fn make_glue(&mut self) -> Result<[Vec<u8>; 2], CompileError> {
+    fn make_glue(&mut self) -> Result<[WithUnwind; 2], CompileError> {
         let frontend = self.isa.frontend_config();
         let makers: [fn(&mut ir::Function, &mut FunctionBuilderContext, CallConv, TargetFrontendConfig); 2] =
             [glue::enter, glue::leave];
-        let mut codes = [Vec::new(), Vec::new()];
+        let mut codes = [WithUnwind::default(), WithUnwind::default()];
         for (make, code) in makers.iter().zip(&mut codes) {
             self.context.clear();
             make(&mut self.context.func, &mut self.builder, self.environment.call_conv, frontend);
-            *code = self.generate()?.code_buffer().to_vec();
+            self.generate()?;
+            let made = self.context.compiled_code().expect("it was generated just now");
+            *code = (made.code_buffer().to_vec(), unwind::of_cranelift(made, &*self.isa));
         }
         Ok(codes)
     }
@@ -177,7 +195,7 @@ impl Compiler {
         let ops = tree.iter().map(|member| member.trace.op_count()).sum::<usize>();
         let is_careful = tree.len() > 1 && root.trace.unit.is_none() && ops <= self.options.carefully;
         let built = Instant::now();
-        let Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift } =
+        let Made { code: Code { bytes, marks, frame_bytes, .. }, disasm, by_cranelift, unwind } =
             self.code(preserves, is_careful)?;
         let is_stub =
             |mark: &&MachSrcLoc<Final>| !mark.loc.is_default() && mark.loc.bits() & location::STUB != 0;
@@ -196,6 +214,7 @@ impl Compiler {
             codegen_ns: built.elapsed().as_nanos() as u64,
         };
         let exits = tables.pop().unwrap_or_default();
+        let traces = tree.iter().map(|member| member.trace);
         let listing = (want_listing && tree.len() == 1).then(|| {
             listing::listing(&listing::Input {
                 trace,
@@ -217,6 +236,7 @@ impl Compiler {
             clif,
             disasm,
             listing,
+            notes: self.options.want_notes.then(|| Notes::new(unwind, traces, &marks)),
         })
     }
 }
@@ -229,12 +249,18 @@ impl Compiler {
             Ok(code) => {
                 let end = code.marks.last().map_or(0, |mark| mark.end as usize);
                 let disasm = self.options.want_disasm.then(|| listing::disassembly(&code.bytes[..end]));
-                return Ok(Made { code, disasm, by_cranelift: None });
+                let unwind = match self.options.want_notes {
+                    true => code.frame.section(code.bytes.len()),
+                    false => Vec::new(),
+                };
+                return Ok(Made { code, disasm, by_cranelift: None, unwind });
             }
             Err(Unsupported(reason)) => reason,
         };
-        let prefetches = self.environment.prefetches;
-        let code = self.generate()?;
+        let (prefetches, want_notes) = (self.environment.prefetches, self.options.want_notes);
+        self.generate()?;
+        let code = self.context.compiled_code().expect("it was generated just now");
+        let unwind = if want_notes { unwind::of_cranelift(code, &*self.isa) } else { Vec::new() };
         let mut bytes = code.code_buffer().to_vec();
         let marks = code.buffer.get_srclocs_sorted().to_vec();
         if prefetches {
@@ -242,7 +268,8 @@ impl Compiler {
         }
         let frame_bytes = code.buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset);
         let disasm = code.vcode.clone();
-        Ok(Made { code: Code { bytes, marks, frame_bytes }, disasm, by_cranelift: Some(reason) })
+        let code = Code { bytes, marks, frame_bytes, frame: Frame::default() };
+        Ok(Made { code, disasm, by_cranelift: Some(reason), unwind })
     }
 
     fn quick_code(&mut self, preserves: bool, is_careful: bool) -> Result<Code, Unsupported> {
@@ -276,7 +303,7 @@ mod tests {
     fn ready_made_glue_is_cranelifts() {
         let mut compiler = Compiler::new(Options { target: Target::Native, ..Options::default() }).unwrap();
         let [enter, leave] = compiler.glue().unwrap();
-        let made = compiler.make_glue().unwrap();
+        let made = compiler.make_glue().unwrap().map(|(code, _)| code);
         let pushes = &enter[4..14];
         let pops = &enter[enter.len() - 15..enter.len() - 5];
         assert_eq!(

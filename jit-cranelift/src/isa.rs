@@ -56,6 +56,8 @@ pub struct Options {
     pub want_disasm: bool,
     /// Keep the trace and its machine code side by side as text.
     pub want_listing: bool,
+    /// Make what debuggers and profilers want to know of code: see [`Compiled::notes`](crate::Compiled).
+    pub want_notes: bool,
 }
 
 /// The code generator for these options.
@@ -68,8 +70,8 @@ pub(crate) fn build(options: &Options) -> Result<OwnedTargetIsa, CompileError> {
         ("preserve_frame_pointers", "true"),
         ("enable_verifier", if options.verify { "true" } else { "false" }),
         ("log2_min_function_alignment", "6"),
-        // Nobody unwinds through traces: errors are returned, and a host's longjmp needs no tables.
-        ("unwind_info", "false"),
+        // Errors are returned, and a host's longjmp needs no tables: only tools unwind through traces.
+        ("unwind_info", if options.want_notes { "true" } else { "false" }),
     ];
     for (name, value) in choices {
         flags.set(name, value).map_err(|error| target(&error))?;

@@ -194,6 +194,8 @@ struct Lowering<'t, 'a, 'f> {
     /// All traces of the function, and which one this is.
     tree: &'t [Input<'a>],
     number: usize,
+    /// Instructions of the traces before it: what marks its code counts on from there.
+    first_mark: usize,
     shared: Shared,
     b: FunctionBuilder<'f>,
     values: Values,
@@ -255,6 +257,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         params: &'t [Ssa],
     ) -> Lowering<'t, 'a, 'f> {
         let input = tree[number];
+        let first_mark = tree[..number].iter().map(|input| input.trace.insts.len()).sum();
         let (context, base, origin, arguments) = match input.trace.unit {
             Some(_) => (None, params[0], None, &params[1..]),
             None => (Some(params[0]), params[1], params.get(2).copied(), &[][..]),
@@ -280,6 +283,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             input,
             tree,
             number,
+            first_mark,
             shared: Shared::default(),
             arguments,
             sides: sides.collect(),
@@ -418,12 +422,17 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         Ok(differs)
     }
 
+    /// What marks the code of an instruction.
+    fn mark(&self, index: usize) -> u32 {
+        (self.first_mark + index) as u32
+    }
+
     /// Lowers one instruction.
     fn inst(&mut self, inst: &Inst) -> Result<()> {
         if !self.open && inst.op != Op::Label {
             return Err(self.malformed("an instruction follows a jump or finish without a label"));
         }
-        self.b.set_srcloc(SourceLoc::new(self.index as u32 & !location::STUB));
+        self.b.set_srcloc(SourceLoc::new(self.mark(self.index) & !location::STUB));
         let exit = self.exits[self.index].unwrap_or(ENTRY_REFUSED);
         if self.input.request.force_counter.is_none()
             && self.unroll.as_ref().is_some_and(|u| u.leaves_out(self.index))

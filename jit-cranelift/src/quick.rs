@@ -39,6 +39,8 @@ use emit::Emit;
 use places::Places;
 use plan::Plan;
 
+use crate::unwind::Frame;
+
 /// Something that quick code cannot be made for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unsupported(pub &'static str);
@@ -61,6 +63,7 @@ pub(crate) struct Code {
     pub marks: Vec<MachSrcLoc<Final>>,
     /// Bytes of the frame.
     pub frame_bytes: u32,
+    pub frame: Frame,
 }
 
 /// The buffers, used again and again.

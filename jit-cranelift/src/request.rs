@@ -10,6 +10,7 @@
 use tracelift_core::{Loops, Trace, UnitId};
 
 use crate::exits::ExitInfo;
+use crate::notes::Notes;
 
 /// Where a trace finds its inputs when it is entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -279,4 +280,6 @@ pub struct Compiled {
     /// The trace's instructions, each with the machine code that was made for it, if
     /// [`want_listing`](crate::Options::want_listing).
     pub listing: Option<String>,
+    /// What debuggers and profilers want to know, if [`want_notes`](crate::Options::want_notes).
+    pub notes: Option<Notes>,
 }

@@ -119,6 +119,11 @@ typedef struct tl_config {
 #define TL_FLAG_NO_PREFETCHING 64u  /* loops do not ask early for the memory that they walk through */
 #define TL_FLAG_NO_QUICK_CODE 128u  /* Cranelift makes all machine code, also what can be made without it */
 #define TL_FLAG_NO_REGIONS 256u     /* trees of traces stay functions that are linked */
+#define TL_FLAG_PERF_MAP 512u       /* perf is told the names of code, in /tmp/perf-PID.map */
+#define TL_FLAG_JITDUMP 1024u       /* "perf inject --jit" is told of code, in jit-PID.dump, which lies in
+                                    ** the folder that the variable JITDUMPDIR names, or in the current one */
+#define TL_FLAG_GDB 2048u           /* gdb is told of code, by its interface for just-in-time compilers */
+#define TL_FLAG_CODE_MAP 4096u      /* code is kept for tl_code_at: profilers */
 
 /* A new compiler, or NULL (then tl_config_error says why). It lives until tl_free. */
 tl_vm *tl_new(const tl_config *config);
@@ -813,6 +818,56 @@ tl_status tl_record_end(tl_vm *vm, const char *reason);
 /* Gives the recording up. `reason` is counted under this text in the statistics; keep it short and constant.
 ** If the recording had failed before, that is counted, and tl_last_error says it. */
 void tl_record_abort(tl_vm *vm, const char *reason);
+
+/* ----------------------------------------------------------------------------------------------------------
+** Looking at machine code: for profilers, beside TL_FLAG_PERF_MAP, TL_FLAG_JITDUMP and TL_FLAG_GDB.
+**
+** A profiler of the host's notes addresses in a signal handler, where nothing here may be called, and asks
+** what they are later. Code that was freed is known until other code lies there; what the host was told to be
+** its words may have died with it.
+*/
+
+/* Whether a debugger or profiler is to be told of code: one of these flags, or TL_FLAG_CODE_MAP, is set. */
+int tl_is_watched(tl_vm *vm);
+/* A part of host code: offsets of its first byte and of the one behind its last. */
+typedef struct tl_code_span { uint32_t start, end; } tl_code_span;
+/*
+** What host code is called, and how to get from it to its caller on x86-64: the frame pointer is the
+** caller's, who has pushed his own caller's there, and aligned the stack to 16 bytes before his call. In the
+** spans, which are in order, the frame pointer holds the address where that one has been pushed.
+*/
+tl_status tl_host_code_note(tl_vm *vm, uint32_t id, const char *name, const tl_code_span *spans,
+                            uint32_t count);
+
+/* Kinds of code. */
+#define TL_CODE_LOOP 0u     /* a trace that begins at a loop's head */
+#define TL_CODE_ENTRY 1u    /* at an entry */
+#define TL_CODE_SIDE 2u     /* a side trace */
+#define TL_CODE_UNIT 3u     /* all traces of a unit */
+#define TL_CODE_REGION 4u   /* a tree of traces as one function */
+#define TL_CODE_GLUE 5u     /* what leads into traces, and out of them */
+#define TL_CODE_HOST 6u     /* the host's own, if there is a note of it */
+/* What is known of an address in code. */
+typedef struct tl_code_info {
+  uint32_t kind;            /* TL_CODE_... */
+  uint32_t trace;           /* its number, or that of the root; UINT32_MAX for other code */
+  const char *name;         /* valid until the next call */
+  const void *start;        /* of the code */
+  size_t size;
+  void *owner;              /* as in tl_exit_info */
+  const uint64_t *words;    /* of the innermost frame in the snapshot before that part of the code: as in
+                            ** tl_frame. Valid until code is made or freed */
+  uint32_t nwords;          /* 0: it is not known */
+} tl_code_info;
+/* What is known of an address, with TL_FLAG_CODE_MAP. Returns 0 if it is in no code. */
+int tl_code_at(tl_vm *vm, const void *address, tl_code_info *info);
+/* Where code may lie, as long as the vm lives; 0 before there is any. May be read at any time. */
+typedef struct tl_code_bounds {
+  volatile uintptr_t traces, traces_end;
+  volatile uintptr_t host, host_end;
+  volatile uint32_t compiling;   /* not 0: the library is compiling */
+} tl_code_bounds;
+const tl_code_bounds *tl_get_code_bounds(tl_vm *vm);
 
 /* ----------------------------------------------------------------------------------------------------------
 ** Looking

@@ -10,10 +10,14 @@
 //! Pending -- a loop is hot --> Ready (compiler, code memory), or Refused: no executable memory
 //! ```
 
-use tracelift_cranelift::{Arena, ArenaOptions, Compiler, Glue, Options, TreeId};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use tracelift_cranelift::{room_for, Arena, ArenaOptions, Compiler, Glue, Options, TreeId, WithUnwind};
 
 use crate::abort::AbortReason;
 use crate::config::Config;
+use crate::debug::{piece_name, CodeKind, Owner, Piece, Watch};
 use crate::ids::TraceId;
 use crate::log::Stage;
 use crate::tunables::CAREFUL_REGION_OPS;
@@ -78,13 +82,32 @@ const GLUE_TREE: TreeId = TreeId(u32::MAX);
 
 impl Ready {
     /// The glue, which is made if it was not needed before.
-    pub fn glue(&mut self) -> Result<Glue, String> {
+    pub fn glue(&mut self, watch: Option<&mut Watch>) -> Result<Glue, String> {
         if let Some(glue) = self.glue {
             return Ok(glue);
         }
-        let [enter, leave] = self.compiler.glue().map_err(|error| error.to_string())?;
-        let enter = self.arena.install_code(GLUE_TREE, &enter).map_err(|error| error.to_string())?;
-        let leave = self.arena.install_code(GLUE_TREE, &leave).map_err(|error| error.to_string())?;
+        let pieces = self.compiler.glue_with_unwind().map_err(|error| error.to_string())?;
+        let mut install = |(code, unwind): &WithUnwind| {
+            let room = if watch.is_some() { room_for(code.len(), unwind.len()) } else { code.len() };
+            self.arena.install_with_room(GLUE_TREE, code, room).map_err(|error| error.to_string())
+        };
+        let [enter, leave] = [install(&pieces[0])?, install(&pieces[1])?];
+        if let Some(watch) = watch {
+            let named =
+                ["tracelift: into traces", "tracelift: out of traces"].into_iter().zip([enter, leave]);
+            for ((name, ptr), (code, unwind)) in named.zip(&pieces) {
+                watch.added(Piece {
+                    owner: Owner::Tree(GLUE_TREE),
+                    kind: CodeKind::Glue,
+                    name: piece_name(CodeKind::Glue, name),
+                    tree_owner: 0,
+                    address: ptr.address(),
+                    code,
+                    unwind,
+                    places: Vec::new(),
+                });
+            }
+        }
         Ok(*self.glue.insert(Glue::new(enter, leave)))
     }
 }
@@ -97,15 +120,57 @@ pub(crate) enum Backend {
     Refused(AbortReason, String),
 }
 
+/// Where an arena lies; both 0 before there is one.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Extent {
+    start: AtomicUsize,
+    end: AtomicUsize,
+}
+
+impl Extent {
+    /// The arena was made.
+    pub fn set(&self, range: Range<usize>) {
+        self.end.store(range.end, Ordering::Relaxed);
+        self.start.store(range.start, Ordering::Relaxed);
+    }
+}
+
+/// `tl_code_bounds`: what a signal handler may read at any time.
+#[repr(C)]
+#[derive(Default)]
+pub struct Bounds {
+    pub(crate) traces: Extent,
+    pub(crate) host: Extent,
+    /// How many compilations are in progress.
+    pub(crate) compiling: AtomicU32,
+}
+
+impl Bounds {
+    /// Compiling begins.
+    pub(crate) fn begin(&self) {
+        self.compiling.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Compiling is over.
+    pub(crate) fn end(&self) {
+        self.compiling.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// What makes code, and what the code writes.
 pub(crate) struct Code {
     pub backend: Backend,
     pub cells: SharedCells,
+    /// Whom to tell of code.
+    pub watch: Option<Box<Watch>>,
+    /// Where code lies, for whoever may not ask.
+    pub bounds: Box<Bounds>,
 }
 
 impl Code {
     /// There is no code yet. `force` is where the counter of guards starts.
-    pub fn new(force: u64) -> Code {
+    pub fn new(force: u64, watch: Option<Box<Watch>>) -> Code {
         let cells = SharedCells {
             exit_buffer: [].into(),
             force: Box::new(force),
@@ -114,7 +179,7 @@ impl Code {
             crossings_due: Box::new(0),
             collect: Box::new(COLLECT_AFTER),
         };
-        Code { backend: Backend::Pending, cells }
+        Code { backend: Backend::Pending, cells, watch, bounds: Box::default() }
     }
 
     /// The backend, which is made if it was not needed before.
@@ -122,9 +187,20 @@ impl Code {
         if let Backend::Pending = self.backend {
             self.cells.exit_buffer = vec![0; EXIT_BUFFER_CELLS].into();
             self.backend = make(config);
+            if let Backend::Ready(ready) = &self.backend {
+                self.bounds.traces.set(ready.arena.range());
+            }
         }
         &mut self.backend
     }
+}
+
+/// Frees the code of a trace, which must not run any more.
+pub(crate) fn free_code(ready: &mut Ready, watch: &mut Option<Box<Watch>>, number: TraceId) {
+    if let Some(watch) = watch {
+        watch.freed(Owner::Tree(number.tree()));
+    }
+    ready.arena.free(number.tree());
 }
 
 /// What a code generator for a VM with these settings is made with.
@@ -138,6 +214,7 @@ pub(crate) fn options(config: &Config) -> Options {
         want_clif: config.log.contains(&Stage::Clif),
         want_disasm: config.log.contains(&Stage::Asm),
         want_listing: config.log.contains(&Stage::Code),
+        want_notes: config.tools.any(),
         ..Options::default()
     }
 }
@@ -149,6 +226,7 @@ fn make(config: &Config) -> Backend {
     };
     let arena = Arena::new(ArenaOptions {
         limit: config.code_bytes,
+        is_anonymous: config.tools.perf_map,
         refuse_executable: config.refuse_executable_memory,
         fail_allocation: config.fail_code_allocation,
     });

@@ -274,7 +274,9 @@ impl Vm {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));
         }
         self.budget.begin();
+        self.code.bounds.begin();
         let result = self.compile_recorded(recorded, needs, tree);
+        self.code.bounds.end();
         let compile_ns = self.budget.end(ops);
         if let Ok(number) = result {
             if let Some(trace) = self.traces.get_mut(number) {

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use crate::debug::Tools;
 use crate::log::Stage;
 use crate::tunables;
 
@@ -64,6 +65,8 @@ pub struct Config {
     pub log: Vec<Stage>,
     /// Where the log goes; standard error if not set.
     pub log_file: Option<PathBuf>,
+    /// Who is told of machine code.
+    pub tools: Tools,
 }
 
 /// Back edges of a loop before it is recorded, unless configured.
@@ -109,6 +112,7 @@ impl Default for Config {
             fail_code_allocation: None,
             log: Vec::new(),
             log_file: None,
+            tools: Tools::default(),
         }
     }
 }

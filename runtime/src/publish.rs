@@ -18,7 +18,7 @@ use tracelift_cranelift::{CodeMemory, Compiled, Replaced as Adds, Request};
 use tracelift_opt::ResumeTable;
 
 use crate::abort::AbortReason;
-use crate::backend::Backend;
+use crate::backend::{free_code, Backend};
 use crate::ids::TraceId;
 use crate::job::{Done, Extras, Job, NoCode, Product, Told, UnitSoFar};
 use crate::log::Stage;
@@ -180,7 +180,7 @@ impl Vm {
         title: String,
         product: Product,
     ) -> Result<TraceData, NoCode> {
-        let Product { compiled, mut links, needs, tree, resume, pool, ops, .. } = product;
+        let Product { mut compiled, mut links, needs, tree, resume, pool, ops, .. } = product;
         if number != self.traces.next_id() {
             return Err((AbortReason::Internal, format!("another trace has got the number {number}")));
         }
@@ -192,7 +192,9 @@ impl Vm {
             Backend::Refused(reason, sentence) => return Err((reason.clone(), sentence.clone())),
             Backend::Pending => return Err((AbortReason::Internal, "there is no code memory".into())),
         };
-        let glue = ready.glue().map_err(|sentence| (AbortReason::CodeMemoryFull, sentence))?;
+        let glue = ready
+            .glue(self.code.watch.as_deref_mut())
+            .map_err(|sentence| (AbortReason::CodeMemoryFull, sentence))?;
         // Exits of units lead nowhere at first.
         links.fill(if tree.unit.is_some() { 0 } else { glue.leave() });
         let unit = tree.unit.and_then(|unit| self.units.get_mut(unit));
@@ -206,7 +208,9 @@ impl Vm {
         if let (Some(unit), Some(is_merged)) = (unit, product.is_merged) {
             if is_merged {
                 // Nobody is in the code that the unit had before.
-                unit.members.iter().for_each(|before| ready.arena.free(before.number.tree()));
+                for before in &unit.members {
+                    free_code(ready, &mut self.code.watch, before.number);
+                }
             }
             unit.has_grown(Arc::clone(&product.source), is_merged, code.address() as u64);
             if let Some(base) = unit.least_base() {
@@ -214,6 +218,8 @@ impl Vm {
                 self.units.needs(base, compiled.frame_bytes + 16);
             }
         }
+        let is_whole_unit = product.is_merged == Some(true);
+        self.tell_of_code(number, &tree, is_whole_unit, (code, &title), &mut compiled);
         self.log_code(number, &title, &compiled);
         self.exits.state.reserve(&product.worst);
         let lifts = self.reserves.want(&product.worst);

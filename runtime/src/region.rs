@@ -165,7 +165,9 @@ impl Vm {
 
     fn make_or_tell(&mut self, root: TraceId, parts: &[Part]) {
         self.budget.begin();
+        self.code.bounds.begin();
         let result = self.make_region(root, parts);
+        self.code.bounds.end();
         self.totals.regions.ns += self.budget.end_again();
         if let Err((reason, sentence)) = result {
             self.totals.regions.refused += 1;
@@ -266,9 +268,10 @@ impl Vm {
         let all: Vec<Placed<'_>> = (all.iter())
             .map(|(member, part)| Placed { source: member, goes_to: part.goes_to, frame: part.frame })
             .collect();
-        let compiled = job::generate_tree(&mut ready.compiler, &all, &self.schema)?;
+        let mut compiled = job::generate_tree(&mut ready.compiler, &all, &self.schema)?;
         let code = (ready.arena.install(number.tree(), &compiled))
             .map_err(|error| (AbortReason::CodeMemoryFull, error.to_string()))?;
+        self.tell_of_region(number, code, &mut compiled);
         let heading = format!("region of {}", self.shown(number));
         if self.log.wants(Stage::Region) {
             let parts: Vec<String> = parts.iter().map(|part| self.describe(part, parts)).collect();

@@ -27,7 +27,7 @@ use std::sync::atomic::Ordering;
 use tracelift_core::ExitKind;
 
 use crate::abort::Failure;
-use crate::backend::Backend;
+use crate::backend::{free_code, Backend};
 use crate::budget::{Order, Refusal};
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
@@ -426,7 +426,7 @@ impl Vm {
             }
         }
         let Backend::Ready(ready) = &mut self.code.backend else { return };
-        ready.arena.free(number.tree());
+        free_code(ready, &mut self.code.watch, number);
         self.unlink(gone.address(), &gone.tree.from);
     }
 

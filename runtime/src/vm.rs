@@ -26,6 +26,7 @@ use crate::backend::{Backend, Code};
 use crate::budget::Budget;
 use crate::config::Config;
 use crate::counters::Counters;
+use crate::debug::Watch;
 use crate::gate::Gates;
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::location::Location;
@@ -53,6 +54,14 @@ pub enum VmError {
     /// The log file cannot be opened.
     #[error("cannot open log file '{path}': {source}")]
     LogFile {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file for a tool cannot be made.
+    #[error("cannot open '{path}' for a debugger or profiler: {source}")]
+    ToolFile {
         /// The file.
         path: String,
         /// Why.
@@ -201,6 +210,8 @@ impl Vm {
         };
         let starts = config.start_seed.map(|seed| Starts::new(seed, config.threshold));
         let is_limited = config.enabled && config.start_seed.is_none();
+        let watch = Watch::new(config.tools)
+            .map_err(|(path, source)| VmError::ToolFile { path: path.display().to_string(), source })?;
         Ok(Vm {
             schema: Arc::new(Schema::new()),
             log,
@@ -214,7 +225,7 @@ impl Vm {
             reserves: Reserves::default(),
             budget: Budget::new(config.compile_share.filter(|_| is_limited)),
             recording: Recording { starts, ..Recording::default() },
-            code: Code::new(force),
+            code: Code::new(force, watch),
             last_run: LastRun::default(),
             exits: Exits::default(),
             timing: Timing { ticks: Ticks::new(), sample: None, burst: None, sampled_until: 0 },

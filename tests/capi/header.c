@@ -46,6 +46,18 @@ CHECK(sizeof(tl_frame) == 72);
 CHECK(offsetof(tl_frame, base) == 0);
 CHECK(offsetof(tl_frame, words) == 8);
 
+CHECK(sizeof(tl_code_info) == 56);
+CHECK(offsetof(tl_code_info, name) == 8);
+CHECK(offsetof(tl_code_info, start) == 16);
+CHECK(offsetof(tl_code_info, size) == 24);
+CHECK(offsetof(tl_code_info, owner) == 32);
+CHECK(offsetof(tl_code_info, words) == 40);
+CHECK(offsetof(tl_code_info, nwords) == 48);
+CHECK(sizeof(tl_code_span) == 8);
+CHECK(sizeof(tl_code_bounds) == 40);
+CHECK(offsetof(tl_code_bounds, host) == 16);
+CHECK(offsetof(tl_code_bounds, compiling) == 32);
+
 CHECK(sizeof(tl_left) == 16);
 CHECK(offsetof(tl_left, exit) == 0);
 CHECK(offsetof(tl_left, base) == 8);

@@ -30,10 +30,20 @@
 ** told that these registers change, and whoever runs code saves them. That is not left to a function of its
 ** own, since code would return through it.
 */
-#define BELOW_RED_ZONE "lea -128(%%rsp), %%rsp\n\t"
-#define ABOVE_RED_ZONE "\n\tlea 128(%%rsp), %%rsp"
+/* Debuggers are told where the frame is meanwhile, as the compiler does: it finds it by rsp, with no frame
+** pointer. */
+#if defined(__GCC_HAVE_DWARF2_CFI_ASM)
+#define CFI(directive) "\n\t.cfi_" directive
+#else
+#define CFI(directive) ""
+#endif
+#define BELOW_RED_ZONE "lea -128(%%rsp), %%rsp" CFI("adjust_cfa_offset 128") "\n\t"
+#define ABOVE_RED_ZONE "\n\tlea 128(%%rsp), %%rsp" CFI("adjust_cfa_offset -128")
 #define CALL_ALIGNED \
-  "push %%rbp\n\tmov %%rsp, %%rbp\n\tand $-16, %%rsp\n\tcall *%%r11\n\tmov %%rbp, %%rsp\n\tpop %%rbp"
+  "push %%rbp" CFI("adjust_cfa_offset 8") CFI("rel_offset %%rbp, 0") \
+  "\n\tmov %%rsp, %%rbp" CFI("def_cfa_register %%rbp") \
+  "\n\tand $-16, %%rsp\n\tcall *%%r11\n\tmov %%rbp, %%rsp" CFI("def_cfa_register %%rsp") \
+  "\n\tpop %%rbp" CFI("adjust_cfa_offset -8") CFI("restore %%rbp")
 static inline int run (TluaCode *code, lua_State *L, CallInfo *ci, TValue *k) {
 #if defined(__GNUC__) && defined(__x86_64__)
   int how;

@@ -829,10 +829,14 @@ static void on_abandon (lua_State *L, int why) {
 
 static const void *on_code (lua_State *L, Proto *p, const void *code, size_t size) {
   tl_vm *vm = recorder_of(L)->vm;
-  if (code != NULL)
-    return tl_host_code(vm, code, size, &p->jit_code_id);
-  tl_host_code_refused(vm);
-  return NULL;
+  if (code == NULL) {
+    tl_host_code_refused(vm);
+    return NULL;
+  }
+  const void *installed = tl_host_code(vm, code, size, &p->jit_code_id);
+  if (installed != NULL && tl_is_watched(vm))
+    tlua_rec_note_code(vm, p, (const unsigned char *)code, size);
+  return installed;
 }
 
 static void on_proto_freed (lua_State *L, Proto *p) {

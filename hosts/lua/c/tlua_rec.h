@@ -855,6 +855,11 @@ TluaLower tlua_lower_start_iteration, tlua_lower_step, tlua_lower_called_step;
 /* Lowers the instruction at rec->at.pc. */
 void tlua_rec_instruction (TluaRecorder *rec);
 
+/* --- tlua_rec_note.c --- */
+
+/* Tells debuggers and profilers of baseline code. */
+void tlua_rec_note_code (tl_vm *vm, const Proto *p, const unsigned char *code, size_t size);
+
 /* --- tlua_describe.c --- */
 
 /* Tells the library about Lua. Returns 0 if it refused something. */

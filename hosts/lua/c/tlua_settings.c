@@ -10,7 +10,7 @@
 ** Invariant: a word that is refused has changed nothing but room in the texts.
 **
 ** Example: "on", "off", "v", "stats", "counts=all.txt", "stats=counts.json", "dump", "dump=record,exit",
-** "opt=threshold=1,-peel,-regions".
+** "opt=threshold=1,-peel,-regions", "debug=perf,gdb".
 */
 
 #include <stddef.h>
@@ -76,6 +76,16 @@ static const struct Switch {
   { "exec", '-', TL_FLAG_NO_EXEC },
   { "verify", '+', TL_FLAG_VERIFY },
   { "count-guards", '+', TL_FLAG_COUNT_GUARDS },
+};
+
+/* Items of "debug=". */
+static const struct Tool {
+  const char *name;
+  uint32_t flag;
+} tools[] = {
+  { "perf", TL_FLAG_PERF_MAP },
+  { "jitdump", TL_FLAG_JITDUMP },
+  { "gdb", TL_FLAG_GDB },
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
@@ -150,6 +160,10 @@ static int set_stage (TluaSettings *settings, const char *item) {
   return add(settings->log, item);
 }
 
+static int set_tool (TluaSettings *settings, const char *item) {
+  return add(settings->tools, item);
+}
+
 /* A report of this form, or JSON if the file's name says so; without a file it goes to standard error. */
 static int set_report (TluaSettings *settings, int form, const char *file) {
   size_t length = strlen(file);
@@ -190,6 +204,8 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
     return *rest != '\0' && set_report(settings, TLUA_REPORT_TEXT, rest);
   if ((rest = after(word, "dump=")) != NULL)
     return each(settings, rest, set_stage);
+  if ((rest = after(word, "debug=")) != NULL)
+    return each(settings, rest, set_tool);
   if ((rest = after(word, "opt=")) != NULL)
     return each(settings, rest, set_item);
   return 0;
@@ -200,7 +216,7 @@ static int begins_word (const char *text) {
   static const char *const bare[] = { "on", "off", "v", "stats", "counts", "dump" };
   size_t length = strcspn(text, " \t,");
   if (after(text, "-j") != NULL || after(text, "stats=") != NULL || after(text, "counts=") != NULL
-      || after(text, "dump=") != NULL || after(text, "opt=") != NULL)
+      || after(text, "dump=") != NULL || after(text, "debug=") != NULL || after(text, "opt=") != NULL)
     return 1;
   for (size_t i = 0; i < sizeof(bare) / sizeof(bare[0]); i++)
     if (strlen(bare[i]) == length && strncmp(bare[i], text, length) == 0)
@@ -239,12 +255,38 @@ const char *tlua_settings_words (TluaSettings *settings, const char *words) {
 
 /* --- opening --- */
 
+#if defined(TLUA_HAVE_RECORDER)
+
+/* The flags of all tools. An item that is none is complained of. */
+static const char *tool_flags (const char *list, uint32_t *flags) {
+  static char complaint[2 * TLUA_LIST_ROOM];
+  while (*list != '\0') {
+    size_t length = strcspn(list, ","), i = 0;
+    while (i < COUNT(tools) && (strlen(tools[i].name) != length || strncmp(tools[i].name, list, length) != 0))
+      i++;
+    if (i == COUNT(tools)) {
+      snprintf(complaint, sizeof(complaint), "debug: '%.*s' is not one of perf, jitdump, gdb", (int)length,
+               list);
+      return complaint;
+    }
+    *flags |= tools[i].flag;
+    list += length + (list[length] == ',');
+  }
+  return NULL;
+}
+
+#endif
+
 const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
 #if defined(TLUA_HAVE_RECORDER)
+  uint32_t told = 0;
+  const char *why = tool_flags(settings->tools, &told);
+  if (why != NULL)
+    return why;
   if (settings->is_off && settings->reports == 0)
     return NULL;
   /* counting needs the library, with the JIT off, too */
-  uint32_t flags = settings->flags | (settings->is_off ? TL_FLAG_OFF : 0)
+  uint32_t flags = settings->flags | told | (settings->is_off ? TL_FLAG_OFF : 0)
       | (settings->reports != 0 ? TL_FLAG_COUNT_ITERATIONS : 0);
   tl_config library = {
     .abi = TL_ABI_VERSION, .threshold = (uint32_t)settings->threshold, .flags = flags,

@@ -156,7 +156,7 @@ impl Lowering<'_, '_, '_> {
     /// shares it.
     pub(super) fn leave(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let hot = self.b.srcloc();
-        self.b.set_srcloc(SourceLoc::new(location::STUB | self.index as u32));
+        self.b.set_srcloc(SourceLoc::new(location::STUB | self.mark(self.index)));
         match self.stubs.by_exit[exit as usize] {
             Some(stub) => {
                 self.b.ins().jump(stub, &[]);

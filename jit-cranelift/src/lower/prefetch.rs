@@ -78,11 +78,11 @@ impl Lowering<'_, '_, '_> {
         let iterations = AHEAD.div_ceil(bytes.unsigned_abs()).max(ITERATIONS_AHEAD) as i64;
         let ahead = bytes.checked_mul(iterations).and_then(|ahead| ahead.checked_add(offset.into()));
         let Some(Ok(offset)) = ahead.map(i32::try_from) else { return Ok(()) };
-        self.b.set_srcloc(SourceLoc::new(self.index as u32 | location::PREFETCH));
+        self.b.set_srcloc(SourceLoc::new(self.mark(self.index) | location::PREFETCH));
         // That it might trap is what keeps it: Cranelift drops what has neither effect nor use.
         self.b.ins().uload8(types::I32, MemFlagsData::new(), base, offset);
         self.prefetches += 1;
-        self.b.set_srcloc(SourceLoc::new(self.index as u32));
+        self.b.set_srcloc(SourceLoc::new(self.mark(self.index)));
         Ok(())
     }
 }

@@ -115,7 +115,7 @@ impl Lowering<'_, '_, '_> {
         for way in std::mem::take(&mut self.ways) {
             self.b.switch_to_block(way.block);
             self.index = self.input.exits[way.exit as usize].inst;
-            self.b.set_srcloc(SourceLoc::new(location::STUB | self.index as u32));
+            self.b.set_srcloc(SourceLoc::new(location::STUB | self.mark(self.index)));
             self.emit_way(way)?;
         }
         Ok(())

@@ -298,7 +298,7 @@ impl Lowering<'_, '_, '_> {
     /// A unit that the instruction `at` called was left: so is the trace, which says what its frames hold.
     fn pass_on(&mut self, at: usize, exit: Ssa) -> Result<()> {
         let hot = self.b.srcloc();
-        self.b.set_srcloc(SourceLoc::new(location::STUB | at as u32));
+        self.b.set_srcloc(SourceLoc::new(location::STUB | self.mark(at)));
         let cells = self.unit_cells()?;
         let call = &self.input.trace.insts[at];
         let at = if planted(Bug::UnitRecordOfResult) { self.index } else { at };

@@ -156,8 +156,7 @@ impl Emit<'_> {
         let target = self.callee(*callee, &mut steps)?;
         moves::make(self.asm, &mut steps);
         let target = self.target(target);
-        self.epilogue();
-        self.asm.jump_to(target);
+        self.epilogue(|asm| asm.jump_to(target));
         Ok(())
     }
 
@@ -167,8 +166,7 @@ impl Emit<'_> {
         let registers = result_registers(&func.signature)?;
         let mut steps = self.passing(func.dfg.inst_args(inst), &registers)?;
         moves::make(self.asm, &mut steps);
-        self.epilogue();
-        self.asm.bytes.push(0xc3);
+        self.epilogue(|asm| asm.bytes.push(0xc3));
         Ok(())
     }
 }

@@ -77,6 +77,8 @@ pub(super) struct Emit<'f> {
     pub(super) edges: Vec<Edge>,
     /// Where registers are restored.
     pub(super) epilogues: Vec<usize>,
+    /// Where the frame has been left.
+    pub(super) left: Vec<(u32, u32)>,
     pub(super) marks: Vec<MachSrcLoc<Final>>,
     /// By the function's own stack slots: the first slot of the frame that is theirs.
     pub(super) regions: Vec<Option<u32>>,
@@ -117,6 +119,7 @@ impl<'f> Emit<'f> {
             preserves: true,
             edges: Vec::new(),
             epilogues: Vec::new(),
+            left: Vec::new(),
             marks: Vec::new(),
             regions: Vec::new(),
         }

@@ -15,14 +15,19 @@ use super::asm::{Asm, Mem, Reg, RBP, RSP};
 use super::emit::{Emit, LOOP_ALIGNMENT};
 use super::places::{self, PRESERVED, SAVED};
 use super::{Code, Result, Unsupported};
+use crate::unwind::Frame;
 
 /// Bytes that restore five registers.
 const EPILOGUE: usize = 4 * SAVED as usize;
 
-/// Where a register is saved.
+/// How far below the frame pointer a register is saved.
+fn saved_below(reg: Reg) -> i32 {
+    8 * if reg.0 == 3 { 1 } else { i32::from(reg.0) - 10 }
+}
+
+/// Where that is.
 fn saved_mem(reg: Reg) -> Mem {
-    let place = if reg.0 == 3 { 1 } else { i32::from(reg.0) - 10 };
-    Mem::at(RBP, -8 * place)
+    Mem::at(RBP, -saved_below(reg))
 }
 
 impl Emit<'_> {
@@ -50,6 +55,7 @@ impl Emit<'_> {
             before.arith_imm(5, true, RSP, frame as i32);
         }
         saved.iter().for_each(|&reg| before.store(saved_mem(reg), reg));
+        let saved_at = before.position();
         before.align(LOOP_ALIGNMENT);
         self.asm.finish(before.bytes.len()).ok_or(Unsupported("a jump to no code"))?;
         let mut bytes = before.bytes;
@@ -58,16 +64,22 @@ impl Emit<'_> {
         for mark in &mut self.marks {
             (mark.start, mark.end) = (mark.start + shift, mark.end + shift);
         }
-        Ok(Code { bytes, marks: self.marks, frame_bytes: frame + 16 })
+        self.left.iter_mut().for_each(|(from, to)| (*from, *to) = (*from + shift, *to + shift));
+        let saved = saved.iter().map(|&reg| (reg.0, saved_below(reg))).collect();
+        let frame_of_code = Frame { saved, saved_at, left: self.left };
+        Ok(Code { bytes, marks: self.marks, frame_bytes: frame + 16, frame: frame_of_code })
     }
 
-    /// Leaves room to restore registers, if any may have to be, and leaves the frame.
-    pub(super) fn epilogue(&mut self) {
+    /// Leaves room to restore registers, if any may have to be, leaves the frame, and makes what comes last.
+    pub(super) fn epilogue(&mut self, last: impl FnOnce(&mut Asm)) {
         if self.preserves {
             self.epilogues.push(self.asm.bytes.len());
             self.asm.bytes.extend([0x90; EPILOGUE]);
         }
         self.asm.bytes.push(0xc9);
+        let from = self.asm.position();
+        last(self.asm);
+        self.left.push((from, self.asm.position()));
     }
 
     /// The first slot of one of the function's own stack slots.

@@ -12,6 +12,7 @@ use std::mem::offset_of;
 
 use super::text;
 use crate::config::{Config, DEFAULT_THRESHOLD};
+use crate::debug::Tools;
 use crate::log::Stage;
 
 /// `TL_ABI_VERSION`: the version that this library implements.
@@ -36,7 +37,16 @@ pub const FLAG_NO_QUICK_CODE: u32 = 128;
 /// `TL_FLAG_NO_REGIONS`: trees of traces do not become one function.
 pub const FLAG_NO_REGIONS: u32 = 256;
 
-const ALL_FLAGS: u32 = 511;
+/// `TL_FLAG_PERF_MAP`: names of code for perf.
+pub const FLAG_PERF_MAP: u32 = 512;
+/// `TL_FLAG_JITDUMP`: code for `perf inject --jit`.
+pub const FLAG_JITDUMP: u32 = 1024;
+/// `TL_FLAG_GDB`: code for gdb.
+pub const FLAG_GDB: u32 = 2048;
+/// `TL_FLAG_CODE_MAP`: code for `tl_code_at`.
+pub const FLAG_CODE_MAP: u32 = 4096;
+
+const ALL_FLAGS: u32 = 8191;
 
 /// `tl_config`; 0 and null mean the default. See `tracelift.h`.
 #[repr(C)]
@@ -169,6 +179,12 @@ pub(super) unsafe fn read(c: &TlConfig) -> Result<Config, String> {
         no_regions: c.flags & FLAG_NO_REGIONS != 0,
         log: Stage::parse_list(log).map_err(|sentence| format!("log: {sentence}"))?,
         log_file: (!log_file.is_empty()).then(|| log_file.into()),
+        tools: Tools {
+            perf_map: c.flags & FLAG_PERF_MAP != 0,
+            jitdump: c.flags & FLAG_JITDUMP != 0,
+            gdb: c.flags & FLAG_GDB != 0,
+            host: c.flags & FLAG_CODE_MAP != 0,
+        },
         ..default
     })
 }

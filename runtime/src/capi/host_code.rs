@@ -10,14 +10,17 @@
 //!
 //! Example: `const void *code = tl_host_code(vm, bytes, size, &id);  …  tl_host_code_free(vm, id);`
 
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr;
 
-use tracelift_cranelift::{Arena, ArenaOptions, TreeId};
+use tracelift_cranelift::{room_for_host, Arena, ArenaOptions, TreeId};
 
 use super::{enter, TlVm};
 use crate::config::Config;
+use crate::debug::Owner;
 use crate::stats::HostCodeUse;
+use crate::vm::Vm;
 
 /// The host's pieces of code.
 #[derive(Default)]
@@ -28,11 +31,19 @@ pub(super) struct HostCode {
     /// Of all that were ever made.
     code_bytes: usize,
     refused: u64,
+    /// Where the pieces lie, if somebody watches.
+    pieces: HashMap<u32, (usize, usize)>,
 }
 
 impl HostCode {
-    fn add(&mut self, config: &Config, code: &[u8]) -> Result<(*const c_void, u32), String> {
-        let added = self.try_add(config, code);
+    fn add(&mut self, vm: &Vm, code: &[u8]) -> Result<(*const c_void, u32), String> {
+        let added = self.try_add(vm.config(), code);
+        if let (Some(arena), Ok(_)) = (&self.arena, &added) {
+            vm.code_bounds().host.set(arena.range());
+        }
+        if let (true, &Ok((address, id))) = (vm.config().tools.any(), &added) {
+            self.pieces.insert(id, (address as usize, code.len()));
+        }
         self.refused += u64::from(added.is_err());
         added
     }
@@ -43,6 +54,7 @@ impl HostCode {
             none => none.insert(
                 Arena::new(ArenaOptions {
                     limit: config.code_bytes,
+                    is_anonymous: config.tools.perf_map,
                     refuse_executable: config.refuse_executable_memory,
                     fail_allocation: None,
                 })
@@ -50,7 +62,8 @@ impl HostCode {
             ),
         };
         let id = self.next;
-        let installed = arena.install_code(TreeId(id), code).map_err(|error| error.to_string())?;
+        let room = if config.tools.any() { room_for_host(code.len()) } else { code.len() };
+        let installed = arena.install_with_room(TreeId(id), code, room).map_err(|error| error.to_string())?;
         self.next = id.checked_add(1).ok_or("there is no number left for a piece of code")?;
         self.code_bytes += code.len();
         Ok((installed.address() as *const c_void, id))
@@ -62,7 +75,13 @@ impl HostCode {
         (next > 0 || refused > 0).then_some(HostCodeUse { pieces: next, code_bytes, refused })
     }
 
+    /// The address and the length of a piece, if somebody watches.
+    pub(super) fn piece(&self, id: u32) -> Option<(usize, usize)> {
+        self.pieces.get(&id).copied()
+    }
+
     fn free(&mut self, id: u32) {
+        self.pieces.remove(&id);
         if let Some(arena) = &mut self.arena {
             arena.free(TreeId(id));
         }
@@ -86,7 +105,7 @@ pub unsafe extern "C" fn tl_host_code(
         }
         // SAFETY: promised by the caller.
         let code = unsafe { std::slice::from_raw_parts(code, size) };
-        let (address, number) = handle.host_code.add(handle.vm.config(), code)?;
+        let (address, number) = handle.host_code.add(&handle.vm, code)?;
         handle.vm.runs_host_code();
         // SAFETY: promised by the caller.
         unsafe { *id = number };
@@ -98,6 +117,9 @@ pub unsafe extern "C" fn tl_host_code(
 #[no_mangle]
 pub extern "C" fn tl_host_code_free(vm: *mut TlVm, id: u32) {
     enter(vm, (), |handle| {
+        if let Some(watch) = handle.vm.watch() {
+            watch.freed(Owner::Host(id));
+        }
         handle.host_code.free(id);
         Ok(())
     });

@@ -16,6 +16,7 @@ mod host_code;
 mod names;
 mod record;
 mod service;
+mod tools;
 mod units;
 
 use std::ffi::{c_char, CStr, CString};

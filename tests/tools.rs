@@ -1,0 +1,151 @@
+//! What `tlua` tells debuggers and profilers: `-jdebug`.
+//!
+//! Problem: perf and gdb may not be there, and what they are told can be wrong in ways that they pass over in
+//! silence. Design: the files are read here, by their formats; `scripts/try-perf` and `scripts/try-gdb` try
+//! the tools themselves. Invariant: a program prints the same, whoever is told.
+//!
+//! Example: `tlua -jdebug=perf sum.lua` leaves `/tmp/perf-PID.map` with a line for the loop.
+
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const TLUA: &str = env!("CARGO_BIN_EXE_tlua");
+
+const PROGRAM: &str = "local s = 0\nfor i = 1, 3000 do s = s + #tostring(i) end\nprint(s)\n";
+
+/// A folder for a test's files.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs the program with these words; gives the process's number, too.
+fn run(folder: &Path, words: &[&str]) -> (u32, Output) {
+    let script = folder.join("program.lua");
+    std::fs::write(&script, PROGRAM).unwrap();
+    let mut command = Command::new(TLUA);
+    command
+        .args(words)
+        .arg("-jopt=threshold=20")
+        .arg(&script)
+        .env("JITDUMPDIR", folder)
+        .env_remove("TLUA_JIT");
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let id = child.id();
+    (id, child.wait_with_output().unwrap())
+}
+
+fn printed(output: &Output) -> [String; 2] {
+    [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned())
+}
+
+#[test]
+fn a_program_prints_the_same_whoever_is_told_of_its_code() {
+    let folder = folder("tools_same");
+    let (_, plain) = run(&folder, &["-joff"]);
+    let (id, told) = run(&folder, &["-jdebug=perf,jitdump,gdb"]);
+    assert!(plain.status.success() && plain == told, "{plain:?} {told:?}");
+    std::fs::remove_file(format!("/tmp/perf-{id}.map")).unwrap();
+}
+
+#[test]
+fn perf_is_told_names_by_address() {
+    let (id, output) = run(&folder("tools_perf"), &["-jdebug=perf"]);
+    assert!(output.status.success(), "{output:?}");
+    let path = format!("/tmp/perf-{id}.map");
+    let map = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let mut pieces: Vec<(u64, u64, &str)> = (map.lines())
+        .map(|line| {
+            let mut parts = line.splitn(3, ' ');
+            let mut number = || u64::from_str_radix(parts.next().unwrap(), 16).unwrap();
+            (number(), number(), parts.next().unwrap())
+        })
+        .collect();
+    pieces.sort();
+    assert!(pieces.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{map}");
+    for name in ["loop ", "tracelift: into traces", "tracelift: out of traces"] {
+        assert!(pieces.iter().any(|piece| piece.2.starts_with(name)), "{name}: {map}");
+    }
+}
+
+/// A number of four bytes, or of eight.
+fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
+    bytes[at..at + size].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+#[test]
+fn perf_inject_is_told_code_and_how_to_unwind_it() {
+    let folder = folder("tools_jitdump");
+    let (id, output) = run(&folder, &["-jdebug=jitdump"]);
+    assert!(output.status.success(), "{output:?}");
+    let path = folder.join(format!("jit-{id}.dump"));
+    let dump = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let header = [number(&dump, 0, 4), number(&dump, 4, 4), number(&dump, 8, 4), number(&dump, 20, 4)];
+    assert_eq!(header, [0x4a69_5444, 1, 40, u64::from(id)]);
+    let (mut at, mut names, mut unwinding, mut time) = (40, Vec::new(), None, 0);
+    while at < dump.len() {
+        let (kind, size) = (number(&dump, at, 4), number(&dump, at + 4, 4) as usize);
+        let body = &dump[at + 16..at + size];
+        assert!(number(&dump, at + 8, 8) >= time, "records are in order");
+        time = number(&dump, at + 8, 8);
+        match kind {
+            4 => unwinding = Some(body),
+            0 => {
+                let (address, len) = (number(body, 16, 8), number(body, 24, 8) as usize);
+                assert_eq!(number(body, 32, 8), names.len() as u64);
+                let end = 40 + body[40..].iter().position(|&byte| byte == 0).unwrap();
+                assert_eq!(body.len() - end - 1, len, "all of the code is there");
+                names.push(String::from_utf8(body[40..end].to_vec()).unwrap());
+                check_table(unwinding.take().expect("each piece has unwind information"), len);
+                assert_eq!(address % 64, 0);
+            }
+            _ => panic!("a record of kind {kind}"),
+        }
+        at += size;
+    }
+    assert!(names.iter().any(|name| name.starts_with("loop ")), "{names:?}");
+}
+
+/// The table that is looked up leads to the code, and to the row that says the same of it.
+fn check_table(body: &[u8], code_len: usize) {
+    let [size, table_size] = [0, 8].map(|at| number(body, at, 8) as usize);
+    let (section, table) = body[24..24 + size].split_at(size - table_size);
+    assert_eq!(table[..4], [1, 0x1b, 0x03, 0x3b]);
+    let signed = |bytes: &[u8], at| number(bytes, at, 4) as i32 as i64;
+    // From the code's start, which the section stands behind.
+    let section_at = code_len.next_multiple_of(8) as i64;
+    let table_at = section_at + section.len() as i64;
+    assert_eq!(table_at + 4 + signed(table, 4), section_at, "where the section is");
+    assert_eq!(number(table, 8, 4), 1);
+    assert_eq!(table_at + signed(table, 12), 0, "where the code is");
+    let row = (table_at + signed(table, 16) - section_at) as usize;
+    assert_eq!(section_at + row as i64 + 8 + signed(section, row + 8), 0, "the row's code");
+    assert_eq!(signed(section, row + 12), code_len as i64);
+}
+
+#[test]
+fn a_tool_that_nobody_knows_is_complained_of_in_a_line() {
+    let (_, output) = run(&folder("tools_unknown"), &["-jdebug=perf,lldb"]);
+    assert_eq!(output.status.code(), Some(1));
+    let [out, err] = printed(&output);
+    assert_eq!((out.as_str(), err.lines().count()), ("", 1), "{err}");
+    assert!(err.ends_with("JIT: debug: 'lldb' is not one of perf, jitdump, gdb\n"), "{err}");
+}
+
+#[test]
+fn a_file_that_cannot_be_made_is_complained_of_in_a_line() {
+    let script = folder("tools_no_folder").join("program.lua");
+    std::fs::write(&script, PROGRAM).unwrap();
+    let output = (Command::new(TLUA).arg("-jdebug=jitdump").arg(&script))
+        .env("JITDUMPDIR", "/nowhere/at/all")
+        .output()
+        .unwrap();
+    let [_, err] = printed(&output);
+    assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
+    assert!(err.contains("cannot open '/nowhere/at/all/jit-"), "{err}");
+}
