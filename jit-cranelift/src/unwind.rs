@@ -2,16 +2,16 @@
 //!
 //! Problem: C's tools find a caller by tables (DWARF's call frame information, in an `.eh_frame` section),
 //! and code that was made while the program runs has none. Design: one small section for each piece of code,
-//! made only when asked for. Cranelift tells what its frames are like; for quick code, the ready-made glue and
-//! code of the host's a [`Frame`] says it. A section does not depend on where the code lies: it stands right
-//! after the code ([`section_offset`]), and counts from itself.
+//! made only when asked for. Cranelift tells what its frames are like; for quick code, the ready-made glue
+//! and code of the host's a [`Frame`] says it. A section does not depend on where the code lies: it stands
+//! right after the code ([`section_offset`]), and counts from itself.
 //!
 //! Invariant: at every instruction behind a call the section leads to the caller's frame, with the registers
 //! that functions preserve. Between the last instructions of Cranelift's functions, when the frame pointer is
 //! the caller's again, it does not: Cranelift describes where frames begin only.
 //!
-//! Example: quick code that saves `rbx` has the rows `1: cfa = rsp+16, rbp at cfa-16; 4: cfa = rbp+16; 12: rbx
-//! at cfa-24`, and behind each `leave`: `cfa = rsp+8`.
+//! Example: quick code that saves `rbx` has the rows `1: cfa = rsp+16, rbp at cfa-16; 4: cfa = rbp+16; 12:
+//! rbx at cfa-24`, and behind each `leave`: `cfa = rsp+8`.
 
 use cranelift_codegen::gimli::write::{
     Address, CallFrameInstruction, CommonInformationEntry, EhFrame, EndianVec, Expression,
@@ -99,8 +99,8 @@ impl Frame {
     }
 }
 
-/// The section of code for x86-64 that has no frame pointer of its own: it is its caller's, who had set it and
-/// aligned the stack when he called. In these spans it is the address where that one lies.
+/// The section of code for x86-64 that has no frame pointer of its own: it is its caller's, who had set it
+/// and aligned the stack when he called. In these spans it is the address where that one lies.
 pub fn frameless(code_len: usize, spans: &[(u32, u32)]) -> Vec<u8> {
     let mut cie = x86_64();
     cie.add_instruction(CallFrameInstruction::CfaExpression(aligned(false)));

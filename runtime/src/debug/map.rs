@@ -1,8 +1,8 @@
 //! Code by address, for the host: what a profiler asks about its samples.
 //!
 //! Problem: a sample is an address in machine code, and a user wants a line of his program; he asks some time
-//! after the sample was taken. Design: pieces of code by their first address; a place of a piece has the words
-//! of the frame that the host would go on in. Code that was freed is known until other code lies there.
+//! after the sample was taken. Design: pieces of code by their first address; a place of a piece has the
+//! words of the frame that the host would go on in. Code that was freed is known until other code lies there.
 //! Invariant: pieces do not overlap.
 //!
 //! Example: address 0x7f00_0040 is 64 bytes inside `loop sum.lua:3 main`, whose place there has the words

@@ -1,8 +1,8 @@
 //! The watch is told of the service's code.
 //!
-//! Problem: whoever installs code knows its tree, and tools want a name. Design: what a piece of code is comes
-//! from its place in its tree, and its name is the trace's title. Invariant: nothing is made where nobody
-//! watches.
+//! Problem: whoever installs code knows its tree, and tools want a name. Design: what a piece of code is
+//! comes from its place in its tree, and its name is the trace's title. Invariant: nothing is made where
+//! nobody watches.
 //!
 //! Example: trace 3, a side trace in the tree of a loop, becomes `side sum.lua:3 main (exit 2 of trace 0)`.
 
@@ -79,7 +79,7 @@ impl Vm {
         &self.code.bounds
     }
 
-    /// What is known of the code that contains an address, if [`Tools::host`](super::piece::Tools::host) is set.
+    /// What is known of the code that contains an address, if [`Tools::host`](crate::Tools::host) is set.
     pub(crate) fn code_at(&self, address: usize) -> Option<&Known> {
         self.code.watch.as_ref()?.code_at(address)
     }
