@@ -1,4 +1,4 @@
-//! What `tlua` tells debuggers and profilers: `-jdebug`.
+//! What `tlua` tells debuggers and profilers, `-jdebug`, and its own profiler, `-jp`.
 //!
 //! Problem: perf and gdb may not be there, and what they are told can be wrong in ways that they pass over in
 //! silence. Design: the files are read here, by their formats; `scripts/try-perf` and `scripts/try-gdb` try
@@ -148,4 +148,105 @@ fn a_file_that_cannot_be_made_is_complained_of_in_a_line() {
     let [_, err] = printed(&output);
     assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
     assert!(err.contains("cannot open '/nowhere/at/all/jit-"), "{err}");
+}
+
+/// Spends most of its time in line 4, some in the collector, some in `string.rep` and a coroutine.
+const BUSY: &str = "\
+local function work(n)
+  local s = 0
+  for i = 1, n do
+    s = (s * 3 + i % 7) % 1001 + (s // 3) * (i & 3) % 17 + (s ~ i) % 5 + (s << 1) % 3
+    s = s + 1
+  end
+  return s
+end
+local kept = {}
+local function tables(n) for i = 1, n do kept[i % 1000] = { i, { i } } end end
+local step = coroutine.wrap(function() for i = 1, 1e9 do coroutine.yield(i) end end)
+local s = 0
+for i = 1, 30 do
+  s = s + work(600000) + #string.rep('x', 200000)
+  tables(20000)
+  for _ = 1, 2000 do s = s + step() end
+end
+print(s)
+";
+
+/// What a profile says: shares of states, and rows with their shares, by name.
+struct Profile {
+    text: String,
+}
+
+impl Profile {
+    /// Runs the program with these words; it prints what it prints without a profile.
+    fn of(name: &str, words: &[&str]) -> Profile {
+        let folder = folder(name);
+        let (script, file) = (folder.join("busy.lua"), folder.join("profile.txt"));
+        std::fs::write(&script, BUSY).unwrap();
+        let run = |words: &[&str]| Command::new(TLUA).args(words).arg(&script).output().unwrap();
+        let plain = run(&["-joff"]);
+        let told = run(&[words, &[&format!("-jp=file={}", file.display())]].concat());
+        assert!(plain.status.success() && plain == told, "{plain:?} {told:?}");
+        Profile { text: std::fs::read_to_string(&file).unwrap() }
+    }
+
+    /// The share of a state.
+    fn share(&self, of: &str) -> f64 {
+        let line = self.text.lines().find(|line| line.ends_with(of)).expect(of);
+        line.split_whitespace().next().unwrap().parse().unwrap()
+    }
+
+    /// A row's shares: of all, in traces, baseline code, the interpreter, C, the collector, and compiling.
+    fn row(&self, name: &str) -> Vec<f64> {
+        let row = self.text.lines().find(|line| line.ends_with(name));
+        let words = row.unwrap_or_else(|| panic!("no row {name}:\n{}", self.text)).split_whitespace();
+        words.map_while(|word| word.parse().ok()).collect()
+    }
+}
+
+#[test]
+fn a_profile_of_the_interpreter_has_lines() {
+    let profile = Profile::of("tools_profile_off", &["-joff"]);
+    assert!(profile.share("% in the interpreter") > 50.0, "{}", profile.text);
+    assert_eq!(profile.share("% in traces") + profile.share("% in baseline code"), 0.0, "{}", profile.text);
+    let (heavy, light) = (profile.row("busy.lua:4"), profile.row("busy.lua:1, function"));
+    assert!(heavy[0] > 40.0 && heavy[3] > 0.9 * heavy[0], "{}", profile.text);
+    assert!(light[0] >= heavy[0], "a function has its lines' samples: {}", profile.text);
+    assert!(profile.share("% in the collector") > 1.0, "{}", profile.text);
+}
+
+#[test]
+fn a_profile_of_compiled_code_has_lines() {
+    let profile = Profile::of("tools_profile_on", &[]);
+    assert!(profile.share("% in traces") > 15.0, "{}", profile.text);
+    let function = profile.row("busy.lua:1, function");
+    assert!(function[0] > 15.0 && function[1] > 0.5 * function[0], "{}", profile.text);
+    let of_states = ["traces", "baseline code", "the interpreter", "C functions", "the collector"];
+    let all: f64 = of_states.iter().map(|state| profile.share(&format!("% in {state}"))).sum();
+    let all = all + profile.share("% compiling");
+    assert!((all - 100.0).abs() < 0.5, "{all}: {}", profile.text);
+}
+
+#[test]
+fn a_profile_is_told_when_the_process_exits() {
+    let folder = folder("tools_profile_exit");
+    let script = folder.join("exit.lua");
+    std::fs::write(&script, "local s = 0 for i = 1, 3e7 do s = s + i % 7 end os.exit(3)").unwrap();
+    let output = Command::new(TLUA).args(["-joff", "-jp=line"]).arg(&script).output().unwrap();
+    let [_, err] = printed(&output);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        err.starts_with("profile: ") && err.contains("exit.lua:1\n") && !err.contains("function\n"),
+        "{err}"
+    );
+}
+
+#[test]
+fn an_option_of_profiles_that_nobody_knows_is_complained_of_in_a_line() {
+    for word in ["lines", "interval=0", "least=101", "file="] {
+        let (_, output) = run(&folder("tools_profile_unknown"), &[&format!("-jp={word}")]);
+        let [_, err] = printed(&output);
+        assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
+        assert!(err.contains(&format!("JIT: p: '{word}' is not one of line")), "{err}");
+    }
 }

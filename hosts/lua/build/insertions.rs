@@ -248,6 +248,62 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "\n  if (f->jit != NULL) tlua_mark_proto(g, f);",
         why: "constants of traces live as long as the function",
     },
+    Insertion {
+        file: "lgc.c",
+        anchor: "    if(isdecGCmodegen(g))\n      genstep(L, g);",
+        place: Before,
+        text: "    g->tlua->collecting++;\n",
+        why: "profilers tell the collector's time",
+    },
+    Insertion {
+        file: "lgc.c",
+        anchor: "      incstep(L, g);\n",
+        place: After,
+        text: "    g->tlua->collecting--;\n",
+        why: "as above",
+    },
+    Insertion {
+        file: "lgc.c",
+        anchor: "  g->gcemergency = isemergency;  /* set flag */",
+        place: After,
+        text: "\n  g->tlua->collecting++;",
+        why: "as above",
+    },
+    Insertion {
+        file: "lgc.c",
+        anchor: "  g->gcemergency = 0;\n",
+        place: After,
+        text: "  g->tlua->collecting--;\n",
+        why: "as above",
+    },
+    Insertion {
+        file: "lgc.c",
+        anchor: "    status = luaD_pcall(L, dothecall, NULL, savestack(L, L->top.p - 2), 0);",
+        place: Before,
+        text: "    int collecting = g->tlua->collecting;\n    g->tlua->collecting = 0;\n",
+        why: "but not that of finalizers",
+    },
+    Insertion {
+        file: "lgc.c",
+        anchor: "    status = luaD_pcall(L, dothecall, NULL, savestack(L, L->top.p - 2), 0);",
+        place: After,
+        text: "\n    g->tlua->collecting = collecting;",
+        why: "as above",
+    },
+    Insertion {
+        file: "lgc.c",
+        anchor: "  luaS_clearcache(g);\n",
+        place: Before,
+        text: "  if (l_unlikely(g->tlua->drain != NULL)) g->tlua->drain(L);\n",
+        why: "what a profiler has noted of functions is looked at before any of them is freed",
+    },
+    Insertion {
+        file: "lgc.c",
+        anchor: "  deletelist(L, g->allgc, obj2gco(g->mainthread));",
+        place: Before,
+        text: "  if (l_unlikely(g->tlua->drain != NULL)) g->tlua->drain(L);\n  g->tlua->running = NULL;\n",
+        why: "as above, at the state's end",
+    },
     // Errors and recording.
     Insertion {
         file: "ldo.c",
@@ -545,8 +601,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "ldo.c",
         anchor: "  luai_userstateresume(L, nargs);",
         place: Before,
-        text: "  L->jit_level = L->nCcalls;\n",
-        why: "a yield that returns: on this level no C function lies between it and its resume",
+        text: "  L->jit_level = L->nCcalls;\n  lua_State *before = L->jit->running;\n  L->jit->running = L;\n",
+        why: "a yield that returns: on this level no C function lies between it and its resume; profilers",
     },
     Insertion {
         file: "ldo.c",
@@ -566,7 +622,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "ldo.c",
         anchor: "  status = luaD_rawrunprotected(L, resume, &nargs);",
         place: After,
-        text: "\n  return tlua_end_resume(L, status, nresults);\n}\n\n\n\
+        text: "\n  status = tlua_end_resume(L, status, nresults);\n  L->jit->running = before;\n  \
+               return status;\n}\n\n\n\
                int tlua_end_resume (lua_State *L, int status, int *nresults) {",
         why: "a short way into a coroutine ends as the API's",
     },

@@ -55,6 +55,8 @@ void tlua_at_shutdown (lua_State *L, void (*function) (lua_State *L)) {
 
 void tlua_shutdown (lua_State *L) {
   Tlua *jit = L->jit;
+  if (jit->profile_end != NULL)
+    jit->profile_end(L);
   if (jit->at_shutdown != NULL)
     jit->at_shutdown(L);
   jit->recording = NULL;

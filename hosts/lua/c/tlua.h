@@ -108,6 +108,11 @@ typedef struct Tlua {
   int counted_before;                /* whether counters were set while there was none */
   void *engine_state;
   void (*at_shutdown) (struct lua_State *L);
+  /* for profilers; see tlua_sample.c */
+  struct lua_State *running;         /* the thread that was resumed last */
+  volatile int collecting;           /* the collector is at work */
+  void (*drain) (struct lua_State *L);        /* before functions are freed; NULL: there is none */
+  void (*profile_end) (struct lua_State *L);  /* NULL: there is none */
   TluaConfig config;
   TluaStatistics statistics;
   struct TluaMatch *match;           /* see tlua_match.c; NULL until needed */
@@ -323,6 +328,8 @@ int tlua_declare_safe (struct lua_State *L, int (*f) (struct lua_State *L), unsi
 ** What the library counted, as JSON or as text; "{}" and "" without the recorder. Valid until the next call.
 */
 const char *tlua_jit_stats_json (struct lua_State *L);
+/* The library's compiler behind the recorder; NULL if this is no state of it. */
+struct tl_vm *tlua_jit_vm (struct lua_State *L);
 const char *tlua_jit_stats_text (struct lua_State *L);
 /* What of that helps whoever has written the program. */
 const char *tlua_jit_summary (struct lua_State *L);

@@ -875,6 +875,10 @@ int tlua_declare_safe (lua_State *L, lua_CFunction f, unsigned int flags) {
 
 /* --- statistics --- */
 
+struct tl_vm *tlua_jit_vm (lua_State *L) {
+  return L->jit->engine == &tlua_recorder_engine ? recorder_of(L)->vm : NULL;
+}
+
 const char *tlua_jit_stats_json (lua_State *L) {
   return L->jit->engine == &tlua_recorder_engine ? tl_stats_json(recorder_of(L)->vm) : "{}";
 }

@@ -10,7 +10,7 @@
 ** Invariant: a word that is refused has changed nothing but room in the texts.
 **
 ** Example: "on", "off", "v", "stats", "counts=all.txt", "stats=counts.json", "dump", "dump=record,exit",
-** "opt=threshold=1,-peel,-regions", "debug=perf,gdb".
+** "opt=threshold=1,-peel,-regions", "debug=perf,gdb", "p", "p=line,interval=5".
 */
 
 #include <stddef.h>
@@ -21,6 +21,7 @@
 #include "lua.h"
 
 #include "tlua.h"
+#include "tlua_profile.h"
 #include "tlua_report.h"
 #include "tlua_settings.h"
 #if defined(TLUA_HAVE_RECORDER)
@@ -164,6 +165,10 @@ static int set_tool (TluaSettings *settings, const char *item) {
   return add(settings->tools, item);
 }
 
+static int set_profile (TluaSettings *settings, const char *item) {
+  return add(settings->profile, item);
+}
+
 /* A report of this form, or JSON if the file's name says so; without a file it goes to standard error. */
 static int set_report (TluaSettings *settings, int form, const char *file) {
   size_t length = strlen(file);
@@ -206,6 +211,14 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
     return each(settings, rest, set_stage);
   if ((rest = after(word, "debug=")) != NULL)
     return each(settings, rest, set_tool);
+  if (strcmp(word, "p") == 0) {
+    settings->profiles = 1;
+    return 1;
+  }
+  if ((rest = after(word, "p=")) != NULL) {
+    settings->profiles = 1;
+    return each(settings, rest, set_profile);
+  }
   if ((rest = after(word, "opt=")) != NULL)
     return each(settings, rest, set_item);
   return 0;
@@ -213,11 +226,12 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
 
 /* Whether a word begins here, and no further item of a list. */
 static int begins_word (const char *text) {
-  static const char *const bare[] = { "on", "off", "v", "stats", "counts", "dump" };
+  static const char *const bare[] = { "on", "off", "v", "stats", "counts", "dump", "p" };
+  static const char *const listed[] = { "-j", "stats=", "counts=", "dump=", "debug=", "p=", "opt=" };
   size_t length = strcspn(text, " \t,");
-  if (after(text, "-j") != NULL || after(text, "stats=") != NULL || after(text, "counts=") != NULL
-      || after(text, "dump=") != NULL || after(text, "debug=") != NULL || after(text, "opt=") != NULL)
-    return 1;
+  for (size_t i = 0; i < COUNT(listed); i++)
+    if (after(text, listed[i]) != NULL)
+      return 1;
   for (size_t i = 0; i < sizeof(bare) / sizeof(bare[0]); i++)
     if (strlen(bare[i]) == length && strncmp(bare[i], text, length) == 0)
       return 1;
@@ -277,6 +291,51 @@ static const char *tool_flags (const char *list, uint32_t *flags) {
 
 #endif
 
+/* An item of "p=": returns 0 if it means nothing. */
+static int profile_item (TluaProfileOptions *options, const char *item) {
+  const char *rest;
+  char *end = NULL;
+  if (strcmp(item, "line") == 0 || strcmp(item, "function") == 0) {
+    options->by_line |= *item == 'l';
+    options->by_function |= *item == 'f';
+    return 1;
+  }
+  if ((rest = after(item, "file=")) != NULL) {
+    snprintf(options->file, sizeof(options->file), "%s", rest);
+    return *rest != '\0';
+  }
+  if ((rest = after(item, "interval=")) != NULL) {
+    options->interval = *rest >= '0' && *rest <= '9' ? strtoull(rest, &end, 10) : 0;
+    return end != NULL && *end == '\0' && options->interval >= 1 && options->interval <= 10000;
+  }
+  if ((rest = after(item, "least=")) != NULL) {
+    options->least = *rest >= '0' && *rest <= '9' ? strtoull(rest, &end, 10) : 101;
+    return end != NULL && *end == '\0' && options->least <= 100;
+  }
+  return 0;
+}
+
+static const char *open_profile (const TluaSettings *settings, lua_State *L, struct tl_vm *vm) {
+  static char complaint[2 * TLUA_LIST_ROOM];
+  TluaProfileOptions options = { .interval = 1, .least = 1 };
+  if (!settings->profiles)
+    return NULL;
+  char list[TLUA_LIST_ROOM];
+  memcpy(list, settings->profile, sizeof(list));
+  for (char *item = list; *item != '\0';) {
+    size_t length = strcspn(item, ",");
+    int is_last = item[length] == '\0';
+    item[length] = '\0';
+    if (!profile_item(&options, item)) {
+      snprintf(complaint, sizeof(complaint),
+               "p: '%s' is not one of line, function, interval=N, least=N, file=NAME", item);
+      return complaint;
+    }
+    item += length + !is_last;
+  }
+  return tlua_profile_open(L, &options, vm);
+}
+
 const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
 #if defined(TLUA_HAVE_RECORDER)
   uint32_t told = 0;
@@ -284,9 +343,10 @@ const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
   if (why != NULL)
     return why;
   if (settings->is_off && settings->reports == 0)
-    return NULL;
+    return open_profile(settings, L, NULL);
   /* counting needs the library, with the JIT off, too */
-  uint32_t flags = settings->flags | told | (settings->is_off ? TL_FLAG_OFF : 0)
+  uint32_t flags = settings->flags | told | (settings->profiles ? TL_FLAG_CODE_MAP : 0)
+      | (settings->is_off ? TL_FLAG_OFF : 0)
       | (settings->reports != 0 ? TL_FLAG_COUNT_ITERATIONS : 0);
   tl_config library = {
     .abi = TL_ABI_VERSION, .threshold = (uint32_t)settings->threshold, .flags = flags,
@@ -302,9 +362,8 @@ const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
   for (uint32_t form = 0; form < TLUA_REPORTS; form++)
     if (settings->reports & (1u << form))
       tlua_report_at_end(L, form, settings->files[form][0] != '\0' ? settings->files[form] : NULL);
+  return open_profile(settings, L, tlua_jit_vm(L));
 #else
-  (void)settings;
-  (void)L;
+  return open_profile(settings, L, NULL);
 #endif
-  return NULL;
 }

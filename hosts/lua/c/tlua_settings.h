@@ -13,7 +13,7 @@
 
 #include "tlua_report.h"
 
-/* Room for lists of passes, of stages, of tools, and for the name of a file. */
+/* Room for lists of passes, of stages, of tools, of a profile, and for the name of a file. */
 #define TLUA_LIST_ROOM 512
 #define TLUA_FILE_ROOM 4096
 
@@ -30,6 +30,8 @@ typedef struct TluaSettings {
   char passes[TLUA_LIST_ROOM];
   char log[TLUA_LIST_ROOM];
   char tools[TLUA_LIST_ROOM];  /* debuggers and profilers that are told of machine code */
+  int profiles;
+  char profile[TLUA_LIST_ROOM];  /* what is wanted of the profile */
   char files[TLUA_REPORTS][TLUA_FILE_ROOM];  /* of the reports, by form; empty for standard error */
 } TluaSettings;
 

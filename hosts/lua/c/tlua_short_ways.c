@@ -98,7 +98,10 @@ static int resume (lua_State *co, lua_State *from, int arguments, int *results) 
     return lua_resume(co, from, arguments, results);
   co->nCcalls = getCcalls(from) + 1;
   co->jit_level = co->nCcalls;
-  return tlua_end_resume(co, luaD_rawrunprotected(co, tlua_resumed, &arguments), results);
+  co->jit->running = co;
+  int status = tlua_end_resume(co, luaD_rawrunprotected(co, tlua_resumed, &arguments), results);
+  co->jit->running = from;
+  return status;
 }
 
 /*
