@@ -60,7 +60,7 @@ pub mod vm;
 pub use abort::AbortReason;
 pub use compile::CloseOutcome;
 pub use config::{Config, DEFAULT_THRESHOLD};
-pub use debug::{CodeKind, Tools};
+pub use debug::{CodeKind, KnownCode, Tools};
 pub use exit::{Exit, ExitFrame};
 pub use ids::{ExitId, ExitPoint, TraceId};
 pub use log::Stage;

@@ -73,7 +73,7 @@ pub unsafe extern "C" fn tl_code_at(vm: *mut TlVm, address: *const c_void, info:
             trace,
             name: handle.text.as_ptr(),
             start: known.address,
-            size: known.len(),
+            size: known.end() - known.address,
             owner: known.tree_owner,
             words: words.as_ptr(),
             nwords: words.len() as u32,

@@ -16,20 +16,23 @@ use super::piece::{CodeKind, Piece};
 
 /// What is known of a piece of code.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub struct Known {
+    /// What it is.
     pub kind: CodeKind,
+    /// What tools call it.
     pub name: String,
-    /// What the host knows its tree by.
+    /// What the host knows its tree by: [`Exit::owner`](crate::Exit).
     pub tree_owner: usize,
+    /// Its first byte.
     pub address: usize,
     len: usize,
     places: Vec<Place>,
 }
 
 impl Known {
-    /// Its length in bytes.
-    pub fn len(&self) -> usize {
-        self.len
+    /// The address behind its last byte.
+    pub fn end(&self) -> usize {
+        self.address + self.len
     }
 
     /// The host's words for the part of the code that contains an address; what no part contains belongs to

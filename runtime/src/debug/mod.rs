@@ -22,7 +22,7 @@ mod tell;
 use gdb::Gdb;
 use jitdump::Jitdump;
 use map::CodeMap;
-pub(crate) use map::Known;
+pub use map::Known as KnownCode;
 use perf_map::PerfMap;
 pub(crate) use piece::{piece_name, NoFile, Owner, Piece};
 pub use piece::{CodeKind, Tools};
@@ -73,7 +73,7 @@ impl Watch {
     }
 
     /// The piece of code that contains an address, if the host is to be told.
-    pub fn code_at(&self, address: usize) -> Option<&Known> {
+    pub fn code_at(&self, address: usize) -> Option<&KnownCode> {
         self.map.as_ref()?.at(address)
     }
 }

@@ -80,7 +80,55 @@ impl Vm {
     }
 
     /// What is known of the code that contains an address, if [`Tools::host`](crate::Tools::host) is set.
-    pub(crate) fn code_at(&self, address: usize) -> Option<&Known> {
+    pub fn code_at(&self, address: usize) -> Option<&Known> {
         self.code.watch.as_ref()?.code_at(address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracelift_core::Op;
+
+    use super::*;
+    use crate::support::{int, Host, Tape};
+    use crate::{Config, Tools};
+
+    const HEAD: Key = 0x40;
+
+    /// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
+    fn sum(tape: &mut Tape<'_>) {
+        tape.while_less(0, 0b111, 1, 2);
+        tape.at(1, 0b111);
+        let (s, i) = (tape.int(0), tape.int(1));
+        let s = tape.op2(Op::IntAdd, s, i);
+        tape.write_int(0, s);
+        tape.add(2, 0b111, 1, 1);
+    }
+
+    fn host(tools: Tools) -> Host {
+        let mut host = Host::new(Config { threshold: 1, tools, ..Config::exact() });
+        host.frame[..3].copy_from_slice(&[int(0), int(0), int(10)]);
+        host.record(HEAD, sum);
+        host
+    }
+
+    #[test]
+    fn code_is_known_by_its_addresses() {
+        let host = host(Tools { host: true, ..Tools::default() });
+        let code = host.vm.traces.get(TraceId(0)).unwrap().code;
+        for address in [code.address(), code.address() + code.len() - 1] {
+            let known = host.vm.code_at(address).expect("it is the loop's code");
+            assert_eq!((known.kind, known.name.as_str()), (CodeKind::Loop(TraceId(0)), "loop 40"));
+            assert_eq!((known.address, known.end()), (code.address(), code.address() + code.len()));
+            assert!(!known.words(address).is_empty());
+        }
+        assert!(host.vm.code_at(code.address() + code.len()).is_none_or(|known| known.name != "loop 40"));
+    }
+
+    #[test]
+    fn nothing_is_known_where_nobody_asks() {
+        let host = host(Tools::default());
+        let code = host.vm.traces.get(TraceId(0)).unwrap().code;
+        assert!(host.vm.code_at(code.address()).is_none());
     }
 }
