@@ -64,6 +64,10 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_host_code(vm, "", 1, &(uint32_t){0}) == NULL);
   tl_host_code_free(vm, 0);
   tl_host_code_refused(vm);
+  tl_code_info found;
+  EXPECT(tl_is_watched(vm) == 0 && tl_get_code_bounds(vm) == NULL);
+  EXPECT(tl_host_code_note(vm, 0, "code", NULL, 0) == TL_MISUSE);
+  EXPECT(tl_code_at(vm, &key, &found) == 0);
   tl_drop_counter(vm, counters);
   EXPECT(tl_hot(vm, &key, counters, frame, &run) == TL_NOTHING);
   EXPECT(tl_next(vm, frame, &run) == TL_NOTHING);
@@ -337,6 +341,37 @@ static void thresholds(void) {
   }
 }
 
+/* What is said of code, and what is known of it where somebody asks. */
+static void watched(void) {
+  kinds++;
+  tl_config config = {.abi = TL_ABI_VERSION, .flags = TL_FLAG_CODE_MAP};
+  tl_vm *vm = tl_new(&config);
+  EXPECT(vm != NULL && tl_is_watched(vm) == 1);
+  const tl_code_bounds *bounds = tl_get_code_bounds(vm);
+  EXPECT(bounds != NULL && bounds->host == 0 && bounds->traces == 0 && bounds->compiling == 0);
+  const unsigned char code[] = {0x90, 0x90, 0x90, 0xc3};
+  uint32_t id = 0;
+  const unsigned char *held = tl_host_code(vm, code, sizeof code, &id);
+  EXPECT(held != NULL && (uintptr_t)held >= bounds->host && (uintptr_t)held < bounds->host_end);
+  tl_code_info found = {.kind = 17};
+  EXPECT(tl_code_at(vm, held, &found) == 0 && found.kind == 17); /* nobody has said what it is */
+  const tl_code_span good[] = {{0, 1}, {2, 4}}, far[] = {{0, 5}}, turned[] = {{2, 4}, {0, 1}};
+  BAD(tl_host_code_note(vm, id, NULL, good, 2) == TL_MISUSE, "a text is null");
+  BAD(tl_host_code_note(vm, id, "", good, 2) == TL_MISUSE, "a name is empty");
+  BAD(tl_host_code_note(vm, id + 1, "code", good, 2) == TL_MISUSE, "is no code of the host's");
+  BAD(tl_host_code_note(vm, id, "code", far, 1) == TL_MISUSE, "the spans are not in order");
+  BAD(tl_host_code_note(vm, id, "code", turned, 2) == TL_MISUSE, "the spans are not in order");
+  EXPECT(tl_host_code_note(vm, id, "twice twice", good, 2) == TL_OK);
+  BAD(tl_code_at(vm, held, NULL) == 0, "the place for what is found is null");
+  EXPECT(tl_code_at(vm, held + 3, &found) == 1 && strcmp(found.name, "twice twice") == 0);
+  EXPECT(found.kind == TL_CODE_HOST && found.trace == UINT32_MAX && found.nwords == 0);
+  EXPECT(found.start == held && found.size == sizeof code);
+  EXPECT(tl_code_at(vm, held + 4, &found) == 0 && tl_code_at(vm, held - 1, &found) == 0);
+  tl_host_code_free(vm, id);
+  BAD(tl_host_code_note(vm, id, "code", good, 2) == TL_MISUSE, "is no code of the host's");
+  tl_free(vm);
+}
+
 int main(void) {
   settings();
   with_handle(NULL);
@@ -346,5 +381,6 @@ int main(void) {
   entries();
   dropped_too_soon();
   thresholds();
+  watched();
   return told();
 }
