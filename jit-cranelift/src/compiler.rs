@@ -200,7 +200,7 @@ impl Compiler {
         let is_stub =
             |mark: &&MachSrcLoc<Final>| !mark.loc.is_default() && mark.loc.bits() & location::STUB != 0;
         let stub_bytes = marks.iter().filter(is_stub).map(|mark| (mark.end - mark.start) as usize).sum();
-        let stats = Stats {
+        let mut stats = Stats {
             code_bytes: bytes.len(),
             stub_bytes,
             guards: trace.insts.iter().filter(|inst| inst.op.is_guard()).count(),
@@ -212,19 +212,16 @@ impl Compiler {
             clif_insts,
             build_ns: (built - start).as_nanos() as u64,
             codegen_ns: built.elapsed().as_nanos() as u64,
+            listing_ns: 0,
         };
         let exits = tables.pop().unwrap_or_default();
         let traces = tree.iter().map(|member| member.trace);
+        let listed = Instant::now();
         let listing = (want_listing && tree.len() == 1).then(|| {
-            listing::listing(&listing::Input {
-                trace,
-                schema,
-                exits: &exits,
-                architecture,
-                code: &bytes,
-                marks: &marks,
-            })
+            let (code, marks, exits) = (&bytes[..], &marks[..], &exits[..]);
+            listing::listing(&listing::Input { trace, schema, exits, architecture, code, marks })
         });
+        stats.listing_ns = listed.elapsed().as_nanos() as u64;
         let live = exits.iter().map(|exit| exit.live.len()).max().unwrap_or(0);
         Ok(Compiled {
             trace_no: request.trace_no,

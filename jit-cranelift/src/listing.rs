@@ -89,7 +89,8 @@ pub(crate) struct Input<'a> {
 /// The listing as text.
 pub(crate) fn listing(input: &Input<'_>) -> String {
     let end = input.marks.iter().map(|range| range.end as usize).max().unwrap_or(0).min(input.code.len());
-    let mut out = Out { input, text: String::new(), place: None, shown: 0 };
+    let lines = text::inst_lines(input.trace, input.schema);
+    let mut out = Out { input, lines, text: String::new(), place: None, shown: 0 };
     if input.architecture == Architecture::X86_64 {
         out.disassemble(end);
     } else {
@@ -127,6 +128,8 @@ pub(crate) fn disassembly(code: &[u8]) -> String {
 
 struct Out<'a> {
     input: &'a Input<'a>,
+    /// The trace's instructions.
+    lines: Vec<String>,
     text: String,
     /// Where the last machine instruction belongs.
     place: Option<Place>,
@@ -173,9 +176,8 @@ impl Out<'_> {
     }
 
     fn trace_up_to(&mut self, end: usize) {
-        let Input { trace, schema, .. } = self.input;
-        for inst in trace.insts.get(self.shown..end).unwrap_or(&[]) {
-            self.text += &text::print_inst(trace, schema, inst);
+        for line in self.lines.get(self.shown..end).unwrap_or(&[]) {
+            self.text += line;
             self.text.push('\n');
         }
         self.shown = self.shown.max(end);
@@ -190,12 +192,12 @@ impl Out<'_> {
             self.trace_up_to(self.input.trace.insts.len());
         }
         self.place = Some(place);
-        let Input { trace, schema, exits, .. } = self.input;
+        let exits = self.input.exits;
         let heading = match place {
             Place::Entry => "entry:".to_string(),
             Place::Inst(index) if index >= self.shown => return self.trace_up_to(index + 1),
-            Place::Inst(index) => match trace.insts.get(index) {
-                Some(inst) => format!("(more) {}", text::print_inst(trace, schema, inst)),
+            Place::Inst(index) => match self.lines.get(index) {
+                Some(line) => format!("(more) {line}"),
                 None => "(more)".to_string(),
             },
             Place::Refused => "entry refused:".to_string(),

@@ -371,6 +371,9 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
                     .collect()
             }
         };
+        if let Some(counter) = self.input.request.entry_counter {
+            self.add_to_cell(counter, 1);
+        }
         if let Some(amounts) = self.input.request.replaced.filter(|amounts| amounts.entry > 0) {
             self.add_to_cell(amounts.total, amounts.entry as i64);
         }

@@ -66,6 +66,9 @@ pub struct Request {
     pub force_counter: Option<*mut u64>,
     /// A cell that every jump counts up: one per iteration, the preamble of a peeled loop included.
     pub iteration_counter: Option<*mut u64>,
+    /// A cell that every entry of the trace counts up once it is not refused any more, whoever comes: the
+    /// host, an exit of its parent, the end of another trace, or a caller of a unit.
+    pub entry_counter: Option<*mut u64>,
     /// A cell that every call of a unit counts up.
     pub unit_call_counter: Option<*mut u64>,
     /// Cells that say what the interpreter would have taken for the iterations that ran.
@@ -151,6 +154,7 @@ impl Request {
             entry: None,
             force_counter: None,
             iteration_counter: None,
+            entry_counter: None,
             unit_call_counter: None,
             replaced: None,
             collect_counter: None,
@@ -205,6 +209,12 @@ impl Request {
         self
     }
 
+    /// The same with a cell that counts entries.
+    pub fn count_entries(mut self, counter: *mut u64) -> Request {
+        self.entry_counter = Some(counter);
+        self
+    }
+
     /// The same with a cell that counts calls of units.
     pub fn count_unit_calls(mut self, counter: *mut u64) -> Request {
         self.unit_call_counter = Some(counter);
@@ -255,6 +265,8 @@ pub struct Stats {
     pub build_ns: u64,
     /// Time to make code of it, in nanoseconds.
     pub codegen_ns: u64,
+    /// Time to make the listing, if there is one, in nanoseconds: it is no part of the others.
+    pub listing_ns: u64,
 }
 
 /// A compiled trace, not yet in executable memory.

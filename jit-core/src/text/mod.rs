@@ -34,7 +34,7 @@ mod snap;
 pub use compare::{equal_up_to_renaming, print_trace_canonical};
 pub use lex::Directive;
 pub use parse::{directives, parse_file, parse_trace};
-pub use print::{print_inst, print_trace, print_trace_in, value_names};
+pub use print::{inst_lines, print_inst, print_trace, print_trace_in, value_names};
 pub use print_schema::{print_file, print_schema, print_world};
 
 use crate::ir::Trace;

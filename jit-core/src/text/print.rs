@@ -33,6 +33,13 @@ pub fn print_inst(trace: &Trace, schema: &Schema, inst: &Inst) -> String {
     Printer::new(trace, &SchemaNames::new(schema, None)).inst(inst)
 }
 
+/// All instructions as text, a line for each, as [`print_inst`] prints one; for listings.
+pub fn inst_lines(trace: &Trace, schema: &Schema) -> Vec<String> {
+    let names = SchemaNames::new(schema, None);
+    let printer = Printer::new(trace, &names);
+    trace.insts.iter().map(|inst| printer.inst(inst)).collect()
+}
+
 /// The name of each value in [`print_trace`]'s text (a constant's text), by id.
 pub fn value_names(trace: &Trace) -> Vec<String> {
     let schema = SchemaNames::new(&Schema::new(), None);

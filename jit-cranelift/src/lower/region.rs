@@ -337,6 +337,9 @@ impl Lowering<'_, '_, '_> {
         if args.len() != root.trace.inputs().len() {
             return Err(self.malformed("a loop has other inputs than slots"));
         }
+        if let Some(counter) = root.request.entry_counter {
+            self.add_to_cell(counter, 1);
+        }
         let amounts = root.request.replaced.filter(|_| !planted(Bug::RegionBackUncounted));
         let goes_round = counts_replaced(self.tree, to);
         if !goes_round {
