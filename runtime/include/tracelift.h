@@ -124,6 +124,7 @@ typedef struct tl_config {
                                     ** the folder that the variable JITDUMPDIR names, or in the current one */
 #define TL_FLAG_GDB 2048u           /* gdb is told of code, by its interface for just-in-time compilers */
 #define TL_FLAG_CODE_MAP 4096u      /* code is kept for tl_code_at: profilers */
+#define TL_FLAG_VIEW 8192u          /* what tl_view_write shows is noted, and counted by compiled loops */
 
 /* A new compiler, or NULL (then tl_config_error says why). It lives until tl_free. */
 tl_vm *tl_new(const tl_config *config);
@@ -890,6 +891,31 @@ const char *tl_summary(tl_vm *vm);
 const char *tl_last_abort(tl_vm *vm, const void *key);
 /* How often recordings of the loop `key` were given up. */
 uint32_t tl_aborts(tl_vm *vm, const void *key);
+
+/* A function of the program, for the view. Keys of its locations, and the first word of resume points and
+** frames in it, are addresses of its instructions, or lie within one. */
+typedef struct tl_view_info {
+  const void *code;         /* its first instruction */
+  const uint32_t *lines;    /* of each instruction; 0: not known */
+  const uint32_t *loops;    /* pairs: indices of a loop's first instruction and of its last jump back */
+  const void *source;       /* "@" and a file's name, "=" and another name, or else the text itself */
+  const char *name;         /* what people call it; NULL: it has no name */
+  size_t source_length;
+  uint32_t count;           /* of instructions */
+  uint32_t stride;          /* bytes of an instruction */
+  uint32_t nloops;          /* of loops */
+  uint32_t first_line;      /* 0: it is a whole file */
+} tl_view_info;
+
+/* Whether there is to be a view: TL_FLAG_VIEW. */
+int tl_has_view(tl_vm *vm);
+/* A function was loaded. All is copied. Files are read now, for the page to show what runs. It is gone with
+** tl_forget, or when another one is told of that lies at the same place. */
+tl_status tl_view_function(tl_vm *vm, const tl_view_info *info);
+/* Writes the view: a page of HTML that stands alone, which says where the time went, what was not compiled
+** and why, and shows sources, traces, exits with their counts, and machine code. A file whose name ends in
+** ".json" gets the same as data. TL_MISUSE, and tl_last_error: it cannot be written. */
+tl_status tl_view_write(tl_vm *vm, const char *path);
 
 #ifdef __cplusplus
 }

@@ -213,7 +213,7 @@ pub(crate) fn options(config: &Config) -> Options {
         no_prefetching: config.no_prefetching,
         want_clif: config.log.contains(&Stage::Clif),
         want_disasm: config.log.contains(&Stage::Asm),
-        want_listing: config.log.contains(&Stage::Code),
+        want_listing: config.view || config.log.contains(&Stage::Code),
         want_notes: config.tools.any(),
         ..Options::default()
     }

@@ -240,7 +240,11 @@ impl Vm {
 
     /// The recording ends, in whatever way: what it took is accounted for.
     pub(crate) fn take_recorder(&mut self) -> Option<Recorder> {
-        let recorder = self.recording.recorder.take()?;
+        let mut recorder = self.recording.recorder.take()?;
+        if let Some(notes) = &mut self.notes {
+            notes.recorded(recorder.key, recorder.steps.take().unwrap_or_default());
+        }
+        self.note_going_on();
         self.budget.recorded(recorder.trace().op_count());
         self.recording.was_asked = recorder.is_asked;
         Some(recorder)
@@ -278,6 +282,7 @@ impl Vm {
         let result = self.compile_recorded(recorded, needs, tree);
         self.code.bounds.end();
         let compile_ns = self.budget.end(ops);
+        self.note_going_on();
         if let Ok(number) = result {
             if let Some(trace) = self.traces.get_mut(number) {
                 trace.worth.compile_ns = compile_ns;
@@ -315,6 +320,7 @@ impl Vm {
     /// Keys from `low` up to and without `high` are no longer valid: nobody enters their code any more. It is
     /// freed at once, or, if code that calls the host may be on the native stack, when that is over.
     pub fn forget(&mut self, low: Key, high: Key) {
+        self.note_forgotten(low, high);
         let aside = self.recording.aside.len();
         self.recording.aside.retain(|recorder| !(low..high).contains(&recorder.key));
         let dropped = (aside - self.recording.aside.len()) as u64;

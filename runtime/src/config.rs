@@ -49,6 +49,8 @@ pub struct Config {
     pub count_guards: bool,
     /// Compiled loops count their iterations.
     pub count_iterations: bool,
+    /// What [`Vm::view`](crate::Vm::view) shows is noted, and counted by the code, iterations among it.
+    pub view: bool,
     /// Short loops become machine code once, instead of several times in a row.
     pub no_unrolling: bool,
     /// Loops do not ask early for the memory that they walk through.
@@ -104,6 +106,7 @@ impl Default for Config {
             start_seed: None,
             count_guards: false,
             count_iterations: false,
+            view: false,
             no_unrolling: false,
             no_prefetching: false,
             no_quick_code: false,

@@ -47,8 +47,14 @@ impl Vm {
             gate.left -= 1;
             self.last_run.has_passed = false;
             self.counters.fire_again(gate.counter);
+            if let Some(notes) = &mut self.notes {
+                notes.seen(key).interpreted += 1;
+            }
             return Some(Action::Nothing);
         };
+        if let Some(notes) = &mut self.notes {
+            notes.arrives(key, self.timing.ticks.now());
+        }
         let trace = self.traces.get_mut(way.trace)?;
         // SAFETY: promised to `set_reserve`.
         if way.lifts && !unsafe { self.reserves.secure(&trace.reach.lifts) } {

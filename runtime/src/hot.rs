@@ -23,6 +23,7 @@ use crate::run::Action;
 use crate::starts::Starts;
 use crate::traces::Entered;
 use crate::tunables::MOST_ASIDE;
+use crate::view::notes::LOOKS;
 use crate::vm::Vm;
 
 impl Vm {
@@ -71,10 +72,27 @@ impl Vm {
     pub unsafe fn hot(&mut self, key: Key, counter: *const i32, base: *const u8) -> Action {
         self.close_sample();
         // SAFETY: passed on from the caller.
-        match unsafe { self.pass(key, counter) } {
+        let action = match unsafe { self.pass(key, counter) } {
             Some(action) => action,
             // SAFETY: as above.
             None => unsafe { self.decide_anew(key, counter, base) },
+        };
+        self.note_going_on();
+        action
+    }
+
+    /// The interpreter has come to a location; see [`crate::view`].
+    fn note_arrival(&mut self, key: Key) {
+        if let Some(notes) = &mut self.notes {
+            notes.arrives(key, self.timing.ticks.now());
+        }
+    }
+
+    /// The interpreter goes on, or code is entered.
+    #[inline]
+    pub(crate) fn note_going_on(&mut self) {
+        if let Some(notes) = &mut self.notes {
+            notes.goes_on(self.timing.ticks.now());
         }
     }
 
@@ -82,6 +100,7 @@ impl Vm {
     unsafe fn decide_anew(&mut self, key: Key, counter: *const i32, base: *const u8) -> Action {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
         self.last_run.has_passed = false;
+        self.note_arrival(key);
         self.settle_gates(key);
         let is_wanted = self.locations.get(&key).is_some_and(|location| location.wanted_by.is_some());
         if !is_wanted && self.counters.starts(index) {
@@ -109,14 +128,21 @@ impl Vm {
         if !matches!(action, Action::Run(_)) {
             self.was_interpreted(key, ticks);
         }
+        if let Some(notes) = &mut self.notes {
+            // The last one leads into the code.
+            let interpreted = ticks - u64::from(matches!(action, Action::Run(_)));
+            notes.ticks(key, self.counters.is_of_entries(index), interpreted);
+        }
+        // Times are known the better the more often hot locations are come to.
+        let most = if self.notes.is_some() { LOOKS } else { MOST_TICKS };
         let next = match action {
             Action::Run(_) => 1,
-            _ if !self.config.enabled => MOST_TICKS,
+            _ if !self.config.enabled => most,
             _ if self.counters.is_pinned(index) => 1,
             _ => {
                 let location = self.locations.entry(key).or_default();
                 let needed = location.needed(self.config.threshold);
-                needed.saturating_sub(location.heat).min(u64::from(MOST_TICKS)) as u32
+                needed.saturating_sub(location.heat).min(u64::from(most)) as u32
             }
         };
         self.counters.set(index, next);
@@ -273,6 +299,7 @@ impl Vm {
         let is_entry = self.locations.get(&key).is_some_and(|location| location.is_entry);
         let mut recorder = Recorder::new(key, base, limits, Start::of_location(is_entry, retries));
         recorder.is_asked = self.recording.asked.take() == Some(key);
+        recorder.steps = self.notes.is_some().then(Vec::new);
         self.budget.begin_recording();
         self.gates.shut();
         self.recording.recorder = Some(recorder);
@@ -327,6 +354,9 @@ impl Vm {
     /// A recording of a location has come to nothing: counts and logs that.
     pub(crate) fn count_abort(&mut self, key: Key, no: &Failure) {
         *self.totals.aborts.entry(no.reason.name().to_string()).or_default() += 1;
+        if let Some(notes) = &mut self.notes {
+            notes.failed(key, no);
+        }
         if self.log.wants(Stage::Abort) {
             let name = self.name_of_location(key);
             self.log.entry(Stage::Abort, &format!("abort {name}: {no}"), String::new);

@@ -55,6 +55,7 @@ mod tree;
 mod tunables;
 mod unit_code;
 pub mod units;
+pub mod view;
 pub mod vm;
 
 pub use abort::AbortReason;

@@ -64,6 +64,10 @@ impl Vm {
             // What the units do is not added up.
             tree.adds_up = false;
         }
+        if let Some(notes) = &mut self.notes {
+            let noted = notes.begin_trace(number, &recorded, &tree);
+            self.budget.leave_out(noted);
+        }
         let mut request = self.request(number, &mut tree);
         if !tree.calls.is_empty() || tree.unit.is_some() {
             request = request.know_units(self.units.links(tree.parent.is_some() && tree.unit.is_some()));
@@ -114,6 +118,9 @@ impl Vm {
         if self.config.count_iterations {
             let [iterations, calls] = cells.counts_of(number);
             request = request.count_iterations(iterations).count_unit_calls(calls);
+        }
+        if let Some([entries, iterations]) = self.notes.as_mut().and_then(|notes| notes.cells()) {
+            request = request.count_entries(entries).count_iterations(iterations);
         }
         if let Some(crossings) = self.crossings(tree) {
             request = request.count_crossings(crossings);
@@ -221,6 +228,10 @@ impl Vm {
         let is_whole_unit = product.is_merged == Some(true);
         self.tell_of_code(number, &tree, is_whole_unit, (code, &title), &mut compiled);
         self.log_code(number, &title, &compiled);
+        if let Some(notes) = &mut self.notes {
+            let noted = notes.end_trace(number, &product.source, compiled.listing.as_deref());
+            self.budget.leave_out(noted + compiled.stats.listing_ns);
+        }
         self.exits.state.reserve(&product.worst);
         let lifts = self.reserves.want(&product.worst);
         if let Some(GroupedOps { before, after }) = product.operations {

@@ -249,6 +249,8 @@ pub struct Recorder {
     cells: Vec<(u32, Value)>,
     /// Bytecodes and calls so far.
     work: Work,
+    /// The first word of each resume point, and how many operations there were before it; if wanted.
+    pub(crate) steps: Option<Vec<(u64, u32)>>,
     /// Back edges passed, and of which loops.
     edges: u32,
     pub(crate) passed: Vec<Passed>,
@@ -302,6 +304,7 @@ impl Recorder {
             in_place: BTreeMap::new(),
             cells: Vec::new(),
             work: Work::default(),
+            steps: None,
             edges: 0,
             passed: Vec::new(),
             head_live: None,
@@ -365,6 +368,9 @@ impl Recorder {
     pub fn resume_point_of(&mut self, base: *const u8, words: &[u64], live: &[u8], nslots: u32) {
         self.stack.base = base;
         self.work.steps += 1;
+        if let Some(steps) = &mut self.steps {
+            steps.push((words.first().copied().unwrap_or(0), self.trace.insts.len() as u32));
+        }
         self.extend(nslots);
         let frame = self.stack.frames.last_mut().expect("the entry frame is never popped");
         frame.words = Words::from_slice(words);

@@ -257,6 +257,7 @@ impl Vm {
         self.totals.recordings += 1;
         let mut recorder = Recorder::new(trace.tree.key, base, limits, Start::Side(at));
         recorder.is_asked = true;
+        recorder.steps = self.notes.is_some().then(Vec::new);
         trace.tree.unit.into_iter().for_each(|unit| recorder.begin_unit(unit));
         self.budget.begin_recording();
         self.gates.shut();
@@ -298,6 +299,9 @@ impl Vm {
         let ExitPoint { trace: number, exit } = at;
         let kind = format!("side trace: {}", no.reason);
         *self.totals.aborts.entry(kind).or_default() += 1;
+        if let Some(notes) = &mut self.notes {
+            notes.side_failed(at, no);
+        }
         if self.log.wants(Stage::Abort) {
             let key = self.traces.get(number).map_or(0, |trace| trace.tree.key);
             let name = self.name_of_code(Start::Side(at), key);
@@ -415,11 +419,12 @@ impl Vm {
         self.gates.shut();
         self.totals.freed.entries += gone.entries;
         self.totals.freed.exits.add(&gone.exit_counts());
+        self.note_freed(number, &gone);
         if self.config.count_iterations {
             self.totals.freed.traces.push(self.stats_of(number, &gone));
             let left = self.left_of(number, &gone);
             self.totals.freed.left.extend(left);
-            let [iterations, calls] = self.code.cells.counts(number);
+            let [iterations, calls] = self.counted(number);
             if let Some(location) = self.locations.get_mut(&gone.tree.key) {
                 location.counted[0] += iterations;
                 location.counted[1] += calls;

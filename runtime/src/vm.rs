@@ -47,6 +47,7 @@ use crate::stats::{
 use crate::ticks::Ticks;
 use crate::traces::{ExitCell, Left, TraceData, Traces};
 use crate::units::{Record, Units};
+use crate::view::notes::{Notes, LOOKS};
 
 /// Why a [`Vm`] cannot be made.
 #[derive(Debug, Error)]
@@ -93,6 +94,8 @@ pub struct Vm {
     pub(crate) nested: Nested,
     /// What the host takes where there is no code.
     pub(crate) prices: Prices,
+    /// What is kept for the view, if there is to be one.
+    pub(crate) notes: Option<Box<Notes>>,
 }
 
 /// Recordings: the one in progress, and how they come about.
@@ -203,6 +206,8 @@ impl Vm {
         // same.
         let force = if counting { config.force_exit.filter(|&n| n > 0).unwrap_or(u64::MAX) } else { 0 };
         let initial = match config.start_seed {
+            // Nothing is to be decided, but the view tells back edges by their loops.
+            _ if !config.enabled && config.view => LOOKS,
             _ if !config.enabled => u32::MAX,
             // Counters are shared by address: at its first back edge each loop draws for itself.
             Some(_) => 1,
@@ -231,6 +236,7 @@ impl Vm {
             timing: Timing { ticks: Ticks::new(), sample: None, burst: None, sampled_until: 0 },
             nested: Nested::default(),
             prices: Prices::INTERPRETER,
+            notes: config.view.then(Box::default),
             config,
         })
     }
@@ -318,7 +324,8 @@ impl Vm {
     /// The statistics so far.
     pub fn stats(&self) -> Stats {
         let interpreted = self.counters.ticks();
-        let iterations = self.config.count_iterations.then_some(self.code.cells.all_counts()[0]);
+        let counts = self.config.count_iterations || self.notes.is_some();
+        let iterations = counts.then(|| self.iterations());
         let all = interpreted + iterations.unwrap_or(0);
         let mut exits = self.totals.freed.exits;
         self.traces.alive().for_each(|(_, trace)| exits.add(&trace.exit_counts()));
@@ -378,6 +385,17 @@ impl Vm {
         }
     }
 
+    /// Iterations that ran as machine code, if they are counted: a view has them counted in its own cells.
+    fn iterations(&self) -> u64 {
+        self.notes.as_ref().map_or(self.code.cells.all_counts()[0], |notes| notes.iterations())
+    }
+
+    /// Iterations and calls that a trace's code has counted.
+    pub(crate) fn counted(&self, number: TraceId) -> [u64; 2] {
+        let [iterations, calls] = self.code.cells.counts(number);
+        [self.notes.as_ref().map_or(iterations, |notes| notes.iterations_of(number)), calls]
+    }
+
     fn unit_use(&self) -> Option<UnitUse> {
         let calls = self.config.count_iterations.then_some(self.code.cells.all_counts()[1]);
         Some(UnitUse { calls, ..self.totals.units }).filter(|units| units.compiled > 0)
@@ -419,7 +437,7 @@ impl Vm {
         let name = code_name(Start::of_location(location.is_entry, 0), key, place);
         let own = self.traces.alive().filter(|(_, trace)| trace.tree.key == key);
         let [iterations, calls] = own.fold(location.counted, |sum, (trace, _)| {
-            let counts = self.code.cells.counts(trace);
+            let counts = self.counted(trace);
             [sum[0] + counts[0], sum[1] + counts[1]]
         });
         let waits = !self.has_pins(location) && (location.entries.is_empty() || location.state.is_asleep());
@@ -499,8 +517,8 @@ impl Vm {
             exits: trace.exit_counts().by_name(),
             ops: trace.worth.ops,
             code_bytes: trace.generated.code_bytes as u64,
-            iterations: self.config.count_iterations.then_some(self.code.cells.counts(number)[0]),
-            calls: self.config.count_iterations.then_some(self.code.cells.counts(number)[1]),
+            iterations: self.config.count_iterations.then_some(self.counted(number)[0]),
+            calls: self.config.count_iterations.then_some(self.counted(number)[1]),
             saved_per_ns: trace.worth.saved_per_ns,
             compile_us: trace.worth.compile_ns / 1000,
             state: location.map_or("", |location| location.state.name()),

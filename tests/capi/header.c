@@ -75,6 +75,18 @@ CHECK(offsetof(tl_limit, end) == 0);
 CHECK(offsetof(tl_limit, native_bytes) == 8);
 CHECK(offsetof(tl_limit, least_base) == 12);
 
+CHECK(sizeof(tl_view_info) == 64);
+CHECK(offsetof(tl_view_info, code) == 0);
+CHECK(offsetof(tl_view_info, lines) == 8);
+CHECK(offsetof(tl_view_info, loops) == 16);
+CHECK(offsetof(tl_view_info, source) == 24);
+CHECK(offsetof(tl_view_info, name) == 32);
+CHECK(offsetof(tl_view_info, source_length) == 40);
+CHECK(offsetof(tl_view_info, count) == 48);
+CHECK(offsetof(tl_view_info, stride) == 52);
+CHECK(offsetof(tl_view_info, nloops) == 56);
+CHECK(offsetof(tl_view_info, first_line) == 60);
+
 CHECK(sizeof(tl_argument) == 8);
 CHECK(offsetof(tl_argument, slot) == 0);
 CHECK(offsetof(tl_argument, tag) == 4);

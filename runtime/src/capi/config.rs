@@ -36,6 +36,8 @@ pub const FLAG_NO_PREFETCHING: u32 = 64;
 pub const FLAG_NO_QUICK_CODE: u32 = 128;
 /// `TL_FLAG_NO_REGIONS`: trees of traces do not become one function.
 pub const FLAG_NO_REGIONS: u32 = 256;
+/// `TL_FLAG_VIEW`: what the view shows is noted.
+pub const FLAG_VIEW: u32 = 8192;
 
 /// `TL_FLAG_PERF_MAP`: names of code for perf.
 pub const FLAG_PERF_MAP: u32 = 512;
@@ -46,7 +48,7 @@ pub const FLAG_GDB: u32 = 2048;
 /// `TL_FLAG_CODE_MAP`: code for `tl_code_at`.
 pub const FLAG_CODE_MAP: u32 = 4096;
 
-const ALL_FLAGS: u32 = 8191;
+const ALL_FLAGS: u32 = 16383;
 
 /// `tl_config`; 0 and null mean the default. See `tracelift.h`.
 #[repr(C)]
@@ -172,6 +174,7 @@ pub(super) unsafe fn read(c: &TlConfig) -> Result<Config, String> {
         start_seed: (c.start_seed != 0).then_some(c.start_seed),
         count_guards: c.flags & FLAG_COUNT_GUARDS != 0,
         count_iterations: c.flags & FLAG_COUNT_ITERATIONS != 0,
+        view: c.flags & FLAG_VIEW != 0,
         refuse_executable_memory: c.flags & FLAG_NO_EXEC != 0,
         no_unrolling: c.flags & FLAG_NO_UNROLLING != 0,
         no_prefetching: c.flags & FLAG_NO_PREFETCHING != 0,

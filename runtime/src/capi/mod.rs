@@ -18,6 +18,7 @@ mod record;
 mod service;
 mod tools;
 mod units;
+mod view;
 
 use std::ffi::{c_char, CStr, CString};
 use std::panic::{catch_unwind, AssertUnwindSafe};

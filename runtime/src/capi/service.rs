@@ -524,7 +524,7 @@ pub extern "C" fn tl_forget(vm: *mut TlVm, low: *const c_void, high: *const c_vo
     });
 }
 
-fn stats_of(handle: &TlVm) -> Stats {
+pub(super) fn stats_of(handle: &TlVm) -> Stats {
     Stats { host_code: handle.host_code.usage(), ..handle.vm.stats() }
 }
 
