@@ -42,6 +42,10 @@ pub struct RunArgs {
     /// Print statistics to standard error at the end.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     stats: Option<Form>,
+    /// Write a page of HTML to this file at the end, which says where the time went, what was not compiled
+    /// and why; or the same as data, if the name ends in `.json`. Counting for it slows the program down.
+    #[arg(long, value_name = "FILE", require_equals = true)]
+    view: Option<PathBuf>,
     /// Count the guards that compiled code executes, for the statistics; slows all of them down.
     #[arg(long, requires = "stats")]
     count_guards: bool,
@@ -122,34 +126,19 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         }
     }
     check_settings(args)?;
-    let mut flags = 0;
-    if args.jit == Switch::Off {
-        flags |= LibraryConfig::OFF;
-    }
-    if args.stats.is_some() {
-        flags |= LibraryConfig::COUNT_ITERATIONS;
-    }
-    if args.count_guards {
-        flags |= LibraryConfig::COUNT_GUARDS;
-    }
-    if args.verify {
-        flags |= LibraryConfig::VERIFY;
-    }
-    if args.no_unrolling {
-        flags |= LibraryConfig::NO_UNROLLING;
-    }
-    if args.no_prefetching {
-        flags |= LibraryConfig::NO_PREFETCHING;
-    }
-    if args.no_quick_code {
-        flags |= LibraryConfig::NO_QUICK_CODE;
-    }
-    if args.no_regions {
-        flags |= LibraryConfig::NO_REGIONS;
-    }
-    if args.no_exec {
-        flags |= LibraryConfig::NO_EXEC;
-    }
+    let flags = [
+        (args.jit == Switch::Off, LibraryConfig::OFF),
+        (args.stats.is_some(), LibraryConfig::COUNT_ITERATIONS),
+        (args.view.is_some(), LibraryConfig::VIEW),
+        (args.count_guards, LibraryConfig::COUNT_GUARDS),
+        (args.verify, LibraryConfig::VERIFY),
+        (args.no_unrolling, LibraryConfig::NO_UNROLLING),
+        (args.no_prefetching, LibraryConfig::NO_PREFETCHING),
+        (args.no_quick_code, LibraryConfig::NO_QUICK_CODE),
+        (args.no_regions, LibraryConfig::NO_REGIONS),
+        (args.no_exec, LibraryConfig::NO_EXEC),
+    ];
+    let flags = flags.iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, flag)| all | flag);
     let library = LibraryConfig {
         flags,
         code_bytes: args.code_limit.map_or(0, |kib| kib.saturating_mul(1024)),
@@ -163,7 +152,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     };
     let jit = JitConfig {
         // With the JIT off the library is only needed to count for the statistics.
-        mode: if args.jit == Switch::On || args.stats.is_some() { Mode::Jit } else { Mode::Off },
+        mode: if args.jit == Switch::On || args.stats.is_some() || args.view.is_some() {
+            Mode::Jit
+        } else {
+            Mode::Off
+        },
         threshold: args.threshold.unwrap_or(0),
         nests: args.nested_calls,
         baseline: args.baseline == Switch::On,
@@ -179,6 +172,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         command: words_before(std::env::args_os().collect(), args.program.len()),
         jit,
         report,
+        view: args.view.clone(),
         uses_malloc: args.malloc,
         ..Config::default()
     };
@@ -197,6 +191,10 @@ fn check_settings(args: &RunArgs) -> anyhow::Result<()> {
     tracelift_opt::Config::parse(args.opt.as_deref().unwrap_or("")).context("--opt")?;
     let stages = tracelift_runtime::Stage::parse_list(args.log.as_deref().unwrap_or(""));
     stages.map_err(anyhow::Error::msg).context("--log")?;
+    if let Some(view) = &args.view {
+        let opened = std::fs::OpenOptions::new().append(true).create(true).open(view);
+        opened.with_context(|| format!("the view cannot be written: {}", view.display()))?;
+    }
     Ok(())
 }
 

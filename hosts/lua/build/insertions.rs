@@ -187,7 +187,7 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "ldo.c",
         anchor: "  luaF_initupvals(L, cl);",
         place: After,
-        text: "\n  tlua_loaded(cl->p);",
+        text: "\n  tlua_loaded(L, cl->p);",
         why: "which variables are never assigned again is seen in the whole chunk",
     },
     Insertion {

@@ -272,7 +272,7 @@ void tlua_mark_value (struct global_State *g, const struct TValue *v);
 /* What is known of variables and closures; see tlua_fixed.c. */
 enum { TLUA_RELIED_ON = 1, TLUA_SHARED };
 #define tlua_made(p) { if ((p)->jit_made < 2) (p)->jit_made++; }
-void tlua_loaded (struct Proto *chunk);
+void tlua_loaded (struct lua_State *L, struct Proto *chunk);
 void tlua_upvalue_set (struct lua_State *L, struct GCObject *owner);
 void tlua_upvalue_joined (struct lua_State *L, const struct LClosure *closure, struct UpVal *variable);
 void tlua_local_set (struct lua_State *L, union StackValue *place);
@@ -333,6 +333,8 @@ struct tl_vm *tlua_jit_vm (struct lua_State *L);
 const char *tlua_jit_stats_text (struct lua_State *L);
 /* What of that helps whoever has written the program. */
 const char *tlua_jit_summary (struct lua_State *L);
+/* Writes the view to a file, if there is one (TL_FLAG_VIEW). Returns NULL, or what is wrong. */
+const char *tlua_jit_view (struct lua_State *L, const char *path);
 #endif
 
 #endif

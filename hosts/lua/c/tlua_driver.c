@@ -40,10 +40,11 @@ SAME(offsetof(TluaConfig, threshold) == 4 && offsetof(TluaConfig, period) == 8);
 SAME(offsetof(TluaConfig, nests) == 12 && offsetof(TluaConfig, no_baseline) == 14);
 SAME(offsetof(TluaConfig, seed) == 16 && offsetof(TluaConfig, jit) == 24);
 SAME(sizeof(TluaStatistics) == 72 && offsetof(TluaStatistics, violations) == 64);
-SAME(sizeof(TluaRun) == 192 && offsetof(TluaRun, argc) == 16);
+SAME(sizeof(TluaRun) == 200 && offsetof(TluaRun, argc) == 16);
 SAME(offsetof(TluaRun, refuse_from) == 40 && offsetof(TluaRun, config) == 56);
 SAME(offsetof(TluaRun, requests) == 88 && offsetof(TluaRun, statistics) == 96);
 SAME(offsetof(TluaRun, refused) == 168 && offsetof(TluaRun, jit_text) == 184);
+SAME(offsetof(TluaRun, view) == 192);
 #if defined(TLUA_HAVE_RECORDER)
 /* as in the library's src/capi/config.rs */
 SAME(sizeof(tl_config) == 80 && offsetof(tl_config, passes) == 48);
@@ -234,6 +235,8 @@ int tlua_run (TluaRun *run) {
 #endif
 #if !defined(TLUA_STOCK)
   tlua_report_at_end(L, run->report, NULL);
+  if (run->view != NULL)
+    tlua_report_at_end(L, TLUA_REPORT_VIEW, run->view);
 #endif
   lua_gc(L, LUA_GCSTOP);
   lua_pushcfunction(L, protected_run);

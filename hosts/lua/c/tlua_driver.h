@@ -36,6 +36,7 @@ typedef struct TluaRun {
   /* out: the library's counts, from malloc; NULL if nobody asked, or without the recorder */
   char *jit_json;
   char *jit_text;             /* out: the same for people */
+  const char *view;           /* the file that the library's view is written to, or NULL */
 } TluaRun;
 
 /* Returns the exit code. */

@@ -169,9 +169,12 @@ static uint64_t collect_assigned (Proto *p) {
   return assigned;
 }
 
-void tlua_loaded (Proto *chunk) {
+void tlua_loaded (lua_State *L, Proto *chunk) {
+  const TluaEngine *engine = L->jit->engine;
   chunk->jit_fixed = ~collect_assigned(chunk);
   tell_functions(chunk);
+  if (engine != NULL && engine->on_loaded != NULL)
+    engine->on_loaded(L, chunk);
 }
 
 int tlua_is_fixed (const LClosure *closure, int n) {

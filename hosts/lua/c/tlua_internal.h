@@ -84,6 +84,9 @@ typedef struct TluaEngine {
   */
   const void *(*on_code) (lua_State *L, Proto *p, const void *code, size_t size);
 
+  /* A chunk was loaded, and has not run. Must not throw or collect. */
+  void (*on_loaded) (lua_State *L, const Proto *chunk);
+
   /* A function is freed; p->jit is still there. Drop its traces. */
   void (*on_proto_freed) (lua_State *L, Proto *p);
 

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "tlua_rec_cfunc.h"
+#include "tlua_view.h"
 
 #include "ldebug.h"
 #include "ldo.h"
@@ -839,6 +840,12 @@ static const void *on_code (lua_State *L, Proto *p, const void *code, size_t siz
   return installed;
 }
 
+static void on_loaded (lua_State *L, const Proto *chunk) {
+  tl_vm *vm = recorder_of(L)->vm;
+  if (tl_has_view(vm))
+    tlua_view_loaded(vm, chunk);
+}
+
 static void on_proto_freed (lua_State *L, Proto *p) {
   tl_vm *vm = recorder_of(L)->vm;
   if (p->jit_code != NULL) {
@@ -891,10 +898,15 @@ const char *tlua_jit_summary (lua_State *L) {
   return L->jit->engine == &tlua_recorder_engine ? tl_summary(recorder_of(L)->vm) : "";
 }
 
+const char *tlua_jit_view (lua_State *L, const char *path) {
+  tl_vm *vm = L->jit->engine == &tlua_recorder_engine ? recorder_of(L)->vm : NULL;
+  return vm == NULL || tl_view_write(vm, path) == TL_OK ? NULL : tl_last_error(vm);
+}
+
 const TluaEngine tlua_recorder_engine = {
   .name = "recorder", .on_open = on_open, .on_close = on_close, .on_hot = on_hot,
   .on_entry = on_entry, .on_swallowed = on_swallowed, .on_record = on_record, .on_wake = on_wake,
   .on_thread_freed = on_thread_freed, .on_code = on_code,
-  .on_abandon = on_abandon, .on_proto_freed = on_proto_freed, .on_flush = on_flush,
+  .on_abandon = on_abandon, .on_loaded = on_loaded, .on_proto_freed = on_proto_freed, .on_flush = on_flush,
   .on_option = on_option
 };

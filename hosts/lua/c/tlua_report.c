@@ -1,5 +1,5 @@
 /*
-** The library's counts, told when a state is closed.
+** The library's counts and its view, told when a state is closed.
 **
 ** Problem: a script may end the process by os.exit, with its state open or closed, and its counts are wanted
 ** then, too.
@@ -35,7 +35,17 @@ static const char *text_of (lua_State *L, int form) {
   }
 }
 
+static void write_view (lua_State *L, const char *path) {
+  const char *why = tlua_jit_view(L, path);
+  if (why != NULL)
+    fprintf(stderr, "the view cannot be written: %s\n", why);
+}
+
 static void print (lua_State *L, int form, const char *path) {
+  if (form == TLUA_REPORT_VIEW) {
+    write_view(L, path);
+    return;
+  }
   FILE *file = path == NULL ? stderr : fopen(path, "w");
   if (file == NULL) {
     fprintf(stderr, "the report cannot be written: ");

@@ -9,10 +9,11 @@
 **
 ** Invariant: a word that is refused has changed nothing but room in the texts.
 **
-** Example: "on", "off", "v", "stats", "counts=all.txt", "stats=counts.json", "dump", "dump=record,exit",
-** "opt=threshold=1,-peel,-regions", "debug=perf,gdb", "p", "p=line,interval=5".
+** Example: "on", "off", "v", "stats", "counts=all.txt", "stats=counts.json", "view=page.html", "dump",
+** "dump=record,exit", "opt=threshold=1,-peel,-regions", "debug=perf,gdb", "p", "p=line,interval=5".
 */
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,13 +170,17 @@ static int set_profile (TluaSettings *settings, const char *item) {
   return add(settings->profile, item);
 }
 
-/* A report of this form, or JSON if the file's name says so; without a file it goes to standard error. */
+/* JSON if the file's name says so. */
+static int form_of (int form, const char *file) {
+  size_t length = strlen(file);
+  return length > 5 && strcmp(file + length - 5, ".json") == 0 ? TLUA_REPORT_JSON : form;
+}
+
+/* A report of this form; without a file it goes to standard error. */
 static int set_report (TluaSettings *settings, int form, const char *file) {
   size_t length = strlen(file);
   if (length >= TLUA_FILE_ROOM)
     return 0;
-  if (length > 5 && strcmp(file + length - 5, ".json") == 0)
-    form = TLUA_REPORT_JSON;
   memcpy(settings->files[form], file, length + 1);
   settings->reports |= 1u << form;
   return 1;
@@ -204,9 +209,11 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
   if (strcmp(word, "counts") == 0)
     return set_report(settings, TLUA_REPORT_TEXT, "");
   if ((rest = after(word, "stats=")) != NULL)
-    return *rest != '\0' && set_report(settings, TLUA_REPORT_SUMMARY, rest);
+    return *rest != '\0' && set_report(settings, form_of(TLUA_REPORT_SUMMARY, rest), rest);
   if ((rest = after(word, "counts=")) != NULL)
-    return *rest != '\0' && set_report(settings, TLUA_REPORT_TEXT, rest);
+    return *rest != '\0' && set_report(settings, form_of(TLUA_REPORT_TEXT, rest), rest);
+  if ((rest = after(word, "view=")) != NULL)
+    return *rest != '\0' && set_report(settings, TLUA_REPORT_VIEW, rest);
   if ((rest = after(word, "dump=")) != NULL)
     return each(settings, rest, set_stage);
   if ((rest = after(word, "debug=")) != NULL)
@@ -227,7 +234,7 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
 /* Whether a word begins here, and no further item of a list. */
 static int begins_word (const char *text) {
   static const char *const bare[] = { "on", "off", "v", "stats", "counts", "dump", "p" };
-  static const char *const listed[] = { "-j", "stats=", "counts=", "dump=", "debug=", "p=", "opt=" };
+  static const char *const listed[] = { "-j", "stats=", "counts=", "view=", "dump=", "debug=", "p=", "opt=" };
   size_t length = strcspn(text, " \t,");
   for (size_t i = 0; i < COUNT(listed); i++)
     if (after(text, listed[i]) != NULL)
@@ -289,6 +296,18 @@ static const char *tool_flags (const char *list, uint32_t *flags) {
   return NULL;
 }
 
+/* Whether the view can be written is said before the program runs. Returns NULL, or what is wrong. */
+static const char *try_view (const char *file) {
+  static char complaint[TLUA_FILE_ROOM + 64];
+  FILE *view = *file != '\0' ? fopen(file, "a") : NULL;
+  if (view != NULL)
+    fclose(view);
+  if (view != NULL || *file == '\0')
+    return NULL;
+  snprintf(complaint, sizeof(complaint), "the view cannot be written: %s: %s", file, strerror(errno));
+  return complaint;
+}
+
 #endif
 
 /* An item of "p=": returns 0 if it means nothing. */
@@ -342,12 +361,16 @@ const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
   const char *why = tool_flags(settings->tools, &told);
   if (why != NULL)
     return why;
+  why = try_view(settings->files[TLUA_REPORT_VIEW]);
+  if (why != NULL)
+    return why;
   if (settings->is_off && settings->reports == 0)
     return open_profile(settings, L, NULL);
   /* counting needs the library, with the JIT off, too */
   uint32_t flags = settings->flags | told | (settings->profiles ? TL_FLAG_CODE_MAP : 0)
       | (settings->is_off ? TL_FLAG_OFF : 0)
-      | (settings->reports != 0 ? TL_FLAG_COUNT_ITERATIONS : 0);
+      | (settings->reports & ~(1u << TLUA_REPORT_VIEW) ? TL_FLAG_COUNT_ITERATIONS : 0)
+      | (settings->reports & (1u << TLUA_REPORT_VIEW) ? TL_FLAG_VIEW : 0);
   tl_config library = {
     .abi = TL_ABI_VERSION, .threshold = (uint32_t)settings->threshold, .flags = flags,
     .side_threshold = (uint32_t)settings->side_threshold, .code_bytes = settings->code_limit * 1024,

@@ -101,6 +101,8 @@ impl LibraryConfig {
     pub const NO_QUICK_CODE: u32 = flags::FLAG_NO_QUICK_CODE;
     /// Trees of traces stay functions that are linked.
     pub const NO_REGIONS: u32 = flags::FLAG_NO_REGIONS;
+    /// What [`Config::view`] shows is noted.
+    pub const VIEW: u32 = flags::FLAG_VIEW;
 }
 
 impl JitConfig {
@@ -156,6 +158,9 @@ pub struct Config {
     pub uses_environment: bool,
     /// What is told at the end.
     pub report: Report,
+    /// Where the view goes, for which [`LibraryConfig::VIEW`] has to be set; `.json` at the end of the name
+    /// makes it data.
+    pub view: Option<PathBuf>,
     /// Whether [`ExitStatus`](crate::ExitStatus) has the library's counts as texts.
     pub keeps_counts: bool,
     /// Whether Lua's memory comes from the C library's `malloc` alone, which tools can watch, and not from a
@@ -174,6 +179,7 @@ impl Default for Config {
             command: vec!["tracelift".into()],
             uses_environment: true,
             report: Report::None,
+            view: None,
             keeps_counts: false,
             uses_malloc: false,
             refusal: Refusal::default(),
