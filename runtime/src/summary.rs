@@ -74,7 +74,7 @@ impl Stats {
             out,
             "the program took {:.3} s, {:.1} % of it as machine code; compiling took {:.3} s",
             time.program,
-            time.machine_share * 100.0,
+            time.machine / self.whole() * 100.0,
             time.recording + time.compiling,
         )?;
         if let (Some(iterations), Some(share)) = (self.compiled_iterations, self.compiled_share) {
@@ -92,6 +92,11 @@ impl Stats {
         write_list(out, "done by calls of the interpreter's functions from machine code:", self.called())
     }
 
+    /// The time of which shares are told. Both clocks are exact for longer times only.
+    fn whole(&self) -> f64 {
+        self.time.program.max(self.time.machine).max(1e-9)
+    }
+
     /// What ran as machine code.
     fn compiled(&self, places: &[PlaceStats]) -> Vec<String> {
         let ran = |place: &&PlaceStats| place.iterations + place.calls > 0 || place.machine > 0.0;
@@ -101,7 +106,7 @@ impl Stats {
             key(b).partial_cmp(&key(a)).unwrap_or(std::cmp::Ordering::Equal)
         });
         let row = |place: &&PlaceStats| {
-            let share = place.machine / self.time.program.max(1e-9) * 100.0;
+            let share = place.machine / self.whole() * 100.0;
             let mut row = match place.machine > 0.0 {
                 true => format!("{share:5.1} %"),
                 // Only other code leads there.

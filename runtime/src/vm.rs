@@ -443,6 +443,8 @@ impl Vm {
         let waits = !self.has_pins(location) && (location.entries.is_empty() || location.state.is_asleep());
         let passed = location.counter.filter(|_| waits).map_or(0, |counter| self.counters.passed(counter));
         let interpreted = location.interpreted + passed;
+        let is_open = self.timing.sample.is_some_and(|sample| sample.key == key);
+        let open = if is_open { self.open_sample_ns() } else { 0.0 };
         let is_idle = location.attempts.total == 0 && location.entries.is_empty();
         if is_idle && location.discarded.is_empty() && interpreted <= u64::from(self.config.threshold) {
             return None;
@@ -456,7 +458,7 @@ impl Vm {
             iterations,
             calls,
             interpreted,
-            machine: location.machine_ns / 1e9,
+            machine: (location.machine_ns + open) / 1e9,
             attempts: location.attempts.total,
             reason: location.last_abort.as_ref().map(|reason| reason.name().to_string()),
             at: location.aborted_at.clone(),
