@@ -15,8 +15,10 @@
 **
 ** The running thread is the one that was resumed last. Frames, functions and threads that run are not freed;
 ** a stack that is being moved has offsets instead of addresses, which are in no stack. So what is found is
-** looked at before it is followed: a place is in the stack, a closure has the tag of one, and an instruction
-** is one of the function's. At worst a sample has another line of the function, or none.
+** looked at before it is followed: a place is in the stack, and an instruction is one of the function's.
+** Where a frame's function was there may be its first result, half of it even. So what seems to be a closure
+** is read by the system, through a pipe, which refuses what is no memory; it has the mark of a closure, and
+** leads to what has the mark of a function. At worst a sample has another line, or none.
 **
 ** Invariant: the handler follows no pointer that it has not checked, and allocates nothing.
 **
@@ -31,11 +33,13 @@
 
 #include "lprefix.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "tlua_callinfo.h"
 #include "tlua_sample.h"
@@ -138,6 +142,10 @@ TluaSampler *tlua_sampler_new (lua_State *L, const struct tl_code_bounds *bounds
   if (memory == MAP_FAILED)
     return NULL;
   TluaSampler *sampler = (TluaSampler *)memory;
+  if (pipe2(sampler->pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
+    munmap(memory, sizeof(TluaSampler));
+    return NULL;
+  }
   sampler->jit = L->jit;
   sampler->bounds = bounds;
   sampler->interpreter = find_interpreter();
@@ -146,6 +154,8 @@ TluaSampler *tlua_sampler_new (lua_State *L, const struct tl_code_bounds *bounds
 }
 
 void tlua_sampler_free (TluaSampler *sampler) {
+  close(sampler->pipe[0]);
+  close(sampler->pipe[1]);
   munmap(sampler, sizeof(TluaSampler));
 }
 
@@ -195,6 +205,15 @@ static int find_caller (const TluaSampler *sampler, uintptr_t stack, uintptr_t *
 
 /* --- in which function --- */
 
+/* Copies an object, whose mark is to be this one; returns 0 if there is none such. */
+static int copy_object (const TluaSampler *sampler, const void *object, int mark, void *copy, size_t size) {
+  if (object == NULL || (uintptr_t)object % sizeof(void *) != 0)
+    return 0;
+  ssize_t written = write(sampler->pipe[1], object, size);
+  ssize_t copied = written > 0 ? read(sampler->pipe[0], copy, (size_t)written) : 0;
+  return copied == (ssize_t)size && ((const GCObject *)copy)->tt == mark;
+}
+
 static int is_instruction (const Proto *p, uintptr_t address) {
   return address % sizeof(Instruction) == 0 && address >= (uintptr_t)p->code
       && address <= (uintptr_t)(p->code + p->sizecode);
@@ -208,12 +227,27 @@ static const TValue *function_of (const lua_State *L, const CallInfo *ci) {
   return s2v(func);
 }
 
-static const Proto *lua_function (const lua_State *L, const CallInfo *ci) {
+/* The function, and a copy of it. */
+static const Proto *lua_function (const TluaSampler *sampler, const lua_State *L, const CallInfo *ci,
+                                  Proto *copy) {
   const TValue *value = function_of(L, ci);
-  if (value == NULL || !ttisLclosure(value) || gcvalue(value) == NULL)
+  LClosure closure;
+  if (value == NULL
+      || !copy_object(sampler, value->value_.gc, LUA_VLCL, &closure, offsetof(LClosure, upvals)))
     return NULL;
-  const Proto *p = clLvalue(value)->p;
-  return p != NULL && p->tt == LUA_VPROTO ? p : NULL;
+  return copy_object(sampler, closure.p, LUA_VPROTO, copy, sizeof(Proto)) ? closure.p : NULL;
+}
+
+/* The function of C; one that is none is nobody's, too. */
+static lua_CFunction c_function (const TluaSampler *sampler, const lua_State *L, const CallInfo *ci) {
+  const TValue *value = function_of(L, ci);
+  CClosure closure;
+  if (value == NULL)
+    return NULL;
+  if (ttislcf(value))
+    return value->value_.f;
+  return copy_object(sampler, value->value_.gc, LUA_VCCL, &closure, offsetof(CClosure, upvalue)) ? closure.f
+      : NULL;
 }
 
 /* The interpreter's place, if a register has it. */
@@ -234,23 +268,20 @@ static void find_function (const TluaSampler *sampler, TluaSample *sample, const
   if (ci == NULL)
     return;
   if (!isLua(ci)) {
-    const TValue *value = function_of(L, ci);
-    if (value != NULL && ttislcf(value))
-      sample->function = fvalue(value);
-    else if (value != NULL && ttisCclosure(value) && gcvalue(value) != NULL)
-      sample->function = clCvalue(value)->f;
+    sample->function = c_function(sampler, L, ci);
     for (int n = 0; n < C_FRAMES && ci != NULL && !isLua(ci); n++)
       ci = ci->previous;
     context = NULL;
   }
-  if (ci == NULL || !isLua(ci) || (sample->p = lua_function(L, ci)) == NULL)
+  Proto copy;
+  if (ci == NULL || !isLua(ci) || (sample->p = lua_function(sampler, L, ci, &copy)) == NULL)
     return;
-  const Instruction *pc = context != NULL ? place_in_register(context, sample->p) : NULL;
-  if (pc == NULL && is_instruction(sample->p, (uintptr_t)tlua_saved_pc(ci)))
+  const Instruction *pc = context != NULL ? place_in_register(context, &copy) : NULL;
+  if (pc == NULL && is_instruction(&copy, (uintptr_t)tlua_saved_pc(ci)))
     pc = tlua_saved_pc(ci);
   /* it goes on after the instruction at hand */
   if (pc != NULL)
-    sample->pc = pc > sample->p->code ? pc - 1 : pc;
+    sample->pc = pc > copy.code ? pc - 1 : pc;
 }
 
 /* --- the sample --- */

@@ -37,6 +37,7 @@ typedef struct TluaSampler {
   Tlua *jit;
   const struct tl_code_bounds *bounds;  /* NULL: there is no machine code */
   TluaRange interpreter, stack;
+  int pipe[2];  /* by which memory is read that may not be there */
   uint32_t used;
   uint64_t lost;
   TluaSample table[TLUA_SAMPLES];
