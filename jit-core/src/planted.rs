@@ -60,6 +60,7 @@ define_bugs! {
     PeelFactsByPosition, PeelCarriedOrder,
     RotationAgeForgotten, RotationSplitOrder, RotationBoundsFar,
     DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads, DelayedMadeAlone, DelayedDroppedFirst,
+    DelayedKeptForgotten,
     BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored,
     RangeOverflowForgotten, RangeLessOrEqual, RangeWrapForgotten, RangeCellHalved,
     CseKeepsPointers, HeapKeepsPointers,

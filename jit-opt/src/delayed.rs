@@ -32,3 +32,13 @@ pub(crate) struct Delayed {
     /// The stores that it ends with: address, cell, value.
     pub stores: Vec<(Value, CellId, Value)>,
 }
+
+impl Delayed {
+    /// Puts another value in the place of each.
+    pub fn map_values(&mut self, new: impl Fn(Value) -> Value) {
+        let place = &mut self.place;
+        let stored = self.stores.iter_mut().flat_map(|(address, _, value)| [address, value]);
+        let all = stored.chain(&mut place.index).chain([&mut place.base, &mut self.value]);
+        all.for_each(|value| *value = new(*value));
+    }
+}

@@ -20,7 +20,7 @@ use tracelift_core::schema::LayoutId;
 use tracelift_core::{Inst, Op, Payload, Schema, Trace, Value};
 
 use crate::pass::{catch_up, run_chain, Cx, Pass, Slot};
-use crate::passes::virtuals::{lift, make_all};
+use crate::passes::virtuals::{lift, make_those};
 use crate::state::{State, Walked};
 use crate::{Config, OptError};
 
@@ -111,9 +111,9 @@ impl<'s> Driver<'s> {
         lift(&mut self.after_virtuals(), value)
     }
 
-    /// Makes the stores that wait.
-    pub fn make_delayed(&mut self) -> Result<(), OptError> {
-        make_all(&mut self.after_virtuals())
+    /// Makes those of the stores that wait that are wanted, by position.
+    pub fn make_delayed(&mut self, wanted: impl Fn(&State<'_>, usize) -> bool) -> Result<(), OptError> {
+        make_those(&mut self.after_virtuals(), wanted)
     }
 
     /// Ends the walk.

@@ -37,6 +37,7 @@ mod delayed;
 mod driver;
 mod early;
 mod facts;
+mod kept;
 mod linear;
 mod loops;
 mod pass;
@@ -184,7 +185,8 @@ fn peel_with(
     // With fuel they go after the walk, where the fuel that is left is known.
     let checks_may_go = config.checks_may_go() && config.fuel.is_none();
     let (dce, way_in) = (config.is_on(PassName::Dce), config.wants_way_in);
-    let wanted = peel::Wanted { dce, checks_may_go, way_in, most_turns };
+    // Who enters the loop elsewhere has no stores that wait.
+    let mut wanted = peel::Wanted { dce, checks_may_go, way_in, most_turns, keeps_stores: !way_in };
     let allocations = collect::allocations(trace, schema);
     let (mut real, mut turns) = (BTreeSet::new(), 0);
     let mut config = config.clone();
@@ -194,6 +196,10 @@ fn peel_with(
         let Ok(outcome) = peel::run(driver, wanted) else { break };
         turns = outcome.turns.max(turns);
         let Some((walked, peeled)) = outcome.peeled else {
+            if outcome.keeps_stores {
+                wanted.keeps_stores = false;
+                continue;
+            }
             // Guards before the loop compute values that have no name in it: it may do without.
             if config.no_hoisting || !config.is_on(PassName::Bounds) {
                 break;

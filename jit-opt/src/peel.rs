@@ -23,6 +23,8 @@
 //! the end of *each* row of so many iterations. So a carried value may be one of an iteration before the last
 //! (its *age* says of which); its next is the same value of the iteration after that one.
 //!
+//! Stores that wait at the jump may go on to wait ([`kept`](crate::kept)).
+//!
 //! An object that is virtual in the preamble may have to be made in the loop: what its allocator writes is
 //! forgotten in between.
 //!
@@ -49,6 +51,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use smallvec::SmallVec;
 
 use tracelift_core::ir::Label;
 use tracelift_core::planted::{planted, Bug};
@@ -56,8 +59,10 @@ use tracelift_core::{Inst, LabelId, Op, Payload, SnapId, Trace, Value};
 
 use crate::collect;
 use crate::dce::is_removable;
+use crate::delayed::Delayed;
 use crate::driver::Driver;
 use crate::facts::Facts;
+use crate::kept::seems_steady;
 use crate::rotation::turns;
 use crate::short::{short_preamble, virtual_state, AtLabel, VirtualState};
 use crate::state::Walked;
@@ -139,6 +144,8 @@ pub(crate) struct Wanted {
     pub way_in: bool,
     /// Iterations that the preamble may have beyond the first.
     pub most_turns: u32,
+    /// Stores may wait at the end of an iteration ([`crate::kept`]).
+    pub keeps_stores: bool,
 }
 
 /// What came of peeling.
@@ -147,6 +154,8 @@ pub(crate) struct Outcome {
     pub peeled: Option<(Walked, Peeled)>,
     /// Iterations of the preamble beyond the first.
     pub turns: u32,
+    /// Whether stores waited at the preamble's end.
+    pub keeps_stores: bool,
 }
 
 /// What a label takes and what of it is virtual.
@@ -157,13 +166,22 @@ struct Entry {
     shape: HashMap<Value, Object>,
     /// Values that are arguments of the label.
     carried: Vec<Value>,
+    /// Stores that wait there.
+    waiting: Vec<Delayed>,
 }
+
+/// What a value is: mostly one recorded value, but an operation that was made once may be a part of several
+/// recorded ones, not all of which make it in the loop.
+type Keys = SmallVec<[Carried; 1]>;
+
+/// So many are kept of each.
+const MOST_KEYS: usize = 4;
 
 /// The driver before the loop's walk, and after it.
 struct Peeling<'s> {
     driver: Driver<'s>,
     entry: Entry,
-    keys: HashMap<Value, Carried>,
+    keys: HashMap<Value, Keys>,
     /// What parts of expansions became, by iteration from the second: the last one's is the loop's.
     made: Vec<HashMap<MadeKey, Value>>,
     /// Position where the second iteration begins, which may be the loop's.
@@ -193,15 +211,16 @@ pub(crate) fn run(mut driver: Driver<'_>, wanted: Wanted) -> Result<Outcome, Opt
     driver.catch_up();
     driver.st.at.current = last as u32;
     if !driver.st.fire("peel") {
-        return Ok(Outcome { peeled: None, turns: 0 });
+        return Ok(Outcome { peeled: None, turns: 0, keeps_stores: false });
     }
-    let mut entry = end_iteration(&mut driver)?;
+    let mut entry = end_iteration(&mut driver, wanted.keeps_stores)?;
     let turns = turns(&driver.st, &entry.passed, &entry.shape, wanted.most_turns);
     let second = driver.st.out.insts.len();
     for _ in 0..turns {
         walk_again(&mut driver, &entry.passed, None)?;
-        entry = end_iteration(&mut driver)?;
+        entry = end_iteration(&mut driver, wanted.keeps_stores)?;
     }
+    let keeps_stores = !entry.waiting.is_empty();
     let keys = keys(&driver);
     let start = driver.st.out.insts.len() + 1;
     let facts = wanted.way_in.then(|| driver.st.facts.clone());
@@ -211,12 +230,18 @@ pub(crate) fn run(mut driver: Driver<'_>, wanted: Wanted) -> Result<Outcome, Opt
     let made = walks.over.iter().skip(1).map(|walk| &walk.made).chain([&walks.made]);
     let made = made.map(|made| made.iter().copied().collect()).collect();
     let peeling = Peeling { driver, entry, keys, made, second, facts, start, wanted, allocated };
-    Ok(Outcome { peeled: peeling.close()?, turns })
+    Ok(Outcome { peeled: peeling.close()?, turns, keeps_stores })
 }
 
 /// Ends an iteration of the preamble: what its jump passes.
-fn end_iteration(driver: &mut Driver<'_>) -> Result<Entry, OptError> {
-    driver.make_delayed()?;
+fn end_iteration(driver: &mut Driver<'_>, keeps_stores: bool) -> Result<Entry, OptError> {
+    let st = &mut driver.st;
+    let mut kept: Vec<bool> = Vec::new();
+    for index in 0..st.facts.delayed.len() {
+        let is_kept = keeps_stores && seems_steady(st, &st.facts.delayed[index]);
+        kept.push(is_kept && st.fire("delayed_kept"));
+    }
+    driver.make_delayed(|_, index| !kept[index])?;
     driver.catch_up();
     let jump = &driver.st.source.insts[driver.st.at.current as usize];
     let passed = jump.args.iter().map(|&arg| driver.st.mapped(arg)).collect::<Result<Vec<_>, _>>()?;
@@ -246,6 +271,10 @@ fn walk_again(
             st.at.map[input.index()] = Some(passed);
         }
     }
+    if planted(Bug::DelayedKeptForgotten) {
+        driver.st.facts.delayed.clear();
+        driver.st.facts.version += 1;
+    }
     driver.next_walk();
     if let Some(passed) = into_loop {
         driver.st.begin_loop(passed);
@@ -257,12 +286,17 @@ fn walk_again(
     Ok(())
 }
 
-/// Everything that is reached from the jump's arguments, each once, in one order.
+/// Everything that is reached from the jump's arguments, and from stores that wait, each once, in one order.
 fn explode(driver: &Driver<'_>, passed: Vec<Value>) -> Entry {
     let st = &driver.st;
-    let mut entry = Entry { passed, shape: HashMap::default(), carried: Vec::new() };
+    let mut waiting = st.facts.delayed.clone();
+    waiting.iter_mut().for_each(|delayed| delayed.map_values(|value| st.resolve(value)));
+    let mut entry = Entry { passed, shape: HashMap::default(), carried: Vec::new(), waiting };
     let mut seen = HashSet::default();
-    let mut stack: Vec<Value> = entry.passed.iter().rev().copied().collect();
+    let stores = entry.waiting.iter().flat_map(|delayed| &delayed.stores);
+    let all = entry.passed.iter().copied().chain(stores.flat_map(|&(address, _, value)| [address, value]));
+    let mut stack: Vec<Value> = all.collect();
+    stack.reverse();
     while let Some(value) = stack.pop() {
         let value = st.resolve(value);
         if st.out.constant_of(value).is_some() || !seen.insert(value) {
@@ -279,21 +313,25 @@ fn explode(driver: &Driver<'_>, passed: Vec<Value>) -> Entry {
     entry
 }
 
-/// The key of every value that has one: that of the latest iteration.
-fn keys(driver: &Driver<'_>) -> HashMap<Value, Carried> {
+/// The keys of every value that has some: those of the latest iteration first.
+fn keys(driver: &Driver<'_>) -> HashMap<Value, Keys> {
     let st = &driver.st;
-    let mut keys = HashMap::default();
+    let mut keys: HashMap<Value, Keys> = HashMap::default();
+    let mut add = |value, key, age| {
+        let of = keys.entry(value).or_default();
+        if of.len() < MOST_KEYS {
+            of.push(Carried { key, age });
+        }
+    };
     let before = st.walks.over.iter().rev().map(|walk| (&walk.map, &walk.made));
     for ((map, made), age) in [(&st.at.map, &st.walks.made)].into_iter().chain(before).zip(0..) {
         for (index, mapped) in map.iter().enumerate() {
             if let Some(value) = *mapped {
-                let key = CarriedKey::Recorded(Value(index as u32));
-                keys.entry(st.resolve(value)).or_insert(Carried { key, age });
+                add(st.resolve(value), CarriedKey::Recorded(Value(index as u32)), age);
             }
         }
         for &((inst, op, payload, nth), value) in made {
-            let key = CarriedKey::Expanded { inst, op, payload, nth };
-            keys.entry(st.resolve(value)).or_insert(Carried { key, age });
+            add(st.resolve(value), CarriedKey::Expanded { inst, op, payload, nth }, age);
         }
     }
     keys
@@ -324,14 +362,30 @@ fn names_of_copy(source: &Trace, copies: u32) -> Vec<Option<Box<str>>> {
 impl Peeling<'_> {
     /// What the loop's jump passes for a carried value.
     fn next(&self, carried: Value) -> Option<Value> {
+        self.found(carried).map(|(_, next)| next)
+    }
+
+    /// The key by which that is found.
+    fn key(&self, carried: Value) -> Option<Carried> {
+        self.found(carried).map(|(key, _)| key)
+    }
+
+    fn found(&self, carried: Value) -> Option<(Carried, Value)> {
         let st = &self.driver.st;
-        if planted(Bug::PeelJumpArgStale) && !self.entry.carried.contains(&carried) {
-            return Some(carried);
+        let stays = Carried { key: CarriedKey::Invariant, age: 0 };
+        let is_stale = planted(Bug::PeelJumpArgStale) && !self.entry.carried.contains(&carried);
+        if is_stale || matches!(st.def(carried).map(|def| def.op), Some(Op::Context | Op::FrameBase)) {
+            return Some((stays, carried));
         }
-        let Carried { key, age } = self.key(carried)?;
+        self.keys.get(&carried)?.iter().find_map(|&key| Some((key, self.now(key)?)))
+    }
+
+    /// What this is on the loop's walk, or so many before.
+    fn now(&self, Carried { key, age }: Carried) -> Option<Value> {
+        let st = &self.driver.st;
         let age = if planted(Bug::RotationAgeForgotten) { 0 } else { age as usize };
         let value = match key {
-            CarriedKey::Invariant => carried,
+            CarriedKey::Invariant => return None,
             CarriedKey::Recorded(value) => {
                 // Those that are over, from the latest; before them the loop's.
                 let maps = st.walks.over.iter().map(|walk| &walk.map).chain([&st.at.map]);
@@ -342,14 +396,6 @@ impl Peeling<'_> {
             }
         };
         Some(st.resolve(value))
-    }
-
-    fn key(&self, carried: Value) -> Option<Carried> {
-        let def = self.driver.st.def(carried).map(|def| def.op);
-        match def {
-            Some(Op::Context | Op::FrameBase) => Some(Carried { key: CarriedKey::Invariant, age: 0 }),
-            _ => self.keys.get(&carried).copied(),
-        }
     }
 
     /// Finds what is carried, lifts what must be real, and writes the loop's jump.
@@ -363,8 +409,9 @@ impl Peeling<'_> {
         };
         self.driver.st.hoisted.is_unsteady =
             self.driver.st.hoisted.steady_wanted.iter().any(changes) && !planted(Bug::BoundsSteadyIgnored);
-        self.driver.make_delayed()?;
-        self.driver.catch_up();
+        if !self.ends_waiting()? {
+            return Ok(None);
+        }
         let (carried, used, unneeded) = loop {
             let Some(found) = self.carried() else { return Ok(None) };
             if found.lift.is_empty() {
@@ -395,6 +442,42 @@ impl Peeling<'_> {
         self.rewrite(label, &carried, &next, &used);
         let iterations = self.driver.st.walks.over.len() as u32;
         Ok(Some((self.driver.walked(), Peeled { label, args, passed, iterations, way_in })))
+    }
+
+    /// What a value of the preamble, or a constant, is in the next iteration, if that is known.
+    fn becomes(&self, then: Value, now: Value) -> bool {
+        let st = &self.driver.st;
+        let now = st.resolve(now);
+        match st.out.constant_of(then) {
+            Some(_) => then == now,
+            None => self.next(then) == Some(now),
+        }
+    }
+
+    /// Whether a store that waits now is what one that waited at the label is in the next iteration, but for
+    /// what it stores.
+    fn follows(&self, then: &Delayed, now: &Delayed) -> bool {
+        let indexes = then.place.index.into_iter().zip(now.place.index);
+        let mut places = indexes.chain([(then.place.base, now.place.base)]);
+        let is_object = |value| self.entry.shape.contains_key(&value);
+        let mut stores = then.stores.iter().zip(&now.stores);
+        (then.place.payload, then.tag, then.stores.len()) == (now.place.payload, now.tag, now.stores.len())
+            && places.all(|(then, now)| self.becomes(then, now))
+            && stores.all(|(then, now)| {
+                let same_value = is_object(then.2) || self.becomes(then.2, now.2);
+                then.1 == now.1 && self.becomes(then.0, now.0) && same_value
+            })
+    }
+
+    /// Makes the stores that wait, but for those that waited at the label, too; whether all of these do, in
+    /// their order.
+    fn ends_waiting(&mut self) -> Result<bool, OptError> {
+        let waits = |now: &Delayed| self.entry.waiting.iter().any(|then| self.follows(then, now));
+        let kept: Vec<bool> = self.driver.st.facts.delayed.iter().map(waits).collect();
+        self.driver.make_delayed(|_, index| !kept[index])?;
+        self.driver.catch_up();
+        let (then, now) = (&self.entry.waiting, &self.driver.st.facts.delayed);
+        Ok(then.len() == now.len() && then.iter().zip(now).all(|(then, now)| self.follows(then, now)))
     }
 
     /// What the loop's label wants, with the facts of the preamble's end.
@@ -486,9 +569,25 @@ impl Peeling<'_> {
                 todo.push((passed, now));
             }
         }
-        while let Some((then, now)) = todo.pop() {
+        let mut waiting: VecDeque<(&Delayed, &Delayed)> =
+            self.entry.waiting.iter().zip(&st.facts.delayed).collect();
+        let mut of_jump = true;
+        loop {
+            let Some((then, now)) = todo.pop() else {
+                let Some((then, now)) = waiting.pop_front() else { break };
+                of_jump = false;
+                todo.push((then.value, now.value));
+                continue;
+            };
             let (then, now) = (then, st.resolve(now));
-            let Some(wanted) = self.entry.shape.get(&then) else { continue };
+            let Some(wanted) = self.entry.shape.get(&then) else {
+                // What the jump passes is the same recorded value in each iteration; what waits may be
+                // another one's.
+                if of_jump || self.becomes(then, now) {
+                    continue;
+                }
+                return false;
+            };
             let Some(object) = st.facts.statics.get(now) else { return false };
             let met = (pairs.insert(then, now), partners.insert(now, then));
             match met {

@@ -88,6 +88,22 @@ impl Generator {
         self.item_at(Op::GetItem, old, layout, fixed, None).map(|_| ())
     }
 
+    /// The last stores of an iteration: fresh objects, into places that are mostly the same in the next one,
+    /// and nobody looks before the loop's end.
+    pub(super) fn kept(&mut self) -> Made {
+        for _ in 0..self.rng.range(1, 4) {
+            let (place, node) = (self.place()?, self.fresh_one()?);
+            if self.rng.chance(60) {
+                let _ = self.write_part(node, None);
+            }
+            self.put(place, node)?;
+            if self.rng.chance(30) {
+                let _ = self.write_part(node, None);
+            }
+        }
+        Ok(())
+    }
+
     /// A place in an old object.
     fn place(&mut self) -> Made<Place> {
         let (kind, name) = *self.rng.pick(&[

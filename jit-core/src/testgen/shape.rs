@@ -268,6 +268,9 @@ impl Generator {
 
     /// Counts, leaves when the count is reached, and jumps.
     fn close_loop(&mut self, label: u32, seed: u64) {
+        if self.about_objects && self.rng.chance(30) {
+            let _ = self.kept();
+        }
         let rotation = self.rotation(seed);
         let counter = self.counter.expect("a loop has a counter");
         let one = self.trace.const_int(1);

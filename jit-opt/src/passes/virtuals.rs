@@ -39,7 +39,7 @@ use crate::state::State;
 use crate::statics::{Element, Object};
 use crate::{Config, OptError, PassName};
 use chosen::Chosen;
-pub(crate) use delay::make_all;
+pub(crate) use delay::make_those;
 
 /// An item beyond this index makes its object real: exits rebuild virtual objects from room set aside
 /// beforehand.
@@ -77,6 +77,7 @@ impl Pass for Virtuals {
             "delay_store",
             "delayed_read",
             "delayed_overwritten",
+            "delayed_kept",
         ]
     }
 

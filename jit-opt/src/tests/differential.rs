@@ -164,6 +164,7 @@ fn planted_bugs_are_seen() {
         Bug::DelayedAliasIgnored,
         Bug::DelayedMadeAlone,
         Bug::DelayedDroppedFirst,
+        Bug::DelayedKeptForgotten,
     ] {
         let result = with_planted(bug, || harness().check_all(0..1_500, ""));
         assert!(result.is_err(), "{bug:?} was not seen");

@@ -257,7 +257,7 @@ fn overwrite(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Option<Outcome>, OptErr
         return Ok(None);
     }
     if !planted(Bug::DelayedDroppedFirst) {
-        make(cx, &touched, Some(last))?;
+        make_those(cx, |st, index| index != last && touched.meets(st, &st.facts.delayed[index]))?;
     }
     let is_over = |delayed: &Delayed| are_same(cx.st, &delayed.place, &there);
     if let Some(last) = cx.st.facts.delayed.iter().rposition(is_over) {
@@ -285,7 +285,7 @@ pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Op
     }
     let Some((place, tag)) = place(cx.st, inst) else { return Ok(None) };
     let before = Touched::before(cx.st, inst);
-    make(cx, &before, None)?;
+    make(cx, &before)?;
     if cx.st.facts.delayed.len() >= MAX_DELAYED {
         make_all(cx)?;
     }
@@ -321,7 +321,7 @@ pub(super) fn feed(cx: &mut Cx<'_, '_>, inst: &Inst, enabled: bool) -> Result<Op
 pub(super) fn make_touched(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<(), OptError> {
     let touched = Touched::of(cx.st, inst);
     if !touched.is_nothing() {
-        make(cx, &touched, None)?;
+        make(cx, &touched)?;
         cx.st.renew_resume_point(inst.snap)?;
     }
     Ok(())
@@ -329,7 +329,7 @@ pub(super) fn make_touched(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<(), OptEr
 
 /// Makes all stores that wait.
 pub(crate) fn make_all(cx: &mut Cx<'_, '_>) -> Result<(), OptError> {
-    make(cx, &Touched { all: true, ..Touched::default() }, None)
+    make_those(cx, |_, _| true)
 }
 
 /// Whether the order of two that wait matters.
@@ -340,17 +340,25 @@ fn follow(st: &State<'_>, one: &Delayed, other: &Delayed) -> bool {
     one.stores.iter().any(shares) && !are_apart(st, &one.place, &other.place)
 }
 
-/// Makes the stores that meet this, but for one. All objects are lifted first: after a store there is no way
+/// Makes the stores that meet this.
+fn make(cx: &mut Cx<'_, '_>, touched: &Touched) -> Result<(), OptError> {
+    make_those(cx, |st, index| touched.meets(st, &st.facts.delayed[index]))
+}
+
+/// Makes the stores that are wanted, by position. All objects are lifted first: after a store there is no way
 /// out of the trace for the allocation that fails.
-fn make(cx: &mut Cx<'_, '_>, touched: &Touched, but: Option<usize>) -> Result<(), OptError> {
+pub(crate) fn make_those(
+    cx: &mut Cx<'_, '_>,
+    wanted: impl Fn(&State<'_>, usize) -> bool,
+) -> Result<(), OptError> {
     let waiting = &cx.st.facts.delayed;
     let mut made: Vec<usize> = Vec::new();
     // From the last to the first: one that is made takes along those before it that may be stored to the same
     // place.
-    for (index, delayed) in waiting.iter().enumerate().rev().filter(|&(index, _)| Some(index) != but) {
+    for (index, delayed) in waiting.iter().enumerate().rev() {
         let goes_along = |&later: &usize| follow(cx.st, delayed, &waiting[later]);
         let is_alone = planted(Bug::DelayedMadeAlone);
-        if touched.meets(cx.st, delayed) || !is_alone && made.iter().any(goes_along) {
+        if wanted(cx.st, index) || !is_alone && made.iter().any(goes_along) {
             made.push(index);
         }
     }
