@@ -80,7 +80,9 @@ impl Vm {
     #[inline]
     pub unsafe fn exit(&mut self, left: LeftBy, context: *mut c_void) -> Exit<'_> {
         let at = ExitPoint::of_code(left.exit);
-        self.note_going_on();
+        if let Some(notes) = &mut self.notes {
+            notes.leaves(self.timing.ticks.now());
+        }
         if self.traces.get(at.trace).is_none_or(|trace| at.exit.index() >= trace.exits.len()) {
             // Neither a refused entry nor a number that no code returns leads anywhere.
             return self.was_refused(left.base);

@@ -53,7 +53,9 @@ impl Vm {
             return Some(Action::Nothing);
         };
         if let Some(notes) = &mut self.notes {
-            notes.arrives(key, self.timing.ticks.now());
+            let now = self.timing.ticks.now();
+            notes.arrives(key, now);
+            notes.enters(key, now);
         }
         let trace = self.traces.get_mut(way.trace)?;
         // SAFETY: promised to `set_reserve`.

@@ -77,8 +77,19 @@ impl Vm {
             // SAFETY: as above.
             None => unsafe { self.decide_anew(key, counter, base) },
         };
-        self.note_going_on();
+        match action {
+            Action::Run(_) => self.note_entry(key),
+            Action::Nothing | Action::Record => self.note_going_on(),
+        }
         action
+    }
+
+    /// Code is entered at a location; see [`crate::view`].
+    #[inline]
+    pub(crate) fn note_entry(&mut self, key: Key) {
+        if let Some(notes) = &mut self.notes {
+            notes.enters(key, self.timing.ticks.now());
+        }
     }
 
     /// The interpreter has come to a location; see [`crate::view`].
@@ -88,7 +99,7 @@ impl Vm {
         }
     }
 
-    /// The interpreter goes on, or code is entered.
+    /// The interpreter goes on.
     #[inline]
     pub(crate) fn note_going_on(&mut self) {
         if let Some(notes) = &mut self.notes {

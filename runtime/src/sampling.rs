@@ -141,9 +141,6 @@ impl Vm {
         };
         self.totals.machine_ns += own * stands_for;
         location.machine_ns += own * stands_for;
-        if let Some(notes) = &mut self.notes {
-            notes.seen(key).machine_ns += own * stands_for;
-        }
         self.budget.gain(gain * stands_for, own * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses {
             // What a gateway leads to is judged on its own: see `unit_code.rs`.

@@ -222,6 +222,7 @@ impl Vm {
             Entered::Trace(id) => {
                 self.link_late(from, id);
                 (self.last_run.trace, self.last_run.has_passed) = (Some(id), false);
+                self.note_entry(key);
                 self.traces.get(id).map_or(Action::Nothing, |trace| Action::Run(trace.run()))
             }
             Entered::WithoutMemory => {

@@ -23,7 +23,7 @@ use super::verdict::{self, Facts};
 use super::{functions::Told, reasons, text as readable};
 use crate::ids::{ExitId, Key, TraceId};
 use crate::policy::SideState;
-use crate::stats::Stats;
+use crate::stats::{Stats, Time};
 use crate::traces::TraceData;
 use crate::vm::Vm;
 
@@ -161,15 +161,13 @@ impl<'a> Gathering<'a> {
             .filter(|seen| is_shown(seen))
             .map(|seen| self.location(seen, &traces, stats.time.program))
             .collect();
-        let time = stats.time;
-        let interpreted = (time.program - time.machine - time.recording - time.compiling).max(0.0);
-        share_out(&mut locations, interpreted);
+        let time = share_out(&stats.time, &mut locations);
         let cost = |location: &model::Location| location.interpreter_s + location.machine_s;
         locations.sort_by(|a, b| {
             cost(b).total_cmp(&cost(a)).then(b.interpreted.cmp(&a.interpreted)).then(a.key.cmp(&b.key))
         });
         let mut model =
-            Model { stats, files: Vec::new(), locations, traces, functions: self.functions().count() };
+            Model { stats, time, files: Vec::new(), locations, traces, functions: self.functions().count() };
         self.add_files(&mut model);
         model
     }
@@ -348,6 +346,11 @@ impl<'a> Gathering<'a> {
             is_slow: interpreter_s > WORTH_A_LOOK * program_s,
         };
         let (level, verdict, advice) = verdict::verdict(&facts);
+        let is_left = facts.has_code && level > Level::Good;
+        let cause = match worst.filter(|_| is_left) {
+            Some(exit) => exit.place.clone(),
+            None => failures.first().and_then(|failure| failure.place.clone()),
+        };
         model::Location {
             place: self.place_of_loop(seen.place, seen.is_entry),
             key: format!("{:x}", seen.key),
@@ -355,10 +358,11 @@ impl<'a> Gathering<'a> {
             level,
             verdict,
             advice,
+            cause,
             interpreted: seen.interpreted,
             machine,
             interpreter_s,
-            machine_s: seen.machine_ns / 1e9,
+            machine_s: seen.machine_ticks as f64 * self.ns_per_tick / 1e9,
             left,
             failures,
             roots: roots.iter().map(|trace| trace.number).collect(),
@@ -414,13 +418,39 @@ impl<'a> Gathering<'a> {
 
 /// Whether there is anything to say of a location.
 fn is_shown(seen: &Seen) -> bool {
-    seen.interpreted > 0 || seen.recordings > 0 || seen.machine_ns > 0.0
+    seen.interpreted > 0 || seen.recordings > 0 || seen.machine_ticks > 0
 }
 
-/// What the interpreter took in all is known; estimates are made no more than that together.
-fn share_out(locations: &mut [model::Location], interpreted: f64) {
-    let all: f64 = locations.iter().map(|location| location.interpreter_s).sum();
-    if all > interpreted && all > 0.0 {
-        locations.iter_mut().for_each(|location| location.interpreter_s *= interpreted / all);
+/// Where the program's processor time went. Locations were timed by a clock that goes on while another
+/// program has the processor: what they have together is made no more than what is left beside compiling.
+fn share_out(time: &Time, locations: &mut [model::Location]) -> model::Split {
+    let compiling_s = time.recording + time.compiling;
+    let rest = (time.program - compiling_s).max(0.0);
+    let all: f64 = locations.iter().map(|location| location.machine_s + location.interpreter_s).sum();
+    if all > rest && all > 0.0 {
+        for location in &mut *locations {
+            location.machine_s *= rest / all;
+            location.interpreter_s *= rest / all;
+        }
+    }
+    let machine_s: f64 = locations.iter().map(|location| location.machine_s).sum();
+    model::Split { machine_s, compiling_s, rest_s: (rest - machine_s).max(0.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_time_is_shared_out_than_there_was() {
+        let location =
+            |machine_s, interpreter_s| model::Location { machine_s, interpreter_s, ..Default::default() };
+        let time = Time { program: 5.0, recording: 0.5, compiling: 0.5, ..Time::default() };
+        let mut locations = [location(2.0, 1.0), location(0.0, 5.0)];
+        let split = share_out(&time, &mut locations);
+        assert_eq!((split.machine_s, split.compiling_s, split.rest_s), (1.0, 1.0, 3.0));
+        assert_eq!((locations[0].interpreter_s, locations[1].interpreter_s), (0.5, 2.5));
+        let split = share_out(&time, &mut locations[1..]);
+        assert_eq!((split.machine_s, split.rest_s, locations[1].interpreter_s), (0.0, 4.0, 2.5));
     }
 }

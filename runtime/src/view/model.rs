@@ -17,6 +17,8 @@ use crate::stats::Stats;
 pub struct Model {
     /// The counters of the run.
     pub stats: Stats,
+    /// Where the program's processor time went.
+    pub time: Split,
     /// Files and texts whose functions were met.
     pub files: Vec<File>,
     /// Loops and entries of functions, those that took longest first.
@@ -25,6 +27,17 @@ pub struct Model {
     pub traces: Vec<Trace>,
     /// How many functions the host has told of.
     pub functions: usize,
+}
+
+/// Parts of the program's processor time, in seconds.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Split {
+    /// In machine code of traces, and what that calls.
+    pub machine_s: f64,
+    /// Recording and compiling.
+    pub compiling_s: f64,
+    /// The interpreter, the library and all else.
+    pub rest_s: f64,
 }
 
 /// A line of a file.
@@ -96,13 +109,15 @@ pub struct Location {
     pub verdict: String,
     /// What that means for the program, or what could be done.
     pub advice: String,
+    /// The line that it is about: where recordings ended, or where machine code is left most.
+    pub cause: Option<Place>,
     /// Iterations that the interpreter ran, or entries.
     pub interpreted: u64,
     /// Iterations that ran as machine code, or entries of it.
     pub machine: u64,
     /// Seconds in the interpreter from the last event to here, whatever ran.
     pub interpreter_s: f64,
-    /// Seconds in machine code that was entered here: all entries were timed.
+    /// Seconds in machine code that was entered here: all entries are timed.
     pub machine_s: f64,
     /// How often machine code of its tree was left to the interpreter, other than by the loop's end.
     pub left: u64,

@@ -58,8 +58,8 @@ pub(crate) struct Seen {
     pub interpreted: u64,
     pub recordings: u64,
     pub failures: Failures,
-    /// Nanoseconds in machine code that was entered here.
-    pub machine_ns: f64,
+    /// Ticks in machine code that was entered here, up to the exit.
+    pub machine_ticks: u64,
     /// Ticks in the interpreter, from the last event to this location's.
     pub interpreter_ticks: u64,
     /// What it was when it was forgotten.
@@ -141,6 +141,8 @@ pub(crate) struct Notes {
     by_number: FxHashMap<TraceId, usize>,
     /// When the interpreter went on after the last event.
     since: Option<u64>,
+    /// Where code was entered last.
+    entered: Key,
     /// The bytecodes of the recording that has ended last.
     steps: Vec<(u64, u32)>,
     /// The trace that is being compiled.
@@ -163,6 +165,20 @@ impl Notes {
         if let Some(since) = self.since.take() {
             self.seen(key).interpreter_ticks += now.saturating_sub(since);
         }
+    }
+
+    /// Code is entered at a location; or is about to be, and is not for want of memory.
+    pub fn enters(&mut self, key: Key, now: u64) {
+        self.entered = key;
+        self.since = Some(now);
+    }
+
+    /// Code was left. What it has called of the host in between counts as its own.
+    pub fn leaves(&mut self, now: u64) {
+        if let (Some(since), Some(seen)) = (self.since, self.alive.get_mut(&self.entered)) {
+            seen.machine_ticks += now.saturating_sub(since);
+        }
+        self.since = Some(now);
     }
 
     /// The interpreter goes on.

@@ -8,8 +8,8 @@
 
 use maud::{html, Markup};
 
-use super::parts::{badge, count, failures, percent, place_or, seconds, trace};
-use crate::view::model::{Level, Location, Model};
+use super::parts::{badge, count, failures, percent, place, place_or, seconds, trace};
+use crate::view::model::{Level, Location, Model, Split};
 
 /// Rows that are shown at once; the others follow on demand.
 const ROWS: usize = 12;
@@ -34,14 +34,12 @@ pub(super) fn front(model: &Model, title: &str) -> Markup {
 /// Where the time went, and the iterations.
 fn time(model: &Model) -> Markup {
     let stats = &model.stats;
-    let time = stats.time;
-    let compiling = time.recording + time.compiling;
-    let rest = (time.program - time.machine - compiling).max(0.0);
-    let all = (time.machine + compiling + rest).max(f64::MIN_POSITIVE);
+    let Split { machine_s, compiling_s, rest_s } = model.time;
+    let all = (machine_s + compiling_s + rest_s).max(f64::MIN_POSITIVE);
     let parts = [
-        ("machine", "machine code", time.machine),
-        ("interpreter", "interpreter, library and the rest", rest),
-        ("compiling", "recording and compiling", compiling),
+        ("machine", "machine code", machine_s),
+        ("interpreter", "interpreter, library and the rest", rest_s),
+        ("compiling", "recording and compiling", compiling_s),
     ];
     let compiled = stats.compiled_iterations.unwrap_or(0);
     let iterations = compiled + stats.interpreted_back_edges;
@@ -82,11 +80,23 @@ fn look_first(model: &Model) -> Markup {
                     " (" (location.kind) ", about " (seconds(location.interpreter_s)) " in the interpreter): "
                     (location.verdict) " " (location.advice)
                     @if !location.failures.is_empty() { ul { (failures(model, &location.failures)) } }
+                    (cause(model, location))
                 }
             }
             None => {
                 div class="first good" { "No loop that takes much time was left to the interpreter." }
             }
+        }
+    }
+}
+
+/// The line that the verdict is about, with its text.
+fn cause(model: &Model, location: &Location) -> Markup {
+    let at = location.cause.as_ref();
+    let line = at.and_then(|at| model.files.get(at.file)?.lines.get((at.line as usize).checked_sub(1)?));
+    html! {
+        @if let (Some(at), Some(line)) = (at, line) {
+            div class="wide cause" { (place(model, at)) ": " code { (line.text.trim()) } }
         }
     }
 }
@@ -192,9 +202,9 @@ pub(super) fn about() -> Markup {
             p { b { "Estimated" } " is the heat of lines: from how often a trace or a loop ran and from how many instructions its "
                 "lines have. Ways that were not taken in the interpreter count there, too. Times marked with ≈ are sampled: whenever the "
                 "interpreter comes to a loop or a function whose counter is due, at least once in a thousand times, the time since the last "
-                "such event counts as that one's, with all that ran meanwhile. Times in machine "
-                "code are estimated from the entries that were timed, each from a loop's head to the exit, so a loop's time contains "
-                "that of loops which its code leads to. What it took to write this page down is left out." }
+                "such event counts as that one's, with all that ran meanwhile. Time in machine "
+                "code is from its entry to the exit, so a loop's time contains that of loops which its code leads to, and of what its code "
+                "calls. What it took to write this page down is left out." }
         }
     }
 }

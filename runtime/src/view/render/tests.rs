@@ -60,6 +60,7 @@ fn model() -> Model {
         kind: "loop",
         level: Level::Fair,
         verdict: "Machine code: 99.0 % of its iterations.".into(),
+        cause: Some(place(3)),
         interpreted: 90,
         machine: 30_000,
         interpreter_s: 0.0021,
@@ -101,7 +102,7 @@ fn the_first_screen_says_where_to_look() {
     let (_, text) = text.split_once("Look first").expect("there is a loop to look at");
     let (text, _) = text.split_once("Source").expect("sources come next");
     expect![[r#"
-         at app.lua:2 in f (loop, about 2.1 ms in the interpreter): Machine code: 99.0 % of its iterations. the recorder does not know how to compile: call of print, at app.lua:3 in f (call of print, 2×)
+         at app.lua:2 in f (loop, about 2.1 ms in the interpreter): Machine code: 99.0 % of its iterations. the recorder does not know how to compile: call of print, at app.lua:3 in f (call of print, 2×) app.lua:3 in f : if i % 3 == 0 then s = s + i end
         Loops and functions, those that took longest first
         # where iterations time what became of it
         1 app.lua:2 in f loop 30,000 machine code 90 interpreted iterations 0 µs machine code ≈ 2.1 ms interpreted look Machine code: 99.0 % of its iterations. why recordings were given up the recorder does not know how to compile: call of print, at app.lua:3 in f (call of print, 2×) trace 0
@@ -162,6 +163,7 @@ fn texts_of_a_program_stay_texts() {
             missing: Some(evil.into()),
         });
         let location = &mut model.locations[0];
+        location.cause = place();
         (location.place, location.failures) = (place(), vec![failure()]);
         (location.verdict, location.advice, location.key) = (evil.into(), evil.into(), evil.into());
         for trace in &mut model.traces {

@@ -134,7 +134,9 @@ fn exit_row(trace: &Trace, exit: &Exit, depth: usize) -> Row {
         ("guard" | "hoisted" | "assumed", _) => "exit lost",
         _ => "exit",
     };
-    let text = format!("exit {}{at}: {}{to}", exit.number, exit.meaning);
+    // What is said of each of them need not be said in a picture.
+    let meaning = exit.meaning.replace(" than when it was recorded", "");
+    let text = format!("exit {}{at}: {meaning}{to}", exit.number);
     Row { depth, count: exit.taken(), class, text, link: Some(trace.number) }
 }
 
