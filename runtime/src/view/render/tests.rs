@@ -193,6 +193,12 @@ fn texts_of_a_program_stay_texts() {
 }
 
 #[test]
+fn code_that_was_made_with_that_of_others_says_so() {
+    let page = page(&model());
+    assert_eq!(page.matches("there is no listing of it alone").count(), 1, "the side trace has none");
+}
+
+#[test]
 fn a_run_without_loops_has_a_page() {
     let text = text_of(&page(&Model::default()));
     assert!(text.contains("There was no loop") && text.contains("Nothing was compiled."), "{text}");

@@ -114,6 +114,7 @@ fn code(trace: &Trace) -> Markup {
             h4 { "Machine code " span class="exact" { (count(trace.code_bytes)) " bytes" } }
             pre class="listing" {
                 (trace.code[..end])
+                @if trace.code.is_empty() { "It was compiled as one function with others: there is no listing of it alone.\n" }
                 @if end < trace.code.len() { "… the rest is left out here; it is in the data\n" }
             }
         }
