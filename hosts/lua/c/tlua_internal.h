@@ -27,6 +27,7 @@
 #include "lobject.h"
 #include "lstate.h"
 
+/* So many fields: each is a place where an engine is asked or told. */
 typedef struct TluaEngine {
   const char *name;
 

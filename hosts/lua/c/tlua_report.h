@@ -16,8 +16,8 @@ enum TluaReport { TLUA_REPORT_NONE = 0, TLUA_REPORT_TEXT = 1, TLUA_REPORT_JSON =
 
 /*
 ** Has the counts written to a file when the state is closed or the process exits, whichever comes first; to
-** standard error if 'path' is NULL. 'path' is kept. Each form can be asked for, once; the view has a path. Does
-** nothing for TLUA_REPORT_NONE, and without the recorder.
+** standard error if 'path' is NULL. 'path' is kept. Each form can be asked for, once; the view has a path.
+** Does nothing for TLUA_REPORT_NONE, and without the recorder.
 */
 void tlua_report_at_end (lua_State *L, uint32_t form, const char *path);
 

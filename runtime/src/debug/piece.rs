@@ -1,10 +1,10 @@
 //! Pieces of code, as tools are told of them.
 //!
 //! Problem: each tool wants another form of the same. Design: a [`Piece`] has all that there is to tell of a
-//! piece of code when it is installed, and [`piece_name`] makes its name from the trace's. Invariant: nothing here does
-//! anything.
+//! piece of code when it is installed, and [`piece_name`] makes its name from the trace's. Invariant:
+//! nothing here does anything.
 //!
-//! Example: side trace 3 in the tree of a loop is named `side trace 3 of sum.lua:3 main`.
+//! Example: the region of the loop in line 3 is named `region of loop sum.lua:3 main`.
 
 use std::io;
 use std::path::PathBuf;
@@ -96,7 +96,6 @@ pub(super) fn complain(path: &std::path::Path, error: &io::Error) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::ExitId;
 
     #[test]
     fn code_is_named_by_what_it_is_and_where_it_begins() {

@@ -90,6 +90,7 @@ mod tests {
     use tracelift_core::Op;
 
     use super::*;
+    use crate::ids::Key;
     use crate::support::{int, Host, Tape};
     use crate::{Config, Tools};
 

@@ -199,7 +199,9 @@ impl Notes {
         for key in gone {
             let Some(seen) = self.alive.remove(&key) else { continue };
             let last = last(key);
-            if seen.recordings == 0 && last.ns.is_none() {
+            // With the JIT off nothing is recorded.
+            let is_small = seen.interpreted < 10 * u64::from(LOOKS);
+            if is_small && seen.recordings == 0 && last.ns.is_none() {
                 self.others += if seen.is_entry { 0 } else { seen.interpreted };
                 continue;
             }
