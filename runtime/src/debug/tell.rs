@@ -119,11 +119,11 @@ mod tests {
         let code = host.vm.traces.get(TraceId(0)).unwrap().code;
         for address in [code.address(), code.address() + code.len() - 1] {
             let known = host.vm.code_at(address).expect("it is the loop's code");
-            assert_eq!((known.kind, known.name.as_str()), (CodeKind::Loop(TraceId(0)), "loop 40"));
+            assert_eq!((known.kind, known.name.as_str()), (CodeKind::Loop(TraceId(0)), "loop_40"));
             assert_eq!((known.address, known.end()), (code.address(), code.address() + code.len()));
             assert!(!known.words(address).is_empty());
         }
-        assert!(host.vm.code_at(code.address() + code.len()).is_none_or(|known| known.name != "loop 40"));
+        assert!(host.vm.code_at(code.address() + code.len()).is_none_or(|known| known.name != "loop_40"));
     }
 
     #[test]
