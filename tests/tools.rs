@@ -117,7 +117,7 @@ fn check_table(body: &[u8], code_len: usize) {
     let (section, table) = body[24..24 + size].split_at(size - table_size);
     assert_eq!(table[..4], [1, 0x1b, 0x03, 0x3b]);
     let signed = |bytes: &[u8], at| number(bytes, at, 4) as i32 as i64;
-    // From the code's start, which the section stands behind.
+    // From the code's start, which the section stands after.
     let section_at = code_len.next_multiple_of(8) as i64;
     let table_at = section_at + section.len() as i64;
     assert_eq!(table_at + 4 + signed(table, 4), section_at, "where the section is");

@@ -17,7 +17,7 @@ use crate::listing::location;
 /// What is known of a piece of code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// An `.eh_frame` section, which stands [`section_offset`](crate::section_offset) behind the code's
+    /// An `.eh_frame` section, which stands [`section_offset`](crate::section_offset) after the code's
     /// start; empty if there is none.
     pub unwind: Vec<u8>,
     /// What its parts are for.
@@ -40,7 +40,7 @@ impl Notes {
 pub struct Place {
     /// Its first byte.
     pub start: u32,
-    /// The one behind its last.
+    /// The one after its last.
     pub end: u32,
     /// The host's words of the innermost frame there.
     pub words: Words,

@@ -6,12 +6,12 @@
 //! and code of the host's a [`Frame`] says it. A section does not depend on where the code lies: it stands
 //! right after the code ([`section_offset`]), and counts from itself.
 //!
-//! Invariant: at every instruction behind a call the section leads to the caller's frame, with the registers
+//! Invariant: at every instruction after a call the section leads to the caller's frame, with the registers
 //! that functions preserve. Between the last instructions of Cranelift's functions, when the frame pointer is
 //! the caller's again, it does not: Cranelift describes where frames begin only.
 //!
 //! Example: quick code that saves `rbx` has the rows `1: cfa = rsp+16, rbp at cfa-16; 4: cfa = rbp+16; 12:
-//! rbx at cfa-24`, and behind each `leave`: `cfa = rsp+8`.
+//! rbx at cfa-24`, and after each `leave`: `cfa = rsp+8`.
 
 use cranelift_codegen::gimli::write::{
     Address, CallFrameInstruction, CommonInformationEntry, EhFrame, EndianVec, Expression,
@@ -29,11 +29,11 @@ pub fn section_offset(code_len: usize) -> usize {
     code_len.next_multiple_of(8)
 }
 
-/// Bytes of the table in which perf looks a section's row up (`.eh_frame_hdr`), which comes behind it.
+/// Bytes of the table in which perf looks a section's row up (`.eh_frame_hdr`), which comes after it.
 pub const LOOKUP_BYTES: usize = 20;
 
 /// The room that code takes which has a section of this length. Tools are told that the section and its
-/// table lie behind the code. They need not, but nothing else may: perf would look for them in that.
+/// table lie after the code. They need not, but nothing else may: perf would look for them in that.
 pub fn room_for(code_len: usize, section_len: usize) -> usize {
     section_offset(code_len) + section_len + LOOKUP_BYTES
 }
@@ -56,7 +56,7 @@ pub(crate) struct Frame {
     pub saved: Vec<(u8, i32)>,
     /// Where they all are.
     pub saved_at: u32,
-    /// Where the frame has been left, from behind that instruction to the next one that is in it.
+    /// Where the frame has been left, from after that instruction to the next one that is in it.
     pub left: Vec<(u32, u32)>,
 }
 

@@ -830,7 +830,7 @@ void tl_record_abort(tl_vm *vm, const char *reason);
 
 /* Whether a debugger or profiler is to be told of code: one of these flags, or TL_FLAG_CODE_MAP, is set. */
 int tl_is_watched(tl_vm *vm);
-/* A part of host code: offsets of its first byte and of the one behind its last. */
+/* A part of host code: offsets of its first byte and of the one after its last. */
 typedef struct tl_code_span { uint32_t start, end; } tl_code_span;
 /*
 ** What host code is called, and how to get from it to its caller on x86-64: the frame pointer is the

@@ -328,7 +328,7 @@ int tlua_declare_safe (struct lua_State *L, int (*f) (struct lua_State *L), unsi
 ** What the library counted, as JSON or as text; "{}" and "" without the recorder. Valid until the next call.
 */
 const char *tlua_jit_stats_json (struct lua_State *L);
-/* The library's compiler behind the recorder; NULL if this is no state of it. */
+/* The library's compiler, which the recorder speaks to; NULL if this is no state of it. */
 struct tl_vm *tlua_jit_vm (struct lua_State *L);
 const char *tlua_jit_stats_text (struct lua_State *L);
 /* What of that helps whoever has written the program. */

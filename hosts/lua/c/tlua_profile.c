@@ -8,7 +8,7 @@
 ** (tlua_sample.c). What the samples mean is found out later: before the collector frees anything, since it
 ** may be a function, and at the end. Machine code is looked up in the library (tl_code_at): the words of the
 ** snapshot before it name the instruction. Baseline code of an instruction begins where the interpreter would
-** enter it; what is rare lies behind all of it, and has the frame's own place.
+** enter it; what is rare lies after all of it, and has the frame's own place.
 **
 ** Invariant: the program prints and computes what it would without; the signal is blocked while samples are
 ** looked at, and the profile is told once, after all that the program has written.

@@ -9,7 +9,7 @@
 ** that all samples would be of these lines; compiled code would have to be left; and with hooks the program
 ** would not be the same. So the handler reads the state as it is. The registers say where the processor is:
 ** in a trace, in baseline code, in the interpreter, in C. From C the first return address on the stack that
-** lies behind a call in code, or in the interpreter, says who has called. In luaV_execute itself the place is
+** lies after a call in code, or in the interpreter, says who has called. In luaV_execute itself the place is
 ** in a register: of all registers that which points into the running function's instructions. Elsewhere the
 ** frame's own place holds, which is written before each call that may need it.
 **

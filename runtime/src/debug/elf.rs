@@ -1,7 +1,7 @@
 //! An object file for one piece of code, as debuggers read it.
 //!
 //! Problem: gdb knows names and frames from object files. Design: the smallest file that has both: a section
-//! for the code, without bytes, at the code's address; the `.eh_frame` section behind it; one symbol.
+//! for the code, without bytes, at the code's address; the `.eh_frame` section after it; one symbol.
 //!
 //! Example: `objdump -h` of it shows `.text` at 0x7f5e1c0000c0 and `.eh_frame` at 0x7f5e1c000260.
 

@@ -148,14 +148,14 @@ fn unwinding(piece: &Piece<'_>) -> Vec<u8> {
     record(UNWINDING_INFO, &body)
 }
 
-/// An `.eh_frame_hdr` section with one row, right behind the section that it is for. `behind` is where that
+/// An `.eh_frame_hdr` section with one row, right after the section that it is for. `behind` is where that
 /// one stands, from the code's start.
 fn lookup(behind: usize, unwind: &[u8]) -> Vec<u8> {
     const VERSION: u8 = 1;
     // Counted from the place itself; a number; counted from this section: four bytes each.
     const ENCODINGS: [u8; 3] = [0x1b, 0x03, 0x3b];
     let here = (behind + unwind.len()) as i32;
-    // The row of the code stands behind what holds for all rows, whose length comes first.
+    // The row of the code stands after what holds for all rows, whose length comes first.
     let common = unwind.first_chunk().map_or(0, |&len| i32::from_le_bytes(len) + 4);
     let mut table = vec![VERSION];
     table.extend(ENCODINGS);

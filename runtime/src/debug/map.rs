@@ -30,7 +30,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// The address behind its last byte.
+    /// The address after its last byte.
     pub fn end(&self) -> usize {
         self.address + self.len
     }

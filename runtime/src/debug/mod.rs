@@ -2,7 +2,7 @@
 //!
 //! Problem: perf, gdb and profilers find code by tables of files; code that is made while the program runs is
 //! in none. Each of them has a way of its own to be told. Design: whoever installs or frees code tells the
-//! VM's [`Watch`], if there is one, which hands it on to each tool that was asked for ([`Tools`]). A piece of
+//! VM's `Watch`, if there is one, which hands it on to each tool that was asked for ([`Tools`]). A piece of
 //! code has a name, its bytes, unwind information, and the places in the program that its parts are for.
 //!
 //! Invariant: without a tool there is no watch, and nothing is made for one. What a tool was told of code is

@@ -80,7 +80,7 @@ pub(crate) struct Piece<'a> {
     pub tree_owner: usize,
     pub address: usize,
     pub code: &'a [u8],
-    /// An `.eh_frame` section that stands behind the code; empty if there is none.
+    /// An `.eh_frame` section that stands after the code; empty if there is none.
     pub unwind: &'a [u8],
     pub places: Vec<Place>,
 }
