@@ -90,7 +90,7 @@ fn a_program_is_linked_with_either_library() {
             let ours = run(&program, jit, &lib);
             assert_eq!(expected, ours, "{name}, TLUA_JIT={jit}");
         }
-        let counted = run(&program, "opt=threshold=1 stats", &lib);
+        let counted = run(&program, "opt=threshold=1 counts", &lib);
         assert!(counted.2.contains("jit: on\ncompiled: "), "{name}: {}", counted.2);
         let refused = run(&program, "what", &lib);
         let why = "TLUA_JIT: unrecognized word 'what'\n";
@@ -136,7 +136,7 @@ fn a_program_in_rust_finds_it_by_mlua() {
             let expected = (Some(0), WITH_MLUA.to_owned(), String::new());
             assert_eq!(run(&program, jit, &lib), expected, "{name}, TLUA_JIT={jit}");
         }
-        let counted = run(&program, "stats", &lib);
+        let counted = run(&program, "counts", &lib);
         assert!(counted.2.contains("jit: on\ncompiled: "), "{name}: {}", counted.2);
     }
 }
