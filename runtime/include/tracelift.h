@@ -882,6 +882,12 @@ const tl_code_bounds *tl_get_code_bounds(tl_vm *vm);
 typedef int (*tl_name_of)(void *data, const void *key, const uint64_t *words, char *name, size_t room);
 tl_status tl_set_name_of(tl_vm *vm, tl_name_of function, void *data);
 
+/* What the host's own reasons (of tl_record_abort, and others) mean to whoever has written the program, for
+** the summary and the view: for each a sentence, which is shown beside the reason. A row's `reason` may be
+** the beginning of longer ones; the first row that fits counts. The rows live as long as the vm. */
+typedef struct tl_meaning { const char *reason, *meaning; } tl_meaning;
+tl_status tl_set_meanings(tl_vm *vm, const tl_meaning *rows, size_t count);
+
 /* The statistics as JSON, or as text for people; NUL-terminated, valid until the next call on this vm. */
 const char *tl_stats_json(tl_vm *vm);
 const char *tl_stats_text(tl_vm *vm);

@@ -380,27 +380,17 @@ mod tests {
     use std::sync::Arc;
 
     use tracelift_core::schema::LayoutSpec;
-    use tracelift_core::{ExitKind, Op};
+    use tracelift_core::ExitKind;
     use tracelift_cranelift::Compiler;
 
     use super::*;
     use crate::backend;
     use crate::ids::ExitId;
     use crate::job::{Done, Job};
-    use crate::support::{int, Host, Tape};
+    use crate::support::{int, sum, Host};
     use crate::Config;
 
     const HEAD: Key = 1;
-
-    /// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
-    fn sum(tape: &mut Tape<'_>) {
-        tape.while_less(0, 0b111, 1, 2);
-        tape.at(1, 0b111);
-        let (s, i) = (tape.int(0), tape.int(1));
-        let s = tape.op2(Op::IntAdd, s, i);
-        tape.write_int(0, s);
-        tape.add(2, 0b111, 1, 1);
-    }
 
     fn host() -> Host {
         let mut host = Host::new(Config { threshold: 1, ..Config::exact() });

@@ -325,7 +325,7 @@ impl Vm {
         let number = recorder.number;
         if self.recording.aside.len() as u64 >= MOST_ASIDE {
             let longest = self.recording.aside.remove(0);
-            self.give_up_recording(longest, AbortReason::Host("long call".into()));
+            self.give_up_recording(longest, AbortReason::LongCall);
         }
         self.recording.aside.push(recorder);
         Some(number)

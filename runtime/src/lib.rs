@@ -37,6 +37,7 @@ mod place;
 mod plan;
 pub mod policy;
 mod publish;
+pub mod reasons;
 pub mod recorder;
 mod region;
 mod report;

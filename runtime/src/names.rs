@@ -12,6 +12,7 @@
 
 use crate::ids::Key;
 pub use crate::place::Place;
+use crate::reasons::Reasons;
 use crate::recorder::Start;
 
 /// The host's function that knows what people call a place: "file:line function".
@@ -21,6 +22,8 @@ pub type NameOf = Box<dyn Fn(Place<'_>) -> Option<String>>;
 #[derive(Default)]
 pub(crate) struct Names {
     host: Option<NameOf>,
+    /// What reasons mean.
+    pub reasons: Reasons,
 }
 
 impl Names {

@@ -12,6 +12,7 @@
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
 use crate::names::{code_name, NameOf, Place};
+use crate::reasons::MeaningOf;
 use crate::recorder::{Recorder, Start};
 use crate::tree::Tree;
 use crate::vm::Vm;
@@ -20,6 +21,11 @@ impl Vm {
     /// Whom to ask for names of places; see `tl_set_name_of`.
     pub fn set_name_of(&mut self, host: Option<NameOf>) {
         self.names.set(host);
+    }
+
+    /// Whom to ask what the host's own reasons mean; see `tl_set_meanings`.
+    pub fn set_meaning_of(&mut self, host: Option<MeaningOf>) {
+        self.names.reasons.set(host);
     }
 
     /// What the host calls a location.

@@ -354,6 +354,8 @@ pub struct PlaceStats {
     pub attempts: u32,
     /// Why the last one was.
     pub reason: Option<String>,
+    /// What that means to whoever has written the program, if it is known.
+    pub meaning: Option<String>,
     /// What the host calls the place of the operation that could not be recorded.
     pub at: Option<String>,
 }
@@ -373,6 +375,8 @@ pub struct LeftStats {
     pub count: u64,
     /// Why there is no side trace, if one was recorded.
     pub reason: Option<String>,
+    /// What that means to whoever has written the program, if it is known.
+    pub meaning: Option<String>,
     /// Where that could not go on.
     pub at: Option<String>,
 }

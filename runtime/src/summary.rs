@@ -3,8 +3,8 @@
 //! Problem: counters say how the service has done, and not what to change in a slow program. Design: three
 //! lists, each with the worst first, by the host's names of places: loops and functions that ran as machine
 //! code; what was interpreted though it was hot, with the reason of the last recording that was given up; and
-//! where machine code was left or called the interpreter's functions. The library's own reasons are said as
-//! what happened in the program. Invariant: a list that was cut says how many are missing.
+//! where machine code was left or called the interpreter's functions. Reasons are said as what happened in
+//! the program ([`crate::reasons`]). Invariant: a list that was cut says how many are missing.
 //!
 //! ```text
 //! as machine code:
@@ -21,29 +21,14 @@ use crate::stats::{LeftStats, PlaceStats, Stats};
 /// Rows of a list.
 const MOST_ROWS: usize = 20;
 
-/// What the library's own reasons mean to whoever has written the program.
-const MEANINGS: &[(&str, &str)] = &[
-    ("trace too long", "one iteration does too much for one piece of code"),
-    ("too many snapshots", "one iteration does too much for one piece of code"),
-    ("too many frames", "calls nest too deep in one iteration"),
-    ("unstable slot types", "variables get values of another type in each iteration"),
-    ("code memory full", "there is no room for more machine code"),
-    ("too long to compile by now", "compiling it takes longer than it has run so far"),
-    ("little between calls", "it does little but call functions that are not compiled"),
-    ("loop of few iterations", "it has few iterations each time, and is compiled with the loop around it"),
-    ("loop that nothing leaves", "nothing can leave the loop"),
-    ("abandoned", "recording was stopped"),
-];
-
-/// What is said of a reason.
-fn meaning(reason: &str) -> &str {
-    MEANINGS.iter().find(|(name, _)| *name == reason).map_or(reason, |(_, meaning)| meaning)
-}
-
-/// A reason with its place.
-fn because(reason: Option<&String>, at: Option<&String>) -> String {
+/// A reason with what it means, and its place.
+fn because(reason: Option<&String>, meaning: Option<&String>, at: Option<&String>) -> String {
+    let Some(reason) = reason else { return String::new() };
     let at = at.map(|at| format!(", at {at}")).unwrap_or_default();
-    reason.map_or(String::new(), |reason| format!(": {}{at}", meaning(reason)))
+    match meaning {
+        Some(meaning) => format!(": {meaning} ({reason}){at}"),
+        None => format!(": {reason}{at}"),
+    }
 }
 
 /// Writes rows under a heading; nothing if there are none.
@@ -149,7 +134,9 @@ fn joined(places: &[PlaceStats]) -> Vec<PlaceStats> {
         known.attempts += place.attempts;
         if !place.is_compiled {
             (known.is_compiled, known.state) = (false, place.state);
-            known.reason = place.reason.clone().or(known.reason.take());
+            if place.reason.is_some() {
+                (known.reason, known.meaning) = (place.reason.clone(), place.meaning.clone());
+            }
             known.at = place.at.clone().or(known.at.take());
         }
     }
@@ -165,7 +152,7 @@ fn interpreted(places: &[PlaceStats]) -> Vec<String> {
         let what = if place.is_entry { "entries" } else { "iterations" };
         let why = match (&place.reason, place.state) {
             (_, "resting" | "retired") => ": its machine code costs more than it saves".into(),
-            (Some(_), _) => because(place.reason.as_ref(), place.at.as_ref()),
+            (Some(_), _) => because(place.reason.as_ref(), place.meaning.as_ref(), place.at.as_ref()),
             (None, "postponed") => ": compiling has taken its share of the time".into(),
             (None, _) if place.iterations + place.calls > 0 => {
                 ": its machine code was given up, and there is no other so far".into()
@@ -182,7 +169,7 @@ fn left(exits: &[LeftStats]) -> Vec<String> {
     let mut by_place: BTreeMap<String, (u64, String)> = BTreeMap::new();
     for exit in exits {
         let why = match exit.reason {
-            Some(_) => because(exit.reason.as_ref(), exit.at.as_ref()),
+            Some(_) => because(exit.reason.as_ref(), exit.meaning.as_ref(), exit.at.as_ref()),
             None if exit.kind == "loop_end" => ": the loop ended".into(),
             None => String::new(),
         };
@@ -214,12 +201,14 @@ mod tests {
             is_compiled: false,
             state: "backed off",
             reason: Some("unstable slot types".into()),
+            meaning: Some("variables change their types".into()),
             at: Some("a.lua:3 f".into()),
             ..place("loop a.lua:2 f")
         };
         let worse = PlaceStats {
             interpreted: 90,
             reason: Some("call of a C function".into()),
+            meaning: None,
             at: None,
             ..PlaceStats { name: "loop b.lua:1 g".into(), ..failed.clone() }
         };
@@ -232,8 +221,7 @@ mod tests {
         assert!(lines.contains(&"   50.0 %  20 iterations  loop c.lua:1 h"), "{text}");
         let first =
             lines.iter().position(|line| *line == "  90 iterations  loop b.lua:1 g: call of a C function");
-        let second =
-            "  14 iterations  loop a.lua:2 f: variables get values of another type in each iteration, \
+        let second = "  14 iterations  loop a.lua:2 f: variables change their types (unstable slot types), \
                       at a.lua:3 f";
         assert_eq!(first.map(|at| lines[at + 1]), Some(second), "{text}");
         assert!(!text.contains("often left"), "{text}");

@@ -461,6 +461,10 @@ impl Vm {
             machine: (location.machine_ns + open) / 1e9,
             attempts: location.attempts.total,
             reason: location.last_abort.as_ref().map(|reason| reason.name().to_string()),
+            meaning: location
+                .last_abort
+                .as_ref()
+                .and_then(|reason| self.names.reasons.meaning(reason.name())),
             at: location.aborted_at.clone(),
         })
     }
@@ -493,6 +497,7 @@ impl Vm {
                 kind: cell.kind.name(),
                 count: cell.count,
                 reason: failure.map(|failure| failure.reason.name().to_string()),
+                meaning: failure.and_then(|failure| self.names.reasons.meaning(failure.reason.name())),
                 at: failure.and_then(|failure| failure.at.clone()),
             }
         };

@@ -122,7 +122,7 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_record_close(vm) != TL_OK && tl_record_link(vm, &key) != TL_OK
          && tl_record_end(vm, "x") != TL_OK);
   tl_record_abort(vm, "x");
-  EXPECT(tl_set_name_of(vm, NULL, NULL) == TL_MISUSE);
+  EXPECT(tl_set_name_of(vm, NULL, NULL) == TL_MISUSE && tl_set_meanings(vm, NULL, 0) == TL_MISUSE);
   EXPECT(tl_summary(vm) == NULL && tl_set_option(vm, "-fold") == TL_MISUSE);
   EXPECT(tl_stats_json(vm) == NULL && tl_stats_text(vm) == NULL && tl_last_abort(vm, &key) == NULL);
   EXPECT(tl_aborts(vm, &key) == 0);

@@ -1,4 +1,5 @@
--- What the JIT keeps is not the program's memory: 'collectgarbage("count")' answers as without it, to a kilobyte.
+-- What the JIT keeps is not the program's memory: 'collectgarbage("count")' answers as without it, to a
+-- kilobyte.
 
 local function fresh(n)
     return assert(load("local n, t = " .. n .. ", ... " .. [[

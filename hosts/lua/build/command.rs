@@ -88,7 +88,8 @@ const OURS: &[Insertion] = &[
         file: "lua.c",
         anchor: "  \"  --        stop handling options\\n\"",
         place: Before,
-        text: "  \"  -jword    compile or not, and tell: on off v stats counts view= p dump debug= opt=\\n\"\n",
+        text: "  \"  -jword    compile or not, and tell: \
+               on off v stats counts view= p dump debug= opt=\\n\"\n",
         why: "what -j is",
     },
     Insertion {

@@ -47,7 +47,8 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "  struct TluaProto *jit;\n  int jit_entries;\n  lu_byte jit_is_seen;\n\
                \x20 lu_byte jit_is_counted;\n  lu_byte jit_made;\n  lu_byte jit_is_refused;\n\
                \x20 lu_byte jit_has_no_code;\n  lu_byte jit_unit;\n  lu_byte jit_is_relied_on;\n\
-               \x20 lu_byte jit_dropped;\n  lu_byte jit_has_place;\n  lu_byte jit_is_off;\n  const Instruction *jit_return;\n  uint64_t jit_fixed;\n\
+               \x20 lu_byte jit_dropped;\n  lu_byte jit_has_place;\n  lu_byte jit_is_off;\n\
+               \x20 const Instruction *jit_return;\n  uint64_t jit_fixed;\n\
                \x20 void *jit_code;\n\
                \x20 void **jit_places;\n\
                \x20 uint32_t jit_code_id;\n",
@@ -601,7 +602,8 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "ldo.c",
         anchor: "  luai_userstateresume(L, nargs);",
         place: Before,
-        text: "  L->jit_level = L->nCcalls;\n  lua_State *before = L->jit->running;\n  L->jit->running = L;\n",
+        text: "  L->jit_level = L->nCcalls;\n  lua_State *before = L->jit->running;\n\
+               \x20 L->jit->running = L;\n",
         why: "a yield that returns: on this level no C function lies between it and its resume; profilers",
     },
     Insertion {

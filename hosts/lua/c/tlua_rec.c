@@ -73,7 +73,7 @@ static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *conf
   rec->held.wanted = TLUA_HELD;
   rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
   return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK
-      && tl_set_name_of(rec->vm, name_of, rec) == TL_OK;
+      && tl_set_name_of(rec->vm, name_of, rec) == TL_OK && tlua_rec_explain(rec->vm);
 }
 
 static int on_open (lua_State *L, const TluaConfig *config) {

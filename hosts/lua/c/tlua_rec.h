@@ -860,6 +860,11 @@ void tlua_rec_instruction (TluaRecorder *rec);
 /* Tells debuggers and profilers of baseline code. */
 void tlua_rec_note_code (tl_vm *vm, const Proto *p, const unsigned char *code, size_t size);
 
+/* --- tlua_rec_meanings.c --- */
+
+/* Explains the reasons of the recorder to the library. Returns 0 if it cannot. */
+int tlua_rec_explain (tl_vm *vm);
+
 /* --- tlua_describe.c --- */
 
 /* Tells the library about Lua. Returns 0 if it refused something. */

@@ -116,3 +116,24 @@ fn programs_see_no_trace_of_a_recording() {
         assert_eq!(expected_lines, actual_lines, "seed {seed}: {}", actual.stderr);
     }
 }
+
+/// What is explained is said somewhere.
+#[test]
+fn reasons_that_are_explained_are_given() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
+    let read = |path: &std::path::Path| std::fs::read_to_string(path).expect("it is a source file");
+    let mut others = String::new();
+    for entry in std::fs::read_dir(&folder).expect("there is the folder") {
+        let path = entry.expect("it can be read").path();
+        if path.extension().is_some_and(|end| end == "c") && !path.ends_with("tlua_rec_meanings.c") {
+            others += &read(&path);
+        }
+    }
+    let table = read(&folder.join("tlua_rec_meanings.c"));
+    let reasons: Vec<&str> =
+        table.lines().filter_map(|line| line.strip_prefix("  { \"")?.split('"').next()).collect();
+    assert!(reasons.len() > 15, "{reasons:?}");
+    for reason in reasons {
+        assert!(others.contains(&format!("\"{reason}\"")), "{reason}");
+    }
+}

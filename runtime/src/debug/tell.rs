@@ -87,24 +87,12 @@ impl Vm {
 
 #[cfg(test)]
 mod tests {
-    use tracelift_core::Op;
-
     use super::*;
     use crate::ids::Key;
-    use crate::support::{int, Host, Tape};
+    use crate::support::{int, sum, Host};
     use crate::{Config, Tools};
 
     const HEAD: Key = 0x40;
-
-    /// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
-    fn sum(tape: &mut Tape<'_>) {
-        tape.while_less(0, 0b111, 1, 2);
-        tape.at(1, 0b111);
-        let (s, i) = (tape.int(0), tape.int(1));
-        let s = tape.op2(Op::IntAdd, s, i);
-        tape.write_int(0, s);
-        tape.add(2, 0b111, 1, 1);
-    }
 
     fn host(tools: Tools) -> Host {
         let mut host = Host::new(Config { threshold: 1, tools, ..Config::exact() });

@@ -20,9 +20,10 @@ use super::heat::{self, Heat};
 use super::model::{self, Level, Model};
 use super::notes::{ExitNote, Failures, Last, LastOfTrace, Notes, Seen, TraceNote};
 use super::verdict::{self, Facts};
-use super::{functions::Told, reasons, text as readable};
+use super::{exits, functions::Told, text as readable};
 use crate::ids::{ExitId, Key, TraceId};
 use crate::policy::SideState;
+use crate::reasons::Reasons;
 use crate::stats::{Stats, Time};
 use crate::traces::TraceData;
 use crate::vm::Vm;
@@ -109,7 +110,7 @@ impl Vm {
         }
         let ticks = 1 << 20;
         let ns_per_tick = self.timing.ticks.peek_ns(ticks).unwrap_or(0.0) / ticks as f64;
-        let model = Gathering::new(&notes, &self.schema, ns_per_tick, !self.config.enabled).model(stats);
+        let model = Gathering::new(&notes, self, ns_per_tick).model(stats);
         self.notes = Some(notes);
         Some(model)
     }
@@ -129,6 +130,7 @@ fn kind_of(trace: &TraceData, is_entry: bool) -> &'static str {
 struct Gathering<'a> {
     notes: &'a Notes,
     schema: &'a Schema,
+    reasons: &'a Reasons,
     ns_per_tick: f64,
     is_off: bool,
     /// For each exit: how often side traces that hang on it were entered, and the last of them.
@@ -136,14 +138,15 @@ struct Gathering<'a> {
 }
 
 impl<'a> Gathering<'a> {
-    fn new(notes: &'a Notes, schema: &'a Schema, ns_per_tick: f64, is_off: bool) -> Gathering<'a> {
+    fn new(notes: &'a Notes, vm: &'a Vm, ns_per_tick: f64) -> Gathering<'a> {
         let mut to_sides = BTreeMap::new();
         for note in &notes.traces {
             let Some(at) = note.last.as_ref().and_then(|last| last.parent) else { continue };
             let side = to_sides.entry((at.trace, at.exit.0)).or_insert((0, note.number));
             *side = (side.0 + note.cells.entries, note.number);
         }
-        Gathering { notes, schema, ns_per_tick, is_off, to_sides }
+        let (schema, reasons, is_off) = (&*vm.schema, &vm.names.reasons, !vm.config.enabled);
+        Gathering { notes, schema, reasons, ns_per_tick, is_off, to_sides }
     }
 
     fn functions(&self) -> &'a Functions {
@@ -201,7 +204,9 @@ impl<'a> Gathering<'a> {
                 let sentence = if failure.sentence.is_empty() { "" } else { ": " };
                 model::Failure {
                     reason: format!("{}{sentence}{}", failure.reason, failure.sentence),
-                    meaning: reasons::meaning(&failure.reason),
+                    meaning: self.reasons.meaning(&failure.reason).unwrap_or_else(|| {
+                        format!("the recorder does not know how to compile: {}", failure.reason)
+                    }),
                     place: self.place(failure.place),
                     count,
                 }
@@ -298,7 +303,7 @@ impl<'a> Gathering<'a> {
             number,
             kind: exit.kind.name(),
             place: self.place(place),
-            meaning: reasons::exit_meaning(exit.kind, &test),
+            meaning: exits::exit_meaning(exit.kind, &test),
             test,
             to_interpreter: exit.count,
             to_side: side.map_or(0, |side| side.0),
@@ -433,7 +438,8 @@ fn share_out(time: &Time, locations: &mut [model::Location]) -> model::Split {
             location.interpreter_s *= rest / all;
         }
     }
-    let machine_s: f64 = locations.iter().map(|location| location.machine_s).sum();
+    // Not `sum`: that of nothing is -0.
+    let machine_s = locations.iter().fold(0.0, |sum, location| sum + location.machine_s);
     model::Split { machine_s, compiling_s, rest_s: (rest - machine_s).max(0.0) }
 }
 

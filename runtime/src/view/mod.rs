@@ -13,12 +13,12 @@
 //!   --> JSON, or a page (render/)
 //! ```
 
+mod exits;
 pub mod functions;
 mod gather;
 mod heat;
 pub mod model;
 pub(crate) mod notes;
-mod reasons;
 pub mod render;
 pub(crate) mod text;
 mod verdict;

@@ -29,6 +29,9 @@ use crate::tree::{Member, Tree};
 /// Back edges of a location from one event to the next, at most.
 pub(crate) const LOOKS: u32 = 1000;
 
+/// Iterations, or entries, of a location that is not worth a row of its own.
+const FEW: u64 = 10 * LOOKS as u64;
+
 /// Cells that the code of a trace counts in.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
@@ -199,9 +202,8 @@ impl Notes {
         for key in gone {
             let Some(seen) = self.alive.remove(&key) else { continue };
             let last = last(key);
-            // With the JIT off nothing is recorded.
-            let is_small = seen.interpreted < 10 * u64::from(LOOKS);
-            if is_small && seen.recordings == 0 && last.ns.is_none() {
+            // What ran little and was never recorded is told of in one sum.
+            if seen.interpreted < FEW && seen.recordings == 0 && last.ns.is_none() {
                 self.others += if seen.is_entry { 0 } else { seen.interpreted };
                 continue;
             }

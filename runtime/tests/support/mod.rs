@@ -150,6 +150,16 @@ impl Tape<'_> {
     }
 }
 
+/// `while i < n: s = s + i; i = i + 1` with s, i, n in slots 0, 1, 2.
+pub fn sum(tape: &mut Tape<'_>) {
+    tape.while_less(0, 0b111, 1, 2);
+    tape.at(1, 0b111);
+    let (s, i) = (tape.int(0), tape.int(1));
+    let s = tape.op2(Op::IntAdd, s, i);
+    tape.write_int(0, s);
+    tape.add(2, 0b111, 1, 1);
+}
+
 /// Limits of a recording on its own.
 pub const LIMITS: Limits = Limits { ops: 100, snapshots: 20, frames: 4, discard_at: None };
 

@@ -54,12 +54,16 @@ fn time(model: &Model) -> Markup {
         }
         p class="legend" {
             @for (class, word, part) in parts {
-                span class="key" { i class=(class) {} (word) " " b { (seconds(part)) } " (" (format!("{:.1}", part / all * 100.0)) " %)" }
+                span class="key" {
+                    i class=(class) {} (word) " " b { (seconds(part)) }
+                    " (" (format!("{:.1}", part / all * 100.0)) " %)"
+                }
             }
         }
         p {
             b { (count(iterations)) } " loop iterations: " b { (percent(compiled, iterations)) }
-            " as machine code (" (count(compiled)) "), " (count(stats.interpreted_back_edges)) " interpreted. "
+            " as machine code (" (count(compiled)) "), "
+            (count(stats.interpreted_back_edges)) " interpreted. "
             (count(stats.compile.traces)) " traces were compiled, " (count(stats.compile.side_traces))
             " of them side traces; " (count(stats.aborts.values().sum())) " attempts to record were given up."
             @if stats.jit != "on" { " The JIT is " b { (stats.jit) } "." }
@@ -121,7 +125,8 @@ fn table(model: &Model) -> Markup {
                 @if !cut.is_empty() {
                     @let interpreted = cut.iter().map(|location| location.interpreted).sum::<u64>();
                     p { (count(cut.len() as u64)) " more are not shown, with together " (count(interpreted))
-                        " interpreted iterations and entries; they are in the data (a file that ends in .json)." }
+                        " interpreted iterations and entries; they are in the data "
+                        "(a file that ends in .json)." }
                 }
             }
         }
@@ -134,7 +139,8 @@ fn rows(model: &Model, locations: &[Location], from: usize) -> Markup {
         div class="wide" {
             table {
                 thead { tr {
-                    th { "#" } th { "where" } th { "iterations" } th class="number" { "time" } th { "what became of it" }
+                    th { "#" } th { "where" } th { "iterations" }
+                    th class="number" { "time" } th { "what became of it" }
                 } }
                 tbody {
                     @for (number, location) in (from..).zip(locations) { (row(model, number, location)) }
@@ -170,7 +176,10 @@ fn row(model: &Model, number: usize, location: &Location) -> Markup {
                 (badge(location.level)) " " (location.verdict)
                 @if !location.advice.is_empty() { div class="advice" { (location.advice) } }
                 @if !location.failures.is_empty() {
-                    details { summary { "why recordings were given up" } ul { (failures(model, &location.failures)) } }
+                    details {
+                        summary { "why recordings were given up" }
+                        ul { (failures(model, &location.failures)) }
+                    }
                 }
                 @if !location.roots.is_empty() {
                     div class="links" {
@@ -190,21 +199,31 @@ pub(super) fn about() -> Markup {
     html! {
         section id="about" {
             h2 { "How to read this" }
-            p { "A " b { "loop" } " that runs often is " b { "recorded" } ": one iteration is written down, operation by operation. "
-                "That is a " b { "trace" } "; it is optimized and becomes machine code. Where the program goes another way than the "
-                "recorded one, a test in the code fails: that is an " b { "exit" } ", and the interpreter goes on. An exit that is "
-                "taken often gets a " b { "side trace" } " of its own. A loop's trace and its side traces are a " b { "tree" } "; where "
-                "the program often goes from one to another they are made " b { "one function" } " (a region). A function that calls "
-                "itself may become a " b { "unit" } ", which machine code calls natively." }
-            p { b { "Counted" } " were, one by one: iterations and entries of each trace, exits to the interpreter, entries of side "
-                "traces, back edges in the interpreter, and failed attempts. Counting costs something: the program was slower than "
-                "without this page, and loops of few operations most." }
-            p { b { "Estimated" } " is the heat of lines: from how often a trace or a loop ran and from how many instructions its "
-                "lines have. Ways that were not taken in the interpreter count there, too. Times marked with ≈ are sampled: whenever the "
-                "interpreter comes to a loop or a function whose counter is due, at least once in a thousand times, the time since the last "
-                "such event counts as that one's, with all that ran meanwhile. Time in machine "
-                "code is from its entry to the exit, so a loop's time contains that of loops which its code leads to, and of what its code "
-                "calls. What it took to write this page down is left out." }
+            p {
+                "A " b { "loop" } " that runs often is " b { "recorded" } ": one iteration is written down, "
+                "operation by operation. That is a " b { "trace" } "; it is optimized and becomes machine "
+                "code. Where the program goes another way than the recorded one, a test in the code fails: "
+                "that is an " b { "exit" } ", and the interpreter goes on. An exit that is taken often gets "
+                "a " b { "side trace" } " of its own. A loop's trace and its side traces are a " b { "tree" }
+                "; where the program often goes from one to another they are made " b { "one function" }
+                " (a region). A function that calls itself may become a " b { "unit" } ", which machine code "
+                "calls natively."
+            }
+            p {
+                b { "Counted" } " were, one by one: iterations and entries of each trace, exits to the "
+                "interpreter, entries of side traces, back edges in the interpreter, and failed attempts. "
+                "Counting costs something: the program was slower than without this page, and loops of few "
+                "operations most."
+            }
+            p {
+                b { "Estimated" } " is the heat of lines: from how often a trace or a loop ran and from how "
+                "many instructions its lines have. Ways that were not taken in the interpreter count there, "
+                "too. Times marked with ≈ are sampled: whenever the interpreter comes to a loop or a "
+                "function whose counter is due, at least once in a thousand times, the time since the last "
+                "such event counts as that one's, with all that ran meanwhile. Time in machine code is from "
+                "its entry to the exit, so a loop's time contains that of loops which its code leads to, and "
+                "of what its code calls. What it took to write this page down is left out."
+            }
         }
     }
 }

@@ -27,7 +27,7 @@ const SCRIPT: &str = include_str!("script.js");
 
 /// What a browser is to allow the page: its own styles, the script with this sum, and nothing from anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
-                      script-src 'sha256-UAh++ooSYq2bqUVEVui/lrS2Ppqa6rxp2yywLkTnsAg='";
+                      script-src 'sha256-B43d4RlUamYGmkqrxTIJ2N8JRFsZ+aYg2uAB6ulwFPk='";
 
 /// The whole page.
 pub fn page(model: &Model) -> String {

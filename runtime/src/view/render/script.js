@@ -3,7 +3,8 @@
 function reveal(name) {
   const target = name && document.getElementById(name);
   if (!target) return;
-  for (let part = target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+  let part = target.closest("details");
+  for (; part; part = part.parentElement.closest("details")) part.open = true;
   target.scrollIntoView();
 }
 addEventListener("hashchange", () => reveal(location.hash.slice(1)));

@@ -25,7 +25,8 @@ pub(super) fn sources(model: &Model) -> Markup {
             p class="legend" {
                 span class="key" { i class="machine" {} "ran as machine code" }
                 span class="key" { i class="interpreter" {} "ran in the interpreter" }
-                "The darker, the more (each step is ten times as much). Numbers at the right are the traces that pass the line."
+                "The darker, the more (each step is ten times as much). Numbers at the right are the traces "
+                "that pass the line."
             }
             @for (number, file) in model.files.iter().enumerate() {
                 @if is_shown(model, number) {
@@ -80,7 +81,9 @@ fn source_line(file: usize, number: u32, line: &Line, most: u64) -> Markup {
             @if is_cold {
                 span class="heat" {}
             } @else {
-                span class="heat" title=(title) { i class={ "m" (machine) } {} i class={ "i" (interpreted) } {} }
+                span class="heat" title=(title) {
+                    i class={ "m" (machine) } {} i class={ "i" (interpreted) } {}
+                }
             }
             code { (line.text) }
             span class="notes" {
@@ -90,7 +93,9 @@ fn source_line(file: usize, number: u32, line: &Line, most: u64) -> Markup {
                 }
                 @if line.traces.len() > MOST_LINKS { " and " (line.traces.len() - MOST_LINKS) " more" }
                 @for failure in &line.failures {
-                    span class="why" { "recording ended here: " (failure.meaning) " (" (count(failure.count)) "×)" }
+                    span class="why" {
+                        "recording ended here: " (failure.meaning) " (" (count(failure.count)) "×)"
+                    }
                 }
             }
         }

@@ -47,7 +47,8 @@ fn facts(model: &Model, trace: &Trace) -> Markup {
             "Begins at " (place_or(model, trace.place.as_ref(), "an unknown place"))
             @if let Some((parent, exit)) = trace.parent { " after exit " (exit) " of " (link(model, parent)) }
             @if let Some(at) = &trace.goes_on_at { "; goes on at " (place_or(model, Some(at), "")) }
-            ". " (trace.ops.0) " operations were recorded, " (trace.ops.1) " are left, in " (count(trace.code_bytes))
+            ". " (trace.ops.0) " operations were recorded, " (trace.ops.1) " are left, in "
+            (count(trace.code_bytes))
             " bytes of machine code; compiling took " (trace.compile_us) " µs."
             @if !trace.state.is_empty() { " It was " (trace.state) " before the end." }
         }
@@ -114,7 +115,9 @@ fn code(trace: &Trace) -> Markup {
             h4 { "Machine code " span class="exact" { (count(trace.code_bytes)) " bytes" } }
             pre class="listing" {
                 (trace.code[..end])
-                @if trace.code.is_empty() { "It was compiled as one function with others: there is no listing of it alone.\n" }
+                @if trace.code.is_empty() {
+                    "It was compiled as one function with others: there is no listing of it alone.\n"
+                }
                 @if end < trace.code.len() { "… the rest is left out here; it is in the data\n" }
             }
         }
@@ -139,7 +142,8 @@ fn exit_table(model: &Model, exits: &[&Exit]) -> Markup {
     html! {
         div class="wide" { table {
             thead { tr {
-                th { "exit" } th class="number" { "to the interpreter" } th class="number" { "to a side trace" }
+                th { "exit" }
+                th class="number" { "to the interpreter" } th class="number" { "to a side trace" }
                 th { "where" } th { "why" } th { "test" }
             } }
             tbody {
@@ -155,7 +159,9 @@ fn exit_table(model: &Model, exits: &[&Exit]) -> Markup {
                         td {
                             (exit.meaning)
                             @if !exit.failures.is_empty() {
-                                div class="advice" { "no side trace:" ul { (failures(model, &exit.failures)) } }
+                                div class="advice" {
+                                    "no side trace:" ul { (failures(model, &exit.failures)) }
+                                }
                             }
                         }
                         td { code { (exit.test) } }

@@ -40,7 +40,8 @@ pub(super) fn trees(model: &Model) -> Markup {
             h2 { "Traces" }
             @if roots.is_empty() { p { "Nothing was compiled." } }
             @else {
-                p { "Each tree: a trace, its exits that were taken, and the side traces after them. Numbers are how often "
+                p { "Each tree: a trace, its exits that were taken, and the side traces after them. "
+                    "Numbers are how often "
                     "a trace ran, or an exit was taken, in this run." }
             }
             @for root in roots { (tree(model, root)) }
@@ -60,11 +61,16 @@ fn tree(model: &Model, root: &Trace) -> Markup {
         section class="tree" id={ "tree" (root.number) } {
             h3 {
                 (root.kind) " at " (place_or(model, root.place.as_ref(), "an unknown place"))
-                " " span class="exact" { "trace " (root.number) @if many { " and " (members.len() - 1) " side traces" } }
+                " " span class="exact" {
+                    "trace " (root.number) @if many { " and " (members.len() - 1) " side traces" }
+                }
             }
-            @if let Some(unit) = root.unit { p { "Function that machine code calls natively (unit " (unit) ")." } }
+            @if let Some(unit) = root.unit {
+                p { "Function that machine code calls natively (unit " (unit) ")." }
+            }
             @if !root.region.is_empty() {
-                p { (root.region.len()) " of these traces were made one function (a region); the code below is what each had on its own." }
+                p { (root.region.len()) " of these traces were made one function (a region); the code below "
+                    "is what each had on its own." }
             }
             div class="wide" { (picture(model, root)) }
             @for (member, _) in &members { (trace::trace(model, member)) }
@@ -156,15 +162,20 @@ fn picture(model: &Model, root: &Trace) -> Markup {
                 @let bar = (row.count as f64 / most as f64 * 80.0).max(if row.count > 0 { 1.0 } else { 0.0 });
                 @if row.depth > 0 {
                     @let up = parent_row(&rows, at);
-                    path class="edge" d={ "M" (x - STEP as f64 + 6.0) " " (up * ROW + ROW - 2) " V" (y + ROW / 2) " H" (x + 2.0) } {}
+                    path class="edge" d={
+                        "M" (x - STEP as f64 + 6.0) " " (up * ROW + ROW - 2) " V" (y + ROW / 2) " H" (x + 2.0)
+                    } {}
                 }
-                rect class={ "amount " (row.class) } x={ (COUNTS - 84) } y=(y + 5) width=(format!("{bar:.1}")) height={ (ROW - 10) } {}
+                rect class={ "amount " (row.class) } x={ (COUNTS - 84) } y=(y + 5)
+                    width=(format!("{bar:.1}")) height={ (ROW - 10) } {}
                 @if row.count > 0 {
                     text class="count" x={ (COUNTS - 90) } y=(y + 15) text-anchor="end" { (count(row.count)) }
                 }
                 circle class=(row.class) cx=(x + 6.0) cy=(y + ROW / 2) r="4" {}
                 @match row.link {
-                    Some(link) => a class=(row.class) href={ "#" (trace_id(link)) } { text x=(x + 16.0) y=(y + 15) { (row.text) } },
+                    Some(link) => a class=(row.class) href={ "#" (trace_id(link)) } {
+                        text x=(x + 16.0) y=(y + 15) { (row.text) }
+                    },
                     None => text x=(x + 16.0) y=(y + 15) { (row.text) },
                 }
             }
