@@ -273,6 +273,7 @@ fn describe(outcome: &Outcome) -> String {
         }
         End::Returned { .. } => "return of the unit".into(),
         End::Stopped => "stopped".into(),
+        End::Enters(_) => "on in a loop".into(),
         End::OutOfFuel => "still running".into(),
     }
 }

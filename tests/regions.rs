@@ -50,7 +50,7 @@ fn check_random(schema: &Arc<Schema>, share: u64) {
     parts.unwrap_or_else(|failure| panic!("{failure}")).iter().for_each(|part| seen.add(part));
     println!("{seen:?}");
     let Seen { sides, backs, refused, left_in_side, ends, crossings, .. } = seen;
-    let Seen { unrolled, peeled, linear, rebuilt, pending, .. } = seen;
+    let Seen { unrolled, peeled, linear, rebuilt, pending, bridges, bridges_compared, .. } = seen;
     let least = [
         (sides[0], 40_000),
         (sides[1], 8_000),
@@ -65,6 +65,8 @@ fn check_random(schema: &Arc<Schema>, share: u64) {
         (linear, 60),
         (rebuilt, 60),
         (pending, 8),
+        (bridges, 20),
+        (bridges_compared, 1),
     ];
     let has_all = least.iter().all(|&(found, least)| found > least / share);
     assert!(count < ENOUGH / share || number("TRACELIFT_SEED").is_some() || has_all, "{seen:?}");

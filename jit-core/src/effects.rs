@@ -338,7 +338,7 @@ impl<'s> Effects<'s> {
             // Where ways meet nothing is done; that nothing is known there is for those who know something.
             | Label => Effects::NOTHING,
             // Whoever goes on there may look at all memory.
-            Jump | JumpIf | Finish | ReturnUnit => Effects { reads: Memory::EVERYTHING, ..Effects::NOTHING },
+            Jump | JumpIf | EnterLoop | Finish | ReturnUnit => Effects { reads: Memory::EVERYTHING, ..Effects::NOTHING },
             Load | Get => Effects::reading(cell(inst, schema)?, schema)?,
             Store => Effects::writing(cell(inst, schema)?, schema)?,
             Set => {
@@ -535,7 +535,7 @@ mod tests {
             let name = op.info().name;
             assert_eq!(effects.leaves, op.is_guard() || op == Op::Finish, "{name}");
             // A barrier is looked at by a write of a field; who goes on after the end may look at everything.
-            let goes_elsewhere = is(Flags::ENDS) || op == Op::JumpIf;
+            let goes_elsewhere = is(Flags::ENDS) || matches!(op, Op::JumpIf | Op::EnterLoop);
             let reads = is(Flags::READS) || calls || goes_elsewhere || op == Op::Set;
             assert_eq!(!effects.reads.is_nothing(), reads, "{name} reads");
             assert_eq!(!effects.writes.is_nothing(), is(Flags::WRITES) || calls, "{name} writes");

@@ -50,7 +50,8 @@ pub(crate) use step::{step, Flow};
 
 use std::collections::BTreeSet;
 
-use crate::ir::{ExitKind, Trace, UnitId};
+use crate::ir::{ExitKind, LabelId, Trace, UnitId};
+use crate::loops::Entering;
 use crate::ops::Op;
 use crate::schema::{Schema, TagId};
 use crate::types::Bits;
@@ -142,6 +143,8 @@ pub enum End {
         /// Its kind.
         kind: ExitKind,
     },
+    /// At an `enter_loop` that goes on elsewhere ([`Evaluator::going_on`]), with what is passed there.
+    Enters(Vec<Bits>),
     /// At the snapshot it was asked to stop at.
     Stopped,
     /// At one of the limits.
@@ -234,12 +237,14 @@ pub struct Evaluator<'a> {
     schema: &'a Schema,
     codes: Vec<Code<'a>>,
     sides: &'a [Side],
+    entering: Option<&'a Entering>,
+    start: Option<LabelId>,
 }
 
 impl<'a> Evaluator<'a> {
     /// An evaluator of `trace`; the trace is not checked beforehand.
     pub fn new(trace: &'a Trace, schema: &'a Schema) -> Evaluator<'a> {
-        Evaluator { schema, codes: vec![Code::new(trace)], sides: &[] }
+        Evaluator { schema, codes: vec![Code::new(trace)], sides: &[], entering: None, start: None }
     }
 
     /// The same that knows these traces: units, found by their entries' [`Trace::unit`], and side traces.
@@ -252,6 +257,18 @@ impl<'a> Evaluator<'a> {
     /// The same where these exits lead to side traces.
     pub fn with_sides(mut self, sides: &'a [Side]) -> Evaluator<'a> {
         self.sides = sides;
+        self
+    }
+
+    /// The same where the trace's `enter_loop` goes on in another trace, if the tags are what it wants.
+    pub fn going_on(mut self, entering: &'a Entering) -> Evaluator<'a> {
+        self.entering = Some(entering);
+        self
+    }
+
+    /// The same where the run begins at this label: the inputs are its arguments, and slots are as they are.
+    pub fn starting_at(mut self, label: LabelId) -> Evaluator<'a> {
+        self.start = Some(label);
         self
     }
 
@@ -270,7 +287,9 @@ impl<'a> Evaluator<'a> {
     /// constants are found there; a trace bound to another world's addresses must not be run here. The inputs
     /// that lie in slots are written to the world's frame as well.
     pub fn run(&self, world: &mut World, inputs: &[Bits], limits: Limits) -> Result<Outcome, EvalError> {
-        exit::enter(self.codes[0].trace, self.schema, world, inputs);
+        if self.start.is_none() {
+            exit::enter(self.codes[0].trace, self.schema, world, inputs);
+        }
         run::run(self, world, inputs, limits)
     }
 }

@@ -22,26 +22,53 @@
 
 use std::ops::Range;
 
-use crate::ir::Value;
+use crate::ir::{EntrySlot, LabelId, Value};
 
 /// The loops of a trace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Loops(Vec<LoopFacts>);
+pub struct Loops {
+    loops: Vec<LoopFacts>,
+    /// The label of a second body, to which nothing in the trace itself leads: traces that go on in the loop
+    /// and become one function with it come there by `enter_loop`.
+    pub second: Option<LabelId>,
+    /// How the trace's `enter_loop` goes on, if it has one.
+    pub entering: Option<Entering>,
+}
+
+/// How a trace goes on in the second body of a loop.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Entering {
+    /// What is passed for each argument of the second body's label.
+    pub given: Vec<Given>,
+    /// Slots whose tags are to be what they say, or the trace goes on after `enter_loop`.
+    pub checks: Vec<EntrySlot>,
+    /// Slots that the loop has in its arguments, and writes where it is left: memory need not hold them.
+    pub carried: Vec<i32>,
+}
+
+/// What is passed for an argument of a label.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// An argument of `enter_loop`, by position.
+    Arg(u32),
+    /// What a slot holds.
+    Slot(i32),
+}
 
 impl Loops {
     /// Loops in the order of the trace.
     pub fn new(loops: Vec<LoopFacts>) -> Loops {
-        Loops(loops)
+        Loops { loops, ..Loops::default() }
     }
 
     /// The loop whose label's instruction stands at this position.
     pub fn at(&self, position: usize) -> Option<&LoopFacts> {
-        self.0.iter().find(|facts| facts.body.start == position)
+        self.loops.iter().find(|facts| facts.body.start == position)
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &LoopFacts> {
-        self.0.iter()
+        self.loops.iter()
     }
 }
 

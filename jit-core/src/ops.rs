@@ -465,6 +465,9 @@ define_ops! {
     /// Goes on at a label with the other arguments if the first is not 0. Only of regions: what follows it is
     /// another `jump_if`, or ends the block.
     JumpIf = 91 "jump_if" (*) -> Nothing [] Target;
+    /// Where the trace and the loop in which it goes on are one function: goes on in the loop's second body,
+    /// with these values. Elsewhere nothing. Before it objects may be virtual that are made after it.
+    EnterLoop = 93 "enter_loop" (*) -> Nothing [] None;
 }
 
 /// One more than the highest number.

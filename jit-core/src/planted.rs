@@ -104,6 +104,7 @@ define_bugs! {
     RegionCoveredByOne, RegionSteadyWritten, RegionSteadyUnchecked, RegionWaitingForgotten,
     RegionWaitingRefused, RegionWaitingUnread,
     // Back to the loop
+    BridgeArgsReversed, BridgeUnchecked, BridgeUncounted,
     RegionHeadUnchecked, RegionEndUnwritten, RegionBackShifted, RegionBackUncounted, RegionBackTagIgnored,
     }
     region_service {

@@ -350,7 +350,7 @@ mod tests {
         }
         assert!(deep > 100, "only {deep} loops went round");
         // A trace alone calls nobody, and goes one way: see `units` and `regions`.
-        let of_others = [Op::CallUnit, Op::UnitResult, Op::ReturnUnit, Op::JumpIf];
+        let of_others = [Op::CallUnit, Op::UnitResult, Op::ReturnUnit, Op::JumpIf, Op::EnterLoop];
         let missing = Op::ALL.iter().filter(|op| ops[**op as usize] == 0 && !of_others.contains(op));
         let missing: Vec<_> = missing.collect();
         assert!(missing.is_empty(), "never executed: {missing:?}");

@@ -310,6 +310,9 @@ impl<'a> Checker<'a> {
         if self.mode != Mode::Region && inst.op == Op::JumpIf {
             self.error(ErrorKind::Mode, "jump_if stands in no region");
         }
+        if self.mode != Mode::Expanded && inst.op == Op::EnterLoop {
+            self.error(ErrorKind::Mode, "enter_loop stands in a trace that was not optimized");
+        }
         let splits = before.is_some_and(|before| before.op == Op::JumpIf);
         if splits && inst.op != Op::JumpIf && !inst.op.is(Flags::ENDS) {
             self.error(ErrorKind::Structure, format!("{name} stands between a jump_if and its block's end"));

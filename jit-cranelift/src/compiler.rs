@@ -41,12 +41,14 @@ pub struct Member<'a> {
     pub goes_to: Option<usize>,
     /// How many slots the base of its frame lies above that of the first one's.
     pub frame: i32,
+    /// Its `enter_loop` is for that trace's second body.
+    pub enters: bool,
 }
 
 impl<'a> Member<'a> {
     /// A trace that becomes a function of its own.
     pub fn alone(trace: &'a Trace, request: &'a Request) -> Member<'a> {
-        Member { trace, request, parent: None, goes_to: None, frame: 0 }
+        Member { trace, request, parent: None, goes_to: None, frame: 0, enters: false }
     }
 }
 
@@ -168,7 +170,7 @@ impl Compiler {
         let mut tables: Vec<Vec<ExitInfo>> = tree.iter().map(|member| exit_table(member.trace)).collect();
         let environment = &self.environment;
         let inputs: Vec<lower::Input<'_>> = (tree.iter().zip(&tables))
-            .map(|(&Member { trace, request, parent, goes_to, frame }, exits)| lower::Input {
+            .map(|(&Member { trace, request, parent, goes_to, frame, enters }, exits)| lower::Input {
                 trace,
                 schema,
                 request,
@@ -177,6 +179,7 @@ impl Compiler {
                 parent,
                 goes_to,
                 frame,
+                enters,
             })
             .collect();
         self.context.clear();

@@ -16,6 +16,7 @@
 //!
 //! Example: `i2 = int_add_ovf(i0, i1)` becomes `v2, v3 = sadd_overflow v0, v1; brif v3, exit(0), next`.
 
+mod bridge;
 mod checks;
 mod floats;
 mod frame;
@@ -50,7 +51,7 @@ use frame::{Slots, Write};
 use guards::Stubs;
 pub(crate) use prefetch::patch;
 use prefetch::Streams;
-use region::Way;
+use region::{Heads, Way};
 use remainder::Sign;
 use unroll::Unroll;
 use values::{Def, Values};
@@ -94,6 +95,8 @@ pub(crate) struct Input<'a> {
     pub goes_to: Option<usize>,
     /// How many slots its frame lies above the function's.
     pub frame: i32,
+    /// Its `enter_loop` is for the second body of the trace in which it goes on.
+    pub enters: bool,
 }
 
 /// What came out beside the code.
@@ -134,8 +137,7 @@ pub(crate) fn lower<'a>(
     let params: Vec<Ssa> = b.block_params(function).to_vec();
     let mut out = Lowered { stubs: 0, unrolled: 0, prefetches: 0, buffer_inputs: 0 };
     let mut shared = Shared { begun: Vec::new(), slots: Slots::of(tree) };
-    let heads: Vec<Option<Block>> =
-        (0..tree.len()).map(|number| region::head_of(&mut b, tree, number)).collect();
+    let heads: Vec<Heads> = (0..tree.len()).map(|number| region::heads_of(&mut b, tree, number)).collect();
     for (number, &input) in tree.iter().enumerate() {
         let start = match input.parent {
             None => (number == 0).then_some(function),
@@ -154,8 +156,13 @@ pub(crate) fn lower<'a>(
             None => lowering.open = false,
         }
         while let Some(inst) = input.trace.insts.get(lowering.index) {
-            lowering.inst(inst)?;
-            lowering.index += 1;
+            match lowering.unreached(inst) {
+                Some(rest) => lowering.index += rest,
+                None => {
+                    lowering.inst(inst)?;
+                    lowering.index += 1;
+                }
+            }
         }
         if lowering.open {
             return Err(lowering.malformed("the trace does not end in a jump or finish"));
@@ -209,7 +216,7 @@ struct Lowering<'t, 'a, 'f> {
     sides: Vec<(u32, usize)>,
     /// The ways there that are still to be made, and where traces without a parent are entered by others.
     ways: Vec<Way>,
-    heads: &'t [Option<Block>],
+    heads: &'t [Heads],
     /// Units called so far: the result that says what happened, the second word, and where it was called.
     called: Vec<(Value, Ssa, usize)>,
     /// In a linked trace: the exit by which the program came.
@@ -253,7 +260,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         tree: &'t [Input<'a>],
         number: usize,
         mut b: FunctionBuilder<'f>,
-        heads: &'t [Option<Block>],
+        heads: &'t [Heads],
         params: &'t [Ssa],
     ) -> Lowering<'t, 'a, 'f> {
         let input = tree[number];
@@ -273,9 +280,9 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let counts_replaced = region::counts_replaced(tree, number);
         let stubs = Stubs::new(&mut b, branches, counts_replaced);
         let labels = (input.trace.labels.iter().enumerate())
-            .map(|(at, label)| match heads[number] {
-                Some(head) if at == 0 => (head, false),
-                _ => (region::label_block(&mut b, input.trace, &label.args, counts_replaced), false),
+            .map(|(at, label)| match heads[number].of(at, input.request) {
+                Some(head) => (head, false),
+                None => (region::label_block(&mut b, input.trace, &label.args, counts_replaced), false),
             })
             .collect();
         let values = Values::new(input.trace.values.len());
@@ -530,7 +537,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::GuardNull | Op::GuardNonnull => self.guard_null(inst, exit, inst.op == Op::GuardNull),
             Op::GuardAlwaysFails => self.guard_always_fails(inst, exit),
             Op::Label => self.label(inst),
-            Op::Jump | Op::JumpIf => self.jump(inst),
+            Op::Jump | Op::JumpIf | Op::EnterLoop => self.jump(inst),
             Op::Finish => self.finish(inst, exit),
             Op::CallUnit | Op::UnitResult | Op::ReturnUnit => self.unit_op(inst, exit),
         }
@@ -582,8 +589,10 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
 
     /// Ends a part by going on at a label.
     fn jump(&mut self, inst: &Inst) -> Result<()> {
-        if inst.op == Op::JumpIf {
-            return self.jump_if(inst);
+        match inst.op {
+            Op::JumpIf => return self.jump_if(inst),
+            Op::EnterLoop => return self.enter_loop(inst),
+            _ => {}
         }
         let label = self.label_of(inst)?;
         self.check_passed(label, &inst.args)?;

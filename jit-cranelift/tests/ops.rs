@@ -241,6 +241,7 @@ fn every_op_is_accounted_for() {
         Op::Label,
         Op::Jump,
         Op::JumpIf,
+        Op::EnterLoop,
         Op::Finish,
         Op::CallUnit,
         Op::UnitResult,

@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 use tracelift_core::schema::LayoutId;
 
+use crate::bridge::BridgeTarget;
+
 /// A pass, as the code asks for it: a name that does not exist does not compile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PassName {
@@ -140,6 +142,11 @@ pub struct Config {
     /// Somebody wants to enter a loop without passing its preamble: the report says what that takes
     /// ([`WayIn`](crate::WayIn)).
     pub wants_way_in: bool,
+    /// A peeled loop with virtual objects gets a second body, for bridges that have such objects
+    /// ([`BridgeTarget`](crate::BridgeTarget)).
+    pub second_body: bool,
+    /// The trace goes on in this loop at its end: objects may be virtual on the way there.
+    pub bridge_to: Option<std::sync::Arc<BridgeTarget>>,
     /// No guard before a loop stands for work in its iterations: one has failed too often.
     pub no_hoisting: bool,
     /// Layouts whose objects are made where the trace makes them, also with the pass `virtuals` on: nobody
@@ -265,6 +272,18 @@ impl Config {
     /// The same, with what it takes to enter a loop without its preamble.
     pub fn with_way_in(mut self) -> Config {
         self.wants_way_in = true;
+        self
+    }
+
+    /// The same, with second bodies of loops for bridges.
+    pub fn with_second_body(mut self) -> Config {
+        self.second_body = true;
+        self
+    }
+
+    /// The same for a trace that goes on in this loop.
+    pub fn bridging_to(mut self, target: std::sync::Arc<BridgeTarget>) -> Config {
+        self.bridge_to = Some(target);
         self
     }
 

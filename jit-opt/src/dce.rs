@@ -21,7 +21,8 @@ pub(crate) const RULES: &[&str] = &["unused"];
 /// Whether the operation may go when its result is not used.
 pub(crate) fn is_removable(inst: &Inst, schema: &Schema) -> bool {
     let effects = inst.effects(schema);
-    let is_kept = matches!(inst.op, Op::Label | Op::JumpIf | Op::Mend) || inst.op.is(Flags::ENDS);
+    let is_kept =
+        matches!(inst.op, Op::Label | Op::JumpIf | Op::EnterLoop | Op::Mend) || inst.op.is(Flags::ENDS);
     !(effects.leaves || effects.is_visible() || is_kept)
 }
 

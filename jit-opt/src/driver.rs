@@ -66,7 +66,7 @@ impl<'s> Driver<'s> {
             self.st.advance(index, inst.depth);
             match inst.op {
                 Op::Label => self.label(inst, index == 0)?,
-                Op::JumpIf => return Err(OptError::Malformed("a region is no trace")),
+                Op::JumpIf | Op::EnterLoop => return Err(OptError::Malformed("a region is no trace")),
                 _ => self.step(inst)?,
             }
         }

@@ -107,8 +107,10 @@ impl<'t> Plan<'t> {
     fn make(mut self) -> Vec<(usize, Held)> {
         let trace = self.trace;
         for (index, inst) in trace.insts.iter().enumerate() {
-            // Between the call of a unit and the look at its result nothing is done.
-            if let Some(snap) = inst.snap.filter(|_| inst.op != Op::UnitResult) {
+            // Between the call of a unit and the look at its result nothing is done. Who goes on in a loop
+            // says only what the loop does not write itself.
+            let is_exit = !matches!(inst.op, Op::UnitResult | Op::EnterLoop);
+            if let Some(snap) = inst.snap.filter(|_| is_exit) {
                 let here = Some((snap, self.memory.changes()));
                 if std::mem::replace(&mut self.last, here) != here {
                     held(trace, &trace.snapshots[snap.index()])

@@ -28,8 +28,10 @@
 use std::collections::BTreeSet;
 
 use thiserror::Error;
+use tracelift_core::loops::Entering;
 use tracelift_core::{Loops, Schema, Trace};
 
+mod bridge;
 mod collect;
 mod config;
 mod dce;
@@ -55,6 +57,7 @@ mod statics;
 mod tests;
 mod walks;
 
+pub use bridge::BridgeTarget;
 pub use config::{Config, ConfigError, PassInfo, PassName, PASSES};
 pub use loops::loops_of;
 pub use passes::fold::{algebraic_rules, AlgebraicRule};
@@ -92,6 +95,8 @@ pub struct Optimized {
     pub peeled: Option<Peeled>,
     /// What lowering is told of the trace's loops.
     pub loops: Loops,
+    /// Where bridges to the loop may go on, if it has a second body for them.
+    pub target: Option<BridgeTarget>,
 }
 
 /// Optimizes a recorded trace.
@@ -101,10 +106,10 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
         report.stages = stages(trace, schema, config)?;
     }
     let recorded = Report { before: report.before, ..Report::default() };
-    let mut optimized = walk(trace, schema, config, usize::MAX, &mut report)?;
+    let (mut optimized, entering) = walk(trace, schema, config, usize::MAX, &mut report)?;
     let allocations = collect::allocations(trace, schema);
     optimized = clean(optimized, schema, config, allocations, &mut report);
-    let (optimized, peeled) = match peel(trace, schema, config, &optimized, recorded) {
+    let (optimized, mut peeled) = match peel(trace, schema, config, &optimized, recorded) {
         Some((with_peeling, of_it, peeled)) => {
             report = Report { stages: std::mem::take(&mut report.stages), ..of_it };
             let optimized = dce::compact(with_peeling);
@@ -119,8 +124,12 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     report.after = OpCounts::of(&optimized, schema);
     report.resume_bytes = resume.bytes.len();
     report.resume_distinct = resume.distinct;
-    let loops = loops_of(&optimized, schema);
-    Ok(Optimized { trace: optimized, report, resume, peeled, loops })
+    let mut loops = loops_of(&optimized, schema);
+    let second = peeled.as_mut().and_then(|peeled| peeled.second.take());
+    let target = second.and_then(|(label, form)| Some((label, BridgeTarget::new(form, trace)?)));
+    (loops.second, loops.entering) = (target.as_ref().map(|&(label, _)| label), entering);
+    let target = target.map(|(_, target)| target);
+    Ok(Optimized { trace: optimized, report, resume, peeled, loops, target })
 }
 
 /// What is done after the forward walk; `allocations`: how many the recorded trace has.
@@ -195,7 +204,7 @@ fn peel_with(
         let driver = driver::Driver::new(trace, schema, &config, chain).with_real(real.clone());
         let Ok(outcome) = peel::run(driver, wanted) else { break };
         turns = outcome.turns.max(turns);
-        let Some((walked, peeled)) = outcome.peeled else {
+        let Some((walked, mut peeled)) = outcome.peeled else {
             if outcome.keeps_stores {
                 wanted.keeps_stores = false;
                 continue;
@@ -219,9 +228,32 @@ fn peel_with(
         let mut out = clean(walked.trace, schema, &config, allocations, &mut report);
         rotation::split_iterations(&mut out, peeled.label);
         let body = out.insts.iter().rev().take_while(|inst| inst.op != tracelift_core::Op::Label).count();
-        return (turns, (body <= plain.op_count()).then_some((out, report, peeled)));
+        if body > plain.op_count() {
+            return (turns, None);
+        }
+        let form = peeled.form.take().filter(|_| config.second_body && bridge::is_on(&config));
+        let second = form.and_then(|form| {
+            let second = second_body(trace, schema, &config, real, &form)?;
+            Some((bridge::add(&mut out, second, peeled.label)?, form))
+        });
+        peeled.second = second;
+        return (turns, Some((out, report, peeled)));
     }
     (turns, None)
+}
+
+/// A loop's second body, for bridges that pass objects of this form.
+fn second_body(
+    trace: &Trace,
+    schema: &Schema,
+    config: &Config,
+    real: BTreeSet<u32>,
+    form: &bridge::Form,
+) -> Option<Trace> {
+    let driver = driver::Driver::new(trace, schema, config, passes::chain(config)).with_real(real);
+    let walked = bridge::second_body(driver, form).ok()??;
+    let allocations = collect::allocations(trace, schema);
+    Some(dce::compact(clean(walked.trace, schema, config, allocations, &mut Report::default())))
 }
 
 /// After so many walks that each found an object that must be real, all objects are.
@@ -234,15 +266,20 @@ fn walk(
     config: &Config,
     passes: usize,
     report: &mut Report,
-) -> Result<Trace, OptError> {
+) -> Result<(Trace, Option<Entering>), OptError> {
     let mut real = BTreeSet::new();
+    let target = config.bridge_to.as_deref().filter(|_| bridge::is_on(config) && passes == usize::MAX);
     for round in 1.. {
         let mut chain = passes::chain(config);
         chain.truncate(passes);
-        let walked = driver::Driver::new(trace, schema, config, chain).with_real(real.clone()).run()?;
+        let driver = driver::Driver::new(trace, schema, config, chain).with_real(real.clone());
+        let (walked, entering) = match target {
+            Some(target) => bridge::run(driver, target)?,
+            None => (driver.run()?, None),
+        };
         if walked.more_real.is_empty() {
             walked.report(report);
-            return Ok(walked.trace);
+            return Ok((walked.trace, entering));
         }
         report.visited += walked.visited;
         match round < MAX_WALKS {
@@ -258,7 +295,7 @@ fn stages(trace: &Trace, schema: &Schema, config: &Config) -> Result<Vec<Stage>,
     let mut stages = vec![Stage { name: "recorded", trace: trace.clone() }];
     for count in 1..=passes::chain(config).len() {
         let name = passes::chain(config)[count - 1].name();
-        let out = walk(trace, schema, config, count, &mut Report::default())?;
+        let (out, _) = walk(trace, schema, config, count, &mut Report::default())?;
         stages.push(Stage { name, trace: dce::compact(out) });
     }
     Ok(stages)

@@ -57,6 +57,7 @@ use tracelift_core::ir::Label;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, LabelId, Op, Payload, SnapId, Trace, Value};
 
+use crate::bridge::Form;
 use crate::collect;
 use crate::dce::is_removable;
 use crate::delayed::Delayed;
@@ -114,6 +115,10 @@ pub struct Peeled {
     pub iterations: u32,
     /// What it takes to enter the loop here, if [`Config::wants_way_in`](crate::Config).
     pub way_in: Option<WayIn>,
+    /// Which of what goes round is virtual, if anything is and no store waits.
+    pub(crate) form: Option<Form>,
+    /// The label of the second body, if bridges get one, and what they have to pass.
+    pub(crate) second: Option<(LabelId, Form)>,
 }
 
 /// What somebody has to bring about who enters a loop without passing its preamble.
@@ -441,7 +446,10 @@ impl Peeling<'_> {
         let way_in = self.facts.as_ref().map(|facts| self.way_in(facts, &carried));
         self.rewrite(label, &carried, &next, &used);
         let iterations = self.driver.st.walks.over.len() as u32;
-        Ok(Some((self.driver.walked(), Peeled { label, args, passed, iterations, way_in })))
+        let form = Form::of(&self.driver.st.out, &self.entry.passed, &self.entry.shape)
+            .filter(|_| self.entry.waiting.is_empty());
+        let peeled = Peeled { label, args, passed, iterations, way_in, form, second: None };
+        Ok(Some((self.driver.walked(), peeled)))
     }
 
     /// What a value of the preamble, or a constant, is in the next iteration, if that is known.

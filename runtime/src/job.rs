@@ -21,7 +21,7 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::schema::FuncEffects;
 use tracelift_core::{text, verify, Inst, Op, Payload, Schema, Trace};
 use tracelift_cranelift::{CompileError, Compiled, Compiler, Links, Member, Request};
-use tracelift_opt::{OpCounts, Optimized, ResumeTable};
+use tracelift_opt::{BridgeTarget, OpCounts, Optimized, ResumeTable};
 
 use crate::abort::AbortReason;
 use crate::backend::EXIT_BUFFER_CELLS;
@@ -54,6 +54,8 @@ pub(crate) struct Job {
     pub extras: Extras,
     /// In a trace of a unit: the unit, as it is so far.
     pub unit: Option<UnitSoFar>,
+    /// In a side trace that goes on in a loop with a second body: that loop's trace.
+    pub enters: Option<TraceId>,
 }
 
 /// What is made and checked on demand only.
@@ -118,6 +120,8 @@ pub(crate) struct Product {
     pub source: Arc<Source>,
     /// In a trace of a unit: whether the code is that of all traces of the unit.
     pub is_merged: Option<bool>,
+    /// In a loop with a second body: what it takes to go on there.
+    pub target: Option<Arc<BridgeTarget>>,
 }
 
 /// A function that only types which may change threads pass.
@@ -135,7 +139,8 @@ pub(crate) fn compile(job: Job, compiler: &mut Compiler) -> Done {
 }
 
 fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Product>, NoCode> {
-    let Job { number, recorded, needs, tree, ref schema, ref opt, request, extras, ref unit, .. } = job;
+    let Job { number, recorded, needs, tree, ref schema, ref opt, request, extras, ref unit, enters, .. } =
+        job;
     if extras.verify {
         check(&recorded, schema, verify::Mode::Recorded)?;
     }
@@ -157,7 +162,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
         true => count_operations(&recorded, &optimized, schema)?,
         false => None,
     };
-    let Optimized { trace, resume, loops, .. } = optimized;
+    let Optimized { trace, resume, loops, target, .. } = optimized;
     let worst = WorstCase::of(&trace);
     let Some(pool) = resume.pool_bits() else {
         return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
@@ -170,7 +175,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
     });
     let work_of_code = work_of_loop(&trace);
     let (progress, ops_left) = (progress_of(&trace), trace.op_count() as u64);
-    let source = Arc::new(Source { number, trace, request, parent: tree.parent });
+    let source = Arc::new(Source { number, trace, request, parent: tree.parent, enters });
     let is_merged = unit.as_ref().map(|unit| unit.merges(source.trace.op_count()));
     let compiled = match unit.as_ref().filter(|_| is_merged == Some(true)) {
         Some(unit) => generate_unit(compiler, &unit.members, &source, schema)?,
@@ -186,6 +191,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
         progress,
         source,
         is_merged,
+        target: target.map(Arc::new),
         tree,
         resume,
         pool,
@@ -196,11 +202,13 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
 
 /// How much of a trace is over at each exit; in a peeled one: of an iteration.
 fn progress_of(trace: &Trace) -> Vec<f32> {
-    let len = trace.insts.len();
-    let label = trace.insts.iter().rposition(|inst| inst.op == Op::Label).unwrap_or(0);
-    let progress = |index: usize| match index < label {
-        true => index as f32 / label as f32,
-        false => (index - label) as f32 / (len - label) as f32,
+    let is_label = |&at: &usize| trace.insts[at].op == Op::Label;
+    let labels: Vec<usize> = (0..trace.insts.len()).filter(is_label).collect();
+    let progress = |index: usize| {
+        let next = labels.partition_point(|&label| label <= index);
+        let begin = next.checked_sub(1).map_or(0, |part| labels[part]);
+        let end = labels.get(next).copied().unwrap_or(trace.insts.len());
+        (index - begin) as f32 / (end - begin) as f32
     };
     trace.exits().map(|(index, _)| progress(index)).collect()
 }
@@ -290,6 +298,7 @@ pub(crate) fn generate_tree(
             parent: source.parent.map(parent),
             goes_to,
             frame,
+            enters: goes_to.is_some_and(|to| source.enters == Some(all[to].source.number)),
             ..alone(source)
         })
         .collect();

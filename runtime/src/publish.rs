@@ -75,7 +75,24 @@ impl Vm {
         let unit = tree.unit.and_then(|unit| self.units.get(unit));
         let unit = unit.map(|unit| UnitSoFar { members: unit.members.clone(), merged: unit.merged });
         let schema = Arc::clone(&self.schema);
-        Ok(Job { number, title, recorded, needs, tree, schema, opt, request, extras, unit })
+        let enters = self.bridge_of(&tree, &mut opt);
+        Ok(Job { number, title, recorded, needs, tree, schema, opt, request, extras, unit, enters })
+    }
+
+    /// Whether traces are optimized to go on in a loop's second body, once they are one function: for a loop
+    /// it is made, and for a side trace the loop's trace is returned that it goes on in.
+    fn bridge_of(&self, tree: &Tree, opt: &mut tracelift_opt::Config) -> Option<TraceId> {
+        if self.config.no_regions || tree.unit.is_some() {
+            return None;
+        }
+        opt.second_body = tree.parent.is_none();
+        let key = tree.link.filter(|_| tree.parent.is_some() && tree.end == 0)?;
+        let entries = &self.locations.get(&key)?.entries;
+        let first = entries.iter().filter(|&&entry| entry == tree.root).chain(entries);
+        let with_target = |&entry: &TraceId| Some((entry, self.traces.get(entry)?.target.as_ref()?));
+        let (root, target) = first.copied().filter_map(|entry| with_target(&entry)).next()?;
+        opt.bridge_to = Some(Arc::clone(target));
+        Some(root)
     }
 
     /// Whether a loop is worth a preamble: one that goes on for long, and is short, so that what it computes
@@ -260,6 +277,7 @@ impl Vm {
             tree,
             source: product.source,
             region: Region::default(),
+            target: product.target,
             generated: compiled.stats,
             resume,
             pool,

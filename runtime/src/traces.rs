@@ -18,7 +18,7 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::snapshot::Words;
 use tracelift_core::{ExitKind, Schema};
 use tracelift_cranelift::{CodePtr, LinkedEntry, Stats as Generated};
-use tracelift_opt::ResumeTable;
+use tracelift_opt::{BridgeTarget, ResumeTable};
 
 use crate::ids::{ExitId, ExitPoint, TraceId};
 use crate::names::{Names, Place};
@@ -79,6 +79,8 @@ pub(crate) struct TraceData {
     pub source: Arc<Member>,
     /// In a root: its tree as one function.
     pub region: Region,
+    /// In a root with a second body: what it takes to go on there.
+    pub target: Option<Arc<BridgeTarget>>,
 }
 
 impl TraceData {

@@ -82,6 +82,8 @@ pub(crate) struct Member {
     pub trace: Trace,
     pub request: Request,
     pub parent: Option<ExitPoint>,
+    /// The loop's trace whose second body it may go on in.
+    pub enters: Option<TraceId>,
 }
 
 /// What is kept of a root's region.

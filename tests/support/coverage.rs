@@ -234,7 +234,7 @@ impl Coverage {
         let by_op = |exits: &ExitCounts, op: Op| exits.iter().any(|((o, _), _)| *o == op);
         let by_kind = |exits: &ExitCounts, kind: ExitKind| exits.iter().any(|((_, k), _)| *k == kind);
         // Traces alone call nobody, and go one way: see `tests/units.rs` and `graphs.rs`.
-        let of_others = [Op::CallUnit, Op::UnitResult, Op::ReturnUnit, Op::JumpIf];
+        let of_others = [Op::CallUnit, Op::UnitResult, Op::ReturnUnit, Op::JumpIf, Op::EnterLoop];
         for &op in Op::ALL.iter().filter(|op| !of_others.contains(op)) {
             if !self.recorded_ops.contains_key(&op) {
                 missing.push(format!("{} was never executed", op.info().name));

@@ -176,6 +176,7 @@ impl TreeMachine {
         let member = |position: usize, parent: Option<(usize, u32)>, goes_back: bool| Member {
             parent,
             goes_to: goes_back.then_some(0),
+            enters: goes_back,
             ..Member::alone(&bound[position], &requests[position])
         };
         let (mut root, mut unrolled) = (None, 0);

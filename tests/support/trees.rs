@@ -27,7 +27,7 @@ use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::compare::Comparison;
 use tracelift_core::world::{World, FRAME_SLOTS};
 use tracelift_core::world_spec::SpecValue;
-use tracelift_core::{Bits, ExitKind, Op, Schema, Trace};
+use tracelift_core::{Bits, ExitKind, LabelId, Op, Schema, Trace};
 use tracelift_cranelift::Options;
 use tracelift_opt::{optimize, Config, PASSES};
 
@@ -66,6 +66,10 @@ pub struct Seen {
     /// Side traces that begin with virtual objects, and with stores that wait.
     pub rebuilt: u64,
     pub pending: u64,
+    /// Side traces that went on in the loop's second body.
+    pub bridges: u64,
+    /// Runs with such ways that ended where they end without.
+    pub bridges_compared: u64,
 }
 
 impl Seen {
@@ -82,7 +86,16 @@ impl Seen {
         self.linear += other.linear;
         self.rebuilt += other.rebuilt;
         self.pending += other.pending;
+        self.bridges += other.bridges;
+        self.bridges_compared += other.bridges_compared;
     }
+}
+
+/// Where a trace is entered: at its first label, or at another one.
+#[derive(Clone, Copy, Debug)]
+struct Entered {
+    position: usize,
+    label: Option<LabelId>,
 }
 
 /// Where the evaluator has come to, trace by trace.
@@ -100,6 +113,8 @@ struct Walked {
     /// Entries of side traces, as far as they count.
     crossings: u64,
     is_due: bool,
+    /// The recorded snapshot where it was left.
+    origin: Option<u32>,
     seen: Seen,
 }
 
@@ -186,7 +201,10 @@ impl Way<'_> {
                 break;
             }
             let (parent, exit) = match rng.chance(70) {
-                true => self.walk(&[], Variation::default())?.at,
+                true => {
+                    let whole: Vec<usize> = (0..self.tree.len()).collect();
+                    self.walk(&whole, Variation::default())?.at
+                }
                 false => {
                     let parent = rng.below(self.tree.len() as u64) as usize;
                     let exits = self.tree[parent].optimized.trace.exits().count() as u64;
@@ -218,7 +236,12 @@ impl Way<'_> {
         rng: &mut Rng,
     ) -> Result<(), String> {
         verified(&recorded, &self.schema, Mode::Recorded)?;
-        let optimized = optimize(&recorded, &self.schema, config).map_err(|error| error.to_string())?;
+        let mut config = config.clone();
+        config.second_body = parent.is_none();
+        if let Some(root) = self.tree.first().filter(|_| goes_back) {
+            config.bridge_to = root.optimized.target.clone().map(Arc::new);
+        }
+        let optimized = optimize(&recorded, &self.schema, &config).map_err(|error| error.to_string())?;
         verified(&optimized.trace, &self.schema, Mode::Expanded)?;
         let mut amount = |most: u64| if rng.chance(60) { rng.range(1, most) as u32 } else { 0 };
         let (entry, each, finish) = (amount(9), amount(99), amount(999));
@@ -259,17 +282,18 @@ impl Way<'_> {
             guards: 0,
             crossings: 0,
             is_due: false,
+            origin: None,
             seen: Seen { runs: 1, ..Seen::default() },
         };
         let mut inputs = self.inputs(0, &[]).ok_or_else(|| "the loop refuses its first state".to_string())?;
         walked.replaced += u64::from(self.tree[0].amounts[0]);
-        let mut position = 0;
+        let mut place = Entered { position: 0, label: None };
         for _ in 0..MOST_STEPS {
-            let Some((next, given)) = self.step(position, &inputs, members, variation, &mut walked)? else {
+            let Some((next, given)) = self.step(place, &inputs, members, variation, &mut walked)? else {
                 return Ok(walked);
             };
-            walked.replaced += u64::from(self.tree[next].amounts[0]);
-            (position, inputs) = (next, given);
+            walked.replaced += u64::from(self.tree[next.position].amounts[0]);
+            (place, inputs) = (next, given);
         }
         Err("it never ends".into())
     }
@@ -277,21 +301,42 @@ impl Way<'_> {
     /// Runs one trace; where the program goes on, and with which inputs.
     fn step(
         &mut self,
-        position: usize,
+        Entered { position, label }: Entered,
         inputs: &[Bits],
         members: &[usize],
         variation: Variation,
         walked: &mut Walked,
-    ) -> Result<Option<(usize, Vec<Bits>)>, String> {
+    ) -> Result<Option<(Entered, Vec<Bits>)>, String> {
         let Part { optimized, goes_back, is_linked, edges_per_jump, amounts, .. } = &self.tree[position];
         let (goes_back, is_linked, trace) = (*goes_back, *is_linked, &optimized.trace);
         let force_guard = variation.force.and_then(|force| force.checked_sub(walked.guards));
         let limits = Limits { steps: 100_000, iterations: 100, force_guard, ..Limits::default() };
-        let outcome = Evaluator::new(trace, &self.schema).run(&mut self.worlds[0], inputs, limits);
+        let mut evaluator = Evaluator::new(trace, &self.schema);
+        if let Some(label) = label {
+            evaluator = evaluator.starting_at(label);
+        }
+        // Both are one function.
+        let is_member = members.len() > 1 && members.contains(&position);
+        let entering = optimized.loops.entering.as_ref().filter(|_| is_member);
+        if let Some(entering) = entering {
+            evaluator = evaluator.going_on(entering);
+        }
+        let outcome = evaluator.run(&mut self.worlds[0], inputs, limits);
         let outcome = outcome.map_err(|error| format!("{}: {error}", trace.name))?;
         walked.guards += outcome.guards_executed;
         walked.iterations += outcome.iteration * u64::from(1 + edges_per_jump);
         walked.replaced += outcome.iteration * u64::from(amounts[1]);
+        if let (End::Enters(values), Some(entering)) = (&outcome.end, entering) {
+            let at = trace.insts.iter().find(|inst| inst.op == Op::EnterLoop);
+            let edges = at.and_then(|inst| trace.snapshot_of(inst)).map_or(0, |snapshot| snapshot.edges);
+            walked.iterations += u64::from(edges);
+            walked.replaced += u64::from(amounts[2]);
+            walked.dead.extend(&entering.carried);
+            walked.seen.bridges += 1;
+            write_slots(&mut self.worlds[0], &self.schema, &outcome.frames);
+            let label = self.tree[0].optimized.loops.second;
+            return Ok(Some((Entered { position: 0, label }, values.clone())));
+        }
         let exit = match outcome.end {
             End::Exit { number, .. } => number,
             End::Finish(_) => trace.exits().count() as u32 - 1,
@@ -300,6 +345,7 @@ impl Way<'_> {
         let (_, inst) = trace.exits().nth(exit as usize).ok_or("an exit that is none")?;
         walked.iterations += u64::from(trace.snapshot_of(inst).map_or(0, |snapshot| snapshot.edges));
         (walked.at, walked.base, walked.frames) = ((position, exit), 0, outcome.frames);
+        walked.origin = outcome.origin;
         let slots = || trace.snapshot_of(inst).into_iter().flat_map(|snapshot| snapshot.slots());
         walked.dead.retain(|&dead| slots().all(|(slot, _)| slot != dead));
         if matches!(outcome.end, End::Exit { .. }) {
@@ -318,7 +364,7 @@ impl Way<'_> {
             walked.dead.extend(written.map(|(slot, _)| slot));
             walked.seen.sides[usize::from(position > 0)] += 1;
             walked.seen.left_in_side -= u64::from(position > 0);
-            return Ok(Some((side, inputs)));
+            return Ok(Some((Entered { position: side, label: None }, inputs)));
         }
         walked.replaced += u64::from(amounts[2]);
         if is_linked {
@@ -332,7 +378,7 @@ impl Way<'_> {
             false if goes_back => walked.seen.refused[1] += 1,
             false => walked.seen.ends += 1,
         }
-        Ok(next.map(|inputs| (0, inputs)))
+        Ok(next.map(|inputs| (Entered { position: 0, label: None }, inputs)))
     }
 
     /// The inputs of a trace that is entered now, if the slots have the tags that it wants.
@@ -367,6 +413,7 @@ impl Way<'_> {
                 some.push(position);
             }
         }
+        self.bridges_agree(&whole)?;
         for members in [&[0][..], &whole, &some] {
             let told = |what: String| format!("members {members:?}: {what}");
             let code = machine.compile(&self.tree, members, &self.schema, &self.worlds[1]).map_err(told)?;
@@ -387,6 +434,33 @@ impl Way<'_> {
             machine.free(&code);
         }
         Ok(())
+    }
+
+    /// Where side traces go on in the loop's second body the program does the same as where they go back to
+    /// its first label. Both ways are left at exits of their own, which lead elsewhere: what can be compared
+    /// are runs that end in the same iteration at the same place.
+    fn bridges_agree(&mut self, whole: &[usize]) -> Result<(), String> {
+        let bridged = self.walk(whole, Variation::default())?;
+        if bridged.seen.bridges == 0 {
+            return Ok(());
+        }
+        self.worlds.swap(0, 1);
+        let plain = self.walk(&[], Variation::default());
+        self.worlds.swap(0, 1);
+        let plain = plain?;
+        let place = |walked: &Walked| (walked.at.0, walked.origin, walked.iterations);
+        if place(&bridged) != place(&plain) {
+            return Ok(());
+        }
+        self.seen.bridges_compared += 1;
+        let dead: BTreeSet<i32> = bridged.dead.union(&plain.dead).copied().collect();
+        for (world, frames) in self.worlds.iter_mut().zip([&bridged.frames, &plain.frames]) {
+            write_slots(world, &self.schema, frames);
+            clear_unseen(world, &self.schema, &dead);
+        }
+        let [one, other] = &self.worlds;
+        let compared = Comparison::new(one, other).and_then(|walk| walk.finish());
+        compared.map_err(|difference| format!("by the second body, at {:?}: {difference}", bridged.at))
     }
 
     /// Compares what machine code has left behind with the evaluator.

@@ -14,7 +14,8 @@
 
 use super::step::{Called, Registers};
 use super::{exit, step, Caller, Code, End, EvalError, Evaluator, Fault, Flow, Limits, Outcome, Place};
-use crate::ir::{Inst, Payload, SnapId, Trace};
+use crate::ir::{EntrySlot, Inst, Payload, SnapId, Trace};
+use crate::loops::Given;
 use crate::ops::Op;
 use crate::schema::TagId;
 use crate::snapshot::{live_values, Snapshot};
@@ -93,13 +94,19 @@ impl<'a> Run<'_, 'a> {
         let Code { trace, labels, exits } = &evaluator.codes[here.place.trace];
         let error = |at: usize, fault: Fault| EvalError { at, fault };
         let mut regs = Registers::new(trace, self.world).map_err(|fault| error(0, fault))?;
-        if inputs.len() != trace.inputs().len() {
+        let start = evaluator.start.filter(|_| here.place.call == 0);
+        let begin = start.map(|label| (labels.get(label.index()).copied().flatten(), label));
+        let (at, params) = match begin {
+            None => (Some(0), trace.inputs()),
+            Some((at, label)) => (at, trace.labels.get(label.index()).map_or(&[][..], |label| &label.args)),
+        };
+        let Some(mut at) = at.filter(|_| inputs.len() == params.len()) else {
             return Err(error(0, Fault::Malformed("the number of inputs is not that of the entry label")));
-        }
-        for (&value, &bits) in trace.inputs().iter().zip(inputs) {
+        };
+        for (&value, &bits) in params.iter().zip(inputs) {
             regs.set(value, bits);
         }
-        let (mut at, mut iteration) = (0, 0);
+        let mut iteration = 0;
         while self.steps > 0 {
             self.steps -= 1;
             let inst = trace.insts.get(at).ok_or(error(at, Fault::Malformed("the trace has no end")))?;
@@ -109,6 +116,11 @@ impl<'a> Run<'_, 'a> {
                 return Ok(None);
             }
             let forced = self.count(here, trace, inst, exits[at]);
+            if let Some(values) = self.enters(here, inst, &regs).map_err(|fault| error(at, fault))? {
+                self.state(here, trace, inst, &regs).map_err(|fault| error(at, fault))?;
+                self.ends(here, iteration, End::Enters(values));
+                return Ok(None);
+            }
             let flow = match (inst.op, forced) {
                 (Op::CallUnit, _) => match self.call(here, trace, inst, exits[at], &mut regs, at)? {
                     true => Flow::Next,
@@ -153,6 +165,36 @@ impl<'a> Run<'_, 'a> {
         }
         self.ends(here, iteration, End::OutOfFuel);
         Ok(None)
+    }
+
+    /// At an `enter_loop` that goes on elsewhere: what is passed there.
+    fn enters(&self, here: Here, inst: &Inst, regs: &Registers) -> Result<Option<Vec<Bits>>, Fault> {
+        let entering = self.evaluator.entering.filter(|_| inst.op == Op::EnterLoop && here.base == 0);
+        let Some(entering) = entering else { return Ok(None) };
+        let (schema, layout) = (self.evaluator.schema, self.evaluator.schema.slots());
+        let place = |slot: i32, part: u32| {
+            let distance = i64::from(slot) * i64::from(layout.stride) + i64::from(part);
+            self.world.frame_base().wrapping_add(distance as u64)
+        };
+        if let Some((part, width)) = layout.tag {
+            let mask = u64::MAX >> (64 - u32::from(width) * 8);
+            let wanted = |slot: &EntrySlot| Some(schema.tag(slot.tag).bits & mask);
+            let fits = |slot: &EntrySlot| self.world.read(place(slot.slot, part), width) == wanted(slot);
+            if !entering.checks.iter().all(fits) {
+                return Ok(None);
+            }
+        }
+        let given = |given: &Given| match *given {
+            Given::Arg(at) => {
+                let arg = inst.args.get(at as usize).copied();
+                regs.get(arg.ok_or(Fault::Malformed("enter_loop without the argument"))?)
+            }
+            Given::Slot(slot) => {
+                let address = place(slot, layout.payload);
+                self.world.read(address, 8).ok_or(Fault::Wild { address, width: 8 })
+            }
+        };
+        entering.given.iter().map(given).collect::<Result<_, _>>().map(Some)
     }
 
     fn ends(&mut self, here: Here, iteration: u64, end: End) {

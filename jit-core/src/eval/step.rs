@@ -141,7 +141,7 @@ pub(crate) fn step(
         }
     }
     let result = match inst.op {
-        Op::Label => return Ok(Flow::Next),
+        Op::Label | Op::EnterLoop => return Ok(Flow::Next),
         Op::Jump => return jump(trace, regs, inst, &args),
         Op::JumpIf => return jump_if(trace, regs, inst, &args),
         Op::Finish => return Ok(Flow::Finish(args.to_vec())),

@@ -260,7 +260,7 @@ impl Generator {
             GuardValue => self.guard_value(),
             GuardNull | GuardNonnull => self.guard_null(),
             // Structure comes from the shape, and a guard that always fails ends it.
-            GuardAlwaysFails | Label | Jump | JumpIf | Finish => Ok(()),
+            GuardAlwaysFails | Label | Jump | JumpIf | EnterLoop | Finish => Ok(()),
             // Programs of several traces are in `units`.
             CallUnit | UnitResult | ReturnUnit => Ok(()),
         }

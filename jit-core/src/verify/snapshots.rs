@@ -39,7 +39,7 @@ impl Checker<'_> {
     /// Checks the snapshot of an instruction.
     pub(super) fn snapshot(&mut self, index: usize, inst: &Inst) {
         let Some(id) = inst.snap else { return };
-        if !inst.is_exit() {
+        if !inst.is_exit() && inst.op != Op::EnterLoop {
             self.error(ErrorKind::Snapshot, format!("{} takes no snapshot", inst.op.info().name));
         }
         let trace = self.trace;

@@ -339,15 +339,7 @@ impl Lowering<'_, '_, '_> {
     /// Ends the trace: its results and its snapshot's values are stored here, not in a stub, and no guard
     /// shares it.
     pub(super) fn finish(&mut self, inst: &Inst, exit: u32) -> Result<()> {
-        self.count_edges(inst);
-        if let Some(amounts) = self.input.request.replaced.filter(|amounts| amounts.finish > 0) {
-            match self.replaced {
-                Some(replaced) => {
-                    self.replaced = Some(self.b.ins().iadd_imm_s(replaced, i64::from(amounts.finish)));
-                }
-                None => drop(self.add_to_cell(amounts.total, i64::from(amounts.finish))),
-            }
-        }
+        self.count_end(inst);
         let is_linked = self.input.request.links.as_ref().is_some_and(|links| links.finish_writes_slots);
         match is_linked {
             true if self.input.goes_to.is_some() && planted(Bug::RegionEndUnwritten) => {}
@@ -375,5 +367,18 @@ impl Lowering<'_, '_, '_> {
         }
         self.open = false;
         Ok(())
+    }
+
+    /// Counts what the trace has passed and replaced where it ends.
+    pub(super) fn count_end(&mut self, inst: &Inst) {
+        self.count_edges(inst);
+        if let Some(amounts) = self.input.request.replaced.filter(|amounts| amounts.finish > 0) {
+            match self.replaced {
+                Some(replaced) => {
+                    self.replaced = Some(self.b.ins().iadd_imm_s(replaced, i64::from(amounts.finish)));
+                }
+                None => drop(self.add_to_cell(amounts.total, i64::from(amounts.finish))),
+            }
+        }
     }
 }

@@ -24,16 +24,17 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
 use cranelift_frontend::FunctionBuilder;
-use tracelift_core::ir::EntrySlot;
+use tracelift_core::ir::{EntrySlot, Label};
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::snapshot::Source;
-use tracelift_core::{Inst, Op, Trace, Type, Value};
+use tracelift_core::{Inst, LabelId, Op, Trace, Type, Value};
 
 use super::frame::Write;
 use super::units::is_float;
 use super::values::Def;
 use super::{clif_type, Input, Lowering, Result, Ssa};
 use crate::listing::location;
+use crate::request::Request;
 
 /// A way from an exit into the side trace that begins there.
 pub(super) struct Way {
@@ -49,10 +50,36 @@ pub(super) struct Way {
     waiting: Vec<(Write, Def)>,
 }
 
-/// The block in which a trace without a parent is entered by the others: its first label.
-pub(super) fn head_of(b: &mut FunctionBuilder<'_>, tree: &[Input<'_>], number: usize) -> Option<Block> {
-    let label = tree[number].trace.labels.first().filter(|_| tree[number].parent.is_none())?;
-    Some(label_block(b, tree[number].trace, &label.args, counts_replaced(tree, number)))
+/// The blocks in which a trace without a parent is entered by the others.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Heads {
+    /// That of its first label.
+    pub first: Option<Block>,
+    /// That of its second body, if another trace goes on there.
+    pub second: Option<Block>,
+}
+
+impl Heads {
+    /// The block of the label at this position, if it is one of them.
+    pub fn of(&self, position: usize, request: &Request) -> Option<Block> {
+        match request.loops.second.map(LabelId::index) {
+            _ if position == 0 => self.first,
+            Some(second) if second == position => self.second,
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn heads_of(b: &mut FunctionBuilder<'_>, tree: &[Input<'_>], number: usize) -> Heads {
+    let Input { trace, request, parent: None, .. } = tree[number] else { return Heads::default() };
+    let counts = counts_replaced(tree, number);
+    let mut block = |label: &Label| label_block(b, trace, &label.args, counts);
+    let is_entered = tree.iter().any(|input| input.enters && input.goes_to == Some(number));
+    let second = request.loops.second.filter(|_| is_entered);
+    Heads {
+        first: trace.labels.first().map(&mut block),
+        second: second.and_then(|label| trace.labels.get(label.index())).map(&mut block),
+    }
 }
 
 /// Whether what is replaced goes round with the arguments of the trace's labels: in loops, and in the side
@@ -290,7 +317,8 @@ impl Lowering<'_, '_, '_> {
     /// At the end of a trace, whose slots are written: goes on in another one, without a parent. Returns
     /// false, and makes nothing, where that one surely refuses to be entered.
     pub(super) fn jump_to(&mut self, to: usize, inst: &Inst, exit: u32) -> Result<bool> {
-        let (Some(&Some(head)), Some(&root)) = (self.heads.get(to), self.tree.get(to)) else {
+        let (Some(head), Some(&root)) = (self.heads.get(to).and_then(|heads| heads.first), self.tree.get(to))
+        else {
             return Ok(false);
         };
         let (entry, known) = (&root.trace.entry, &root.trace.entry_known);
@@ -337,6 +365,13 @@ impl Lowering<'_, '_, '_> {
         if args.len() != root.trace.inputs().len() {
             return Err(self.malformed("a loop has other inputs than slots"));
         }
+        self.arrive(to, head, args);
+        Ok(true)
+    }
+
+    /// Goes on in a block of a trace without a parent, with these arguments, and with what was replaced.
+    pub(super) fn arrive(&mut self, to: usize, head: Block, mut args: Vec<BlockArg>) {
+        let root = self.tree[to];
         if let Some(counter) = root.request.entry_counter {
             self.add_to_cell(counter, 1);
         }
@@ -358,7 +393,6 @@ impl Lowering<'_, '_, '_> {
         }
         self.b.ins().jump(head, &args);
         self.open = false;
-        Ok(true)
     }
 
     /// What a slot holds at the end of the trace; `None` if it has another tag than is wanted.

@@ -81,7 +81,7 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    fn write(&mut self, writes: &[Write]) -> Result<()> {
+    pub(super) fn write(&mut self, writes: &[Write]) -> Result<()> {
         let layout = self.input.schema.slots();
         for &Write { slot, content } in writes {
             let own = slot - self.input.frame;

@@ -67,5 +67,5 @@ pub fn ready(region: Trace, schema: &Schema) -> Optimized {
     let resume = resume::encode(&region);
     let counts = OpCounts::of(&region, schema);
     let report = Report { before: counts, after: counts, ..Report::default() };
-    Optimized { trace: region, report, resume, peeled: None, loops: Loops::default() }
+    Optimized { trace: region, report, resume, peeled: None, loops: Loops::default(), target: None }
 }

@@ -2,6 +2,7 @@
 //! and a list of what fires which rule.
 
 mod bounds;
+mod bridge;
 mod delay;
 mod differential;
 mod effects;

@@ -516,7 +516,7 @@ pub extern "C" fn tl_needs_slots(vm: *mut TlVm, slots: i32) {
 fn plain_op(number: u32) -> Result<Op, String> {
     let op = Op::from_number(number).ok_or_else(|| format!("{number} is no tl_op"))?;
     match op {
-        Op::Label | Op::Jump | Op::JumpIf | Op::Finish => {
+        Op::Label | Op::Jump | Op::JumpIf | Op::EnterLoop | Op::Finish => {
             Err(format!("{} is not recorded by the host", op.info().name))
         }
         _ if op.info().payload != PayloadKind::None => {

@@ -56,12 +56,16 @@ impl Maker<'_> {
     /// Makes an object, which may stay virtual.
     pub(super) fn new_object(&mut self) -> (Value, LayoutId) {
         let layout = self.any_layout();
+        (self.new_object_of(layout), layout)
+    }
+
+    pub(super) fn new_object_of(&mut self, layout: LayoutId) -> Value {
         let snap = self.snapshot();
         let inst = Inst::new(Op::New, &[]).with(Payload::New { layout, items: 0, keys: 0 });
         let object = self.push(inst.at(Some(snap))).expect("new has a result");
         self.fill(object, layout);
         self.add(object, Kind::Object(layout));
-        (object, layout)
+        object
     }
 
     fn fill(&mut self, object: Value, layout: LayoutId) {

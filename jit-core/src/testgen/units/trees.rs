@@ -36,6 +36,8 @@ struct HeadSlot {
     steady: bool,
     /// The loop reads it at its head.
     read: bool,
+    /// The loop neither writes it nor mentions it; its side traces may.
+    kept: bool,
 }
 
 /// A loop, and a world to run it in.
@@ -99,11 +101,18 @@ fn head(rng: &mut Rng, schema: &Schema) -> [HeadSlot; HEAD] {
     let [boxed, pair] = ["BoxedInteger", "Pair"].map(|name| schema.find_layout(name).map(Kind::Object));
     std::array::from_fn(|slot| {
         if slot == 0 {
-            return HeadSlot { kind: Some(Kind::Int), tag: tag("int"), steady: false, read: true };
+            return HeadSlot {
+                kind: Some(Kind::Int),
+                tag: tag("int"),
+                steady: false,
+                read: true,
+                kept: false,
+            };
         }
         let kinds = [(Some(Kind::Int), "int"), (Some(Kind::Float), "float"), (boxed, "ref"), (pair, "ref")];
         let (kind, name) = if rng.chance(85) { *rng.pick(&kinds) } else { (None, "nil") };
-        HeadSlot { kind, tag: tag(name), steady: rng.chance(35), read: rng.chance(80) }
+        let (steady, read) = (rng.chance(35), rng.chance(80));
+        HeadSlot { kind, tag: tag(name), steady, read, kept: rng.chance(15) }
     })
 }
 
@@ -184,10 +193,11 @@ impl<'a> Maker<'a> {
                     Source::Nothing
                 }
             };
-            if !wanted.steady {
+            if !wanted.steady && !wanted.kept {
                 self.put(slot, wanted.tag, source);
             }
         }
+        let head = &head.map(|slot| HeadSlot { steady: slot.steady || slot.kept, ..slot });
         self.trace.labels[0].args.clone_from(&args);
         self.trace.insts[0].args = args.iter().copied().collect();
         let limit = self.rng.range(3, 9);
@@ -200,6 +210,7 @@ impl<'a> Maker<'a> {
             self.stretch(head);
         }
         self.close_frames(1);
+        self.renew(head);
         self.count(args[0]);
         self.restore(head);
         if !is_loop {
@@ -269,6 +280,21 @@ impl<'a> Maker<'a> {
         let next = self.pure(Op::IntAdd, &[counter, one]);
         let tag = self.tag("int");
         self.put(0, tag, Source::Value(next));
+    }
+
+    /// Puts new objects into slots, mostly: what goes round may be virtual then.
+    fn renew(&mut self, head: &[HeadSlot; HEAD]) {
+        let objects = self.rng.chance(50);
+        let mut last = None;
+        for slot in (1..HEAD).filter(|_| objects) {
+            let Some(Kind::Object(layout)) = head[slot].kind.filter(|_| !head[slot].steady) else { continue };
+            if self.rng.chance(80) {
+                let twin = last.filter(|&(of, _)| of == layout && self.rng.chance(20));
+                let object = twin.map_or_else(|| self.new_object_of(layout), |(_, object)| object);
+                last = Some((layout, object));
+                self.put(slot, head[slot].tag, Source::Value(object));
+            }
+        }
     }
 
     /// Each slot that changes gets the tag that the head wants.
@@ -458,6 +484,9 @@ impl<'a> Maker<'a> {
         }
         let is_deep = !goes_back && self.rng.chance(30);
         self.close_frames(if is_deep { self.frames.len().min(2) } else { 1 });
+        if goes_back {
+            self.renew(&case.head);
+        }
         match counter {
             Some(counter) => self.count(counter),
             None => unreachable!("the counter is given"),
