@@ -134,6 +134,30 @@ fn misuse_gives_sentences() {
     assert!(kinds.iter().sum::<usize>() >= 60, "{kinds:?}");
 }
 
+/// What only memory can tell, or the calls before, with `TL_FLAG_CHECK`.
+#[test]
+fn checks_find_what_is_not_so() {
+    let printed = run_each_way("checks", str::to_owned);
+    assert!(
+        printed.trim().strip_suffix(" kinds").is_some_and(|kinds| kinds.parse::<u32>().is_ok()),
+        "{printed}"
+    );
+}
+
+/// Values of one word: NaN boxing, tagged pointers.
+#[test]
+fn words_hold_tag_and_payload() {
+    let printed = run_each_way("words", str::to_owned);
+    assert_eq!(printed.matches("right").count(), 9, "{printed}");
+}
+
+/// Bytecodes that write more than once, and fields with tags.
+#[test]
+fn a_bytecode_may_have_several_effects() {
+    let printed = run_each_way("effects", str::to_owned);
+    assert_eq!(printed.matches("right").count(), 4, "{printed}");
+}
+
 #[test]
 fn errors_may_jump_over_compiled_code() {
     run_each_way("longjmp", str::to_owned);

@@ -329,7 +329,7 @@ impl<'s> Effects<'s> {
             | IntGt | IntGe | UintLt | UintLe | UintGt | UintGe
             | FloatAdd | FloatSub | FloatMul | FloatDiv | FloatNeg | FloatAbs | FloatSqrt | FloatFloor | FloatCeil
             | FloatTrunc | FloatRem | FloatFloorMod | FloatEq | FloatNe | FloatLt | FloatLe | FloatGt | FloatGe
-            | IntToFloat | FloatToInt | FloatToIntExact | FloatToBits | FloatFromBits | RefToAddr | AddrToInt
+            | IntToFloat | FloatToInt | FloatToIntExact | FloatToBits | FloatFromBits | RefToAddr | AddrToRef | AddrToInt
             | Select | RefEq | RefNe | RefIsNull | AddrEq
             | Context | FrameBase | AddrAdd | ItemAddr
             | GuardTrue | GuardFalse | GuardValue | GuardNull | GuardNonnull | GuardAlwaysFails

@@ -379,11 +379,15 @@ impl Inst {
         Effects::of(self, schema)
     }
 
-    /// Whether it is a guard by its kind that never fails: it writes a field of a layout without a barrier. A
-    /// bytecode may so fill several fields of an object that it makes.
+    /// Whether it is a guard by its kind that never fails: it writes a field, and there is no barrier that
+    /// would leave. A bytecode may so write several fields.
     pub fn never_leaves(&self, schema: &Schema) -> bool {
         match (self.op, self.payload) {
-            (Op::Set, Payload::Field(field)) => schema.layout(schema.field(field).layout).barrier.is_none(),
+            (Op::Set, Payload::Field(field)) => {
+                let barrier = schema.layout(schema.field(field).layout).barrier;
+                let is_minded = schema.field_cell(field).ty == crate::types::Type::Ref;
+                barrier.is_none_or(|barrier| barrier.mend.is_some() || !is_minded)
+            }
             _ => false,
         }
     }

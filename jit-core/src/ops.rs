@@ -468,6 +468,10 @@ define_ops! {
     /// Where the trace and the loop in which it goes on are one function: goes on in the loop's second body,
     /// with these values. Elsewhere nothing. Before it objects may be virtual that are made after it.
     EnterLoop = 93 "enter_loop" (*) -> Nothing [] None;
+
+    // Words that hold references.
+    /// The object at an address: of a host that takes its references from words, which it tests itself.
+    AddrToRef = 92 "addr_to_ref" (Addr) -> Ref [PURE] None eval |a| Some(a[0]);
 }
 
 /// One more than the highest number.

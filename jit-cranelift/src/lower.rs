@@ -515,7 +515,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::FloatToIntExact => self.float_to_int_exact(inst, exit),
             Op::FloatToBits => self.float1(inst, |b, x| b.ins().bitcast(types::I64, MemFlagsData::new(), x)),
             Op::FloatFromBits => self.int1(inst, |b, x| b.ins().bitcast(types::F64, MemFlagsData::new(), x)),
-            Op::RefToAddr | Op::AddrToInt => self.same(inst),
+            Op::RefToAddr | Op::AddrToRef | Op::AddrToInt => self.same(inst),
             Op::Select => self.select(inst),
             Op::RefIsNull => self.is_null(inst),
             Op::Context => { let context = self.context()?; self.define(inst, context) }

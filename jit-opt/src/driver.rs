@@ -124,7 +124,7 @@ impl<'s> Driver<'s> {
     /// Walks one instruction.
     fn step(&mut self, inst: &Inst) -> Result<(), OptError> {
         catch_up(&mut self.st, &mut self.chain);
-        if let Some(snap) = inst.snap {
+        if let Some(snap) = inst.snap.filter(|_| self.st.can_be_redone()) {
             self.st.set_resume_point(snap)?;
         }
         let mut copy = inst.clone();

@@ -431,11 +431,21 @@ impl State<'_> {
         self.resume_point()
     }
 
+    /// Whether the program can still be left at the snapshot of the recorded instruction: what never leaves
+    /// may come after an effect of its bytecode.
+    pub fn can_be_redone(&self) -> bool {
+        let inst = &self.source.insts[self.at.current as usize];
+        let Some(snap) = inst.snap.filter(|_| inst.never_leaves(self.schema)) else { return true };
+        let since = self.source.snapshots[snap.index()].position.min(self.at.current);
+        let between = &self.source.insts[since as usize..self.at.current as usize];
+        !between.iter().any(|inst| inst.has_visible_effect(self.schema))
+    }
+
     /// Stores that waited were made just before an operation with this recorded snapshot: the place to leave
     /// to is the same, the state there is that of now.
     pub fn renew_resume_point(&mut self, snap: Option<SnapId>) -> Result<(), OptError> {
         match (snap, self.lifting.resume_point) {
-            (Some(snap), None) => self.set_resume_point(snap),
+            (Some(snap), None) if self.can_be_redone() => self.set_resume_point(snap),
             _ => Ok(()),
         }
     }

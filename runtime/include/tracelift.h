@@ -61,6 +61,11 @@ extern "C" {
 
 /* The version of this interface; tl_new refuses a host compiled for another one. */
 #define TL_ABI_VERSION 6u
+/* The library's: as text, "0.1.0"; as a number, of which the last three digits are the patch, the three
+** before the minor, and all others the major version; and the interface that it implements. */
+const char *tl_version(void);
+uint32_t tl_version_number(void);
+uint32_t tl_abi_version(void);
 
 typedef struct tl_vm tl_vm;   /* one just-in-time compiler: schema, traces, code, statistics */
 
@@ -125,6 +130,7 @@ typedef struct tl_config {
 #define TL_FLAG_GDB 2048u           /* gdb is told of code, by its interface for just-in-time compilers */
 #define TL_FLAG_CODE_MAP 4096u      /* code is kept for tl_code_at: profilers */
 #define TL_FLAG_VIEW 8192u          /* what tl_view_write shows is noted, and counted by compiled loops */
+#define TL_FLAG_CHECK 16384u        /* what the host says is compared with what it does: see tl_misuses */
 
 /* A new compiler, or NULL (then tl_config_error says why). It lives until tl_free. */
 tl_vm *tl_new(const tl_config *config);
@@ -136,6 +142,28 @@ void tl_free(tl_vm *vm);
 ** Why a call on this vm failed last: one sentence, valid until the next call. It stays while calls succeed.
 */
 const char *tl_last_error(const tl_vm *vm);
+
+/* Checking. With TL_FLAG_CHECK each call looks whether it fits what was said before and what memory holds
+** now. What does not is a misuse as any other (a status or 0, a sentence, a recording that has failed); the
+** sentence is written to standard error too. It is for authors of hosts: recordings take some times as long,
+** compiled code is the same. Beside what is always looked at, it finds
+** - handles that were freed, calls by a function that the library is calling, and by two threads at once;
+** - slots that do not hold what was recorded, at two resume points in a row or when a loop closes; stores
+**   that the interpreter has not made; guards that fail at once; items out of bounds; immutable cells that
+**   change;
+** - slots read as another type than memory holds, or after `live` has called them dead; `live` with bits
+**   beyond its slots, or with others than before for the same words;
+** - side traces that begin with other frames than their exit has;
+** - if tl_check_stack has told where the host's stack is: frames outside of it, and tl_next in another frame
+**   than the last exit's innermost one.
+** The interpreter must run while it records: memory is compared with what was recorded so far.
+*/
+/* How many calls broke a rule so far: a test of a host asserts that it is 0. Counts without TL_FLAG_CHECK,
+** too. */
+uint64_t tl_misuses(tl_vm *vm);
+/* Frames' slots lie from `low` up to and without `high`; told again when they move; NULL twice: anywhere.
+** With TL_FLAG_CHECK an exit whose slots lie elsewhere writes nothing, and answers TL_EXIT_REFUSED. */
+tl_status tl_check_stack(tl_vm *vm, const void *low, const void *high);
 
 /* ----------------------------------------------------------------------------------------------------------
 ** Describing the host. All before the first recording: what comes later fails, and so does a recording in
@@ -150,6 +178,28 @@ tl_tag tl_add_tag(tl_vm *vm, const char *name, uint64_t bits, tl_type payload);
 /* Frame slots: `stride` bytes each (at most 4096), an 8-byte payload and, beside it, a tag of `tag_width`
 ** bytes (0: slots are untagged). Once, like tl_set_frame_words. */
 tl_status tl_set_slots(tl_vm *vm, uint32_t stride, uint32_t payload, uint32_t tag_offset, uint32_t tag_width);
+
+/* Slots of one word of 8 bytes that holds tag and payload together, as NaN boxing and tagged pointers do; in
+** place of tl_set_slots. tl_slot_read, tl_slot_write and tl_slot_known are used as with others: they record
+** what takes a word apart and puts it together. Reading tests the tag, and so is a guard. No units. */
+tl_status tl_set_word_slots(tl_vm *vm, uint32_t stride, uint32_t offset);
+/* How a word holds a value with a tag. It has the tag if its bits under `mask` are `low` to `high`, compared
+** without sign. The payload's bits are the word less `bias`, shifted to the left by `left` and back, with the
+** sign, by `right`; `left` is at most `right`, and both are 0 for floats. A tag without a payload is the word
+** `low`, which `high` equals. For example,
+**   an integer of 32 bits below a tag of 16:  {~0, T << 48, T << 48 | 0xffffffff, T << 48, 0, 32, 32}
+**   a pointer of 48 bits below a tag of 16:   {~0, T << 48, T << 48 | 0xffffffffffff, T << 48, 0, 0, 0}
+**   a float as it is, from 0 up to the tags:  {~0, 0, LAST, 0, 0x7ff8000000000000, 0, 0}
+**   an integer of 63 bits above a zero bit:   {1, 0, 0, 0, 0, 0, 1}
+**   a pointer with 1 in its lowest bits:      {7, 1, 1, 1, 0, 0, 0}
+** The host guards that an integer fits before it is put into a word. */
+typedef struct tl_word {
+  uint64_t mask, low, high;
+  uint64_t bias;
+  uint64_t nan;            /* floats: the bits that each NaN is stored as */
+  uint32_t left, right;
+} tl_word;
+tl_status tl_set_word(tl_vm *vm, tl_tag tag, const tl_word *word);
 
 /* How many 64-bit words of its own the host keeps with each frame of a snapshot (1 to TL_MAX_WORDS). */
 #define TL_MAX_WORDS 8
@@ -179,6 +229,10 @@ tl_layout tl_add_layout(tl_vm *vm, const char *name, uint32_t size, tl_cell clas
 /* A fixed field of a layout, lying in `cell`, which ends within the record's bytes. Fields that overlap have
 ** one alias class. */
 tl_field tl_add_field(tl_vm *vm, tl_layout layout, tl_cell cell);
+
+/* A field that holds a value with its tag, as slots do: the four views of its payload, and the tag. Its
+** number is for tl_get_tagged and tl_set_tagged, and for nothing else. */
+tl_field tl_add_tagged_field(tl_vm *vm, tl_layout layout, const tl_cell value[4], tl_cell tag);
 
 /* How an item or entry holds a value: the four views of its payload (int, float, ref, addr) and its tag. */
 typedef struct tl_element {
@@ -472,9 +526,22 @@ tl_status tl_set_option(tl_vm *vm, const char *text);
 /* ----------------------------------------------------------------------------------------------------------
 ** Recording: one at a time per vm.
 **
-** For each bytecode about to be executed the host calls tl_resume_point and then, in this order, reads slots
-** and memory, makes guards, and at last writes slots and memory. A guard after a write fails the recording
-** (misuse): the interpreter could not redo that bytecode.
+** For each bytecode about to be executed the host calls tl_resume_point and then says what it does. Where a
+** guard fails the interpreter does the whole bytecode again, so that all guards come before the first effect:
+** a guard after an effect fails the recording (misuse).
+**
+** - Guards, beside tl_guard: TL_INT_ADD_OVF and its kin, TL_FLOAT_TO_INT_EXACT; tl_guard_class;
+**   tl_new_record, which may find no memory; tl_get_item, tl_set_item, tl_put_item, tl_get_key, tl_set_key,
+**   tl_insert_key, tl_guard_key_absent, tl_get_tagged; tl_try_call; tl_decode, and tl_slot_read where slots
+**   are words; tl_set and tl_set_tagged of a reference, in a layout with tl_set_barrier and without
+**   tl_set_barrier_call.
+** - Effects: tl_store, tl_set and all others that write, tl_store_slots, calls of functions that have some.
+** - Neither: reading slots, constants, tl_load, tl_get, pure operations, tl_mend. Nor tl_slot_write: exits
+**   write slots, as they were before the bytecode. Nor what is written into a record that the same bytecode
+**   has made: a constructor may make a record and fill it, with guards in between.
+** - Both: tl_set_item, tl_put_item, tl_set_key and tl_insert_key. Of other records there is one of these in a
+**   bytecode. One that writes more gives each its own resume point, with words that say how far it is; or
+**   calls a function that does it all.
 */
 
 /* Starts a recording at the loop or entry `key`, whose frame has its slots at `base`. */
@@ -514,7 +581,8 @@ uint32_t tl_frame_depth(const tl_vm *vm);
 /* What the host knows the tree by whose loop is being recorded; it is given back by each exit of the tree. */
 void tl_record_owner(tl_vm *vm, const void *owner);
 
-/* Whether a guard may be recorded now: nothing recorded since the last resume point has an effect. */
+/* Whether nothing was written since the last resume point, neither memory nor slots: guards may be recorded,
+** and calls of the host. */
 int tl_may_guard(tl_vm *vm);
 
 /* The value of a slot of the current frame, which now holds `tag` (0 for a tag without a payload). In a
@@ -574,6 +642,10 @@ tl_value tl_context(tl_vm *vm);
 tl_value tl_frame_base(tl_vm *vm);
 /* base + index * stride + offset */
 tl_value tl_item_addr(tl_vm *vm, tl_value base, tl_value index, uint32_t stride, int32_t offset);
+/* A word, an integer, is guarded to have the tag that it has now: its payload, 0 if there is none. And the
+** word of a value. For words in items, fields and cells; see tl_set_word. */
+tl_value tl_decode(tl_vm *vm, tl_tag tag, tl_value word);
+tl_value tl_encode(tl_vm *vm, tl_tag tag, tl_value value);
 /* Raw memory. */
 tl_value tl_load(tl_vm *vm, tl_cell cell, tl_value base);
 void tl_store(tl_vm *vm, tl_cell cell, tl_value base, tl_value value);
@@ -589,6 +661,10 @@ tl_value tl_new_record(tl_vm *vm, tl_layout layout, uint32_t items, uint32_t key
 void tl_guard_class(tl_vm *vm, tl_layout layout, tl_value record);
 tl_value tl_get(tl_vm *vm, tl_field field, tl_value record);
 void tl_set(tl_vm *vm, tl_field field, tl_value record, tl_value value);
+/* Both parts of a field of tl_add_tagged_field: its value, which has this tag now and is guarded to have it
+** (0 for a tag without a payload); and its new value. */
+tl_value tl_get_tagged(tl_vm *vm, tl_field field, tl_tag tag, tl_value record);
+void tl_set_tagged(tl_vm *vm, tl_field field, tl_tag tag, tl_value record, tl_value value);
 tl_value tl_item_count(tl_vm *vm, tl_layout layout, tl_value record);
 /* `tag` is what the host sees there now; 0 in untagged layouts, and in no others. */
 tl_value tl_get_item(tl_vm *vm, tl_layout layout, tl_tag tag, tl_value record, tl_value index);

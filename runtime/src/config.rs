@@ -40,6 +40,8 @@ pub struct Config {
     pub opt: tracelift_opt::Config,
     /// Check every trace after recording and after optimization, and Cranelift's input: for tests.
     pub verify: bool,
+    /// Recordings compare what the host says with what its memory holds: for authors of hosts.
+    pub check: bool,
     /// Test aid: the Nth guard execution (from 1) fails.
     pub force_exit: Option<u64>,
     /// Test aid: recordings start at random, the threshold apart in the mean, and a third of them is thrown
@@ -102,6 +104,7 @@ impl Default for Config {
             code_bytes: 64 << 20,
             opt: tracelift_opt::Config::new(),
             verify: false,
+            check: false,
             force_exit: None,
             start_seed: None,
             count_guards: false,

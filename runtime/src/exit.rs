@@ -156,6 +156,20 @@ impl Vm {
         Exit { code: code_of(Some(kind)), base, frames: &self.exits.state.frames, outer: 0, owner }
     }
 
+    /// How many slots from the base that the code returned an exit may write.
+    pub(crate) fn room_of_exit(&self, left: LeftBy) -> u32 {
+        let at = ExitPoint::of_code(left.exit);
+        let Some(trace) = self.traces.get(at.trace) else { return 0 };
+        let Ok(state) = trace.resume.state(at.exit.index()) else { return 0 };
+        let is_end = trace.exits[at.exit.index()].kind == ExitKind::Finish;
+        let shift = if is_end { trace.tree.end } else { 0 };
+        let ends = state.frames().map(|frame| {
+            let last = frame.slots.map(|slot| slot.slot + 1).max().unwrap_or(0);
+            frame.base + last - shift
+        });
+        ends.max().map_or(0, |end| end.max(0) as u32)
+    }
+
     #[cold]
     fn was_refused(&mut self, base: *mut u8) -> Exit<'_> {
         self.totals.refused += 1;

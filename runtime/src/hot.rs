@@ -359,6 +359,7 @@ impl Vm {
             snapshots: self.config.max_snapshots,
             frames: self.config.max_frames,
             discard_at: self.recording.starts.as_mut().and_then(Starts::discard_at),
+            checks: self.config.check,
         }
     }
 

@@ -7,13 +7,16 @@
 //! `recorder/slots.rs`, what becomes of them at the end in `recorder/close.rs`, what a side trace begins with
 //! in `recorder/inherit.rs`, and calls of the host in `recorder/calls.rs`.
 //!
-//! Invariant: an exit is exact. A guard after a write of the same bytecode is refused, since the interpreter
-//! could not redo that bytecode.
+//! Invariant: an exit is exact. A guard after an effect of the same bytecode is refused, since the
+//! interpreter could not redo that bytecode. Writing a slot is no effect, as it changes the map alone: a
+//! later guard's snapshot has the slots as they were. Nor is filling a record that the bytecode has made
+//! itself: the redone one makes another, and nobody has seen the first.
 //!
 //! Example: recording `s = s + 1` (slot 0) at a loop head gives
 //! `L0(i0): i1 = int_add(i0, 1)  jump(L0, i1)` with entry `[0: int]`.
 
 mod calls;
+mod check;
 mod close;
 mod inherit;
 mod made;
@@ -49,6 +52,8 @@ pub struct Limits {
     pub frames: usize,
     /// Test aid: the recording is thrown away at this operation, or at its close if it has fewer.
     pub discard_at: Option<usize>,
+    /// What the host says is compared with what its memory holds.
+    pub checks: bool,
 }
 
 /// Slots that a recording may name, counted from the entry frame's base: more than any stack of frames needs,
@@ -209,8 +214,29 @@ struct Points {
     live: Vec<Vec<(i32, Live)>>,
     /// Why a guard cannot be recorded now.
     dirty: Option<&'static str>,
+    /// What slots were before they were written since the resume point, the first time each.
+    written: SmallVec<[(i32, Option<SlotState>); 4]>,
+    /// Records made since the resume point.
+    fresh: SmallVec<[Value; 2]>,
+    /// How many operations there were before the first effect since the resume point.
+    effect_at: Option<u32>,
     /// The snapshot of the trace's end, if the host has said that what follows makes the frames for it.
     end: Option<SnapId>,
+}
+
+impl Points {
+    /// A bytecode begins: nothing of it was recorded.
+    fn begin(&mut self) {
+        (self.current, self.dirty, self.effect_at) = (None, None, None);
+        self.written.clear();
+        self.fresh.clear();
+    }
+
+    /// Whether an instruction writes into a record that this bytecode has made.
+    fn is_filling(&self, inst: &Inst) -> bool {
+        matches!(inst.op, Op::Set | Op::SetItem | Op::PutItem | Op::SetKey | Op::InsertKey)
+            && inst.args.first().is_some_and(|record| self.fresh.contains(record))
+    }
 }
 
 /// How much of the host's stack the recording has to do with.
@@ -257,6 +283,8 @@ pub struct Recorder {
     head_live: Option<Live>,
     /// A unit that was called, and has returned what was not looked at.
     called: Option<units::Called>,
+    /// Compares what the host says with what memory holds, if wanted.
+    checker: Option<Box<check::Checker>>,
     failure: Option<(AbortReason, String)>,
 }
 
@@ -299,7 +327,15 @@ impl Recorder {
                 returned: None,
                 host_calls: HostCalls::default(),
             },
-            points: Points { current: None, live: Vec::new(), dirty: Some(NO_RESUME_POINT), end: None },
+            points: Points {
+                current: None,
+                live: Vec::new(),
+                dirty: Some(NO_RESUME_POINT),
+                written: SmallVec::new(),
+                fresh: SmallVec::new(),
+                effect_at: None,
+                end: None,
+            },
             room: Reached { extent: 0, max_slot: 0, max_frames: 1 },
             in_place: BTreeMap::new(),
             cells: Vec::new(),
@@ -309,6 +345,7 @@ impl Recorder {
             passed: Vec::new(),
             head_live: None,
             called: None,
+            checker: limits.checks.then(Box::default),
             failure: None,
         }
     }
@@ -378,8 +415,7 @@ impl Recorder {
         if self.head_live.is_none() {
             self.head_live = Some(frame.live.clone());
         }
-        self.points.current = None;
-        self.points.dirty = None;
+        self.points.begin();
         self.look_at_answer();
     }
 
@@ -534,17 +570,54 @@ impl Recorder {
         self.stack.inlined = depth;
     }
 
-    /// Whether a guard can be recorded now: the bytecode has had no effect so far.
+    /// Whether nothing of the current bytecode was written so far, neither memory nor slots.
     pub fn may_guard(&self) -> bool {
-        self.points.dirty.is_none()
+        self.points.dirty.is_none() && self.points.written.is_empty()
     }
 
-    /// The snapshot of the current resume point.
+    /// The snapshot of the current resume point, of what has written nothing so far.
     fn snapshot(&mut self) -> Option<SnapId> {
-        if let Some(sentence) = self.points.dirty {
+        let written = (!self.points.written.is_empty()).then_some(AFTER_EFFECT);
+        if let Some(sentence) = self.points.dirty.or(written) {
             self.misuse(sentence);
             return None;
         }
+        self.snapshot_before(self.trace.insts.len() as u32)
+    }
+
+    /// The snapshot for a guard: of the slots as they were at the resume point. What never leaves may come
+    /// after effects.
+    fn snapshot_of_guard(&mut self, never_leaves: bool) -> Option<SnapId> {
+        let position = match (self.points.dirty, self.points.effect_at) {
+            (None, _) => self.trace.insts.len() as u32,
+            (Some(_), _) if never_leaves && self.points.current.is_some() => return self.points.current,
+            (Some(AFTER_EFFECT), Some(position)) if never_leaves => position,
+            (Some(sentence), _) => {
+                self.misuse(sentence);
+                return None;
+            }
+        };
+        let mut written = std::mem::take(&mut self.points.written);
+        self.exchange(&mut written);
+        let snapshot = self.snapshot_before(position);
+        self.exchange(&mut written);
+        self.points.written = written;
+        snapshot
+    }
+
+    /// Exchanges what is known of these slots.
+    fn exchange(&mut self, slots: &mut [(i32, Option<SlotState>)]) {
+        for (at, state) in slots {
+            let known = match *state {
+                Some(state) => self.slots.insert(*at, state),
+                None => self.slots.remove(at),
+            };
+            *state = known;
+        }
+    }
+
+    /// The snapshot of the current resume point, taken before that operation.
+    fn snapshot_before(&mut self, position: u32) -> Option<SnapId> {
         if self.points.current.is_some() {
             return self.points.current;
         }
@@ -567,12 +640,12 @@ impl Recorder {
             live_slots.push((frame.base, live));
             self.room.max_slot = self.room.max_slot.max(top);
         }
-        self.points.current = self.add_snapshot(frames, live_slots);
+        self.points.current = self.add_snapshot(frames, live_slots, position);
         self.points.current
     }
 
-    /// A snapshot of these frames, with the slots that are live in each.
-    fn add_snapshot(&mut self, frames: Vec<Frame>, live: Vec<(i32, Live)>) -> Option<SnapId> {
+    /// A snapshot of these frames, with the slots that are live in each, taken before that operation.
+    fn add_snapshot(&mut self, frames: Vec<Frame>, live: Vec<(i32, Live)>, position: u32) -> Option<SnapId> {
         if self.trace.snapshots.len() >= self.limits.snapshots {
             self.fail(AbortReason::TooManySnapshots, "the trace has too many snapshots");
             return None;
@@ -581,7 +654,7 @@ impl Recorder {
         self.points.live.push(live);
         Some(self.trace.add_snapshot(Snapshot {
             origin: self.trace.snapshots.len() as u32,
-            position: self.trace.insts.len() as u32,
+            position,
             edges: self.edges,
             frames,
             ..Snapshot::default()
@@ -633,14 +706,20 @@ impl Recorder {
         }
         inst.depth = (self.depth() + self.stack.inlined).min(255) as u8;
         if op.is_guard() {
-            let seen = self.points.current.filter(|_| inst.never_leaves(schema));
-            inst.snap = Some(seen.or_else(|| self.snapshot())?);
+            inst.snap = Some(self.snapshot_of_guard(inst.never_leaves(schema))?);
         }
-        if inst.has_visible_effect(schema) {
+        if inst.has_visible_effect(schema) && !self.points.is_filling(&inst) {
             self.points.dirty = self.points.dirty.or(Some(AFTER_EFFECT));
+            self.points.effect_at.get_or_insert(self.trace.insts.len() as u32);
         }
         let result = inst.result_type(&self.trace, schema);
-        self.trace.push(inst, result)
+        let checked = self.checker.is_some().then(|| inst.clone());
+        let result = self.trace.push(inst, result);
+        checked.into_iter().for_each(|inst| self.check_operation(&inst, result, schema));
+        if op == Op::New {
+            self.points.fresh.extend(result);
+        }
+        result
     }
 
     /// Folds a pure operation on constants, except where the result is a NaN, whose bits the machine decides.
@@ -667,6 +746,11 @@ impl Recorder {
     /// A constant.
     pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
         self.trace.constant(ty, tracelift_core::Const::Bits(bits))
+    }
+
+    /// The type of a value, if it is one of this recording.
+    pub fn type_of(&self, value: Value) -> Option<Type> {
+        (value.index() < self.trace.values.len()).then(|| self.trace.ty(value))
     }
 
     /// The integer that a value is, if it is a constant.

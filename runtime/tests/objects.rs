@@ -249,9 +249,11 @@ fn a_recording_tells_of_the_objects_that_it_makes() {
         tape.set(first, pairs.number, number);
         assert!(!tape.recorder.is_made(number), "that is no object");
         assert_eq!((tape.recorder.key_room(second), tape.recorder.key_room(number)), (Some(0), None));
-        assert!(tape.recorder.set_key_room(second, HOST_BITS | 4), "it has been made");
-        assert_eq!(tape.recorder.key_room(second), Some(HOST_BITS | 4));
-        assert!(tape.recorder.set_key_room(second, 0) && !tape.recorder.set_key_room(number, 4));
+        let refused = tape.recorder.set_key_room(second, HOST_BITS | 4, tape.schema);
+        assert!(refused.is_err_and(|sentence| sentence.contains("has no keyed part")));
+        assert_eq!(tape.recorder.key_room(second), Some(0));
+        assert_eq!(tape.recorder.set_key_room(second, 0, tape.schema), Ok(()));
+        assert!(tape.recorder.set_key_room(number, 0, tape.schema).is_err(), "that is no object");
         assert!(!tape.recorder.is_in_use(first, 4), "its own field is nothing to others");
         tape.at(3, ALL);
         tape.set(second, pairs.link, first);

@@ -158,13 +158,25 @@ fn guards_of_one_bytecode_share_a_snapshot() {
 }
 
 #[test]
-fn a_guard_after_a_write_or_an_effect_is_refused() {
-    misuse("could not redo it", |tape| {
+fn a_guard_after_a_slot_was_written_has_what_it_held_before() {
+    let (trace, _) = close(&[int(1)], |tape| {
         tape.at(0, 1);
         let number = tape.int(0);
-        tape.write_int(0, number);
+        let one = tape.constant(1);
+        let sum = tape.op(Op::IntAdd, &[number, one]).expect("it is an operation on two integers");
+        tape.write_int(0, sum);
+        tape.guard(number, ExitKind::Guard);
+        tape.at(1, 1);
         tape.guard(number, ExitKind::Guard);
     });
+    let held = |snapshot: usize| trace.snapshots[snapshot].frames[0].slots[0].source;
+    let sum = trace.insts.iter().find(|inst| inst.op == Op::IntAdd).and_then(|inst| inst.result);
+    assert_eq!(held(0), Source::Value(trace.labels[0].args[0]), "the interpreter adds again");
+    assert_eq!(held(1), Source::Value(sum.expect("there is a sum")));
+}
+
+#[test]
+fn a_guard_after_an_effect_is_refused() {
     misuse("could not redo it", |tape| {
         tape.at(0, 1);
         let number = tape.int(0);

@@ -13,6 +13,7 @@ CHECK(TL_ABI_VERSION == 6);
 CHECK(TL_MAX_WORDS == 8);
 
 CHECK(sizeof(tl_config) == 80);
+CHECK(sizeof(tl_word) == 48 && offsetof(tl_word, left) == 40);
 CHECK(offsetof(tl_config, abi) == 0);
 CHECK(offsetof(tl_config, threshold) == 4);
 CHECK(offsetof(tl_config, max_ops) == 8);

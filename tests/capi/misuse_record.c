@@ -177,7 +177,7 @@ static void operands(void) {
 }
 
 static void guards(void) {
-  WRONG((tl_slot_write(vm, 1, t_int, number(5)), tl_guard(vm, TL_GUARD_TRUE, integer(), 0, TL_EXIT_GUARD)),
+  WRONG((tl_store(vm, cell, object(), number(1)), tl_guard(vm, TL_GUARD_TRUE, integer(), 0, TL_EXIT_GUARD)),
         "a guard after an effect of the same bytecode: the interpreter could not redo it");
   WRONG((tl_store(vm, cell, object(), number(1)), tl_op2(vm, TL_INT_ADD_OVF, integer(), integer())),
         "could not redo");

@@ -200,7 +200,7 @@ static uint64_t number_in(const char *json, const char *name) {
 static outcome run(int holds_memory, uint64_t refuse_from, uint64_t refuse_count, uint64_t force_exit) {
   machine m = {.refuse_from = refuse_from, .refuse_count = refuse_count};
   static int32_t counters[1];
-  uint32_t flags = force_exit ? TL_FLAG_VERIFY : TL_FLAG_VERIFY | TL_FLAG_COUNT_GUARDS;
+  uint32_t flags = force_exit ? TL_FLAG_VERIFY : TL_FLAG_VERIFY | TL_FLAG_CHECK | TL_FLAG_COUNT_GUARDS;
   tl_config config = {.abi = TL_ABI_VERSION, .threshold = 3, .flags = flags, .force_exit = force_exit};
   tl_vm *vm = tl_new(&config);
   if (!vm || !describe(vm, &m, holds_memory) || tl_set_counters(vm, counters, 1) != TL_OK) exit(2);
@@ -217,6 +217,10 @@ static outcome run(int holds_memory, uint64_t refuse_from, uint64_t refuse_count
   if (!strstr(json, "\"aborts\": {}")) {
     fprintf(stderr, "recordings were given up: %s\n", json);
     exit(5);
+  }
+  if (tl_misuses(vm) != 0) {
+    fprintf(stderr, "a rule was broken: %s\n", tl_last_error(vm));
+    exit(6);
   }
   o.put_off = number_in(json, "\"unsecured_entries\": ");
   o.guards = number_in(json, "\"guards_executed\": ");

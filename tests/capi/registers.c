@@ -263,8 +263,11 @@ static void record(machine *m, const instruction *pc) {
       m->recording.has_called = 1;
       break;
     }
-    case FAIL: tl_record_abort(vm, "error"); break;
-    case HALT: tl_record_abort(vm, "program ended"); break;
+    case FAIL:
+    case HALT:
+      tl_record_abort(vm, pc->op == FAIL ? "error" : "program ended");
+      m->recording.head = NULL;
+      return;
   }
   if (!tl_recording(vm)) { /* some call above failed, or gave up: the reason is in the statistics */
     tl_record_abort(vm, "not recordable");
@@ -562,6 +565,7 @@ typedef struct result {
   int64_t notes;
   uint64_t guards; /* executed by compiled code */
   uint64_t traces;
+  uint64_t misuses; /* rules of the header that this host has broken */
 } result;
 
 static uint64_t number_in(const char *json, const char *name) {
@@ -601,6 +605,7 @@ static result run(const instruction *program, tl_config config) {
   result.guards = number_in(json, "\"guards_executed\": ");
   result.traces = number_in(strstr(json, "\"compile\""), "\"traces\": ");
   if (getenv("VERBOSE")) puts(tl_stats_text(m.jit));
+  result.misuses = tl_misuses(m.jit);
   tl_free(m.jit);
   return result;
 }
@@ -622,9 +627,9 @@ int main(void) {
   const char *names[] = {"sums", "array_sum", "notes", "nest", "calls", "recursion"};
   for (int p = 0; p < 6; p++) {
     result expected = run(programs[p], (tl_config){.flags = TL_FLAG_OFF});
-    uint32_t flags = TL_FLAG_VERIFY | TL_FLAG_COUNT_GUARDS | TL_FLAG_COUNT_ITERATIONS;
+    uint32_t flags = TL_FLAG_VERIFY | TL_FLAG_CHECK | TL_FLAG_COUNT_GUARDS | TL_FLAG_COUNT_ITERATIONS;
     result found = run(programs[p], (tl_config){.threshold = 5, .flags = flags});
-    if (expected.traces != 0 || found.traces == 0 || !same(&expected, &found)) {
+    if (expected.traces != 0 || found.traces == 0 || found.misuses != 0 || !same(&expected, &found)) {
       fprintf(stderr, "%s: wrong with the JIT on (%" PRIu64 " traces)\n", names[p], found.traces);
       return 1;
     }

@@ -209,6 +209,9 @@ impl Generator {
             }
             _ => self.op(Op::AddrAdd, &[start, fixed])?,
         };
+        if op == Op::AddrToRef {
+            self.op(Op::AddrToRef, &[start])?;
+        }
         if op == Op::AddrToInt {
             let one = self.hidden(Inst::new(Op::AddrToInt, &[start]))?;
             let two = self.hidden(Inst::new(Op::AddrToInt, &[other]))?;

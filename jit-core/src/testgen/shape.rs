@@ -8,6 +8,8 @@
 //!
 //! Example: `L0(i0, p1):`, the body, `i9 = int_add(i0, 1)`, `guard_true(int_lt(i9, 4))`, `jump(L0, i9, p8)`.
 
+use std::sync::LazyLock;
+
 use super::{spec, Case, Generator, Made, ModelFrame, HOMES};
 use crate::ir::{EntrySlot, ExitKind, Inst, LabelId, Payload, Value};
 use crate::ops::Op;
@@ -242,7 +244,7 @@ impl Generator {
             FloatToIntExact => self.exact(),
             FloatToBits => self.float_bits(),
             FloatFromBits => self.float_from_bits(),
-            RefToAddr | AddrToInt | AddrEq | AddrAdd | ItemAddr => self.address(op),
+            RefToAddr | AddrToRef | AddrToInt | AddrEq | AddrAdd | ItemAddr => self.address(op),
             Context => self.context().map(|_| ()),
             FrameBase | Load => self.raw(Load),
             Store => self.raw(Store),
@@ -362,7 +364,11 @@ impl Generator {
     }
 }
 
-/// The operations of a trace that calls nobody: those of units come last in the table.
+/// The operations of a trace that calls nobody, and goes one way.
 fn alone() -> &'static [Op] {
-    &Op::ALL[..Op::CallUnit as usize]
+    static OPS: LazyLock<Vec<Op>> = LazyLock::new(|| {
+        let of_others = [Op::CallUnit, Op::UnitResult, Op::ReturnUnit, Op::JumpIf];
+        Op::ALL.iter().copied().filter(|op| !of_others.contains(op)).collect()
+    });
+    &OPS
 }

@@ -7,7 +7,7 @@
 //! `snapshot @0: slot 1: tag int does not fit f3`.
 
 use super::{Checker, ErrorKind, Mode};
-use crate::ir::{key_room, Inst, Trace, Value};
+use crate::ir::{key_room, Inst, Payload, Trace, Value};
 use crate::ops::Op;
 use crate::schema::{FieldId, LayoutId, TagId};
 use crate::snapshot::{Frame, Pending, Snapshot, Source, Virtual};
@@ -85,11 +85,26 @@ impl Checker<'_> {
         } else if inst.op != Op::Finish
             && !inst.never_leaves(self.schema)
             && self.effects_before[position] != self.effects_before[index]
+            && self.is_seen_between(position, index)
         {
             // Nothing is done again after the end, before which a host may make its frames.
             let message = format!("a visible effect lies between snapshot @{id} and this guard");
             self.error(ErrorKind::Effect, message);
         }
+    }
+
+    /// Whether anybody can tell that what lies between two instructions was executed. Nobody can who only
+    /// sees that a record was filled which was made there: made again, it is another one.
+    fn is_seen_between(&self, position: usize, index: usize) -> bool {
+        let insts = &self.trace.insts[position..index];
+        let mut made: Vec<Value> = Vec::new();
+        insts.iter().any(|inst| {
+            made.extend(inst.result.filter(|_| inst.op == Op::New));
+            let fills = matches!(inst.op, Op::Set | Op::SetItem | Op::PutItem | Op::SetKey | Op::InsertKey)
+                && inst.args.first().is_some_and(|record| made.contains(record));
+            let is_taken = matches!(inst.payload, Payload::Result { slot: Some(_), .. });
+            !fills && (is_taken || inst.has_visible_effect(self.schema))
+        })
     }
 
     fn frame_faults(&self, frame: &Frame, snapshot: &Snapshot, faults: &mut Vec<String>) {

@@ -218,18 +218,22 @@ fn overlap(a: &Cell, b: &Cell) -> bool {
 }
 
 /// Whether what an object of this layout holds can be told without making it: it can be made later, and its
-/// fields share no memory with one another or with what the allocator writes.
+/// fields share no memory with one another or with what the allocator writes. Fields of the same bytes are
+/// views of one place, of which the object holds the one that was set last.
 fn can_be_virtual(schema: &Schema, layout: LayoutId) -> bool {
     let declared = schema.layout(layout);
     let can_insert = declared.keys.is_none_or(|keys| keys.insert.is_some());
     let mut cells: Vec<CellId> = declared.fields.iter().map(|&field| schema.field(field).cell).collect();
+    let plain = cells.iter().all(|&cell| !schema.cell(cell).volatile);
+    cells.sort_by_key(|&cell| (bytes(schema.cell(cell)).start, bytes(schema.cell(cell)).end));
+    cells.dedup_by_key(|cell| bytes(schema.cell(*cell)));
     cells.extend(declared.class_word.map(|(cell, _)| cell));
     cells.extend(declared.items.iter().flat_map(|part| [part.count, part.base]));
     cells.extend(declared.keys.iter().flat_map(|part| [part.size, part.base]));
     let mut ranges: Vec<_> = cells.iter().map(|&cell| bytes(schema.cell(cell))).collect();
     ranges.sort_by_key(|range| range.start);
     let apart = ranges.windows(2).all(|pair| pair[0].end <= pair[1].start);
-    let plain = cells.iter().all(|&cell| !schema.cell(cell).volatile);
+    let plain = plain && cells.iter().all(|&cell| !schema.cell(cell).volatile);
     declared.alloc.is_some() && can_insert && apart && plain
 }
 
@@ -268,7 +272,10 @@ fn get(cx: &mut Cx<'_, '_>, name: Value, field: FieldId) -> Result<Option<Outcom
     let object = cx.st.facts.statics.get(name);
     let value = object.and_then(|object| object.fields.iter().find(|(set, _)| *set == field));
     let value = value.map(|&(_, value)| cx.st.resolve(value));
-    if !cx.st.fire("virtual_get") {
+    let is_other = |&(set, _): &(FieldId, Value)| overlap(cx.st.schema.field_cell(set), cell);
+    let is_seen_otherwise =
+        value.is_none() && object.is_some_and(|object| object.fields.iter().any(is_other));
+    if is_seen_otherwise || !cx.st.fire("virtual_get") {
         return Ok(None);
     }
     let value = match value {
@@ -313,7 +320,9 @@ fn set(st: &mut State<'_>, name: Value, field: FieldId, value: Value) -> Option<
         return None;
     }
     st.facts.version += 1;
+    let (schema, cell) = (st.schema, st.schema.field_cell(field));
     let object = st.facts.statics.get_mut(name)?;
+    object.fields.retain(|&(set, _)| set == field || !overlap(schema.field_cell(set), cell));
     match object.fields.iter_mut().find(|(set, _)| *set == field) {
         Some(_) if planted(Bug::VirtualSetForgotten) => {}
         Some(place) => place.1 = value,

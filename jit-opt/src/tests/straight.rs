@@ -84,7 +84,7 @@ fn ops() -> Vec<Op> {
             op.info().eval.is_some() || matches!(op, Op::ItemAddr | Op::Context | Op::FrameBase)
         }
     };
-    let elsewhere = [Op::GuardAlwaysFails, Op::FloatRem, Op::FloatFloorMod];
+    let elsewhere = [Op::GuardAlwaysFails, Op::FloatRem, Op::FloatFloorMod, Op::AddrToRef];
     Op::ALL.iter().copied().filter(usable).filter(|op| !elsewhere.contains(op)).collect()
 }
 

@@ -39,6 +39,9 @@ pub const FLAG_NO_REGIONS: u32 = 256;
 /// `TL_FLAG_VIEW`: what the view shows is noted.
 pub const FLAG_VIEW: u32 = 8192;
 
+/// `TL_FLAG_CHECK`: what the host says is compared with what it does.
+pub const FLAG_CHECK: u32 = 16384;
+
 /// `TL_FLAG_PERF_MAP`: names of code for perf.
 pub const FLAG_PERF_MAP: u32 = 512;
 /// `TL_FLAG_JITDUMP`: code for `perf inject --jit`.
@@ -48,7 +51,7 @@ pub const FLAG_GDB: u32 = 2048;
 /// `TL_FLAG_CODE_MAP`: code for `tl_code_at`.
 pub const FLAG_CODE_MAP: u32 = 4096;
 
-const ALL_FLAGS: u32 = 16383;
+const ALL_FLAGS: u32 = 32767;
 
 /// `tl_config`; 0 and null mean the default. See `tracelift.h`.
 #[repr(C)]
@@ -170,6 +173,7 @@ pub(super) unsafe fn read(c: &TlConfig) -> Result<Config, String> {
         code_bytes: limit("code_bytes", c.code_bytes, default.code_bytes, MOST_CODE)?,
         opt: tracelift_opt::Config::parse(passes).map_err(|error| format!("passes: {error}"))?,
         verify: c.flags & FLAG_VERIFY != 0,
+        check: c.flags & FLAG_CHECK != 0,
         force_exit: (c.force_exit != 0).then_some(c.force_exit),
         start_seed: (c.start_seed != 0).then_some(c.start_seed),
         count_guards: c.flags & FLAG_COUNT_GUARDS != 0,

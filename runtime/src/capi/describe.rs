@@ -15,8 +15,8 @@ use std::ffi::{c_char, c_void};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tracelift_core::effects::Effects;
 use tracelift_core::schema::{
-    Barrier, Cell, CellId, ClassId, ClassSet, Field, Func, FuncEffects, FuncId, Items, Keys, LayoutId,
-    LayoutSpec, SlotCells, SlotLayout,
+    Barrier, Cell, CellId, ClassId, ClassSet, Field, FieldId, Func, FuncEffects, FuncId, Items, Keys,
+    LayoutId, LayoutSpec, SlotCells, SlotLayout,
 };
 use tracelift_core::{Schema, Type};
 
@@ -31,7 +31,7 @@ use crate::reserve::ReserveFn;
 /// Most integer or pointer parameters and most float parameters of a function.
 const MAX_PARAMS: (usize, usize) = (6, 8);
 /// Bytes from slot to slot, at most: so the slots that a recording may name are small offsets.
-const MAX_STRIDE: u32 = 4096;
+pub(super) const MAX_STRIDE: u32 = 4096;
 
 /// How far the host's description is.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ fn check_all(schema: &Schema) -> Result<(), String> {
 }
 
 /// Runs a call that describes something. What it says when it fails begins with its name.
-fn describe<T: Copy>(
+pub(super) fn describe<T: Copy>(
     vm: *mut TlVm,
     call: &str,
     otherwise: T,
@@ -107,7 +107,7 @@ fn describe<T: Copy>(
 }
 
 /// The same for calls with a status.
-fn set(
+pub(super) fn set(
     vm: *mut TlVm,
     call: &str,
     f: impl FnOnce(&mut Schema, &mut Description) -> Result<(), String>,
@@ -365,30 +365,37 @@ pub unsafe extern "C" fn tl_add_layout(
 #[no_mangle]
 pub extern "C" fn tl_add_field(vm: *mut TlVm, layout: u32, cell: u32) -> u32 {
     describe(vm, "tl_add_field", 0, |schema, description| {
-        let (layout, id) = (layout_id(schema, layout)?, cell_id(schema, cell)?);
-        let (record, cell) = (schema.layout(layout), schema.cell(id));
-        if !ends_within(cell, record.size) {
-            return Err(format!("{} lies beyond the {} bytes of {}", cell.name, record.size, record.name));
-        }
-        if schema.find_field(layout, &cell.name).is_some() {
-            return Err(format!("{} is a field of {} already", cell.name, record.name));
-        }
-        // Only fields that begin up to 7 bytes before it, or inside of it, can reach into it.
-        let fields = description.fields.entry(layout).or_default();
-        let end = cell.offset.saturating_add(i32::from(cell.width));
-        let shared = fields.range(cell.offset.saturating_sub(7)..end).find(|(&offset, &(width, class))| {
-            class != cell.class && i64::from(offset) + i64::from(width) > i64::from(cell.offset)
-        });
-        if let Some((offset, _)) = shared {
-            return Err(format!(
-                "{} shares memory with the field at {offset}, but no alias class",
-                cell.name
-            ));
-        }
-        let widest = fields.entry(cell.offset).or_insert((cell.width, cell.class));
-        widest.0 = widest.0.max(cell.width);
-        Ok(schema.add_field_of(Field { layout, cell: id }).0 + 1)
+        let field = Field { layout: layout_id(schema, layout)?, cell: cell_id(schema, cell)? };
+        Ok(add_field(schema, description, field)?.0 + 1)
     })
+}
+
+/// One more field of a layout, if it can be one.
+pub(super) fn add_field(
+    schema: &mut Schema,
+    description: &mut Description,
+    field: Field,
+) -> Result<FieldId, String> {
+    let Field { layout, cell } = field;
+    let (record, cell) = (schema.layout(layout), schema.cell(cell));
+    if !ends_within(cell, record.size) {
+        return Err(format!("{} lies beyond the {} bytes of {}", cell.name, record.size, record.name));
+    }
+    if schema.find_field(layout, &cell.name).is_some() {
+        return Err(format!("{} is a field of {} already", cell.name, record.name));
+    }
+    // Only fields that begin up to 7 bytes before it, or inside of it, can reach into it.
+    let fields = description.fields.entry(layout).or_default();
+    let end = cell.offset.saturating_add(i32::from(cell.width));
+    let shared = fields.range(cell.offset.saturating_sub(7)..end).find(|(&offset, &(width, class))| {
+        class != cell.class && i64::from(offset) + i64::from(width) > i64::from(cell.offset)
+    });
+    if let Some((offset, _)) = shared {
+        return Err(format!("{} shares memory with the field at {offset}, but no alias class", cell.name));
+    }
+    let widest = fields.entry(cell.offset).or_insert((cell.width, cell.class));
+    widest.0 = widest.0.max(cell.width);
+    Ok(schema.add_field_of(field))
 }
 
 /// See `tracelift.h`.

@@ -9,6 +9,7 @@
 //! call its `tl_reserve` functions, and that all may ask for a name.
 
 mod advice;
+mod check;
 pub mod config;
 mod describe;
 mod element;
@@ -16,9 +17,12 @@ mod host_code;
 mod names;
 mod record;
 mod service;
+mod tagged;
 mod tools;
 mod units;
+mod version;
 mod view;
+mod words;
 
 use std::ffi::{c_char, CStr, CString};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -28,9 +32,12 @@ use tracelift_core::{Schema, Type};
 
 use crate::exit::MAX_WORDS;
 use crate::vm::Vm;
+use check::{Check, Entered};
 pub use config::TlConfig;
 use describe::Description;
 use host_code::HostCode;
+use tagged::Tagged;
+use words::Words;
 
 /// What a live handle begins with.
 const MAGIC: u64 = 0x7472_6163_656c_6966;
@@ -47,6 +54,9 @@ pub struct TlVm {
     /// never does.
     runs: u32,
     host_code: HostCode,
+    check: Check,
+    words: Words,
+    tagged: Vec<Tagged>,
 }
 
 /// `tl_status`.
@@ -65,18 +75,34 @@ pub enum TlStatus {
     Internal = 4,
 }
 
+/// The handle, and a note that it is in use: `None` for one that is none, or that cannot be used now.
+fn entered<'a>(handle: *mut TlVm) -> Option<(&'a mut TlVm, Entered)> {
+    if !check::is_known(handle) {
+        return None;
+    }
+    if handle.is_null() {
+        return None;
+    }
+    // SAFETY: the host passes what tl_new gave it; the magic word catches freed and wrong pointers as far as
+    // memory can still be read there. Nothing but shared counts is looked at before the call has begun, since
+    // another one may be in progress.
+    unsafe {
+        if (&raw const (*handle).magic).read() != MAGIC {
+            return None;
+        }
+        let entered = (*handle).check.entry.enter()?;
+        Some((&mut *handle, entered))
+    }
+}
+
 /// Runs `f` on the handle's state. A bad handle gives `otherwise`; so do an error of `f`, whose sentence is
 /// kept, and a panic, which is counted as a bug.
 fn enter<T>(handle: *mut TlVm, otherwise: T, f: impl FnOnce(&mut TlVm) -> Result<T, String>) -> T {
-    // SAFETY: the host passes what tl_new gave it; the magic word catches null, freed and wrong pointers as
-    // far as memory can still be read there.
-    let Some(handle) = (unsafe { handle.as_mut() }).filter(|handle| handle.magic == MAGIC) else {
-        return otherwise;
-    };
+    let Some((handle, _entered)) = entered(handle) else { return otherwise };
     match catch_unwind(AssertUnwindSafe(|| f(handle))) {
         Ok(Ok(value)) => value,
         Ok(Err(sentence)) => {
-            handle.last_error = c_string(&sentence);
+            handle.fail(&sentence);
             otherwise
         }
         Err(_) => {
@@ -89,16 +115,22 @@ fn enter<T>(handle: *mut TlVm, otherwise: T, f: impl FnOnce(&mut TlVm) -> Result
 /// The same for what comes with each entry and exit of compiled code, and has no error to tell.
 #[inline]
 fn enter_often<T>(handle: *mut TlVm, otherwise: T, f: impl FnOnce(&mut TlVm) -> T) -> T {
-    // SAFETY: as above.
-    let Some(handle) = (unsafe { handle.as_mut() }).filter(|handle| handle.magic == MAGIC) else {
-        return otherwise;
-    };
+    let Some((handle, _entered)) = entered(handle) else { return otherwise };
     match catch_unwind(AssertUnwindSafe(|| f(handle))) {
         Ok(value) => value,
         Err(_) => {
             note_panic(handle);
             otherwise
         }
+    }
+}
+
+impl TlVm {
+    /// A call was wrong: why.
+    #[cold]
+    fn fail(&mut self, sentence: &str) {
+        self.last_error = c_string(sentence);
+        self.check.note(sentence);
     }
 }
 

@@ -8,9 +8,10 @@ use std::ffi::{c_char, c_int, c_void};
 
 use tracelift_core::ir::Args;
 use tracelift_core::ops::PayloadKind;
-use tracelift_core::schema::{FuncEffects, Layout};
+use tracelift_core::schema::{FuncEffects, Layout, TagId};
 use tracelift_core::{ExitKind, Hint, Op, Payload, Schema, Type, Value};
 
+use super::words::Words;
 use super::{
     cell_id, enter, field_id, func_id, layout_id, not_null, optional, slice, tag_id, text, TlStatus, TlVm,
 };
@@ -30,17 +31,31 @@ pub(super) fn recording<T: Default>(
     vm: *mut TlVm,
     f: impl FnOnce(&mut Recorder, &Schema) -> Result<T, String>,
 ) -> T {
+    recording_with(vm, |recorder, schema, _| f(recorder, schema))
+}
+
+/// The same for what has to do with words.
+pub(super) fn recording_with<T: Default>(
+    vm: *mut TlVm,
+    f: impl FnOnce(&mut Recorder, &Schema, &mut Words) -> Result<T, String>,
+) -> T {
     enter(vm, T::default(), |handle| {
-        let (recorder, schema) = handle.vm.recorder().ok_or(NO_RECORDING)?;
+        let TlVm { vm, words, .. } = handle;
+        let (recorder, schema) = vm.recorder().ok_or(NO_RECORDING)?;
         if recorder.failure().is_some() {
             return Ok(T::default());
         }
-        let result = f(recorder, schema);
+        let result = f(recorder, schema, words);
         if let Err(sentence) = &result {
             recorder.fail(AbortReason::Misuse, sentence.clone());
         }
         match recorder.failure() {
-            Some((_, sentence)) => Err(sentence.clone()),
+            Some((AbortReason::Misuse, sentence)) => Err(sentence.clone()),
+            Some((_, sentence)) => {
+                // No rule was broken.
+                handle.last_error = super::c_string(sentence);
+                Ok(T::default())
+            }
             None => result,
         }
     })
@@ -73,7 +88,7 @@ pub(super) fn operand(recorder: &Recorder, value: u32) -> Result<Value, String> 
 }
 
 /// One operation.
-fn emit(
+pub(super) fn emit(
     recorder: &mut Recorder,
     schema: &Schema,
     op: Op,
@@ -101,6 +116,7 @@ pub extern "C" fn tl_record(vm: *mut TlVm, key: *const c_void, base: *const u8) 
     enter(vm, TlStatus::Misuse, |handle| {
         not_null(key, "tl_record: the key")?;
         not_null(base, "tl_record: the frame's base")?;
+        handle.check.frame("tl_record", base as usize, 0, 0)?;
         // After TL_AGAIN the library has already begun anew, so that the retries are counted.
         let again = handle
             .vm
@@ -172,6 +188,7 @@ pub unsafe extern "C" fn tl_resume_point(
         not_null(base, "tl_resume_point: the frame's base")?;
         // SAFETY: promised by the caller.
         let (words, live) = unsafe { frame(schema, words, live, nslots) }?;
+        recorder.check_point(base, words, live, nslots, schema);
         recorder.resume_point_of(base, words, live, nslots);
         Ok(())
     });
@@ -193,6 +210,7 @@ pub unsafe extern "C" fn tl_frame_push(
         // SAFETY: promised by the caller.
         let (words, live) = unsafe { frame(schema, words, live, nslots) }?;
         recorder.push_frame_of(base, words, live, nslots);
+        recorder.check_mask(live, nslots);
         Ok(())
     });
 }
@@ -227,18 +245,40 @@ pub extern "C" fn tl_frame_depth(vm: *mut TlVm) -> u32 {
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_slot_read(vm: *mut TlVm, slot: i32, tag: u32) -> u32 {
-    recording(vm, |recorder, schema| {
-        let value = recorder.read_slot(slot, tag_id(schema, tag)?, schema);
+    recording_with(vm, |recorder, schema, words| {
+        let tag = tag_id(schema, tag)?;
+        let value = match words.slot {
+            None => recorder.read_slot(slot, tag, schema),
+            Some(of_slot) => match recorder.read_slot(slot, of_slot, schema) {
+                Some(word) => words.decode(recorder, schema, tag, word)?,
+                None => None,
+            },
+        };
         Ok(to_c(recorder, value))
     })
+}
+
+/// What a slot holds for the recorder that holds this value: a word, if slots are words.
+fn held(
+    recorder: &mut Recorder,
+    schema: &Schema,
+    words: &mut Words,
+    tag: TagId,
+    value: Option<Value>,
+) -> Result<(TagId, Option<Value>), String> {
+    let Some(of_slot) = words.slot else { return Ok((tag, value)) };
+    let word = words.encode(recorder, schema, tag, value)?;
+    // What has failed says so itself.
+    Ok((of_slot, Some(word.unwrap_or_else(|| recorder.constant(Type::Int, 0)))))
 }
 
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_slot_write(vm: *mut TlVm, slot: i32, tag: u32, value: u32) {
-    recording(vm, |recorder, schema| {
+    recording_with(vm, |recorder, schema, words| {
         let value = optional(value, |value| operand(recorder, value))?;
-        recorder.write_slot(slot, tag_id(schema, tag)?, value, schema);
+        let (tag, value) = held(recorder, schema, words, tag_id(schema, tag)?, value)?;
+        recorder.write_slot(slot, tag, value, schema);
         Ok(())
     });
 }
@@ -261,9 +301,10 @@ pub extern "C" fn tl_slot_is_known(vm: *mut TlVm, slot: i32) -> i32 {
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_slot_known(vm: *mut TlVm, slot: i32, tag: u32, value: u32) {
-    recording(vm, |recorder, schema| {
+    recording_with(vm, |recorder, schema, words| {
         let value = optional(value, |value| operand(recorder, value))?;
-        recorder.know_slot(slot, tag_id(schema, tag)?, value, schema);
+        let (tag, value) = held(recorder, schema, words, tag_id(schema, tag)?, value)?;
+        recorder.know_slot(slot, tag, value, schema);
         Ok(())
     });
 }
@@ -485,13 +526,10 @@ pub extern "C" fn tl_key_room(vm: *mut TlVm, record: u32) -> u32 {
 /// See `tracelift.h`.
 #[no_mangle]
 pub extern "C" fn tl_set_key_room(vm: *mut TlVm, record: u32, keys: u32) {
-    recording(vm, |recorder, _| {
+    recording(vm, |recorder, schema| {
         let record = operand(recorder, record)?;
-        match recorder.set_key_room(record, keys) {
-            true => Ok(()),
-            false => Err("the recording has not made that record".to_string()),
-        }
-    })
+        recorder.set_key_room(record, keys, schema)
+    });
 }
 
 /// See `tracelift.h`.
@@ -564,6 +602,27 @@ pub extern "C" fn tl_frame_base(vm: *mut TlVm) -> u32 {
 #[no_mangle]
 pub extern "C" fn tl_item_addr(vm: *mut TlVm, base: u32, index: u32, stride: u32, offset: i32) -> u32 {
     plain(vm, Op::ItemAddr, &[base, index], |_| Ok(Payload::Scale { stride, offset }))
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_decode(vm: *mut TlVm, tag: u32, word: u32) -> u32 {
+    recording_with(vm, |recorder, schema, words| {
+        let (tag, word) = (tag_id(schema, tag)?, operand(recorder, word)?);
+        let value = words.decode(recorder, schema, tag, word)?;
+        Ok(to_c(recorder, value))
+    })
+}
+
+/// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_encode(vm: *mut TlVm, tag: u32, value: u32) -> u32 {
+    recording_with(vm, |recorder, schema, words| {
+        let tag = tag_id(schema, tag)?;
+        let value = optional(value, |value| operand(recorder, value))?;
+        let word = words.encode(recorder, schema, tag, value)?;
+        Ok(to_c(recorder, word))
+    })
 }
 
 /// See `tracelift.h`.
@@ -801,7 +860,10 @@ pub(super) fn ended(vm: *mut TlVm, end: impl FnOnce(&mut Vm) -> CloseOutcome) ->
             CloseOutcome::Aborted(AbortReason::Internal, sentence) => (TlStatus::Internal, sentence),
             CloseOutcome::Aborted(_, sentence) => (TlStatus::Aborted, sentence),
         };
-        handle.last_error = super::c_string(&sentence);
+        match status {
+            TlStatus::Misuse => handle.fail(&sentence),
+            _ => handle.last_error = super::c_string(&sentence),
+        }
         Ok(status)
     })
 }
@@ -839,6 +901,7 @@ pub unsafe extern "C" fn tl_record_end(vm: *mut TlVm, reason: *const c_char) -> 
 pub extern "C" fn tl_record_side(vm: *mut TlVm, base: *const u8) -> TlStatus {
     enter(vm, TlStatus::Misuse, |handle| {
         not_null(base, "tl_record_side: the frame's base")?;
+        handle.check.frame("tl_record_side", base as usize, 0, 0)?;
         match handle.vm.start_side(base) {
             true => handle.begin(),
             false => Err("no side trace was asked for, or a recording is in progress".into()),
@@ -870,9 +933,12 @@ pub unsafe extern "C" fn tl_record_abort(vm: *mut TlVm, reason: *const c_char) {
         handle
             .vm
             .abort_recording(reason.map_or(AbortReason::Abandoned, |text| AbortReason::Host(text.into())));
-        // What went wrong first is what the host wants to read.
+        // What went wrong first is what the host wants to read; it was counted then.
         match failure {
-            Some((_, sentence)) => Err(sentence),
+            Some((_, sentence)) => {
+                handle.last_error = super::c_string(&sentence);
+                Ok(())
+            }
             None => host.map(|_| ()),
         }
     });

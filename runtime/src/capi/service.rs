@@ -5,9 +5,11 @@ use std::ffi::{c_char, c_void, CString};
 use std::mem::offset_of;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+use super::check::{self, Check};
 use super::config::read;
 use super::describe::Description;
 use super::host_code::HostCode;
+use super::words::Words;
 use super::{c_string, enter, enter_often, not_null, text, TlConfig, TlStatus, TlVm, MAGIC};
 use crate::exit::ExitFrame;
 use tracelift_core::schema::LayoutSpec;
@@ -80,7 +82,8 @@ pub unsafe extern "C" fn tl_new(config: *const TlConfig) -> *mut TlVm {
     match result {
         Ok(mut vm) => {
             vm.schema_mut().add_layout(LayoutSpec { name: "(none)".into(), size: 0 });
-            Box::into_raw(Box::new(TlVm {
+            let checks = vm.config.check;
+            let handle = Box::into_raw(Box::new(TlVm {
                 magic: MAGIC,
                 vm,
                 last_error: CString::default(),
@@ -88,7 +91,12 @@ pub unsafe extern "C" fn tl_new(config: *const TlConfig) -> *mut TlVm {
                 description: Description::default(),
                 runs: 0,
                 host_code: HostCode::default(),
-            }))
+                check: Check::new(checks),
+                words: Words::default(),
+                tagged: Vec::new(),
+            }));
+            check::made(handle, checks);
+            handle
         }
         Err(sentence) => {
             CONFIG_ERROR.set(c_string(&sentence));
@@ -109,8 +117,14 @@ pub extern "C" fn tl_config_error() -> *const c_char {
 /// `vm` is null or came from `tl_new` and is not used again.
 #[no_mangle]
 pub unsafe extern "C" fn tl_free(vm: *mut TlVm) {
+    if !check::is_known(vm) {
+        return;
+    }
     // SAFETY: promised by the caller.
     let Some(handle) = (unsafe { vm.as_mut() }).filter(|handle| handle.magic == MAGIC) else { return };
+    // A call in progress would go on with what is gone.
+    let Some(_entered) = handle.check.entry.enter() else { return };
+    check::freed(vm);
     handle.magic = 0;
     // SAFETY: it came from `Box::into_raw` in `tl_new`, and the magic word said that it was not freed yet.
     let handle = unsafe { Box::from_raw(vm) };
@@ -125,7 +139,7 @@ pub unsafe extern "C" fn tl_free(vm: *mut TlVm) {
 #[no_mangle]
 pub unsafe extern "C" fn tl_last_error(vm: *const TlVm) -> *const c_char {
     // SAFETY: promised by the caller.
-    match (unsafe { vm.as_ref() }).filter(|handle| handle.magic == MAGIC) {
+    match (unsafe { vm.as_ref() }).filter(|handle| check::is_known(vm) && handle.magic == MAGIC) {
         Some(handle) => handle.last_error.as_ptr(),
         None => c"the handle is null or was freed".as_ptr(),
     }
@@ -220,7 +234,7 @@ impl TlVm {
     /// A wrong call: nothing is to be done.
     #[cold]
     fn refuse(&mut self, sentence: &str) -> TlAction {
-        self.last_error = c_string(sentence);
+        self.fail(sentence);
         TlAction::Nothing
     }
 
@@ -249,7 +263,7 @@ pub unsafe extern "C" fn tl_hot(
 ) -> TlAction {
     // SAFETY: promised by the caller, for both.
     if let (Some(handle), Some(run)) = unsafe { (vm.as_mut(), run.as_mut()) } {
-        if handle.magic == MAGIC && !base.is_null() {
+        if handle.magic == MAGIC && !base.is_null() && !handle.check.is_on {
             // SAFETY: promised by the caller.
             match unsafe { handle.vm.pass(key as usize, counter) } {
                 Some(Action::Run(code)) => return handle.run(code, run),
@@ -279,6 +293,7 @@ unsafe fn hot(
     enter_often(vm, TlAction::Nothing, |handle| {
         let checked =
             not_null(key, "tl_hot: the key").and_then(|()| not_null(base, "tl_hot: the frame's base"));
+        let checked = checked.and_then(|()| handle.check.frame("tl_hot", base as usize, 0, 0));
         if let Err(sentence) = checked {
             return handle.refuse(&sentence);
         }
@@ -301,11 +316,14 @@ unsafe fn hot(
 pub unsafe extern "C" fn tl_next(vm: *mut TlVm, base: *const u8, run: *mut TlRun) -> TlAction {
     // SAFETY: promised by the caller.
     let handle = unsafe { vm.as_ref() };
-    if handle.is_some_and(|handle| handle.magic == MAGIC && !base.is_null() && !handle.vm.has_next()) {
+    let can_be_used = |handle: &TlVm| handle.magic == MAGIC && !handle.check.is_on;
+    if handle.is_some_and(|handle| can_be_used(handle) && !base.is_null() && !handle.vm.has_next()) {
         return TlAction::Nothing;
     }
     enter_often(vm, TlAction::Nothing, |handle| {
-        if let Err(sentence) = not_null(base, "tl_next: the frame's base") {
+        let checked = not_null(base, "tl_next: the frame's base")
+            .and_then(|()| handle.check.goes_on_at("tl_next", base as usize));
+        if let Err(sentence) = checked {
             return handle.refuse(&sentence);
         }
         // SAFETY: promised by the caller, for both.
@@ -471,9 +489,7 @@ fn kind_for_host(kind: ExitKind) -> u32 {
 /// `left` was returned by this vm's code, called with this `context`; `info` points to a `tl_exit_info`.
 #[no_mangle]
 pub unsafe extern "C" fn tl_exit(vm: *mut TlVm, left: LeftBy, context: *mut c_void, info: *mut TlExitInfo) {
-    // SAFETY: promised by the caller, for all below; the magic word is checked as everywhere.
-    let handle = unsafe { vm.as_mut() }.filter(|handle| handle.magic == MAGIC);
-    let Some(handle) = handle else { return };
+    let Some((handle, _entered)) = super::entered(vm) else { return };
     // SAFETY: as above.
     let Some(info) = (unsafe { info.as_mut() }) else {
         handle.refuse("tl_exit needs a tl_exit_info to fill");
@@ -497,6 +513,10 @@ pub unsafe extern "C" fn tl_exit(vm: *mut TlVm, left: LeftBy, context: *mut c_vo
         return;
     };
     handle.runs = runs;
+    if let Err(sentence) = handle.vm_fits(left) {
+        handle.refuse(&sentence);
+        return;
+    }
     // No panic comes back from here, so that there is nothing to catch.
     let whole = AbortUnlessWhole;
     // SAFETY: as above.
@@ -510,6 +530,31 @@ pub unsafe extern "C" fn tl_exit(vm: *mut TlVm, left: LeftBy, context: *mut c_vo
         owner: exit.owner,
         outer: exit.outer,
     };
+    if handle.check.is_on {
+        handle.note_exit(info);
+    }
+}
+
+impl TlVm {
+    /// Whether the slots that an exit may write lie in the host's stack.
+    fn vm_fits(&self, left: LeftBy) -> Result<(), String> {
+        if !self.check.is_on {
+            return Ok(());
+        }
+        let stride = self.vm.schema.slots().stride;
+        self.check.frame("tl_exit", left.base as usize, self.vm.room_of_exit(left).into(), stride)
+    }
+
+    /// Where the program goes on after an exit.
+    fn note_exit(&mut self, info: &TlExitInfo) {
+        let innermost = (info.nframes > 0).then(|| {
+            // SAFETY: so many frames were just restored.
+            let frame = unsafe { &*info.frames.add(info.nframes as usize - 1) };
+            let distance = frame.base as isize * self.vm.schema.slots().stride as isize;
+            info.base.wrapping_offset(distance) as usize
+        });
+        self.check.left_at(innermost);
+    }
 }
 
 /// See `tracelift.h`.

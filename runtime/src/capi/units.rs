@@ -35,6 +35,9 @@ const _: () = assert!(size_of::<TlArgument>() == 8);
 #[no_mangle]
 pub extern "C" fn tl_record_unit(vm: *mut TlVm, key: *const c_void, base: *const u8) -> TlStatus {
     enter(vm, TlStatus::Misuse, |handle| {
+        if handle.words.slot.is_some() {
+            return Err("tl_record_unit: where slots are words there are no units".into());
+        }
         not_null(key, "tl_record_unit: the key")?;
         not_null(base, "tl_record_unit: the frame's base")?;
         match handle.vm.start_unit(key as usize, base) {

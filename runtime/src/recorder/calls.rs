@@ -32,7 +32,7 @@ use tracelift_core::schema::FuncId;
 use tracelift_core::snapshot::Frame;
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Type, Value};
 
-use super::{is_live, units, Live, OpenFrame, Recorder, SlotState, Start};
+use super::{is_live, units, Live, OpenFrame, Recorder, SlotState, Start, AFTER_EFFECT};
 use crate::ids::TraceId;
 use crate::restore::{ExitFrame, MAX_WORDS};
 use crate::run::Room;
@@ -117,7 +117,8 @@ impl Recorder {
         if schema.slot_cells().is_none() {
             return self.misuse(NO_SLOT_CELLS);
         }
-        if let Some(sentence) = self.points.dirty {
+        let written = (!self.points.written.is_empty()).then_some(AFTER_EFFECT);
+        if let Some(sentence) = self.points.dirty.or(written) {
             return self.misuse(sentence);
         }
         self.store_slots(schema);
@@ -252,7 +253,8 @@ impl Recorder {
             |frame: &OpenFrame| Frame { base: frame.base, words: frame.words.clone(), slots: Vec::new() };
         let frames = self.stack.frames.iter().map(bare).collect();
         let live = self.stack.frames.iter().map(|frame| (frame.base, Live::new())).collect();
-        let Some(snap) = self.add_snapshot(frames, live) else { return };
+        let position = self.trace.insts.len() as u32;
+        let Some(snap) = self.add_snapshot(frames, live, position) else { return };
         let mut guard = Inst::new(Op::GuardNonnull, &[answer]).at(Some(snap)).exit_kind(ExitKind::Interrupt);
         guard.depth = self.depth().min(255) as u8;
         self.trace.push(guard, None);

@@ -26,6 +26,7 @@ impl Recorder {
     /// The loop is back at its head.
     pub fn close(mut self, schema: &Schema) -> Result<Closed, (AbortReason, String)> {
         self.has_looked();
+        self.check_close(schema);
         if let Some(failure) = self.failure {
             return Err(failure);
         }

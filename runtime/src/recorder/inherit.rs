@@ -48,6 +48,12 @@ impl Recorder {
             heir.rebuild(state);
         }
         heir.take_slots(state);
+        if let Some(checker) = &mut self.checker {
+            let frames = state
+                .frames()
+                .map(|mut frame| (frame.base, frame.words.next().map_or(0, |word| pool[word as usize])));
+            checker.exit = Some(frames.collect());
+        }
     }
 }
 
@@ -261,7 +267,7 @@ mod tests {
         let in_place = state.frames().next().unwrap().slots.map(|slot| slot.source == ResumeSource::InPlace);
         assert_eq!(in_place.collect::<Vec<_>>(), [true, false]);
 
-        let limits = Limits { ops: 100, snapshots: 10, frames: 2, discard_at: None };
+        let limits = Limits { ops: 100, snapshots: 10, frames: 2, discard_at: None, checks: false };
         let memory = [0u8; 64];
         let at = ExitPoint { trace: TraceId(0), exit: ExitId(0) };
         let mut recorder = Recorder::new(1, memory.as_ptr(), limits, Start::Side(at));
@@ -280,7 +286,7 @@ mod tests {
     fn a_slot_in_place_has_the_tag_that_the_exit_says() {
         let file = parse_file(PARENT, &|_| None).unwrap();
         let parent = tracelift_opt::optimize(&file.traces[0], &file.schema, &Default::default()).unwrap();
-        let limits = Limits { ops: 100, snapshots: 10, frames: 2, discard_at: None };
+        let limits = Limits { ops: 100, snapshots: 10, frames: 2, discard_at: None, checks: false };
         let at = ExitPoint { trace: TraceId(0), exit: ExitId(0) };
         let mut recorder = Recorder::new(1, std::ptr::null(), limits, Start::Side(at));
         recorder.inherit(&parent.resume.state(0).unwrap(), &[], &file.schema);

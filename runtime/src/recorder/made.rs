@@ -11,7 +11,7 @@
 //! ```
 
 use tracelift_core::schema::LayoutId;
-use tracelift_core::{Op, Payload, Value};
+use tracelift_core::{Op, Payload, Schema, Value};
 
 use super::Recorder;
 
@@ -38,13 +38,19 @@ impl Recorder {
         })
     }
 
-    /// Makes such a record with another room; whether there is one. What was recorded of it holds for the
-    /// room that it had, so the new one must be larger, or the host sees to it.
-    pub fn set_key_room(&mut self, record: Value, room: u32) -> bool {
+    /// Makes such a record with another room; why not, if there is none. What was recorded of it holds for
+    /// the room that it had, so the new one must be larger, or the host sees to it.
+    pub fn set_key_room(&mut self, record: Value, room: u32, schema: &Schema) -> Result<(), String> {
         let made = self.trace.insts.iter_mut().find(|inst| inst.op == Op::New && inst.result == Some(record));
-        let Some(Payload::New { keys, .. }) = made.map(|inst| &mut inst.payload) else { return false };
+        let Some(Payload::New { layout, keys, .. }) = made.map(|inst| &mut inst.payload) else {
+            return Err("the recording has not made that record".into());
+        };
+        let declared = schema.layout(*layout);
+        if room != 0 && declared.keys.is_none() {
+            return Err(format!("layout {} has no keyed part", declared.name));
+        }
         *keys = room;
-        true
+        Ok(())
     }
 
     /// Whether anything but slots from `slot` on, counted from the innermost frame's base, knows an object

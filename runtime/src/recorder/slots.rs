@@ -15,7 +15,7 @@ use tracelift_core::schema::TagId;
 use tracelift_core::{Schema, Value};
 
 use super::units::NOT_LOOKED_AT;
-use super::{is_live, Recorder, SlotState, Start, AFTER_EFFECT, MAX_SLOTS};
+use super::{is_live, Recorder, SlotState, Start, MAX_SLOTS};
 
 impl Recorder {
     /// A slot of the current frame, counted from the entry frame's base.
@@ -50,6 +50,24 @@ impl Recorder {
             return None;
         }
         let at = self.absolute(slot)?;
+        if self.checker.is_some() {
+            return self.read_checked(at, slot, tag, schema);
+        }
+        self.read_at(at, slot, tag, schema)
+    }
+
+    fn read_checked(&mut self, at: i32, slot: i32, tag: TagId, schema: &Schema) -> Option<Value> {
+        let is_new = !self.slots.contains_key(&at);
+        let value = self.read_at(at, slot, tag, schema);
+        self.check_read(at, tag, is_new, schema);
+        if is_new {
+            self.learn_read(at, value, schema);
+        }
+        value.filter(|_| self.failure.is_none())
+    }
+
+    /// The value of the slot `at`, which is `slot` of the current frame.
+    fn read_at(&mut self, at: i32, slot: i32, tag: TagId, schema: &Schema) -> Option<Value> {
         if let Some(state) = self.slots.get(&at) {
             if state.forgotten {
                 self.misuse(format!("slot {at} is read after tl_host_call and before tl_slot_known"));
@@ -125,6 +143,7 @@ impl Recorder {
             return self.misuse(format!("slot {slot} is known to hold a value that does not fit tag {name}"));
         }
         let Some(at) = self.absolute(slot) else { return };
+        self.check_write(at);
         if let Some(state) = self.slots.get_mut(&at).filter(|state| state.forgotten) {
             (state.tag, state.value, state.forgotten) = (tag, value, false);
             return;
@@ -170,11 +189,15 @@ impl Recorder {
             return self.misuse(format!("slot {slot} is written with a value that does not fit tag {name}"));
         }
         let Some(at) = self.absolute(slot) else { return };
+        self.check_write(at);
         let Some(head_live) = &self.head_live else {
             return self.misuse(format!("slot {slot} is written before the first tl_resume_point"));
         };
         // A called function may share a slot of the loop's own frame, which matters at the head.
         let inner = self.stack.frames.get(1).is_some_and(|frame| at >= frame.base);
+        if !self.points.written.iter().any(|&(slot, _)| slot == at) {
+            self.points.written.push((at, self.slots.get(&at).copied()));
+        }
         match self.slots.get_mut(&at) {
             Some(state) => {
                 (state.tag, state.value, state.written) = (tag, value, true);
@@ -191,6 +214,5 @@ impl Recorder {
                 self.slots.insert(at, state);
             }
         }
-        self.points.dirty = self.points.dirty.or(Some(AFTER_EFFECT));
     }
 }

@@ -161,7 +161,7 @@ pub fn sum(tape: &mut Tape<'_>) {
 }
 
 /// Limits of a recording on its own.
-pub const LIMITS: Limits = Limits { ops: 100, snapshots: 20, frames: 4, discard_at: None };
+pub const LIMITS: Limits = Limits { ops: 100, snapshots: 20, frames: 4, discard_at: None, checks: false };
 
 /// A host.
 pub struct Host {
