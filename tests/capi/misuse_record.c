@@ -526,6 +526,8 @@ static void calls_of_units(void) {
   BAD(tl_unit_return(vm, 99, 0) == TL_MISUSE, "99 is no tag");
   begin_unit();
   BAD(tl_unit_return(vm, t_int, 4711) == TL_MISUSE, "no value of this recording");
+  begin_unit(); /* the number of this recording, but there are not so many values */
+  BAD(tl_unit_return(vm, t_int, number(1) + 100000) == TL_MISUSE, "no value of this recording");
   begin_unit();
   object();
   BAD(tl_unit_return(vm, t_nil, 0) == TL_ABORTED, "a slot that nobody has given it");

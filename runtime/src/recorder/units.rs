@@ -187,11 +187,11 @@ impl Recorder {
         value: Option<Value>,
         schema: &Schema,
     ) -> Result<Finished, (AbortReason, String)> {
-        self.check_args(value.as_slice());
+        let is_known = self.check_args(value.as_slice());
         if self.trace.unit.is_none() {
             self.misuse("tl_unit_return in a recording of no unit");
         }
-        if schema.tag(tag).payload != value.map(|value| self.trace.ty(value)) {
+        if is_known && schema.tag(tag).payload != value.map(|value| self.trace.ty(value)) {
             let name = &schema.tag(tag).name;
             self.misuse(format!("tl_unit_return: a value that does not fit tag {name}"));
         }
