@@ -64,4 +64,4 @@ class Fannkuch {
     }
   }
 }
-System.print(Fannkuch.run(8))
+System.print(Fannkuch.run(9))

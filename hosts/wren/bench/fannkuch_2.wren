@@ -39,6 +39,6 @@ class Perms {
   }
   toString { "%(_most) %(_sum) %(_count)" }
 }
-var perms = Perms.new(8)
+var perms = Perms.new(9)
 perms.visit(0)
 System.print(perms)

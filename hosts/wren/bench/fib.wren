@@ -4,4 +4,4 @@ class Fib {
     return get(n - 1) + get(n - 2)
   }
 }
-System.print(Fib.get(30))
+System.print(Fib.get(32))

@@ -1,3 +1,3 @@
 var total = 0
-for (a in 1..10) for (b in 1..10) for (c in 1..10) for (d in 1..10) for (e in 1..10) for (f in 1..10) total = total + a * b - c * d + e * f
+for (a in 1..13) for (b in 1..13) for (c in 1..13) for (d in 1..13) for (e in 1..13) for (f in 1..13) total = total + a * b - c * d + e * f
 System.print(total)

@@ -14,4 +14,4 @@ var run = Fn.new {|n|
   }
   return total
 }
-System.print(run.call(30))
+System.print(run.call(50))

@@ -1,4 +1,4 @@
-var size = 160
+var size = 400
 var limit = 50
 var inside = 0
 for (y in 0...size) {

@@ -29,4 +29,4 @@ class Mandelbrot {
     return count
   }
 }
-System.print(Mandelbrot.inside(120, 50))
+System.print(Mandelbrot.inside(200, 50))

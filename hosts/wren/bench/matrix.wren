@@ -23,5 +23,5 @@ var multiply = Fn.new {|a, b|
 }
 var a = make.call(3)
 var b = make.call(7)
-for (round in 0...3) a = multiply.call(a, b).map {|row| row.map {|x| x % 100 }.toList }.toList
+for (round in 0...9) a = multiply.call(a, b).map {|row| row.map {|x| x % 100 }.toList }.toList
 System.print(a[10])

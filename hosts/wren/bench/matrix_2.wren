@@ -21,5 +21,5 @@ class Matrix {
 }
 var m = Matrix.new(80)
 for (i in 0...80) for (j in 0...80) m[i, j] = (i * 7 + j * 3) % 11
-for (round in 0...3) m = m * m
+for (round in 0...10) m = m * m
 System.print(m[3, 4] + m[70, 70])

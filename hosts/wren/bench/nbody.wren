@@ -59,7 +59,7 @@ var advance = Fn.new {|dt|
   }
   for (body in bodies) body.move(dt)
 }
-for (i in 0...8000) advance.call(0.01)
+for (i in 0...50000) advance.call(0.01)
 var energy = 0
 for (i in 0...5) {
   var a = bodies[i]

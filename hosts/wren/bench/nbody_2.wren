@@ -34,5 +34,5 @@ var step = Fn.new {|dt, n|
     zs[i] = zs[i] + dt * ws[i]
   }
 }
-for (i in 0...8000) step.call(0.01, 5)
+for (i in 0...50000) step.call(0.01, 5)
 System.print([xs, us].toString)

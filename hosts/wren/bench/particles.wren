@@ -25,7 +25,7 @@ class Particle {
 }
 var particles = []
 for (i in 0...50) particles.add(Particle.new(Vec.new(i, 10), Vec.new(1, i / 10)))
-for (i in 0...3000) for (p in particles) p.step(0.001)
+for (i in 0...15000) for (p in particles) p.step(0.001)
 var sum = Vec.new(0, 0)
 for (p in particles) sum = sum + p.at
 System.print("%(sum.x) %(sum.y)")

@@ -10,5 +10,5 @@ var step = Fn.new {|p, dt|
   p["v"] = p["v"] - 9.81 * dt
 }
 var particles = (0...50).map(make).toList
-for (i in 0...1500) particles.each {|p| step.call(p, 0.001) }
+for (i in 0...20000) particles.each {|p| step.call(p, 0.001) }
 System.print(particles.reduce(0) {|sum, p| sum + p["x"] + p["y"] })

@@ -27,4 +27,4 @@ var solve = Fn.new {|n|
   }
   return found
 }
-System.print(solve.call(8) + solve.call(8))
+System.print(solve.call(9) + solve.call(10))

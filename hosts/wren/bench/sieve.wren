@@ -1,5 +1,5 @@
 var count = 0
-for (round in 0...10) {
+for (round in 0...25) {
   var n = 100000
   var isPrime = List.filled(n + 1, true)
   count = 0

@@ -25,5 +25,5 @@ class Sieve {
   }
 }
 var total = 0
-for (round in 1..10) total = total + Sieve.new(150000).count()
+for (round in 1..25) total = total + Sieve.new(150000).count()
 System.print(total)

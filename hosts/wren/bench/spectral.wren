@@ -15,7 +15,7 @@ class Spectral {
     }
   }
 }
-var n = 160
+var n = 300
 var u = List.filled(n, 1)
 var v = List.filled(n, 0)
 var w = List.filled(n, 0)

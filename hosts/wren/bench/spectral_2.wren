@@ -16,7 +16,7 @@ var times = Fn.new {|f, v, n|
   }
   return out
 }
-var n = 140
+var n = 260
 var u = List.filled(n, 1)
 var v = u
 for (i in 0...10) {

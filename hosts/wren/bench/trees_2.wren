@@ -29,5 +29,5 @@ var check = Fn.new {|tree|
   return total
 }
 var total = 0
-for (i in 0...40) total = total + check.call(make.call(10))
+for (i in 0...400) total = total + check.call(make.call(10))
 System.print(total)

@@ -77,7 +77,7 @@ typedef struct wl_lift {
   int entered;             /* number of the frame that the slots of the last exit count from */
 } wl_lift;
 
-/* ObjFn.wlFlags: the function calls itself, so that it has entries. */
+/* ObjFn.wlFlags: the function calls itself, or one that does, so that it has entries. */
 #define WL_RECURSIVE 1u
 
 static inline wl_lift *wl_of(WrenVM *vm) { return (wl_lift *)vm->lift; }

@@ -157,8 +157,8 @@ static bool is_entry(const wl_now *now) {
   const wl_recording *rec = &now->lift->rec;
   int number = now->fiber->numFrames - 1;
   bool is_recursive = now->fn->wlFlags & WL_RECURSIVE;
-  if (rec->head && !rec->is_entry) return false;
-  if (number == rec->bottom) return rec->returned == now->ip && (is_recursive || rec->is_entry);
+  if (number == rec->bottom)
+    return rec->returned == now->ip && (is_recursive || rec->is_entry);
   return is_recursive && now->ip == now->fn->code.data
          && (rec->must_link || now->ip == rec->head || tl_has_loop(now->jit, now->ip));
 }

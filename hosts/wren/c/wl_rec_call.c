@@ -32,11 +32,9 @@ static void record_frame(wl_now *now, int slot, int count, ObjFn *fn, const uint
     fn->wlFlags |= WL_RECURSIVE;
     rec->must_link = true;
   }
-  /* A loop's own trace ends at its head, nowhere else. */
-  if ((fn->wlFlags & WL_RECURSIVE) && rec->head && !rec->is_entry) {
-    wl_give_up(now->lift, "recursion");
-    return;
-  }
+  /* where the trace will end there, code goes on after the call, too */
+  for (int n = rec->bottom; (fn->wlFlags & WL_RECURSIVE) && n < now->fiber->numFrames; n++)
+    now->fiber->frames[n].closure->fn->wlFlags |= WL_RECURSIVE;
   for (int n = 0; n < count; n++) values[n] = wl_read(now, slot + n);
   uint64_t words[WL_WORDS] = {(uintptr_t)next, 0, (uint64_t)slot,
                               (uint64_t)(int64_t)(now->fiber->numFrames - 1 - now->lift->rec.entered)};

@@ -18,9 +18,20 @@ static struct {
   bool stats, json, summary;
 } settings;
 
+/*
+** Thresholds that are set are exact: the library then does not ask whether code pays. It would take an
+** instruction of Wren's to cost what one of Lua's does; they cost several times as much, as each operator is
+** a call, and code that gains much would rest.
+*/
+#define THRESHOLD 1000
+#define SIDE_THRESHOLD 500
+
 tl_config wl_config(void) {
   tl_config config = settings.config;
   config.abi = TL_ABI_VERSION;
+  if (config.threshold == 0) config.threshold = THRESHOLD;
+  if (config.side_threshold == 0)
+    config.side_threshold = config.threshold < SIDE_THRESHOLD ? config.threshold : SIDE_THRESHOLD;
   return config;
 }
 
