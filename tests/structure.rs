@@ -108,7 +108,9 @@ const CRATES: [&str; 7] = [
 
 fn all() -> Vec<(&'static str, Found)> {
     let mut all: Vec<_> = CRATES.iter().map(|&folder| (folder, rust::read(&root().join(folder)))).collect();
-    all.push(("hosts/lua/c", c::read(&root().join("hosts/lua/c"))));
+    for folder in ["hosts/lua/c", "hosts/wren/c"] {
+        all.push((folder, c::read(&root().join(folder), folder)));
+    }
     all
 }
 
@@ -168,13 +170,14 @@ fn one_folder_says_what_a_load_or_store_is_of() {
 
 /// The packages that each may stand on, as ARCHITECTURE.md draws it: `core <- opt` and so on. Benches and
 /// tests of the root package, which stand on all, are left out.
-const DRAWN: [(&str, &[&str]); 7] = [
+const DRAWN: [(&str, &[&str]); 8] = [
     ("jit-core", &[]),
     ("jit-opt", &["tracelift-core"]),
     ("jit-cranelift", &["tracelift-core"]),
     ("runtime", &["tracelift-core", "tracelift-cranelift", "tracelift-opt"]),
     ("hosts/lua", &["tracelift-core", "tracelift-cranelift", "tracelift-opt", "tracelift-runtime"]),
     ("hosts/boxed", &["tracelift-core", "tracelift-cranelift", "tracelift-opt", "tracelift-runtime"]),
+    ("hosts/wren", &["tracelift-runtime"]),
     ("benches", &["tracelift-lua"]),
 ];
 

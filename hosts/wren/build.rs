@@ -124,7 +124,7 @@ fn copy_sources(from: &Path, to: &Path) -> Result<(), String> {
     for folder in FOLDERS.map(|name| from.join(name)) {
         for extension in ["c", "h", "inc"] {
             for file in files_of(&folder, extension)? {
-                // Read and written rather than copied: a copy would keep the read-only mode some registries set.
+                // A copy would keep the read-only mode that some registries set.
                 let text = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
                 let name = file.file_name().expect("a listed file has a name");
                 fs::write(to.join(name), text).map_err(|error| format!("{}: {error}", to.display()))?;
@@ -142,7 +142,7 @@ fn insert_all(folder: &Path) -> Result<(), String> {
         let path = folder.join(name);
         let stock = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let rows = INSERTIONS.iter().filter(|insertion| insertion.file == name);
-        // Each row is looked up in the stock text; then all are made from the back, so that offsets stay right.
+        // Each row is looked up in the stock text; then they are made from the back, so that offsets hold.
         let mut found: Vec<(usize, &str)> =
             rows.map(|row| Ok((position(&stock, row)?, row.text))).collect::<Result<_, String>>()?;
         found.sort_by_key(|(offset, _)| *offset);

@@ -56,8 +56,9 @@ fn comment_before(lines: &[&str], line: usize) -> String {
     lines[begin..line].join(" ")
 }
 
-/// Reads a folder's files. A header belongs to whoever includes it, so that only its structs are looked at.
-pub fn read(folder: &Path) -> Found {
+/// Reads a folder's files, whose places are told with the name `shown`. A header belongs to whoever includes
+/// it, so that only its structs are looked at.
+pub fn read(folder: &Path, shown: &str) -> Found {
     let mut found = Found::default();
     let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut owner: BTreeMap<String, String> = BTreeMap::new();
@@ -78,7 +79,7 @@ pub fn read(folder: &Path) -> Found {
                 begun = Some((at, function.to_string()));
             } else if line.starts_with('}') {
                 let Some((from, what)) = begun.take() else { continue };
-                let place = format!("hosts/lua/c/{name}:{}: {what}", from + 1);
+                let place = format!("{shown}/{name}:{}: {what}", from + 1);
                 let comment = comment_before(&original, from);
                 if what.starts_with("typedef struct") || what.starts_with("struct") {
                     let size = lines[from..at].iter().map(|line| members(line)).sum();

@@ -2,8 +2,8 @@
 **
 ** Problem: Wren's allocator collects whenever it likes, and code keeps objects in registers. Design: what
 ** code calls directly puts the collector off, which the loop's check of its debt makes up for; all else is
-** called by wl_do_primitive and wl_do_foreign, before which the code has stored all slots, and which make the
-** interpreter's frames first, so that a collection finds its roots and an error its place. Invariant: a
+** called by wl_do_primitive and wl_do_foreign, before which the code has stored all slots, and which make
+** the interpreter's frames first, so that a collection finds its roots and an error its place. Invariant: a
 ** function that code calls directly neither collects nor fails. Example: 'list.add(x)' is wl_list_add;
 ** 'System.print(x)' ends in a primitive that writes, done by wl_do_primitive.
 */
@@ -97,8 +97,7 @@ int wl_reserve(void *data, tl_layout layout, uint32_t items, uint32_t keys, uint
     if (!block) return 0;
     spare->blocks[spare->held++] = block;
   }
-  while (spare->held > count)
-    vm->config.reallocateFn(spare->blocks[--spare->held], 0, vm->config.userData);
+  while (spare->held > count) vm->config.reallocateFn(spare->blocks[--spare->held], 0, vm->config.userData);
   return 1;
 }
 
@@ -118,9 +117,7 @@ void wl_map_set(WrenVM *vm, ObjMap *map, int64_t key_type, int64_t key_bits, int
   resume_collector(vm, limit);
 }
 
-int64_t wl_equal(const Obj *a, const Obj *b) {
-  return wrenValuesEqual(OBJ_VAL((Obj *)a), OBJ_VAL((Obj *)b));
-}
+int64_t wl_equal(const Obj *a, const Obj *b) { return wrenValuesEqual(OBJ_VAL((Obj *)a), OBJ_VAL((Obj *)b)); }
 
 void wl_list_add(WrenVM *vm, ObjList *list, int64_t type, int64_t bits) {
   size_t limit = pause_collector(vm);

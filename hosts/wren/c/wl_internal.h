@@ -1,12 +1,13 @@
 /* wl_internal.h: what the files of this host share.
 **
 ** Problem: compiled code must leave Wren's stack, frames and heap as the interpreter would. Design, by file:
-** wl_schema.c says what Wren's memory looks like; wl_run.c asks what to do, enters code and rebuilds frames
-** after it; wl_rec.c records instructions, by way of wl_rec_call.c (calls and
-** returns), wl_rec_prim.c (what is built in) and wl_rec_value.c; wl_host.c is what compiled code calls.
-** Invariant: the words of a frame are where it goes on, its closure (0: in its slot 0), how many of its slots
-** are in use, and how many frames it lies above the one that the code was entered with; two frames may begin
-** at one slot. Example: frame(words ip 0 4 0) is one with four slots whose closure is its receiver.
+** wl_schema.c says what Wren's memory looks like; wl_host.c is what compiled code calls; wl_run.c asks what
+** to do, enters code, and makes frames after it; wl_rec.c records instructions, by way of wl_rec_call.c
+** (calls and returns), wl_rec_prim.c (what is built in; wl_rec_num.c and wl_rec_list.c have its parts) and
+** wl_rec_value.c. Invariant: the words of a frame are where it goes on, its closure (0: in its slot 0), how
+** many of its slots are in use, and how many frames it lies above the one that the code was entered with;
+** two frames may begin at one slot. Example: frame(words ip 0 4 0) is one with four slots whose closure is
+** its receiver.
 */
 #ifndef wl_internal_h
 #define wl_internal_h
@@ -24,7 +25,7 @@ typedef struct wl_views {
   tl_cell payload[4], tag;
 } wl_views;
 
-/* Ids of what was described. */
+/* Ids of what was described. So many fields: each is one thing of Wren's. */
 typedef struct wl_ids {
   tl_tag tag[6]; /* by ValueType */
   wl_views slot, variable, upvalue, entry;
@@ -32,8 +33,8 @@ typedef struct wl_ids {
   tl_field instance_class, list_class, range_class, range_from, range_to, range_inclusive;
   tl_cell object_class;
   tl_cell closure_fn, closure_upvalue, upvalue_place, module_data;
-  tl_cell allocated, limit;     /* of the collector, from the context */
-  tl_cell list_count, list_capacity;
+  tl_cell allocated, limit; /* of the collector, from the context */
+  tl_cell list_count;
   tl_cell vm_fiber, fiber_frames, fiber_count, fiber_room, fiber_stack, fiber_slots, fiber_upvalues;
   tl_cell frame_ip, frame_closure, frame_start, room;
   tl_cell map_count, string_length, string_byte;
@@ -41,19 +42,19 @@ typedef struct wl_ids {
   tl_func map_find, map_set, equal, list_add, list_new, map_new, closure_new, plus;
 } wl_ids;
 
-/* What is being recorded. */
+/* What is being recorded. So many fields: the recorder's files share them. */
 typedef struct wl_recording {
   bool is_on, is_side, is_entry, is_started, has_allocated;
   const uint8_t *head;     /* the loop or entry that it began with, or NULL: after an exit */
   const uint8_t *returned; /* where the outermost frame goes on, which was returned to */
   ObjFiber *fiber;
-  ptrdiff_t origin;        /* slots below the frame that the code is entered with, in the fiber's stack */
-  int entered;             /* number of that frame in the fiber's frames */
-  int bottom;              /* and of the outermost one of the trace */
-  uint32_t edges;          /* inner loops' jumps back */
-  bool must_link;          /* the function that was just called is in the trace already */
-  uint32_t skips;          /* so many instructions were recorded before */
-  size_t pins;             /* how many objects were pinned before */
+  ptrdiff_t origin; /* slots below the frame that the code is entered with, in the fiber's stack */
+  int entered;      /* number of that frame in the fiber's frames */
+  int bottom;       /* and of the outermost one of the trace */
+  uint32_t edges;   /* inner loops' jumps back */
+  bool must_link;   /* the function that was just called is in the trace already */
+  uint32_t skips;   /* so many instructions were recorded before */
+  size_t pins;      /* how many objects were pinned before */
 } wl_recording;
 
 /* Blocks that are held for exits, of one layout and number of items. */
@@ -64,17 +65,17 @@ typedef struct wl_spare {
 } wl_spare;
 
 typedef struct wl_lift {
-  wl_state shared;         /* first: what Wren's files see */
+  wl_state shared; /* first: what Wren's files see */
   WrenVM *vm;
   tl_vm *jit;
   tl_calls *calls;
   wl_ids ids;
   wl_recording rec;
-  Obj **pins;              /* objects that code relies on: they live as long as the virtual machine */
+  Obj **pins; /* objects that code relies on: they live as long as the virtual machine */
   size_t npins, pins_room;
   wl_spare *spares;
   size_t nspares;
-  int entered;             /* number of the frame that the slots of the last exit count from */
+  int entered; /* number of the frame that the slots of the last exit count from */
 } wl_lift;
 
 /* ObjFn.wlFlags: the function calls itself, or one that does, so that it has entries. */
@@ -119,8 +120,8 @@ typedef struct wl_now {
   WrenVM *vm;
   ObjFiber *fiber;
   CallFrame *frame;
-  Value *slots;          /* the frame's */
-  int top;               /* how many are in use */
+  Value *slots; /* the frame's */
+  int top;      /* how many are in use */
   ObjFn *fn;
   const uint8_t *ip;
 } wl_now;

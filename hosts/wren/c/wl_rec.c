@@ -1,11 +1,11 @@
 /* wl_rec.c: says what each instruction does, for the values that the interpreter is about to give it.
 **
-** Problem: Wren's instructions push and pop; a trace knows slots. Design: the slot that an instruction pushes
-** to is known when it is recorded, so the stack is slots like any others, live as far as it reaches. Whatever
-** depends on a value's type is decided now and guarded by the slot's tag; a test is guarded where it is made,
-** so that its result is a constant and the branch after it nothing. Invariant: reads and guards come before
-** writes; what cannot be recorded gives the recording up under a name.
-** Example: 'i < n' is a comparison and a guard, which writes the tag "true".
+** Problem: Wren's instructions push and pop; a trace knows slots. Design: the slot that an instruction
+** pushes to is known when it is recorded, so the stack is slots like any others, live as far as it reaches.
+** Whatever depends on a value's type is decided now and guarded by the slot's tag; a test is guarded where
+** it is made, so that its result is a constant and the branch after it nothing. Invariant: reads and guards
+** come before writes; what cannot be recorded gives the recording up under a name. Example: 'i < n' is a
+** comparison and a guard, which writes the tag "true".
 */
 #include <string.h>
 
@@ -89,8 +89,7 @@ static void record_store_upvalue(wl_now *now, int number) {
 static void record_load_field(wl_now *now, int receiver, int number, int result) {
   Value like = AS_INSTANCE(now->slots[receiver])->fields[number];
   tl_value object = wl_read(now, receiver);
-  tl_value found =
-      tl_get_item(now->jit, now->ids->instance, wl_tag(now, like), object, wl_int(now, number));
+  tl_value found = tl_get_item(now->jit, now->ids->instance, wl_tag(now, like), object, wl_int(now, number));
   wl_write(now, result, like, found);
 }
 
@@ -145,7 +144,8 @@ static void record_jump_back(wl_now *now) {
     end_iteration(now);
     return;
   }
-  tl_back_edge(now->jit, head, head < (const uint8_t *)tl_tree_key(now->jit) && now->fiber->numFrames - 1 == rec->bottom);
+  tl_back_edge(now->jit, head,
+               head < (const uint8_t *)tl_tree_key(now->jit) && now->fiber->numFrames - 1 == rec->bottom);
   if (++rec->edges > tl_get_advice()->inner_edges) wl_give_up(now->lift, "loop within the loop");
 }
 
@@ -157,8 +157,7 @@ static bool is_entry(const wl_now *now) {
   const wl_recording *rec = &now->lift->rec;
   int number = now->fiber->numFrames - 1;
   bool is_recursive = now->fn->wlFlags & WL_RECURSIVE;
-  if (number == rec->bottom)
-    return rec->returned == now->ip && (is_recursive || rec->is_entry);
+  if (number == rec->bottom) return rec->returned == now->ip && (is_recursive || rec->is_entry);
   return is_recursive && now->ip == now->fn->code.data
          && (rec->must_link || now->ip == rec->head || tl_has_loop(now->jit, now->ip));
 }
@@ -244,9 +243,7 @@ static void record(wl_now *now) {
     case CODE_FALSE: wl_write_constant(now, now->top, FALSE_VAL); break;
     case CODE_TRUE: wl_write_constant(now, now->top, TRUE_VAL); break;
     case CODE_LOAD_LOCAL: record_local(now, ip[1]); break;
-    case CODE_STORE_LOCAL:
-      wl_write(now, ip[1], now->slots[now->top - 1], wl_read(now, now->top - 1));
-      break;
+    case CODE_STORE_LOCAL: wl_write(now, ip[1], now->slots[now->top - 1], wl_read(now, now->top - 1)); break;
     case CODE_POP:
     case CODE_JUMP: break;
     /* the tag that is read says whether they jump */

@@ -1,11 +1,12 @@
 /* wl_rec_call.c: calls, returns, and the end of a recording in another frame than it began in.
 **
-** Problem: Wren calls a method by its symbol in the receiver's class. Design: a guard on the class says which
-** method it is, as a class's methods never change once it can be called. Its frame becomes part of the trace;
-** a function's frame by a guard on its code, whose closure is then in its slot 0. Where a trace returns from
-** the frame it began in, guards look at the fiber's frame below; where it ends in another frame, stores make
-** the fiber's frames what the trace knows. Invariant: no variable of a frame that returns is captured, by a
-** guard for frames that were there before. Example: 'p.x' is a class guard and a read of a field.
+** Problem: Wren calls a method by its symbol in the receiver's class. Design: a guard on the class says
+** which method it is, as a class's methods never change once it can be called. Its frame becomes part of the
+** trace; a function's frame by a guard on its code, whose closure is then in its slot 0. Where a trace
+** returns from the frame it began in, guards look at the fiber's frame below; where it ends in another
+** frame, stores make the fiber's frames what the trace knows. Invariant: no variable of a frame that returns
+** is captured, by a guard for frames that were there before. Example: 'p.x' is a class guard and a read of a
+** field.
 */
 #include <string.h>
 
@@ -79,7 +80,8 @@ void wl_record_call(wl_now *now, int count, ObjClass *of, int symbol, const uint
 /* The fiber's record of a frame that lies `below` frames below the one that the code was entered with. */
 static tl_value frame_record(wl_now *now, tl_value fiber, int below) {
   tl_vm *jit = now->jit;
-  tl_value frames = tl_load(jit, now->ids->fiber_frames, fiber), count = tl_load(jit, now->ids->fiber_count, fiber);
+  tl_value frames = tl_load(jit, now->ids->fiber_frames, fiber),
+           count = tl_load(jit, now->ids->fiber_count, fiber);
   return tl_item_addr(jit, frames, count, sizeof(CallFrame), -(1 + below) * (int32_t)sizeof(CallFrame));
 }
 
@@ -102,7 +104,8 @@ static void guard_caller(wl_now *now, tl_value fiber, int number) {
   tl_value count = tl_load(now->jit, now->ids->fiber_count, fiber);
   wl_guard(now, tl_op2(now->jit, TL_INT_GT, count, wl_int(now, below)), true);
   tl_value ip = tl_load(now->jit, now->ids->frame_ip, frame_record(now, fiber, below));
-  tl_guard(now->jit, TL_GUARD_VALUE, ip, tl_const_addr(now->jit, now->fiber->frames[number].ip), TL_EXIT_GUARD);
+  tl_guard(now->jit, TL_GUARD_VALUE, ip, tl_const_addr(now->jit, now->fiber->frames[number].ip),
+           TL_EXIT_GUARD);
 }
 
 /*
@@ -118,7 +121,8 @@ static void return_below(wl_now *now) {
   do {
     if (number == 0) return wl_give_up(now->lift, "end of a fiber");
     guard_caller(now, fiber, --number);
-  } while (now->fiber->frames[number].stackStart == now->slots && *now->fiber->frames[number].ip == CODE_RETURN);
+  } while (now->fiber->frames[number].stackStart == now->slots
+           && *now->fiber->frames[number].ip == CODE_RETURN);
   const CallFrame *caller = &now->fiber->frames[number];
   int base = (int)(now->slots - caller->stackStart);
   if (base == 0) return wl_give_up(now->lift, "return to a frame that begins at the same slot");
@@ -155,7 +159,8 @@ void wl_record_return(wl_now *now) {
 static void guard_room(wl_now *now, tl_value fiber, int above) {
   tl_vm *jit = now->jit;
   const wl_ids *ids = now->ids;
-  tl_value frames = tl_op2(jit, TL_INT_ADD, tl_load(jit, ids->fiber_count, fiber), wl_int(now, above + FRAMES_AHEAD));
+  tl_value frames =
+      tl_op2(jit, TL_INT_ADD, tl_load(jit, ids->fiber_count, fiber), wl_int(now, above + FRAMES_AHEAD));
   wl_guard(now, tl_op2(jit, TL_INT_LE, frames, tl_load(jit, ids->fiber_room, fiber)), true);
   tl_value wanted = tl_load(jit, ids->room, tl_const_addr(jit, tl_room_cell(jit, now->ip)));
   tl_value least = tl_op2(jit, TL_INT_ADD, wanted, wl_int(now, now->fn->maxSlots + 1));

@@ -29,9 +29,7 @@ tl_tag wl_tag(const wl_now *now, Value value) { return now->ids->tag[value.type]
 
 tl_value wl_int(wl_now *now, int64_t number) { return tl_const_int(now->jit, number); }
 
-int wl_offset(const wl_now *now) {
-  return (int)(now->slots - (now->fiber->stack + now->lift->rec.origin));
-}
+int wl_offset(const wl_now *now) { return (int)(now->slots - (now->fiber->stack + now->lift->rec.origin)); }
 
 tl_value wl_place(wl_now *now, int slot) {
   tl_value number = wl_int(now, wl_offset(now) + slot);
@@ -58,7 +56,8 @@ void wl_store(wl_now *now, const wl_views *views, tl_value place, Value like, tl
 /* Memory has what the slot holds: after a call that may have changed it, or in a frame returned to. */
 void wl_look_again(wl_now *now, int slot) {
   Value value = now->slots[slot];
-  tl_slot_known(now->jit, slot, wl_tag(now, value), wl_load(now, &now->ids->slot, wl_place(now, slot), value));
+  tl_slot_known(now->jit, slot, wl_tag(now, value),
+                wl_load(now, &now->ids->slot, wl_place(now, slot), value));
 }
 
 static bool is_unknown(wl_now *now, int slot) {
@@ -139,8 +138,10 @@ void wl_guard_debt(wl_now *now) {
 /* ---- Where the interpreter goes on ---- */
 
 void wl_resume(wl_now *now) {
-  uint64_t words[WL_WORDS] = {[WL_WORD_IP] = (uintptr_t)now->ip, [WL_WORD_TOP] = (uint64_t)now->top,
-                              [WL_WORD_DEPTH] = (uint64_t)(int64_t)(now->fiber->numFrames - 1 - now->lift->rec.entered)};
+  uint64_t words[WL_WORDS] = {
+      [WL_WORD_IP] = (uintptr_t)now->ip,
+      [WL_WORD_TOP] = (uint64_t)now->top,
+      [WL_WORD_DEPTH] = (uint64_t)(int64_t)(now->fiber->numFrames - 1 - now->lift->rec.entered)};
   ObjClosure *closure = now->frame->closure;
   if (!IS_CLOSURE(now->slots[0]) || AS_CLOSURE(now->slots[0]) != closure)
     words[WL_WORD_CLOSURE] = (uintptr_t)closure;

@@ -2,8 +2,8 @@
 **
 ** Problem: code runs without Wren's frames. Design: before code is entered the fiber's stack and frames have
 ** the room that its exits want; after it the frames of the exit are written into the fiber's, and the
-** interpreter loads the last of them. Errors that a function called by code has raised lie in the fiber, where
-** the interpreter looks for them. Invariant: a collection is run after an exit, never within code's own
+** interpreter loads the last of them. An error that a function called by code has raised lies in the fiber,
+** where the interpreter looks for it. Invariant: a collection is run after an exit, never within code's own
 ** calls. Example: a loop's counter falls below zero; tl_hot says TL_RUN; an exit in a method that the loop
 ** calls makes the method's frame.
 */
@@ -22,7 +22,8 @@ void wl_open(WrenVM *vm) {
   if (lift) lift->shared.counters = calloc(WL_COUNTERS, sizeof(int32_t));
   if (lift && lift->shared.counters) lift->jit = tl_new(&config);
   if (!lift || !lift->jit) {
-    fprintf(stderr, "wrenlift: %s\n", lift && lift->shared.counters ? tl_config_error() : "not enough memory");
+    fprintf(stderr, "wrenlift: %s\n",
+            lift && lift->shared.counters ? tl_config_error() : "not enough memory");
     exit(70);
   }
   lift->vm = vm;

@@ -15,13 +15,12 @@ static wl_views views(tl_vm *jit, const char *const names[5], uint32_t flags) {
   wl_views made;
   tl_class payload = tl_alias_class(jit, names[0]), tag = tl_alias_class(jit, names[4]);
   for (int type = 0; type < 4; type++)
-    made.payload[type] =
-        tl_add_cell(jit, names[type], offsetof(Value, as), 8, (tl_type)type, payload, flags);
+    made.payload[type] = tl_add_cell(jit, names[type], offsetof(Value, as), 8, (tl_type)type, payload, flags);
   made.tag = tl_add_cell(jit, names[4], offsetof(Value, type), 4, TL_INT, tag, flags);
   return made;
 }
 
-#define VIEWS(jit, name)                                                                              \
+#define VIEWS(jit, name) \
   views(jit, (const char *const[5]){name ".int", name ".float", name ".ref", name ".addr", name ".tag"}, 0)
 
 static tl_element element(const wl_views *views) {
@@ -62,25 +61,29 @@ static void describe_records(wl_lift *lift) {
   tl_vm *jit = lift->jit;
   wl_ids *ids = &lift->ids;
   tl_class debt[] = {tl_alias_class(jit, "collector"), 0};
-  ids->object_class = cell(jit, "object.class", offsetof(Obj, classObj), 8, TL_REF, "object.class", TL_IMMUTABLE);
+  ids->object_class =
+      cell(jit, "object.class", offsetof(Obj, classObj), 8, TL_REF, "object.class", TL_IMMUTABLE);
 
   wl_views field = VIEWS(jit, "field"), item = VIEWS(jit, "item");
   tl_element fields = element(&field), items = element(&item);
   fields.absent = ids->tag[VAL_NULL];
   ids->instance = tl_add_layout(jit, "instance", sizeof(ObjInstance), 0, 0);
-  tl_set_items(jit, ids->instance,
-               cell(jit, "instance.count", offsetof(ObjInstance, wlCount), 8, TL_INT, "instance", TL_IMMUTABLE),
-               cell(jit, "instance.items", offsetof(ObjInstance, wlItems), 8, TL_ADDR, "instance", TL_IMMUTABLE),
-               0, &fields);
+  tl_set_items(
+      jit, ids->instance,
+      cell(jit, "instance.count", offsetof(ObjInstance, wlCount), 8, TL_INT, "instance", TL_IMMUTABLE),
+      cell(jit, "instance.items", offsetof(ObjInstance, wlItems), 8, TL_ADDR, "instance", TL_IMMUTABLE), 0,
+      &fields);
   ids->instance_class = tl_add_field(jit, ids->instance, ids->object_class);
   tl_set_alloc(jit, ids->instance, ADD(jit, wl_new_instance, "aiii>r", TL_EFFECT_ALLOCATES, NULL, debt));
   tl_set_reserve(jit, ids->instance, wl_reserve, lift);
 
   ids->list = tl_add_layout(jit, "list", sizeof(ObjList), 0, 0);
   size_t elements = offsetof(ObjList, elements);
-  ids->list_count = cell(jit, "list.count", elements + offsetof(ValueBuffer, count), 4, TL_INT, "list", TL_SIGNED);
+  ids->list_count =
+      cell(jit, "list.count", elements + offsetof(ValueBuffer, count), 4, TL_INT, "list", TL_SIGNED);
   tl_set_items(jit, ids->list, ids->list_count,
-               cell(jit, "list.data", elements + offsetof(ValueBuffer, data), 8, TL_ADDR, "list", 0), 0, &items);
+               cell(jit, "list.data", elements + offsetof(ValueBuffer, data), 8, TL_ADDR, "list", 0), 0,
+               &items);
   ids->list_class = tl_add_field(jit, ids->list, ids->object_class);
 
   ids->range = tl_add_layout(jit, "range", sizeof(ObjRange), 0, 0);
@@ -105,18 +108,24 @@ static void describe_others(tl_vm *jit, wl_ids *ids) {
   ids->limit = cell(jit, "limit", offsetof(WrenVM, nextGC), 8, TL_INT, "collector", 0);
   ids->vm_fiber = cell(jit, "vm.fiber", offsetof(WrenVM, fiber), 8, TL_REF, "vm.fiber", 0);
   ids->fiber_frames = cell(jit, "fiber.frames", offsetof(ObjFiber, frames), 8, TL_ADDR, "fiber", 0);
-  ids->fiber_count = cell(jit, "fiber.count", offsetof(ObjFiber, numFrames), 4, TL_INT, "fiber.count", TL_SIGNED);
+  ids->fiber_count =
+      cell(jit, "fiber.count", offsetof(ObjFiber, numFrames), 4, TL_INT, "fiber.count", TL_SIGNED);
   ids->fiber_room = cell(jit, "fiber.room", offsetof(ObjFiber, frameCapacity), 4, TL_INT, "fiber", TL_SIGNED);
   ids->fiber_stack = cell(jit, "fiber.stack", offsetof(ObjFiber, stack), 8, TL_ADDR, "fiber", 0);
-  ids->fiber_slots = cell(jit, "fiber.slots", offsetof(ObjFiber, stackCapacity), 4, TL_INT, "fiber", TL_SIGNED);
-  ids->fiber_upvalues = cell(jit, "fiber.upvalues", offsetof(ObjFiber, openUpvalues), 8, TL_REF, "fiber.upvalues", 0);
+  ids->fiber_slots =
+      cell(jit, "fiber.slots", offsetof(ObjFiber, stackCapacity), 4, TL_INT, "fiber", TL_SIGNED);
+  ids->fiber_upvalues =
+      cell(jit, "fiber.upvalues", offsetof(ObjFiber, openUpvalues), 8, TL_REF, "fiber.upvalues", 0);
   ids->frame_ip = cell(jit, "frame.ip", offsetof(CallFrame, ip), 8, TL_ADDR, "frame", 0);
-  ids->frame_closure = cell(jit, "frame.closure", offsetof(CallFrame, closure), 8, TL_REF, "frame.closure", 0);
+  ids->frame_closure =
+      cell(jit, "frame.closure", offsetof(CallFrame, closure), 8, TL_REF, "frame.closure", 0);
   ids->frame_start = cell(jit, "frame.start", offsetof(CallFrame, stackStart), 8, TL_ADDR, "frame.start", 0);
   ids->room = cell(jit, "room", 0, 8, TL_INT, "room", 0);
   ids->map_count = cell(jit, "map.count", offsetof(ObjMap, count), 4, TL_INT, "map", 0);
-  ids->string_length = cell(jit, "string.length", offsetof(ObjString, length), 4, TL_INT, "string", TL_IMMUTABLE);
-  ids->string_byte = cell(jit, "string.byte", offsetof(ObjString, value), 1, TL_INT, "string.bytes", TL_IMMUTABLE);
+  ids->string_length =
+      cell(jit, "string.length", offsetof(ObjString, length), 4, TL_INT, "string", TL_IMMUTABLE);
+  ids->string_byte =
+      cell(jit, "string.byte", offsetof(ObjString, value), 1, TL_INT, "string.bytes", TL_IMMUTABLE);
 }
 
 static void describe_functions(tl_vm *jit, wl_ids *ids) {

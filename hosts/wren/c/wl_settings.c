@@ -50,9 +50,9 @@ const char *wl_set(const char *word) {
     const char *name;
     uint32_t flag;
     bool *report;
-  } words[] = {{"off", TL_FLAG_OFF, NULL},       {"verify", TL_FLAG_VERIFY, NULL},
-               {"guards", TL_FLAG_COUNT_GUARDS, NULL}, {"stats", 0, &settings.stats},
-               {"json", 0, &settings.json},      {"summary", 0, &settings.summary}};
+  } words[] = {
+      {"off", TL_FLAG_OFF, NULL},    {"verify", TL_FLAG_VERIFY, NULL}, {"guards", TL_FLAG_COUNT_GUARDS, NULL},
+      {"stats", 0, &settings.stats}, {"json", 0, &settings.json},      {"summary", 0, &settings.summary}};
   for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
     if (strcmp(word, words[n].name) != 0) continue;
     settings.config.flags |= words[n].flag;
@@ -69,8 +69,9 @@ const char *wl_set(const char *word) {
   else if (side >= 1) settings.config.side_threshold = (uint32_t)side;
   else if (force >= 1) settings.config.force_exit = (uint64_t)force;
   else if (seed >= 1) settings.config.start_seed = (uint64_t)seed;
-  else return "the words of -j are off, threshold=N, side=N, stats, json, summary, verify, guards, force=N, "
-              "seed=N and log=STAGES";
+  else
+    return "the words of -j are off, threshold=N, side=N, stats, json, summary, verify, guards, force=N, "
+           "seed=N and log=STAGES";
   return NULL;
 }
 

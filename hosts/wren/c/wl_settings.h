@@ -1,4 +1,5 @@
-/* wl_settings.h: what the command line says of the JIT. */
+/* wl_settings.h: what the command line says of the JIT.
+*/
 #ifndef wl_settings_h
 #define wl_settings_h
 

@@ -5,7 +5,7 @@
 //! print stands in their comments (`// expect: text`, `// expect runtime error: text`, and so on).
 //! Invariant: a program passes with the JIT if it passes without, and prints the same. The suite is a little
 //! older than the interpreter: what stock Wren does not pass, which is counted, ours must not either.
-//! Example: `cargo test -p tracelift-wren --test suite -- --nocapture` prints the closing lines.
+//! Example: `cargo test -p tracelift-wren --test wren_suite -- --nocapture` prints the closing lines.
 
 mod support;
 
@@ -14,8 +14,12 @@ use support::{ours, programs, stock, Outcome};
 
 const FOLDERS: [&str; 6] = ["language", "core", "limit", "meta", "random", "regression"];
 
+/// All of them, or one in so many as the variable `TRACELIFT_EVERY` says.
 fn suite() -> Vec<PathBuf> {
-    FOLDERS.iter().flat_map(|folder| programs(&Path::new(tracelift_wren::SUITE).join(folder))).collect()
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let (every, turn) = (number("TRACELIFT_EVERY").unwrap_or(1), number("TRACELIFT_TURN").unwrap_or(0));
+    let all = FOLDERS.iter().flat_map(|folder| programs(&Path::new(tracelift_wren::SUITE).join(folder)));
+    all.skip(turn % every.max(1)).step_by(every.max(1)).collect()
 }
 
 /// Whether the run is as the program's comments say; `None` if they say that it is no test.
@@ -63,7 +67,8 @@ fn compare(words: &[&str]) {
     println!(
         "wren's suite {words:?}: {passed} tests pass, {failed} fail as in stock Wren, {others} are no tests"
     );
-    assert!(passed > 700 && failed < 25, "{passed} {failed}");
+    let all = passed + failed + others;
+    assert!(passed * 100 > all * 94 && failed * 100 < all * 4, "{passed} {failed}");
 }
 
 #[test]
