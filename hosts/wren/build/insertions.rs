@@ -105,6 +105,15 @@ pub const INSERTIONS: &[Insertion] = &[
     },
     Insertion {
         file: "wren_vm.c",
+        anchor: "// Looks up a foreign method in [moduleName] on [className] with [signature].\n",
+        place: Before,
+        text: "void wl_close_upvalues(ObjFiber* fiber, Value* last) { closeUpvalues(fiber, last); }\n\
+               ObjUpvalue* wl_capture(WrenVM* vm, Value* local)\n{\n  \
+               return captureUpvalue(vm, vm->fiber, local);\n}\n\n",
+        why: "code makes closures, and ends the life of variables that they share",
+    },
+    Insertion {
+        file: "wren_vm.c",
         anchor: "  wrenInitializeCore(vm);\n",
         place: Before,
         text: "  wl_open(vm);\n",

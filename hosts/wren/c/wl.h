@@ -24,6 +24,9 @@ void wl_find_primitives(WrenVM *vm);
 void wl_close(WrenVM *vm);
 /* Where the map has its value for this key, or NULL: in wren_value.c. */
 Value *wl_map_find(ObjMap *map, Value key);
+/* What the interpreter does for a captured variable of the running fiber, and at its end: in wren_vm.c. */
+ObjUpvalue *wl_capture(WrenVM *vm, Value *local);
+void wl_close_upvalues(ObjFiber *fiber, Value *last);
 /* The collector marks. */
 void wl_mark(WrenVM *vm);
 void wl_function_freed(WrenVM *vm, ObjFn *fn);

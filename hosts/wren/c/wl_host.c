@@ -218,3 +218,26 @@ void *wl_do_foreign(WrenVM *vm, Value *base, const tl_call_site *site, void *for
   vm->apiStack = NULL;
   return end_call(vm, base, site, &here, was);
 }
+
+/* As the interpreter's instruction, at `ip`: the closure is on the stack before it gets its variables. */
+void *wl_do_closure(WrenVM *vm, Value *base, const tl_call_site *site, void *ip) {
+  int here;
+  before was = begin_call(vm, base, site, &here);
+  const uint8_t *operands = (const uint8_t *)ip + 1;
+  const CallFrame *frame = &was.fiber->frames[was.fiber->numFrames - 1];
+  ObjFn *fn = AS_FN(frame->closure->fn->constants.data[wl_short(operands)]);
+  ObjClosure *made = wrenNewClosure(vm, fn);
+  *was.fiber->stackTop++ = OBJ_VAL(made);
+  operands += 2;
+  for (int n = 0; n < fn->numUpvalues; n++, operands += 2)
+    made->upvalues[n] =
+        operands[0] ? wl_capture(vm, frame->stackStart + operands[1]) : frame->closure->upvalues[operands[1]];
+  return end_call(vm, base, site, &here, was);
+}
+
+void *wl_do_close(WrenVM *vm, Value *base, const tl_call_site *site, int64_t slot) {
+  int here;
+  before was = begin_call(vm, base, site, &here);
+  wl_close_upvalues(was.fiber, was.fiber->frames[was.fiber->numFrames - 1].stackStart + slot);
+  return end_call(vm, base, site, &here, was);
+}

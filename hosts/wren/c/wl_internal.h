@@ -28,7 +28,7 @@ typedef struct wl_views {
 /* Ids of what was described. So many fields: each is one thing of Wren's. */
 typedef struct wl_ids {
   tl_tag tag[6]; /* by ValueType */
-  wl_views slot, variable, upvalue, entry;
+  wl_views slot, variable, entry;
   tl_layout instance, list, range;
   tl_field instance_class, list_class, range_class, range_from, range_to, range_inclusive;
   tl_cell object_class;
@@ -38,7 +38,7 @@ typedef struct wl_ids {
   tl_cell vm_fiber, fiber_frames, fiber_count, fiber_room, fiber_stack, fiber_slots, fiber_upvalues;
   tl_cell frame_ip, frame_closure, frame_start, room;
   tl_cell map_count, string_length, string_byte;
-  tl_func primitive, foreign;
+  tl_func primitive, foreign, closure, close;
   tl_func map_find, map_set, equal, list_add, list_new, map_new, closure_new, plus;
 } wl_ids;
 
@@ -83,6 +83,9 @@ typedef struct wl_lift {
 
 static inline wl_lift *wl_of(WrenVM *vm) { return (wl_lift *)vm->lift; }
 
+/* An operand of two bytes. */
+static inline int wl_short(const uint8_t *ip) { return ip[0] << 8 | ip[1]; }
+
 /* wl_settings.c */
 tl_config wl_config(void);
 
@@ -95,6 +98,8 @@ void *wl_new_range(WrenVM *vm, int64_t layout, int64_t items, int64_t keys);
 int wl_reserve(void *lift, tl_layout layout, uint32_t items, uint32_t keys, uint32_t count);
 void *wl_do_primitive(WrenVM *vm, Value *base, const tl_call_site *site, void *primitive, int64_t args);
 void *wl_do_foreign(WrenVM *vm, Value *base, const tl_call_site *site, void *foreign, int64_t args);
+void *wl_do_closure(WrenVM *vm, Value *base, const tl_call_site *site, void *ip);
+void *wl_do_close(WrenVM *vm, Value *base, const tl_call_site *site, int64_t slot);
 Value *wl_find(ObjMap *map, int64_t type, int64_t bits);
 void wl_map_set(WrenVM *vm, ObjMap *map, int64_t key_type, int64_t key_bits, int64_t type, int64_t bits);
 int64_t wl_equal(const Obj *a, const Obj *b);
@@ -127,7 +132,6 @@ typedef struct wl_now {
 } wl_now;
 
 /* wl_rec_value.c */
-static inline int wl_short(const uint8_t *ip) { return ip[0] << 8 | ip[1]; }
 #define WL_LIVE_BYTES 64
 uint32_t wl_live(uint8_t live[WL_LIVE_BYTES], const wl_now *now, int in_use);
 /* The slot's value as of now, in the trace; 0 for a tag without payload. */
@@ -152,6 +156,10 @@ void wl_resume(wl_now *now);
 /* Reads a slot in memory, which a call may have changed, or a frame returned to has. */
 void wl_look_again(wl_now *now, int slot);
 void wl_guard_debt(wl_now *now);
+/* Variables of the frame from that slot on end, of which some may be captured. Guards follow. */
+void wl_end_variables(wl_now *now, int slot);
+/* Whether variables of the trace's frames are captured now. */
+bool wl_is_captured(const wl_now *now, const Value *from);
 
 /* wl_rec_prim.c */
 /* Guards the class of the value in a slot, and returns it. */

@@ -33,55 +33,58 @@ static tl_value closure_of(wl_now *now) {
   return tl_const_ref(now->jit, closure);
 }
 
+/* Where an upvalue lies. */
+typedef struct place {
+  const wl_views *views; /* of memory at `at`; NULL: it is a slot of the trace's frames */
+  tl_value at;
+  int slot; /* counted from the current frame */
+} place;
+
 /*
-** Where an upvalue lies, under guards: a slot of the trace's frames, counted from the current one (then the
-** answer is 0, and `slot` says which), or other memory.
+** Where it lies, under guards. All such memory is of the kind that slots are: a variable may live in a frame
+** below the trace's, which the trace may return to.
 */
-static tl_value upvalue_place(wl_now *now, int number, int *slot) {
+static place upvalue_place(wl_now *now, int number) {
   tl_vm *jit = now->jit;
   tl_value closure = closure_of(now);
-  if (!now->lift->rec.is_on) return 0;
   int32_t offset = (int32_t)(offsetof(ObjClosure, upvalues) + (size_t)number * sizeof(ObjUpvalue *));
   tl_value upvalue =
       tl_load(jit, now->ids->closure_upvalue,
               tl_item_addr(jit, tl_op1(jit, TL_REF_TO_ADDR, closure), wl_int(now, 0), 8, offset));
   ObjUpvalue *real = now->frame->closure->upvalues[number];
-  tl_value place = tl_load(jit, now->ids->upvalue_place, upvalue);
-  Value *base = now->fiber->stack + now->lift->rec.origin;
+  tl_value at = tl_load(jit, now->ids->upvalue_place, upvalue);
+  const Value *bottom = now->fiber->frames[now->lift->rec.bottom].stackStart;
+  int slot = (int)(real->value - now->slots);
   if (real->value == &real->closed) {
     tl_value inside = tl_item_addr(jit, tl_op1(jit, TL_REF_TO_ADDR, upvalue), wl_int(now, 0), 8,
                                    offsetof(ObjUpvalue, closed));
-    wl_guard(now, tl_op2(jit, TL_ADDR_EQ, place, inside), true);
-    return place;
+    wl_guard(now, tl_op2(jit, TL_ADDR_EQ, at, inside), true);
+    return (place){.views = &now->ids->slot, .at = at};
   }
-  if (real->value >= base && real->value < now->fiber->stackTop) {
-    tl_value number_of = wl_int(now, real->value - base);
-    tl_value here = tl_item_addr(jit, tl_frame_base(jit), number_of, sizeof(Value), 0);
-    wl_guard(now, tl_op2(jit, TL_ADDR_EQ, place, here), true);
-    *slot = (int)(real->value - now->slots);
-    return 0;
+  if (real->value >= bottom && real->value < now->fiber->stackTop) {
+    wl_guard(now, tl_op2(jit, TL_ADDR_EQ, at, wl_place(now, slot)), true);
+    return (place){.slot = slot};
   }
-  tl_value at = tl_op1(jit, TL_ADDR_TO_INT, place), bottom = tl_op1(jit, TL_ADDR_TO_INT, tl_frame_base(jit));
-  wl_guard(now, tl_op2(jit, TL_UINT_LT, at, bottom), real->value < base);
-  if (real->value >= base) wl_give_up(now->lift, "variable of another fiber");
-  return place;
+  if (real->value < now->fiber->stack || real->value >= bottom)
+    wl_give_up(now->lift, "variable of another fiber");
+  tl_value lowest = wl_place(now, (int)(bottom - now->slots));
+  wl_guard(now, tl_op2(jit, TL_UINT_LT, tl_op1(jit, TL_ADDR_TO_INT, at), tl_op1(jit, TL_ADDR_TO_INT, lowest)),
+           true);
+  return (place){.views = &now->ids->slot, .at = at};
 }
 
 static void record_load_upvalue(wl_now *now, int number) {
-  int slot = 0;
   Value like = *now->frame->closure->upvalues[number]->value;
-  tl_value place = upvalue_place(now, number, &slot);
-  if (!now->lift->rec.is_on) return;
-  push(now, like, place ? wl_load(now, &now->ids->upvalue, place, like) : wl_read(now, slot));
+  place at = upvalue_place(now, number);
+  push(now, like, at.views ? wl_load(now, at.views, at.at, like) : wl_read(now, at.slot));
 }
 
 static void record_store_upvalue(wl_now *now, int number) {
-  int slot = 0;
   Value like = now->slots[now->top - 1];
-  tl_value value = wl_read(now, now->top - 1), place = upvalue_place(now, number, &slot);
-  if (!now->lift->rec.is_on) return;
-  if (place) wl_store(now, &now->ids->upvalue, place, like, value);
-  else wl_write(now, slot, like, value);
+  tl_value value = wl_read(now, now->top - 1);
+  place at = upvalue_place(now, number);
+  if (at.views) wl_store(now, at.views, at.at, like, value);
+  else wl_write(now, at.slot, like, value);
 }
 
 /* ---- Fields and objects ---- */
@@ -115,11 +118,14 @@ static void record_construct(wl_now *now) {
   now->lift->rec.has_allocated = true;
 }
 
-/* A closure over no variable of this frame. */
+/* One that has no variables of others is made in place. */
 static void record_closure(wl_now *now) {
   ObjFn *fn = AS_FN(now->fn->constants.data[wl_short(now->ip + 1)]);
   if (fn->numUpvalues > 0) {
-    wl_give_up(now->lift, "closure over variables");
+    tl_value args[1] = {tl_const_addr(now->jit, now->ip)};
+    int32_t changed[1] = {now->top};
+    tl_note_call(now->jit, "closure over variables");
+    tl_host_call(now->jit, now->ids->closure, args, 1, changed, 1);
     return;
   }
   tl_value args[2] = {tl_context(now->jit), tl_const_ref(now->jit, fn)};
@@ -254,7 +260,7 @@ static void record(wl_now *now) {
     case CODE_RETURN: wl_record_return(now); break;
     case CODE_CONSTRUCT: record_construct(now); break;
     case CODE_CLOSURE: record_closure(now); break;
-    case CODE_CLOSE_UPVALUE: wl_give_up(now->lift, "end of a captured variable"); break;
+    case CODE_CLOSE_UPVALUE: wl_end_variables(now, now->top - 1); break;
     case CODE_FOREIGN_CONSTRUCT: wl_give_up(now->lift, "object of a foreign class"); break;
     case CODE_CLASS:
     case CODE_END_CLASS:

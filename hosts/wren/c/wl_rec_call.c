@@ -87,17 +87,6 @@ static tl_value frame_record(wl_now *now, tl_value fiber, int below) {
 
 static tl_value fiber_of(wl_now *now) { return tl_load(now->jit, now->ids->vm_fiber, tl_context(now->jit)); }
 
-/* Nobody has captured a variable of this frame: or else it must be closed. */
-static void guard_nothing_captured(wl_now *now, tl_value fiber) {
-  tl_vm *jit = now->jit;
-  const ObjUpvalue *open = now->fiber->openUpvalues;
-  tl_value upvalue = tl_load(jit, now->ids->fiber_upvalues, fiber);
-  tl_guard(jit, open ? TL_GUARD_NONNULL : TL_GUARD_NULL, upvalue, 0, TL_EXIT_GUARD);
-  if (!open) return;
-  tl_value place = tl_op1(jit, TL_ADDR_TO_INT, tl_load(jit, now->ids->upvalue_place, upvalue));
-  wl_guard(now, tl_op2(jit, TL_UINT_LT, place, tl_op1(jit, TL_ADDR_TO_INT, wl_place(now, 0))), true);
-}
-
 /* Guards that the frame `number` is there, and goes on where it does now. */
 static void guard_caller(wl_now *now, tl_value fiber, int number) {
   int below = now->lift->rec.entered - number;
@@ -115,9 +104,9 @@ static void guard_caller(wl_now *now, tl_value fiber, int number) {
 static void return_below(wl_now *now) {
   wl_recording *rec = &now->lift->rec;
   Value like = now->slots[now->top - 1];
+  wl_end_variables(now, 0);
   tl_value value = wl_read(now, now->top - 1), fiber = fiber_of(now);
   int number = rec->bottom;
-  guard_nothing_captured(now, fiber);
   do {
     if (number == 0) return wl_give_up(now->lift, "end of a fiber");
     guard_caller(now, fiber, --number);
@@ -141,10 +130,7 @@ void wl_record_return(wl_now *now) {
     else return_below(now);
     return;
   }
-  if (now->fiber->openUpvalues && now->fiber->openUpvalues->value >= now->slots) {
-    wl_give_up(now->lift, "end of a captured variable");
-    return;
-  }
+  if (wl_is_captured(now, now->slots)) wl_end_variables(now, 0);
   Value like = now->slots[now->top - 1];
   tl_value value = wl_read(now, now->top - 1);
   tl_frame_pop(now->jit);

@@ -235,6 +235,11 @@ void wl_record_primitive(wl_now *now, int slot, int count, Primitive primitive, 
 }
 
 void wl_record_foreign(wl_now *now, int slot, int count, WrenForeignMethodFn foreign) {
+  /* it may call what changes them */
+  if (wl_is_captured(now, now->fiber->stack + now->lift->rec.origin)) {
+    wl_give_up(now->lift, "foreign method while variables are captured");
+    return;
+  }
   wl_call call = {.now = now, .jit = now->jit, .args = now->slots + slot, .slot = slot, .count = count};
   wl_do_function(&call, now->ids->foreign, (const void *)(uintptr_t)foreign, "a foreign method");
 }

@@ -62,8 +62,7 @@ void wl_look_again(wl_now *now, int slot) {
 
 static bool is_unknown(wl_now *now, int slot) {
   if (tl_slot_is_forgotten(now->jit, slot)) return true;
-  return now->lift->rec.returned && !tl_slot_is_known(now->jit, slot)
-         && now->fiber->numFrames - 1 == now->lift->rec.bottom;
+  return now->lift->rec.returned && !tl_slot_is_known(now->jit, slot);
 }
 
 tl_value wl_read(wl_now *now, int slot) {
@@ -148,4 +147,29 @@ void wl_resume(wl_now *now) {
   uint8_t live[WL_LIVE_BYTES];
   uint32_t count = wl_live(live, now, now->top);
   tl_resume_point(now->jit, now->fiber->stack + now->lift->rec.origin, words, live, count);
+}
+
+/* ---- Captured variables ---- */
+
+bool wl_is_captured(const wl_now *now, const Value *from) {
+  return now->fiber->openUpvalues && now->fiber->openUpvalues->value >= from;
+}
+
+void wl_end_variables(wl_now *now, int slot) {
+  tl_vm *jit = now->jit;
+  const Value *first = now->slots + slot;
+  if (wl_is_captured(now, first)) {
+    tl_value args[1] = {wl_int(now, slot)};
+    tl_host_call(jit, now->ids->close, args, 1, NULL, 0);
+    /* the instruction may be done again: then nothing is captured any more */
+    wl_resume(now);
+  }
+  const ObjUpvalue *open = now->fiber->openUpvalues;
+  while (open && open->value >= first) open = open->next;
+  tl_value fiber = tl_load(jit, now->ids->vm_fiber, tl_context(jit));
+  tl_value upvalue = tl_load(jit, now->ids->fiber_upvalues, fiber);
+  tl_guard(jit, open ? TL_GUARD_NONNULL : TL_GUARD_NULL, upvalue, 0, TL_EXIT_GUARD);
+  if (!open) return;
+  tl_value place = tl_op1(jit, TL_ADDR_TO_INT, tl_load(jit, now->ids->upvalue_place, upvalue));
+  wl_guard(now, tl_op2(jit, TL_UINT_LT, place, tl_op1(jit, TL_ADDR_TO_INT, wl_place(now, slot))), true);
 }

@@ -45,7 +45,6 @@ static void describe_values(tl_vm *jit, wl_ids *ids) {
   tl_set_frame_words(jit, WL_WORDS);
   ids->slot = VIEWS(jit, "slot");
   ids->variable = VIEWS(jit, "variable");
-  ids->upvalue = VIEWS(jit, "closed");
   ids->entry = VIEWS(jit, "entry");
   tl_set_slot_cells(jit, ids->slot.payload, ids->slot.tag);
 }
@@ -138,6 +137,8 @@ static void describe_functions(tl_vm *jit, wl_ids *ids) {
   const uint32_t allocates = TL_EFFECT_ALLOCATES;
   ids->primitive = ADD(jit, wl_do_primitive, "aaaai>a", TL_EFFECT_REENTERS, NULL, NULL);
   ids->foreign = ADD(jit, wl_do_foreign, "aaaai>a", TL_EFFECT_REENTERS, NULL, NULL);
+  ids->closure = ADD(jit, wl_do_closure, "aaaa>a", TL_EFFECT_REENTERS, NULL, NULL);
+  ids->close = ADD(jit, wl_do_close, "aaai>a", TL_EFFECT_REENTERS, NULL, NULL);
   ids->map_find = ADD(jit, wl_find, "rii>a", 0, of_map, NULL);
   ids->map_set = ADD(jit, wl_map_set, "ariiii>v", allocates, of_map, set_map);
   ids->equal = ADD(jit, wl_equal, "rr>i", 0, NULL, NULL);
