@@ -28,13 +28,13 @@ typedef struct wl_views {
 /* Ids of what was described. So many fields: each is one thing of Wren's. */
 typedef struct wl_ids {
   tl_tag tag[6]; /* by ValueType */
-  wl_views slot, variable, entry;
+  wl_views slot, variable, entry, item;
   tl_layout instance, list, range;
   tl_field instance_class, list_class, range_class, range_from, range_to, range_inclusive;
   tl_cell object_class;
   tl_cell closure_fn, closure_upvalue, upvalue_place, module_data;
   tl_cell allocated, limit; /* of the collector, from the context */
-  tl_cell list_count;
+  tl_cell list_count, list_data;
   tl_cell vm_fiber, fiber_frames, fiber_count, fiber_room, fiber_stack, fiber_slots, fiber_upvalues;
   tl_cell frame_ip, frame_closure, frame_start, room;
   tl_cell map_count, string_length, string_byte;
@@ -46,6 +46,7 @@ typedef struct wl_ids {
 typedef struct wl_recording {
   bool is_on, is_side, is_entry, is_started, has_allocated;
   const uint8_t *head;     /* the loop or entry that it began with, or NULL: after an exit */
+  const uint8_t *loop_end; /* behind the loop that it began with, once it is known */
   const uint8_t *returned; /* where the outermost frame goes on, which was returned to */
   ObjFiber *fiber;
   ptrdiff_t origin; /* slots below the frame that the code is entered with, in the fiber's stack */

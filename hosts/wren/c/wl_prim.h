@@ -43,6 +43,7 @@ void wl_rec_list_get(wl_call *call);
 void wl_rec_list_iterate(wl_call *call);
 void wl_rec_list_new(wl_call *call);
 void wl_rec_list_set(wl_call *call);
+void wl_rec_list_swap(wl_call *call);
 void wl_rec_map_add_core(wl_call *call);
 void wl_rec_map_contains(wl_call *call);
 void wl_rec_map_count(wl_call *call);

@@ -224,6 +224,23 @@ static void record_variable(wl_now *now) {
   }
 }
 
+/* A jump out of the loop that the recording began with, at its head's test or by a `break`, ends it. */
+static void record_jump(wl_now *now, const uint8_t *to) {
+  wl_recording *rec = &now->lift->rec;
+  bool is_own = rec->head && !rec->is_entry && now->fiber->numFrames - 1 == rec->bottom;
+  if (is_own && to == rec->loop_end) wl_give_up(now->lift, "loop ended");
+}
+
+static void record_jump_if(wl_now *now) {
+  wl_recording *rec = &now->lift->rec;
+  const uint8_t *to = now->ip + 3 + wl_short(now->ip + 1), *back = to - 3;
+  Value test = now->slots[now->top - 1];
+  /* the tag that is read says whether it jumps */
+  wl_read(now, now->top - 1);
+  if (*back == CODE_LOOP && back + 3 - wl_short(back + 1) == rec->head) rec->loop_end = to;
+  if (IS_FALSE(test) || IS_NULL(test)) record_jump(now, to);
+}
+
 static void record_local(wl_now *now, int slot) { push(now, now->slots[slot], wl_read(now, slot)); }
 
 static void record(wl_now *now) {
@@ -250,10 +267,10 @@ static void record(wl_now *now) {
     case CODE_TRUE: wl_write_constant(now, now->top, TRUE_VAL); break;
     case CODE_LOAD_LOCAL: record_local(now, ip[1]); break;
     case CODE_STORE_LOCAL: wl_write(now, ip[1], now->slots[now->top - 1], wl_read(now, now->top - 1)); break;
-    case CODE_POP:
-    case CODE_JUMP: break;
+    case CODE_POP: break;
+    case CODE_JUMP: record_jump(now, ip + 3 + wl_short(ip + 1)); break;
+    case CODE_JUMP_IF: record_jump_if(now); break;
     /* the tag that is read says whether they jump */
-    case CODE_JUMP_IF:
     case CODE_AND:
     case CODE_OR: wl_read(now, now->top - 1); break;
     case CODE_LOOP: record_jump_back(now); break;

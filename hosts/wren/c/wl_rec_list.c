@@ -44,6 +44,26 @@ void wl_rec_list_set(wl_call *call) {
   wl_give(call, like, value);
 }
 
+/* Both items are read first, which guards the indexes. */
+void wl_rec_list_swap(wl_call *call) {
+  wl_now *now = call->now;
+  const wl_ids *ids = now->ids;
+  int64_t at[2] = {index_now(call, 1), index_now(call, 2)};
+  if (at[0] < 0 || at[1] < 0) return wl_is_error(call);
+  tl_value list = wl_arg(call, 0), index[2], item[2];
+  Value like[2];
+  for (int n = 0; n < 2; n++) {
+    like[n] = AS_LIST(call->args[0])->elements.data[at[n]];
+    index[n] = index_of(call, list, n + 1);
+    item[n] = tl_get_item(call->jit, ids->list, wl_tag(now, like[n]), list, index[n]);
+  }
+  tl_value data = tl_load(call->jit, ids->list_data, list);
+  for (int n = 0; n < 2; n++)
+    wl_store(now, &ids->item, tl_item_addr(call->jit, data, index[n], sizeof(Value), 0), like[1 - n],
+             item[1 - n]);
+  wl_write_constant(now, call->slot, NULL_VAL);
+}
+
 void wl_rec_list_count(wl_call *call) {
   tl_value count = tl_item_count(call->jit, call->now->ids->list, wl_arg(call, 0));
   wl_give_num(call, tl_op1(call->jit, TL_INT_TO_FLOAT, count));

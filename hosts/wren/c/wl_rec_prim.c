@@ -119,7 +119,7 @@ static row rows[] = {
     {LIST, "removeAt(_)", wl_do_call, 0},
     {LIST, "remove(_)", wl_do_call, 0},
     {LIST, "indexOf(_)", wl_do_call, 0},
-    {LIST, "swap(_,_)", wl_do_call, 0},
+    {LIST, "swap(_,_)", wl_rec_list_swap, 0},
     {LIST_CLASS, "new()", wl_rec_list_new, 0},
     {LIST_CLASS, "filled(_,_)", wl_do_call, 0},
     {MAP, "[_]", wl_rec_map_get, 0},

@@ -63,8 +63,9 @@ static void describe_records(wl_lift *lift) {
   ids->object_class =
       cell(jit, "object.class", offsetof(Obj, classObj), 8, TL_REF, "object.class", TL_IMMUTABLE);
 
-  wl_views field = VIEWS(jit, "field"), item = VIEWS(jit, "item");
-  tl_element fields = element(&field), items = element(&item);
+  wl_views field = VIEWS(jit, "field");
+  ids->item = VIEWS(jit, "item");
+  tl_element fields = element(&field), items = element(&ids->item);
   fields.absent = ids->tag[VAL_NULL];
   ids->instance = tl_add_layout(jit, "instance", sizeof(ObjInstance), 0, 0);
   tl_set_items(
@@ -80,9 +81,8 @@ static void describe_records(wl_lift *lift) {
   size_t elements = offsetof(ObjList, elements);
   ids->list_count =
       cell(jit, "list.count", elements + offsetof(ValueBuffer, count), 4, TL_INT, "list", TL_SIGNED);
-  tl_set_items(jit, ids->list, ids->list_count,
-               cell(jit, "list.data", elements + offsetof(ValueBuffer, data), 8, TL_ADDR, "list", 0), 0,
-               &items);
+  ids->list_data = cell(jit, "list.data", elements + offsetof(ValueBuffer, data), 8, TL_ADDR, "list", 0);
+  tl_set_items(jit, ids->list, ids->list_count, ids->list_data, 0, &items);
   ids->list_class = tl_add_field(jit, ids->list, ids->object_class);
 
   ids->range = tl_add_layout(jit, "range", sizeof(ObjRange), 0, 0);

@@ -61,3 +61,10 @@ System.print(list.map {|x| x * 2 }.where {|x| x % 3 == 0 }.take(12).toList)
 System.print(list.reduce {|a, b| a + b })
 list.swap(0, 5)
 System.print(list.indexOf(7))
+var shuffled = [1, "two", null, 4, true, 6.5, list]
+for (i in 0...200) shuffled.swap(i * 5 % 7, -1 - i % 7)
+System.print(shuffled.map {|x| x is List ? "list" : x }.toList)
+fiber = Fiber.new {
+  for (i in 0...60) shuffled.swap(i % 7, i < 50 ? 0 : 7)
+}
+System.print(fiber.try())
