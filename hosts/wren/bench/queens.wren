@@ -26,5 +26,5 @@ class Queens {
   }
 }
 var queens = Queens.new(8)
-for (i in 0...60) queens.place(0)
+for (i in 0...300) queens.place(0)
 System.print(queens.found)

@@ -11,6 +11,6 @@ class Tree {
 }
 var total = 0
 for (depth in [4, 6, 8, 10, 12]) {
-  for (i in 0...(1 << (17 - depth))) total = total + Tree.make(depth).check
+  for (i in 0...(1 << (19 - depth))) total = total + Tree.make(depth).check
 }
 System.print(total)

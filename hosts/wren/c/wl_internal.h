@@ -71,6 +71,7 @@ typedef struct wl_lift {
   tl_vm *jit;
   tl_calls *calls;
   wl_ids ids;
+  bool has_library; /* Wren's own is loaded */
   wl_recording rec;
   Obj **pins; /* objects that code relies on: they live as long as the virtual machine */
   size_t npins, pins_room;
@@ -89,6 +90,8 @@ static inline int wl_short(const uint8_t *ip) { return ip[0] << 8 | ip[1]; }
 
 /* wl_settings.c */
 tl_config wl_config(void);
+/* Test aid: the collector runs whenever the heap has grown by a hundredth. */
+bool wl_collects_often(void);
 
 /* wl_schema.c */
 void wl_describe(wl_lift *lift);

@@ -89,7 +89,16 @@ void wl_give_up(wl_lift *lift, const char *reason) {
   lift->npins = lift->rec.pins;
 }
 
-void wl_enter(WrenVM *vm) { wl_give_up(wl_of(vm), "interpreter called"); }
+/* The first run is that of Wren's own library. While it compiles, Wren does not bear many collections. */
+void wl_enter(WrenVM *vm) {
+  wl_lift *lift = wl_of(vm);
+  wl_give_up(lift, "interpreter called");
+  if (lift->has_library && wl_collects_often()) {
+    vm->config.minHeapSize = vm->nextGC = 0;
+    vm->config.heapGrowthPercent = 1;
+  }
+  lift->has_library = true;
+}
 
 void wl_start(wl_lift *lift, const uint8_t *head, tl_status status) {
   if (status != TL_OK) return;

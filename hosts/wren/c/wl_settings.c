@@ -15,7 +15,7 @@
 
 static struct {
   tl_config config;
-  bool stats, json, summary;
+  bool stats, json, summary, collect;
 } settings;
 
 /*
@@ -50,9 +50,13 @@ const char *wl_set(const char *word) {
     const char *name;
     uint32_t flag;
     bool *report;
-  } words[] = {
-      {"off", TL_FLAG_OFF, NULL},    {"verify", TL_FLAG_VERIFY, NULL}, {"guards", TL_FLAG_COUNT_GUARDS, NULL},
-      {"stats", 0, &settings.stats}, {"json", 0, &settings.json},      {"summary", 0, &settings.summary}};
+  } words[] = {{"off", TL_FLAG_OFF, NULL},
+               {"verify", TL_FLAG_VERIFY, NULL},
+               {"guards", TL_FLAG_COUNT_GUARDS, NULL},
+               {"stats", 0, &settings.stats},
+               {"json", 0, &settings.json},
+               {"summary", 0, &settings.summary},
+               {"collect", 0, &settings.collect}};
   for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
     if (strcmp(word, words[n].name) != 0) continue;
     settings.config.flags |= words[n].flag;
@@ -70,10 +74,13 @@ const char *wl_set(const char *word) {
   else if (force >= 1) settings.config.force_exit = (uint64_t)force;
   else if (seed >= 1) settings.config.start_seed = (uint64_t)seed;
   else
-    return "the words of -j are off, threshold=N, side=N, stats, json, summary, verify, guards, force=N, "
+    return "the words of -j are off, threshold=N, side=N, stats, json, summary, verify, guards, collect, "
+           "force=N, "
            "seed=N and log=STAGES";
   return NULL;
 }
+
+bool wl_collects_often(void) { return settings.collect; }
 
 void wl_report(WrenVM *vm) {
   tl_vm *jit = wl_of(vm)->jit;

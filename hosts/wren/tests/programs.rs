@@ -24,6 +24,7 @@ const MODES: &[&[&str]] = &[
     &["-jthreshold=1", "-jside=1"],
     &["-jthreshold=4", "-jside=3", "-jseed=7", "-jverify"],
     &["-jthreshold=2", "-jside=2", "-jseed=4"],
+    &["-jthreshold=2", "-jside=1", "-jcollect"],
 ];
 
 #[test]
