@@ -3,7 +3,8 @@
 //! Problem: what does the JIT bring to Wren? Design: each program of `bench/` (of which `name_2` is `name`,
 //! written another way), and those of Wren's own suite, is run in turns, off and on; the least time of some
 //! runs counts. Output is compared. Invariant: whole processes are timed, so that compiling counts.
-//! Example: `cargo run --release -p tracelift-wren --example bench -- 5` for five runs each.
+//! Example: `cargo build --release -p tracelift-wren`, which makes the command, and then
+//! `cargo run --release -p tracelift-wren --example bench -- 5` for five runs each.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,6 +30,10 @@ fn main() {
         std::process::exit(2);
     };
     let command = std::env::current_exe().expect("it has a path").with_file_name("../wrenlift");
+    if !command.exists() {
+        eprintln!("bench: there is no {}: build the package first", command.display());
+        std::process::exit(1);
+    }
     let mut programs: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("bench"))
         .expect("there is the folder")
         .filter_map(|entry| Some(entry.ok()?.path()))
