@@ -25,6 +25,7 @@
 #include "tlua_callinfo.h"
 #include "tlua_heap.h"
 #include "tlua_internal.h"
+#include "tlua_version.h"
 
 #include "ldebug.h"
 #include "lmem.h"
@@ -208,7 +209,7 @@ void tlua_hot_loop (lua_State *L, CallInfo *ci, const Instruction *pc) {
 */
 int tlua_is_entry (const Proto *p, const Instruction *pc) {
   if (pc == p->code)
-    return !p->is_vararg;
+    return !tlua_is_vararg(p);
   return GET_OPCODE(pc[-1]) == OP_CALL && GETARG_C(pc[-1]) != 0;
 }
 

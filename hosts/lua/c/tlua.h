@@ -254,9 +254,11 @@ unsigned tlua_node_room (const struct lua_State *L, const struct Table *t);
 /* So many of them, all without keys. */
 union Node *tlua_place_nodes (struct lua_State *L, struct Table *t, unsigned count);
 /* What a new table is put together from. */
-void tlua_set_nodes (struct lua_State *L, struct Table *t, union Node *nodes, size_t count);
-void tlua_set_array (struct Table *t, struct TValue *array, size_t count);
+void tlua_set_nodes (struct lua_State *L, struct Table *t, void *nodes, size_t count);
+void tlua_set_array (struct Table *t, void *array, size_t count);
 void tlua_link_table (struct lua_State *L, struct Table *t);
+/* A longer array part, with nothing in what is new. Returns 0 without memory, and nothing has happened. */
+int tlua_grow_array (struct lua_State *L, struct Table *t, unsigned size);
 
 /* --- slow paths --- */
 

@@ -1,5 +1,5 @@
 /*
-** The words of a CallInfo: all that the hooks, the engines and the recorder know of them. For Lua 5.4.
+** The words of a CallInfo: all that the hooks, the engines and the recorder know of them. For 5.4 and 5.5.
 **
 ** Problem: a CallInfo is the interpreter's record of a running function. Compiled code runs without such
 ** records, and an exit must write them as the interpreter would have; but their layout is not the same in
@@ -8,9 +8,8 @@
 **
 ** Design: records are read and written by the functions of this file only, and so are the words that the
 ** library keeps for a frame until an exit. What is the same in 5.4 and 5.5 (the function's and the top's
-** place, the list of records) is used as it is. For another version this file is replaced by one with the
-** same names. To the recorder a call status is a word that it hands on; the bits that it asks for, or sets,
-** have names here.
+** place, the list of records) is used as it is; what is not has the same name in both. To the recorder a call
+** status is a word that it hands on; the bits that it asks for, or sets, have names here.
 **
 ** Invariant: no other file of this folder names a member of a CallInfo that is read or written here, a bit
 ** of its status, or the number of a word (tests/structure.rs). The recorder's own numbers, 'wanted' and
@@ -105,8 +104,10 @@ static inline int tlua_extra_arguments (const CallInfo *ci) {
 ** How a function was called, as compiled code reads and writes it: one number of four bytes, which holds the
 ** wanted results and the call status.
 */
-#define TLUA_CALL_OFFSET offsetof(CallInfo, nresults)
 #define TLUA_CALL_SIZE 4
+#if LUA_VERSION_NUM == 504
+
+#define TLUA_CALL_OFFSET offsetof(CallInfo, nresults)
 #define TLUA_CALL_FRESH ((int64_t)CIST_FRESH << 16)
 _Static_assert(offsetof(CallInfo, callstatus) == TLUA_CALL_OFFSET + 2
                && sizeof(((CallInfo *)0)->nresults) == 2, "results and status are one number");
@@ -114,6 +115,40 @@ _Static_assert(offsetof(CallInfo, callstatus) == TLUA_CALL_OFFSET + 2
 static inline int64_t tlua_call_of (int wanted, unsigned status) {
   return (int64_t)((uint32_t)(uint16_t)wanted | (uint32_t)status << 16);
 }
+
+static inline int tlua_wanted (const CallInfo *ci) {
+  return ci->nresults;
+}
+
+/* Bits of a call status that this file makes out of others. */
+#define TLUA_STATUS_BITS 0xffffu
+/* The function was called by the '__call' of what the program has called: 5.5 counts that. */
+#define TLUA_STATUS_BY_METHOD 0u
+#define tlua_closes_by(ci) hastocloseCfunc((ci)->nresults)
+#define tlua_set_hooks_allowed(ci, v) setoah((ci)->callstatus, v)
+
+#else
+
+#define TLUA_CALL_OFFSET offsetof(CallInfo, callstatus)
+#define TLUA_CALL_FRESH ((int64_t)CIST_FRESH)
+_Static_assert(sizeof(((CallInfo *)0)->callstatus) == 4, "results and status are one number");
+
+#define TLUA_STATUS_BITS (0x3fffffffu & ~(unsigned)CIST_NRESULTS)
+#define TLUA_STATUS_BY_METHOD (1u << CIST_CCMT)
+_Static_assert(CIST_FIN < 1u << 30, "no call status has the bits above that");
+
+static inline int64_t tlua_call_of (int wanted, unsigned status) {
+  return (int64_t)((uint32_t)(wanted + 1) | (status & TLUA_STATUS_BITS));
+}
+
+static inline int tlua_wanted (const CallInfo *ci) {
+  return get_nresults(ci->callstatus);
+}
+
+#define tlua_closes_by(ci) (((ci)->callstatus & CIST_TBC) != 0)
+#define tlua_set_hooks_allowed(ci, v) setoah(ci, v)
+
+#endif
 
 /*
 ** That number, read and written at once. After two stores of halves the processor at times takes the wrong
@@ -135,7 +170,7 @@ static inline void tlua_set_call_word (CallInfo *ci, uint32_t word) {
 ** are in memory. A compiler that knew the number's origin would write one half only.
 */
 static inline void tlua_set_status (CallInfo *ci, unsigned status) {
-  uint32_t word = (uint32_t)tlua_call_of(ci->nresults, status);
+  uint32_t word = (uint32_t)tlua_call_of(tlua_wanted(ci), status);
 #if defined(__GNUC__)
   __asm__("" : "+r" (word));
 #endif
@@ -149,8 +184,8 @@ static inline void tlua_set_status (CallInfo *ci, unsigned status) {
 #define TLUA_STATUS_TAIL CIST_TAIL
 
 /* 'pcall' has called the function; in words only, since the record of 'pcall' itself says it elsewhere. */
-#define TLUA_STATUS_PROTECTED (1u << 16)
-_Static_assert(sizeof(((CallInfo *)0)->callstatus) == 2, "no call status has that bit");
+#define TLUA_STATUS_PROTECTED (1u << 30)
+_Static_assert((TLUA_STATUS_PROTECTED & TLUA_STATUS_BITS) == 0, "no call status has that bit");
 
 /*
 ** Words that the library keeps with a frame: where it goes on, the registers up to its top (0: all), the
@@ -211,12 +246,20 @@ static inline CallInfo *tlua_next_frame (lua_State *L, int may_throw) {
   return L->ci->next != NULL ? L->ci->next : luaE_extendCI(L, may_throw);
 }
 
+static inline void tlua_set_call (CallInfo *ci, int wanted, unsigned status) {
+#if LUA_VERSION_NUM == 504
+  ci->nresults = (short)wanted;
+  ci->callstatus = (unsigned short)(status & TLUA_STATUS_BITS);
+#else
+  ci->callstatus = (l_uint32)tlua_call_of(wanted, status);
+#endif
+}
+
 /* Makes a record that of a Lua function, as its words say. */
 static inline void tlua_frame_make (CallInfo *ci, StkId func, const uint64_t *words) {
   ci->func.p = func;
   ci->top.p = func + 1 + clLvalue(s2v(func))->p->maxstacksize;
-  ci->nresults = (short)tlua_words_wanted(words);
-  ci->callstatus = (unsigned short)tlua_words_status(words);
+  tlua_set_call(ci, tlua_words_wanted(words), tlua_words_status(words));
   ci->u.l.trap = 0;
   ci->u.l.nextraargs = tlua_words_extra(words);
   ci->u.l.savedpc = tlua_words_pc(words);
@@ -226,15 +269,14 @@ static inline void tlua_frame_make (CallInfo *ci, StkId func, const uint64_t *wo
 /* Makes a record that of a C function, of which all results are wanted. */
 static inline void tlua_frame_make_c (CallInfo *ci, StkId func, StkId top) {
   ci->func.p = func;
-  ci->nresults = LUA_MULTRET;
-  ci->callstatus = CIST_C;
+  tlua_set_call(ci, LUA_MULTRET, CIST_C);
   ci->top.p = top;
 }
 
 /* The same for a C function that wants so many results, and has made a Lua function's frame above it. */
 static inline void tlua_frame_make_caller (CallInfo *ci, StkId func, StkId top, int wanted) {
   tlua_frame_make_c(ci, func, top);
-  ci->nresults = (short)wanted;
+  tlua_set_call(ci, wanted, CIST_C);
 }
 
 /* Whether the running thread is to be left: it has yielded, and returns to where it was resumed. */
@@ -264,18 +306,18 @@ static inline void tlua_begin_protected (lua_State *L, CallInfo *ci, lua_KFuncti
   ci->u2.funcidx = cast_int(savestack(L, ci->func.p + TLUA_PROTECTED_SLOTS));
   ci->u.c.old_errfunc = L->errfunc;
   L->errfunc = 0;
-  setoah(ci->callstatus, L->allowhook);
+  tlua_set_hooks_allowed(ci, L->allowhook);
   ci->callstatus |= CIST_YPCALL;
 }
 
 static inline void tlua_end_protected (lua_State *L, CallInfo *ci) {
-  ci->callstatus &= (unsigned short)~CIST_YPCALL;
+  ci->callstatus &= ~CIST_YPCALL;
   L->errfunc = ci->u.c.old_errfunc;
 }
 
 /* Whether a C function has marked values of its own as to be closed when it returns. */
 static inline int tlua_closes_values (const CallInfo *ci) {
-  return hastocloseCfunc(ci->nresults);
+  return tlua_closes_by(ci);
 }
 
 #endif

@@ -25,6 +25,7 @@
 
 #include "tlua_callinfo.h"
 #include "tlua_internal.h"
+#include "tlua_version.h"
 
 #include "ldebug.h"
 #include "lopcodes.h"
@@ -110,7 +111,7 @@ static int is_valid (lua_State *L, CallInfo *ci, const Instruction *pc) {
     return 0;
   if (base + p->maxstacksize > L->stack_last.p || ci->top.p > L->stack_last.p)
     return 0;
-  return !isIT(*pc) || (L->top.p >= base + GETARG_A(*pc) && L->top.p <= L->stack_last.p);
+  return !tlua_is_open(*pc) || (L->top.p >= base + GETARG_A(*pc) && L->top.p <= L->stack_last.p);
 }
 
 static void write_poison (Check *check, TValue *slot) {

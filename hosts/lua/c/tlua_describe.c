@@ -30,11 +30,6 @@
 
 /* --- functions that compiled code calls --- */
 
-/* '#t' without metamethod. It may move the hint in 'alimit'. */
-static int64_t length (Table *t) {
-  return (int64_t)luaH_getn(t);
-}
-
 static double power (double a, double b) {
   return luai_numpow(NULL, a, b);
 }
@@ -83,7 +78,7 @@ static int64_t string_to_order (TString *a, TString *b) {
 }
 
 static int64_t equal_long_strings (TString *a, TString *b) {
-  return luaS_eqlngstr(a, b);
+  return tlua_equal_long(a, b);
 }
 
 /* The node with a short string as key and a value, or NULL. */
@@ -178,24 +173,6 @@ static int describe_strings (tl_vm *vm, TluaSchema *schema) {
 
 /* --- tables --- */
 
-static int describe_items (tl_vm *vm, TluaSchema *schema) {
-  TluaTableIds *table = &schema->table;
-  static const char *const names[4] = { "array.int", "array.float", "array.ref", "array.addr" };
-  tl_element element = { .stride = sizeof(TValue), .absent = schema->tag_of[LUA_VEMPTY] };
-  /* As a bound 'alimit' may be too small (it is a hint when the flag says so) but never too large. */
-  tl_cell count = number_cell(vm, "table.count", offsetof(Table, alimit), sizeof(unsigned int), "table.count",
-                              0);
-  tl_cell base = pointer_cell(vm, "table.array", offsetof(Table, array), TL_ADDR, "table.array", 0);
-  add_views(vm, element.value, names, "array.value");
-  for (int type = 0; type < 4; type++)
-    table->array_value[type] = element.value[type];
-  element.tag = number_cell(vm, "array.tag", offsetof(TValue, tt_), 1, "array.tag", 0);
-  table->array = base;
-  table->array_tag = element.tag;
-  return count != 0 && base != 0 && element.value[TL_ADDR] != 0 && element.tag != 0
-      && tl_set_items(vm, table->layout, count, base, 1, &element) == TL_OK;
-}
-
 static int describe_keys (tl_vm *vm, TluaSchema *schema, tl_func insert) {
   TluaTableIds *table = &schema->table;
   static const char *const names[4] = { "node.int", "node.float", "node.ref", "node.addr" };
@@ -239,7 +216,7 @@ static int describe_tables (tl_vm *vm, TluaSchema *schema, lua_State *main_threa
   table->flags = number_cell(vm, "table.flags", offsetof(Table, flags), 1, "table.flags", 0);
   tl_func insert;
   return table->metatable != 0 && table->flags != 0 && tlua_describe_alloc(vm, schema, &insert, main_thread)
-      && describe_items(vm, schema) && describe_keys(vm, schema, insert)
+      && tlua_describe_items(vm, schema) && describe_keys(vm, schema, insert)
       && tl_set_barrier(vm, table->layout, object->marked, bitmask(BLACKBIT), object->marked,
                         WHITEBITS) == TL_OK
       && tlua_describe_barriers(vm, schema);
@@ -248,13 +225,6 @@ static int describe_tables (tl_vm *vm, TluaSchema *schema, lua_State *main_threa
 /* --- functions --- */
 
 static int describe_functions (tl_vm *vm, TluaSchema *schema) {
-  const tl_class length_reads[] = {
-    tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.array"), tl_alias_class(vm, "table.flags"),
-    tl_alias_class(vm, "table.nodes"), tl_alias_class(vm, "table.log_size"), tl_alias_class(vm, "array.tag"),
-    tl_alias_class(vm, "node.tag"), tl_alias_class(vm, "node.key"), tl_alias_class(vm, "node.key_tag"),
-    tl_alias_class(vm, "node.next"), 0 };
-  const tl_class length_writes[] =
-      { tl_alias_class(vm, "table.count"), tl_alias_class(vm, "table.flags"), 0 };
   struct { tl_func *id; const char *name; const void *address; const char *signature; } const pure[] = {
     { &schema->number.power, "power", (const void *)power, "ff>f" },
     { &schema->number.int_below_float, "int_below_float", (const void *)int_below_float, "if>i" },
@@ -271,12 +241,10 @@ static int describe_functions (tl_vm *vm, TluaSchema *schema) {
     if (*pure[n].id == 0)
       return 0;
   }
-  schema->table.length = tl_add_func(vm, "length", (const void *)length, "r>i", 0, length_reads,
-                                     length_writes);
   schema->state.string_metatable = pointer_cell(vm, "global.string_metatable",
                                                 offsetof(global_State, mt) + LUA_TSTRING * sizeof(Table *),
                                                 TL_REF, "global.metatables", 0);
-  return schema->table.length != 0 && schema->state.string_metatable != 0
+  return schema->state.string_metatable != 0
       && tlua_describe_metatables(vm, schema) && tlua_describe_keys(vm, schema)
       && tlua_describe_iterators(vm, schema) && tlua_describe_closures(vm, schema)
       && tlua_describe_strings(vm, schema) && tlua_describe_library(vm, schema);

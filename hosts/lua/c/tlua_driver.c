@@ -167,6 +167,7 @@ static int protected_run (lua_State *L) {
     lua_pushboolean(L, 1);
     lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
   }
+  lua_warning(L, "@off", 0);  /* as the stand-alone interpreter begins; in 5.4 all states do */
   luaL_openlibs(L);
   make_arg_table(L, run);
   lua_gc(L, LUA_GCRESTART);

@@ -32,6 +32,9 @@ static inline const TValue *tlua_field (const Table *t, const TString *key) {
   }
 }
 
+/* 5.5 gets values in another way, and its own functions are inlined there. */
+#if LUA_VERSION_NUM == 504
+
 static inline const TValue *tlua_getshortstr (Table *t, TString *key) {
   Node *n = gnode(t, lmod(key->hash, sizenode(t)));
   if (luai_likely(keyisshrstr(n) && eqshrstr(keystrval(n), key)))
@@ -40,5 +43,7 @@ static inline const TValue *tlua_getshortstr (Table *t, TString *key) {
 }
 
 #define luaH_getshortstr(t,key) tlua_getshortstr(t, key)
+
+#endif
 
 #endif

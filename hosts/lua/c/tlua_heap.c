@@ -38,6 +38,7 @@
 #include <sys/mman.h>
 
 #include "tlua_heap.h"
+#include "tlua_version.h"
 
 #include "lauxlib.h"
 #include "llimits.h"
@@ -55,7 +56,8 @@
 #define MARGIN_STRIDE 47
 #define SIZES (LARGEST / STEP + 1)
 
-_Static_assert(sizeof(Table) % sizeof(TValue) != 0 && sizeof(Table) % sizeof(Node) != 0,
+_Static_assert(!TLUA_HAS_WHOLE_TABLES
+               || (sizeof(Table) % sizeof(TValue) != 0 && sizeof(Table) % sizeof(Node) != 0),
                "a part of a table could be taken for a table");
 
 typedef struct Free {

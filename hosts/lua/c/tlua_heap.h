@@ -33,18 +33,25 @@ void *tlua_take_whole (void *heap, size_t size);
 size_t tlua_whole_size (const void *table);
 void tlua_give (void *heap, void *block, size_t size);
 
+/* So many bytes are the program's from now on; they may be less than nothing. 5.5 counts down. */
+#if LUA_VERSION_NUM == 504
+#define tlua_take_account(g, bytes) ((g)->GCdebt += (bytes))
+#else
+#define tlua_take_account(g, bytes) ((g)->GCdebt -= (bytes))
+#endif
+
 #define tlua_quick_malloc(L, size) \
   if (l_likely((size) - 1 < TLUA_SMALL_BLOCK && G(L)->frealloc == tlua_allocate)) { \
     void *taken = tlua_take(G(L)->ud, size); \
     if (l_likely(taken != NULL)) { \
-      G(L)->GCdebt += (l_mem)(size); \
+      tlua_take_account(G(L), (l_mem)(size)); \
       return taken; \
     } \
   }
 #define tlua_quick_free(L, block, size) \
   if (l_likely((size) - 1 < TLUA_SMALL_BLOCK && G(L)->frealloc == tlua_allocate)) { \
     tlua_give(G(L)->ud, block, size); \
-    G(L)->GCdebt -= (l_mem)(size); \
+    tlua_take_account(G(L), -(l_mem)(size)); \
     return; \
   }
 

@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "tlua_internal.h"
+#include "tlua_version.h"
 
 #include "lopcodes.h"
 
@@ -142,7 +143,7 @@ static Registers held_after (const Analysis *a, int pc) {
   switch (GET_OPCODE(i)) {
     case OP_CLOSURE: captured(a, &set, i); break;
     case OP_TBC: include(&set, GETARG_A(i)); break;
-    case OP_TFORPREP: include(&set, GETARG_A(i) + 3); break;
+    case OP_TFORPREP: include(&set, TLUA_ITER_CLOSING(GETARG_A(i))); break;
     case OP_CLOSE: exclude_from(a, &set, GETARG_A(i)); break;
     default: break;
   }
@@ -265,6 +266,7 @@ static int uses_of (OpCode op) {
       return MAY_SKIP | READS_A;
     /* neither reads nor writes; what OP_CLOSE touches is held */
     case OP_JMP: case OP_CLOSE: case OP_RETURN0: case OP_EXTRAARG: return 0;
+    TLUA_CASES_OF_55
     default: return OTHERWISE;
   }
 }
@@ -279,11 +281,12 @@ static void change_lists (const Analysis *a, Registers *set, Instruction i) {
     case OP_SELF:
       exclude_range(set, A, 2);
       include(set, GETARG_B(i));
-      include_constant_or_register(set, i);
+      if (TLUA_METHOD_IN_REGISTER(i))
+        include(set, GETARG_C(i));
       break;
     case OP_SETLIST:
       include(set, A);
-      include_list(a, set, A + 1, GETARG_B(i), GETARG_B(i) == 0);
+      include_list(a, set, A + 1, TLUA_LIST_COUNT(i), TLUA_LIST_COUNT(i) == 0);
       break;
     case OP_CONCAT:  /* the operands are also where the partial results go */
       include_range(set, A, GETARG_B(i));
@@ -303,6 +306,8 @@ static void change_lists (const Analysis *a, Registers *set, Instruction i) {
         exclude_from(a, set, A);
       else
         exclude_range(set, A, GETARG_C(i) - 1);
+      if (TLUA_FROM_TABLE(i))
+        include(set, GETARG_B(i));
       break;
     case OP_VARARGPREP:  /* the extra arguments still lie in the frame */
       include_from(a, set, 0);
@@ -340,25 +345,26 @@ static void change_others (const Analysis *a, Registers *set, int pc) {
       unite_with_row(a, set, a->live, pc + 2);
       include(set, GETARG_B(i));
       break;
-    case OP_FORPREP:  /* the variable at A+3 is written only when the body is entered */
-      exclude(set, A + 3);
+    case OP_FORPREP:  /* the variable is written only when the body is entered */
+      exclude(set, TLUA_FOR_VARIABLE(A));
       unite_with_row(a, set, a->live, pc + 2 + GETARG_Bx(i));
       include_range(set, A, 3);
       break;
     case OP_FORLOOP:
-      include_body(a, set, pc, A + 3);
+      include_body(a, set, pc, TLUA_FOR_VARIABLE(A));
       include_range(set, A, 3);
       break;
-    case OP_TFORPREP:  /* A+3 is the value to be closed */
+    case OP_TFORPREP:  /* one of them is the value to be closed */
       include_range(set, A, 4);
       break;
     case OP_TFORCALL:
-      exclude_from(a, set, A + 4);
-      include_range(set, A, 3);
+      exclude_from(a, set, TLUA_ITER_RESULT(A));
+      include_range(set, A, 2);
+      include(set, TLUA_ITER_CONTROL(A));
       break;
     case OP_TFORLOOP:
-      include_body(a, set, pc, A + 2);
-      include(set, A + 4);
+      include_body(a, set, pc, TLUA_HIDES_CONTROL ? TLUA_ITER_CONTROL(A) : TLUA_ITER_RESULT(A));
+      include(set, TLUA_ITER_RESULT(A));
       break;
     case OP_CLOSURE: {  /* a function that refers to itself captures A before A is written */
       Registers slots;

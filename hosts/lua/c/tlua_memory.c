@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "tlua_internal.h"
+#include "tlua_version.h"
 
 #include "ldo.h"
 #include "lgc.h"
@@ -31,14 +32,14 @@ void *tlua_own (lua_State *L, void *block, size_t old_size, size_t new_size) {
 }
 
 void tlua_becomes_lua (lua_State *L, size_t size) {
-  G(L)->GCdebt += (l_mem)size;
+  tlua_take_account(G(L), (l_mem)size);
 }
 
 void *tlua_realloc (lua_State *L, void *block, size_t old_size, size_t new_size) {
   void *result = tlua_own(L, block, old_size, new_size);
   if (result == NULL && new_size > 0)
     return NULL;
-  G(L)->GCdebt += (l_mem)new_size - (l_mem)(block == NULL ? 0 : old_size);
+  tlua_take_account(G(L), (l_mem)new_size - (l_mem)(block == NULL ? 0 : old_size));
   return result;
 }
 

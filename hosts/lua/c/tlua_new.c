@@ -81,7 +81,8 @@ Node *tlua_place_nodes (lua_State *L, Table *t, unsigned count) {
   return nodes;
 }
 
-void tlua_set_nodes (lua_State *L, Table *t, Node *nodes, size_t count) {
+void tlua_set_nodes (lua_State *L, Table *t, void *block, size_t count) {
+  Node *nodes = (Node *)block;
   if (count == 0) {
     t->node = L->jit->no_nodes;
     t->lsizenode = 0;
@@ -94,11 +95,25 @@ void tlua_set_nodes (lua_State *L, Table *t, Node *nodes, size_t count) {
   t->lastfree = nodes + count;
 }
 
-void tlua_set_array (Table *t, TValue *array, size_t count) {
+void tlua_set_array (Table *t, void *block, size_t count) {
+  TValue *array = (TValue *)block;
   t->array = array;
   t->alimit = (unsigned)count;
   for (size_t n = 0; n < count; n++)
     setempty(&array[n]);
+}
+
+int tlua_grow_array (lua_State *L, Table *t, unsigned wanted) {
+  unsigned size = luaH_realasize(t);
+  TValue *array = (TValue *)tlua_realloc(L, t->array, size * sizeof(TValue), wanted * sizeof(TValue));
+  if (array == NULL)
+    return 0;
+  t->array = array;
+  t->alimit = wanted;
+  setrealasize(t);
+  for (unsigned n = size; n < wanted; n++)
+    setempty(&array[n]);
+  return 1;
 }
 
 /* As luaC_newobj and luaH_new: white, and the first of all objects. */

@@ -19,9 +19,7 @@
 
 #include <limits.h>
 
-#include "lgc.h"
-#include "lobject.h"
-#include "ltable.h"
+#include "tlua_version.h"
 
 /* Where a key belongs. */
 static inline Node *tlua_place_of_integer (const Table *t, lua_Integer n) {
@@ -78,15 +76,6 @@ static inline Node *tlua_add_integer (const Table *t, lua_Integer n, Node *place
   return place;
 }
 
-/* A node without a key, from the last one on that was given out; NULL if there is none. */
-static inline Node *tlua_free_node (Table *t) {
-  while (t->lastfree > t->node) {
-    if (keyisnil(--t->lastfree))
-      return t->lastfree;
-  }
-  return NULL;
-}
-
 /*
 ** The node for a new key whose place is taken by one that belongs to 'other'. If that is the same place the
 ** new key goes into the free node; else what is there moves into it.
@@ -127,7 +116,7 @@ static inline TValue *tlua_add_string (lua_State *L, Table *t, const TValue *key
       return NULL;
     n = tlua_make_place(n, tlua_place_of_string(t, keystrval(n)), free);
   }
-  setnodekey(L, n, key);
+  tlua_set_key(L, n, key);
   luaC_barrierback(L, obj2gco(t), key);
   return gval(n);
 }

@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "tlua_match.h"
+#include "tlua_version.h"
 
 #include "lua.h"
 
@@ -144,7 +145,7 @@ int tlua_print_float (char *text, lua_Number n) {
   int length;
   if (fabs(n) < 1e14 && n == floor(n) && (n != 0 || !signbit(n)))
     length = tlua_print_integer(text, (lua_Integer)n);
-  else if ((length = tlua_print_general(text, n, MOST_PLACES)) == 0)
+  else if (!TLUA_FLOATS_HAVE_14_PLACES || (length = tlua_print_general(text, n, MOST_PLACES)) == 0)
     return 0;
   else if (strchr(text, lua_getlocaledecpoint()) != NULL)
     return length;

@@ -118,7 +118,7 @@ static int secure_stack (lua_State *L, CallInfo *ci, uint32_t slots) {
   ptrdiff_t wanted = ci->func.p + 1 - L->stack.p + (ptrdiff_t)slots;
   if (wanted <= stacksize(L))
     return 1;
-  return wanted <= LUAI_MAXSTACK && luaD_growstack(L, (int)(wanted - (L->top.p - L->stack.p)), 0);
+  return wanted <= TLUA_MOST_STACK && luaD_growstack(L, (int)(wanted - (L->top.p - L->stack.p)), 0);
 }
 
 /*
@@ -130,14 +130,15 @@ static int secure_stack (lua_State *L, CallInfo *ci, uint32_t slots) {
 */
 static void collect (lua_State *L, CallInfo *entry, const tl_exit_info *info) {
   global_State *g = G(L);
-  if (g->GCdebt <= 0) {
+  if (!tlua_owes(g)) {
     if (info->kind != TL_EXIT_COLLECT || !gcrunning(g))
       return;
     luaE_setdebt(g, 0);
   }
   tlua_rec_let_go(L, entry);
   luaC_step(L);
-  if (!isIT(*tlua_saved_pc(L->ci)))  /* else it needs the top that the instruction before it has left */
+  /* an open instruction needs the top that the one before it has left */
+  if (!tlua_is_open(*tlua_saved_pc(L->ci)))
     L->top.p = L->ci->top.p;
 }
 
@@ -277,7 +278,7 @@ static void run_compiled (lua_State *L, CallInfo *ci, TluaRecorder *rec, tl_run 
       tlua_rec_allow_more(L, rec, &info, entry);
     if (info.kind == TL_EXIT_INTERRUPT)
       tlua_rec_interrupted(L, rec);
-    int is_due = G(L)->GCdebt > 0 || L->hookmask != 0 || L->jit->is_switched_off;
+    int is_due = tlua_owes(G(L)) || L->hookmask != 0 || L->jit->is_switched_off;
     ci = L->ci;
     action = is_due ? TL_NOTHING : tl_next(rec->vm, ci->func.p + 1, run);
     if (action == TL_NOTHING && !is_due)
@@ -369,8 +370,9 @@ static const Instruction *outer_head (const TluaRecorder *rec, const CallInfo *c
 static int is_left_to_outer_loop (TluaRecorder *rec, CallInfo *ci, TluaLoop loop) {
   if (GET_OPCODE(*loop.last) != OP_FORLOOP)
     return 0;
-  StkId ra = ci->func.p + 1 + GETARG_A(*loop.last);
-  const TValue *index = s2v(ra), *left = s2v(ra + 1);
+  StkId base = ci->func.p + 1;
+  int a = GETARG_A(*loop.last);
+  const TValue *index = s2v(base + TLUA_FOR_INDEX(a)), *left = s2v(base + TLUA_FOR_COUNT(a));
   const Instruction *outer = outer_head(rec, ci, loop);
   return outer != NULL && ttisinteger(index) && ttisinteger(left)
       && l_castS2U(ivalue(left)) <= rec->advice->inner_edges
@@ -382,7 +384,7 @@ static int is_left_to_outer_loop (TluaRecorder *rec, CallInfo *ci, TluaLoop loop
 ** it may try, as it may also end in a function that it calls.
 */
 static int is_over_now (TluaRecorder *rec, const CallInfo *ci, TluaLoop loop) {
-  const TValue *left = s2v(ci->func.p + 1 + GETARG_A(*loop.last) + 1);
+  const TValue *left = s2v(ci->func.p + 1 + TLUA_FOR_COUNT(GETARG_A(*loop.last)));
   return GET_OPCODE(*loop.last) == OP_FORLOOP && ttisinteger(left) && ivalue(left) == 0
       && tl_aborts(rec->vm, loop.head) > 0;
 }
@@ -392,7 +394,7 @@ static int is_over_now (TluaRecorder *rec, const CallInfo *ci, TluaLoop loop) {
 */
 static int describe_once (lua_State *L, TluaRecorder *rec) {
   if (!rec->is_described)
-    rec->is_described = tlua_describe(rec->vm, &rec->schema, G(L)->mainthread);
+    rec->is_described = tlua_describe(rec->vm, &rec->schema, tlua_main_thread(G(L)));
   return rec->is_described;
 }
 

@@ -16,8 +16,8 @@
 **   ways             tlua_rec_choice.c (tests that only choose a number), tlua_rec_branch.c (all others)
 **   frames           tlua_rec_frame.c (inlined functions), tlua_rec_exit.c (after compiled code),
 **                    tlua_rec_meta.c (metamethods)
-**   tables           tlua_rec_alloc.c (new ones), tlua_rec_key.c (keys that are known only when they are
-**                    used), tlua_rec_table.c
+**   tables           tlua_rec_item.c (elements of arrays), tlua_rec_alloc.c (new ones), tlua_rec_key.c
+**                    (keys that are known only when they are used), tlua_rec_table.c
 **   instructions     tlua_rec_arith.c, tlua_rec_string.c, tlua_rec_test.c, tlua_rec_loop.c (numeric loops),
 **                    tlua_rec_return.c (out of the first frame)
 **   C functions      tlua_rec_lib_value.c (arguments and results), tlua_rec_lib_base.c, tlua_rec_lib_math.c,
@@ -42,6 +42,7 @@
 #include "tlua_internal.h"
 #include "tlua_places.h"
 #include "tlua_schema.h"
+#include "tlua_version.h"
 
 #include "ldo.h"
 #include "lopcodes.h"
@@ -251,7 +252,13 @@ typedef struct Operand {
   const TValue *now;
 } Operand;
 
-/* The instruction that is lowered; begin_instruction of tlua_rec.c sets all of it. */
+/* Values that an instruction sees at most, of those that lie nowhere as such. */
+#define TLUA_MOST_SEEN 16
+
+/*
+** The instruction that is lowered; begin_instruction of tlua_rec.c sets all of it. So many fields: each is
+** known as long as the instruction is at hand.
+*/
 typedef struct TluaInstruction {
   const Instruction *pc;
   Proto *p;
@@ -265,6 +272,8 @@ typedef struct TluaInstruction {
   int waits;                  /* whether it calls one, and the recording goes on when that comes back */
   int ends_unit;              /* whether a unit returns this: */
   Operand result;
+  TValue seen[TLUA_MOST_SEEN]; /* values that lie nowhere as such: elements of arrays of 5.5 */
+  int seen_count;
   const char *reason;         /* why to give up; NULL: go on */
   char reason_text[64];       /* holds a reason that is not constant */
 } TluaInstruction;
@@ -497,7 +506,7 @@ void tlua_rec_end_tail_call (TluaRecorder *rec, Operand function, const Operand 
 */
 int tlua_rec_push_unit (TluaRecorder *rec, Operand function, int a, int count, int wanted, int stores);
 /* The step of the generic loop at hand, whose registers begin at 'a', calls its Lua function. */
-void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted);
+void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted, const Operand *control);
 /* The call instruction at hand, in register 'a', calls 'pcall' with a Lua function as its first argument. */
 void tlua_rec_call_protected (TluaRecorder *rec, int a, int arguments);
 /* Calls a metamethod for the instruction at hand. */
@@ -593,6 +602,25 @@ int tlua_rec_reserve (void *context, tl_layout layout, uint32_t items, uint32_t 
 /* Gives all of it back: the state is closing. */
 void tlua_rec_free_spares (lua_State *L, TluaRecorder *rec);
 
+/* --- tlua_rec_item.c, of each version --- */
+
+/* The indexed part of tables, and what '#' makes of it. */
+int tlua_describe_items (tl_vm *vm, TluaSchema *schema);
+/* The element at an index of the array part, as it is now; NULL: the recording is given up. */
+const TValue *tlua_rec_item_now (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now);
+/* It, under a guard on its tag. The value is 0 where the tag is all. */
+tl_value tlua_rec_load_item (TluaRecorder *rec, tl_value t, tl_value index, tl_tag tag);
+/* Stores it, and tells the collector; without metamethods. */
+void tlua_rec_store_item (TluaRecorder *rec, tl_value t, tl_value index, Operand value);
+/* A new table with this room. */
+tl_value tlua_rec_new_table (TluaRecorder *rec, uint32_t items, uint32_t keys);
+/* Where an element's tag and value are. */
+void tlua_rec_item_places (TluaRecorder *rec, tl_value t, tl_value index, tl_value places[2]);
+/* '#t' without metamethods. */
+tl_value tlua_rec_border (TluaRecorder *rec, tl_value t);
+/* Whether a trace can insert a key that is absent: it has a node, or the table gets room for it. */
+int tlua_rec_can_insert (TluaRecorder *rec, Operand t, const TString *key);
+
 /* --- tlua_rec_alloc.c --- */
 
 /* Describes the functions that make and fill tables, and the collector's account. */
@@ -600,13 +628,6 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
 TluaLower tlua_lower_new_table, tlua_lower_set_list;
 /* Leaves when the collector has something to do. */
 void tlua_rec_guard_no_debt (TluaRecorder *rec);
-/*
-** Leaves unless the index is in the array part, and moves the hint there; the interpreter goes on with this
-** instruction.
-*/
-void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index);
-/* Whether a trace can insert a key that is absent: it has a node, or the table gets room for it. */
-int tlua_rec_can_insert (TluaRecorder *rec, Operand t, const TString *key);
 
 /* --- tlua_rec_key.c --- */
 
@@ -678,7 +699,7 @@ void tlua_rec_close_frame (TluaRecorder *rec, const Operand *values, int count);
 /* --- tlua_rec_test.c --- */
 
 TluaLower tlua_lower_compare, tlua_lower_compare_constant, tlua_lower_compare_small, tlua_lower_test,
-          tlua_lower_test_set;
+          tlua_lower_test_set, tlua_lower_define;
 
 /* --- tlua_rec_loop.c --- */
 

@@ -74,9 +74,9 @@ static Table *new_table (lua_State *L, int64_t layout, int64_t items, int64_t ke
     }
   }
   t = (Table *)blocks[TLUA_PART_TABLE];
-  tlua_set_nodes(L, t, (Node *)blocks[TLUA_PART_NODES], (size_t)keys);
-  tlua_set_array(t, (TValue *)blocks[TLUA_PART_ARRAY], (size_t)items);
   tlua_link_table(L, t);  /* nothing can fail any more */
+  tlua_set_nodes(L, t, blocks[TLUA_PART_NODES], (size_t)keys);
+  tlua_set_array(t, blocks[TLUA_PART_ARRAY], (size_t)items);
   return t;
 }
 
@@ -95,7 +95,7 @@ static int has_place (const Table *t, const TString *key) {
     return 0;
   if (isempty(gval(main_position(t, key))))
     return 1;
-  for (const Node *n = t->lastfree; n > t->node; ) {
+  for (const Node *n = tlua_last_free(t); n > t->node; ) {
     if (keyisnil(--n))
       return 1;
   }
@@ -107,14 +107,14 @@ static int has_place (const Table *t, const TString *key) {
 ** that lost its value may still have its node, which then serves again. The nodes may grow in their block.
 */
 static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
-  const TValue *slot = luaH_getshortstr(t, key);
+  const TValue *slot = tlua_slot_of_short(t, key);
   (void)layout;
   if (isabstkey(slot)) {
     TValue name, any;
     Node *n = main_position(t, key);
     setsvalue(L, &name, key);
     if (isempty(gval(n)) && !isdummy(t)) {  /* the usual case, without a search */
-      setnodekey(L, n, &name);
+      tlua_set_key(L, n, &name);
       luaC_barrierback(L, obj2gco(t), &name);
       invalidateTMcache(t);
       return n;
@@ -126,8 +126,8 @@ static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
       return added == NULL ? NULL : nodefromval(added);
     }
     setbfvalue(&any);
-    luaH_finishset(L, t, &name, slot, &any);
-    slot = luaH_getshortstr(t, key);
+    tlua_finish_set(L, t, &name, slot, &any);
+    slot = tlua_slot_of_short(t, key);
   }
   invalidateTMcache(t);
   return nodefromval(slot);
@@ -140,36 +140,9 @@ static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
 ** NULL without memory.
 */
 static Table *grow_list (lua_State *L, Table *t, int64_t last) {
-  unsigned size = luaH_realasize(t), wanted = (unsigned)last;
-  if (wanted <= size)
+  if (last <= (int64_t)tlua_array_size(t))
     return t;
-  if (!isdummy(t))
-    return NULL;
-  TValue *array = (TValue *)tlua_realloc(L, t->array, size * sizeof(TValue), wanted * sizeof(TValue));
-  if (array == NULL)
-    return NULL;
-  t->array = array;
-  t->alimit = wanted;
-  setrealasize(t);
-  for (unsigned n = size; n < wanted; n++)
-    setempty(&array[n]);
-  return t;
-}
-
-/* --- array elements beyond the hint --- */
-
-/*
-** The array may be longer than 'alimit' says. As 'luaH_getint' does, this moves the hint to an element that
-** is there; NULL if there is none.
-*/
-static TValue *reach_item (Table *t, int64_t index) {
-  lua_Unsigned place = l_castS2U(index) - 1u;
-  if (place >= t->alimit) {
-    if (isrealasize(t) || (place & ~(t->alimit - (lua_Unsigned)1u)) >= t->alimit)
-      return NULL;
-    t->alimit = cast_uint(index);
-  }
-  return &t->array[place];
+  return isdummy(t) && tlua_grow_array(L, t, (unsigned)last) ? t : NULL;
 }
 
 /* --- what the library is told --- */
@@ -197,8 +170,6 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
   static const char *const moved[] =
       { "table.log_size", "table.nodes", "table.last_free", "table.flags", "node.key", "node.key_tag",
         "node.tag", "node.value", "node.next", "object.marked", "global.debt", NULL };
-  static const char *const array[] = { "table.count", "table.array", "table.flags", NULL };
-  static const char *const count[] = { "table.count", NULL };
   static const char *const grows[] = { "table.count", "table.array", "table.flags", "table.nodes", NULL };
   static const char *const grown[] =
       { "table.count", "table.array", "table.flags", "array.tag", "array.value", "global.debt", NULL };
@@ -207,9 +178,6 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
                                  classes(vm, reads, nothing), classes(vm, writes, account));
   *insert = tl_add_func(vm, "insert_key", (const void *)insert_key, "airr>a", 0, classes(vm, reads, searched),
                         classes(vm, writes, moved));
-  table->reach_item = tl_add_func(vm, "reach_item", (const void *)reach_item, "ri>a", 0,
-                                  classes(vm, reads, array),
-                                  classes(vm, writes, count));
   table->grow_list = tl_add_func(vm, "grow_list", (const void *)grow_list, "ari>a", TL_EFFECT_ALLOCATES,
                                  classes(vm, reads, grows), classes(vm, writes, grown));
   state->global = tl_add_cell(vm, "thread.global", offsetof(lua_State, l_G), 8, TL_ADDR,
@@ -217,8 +185,7 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
                               TL_IMMUTABLE);
   state->debt = tl_add_cell(vm, "global.debt", offsetof(global_State, GCdebt), 8, TL_INT,
                             tl_alias_class(vm, "global.debt"), 0);
-  return table->new_table != 0 && *insert != 0 && table->reach_item != 0
-      && table->grow_list != 0 && state->global != 0
+  return table->new_table != 0 && *insert != 0 && table->grow_list != 0 && state->global != 0
       && state->debt != 0
       && tl_set_alloc(vm, table->layout, table->new_table) == TL_OK
       && tl_set_reserve(vm, table->layout, tlua_rec_reserve, main_thread) == TL_OK;
@@ -229,7 +196,7 @@ int tlua_describe_alloc (tl_vm *vm, TluaSchema *schema, tl_func *insert, lua_Sta
 void tlua_rec_guard_no_debt (TluaRecorder *rec) {
   tl_vm *vm = rec->vm;
   tl_value debt = tl_load(vm, rec->schema.state.debt, tl_load(vm, rec->schema.state.global, tl_context(vm)));
-  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_LE, debt, tl_const_int(vm, 0)), 0, TL_EXIT_COLLECT);
+  tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TLUA_OWES_NOT, debt, tl_const_int(vm, 0)), 0, TL_EXIT_COLLECT);
 }
 
 /* Larger tables are not worth a thought, and a size that overflows is the interpreter's error to raise. */
@@ -240,17 +207,16 @@ void tlua_rec_guard_no_debt (TluaRecorder *rec) {
 #define MOST_LISTED 50
 
 void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
-  int log = GETARG_B(i);  /* of the number of nodes, and 1 more; 0: none */
-  int64_t items = GETARG_C(i);
+  int log = TLUA_NEW_LOG(i);  /* of the number of nodes, and 1 more; 0: none */
+  int64_t items = TLUA_NEW_ITEMS(i);
   if (TESTARG_k(i))
-    items += (int64_t)GETARG_Ax(rec->at.pc[1]) * (MAXARG_C + 1);
+    items += (int64_t)GETARG_Ax(rec->at.pc[1]) * TLUA_LIST_UNIT;
   if (items > MOST_ITEMS || log > MOST_KEYS_LOG) {
     tlua_rec_give_up(rec, "large table constructor");
     return;
   }
   uint32_t keys = log > 0 ? (uint32_t)1 << (log - 1) : 0;
-  tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VTABLE),
-                 tl_new_record(rec->vm, rec->schema.table.layout, (uint32_t)items, keys));
+  tlua_rec_write(rec, GETARG_A(i), ctb(LUA_VTABLE), tlua_rec_new_table(rec, (uint32_t)items, keys));
   rec->trace.next = rec->at.pc + 2;
 }
 
@@ -263,14 +229,14 @@ void tlua_lower_new_table (TluaRecorder *rec, Instruction i) {
 static tl_value secure_items (TluaRecorder *rec, Operand t, int a, int64_t last) {
   tl_vm *vm = rec->vm;
   const Table *now = hvalue(t.now);
-  if (last <= (int64_t)now->alimit)
+  if (last > 0 && tlua_is_reached(now, (lua_Unsigned)last - 1u))
     return t.value;
   if (!isdummy(now)) {
     tlua_rec_give_up(rec, "list longer than the array part");
     return 0;
   }
-  if (tl_is_made(vm, t.value) && !tl_is_in_use(vm, t.value, a))
-    return tl_new_record(vm, rec->schema.table.layout, (uint32_t)last, 0);
+  if (TLUA_HAS_WHOLE_TABLES && tl_is_made(vm, t.value) && !tl_is_in_use(vm, t.value, a))
+    return tlua_rec_new_table(rec, (uint32_t)last, 0);
   const tl_value arguments[3] = { tl_context(vm), t.value, tl_const_int(vm, last) };
   tl_try_call(vm, rec->schema.table.grow_list, arguments, 3);
   tlua_rec_resume_here(rec);
@@ -282,10 +248,10 @@ static tl_value secure_items (TluaRecorder *rec, Operand t, int a, int64_t last)
 ** itself. How many values an open list has is the same whenever the trace comes here.
 */
 void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
-  int a = GETARG_A(i), count = GETARG_B(i);
-  int64_t before = GETARG_C(i);
+  int a = GETARG_A(i), count = TLUA_LIST_COUNT(i);
+  int64_t before = TLUA_LIST_BEFORE(i);
   if (TESTARG_k(i)) {
-    before += (int64_t)GETARG_Ax(rec->at.pc[1]) * (MAXARG_C + 1);
+    before += (int64_t)GETARG_Ax(rec->at.pc[1]) * TLUA_LIST_UNIT;
     rec->trace.next = rec->at.pc + 2;
   }
   Operand t = tlua_rec_register(rec, a);
@@ -300,17 +266,10 @@ void tlua_lower_set_list (TluaRecorder *rec, Instruction i) {
     if (n > 1)
       tlua_rec_resume_here(rec);
     Operand value = tlua_rec_register(rec, a + n);
-    tl_put_item(rec->vm, rec->schema.table.layout, value.tag, table, tl_const_int(rec->vm, before + n),
-                value.value);
+    tlua_rec_store_item(rec, table, tl_const_int(rec->vm, before + n), value);
   }
   if (table != t.value && rec->at.reason == NULL)
     tlua_rec_write(rec, a, ctb(LUA_VTABLE), table);
-}
-
-void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index) {
-  tl_value arguments[2] = { t.value, index };
-  tl_try_call(rec->vm, rec->schema.table.reach_item, arguments, 2);
-  tlua_rec_resume_here(rec);
 }
 
 /*
@@ -320,9 +279,10 @@ void tlua_rec_reach_item (TluaRecorder *rec, Operand t, tl_value index) {
 static int gives_room (TluaRecorder *rec, Operand t) {
   const Table *now = hvalue(t.now);
   uint32_t keys = tl_key_room(rec->vm, t.value), count = 1;
-  if (keys == TL_NO_ROOM || now->array != NULL || G(rec->trace.thread)->frealloc != tlua_allocate)
+  if (!TLUA_HAS_WHOLE_TABLES || keys == TL_NO_ROOM || tlua_has_array(now)
+      || G(rec->trace.thread)->frealloc != tlua_allocate)
     return 0;
-  for (int n = 0; n < sizenode(now); n++) {
+  for (int n = 0; n < (int)sizenode(now); n++) {
     if (isempty(gval(gnode(now, n))))
       continue;
     if (!keyisshrstr(gnode(now, n)))

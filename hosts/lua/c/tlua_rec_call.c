@@ -147,6 +147,10 @@ static tl_value guard_own_arguments (TluaRecorder *rec, int extra, int wanted) {
 
 void tlua_lower_varargs (TluaRecorder *rec, Instruction i) {
   Operand values[TLUA_MOST_VALUES];
+  if (TLUA_FROM_TABLE(i)) {
+    tlua_rec_give_up(rec, "arguments in a table");
+    return;
+  }
   int a = GETARG_A(i), wanted = GETARG_C(i) - 1;
   int extra = rec->trace.depth > 0 ? running_frame(rec)->extra : tlua_extra_arguments(rec->trace.ci);
   int count = wanted == LUA_MULTRET || wanted > extra ? extra : wanted;

@@ -96,13 +96,11 @@ static inline TValue *run (lua_State *thread, lua_CFunction f, int64_t count, in
   thread->top.p += count + 1;
   g->gcstopem = 1;
   g->gcstp = stopped | GCSTPGC;
-  g->GCdebt -= PUT_OFF;
-  g->totalbytes += PUT_OFF;
+  tlua_put_off_debt(g, PUT_OFF);
   int status = luaD_rawrunprotected(thread, do_call, &job);
   if (luai_unlikely(status != LUA_OK))
     clean_up(thread, status);
-  g->totalbytes -= PUT_OFF;
-  g->GCdebt += PUT_OFF;
+  tlua_put_off_debt(g, -PUT_OFF);
   g->gcstp = stopped;
   g->gcstopem = emergencies;
   TValue *first = s2v(thread->top.p - job.results);
@@ -148,7 +146,7 @@ static TValue *answer_of (TluaCalls *calls, const TluaCallable *callable, lua_CF
     if (*found >= 0)
       return calls->results;
   }
-  if (callable->is_ready != NULL && !callable->is_ready(arguments_of(thread), count))
+  if (callable->is_ready != NULL && !callable->is_ready(thread, arguments_of(thread), count))
     return NULL;
   return run(thread, f, count, found);
 }
@@ -335,7 +333,8 @@ void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCa
     return;
   }
   hand_over_now(rec, call);
-  if (callable->is_ready != NULL && !callable->is_ready(arguments_of(calls->thread), call->count)) {
+  if (callable->is_ready != NULL
+      && !callable->is_ready(calls->thread, arguments_of(calls->thread), call->count)) {
     refuse(rec, callable, "that may stop halfway");
     return;
   }
@@ -364,7 +363,7 @@ void tlua_cfunc_call (TluaRecorder *rec, const TluaCallable *callable, LibraryCa
 /* --- names of other functions --- */
 
 static const TValue *field_of (const Table *t, const char *name) {
-  for (int n = 0; n < sizenode(t); n++) {
+  for (int n = 0; n < (int)sizenode(t); n++) {
     const Node *node = gnode(t, n);
     if (keytt(node) == ctb(LUA_VSHRSTR) && !isempty(gval(node)) && strcmp(getstr(keystrval(node)), name) == 0)
       return gval(node);
@@ -383,7 +382,7 @@ static const char *name_in (const TValue *module, lua_CFunction f) {
   if (module == NULL || !ttistable(module))
     return NULL;
   const Table *t = hvalue(module);
-  for (int n = 0; n < sizenode(t); n++) {
+  for (int n = 0; n < (int)sizenode(t); n++) {
     const Node *node = gnode(t, n);
     const TValue *value = gval(node);
     int is_it = (ttislcf(value) && fvalue(value) == f) || (ttisCclosure(value) && clCvalue(value)->f == f);
@@ -419,9 +418,9 @@ static int find_name (TluaRecorder *rec, lua_CFunction f, const char **module, c
     *module = standard[n];
     *name = name_in(field_of(hvalue(loaded), standard[n]), f);
   }
-  for (int n = 0; *name == NULL && n < sizenode(hvalue(loaded)); n++)
+  for (int n = 0; *name == NULL && n < (int)sizenode(hvalue(loaded)); n++)
     *name = name_in(named_table(hvalue(loaded), n, module), f);
-  for (int n = 0; *name == NULL && n < sizenode(registry); n++) {
+  for (int n = 0; *name == NULL && n < (int)sizenode(registry); n++) {
     const TValue *metatable = named_table(registry, n, module);
     if (metatable != NULL)
       *name = name_in(field_of(hvalue(metatable), "__index"), f);

@@ -34,7 +34,8 @@ typedef struct TluaCallable {
   const char *kinds;
   int effects;
   int answer;
-  int (*is_ready) (const TValue *arguments, int count);  /* besides: whether the call does all or nothing */
+  /* besides: whether the call does all or nothing */
+  int (*is_ready) (lua_State *L, const TValue *arguments, int count);
   int (*shortcut) (lua_State *L, const TValue *arguments, int count, TValue *results);
   lua_CFunction f;            /* if it is not found by its name */
   struct TluaCallable *next;  /* of those that the application declared */

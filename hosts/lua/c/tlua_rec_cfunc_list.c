@@ -49,23 +49,24 @@ static int is_list (const TValue *v) {
 ** What '#' says, which may move its hint as the function will do it; and how many elements the array part
 ** has room for.
 */
-static int list_size (const TValue *v, lua_Unsigned *length, lua_Unsigned *size) {
+static int list_size (lua_State *L, const TValue *v, lua_Unsigned *length, lua_Unsigned *size) {
   if (!is_list(v))
     return 0;
-  *length = luaH_getn(hvalue(v));
-  *size = luaH_realasize(hvalue(v));
+  *length = tlua_border(L, hvalue(v));
+  *size = tlua_array_size(hvalue(v));
   return 1;
 }
 
-static int may_rawset (const TValue *arguments, int count) {
+static int may_rawset (lua_State *L, const TValue *arguments, int count) {
+  (void)L;
   (void)arguments;
   return count == 3;
 }
 
 /* After the last element there is one store only. */
-static int may_insert (const TValue *arguments, int count) {
+static int may_insert (lua_State *L, const TValue *arguments, int count) {
   lua_Unsigned length, size;
-  if (count < 2 || count > 3 || !list_size(&arguments[0], &length, &size))
+  if (count < 2 || count > 3 || !list_size(L, &arguments[0], &length, &size))
     return 0;
   if (count == 2)
     return 1;
@@ -75,17 +76,17 @@ static int may_insert (const TValue *arguments, int count) {
   return place == length || (place < length && length < size);
 }
 
-static int may_remove (const TValue *arguments, int count) {
+static int may_remove (lua_State *L, const TValue *arguments, int count) {
   lua_Unsigned length, size;
-  return count == 2 && list_size(&arguments[0], &length, &size) && ttisinteger(&arguments[1])
+  return count == 2 && list_size(L, &arguments[0], &length, &size) && ttisinteger(&arguments[1])
       && l_castS2U(ivalue(&arguments[1])) - 1u < length && length <= size;
 }
 
-static int may_move (const TValue *arguments, int count) {
+static int may_move (lua_State *L, const TValue *arguments, int count) {
   const TValue *to = count > 4 && !ttisnil(&arguments[4]) ? &arguments[4] : &arguments[0];
   if (count < 4 || !is_list(&arguments[0]) || !is_list(to))
     return 0;
-  lua_Unsigned from_size = luaH_realasize(hvalue(&arguments[0])), to_size = luaH_realasize(hvalue(to));
+  lua_Unsigned from_size = tlua_array_size(hvalue(&arguments[0])), to_size = tlua_array_size(hvalue(to));
   for (int n = 1; n <= 3; n++) {
     if (!ttisinteger(&arguments[n]) || ivalue(&arguments[n]) < 1)
       return 0;
@@ -99,15 +100,17 @@ static int may_move (const TValue *arguments, int count) {
 #define MOST_SORTED (1u << 24)
 
 /* Comparisons of numbers that are no NaN do not fail, nor do those of strings; they agree on one order. */
-static int may_sort (const TValue *arguments, int count) {
+static int may_sort (lua_State *L, const TValue *arguments, int count) {
   lua_Unsigned length, size;
-  if (count != 1 || !list_size(&arguments[0], &length, &size) || length > size || length > MOST_SORTED)
+  if (count != 1 || !list_size(L, &arguments[0], &length, &size) || length > size || length > MOST_SORTED)
     return 0;
-  const TValue *items = hvalue(&arguments[0])->array;
+  const Table *t = hvalue(&arguments[0]);
+  TValue first_room, room;
   for (lua_Unsigned n = 0; n < length; n++) {
-    if (ttypetag(&items[n]) == LUA_VNUMFLT && luai_numisnan(fltvalue(&items[n])))
+    const TValue *first = tlua_item(t, 0, &first_room), *item = tlua_item(t, n, &room);
+    if (ttypetag(item) == LUA_VNUMFLT && luai_numisnan(fltvalue(item)))
       return 0;
-    if (ttype(&items[n]) != ttype(&items[0]) || (!ttisnumber(&items[n]) && !ttisstring(&items[n])))
+    if (ttype(item) != ttype(first) || (!ttisnumber(item) && !ttisstring(item)))
       return 0;
   }
   return 1;
@@ -124,15 +127,17 @@ static int shorten_next (lua_State *L, const TValue *arguments, int count, TValu
   if (count < 1 || (count > 1 && !ttisnil(&arguments[1])))
     return -1;
   const Table *t = hvalue(&arguments[0]);
-  unsigned int size = luaH_realasize(t);
+  unsigned int size = tlua_array_size(t);
   for (unsigned int n = 0; n < size; n++) {
-    if (!isempty(&t->array[n])) {
+    if (!tlua_item_is_empty(t, n)) {
+      TValue room;
+      const TValue *item = tlua_item(t, n, &room);
       setivalue(&results[0], (lua_Integer)n + 1);
-      setobj(L, &results[1], &t->array[n]);
+      setobj(L, &results[1], item);
       return 2;
     }
   }
-  for (int n = 0; n < sizenode(t); n++) {
+  for (int n = 0; n < (int)sizenode(t); n++) {
     if (!isempty(gval(gnode(t, n)))) {
       getnodekey(L, &results[0], gnode(t, n));
       setobj(L, &results[1], gval(gnode(t, n)));
@@ -146,7 +151,8 @@ static int shorten_next (lua_State *L, const TValue *arguments, int count, TValu
 static int shorten_rawget (lua_State *L, const TValue *arguments, int count, TValue *results) {
   if (count < 2)
     return -1;
-  const TValue *slot = luaH_get(hvalue(&arguments[0]), &arguments[1]);
+  TValue room;
+  const TValue *slot = tlua_slot(hvalue(&arguments[0]), &arguments[1], &room);
   if (isempty(slot))
     setnilvalue(&results[0]);
   else
@@ -159,8 +165,10 @@ static int shorten_rawset (lua_State *L, const TValue *arguments, int count, TVa
   if (count != 3)
     return -1;
   Table *t = hvalue(&arguments[0]);
-  TValue *slot = (TValue *)luaH_get(t, &arguments[1]);
+  TValue room, *slot = (TValue *)tlua_slot(t, &arguments[1], &room);
   if (isabstkey(slot))
+    return -1;
+  if (slot == &room)
     return -1;
   setobj(L, slot, &arguments[2]);
   invalidateTMcache(t);
@@ -176,33 +184,26 @@ static int shorten_tonumber (lua_State *L, const TValue *arguments, int count, T
   return 1;
 }
 
-/* An element of the array part. */
-static TValue *item (Table *t, lua_Integer n) {
-  return l_castS2U(n) - 1u < t->alimit ? &t->array[n - 1] : (TValue *)luaH_getint(t, n);
-}
-
 static void move_item (lua_State *L, Table *t, lua_Integer from, lua_Integer to) {
-  TValue value = { .tt_ = LUA_VNIL };
-  const TValue *there = item(t, from);
+  TValue room, value = { .tt_ = LUA_VNIL };
+  const TValue *there = tlua_reach(t, from, &room);
   if (!isempty(there)) {
     setobj(L, &value, there);
   }
-  TValue *place = item(t, to);
-  setobj(L, place, &value);
+  tlua_reach_and_put(L, t, to, &value);
 }
 
 static int shorten_insert (lua_State *L, const TValue *arguments, int count, TValue *results) {
   if (count != 3 || !ttisinteger(&arguments[1]))
     return -1;
   Table *t = hvalue(&arguments[0]);
-  lua_Unsigned length = luaH_getn(t);
+  lua_Unsigned length = tlua_border(L, t);
   lua_Integer place = ivalue(&arguments[1]);
-  if (l_castS2U(place) - 1u >= length || length >= luaH_realasize(t))
+  if (l_castS2U(place) - 1u >= length || length >= tlua_array_size(t))
     return -1;
   for (lua_Integer n = (lua_Integer)length + 1; n > place; n--)
     move_item(L, t, n - 1, n);
-  TValue *slot = item(t, place);
-  setobj(L, slot, &arguments[2]);
+  tlua_reach_and_put(L, t, place, &arguments[2]);
   luaC_barrierback(L, obj2gco(t), &arguments[2]);
   return 0;
 }
@@ -211,13 +212,14 @@ static int shorten_remove (lua_State *L, const TValue *arguments, int count, TVa
   if (count != 2 || !ttisinteger(&arguments[1]))
     return -1;
   Table *t = hvalue(&arguments[0]);
-  lua_Unsigned length = luaH_getn(t);
+  lua_Unsigned length = tlua_border(L, t);
   lua_Integer place = ivalue(&arguments[1]);
-  if (l_castS2U(place) - 1u >= length || length > luaH_realasize(t))
+  if (l_castS2U(place) - 1u >= length || length > tlua_array_size(t))
     return -1;
   for (; place < (lua_Integer)length; place++)
     move_item(L, t, place + 1, place);
-  setnilvalue(item(t, place));
+  TValue nil = { .tt_ = LUA_VNIL };
+  tlua_reach_and_put(L, t, place, &nil);
   return 0;
 }
 

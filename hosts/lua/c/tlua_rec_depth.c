@@ -104,7 +104,7 @@ void tlua_rec_allow_more (lua_State *L, TluaRecorder *rec, const tl_exit_info *i
     return;
   StkId end = L->ci->func.p + 1 + needs;
   if (end > L->stack_last.p) {
-    if (stacksize(L) + needs < LUAI_MAXSTACK / 2)
+    if (stacksize(L) + needs < TLUA_MOST_STACK / 2)
       luaD_growstack(L, needs, 0);
   }
   else if (end - restorestack(L, entry) > (ptrdiff_t)rec->unit_depth && rec->unit_depth < TLUA_MOST_DEPTH)
@@ -134,7 +134,7 @@ static void make_room (lua_State *L, TluaRecorder *rec) {
   int room = (int)(L->stack_last.p - L->top.p);
   if (room >= rec->room_wanted)
     rec->room_wanted = 2 * room < MOST_ROOM ? 2 * room : MOST_ROOM;
-  if (room < rec->room_wanted && stacksize(L) + rec->room_wanted < LUAI_MAXSTACK / 2)
+  if (room < rec->room_wanted && stacksize(L) + rec->room_wanted < TLUA_MOST_STACK / 2)
     luaD_growstack(L, rec->room_wanted, 0);
 }
 

@@ -48,12 +48,7 @@ static const TValue *upvalue_of (const CallInfo *ci, int n) {
 }
 
 static void get (lua_State *L, CallInfo *ci, Instruction i, const TValue *t, TValue *key) {
-  const TValue *slot;
-  if (luaV_fastget(L, t, key, slot, luaH_get)) {
-    setobj2s(L, register_of(ci, GETARG_A(i)), slot);
-  }
-  else
-    luaV_finishget(L, t, key, register_of(ci, GETARG_A(i)), slot);
+  tlua_do_get(L, t, key, register_of(ci, GETARG_A(i)));
 }
 
 static void do_get (lua_State *L, CallInfo *ci, Instruction i) {
@@ -67,20 +62,11 @@ static void do_get (lua_State *L, CallInfo *ci, Instruction i) {
     case OP_GETI: setivalue(&key, GETARG_C(i)); break;
     case OP_GETFIELD: setobj(L, &key, constant_of(ci, GETARG_C(i))); break;
     default:  /* OP_SELF */
-      setobj(L, &key, register_or_constant(ci, i));
+      setobj(L, &key, TLUA_METHOD_IN_REGISTER(i) ? value_of(ci, GETARG_C(i)) : constant_of(ci, GETARG_C(i)));
       setobj2s(L, register_of(ci, GETARG_A(i) + 1), value_of(ci, GETARG_B(i)));
       break;
   }
   get(L, ci, i, value_of(ci, GETARG_B(i)), &key);
-}
-
-static void set (lua_State *L, const TValue *t, TValue *key, TValue *value) {
-  const TValue *slot;
-  if (luaV_fastget(L, t, key, slot, luaH_get)) {
-    luaV_finishfastset(L, t, slot, value);
-  }
-  else
-    luaV_finishset(L, t, key, value, slot);
 }
 
 static void do_set (lua_State *L, CallInfo *ci, Instruction i) {
@@ -89,13 +75,13 @@ static void do_set (lua_State *L, CallInfo *ci, Instruction i) {
   switch (GET_OPCODE(i)) {
     case OP_SETTABUP:
       setobj(L, &key, constant_of(ci, GETARG_B(i)));
-      set(L, upvalue_of(ci, GETARG_A(i)), &key, &value);
+      tlua_do_set(L, upvalue_of(ci, GETARG_A(i)), &key, &value);
       return;
     case OP_SETTABLE: setobj(L, &key, value_of(ci, GETARG_B(i))); break;
     case OP_SETI: setivalue(&key, GETARG_B(i)); break;
     default: setobj(L, &key, constant_of(ci, GETARG_B(i))); break;  /* OP_SETFIELD */
   }
-  set(L, value_of(ci, GETARG_A(i)), &key, &value);
+  tlua_do_set(L, value_of(ci, GETARG_A(i)), &key, &value);
 }
 
 /* The result is for the instruction before, whose operands these are. */
@@ -123,7 +109,7 @@ static void do_unary (lua_State *L, CallInfo *ci, Instruction i) {
 
 /* Collections may come once the result is in its register, and all after it is dead. */
 static void may_collect (lua_State *L, StkId top) {
-  if (G(L)->GCdebt > 0) {
+  if (tlua_owes(G(L))) {
     L->top.p = top;
     luaC_step(L);
   }
@@ -156,26 +142,27 @@ static void do_closure (lua_State *L, CallInfo *ci, Instruction i) {
 static void do_list (lua_State *L, CallInfo *ci, const Instruction *pc, int count) {
   Instruction i = *pc;
   Table *t = hvalue(value_of(ci, GETARG_A(i)));
-  unsigned int last = (unsigned int)GETARG_C(i) + (unsigned int)count;
+  unsigned int last = (unsigned int)TLUA_LIST_BEFORE(i) + (unsigned int)count;
   if (TESTARG_k(i))
-    last += (unsigned int)GETARG_Ax(pc[1]) * (MAXARG_C + 1);
-  L->top.p = GETARG_B(i) != 0 ? ci->top.p : register_of(ci, GETARG_A(i) + 1 + count);
-  if (last > luaH_realasize(t))
+    last += (unsigned int)GETARG_Ax(pc[1]) * TLUA_LIST_UNIT;
+  L->top.p = TLUA_LIST_COUNT(i) != 0 ? ci->top.p : register_of(ci, GETARG_A(i) + 1 + count);
+  if (last > tlua_array_size(t))
     luaH_resizearray(L, t, last);
   for (int n = count; n > 0; n--, last--) {
     const TValue *value = value_of(ci, GETARG_A(i) + n);
-    setobj2t(L, &t->array[last - 1], value);
+    tlua_put_item(L, t, last - 1, value);
     luaC_barrierback(L, obj2gco(t), value);
   }
 }
 
-/* Function, state and control are copied to where the results come. */
+/* Function, state and control, the last one first, are copied to where the results come. */
 static void do_step (lua_State *L, CallInfo *ci, Instruction i) {
-  StkId a = register_of(ci, GETARG_A(i));
-  for (int n = 0; n < 3; n++)
-    setobjs2s(L, a + 4 + n, a + n);
-  L->top.p = a + 4 + 3;
-  luaD_call(L, a + 4, GETARG_C(i));
+  StkId a = register_of(ci, GETARG_A(i)), results = TLUA_ITER_RESULT(a);
+  setobjs2s(L, results + 2, TLUA_ITER_CONTROL(a));
+  setobjs2s(L, results + 1, a + 1);
+  setobjs2s(L, results, a);
+  L->top.p = results + 3;
+  luaD_call(L, results, GETARG_C(i));
 }
 
 /* Called by compiled code: does the instruction that the call site says. */
@@ -231,7 +218,7 @@ static int add_written (TluaRecorder *rec, TluaChanged *changed) {
       return 1;
     case OP_TFORCALL:
       for (int n = 0; n < GETARG_C(i); n++)
-        tlua_rec_add_changed(changed, a + 4 + n);
+        tlua_rec_add_changed(changed, TLUA_ITER_RESULT(a) + n);
       return ttypetag(s2v(rec->at.base + a)) != LUA_VLCL;
     case OP_GETTABUP: case OP_GETTABLE: case OP_GETI: case OP_GETFIELD: case OP_UNM: case OP_BNOT:
     case OP_LEN: case OP_CONCAT: case OP_CLOSURE:
@@ -250,7 +237,7 @@ void tlua_rec_do_by_call (TluaRecorder *rec) {
       || !add_written(rec, &changed))
     return;
   tlua_rec_resume_here(rec);
-  int count = GET_OPCODE(i) == OP_SETLIST ? GETARG_B(i) : 0;
+  int count = GET_OPCODE(i) == OP_SETLIST ? TLUA_LIST_COUNT(i) : 0;
   if (GET_OPCODE(i) == OP_SETLIST && count == 0)
     count = (int)(rec->trace.thread->top.p - rec->at.base) - GETARG_A(i) - 1;
   const tl_value values[] = { tl_const_int(vm, count) };

@@ -173,7 +173,7 @@ CallInfo *tlua_rec_rebuild (lua_State *L, TluaRecorder *rec, const tl_exit_info 
 /* Whether register 'r' is an argument or operand of the open instruction that the frame goes on with. */
 static int is_open_value (lua_State *L, CallInfo *ci, int r) {
   const Instruction *pc = tlua_saved_pc(ci);
-  return ci == L->ci && isIT(*pc) && r >= GETARG_A(*pc) && ci->func.p + 1 + r < L->top.p;
+  return ci == L->ci && tlua_is_open(*pc) && r >= GETARG_A(*pc) && ci->func.p + 1 + r < L->top.p;
 }
 
 /*
@@ -217,7 +217,7 @@ static StkId called_function (CallInfo *ci) {
   if (!isLua(ci))
     return ci->func.p;
   const Proto *p = ci_func(ci)->p;
-  return p->is_vararg ? ci->func.p - (tlua_extra_arguments(ci) + p->numparams + 1) : ci->func.p;
+  return tlua_hides_arguments(p) ? ci->func.p - (tlua_extra_arguments(ci) + p->numparams + 1) : ci->func.p;
 }
 
 /* The frames below the running one, down to 'bottom': of each, up to the function that it has called. */
@@ -241,7 +241,7 @@ static void clear_callers (lua_State *L, CallInfo *bottom) {
 void tlua_rec_let_go (lua_State *L, CallInfo *entry) {
   CallInfo *ci = L->ci;
   int top = clear_frame(L, ci, ci_func(ci)->p->maxstacksize);
-  if (!isIT(*tlua_saved_pc(ci)))
+  if (!tlua_is_open(*tlua_saved_pc(ci)))
     L->top.p = ci->func.p + 1 + top;
   clear_callers(L, entry);
 }

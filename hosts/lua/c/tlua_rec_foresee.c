@@ -29,14 +29,15 @@ static void tell_loops (TluaRecorder *rec, const CallInfo *ci, const Instruction
   for (const Instruction *last = pc; last < p->code + p->sizecode; last++) {
     if (GET_OPCODE(*last) != OP_FORLOOP || tlua_rec_body_of(last) > pc)
       continue;
-    StkId ra = ci->func.p + 1 + GETARG_A(*last);  /* index, iterations to come, step */
-    if (ttisinteger(s2v(ra + 1)) && ttisinteger(s2v(ra + 2)))
-      tl_foresee(rec->vm, last, l_castS2U(ivalue(s2v(ra + 1))));
+    StkId base = ci->func.p + 1;
+    const TValue *left = s2v(base + TLUA_FOR_COUNT(GETARG_A(*last)));
+    if (ttisinteger(left) && ttisinteger(s2v(base + TLUA_FOR_STEP(GETARG_A(*last)))))
+      tl_foresee(rec->vm, last, l_castS2U(ivalue(left)));
   }
 }
 
 void tlua_rec_foresee (lua_State *L, TluaRecorder *rec, const CallInfo *ci, const Instruction *pc) {
-  if (!tl_asks_ahead(rec->vm) || L != G(L)->mainthread)
+  if (!tl_asks_ahead(rec->vm) || L != tlua_main_thread(G(L)))
     return;
   tell_loops(rec, ci, pc);
   for (int n = 0; n < MOST_FRAMES && ci->previous != NULL; n++) {

@@ -84,7 +84,9 @@ static int may_inline (TluaRecorder *rec, Proto *p) {
   int same = 0;
   for (int depth = 0; depth <= rec->trace.depth; depth++)
     same += rec->trace.frames[depth].p == p;
-  if (same >= (rec->trace.is_unit ? TLUA_MOST_SAME_IN_UNIT : TLUA_MOST_SAME))
+  if (tlua_has_argument_table(p))
+    tlua_rec_give_up(rec, "function with an argument table");
+  else if (same >= (rec->trace.is_unit ? TLUA_MOST_SAME_IN_UNIT : TLUA_MOST_SAME))
     tlua_rec_give_up(rec, "recursion");
   else if (rec->trace.depth + 1 >= TLUA_FRAMES)
     tlua_rec_give_up(rec, "calls nest too deep");
@@ -150,8 +152,8 @@ static int move_frame (TluaRecorder *rec, Operand callee, int function, int argu
 ** asks again, for one slot more than that.
 */
 static int wanted_for_call (const Proto *p, int arguments) {
-  int given = p->is_vararg && arguments < p->numparams ? p->numparams : arguments;
-  return 1 + given + p->maxstacksize + 1 + p->is_vararg;
+  int moves = tlua_hides_arguments(p), given = moves && arguments < p->numparams ? p->numparams : arguments;
+  return 1 + given + p->maxstacksize + 1 + moves;
 }
 
 /*
@@ -163,7 +165,7 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   uint64_t words[TLUA_WORDS];
   const TluaFrame *caller = running_frame(rec);
   Proto *p = clLvalue(callee.now)->p;
-  int shift = p->is_vararg ? move_frame(rec, callee, function, arguments, values) : 0;
+  int shift = tlua_hides_arguments(p) ? move_frame(rec, callee, function, arguments, values) : 0;
   int base = function + shift + 1;
   const lu_byte *live = live_in_call(rec, frame, function - slots_below(frame), base);
   if (live == NULL)
@@ -184,7 +186,10 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
     tlua_rec_give_up(rec, "frames of a unit too large");
   for (int r = arguments; r < p->numparams; r++)
     tlua_rec_write(rec, r, LUA_VNIL, 0);
-  rec->trace.next = p->code + p->is_vararg;  /* the interpreter shows no instruction that moves a frame */
+  if (TLUA_HAS_ARGUMENT_REGISTER && shift != 0 && p->numparams < p->maxstacksize)
+    tlua_rec_write(rec, p->numparams, LUA_VNIL, 0);
+  /* the interpreter shows no instruction that moves a frame */
+  rec->trace.next = p->code + tlua_hides_arguments(p);
 }
 
 /* --- a side trace begins in frames --- */
@@ -235,7 +240,7 @@ static void adopt_frame (TluaRecorder *rec, int base, const uint64_t *caller_wor
                       .extra = tlua_words_extra(words), .base = caller->base + base,
                       .is_shared = p->sizep > 0, .called = p };
   find_caller(&frame);
-  frame.function = base - 1 - (p->is_vararg ? frame.extra + 1 + p->numparams : 0);
+  frame.function = base - 1 - (tlua_hides_arguments(p) ? frame.extra + 1 + p->numparams : 0);
   const lu_byte *live = live_in_call(rec, &frame, frame.function - slots_below(&frame), base);
   if (live == NULL)
     return;
@@ -316,8 +321,10 @@ void tlua_rec_call_function (TluaRecorder *rec, Operand function, int a, int arg
       || (!is_table && !read_parameters(rec, clLvalue(function.now)->p, a + 1, arguments, values)))
     return;
   guard_function(rec, function);
-  if (is_table)
+  if (is_table) {
     write_call(rec, a, function, values, arguments);
+    frame.status |= TLUA_STATUS_BY_METHOD;
+  }
   push(rec, function, a, arguments, values, &frame);
   rec->trace.is_calling = 1;
   rec->trace.is_calling_fresh = rec->trace.is_calling_protected = 0;
@@ -348,19 +355,30 @@ int tlua_rec_push_unit (TluaRecorder *rec, Operand function, int a, int count, i
   return 1;
 }
 
+/* State and control variable of a generic loop, which may have been read already. */
+static int read_iteration (TluaRecorder *rec, int a, const Operand *control, Operand *values) {
+  if (control == NULL && TLUA_ITER_CONTROL(a) == a + 2)
+    return tlua_rec_read_values(rec, a + 1, 2, values);
+  values[0] = tlua_rec_register(rec, a + 1);
+  values[1] = control != NULL ? *control : tlua_rec_register(rec, TLUA_ITER_CONTROL(a));
+  return rec->at.reason == NULL;
+}
+
 /* Function and arguments are copied to where the results go. */
-void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted) {
+void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted, const Operand *control) {
   Operand values[3];
   int arguments = 2;
   TluaFrame frame = { .caller = TLUA_ITERATOR, .back = rec->at.pc + 1, .wanted = wanted,
                       .status = TLUA_STATUS_FRESH };
   Operand function = tlua_rec_register(rec, a);
-  if (!tlua_rec_read_values(rec, a + 1, arguments, values) || !find_callee(rec, &function, values, &arguments)
-      || !is_inlined(rec, function))
+  if (!read_iteration(rec, a, control, values) || !find_callee(rec, &function, values, &arguments))
+    return;
+  frame.status |= arguments > 2 ? TLUA_STATUS_BY_METHOD : 0;
+  if (!is_inlined(rec, function))
     return;
   guard_function(rec, function);
-  write_call(rec, a + 4, function, values, arguments);
-  push(rec, function, a + 4, arguments, values, &frame);
+  write_call(rec, TLUA_ITER_RESULT(a), function, values, arguments);
+  push(rec, function, TLUA_ITER_RESULT(a), arguments, values, &frame);
   rec->trace.is_calling = rec->trace.is_calling_fresh = 1;
   rec->trace.is_calling_protected = 0;
 }
@@ -460,7 +478,8 @@ void tlua_rec_iterated (TluaRecorder *rec, const Instruction *loop, Operand cont
     rec->trace.next = loop + 1;
     return;
   }
-  tlua_rec_write_operand(rec, GETARG_A(*loop) + 2, control);
+  if (TLUA_HIDES_CONTROL)
+    tlua_rec_write_operand(rec, TLUA_ITER_CONTROL(GETARG_A(*loop)), control);
   rec->trace.next = tlua_rec_body_of(loop);
   if (!is_own)
     tlua_rec_pass_edge(rec, tlua_rec_body_of(loop));

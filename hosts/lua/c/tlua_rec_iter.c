@@ -39,9 +39,9 @@ extern const lua_CFunction tlua_ipairs_step;
 
 /* The first index of the array part after the given one that has a value; 0 if there is none. */
 static int64_t item_after (const Table *t, lua_Unsigned index) {
-  unsigned int size = luaH_realasize(t);
+  unsigned int size = tlua_array_size(t);
   for (lua_Unsigned i = index; i < size; i++) {
-    if (!isempty(&t->array[i]))
+    if (!tlua_item_is_empty(t, i))
       return (int64_t)i + 1;
   }
   return 0;
@@ -53,7 +53,7 @@ static int64_t first_item (Table *t) {
 
 /* After an index of the array part; 0 if it is none. */
 static int64_t next_item (Table *t, int64_t index) {
-  return l_castS2U(index) - 1u < luaH_realasize(t) ? item_after(t, l_castS2U(index)) : 0;
+  return l_castS2U(index) - 1u < tlua_array_size(t) ? item_after(t, l_castS2U(index)) : 0;
 }
 
 static const Node nowhere = { .u = { .tt_ = LUA_VEMPTY, .key_tt = LUA_TDEADKEY } };
@@ -78,40 +78,41 @@ static const Node *first_node (Table *t) {
 
 /* After the last index of the array part comes the hash part's first node. */
 static const Node *node_after_integer (Table *t, int64_t key) {
-  if (l_castS2U(key) - 1u < luaH_realasize(t))
+  if (l_castS2U(key) - 1u < tlua_array_size(t))
     return next_item(t, key) != 0 ? &nowhere : node_from(t, 0);
-  return node_after(t, luaH_getint(t, key));
+  TValue store;
+  return node_after(t, tlua_slot_of_integer(t, key, &store));
 }
 
 /* No key of a table is a float that stands for an integer. */
 static const Node *node_after_float (Table *t, double number) {
-  TValue key;
+  TValue key, store;
   lua_Integer index;
   if (luaV_flttointeger(number, &index, F2Ieq))
     return &nowhere;
   setfltvalue(&key, number);
-  return node_after(t, luaH_get(t, &key));
+  return node_after(t, tlua_slot(t, &key, &store));
 }
 
 static const Node *node_after_boolean (Table *t, int64_t tt) {
-  TValue key;
+  TValue key, store;
   settt_(&key, cast_byte(tt));
-  return node_after(t, luaH_get(t, &key));
+  return node_after(t, tlua_slot(t, &key, &store));
 }
 
 static const Node *node_after_object (Table *t, GCObject *object, int64_t tt) {
-  TValue key;
+  TValue key, store;
   val_(&key).gc = object;
   settt_(&key, cast_byte(tt));
-  return node_after(t, luaH_get(t, &key));
+  return node_after(t, tlua_slot(t, &key, &store));
 }
 
 /* A light userdata or a C function. */
 static const Node *node_after_address (Table *t, void *address, int64_t tt) {
-  TValue key;
+  TValue key, store;
   val_(&key).p = address;
   settt_(&key, cast_byte(tt));
-  return node_after(t, luaH_get(t, &key));
+  return node_after(t, tlua_slot(t, &key, &store));
 }
 
 int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
@@ -144,11 +145,11 @@ int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
 static void finish_step (TluaRecorder *rec, Operand control, const Operand *second) {
   int a = GETARG_A(*rec->at.pc);
   int wanted = GETARG_C(*rec->at.pc);
-  tlua_rec_write_operand(rec, a + 4, control);
+  tlua_rec_write_operand(rec, TLUA_ITER_RESULT(a), control);
   if (second != NULL && wanted > 1)
-    tlua_rec_write_operand(rec, a + 5, *second);
+    tlua_rec_write_operand(rec, TLUA_ITER_RESULT(a) + 1, *second);
   for (int n = 2; n < wanted; n++)
-    tlua_rec_write(rec, a + 4 + n, LUA_VNIL, 0);
+    tlua_rec_write(rec, TLUA_ITER_RESULT(a) + n, LUA_VNIL, 0);
   tlua_rec_iterated(rec, rec->at.pc + 1, control);
 }
 
@@ -168,14 +169,15 @@ static void finish_loop (TluaRecorder *rec) {
 /* --- ipairs --- */
 
 /*
-** Whether there is no such element. To look at it must not move the hint that the table's count is: the trace
-** would rely on where it is now, and the program moves it back before it comes here again.
+** Whether there is no such element. To look at it must not move the hint that the table's count may be: the
+** trace would rely on where it is now, and the program moves it back before it comes here again.
 */
 static int lacks_item (Table *h, lua_Integer index) {
-  unsigned int hint = h->alimit;
-  int is_absent = isempty(luaH_getint(h, index));
-  h->alimit = hint;
-  return is_absent;
+  TValue key;
+  setivalue(&key, index);
+  if (l_castS2U(index) - 1u < tlua_array_size(h))
+    return tlua_item_is_empty(h, index - 1);
+  return isempty(tlua_slot(h, &key, &key));
 }
 
 static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
@@ -194,7 +196,7 @@ static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
     return;
   index.value = tl_op2(vm, TL_INT_ADD, control.value, tl_const_int(vm, 1));
   /* a register of the call, also where the loop wants no second value */
-  tlua_rec_get_element(rec, a + 5, t, index);
+  tlua_rec_get_element(rec, TLUA_ITER_RESULT(a) + 1, t, index);
   if (rec->at.reason == NULL && ends)
     finish_loop(rec);
   else if (rec->at.reason == NULL)
@@ -205,7 +207,7 @@ static void step_of_ipairs (TluaRecorder *rec, Operand t, Operand control) {
 
 /* Where an element is, and what is there now. */
 typedef struct Place {
-  tl_value address;
+  tl_value address, tag_address;
   tl_cell tag;
   const tl_cell *views;
 } Place;
@@ -218,7 +220,8 @@ static Operand element (TluaRecorder *rec, const Place *place, int tt) {
     tlua_rec_give_up(rec, "value of an unknown type");
     return o;
   }
-  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, place->tag, place->address), tl_const_int(vm, tt), TL_EXIT_GUARD);
+  tl_guard(vm, TL_GUARD_VALUE, tl_load(vm, place->tag, place->tag_address), tl_const_int(vm, tt),
+           TL_EXIT_GUARD);
   if (type != TL_VOID)
     o.value = tl_load(vm, place->views[type], place->address);
   return o;
@@ -234,10 +237,12 @@ static void step_in_array (TluaRecorder *rec, Operand t, Operand control, int64_
   key.value = tl_call(vm, is_first ? schema->step.first_item : schema->step.next_item, arguments,
                       is_first ? 1 : 2);
   tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_NE, key.value, tl_const_int(vm, 0)), 0, TL_EXIT_LOOP_END);
-  tl_value array = tl_load(vm, schema->table.array, t.value);
+  tl_value places[2];
+  TValue store;
+  tlua_rec_item_places(rec, t.value, key.value, places);
   Place place = { .tag = schema->table.array_tag, .views = schema->table.array_value,
-                  .address = tl_item_addr(vm, array, key.value, sizeof(TValue), -(int32_t)sizeof(TValue)) };
-  Operand value = element(rec, &place, rawtt(&hvalue(t.now)->array[next - 1]));
+                  .tag_address = places[0], .address = places[1] };
+  Operand value = element(rec, &place, rawtt(tlua_item(hvalue(t.now), next - 1, &store)));
   if (rec->at.reason == NULL)
     finish_step(rec, key, &value);
 }
@@ -255,6 +260,7 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   tl_vm *vm = rec->vm;
   const TluaSchema *schema = &rec->schema;
   Table *h = hvalue(t.now);
+  TValue store;
   s->arguments[0] = t.value;
   s->arguments[1] = key.value;
   s->count = 2;
@@ -290,7 +296,7 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   }
   s->arguments[2] = tl_const_int(vm, key.tt);
   s->count = 3;
-  s->now = node_after(h, luaH_get(h, key.now));
+  s->now = node_after(h, tlua_slot(h, key.now, &store));
   return 1;
 }
 
@@ -323,8 +329,9 @@ static void step_of_next (TluaRecorder *rec, Operand t, Operand control) {
   }
   Place key_place = { .tag = schema->table.node_key_tag, .views = schema->table.node_key,
                       .address = tl_call(vm, s.function, s.arguments, s.count) };
+  key_place.tag_address = key_place.address;
   Place value_place = { .tag = schema->table.node_tag, .views = schema->table.node_value,
-                        .address = key_place.address };
+                        .address = key_place.address, .tag_address = key_place.address };
   tl_guard(vm, TL_GUARD_NONNULL, key_place.address, 0, TL_EXIT_LOOP_END);
   Operand key = element(rec, &key_place, keytt(s.now));
   Operand value = element(rec, &value_place, rawtt(gval(s.now)));
@@ -332,27 +339,32 @@ static void step_of_next (TluaRecorder *rec, Operand t, Operand control) {
     finish_step(rec, key, &value);
 }
 
+/* The control variable, which may not be in its register yet; it was read then. */
+static Operand control_of (TluaRecorder *rec, int a, const Operand *given) {
+  return given != NULL ? *given : tlua_rec_register(rec, TLUA_ITER_CONTROL(a));
+}
+
 /* --- other C functions --- */
 
 /* The call's results go where the loop wants them; the first one decides whether it goes on. */
-static void step_of_c_function (TluaRecorder *rec, int a, int wanted) {
+static void step_of_c_function (TluaRecorder *rec, int a, int wanted, const Operand *given) {
   LibraryCall call = { .count = 2, .wanted = wanted };
   call.function = tlua_rec_register(rec, a);
-  for (int n = 0; n < call.count; n++)
-    call.arguments[n] = tlua_rec_register(rec, a + 1 + n);
+  call.arguments[0] = tlua_rec_register(rec, a + 1);
+  call.arguments[1] = control_of(rec, a, given);
   if (rec->at.reason == NULL)
     tlua_rec_library(rec, &call);
   if (rec->at.reason != NULL)
     return;
   Operand nil = { .tt = LUA_VNIL, .tag = rec->schema.tag_of[LUA_VNIL], .value = 0 };
   for (int n = 0; n < wanted; n++)
-    tlua_rec_write_operand(rec, a + 4 + n, n < call.returned ? call.results[n] : nil);
+    tlua_rec_write_operand(rec, TLUA_ITER_RESULT(a) + n, n < call.returned ? call.results[n] : nil);
   tlua_rec_iterated(rec, rec->at.pc + 1, call.returned > 0 ? call.results[0] : nil);
 }
 
 /* --- instructions --- */
 
-void tlua_lower_step (TluaRecorder *rec, Instruction i) {
+static void step (TluaRecorder *rec, Instruction i, const Operand *given) {
   tl_vm *vm = rec->vm;
   int a = GETARG_A(i);
   const Instruction *body = tlua_rec_body_of(rec->at.pc + 1);
@@ -360,16 +372,16 @@ void tlua_lower_step (TluaRecorder *rec, Instruction i) {
     return;
   const TValue *now = s2v(rec->at.base + a);
   if (ttisCclosure(now) || (ttislcf(now) && fvalue(now) != tlua_next && fvalue(now) != tlua_ipairs_step)) {
-    step_of_c_function(rec, a, GETARG_C(i));
+    step_of_c_function(rec, a, GETARG_C(i), given);
     return;
   }
   if (!ttislcf(now)) {
-    tlua_rec_call_iterator(rec, a, GETARG_C(i));
+    tlua_rec_call_iterator(rec, a, GETARG_C(i), given);
     return;
   }
   Operand iterator = tlua_rec_register(rec, a);
   Operand state = tlua_rec_register(rec, a + 1);
-  Operand control = tlua_rec_register(rec, a + 2);
+  Operand control = control_of(rec, a, given);
   lua_CFunction function = fvalue(iterator.now);
   if (rec->at.reason != NULL)
     return;
@@ -380,19 +392,37 @@ void tlua_lower_step (TluaRecorder *rec, Instruction i) {
     step_of_ipairs(rec, state, control);
 }
 
-/* A loop that begins takes its first step at once, in the same go. */
+void tlua_lower_step (TluaRecorder *rec, Instruction i) {
+  step(rec, i, NULL);
+}
+
+/*
+** A loop that begins takes its first step at once, in the same go. Where its control variable is the first
+** one of the body, it changes places with the value to be closed before that.
+*/
 void tlua_lower_start_iteration (TluaRecorder *rec, Instruction i) {
-  if (novariant(tlua_rec_register(rec, GETARG_A(i) + 3).tt) != LUA_TNIL) {
+  int a = GETARG_A(i);
+  Operand closed = tlua_rec_register(rec, a + 3);
+  if (novariant(closed.tt) != LUA_TNIL) {
     tlua_rec_give_up(rec, "loop with a variable to be closed");
     return;
   }
   rec->at.pc += 1 + GETARG_Bx(i);
-  tlua_lower_step(rec, *rec->at.pc);
+  if (TLUA_HIDES_CONTROL) {
+    step(rec, *rec->at.pc, NULL);
+    return;
+  }
+  Operand control = tlua_rec_register(rec, a + 2);
+  tlua_rec_write_operand(rec, TLUA_ITER_CONTROL(a), control);
+  tlua_rec_write_operand(rec, TLUA_ITER_CLOSING(a), closed);
+  tlua_rec_resume_here(rec);
+  if (rec->at.reason == NULL)
+    step(rec, *rec->at.pc, &control);
 }
 
 /* A step whose call is over: a side trace may begin there. */
 void tlua_lower_called_step (TluaRecorder *rec, Instruction i) {
-  Operand control = tlua_rec_register(rec, GETARG_A(i) + 4);
+  Operand control = tlua_rec_register(rec, TLUA_ITER_RESULT(GETARG_A(i)));
   if (rec->at.reason == NULL)
     tlua_rec_iterated(rec, rec->at.pc, control);
 }

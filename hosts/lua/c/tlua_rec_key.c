@@ -28,7 +28,6 @@
 
 #include "tlua_rec.h"
 
-#include "tlua_get.h"
 #include "tlua_node.h"
 
 #include "lgc.h"
@@ -38,7 +37,7 @@
 /* --- functions that compiled code calls --- */
 
 static int is_in_array (const Table *t, int64_t index) {
-  return l_castS2U(index) - 1u < (isrealasize(t) ? t->alimit : luaH_realasize(t));
+  return tlua_is_reached(t, l_castS2U(index) - 1u) || l_castS2U(index) - 1u < tlua_array_size(t);
 }
 
 static const TValue *found (const TValue *slot) {
@@ -61,27 +60,27 @@ static const TValue *find_integer (Table *t, int64_t index) {
 */
 static int64_t lacks_integer (Table *t, int64_t index) {
   if (is_in_array(t, index))
-    return l_castS2U(index) - 1u < t->alimit && isempty(&t->array[index - 1]);
+    return tlua_is_reached(t, l_castS2U(index) - 1u) && tlua_item_is_empty(t, index - 1);
   return find_in_nodes(t, index) == NULL;
 }
 
 /* A float that stands for an integer is that integer as a key. */
 static const TValue *find_float (Table *t, double number) {
-  TValue key;
+  TValue key, store;
   lua_Integer index;
   if (luaV_flttointeger(number, &index, F2Ieq))
     return find_integer(t, index);
   setfltvalue(&key, number);
-  return found(luaH_get(t, &key));
+  return found(tlua_slot(t, &key, &store));
 }
 
 static int64_t lacks_float (Table *t, double number) {
-  TValue key;
+  TValue key, store;
   lua_Integer index;
   if (luaV_flttointeger(number, &index, F2Ieq))
     return lacks_integer(t, index);
   setfltvalue(&key, number);
-  return isempty(luaH_get(t, &key));
+  return isempty(tlua_slot(t, &key, &store));
 }
 
 /* No string. */
@@ -96,7 +95,10 @@ static const TValue *find_object (Table *t, GCObject *object, int64_t tt) {
 }
 
 static const TValue *find_long_string (Table *t, TString *key) {
-  return found(luaH_getstr(t, key));
+  TValue name, store;
+  settt_(&name, ctb(key->tt));
+  val_(&name).gc = obj2gco(key);
+  return found(tlua_slot(t, &name, &store));
 }
 
 static const TValue *find_string (Table *t, TString *key) {
@@ -105,9 +107,9 @@ static const TValue *find_string (Table *t, TString *key) {
 }
 
 static const TValue *find_boolean (Table *t, int64_t tt) {
-  TValue key;
+  TValue key, store;
   settt_(&key, cast_byte(tt));
-  return found(luaH_get(t, &key));
+  return found(tlua_slot(t, &key, &store));
 }
 
 /*
@@ -123,7 +125,7 @@ static const TValue *find_boolean (Table *t, int64_t tt) {
 static int has_free_node (const Table *t) {
   if (isdummy(t))
     return 0;
-  const Node *last = t->lastfree;
+  const Node *last = tlua_last_free(t);
   for (const Node *n = last; n > t->node && last - n < NODES_SEEN; ) {
     if (keyisnil(--n))
       return 1;
@@ -133,17 +135,17 @@ static int has_free_node (const Table *t) {
 
 /* The place of a key that the table lacks, with whatever value: the trace writes the real one at once. */
 static const TValue *add_key (lua_State *L, Table *t, const TValue *key, const TValue *absent) {
-  TValue any;
+  TValue any, store;
   if (!has_free_node(t))
     return NULL;
   setbfvalue(&any);
-  luaH_finishset(L, t, key, absent, &any);
-  return luaH_get(t, key);
+  tlua_finish_set(L, t, key, absent, &any);
+  return tlua_slot(t, key, &store);
 }
 
 /* The place of an integer in the hash part, whether it has a value or not. */
 static const TValue *place_integer (lua_State *L, Table *t, int64_t index) {
-  TValue key;
+  TValue key, store;
   Node *place, *node;
   if (is_in_array(t, index))
     return NULL;
@@ -156,18 +158,20 @@ static const TValue *place_integer (lua_State *L, Table *t, int64_t index) {
   if (node != NULL)
     return gval(node);
   setivalue(&key, index);
-  return add_key(L, t, &key, luaH_getint(t, index));
+  return add_key(L, t, &key, tlua_slot_of_integer(t, index, &store));
 }
 
 /* The place of an object, whether it has a value or not. */
 static const TValue *place_object (lua_State *L, Table *t, GCObject *object, int64_t tt) {
-  TValue key;
+  TValue key, store;
   const TValue *slot;
   val_(&key).gc = object;
   settt_(&key, cast_byte(tt));
-  slot = luaH_get(t, &key);
+  slot = tlua_slot(t, &key, &store);
   if (!isempty(slot))
     return slot;
+  if (tlua_is_external(&key))
+    return NULL;
   if (isabstkey(slot)) {
     const TValue *added = ttisshrstring(&key) ? tlua_add_string(L, t, &key) : NULL;
     slot = added != NULL ? added : add_key(L, t, &key, slot);
@@ -190,34 +194,42 @@ typedef struct NewKey {
 
 static void do_add (lua_State *L, void *data) {
   NewKey *job = (NewKey *)data;
-  luaH_finishset(L, job->t, job->key, job->slot, job->value);
+  tlua_finish_set(L, job->t, job->key, job->slot, job->value);
 }
 
 static int add (lua_State *L, Table *t, const TValue *key, const TValue *slot, TValue *value) {
   if (has_free_node(t)) {
-    luaH_finishset(L, t, key, slot, value);
+    tlua_finish_set(L, t, key, slot, value);
     return 1;
   }
-  if (luaH_realasize(t) > MOST_ENTRIES || (size_t)sizenode(t) > MOST_ENTRIES)
+  if (tlua_array_size(t) > MOST_ENTRIES || (size_t)sizenode(t) > MOST_ENTRIES)
     return 0;
   NewKey job = { t, key, slot, value };
   return tlua_protected(L, do_add, &job);
 }
 
 /* As the interpreter searches for a key: beyond the hint in 'alimit' with a function that may move it. */
-static const TValue *slot_of (Table *t, const TValue *key) {
-  if (ttisinteger(key) && l_castS2U(ivalue(key)) - 1u < t->alimit)
-    return &t->array[ivalue(key) - 1];
-  return luaH_get(t, key);
+static const TValue *slot_of (Table *t, const TValue *key, TValue *store) {
+  if (ttisinteger(key) && tlua_is_reached(t, l_castS2U(ivalue(key)) - 1u))
+    return tlua_item(t, ivalue(key) - 1, store);
+  return tlua_slot(t, key, store);
 }
 
 /* 't[key] = value' without metamethods; the table, or NULL if there is no memory for it. */
 static Table *set (lua_State *L, Table *t, const TValue *key, TValue *value) {
-  const TValue *slot = slot_of(t, key);
+  TValue store;
+  const TValue *slot = slot_of(t, key, &store);
   int is_new = isempty(slot), is_absent = isabstkey(slot);
+  if (is_absent && tlua_is_external(key))
+    return NULL;
   if (is_absent && !add(L, t, key, slot, value))
     return NULL;
-  if (!is_absent) {
+  if (!is_absent && slot == &store) {
+    lua_Integer index;
+    luaV_tointegerns(key, &index, F2Ieq);
+    tlua_put_item(L, t, index - 1, value);
+  }
+  else if (!is_absent) {
     setobj2t(L, cast(TValue *, slot), value);
   }
   if (is_new)
@@ -352,6 +364,7 @@ typedef struct Search {
   tl_value arguments[3];      /* the last one, 0 if there is none, is the type of key */
   uint32_t count;             /* of those that 'find' takes; 'place' takes them all */
   const TValue *now;
+  TValue store;
 } Search;
 
 /* Returns 0 if the recording is given up. */
@@ -385,7 +398,7 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
       break;
     default: tlua_rec_give_up(rec, "key of another type"); return 0;
   }
-  s->now = luaH_get(hvalue(t.now), key.now);
+  s->now = tlua_slot(hvalue(t.now), key.now, &s->store);
   return 1;
 }
 
@@ -480,7 +493,7 @@ void tlua_rec_set_growing (TluaRecorder *rec, Operand t, Operand key, Operand va
 #define SHORT_ARRAY 16
 
 static int is_beyond_array (Operand t, Operand key) {
-  return key.tt == LUA_VNUMINT && l_castS2U(ivalue(key.now)) == (lua_Unsigned)luaH_realasize(hvalue(t.now))
+  return key.tt == LUA_VNUMINT && l_castS2U(ivalue(key.now)) == (lua_Unsigned)tlua_array_size(hvalue(t.now))
       + 1u;
 }
 
@@ -488,7 +501,7 @@ static int is_beyond_array (Operand t, Operand key) {
 static int is_growing (Operand t, Operand key, const Search *s) {
   const Table *h = hvalue(t.now);
   return s->place == 0 || (isabstkey(s->now) && !has_free_node(h))
-      || (is_beyond_array(t, key) && luaH_realasize(h) < SHORT_ARRAY);
+      || (is_beyond_array(t, key) && tlua_array_size(h) < SHORT_ARRAY);
 }
 
 /*
@@ -496,7 +509,7 @@ static int is_growing (Operand t, Operand key, const Search *s) {
 ** store directly and this one becomes a side trace; but only once, as there may be no others.
 */
 static int is_better_put_off (TluaRecorder *rec, Operand t, Operand key) {
-  if (rec->trace.is_side || !is_beyond_array(t, key) || luaH_realasize(hvalue(t.now)) < SHORT_ARRAY
+  if (rec->trace.is_side || !is_beyond_array(t, key) || tlua_array_size(hvalue(t.now)) < SHORT_ARRAY
       || rec->put_off == rec->trace.loop.head)
     return 0;
   rec->put_off = rec->trace.loop.head;

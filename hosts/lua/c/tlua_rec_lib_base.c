@@ -177,6 +177,8 @@ static void all_pairs (TluaRecorder *rec, LibraryCall *call) {
   tl_guard(vm, now == NULL ? TL_GUARD_NULL : TL_GUARD_NONNULL, metatable, 0, TL_EXIT_GUARD);
   if (now == NULL || tlua_lib_guard_lacks(rec, now, metatable, "__pairs"))
     add_triple(rec, call, tlua_next, LUA_VNIL, 0);
+  for (int n = 0; n < TLUA_MORE_OF_PAIRS && rec->at.reason == NULL; n++)
+    tlua_lib_add(rec, call, LUA_VNIL, 0);
 }
 
 static void raw_equal (TluaRecorder *rec, LibraryCall *call) {
@@ -193,7 +195,7 @@ static void raw_length (TluaRecorder *rec, LibraryCall *call) {
   if (ttisstring(o.now))
     tlua_lib_add(rec, call, LUA_VNUMINT, tlua_lib_length(rec, o));
   else if (has_table(rec, call, 0))
-    tlua_lib_add(rec, call, LUA_VNUMINT, tl_call(rec->vm, rec->schema.table.length, &o.value, 1));
+    tlua_lib_add(rec, call, LUA_VNUMINT, tlua_rec_border(rec, o.value));
 }
 
 /* A hole in the array part is looked at under the guard that nobody else is asked for it. */
@@ -206,7 +208,7 @@ static void raw_get (TluaRecorder *rec, LibraryCall *call) {
     tlua_rec_give_up(rec, "rawget with a float or nil");
   else if (key.tt != LUA_VNUMINT || !tlua_rec_is_in_array(h, ivalue(key.now)))
     tlua_lib_add_operand(call, tlua_rec_find_entry(rec, t, key, TM_N));
-  else if (isempty(&h->array[ivalue(key.now) - 1]) && h->metatable != NULL)
+  else if (tlua_item_is_empty(h, ivalue(key.now) - 1) && h->metatable != NULL)
     tlua_rec_give_up(rec, "rawget of a hole");
   else
     tlua_lib_add_operand(call, tlua_rec_get_item(rec, t, key.value, ivalue(key.now)));
@@ -259,8 +261,8 @@ static int guard_neither (TluaRecorder *rec, Operand t, TMS one, TMS other) {
 ** The length of a table without the metamethod. It may move a hint, which doing the call again does not show.
 */
 static tl_value list_length (TluaRecorder *rec, Operand t, lua_Integer *now) {
-  tl_value length = tl_call(rec->vm, rec->schema.table.length, &t.value, 1);
-  *now = (lua_Integer)luaH_getn(hvalue(t.now));
+  tl_value length = tlua_rec_border(rec, t.value);
+  *now = (lua_Integer)tlua_border(rec->trace.thread, hvalue(t.now));
   tlua_rec_resume_here(rec);
   return length;
 }

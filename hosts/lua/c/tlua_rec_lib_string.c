@@ -166,7 +166,9 @@ int tlua_describe_string_functions (tl_vm *vm, TluaLibrary *library) {
   }
   library->character = tl_add_cell(vm, "string.character", (int32_t)offsetof(TString, contents), 1, TL_INT,
                                    tl_alias_class(vm, "string"), TL_IMMUTABLE);
-  return library->character != 0;
+  library->contents = tl_add_cell(vm, "string.contents", (int32_t)offsetof(TString, contents), 8, TL_ADDR,
+                                  tl_alias_class(vm, "string"), TL_IMMUTABLE);
+  return library->character != 0 && library->contents != 0;
 }
 
 /* --- lowering --- */
@@ -197,6 +199,15 @@ static void lower_length (TluaRecorder *rec, LibraryCall *call) {
     tlua_lib_add(rec, call, LUA_VNUMINT, tlua_lib_length(rec, call->arguments[0]));
 }
 
+/* The address from which characters lie as far as they do in a short string. */
+static tl_value characters_of (TluaRecorder *rec, Operand s) {
+  tl_vm *vm = rec->vm;
+  if (TLUA_STRINGS_ARE_WHOLE || s.tt == ctb(LUA_VSHRSTR))
+    return tl_op1(vm, TL_REF_TO_ADDR, s.value);
+  return tl_item_addr(vm, tl_load(vm, rec->schema.library.contents, s.value), tl_const_int(vm, 0), 1,
+                      -(int32_t)offsetof(TString, contents));
+}
+
 /* One character; outside of the string there is no result. */
 static void lower_byte (TluaRecorder *rec, LibraryCall *call) {
   tl_vm *vm = rec->vm;
@@ -222,7 +233,7 @@ static void lower_byte (TluaRecorder *rec, LibraryCall *call) {
   int is_inside = (lua_Unsigned)now - 1u < length_now;
   tlua_lib_guard(rec, is_inside, tl_op2(vm, TL_UINT_LT, place, length));
   if (is_inside) {
-    tl_value address = tl_item_addr(vm, tl_op1(vm, TL_REF_TO_ADDR, s.value), place, 1, 0);
+    tl_value address = tl_item_addr(vm, characters_of(rec, s), place, 1, 0);
     tlua_lib_add(rec, call, LUA_VNUMINT, tl_load(vm, rec->schema.library.character, address));
   }
 }

@@ -117,7 +117,7 @@ int tlua_lib_guard_lacks (TluaRecorder *rec, const Table *metatable, tl_value re
     tlua_rec_give_up(rec, "out of memory");
     return 0;
   }
-  if (!isempty(luaH_getshortstr((Table *)metatable, name.string))) {
+  if (!isempty(tlua_slot_of_short((Table *)metatable, name.string))) {
     tlua_rec_give_up(rec, "metatable with a field for the library");
     return 0;
   }

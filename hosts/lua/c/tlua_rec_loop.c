@@ -51,22 +51,32 @@ static tl_value fixed_step (TluaRecorder *rec, int a, Operand step, const Instru
 }
 
 /*
-** At the head of an integer loop's body the loop's variable is a copy of the hidden index. Only if nothing
-** else jumps to the head does it have to be: the guard that says so is passed by all iterations, and the
-** trace computes with one of them.
+** At the head of an integer loop's body the loop's variable is a copy of the hidden index, if there is one.
+** Only if nothing else jumps to the head does it have to be: the guard that says so is passed by all
+** iterations, and the trace computes with one of them.
 */
 void tlua_rec_loop_variable (TluaRecorder *rec) {
-  if (rec->trace.is_side || !rec->trace.loop.is_only || GET_OPCODE(*rec->trace.loop.last) != OP_FORLOOP)
+  if (TLUA_FOR_INDEX(0) == TLUA_FOR_VARIABLE(0) || rec->trace.is_side || !rec->trace.loop.is_only
+      || GET_OPCODE(*rec->trace.loop.last) != OP_FORLOOP)
     return;
   int a = GETARG_A(*rec->trace.loop.last);
-  const TValue *index = s2v(rec->at.base + a), *variable = s2v(rec->at.base + a + 3);
+  const TValue *index = s2v(rec->at.base + TLUA_FOR_INDEX(a)),
+      *variable = s2v(rec->at.base + TLUA_FOR_VARIABLE(a));
   if (!ttisinteger(index) || !ttisinteger(variable) || ivalue(index) != ivalue(variable))
     return;
-  Operand hidden = tlua_rec_register(rec, a);
-  tl_value is_copy = tl_op2(rec->vm, TL_INT_EQ, tlua_rec_register(rec, a + 3).value, hidden.value);
+  Operand hidden = tlua_rec_register(rec, TLUA_FOR_INDEX(a));
+  tl_value variable_value = tlua_rec_register(rec, TLUA_FOR_VARIABLE(a)).value;
+  tl_value is_copy = tl_op2(rec->vm, TL_INT_EQ, variable_value, hidden.value);
   tl_guard(rec->vm, TL_GUARD_TRUE, is_copy, 0, TL_EXIT_GUARD);
-  tlua_rec_write_operand(rec, a + 3, hidden);
+  tlua_rec_write_operand(rec, TLUA_FOR_VARIABLE(a), hidden);
   tlua_rec_resume_here(rec);  /* nothing of the instruction itself has been recorded */
+}
+
+/* The index, and the loop's variable, if that is another register. */
+static void write_index (TluaRecorder *rec, int a, int tt, tl_value value) {
+  tlua_rec_write(rec, TLUA_FOR_INDEX(a), tt, value);
+  if (TLUA_FOR_VARIABLE(a) != TLUA_FOR_INDEX(a))
+    tlua_rec_write(rec, TLUA_FOR_VARIABLE(a), tt, value);
 }
 
 /*
@@ -75,9 +85,9 @@ void tlua_rec_loop_variable (TluaRecorder *rec) {
 */
 static int int_loop (TluaRecorder *rec, int a) {
   tl_vm *vm = rec->vm;
-  Operand index = tlua_rec_register(rec, a);
-  Operand count = tlua_rec_register(rec, a + 1);
-  Operand step = tlua_rec_register(rec, a + 2);
+  Operand index = tlua_rec_register(rec, TLUA_FOR_INDEX(a));
+  Operand count = tlua_rec_register(rec, TLUA_FOR_COUNT(a));
+  Operand step = tlua_rec_register(rec, TLUA_FOR_STEP(a));
   if (index.tt != LUA_VNUMINT || count.tt != LUA_VNUMINT) {
     tlua_rec_give_up(rec, "loop changed by a debugger");
     return 0;
@@ -87,9 +97,8 @@ static int int_loop (TluaRecorder *rec, int a) {
   tl_value by = fixed_step(rec, a, step, rec->at.pc + 1 - GETARG_Bx(*rec->at.pc));
   tl_value left = tl_op2(vm, TL_INT_SUB, count.value, tl_const_int(vm, 1));
   tl_value next = tl_op2(vm, TL_INT_ADD, index.value, by);
-  tlua_rec_write(rec, a + 1, LUA_VNUMINT, left);
-  tlua_rec_write(rec, a, LUA_VNUMINT, next);
-  tlua_rec_write(rec, a + 3, LUA_VNUMINT, next);
+  tlua_rec_write(rec, TLUA_FOR_COUNT(a), LUA_VNUMINT, left);
+  write_index(rec, a, LUA_VNUMINT, next);
   return 1;
 }
 
@@ -104,9 +113,9 @@ static int guard_rises (TluaRecorder *rec, Operand step) {
 
 static int float_loop (TluaRecorder *rec, int a) {
   tl_vm *vm = rec->vm;
-  Operand index = tlua_rec_register(rec, a);
-  Operand limit = tlua_rec_register(rec, a + 1);
-  Operand step = tlua_rec_register(rec, a + 2);
+  Operand index = tlua_rec_register(rec, TLUA_FOR_INDEX(a));
+  Operand limit = tlua_rec_register(rec, TLUA_FOR_COUNT(a));
+  Operand step = tlua_rec_register(rec, TLUA_FOR_STEP(a));
   if (index.tt != LUA_VNUMFLT || limit.tt != LUA_VNUMFLT || step.tt != LUA_VNUMFLT) {
     tlua_rec_give_up(rec, "loop changed by a debugger");
     return 0;
@@ -119,14 +128,13 @@ static int float_loop (TluaRecorder *rec, int a) {
       : tl_op2(vm, TL_FLOAT_LE, limit.value, next);
   if (!goes_on(rec, now, condition))
     return 0;
-  tlua_rec_write(rec, a, LUA_VNUMFLT, next);
-  tlua_rec_write(rec, a + 3, LUA_VNUMFLT, next);
+  write_index(rec, a, LUA_VNUMFLT, next);
   return 1;
 }
 
 void tlua_lower_loop (TluaRecorder *rec, Instruction i) {
   int a = GETARG_A(i);
-  if (ttisinteger(s2v(rec->at.base + a + 2)) ? int_loop(rec, a) : float_loop(rec, a))
+  if (ttisinteger(s2v(rec->at.base + TLUA_FOR_STEP(a))) ? int_loop(rec, a) : float_loop(rec, a))
     tlua_rec_go_to(rec, rec->at.pc + 1 - GETARG_Bx(i));
 }
 
@@ -164,6 +172,19 @@ static tl_value size_of_step (TluaRecorder *rec, Operand step, int rises) {
 }
 
 /*
+** A loop of integers begins. Its index may have its register already; where it has not, the step has another
+** one too, and nothing is moved if the loop does not run.
+*/
+static void begin_index (TluaRecorder *rec, int a, Operand init, Operand step, int runs) {
+  if (TLUA_FOR_INDEX(a) == a)
+    tlua_rec_write(rec, TLUA_FOR_VARIABLE(a), LUA_VNUMINT, init.value);
+  else if (runs) {
+    tlua_rec_write(rec, TLUA_FOR_STEP(a), LUA_VNUMINT, step.value);
+    tlua_rec_write(rec, TLUA_FOR_INDEX(a), LUA_VNUMINT, init.value);
+  }
+}
+
+/*
 ** The start of an integer loop: the number of iterations after the first. For steps other than 1 and -1 only
 ** distances that are no negative numbers are lowered, which signed division divides as the interpreter does.
 */
@@ -188,9 +209,9 @@ static int start_int_loop (TluaRecorder *rec, int a, Operand init, Operand limit
       tl_guard(vm, TL_GUARD_TRUE, tl_op2(vm, TL_INT_GE, count, tl_const_int(vm, 0)), 0, TL_EXIT_GUARD);
       count = tl_op2(vm, TL_INT_DIV, count, divisor);
     }
-    tlua_rec_write(rec, a + 1, LUA_VNUMINT, count);
+    tlua_rec_write(rec, TLUA_FOR_COUNT(a), LUA_VNUMINT, count);
   }
-  tlua_rec_write(rec, a + 3, LUA_VNUMINT, init.value);
+  begin_index(rec, a, init, step, runs);
   return runs;
 }
 
@@ -215,10 +236,11 @@ static int start_float_loop (TluaRecorder *rec, int a, Operand init, Operand lim
   tl_value condition = rises ? tl_op2(vm, TL_FLOAT_LT, last, first) : tl_op2(vm, TL_FLOAT_LT, first, last);
   tl_guard(vm, skipped ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, TL_EXIT_GUARD);
   if (!skipped) {
-    tlua_rec_write(rec, a, LUA_VNUMFLT, first);
-    tlua_rec_write(rec, a + 1, LUA_VNUMFLT, last);
-    tlua_rec_write(rec, a + 2, LUA_VNUMFLT, step.value);
-    tlua_rec_write(rec, a + 3, LUA_VNUMFLT, first);
+    tlua_rec_write(rec, TLUA_FOR_INDEX(a), LUA_VNUMFLT, first);
+    tlua_rec_write(rec, TLUA_FOR_COUNT(a), LUA_VNUMFLT, last);
+    tlua_rec_write(rec, TLUA_FOR_STEP(a), LUA_VNUMFLT, step.value);
+    if (TLUA_FOR_VARIABLE(a) != TLUA_FOR_INDEX(a))
+      tlua_rec_write(rec, TLUA_FOR_VARIABLE(a), LUA_VNUMFLT, first);
   }
   return !skipped;
 }

@@ -144,7 +144,7 @@ int tlua_rec_metamethod (TluaRecorder *rec, Operand o, TMS event, Operand *metho
   tl_value reference = metatable_of(rec, o, &metatable);
   if (metatable == NULL)
     return 1;
-  const TValue *slot = luaH_getshortstr(metatable, name);
+  const TValue *slot = tlua_slot_of_short(metatable, name);
   if (isempty(slot)) {
     tlua_rec_guard_absent(rec, reference, metatable, name);
     return 1;

@@ -214,6 +214,10 @@ static tl_value same_tag_equal (TluaRecorder *rec, Operand a, Operand b) {
 tl_value tlua_rec_raw_equal (TluaRecorder *rec, Operand a, Operand b) {
   if (a.tt == b.tt)
     return same_tag_equal(rec, a, b);
+  if (!TLUA_TAGS_TELL_STRINGS && novariant(a.tt) == LUA_TSTRING && novariant(b.tt) == LUA_TSTRING) {
+    tl_value arguments[2] = { a.value, b.value };
+    return tl_call(rec->vm, rec->schema.string.equal_long, arguments, 2);
+  }
   if (a.tt == LUA_VNUMINT && b.tt == LUA_VNUMFLT)
     return mixed_equal(rec, a.value, b.value);
   if (a.tt == LUA_VNUMFLT && b.tt == LUA_VNUMINT)

@@ -226,7 +226,7 @@ int tlua_describe_barriers (tl_vm *vm, TluaSchema *schema) {
 
 void tlua_rec_barrier (TluaRecorder *rec, tl_value owner, int is_upvalue, Operand value) {
   tl_vm *vm = rec->vm;
-  if (!iscollectable(value.now))
+  if (!(value.tt & BIT_ISCOLLECTABLE))
     return;
   tl_value black = tl_op2(vm, TL_INT_AND, tl_load(vm, rec->schema.object.marked, owner),
                           tl_const_int(vm, bitmask(BLACKBIT)));

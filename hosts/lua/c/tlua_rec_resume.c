@@ -58,7 +58,7 @@ void tlua_rec_resume_here (TluaRecorder *rec) {
     return;
   }
   tlua_words_write(words, rec->at.pc, frame->wanted, frame->status, frame->extra);
-  if (isIT(*rec->at.pc)) {
+  if (tlua_is_open(*rec->at.pc)) {
     uint32_t top = (uint32_t)open_registers(rec, live);
     live = rec->at.row;
     tlua_words_set_top(words, rec->trace.called.is_open ? TLUA_TOP_AS_IT_IS : top);
@@ -126,7 +126,7 @@ int tlua_rec_ends_at_entry (const TluaRecorder *rec) {
     return 0;
   if (rec->trace.depth == 0)
     return pc == rec->trace.returned;
-  return pc == rec->at.p->code && !rec->at.p->is_vararg && calls_itself(rec)
+  return pc == rec->at.p->code && !tlua_is_vararg(rec->at.p) && calls_itself(rec)
       && (rec->trace.entry == pc || tl_has_loop(rec->vm, tlua_entry_key(pc)));
 }
 

@@ -139,7 +139,7 @@ int tlua_rec_guard_return (TluaRecorder *rec, int closes) {
   TluaBottom *bottom = &rec->trace.bottom;
   if (!returns_to_lua(rec) || !keep_caller(rec, ci_func(bottom->ci->previous)->p))
     return 0;
-  bottom->caller = guard_caller(rec, ci_func(bottom->ci)->p->is_vararg, closes);
+  bottom->caller = guard_caller(rec, tlua_hides_arguments(ci_func(bottom->ci)->p), closes);
   return rec->at.reason == NULL;
 }
 

@@ -54,7 +54,7 @@ static size_t size_of (const TluaRecorder *rec, const TluaShape *shape, int part
   }
   switch (part) {
     case TLUA_PART_TABLE: return sizeof(Table);
-    case TLUA_PART_NODES: return shape->keys * sizeof(Node);
+    case TLUA_PART_NODES: return shape->keys == 0 ? 0 : TLUA_NODES_BYTES(shape->keys);
     default: return shape->items * sizeof(TValue);
   }
 }

@@ -195,9 +195,8 @@ static int length_now (TluaRecorder *rec, int first, int count, size_t *length) 
       *length += tsslen(tsvalue(now));
     else if (ttisinteger(now))
       *length += (size_t)lua_integer2str(buffer, sizeof buffer, ivalue(now));
-    else if (ttisfloat(now))  /* the '.0' of floats that look like integers is added by hand there and here */
-      *length += (size_t)lua_number2str(buffer, sizeof buffer, fltvalue(now))
-               + (buffer[strspn(buffer, "-0123456789")] == '\0' ? 2 : 0);
+    else if (ttisfloat(now))
+      *length += tlua_float_length(now, buffer, sizeof buffer);
     else
       return 0;
   }

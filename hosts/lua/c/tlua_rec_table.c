@@ -43,23 +43,6 @@ static tl_tag element_tag (TluaRecorder *rec, const TValue *slot) {
   return tag;
 }
 
-/*
-** The array element at a positive integer, or NULL (then the recording is given up). Arrays that are
-** appended to lie beyond the hint that '#' leaves in 'alimit'.
-*/
-static const TValue *array_slot (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now) {
-  Table *h = hvalue(t.now);
-  lua_Unsigned place = (lua_Unsigned)index_now - 1u;
-  if (place < h->alimit)
-    return &h->array[place];
-  if (place < luaH_realasize(h)) {
-    tlua_rec_reach_item(rec, t, index);
-    return &h->array[place];
-  }
-  tlua_rec_give_up(rec, "integer key outside the array part");  /* the callers have looked */
-  return NULL;
-}
-
 static Operand integer_operand (TluaRecorder *rec, tl_value index, lua_Integer now, TValue *store) {
   setivalue(store, now);
   return (Operand){ .value = index, .tag = rec->schema.tag_of[LUA_VNUMINT], .tt = LUA_VNUMINT, .now = store };
@@ -69,7 +52,7 @@ static Operand integer_operand (TluaRecorder *rec, tl_value index, lua_Integer n
 static int guard_no_item (TluaRecorder *rec, Operand t, tl_value index, const TValue *slot) {
   tl_tag tag = element_tag(rec, slot);
   if (tag != 0)
-    tl_get_item(rec->vm, rec->schema.table.layout, tag, t.value, index);
+    tlua_rec_load_item(rec, t.value, index, tag);
   return tag != 0;
 }
 
@@ -84,7 +67,7 @@ static Operand read_item (TluaRecorder *rec, Operand t, tl_value index, const TV
   tl_tag tag = element_tag(rec, slot);
   if (tag == 0)
     return o;
-  o.value = tl_get_item(rec->vm, rec->schema.table.layout, tag, t.value, index);
+  o.value = tlua_rec_load_item(rec, t.value, index, tag);
   o.tt = isempty(slot) ? LUA_VNIL : rawtt(slot);
   o.tag = rec->schema.tag_of[o.tt];
   o.now = slot;
@@ -92,7 +75,7 @@ static Operand read_item (TluaRecorder *rec, Operand t, tl_value index, const TV
 }
 
 Operand tlua_rec_get_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now) {
-  const TValue *slot = array_slot(rec, t, index, index_now);
+  const TValue *slot = tlua_rec_item_now(rec, t, index, index_now);
   return slot != NULL ? read_item(rec, t, index, slot) : (Operand){ .tag = 0 };
 }
 
@@ -120,7 +103,7 @@ static void ask_newindex (TluaRecorder *rec, Operand t, Operand key, Operand val
 
 static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, lua_Integer index_now) {
   TValue store;
-  const TValue *slot = array_slot(rec, t, index, index_now);
+  const TValue *slot = tlua_rec_item_now(rec, t, index, index_now);
   if (slot == NULL)
     return;
   if (!isempty(slot) || !tlua_rec_has_metamethod(rec, t, TM_INDEX))
@@ -130,9 +113,8 @@ static void get_item (TluaRecorder *rec, int result, Operand t, tl_value index, 
 }
 
 static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer index_now, Operand value) {
-  tl_vm *vm = rec->vm;
   TValue store;
-  const TValue *slot = array_slot(rec, t, index, index_now);
+  const TValue *slot = tlua_rec_item_now(rec, t, index, index_now);
   if (slot == NULL)
     return;
   int has_newindex = tlua_rec_has_metamethod(rec, t, TM_NEWINDEX);
@@ -149,9 +131,9 @@ static void set_item (TluaRecorder *rec, Operand t, tl_value index, lua_Integer 
     tl_tag old = element_tag(rec, slot);
     if (old == 0)
       return;
-    tl_get_item(vm, rec->schema.table.layout, old, t.value, index);
+    tlua_rec_load_item(rec, t.value, index, old);
   }
-  tl_put_item(vm, rec->schema.table.layout, value.tag, t.value, index, value.value);
+  tlua_rec_store_item(rec, t.value, index, value);
 }
 
 /* Tables that are asked one for the other by '__index'; longer chains are left to the interpreter. */
@@ -167,7 +149,7 @@ static int follow_index (TluaRecorder *rec, Operand *t, const TValue *next) {
   TString *name = G(rec->trace.thread)->tmname[TM_INDEX];
   tl_value reference = tl_get(vm, rec->schema.table.metatable, t->value);
   tlua_rec_guard_metatable(rec, reference, metatable);
-  const TValue *slot = luaH_getshortstr(metatable, name);
+  const TValue *slot = tlua_slot_of_short(metatable, name);
   t->value = tl_get_key(vm, rec->schema.table.layout, rec->schema.tag_of[ctb(LUA_VTABLE)], reference,
                         tl_const_ref(vm, name),
                         metatable->lsizenode, tlua_rec_node_index(metatable, slot));
@@ -191,7 +173,7 @@ static int string_methods (TluaRecorder *rec, Operand *t) {
   t->value = tl_get_key(vm, rec->schema.table.layout, rec->schema.tag_of[ctb(LUA_VTABLE)], reference,
                         tl_const_ref(vm, name),
                         metatable->lsizenode, tlua_rec_node_index(metatable,
-                                                                  luaH_getshortstr(metatable, name)));
+                                                                  tlua_slot_of_short(metatable, name)));
   t->now = next;
   t->tt = ctb(LUA_VTABLE);
   return 1;
@@ -210,7 +192,7 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
     return;
   for (int n = 0; n < LONGEST_CHAIN; n++) {
     Table *h = hvalue(t.now);
-    const TValue *slot = luaH_getshortstr(h, name);
+    const TValue *slot = tlua_slot_of_short(h, name);
     if (!isempty(slot)) {
       tl_tag tag = element_tag(rec, slot);
       if (tag != 0) {
@@ -241,7 +223,8 @@ static void get_key (TluaRecorder *rec, int result, Operand t, TString *name) {
 /* 'object:name()': the method, and the object as its first argument. */
 void tlua_lower_get_method (TluaRecorder *rec, Instruction i) {
   Operand object = tlua_rec_register(rec, GETARG_B(i));
-  Operand key = tlua_rec_register_or_constant(rec, i);
+  Operand key = TLUA_METHOD_IN_REGISTER(i) ? tlua_rec_register(rec, GETARG_C(i))
+      : tlua_rec_constant(rec, rec->at.k + GETARG_C(i));
   if (key.tt != ctb(LUA_VSHRSTR)) {
     tlua_rec_give_up(rec, "method with a long name");
     return;
@@ -267,7 +250,7 @@ static void add_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   }
   if (!tlua_rec_guard_no_metamethod(rec, t, TM_NEWINDEX))
     return;
-  if (!is_nil && isabstkey(luaH_getshortstr(h, name)) && !tlua_rec_can_insert(rec, t, name)) {
+  if (!is_nil && isabstkey(tlua_slot_of_short(h, name)) && !tlua_rec_can_insert(rec, t, name)) {
     tlua_rec_set_growing(rec, t, string_operand(rec, key, name, &store), value);
     return;
   }
@@ -286,7 +269,7 @@ static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
   if (!is_table(rec, t))
     return;
   Table *h = hvalue(t.now);
-  const TValue *slot = luaH_getshortstr(h, name);
+  const TValue *slot = tlua_slot_of_short(h, name);
   if (isempty(slot)) {
     add_key(rec, t, name, value);
     return;
@@ -302,7 +285,7 @@ static void set_key (TluaRecorder *rec, Operand t, TString *name, Operand value)
 }
 
 int tlua_rec_is_in_array (const Table *t, lua_Integer index) {
-  return l_castS2U(index) - 1u < luaH_realasize(t);
+  return l_castS2U(index) - 1u < tlua_array_size(t);
 }
 
 /* The integer that the key stands for, as an operand of its own. */
@@ -323,8 +306,9 @@ static int is_integer_key (Operand key, lua_Integer *now) {
 
 /* A metamethod gets the key as it is, though the table is searched for an integer. */
 static int is_float_for_metamethod (TluaRecorder *rec, Operand t, Operand key, lua_Integer now, TMS event) {
+  TValue store;
   if (key.tt != LUA_VNUMFLT || !tlua_rec_has_metamethod(rec, t, event)
-      || !isempty(luaH_getint(hvalue(t.now), now)))
+      || !isempty(tlua_slot_of_integer(hvalue(t.now), now, &store)))
     return 0;
   tlua_rec_give_up(rec, "float key for a metamethod");
   return 1;
@@ -428,7 +412,7 @@ void tlua_lower_length (TluaRecorder *rec, Instruction i) {
       }
       if (!tlua_rec_guard_no_metamethod(rec, b, TM_LEN))
         return;
-      result = tl_call(vm, rec->schema.table.length, &b.value, 1);
+      result = tlua_rec_border(rec, b.value);
       break;
     default: tlua_rec_give_up(rec, "length of no table or string"); return;
   }

@@ -135,3 +135,9 @@ void tlua_lower_test_set (TluaRecorder *rec, Instruction i) {
   if (outcome == GETARG_k(i))
     tlua_rec_write_operand(rec, GETARG_A(i), b);
 }
+
+/* A global variable is defined that must not be there: its value was read into the register. */
+void tlua_lower_define (TluaRecorder *rec, Instruction i) {
+  if (novariant(tlua_rec_register(rec, GETARG_A(i)).tt) != LUA_TNIL)
+    tlua_rec_give_up(rec, "global defined twice");
+}

@@ -32,7 +32,7 @@
 
 /* Whether the function's instructions are those of a unit. */
 static int has_fitting_code (const Proto *p) {
-  if (p->is_vararg || p->sizep > 0 || p->numparams > MOST_ARGUMENTS || p->maxstacksize > MOST_REGISTERS)
+  if (tlua_is_vararg(p) || p->sizep > 0 || p->numparams > MOST_ARGUMENTS || p->maxstacksize > MOST_REGISTERS)
     return 0;
   for (int pc = 0; pc < p->sizecode; pc++) {
     switch (GET_OPCODE(p->code[pc])) {

@@ -24,6 +24,7 @@
 #include "tlua_match.h"
 
 #include "tlua_internal.h"
+#include "tlua_version.h"
 
 #include "lauxlib.h"
 #include "lstate.h"
@@ -45,7 +46,7 @@ int tlua_replace (lua_State *L, luaL_Buffer *b, const TluaCapture *key, const ch
     return -1;
   Table *t = hvalue(replacements);
   const TString *name = tlua_known_short(L, key->init, (size_t)key->len);
-  const TValue *value = name != NULL ? luaH_getshortstr(t, (TString *)name) : NULL;
+  const TValue *value = name != NULL ? tlua_slot_of_short(t, (TString *)name) : NULL;
   if (value == NULL || isempty(value)) {
     if (fasttm(L, t->metatable, TM_INDEX) != NULL)
       return -1;

@@ -38,6 +38,7 @@ typedef struct TluaLibrary {
   tl_cell type_metatable[LUA_NUMTYPES];
   tl_cell c_function;         /* of a C closure: what it calls */
   tl_cell character;          /* of an address in a string */
+  tl_cell contents;           /* of a long string of 5.5: where its characters are */
   tl_func maths[TLUA_MATHS];  /* the C library's own */
   tl_func random_float;
   tl_func random_bits;
@@ -51,6 +52,7 @@ typedef struct TluaLibrary {
   TluaCallIds call;
 } TluaLibrary;
 
+/* Of tables. So many fields: a number for each cell of both parts, and for each function. */
 typedef struct TluaTableIds {
   tl_layout layout;
   tl_field metatable;
@@ -58,6 +60,7 @@ typedef struct TluaTableIds {
   tl_cell array;              /* the address of the array part */
   tl_cell array_value[4];     /* of an element of the array part, by tl_type */
   tl_cell array_tag;
+  tl_cell array_count;
   tl_cell node_value[4];      /* of an entry of the hash part, by tl_type */
   tl_cell node_tag;
   tl_cell node_key[4];        /* of an entry: its key, by tl_type */
@@ -66,6 +69,7 @@ typedef struct TluaTableIds {
   tl_func new_table;          /* functions of tlua_rec_alloc.c */
   tl_func reach_item;
   tl_func grow_list;
+  tl_func new_list;           /* of tlua_rec_item.c for 5.5 */
 } TluaTableIds;
 
 /* Of threads, and of the state that they share. */

@@ -30,6 +30,8 @@
 #include "tlua_heap.h"
 #include "tlua_internal.h"
 
+#include "tlua_version.h"
+
 #include "lgc.h"
 #include "lstring.h"
 
@@ -105,14 +107,14 @@ unsigned tlua_hash (const char *characters, size_t length, unsigned seed) {
 static TString *make (lua_State *L, const char *characters, size_t length, unsigned hash) {
   global_State *g = G(L);
   stringtable *all = &g->strt;
-  size_t size = sizelstring(length);
+  size_t size = TLUA_SHORT_BYTES(length);
   if (all->nuse >= all->size || g->frealloc != tlua_allocate)
     return NULL;
   TString *s = (TString *)tlua_take(g->ud, size);
   if (l_unlikely(s == NULL))
     return NULL;
   TString **list = &all->hash[lmod(hash, all->size)];
-  g->GCdebt += (l_mem)size;
+  tlua_take_account(g, (l_mem)size);
   s->marked = luaC_white(g);
   s->tt = LUA_VSHRSTR;
   s->next = g->allgc;
@@ -131,7 +133,7 @@ static TString *make (lua_State *L, const char *characters, size_t length, unsig
 /* Among all short strings; it may be one that the collector has given up on. */
 static inline TString *find (const global_State *g, const char *characters, size_t length, unsigned hash) {
   for (TString *s = g->strt.hash[lmod(hash, g->strt.size)]; s != NULL; s = s->u.hnext) {
-    if (s->hash == hash && s->shrlen == length && is_same(getshrstr(s), characters, length))
+    if (s->hash == hash && (size_t)s->shrlen == length && is_same(getshrstr(s), characters, length))
       return s;
   }
   return NULL;
@@ -196,7 +198,7 @@ static uint64_t number_of (const char *characters, size_t length) {
 
 /* The same of a part of a string: what lies in the eight bytes before the part's end is the string's own. */
 static uint64_t number_of_part (const TString *s, size_t from, size_t length) {
-#if IS_LITTLE_ENDIAN
+#if IS_LITTLE_ENDIAN && TLUA_STRINGS_ARE_WHOLE
   enum { BEFORE = offsetof(TString, contents) };
   uint64_t bytes;
   _Static_assert(BEFORE >= sizeof(bytes), "before its characters");
@@ -268,7 +270,7 @@ TString *tlua_text_part (lua_State *L, const char *characters, size_t length) {
   TString *part = &kept->parts[kept->next_part++ % PARTS].string;
   part->tt = LUA_VSHRSTR;
   part->shrlen = cast_byte(length);
-  memcpy(part->contents, characters, length);
+  memcpy(getshrstr(part), characters, length);
   return part;
 }
 

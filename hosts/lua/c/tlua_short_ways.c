@@ -21,6 +21,7 @@
 
 #include "tlua_callinfo.h"
 #include "tlua_internal.h"
+#include "tlua_version.h"
 
 #include "lapi.h"
 #include "ldo.h"
@@ -49,9 +50,10 @@ int tlua_sort_less (lua_State *L, int a, int b) {
 /* As lua_geti, of an argument of the running function: an item of an array is taken where it lies. */
 int tlua_geti (lua_State *L, int index, lua_Integer n) {
   const TValue *t = s2v(L->ci->func.p + index);
-  if (l_unlikely(index < 0 || !ttistable(t) || l_castS2U(n) - 1u >= hvalue(t)->alimit))
+  if (l_unlikely(index < 0 || !ttistable(t) || !tlua_is_reached(hvalue(t), l_castS2U(n) - 1u)))
     return lua_geti(L, index, n);
-  const TValue *item = &hvalue(t)->array[n - 1];
+  TValue room;
+  const TValue *item = tlua_item(hvalue(t), n - 1, &room);
   if (l_unlikely(isempty(item)))
     return lua_geti(L, index, n);
   setobj2s(L, L->top.p, item);
@@ -62,17 +64,16 @@ int tlua_geti (lua_State *L, int index, lua_Integer n) {
 /* As lua_seti, in the same way. */
 void tlua_seti (lua_State *L, int index, lua_Integer n) {
   const TValue *t = s2v(L->ci->func.p + index);
-  if (l_unlikely(index < 0 || !ttistable(t) || l_castS2U(n) - 1u >= hvalue(t)->alimit)) {
+  if (l_unlikely(index < 0 || !ttistable(t) || !tlua_is_reached(hvalue(t), l_castS2U(n) - 1u))) {
     lua_seti(L, index, n);
     return;
   }
-  TValue *item = &hvalue(t)->array[n - 1];
-  if (l_unlikely(isempty(item) && hvalue(t)->metatable != NULL)) {
+  if (l_unlikely(tlua_item_is_empty(hvalue(t), n - 1) && hvalue(t)->metatable != NULL)) {
     lua_seti(L, index, n);
     return;
   }
   L->top.p--;
-  setobj2t(L, item, s2v(L->top.p));
+  tlua_put_item(L, hvalue(t), n - 1, s2v(L->top.p));
   luaC_barrierback(L, gcvalue(t), s2v(L->top.p));
 }
 
