@@ -28,12 +28,15 @@ use std::{env, fs};
 mod command;
 #[path = "build/insertions.rs"]
 mod insertions;
-use insertions::{Insertion, Place, INSERTIONS};
+use insertions::{Insertion, Place};
+#[path = "build/insertions55.rs"]
+mod insertions55;
 #[path = "build/stencils.rs"]
 mod stencils;
+#[path = "build/version.rs"]
+mod version;
+use version::Version;
 
-/// Folder of the right version inside the crate `lua-src`.
-const LUA_FOLDER: &str = "lua-5.4.9";
 /// Our C files that make up the driver; the only ones the stock executable gets.
 const DRIVER: &str = "tlua_driver.c";
 /// The recorder; when the file is there, the rest is told so.
@@ -50,6 +53,7 @@ fn build() -> Result<(), String> {
     let package = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(variable("OUT_DIR")?);
     let our_c = package.join("c");
+    let version = version::chosen(env::var_os("CARGO_FEATURE_LUA55").is_some())?;
     for path in ["build.rs", "build", "c", "stencils", "../../runtime/include"] {
         println!("cargo:rerun-if-changed={}", package.join(path).display());
     }
@@ -57,8 +61,8 @@ fn build() -> Result<(), String> {
         println!("cargo:rerun-if-env-changed={name}");
     }
 
-    let sources = find_sources(&package)?;
-    let lua_c = command::find(&sources, |name| package_folder(&package, name))?;
+    let sources = find_sources(&package, &version)?;
+    let lua_c = command::find(&sources, &version, |name| package_folder(&package, name))?;
     for path in [&sources, &lua_c.path] {
         println!("cargo:rerun-if-changed={}", path.display());
     }
@@ -66,18 +70,24 @@ fn build() -> Result<(), String> {
     let patched = out.join("patched");
     copy_sources(&sources, &stock)?;
     copy_sources(&sources, &patched)?;
-    let lines = insert_all(&patched)?;
-    println!("tracelift-lua: {} insertions, {lines} lines", INSERTIONS.len());
-    println!("cargo:rustc-env=TRACELIFT_LUA_INSERTIONS={}", INSERTIONS.len());
+    let lines = insert_all(&patched, &version)?;
+    let count = version.insertions.len();
+    println!("tracelift-lua: Lua {}: {count} insertions, {lines} lines", version.name);
+    for (row, why) in &version.left_out {
+        println!("tracelift-lua: left out of {}: \"{}\" ({why})", row.file, row.why);
+    }
+    println!("cargo:rustc-env=TRACELIFT_LUA_VERSION={}", version.name);
+    println!("cargo:rustc-env=TRACELIFT_LUA_INSERTIONS={count}");
+    println!("cargo:rustc-env=TRACELIFT_LUA_LEFT_OUT={}", version.left_out.len());
     println!("cargo:rustc-env=TRACELIFT_LUA_INSERTED_LINES={lines}");
 
     // Outside of the folders of which all files are compiled.
     let [lua, tlua] = ["lua.c", "tlua.c"].map(|name| out.join(name));
     lua_c.write(&lua, &tlua)?;
 
-    write_stencils(&patched, &package, &out)?;
-    build_library(&patched, &our_c, &tlua, &out, &package.join("../../runtime/include"));
-    let [driver, command] = build_stock(&stock, &our_c, &lua, &out)?;
+    write_stencils(&patched, &package, &out, version.has_baseline)?;
+    build_library(&version, &patched, &tlua, &out, &package)?;
+    let [driver, command] = build_stock(&version, &stock, &our_c, &lua, &out)?;
     println!("cargo:rustc-env=TRACELIFT_STOCK_LUA={}", driver.display());
     println!("cargo:rustc-env=TRACELIFT_STOCK_COMMAND={}", command.display());
     let exports = command::exports(&sources)?;
@@ -93,11 +103,11 @@ fn variable(name: &str) -> Result<String, String> {
 }
 
 /// The folder with Lua's C sources.
-fn find_sources(package: &Path) -> Result<PathBuf, String> {
+fn find_sources(package: &Path, version: &Version) -> Result<PathBuf, String> {
     if let Some(folder) = env::var_os("LUA_SRC_DIR") {
         return Ok(PathBuf::from(folder));
     }
-    Ok(package_folder(package, "lua-src")?.join(LUA_FOLDER))
+    Ok(package_folder(package, "lua-src")?.join(version.folder))
 }
 
 /// The folder of a package that this one names among its dependencies.
@@ -156,16 +166,18 @@ fn copy_sources(from: &Path, to: &Path) -> Result<(), String> {
 }
 
 /// Applies every insertion and returns the number of lines they add.
-fn insert_all(folder: &Path) -> Result<usize, String> {
-    let names: BTreeSet<&str> = INSERTIONS.iter().map(|insertion| insertion.file).collect();
+fn insert_all(folder: &Path, version: &Version) -> Result<usize, String> {
+    let all = &version.insertions;
+    let names: BTreeSet<&str> = all.iter().map(|insertion| insertion.file).collect();
     for name in names {
         let path = folder.join(name);
         let stock = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let rows: Vec<&Insertion> = INSERTIONS.iter().filter(|insertion| insertion.file == name).collect();
-        let text = insert(stock, &rows)?;
+        let rows: Vec<&Insertion> = all.iter().copied().filter(|insertion| insertion.file == name).collect();
+        let text =
+            insert(stock, &rows).map_err(|error| format!("{error} (sources of {}?)", version.folder))?;
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    Ok(INSERTIONS.iter().map(|insertion| insertion.text.matches('\n').count()).sum())
+    Ok(all.iter().map(|insertion| insertion.text.matches('\n').count()).sum())
 }
 
 /// Makes insertions in the text of one file.
@@ -187,8 +199,7 @@ fn position(text: &str, insertion: &Insertion) -> Result<usize, String> {
     let matches = text.matches(insertion.anchor).count();
     let Some(offset) = text.find(insertion.anchor).filter(|_| matches == 1) else {
         return Err(format!(
-            "{}: the insertion for \"{}\" matches {matches} times instead of once; are these the sources of {LUA_FOLDER}? \
-             Anchor: {:?}",
+            "{}: the insertion for \"{}\" matches {matches} times instead of once. Anchor: {:?}",
             insertion.file, insertion.why, insertion.anchor
         ));
     };
@@ -201,9 +212,12 @@ fn position(text: &str, insertion: &Insertion) -> Result<usize, String> {
 /// The flags `lua-src` uses, whatever the Cargo profile: interpreter speed is compared with stock Lua's.
 /// Where Rust's assertions are compiled in, so are Lua's: tests run with them. There strings have
 /// the same hashes in each run, so that the order of 'next' is compared, too.
-fn lua_flags() -> cc::Build {
+fn lua_flags(version: &Version) -> cc::Build {
     let mut build = cc::Build::new();
-    build.opt_level(2).flag_if_supported("-fno-common").define("LUA_COMPAT_5_3", None);
+    build.opt_level(2).flag_if_supported("-fno-common");
+    if let Some(name) = version.compatible {
+        build.define(name, None);
+    }
     // Otherwise a Cargo profile with debug information would cost the interpreter a register.
     build.force_frame_pointer(false);
     // The interpreter loop's speed differs by up to a third with its place within a cache line; fix that for
@@ -211,7 +225,8 @@ fn lua_flags() -> cc::Build {
     build.flag_if_supported("-falign-functions=64");
     let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     build.define(if system == "macos" { "LUA_USE_MACOSX" } else { "LUA_USE_LINUX" }, None);
-    for (name, path) in ["LUA_PATH_DEFAULT", "LUA_CPATH_DEFAULT"].into_iter().zip(command::module_paths()) {
+    let paths = command::module_paths(version.name);
+    for (name, path) in ["LUA_PATH_DEFAULT", "LUA_CPATH_DEFAULT"].into_iter().zip(paths) {
         if let Some(path) = path {
             build.define(name, format!("\"{path}\"").as_str());
         }
@@ -226,9 +241,10 @@ fn lua_flags() -> cc::Build {
 
 /// Makes `tlua_stencils.h`. Machines that it cannot be made for have no baseline code; where it should have
 /// been possible, a warning says why not.
-fn write_stencils(patched: &Path, package: &Path, out: &Path) -> Result<(), String> {
-    let is_known =
-        variable("CARGO_CFG_TARGET_ARCH")? == "x86_64" && variable("CARGO_CFG_TARGET_OS")? == "linux";
+fn write_stencils(patched: &Path, package: &Path, out: &Path, has_baseline: bool) -> Result<(), String> {
+    let is_known = has_baseline
+        && variable("CARGO_CFG_TARGET_ARCH")? == "x86_64"
+        && variable("CARGO_CFG_TARGET_OS")? == "linux";
     let text = if is_known {
         compile_stencils(patched, package, out).unwrap_or_else(|reason| {
             println!("cargo:warning=there will be no baseline code: {reason}");
@@ -338,11 +354,29 @@ fn write_whole(patched: &Path, out: &Path) -> PathBuf {
     path
 }
 
-fn build_library(patched: &Path, our_c: &Path, command: &Path, out: &Path, runtime_include: &Path) {
-    let recorder = our_c.join(RECORDER).exists();
+/// Our C files for that version of Lua.
+fn our_files(our_c: &Path, version: &Version) -> Result<Vec<PathBuf>, String> {
+    let serves = |file: &PathBuf| !version.without.iter().any(|name| file.ends_with(name));
+    let mut files: Vec<PathBuf> = files_of(our_c, &["c"])?.into_iter().filter(serves).collect();
+    if let Some(own) = version.own {
+        files.extend(files_of(&our_c.join(own), &["c"])?);
+    }
+    Ok(files)
+}
+
+fn build_library(
+    version: &Version,
+    patched: &Path,
+    command: &Path,
+    out: &Path,
+    package: &Path,
+) -> Result<(), String> {
+    let our_c = package.join("c");
+    let our_files = our_files(&our_c, version)?;
+    let recorder = our_files.iter().any(|file| file.ends_with(RECORDER));
     let configured = || {
-        let mut build = lua_flags();
-        build.include(patched).include(our_c).include(out).include(runtime_include);
+        let mut build = lua_flags(version);
+        build.include(patched).include(&our_c).include(out).include(package.join("../../runtime/include"));
         if recorder {
             build.define("TLUA_HAVE_RECORDER", None);
         }
@@ -359,17 +393,23 @@ fn build_library(patched: &Path, our_c: &Path, command: &Path, out: &Path, runti
     let mut front = configured();
     front.warnings(false).define("TLUA_FRONT", None).flag("-include").flag("tlua_front.h");
     let front_objects = front.file(command).compile_intermediates();
-    let our_files = files_of(our_c, &["c"]).expect("the folder of our C files is part of the package");
     let mut ours = configured();
     ours.warnings(true).extra_warnings(true).flag_if_supported("-Wno-unused-parameter");
     ours.files(our_files).objects(lua_objects).objects(front_objects).compile("tracelift_lua_vm");
     println!("cargo:rustc-link-lib=m");
+    Ok(())
 }
 
 /// Links the oracles: untouched sources with our driver, and with Lua's own command.
-fn build_stock(stock: &Path, our_c: &Path, command: &Path, out: &Path) -> Result<[PathBuf; 2], String> {
+fn build_stock(
+    version: &Version,
+    stock: &Path,
+    our_c: &Path,
+    command: &Path,
+    out: &Path,
+) -> Result<[PathBuf; 2], String> {
     let configured = || {
-        let mut build = lua_flags();
+        let mut build = lua_flags(version);
         build.include(stock).include(our_c).warnings(false).cargo_metadata(false);
         build.out_dir(out.join("stock-objects"));
         build

@@ -22,6 +22,7 @@ use std::{env, fs};
 use crate::insert;
 use crate::insertions::Insertion;
 use crate::insertions::Place::{After, Before};
+use crate::version::Version;
 
 /// The crate with `lua.c`, and its place there.
 const CRATE: &str = "rlua-lua54-sys";
@@ -74,6 +75,24 @@ const LATER: &[Insertion] = &[
     },
 ];
 
+/// What 5.5 needs besides.
+const FOR_55: &[Insertion] = &[
+    Insertion {
+        file: "lua.c",
+        anchor: "#include \"lualib.h\"",
+        place: After,
+        text: "\n#include \"llimits.h\"",
+        why: "lua_writestring and its like are declared elsewhere",
+    },
+    Insertion {
+        file: "lua.c",
+        anchor: "static int runargs (lua_State *L, char **argv, int n) {\n  int i;\n",
+        place: After,
+        text: "  lua_warning(L, \"@off\", 0);\n",
+        why: "a new state tells warnings, and the command does not",
+    },
+];
+
 /// What makes `lua` to `tlua`.
 const OURS: &[Insertion] = &[
     Insertion {
@@ -105,16 +124,21 @@ const OURS: &[Insertion] = &[
 pub struct Source {
     /// The one beside the sources that the builder named, or the crate's.
     pub path: PathBuf,
-    later: &'static [Insertion],
+    later: Vec<&'static Insertion>,
 }
 
 /// Looks for `lua.c` beside Lua's sources, and in the crate's folder.
-pub fn find(sources: &Path, folder_of: impl Fn(&str) -> Result<PathBuf, String>) -> Result<Source, String> {
+pub fn find(
+    sources: &Path,
+    version: &Version,
+    folder_of: impl Fn(&str) -> Result<PathBuf, String>,
+) -> Result<Source, String> {
     let beside = sources.join("lua.c");
     if beside.is_file() {
-        return Ok(Source { path: beside, later: &[] });
+        return Ok(Source { path: beside, later: Vec::new() });
     }
-    Ok(Source { path: folder_of(CRATE)?.join(LUA_C), later: LATER })
+    let later = LATER.iter().chain(if version.name == "5.5" { FOR_55 } else { &[] }).collect();
+    Ok(Source { path: folder_of(CRATE)?.join(LUA_C), later })
 }
 
 impl Source {
@@ -123,7 +147,7 @@ impl Source {
         let explain = |path: &Path, error| format!("{}: {error}", path.display());
         let text = fs::read_to_string(&self.path).map_err(|error| explain(&self.path, error))?;
         for (to, ours) in [(lua, &[][..]), (tlua, OURS)] {
-            let rows: Vec<&Insertion> = self.later.iter().chain(ours).collect();
+            let rows: Vec<&Insertion> = self.later.iter().copied().chain(ours).collect();
             fs::write(to, insert(text.clone(), &rows)?).map_err(|error| explain(to, error))?;
         }
         Ok(())
@@ -172,8 +196,8 @@ pub fn write_exports(names: &[String], out: &Path) -> Result<PathBuf, String> {
 
 /// Where modules are looked for, if not where Lua's own sources say: for `LUA_PATH_DEFAULT` and
 /// `LUA_CPATH_DEFAULT`.
-pub fn module_paths() -> [Option<String>; 2] {
-    let debian = debian_paths();
+pub fn module_paths(version: &str) -> [Option<String>; 2] {
+    let debian = debian_paths(version);
     let chosen = |name: &str| env::var(name).ok().filter(|path| !path.is_empty());
     let [path, cpath] = match debian {
         Some([path, cpath]) => [Some(path), Some(cpath)],
@@ -183,7 +207,7 @@ pub fn module_paths() -> [Option<String>; 2] {
 }
 
 /// The paths of Debian's Lua, in its order, where this is a Debian and what is built is for it.
-fn debian_paths() -> Option<[String; 2]> {
+fn debian_paths(version: &str) -> Option<[String; 2]> {
     let is_native = env::var("TARGET").ok()? == env::var("HOST").ok()?;
     if !is_native || !Path::new("/etc/debian_version").exists() {
         return None;
@@ -195,12 +219,12 @@ fn debian_paths() -> Option<[String; 2]> {
         return None;
     }
     let lua_files = |folder: &str| format!("{folder}/?.lua;{folder}/?/init.lua");
-    let path = ["/usr/local/share/lua/5.4", "/usr/local/lib/lua/5.4", "/usr/share/lua/5.4", "."]
-        .map(lua_files)
-        .join(";");
+    let [local_share, local_lib, share] =
+        ["/usr/local/share/lua", "/usr/local/lib/lua", "/usr/share/lua"].map(|at| format!("{at}/{version}"));
+    let path = [&local_share, &local_lib, &share, "."].map(lua_files).join(";");
     let cpath = format!(
-        "/usr/local/lib/lua/5.4/?.so;/usr/lib/{multiarch}/lua/5.4/?.so;/usr/lib/lua/5.4/?.so;\
-         /usr/local/lib/lua/5.4/loadall.so;./?.so"
+        "{local_lib}/?.so;/usr/lib/{multiarch}/lua/{version}/?.so;/usr/lib/lua/{version}/?.so;\
+         {local_lib}/loadall.so;./?.so"
     );
     Some([path, cpath])
 }

@@ -46,6 +46,12 @@ pub const EXPORTS: &str = env!("TRACELIFT_LUA_EXPORTS");
 /// A folder with Lua's public headers, for C that is compiled against this Lua.
 pub const HEADERS: &str = env!("TRACELIFT_LUA_HEADERS");
 
+/// The version of Lua that was built, as in `lua_5.4`: 5.5 with the feature `lua55`.
+pub const VERSION: &str = env!("TRACELIFT_LUA_VERSION");
+
+/// Number of insertions of the other version that this one does without.
+pub const LEFT_OUT: &str = env!("TRACELIFT_LUA_LEFT_OUT");
+
 /// Number of insertions the build script made into Lua's sources.
 pub const INSERTIONS: &str = env!("TRACELIFT_LUA_INSERTIONS");
 

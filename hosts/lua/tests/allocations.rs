@@ -106,6 +106,11 @@ fn write((name, variables, body, printed, _): Loop) -> PathBuf {
     script(&format!("allocations_{name}.lua"), &text)
 }
 
+/// Whether it makes tables with items, which exist in 5.5 wherever the program makes them.
+fn has_items((name, ..): &Loop) -> bool {
+    ["array", "mixed", "nested", "shared"].contains(name)
+}
+
 #[test]
 fn loops_with_virtual_objects_ask_for_nothing() {
     let ways = [
@@ -115,6 +120,9 @@ fn loops_with_virtual_objects_ask_for_nothing() {
     ];
     for case in LOOPS {
         let (name, blocks, program) = (case.0, case.4, write(case));
+        if cfg!(feature = "lua55") && has_items(&case) {
+            continue;
+        }
         for (number, way) in ways.iter().enumerate() {
             let (few, many) = (requests(&program, FEW, way), requests(&program, MANY, way));
             let more = many.abs_diff(few);

@@ -39,7 +39,10 @@ const ACTS: c_uint = 2;
 
 extern "C-unwind" {
     fn luaL_newstate() -> State;
+    #[cfg(not(feature = "lua55"))]
     fn luaL_openlibs(state: State);
+    #[cfg(feature = "lua55")]
+    fn luaL_openselectedlibs(state: State, load: c_int, preload: c_int);
     fn luaL_loadstring(state: State, text: *const c_char) -> c_int;
     fn luaL_checkinteger(state: State, n: c_int) -> i64;
     fn luaL_checknumber(state: State, n: c_int) -> f64;
@@ -74,7 +77,8 @@ extern "C-unwind" {
 }
 
 const TABLE: c_int = 5;
-const UPVALUE_1: c_int = -1_000_000 - 1000 - 1;
+const REGISTRY: c_int = if cfg!(feature = "lua55") { -(c_int::MAX / 2 + 1000) } else { -1_000_000 - 1000 };
+const UPVALUE_1: c_int = REGISTRY - 1;
 
 // The functions below may be left by a longjmp: they own nothing.
 
@@ -150,6 +154,17 @@ unsafe extern "C-unwind" fn interrupt(state: State) -> c_int {
     const COUNT: c_int = 1 << 3;
     lua_sethook(lua_tothread(state, 1), Some(yield_in_hook), COUNT, luaL_checkinteger(state, 2) as c_int);
     0
+}
+
+/// As the macro of 5.5.
+///
+/// # Safety
+/// As the function of this name of 5.4.
+#[cfg(feature = "lua55")]
+#[allow(non_snake_case)]
+unsafe fn luaL_openlibs(state: State) {
+    // SAFETY: promised by the caller.
+    unsafe { luaL_openselectedlibs(state, !0, 0) }
 }
 
 /// What the program returns, and the compiler's report.

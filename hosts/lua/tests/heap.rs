@@ -231,6 +231,9 @@ fn a_block_that_moves_to_and_fro_stays_the_same() {
 #[test]
 fn a_part_of_a_table_goes_with_the_table() {
     let _alone = alone();
+    if cfg!(feature = "lua55") {
+        return; // its tables are as large as two nodes, and have blocks of their own
+    }
     const TABLE: usize = 56;
     let heap = Heap::new();
     // SAFETY: the state has a heap of its own, which is what its allocator is called with.

@@ -17,18 +17,46 @@ use support::{count, patched, programs, script, stock};
 
 #[path = "../build/insertions.rs"]
 mod insertions;
+#[path = "../build/insertions55.rs"]
+mod insertions55;
+#[path = "../build/version.rs"]
+mod version;
 
 #[test]
 fn insertions_are_counted() {
+    let is_55 = cfg!(feature = "lua55");
+    let version = version::chosen(is_55).unwrap();
+    let (count, lines) = if is_55 { (104, "266") } else { (109, "235") };
     assert_eq!(insertions::INSERTIONS.len(), 109);
-    assert_eq!(tracelift_lua::INSERTIONS, "109");
-    assert_eq!(tracelift_lua::INSERTED_LINES, "235");
-    for insertion in insertions::INSERTIONS {
+    assert_eq!(version.insertions.len(), count);
+    assert_eq!(tracelift_lua::VERSION, version.name);
+    assert_eq!(tracelift_lua::INSERTIONS, count.to_string());
+    assert_eq!(tracelift_lua::INSERTED_LINES, lines);
+    for insertion in version.insertions {
         assert!(!insertion.why.is_empty() && !insertion.anchor.is_empty(), "{insertion:?}");
         assert!(insertion.file.ends_with(".c") || insertion.file.ends_with(".h"), "{insertion:?}");
         let (side, text) = (insertion.place, insertion.text);
         assert!(!text.is_empty(), "an insertion {side:?} {:?} inserts nothing", insertion.anchor);
     }
+}
+
+/// Whatever 5.5 does without is named, and nothing else is left out.
+#[test]
+fn what_another_version_lacks_is_named() {
+    let [other, own] = [true, false].map(|is_55| version::chosen(is_55).unwrap());
+    let mut left_out: Vec<_> = other.left_out.iter().map(|(row, _)| row.file).collect();
+    left_out.dedup();
+    assert_eq!(left_out, ["lstate.c", "ltable.c", "lvm.c", "ltablib.c"]);
+    assert!(other.left_out.iter().all(|(_, why)| !why.is_empty()) && own.left_out.is_empty());
+    let built = if cfg!(feature = "lua55") { &other } else { &own };
+    assert_eq!(tracelift_lua::LEFT_OUT, built.left_out.len().to_string());
+    let ours = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
+    for name in other.without {
+        assert!(ours.join(name).is_file(), "{name} is left out, but there is no such file");
+    }
+    assert!(other.own.is_some_and(|folder| ours.join(folder).is_dir()));
+    assert!(own.without.is_empty() && own.own.is_none() && own.has_baseline && !other.has_baseline);
+    assert_ne!((own.folder, own.compatible), (other.folder, other.compatible));
 }
 
 /// Runs all programs in a mode and returns the sum of a count over all of them.

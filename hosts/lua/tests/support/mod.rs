@@ -37,8 +37,10 @@ impl From<Output> for Outcome {
 fn run(program: &str, script: &Path, args: &[&str], settings: &[(&str, &str)]) -> Outcome {
     let mut command = runner::command(program);
     command.arg(script).args(args).stdin(Stdio::null());
-    for name in ["LUA_INIT", "LUA_INIT_5_4", "LUA_PATH", "LUA_CPATH", "LUA_PATH_5_4", "LUA_CPATH_5_4"] {
-        command.env_remove(name);
+    for name in ["LUA_INIT", "LUA_PATH", "LUA_CPATH"] {
+        for suffix in ["", "_5_4", "_5_5"] {
+            command.env_remove(format!("{name}{suffix}"));
+        }
     }
     command.envs(settings.iter().copied()).output().expect("the interpreter was built").into()
 }
