@@ -84,6 +84,20 @@ pub struct LoopFacts {
     pub once: Vec<usize>,
     /// Addresses that move by a constant, in the order of the trace.
     pub streams: Vec<Stream>,
+    /// What addresses of items have in common in all iterations.
+    pub bases: Vec<Base>,
+}
+
+/// A row of an array: the part of an item's address that stays the same where its index is the sum of what
+/// stays and what changes, as in `y * width + x`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Base {
+    /// What the item is one of, and the part of its index: arguments of the label that are passed on.
+    pub array: Value,
+    /// See there.
+    pub index: Value,
+    /// Bytes from one item to the next.
+    pub stride: u32,
 }
 
 /// An item's address that moves by a constant from iteration to iteration, from a base that stays; a base

@@ -69,10 +69,11 @@ define_bugs! {
     EffectsReenteringForgotten,
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
-    LowerMendIgnored, LowerNeighboursExchanged, LowerCheckForgotten,
+    LowerMendIgnored, LowerNeighboursExchanged, LowerCheckForgotten, LowerRowAddendForgotten,
+    LowerDivisionSignIgnored,
     // Quick code
     QuickMovesInOrder, QuickEvictedUnstored, QuickFoldedPastStores, QuickCallUnsecured, QuickNanUnseen,
-    QuickEdgeUnstored, QuickDiesInBlock, QuickScratchKept,
+    QuickEdgeUnstored, QuickDiesInBlock, QuickScratchKept, QuickScaleForgotten,
     // Resume data
     ResumeSlotShifted, ResumeConstantDropped,
     }

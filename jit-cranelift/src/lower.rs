@@ -21,11 +21,13 @@ mod checks;
 mod floats;
 mod frame;
 mod guards;
+mod held;
 mod ints;
 mod memory;
 mod prefetch;
 mod region;
 mod remainder;
+mod rows;
 pub(crate) mod units;
 mod unroll;
 mod values;
@@ -49,10 +51,12 @@ use crate::request::{EntryKind, Request};
 use checks::{Groups, Role};
 use frame::{Slots, Write};
 use guards::Stubs;
+use held::Held;
 pub(crate) use prefetch::patch;
 use prefetch::Streams;
 use region::{Heads, Way};
 use remainder::Sign;
+use rows::Rows;
 use unroll::Unroll;
 use values::{Def, Values};
 
@@ -247,7 +251,13 @@ struct Lowering<'t, 'a, 'f> {
     /// goes round in a register, since a cell would cost a load and a store in each iteration: a sixth of a
     /// convolution's time.
     replaced: Option<Ssa>,
+    /// What copies of the loop have to add to that.
+    replaced_more: i64,
     counts_replaced: bool,
+    /// Doubles that the current part holds all the time.
+    held: Held,
+    /// Rows of arrays in the current part.
+    rows: Rows<'a>,
     /// The guard that counts the loop's iterations, if one is to.
     turns_at: Option<usize>,
     /// In a region: writes of slots that have not been made.
@@ -282,7 +292,10 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let labels = (input.trace.labels.iter().enumerate())
             .map(|(at, label)| match heads[number].of(at, input.request) {
                 Some(head) => (head, false),
-                None => (region::label_block(&mut b, input.trace, &label.args, counts_replaced), false),
+                None => {
+                    let rows = rows::bases_of(&input, at).len();
+                    (region::label_block(&mut b, input.trace, &label.args, rows, counts_replaced), false)
+                }
             })
             .collect();
         let values = Values::new(input.trace.values.len());
@@ -316,7 +329,10 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             streams: Streams::default(),
             aside: None,
             replaced: None,
+            replaced_more: 0,
             counts_replaced,
+            held: Held::default(),
+            rows: Rows::default(),
             turns_at: input.request.turns.and_then(|_| guards::first_for_interruptions(input.trace)),
             waiting: Vec::new(),
         }
@@ -492,10 +508,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::UintLe => self.uint_compare(inst, IntCC::UnsignedLessThanOrEqual, IntCC::SignedLessThanOrEqual),
             Op::UintGt => self.uint_compare(inst, IntCC::UnsignedGreaterThan, IntCC::SignedGreaterThan),
             Op::UintGe => self.uint_compare(inst, IntCC::UnsignedGreaterThanOrEqual, IntCC::SignedGreaterThanOrEqual),
-            Op::FloatAdd => self.float_commuting(inst, |b, x, y| b.ins().fadd(x, y)),
-            Op::FloatSub => self.float2(inst, |b, x, y| b.ins().fsub(x, y)),
-            Op::FloatMul => self.float_commuting(inst, |b, x, y| b.ins().fmul(x, y)),
-            Op::FloatDiv => self.float2(inst, |b, x, y| b.ins().fdiv(x, y)),
+            Op::FloatAdd | Op::FloatSub | Op::FloatMul | Op::FloatDiv => self.float2(inst),
             Op::FloatNeg => self.float1(inst, |b, x| b.ins().fneg(x)),
             Op::FloatAbs => self.float1(inst, |b, x| b.ins().fabs(x)),
             Op::FloatSqrt => self.float1(inst, |b, x| b.ins().sqrt(x)),
@@ -575,15 +588,21 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             let param = self.b.block_params(block)[position];
             self.values.define(arg, param);
         }
+        let count = inst.args.len();
+        let rows = rows::bases_of(&self.input, label.index()).len();
+        let addresses = self.b.block_params(block)[count..count + rows].to_vec();
+        self.begin_rows(label, &addresses)?;
         if self.counts_replaced {
             self.replaced = self.b.block_params(block).last().copied();
+            self.replaced_more = 0;
         }
         let Input { request, environment, .. } = self.input;
         let facts = request.loops.at(self.index);
-        let unroll = |facts| Unroll::plan(facts, label);
+        let unroll = |facts| Unroll::plan(facts, label, self.input.trace);
         self.unroll = facts.filter(|_| environment.unrolls).and_then(unroll);
         self.unrolled += usize::from(self.unroll.is_some());
         self.streams = facts.filter(|_| environment.prefetches).map(Streams::plan).unwrap_or_default();
+        self.held = facts.map(|facts| Held::of(self.input.trace, facts)).unwrap_or_default();
         Ok(())
     }
 
@@ -617,9 +636,9 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         self.b.ins().brif(condition, then, &[], other, &[]);
         self.b.switch_to_block(way);
         // What is counted on this way is not counted on the other one.
-        let replaced = self.replaced;
+        let replaced = (self.replaced, self.replaced_more);
         self.go_to(label, passed);
-        self.replaced = replaced;
+        (self.replaced, self.replaced_more) = replaced;
         self.b.switch_to_block(here);
         Ok(())
     }
@@ -652,6 +671,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
     /// Jumps to a label.
     fn go_to(&mut self, label: LabelId, passed: Vec<Ssa>) {
         let (block, _) = self.labels[label.index()];
+        let rows = self.rows_for(label, &passed);
         // Each jump ends an iteration: the one from a peeled loop's preamble to the loop does too.
         if let Some(counter) = self.input.request.iteration_counter {
             let jumps = self.unroll.as_ref().map_or(1, Unroll::jumps_passed);
@@ -659,15 +679,26 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         }
         // The last of the copies is counted here, those before it where they ended.
         self.count_replaced();
-        let args: Vec<BlockArg> = passed.into_iter().chain(self.replaced).map(BlockArg::Value).collect();
+        self.replaced = self.replaced_now();
+        self.replaced_more = 0;
+        let args: Vec<BlockArg> =
+            passed.into_iter().chain(rows).chain(self.replaced).map(BlockArg::Value).collect();
         self.b.ins().jump(block, &args);
     }
 
     /// An iteration ends: adds what the interpreter would have taken for it.
     fn count_replaced(&mut self) {
-        let amounts = self.input.request.replaced.filter(|_| self.input.parent.is_none());
-        if let (Some(amounts), Some(replaced)) = (amounts, self.replaced) {
-            self.replaced = Some(self.b.ins().iadd_imm_s(replaced, i64::from(amounts.iteration)));
+        if let Some(amounts) = self.input.request.replaced.filter(|_| self.input.parent.is_none()) {
+            self.replaced_more += i64::from(amounts.iteration);
+        }
+    }
+
+    /// What the interpreter would have taken for what ran since the entry: copies of a loop add to it only
+    /// where they are left, and at the jump.
+    fn replaced_now(&mut self) -> Option<Ssa> {
+        match self.replaced_more {
+            0 => self.replaced,
+            more => self.replaced.map(|replaced| self.b.ins().iadd_imm_s(replaced, more)),
         }
     }
 

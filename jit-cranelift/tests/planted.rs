@@ -13,7 +13,9 @@ use tracelift_cranelift::Options;
 /// The outcome without the bug, and with it. Loops are not unrolled: the copies of a short one pass no
 /// arguments by jumps.
 fn both(bug: Bug, trace: &Trace, schema: &Schema, inputs: &[u64]) -> (Outcome, Outcome) {
-    let mut harness = Harness::with(Options { no_unrolling: true, verify: true, ..Options::default() });
+    let quick = format!("{bug:?}").starts_with("Quick");
+    let mut harness =
+        Harness::with(Options { no_unrolling: true, verify: true, quick, ..Options::default() });
     let right = harness.run(trace, schema, inputs);
     let wrong = with_planted(bug, || harness.run(trace, schema, inputs));
     assert_eq!(right, harness.run(trace, schema, inputs), "the bug is off again");
@@ -40,6 +42,27 @@ fn unsigned_as_signed() {
 #[test]
 fn floor_division_truncates() {
     binary(Bug::LowerFloorDivTruncates, Op::IntFloorDiv, [-7, 2]);
+}
+
+#[test]
+fn large_operands_of_any_sign() {
+    binary(Bug::LowerDivisionSignIgnored, Op::IntFloorDiv, [-7, 2]);
+}
+
+/// A loop over the items of a row, which is left with the sum of those that it has read.
+#[test]
+fn items_of_a_row() {
+    let (trace, schema) = sum_of_row();
+    let items: Vec<[i64; 2]> = (0..40).map(|item| [item * item, 0]).collect();
+    let inputs = [items.as_ptr() as u64, 10, 3, 5, 0];
+    let mut bugs = vec![Bug::LowerRowAddendForgotten];
+    if cfg!(target_arch = "x86_64") {
+        bugs.push(Bug::QuickScaleForgotten);
+    }
+    for bug in bugs {
+        let (right, wrong) = both(bug, &trace, &schema, &inputs);
+        assert_ne!(right, wrong, "{bug:?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod common;
 
 use common::*;
 use tracelift_core::schema::{Cell, ClassId};
+use tracelift_core::testbed::standard_schema;
+use tracelift_core::text::parse_trace;
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::*;
 
@@ -12,11 +14,18 @@ use tracelift_cranelift::*;
 /// setting; returns exit, values and iterations, which all must agree on.
 fn run(trace: &Trace, schema: &Schema, inputs: &[u64], mut prepare: impl FnMut()) -> (Outcome, u64) {
     let mut first = None;
-    for (target, optimize) in [(Target::Native, false), (Target::Native, true), (Target::Baseline, false)] {
+    let settings = [
+        (Target::Native, false, true),
+        (Target::Native, false, false),
+        (Target::Native, true, false),
+        (Target::Baseline, false, false),
+    ];
+    for (target, optimize, quick) in settings {
         for (no_unrolling, no_prefetching) in [(true, true), (true, false), (false, true), (false, false)] {
             let options = Options {
                 target,
                 optimize,
+                quick,
                 no_unrolling,
                 no_prefetching,
                 verify: true,
@@ -236,4 +245,112 @@ fn a_counted_check_leaves_once_in_so_many_operations() {
     // It holds where nobody counts.
     let nobody = run(&trace, &schema, &[0, 1000], || {});
     assert_eq!(nobody, (Outcome { exit: 1, cells: vec![1000] }, 1000));
+}
+
+/// What an iteration adds up for the index of an item in a row is wanted by exits only, in each copy.
+#[test]
+fn rows_are_left_with_the_index_of_the_item() {
+    let (trace, schema) = sum_of_row();
+    let items: Vec<[i64; 2]> = (0..64).map(|item| [item * 3, item]).collect();
+    for count in 0..11u64 {
+        for (y, x) in [(10i64, 3i64), (40, -20), (-5, 6)] {
+            let inputs = [items.as_ptr() as u64, y as u64, x as u64, count, 100];
+            let (Outcome { cells, .. }, iterations) = run(&trace, &schema, &inputs, || {});
+            let index = y + x + count as i64;
+            let sum: i64 = (y + x - 1..index).map(|item| 3 * item).sum();
+            assert_eq!(
+                (cells, iterations),
+                (vec![index as u64, index as u64 - 1, sum as u64 + 100], count + 1)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_row_is_one_register_and_its_index_another() {
+    let (trace, schema) = sum_of_row();
+    if cfg!(target_arch = "x86_64") {
+        let options = Options {
+            want_listing: true,
+            no_unrolling: true,
+            no_prefetching: true,
+            quick: true,
+            ..Options::default()
+        };
+        let listing = Harness::with(options).compile(&trace, &schema).listing.unwrap();
+        let body = listing.split_once("L1(").and_then(|(_, rest)| rest.split_once("exit")).unwrap().0;
+        let instructions = |name: &str| body.lines().filter(|line| line.contains(name)).count();
+        assert_eq!((instructions("shl "), instructions(",8)")), (0, 1), "{listing}");
+    }
+}
+
+/// A window of three doubles moves over an array; each product of what goes round waits for the sum that it
+/// is added to, and for the exit.
+const WINDOW: &str = "L0(f0, f1, f2, f3, i4, f5):
+jump(L1, f0, f1, f2, f3, i4, f5)
+L1(f6, f7, f8, f9, i10, f11):
+f12 = float_mul(f6, f7)
+f13 = float_mul(f6, f8)
+f14 = float_mul(f9, f6)
+f15 = float_add(f9, f11)
+@0 = frame[0: float f12, 1: float f13, 2: float f14, 3: float f15]
+guard_true(i10) @0 loop_end
+f16 = float_add(f12, f13)
+f17 = float_add(f16, f14)
+i18 = int_add(i10, -1)
+jump(L1, f6, f8, f9, f15, i18, f17)
+";
+
+#[test]
+fn products_of_what_goes_round_wait() {
+    let schema = standard_schema();
+    let trace = parse_trace(WINDOW, &schema).unwrap();
+    let nan = |payload: u64| f64::from_bits(0x7ff8_0000_0000_0000 | payload);
+    for count in 0..8u64 {
+        for start in
+            [[1.5, 2.0, 3.0, 5.0, 0.25], [nan(1), 2.0, nan(2), nan(3), -0.0], [2.0, nan(7), 1.0, 0.0, nan(9)]]
+        {
+            let [k, mut a, mut b, mut c, mut sum] = start;
+            for _ in 0..count {
+                let next = c + sum;
+                sum = k * a + k * b + c * k;
+                (a, b, c) = (b, c, next);
+            }
+            let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
+            let mut inputs = bits(&start[..4]);
+            inputs.extend([count, start[4].to_bits()]);
+            let (outcome, iterations) = run(&trace, &schema, &inputs, || {});
+            assert_eq!(iterations, count + 1);
+            if start.iter().all(|value| !value.is_nan()) {
+                assert_eq!(outcome.cells, bits(&[k * a, k * b, c * k, c + sum]), "{count}");
+            }
+        }
+    }
+}
+
+/// The values of a window need no moves if the loop is made three times.
+#[test]
+fn a_long_loop_that_moves_a_window_is_lowered_three_times() {
+    let middle = "f20 = float_sqrt(f11)\n".repeat(LONG);
+    let text = WINDOW.replace("f12 = ", &format!("{}f12 = ", numbered(&middle)));
+    let schema = standard_schema();
+    for (text, copies) in
+        [(text.clone(), 3), (text.replace("f6, f8, f9, f15, i18", "f6, f7, f8, f15, i18"), 1)]
+    {
+        let trace = parse_trace(&text, &schema).unwrap();
+        let listing = listing(&trace, &schema, false);
+        assert_eq!(1 + listing.matches("(more) guard_true").count(), copies, "{listing}");
+    }
+}
+
+/// So many operations make a loop too long to be lowered twice.
+const LONG: usize = 50;
+
+/// Each line defines another value.
+fn numbered(lines: &str) -> String {
+    lines
+        .lines()
+        .enumerate()
+        .map(|(at, line)| line.replace("f20", &format!("f{}", 100 + at)) + "\n")
+        .collect()
 }

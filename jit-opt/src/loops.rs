@@ -20,7 +20,7 @@
 use smallvec::SmallVec;
 
 use tracelift_core::effects::Memory;
-use tracelift_core::loops::{LoopFacts, Loops, Stream};
+use tracelift_core::loops::{Base, LoopFacts, Loops, Stream};
 use tracelift_core::ops::Flags;
 use tracelift_core::{ExitKind, Inst, LabelId, Op, Payload, Schema, Trace, Value};
 
@@ -123,7 +123,7 @@ impl<'t> Loop<'t> {
 
     fn facts(&self, schema: &Schema) -> LoopFacts {
         let body = self.start..self.start + self.body.len();
-        LoopFacts { body, once: self.once(schema), streams: self.streams() }
+        LoopFacts { body, once: self.once(schema), streams: self.streams(), bases: self.bases() }
     }
 
     /// What one of several iterations does for all of them: see [`LoopFacts::once`].
@@ -204,6 +204,35 @@ impl<'t> Loop<'t> {
             }
         }
         streams
+    }
+}
+
+impl Loop<'_> {
+    /// The rows of arrays whose items it reaches.
+    fn bases(&self) -> Vec<Base> {
+        let mut bases = Vec::new();
+        if !self.body.iter().any(|inst| inst.op == Op::ItemAddr) {
+            return bases;
+        }
+        let (sums, same) = (self.sums(), self.passed_on());
+        let stays = |value: Value| same.get(value).is_some();
+        for inst in self.body.iter().filter(|inst| inst.op == Op::ItemAddr) {
+            let (Payload::Scale { stride, .. }, &[array, index]) = (inst.payload, &inst.args[..]) else {
+                continue;
+            };
+            let Ok(Linear { terms, .. }) = sums.of(self.trace, index) else { continue };
+            let (Some(other), 1) = (terms.other, terms.scale) else { continue };
+            let index = match (stays(terms.value), stays(other)) {
+                (true, false) => terms.value,
+                (false, true) => other,
+                _ => continue,
+            };
+            let base = Base { array, index, stride };
+            if stays(array) && !bases.contains(&base) {
+                bases.push(base);
+            }
+        }
+        bases
     }
 }
 

@@ -14,7 +14,7 @@
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::{self, types, AbiParam, Endianness, InstBuilder, MemFlagsData, Opcode};
 use cranelift_frontend::FunctionBuilder;
-use tracelift_core::{Inst, Value};
+use tracelift_core::{Inst, Op, Value};
 
 use super::values::Def;
 use super::{Lowering, Result, Ssa};
@@ -53,27 +53,29 @@ impl Lowering<'_, '_, '_> {
         self.int1(inst, f)
     }
 
-    /// A binary operation on doubles whose operands Cranelift leaves in place.
-    pub(super) fn float2(
-        &mut self,
-        inst: &Inst,
-        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa, Ssa) -> Ssa,
-    ) -> Result<()> {
-        self.int2(inst, f)
+    /// A binary operation on doubles: here, or where its result is wanted.
+    pub(super) fn float2(&mut self, inst: &Inst) -> Result<()> {
+        let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        if self.held.keep_operands(inst) {
+            return self.define_as(inst, Def::Late(inst.op, x, y));
+        }
+        let result = self.float_of_two(inst.op, x, y)?;
+        self.define(inst, result)
     }
 
-    /// A binary operation on doubles that Cranelift takes to commute.
-    pub(super) fn float_commuting(
-        &mut self,
-        inst: &Inst,
-        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa, Ssa) -> Ssa,
-    ) -> Result<()> {
-        let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
-        if self.is_load(x) && !self.is_constant(y) {
+    pub(super) fn float_of_two(&mut self, op: Op, x: Ssa, y: Ssa) -> Result<Ssa> {
+        // Cranelift takes these to commute.
+        let commutes = matches!(op, Op::FloatAdd | Op::FloatMul);
+        if commutes && self.is_load(x) && !self.is_constant(y) {
             self.b.ins().sequence_point();
         }
-        let result = f(&mut self.b, x, y);
-        self.define(inst, result)
+        Ok(match op {
+            Op::FloatAdd => self.b.ins().fadd(x, y),
+            Op::FloatSub => self.b.ins().fsub(x, y),
+            Op::FloatMul => self.b.ins().fmul(x, y),
+            Op::FloatDiv => self.b.ins().fdiv(x, y),
+            _ => return Err(self.malformed("not an operation on two doubles")),
+        })
     }
 
     fn is_load(&self, value: Ssa) -> bool {

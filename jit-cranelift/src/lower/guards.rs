@@ -175,6 +175,14 @@ impl Lowering<'_, '_, '_> {
             self.b.switch_to_block(stub);
             self.stubs.by_exit[exit as usize] = Some(stub);
         }
+        let replaced = (self.replaced, self.replaced_more);
+        (self.replaced, self.replaced_more) = (self.replaced_now(), 0);
+        self.fill_stub(inst, exit)?;
+        (self.replaced, self.replaced_more) = replaced;
+        Ok(())
+    }
+
+    fn fill_stub(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         if let Some(side) = self.side_at(exit) {
             self.begin_way(inst, exit, side);
             return Ok(());

@@ -5,8 +5,9 @@
 //! remainder), and 0, for which the op has no value, yields something but never traps, so an optimizer may
 //! move a division above the guard that protects it. Most programs divide small numbers that are not
 //! negative: if both fit into 32 bits without a sign, an unsigned division of that width gives all four
-//! operations' results, with nothing to correct and, on many processors, in a fraction of the time. Constant
-//! divisors cost no test: powers of two become shifts, the others a multiplication by a fixed-point inverse.
+//! operations' results, with nothing to correct and, on many processors, in a fraction of the time. Larger
+//! ones have nothing to correct either if neither is negative. Constant divisors cost no test: powers of two
+//! become shifts, the others a multiplication by a fixed-point inverse.
 //!
 //! Invariant: results agree with the op table's `eval` wherever that has a value. Examples:
 //! `int_floordiv(x, 8)` is one arithmetic shift; `int_floordiv(x, y)` is two tests and a 32-bit `div` for 7
@@ -111,7 +112,7 @@ impl Lowering<'_, '_, '_> {
                 let one_less = self.wrong_side(rest, constant);
                 self.b.ins().iadd(quotient, one_less)
             }
-            Divisor::Variable(divisor) => self.divide(x, divisor, quotient_of_small, |b| {
+            Divisor::Variable(divisor) => self.divide(x, divisor, Part::Quotient, |b| {
                 let (quotient, rest) = quotient_and_rest(b, x, divisor);
                 // The rest with the divisor's sign taken off: negative where it is on the wrong side.
                 let sign = b.ins().sshr_imm_u(divisor, 63);
@@ -134,7 +135,7 @@ impl Lowering<'_, '_, '_> {
                 let correction = self.b.ins().band_imm_s(wrong, constant);
                 self.b.ins().iadd(rest, correction)
             }
-            Divisor::Variable(divisor) => self.divide(x, divisor, rest_of_small, |b| {
+            Divisor::Variable(divisor) => self.divide(x, divisor, Part::Rest, |b| {
                 let (_, rest) = quotient_and_rest(b, x, divisor);
                 let signs = b.ins().bxor(rest, divisor);
                 let differ = b.ins().sshr_imm_u(signs, 63);
@@ -168,7 +169,7 @@ impl Lowering<'_, '_, '_> {
             Divisor::Constant(0 | -1) => self.b.ins().ineg(x),
             Divisor::Constant(1) => x,
             Divisor::Constant(y) => self.quotient_by_constant(x, y),
-            Divisor::Variable(y) => self.divide(x, y, quotient_of_small, |b| quotient_and_rest(b, x, y).0),
+            Divisor::Variable(y) => self.divide(x, y, Part::Quotient, |b| quotient_and_rest(b, x, y).0),
         }
     }
 
@@ -181,23 +182,23 @@ impl Lowering<'_, '_, '_> {
                 let product = self.b.ins().imul_imm_s(quotient, constant);
                 self.b.ins().isub(x, product)
             }
-            Divisor::Variable(y) => self.divide(x, y, rest_of_small, |b| quotient_and_rest(b, x, y).1),
+            Divisor::Variable(y) => self.divide(x, y, Part::Rest, |b| quotient_and_rest(b, x, y).1),
         }
     }
 
-    /// The value of `small` for operands that fit into 32 bits without a sign, the divisor not 0; else that
-    /// of `any`, apart.
+    /// The quotient or the rest (`part`) of operands that fit into 32 bits without a sign, the divisor not 0;
+    /// else, apart, that of larger ones without a sign, or the value of `any`.
     fn divide(
         &mut self,
         x: Ssa,
         y: Ssa,
-        small: impl FnOnce(&mut FunctionBuilder<'_>, Ssa, Ssa) -> Ssa,
+        part: Part,
         any: impl FnOnce(&mut FunctionBuilder<'_>) -> Ssa,
     ) -> Ssa {
         let b = &mut self.b;
-        let (nonzero, divide, apart, done) =
-            (b.create_block(), b.create_block(), b.create_block(), b.create_block());
-        b.set_cold_block(apart);
+        let [nonzero, divide, apart, done] = [0; 4].map(|_| b.create_block());
+        let [positive, plain, otherwise] = [0; 3].map(|_| b.create_block());
+        [apart, positive, plain, otherwise].into_iter().for_each(|block| b.set_cold_block(block));
         let result = b.append_block_param(done, types::I64);
         let both = b.ins().bor(x, y);
         let high = b.ins().ushr_imm_u(both, 32);
@@ -206,10 +207,28 @@ impl Lowering<'_, '_, '_> {
         b.ins().brif(y, divide, &[], apart, &[]);
         b.switch_to_block(divide);
         let (narrow_x, narrow_y) = (b.ins().ireduce(types::I32, x), b.ins().ireduce(types::I32, y));
-        let narrow = small(b, narrow_x, narrow_y);
+        let narrow = match part {
+            Part::Quotient => b.ins().udiv(narrow_x, narrow_y),
+            Part::Rest => b.ins().urem(narrow_x, narrow_y),
+        };
         let wide = b.ins().uextend(types::I64, narrow);
         b.ins().jump(done, &[wide.into()]);
         b.switch_to_block(apart);
+        // Once more, so that the way of small ones need not keep it.
+        let both = b.ins().bor(x, y);
+        let is_negative = b.ins().icmp_imm_s(IntCC::SignedLessThan, both, 0);
+        let apart = if planted(Bug::LowerDivisionSignIgnored) { positive } else { otherwise };
+        b.ins().brif(is_negative, apart, &[], positive, &[]);
+        b.switch_to_block(positive);
+        b.ins().brif(y, plain, &[], otherwise, &[]);
+        b.switch_to_block(plain);
+        let mut large = b.ins().sdiv(x, y);
+        if part == Part::Rest {
+            let product = b.ins().imul(large, y);
+            large = b.ins().isub(x, product);
+        }
+        b.ins().jump(done, &[large.into()]);
+        b.switch_to_block(otherwise);
         let other = any(b);
         b.ins().jump(done, &[other.into()]);
         b.switch_to_block(done);
@@ -234,12 +253,11 @@ impl Lowering<'_, '_, '_> {
     }
 }
 
-fn quotient_of_small(b: &mut FunctionBuilder<'_>, x: Ssa, y: Ssa) -> Ssa {
-    b.ins().udiv(x, y)
-}
-
-fn rest_of_small(b: &mut FunctionBuilder<'_>, x: Ssa, y: Ssa) -> Ssa {
-    b.ins().urem(x, y)
+/// What of a division is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Quotient,
+    Rest,
 }
 
 /// `x / y` towards zero with the rest, which is `x - y * quotient`. It is made without a branch, as it is

@@ -73,7 +73,8 @@ impl Heads {
 pub(super) fn heads_of(b: &mut FunctionBuilder<'_>, tree: &[Input<'_>], number: usize) -> Heads {
     let Input { trace, request, parent: None, .. } = tree[number] else { return Heads::default() };
     let counts = counts_replaced(tree, number);
-    let mut block = |label: &Label| label_block(b, trace, &label.args, counts);
+    // Neither takes rows of arrays: the others know nothing of them.
+    let mut block = |label: &Label| label_block(b, trace, &label.args, 0, counts);
     let is_entered = tree.iter().any(|input| input.enters && input.goes_to == Some(number));
     let second = request.loops.second.filter(|_| is_entered);
     Heads {
@@ -96,11 +97,20 @@ pub(super) fn counts_replaced(tree: &[Input<'_>], number: usize) -> bool {
         && total(root) == total(number)
 }
 
-/// A block for a label with these arguments.
-pub(super) fn label_block(b: &mut FunctionBuilder<'_>, trace: &Trace, args: &[Value], counts: bool) -> Block {
+/// A block for a label with these arguments, and with so many rows of arrays.
+pub(super) fn label_block(
+    b: &mut FunctionBuilder<'_>,
+    trace: &Trace,
+    args: &[Value],
+    rows: usize,
+    counts: bool,
+) -> Block {
     let block = b.create_block();
     for &arg in args {
         b.append_block_param(block, clif_type(trace.ty(arg)));
+    }
+    for _ in 0..rows {
+        b.append_block_param(block, types::I64);
     }
     if counts {
         b.append_block_param(block, types::I64);

@@ -20,7 +20,7 @@
 
 use tracelift_core::loops::LoopFacts;
 use tracelift_core::schema::POLL_DISTANCE;
-use tracelift_core::{Inst, LabelId};
+use tracelift_core::{Inst, LabelId, Trace};
 
 use super::{arg, Lowering, Result};
 
@@ -30,6 +30,19 @@ const LARGEST: usize = 80;
 const MOST_COPIES: usize = 4;
 // The first copy alone loads a polled cell.
 const _: () = assert!(MOST_COPIES <= POLL_DISTANCE);
+
+/// The same where values move on from argument to argument, as a window does that moves over an array: with
+/// as many copies as a window of three items has places they need not be moved at all.
+const LARGEST_ROTATING: usize = 240;
+const ROTATING_COPIES: usize = 3;
+
+/// Whether the jump passes two arguments of the label at least in the places of others.
+fn rotates(facts: &LoopFacts, trace: &Trace) -> bool {
+    let args = |at: usize| trace.insts.get(at).map_or(&[][..], |inst| &inst.args);
+    let (params, passed) = (args(facts.body.start), args(facts.body.end));
+    let moved = params.iter().zip(passed).filter(|(param, arg)| param != arg && params.contains(arg));
+    moved.count() >= 2
+}
 
 /// The loop that is lowered several times, and how far that is.
 pub(super) struct Unroll<'a> {
@@ -42,8 +55,11 @@ pub(super) struct Unroll<'a> {
 
 impl<'a> Unroll<'a> {
     /// How often a loop is to be lowered; `None` if it is too long.
-    pub(super) fn plan(facts: &'a LoopFacts, label: LabelId) -> Option<Unroll<'a>> {
-        let wanted = LARGEST.checked_div(facts.body.len())?.min(MOST_COPIES);
+    pub(super) fn plan(facts: &'a LoopFacts, label: LabelId, trace: &Trace) -> Option<Unroll<'a>> {
+        let mut wanted = LARGEST.checked_div(facts.body.len())?.min(MOST_COPIES);
+        if wanted < ROTATING_COPIES && rotates(facts, trace) {
+            wanted = wanted.max(LARGEST_ROTATING / facts.body.len()).min(ROTATING_COPIES);
+        }
         (wanted > 1).then_some(Unroll { facts, label, wanted, finished: 0 })
     }
 

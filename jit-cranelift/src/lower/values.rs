@@ -3,9 +3,10 @@
 //! Problem: a comparison fuses with its branch only if both stand together, a displacement ends in the
 //! addressing mode only if it is known at the load, and many a sum is wanted by exits only. Design: a trace
 //! value is a Cranelift value or a recipe: a comparison not yet made, an address with its displacement apart,
-//! an integer with a constant not yet added. [`Lowering::value`] carries a recipe out where a plain value is
-//! needed; branches and memory accesses look at the recipe itself. Constants are made once a part: Cranelift
-//! makes them again at every use, in the instruction where possible.
+//! an integer with a constant not yet added, an operation on doubles whose operands go round the loop.
+//! [`Lowering::value`] carries a recipe out where a plain value is needed; branches and memory accesses look
+//! at the recipe itself. Constants are made once a part: Cranelift makes them again at every use, in the
+//! instruction where possible.
 //!
 //! Invariant: what is cached stands in the current chain of blocks, hence dominates everything that follows
 //! in the part; what an exit's stub carries out is for that stub alone. Example: `a2 = item_addr(a0, i1)`
@@ -16,7 +17,7 @@ use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::Ieee64;
 use cranelift_codegen::ir::{types, InstBuilder};
 use rustc_hash::FxHashMap as HashMap;
-use tracelift_core::{Inst, Payload, Type, Value};
+use tracelift_core::{Inst, Op, Payload, Type, Value};
 
 use super::{arg, Lowering, Result, Ssa};
 use crate::error::CompileError;
@@ -36,6 +37,10 @@ pub(super) enum Def {
     Address(Ssa, i32),
     /// An integer plus a constant, not yet added.
     Sum(Ssa, i32),
+    /// An operation on doubles that the loop holds anyway, not yet made.
+    Late(Op, Ssa, Ssa),
+    /// What stays in a loop, what changes, and a constant, not yet added.
+    Index(Ssa, Ssa, i32),
 }
 
 /// What a jump passes: how it is known, and the register plus constant that it is, if it is one.
@@ -50,6 +55,8 @@ pub(super) struct Values {
     sums: HashMap<(Ssa, Ssa, u32), Ssa>,
     /// `index * stride`, by these two: one index is used with many bases.
     scaled: HashMap<(Ssa, u32), Ssa>,
+    /// Integers that are the sum of what stays in the loop, a register, and a constant.
+    pub(super) parts: HashMap<Value, (Ssa, Ssa, i32)>,
 }
 
 impl Values {
@@ -59,6 +66,7 @@ impl Values {
             affine: HashMap::default(),
             sums: HashMap::default(),
             scaled: HashMap::default(),
+            parts: HashMap::default(),
         }
     }
 
@@ -68,6 +76,17 @@ impl Values {
         self.affine.clear();
         self.sums.clear();
         self.scaled.clear();
+        self.parts.clear();
+    }
+
+    /// The sum of a base and a scaled index, where it is known before it is asked for.
+    pub(super) fn learn_sum(&mut self, base: Ssa, index: Ssa, stride: u32, sum: Ssa) {
+        self.sums.insert((base, index, stride), sum);
+    }
+
+    /// The sum of a base and a scaled index, if it is known.
+    pub(super) fn sum(&self, base: Ssa, index: Ssa, stride: u32) -> Option<Ssa> {
+        self.sums.get(&(base, index, stride)).copied()
     }
 
     pub(super) fn define(&mut self, value: Value, ssa: Ssa) {
@@ -159,6 +178,21 @@ impl Lowering<'_, '_, '_> {
                 }
                 sum
             }
+            Def::Late(op, x, y) => {
+                let result = self.float_of_two(op, x, y)?;
+                if !self.in_stub {
+                    self.values.define(value, result);
+                }
+                result
+            }
+            Def::Index(steady, changing, addend) => {
+                let sum = self.b.ins().iadd(steady, changing);
+                let sum = if addend == 0 { sum } else { self.b.ins().iadd_imm_s(sum, i64::from(addend)) };
+                if !self.in_stub {
+                    self.values.define(value, sum);
+                }
+                sum
+            }
             Def::Unknown => return Err(CompileError::Undefined { value, inst: self.index }),
         })
     }
@@ -207,9 +241,7 @@ impl Lowering<'_, '_, '_> {
                 let cc = if wanted { cc } else { cc.complement() };
                 self.b.ins().fcmp(cc, x, y)
             }
-            Def::Unknown | Def::Value(_) | Def::Address(..) | Def::Sum(..) => {
-                unreachable!("only comparisons are passed here")
-            }
+            _ => unreachable!("only comparisons are passed here"),
         }
     }
 
@@ -222,6 +254,9 @@ impl Lowering<'_, '_, '_> {
     /// A sum (`sign` 1) or difference (-1). A constant is only added where the result is used: as an index it
     /// ends in a displacement, and what nothing but exits use is computed in their stubs.
     pub(super) fn sum(&mut self, inst: &Inst, sign: i64) -> Result<()> {
+        if sign > 0 && self.index_of_row(inst)? {
+            return Ok(());
+        }
         if let Some((root, addend)) = self.note_affine(inst, sign)? {
             if let Ok(addend) = i32::try_from(addend) {
                 return self.define_as(inst, Def::Sum(root, addend));
@@ -246,7 +281,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// An integer as a register and a constant to be added.
-    fn affine(&mut self, value: Value) -> Result<(Ssa, i64)> {
+    pub(super) fn affine(&mut self, value: Value) -> Result<(Ssa, i64)> {
         match self.values.affine.get(&value) {
             Some(&sum) => Ok(sum),
             None => Ok((self.value(value)?, 0)),
@@ -257,7 +292,9 @@ impl Lowering<'_, '_, '_> {
     /// may be gone later.
     pub(super) fn passed(&mut self, value: Value) -> Result<Passed> {
         let def = match self.def(value)? {
-            Def::IntCompare(..) | Def::FloatCompare(..) => Def::Value(self.value(value)?),
+            Def::IntCompare(..) | Def::FloatCompare(..) | Def::Late(..) | Def::Index(..) => {
+                Def::Value(self.value(value)?)
+            }
             def => def,
         };
         Ok((def, self.values.affine.get(&value).copied()))
@@ -283,15 +320,17 @@ impl Lowering<'_, '_, '_> {
             return Err(self.malformed("item_addr without stride"));
         };
         let index = arg(inst, 1, self.index)?;
-        let (root, constant) = match self.input.trace.int_of(index) {
-            Some(constant) => (None, constant),
-            None => {
+        let (base, base_offset) = self.address(inst, 0, 0)?;
+        let (base, root, constant) = match (self.input.trace.int_of(index), self.row_of(base, index, stride))
+        {
+            (Some(constant), _) => (base, None, constant),
+            (None, Some((row, root, constant))) => (row, Some(root), constant),
+            (None, None) => {
                 let (root, constant) = self.affine(index)?;
-                (Some(root), constant)
+                (base, Some(root), constant)
             }
         };
         let constant = constant.wrapping_mul(i64::from(stride)).wrapping_add(i64::from(offset));
-        let (base, base_offset) = self.address(inst, 0, 0)?;
         // Wrapping arithmetic makes the two forms equal whatever the index; only the displacement's size
         // matters.
         let (base, root, displacement) = match i32::try_from(constant.wrapping_add(i64::from(base_offset))) {
@@ -306,7 +345,7 @@ impl Lowering<'_, '_, '_> {
         inst.result.map_or(Ok(()), |address| self.prefetch(address))
     }
 
-    fn item_sum(&mut self, base: Ssa, index: Ssa, stride: u32) -> Ssa {
+    pub(super) fn item_sum(&mut self, base: Ssa, index: Ssa, stride: u32) -> Ssa {
         if let Some(&sum) = self.values.sums.get(&(base, index, stride)) {
             return sum;
         }

@@ -13,6 +13,7 @@ use cranelift_codegen::ir::{Inst, InstructionData, Opcode, Value, ValueDef};
 use tracelift_core::planted::{planted, Bug};
 
 use super::asm::{Asm, Cond, Label, Op, Operand, Reg};
+use super::doubles::converts_exactly;
 use super::emit::{bytes_of, sized, Emit};
 use super::memory::is_byte_load;
 use super::plan::{is_double, Kind};
@@ -223,6 +224,13 @@ impl Emit<'_> {
             (None, true) => return Err(Unsupported("a comparison of a byte")),
         }
         Ok(())
+    }
+
+    /// Whether a condition asks if an exact conversion has saturated: it has failed then.
+    pub(super) fn never_holds(&self, condition: Value) -> bool {
+        let inst = self.func.dfg.value_def(condition).inst().map(|inst| self.func.dfg.insts[inst]);
+        matches!(inst, Some(InstructionData::IntCompare { args: [int, most], cond: IntCC::Equal, .. })
+            if self.plan.kind(most) == Kind::Int(i64::MAX) && converts_exactly(self.func, int))
     }
 
     /// A comparison whose outcome is a value.

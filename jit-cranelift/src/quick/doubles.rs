@@ -8,10 +8,12 @@
 //! Invariant: operands never change places. Example: `v3 = fadd v1, v2` is `vaddsd xmm3, xmm1, xmm2`, or
 //! without AVX `addsd xmm1, xmm2` if `v1` is not wanted any more.
 
-use cranelift_codegen::ir::{types, Inst, InstructionData, Opcode, Value};
+use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::{types, Function, Inst, InstructionData, Opcode, Value};
 
 use super::asm::{Cond, Op, Operand, Reg};
 use super::emit::{bytes_of, sized, Emit};
+use super::places::{slot_mem, FLOATS};
 use super::plan::{is_double, Kind};
 use super::{Result, Unsupported};
 
@@ -32,7 +34,7 @@ impl Emit<'_> {
                     Opcode::Bxor => Op::packed(0x57),
                     _ => return Err(Unsupported("an operation on doubles")),
                 };
-                self.double_of_two(op, result, x, y)
+                self.double_of_two(opcode, op, [result, x, y])
             }
             (_, InstructionData::Unary { arg, .. } | InstructionData::LoadNoOffset { arg, .. }) => {
                 self.double_of_one(opcode, result, arg)
@@ -49,8 +51,12 @@ impl Emit<'_> {
         }
     }
 
-    fn double_of_two(&mut self, op: Op, result: Value, x: Value, y: Value) -> Result<()> {
-        let right = self.double_operand(y)?;
+    fn double_of_two(&mut self, opcode: Opcode, op: Op, [result, x, y]: [Value; 3]) -> Result<()> {
+        let is_scalar = !matches!(opcode, Opcode::Band | Opcode::Bor | Opcode::Bxor);
+        let right = match self.plan.kind(y) {
+            Kind::Plain if is_scalar && self.is_read_once(y) => slot_mem(self.places.slot(y)).into(),
+            _ => self.double_operand(y)?,
+        };
         if !self.features.has_avx {
             let to = self.define_over(result, x)?;
             let right = if x == y { to.into() } else { right };
@@ -82,6 +88,14 @@ impl Emit<'_> {
             }
             _ => Ok(self.operand(value)?.into()),
         }
+    }
+
+    /// Whether a value is in its slot alone, and not worth a register: it is not wanted again in this round,
+    /// or no register is free.
+    fn is_read_once(&self, value: Value) -> bool {
+        let is_in_slot = self.places.reg(value).is_none() && self.places.is_stored(value);
+        let has_room = FLOATS & !self.places.held & !self.busy != 0;
+        is_in_slot && !(has_room && self.plan.next_use(value, self.number).is_some())
     }
 
     fn double_of_one(&mut self, opcode: Opcode, result: Value, arg: Value) -> Result<()> {
@@ -142,6 +156,11 @@ impl Emit<'_> {
             return Err(Unsupported("a conversion"));
         }
         let from = self.operand(arg)?;
+        if converts_exactly(self.func, result) {
+            let to = self.define(result)?;
+            self.asm.op(Op::wide(0x2c).escaped().prefixed(0xf2), to, from);
+            return Ok(());
+        }
         let zero = self.temporary(true)?;
         let to = self.define(result)?;
         let (done, is_nan) = (self.asm.label(), self.asm.label());
@@ -162,4 +181,25 @@ impl Emit<'_> {
         self.asm.place(done);
         Ok(())
     }
+}
+
+/// Whether code goes on after a saturating conversion only if the integer, converted back, is the double:
+/// then it need not saturate. What cannot be converted becomes the least integer, which is none of these.
+pub(super) fn converts_exactly(func: &Function, int: Value) -> bool {
+    let next = |inst: Inst| func.layout.next_inst(inst).map(|next| (next, &func.dfg.insts[next]));
+    let Some(inst) = func.dfg.value_def(int).inst() else { return false };
+    let InstructionData::Unary { opcode: Opcode::FcvtToSintSat, arg: double } = func.dfg.insts[inst] else {
+        return false;
+    };
+    let Some((back, &InstructionData::Unary { opcode: Opcode::FcvtFromSint, arg })) = next(inst) else {
+        return false;
+    };
+    let Some((compare, &InstructionData::FloatCompare { args, cond: FloatCC::NotEqual, .. })) = next(back)
+    else {
+        return false;
+    };
+    let branches = |condition: Value| condition == func.dfg.first_result(compare);
+    arg == int
+        && args == [func.dfg.first_result(back), double]
+        && matches!(next(compare), Some((_, &InstructionData::Brif { arg, .. })) if branches(arg))
 }

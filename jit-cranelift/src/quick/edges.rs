@@ -61,6 +61,9 @@ impl Emit<'_> {
 
     /// Goes on with one of two blocks.
     pub(super) fn branch(&mut self, condition: Value, blocks: &[BlockCall; 2]) -> Result<()> {
+        if self.never_holds(condition) {
+            return self.jump(&blocks[1]);
+        }
         let mut test = self.test(condition)?;
         let [yes, no] = blocks;
         let pool = &self.func.dfg.value_lists;

@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{types, Inst, InstructionData, Opcode, Value};
 
 use super::asm::{Mem, Op, Reg, RAX, RCX, RDX};
 use super::emit::{bytes_of, sized, Emit};
-use super::plan::Kind;
+use super::plan::{Kind, MOST_SCALE};
 use super::{Result, Unsupported};
 
 impl Emit<'_> {
@@ -225,9 +225,17 @@ impl Emit<'_> {
     }
 
     fn shift(&mut self, number: u8, result: Value, x: Value, count: Value) -> Result<()> {
-        if let Kind::Int(count) = self.plan.kind(count) {
+        if let Kind::Int(mut count) = self.plan.kind(count) {
+            if self.plan.is_less_scaled(result) {
+                count -= i64::from(MOST_SCALE);
+                if count == 1 {
+                    return self.sum(result, x, x);
+                }
+            }
             let to = self.define_over(result, x)?;
             self.asm.op_imm(Op::wide(0xc1), Reg(number), to, count as i32 & 63, 1);
+            // Shifting by nothing leaves the flags.
+            self.flags = Some(result).filter(|_| count & 63 != 0);
             return Ok(());
         }
         if self.func.dfg.value_type(count) != types::I64 {

@@ -1,18 +1,22 @@
 //! Loads and stores, and addresses.
 //!
-//! Problem: an address is a sum, and an instruction holds most of it. Design: a sum that one access alone
-//! uses is part of it; a constant address is in the scratch register, where the next access finds it again,
-//! as in an exit's stub. Narrow integers are extended as they are loaded; what a register has above a narrow
-//! value means nothing. A load whose place is marked as a prefetch is one.
+//! Problem: an address is a sum, and an instruction holds most of it. Design: a sum that nobody but accesses
+//! uses is part of each of them, and so is the scale of its index up to 8: where items are larger, the index
+//! is computed in eighths. A constant address is in the scratch register, where the next access finds it
+//! again, as in an exit's stub. Narrow integers are extended as they are loaded; what a register has above a
+//! narrow value means nothing. A load whose place is marked as a prefetch is one.
 //!
 //! Invariant: an access is made where it stands, except for loads that the plan has folded. Example: `v3 =
-//! iadd v1, v2; v4 = load.i64 v3+16` is `mov rax, [rcx+rdx+16]`.
+//! iadd v1, v2; v4 = load.i64 v3+16` is `mov rax, [rcx+rdx+16]`, and `[rcx+rax*8+16]` after `lea rax,
+//! [rdx+rdx]` if `v2` is something in `rdx` times 16.
 
 use cranelift_codegen::ir::{self, types, Inst, InstructionData, Opcode, Value};
 
+use tracelift_core::planted::{planted, Bug};
+
 use super::asm::{Mem, Op, Reg, RBP};
 use super::emit::{bytes_of, Emit};
-use super::plan::{is_double, Kind};
+use super::plan::{self, is_double, Kind, MOST_SCALE};
 use super::{Result, Unsupported};
 use crate::listing::location;
 
@@ -29,8 +33,20 @@ impl Emit<'_> {
             let Some(InstructionData::Binary { opcode: Opcode::Iadd, args }) = sum else {
                 return Err(Unsupported("a folded address"));
             };
-            let (base, index) = (self.operand(args[0])?, self.operand(args[1])?);
-            return Ok(Mem { base, index: Some((index, 0)), disp });
+            let (index, scale) = match (self.plan.kind(args[1]), self.plan.is_less_scaled(args[1])) {
+                (Kind::Folded, _) => self
+                    .func
+                    .dfg
+                    .value_def(args[1])
+                    .inst()
+                    .and_then(|inst| plan::scale(self.func, inst))
+                    .ok_or(Unsupported("a folded index"))?,
+                (_, true) => (args[1], MOST_SCALE),
+                _ => (args[1], 0),
+            };
+            let (base, index) = (self.operand(args[0])?, self.operand(index)?);
+            let scale = if planted(Bug::QuickScaleForgotten) { 0 } else { scale };
+            return Ok(Mem { base, index: Some((index, scale)), disp });
         }
         Ok(Mem::at(self.operand(address)?, disp))
     }

@@ -100,9 +100,15 @@ pub(super) struct Plan {
     firsts: Vec<u32>,
     uses: Vec<u32>,
     counts: Vec<u32>,
+    /// How often it was an address, or part of one that is folded.
+    as_address: Vec<u32>,
+    less_scaled: Vec<bool>,
     /// Where functions are called, if not in cold blocks.
     calls: Vec<u32>,
 }
+
+/// The scale of an address at most, as a power of two.
+pub(super) const MOST_SCALE: u8 = 3;
 
 /// How many instructions a load may be before the comparison that it is folded into.
 const NEAR: usize = 4;
@@ -142,6 +148,10 @@ impl Plan {
     fn count(&mut self, func: &Function, hot: usize) {
         self.counts.clear();
         self.counts.resize(self.kinds.len(), 0);
+        self.as_address.clear();
+        self.as_address.resize(self.kinds.len(), 0);
+        self.less_scaled.clear();
+        self.less_scaled.resize(self.kinds.len(), false);
         self.calls.clear();
         self.back.clear();
         self.origins.clear();
@@ -211,6 +221,7 @@ impl Plan {
 
     /// Decides what is folded into what.
     fn fold(&mut self, func: &Function) {
+        let mut sums = Vec::new();
         for at in 0..self.order.len() {
             for inst in func.layout.block_insts(self.order[at]) {
                 match func.dfg.insts[inst] {
@@ -219,12 +230,13 @@ impl Plan {
                         self.fold_condition(func, inst, args[0]);
                     }
                     InstructionData::Binary { args, .. } => self.fold_double(func, inst, args[1]),
-                    InstructionData::Load { arg, .. } => self.fold_address(func, arg),
-                    InstructionData::Store { args, .. } => self.fold_address(func, args[1]),
+                    InstructionData::Load { arg, .. } => self.fold_address(func, arg, &mut sums),
+                    InstructionData::Store { args, .. } => self.fold_address(func, args[1], &mut sums),
                     _ => {}
                 }
             }
         }
+        sums.iter().for_each(|&sum| self.fold_scale(func, sum));
     }
 
     fn fold_condition(&mut self, func: &Function, user: Inst, condition: Value) {
@@ -260,13 +272,41 @@ impl Plan {
         }
     }
 
-    fn fold_address(&mut self, func: &Function, address: Value) {
-        let Some(sum) = self.alone(func, address) else { return };
+    /// A sum that is nothing but an address, of however many accesses, is part of each.
+    fn fold_address(&mut self, func: &Function, address: Value, sums: &mut Vec<Inst>) {
+        self.as_address[address.as_u32() as usize] += 1;
+        let Some(sum) = self.only_address(func, address) else { return };
         if let InstructionData::Binary { opcode: Opcode::Iadd, args } = func.dfg.insts[sum] {
             if args.iter().all(|&arg| matches!(self.kind(arg), Kind::Plain)) {
                 self.folds(address);
+                self.as_address[args[1].as_u32() as usize] += 1;
+                sums.push(sum);
             }
         }
+    }
+
+    /// The scale of an index, if nobody but folded sums uses it, is part of the address too, up to 8.
+    fn fold_scale(&mut self, func: &Function, sum: Inst) {
+        let index = func.dfg.inst_args(sum)[1];
+        let Some(inst) = self.only_address(func, index) else { return };
+        match scale(func, inst) {
+            Some((value, 1..=MOST_SCALE)) if self.kind(value) == Kind::Plain => self.folds(index),
+            Some((_, count)) if count > MOST_SCALE => self.less_scaled[index.as_u32() as usize] = true,
+            _ => {}
+        }
+    }
+
+    /// Whether a scaled index is computed with so much less, as the addresses that it is part of add it.
+    pub(super) fn is_less_scaled(&self, value: Value) -> bool {
+        self.less_scaled[value.as_u32() as usize]
+    }
+
+    /// The instruction whose first result a value is, if nobody uses it but as (part of) an address.
+    fn only_address(&self, func: &Function, value: Value) -> Option<Inst> {
+        let at = value.as_u32() as usize;
+        let is_only = self.counts[at] == self.as_address[at] && self.kind(value) == Kind::Plain;
+        let inst = func.dfg.value_def(value).inst().filter(|_| is_only)?;
+        (func.dfg.first_result(inst) == value).then_some(inst)
     }
 
     /// All values that an instruction uses in registers, with those of what is folded into it.
@@ -420,6 +460,19 @@ impl Plan {
             }
         }
         again
+    }
+}
+
+/// A value shifted by a constant, and that.
+pub(super) fn scale(func: &Function, inst: Inst) -> Option<(Value, u8)> {
+    let InstructionData::Binary { opcode: Opcode::Ishl, args: [value, count] } = func.dfg.insts[inst] else {
+        return None;
+    };
+    match func.dfg.insts[func.dfg.value_def(count).inst()?] {
+        InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
+            u8::try_from(imm.bits()).ok().filter(|count| (1..64).contains(count)).map(|count| (value, count))
+        }
+        _ => None,
     }
 }
 

@@ -4,6 +4,9 @@
 //! is its own tree and is freed after its run, so the arena's reuse is exercised by the way.
 #![allow(dead_code, reason = "each test binary uses another part of the harness")]
 
+use tracelift_core::schema::Cell;
+use tracelift_core::testbed::standard_schema;
+use tracelift_core::text::parse_trace;
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::*;
 use tracelift_opt::loops_of;
@@ -231,4 +234,20 @@ pub fn floats() -> Vec<u64> {
     // Quiet NaNs of both signs, one with a payload, and a signalling one.
     bits.extend([0x7FF8 << 48, 0xFFF8 << 48, (0x7FF8 << 48) | 0x1234, (0x7FF0 << 48) | 0x99]);
     bits
+}
+
+/// Adds up items of a row, `items[y + x - 1]` with `x` counting up and `left` down, in a loop whose label is
+/// not the entry's; the exit holds `[y + x, y + x - 1, sum]`.
+#[allow(dead_code)]
+pub fn sum_of_row() -> (Trace, Schema) {
+    let mut schema = standard_schema();
+    let class = schema.alias_class("items");
+    schema.add_cell(Cell::new("item", 0, Type::Int, class));
+    let text = "L0(a0, i1, i2, i3, i4):\njump(L1, a0, i1, i2, i3, i4)\nL1(a5, i6, i7, i8, i9):\n\
+                i10 = int_add(i6, i7)\ni11 = int_add(i10, -1)\na12 = item_addr(a5, i11, 16, 0)\n\
+                i13 = load(a12, item)\ni14 = int_add(i9, i13)\n@0 = frame[0: int i10, 1: int i11, 2: int i14]\n\
+                guard_true(i8) @0 loop_end\ni15 = int_add(i7, 1)\ni16 = int_add(i8, -1)\n\
+                jump(L1, a5, i6, i15, i16, i14)\n";
+    let trace = parse_trace(text, &schema).expect(text);
+    (trace, schema)
 }

@@ -157,3 +157,32 @@ fn addresses_that_move_by_a_constant_are_streams() {
     // The step wraps around to nothing.
     assert_eq!(streams("a9 = item_addr(a0, i2, 16, 0)", "int_add(i2, -9223372036854775808)"), []);
 }
+
+/// The rows of a loop over the array `a0`, whose arguments `i1` and `i2` stay, by positions of the arguments.
+fn rows(body: &str) -> Vec<(u32, u32, u32)> {
+    let found = facts(&format!(
+        "L0(a0, i1, i2, i3, a4):\n{body}\ni30 = int_add(i3, 1)\na31 = addr_add(a4, 8)\n\
+         jump(L0, a0, i1, i2, i30, a31)\n"
+    ));
+    found[0].bases.iter().map(|base| (base.array.0, base.index.0, base.stride)).collect()
+}
+
+#[test]
+fn what_stays_of_an_index_that_is_a_sum_makes_a_row() {
+    let sum = "i5 = int_add(i1, i3)\n";
+    assert_eq!(rows(&format!("{sum}a9 = item_addr(a0, i5, 16, 8)")), [(0, 1, 16)]);
+    let twice = "i6 = int_add(i5, 7)\na9 = item_addr(a0, i6, 16, 8)\na10 = item_addr(a0, i5, 16, 0)";
+    assert_eq!(rows(&format!("{sum}{twice}")), [(0, 1, 16)]);
+    let two = "i6 = int_add(i3, i2)\na9 = item_addr(a0, i6, 16, 8)\na10 = item_addr(a0, i5, 8, 0)";
+    assert_eq!(rows(&format!("{sum}{two}")), [(0, 2, 16), (0, 1, 8)]);
+    for none in [
+        "a9 = item_addr(a0, i3, 16, 0)",
+        // Nothing changes; both do; the array does; the sum is scaled.
+        "i5 = int_add(i1, i2)\na9 = item_addr(a0, i5, 16, 0)",
+        "i5 = int_mul(i3, i3)\ni6 = int_add(i3, i5)\na9 = item_addr(a0, i6, 16, 0)",
+        "i5 = int_add(i1, i3)\na9 = item_addr(a4, i5, 16, 0)",
+        "i5 = int_add(i1, i3)\ni6 = int_mul(i5, 2)\na9 = item_addr(a0, i6, 16, 0)",
+    ] {
+        assert_eq!(rows(none), [], "{none}");
+    }
+}
