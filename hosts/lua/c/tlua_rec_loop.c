@@ -176,11 +176,12 @@ static tl_value size_of_step (TluaRecorder *rec, Operand step, int rises) {
 ** one too, and nothing is moved if the loop does not run.
 */
 static void begin_index (TluaRecorder *rec, int a, Operand init, Operand step, int runs) {
-  if (TLUA_FOR_INDEX(a) == a)
+  int index = TLUA_FOR_INDEX(a);
+  if (index == a)
     tlua_rec_write(rec, TLUA_FOR_VARIABLE(a), LUA_VNUMINT, init.value);
   else if (runs) {
     tlua_rec_write(rec, TLUA_FOR_STEP(a), LUA_VNUMINT, step.value);
-    tlua_rec_write(rec, TLUA_FOR_INDEX(a), LUA_VNUMINT, init.value);
+    tlua_rec_write(rec, index, LUA_VNUMINT, init.value);
   }
 }
 
