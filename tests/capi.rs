@@ -123,6 +123,13 @@ fn recursion_runs_without_frames() {
     assert_eq!(printed.lines().count(), 8, "{printed}");
 }
 
+/// Several VMs at once, one that moves between threads, and processes that fork.
+#[test]
+fn threads_and_processes_have_their_own() {
+    let printed = run_each_way("threads", str::to_owned);
+    assert_eq!(printed.lines().count(), 3, "{printed}");
+}
+
 /// Each kind of mistake gives a status or a 0, and a sentence; the programs count the kinds.
 #[test]
 fn misuse_gives_sentences() {

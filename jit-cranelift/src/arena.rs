@@ -28,6 +28,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 
 use crate::error::CodeMemory;
+use crate::fork;
 use crate::request::Compiled;
 use crate::unwind::room_for;
 
@@ -42,6 +43,8 @@ pub struct TreeId(pub u32);
 const ALIGNMENT: usize = 64;
 /// Blocks are multiples of this.
 const BLOCK: usize = 1024;
+/// So many bytes at once are told to have been written.
+const TOLD: usize = 64 << 10;
 
 /// How large an arena may become, and what it should pretend in tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -149,6 +152,7 @@ impl Arena {
             false => DoubleMapping::new(limit),
         };
         let memory = memory.map_err(CodeMemory::Refused)?;
+        fork::made(memory.writable.as_ptr() as usize, memory.executable.as_ptr() as usize, limit);
         icache::prepare();
         let free = BTreeMap::from([(0, limit)]);
         Ok(Arena { memory, options, free, trees: HashMap::new(), allocations: 0 })
@@ -179,6 +183,9 @@ impl Arena {
         if self.options.fail_allocation == Some(self.allocations) {
             return Err(self.full(len));
         }
+        if !fork::may_write() {
+            return Err(CodeMemory::Refused(io::Error::from_raw_os_error(libc::ENOMEM)));
+        }
         let offset = self.reserve(tree, len)?;
         self.memory.write(offset, code);
         let address = self.memory.executable(offset);
@@ -188,7 +195,7 @@ impl Arena {
 
     /// Gives the tree's memory back; its code must not run any more. An unknown tree owns nothing.
     pub fn free(&mut self, tree: TreeId) {
-        let Some(tree) = self.trees.remove(&tree) else { return };
+        let Some(tree) = self.trees.remove(&tree).filter(|_| fork::may_write()) else { return };
         for block in tree.blocks {
             self.memory.fill_with_traps(block.offset, block.len);
             icache::flush(self.memory.executable(block.offset), block.len);
@@ -273,6 +280,8 @@ struct DoubleMapping {
     writable: NonNull<u8>,
     executable: NonNull<u8>,
     len: usize,
+    /// Nothing after this was ever written.
+    end: usize,
 }
 
 // SAFETY: the mapping is owned; every write needs `&mut Arena`.
@@ -311,6 +320,7 @@ impl DoubleMapping {
             writable: writable.ok_or_else(out_of_memory)?,
             executable: executable.ok_or_else(out_of_memory)?,
             len,
+            end: 0,
         };
         let protection = libc::PROT_READ | libc::PROT_EXEC;
         // SAFETY: all of it is ours.
@@ -327,7 +337,7 @@ impl DoubleMapping {
         }
         let writable = Self::map(file, len, libc::PROT_READ | libc::PROT_WRITE)?;
         match Self::map(file, len, libc::PROT_READ | libc::PROT_EXEC) {
-            Ok(executable) => Ok(DoubleMapping { writable, executable, len }),
+            Ok(executable) => Ok(DoubleMapping { writable, executable, len, end: 0 }),
             Err(error) => {
                 // SAFETY: mapped just now, not used yet.
                 unsafe { libc::munmap(writable.as_ptr().cast(), len) };
@@ -349,6 +359,11 @@ impl DoubleMapping {
 
     fn write(&mut self, offset: usize, bytes: &[u8]) {
         assert!(offset + bytes.len() <= self.len, "code lies inside the region");
+        if offset + bytes.len() > self.end {
+            // In blocks, so that it is seldom told.
+            self.end = (offset + bytes.len()).next_multiple_of(TOLD).min(self.len);
+            fork::written(self.writable.as_ptr() as usize, self.end);
+        }
         // SAFETY: inside the mapping (asserted), which nobody else writes.
         unsafe {
             self.writable.as_ptr().add(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
@@ -372,6 +387,7 @@ impl DoubleMapping {
 
 impl Drop for DoubleMapping {
     fn drop(&mut self) {
+        fork::gone(self.writable.as_ptr() as usize);
         // SAFETY: both are ours; whoever drops the arena knows that no code of it runs.
         unsafe {
             libc::munmap(self.writable.as_ptr().cast(), self.len);

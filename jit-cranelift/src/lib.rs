@@ -38,6 +38,7 @@ mod arena;
 mod compiler;
 mod error;
 pub mod exits;
+mod fork;
 mod glue;
 mod helpers;
 mod isa;

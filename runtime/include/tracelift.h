@@ -22,7 +22,8 @@
 **   tl_forget call; and for that of tl_set_name_of, which all may call. These call nothing here, and neither
 **   collect nor throw. No frame of this library stands between the host and compiled code, so host functions
 **   called by compiled code may longjmp over it.
-** - A tl_vm belongs to one thread at a time. Compiled code belongs to the tl_vm that made it.
+** - A tl_vm belongs to one thread at a time. Compiled code belongs to the tl_vm that made it. After fork()
+**   parent and child have a tl_vm each, with its code: the child's fork() copies that.
 ** - Ids are small integers; 0 is never a valid id or value, so a failed call can be passed on: recording
 **   functions accept it, and the recording has failed by then (tl_recording tells).
 ** - Functions that can fail return a tl_status, or 0 for an id; tl_last_error says why, in one sentence. It
