@@ -7,6 +7,19 @@
 //!
 //! The feature `oracle` adds what only tests and tools need: the evaluator, the worlds that it runs traces
 //! in, and the test schema; `testgen` adds random traces. What compiles a host's traces is built without.
+//!
+//! ```
+//! use tracelift_core::text::{parse_trace, print_trace};
+//! use tracelift_core::verify::{verify, Mode};
+//! use tracelift_core::{Op, Schema};
+//!
+//! let schema = Schema::new();
+//! let text = "trace count\nL0(i0):\ni1 = int_add(i0, 1)\njump(L0, i1)\n";
+//! let trace = parse_trace(text, &schema).unwrap();
+//! assert!(verify(&trace, &schema, Mode::Recorded).is_empty());
+//! assert_eq!(trace.insts.iter().map(|inst| inst.op).collect::<Vec<_>>(), [Op::Label, Op::IntAdd, Op::Jump]);
+//! assert_eq!(print_trace(&trace, &schema), text);
+//! ```
 
 pub mod effects;
 #[cfg(feature = "oracle")]

@@ -1,8 +1,8 @@
-/* threads.c: several VMs on several threads at once, a VM that moves between threads, and processes that fork.
+/* threads.c: several VMs on several threads at once, a VM that moves between threads, processes that fork.
 **
 ** The interpreter is that of the guide's first step; each of its machines has a VM of its own. What they
-** compute is compared with what one computes with the JIT off. A VM belongs to one thread at a time: which one
-** that is may change. A process that forks has the VM twice, each with its code. */
+** compute is compared with what one computes with the JIT off. A VM belongs to one thread at a time: which
+** one that is may change. A process that forks has the VM twice, each with its code. */
 #define main whole /* its function, and what a machine runs */
 #include "../../examples/embedding/step1.c"
 #undef main
