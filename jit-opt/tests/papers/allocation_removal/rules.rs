@@ -187,7 +187,7 @@ const PLACES: &[(Op, Fate, &str)] = &[
 fn takes_objects(op: Op) -> bool {
     match op.info().args {
         // Regions are not optimized as traces are.
-        Arity::Variadic => !matches!(op, Op::Label | Op::JumpIf),
+        Arity::Variadic => !matches!(op, Op::Label | Op::JumpIf | Op::EnterLoop),
         Arity::Fixed(kinds) => kinds.iter().any(|kind| {
             matches!(kind, ArgType::Is(Type::Ref) | ArgType::Pointer | ArgType::Same | ArgType::Declared)
         }),
