@@ -21,7 +21,6 @@ cd "$folder/../../.."
 cargo build -q --release -p tracelift-lua --bin runlua
 target=${CARGO_TARGET_DIR:-target}
 patched=$target/release/runlua
-stock=$(ls -t "$target"/release/build/tracelift-lua-*/out/stock-lua | head -1)
 pin=""
 if command -v taskset >/dev/null; then pin="taskset -c ${IDLE_CPU:-0}"; fi
 
@@ -34,6 +33,15 @@ summary() { sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+
+# The newest one of the same version of Lua: with the feature `lua55` there is another one.
+echo 'print(_VERSION)' >"$scratch/version.lua"
+version=$("$patched" "$scratch/version.lua")
+stock=""
+for each in $(ls -t "$target"/release/build/tracelift-lua-*/out/stock-lua); do
+  if [ "$("$each" "$scratch/version.lua")" = "$version" ]; then stock=$each; break; fi
+done
+if [ -z "$stock" ]; then echo "idle.sh: there is no stock $version" >&2; exit 1; fi
 if [ "$runs" -gt 0 ]; then
   printf '%-14s %10s %10s %9s %9s\n' program stock patched medians minima
   for program in "$folder"/idle/*.lua; do
