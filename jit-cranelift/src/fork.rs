@@ -62,17 +62,10 @@ impl Registry {
         unsafe { libc::pthread_mutex_unlock(self.lock.get()) };
     }
 
-    /// The state; the lock is held.
-    #[allow(clippy::mut_from_ref)]
-    unsafe fn state(&self) -> &mut State {
-        // SAFETY: the caller holds the lock, and keeps no other reference.
-        unsafe { &mut *self.state.get() }
-    }
-
     fn with<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
         self.take();
-        // SAFETY: the lock is held.
-        let result = change(unsafe { self.state() });
+        // SAFETY: the lock is held, so there is no other reference.
+        let result = change(unsafe { &mut *self.state.get() });
         self.give_back();
         result
     }
@@ -110,8 +103,8 @@ pub(crate) fn gone(writable: usize) {
 
 extern "C" fn before() {
     REGISTRY.take();
-    // SAFETY: the lock is held, until `in_parent` or `in_child`.
-    let state = unsafe { REGISTRY.state() };
+    // SAFETY: the lock is held, until `in_parent` or `in_child`, so there is no other reference.
+    let state = unsafe { &mut *REGISTRY.state.get() };
     let mut pipe = [-1; 2];
     let wants = state.mappings.iter().any(|mapping| mapping.end > 0);
     // SAFETY: there is room for two descriptors.
@@ -120,8 +113,8 @@ extern "C" fn before() {
 }
 
 extern "C" fn in_parent() {
-    // SAFETY: `before` holds the lock.
-    if let Some([reads, writes]) = unsafe { REGISTRY.state() }.pipe.take() {
+    // SAFETY: `before` has taken the lock, so there is no other reference.
+    if let Some([reads, writes]) = unsafe { &mut *REGISTRY.state.get() }.pipe.take() {
         let mut byte = 0u8;
         // SAFETY: both are ours; the pipe ends when the child has closed its end, or has ended.
         unsafe {
@@ -136,8 +129,8 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
-    // SAFETY: `before` holds the lock, in the thread that is left.
-    let state = unsafe { REGISTRY.state() };
+    // SAFETY: `before` has taken the lock, in the thread that is left, so there is no other reference.
+    let state = unsafe { &mut *REGISTRY.state.get() };
     for mapping in &state.mappings {
         if !renew(mapping) {
             SHARES.store(true, Ordering::Relaxed);

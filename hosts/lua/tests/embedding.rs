@@ -161,7 +161,7 @@ unsafe extern "C-unwind" fn interrupt(state: State) -> c_int {
 /// # Safety
 /// As the function of this name of 5.4.
 #[cfg(feature = "lua55")]
-#[allow(non_snake_case)]
+#[allow(non_snake_case, reason = "the name is the C function's")]
 unsafe fn luaL_openlibs(state: State) {
     // SAFETY: promised by the caller.
     unsafe { luaL_openselectedlibs(state, !0, 0) }

@@ -7,7 +7,8 @@
 //! arguments need not be written; all others are, also those whose writes waited. Where nobody enters it, no
 //! code is made for a second body: nothing leads there.
 //!
-//! Invariant: what follows `enter_loop` finds all as if it were not there. Example:
+//! Invariants: a loop that is entered so has stale slots in memory from its second iteration on anyway, and
+//! relies on none of them. What follows `enter_loop` finds all as if it were not there. Example:
 //!
 //! ```text
 //! enter_loop(i5)    =>    brif differs, next, way    way: store slot 3, v5; jump second(v4)    next: ...
@@ -43,8 +44,9 @@ impl Lowering<'_, '_, '_> {
         let (Some(to), Some(block), Some(entering)) = (to, block, &input.request.loops.entering) else {
             return Ok(());
         };
-        let same_frame = self.tree[to].frame == input.frame;
-        if !same_frame || entering.checks.iter().any(|slot| self.waiting_tag(slot) == Some(false)) {
+        // A loop that calls the host finds in memory what it has stored there in the iteration before.
+        let is_fit = self.tree[to].frame == input.frame && self.shared.slots.leaves_alone(to);
+        if !is_fit || entering.checks.iter().any(|slot| self.waiting_tag(slot) == Some(false)) {
             return Ok(());
         }
         let (values, writes) = (self.passed_to_second(inst, entering, to)?, self.writes_of(inst, entering)?);

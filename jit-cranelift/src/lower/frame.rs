@@ -72,6 +72,8 @@ pub(super) struct Slots {
     /// By trace: stores that wait, by instruction, and whether others may wait in it.
     pub early: Vec<HashMap<usize, i32>>,
     pub takes_over: Vec<bool>,
+    /// By trace: it writes slots in memory where it is left, and nowhere else.
+    leaves_alone: Vec<bool>,
     /// By trace without a parent: slots that all its exits write.
     covered: Vec<HashSet<i32>>,
     /// Slots that are written in memory; `None`: any may be.
@@ -188,6 +190,7 @@ impl Slots {
         for input in tree {
             let study = Study::of(input.trace, input.schema);
             let is_side = input.parent.is_some();
+            slots.leaves_alone.push(!study.writes_any && study.written.is_empty());
             let waits = is_side && !study.reads_any && study.loaded.is_empty();
             slots.takes_over.push(waits);
             let at = |slot: i32| slot.saturating_add(input.frame);
@@ -220,6 +223,11 @@ impl Slots {
 
     fn is_steady(&self, slot: i32) -> bool {
         self.written.as_ref().is_some_and(|written| !written.contains(&slot))
+    }
+
+    /// Whether a loop never stores what it carries, so that each iteration but the first finds memory stale.
+    pub fn leaves_alone(&self, to: usize) -> bool {
+        self.leaves_alone.get(to) == Some(&true)
     }
 
     /// Whether a trace without a parent writes this slot wherever it is left.

@@ -1,4 +1,5 @@
--- Calls that leave words in frames: '__call' counts as an argument more, tail calls, coroutines, pcall, closing.
+-- Calls that leave words in frames: '__call' counts as an argument more, tail calls, coroutines, pcall.
+-- Variables to be closed.
 local callable = setmetatable({}, { __call = function(self, x) return x + debug.getinfo(1, 't').extraargs end })
 local sum = 0
 for i = 1, 200 do sum = sum + callable(i) end
