@@ -74,6 +74,10 @@ pub struct RunArgs {
     /// Let traces of a tree stay functions that are linked: for a comparison.
     #[arg(long)]
     no_regions: bool,
+    /// Where machine code is made: while the program waits, or on another thread [default: on another thread
+    /// if there is a processor for it, unless a threshold is set].
+    #[arg(long, value_name = "WHERE")]
+    compile: Option<Compile>,
     /// Take Lua's memory from the C library's malloc alone, which tools such as valgrind watch.
     #[arg(long)]
     malloc: bool,
@@ -93,6 +97,12 @@ enum Switch {
     #[default]
     On,
     Off,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Compile {
+    Inline,
+    Thread,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -137,6 +147,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         (args.no_quick_code, LibraryConfig::NO_QUICK_CODE),
         (args.no_regions, LibraryConfig::NO_REGIONS),
         (args.no_exec, LibraryConfig::NO_EXEC),
+        (args.compile == Some(Compile::Inline), LibraryConfig::INLINE),
+        (args.compile == Some(Compile::Thread), LibraryConfig::THREAD),
     ];
     let flags = flags.iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, flag)| all | flag);
     let library = LibraryConfig {

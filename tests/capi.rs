@@ -127,7 +127,7 @@ fn recursion_runs_without_frames() {
 #[test]
 fn threads_and_processes_have_their_own() {
     let printed = run_each_way("threads", str::to_owned);
-    assert_eq!(printed.lines().count(), 3, "{printed}");
+    assert_eq!(printed.lines().count(), 5, "{printed}");
 }
 
 /// Each kind of mistake gives a status or a 0, and a sentence; the programs count the kinds.

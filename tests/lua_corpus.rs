@@ -380,6 +380,8 @@ fn check_starts(
     let threshold = format!("--threshold={}", 1 + random.below(12));
     let start = format!("--start-seed={seed}");
     case.check_under(collector, &[&threshold, &start, "--verify"])?;
+    // Code comes late as well, and at times later than it is there.
+    case.check_under(collector, &[&threshold, &start, "--compile=thread", "--verify"])?;
     // Among the first guards: a loop that starts late runs through few of them.
     let force = format!("--force-exit={}", 1 + random.below(60));
     case.check_under(collector, &[&threshold, &start, &force]).map(|_| ())
@@ -416,6 +418,9 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     case.check(&["--threshold=1", "--baseline=off"])?;
     case.check(&["--threshold=1", "--no-quick-code"])?;
     case.check(&["--threshold=1", "--no-regions"])?;
+    case.check(&["--threshold=1", "--compile=thread"])?;
+    case.check(&["--threshold=3", "--side-threshold=2", "--compile=thread", "--verify"])?;
+    case.check(&["--compile=inline"])?;
     check_under_all(case, &BASELINE)?;
     check_nested(case, &mut random)?;
     for pass in passes_off() {
@@ -450,6 +455,7 @@ fn check_briefly(case: &mut Case) -> Result<(), Failure> {
     case.check(&BASELINE)?;
     case.check(&["--threshold=2", "--baseline=off"])?;
     case.check(&["--threshold=1", "--no-quick-code"])?;
+    case.check(&["--threshold=2", "--side-threshold=2", "--compile=thread"])?;
     check_sparsely(case, seed)
 }
 

@@ -14,7 +14,7 @@
 
 use std::cell::UnsafeCell;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// An arena's memory.
 #[derive(Clone, Copy)]
@@ -51,6 +51,9 @@ static REGISTRY: Registry = Registry {
 /// This process is a child that did not get memory of its own.
 static SHARES: AtomicBool = AtomicBool::new(false);
 
+/// Forks between the process that has made the first arena and this one.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
 impl Registry {
     fn take(&self) {
         // SAFETY: a mutex that was initialized statically, and is never moved.
@@ -74,6 +77,12 @@ impl Registry {
 /// Whether code memory may be written: not in a child that shares it.
 pub(crate) fn may_write() -> bool {
     !SHARES.load(Ordering::Relaxed)
+}
+
+/// A number that is another one in each child of a process with an arena. What a thread holds is lost where
+/// it has changed: a child has only the thread that has forked.
+pub fn forks() -> u32 {
+    FORKS.load(Ordering::Relaxed)
 }
 
 /// There is such memory, which is empty.
@@ -131,6 +140,7 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     // SAFETY: `before` has taken the lock, in the thread that is left, so there is no other reference.
     let state = unsafe { &mut *REGISTRY.state.get() };
+    FORKS.fetch_add(1, Ordering::Relaxed);
     for mapping in &state.mappings {
         if !renew(mapping) {
             SHARES.store(true, Ordering::Relaxed);

@@ -53,6 +53,7 @@ pub use arena::{Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};
 pub use compiler::{Compiler, Member, WithUnwind};
 pub use error::{CodeMemory, CompileError};
 pub use exits::{exit_number, trace_number, ExitInfo, ENTRY_REFUSED};
+pub use fork::forks;
 pub use glue::{Enter, Glue, LeftBy, LinkedEntry};
 pub use helpers::{helper_use, HelperUse};
 pub use isa::{Options, Target};

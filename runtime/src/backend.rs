@@ -71,7 +71,8 @@ impl SharedCells {
 
 /// What makes code and holds it.
 pub(crate) struct Ready {
-    pub compiler: Compiler,
+    /// Away while a task is done on another thread: see [`crate::worker`].
+    pub compiler: Option<Box<Compiler>>,
     pub arena: Arena,
     /// Made for the first trace.
     pub glue: Option<Glue>,
@@ -86,7 +87,8 @@ impl Ready {
         if let Some(glue) = self.glue {
             return Ok(glue);
         }
-        let pieces = self.compiler.glue_with_unwind().map_err(|error| error.to_string())?;
+        let compiler = self.compiler.as_mut().ok_or("the compiler is away")?;
+        let pieces = compiler.glue_with_unwind().map_err(|error| error.to_string())?;
         let mut install = |(code, unwind): &WithUnwind| {
             let room = if watch.is_some() { room_for(code.len(), unwind.len()) } else { code.len() };
             self.arena.install_with_room(GLUE_TREE, code, room).map_err(|error| error.to_string())
@@ -221,7 +223,7 @@ pub(crate) fn options(config: &Config) -> Options {
 
 fn make(config: &Config) -> Backend {
     let compiler = match Compiler::new(options(config)) {
-        Ok(compiler) => compiler,
+        Ok(compiler) => Some(Box::new(compiler)),
         Err(error) => return Backend::Refused(AbortReason::Internal, error.to_string()),
     };
     let arena = Arena::new(ArenaOptions {

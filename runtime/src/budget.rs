@@ -263,11 +263,27 @@ impl Budget {
         elapsed
     }
 
+    /// The same was done on another thread, and took so much of its time.
+    pub fn end_elsewhere(&mut self, ns: u64, ops: u64) {
+        self.ran += ns;
+        self.spent += ns;
+        self.compiling += ns;
+        self.compiled += 1;
+        self.ops += ops;
+    }
+
     /// So many of the nanoseconds that have passed since the clock was read last count as none of the
     /// program's: they were spent on looking at it, which is not to change what is compiled.
     pub fn leave_out(&mut self, ns: u64) {
         let now = (self.clock)();
         self.last = now.min(self.last.saturating_add(ns)).max(self.last);
+    }
+
+    /// Code was made once more on another thread.
+    pub fn end_again_elsewhere(&mut self, ns: u64) {
+        self.ran += ns;
+        self.spent += ns;
+        self.again += ns;
     }
 
     /// The same for code that was made once more: it says nothing of what new code takes.
@@ -295,7 +311,7 @@ fn recording(ops: u64) -> u64 {
 }
 
 /// Processor time of this thread in nanoseconds.
-fn thread_time() -> u64 {
+pub(crate) fn thread_time() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the place for the answer is valid; should there be no such clock, it stays zero, and nothing is
     // recorded.

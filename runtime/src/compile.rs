@@ -9,6 +9,7 @@
 //!
 //! ```text
 //! close_recording -> job -> compile -> publish -> attached to its loop: Compiled
+//!                       '-> handed over (background.rs), published later: HandedOver
 //! ```
 
 use std::sync::atomic::AtomicU64;
@@ -17,10 +18,11 @@ use std::sync::Arc;
 use tracelift_core::Trace;
 
 use crate::abort::{AbortReason, Failure};
+use crate::away::{Attach, EntryThere, Onward, Role};
 use crate::backend::Backend;
 use crate::budget::Order;
 use crate::ids::{ExitPoint, Key, TraceId};
-use crate::job::{self, can_be_left, NoCode};
+use crate::job::{self, can_be_left, Job, NoCode};
 use crate::policy::{self, Work};
 use crate::recorder::{CallSite, Closed, Finished, Recorder, Start};
 use crate::run::Room;
@@ -36,10 +38,24 @@ const MAX_RETRIES: u32 = 3;
 pub enum CloseOutcome {
     /// Compiled.
     Compiled(TraceId),
+    /// Handed over to the thread that compiles: its code, if there will be some, is entered later.
+    HandedOver,
     /// Slot types changed: record again at once.
     Again,
     /// Given up, for this reason.
     Aborted(AbortReason, String),
+}
+
+/// What has become of a job.
+pub(crate) enum Compiled {
+    /// Its code is attached.
+    Here(TraceId),
+    /// It was handed over.
+    Later,
+}
+
+fn onward(link: Option<Key>, base: *const u8) -> Option<Onward> {
+    link.map(|key| Onward { key, entry: EntryThere::Fitting(base) })
 }
 
 /// What is said of a recording of a unit that ends in another way.
@@ -48,6 +64,7 @@ const ENDS_BY_RETURN: &str = "a unit ends by tl_unit_return";
 impl Vm {
     /// The recorded loop is back at its head; see `tl_record_close`.
     pub fn close_recording(&mut self) -> CloseOutcome {
+        self.settle();
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
@@ -65,14 +82,14 @@ impl Vm {
             Ok(Closed::Loop(Finished { trace, edges, passed, sites })) => {
                 let root = self.traces.next_id();
                 let tree = Tree { key, root, owner, edges, passed, work, sites, ..Tree::default() };
-                let compiled = self.look_at_calls(work, &tree.sites).and_then(|()| {
+                let attach = Attach { key, role: Role::Loop, onward: None, ends: None };
+                self.look_at_calls(work, &tree.sites).and_then(|()| {
                     if can_be_left(&trace, &self.schema) {
-                        return self.compile(*trace, needs, tree);
+                        return self.compile(*trace, needs, tree, attach);
                     }
                     let sentence = "nothing can leave the loop: it has no guard of any kind";
                     Err((AbortReason::Misuse, sentence.into()))
-                });
-                compiled.inspect(|&number| self.attach_loop(key, number))
+                })
             }
             Ok(Closed::Again) if retries < MAX_RETRIES => {
                 self.totals.retaken += 1;
@@ -83,48 +100,57 @@ impl Vm {
             Ok(Closed::Again) => Err((AbortReason::Unstable, "slot types kept changing".into())),
             Err(failure) => Err(failure),
         };
+        self.outcome(key, Role::Loop, result)
+    }
+
+    /// What has become of a recording that was to be compiled.
+    pub(crate) fn outcome(&mut self, key: Key, role: Role, result: Result<Compiled, NoCode>) -> CloseOutcome {
         match result {
-            Ok(number) => CloseOutcome::Compiled(number),
-            Err((reason, sentence)) => {
-                self.give_up(key, Failure::new(reason.clone(), &sentence));
-                CloseOutcome::Aborted(reason, sentence)
+            Ok(Compiled::Here(number)) => CloseOutcome::Compiled(number),
+            Ok(Compiled::Later) => CloseOutcome::HandedOver,
+            Err(no) => {
+                self.came_to_nothing(key, role, &no);
+                CloseOutcome::Aborted(no.0, no.1)
             }
         }
     }
 
     /// The recording has come to the location `link`, where code goes on; see `tl_record_link`.
     pub fn link_recording(&mut self, link: Key) -> CloseOutcome {
+        self.settle();
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
-        match recorder.start {
-            _ if recorder.unit().is_some() => self.misused(recorder, ENDS_BY_RETURN),
-            Start::Side(at) => self.side_recorded(recorder, at, Some(link)),
-            Start::Loop { .. } | Start::Entry | Start::Unit(_) => self.root_recorded(recorder, Some(link)),
-        }
+        self.recorded(recorder, Some(link), None)
     }
 
     /// The recording ends before something that cannot be recorded, where the interpreter goes on; see
     /// `tl_record_end`.
     pub fn end_recording(&mut self, reason: AbortReason) -> CloseOutcome {
+        self.settle();
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
         let at = self.place_of_recording(&recorder);
-        let outcome = match recorder.start {
-            _ if recorder.unit().is_some() => self.misused(recorder, ENDS_BY_RETURN),
-            Start::Side(at) => self.side_recorded(recorder, at, None),
-            Start::Loop { .. } | Start::Entry | Start::Unit(_) => self.root_recorded(recorder, None),
-        };
-        if let CloseOutcome::Compiled(number) = outcome {
-            *self.totals.ends.entry(reason.name().to_string()).or_default() += 1;
-            let no = Failure { reason, sentence: String::new(), at };
-            // What calls a unit ends there because it is meant to.
-            if self.traces.get(number).is_some_and(|trace| trace.tree.calls.is_empty()) {
-                self.tell(|vm| format!("{} ends: {no}", vm.shown(number)));
-            }
+        let name = reason.name().to_string();
+        let outcome = self.recorded(recorder, None, Some(Failure { reason, sentence: String::new(), at }));
+        if let CloseOutcome::Compiled(_) | CloseOutcome::HandedOver = outcome {
+            *self.totals.ends.entry(name).or_default() += 1;
         }
         outcome
+    }
+
+    /// A recording goes on at a location, or ends.
+    fn recorded(&mut self, recorder: Recorder, link: Option<Key>, ends: Option<Failure>) -> CloseOutcome {
+        if recorder.unit().is_some() {
+            return self.misused(recorder, ENDS_BY_RETURN);
+        }
+        let (key, role) = (recorder.key, Role::of(recorder.start));
+        let result = match role {
+            Role::Side(at) => self.compile_side(recorder, at, link, ends),
+            Role::Loop | Role::Root | Role::Unit(_) => self.compile_root(recorder, link, ends),
+        };
+        self.outcome(key, role, result)
     }
 
     /// The recording ends as it cannot; what failed before comes first.
@@ -140,18 +166,12 @@ impl Vm {
 
     /// A recording that began at a location does not come back to it by a jump: it ends at another one, or
     /// where the interpreter takes over.
-    fn root_recorded(&mut self, recorder: Recorder, link: Option<Key>) -> CloseOutcome {
-        let key = recorder.key;
-        match self.compile_root(recorder, link) {
-            Ok(number) => CloseOutcome::Compiled(number),
-            Err((reason, sentence)) => {
-                self.give_up(key, Failure::new(reason.clone(), &sentence));
-                CloseOutcome::Aborted(reason, sentence)
-            }
-        }
-    }
-
-    fn compile_root(&mut self, recorder: Recorder, link: Option<Key>) -> Result<TraceId, NoCode> {
+    fn compile_root(
+        &mut self,
+        recorder: Recorder,
+        link: Option<Key>,
+        ends: Option<Failure>,
+    ) -> Result<Compiled, NoCode> {
         let (key, owner, base) = (recorder.key, recorder.owner, recorder.base());
         let (needs, work) = (recorder.needs(), recorder.work());
         let Finished { trace, edges, passed, sites } = recorder.finish(&self.schema)?;
@@ -159,14 +179,7 @@ impl Vm {
         let root = self.traces.next_id();
         let (end, room) = self.end_of(&trace, link, key);
         let tree = Tree { key, root, owner, link, end, room, edges, passed, work, sites, ..Tree::default() };
-        let number = self.compile(*trace, needs, tree)?;
-        self.attach_loop(key, number);
-        self.judge_anew(key);
-        if let Some(link) = link {
-            // SAFETY: the host has just recorded in this frame.
-            unsafe { self.link_finish(number, link, base) };
-        }
-        Ok(number)
+        self.compile(*trace, needs, tree, Attach { key, role: Role::Root, onward: onward(link, base), ends })
     }
 
     /// Code that does little between two calls of the host takes longer than the interpreter.
@@ -190,25 +203,13 @@ impl Vm {
         (end, location.room.clone())
     }
 
-    fn side_recorded(&mut self, recorder: Recorder, at: ExitPoint, link: Option<Key>) -> CloseOutcome {
-        match self.compile_side(recorder, at, link) {
-            Ok(number) => {
-                self.attach_side(at, number);
-                CloseOutcome::Compiled(number)
-            }
-            Err((reason, sentence)) => {
-                self.give_up_side(at, &Failure::new(reason.clone(), &sentence));
-                CloseOutcome::Aborted(reason, sentence)
-            }
-        }
-    }
-
     fn compile_side(
         &mut self,
         recorder: Recorder,
         at: ExitPoint,
         link: Option<Key>,
-    ) -> Result<TraceId, NoCode> {
+        ends: Option<Failure>,
+    ) -> Result<Compiled, NoCode> {
         let (needs, base, work) = (recorder.needs(), recorder.base(), recorder.work());
         let Finished { trace, edges, passed, sites } = recorder.finish(&self.schema)?;
         let Some(of) = self.traces.get(at.trace) else {
@@ -230,12 +231,8 @@ impl Vm {
             sites,
             ..Tree::default()
         };
-        let number = self.compile(*trace, needs, tree)?;
-        if let Some(link) = link {
-            // SAFETY: the host has just recorded in this frame.
-            unsafe { self.link_finish(number, link, base) };
-        }
-        Ok(number)
+        let attach = Attach { key, role: Role::Side(at), onward: onward(link, base), ends };
+        self.compile(*trace, needs, tree, attach)
     }
 
     /// The recording ends, in whatever way: what it took is accounted for.
@@ -266,7 +263,14 @@ impl Vm {
         }
     }
 
-    pub(crate) fn compile(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {
+    /// Makes a recorded trace code, or hands it over to who does.
+    pub(crate) fn compile(
+        &mut self,
+        recorded: Trace,
+        needs: Room,
+        tree: Tree,
+        attach: Attach,
+    ) -> Result<Compiled, NoCode> {
         self.calls_what_is_there(&recorded)?;
         let ops = recorded.op_count() as u64;
         let side = tree.parent.map(|at| self.rent_of_side(at));
@@ -279,16 +283,32 @@ impl Vm {
         }
         self.budget.begin();
         self.code.bounds.begin();
-        let result = self.compile_recorded(recorded, needs, tree);
+        let end = tree.end;
+        let made = self.job(recorded, needs, tree).map(|job| {
+            let later = Attach { onward: self.know_onward(attach.onward, end), ..attach.clone() };
+            match self.hand_over(job, later, ops) {
+                Ok(()) => None,
+                Err(job) => Some(*job),
+            }
+        });
+        let result = match made {
+            Ok(Some(job)) => Some(self.compile_here(job)),
+            Ok(None) => None,
+            Err(no) => Some(Err(no)),
+        };
         self.code.bounds.end();
+        let Some(result) = result else {
+            self.note_going_on();
+            return Ok(Compiled::Later);
+        };
         let compile_ns = self.budget.end(ops);
         self.note_going_on();
-        if let Ok(number) = result {
-            if let Some(trace) = self.traces.get_mut(number) {
-                trace.worth.compile_ns = compile_ns;
-            }
+        let number = result?;
+        if let Some(trace) = self.traces.get_mut(number) {
+            trace.worth.compile_ns = compile_ns;
         }
-        result
+        self.attach(attach, number);
+        Ok(Compiled::Here(number))
     }
 
     /// How many times its price has to be there for the loop that was recorded.
@@ -297,16 +317,18 @@ impl Vm {
         pace.map_or(1.0, |pace| policy::dearer(tree.work, self.prices, pace))
     }
 
-    fn compile_recorded(&mut self, recorded: Trace, needs: Room, tree: Tree) -> Result<TraceId, NoCode> {
-        let job = self.job(recorded, needs, tree)?;
+    fn compile_here(&mut self, job: Job) -> Result<TraceId, NoCode> {
         let Backend::Ready(ready) = &mut self.code.backend else {
             return Err((AbortReason::Internal, "there is no code generator".into()));
         };
-        let done = job::compile(job, &mut ready.compiler);
+        let Some(compiler) = &mut ready.compiler else {
+            return Err((AbortReason::Internal, "the compiler is away".into()));
+        };
+        let done = job::compile(job, compiler);
         self.publish(done)
     }
 
-    fn attach_loop(&mut self, key: Key, number: TraceId) {
+    pub(crate) fn attach_loop(&mut self, key: Key, number: TraceId) {
         self.gates.shut();
         self.replace_outgrown(key);
         let location = self.locations.entry(key).or_default();
@@ -321,6 +343,7 @@ impl Vm {
     /// freed at once, or, if code that calls the host may be on the native stack, when that is over.
     pub fn forget(&mut self, low: Key, high: Key) {
         self.note_forgotten(low, high);
+        self.cancel(low, high);
         let aside = self.recording.aside.len();
         self.recording.aside.retain(|recorder| !(low..high).contains(&recorder.key));
         let dropped = (aside - self.recording.aside.len()) as u64;
@@ -386,7 +409,7 @@ mod tests {
     use super::*;
     use crate::backend;
     use crate::ids::ExitId;
-    use crate::job::{Done, Job};
+    use crate::job::Done;
     use crate::support::{int, sum, Host};
     use crate::Config;
 

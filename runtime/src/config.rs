@@ -24,6 +24,8 @@ pub struct Config {
     /// as much in the interpreter as its code would. Code that does not pay rests. `None`: the thresholds
     /// alone decide, and the same is compiled and entered in each run.
     pub compile_share: Option<u32>,
+    /// Where code is made.
+    pub compiling: Compiling,
     /// Side traces that hang on one loop's trace, directly or not.
     pub max_sides: usize,
     /// Operations in a recorded trace.
@@ -73,6 +75,19 @@ pub struct Config {
     pub tools: Tools,
 }
 
+/// Where code is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Compiling {
+    /// On a thread where there is more than one processor, time decides what is compiled, and nothing is
+    /// verified; else in place.
+    #[default]
+    Auto,
+    /// In place, while the program waits: each run is the same, as far as thresholds decide.
+    Inline,
+    /// On a thread, while the program goes on.
+    Thread,
+}
+
 /// Back edges of a loop before it is recorded, unless configured.
 pub const DEFAULT_THRESHOLD: u32 = tunables::THRESHOLD as u32;
 /// Exits before a side trace is recorded, unless configured.
@@ -96,6 +111,7 @@ impl Default for Config {
             threshold: DEFAULT_THRESHOLD,
             side_threshold: DEFAULT_SIDE_THRESHOLD,
             compile_share: Some(DEFAULT_COMPILE_SHARE),
+            compiling: Compiling::Auto,
             max_sides: 200,
             max_ops: 8000,
             max_snapshots: 2000,

@@ -120,6 +120,7 @@ impl Vm {
         self.time_back_edge(key, base);
         let ticks = self.counters.take(index);
         self.free_doomed();
+        self.look_for_code();
         let location = self.locations.entry(key).or_default();
         location.counter = Some(index);
         location.is_entry = self.counters.is_of_entries(index);
@@ -127,7 +128,7 @@ impl Vm {
             location.drawn = self.recording.starts.as_mut().map(Starts::heat);
         }
         let action = if self.config.enabled && self.recording.recorder.is_none() {
-            if *self.code.cells.crossings_due != 0 {
+            if *self.code.cells.crossings_due != 0 && !self.is_compiling() {
                 self.make_regions();
             }
             // SAFETY: passed on from the caller.
@@ -225,7 +226,7 @@ impl Vm {
             return Action::Nothing;
         }
         // SAFETY: passed on from the caller.
-        if unsafe { self.has_outgrown(key, base) } {
+        if !self.is_compiling() && unsafe { self.has_outgrown(key, base) } {
             return Action::Record;
         }
         let (threshold, max_entries) = (self.config.threshold, self.config.max_entries);
@@ -279,16 +280,9 @@ impl Vm {
         if location.entries.is_empty() && self.times_iterations(key, base) {
             return Action::Nothing;
         }
-        let location = self.locations.entry(key).or_default();
-        if let Some(missing) = self.budget.wait(location.order) {
-            let (order, per_tick) = (location.order, location.edges_per_tick());
-            let until_it_pays = self.budget.back_edges_missing(order, self.rent_of(key)).div_ceil(per_tick);
-            if until_it_pays > 0 {
-                self.totals.postponed += 1;
-                let location = self.locations.entry(key).or_default();
-                location.postpone(back_edges_until(missing, until_it_pays, threshold));
-                return Action::Nothing;
-            }
+        if let Some(back_edges) = self.has_to_wait(key) {
+            self.locations.entry(key).or_default().postpone(back_edges);
+            return Action::Nothing;
         }
         if self.recording.aside.iter().any(|recorder| recorder.key == key) {
             return Action::Nothing;
@@ -298,6 +292,22 @@ impl Vm {
             return Action::Nothing;
         }
         Action::Record
+    }
+
+    /// For how many back edges a location that is hot has to wait, if it may not be recorded now.
+    fn has_to_wait(&mut self, key: Key) -> Option<u64> {
+        if self.is_compiling() {
+            return Some(self.look_again(key));
+        }
+        let location = self.locations.entry(key).or_default();
+        let (order, per_tick) = (location.order, location.edges_per_tick());
+        let missing = self.budget.wait(order)?;
+        let until_it_pays = self.budget.back_edges_missing(order, self.rent_of(key)).div_ceil(per_tick);
+        if until_it_pays == 0 {
+            return None;
+        }
+        self.totals.postponed += 1;
+        Some(back_edges_until(missing, until_it_pays, self.config.threshold))
     }
 
     /// Starts a recording at the location `key`; false if one is in progress.

@@ -4,7 +4,7 @@
 //! thread. Design: a [`Job`] has all of it by value, the schema as one more owner of what nobody changes.
 //! [`compile`] stands on nothing but a job and a code generator, one stage after the other, each of which may
 //! say no, with a net below our own panics. What comes out waits to be published (`publish.rs`), also where
-//! it is no code: there may be something to tell. So far both are done on the host's thread, in one go.
+//! it is no code: there may be something to tell. Who does the job, on which thread, is for `background.rs`.
 //! Invariant: jobs and what comes of them may be sent to another thread; a job reads neither the VM nor the
 //! host's memory: addresses in it are only copied into code.
 //!
@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -56,6 +57,30 @@ pub(crate) struct Job {
     pub unit: Option<UnitSoFar>,
     /// In a side trace that goes on in a loop with a second body: that loop's trace.
     pub enters: Option<TraceId>,
+    /// Taken back where nobody would come to the code any more: what is left to do is not done.
+    pub wanted: Wanted,
+}
+
+/// A wish that may be taken back, by another thread too.
+#[derive(Clone, Default)]
+pub(crate) struct Wanted(Arc<AtomicBool>);
+
+impl Wanted {
+    /// What it stands for need not be made.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn check(&self) -> Result<(), NoCode> {
+        match self.is_cancelled() {
+            false => Ok(()),
+            true => Err((AbortReason::Abandoned, "its function is gone".into())),
+        }
+    }
 }
 
 /// What is made and checked on demand only.
@@ -141,6 +166,7 @@ pub(crate) fn compile(job: Job, compiler: &mut Compiler) -> Done {
 fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Product>, NoCode> {
     let Job { number, recorded, needs, tree, ref schema, ref opt, request, extras, ref unit, enters, .. } =
         job;
+    job.wanted.check()?;
     if extras.verify {
         check(&recorded, schema, verify::Mode::Recorded)?;
     }
@@ -175,6 +201,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
     });
     let work_of_code = work_of_loop(&trace);
     let (progress, ops_left) = (progress_of(&trace), trace.op_count() as u64);
+    job.wanted.check()?;
     let source = Arc::new(Source { number, trace, request, parent: tree.parent, enters });
     let is_merged = unit.as_ref().map(|unit| unit.merges(source.trace.op_count()));
     let compiled = match unit.as_ref().filter(|_| is_merged == Some(true)) {

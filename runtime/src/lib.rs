@@ -64,7 +64,10 @@
 //! ```
 
 pub mod abort;
+mod attach;
+mod away;
 mod backend;
+mod background;
 mod budget;
 pub mod capi;
 pub mod compile;
@@ -116,10 +119,11 @@ mod unit_code;
 pub mod units;
 pub mod view;
 pub mod vm;
+mod worker;
 
 pub use abort::AbortReason;
 pub use compile::CloseOutcome;
-pub use config::{Config, DEFAULT_THRESHOLD};
+pub use config::{Compiling, Config, DEFAULT_THRESHOLD};
 pub use debug::{CodeKind, KnownCode, Tools};
 pub use exit::{Exit, ExitFrame};
 pub use ids::{ExitId, ExitPoint, TraceId};
@@ -129,7 +133,8 @@ pub use recorder::Recorder;
 pub use reserve::ReserveFn;
 pub use run::{Action, Room, Run};
 pub use stats::{
-    CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, RegionUse, Stats, TraceStats, UnitUse,
+    CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, RegionUse, Stats, ThreadUse,
+    TraceStats, UnitUse,
 };
 pub use units::Limit as UnitLimit;
 pub use vm::{Vm, VmError};

@@ -33,7 +33,7 @@ use crate::ids::{Key, TraceId};
 use crate::log::Stage;
 use crate::policy::back_edges_until;
 use crate::recorder::{Passed, Start};
-use crate::region::Part;
+use crate::tree::Part;
 use crate::tunables::{INNER_EDGES, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_VAIN, SIMPLE, TURN};
 use crate::vm::Vm;
 

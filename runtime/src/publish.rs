@@ -20,7 +20,7 @@ use tracelift_opt::ResumeTable;
 use crate::abort::AbortReason;
 use crate::backend::{free_code, Backend};
 use crate::ids::TraceId;
-use crate::job::{Done, Extras, Job, NoCode, Product, Told, UnitSoFar};
+use crate::job::{Done, Extras, Job, NoCode, Product, Told, UnitSoFar, Wanted};
 use crate::log::Stage;
 use crate::pace::{UNITS, UNMEASURED};
 use crate::plan::Plan;
@@ -76,7 +76,20 @@ impl Vm {
         let unit = unit.map(|unit| UnitSoFar { members: unit.members.clone(), merged: unit.merged });
         let schema = Arc::clone(&self.schema);
         let enters = self.bridge_of(&tree, &mut opt);
-        Ok(Job { number, title, recorded, needs, tree, schema, opt, request, extras, unit, enters })
+        Ok(Job {
+            number,
+            title,
+            recorded,
+            needs,
+            tree,
+            schema,
+            opt,
+            request,
+            extras,
+            unit,
+            enters,
+            wanted: Wanted::default(),
+        })
     }
 
     /// Whether traces are optimized to go on in a loop's second body, once they are one function: for a loop
@@ -163,7 +176,9 @@ impl Vm {
     pub(crate) fn publish(&mut self, done: Done) -> Result<TraceId, NoCode> {
         let Done { number, name, title, told, result } = done;
         self.account(number, &title, told);
-        let data = self.install(number, name, title, *result?)?;
+        let product = *result?;
+        self.still_calls_what_is_there(&product.tree)?;
+        let data = self.install(number, name, title, product)?;
         let needs = data.reach.needs;
         for site in &data.tree.sites {
             site.belongs_to(number);

@@ -28,18 +28,19 @@
 use std::sync::Arc;
 
 use tracelift_core::planted::{planted, Bug};
-use tracelift_cranelift::{CodePtr, Crossings};
+use tracelift_cranelift::{CodePtr, Compiled, Crossings};
 
 use crate::abort::AbortReason;
 use crate::backend::Backend;
 use crate::config::DEFAULT_SIDE_THRESHOLD;
 use crate::ids::TraceId;
-use crate::job::{self, NoCode, Placed};
+use crate::job::NoCode;
 use crate::log::Stage;
 use crate::traces::TraceData;
-use crate::tree::{Member, Tree};
+use crate::tree::{Part, Tree};
 use crate::tunables::{CROSSINGS_PER_OP, MOST_REGION_OPS};
 use crate::vm::Vm;
+use crate::worker::{Made, RegionPart, Task};
 
 /// Fewest crossings before a region is made.
 const LEAST_CROSSINGS: u64 = 8;
@@ -47,16 +48,6 @@ const LEAST_CROSSINGS: u64 = 8;
 const NEVER: u64 = i64::MAX as u64;
 /// Trees in a region at most.
 const MOST_ROOTS: usize = 4;
-
-/// A trace in a region.
-#[derive(Clone, Debug)]
-pub(crate) struct Part {
-    pub trace: TraceId,
-    /// Where its frame is, in slots from the root's.
-    frame: i32,
-    /// The position of the root in which it goes on.
-    pub goes_to: Option<usize>,
-}
 
 impl Vm {
     /// What counts the entries of a side trace that is about to be compiled.
@@ -110,6 +101,10 @@ impl Vm {
         };
         let due: Vec<TraceId> = self.traces.alive().filter_map(is_due).collect();
         for root in due {
+            if self.is_compiling() {
+                *self.code.cells.crossings_due = 1;
+                return;
+            }
             let parts = self.parts_of(root);
             let price = self.price_of(&parts);
             let Some(region) = self.traces.get_mut(root).map(|root| &mut root.region) else { continue };
@@ -164,16 +159,57 @@ impl Vm {
     }
 
     fn make_or_tell(&mut self, root: TraceId, parts: &[Part]) {
+        self.settle();
+        let task = match self.task_of_region(root, parts) {
+            Ok(Some(task)) => task,
+            Ok(None) => return,
+            Err(no) => return self.tell_of_no_region(root, no),
+        };
+        let Err(task) = self.hand_over_region(root, parts, task) else { return };
         self.budget.begin();
         self.code.bounds.begin();
-        let result = self.make_region(root, parts);
+        let made = match &mut self.code.backend {
+            Backend::Ready(ready) => ready.compiler.as_mut().map(|compiler| task.run(compiler)),
+            _ => None,
+        };
+        let result = match made {
+            Some(Made::Region(made)) => made.and_then(|code| self.install_region(root, parts, *code)),
+            _ => Err(gone()),
+        };
         self.code.bounds.end();
         self.totals.regions.ns += self.budget.end_again();
-        if let Err((reason, sentence)) = result {
-            self.totals.regions.refused += 1;
-            let heading = format!("no region of {}: {reason}: {sentence}", self.shown(root));
-            self.log.entry(Stage::Abort, &heading, String::new);
+        if let Err(no) = result {
+            self.tell_of_no_region(root, no);
         }
+    }
+
+    fn tell_of_no_region(&mut self, root: TraceId, (reason, sentence): NoCode) {
+        self.totals.regions.refused += 1;
+        let heading = format!("no region of {}: {reason}: {sentence}", self.shown(root));
+        self.log.entry(Stage::Abort, &heading, String::new);
+    }
+
+    /// The code of a region has come from another thread: it is used if the trees are what they were.
+    pub(crate) fn region_has_come(
+        &mut self,
+        root: TraceId,
+        parts: &[Part],
+        made: Result<Box<Compiled>, NoCode>,
+    ) {
+        if self.traces.get(root).is_none() || self.nested.doomed.contains(&root) {
+            return;
+        }
+        if self.parts_of(root) != parts {
+            return self.region_is_off(root);
+        }
+        if let Err(no) = made.and_then(|code| self.install_region(root, parts, *code)) {
+            self.tell_of_no_region(root, no);
+        }
+    }
+
+    /// What was made of the trees as they were is of no use: they are due again soon.
+    pub(crate) fn region_is_off(&mut self, root: TraceId) {
+        self.begin_anew(root, LEAST_CROSSINGS);
     }
 
     /// What becomes one function with a root: its tree; and where no trace calls the host the trees that
@@ -248,27 +284,35 @@ impl Vm {
             && parts.iter().any(|part| self.end_of_part(part).is_some_and(|end| roots.contains(&end)))
     }
 
-    /// Makes a root and what goes with it one function.
-    fn make_region(&mut self, number: TraceId, parts: &[Part]) -> Result<(), NoCode> {
-        let gone = || (AbortReason::Abandoned, "the trace is gone".to_string());
+    /// What it takes to make a root and what goes with it one function; nothing if it is one.
+    fn task_of_region(&self, number: TraceId, parts: &[Part]) -> Result<Option<Task>, NoCode> {
         let root = self.traces.get(number).ok_or_else(gone)?;
         if self.nested.doomed.contains(&number) {
             return Err(gone());
         }
-        let numbers: Vec<TraceId> = parts.iter().map(|part| part.trace).collect();
-        if root.region.members == numbers {
-            return Ok(());
+        if root.region.members.iter().eq(parts.iter().map(|part| &part.trace)) {
+            return Ok(None);
         }
         if parts.len() < 2 {
             return Err((AbortReason::TooManyOps, "it has no room for a side trace".into()));
         }
-        let source = |part: &Part| Some((Arc::clone(&self.traces.get(part.trace)?.source), part.clone()));
-        let all: Vec<(Arc<Member>, Part)> = parts.iter().filter_map(source).collect();
+        let part = |&Part { trace, frame, goes_to }: &Part| {
+            let member = Arc::clone(&self.traces.get(trace)?.source);
+            Some(RegionPart { member, goes_to, frame })
+        };
+        let all: Option<Vec<RegionPart>> = parts.iter().map(part).collect();
+        Ok(Some(Task::Region(all.ok_or_else(gone)?, Arc::clone(&self.schema))))
+    }
+
+    /// A root and what goes with it have become one function.
+    fn install_region(
+        &mut self,
+        number: TraceId,
+        parts: &[Part],
+        mut compiled: Compiled,
+    ) -> Result<(), NoCode> {
+        let numbers: Vec<TraceId> = parts.iter().map(|part| part.trace).collect();
         let Backend::Ready(ready) = &mut self.code.backend else { return Err(gone()) };
-        let all: Vec<Placed<'_>> = (all.iter())
-            .map(|(member, part)| Placed { source: member, goes_to: part.goes_to, frame: part.frame })
-            .collect();
-        let mut compiled = job::generate_tree(&mut ready.compiler, &all, &self.schema)?;
         let code = (ready.arena.install(number.tree(), &compiled))
             .map_err(|error| (AbortReason::CodeMemoryFull, error.to_string()))?;
         self.tell_of_region(number, code, &mut compiled);
@@ -353,6 +397,10 @@ impl Vm {
             trace.links.iter_mut().filter(|link| **link == old).for_each(|link| *link = new);
         }
     }
+}
+
+fn gone() -> NoCode {
+    (AbortReason::Abandoned, "the trace is gone".into())
 }
 
 /// So many crossings cost what it takes to make the trace's code once more.

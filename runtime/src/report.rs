@@ -13,7 +13,8 @@
 use std::fmt::{Result, Write};
 
 use crate::stats::{
-    CompileStats, Costs, GroupedOps, GuardCosts, Helpers, HostCodeUse, RegionUse, Stats, Time, UnitUse,
+    CompileStats, Costs, GroupedOps, GuardCosts, Helpers, HostCodeUse, RegionUse, Stats, ThreadUse, Time,
+    UnitUse,
 };
 
 impl Stats {
@@ -79,6 +80,14 @@ impl Stats {
             writeln!(
                 out,
                 "trees made one function: {made}, of {traces} traces, in {us} us; {refused} refused"
+            )?;
+        }
+        if let Some(ThreadUse { handed_over, cancelled, waited_for, ns }) = self.thread {
+            writeln!(
+                out,
+                "compiled on another thread: {handed_over}, in {} us of its own; the program waited for \
+                 {waited_for}, {cancelled} were cancelled",
+                ns / 1000
             )?;
         }
         if !self.ends.is_empty() {

@@ -65,7 +65,8 @@ impl Vm {
         if is_forced || !self.config.enabled || self.recording.recorder.is_some() {
             return Action::Nothing;
         }
-        if *self.code.cells.crossings_due != 0 {
+        self.look_for_code();
+        if *self.code.cells.crossings_due != 0 && !self.is_compiling() {
             self.make_regions();
         }
         let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
@@ -118,6 +119,11 @@ impl Vm {
         let ops = match decision {
             SideDecision::NothingUntil(until) => {
                 self.be_quiet(at, until);
+                return Action::Nothing;
+            }
+            // Soon again.
+            SideDecision::Record { .. } if self.is_compiling() => {
+                self.be_quiet(at, count + 1);
                 return Action::Nothing;
             }
             SideDecision::Record { ops } => ops,
@@ -341,19 +347,11 @@ impl Vm {
         self.judge_anew(key);
     }
 
-    /// Links the end of a side trace to the code of a loop whose types the slots have now.
-    ///
-    /// # Safety
-    /// `base` points to the slots that those of the side trace count from.
-    pub(crate) unsafe fn link_finish(&mut self, side: TraceId, key: Key, base: *const u8) {
-        let Some(location) = self.locations.get(&key) else { return };
-        let frame = self.traces.get(side).map_or(0, |trace| trace.tree.end);
-        let base = base.wrapping_offset(frame as isize * self.schema.slots().stride as isize);
-        // SAFETY: passed on from the caller.
-        let fitting = unsafe { self.traces.fitting(&location.entries, base, &self.schema) };
-        let Some(target) = fitting else { return };
+    /// Links the end of a trace to the code of another.
+    pub(crate) fn link_finish(&mut self, side: TraceId, target: TraceId) {
         let code = self.traces.get(target).map(TraceData::address);
         let Some(trace) = self.traces.get_mut(side) else { return };
+        let frame = trace.tree.end;
         if let (Some(code), Some(last)) = (code, trace.links.last_mut()) {
             *last = code;
             self.leads_to(Way { from: side, frame }, target);

@@ -11,10 +11,16 @@
 //! Example: seed 7 at threshold 4 starts recordings 4 back edges apart in the mean, mostly fewer, at times
 //! 20.
 
+use std::time::Duration;
+
 /// One recording in so many is thrown away.
 const DISCARDED: u64 = 3;
 /// A recording that is thrown away ends before it has so many operations, or at its close if it has fewer.
 const LONGEST_DISCARDED: u64 = 200;
+/// Microseconds by which the thread that compiles is held up, at most.
+const MOST_DELAY: u64 = 400;
+/// Its code is looked for one time in so many.
+const LOOKS_AWAY: u64 = 3;
 
 /// The random numbers behind it.
 #[derive(Clone, Debug)]
@@ -48,6 +54,19 @@ impl Starts {
         let not_yet = (1.0 - 1.0 / f64::from(self.mean)).ln();
         // At most 37 times the mean, as `unit` is not smaller than 2^-53.
         1 + (unit.ln() / not_yet) as u64
+    }
+
+    /// How long the thread that compiles does nothing before it begins.
+    pub fn delay(&mut self) -> Duration {
+        match self.bits() % 4 {
+            0 => Duration::from_micros(self.bits() % MOST_DELAY),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Whether what the thread has made is not looked for this time.
+    pub fn looks_away(&mut self) -> bool {
+        !self.bits().is_multiple_of(LOOKS_AWAY)
     }
 
     /// The operation at which the recording that now starts is thrown away; `None` for most.

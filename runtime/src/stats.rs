@@ -38,6 +38,8 @@ pub struct Stats {
     pub units: Option<UnitUse>,
     /// Trees of traces that became one function; absent if none did.
     pub regions: Option<RegionUse>,
+    /// What was compiled on another thread; absent if nothing was.
+    pub thread: Option<ThreadUse>,
     /// Where the program's processor time went.
     pub time: Time,
     /// Recordings taken again because slot types changed.
@@ -91,6 +93,19 @@ pub struct Stats {
     pub costs: Option<Costs>,
     /// Fired rewrites of the optimizer, by name.
     pub rewrites: BTreeMap<String, u64>,
+}
+
+/// What was compiled on another thread, while the program went on.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize)]
+pub struct ThreadUse {
+    /// Traces, and trees that were to become one function, that were handed over.
+    pub handed_over: u64,
+    /// Those of which nothing came, as their function was gone.
+    pub cancelled: u64,
+    /// Those that the program has waited for all the same.
+    pub waited_for: u64,
+    /// Nanoseconds of the thread's processor time.
+    pub ns: u64,
 }
 
 /// Where a program's processor time went, in seconds since the JIT was made.

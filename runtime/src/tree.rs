@@ -86,6 +86,16 @@ pub(crate) struct Member {
     pub enters: Option<TraceId>,
 }
 
+/// A trace in a region.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Part {
+    pub trace: TraceId,
+    /// Where its frame is, in slots from the root's.
+    pub frame: i32,
+    /// The position of the root in which it goes on.
+    pub goes_to: Option<usize>,
+}
+
 /// What is kept of a root's region.
 #[derive(Default)]
 pub(crate) struct Region {

@@ -68,6 +68,10 @@ tunables! {
         "Back edges of a loop before it is recorded. Without a budget 35 programs that people write took 1.15 \
          of stock Lua's time with 56 back edges and 10 exits, 0.80 with 500 and 500, 0.75 with 2000 and 1500: \
          a trace costs what some thousand iterations take.";
+    LOOK_AGAIN = 20_000, "ns", Assumed,
+        "After so long a location that is hot asks again while a trace is compiled on another thread.";
+    MOST_LOOK_AGAIN = 1000, "back edges", Assumed,
+        "But no later than after so many. Each time costs some 100 ns.";
     SIDE_THRESHOLD = 1000, "exits", Measured,
         "Exits by one guard before a side trace is recorded: see the threshold. With the budget 1000 are \
          better than 30 and 500 (0.81, 0.86 and 0.80, but more programs slower than stock).";

@@ -20,8 +20,9 @@ use tracelift_core::schema::TagId;
 use tracelift_core::{ExitKind, Inst, Op, Trace, Type, UnitId, Value};
 use tracelift_cranelift::LeftBy;
 
-use crate::abort::{AbortReason, Failure};
-use crate::compile::CloseOutcome;
+use crate::abort::AbortReason;
+use crate::away::{Attach, Role};
+use crate::compile::{CloseOutcome, Compiled};
 use crate::exit::{self, Exit};
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::job::NoCode;
@@ -77,6 +78,15 @@ impl Vm {
         }
     }
 
+    /// The same of one that was compiled, while the program went on.
+    pub(crate) fn still_calls_what_is_there(&self, tree: &Tree) -> Result<(), NoCode> {
+        let is_there = |unit| self.units.get(unit).is_some_and(Unit::has_code);
+        match tree.calls.iter().all(|&(unit, _)| Some(unit) == tree.unit || is_there(unit)) {
+            true => Ok(()),
+            false => Err((AbortReason::Abandoned, "a unit that it calls is gone".into())),
+        }
+    }
+
     /// The unit that a function is for these arguments, if it can be called: it has code, or is the one that
     /// is recorded. See `tl_find_unit`.
     pub fn find_unit(&self, key: Key, arguments: &[EntrySlot]) -> Option<UnitId> {
@@ -120,66 +130,48 @@ impl Vm {
 
     /// The recording of a unit has come to a return of this; see `tl_unit_return`.
     pub fn end_unit(&mut self, tag: TagId, value: Option<Value>) -> CloseOutcome {
+        self.settle();
         let Some(recorder) = self.take_recorder() else {
             return CloseOutcome::Aborted(AbortReason::Misuse, "no recording is in progress".into());
         };
-        let start = recorder.start;
-        let key = recorder.key;
-        match self.compile_unit(recorder, tag, value) {
-            Ok(number) => {
-                match start {
-                    Start::Side(at) => self.attach_side(at, number),
-                    _ => {
-                        self.totals.units.compiled += 1;
-                        self.unit_is_there(key);
-                    }
-                }
-                CloseOutcome::Compiled(number)
-            }
-            Err((reason, sentence)) => {
-                match start {
-                    Start::Side(at) => self.give_up_side(at, &Failure::new(reason.clone(), &sentence)),
-                    _ => self.give_up(key, Failure::new(reason.clone(), &sentence)),
-                }
-                if let Start::Unit(unit) = start {
-                    self.units.take(unit);
-                }
-                match reason == AbortReason::Host(NO_CALLS.into()) {
-                    true => CloseOutcome::Again,
-                    false => CloseOutcome::Aborted(reason, sentence),
-                }
-            }
+        let (key, role) = (recorder.key, Role::of(recorder.start));
+        let result = self.compile_unit(recorder, role, tag, value);
+        match self.outcome(key, role, result) {
+            CloseOutcome::Aborted(AbortReason::Host(why), _) if why == NO_CALLS => CloseOutcome::Again,
+            outcome => outcome,
         }
     }
 
     fn compile_unit(
         &mut self,
         recorder: Recorder,
+        role: Role,
         tag: TagId,
         value: Option<Value>,
-    ) -> Result<TraceId, NoCode> {
-        let (key, owner, start) = (recorder.key, recorder.owner, recorder.start);
+    ) -> Result<Compiled, NoCode> {
+        let (key, owner) = (recorder.key, recorder.owner);
         let (needs, work, unit) = (recorder.needs(), recorder.work(), recorder.unit());
         let Finished { trace, edges, sites, .. } = recorder.finish_unit(tag, value, &self.schema)?;
         let may_call =
             |inst: &Inst| inst.op == Op::CallUnit || inst.op.is_guard() && inst.exit == ExitKind::Guard;
-        if matches!(start, Start::Unit(_)) && !trace.insts.iter().any(may_call) {
+        if matches!(role, Role::Unit(_)) && !trace.insts.iter().any(may_call) {
             return Err((AbortReason::Host(NO_CALLS.into()), String::new()));
         }
         let mut tree =
             Tree { key, root: self.traces.next_id(), owner, edges, work, sites, unit, ..Tree::default() };
-        if let Start::Side(at) = start {
+        if let Role::Side(at) = role {
             let Some(of) = self.traces.get(at.trace) else {
                 return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
             };
             (tree.key, tree.root, tree.owner, tree.parent) =
                 (of.tree.key, of.tree.root, of.tree.owner, Some(at));
         }
-        if let (Start::Unit(unit), Some(of)) = (start, unit.and_then(|unit| self.units.get_mut(unit))) {
+        if let (Role::Unit(unit), Some(of)) = (role, unit.and_then(|unit| self.units.get_mut(unit))) {
             debug_assert_eq!(of.id, unit, "a recording is of one unit");
             (of.entry, of.entry_tags) = (trace.entry.clone(), trace.entry_tags.clone());
         }
-        self.compile(*trace, needs, tree)
+        let attach = Attach { key: tree.key, role, onward: None, ends: None };
+        self.compile(*trace, needs, tree, attach)
     }
 
     /// A unit was left by an exit of this trace of it. Where that happens too often it is called no more.
@@ -231,7 +223,7 @@ impl Vm {
     }
 
     /// The function's next entry is to be the gateway's recording.
-    fn unit_is_there(&mut self, key: Key) {
+    pub(crate) fn unit_is_there(&mut self, key: Key) {
         self.gates.shut();
         let threshold = u64::from(self.config.threshold);
         let location = self.locations.entry(key).or_default();

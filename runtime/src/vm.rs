@@ -22,6 +22,7 @@ use tracelift_core::{ExitKind, Schema};
 use tracelift_cranelift::helper_use;
 
 use crate::abort::AbortReason;
+use crate::away::Background;
 use crate::backend::{Backend, Code};
 use crate::budget::Budget;
 use crate::config::Config;
@@ -42,7 +43,8 @@ use crate::reserve::{ReserveFn, Reserves};
 use crate::restore::ExitState;
 use crate::starts::Starts;
 use crate::stats::{
-    CompileStats, ExitCounts, Helpers, LeftStats, PlaceStats, RegionUse, Stats, TraceStats, UnitUse,
+    CompileStats, ExitCounts, Helpers, LeftStats, PlaceStats, RegionUse, Stats, ThreadUse, TraceStats,
+    UnitUse,
 };
 use crate::ticks::Ticks;
 use crate::traces::{ExitCell, Left, TraceData, Traces};
@@ -88,6 +90,7 @@ pub struct Vm {
     pub(crate) budget: Budget,
     pub(crate) recording: Recording,
     pub(crate) code: Code,
+    pub(crate) background: Background,
     pub(crate) last_run: LastRun,
     pub(crate) exits: Exits,
     pub(crate) timing: Timing,
@@ -231,6 +234,7 @@ impl Vm {
             budget: Budget::new(config.compile_share.filter(|_| is_limited)),
             recording: Recording { starts, ..Recording::default() },
             code: Code::new(force, watch),
+            background: Background::default(),
             last_run: LastRun::default(),
             exits: Exits::default(),
             timing: Timing { ticks: Ticks::new(), sample: None, burst: None, sampled_until: 0 },
@@ -363,6 +367,7 @@ impl Vm {
             postponed_recordings: self.totals.postponed,
             rests: self.totals.rests,
             units: self.unit_use(),
+            thread: Some(self.background.used).filter(|used| *used != ThreadUse::default()),
             regions: Some(self.totals.regions).filter(|regions| *regions != RegionUse::default()),
             retired: self.totals.retired,
             time: self.budget.time(self.totals.machine_ns + self.open_sample_ns()),

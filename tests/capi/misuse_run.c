@@ -32,7 +32,8 @@ static void settings(void) {
   REFUSES("log: unknown log stage 'recod'", SET, .log = "recod");
   REFUSES("log: a text is not UTF-8", SET, .log = "\xff\xfe");
   REFUSES("/no/such/folder/log", SET, .log = "all", .log_file = "/no/such/folder/log");
-  REFUSES("flags: 0x8000 is no TL_FLAG", SET, .flags = 0x8000u | TL_FLAG_VERIFY);
+  REFUSES("flags: 0x80000 is no TL_FLAG", SET, .flags = 0x80000u | TL_FLAG_VERIFY);
+  REFUSES("TL_FLAG_INLINE and TL_FLAG_THREAD exclude", SET, .flags = TL_FLAG_INLINE | TL_FLAG_THREAD);
   REFUSES("max_ops is 4294967295", SET, .max_ops = UINT32_MAX);
   REFUSES("max_snapshots is 4294967295", SET, .max_snapshots = UINT32_MAX);
   REFUSES("max_frames is 256", SET, .max_frames = 256);

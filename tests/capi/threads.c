@@ -67,12 +67,21 @@ static uint64_t traces_of(machine *m) {
   return number_in(json ? strstr(json, "\"compile\"") : NULL, "\"traces\": ");
 }
 
-/* VMs that come and go while others run. */
+/* Where code is made. */
+static const uint32_t compiling[] = {TL_FLAG_INLINE, TL_FLAG_THREAD};
+
+/* VMs that come and go while others run, every other one with a thread that compiles. There code comes when
+** it comes: the VM that goes first of these may still wait for it. */
 static void *on_its_own(void *argument) {
   int wrong = 0;
   for (int round = 0; round < ROUNDS; round++) {
-    machine *m = new_machine(TL_FLAG_CHECK);
+    machine *m = new_machine(TL_FLAG_CHECK | compiling[round % 2]);
     for (int number = 0; number < 2; number++) wrong += !is_right(m, number);
+    for (int more = 0; round > 1 && more < 1000 && traces_of(m) == 0; more++) wrong += !is_right(m, 0);
+    if (round == 1) {
+      free_machine(m);
+      continue;
+    }
     wrong += traces_of(m) == 0 || tl_misuses(m->jit) != 0;
     free_machine(m);
   }
@@ -100,8 +109,8 @@ static void *goes_on(void *argument) {
   return right ? m : NULL;
 }
 
-static void moves(void) {
-  machine *m = new_machine(0);
+static void moves(uint32_t flags) {
+  machine *m = new_machine(flags);
   for (int n = 0; n < THREADS; n++) {
     pthread_t thread;
     void *found;
@@ -114,9 +123,9 @@ static void moves(void) {
 }
 
 /* A warm VM in a process that forks: child and parent go on with the code, make more, and free it. */
-static void forks(void) {
+static void forks(uint32_t flags) {
   for (int is_child_first = 0; is_child_first < 2; is_child_first++) {
-    machine *m = new_machine(0), *second = new_machine(0);
+    machine *m = new_machine(flags), *second = new_machine(flags);
     if (!is_right(m, 0)) fail("wrong before the fork");
     int wait_for_it[2], status = 0;
     char byte;
@@ -157,7 +166,9 @@ int main(void) {
   for (int number = 0; number < 2; number++) expected[number] = run_on(m, number);
   free_machine(m);
   at_once();
-  moves();
-  forks();
+  for (int n = 0; n < 2; n++) {
+    moves(compiling[n]);
+    forks(compiling[n]);
+  }
   return 0;
 }

@@ -10,7 +10,7 @@
 ** Invariant: a word that is refused has changed nothing but room in the texts.
 **
 ** Example: "on", "off", "v", "stats", "counts=all.txt", "stats=counts.json", "view=page.html", "dump",
-** "dump=record,exit", "opt=threshold=1,-peel,-regions", "debug=perf,gdb", "p", "p=line,interval=5".
+** "dump=record,exit", "compile=inline", "opt=threshold=1,-peel,-regions", "debug=perf,gdb", "p", "p=line".
 */
 
 #include <errno.h>
@@ -170,6 +170,20 @@ static int set_profile (TluaSettings *settings, const char *item) {
   return add(settings->profile, item);
 }
 
+/* Where code is made. Returns 0 for what is no such place. */
+static int set_compiling (TluaSettings *settings, const char *where) {
+#if defined(TLUA_HAVE_RECORDER)
+  uint32_t flag = strcmp(where, "inline") == 0 ? TL_FLAG_INLINE : TL_FLAG_THREAD;
+  if (flag == TL_FLAG_THREAD && strcmp(where, "thread") != 0)
+    return 0;
+  settings->flags = (settings->flags & ~(TL_FLAG_INLINE | TL_FLAG_THREAD)) | flag;
+  return 1;
+#else
+  (void)settings;
+  return strcmp(where, "inline") == 0 || strcmp(where, "thread") == 0;
+#endif
+}
+
 /* JSON if the file's name says so. */
 static int form_of (int form, const char *file) {
   size_t length = strlen(file);
@@ -226,6 +240,8 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
     settings->profiles = 1;
     return each(settings, rest, set_profile);
   }
+  if ((rest = after(word, "compile=")) != NULL)
+    return set_compiling(settings, rest);
   if ((rest = after(word, "opt=")) != NULL)
     return each(settings, rest, set_item);
   return 0;
@@ -234,7 +250,8 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
 /* Whether a word begins here, and no further item of a list. */
 static int begins_word (const char *text) {
   static const char *const bare[] = { "on", "off", "v", "stats", "counts", "dump", "p" };
-  static const char *const listed[] = { "-j", "stats=", "counts=", "view=", "dump=", "debug=", "p=", "opt=" };
+  static const char *const listed[] = { "-j", "stats=", "counts=", "view=", "dump=", "debug=", "p=", "opt=",
+                                        "compile=" };
   size_t length = strcspn(text, " \t,");
   for (size_t i = 0; i < COUNT(listed); i++)
     if (after(text, listed[i]) != NULL)

@@ -11,7 +11,7 @@ use std::ffi::c_char;
 use std::mem::offset_of;
 
 use super::text;
-use crate::config::{Config, DEFAULT_THRESHOLD};
+use crate::config::{Compiling, Config, DEFAULT_THRESHOLD};
 use crate::debug::Tools;
 use crate::log::Stage;
 
@@ -42,6 +42,11 @@ pub const FLAG_VIEW: u32 = 8192;
 /// `TL_FLAG_CHECK`: what the host says is compared with what it does.
 pub const FLAG_CHECK: u32 = 16384;
 
+/// `TL_FLAG_INLINE`: code is made while the program waits.
+pub const FLAG_INLINE: u32 = 32768;
+/// `TL_FLAG_THREAD`: code is made on a thread while the program goes on.
+pub const FLAG_THREAD: u32 = 65536;
+
 /// `TL_FLAG_PERF_MAP`: names of code for perf.
 pub const FLAG_PERF_MAP: u32 = 512;
 /// `TL_FLAG_JITDUMP`: code for `perf inject --jit`.
@@ -51,7 +56,7 @@ pub const FLAG_GDB: u32 = 2048;
 /// `TL_FLAG_CODE_MAP`: code for `tl_code_at`.
 pub const FLAG_CODE_MAP: u32 = 4096;
 
-const ALL_FLAGS: u32 = 32767;
+const ALL_FLAGS: u32 = 131_071;
 
 /// `tl_config`; 0 and null mean the default. See `tracelift.h`.
 #[repr(C)]
@@ -161,6 +166,12 @@ pub(super) unsafe fn read(c: &TlConfig) -> Result<Config, String> {
         threshold: if c.threshold == 0 { DEFAULT_THRESHOLD } else { c.threshold },
         // A threshold that is set is exact: the same is recorded in each run.
         compile_share: default.compile_share.filter(|_| c.threshold == 0),
+        compiling: match c.flags & (FLAG_INLINE | FLAG_THREAD) {
+            0 => Compiling::Auto,
+            FLAG_INLINE => Compiling::Inline,
+            FLAG_THREAD => Compiling::Thread,
+            _ => return Err("flags: TL_FLAG_INLINE and TL_FLAG_THREAD exclude each other".into()),
+        },
         side_threshold: match (c.side_threshold, c.threshold) {
             (0, 0) => default.side_threshold,
             (0, threshold) => threshold.min(default.side_threshold),

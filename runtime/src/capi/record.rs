@@ -854,7 +854,7 @@ pub extern "C" fn tl_record_close(vm: *mut TlVm) -> TlStatus {
 pub(super) fn ended(vm: *mut TlVm, end: impl FnOnce(&mut Vm) -> CloseOutcome) -> TlStatus {
     enter(vm, TlStatus::Internal, |handle| {
         let (status, sentence) = match end(&mut handle.vm) {
-            CloseOutcome::Compiled(_) => return Ok(TlStatus::Ok),
+            CloseOutcome::Compiled(_) | CloseOutcome::HandedOver => return Ok(TlStatus::Ok),
             CloseOutcome::Again => return Ok(TlStatus::Again),
             CloseOutcome::Aborted(AbortReason::Misuse, sentence) => (TlStatus::Misuse, sentence),
             CloseOutcome::Aborted(AbortReason::Internal, sentence) => (TlStatus::Internal, sentence),
