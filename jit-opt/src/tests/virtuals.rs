@@ -1,12 +1,15 @@
-//! Planted bugs of allocation removal change its listings.
+//! Planted bugs of allocation removal change its listings; objects are made where the trace can be left.
 //!
-//! Problem: a bug that is planted and changes nothing proves nothing. Design: one trace, in which an object
-//! is made for the first of two calls, with each bug. Invariant: the listing has another length than
-//! without the bug. The listings themselves are in `tests/traces/opt` (`virtuals`, `peeling`) and
-//! `tests/papers`. Example: with `LiftTwice` the object is made for the second call, too.
+//! Problem: a bug that is planted and changes nothing proves nothing; that an object is made too late shows
+//! only where there is no memory for it. Design: one trace, in which an object is made for the first of two
+//! calls, with each bug; one in which it is made for the second store of a bytecode. Invariants: the listing
+//! has another length than without the bug; before the first store the object is there. The listings
+//! themselves are in `tests/traces/opt` (`virtuals`, `peeling`) and `tests/papers`. Example: with `LiftTwice`
+//! the object is made for the second call, too.
 
 use tracelift_core::planted::{with_planted, Bug};
-use tracelift_core::text::parse_file;
+use tracelift_core::text::{parse_file, print_trace};
+use tracelift_core::{ir::Inst, Op};
 
 use super::optimized;
 use crate::Config;
@@ -32,4 +35,35 @@ fn planted_bugs_change_the_listings() {
     let broken = |bug| with_planted(bug, length);
     assert_eq!(length(), 6);
     assert_eq!(broken(Bug::LiftTwice), 8);
+}
+
+/// One bytecode counts up and keeps an object. Who left at its second store, for want of memory, would count
+/// twice: so the object is made before the first one.
+#[test]
+fn what_a_later_store_wants_is_made_before_the_first() {
+    let source = "func make(addr, int, int, int) -> ref allocates = native world.alloc
+layout Box { value: int, alloc make }
+layout Holder { count: int, link: ref, alloc make }
+trace two_stores
+L0(p0, i1):
+@0 = frame[0: ref p0, 1: int i1]
+p2 = new(Box) @0
+set(p2, value, i1)
+i3 = get(p0, count)
+i4 = int_add(i3, 1)
+@1 = frame[0: ref p0, 1: int i1]
+set(p0, count, i4) @1
+set(p0, link, p2) @1
+finish(i4)
+";
+    let file = parse_file(source, &tracelift_core::testbed::natives).unwrap();
+    for passes in ["-all,+virtuals", "-all,+virtuals,+delay_store", ""] {
+        let config = Config::parse(passes).unwrap().keeping_records();
+        // That the object can be left to where it is made is the verifier's to say.
+        let trace = optimized(&config, &file.traces[0], &file.schema).unwrap().trace;
+        let find = |is: &dyn Fn(&Inst) -> bool| trace.insts.iter().position(is).expect(passes);
+        let made = find(&|inst| inst.op == Op::New);
+        let stored = find(&|inst| inst.op == Op::Set && inst.args[0] == trace.inputs()[0]);
+        assert!(made < stored, "{passes}: {}", print_trace(&trace, &file.schema));
+    }
 }
