@@ -691,6 +691,8 @@ fn the_log_holds_each_stage() {
     for needle in ["recorded", "optimized", "resume data", "clif", "machine code", "all exits:", "loop_end"] {
         assert!(log.contains(needle), "{needle} is missing");
     }
+    let compares = if cfg!(target_arch = "x86_64") { "cmp $" } else { "cmp x" };
+    assert!(log.contains(compares) && !log.contains("no disassembler"), "code is shown as instructions");
 }
 
 /// Output that cannot be written is an error like any other.

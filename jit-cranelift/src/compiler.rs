@@ -17,6 +17,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use target_lexicon::Architecture;
 use tracelift_core::{Schema, Trace};
 
+use crate::disassembly;
 use crate::error::CompileError;
 use crate::exits::{exit_table, ExitInfo};
 use crate::glue;
@@ -248,7 +249,10 @@ impl Compiler {
         let reason = match self.quick_code(preserves, is_careful) {
             Ok(code) => {
                 let end = code.marks.last().map_or(0, |mark| mark.end as usize);
-                let disasm = self.options.want_disasm.then(|| listing::disassembly(&code.bytes[..end]));
+                let disasm = self
+                    .options
+                    .want_disasm
+                    .then(|| disassembly::lines(self.isa.triple().architecture, &code.bytes[..end]));
                 let unwind = match self.options.want_notes {
                     true => code.frame.section(code.bytes.len()),
                     false => Vec::new(),

@@ -36,6 +36,7 @@
 
 mod arena;
 mod compiler;
+mod disassembly;
 mod error;
 pub mod exits;
 mod fork;

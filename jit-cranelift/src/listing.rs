@@ -23,10 +23,10 @@
 use std::fmt::Write;
 
 use cranelift_codegen::{Final, MachSrcLoc};
-use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter};
 use target_lexicon::Architecture;
 use tracelift_core::{text, Schema, Trace};
 
+use crate::disassembly::disassemble;
 use crate::exits::ExitInfo;
 
 /// What marks the code: Cranelift carries it from its input to the finished bytes.
@@ -91,9 +91,11 @@ pub(crate) fn listing(input: &Input<'_>) -> String {
     let end = input.marks.iter().map(|range| range.end as usize).max().unwrap_or(0).min(input.code.len());
     let lines = text::inst_lines(input.trace, input.schema);
     let mut out = Out { input, lines, text: String::new(), place: None, shown: 0 };
-    if input.architecture == Architecture::X86_64 {
-        out.disassemble(end);
-    } else {
+    let is_known = disassemble(input.architecture, &input.code[..end], &mut |position, inst| {
+        out.go_to(out.place_of(position));
+        out.line(position, inst);
+    });
+    if !is_known {
         out.text += "there is no disassembler for this machine: instructions as numbers\n";
         out.numbers(0, &input.code[..end], 4, ".word");
     }
@@ -103,27 +105,6 @@ pub(crate) fn listing(input: &Input<'_>) -> String {
         out.numbers(end, &input.code[end..], 8, ".quad");
     }
     out.text
-}
-
-fn formatter() -> GasFormatter {
-    let mut formatter = GasFormatter::new();
-    let options = formatter.options_mut();
-    options.set_branch_leading_zeros(false);
-    options.set_space_after_operand_separator(true);
-    options.set_signed_immediate_operands(true);
-    options.set_uppercase_hex(false);
-    formatter
-}
-
-/// Code for x86-64 as text.
-pub(crate) fn disassembly(code: &[u8]) -> String {
-    let (mut formatter, mut text) = (formatter(), String::new());
-    for inst in &mut Decoder::with_ip(64, code, 0, DecoderOptions::NONE) {
-        let _ = write!(text, "{:>8x}  ", inst.ip());
-        formatter.format(&inst, &mut text);
-        text.push('\n');
-    }
-    text
 }
 
 struct Out<'a> {
@@ -138,17 +119,6 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
-    fn disassemble(&mut self, end: usize) {
-        let mut formatter = formatter();
-        let mut assembly = String::new();
-        for inst in &mut Decoder::with_ip(64, &self.input.code[..end], 0, DecoderOptions::NONE) {
-            assembly.clear();
-            formatter.format(&inst, &mut assembly);
-            self.go_to(self.place_of(inst.ip() as usize));
-            self.line(inst.ip() as usize, &assembly);
-        }
-    }
-
     /// Bytes as numbers of `width` bytes, the last perhaps of fewer.
     fn numbers(&mut self, start: usize, bytes: &[u8], width: usize, directive: &str) {
         for (index, chunk) in bytes.chunks(width).enumerate() {
@@ -210,5 +180,60 @@ impl Out<'_> {
         };
         self.text += &heading;
         self.text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracelift_core::ir::Inst;
+    use tracelift_core::Op;
+
+    use super::*;
+    use crate::compiler::Compiler;
+    use crate::isa::{Options, Target};
+    use crate::request::Request;
+
+    /// What is below a guard's line leaves: `b.cond`, `cbz` or `tbz` and a position.
+    #[test]
+    fn code_for_aarch64_stands_below_its_instruction() {
+        let source = "\
+trace halves
+L0(i0, f1):
+@0 = frame[0: int i0, 1: float f1]
+f2 = float_mul(f1, 0.3)
+i3 = float_lt(f2, 0.3)
+guard_false(i3) @0
+i4 = int_sub(i0, 1)
+guard_true(i4) @0
+jump(L0, i4, f2)
+";
+        let schema = tracelift_core::testbed::standard_schema();
+        let trace = text::parse_trace(source, &schema).unwrap();
+        let options = Options { target: Target::Aarch64, want_listing: true, ..Options::default() };
+        let mut compiler = Compiler::new(options).unwrap();
+        let compiled = compiler.compile(&trace, &schema, &Request::new(1, std::ptr::null_mut())).unwrap();
+        let listing = compiled.listing.unwrap();
+        let lines: Vec<&str> = listing.lines().collect();
+        let below = |inst: &Inst| {
+            let text = text::print_inst(&trace, &schema, inst);
+            let start = lines.iter().position(|&line| line == text).expect("each instruction has its line");
+            let code = lines[start + 1..].iter().take_while(|line| line.starts_with("     "));
+            code.map(|line| line.split_whitespace().nth(1).unwrap()).collect::<Vec<_>>()
+        };
+        let (mut guards, mut products) = (0, 0);
+        for inst in &trace.insts {
+            if inst.op.is_guard() {
+                let leaves =
+                    |name: &&str| name.starts_with("b.") || matches!(*name, "cbz" | "cbnz" | "tbz" | "tbnz");
+                assert!(below(inst).iter().any(leaves), "{listing}");
+                guards += 1;
+            }
+            if inst.op == Op::FloatMul {
+                assert!(below(inst).contains(&"fmul"), "{listing}");
+                products += 1;
+            }
+        }
+        assert_eq!((guards, products), (2, 1));
+        assert!(!listing.contains(".word") && listing.contains("exit 0 (guard):"), "{listing}");
     }
 }

@@ -476,7 +476,7 @@ mod tests {
         let mut asm = Asm::default();
         make(&mut asm);
         asm.finish(0).expect("all labels are placed");
-        let text = crate::listing::disassembly(&asm.bytes);
+        let text = crate::disassembly::lines(target_lexicon::Architecture::X86_64, &asm.bytes);
         let lines: Vec<String> =
             text.lines().map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")).collect();
         lines.join("; ")

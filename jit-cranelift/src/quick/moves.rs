@@ -97,7 +97,8 @@ mod tests {
             moves.iter().map(|&(to, from)| Move { to, from: Source::Place(from) }).collect();
         make(&mut asm, &mut moves);
         assert!(moves.is_empty());
-        let lines: Vec<String> = (crate::listing::disassembly(&asm.bytes).lines())
+        let text = crate::disassembly::lines(target_lexicon::Architecture::X86_64, &asm.bytes);
+        let lines: Vec<String> = (text.lines())
             .map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" "))
             .collect();
         lines.join("; ")
