@@ -14,14 +14,20 @@
 ** the C library's. The same division is that of mimalloc; that sizes are told makes the rest of it
 ** unnecessary.
 **
+** A state that has just begun has few blocks of many sizes. Each size would touch a page of the system's of
+** its own, which costs more than all that is done with the blocks. So the first blocks of all sizes lie side
+** by side in one page, the first chunk's first: a size gets a short run of it at a time, up to 4 KiB, and
+** keeps what is freed there in a record that is like a page's.
+**
 ** Parts of tables have few sizes: so many items or nodes, a power of two. Of these, up to 32 KiB, what is
 ** freed is kept for the next one, within bounds. The C library would give it back to the system, as nothing
 ** else lies after it, and a program that makes and drops arrays in turn would spend half its time in page
 ** faults.
 **
 ** Invariant: a page is in its size's list if and only if it has a free block; its blocks in use and those
-** that are free are all that it has. The heap ends with the state's main block, which is the first one made
-** and the last one freed. No part of a table has the size of a table: so the two are told apart.
+** that are free are all that it has. The same is true of a size's record in the shared page. The heap ends
+** with the state's main block, which is the first one made and the last one freed. No part of a table has the
+** size of a table: so the two are told apart.
 **
 ** Example: a table takes 56 bytes, so that a page holds 1170 of them, one after the other.
 */
@@ -60,9 +66,16 @@ _Static_assert(!TLUA_HAS_WHOLE_TABLES
                || (sizeof(Table) % sizeof(TValue) != 0 && sizeof(Table) % sizeof(Node) != 0),
                "a part of a table could be taken for a table");
 
+/* Of the shared page: what a size gets of it at a time, if that is a block, and at most. */
+#define RUN_BYTES 256
+#define MOST_SHARED ((size_t)4096)
+
 typedef struct Free {
   struct Free *next;
 } Free;
+
+/* What the blocks of a page are. */
+enum { PLAIN, WHOLE /* tables together with their parts */, SHARED /* of many sizes */ };
 
 typedef struct Page {
   struct Page *next, *previous;  /* in the list of its size, or of idle pages */
@@ -72,7 +85,7 @@ typedef struct Page {
   uint32_t used;         /* blocks in use */
   uint16_t size;         /* of a block */
   uint8_t is_listed;
-  uint8_t is_whole;      /* its blocks are tables together with their parts */
+  uint8_t kind;
 } Page;
 
 /* The start of its first page. */
@@ -81,6 +94,8 @@ typedef struct Chunk {
   struct Chunk *next, *previous;
   uint32_t idle;         /* pages */
 } Chunk;
+
+#define RECORDS_BYTES ((sizeof(Chunk) + LINE - 1) / LINE * LINE)
 
 /* Sizes of larger blocks that are kept: 2^k and 2^k + 2^(k - 1) bytes. */
 #define LEAST_KEPT_LOG 9
@@ -91,6 +106,8 @@ typedef struct Chunk {
 
 typedef struct Heap {
   Page *pages[2][SIZES]; /* those with a free block, by what their blocks are, and by size in steps */
+  Page shared[SIZES];    /* what each size has of the shared page */
+  char *shared_fresh, *shared_end;
   Free *kept[KEPT_SIZES];
   size_t kept_bytes, kept_in_use;
   Page *idle;
@@ -171,13 +188,25 @@ static Chunk *map_chunk (void) {
   return chunk;
 }
 
+/* The shared page is never let go. */
+static void share (Heap *heap, Chunk *chunk) {
+  Page *page = &chunk->pages[0];
+  page->kind = SHARED;
+  take_out(&heap->idle, page);
+  heap->idle_pages--;
+  chunk->idle--;
+  heap->shared_fresh = (char *)chunk + RECORDS_BYTES;
+  heap->shared_end = (char *)chunk + PAGE_BYTES;
+}
+
 static int add_chunk (Heap *heap) {
+  int is_first = heap->chunks == NULL;
   Chunk *chunk = map_chunk();
   if (chunk == NULL)
     return 0;
 #if defined(MADV_HUGEPAGE)
   /* A program with more than one will use most of it: two pages instead of a thousand. */
-  if (heap->chunks != NULL)
+  if (!is_first)
     madvise(chunk, CHUNK_BYTES, MADV_HUGEPAGE);
 #endif
   chunk->previous = NULL;
@@ -190,6 +219,8 @@ static int add_chunk (Heap *heap) {
     put_first(&heap->idle, &chunk->pages[n]);
   chunk->idle = CHUNK_PAGES;
   heap->idle_pages += CHUNK_PAGES;
+  if (is_first)
+    share(heap, chunk);
   return 1;
 }
 
@@ -208,7 +239,7 @@ static void free_chunk (Heap *heap, Chunk *chunk) {
 
 /* The list in which a page waits that has a free block. */
 static Page **list_of (Heap *heap, const Page *page) {
-  return &heap->pages[page->is_whole][page->size / STEP];
+  return &heap->pages[page->kind][page->size / STEP];
 }
 
 /*
@@ -220,11 +251,34 @@ static char *first_block (Chunk *chunk, size_t number, uint32_t size) {
   size_t margin = number * MARGIN_STRIDE % MARGINS * STEP;
   if (size % LINE == 0)
     margin -= margin % LINE;
-  size_t records = (sizeof(Chunk) + LINE - 1) / LINE * LINE;
-  return (char *)chunk + number * PAGE_BYTES + (number > 0 ? 0 : records) + margin;
+  return (char *)chunk + number * PAGE_BYTES + (number > 0 ? 0 : RECORDS_BYTES) + margin;
+}
+
+/*
+** A run of the shared page for a size without a free block, all of whose blocks there are in use, then.
+** Returns the size's record, or NULL if it has its share.
+*/
+static Page *next_run (Heap *heap, uint32_t size) {
+  Page *page = &heap->shared[size / STEP];
+  size_t bytes = size > RUN_BYTES ? size : RUN_BYTES / size * size;
+  size_t mask = size % LINE == 0 ? LINE - 1 : 0;
+  char *start = (char *)(((uintptr_t)heap->shared_fresh + mask) & ~(uintptr_t)mask);
+  if (page->used * (size_t)size + bytes > MOST_SHARED || start + bytes > heap->shared_end)
+    return NULL;
+  page->fresh = start;
+  page->end = heap->shared_fresh = start + bytes;
+  page->size = (uint16_t)size;
+  page->is_listed = 1;
+  put_first(list_of(heap, page), page);
+  return page;
 }
 
 static Page *page_for (Heap *heap, uint32_t size, int is_whole) {
+  if (heap->chunks == NULL && !add_chunk(heap))
+    return NULL;
+  Page *run = is_whole ? NULL : next_run(heap, size);
+  if (run != NULL)
+    return run;
   if (heap->idle == NULL && !add_chunk(heap))
     return NULL;
   Page *page = heap->idle;
@@ -236,7 +290,7 @@ static Page *page_for (Heap *heap, uint32_t size, int is_whole) {
   page->freed = NULL;
   page->used = 0;
   page->size = (uint16_t)size;
-  page->is_whole = (uint8_t)is_whole;
+  page->kind = is_whole ? WHOLE : PLAIN;
   page->is_listed = 1;
   page->fresh = first_block(chunk, number, size);
   page->end = (char *)chunk + (number + 1) * PAGE_BYTES;
@@ -248,10 +302,13 @@ static int is_full (const Page *page) {
   return page->freed == NULL && page->end - page->fresh < page->size;
 }
 
-/* The page is empty. The last one of its size stays, or one block in turn would move it to and fro. */
+/*
+** The page is empty. The last one of its size stays, or one block in turn would move it to and fro; so does
+** what a size has of the shared page.
+*/
 static void let_go (Heap *heap, Page *page) {
   Page **list = list_of(heap, page);
-  if (*list == page && page->next == NULL)
+  if (page == &heap->shared[page->size / STEP] || (*list == page && page->next == NULL))
     return;
   take_out(list, page);
   put_first(&heap->idle, page);
@@ -295,7 +352,9 @@ static void *small_block (Heap *heap, uint32_t size) {
 
 static void free_small_block (Heap *heap, void *block, uint32_t size) {
   Page *page = page_of(block);
-  if (page->is_whole) {
+  if (page->kind == SHARED)
+    page = &heap->shared[size / STEP];
+  else if (page->kind == WHOLE) {
     if (size != sizeof(Table))
       return;  /* a part: its place goes with the table */
     size = page->size;
@@ -406,7 +465,7 @@ void *tlua_take_whole (void *heap, size_t size) {
 
 size_t tlua_whole_size (const void *table) {
   const Page *page = page_of(table);
-  return page->is_whole ? page->size : 0;
+  return page->kind == WHOLE ? page->size : 0;
 }
 
 void tlua_give (void *heap, void *block, size_t size) {

@@ -5,10 +5,10 @@
 ** Problem: three parties have to agree on one state. The interpreter owns frames and stack, the library owns
 ** traces and code, and a recording sees both, one instruction at a time, while the program goes on.
 **
-** Design: a hot event asks the library. To run: the stack is made large enough, the code is called from here
-** (no other frame lies between), and 'savedpc' is set from the exit's words. To record: the hooks call
-** on_record before each instruction, which is lowered as the rows of tlua_rec_ops.c say; back at the loop's
-** head the recording is closed.
+** Design: a hot event asks the library, which the first one makes. To run: the stack is made large enough,
+** the code is called from here (no other frame lies between), and 'savedpc' is set from the exit's words. To
+** record: the hooks call on_record before each instruction, which is lowered as the rows of tlua_rec_ops.c
+** say; back at the loop's head the recording is closed.
 **
 ** Invariant: rec->trace.thread is not NULL exactly as long as the library has a recording and the hooks are
 ** on. Compiled code is only ever entered in the frame, and at the instruction, that its loop was recorded
@@ -56,24 +56,48 @@ static int name_of (void *data, const void *key, const uint64_t *words, char *na
   return tlua_place_name(&rec->places, key != NULL ? key : tlua_words_pc(words), key != NULL, name, room);
 }
 
-static int open_library (lua_State *L, TluaRecorder *rec, const TluaConfig *config) {
-  tl_config jit;
+/* Returns 0 if there can be no library, and then there is none. */
+static int open_library (lua_State *L, TluaRecorder *rec, const tl_config *config) {
+  tl_vm *vm = tl_new(config);
+  if (vm == NULL)
+    return 0;
+  if (tl_set_counters(vm, L->jit->counters, TLUA_COUNTERS) != TL_OK
+      || tl_set_name_of(vm, name_of, rec) != TL_OK || !tlua_rec_explain(vm)) {
+    tl_free(vm);
+    return 0;
+  }
+  rec->vm = vm;
+  rec->advice = tl_get_advice();
+  rec->held.wanted = TLUA_HELD;
+  rec->host.calls = tl_get_calls(vm);
+  return 1;
+}
+
+/*
+** Makes the library if there is none yet. Returns 0 if it cannot be made: then the program goes on in the
+** interpreter, and it is not tried again.
+*/
+static int has_library (lua_State *L, TluaRecorder *rec) {
+  if (luai_unlikely(rec->vm == NULL) && !rec->has_failed) {
+    static const tl_config plain = { .abi = TL_ABI_VERSION };
+    rec->has_failed = !open_library(L, rec, &plain);
+  }
+  return rec->vm != NULL;
+}
+
+/*
+** A short program may never need the library, so that it is made at the first back edge, or when a function
+** has been entered some times. Where there are settings it must be made now, to say which are wrong.
+*/
+static int open_or_wait (lua_State *L, TluaRecorder *rec, const TluaConfig *config) {
+  tl_config jit = { .abi = TL_ABI_VERSION, .threshold = config->threshold };
+  static const tl_config plain = { .abi = TL_ABI_VERSION };
   if (config->jit != NULL)
     jit = *config->jit;
-  else {
-    memset(&jit, 0, sizeof jit);
-    jit.abi = TL_ABI_VERSION;
-    jit.threshold = config->threshold;
-  }
-  rec->vm = tl_new(&jit);
   rec->is_exact = jit.threshold != 0 || jit.start_seed != 0;
   if (jit.flags & TL_FLAG_OFF)
     L->jit->config.no_baseline = L->jit->is_library_off = 1;
-  rec->advice = tl_get_advice();
-  rec->held.wanted = TLUA_HELD;
-  rec->host.calls = rec->vm != NULL ? tl_get_calls(rec->vm) : NULL;
-  return rec->vm != NULL && tl_set_counters(rec->vm, L->jit->counters, TLUA_COUNTERS) == TL_OK
-      && tl_set_name_of(rec->vm, name_of, rec) == TL_OK && tlua_rec_explain(rec->vm);
+  return memcmp(&jit, &plain, sizeof jit) == 0 || open_library(L, rec, &jit);
 }
 
 static int on_open (lua_State *L, const TluaConfig *config) {
@@ -81,9 +105,7 @@ static int on_open (lua_State *L, const TluaConfig *config) {
   if (rec == NULL)
     return 0;
   memset(rec, 0, sizeof(TluaRecorder));
-  if (!tlua_cfunc_open(L, rec) || !open_library(L, rec, config)) {
-    if (rec->vm != NULL)
-      tl_free(rec->vm);
+  if (!tlua_cfunc_open(L, rec) || !open_or_wait(L, rec, config)) {
     tlua_cfunc_close(L, rec);
     tlua_own(L, rec, sizeof(TluaRecorder), 0);
     return 0;
@@ -574,12 +596,20 @@ static int is_off (lua_State *L, const CallInfo *ci) {
   return L->jit->is_switched_off || ci_func(ci)->p->jit_is_off;
 }
 
+/* Nothing is to be done at this back edge or entry. Without a library it is the last one that is noticed. */
+static void tick (TluaRecorder *rec, int32_t *counter) {
+  if (rec->vm != NULL)
+    tl_tick(rec->vm, counter);
+  else
+    *counter = INT_MAX;
+}
+
 static void on_hot (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   tl_run run;
   tlua_places_add(L, &rec->places, ci);
-  if (is_off(L, ci)) {
-    tl_tick(rec->vm, tlua_counter(L->jit, pc));
+  if (!has_library(L, rec) || is_off(L, ci)) {
+    tick(rec, tlua_counter(L->jit, pc));
     return;
   }
   if (L->jit->waiting && rec->trace.thread == NULL)
@@ -599,13 +629,18 @@ static int on_entry (lua_State *L, CallInfo *ci, int may_act) {
   const Instruction *pc = tlua_saved_pc(ci);
   int *counter = &ci_func(ci)->p->jit_entries;
   tl_run run;
-  if (ci_func(ci)->p->jit_is_seen || rec->is_exact)
+  int may_have_code = ci_func(ci)->p->jit_is_seen || rec->is_exact;
+  if (may_have_code && !has_library(L, rec)) {
+    tick(rec, counter);
+    return 0;
+  }
+  if (may_have_code)
     tlua_baseline_make(L, ci_func(ci)->p);
   if (!is_counted(rec, ci_func(ci)->p))
     return 0;
   tlua_places_add(L, &rec->places, ci);
   if (!may_act || is_off(L, ci)) {
-    tl_tick(rec->vm, counter);
+    tick(rec, counter);
     return 0;
   }
   if (L->jit->waiting && rec->trace.thread == NULL)
@@ -618,7 +653,9 @@ static int on_entry (lua_State *L, CallInfo *ci, int may_act) {
 }
 
 static void on_swallowed (lua_State *L, int32_t *counter) {
-  tl_tick(recorder_of(L)->vm, counter);
+  TluaRecorder *rec = recorder_of(L);
+  has_library(L, rec);
+  tick(rec, counter);
 }
 
 /* Once per iteration: the program's hooks, set by a signal handler say, must get their turn. */
@@ -844,19 +881,21 @@ static const void *on_code (lua_State *L, Proto *p, const void *code, size_t siz
 
 static void on_loaded (lua_State *L, const Proto *chunk) {
   tl_vm *vm = recorder_of(L)->vm;
-  if (tl_has_view(vm))
+  if (vm != NULL && tl_has_view(vm))
     tlua_view_loaded(vm, chunk);
 }
 
 static void on_proto_freed (lua_State *L, Proto *p) {
   tl_vm *vm = recorder_of(L)->vm;
+  tlua_places_remove(&recorder_of(L)->places, p);
+  if (vm == NULL)
+    return;
   if (p->jit_code != NULL) {
     tl_host_code_free(vm, p->jit_code_id);
     tlua_room_forget(L->jit, p);
     tlua_baseline_freed(p);
   }
   tl_forget(vm, p->code, p->code + p->sizecode);
-  tlua_places_remove(&recorder_of(L)->places, p);
   tl_drop_counter(vm, &p->jit_entries);
 }
 
@@ -866,12 +905,15 @@ static void on_flush (lua_State *L, const void *low, const void *high) {
   TluaRecorder *rec = recorder_of(L);
   if (rec->trace.thread != NULL)  /* it may go on in what is forgotten */
     stop_recording(rec->trace.thread, rec, "flushed");
-  tl_forget(rec->vm, low, high);
+  if (rec->vm != NULL)
+    tl_forget(rec->vm, low, high);
 }
 
 static const char *on_option (lua_State *L, const char *text) {
-  tl_vm *vm = recorder_of(L)->vm;
-  return tl_set_option(vm, text) == TL_OK ? NULL : tl_last_error(vm);
+  TluaRecorder *rec = recorder_of(L);
+  if (!has_library(L, rec))
+    return "there is no library";
+  return tl_set_option(rec->vm, text) == TL_OK ? NULL : tl_last_error(rec->vm);
 }
 
 /* --- functions of the application --- */
@@ -885,23 +927,28 @@ int tlua_declare_safe (lua_State *L, lua_CFunction f, unsigned int flags) {
 /* --- statistics --- */
 
 struct tl_vm *tlua_jit_vm (lua_State *L) {
-  return L->jit->engine == &tlua_recorder_engine ? recorder_of(L)->vm : NULL;
+  if (L->jit->engine != &tlua_recorder_engine || !has_library(L, recorder_of(L)))
+    return NULL;
+  return recorder_of(L)->vm;
 }
 
 const char *tlua_jit_stats_json (lua_State *L) {
-  return L->jit->engine == &tlua_recorder_engine ? tl_stats_json(recorder_of(L)->vm) : "{}";
+  tl_vm *vm = tlua_jit_vm(L);
+  return vm != NULL ? tl_stats_json(vm) : "{}";
 }
 
 const char *tlua_jit_stats_text (lua_State *L) {
-  return L->jit->engine == &tlua_recorder_engine ? tl_stats_text(recorder_of(L)->vm) : "";
+  tl_vm *vm = tlua_jit_vm(L);
+  return vm != NULL ? tl_stats_text(vm) : "";
 }
 
 const char *tlua_jit_summary (lua_State *L) {
-  return L->jit->engine == &tlua_recorder_engine ? tl_summary(recorder_of(L)->vm) : "";
+  tl_vm *vm = tlua_jit_vm(L);
+  return vm != NULL ? tl_summary(vm) : "";
 }
 
 const char *tlua_jit_view (lua_State *L, const char *path) {
-  tl_vm *vm = L->jit->engine == &tlua_recorder_engine ? recorder_of(L)->vm : NULL;
+  tl_vm *vm = tlua_jit_vm(L);
   return vm == NULL || tl_view_write(vm, path) == TL_OK ? NULL : tl_last_error(vm);
 }
 

@@ -283,7 +283,8 @@ typedef struct TluaInstruction {
 ** So many fields: each of the first is what one file keeps from one recording to the next.
 */
 typedef struct TluaRecorder {
-  tl_vm *vm;
+  tl_vm *vm;                  /* NULL until it is needed */
+  int has_failed;             /* whether it could not be made */
   const tl_advice *advice;    /* how far recordings should go */
   TluaSchema schema;
   int is_exact;               /* whether thresholds are, so that each entry of a function counts */

@@ -33,8 +33,13 @@
 #define VERBOSE "trace,abort"
 #define DUMPED "trace,abort,code"
 
+/*
+** The numbers, and the first bytes of the lists. A file's name is read only if there is a report of its form:
+** zeros in all names would be five pages of memory, which few programs need.
+*/
 void tlua_settings_init (TluaSettings *settings) {
-  memset(settings, 0, sizeof(*settings));
+  memset(settings, 0, offsetof(TluaSettings, passes));
+  settings->passes[0] = settings->log[0] = settings->tools[0] = settings->profile[0] = '\0';
 }
 
 /* --- lists --- */
@@ -316,11 +321,11 @@ static const char *tool_flags (const char *list, uint32_t *flags) {
 /* Whether the view can be written is said before the program runs. Returns NULL, or what is wrong. */
 static const char *try_view (const char *file) {
   static char complaint[TLUA_FILE_ROOM + 64];
-  FILE *view = *file != '\0' ? fopen(file, "a") : NULL;
-  if (view != NULL)
+  FILE *view = fopen(file, "a");
+  if (view != NULL) {
     fclose(view);
-  if (view != NULL || *file == '\0')
     return NULL;
+  }
   snprintf(complaint, sizeof(complaint), "the view cannot be written: %s: %s", file, strerror(errno));
   return complaint;
 }
@@ -378,7 +383,7 @@ const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
   const char *why = tool_flags(settings->tools, &told);
   if (why != NULL)
     return why;
-  why = try_view(settings->files[TLUA_REPORT_VIEW]);
+  why = settings->reports & (1u << TLUA_REPORT_VIEW) ? try_view(settings->files[TLUA_REPORT_VIEW]) : NULL;
   if (why != NULL)
     return why;
   if (settings->is_off && settings->reports == 0)
@@ -402,7 +407,8 @@ const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
   for (uint32_t form = 0; form < TLUA_REPORTS; form++)
     if (settings->reports & (1u << form))
       tlua_report_at_end(L, form, settings->files[form][0] != '\0' ? settings->files[form] : NULL);
-  return open_profile(settings, L, tlua_jit_vm(L));
+  /* a library that is not needed yet is not asked for */
+  return settings->profiles ? open_profile(settings, L, tlua_jit_vm(L)) : NULL;
 #else
   return open_profile(settings, L, NULL);
 #endif

@@ -20,6 +20,7 @@
 typedef struct TluaSettings {
   int is_off;
   int has_no_baseline;
+  int profiles;
   uint32_t flags;         /* TL_FLAG_... */
   uint32_t reports;       /* a bit for each TLUA_REPORT_... */
   uint64_t threshold;     /* these five: 0 for the default */
@@ -27,12 +28,11 @@ typedef struct TluaSettings {
   uint64_t code_limit;    /* in KiB */
   uint64_t force_exit;
   uint64_t start_seed;
-  char passes[TLUA_LIST_ROOM];
+  char passes[TLUA_LIST_ROOM];  /* the first of the texts */
   char log[TLUA_LIST_ROOM];
   char tools[TLUA_LIST_ROOM];  /* debuggers and profilers that are told of machine code */
-  int profiles;
   char profile[TLUA_LIST_ROOM];  /* what is wanted of the profile */
-  char files[TLUA_REPORTS][TLUA_FILE_ROOM];  /* of the reports, by form; empty for standard error */
+  char files[TLUA_REPORTS][TLUA_FILE_ROOM];  /* of the reports that are made, by form */
 } TluaSettings;
 
 void tlua_settings_init (TluaSettings *settings);
