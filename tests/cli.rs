@@ -595,7 +595,47 @@ fn refused_memory_means_the_interpreter_and_says_why() {
     let program = file("full.lua", &format!("{many}print(s0, s39)\n"));
     let (printed, json) = stats(&["run", "--threshold=56", "--stats=json", "--code-limit=4", text(&program)]);
     assert_eq!(printed, "20100\t20100\n");
+    assert!(json["evicted"]["trees"].as_u64().is_some_and(|count| count > 30), "{json}");
+    // What no eviction can make room for.
+    let long: String = (1..151).map(|n| format!("s = s + t[i * {n} % 300 + 1] ")).collect();
+    let program = file(
+        "too_large.lua",
+        &format!(
+            "local s, t = 0, {{}}\nfor i = 1, 300 do t[i] = 1 end\nfor i = 1, 2000 do {long}end\nprint(s)\n"
+        ),
+    );
+    let (printed, json) = stats(&["run", "--threshold=56", "--stats=json", "--code-limit=4", text(&program)]);
+    assert_eq!(printed, "300000\n");
     assert!(json["aborts"]["code memory full"].as_u64().is_some_and(|count| count > 0), "{json}");
+}
+
+/// A program whose loops do not fit all at once, in phases and in turn.
+#[test]
+fn loops_make_room_for_one_another() {
+    let program = file(
+        "rounds.lua",
+        "local fs, t = {}, ' for i = 1, 400 do s = s + i % 9 end return s'\n\
+         for n = 1, 60 do fs[n] = load('local s = ' .. n .. t) end\n\
+         local sum = 0\n\
+         for n = 1, 60 do for i = 1, 20 do sum = sum + fs[n]() end end\n\
+         for i = 1, 20 do for n = 1, 60 do sum = sum + fs[n]() end end\nprint(sum)\n",
+    );
+    let run = |limit: &str| {
+        let (printed, json) =
+            stats(&["run", "--threshold=56", "--baseline=off", "--stats=json", limit, text(&program)]);
+        assert_eq!(printed, "3898800\n");
+        let traces = json["compile"]["traces"].as_u64().expect("traces are counted");
+        (traces, json["evicted"].clone(), json["compiled_share"].as_f64().expect("iterations are counted"))
+    };
+    let (all, evicted, share) = run("--code-limit=1024");
+    assert!(all < 70 && evicted.is_null() && share > 0.95, "{all} {evicted} {share}");
+    let (traces, evicted, share) = run("--code-limit=32");
+    let [trees, of_traces, bytes] = ["trees", "traces", "bytes"].map(|what| evicted[what].as_u64().unwrap());
+    let reasons = evicted["reasons"].as_object().expect("there are reasons").values();
+    assert_eq!(reasons.map(|count| count.as_u64().unwrap()).sum::<u64>(), trees, "{evicted}");
+    assert!(trees <= of_traces && of_traces < traces && bytes >= 1024 * of_traces, "{evicted}");
+    // In phases all but the beginning of each is machine code; in turn it is a part of the loops.
+    assert!(share > 0.5 && traces < 8 * all, "{share} {traces}");
 }
 
 /// What runs once, and what runs seldom, is not worth code: a script's main chunk is the commonest such

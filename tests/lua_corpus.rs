@@ -6,11 +6,11 @@
 //! at threshold 1 and 56, at thresholds taken at random, with each optimizer pass off, with each collector of
 //! [`COLLECTORS`] (one of which collects everything at each allocation), with recordings that start at random
 //! back edges, a third of which is thrown away (`--start-seed=N`), with other code that runs inside each call
-//! from compiled code (`--nested-calls`), and once for each guard execution with that guard forced to fail
-//! (`--force-exit=N`). The same is done, more sparsely, with programs that
-//! `tests/lua/generate.lua` writes. What is never run proves nothing: all opcodes and all functions that are
-//! lowered must occur in the corpus, which `tests/lua/support/covered.lua` finds out in a run of each program
-//! by stock Lua.
+//! from compiled code (`--nested-calls`), in code memory for few traces (`--code-limit=KIB`), and once for
+//! each guard execution with that guard forced to fail (`--force-exit=N`). The same is done, more sparsely,
+//! with programs that `tests/lua/generate.lua` writes. What is never run proves nothing: all opcodes and all
+//! functions that are lowered must occur in the corpus, which `tests/lua/support/covered.lua` finds out in a
+//! run of each program by stock Lua.
 //!
 //! In a build without optimization each program runs in a few of these ways, taken at random.
 //!
@@ -403,6 +403,13 @@ fn check_under_all(case: &mut Case, args: &[&str]) -> Result<(), Failure> {
     COLLECTORS.iter().try_for_each(|collector| case.check_under(collector, args).map(|_| ()))
 }
 
+/// In so little code memory that new traces evict others all the time.
+fn check_evictions(case: &mut Case) -> Result<(), Failure> {
+    case.check(&["--threshold=1", "--side-threshold=1", "--code-limit=16", "--verify"])?;
+    case.check(&["--threshold=1", "--side-threshold=1", "--code-limit=64"])?;
+    case.check(&["--threshold=2", "--code-limit=8", "--nested-calls"]).map(|_| ())
+}
+
 /// Every way in turn, for a program of the corpus.
 fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
@@ -421,6 +428,7 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     case.check(&["--threshold=1", "--compile=thread"])?;
     case.check(&["--threshold=3", "--side-threshold=2", "--compile=thread", "--verify"])?;
     case.check(&["--compile=inline"])?;
+    check_evictions(case)?;
     check_under_all(case, &BASELINE)?;
     check_nested(case, &mut random)?;
     for pass in passes_off() {
@@ -456,6 +464,7 @@ fn check_briefly(case: &mut Case) -> Result<(), Failure> {
     case.check(&["--threshold=2", "--baseline=off"])?;
     case.check(&["--threshold=1", "--no-quick-code"])?;
     case.check(&["--threshold=2", "--side-threshold=2", "--compile=thread"])?;
+    case.check(&["--threshold=1", "--side-threshold=1", "--code-limit=16"])?;
     check_sparsely(case, seed)
 }
 

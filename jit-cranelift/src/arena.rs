@@ -160,9 +160,7 @@ impl Arena {
 
     /// Copies compiled code into the tree's memory and makes it executable.
     pub fn install(&mut self, tree: TreeId, compiled: &Compiled) -> Result<CodePtr, CodeMemory> {
-        let len = compiled.code.len();
-        let room = compiled.notes.as_ref().map_or(len, |notes| room_for(len, notes.unwind.len()));
-        self.install_with_room(tree, &compiled.code, room)
+        self.install_with_room(tree, &compiled.code, room_of(compiled))
     }
 
     /// The same for code that is no trace's.
@@ -179,7 +177,7 @@ impl Arena {
         room: usize,
     ) -> Result<CodePtr, CodeMemory> {
         self.allocations += 1;
-        let len = room.max(code.len()).next_multiple_of(ALIGNMENT).max(ALIGNMENT);
+        let len = aligned(room.max(code.len()));
         if self.options.fail_allocation == Some(self.allocations) {
             return Err(self.full(len));
         }
@@ -201,6 +199,19 @@ impl Arena {
             icache::flush(self.memory.executable(block.offset), block.len);
             self.give_back(block);
         }
+    }
+
+    /// Whether there is room for so many bytes more of a tree's code.
+    pub fn has_room(&self, tree: TreeId, room: usize) -> bool {
+        let len = aligned(room);
+        let rest = self.trees.get(&tree).and_then(|tree| tree.rest);
+        rest.is_some_and(|rest| rest.len >= len)
+            || self.free.values().any(|&free| free >= len.next_multiple_of(BLOCK))
+    }
+
+    /// What freeing a tree would give back.
+    pub fn owned_by(&self, tree: TreeId) -> usize {
+        self.trees.get(&tree).map_or(0, |tree| tree.blocks.iter().map(|block| block.len).sum())
     }
 
     /// How much is in use.
@@ -268,6 +279,16 @@ impl Arena {
         }
         self.free.insert(offset, len);
     }
+}
+
+/// Bytes that code needs in an arena.
+pub fn room_of(compiled: &Compiled) -> usize {
+    let len = compiled.code.len();
+    compiled.notes.as_ref().map_or(len, |notes| room_for(len, notes.unwind.len()))
+}
+
+fn aligned(len: usize) -> usize {
+    len.next_multiple_of(ALIGNMENT).max(ALIGNMENT)
 }
 
 fn page_size() -> usize {

@@ -50,7 +50,7 @@ mod quick;
 mod request;
 mod unwind;
 
-pub use arena::{Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};
+pub use arena::{room_of, Arena, ArenaOptions, ArenaUse, CodePtr, EntryPoint, TreeId};
 pub use compiler::{Compiler, Member, WithUnwind};
 pub use error::{CodeMemory, CompileError};
 pub use exits::{exit_number, trace_number, ExitInfo, ENTRY_REFUSED};

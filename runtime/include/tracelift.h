@@ -107,7 +107,8 @@ typedef struct tl_config {
   uint32_t side_threshold;  /* exits by one guard, or by a loop's end, before a side trace is recorded there;
                             ** default 1000, or `threshold` if that is lower */
   uint32_t max_sides;       /* side traces that hang on one loop; default 200 */
-  uint64_t code_bytes;      /* limit of machine code; default 64 MiB, at most 1 GiB */
+  uint64_t code_bytes;      /* limit of machine code; default 64 MiB, at most 1 GiB. When it is full
+                            ** the code that was least useful makes room: see "evicted" in tl_stats_json */
   uint64_t force_exit;      /* test aid: the Nth guard execution (from 1) fails; 0: none */
   const char *passes;       /* optimizer passes switched, "-fold,-guards"; NULL: all on */
   const char *log;          /* stages: "trace,record,opt,resume,clif,asm,code,region,exit,abort,all" */

@@ -21,6 +21,7 @@ use crate::debug::{piece_name, CodeKind, Owner, Piece, Watch};
 use crate::ids::TraceId;
 use crate::log::Stage;
 use crate::tunables::CAREFUL_REGION_OPS;
+use crate::usefulness::Usefulness;
 
 /// Cells of the exit buffer: the most live values that an exit can have.
 pub const EXIT_BUFFER_CELLS: usize = 4096;
@@ -168,6 +169,8 @@ pub(crate) struct Code {
     pub watch: Option<Box<Watch>>,
     /// Where code lies, for whoever may not ask.
     pub bounds: Box<Bounds>,
+    /// Which trees are to make room for others first.
+    pub usefulness: Usefulness,
 }
 
 impl Code {
@@ -181,7 +184,8 @@ impl Code {
             crossings_due: Box::new(0),
             collect: Box::new(COLLECT_AFTER),
         };
-        Code { backend: Backend::Pending, cells, watch, bounds: Box::default() }
+        let (bounds, usefulness) = (Box::default(), Usefulness::default());
+        Code { backend: Backend::Pending, cells, watch, bounds, usefulness }
     }
 
     /// The backend, which is made if it was not needed before.

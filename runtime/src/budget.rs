@@ -32,10 +32,11 @@ use crate::foresight::Foresight;
 use crate::policy::{self, Account, Rent};
 use crate::stats::Time;
 use crate::tunables::{
-    ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, FORESEEN_SHARE, KNOWN_OPS, LOST_AHEAD, RECORDED_OP, SMALL_LOOP,
+    ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, FORESEEN_SHARE, FULL_AGAIN, KNOWN_OPS, LOST_AHEAD, RECORDED_OP,
+    SMALL_LOOP,
 };
 
-/// The account of one VM, in nanoseconds of processor time.
+/// The account of one VM, in nanoseconds of processor time. So many fields: each is a sum of its own.
 #[derive(Debug)]
 pub(crate) struct Budget {
     /// In hundredths; `None` where thresholds alone decide.
@@ -64,6 +65,8 @@ pub(crate) struct Budget {
     refused: Option<Refusal>,
     /// What counted loops have to come.
     pub foresight: Foresight,
+    /// How useful the code was lately that has to make room for new code; 0: there is room.
+    pub displaces: u64,
 }
 
 /// What is to be compiled, as far as its price goes.
@@ -114,6 +117,7 @@ impl Budget {
             recording: 0,
             refused: None,
             foresight: Foresight::default(),
+            displaces: 0,
         }
     }
 
@@ -167,7 +171,9 @@ impl Budget {
     fn missing(&self, expected: u64) -> Option<u64> {
         let account = self.account();
         let times = if account.ran > self.ran { FORESEEN_SHARE as u32 } else { 1 };
-        policy::missing(account, self.share?.saturating_mul(times), expected)
+        let missing = policy::missing(account, self.share?.saturating_mul(times), expected);
+        // What other code gives way to must have paid in advance.
+        missing.or((self.displaces > 0).then_some(FULL_AGAIN))
     }
 
     /// What compiling is expected to take, as far as it has to be there.
@@ -192,6 +198,8 @@ impl Budget {
     /// How many more back edges a loop must take, until interpreting them has cost what compiling it would
     /// have saved; 0 if it has.
     pub fn back_edges_missing(&self, order: Order, rent: Rent) -> u64 {
+        let displaced = policy::displacing(self.displaces, self.ran.saturating_sub(rent.since));
+        let rent = Rent { displaced, ..rent };
         let price = self.expected(order).saturating_add(recording(order.ops));
         policy::back_edges_missing(self.account(), price, order.ops, rent)
     }
@@ -327,7 +335,7 @@ mod tests {
 
     /// So many back edges, of which nothing else is known.
     fn edges(back_edges: u64) -> Rent {
-        Rent { back_edges, ns: 0.0 }
+        Rent { back_edges, ..Rent::default() }
     }
 
     /// A program that has run so long, of which compiling took so much for so many traces of twenty
@@ -406,6 +414,20 @@ mod tests {
         );
         assert!(budget.refusal().is_none());
         assert!(!budget.affords(Order::of(20), edges(0)), "a side trace");
+    }
+
+    /// Where memory is full of useful code no share of the time helps.
+    #[test]
+    fn who_displaces_useful_code_has_paid_for_that() {
+        let mut budget = budget(1_000 * MS, 0, 0);
+        budget.displaces = 40 * MS;
+        assert_eq!(budget.wait(Order::of(20)), Some(FULL_AGAIN));
+        let rent = |back_edges| Rent { back_edges, since: 1_000 * MS, ..Rent::default() };
+        let usual = Budget { displaces: 0, ..self::budget(1_000 * MS, 0, 0) };
+        let usual = usual.back_edges_missing(Order::of(20), rent(0));
+        let missing = budget.back_edges_missing(Order::of(20), rent(0));
+        assert!(missing > 10 * usual, "{missing} {usual}");
+        assert!(budget.affords(Order::of(20), rent(missing)) && !budget.affords(Order::of(20), rent(usual)));
     }
 
     #[test]

@@ -334,6 +334,7 @@ impl Vm {
         let location = self.locations.entry(key).or_default();
         let pins = location.pins();
         location.compiled(number);
+        location.rent_since = self.budget.ran;
         let (more, counter) = (location.pins() - pins, location.counter);
         (0..more).for_each(|_| counter.into_iter().for_each(|counter| self.counters.pin(counter)));
         self.note_room(key);
@@ -390,11 +391,21 @@ impl Vm {
 
     /// Nobody comes to these trees any more; they are freed as soon as they can be.
     fn doom(&mut self, roots: &[TraceId]) {
+        self.lead_away_from(roots);
+        self.nested.doomed.extend(roots);
+    }
+
+    /// The same where no frame of them can lie on a native stack: they are freed now.
+    pub(crate) fn free_trees(&mut self, roots: &[TraceId]) {
+        self.lead_away_from(roots);
+        self.free_all(roots);
+    }
+
+    fn lead_away_from(&mut self, roots: &[TraceId]) {
         for number in roots.iter().flat_map(|&root| self.tree_of(root)).collect::<Vec<_>>() {
             self.leave_region(number);
             self.unlink_all(number);
         }
-        self.nested.doomed.extend(roots);
     }
 }
 

@@ -122,7 +122,9 @@ impl Vm {
         self.free_doomed();
         self.look_for_code();
         let location = self.locations.entry(key).or_default();
-        location.counter = Some(index);
+        if location.counter.replace(index).is_none() {
+            location.rent_since = self.budget.ran;
+        }
         location.is_entry = self.counters.is_of_entries(index);
         if location.drawn.is_none() {
             location.drawn = self.recording.starts.as_mut().map(Starts::heat);
@@ -401,7 +403,7 @@ impl Vm {
                 location.order = refusal.order;
                 location.last_abort = Some(reason);
                 let (back_edges, ns) = (location.back_edges * per_tick, location.pace.ns().unwrap_or(0.0));
-                let rent = Rent { back_edges, ns };
+                let rent = Rent { back_edges, ns, since: location.rent_since, displaced: 0 };
                 let until_it_pays = self.budget.back_edges_missing(refusal.order, rent).div_ceil(per_tick);
                 location.postpone(back_edges_until(refusal.missing, until_it_pays, threshold));
             }

@@ -74,6 +74,7 @@ pub mod compile;
 pub mod config;
 mod counters;
 pub mod debug;
+mod evict;
 pub mod exit;
 mod fast_path;
 mod foresight;
@@ -117,6 +118,7 @@ mod tree;
 mod tunables;
 mod unit_code;
 pub mod units;
+mod usefulness;
 pub mod view;
 pub mod vm;
 mod worker;
@@ -133,7 +135,7 @@ pub use recorder::Recorder;
 pub use reserve::ReserveFn;
 pub use run::{Action, Room, Run};
 pub use stats::{
-    CompileStats, Costs, GroupedOps, GuardCosts, HostCodeUse, OpGroups, RegionUse, Stats, ThreadUse,
+    CompileStats, Costs, Evicted, GroupedOps, GuardCosts, HostCodeUse, OpGroups, RegionUse, Stats, ThreadUse,
     TraceStats, UnitUse,
 };
 pub use units::Limit as UnitLimit;

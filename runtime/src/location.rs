@@ -18,7 +18,7 @@ pub use crate::ids::Key;
 use crate::ids::TraceId;
 use crate::pace::Pace;
 use crate::pay::Pay;
-use crate::policy::{Attempts, LoopState};
+use crate::policy::{after_eviction, Attempts, LoopState};
 use crate::tunables::BACK_EDGES_PER_ENTRY;
 
 /// A loop head, or an entry. So many fields: all that is known of one place in the program.
@@ -36,6 +36,8 @@ pub struct Location {
     pub(crate) heat: u64,
     /// Back edges since the last attempt, those before it was put off included.
     pub(crate) back_edges: u64,
+    /// How old the program was when these began.
+    pub(crate) rent_since: u64,
     /// Back edges that were interpreted, in all.
     pub(crate) interpreted: u64,
     /// Iterations and calls that traces which are gone have counted.
@@ -68,6 +70,10 @@ pub struct Location {
     /// Whether it has given way to loops around it, whose recordings take it in although it has code: see
     /// [`crate::nest`].
     pub(crate) gives_way: bool,
+    /// How often its code was evicted, where thresholds alone decide: see [`crate::evict`].
+    pub(crate) evictions: u32,
+    /// Its code was evicted as it was of no use since this age of the program.
+    pub(crate) idle_since: Option<u64>,
     /// The loops that have given way to it.
     pub(crate) awaited: Vec<Key>,
     /// How many more recordings may be thrown away because one of these had no iteration in them.
@@ -145,6 +151,15 @@ impl Location {
         self.back_edges = 0;
         self.order = Order::default();
         self.last_abort = Some(reason);
+    }
+
+    /// Code of it, of so many operations as recorded, had to make room for other code.
+    pub(crate) fn evicted(&mut self, ops: u64, is_exact: bool, threshold: u32) {
+        self.evictions = if is_exact { self.evictions.saturating_add(1) } else { 0 };
+        let until = after_eviction(self.evictions, threshold);
+        self.wait(LoopState::Postponed { until }, until);
+        self.back_edges = 0;
+        self.order = Order::of(ops);
     }
 
     /// The next attempt comes after so many back edges; with code, so many must also find no entry.

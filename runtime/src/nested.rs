@@ -92,10 +92,14 @@ impl Vm {
         if self.nested.doomed.is_empty() || self.nested.may_be_open() {
             return;
         }
-        for root in std::mem::take(&mut self.nested.doomed) {
-            for number in self.tree_of(root) {
-                self.free_trace(number);
-            }
+        let doomed = std::mem::take(&mut self.nested.doomed);
+        self.free_all(&doomed);
+    }
+
+    /// Frees trees to which nobody leads from outside, and of which no frame lies on a native stack.
+    pub(crate) fn free_all(&mut self, roots: &[TraceId]) {
+        for number in roots.iter().flat_map(|&root| self.tree_of(root)).collect::<Vec<_>>() {
+            self.free_trace(number);
         }
         let live = self.traces.alive().map(|(_, trace)| trace.lifts.as_slice());
         // SAFETY: promised to `set_reserve`.

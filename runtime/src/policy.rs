@@ -186,6 +186,12 @@ fn back_off(failures: u32, threshold: u32) -> u64 {
     u64::from(threshold).max(LEAST_BACK_OFF).saturating_mul(1 << doublings)
 }
 
+/// Back edges until a loop may be recorded again whose code was evicted so often.
+pub(crate) fn after_eviction(evictions: u32, threshold: u32) -> u64 {
+    let doublings = u64::from(evictions).min(LONGEST_WAIT);
+    u64::from(threshold).max(LEAST_BACK_OFF).saturating_mul(1 << doublings)
+}
+
 /// What a trace does once through, as far as it tells how long that takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Work {
@@ -325,6 +331,19 @@ pub(crate) struct Rent {
     pub back_edges: u64,
     /// What an iteration of the loop was seen to take, in nanoseconds; 0 if nobody knows.
     pub ns: f64,
+    /// How old the program was when counting them began.
+    pub since: u64,
+    /// What the code must gain beside its price, as other code makes room for it: see [`displacing`].
+    pub displaced: u64,
+}
+
+/// What new code must gain beside its price so that other code makes room for it that has gained so much
+/// lately: twice as much in the same time, or both would be exchanged for ever. Its place was interpreted for
+/// so long.
+pub(crate) fn displacing(useful: u64, elapsed: u64) -> u64 {
+    // In what is left of old scores, all of the past counts as much as so long a time.
+    let window = USEFUL_FOR as f64 / std::f64::consts::LN_2;
+    (useful as f64 * 2.0 * (elapsed as f64 / window).max(1.0)) as u64
 }
 
 /// How many more back edges a loop of so many operations must take (0: nobody knows), until interpreting them
@@ -341,6 +360,7 @@ pub(crate) fn back_edges_missing(account: Account, price: u64, ops: u64, rent: R
     if price > LARGE_PRICE && price.saturating_mul(LARGE_RUN) > account.ran {
         return u64::MAX;
     }
+    let price = price.saturating_add(rent.displaced);
     ((price.saturating_add(lost) as f64 / saved).ceil() as u64).saturating_sub(rent.back_edges)
 }
 
@@ -408,6 +428,25 @@ mod tests {
             (waits.failures(), after_exit(Some(SideState::Compiled(TraceId(3))), 99, 30, 0)),
             (2, SideDecision::NothingUntil(u64::MAX))
         );
+    }
+
+    /// Who would gain as much as what makes room never does.
+    #[test]
+    fn room_is_made_for_what_gains_twice_as_much() {
+        let window = (USEFUL_FOR as f64 / std::f64::consts::LN_2) as u64;
+        // What a tree's score comes to that gains a nanosecond in each hundred.
+        let useful = window / 100;
+        for elapsed in [window, 2 * window, 100 * window] {
+            let asked = displacing(useful, elapsed);
+            assert!((elapsed / 51..elapsed / 49).contains(&asked), "{asked} after {elapsed}");
+        }
+        assert_eq!((displacing(useful, 0), displacing(0, 1 << 40)), (2 * useful, 0));
+    }
+
+    #[test]
+    fn evicted_loops_wait_twice_as_long_each_time() {
+        assert_eq!([0, 1, 5].map(|times| after_eviction(times, 10)), [10, 20, 320]);
+        assert!(after_eviction(u32::MAX, u32::MAX) > 1 << 60);
     }
 
     const PRICES: Prices = Prices::INTERPRETER;
@@ -542,7 +581,7 @@ mod tests {
     #[test]
     fn a_loop_buys_its_code_later_where_code_has_not_paid() {
         let fresh = Account::default();
-        let rent = |back_edges, ns| Rent { back_edges, ns };
+        let rent = |back_edges, ns| Rent { back_edges, ns, ..Rent::default() };
         let none = rent(0, 0.0);
         let enough = (MS as f64 / (20.0 * SAVED_PER_OP as f64 / 100.0)).ceil() as u64;
         assert_eq!(back_edges_missing(fresh, MS, 20, none), enough);

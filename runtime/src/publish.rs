@@ -19,6 +19,7 @@ use tracelift_opt::ResumeTable;
 
 use crate::abort::AbortReason;
 use crate::backend::{free_code, Backend};
+use crate::evict::For;
 use crate::ids::TraceId;
 use crate::job::{Done, Extras, Job, NoCode, Product, Told, UnitSoFar, Wanted};
 use crate::log::Stage;
@@ -177,8 +178,11 @@ impl Vm {
         let Done { number, name, title, told, result } = done;
         self.account(number, &title, told);
         let product = *result?;
+        self.make_room(number, &product.compiled, For::Trace(&product.tree));
         self.still_calls_what_is_there(&product.tree)?;
-        let data = self.install(number, name, title, product)?;
+        let mut data = self.install(number, name, title, product)?;
+        let location = self.locations.get(&data.tree.key);
+        data.worth.machine_before = location.map_or(0.0, |location| location.machine_ns);
         let needs = data.reach.needs;
         for site in &data.tree.sites {
             site.belongs_to(number);
@@ -288,7 +292,7 @@ impl Vm {
             entries: 0,
             refusals: 0,
             exits: exit_cells(&compiled, &product.progress, &tree, &resume, &pool),
-            worth: Worth { ops, saved_per_ns, compile_ns: 0 },
+            worth: Worth { ops, saved_per_ns, compile_ns: 0, machine_before: 0.0 },
             tree,
             source: product.source,
             region: Region::default(),

@@ -33,6 +33,7 @@ use tracelift_cranelift::{CodePtr, Compiled, Crossings};
 use crate::abort::AbortReason;
 use crate::backend::Backend;
 use crate::config::DEFAULT_SIDE_THRESHOLD;
+use crate::evict::For;
 use crate::ids::TraceId;
 use crate::job::NoCode;
 use crate::log::Stage;
@@ -261,7 +262,8 @@ impl Vm {
         parts.iter().filter_map(|part| self.traces.get(part.trace)).map(|trace| trace.worth.ops.1).sum()
     }
 
-    fn calls_host(&self, number: TraceId) -> bool {
+    /// Whether a trace calls the host: then a frame of it may lie on the native stack.
+    pub(crate) fn calls_host(&self, number: TraceId) -> bool {
         self.traces.get(number).is_none_or(|trace| !trace.tree.sites.is_empty())
     }
 
@@ -312,6 +314,7 @@ impl Vm {
         mut compiled: Compiled,
     ) -> Result<(), NoCode> {
         let numbers: Vec<TraceId> = parts.iter().map(|part| part.trace).collect();
+        self.make_room(number, &compiled, For::Region(&numbers));
         let Backend::Ready(ready) = &mut self.code.backend else { return Err(gone()) };
         let code = (ready.arena.install(number.tree(), &compiled))
             .map_err(|error| (AbortReason::CodeMemoryFull, error.to_string()))?;

@@ -13,8 +13,8 @@
 use std::fmt::{Result, Write};
 
 use crate::stats::{
-    CompileStats, Costs, GroupedOps, GuardCosts, Helpers, HostCodeUse, RegionUse, Stats, ThreadUse, Time,
-    UnitUse,
+    CompileStats, Costs, Evicted, GroupedOps, GuardCosts, Helpers, HostCodeUse, RegionUse, Stats, ThreadUse,
+    Time, UnitUse,
 };
 
 impl Stats {
@@ -60,6 +60,14 @@ impl Stats {
         }
         if self.outdated > 0 {
             writeln!(out, "traces given up with what they had assumed: {}", self.outdated)?;
+        }
+        if let Some(Evicted { trees, traces, bytes, reasons }) = &self.evicted {
+            let reasons: Vec<_> = reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+            let reasons = reasons.join(", ");
+            writeln!(
+                out,
+                "made room for other code: {trees} trees of {traces} traces, {bytes} bytes ({reasons})"
+            )?;
         }
         if let Some(Helpers { functions, code_bytes, us }) = self.helpers {
             writeln!(out, "permanent helpers: {functions} functions, {code_bytes} bytes of code, {us} us")?;

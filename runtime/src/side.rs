@@ -166,8 +166,10 @@ impl Vm {
         let leader = self.leader(key);
         let of = |key| self.locations.get(&key).map_or(0, |at| at.back_edges * at.edges_per_tick());
         let back_edges = of(key) + if leader == key { 0 } else { of(leader) };
-        let ns = self.locations.get(&key).and_then(|location| location.pace.ns()).unwrap_or(0.0);
-        Rent { back_edges, ns }
+        let location = self.locations.get(&key);
+        let ns = location.and_then(|location| location.pace.ns()).unwrap_or(0.0);
+        let since = location.map_or(0, |location| location.rent_since);
+        Rent { back_edges, ns, since, displaced: 0 }
     }
 
     /// The location that is entered by the program where this one is only reached by code, step by step.
@@ -190,6 +192,7 @@ impl Vm {
                 location.pay.begin();
                 location.pay.times = 0;
                 location.back_edges = 0;
+                location.rent_since = self.budget.ran;
             }
         }
     }

@@ -52,6 +52,8 @@ pub struct Stats {
     /// Traces that were given up, because what the host had taken for unchanging when they were recorded has
     /// changed.
     pub outdated: u64,
+    /// Code that had to make room for other code; absent if none had to.
+    pub evicted: Option<Evicted>,
     /// Permanent helpers that traces of this process call; absent if none has wanted any.
     pub helpers: Option<Helpers>,
     /// Code that the host has made itself; absent if there is none.
@@ -124,6 +126,20 @@ pub struct Time {
     pub recording: f64,
     /// Compiling: the optimizer, Cranelift, and what makes code known.
     pub compiling: f64,
+}
+
+/// Code that was freed since code memory was full.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Evicted {
+    /// Loops with their side traces.
+    pub trees: u64,
+    /// Traces in them.
+    pub traces: u64,
+    /// Bytes of code memory.
+    pub bytes: u64,
+    /// Why these and no others: how many trees were entered no more (`given up`), hardly of use since others
+    /// were made (`idle`), or less useful than all others for their size.
+    pub reasons: BTreeMap<&'static str, u64>,
 }
 
 /// Functions that code calls natively.

@@ -45,6 +45,8 @@ pub(crate) struct Worth {
     pub saved_per_ns: f64,
     /// Processor time that compiling it took.
     pub compile_ns: u64,
+    /// Nanoseconds in code of its location that was there before.
+    pub machine_before: f64,
 }
 
 /// A compiled trace, alive. So many fields: what the host needs to enter and to leave it, and what it may

@@ -294,6 +294,17 @@ tunables! {
          in as if it had none.";
     LONGEST_WAIT = 40, "doublings", Derived,
         "Rests and back-offs are doubled so often at most: for good, in any program that ends.";
+    FULL_AGAIN = 10_000_000, "ns", Assumed,
+        "Where code memory is full of useful code there is no time for more; who asks is told so much, and \
+         asks again after a hundredth of it, or when the code would have paid.";
+    USEFUL_FOR = 100_000_000, "ns", Measured,
+        "What code has gained counts half after so much of the program's time. 1,000 loops in turn in a \
+         quarter of the code memory that they need: see the design log.";
+    PATIENCE = 10_000_000, "ns", Assumed,
+        "A tree that was of no use for so long of the program's time is idle, as long as no loop comes back \
+         later than that.";
+    MOST_PATIENCE = 1_000_000_000, "ns", Assumed,
+        "Nobody waits longer than that for a loop to come back.";
     LEAST_BACK_OFF = 8, "back edges", Assumed,
         "The first back-off, where the threshold is smaller.";
     LEAST_SIDE_BACK_OFF = 8, "exits", Assumed,

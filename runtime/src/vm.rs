@@ -43,8 +43,8 @@ use crate::reserve::{ReserveFn, Reserves};
 use crate::restore::ExitState;
 use crate::starts::Starts;
 use crate::stats::{
-    CompileStats, ExitCounts, Helpers, LeftStats, PlaceStats, RegionUse, Stats, ThreadUse, TraceStats,
-    UnitUse,
+    CompileStats, Evicted, ExitCounts, Helpers, LeftStats, PlaceStats, RegionUse, Stats, ThreadUse,
+    TraceStats, UnitUse,
 };
 use crate::ticks::Ticks;
 use crate::traces::{ExitCell, Left, TraceData, Traces};
@@ -172,6 +172,7 @@ pub(crate) struct Totals {
     pub outgrown: u64,
     /// Traces given up with what they had assumed.
     pub outdated: u64,
+    pub evicted: Evicted,
     pub aborts: std::collections::BTreeMap<String, u64>,
     pub ends: std::collections::BTreeMap<String, u64>,
     pub host_calls: std::collections::BTreeMap<String, u64>,
@@ -352,6 +353,7 @@ impl Vm {
             unhoisted: self.totals.unhoisted,
             outgrown: self.totals.outgrown,
             outdated: self.totals.outdated,
+            evicted: Some(self.totals.evicted.clone()).filter(|evicted| evicted.trees > 0),
             host_code: None,
             helpers: helper_use().map(|used| Helpers {
                 functions: used.functions,
