@@ -59,7 +59,11 @@ pub struct RunArgs {
     /// Check every trace at every stage (slow; for tests).
     #[arg(long)]
     verify: bool,
-    /// Limit of machine code in KiB.
+    /// A directory where this run leaves hints for the next one, and finds those of earlier ones: what had
+    /// machine code that has paid gets it at once. It is made if its parent is there.
+    #[arg(long, value_name = "DIR", require_equals = true)]
+    jit_cache: Option<PathBuf>,
+    /// Limit of machine code in KiB: when it is full the least useful code makes room.
     #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(1..))]
     code_limit: Option<u64>,
     /// Make machine code of a short loop once, instead of several times in a row.
@@ -185,6 +189,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         jit,
         report,
         view: args.view.clone(),
+        cache: args.jit_cache.clone(),
         uses_malloc: args.malloc,
         ..Config::default()
     };

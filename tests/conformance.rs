@@ -29,7 +29,7 @@ const TLUA: &str = env!("CARGO_BIN_EXE_tlua");
 
 /// What of `tlua`'s list of options stock Lua's has not.
 const OWN_OPTION: &str =
-    "  -jword    compile or not, and tell: on off v stats counts view= p dump debug= compile= opt=\n";
+    "  -jword    compile or not, and tell: on off v stats counts view= cache= p dump debug= compile= opt=\n";
 
 /// Settings of the JIT under which the cases run.
 const SETTINGS: [&[(&str, &str)]; 4] = [

@@ -19,9 +19,9 @@
 ** Rules that hold everywhere:
 ** - No function here throws or calls back into the host, but for the functions that lifting needs: those
 **   described with tl_add_func, which tl_exit calls, and tl_reserve, which tl_hot, tl_record_close and
-**   tl_forget call; and for that of tl_set_name_of, which all may call. These call nothing here, and neither
-**   collect nor throw. No frame of this library stands between the host and compiled code, so host functions
-**   called by compiled code may longjmp over it.
+**   tl_forget call; and for those of tl_set_name_of and tl_set_stable_name_of, which all may call. These call
+**   nothing here, and neither collect nor throw. No frame of this library stands between the host and
+**   compiled code, so host functions called by compiled code may longjmp over it.
 ** - A tl_vm belongs to one thread at a time. Compiled code belongs to the tl_vm that made it. After fork()
 **   parent and child have a tl_vm each, with its code: the child's fork() copies that.
 ** - Ids are small integers; 0 is never a valid id or value, so a failed call can be passed on: recording
@@ -964,6 +964,35 @@ const tl_code_bounds *tl_get_code_bounds(tl_vm *vm);
 ** names any more, and what is told of is told by its key. */
 typedef int (*tl_name_of)(void *data, const void *key, const uint64_t *words, char *name, size_t room);
 tl_status tl_set_name_of(tl_vm *vm, tl_name_of function, void *data);
+
+/* Warm start. What a run has learned of the program's places (which loops, entries and exits had code that
+** has paid, what was tried in vain) serves the next one: what has paid is recorded after a few back edges,
+** without waiting until there is time for compiling. These are hints: they change when something is recorded,
+** and never what comes of it. Where tl_config sets a threshold they are learned and not used.
+**
+** The host names places by numbers that are the same in each run: a hash of what it has made of a function,
+** and the place in it. The place is given as to tl_name_of; 0 is for one that has no name. The function is
+** called as that of tl_set_name_of is. Two places with one name are as good as one.
+**
+** tl_give_hints takes bytes of an earlier run before the program runs. What is damaged, or another version's,
+** is refused as a whole; the answer is TL_OK all the same, and the statistics say why. tl_take_hints gives
+** the bytes for the next run, valid until the next call of it: what this run has learned, on top of `older`,
+** which is what was given or what others have written since (or NULL, 0). NULL for a wrong call.
+**
+** tl_note_hint adds a hint of the host's own, by another name than those of places: say that a function was
+** worth code of the host's. tl_has_hint: 1 if what has this name has paid in an earlier run, -1 if it was
+** tried in vain, 0 if nothing is known, or hints are not used. */
+typedef uint64_t (*tl_stable_name_of)(void *data, const void *key, const uint64_t *words);
+tl_status tl_set_stable_name_of(tl_vm *vm, tl_stable_name_of function, void *data);
+tl_status tl_give_hints(tl_vm *vm, const void *bytes, size_t size);
+const void *tl_take_hints(tl_vm *vm, const void *older, size_t older_size, size_t *size);
+void tl_note_hint(tl_vm *vm, uint64_t name);
+int tl_has_hint(tl_vm *vm, uint64_t name);
+/* The same with a file in a directory, which is made if its parent is there: TL_MISUSE if it can be none.
+** A file that cannot be read or is damaged is refused as bytes are. Writing is done beside the file, which is
+** then replaced, so that processes may share a directory; TL_MISUSE if it fails. */
+tl_status tl_read_hints(tl_vm *vm, const char *directory);
+tl_status tl_write_hints(tl_vm *vm, const char *directory);
 
 /* What the host's own reasons (of tl_record_abort, and others) mean to whoever has written the program, for
 ** the summary and the view: for each a sentence, which is shown beside the reason. A row's `reason` may be

@@ -131,7 +131,19 @@ impl Budget {
     /// the code itself takes.
     pub fn gain(&mut self, ns: f64, took: f64) {
         self.gained += ns;
-        self.believed += ns - took * DOUBT as f64 / 100.0;
+        self.believed += Budget::believed(ns, took);
+    }
+
+    /// What may be believed of a gain of code that took so long.
+    pub fn believed(gain: f64, took: f64) -> f64 {
+        gain - took * DOUBT as f64 / 100.0
+    }
+
+    /// Whether compiling has taken no more than this, a quarter of the program's time and twice what it has
+    /// gained: so far hints are followed.
+    pub fn is_within(&self, ns: u64) -> bool {
+        let gained = self.believed.max(0.0) as u64;
+        self.spent <= ns.saturating_add(self.ran / 4).saturating_add(2 * gained)
     }
 
     fn account(&self) -> Account {
@@ -202,6 +214,12 @@ impl Budget {
         let rent = Rent { displaced, ..rent };
         let price = self.expected(order).saturating_add(recording(order.ops));
         policy::back_edges_missing(self.account(), price, order.ops, rent)
+    }
+
+    /// Whether code would have gained so many times its price, had it been there for all these back edges.
+    pub fn would_have_gained(&self, order: Order, rent: Rent, times: u64) -> bool {
+        let price = self.expected(order).saturating_add(recording(order.ops));
+        policy::would_have_gained(order.ops, rent) >= times as f64 * price as f64
     }
 
     /// Whether what was recorded, and is paid for as far as that goes, may be compiled now, after so

@@ -278,7 +278,12 @@ impl Vm {
         let dearer = if side.is_some() { 1.0 } else { self.dearer(&tree) };
         let is_outgrown = tree.parent.is_none()
             && self.locations.get(&tree.key).is_some_and(|location| location.outgrown.is_some());
-        if self.recording.was_asked && !is_outgrown && !self.budget.affords(Order { ops, dearer }, rent) {
+        let is_bought = match tree.parent {
+            Some(at) => self.is_side_bought(at),
+            None => self.is_bought(tree.key),
+        };
+        let is_free = !self.recording.was_asked || is_outgrown || is_bought;
+        if !is_free && !self.budget.affords(Order { ops, dearer }, rent) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));
         }
         self.budget.begin();
@@ -365,6 +370,7 @@ impl Vm {
                 let stats = self.stats_of_place(key);
                 self.totals.freed.places.extend(stats);
             }
+            self.learn_of(key);
             let location = &self.locations[&key];
             for _ in 0..location.pins() {
                 location.counter.into_iter().for_each(|counter| self.counters.unpin(counter));

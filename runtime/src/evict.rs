@@ -249,7 +249,7 @@ impl Vm {
     }
 
     /// A tree and those that lead there, step by step.
-    fn leaders_of(&self, root: TraceId) -> Vec<TraceId> {
+    pub(crate) fn leaders_of(&self, root: TraceId) -> Vec<TraceId> {
         let mut roots = vec![root];
         for _ in 0..MOST_STEPS {
             let before = roots.len();
@@ -287,6 +287,7 @@ impl Vm {
         evicted.traces += tree.len() as u64;
         evicted.bytes += bytes as u64;
         *evicted.reasons.entry(why.name()).or_default() += 1;
+        self.learn_of(key);
         let roots = match unit {
             // Units that call it are no more, either.
             Some(_) => self.forget_units(key, key + 1),

@@ -115,6 +115,7 @@ impl Vm {
         self.settle_gates(key);
         let is_wanted = self.locations.get(&key).is_some_and(|location| location.wanted_by.is_some());
         if !is_wanted && self.counters.starts(index) {
+            self.hasten_hinted(key, index);
             return Action::Nothing;
         }
         self.time_back_edge(key, base);
@@ -129,6 +130,7 @@ impl Vm {
         if location.drawn.is_none() {
             location.drawn = self.recording.starts.as_mut().map(Starts::heat);
         }
+        self.look_up_hint(key);
         let action = if self.config.enabled && self.recording.recorder.is_none() {
             if *self.code.cells.crossings_due != 0 && !self.is_compiling() {
                 self.make_regions();
@@ -303,7 +305,7 @@ impl Vm {
         }
         let location = self.locations.entry(key).or_default();
         let (order, per_tick) = (location.order, location.edges_per_tick());
-        let missing = self.budget.wait(order)?;
+        let missing = self.time_missing(key)?;
         let until_it_pays = self.budget.back_edges_missing(order, self.rent_of(key)).div_ceil(per_tick);
         if until_it_pays == 0 {
             return None;

@@ -79,6 +79,8 @@ pub mod exit;
 mod fast_path;
 mod foresight;
 mod gate;
+mod hinting;
+pub mod hints;
 mod hot;
 mod ids;
 mod job;
@@ -135,8 +137,8 @@ pub use recorder::Recorder;
 pub use reserve::ReserveFn;
 pub use run::{Action, Room, Run};
 pub use stats::{
-    CompileStats, Costs, Evicted, GroupedOps, GuardCosts, HostCodeUse, OpGroups, RegionUse, Stats, ThreadUse,
-    TraceStats, UnitUse,
+    CompileStats, Costs, Evicted, GroupedOps, GuardCosts, HintUse, HostCodeUse, OpGroups, RegionUse, Stats,
+    ThreadUse, TraceStats, UnitUse,
 };
 pub use units::Limit as UnitLimit;
 pub use vm::{Vm, VmError};

@@ -14,12 +14,13 @@ use std::sync::Arc;
 
 use crate::abort::AbortReason;
 use crate::budget::Order;
+use crate::hints::{Expected, Verdict};
 pub use crate::ids::Key;
 use crate::ids::TraceId;
 use crate::pace::Pace;
 use crate::pay::Pay;
 use crate::policy::{after_eviction, Attempts, LoopState};
-use crate::tunables::BACK_EDGES_PER_ENTRY;
+use crate::tunables::{BACK_EDGES_PER_ENTRY, HINTED_BACK_EDGES, IN_VAIN};
 
 /// A loop head, or an entry. So many fields: all that is known of one place in the program.
 #[derive(Debug, Default)]
@@ -44,6 +45,10 @@ pub struct Location {
     pub(crate) counted: [u64; 2],
     /// Nanoseconds in code that was entered here; see [`crate::sampling`].
     pub(crate) machine_ns: f64,
+    /// What that code has gained, as far as it can be believed.
+    pub(crate) gained: f64,
+    /// What earlier runs say of it.
+    pub(crate) expected: Expected,
     /// A test aid draws the heat that the next attempt needs: see [`crate::starts`].
     pub(crate) drawn: Option<u64>,
     /// Index of the host's counter that it uses, known since it was hot for the first time.
@@ -101,6 +106,13 @@ pub(crate) struct Outgrown {
 impl Location {
     /// The heat at which something is to be done.
     pub(crate) fn needed(&self, threshold: u32) -> u64 {
+        let threshold = match self.expected {
+            _ if self.is_expected() => threshold.min(HINTED_BACK_EDGES as u32),
+            Expected::Known(Verdict::Fails) if self.attempts.total == 0 => {
+                threshold.saturating_mul(IN_VAIN as u32)
+            }
+            _ => threshold,
+        };
         // A loop that calls the function becomes hot first, and takes it in.
         let threshold = if self.is_entry { threshold.saturating_add(threshold / 2) } else { threshold };
         match (self.drawn, self.state) {
@@ -110,6 +122,13 @@ impl Location {
             // last one fails.
             (None, state) => state.until(threshold).saturating_add(u64::from(self.attempts.total % 8)),
         }
+    }
+
+    /// Whether its code has paid in an earlier run, and nothing says that it will not in this one.
+    pub(crate) fn is_expected(&self) -> bool {
+        self.expected == Expected::Known(Verdict::Pays)
+            && self.attempts.for_one_reason() == 0
+            && self.pay.times == 0
     }
 
     /// How many back edges of a small loop a tick stands for.

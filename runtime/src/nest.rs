@@ -52,7 +52,8 @@ impl Vm {
             self.locations.get(&outer).map_or(0, |outer| u64::from(outer.attempts.for_one_reason()));
         let missing = if awaited.ops > 0 { self.budget.wait(awaited) } else { None };
         let Some(inner) = self.locations.get_mut(&key) else { return false };
-        let is_due = inner.order.ops > 0
+        let is_due = inner.is_expected()
+            || inner.order.ops > 0
             || awaited.ops > MOST_AWAITED
             || failures >= MOST_VAIN
             || missing.is_none() && u64::from(inner.left) == MOST_LEFT;

@@ -364,6 +364,12 @@ pub(crate) fn back_edges_missing(account: Account, price: u64, ops: u64, rent: R
     ((price.saturating_add(lost) as f64 / saved).ceil() as u64).saturating_sub(rent.back_edges)
 }
 
+/// What code of so many operations (0: nobody knows) would have gained over these back edges, in nanoseconds.
+pub(crate) fn would_have_gained(ops: u64, rent: Rent) -> f64 {
+    let by_operations = (ops.max(SMALL_LOOP) * SAVED_PER_OP) as f64 / 100.0;
+    by_operations.max(rent.ns * SAVED_SHARE as f64 / 100.0) * rent.back_edges as f64
+}
+
 /// Back edges of a loop until it is worth asking again, if so much time is missing, or so many back edges
 /// until it pays. Of the fastest loops there are so many in a hundredth of that time, so that asking costs
 /// them nothing worth mentioning.

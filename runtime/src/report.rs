@@ -13,8 +13,8 @@
 use std::fmt::{Result, Write};
 
 use crate::stats::{
-    CompileStats, Costs, Evicted, GroupedOps, GuardCosts, Helpers, HostCodeUse, RegionUse, Stats, ThreadUse,
-    Time, UnitUse,
+    CompileStats, Costs, Evicted, GroupedOps, GuardCosts, Helpers, HintUse, HostCodeUse, RegionUse, Stats,
+    ThreadUse, Time, UnitUse,
 };
 
 impl Stats {
@@ -60,6 +60,10 @@ impl Stats {
         }
         if self.outdated > 0 {
             writeln!(out, "traces given up with what they had assumed: {}", self.outdated)?;
+        }
+        if let Some(HintUse { known, hastened, avoided, refused }) = &self.hints {
+            let refused = refused.as_ref().map(|why| format!("; refused: {why}")).unwrap_or_default();
+            writeln!(out, "hints of earlier runs: {known}, {hastened} followed, {avoided} heeded{refused}")?;
         }
         if let Some(Evicted { trees, traces, bytes, reasons }) = &self.evicted {
             let reasons: Vec<_> = reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();

@@ -25,6 +25,7 @@
 use tracelift_core::ExitKind;
 
 use crate::abort::AbortReason;
+use crate::budget::Budget;
 use crate::counters::MOST_TICKS;
 use crate::ids::{ExitId, Key, TraceId};
 use crate::pace::{UNITS, UNMEASURED};
@@ -141,6 +142,7 @@ impl Vm {
         };
         self.totals.machine_ns += own * stands_for;
         location.machine_ns += own * stands_for;
+        location.gained += Budget::believed(gain * stands_for, own * stands_for);
         self.budget.gain(gain * stands_for, own * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses {
             // What a gateway leads to is judged on its own: see `unit_code.rs`.

@@ -112,7 +112,9 @@ impl Vm {
             ExitKind::Hoisted => SideDecision::NothingUntil(u64::from(self.config.side_threshold)),
             ExitKind::Guard | ExitKind::LoopEnd if !is_full => {
                 let state = trace.tree.sides.get(&at.exit).copied();
-                after_exit(state, count, self.side_threshold(trace), sides)
+                let usual = self.side_threshold(trace);
+                let threshold = if state.is_none() { self.hinted_exits(at, usual) } else { usual };
+                after_exit(state, count, threshold, sides)
             }
             _ => SideDecision::NothingUntil(u64::MAX),
         };
@@ -129,7 +131,8 @@ impl Vm {
             SideDecision::Record { ops } => ops,
         };
         let rent = self.rent_of_side(at);
-        if let Some(missing) = self.budget.wait(Order::of(ops)) {
+        let is_bought = self.is_side_bought(at);
+        if let Some(missing) = self.budget.wait(Order::of(ops)).filter(|_| !is_bought) {
             if self.budget.back_edges_missing(Order::of(ops), rent) > 0 {
                 self.put_off_side(at, Refusal { order: Order::of(ops), missing });
                 return Action::Nothing;

@@ -30,6 +30,10 @@ pub struct Stats {
     pub recordings: u64,
     /// Times that something was hot, but compiling had taken its share of the time.
     pub postponed_recordings: u64,
+    /// Back edges that were interpreted before the first trace was made; absent if none was.
+    pub first_trace_after: Option<u64>,
+    /// What earlier runs have told this one; absent if nobody keeps that.
+    pub hints: Option<HintUse>,
     /// Times that a loop's code was not entered for a while, since its entries lost more than they saved.
     pub rests: u64,
     /// Loops that have rested so often that their code counts as retired.
@@ -126,6 +130,19 @@ pub struct Time {
     pub recording: f64,
     /// Compiling: the optimizer, Cranelift, and what makes code known.
     pub compiling: f64,
+}
+
+/// What earlier runs have told this one.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct HintUse {
+    /// Hints that there were.
+    pub known: u64,
+    /// Loops and entries that were due sooner for that.
+    pub hastened: u64,
+    /// Those that were not tried as soon as others.
+    pub avoided: u64,
+    /// Why there were none, if what was found is none.
+    pub refused: Option<String>,
 }
 
 /// Code that was freed since code memory was full.

@@ -305,6 +305,16 @@ tunables! {
          later than that.";
     MOST_PATIENCE = 1_000_000_000, "ns", Assumed,
         "Nobody waits longer than that for a loop to come back.";
+    HINTED_BACK_EDGES = 16, "back edges", Assumed,
+        "A loop whose code has paid in an earlier run is recorded after so many: the first ones may go other \
+         ways, as caches fill.";
+    HINTED_EXITS = 8, "exits", Assumed,
+        "The same for an exit that had a side trace.";
+    HINTED_NS = 10_000_000, "ns", Assumed,
+        "So much compiling, a quarter of the program's time and twice what it has gained: no more is bought \
+         by hints, which may be about another input.";
+    IN_VAIN = 8, "times the threshold", Assumed,
+        "So much later is tried what has failed in an earlier run.";
     LEAST_BACK_OFF = 8, "back edges", Assumed,
         "The first back-off, where the threshold is smaller.";
     LEAST_SIDE_BACK_OFF = 8, "exits", Assumed,

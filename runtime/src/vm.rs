@@ -29,6 +29,7 @@ use crate::config::Config;
 use crate::counters::Counters;
 use crate::debug::Watch;
 use crate::gate::Gates;
+use crate::hints::Warm;
 use crate::ids::{ExitId, ExitPoint, Key, TraceId};
 use crate::location::Location;
 use crate::locations::Locations;
@@ -97,6 +98,8 @@ pub struct Vm {
     pub(crate) nested: Nested,
     /// What the host takes where there is no code.
     pub(crate) prices: Prices,
+    /// What earlier runs have taught, and what this one teaches.
+    pub(crate) warm: Warm,
     /// What is kept for the view, if there is to be one.
     pub(crate) notes: Option<Box<Notes>>,
 }
@@ -173,6 +176,8 @@ pub(crate) struct Totals {
     /// Traces given up with what they had assumed.
     pub outdated: u64,
     pub evicted: Evicted,
+    /// Back edges that were interpreted before the first trace was made.
+    pub first_trace_after: Option<u64>,
     pub aborts: std::collections::BTreeMap<String, u64>,
     pub ends: std::collections::BTreeMap<String, u64>,
     pub host_calls: std::collections::BTreeMap<String, u64>,
@@ -241,6 +246,7 @@ impl Vm {
             timing: Timing { ticks: Ticks::new(), sample: None, burst: None, sampled_until: 0 },
             nested: Nested::default(),
             prices: Prices::INTERPRETER,
+            warm: Warm::default(),
             notes: config.view.then(Box::default),
             config,
         })
@@ -367,6 +373,8 @@ impl Vm {
             unsecured_entries: self.totals.unsecured,
             declined_entries: self.totals.declined,
             postponed_recordings: self.totals.postponed,
+            first_trace_after: self.totals.first_trace_after,
+            hints: self.hint_use(),
             rests: self.totals.rests,
             units: self.unit_use(),
             thread: Some(self.background.used).filter(|used| *used != ThreadUse::default()),

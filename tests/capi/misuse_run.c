@@ -124,6 +124,10 @@ static void with_handle(tl_vm *vm) {
          && tl_record_end(vm, "x") != TL_OK);
   tl_record_abort(vm, "x");
   EXPECT(tl_set_name_of(vm, NULL, NULL) == TL_MISUSE && tl_set_meanings(vm, NULL, 0) == TL_MISUSE);
+  EXPECT(tl_set_stable_name_of(vm, NULL, NULL) == TL_MISUSE && tl_give_hints(vm, "x", 1) == TL_MISUSE);
+  EXPECT(tl_take_hints(vm, NULL, 0, NULL) == NULL && tl_has_hint(vm, 1) == 0);
+  tl_note_hint(vm, 1);
+  EXPECT(tl_read_hints(vm, "x") == TL_MISUSE && tl_write_hints(vm, "x") == TL_MISUSE);
   EXPECT(tl_summary(vm) == NULL && tl_set_option(vm, "-fold") == TL_MISUSE);
   EXPECT(tl_stats_json(vm) == NULL && tl_stats_text(vm) == NULL && tl_last_abort(vm, &key) == NULL);
   EXPECT(tl_aborts(vm, &key) == 0);

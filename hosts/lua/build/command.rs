@@ -108,7 +108,7 @@ const OURS: &[Insertion] = &[
         anchor: "  \"  --        stop handling options\\n\"",
         place: Before,
         text: "  \"  -jword    compile or not, and tell: \
-               on off v stats counts view= p dump debug= compile= opt=\\n\"\n",
+               on off v stats counts view= cache= p dump debug= compile= opt=\\n\"\n",
         why: "what -j is",
     },
     Insertion {

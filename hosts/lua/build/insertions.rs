@@ -49,6 +49,7 @@ pub const INSERTIONS: &[Insertion] = &[
                \x20 lu_byte jit_has_no_code;\n  lu_byte jit_unit;\n  lu_byte jit_is_relied_on;\n\
                \x20 lu_byte jit_dropped;\n  lu_byte jit_has_place;\n  lu_byte jit_is_off;\n\
                \x20 const Instruction *jit_return;\n  uint64_t jit_fixed;\n\
+               \x20 uint64_t jit_name;\n\
                \x20 void *jit_code;\n\
                \x20 void **jit_places;\n\
                \x20 uint32_t jit_code_id;\n",
@@ -159,7 +160,7 @@ pub const INSERTIONS: &[Insertion] = &[
         place: After,
         text: "\n  f->jit = NULL;\n  f->jit_entries = f->jit_is_seen = f->jit_is_counted = f->jit_made = 0;\n\
                \x20 f->jit_is_relied_on = f->jit_dropped = f->jit_has_place = f->jit_is_off = 0;\n\
-               \x20 f->jit_is_refused = f->jit_has_no_code = f->jit_unit = 0;\n  f->jit_return = NULL;\n  f->jit_fixed = 0;\n\
+               \x20 f->jit_is_refused = f->jit_has_no_code = f->jit_unit = 0;\n  f->jit_return = NULL;\n  f->jit_fixed = f->jit_name = 0;\n\
                \x20 f->jit_code = NULL;\n  f->jit_places = NULL;",
         why: "a new function has no JIT data",
     },

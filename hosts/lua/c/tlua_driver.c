@@ -26,6 +26,9 @@
 
 #include "tlua_driver.h"
 #if !defined(TLUA_STOCK)
+#if defined(TLUA_HAVE_RECORDER)
+#include "tlua_cache.h"
+#endif
 #include "tlua_heap.h"
 #include "tlua_report.h"
 #endif
@@ -40,11 +43,11 @@ SAME(offsetof(TluaConfig, threshold) == 4 && offsetof(TluaConfig, period) == 8);
 SAME(offsetof(TluaConfig, nests) == 12 && offsetof(TluaConfig, no_baseline) == 14);
 SAME(offsetof(TluaConfig, seed) == 16 && offsetof(TluaConfig, jit) == 24);
 SAME(sizeof(TluaStatistics) == 72 && offsetof(TluaStatistics, violations) == 64);
-SAME(sizeof(TluaRun) == 200 && offsetof(TluaRun, argc) == 16);
+SAME(sizeof(TluaRun) == 208 && offsetof(TluaRun, argc) == 16);
 SAME(offsetof(TluaRun, refuse_from) == 40 && offsetof(TluaRun, config) == 56);
 SAME(offsetof(TluaRun, requests) == 88 && offsetof(TluaRun, statistics) == 96);
 SAME(offsetof(TluaRun, refused) == 168 && offsetof(TluaRun, jit_text) == 184);
-SAME(offsetof(TluaRun, view) == 192);
+SAME(offsetof(TluaRun, view) == 192 && offsetof(TluaRun, cache) == 200);
 #if defined(TLUA_HAVE_RECORDER)
 /* as in the library's src/capi/config.rs */
 SAME(sizeof(tl_config) == 80 && offsetof(tl_config, passes) == 48);
@@ -210,6 +213,11 @@ static void *allocate (void *user, void *block, size_t old_size, size_t new_size
   return refusing->allocate(refusing->user, block, old_size, new_size);
 }
 
+#if defined(TLUA_HAVE_RECORDER)
+/* Why the last run was refused. */
+static _Thread_local char refusal[4200];
+#endif
+
 int tlua_run (TluaRun *run) {
   run->refused = NULL;
   lua_State *L = new_state(run);
@@ -230,6 +238,15 @@ int tlua_run (TluaRun *run) {
 #else
     run->refused = "the engine for this mode cannot be opened";
 #endif
+    lua_close(L);
+    return EXIT_FAILURE;
+  }
+#endif
+#if defined(TLUA_HAVE_RECORDER)
+  const char *why = run->cache != NULL ? tlua_cache_open(L, run->cache) : NULL;
+  if (why != NULL) {
+    snprintf(refusal, sizeof(refusal), "%s", why);
+    run->refused = refusal;
     lua_close(L);
     return EXIT_FAILURE;
   }

@@ -37,6 +37,7 @@ typedef struct TluaRun {
   char *jit_json;
   char *jit_text;             /* out: the same for people */
   const char *view;           /* the file that the library's view is written to, or NULL */
+  const char *cache;          /* the directory with hints of earlier runs, or NULL */
 } TluaRun;
 
 /* Returns the exit code. */

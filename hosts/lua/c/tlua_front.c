@@ -51,6 +51,9 @@ int tlua_front_open (lua_State *L, char **argv, int count, int uses_environment,
     if (why != NULL)
       return refuse(name, "TLUA_JIT", why);
   }
+  const char *cache = uses_environment ? getenv("TLUA_JIT_CACHE") : NULL;
+  if (cache != NULL && *cache != '\0' && !tlua_settings_cache(&settings, cache))
+    return refuse(name, "TLUA_JIT_CACHE", "too long");
   for (int i = 1; i < count; i++)
     if (strncmp(argv[i], "-j", 2) == 0 && !tlua_settings_word(&settings, argv[i] + 2))
       return refuse(name, argv[i], "too long");

@@ -34,6 +34,9 @@ static void read_settings (void) {
   const char *words = getenv("TLUA_JIT");
   tlua_settings_init(&settings);
   const char *why = words != NULL ? tlua_settings_words(&settings, words) : NULL;
+  const char *cache = getenv("TLUA_JIT_CACHE");
+  if (why == NULL && cache != NULL && *cache != '\0' && !tlua_settings_cache(&settings, cache))
+    why = "the directory of TLUA_JIT_CACHE is too long";
   if (why != NULL)
     refuse(why);
 }

@@ -24,6 +24,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "tlua_cache.h"
 #include "tlua_rec_cfunc.h"
 #include "tlua_view.h"
 
@@ -117,6 +118,7 @@ static int on_open (lua_State *L, const TluaConfig *config) {
 static void on_close (lua_State *L) {
   TluaRecorder *rec = recorder_of(L);
   tlua_rec_forget_waiting(L, rec, NULL);
+  tlua_cache_close(L);
   L->jit->unit_limit = NULL;
   tl_free(rec->vm);
   tlua_rec_free_spares(L, rec);
@@ -258,7 +260,8 @@ static int is_worth_entries (const TluaRecorder *rec, const Proto *p) {
 ** library hears of a function at the second look only, UNCOUNTED entries after the first.
 */
 static int is_counted (TluaRecorder *rec, Proto *p) {
-  if (!p->jit_is_counted && !p->jit_is_seen && !rec->is_exact) {
+  int is_new = !p->jit_is_counted && !p->jit_is_seen && !rec->is_exact;
+  if (is_new && (rec->cache == NULL || !tlua_cache_has_entry(rec->vm, p))) {
     p->jit_is_seen = 1;
     p->jit_entries = UNCOUNTED;
   }
@@ -585,7 +588,7 @@ static void make_code_in_time (lua_State *L, TluaRecorder *rec, Proto *p, const 
     return;
   uint64_t worth = WORTH_CODE * (uint64_t)p->sizecode / length_of(p, head);
   uint64_t passed = tl_back_edges_of(rec->vm, head);
-  if (rec->is_exact || passed >= worth)
+  if (rec->is_exact || passed >= worth || (rec->cache != NULL && tlua_cache_has_code(rec->vm, p)))
     tlua_baseline_make(L, p);
   else
     tl_look_after(rec->vm, tlua_counter(L->jit, head), (uint32_t)(worth - passed));
@@ -629,7 +632,8 @@ static int on_entry (lua_State *L, CallInfo *ci, int may_act) {
   const Instruction *pc = tlua_saved_pc(ci);
   int *counter = &ci_func(ci)->p->jit_entries;
   tl_run run;
-  int may_have_code = ci_func(ci)->p->jit_is_seen || rec->is_exact;
+  int may_have_code = ci_func(ci)->p->jit_is_seen || rec->is_exact
+                      || (rec->cache != NULL && tlua_cache_has_code(rec->vm, ci_func(ci)->p));
   if (may_have_code && !has_library(L, rec)) {
     tick(rec, counter);
     return 0;
@@ -874,6 +878,8 @@ static const void *on_code (lua_State *L, Proto *p, const void *code, size_t siz
     return NULL;
   }
   const void *installed = tl_host_code(vm, code, size, &p->jit_code_id);
+  if (installed != NULL && recorder_of(L)->cache != NULL)
+    tlua_cache_note_code(vm, p);
   if (installed != NULL && tl_is_watched(vm))
     tlua_rec_note_code(vm, p, (const unsigned char *)code, size);
   return installed;

@@ -288,6 +288,7 @@ typedef struct TluaRecorder {
   const tl_advice *advice;    /* how far recordings should go */
   TluaSchema schema;
   int is_exact;               /* whether thresholds are, so that each entry of a function counts */
+  const char *cache;          /* the directory with hints of earlier runs; NULL: there is none */
   int is_described;           /* whether the library knows the schema: from the first recording on */
   Proto *left;                /* the function of the loop in whose tree the last exit was; NULL: unknown */
   int returned;               /* from so many of its frames that exit has returned */

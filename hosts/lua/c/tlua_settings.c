@@ -9,8 +9,8 @@
 **
 ** Invariant: a word that is refused has changed nothing but room in the texts.
 **
-** Example: "on", "off", "v", "stats", "counts=all.txt", "stats=counts.json", "view=page.html", "dump",
-** "dump=record,exit", "compile=inline", "opt=threshold=1,-peel,-regions", "debug=perf,gdb", "p", "p=line".
+** Example: "on", "off", "v", "stats", "counts=all.txt", "stats=counts.json", "view=page.html", "cache=warm",
+** "dump", "dump=record,exit", "compile=inline", "opt=threshold=1,-peel,-regions", "debug=perf,gdb", "p=line".
 */
 
 #include <errno.h>
@@ -22,6 +22,7 @@
 #include "lua.h"
 
 #include "tlua.h"
+#include "tlua_cache.h"
 #include "tlua_profile.h"
 #include "tlua_report.h"
 #include "tlua_settings.h"
@@ -39,7 +40,7 @@
 */
 void tlua_settings_init (TluaSettings *settings) {
   memset(settings, 0, offsetof(TluaSettings, passes));
-  settings->passes[0] = settings->log[0] = settings->tools[0] = settings->profile[0] = '\0';
+  settings->passes[0] = settings->log[0] = settings->tools[0] = settings->cache[0] = settings->profile[0] = '\0';
 }
 
 /* --- lists --- */
@@ -205,6 +206,14 @@ static int set_report (TluaSettings *settings, int form, const char *file) {
   return 1;
 }
 
+int tlua_settings_cache (TluaSettings *settings, const char *directory) {
+  size_t length = strlen(directory);
+  if (length == 0 || length >= TLUA_FILE_ROOM)
+    return 0;
+  memcpy(settings->cache, directory, length + 1);
+  return 1;
+}
+
 /* --- words --- */
 
 /* Returns what follows 'start' in 'word'; NULL if it begins otherwise. */
@@ -233,6 +242,8 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
     return *rest != '\0' && set_report(settings, form_of(TLUA_REPORT_TEXT, rest), rest);
   if ((rest = after(word, "view=")) != NULL)
     return *rest != '\0' && set_report(settings, TLUA_REPORT_VIEW, rest);
+  if ((rest = after(word, "cache=")) != NULL)
+    return tlua_settings_cache(settings, rest);
   if ((rest = after(word, "dump=")) != NULL)
     return each(settings, rest, set_stage);
   if ((rest = after(word, "debug=")) != NULL)
@@ -255,8 +266,8 @@ int tlua_settings_word (TluaSettings *settings, const char *word) {
 /* Whether a word begins here, and no further item of a list. */
 static int begins_word (const char *text) {
   static const char *const bare[] = { "on", "off", "v", "stats", "counts", "dump", "p" };
-  static const char *const listed[] = { "-j", "stats=", "counts=", "view=", "dump=", "debug=", "p=", "opt=",
-                                        "compile=" };
+  static const char *const listed[] = { "-j", "stats=", "counts=", "view=", "cache=", "dump=", "debug=", "p=",
+                                        "compile=", "opt=" };
   size_t length = strcspn(text, " \t,");
   for (size_t i = 0; i < COUNT(listed); i++)
     if (after(text, listed[i]) != NULL)
@@ -407,6 +418,11 @@ const char *tlua_settings_open (const TluaSettings *settings, lua_State *L) {
   for (uint32_t form = 0; form < TLUA_REPORTS; form++)
     if (settings->reports & (1u << form))
       tlua_report_at_end(L, form, settings->files[form][0] != '\0' ? settings->files[form] : NULL);
+  if (settings->cache[0] != '\0' && (why = tlua_cache_open(L, settings->cache)) != NULL) {
+    static char complaint[TLUA_FILE_ROOM + 64];
+    snprintf(complaint, sizeof(complaint), "cache: %s", why);
+    return complaint;
+  }
   /* a library that is not needed yet is not asked for */
   return settings->profiles ? open_profile(settings, L, tlua_jit_vm(L)) : NULL;
 #else

@@ -17,6 +17,7 @@
 #define TLUA_LIST_ROOM 512
 #define TLUA_FILE_ROOM 4096
 
+/* So many fields: one for each thing that words say. */
 typedef struct TluaSettings {
   int is_off;
   int has_no_baseline;
@@ -31,6 +32,7 @@ typedef struct TluaSettings {
   char passes[TLUA_LIST_ROOM];  /* the first of the texts */
   char log[TLUA_LIST_ROOM];
   char tools[TLUA_LIST_ROOM];  /* debuggers and profilers that are told of machine code */
+  char cache[TLUA_FILE_ROOM];  /* the directory with hints of earlier runs; empty: there is none */
   char profile[TLUA_LIST_ROOM];  /* what is wanted of the profile */
   char files[TLUA_REPORTS][TLUA_FILE_ROOM];  /* of the reports that are made, by form */
 } TluaSettings;
@@ -39,6 +41,9 @@ void tlua_settings_init (TluaSettings *settings);
 
 /* One word, as "opt=-fold": returns 0 if it means nothing. */
 int tlua_settings_word (TluaSettings *settings, const char *word);
+
+/* The directory with hints of earlier runs: returns 0 for one that can be none. */
+int tlua_settings_cache (TluaSettings *settings, const char *directory);
 
 /*
 ** Words separated by spaces or commas, each with or without "-j". What follows a comma and is no word belongs

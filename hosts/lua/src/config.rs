@@ -165,6 +165,9 @@ pub struct Config {
     /// Where the view goes, for which [`LibraryConfig::VIEW`] has to be set; `.json` at the end of the name
     /// makes it data.
     pub view: Option<PathBuf>,
+    /// The directory where one run leaves hints for the next: which places are worth machine code. It is made
+    /// if its parent is there.
+    pub cache: Option<PathBuf>,
     /// Whether [`ExitStatus`](crate::ExitStatus) has the library's counts as texts.
     pub keeps_counts: bool,
     /// Whether Lua's memory comes from the C library's `malloc` alone, which tools can watch, and not from a
@@ -184,6 +187,7 @@ impl Default for Config {
             uses_environment: true,
             report: Report::None,
             view: None,
+            cache: None,
             keeps_counts: false,
             uses_malloc: false,
             refusal: Refusal::default(),

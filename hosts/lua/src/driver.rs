@@ -67,15 +67,16 @@ struct RawRun {
     jit_json: *mut c_char,
     jit_text: *mut c_char,
     view: *const c_char,
+    cache: *const c_char,
 }
 
 // The other side of this stands in `c/tlua_driver.c`.
 const _: () = {
-    assert!(size_of::<RawRun>() == 200 && offset_of!(RawRun, argc) == 16);
+    assert!(size_of::<RawRun>() == 208 && offset_of!(RawRun, argc) == 16);
     assert!(offset_of!(RawRun, refuse_from) == 40 && offset_of!(RawRun, config) == 56);
     assert!(offset_of!(RawRun, requests) == 88 && offset_of!(RawRun, statistics) == 96);
     assert!(offset_of!(RawRun, refused) == 168 && offset_of!(RawRun, jit_text) == 184);
-    assert!(offset_of!(RawRun, view) == 192);
+    assert!(offset_of!(RawRun, view) == 192 && offset_of!(RawRun, cache) == 200);
 };
 
 /// Takes a text from the C side's `malloc`.
@@ -130,7 +131,10 @@ impl Lua {
         argv.push(ptr::null());
         let prefix = CString::new(config.prefix.as_bytes())?;
         let library = OwnedLibraryConfig::new(&config.jit)?;
-        let view = config.view.as_ref().map(|path| CString::new(path.as_os_str().as_bytes())).transpose()?;
+        let text = |path: &Option<std::path::PathBuf>| {
+            path.as_ref().map(|path| CString::new(path.as_os_str().as_bytes())).transpose()
+        };
+        let (view, cache) = (text(&config.view)?, text(&config.cache)?);
         let mut run = RawRun {
             prefix: if config.prefix.is_empty() { ptr::null() } else { prefix.as_ptr() },
             argv: argv.as_ptr(),
@@ -149,6 +153,7 @@ impl Lua {
             jit_json: ptr::null_mut(),
             jit_text: ptr::null_mut(),
             view: view.as_ref().map_or(ptr::null(), |path| path.as_ptr()),
+            cache: cache.as_ref().map_or(ptr::null(), |path| path.as_ptr()),
         };
         // SAFETY: `run` has the layout of `TluaRun`; its strings, `argv` and `library` live until after the
         // call; the function neither throws nor keeps the pointers, and returns with the state closed.

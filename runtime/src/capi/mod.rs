@@ -13,6 +13,7 @@ mod check;
 pub mod config;
 mod describe;
 mod element;
+pub mod hints;
 mod host_code;
 mod names;
 mod record;
@@ -57,6 +58,8 @@ pub struct TlVm {
     check: Check,
     words: Words,
     tagged: Vec<Tagged>,
+    /// Those that `tl_take_hints` has given last.
+    hints: Vec<u8>,
 }
 
 /// `tl_status`.

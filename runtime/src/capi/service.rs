@@ -94,6 +94,7 @@ pub unsafe extern "C" fn tl_new(config: *const TlConfig) -> *mut TlVm {
                 check: Check::new(checks),
                 words: Words::default(),
                 tagged: Vec::new(),
+                hints: Vec::new(),
             }));
             check::made(handle, checks);
             handle
