@@ -589,13 +589,17 @@ impl Trace {
     /// and so is what it does next (as in LuaJIT, where an exit is a snapshot). A guard without a snapshot is
     /// an exit of its own.
     pub fn exit_numbers(&self) -> Vec<Option<u32>> {
-        let mut known: HashMap<(SnapId, ExitKind), u32> = HashMap::default();
+        // Nearly all guards of a snapshot are of one kind, the first one's.
+        let mut firsts: Vec<Option<(ExitKind, u32)>> = vec![None; self.snapshots.len()];
+        let mut others: HashMap<(SnapId, ExitKind), u32> = HashMap::default();
         let mut next = 0;
         let mut number = |inst: &Inst| {
             let fresh = next;
             let shared = inst.snap.filter(|_| inst.op.is_guard());
-            let number = match shared {
-                Some(snap) => *known.entry((snap, inst.exit)).or_insert(fresh),
+            let number = match shared.map(|snap| (snap, firsts.get_mut(snap.index()))) {
+                Some((_, Some(first @ None))) => first.insert((inst.exit, fresh)).1,
+                Some((_, Some(&mut Some((kind, number))))) if kind == inst.exit => number,
+                Some((snap, _)) => *others.entry((snap, inst.exit)).or_insert(fresh),
                 None => fresh,
             };
             next += u32::from(number == fresh);

@@ -26,6 +26,7 @@ mod edges;
 mod emit;
 mod frame;
 mod ints;
+mod live;
 mod memory;
 mod moves;
 mod places;

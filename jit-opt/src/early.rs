@@ -346,6 +346,8 @@ pub(crate) fn store_slots(trace: &mut Trace, schema: &Schema, fuel: Option<u64>,
         fuel: fuel.map(|fuel| fuel.saturating_sub(report.rewrites())),
         counts: [0; 3],
     };
+    writer.trace.insts.reserve(insts.len() + 2 * stores.len());
+    writer.trace.snapshots.reserve(writer.old.len());
     let mut stores = stores.into_iter().peekable();
     let mut moved = Vec::with_capacity(insts.len() + 1);
     for (index, mut inst) in insts.into_iter().enumerate() {

@@ -47,6 +47,35 @@ impl<T: Copy> ValueTable<T> {
     }
 }
 
+/// The same for larger things, which few values have: these lie one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct SparseTable<T> {
+    places: ValueTable<u32>,
+    entries: Vec<T>,
+}
+
+impl<T> Default for SparseTable<T> {
+    fn default() -> Self {
+        SparseTable { places: ValueTable::default(), entries: Vec::new() }
+    }
+}
+
+impl<T: Copy> SparseTable<T> {
+    pub fn get(&self, value: Value) -> Option<T> {
+        self.places.get(value).map(|place| self.entries[place as usize])
+    }
+
+    pub fn set(&mut self, value: Value, entry: T) {
+        match self.places.get(value) {
+            Some(place) => self.entries[place as usize] = entry,
+            None => {
+                self.places.set(value, self.entries.len() as u32);
+                self.entries.push(entry);
+            }
+        }
+    }
+}
+
 /// How often an alias class was written so far, as far as anybody asked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Epochs {

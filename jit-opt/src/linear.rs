@@ -12,7 +12,7 @@
 
 use tracelift_core::{Inst, Op, Trace, Value};
 
-use crate::facts::ValueTable;
+use crate::facts::SparseTable;
 
 /// `(value + other) * scale`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct Linear {
 /// The forms of the integers of a trace, as far as it was walked.
 #[derive(Default)]
 pub(crate) struct Sums {
-    linear: ValueTable<Linear>,
+    linear: SparseTable<Linear>,
 }
 
 impl Sums {

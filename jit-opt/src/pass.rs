@@ -181,6 +181,11 @@ impl Cx<'_, '_> {
 /// Tells the passes what was committed since they were last told: one after the other, all of it.
 pub(crate) fn catch_up(st: &mut State<'_>, slots: &mut [Slot]) {
     let committed = st.out.insts.len();
+    // Whoever is told is told with all after it, so that the first one knows least.
+    if slots.first().is_none_or(|slot| slot.seen == committed) {
+        debug_assert!(slots.iter().all(|slot| slot.seen >= committed));
+        return;
+    }
     // Mostly one, of which two or three passes want to hear.
     let mut copy: Option<(usize, Inst)> = None;
     for slot in slots.iter_mut().filter(|slot| slot.seen < committed) {

@@ -192,6 +192,10 @@ impl<'s> State<'s> {
         out.entry_cells = source.entry_cells.clone();
         out.unit = source.unit;
         out.labels = source.labels.clone();
+        // As much as comes out of most walks, so that nothing is moved while it grows.
+        out.insts.reserve(source.insts.len() + source.insts.len() / 2);
+        out.values.reserve(source.values.len() + source.values.len() / 2);
+        out.snapshots.reserve(source.snapshots.len());
         State {
             schema,
             source,

@@ -91,7 +91,9 @@ impl Emit<'_> {
     /// now.
     pub(super) fn edge(&mut self, call: &BlockCall) -> Result<Vec<Move>> {
         let block = call.block(&self.func.dfg.value_lists);
-        let args: Vec<Value> = passed(self.func, call).collect();
+        let mut args = std::mem::take(&mut self.args);
+        args.clear();
+        args.extend(passed(self.func, call));
         let known = self.entries[block.as_u32() as usize].take();
         // Where code leads first, values stay in their places, unless it is a loop.
         let stays = known.is_none() && self.plan.loops[block.as_u32() as usize].is_none();
@@ -104,14 +106,15 @@ impl Emit<'_> {
             }
         };
         let func = self.func;
-        let mut moves = Vec::new();
+        let values = if stays { &[][..] } else { &entry.values };
+        let mut moves = Vec::with_capacity(args.len() + values.len());
         for (&place, &arg) in entry.params.iter().zip(&args) {
             moves.push(Move { to: place, from: self.source(arg)? });
             if let Place::Reg(reg) = place {
                 self.used |= reg.bit();
             }
         }
-        let values = if stays { &[][..] } else { &entry.values };
+        self.args = args;
         for &(value, reg, is_stored) in values {
             let from = self.source(value)?;
             if is_stored && !self.places.is_stored(value) && !planted(Bug::QuickEdgeUnstored) {
@@ -132,8 +135,11 @@ impl Emit<'_> {
     /// Decides where the values of a block begin that is reached from here first.
     pub(super) fn begin(&mut self, block: Block, args: &[Value]) -> Entry {
         let plan = self.plan;
-        let mut entry = Entry::default();
-        for value in plan.live_in.members(block) {
+        let mut entry = Entry {
+            values: Vec::with_capacity(plan.live.count_at_start(block)),
+            params: Vec::with_capacity(args.len()),
+        };
+        for value in plan.live.at_start(block) {
             entry.values.push((value, self.places.reg(value), self.places.is_stored(value)));
         }
         let params = self.func.dfg.block_params(block);

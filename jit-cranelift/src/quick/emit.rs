@@ -75,6 +75,8 @@ pub(super) struct Emit<'f> {
     /// Whether those that functions preserve are to be restored at the end.
     pub(super) preserves: bool,
     pub(super) edges: Vec<Edge>,
+    /// What a jump passes: a buffer.
+    pub(super) args: Vec<Value>,
     /// Where registers are restored.
     pub(super) epilogues: Vec<usize>,
     /// Where the frame has been left.
@@ -118,6 +120,7 @@ impl<'f> Emit<'f> {
             used: 0,
             preserves: true,
             edges: Vec::new(),
+            args: Vec::new(),
             epilogues: Vec::new(),
             left: Vec::new(),
             marks: Vec::new(),
@@ -262,7 +265,7 @@ impl Emit<'_> {
     /// Whether a value is not wanted after the instruction at hand.
     pub(super) fn dies(&self, value: Value) -> bool {
         let is_used_here = self.plan.next_use(value, self.number).is_some_and(|next| next < self.end);
-        let is_live_out = self.plan.live_out.contains(self.block, value) && !planted(Bug::QuickDiesInBlock);
+        let is_live_out = self.plan.live.is_at_end(self.block, value) && !planted(Bug::QuickDiesInBlock);
         !is_used_here && !is_live_out
     }
 

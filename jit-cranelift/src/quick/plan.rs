@@ -5,7 +5,7 @@
 //! those that run, then the cold ones. Instructions are numbered in that order, and each value has the list
 //! of the numbers where it is used. What one instruction alone uses is *folded* into it where the processor
 //! can: comparisons into branches, loads into comparisons, sums into addresses; then their operands are used
-//! there. Constants are values of no place. Liveness is a set of values for each block.
+//! there. Constants are values of no place. What is live where is in `live.rs`.
 //!
 //! Invariant: a folded load reads the same at its user as where it stood: no store or call lies between.
 //! Example: of `v2 = uload8 v1+11; v3 = iconst 3; v4 = icmp ne v2, v3; brif v4, ...` only `v1` is a value in
@@ -17,6 +17,7 @@ use cranelift_codegen::ir::{
 };
 use tracelift_core::planted::{planted, Bug};
 
+use super::live::Live;
 use super::places::Wish;
 
 /// What a value is to quick code.
@@ -30,53 +31,12 @@ pub(super) enum Kind {
     Folded,
 }
 
-/// A set of values for each block.
-#[derive(Default)]
-pub(super) struct Sets {
-    words: usize,
-    bits: Vec<u64>,
-}
-
-impl Sets {
-    fn reset(&mut self, sets: usize, values: usize) {
-        self.words = values.div_ceil(64);
-        self.bits.clear();
-        self.bits.resize(sets * self.words, 0);
-    }
-
-    fn range(&self, set: Block) -> std::ops::Range<usize> {
-        let start = set.as_u32() as usize * self.words;
-        start..start + self.words
-    }
-
-    fn insert(&mut self, set: Block, value: Value) {
-        let at = self.range(set).start + value.as_u32() as usize / 64;
-        self.bits[at] |= 1 << (value.as_u32() % 64);
-    }
-
-    pub(super) fn contains(&self, set: Block, value: Value) -> bool {
-        let at = self.range(set).start + value.as_u32() as usize / 64;
-        self.bits[at] >> (value.as_u32() % 64) & 1 != 0
-    }
-
-    /// The values of a set, in their order.
-    pub(super) fn members(&self, set: Block) -> impl Iterator<Item = Value> + '_ {
-        self.bits[self.range(set)].iter().enumerate().flat_map(|(at, &word)| {
-            let mut rest = word;
-            std::iter::from_fn(move || {
-                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
-                rest &= rest - 1;
-                Some(Value::from_u32(at as u32 * 64 + bit))
-            })
-        })
-    }
-}
-
 /// See the file's top. So many fields: a buffer for each thing that is known by block or by value.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// Blocks in the order of their code.
+    /// Blocks in the order of their code, and all their instructions: by number.
     pub order: Vec<Block>,
+    insts: Vec<Inst>,
     /// By block: the number of its first instruction, and of the one after its last.
     pub spans: Vec<(u32, u32)>,
     /// By block: if a jump from further down leads to it, the number of the last such jump.
@@ -87,9 +47,7 @@ pub(super) struct Plan {
     goes_back: bool,
     /// By value.
     pub kinds: Vec<Kind>,
-    pub live_in: Sets,
-    pub live_out: Sets,
-    defined: Sets,
+    pub live: Live,
     /// By block: whether it has been numbered; and if it is cold, the last instruction that leads there from
     /// code that runs.
     placed: Vec<bool>,
@@ -100,6 +58,8 @@ pub(super) struct Plan {
     firsts: Vec<u32>,
     uses: Vec<u32>,
     counts: Vec<u32>,
+    /// All uses, in order: the value, and the number of the instruction.
+    listed: Vec<(Value, u32)>,
     /// How often it was an address, or part of one that is folded.
     as_address: Vec<u32>,
     less_scaled: Vec<bool>,
@@ -138,6 +98,7 @@ impl Plan {
         self.loops.resize(blocks, None);
         self.kinds.clear();
         self.kinds.resize(values, Kind::Plain);
+        self.live.reset(values);
         self.count(func, hot);
         self.fold(func);
         self.find_uses(func);
@@ -159,11 +120,19 @@ impl Plan {
         self.placed.clear();
         self.placed.resize(self.spans.len(), false);
         self.goes_back = false;
+        self.insts.clear();
         let mut number = 0;
         for (at, &block) in self.order.iter().enumerate() {
             self.spans[block.as_u32() as usize].0 = number;
             self.placed[block.as_u32() as usize] = true;
+            for &param in func.dfg.block_params(block) {
+                self.live.define(param, block);
+            }
             for inst in func.layout.block_insts(block) {
+                self.insts.push(inst);
+                for &result in func.dfg.inst_results(inst) {
+                    self.live.define(result, block);
+                }
                 match func.dfg.insts[inst] {
                     InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
                         self.kinds[func.dfg.first_result(inst).as_u32() as usize] = Kind::Int(imm.bits());
@@ -222,18 +191,17 @@ impl Plan {
     /// Decides what is folded into what.
     fn fold(&mut self, func: &Function) {
         let mut sums = Vec::new();
-        for at in 0..self.order.len() {
-            for inst in func.layout.block_insts(self.order[at]) {
-                match func.dfg.insts[inst] {
-                    InstructionData::Brif { arg, .. } => self.fold_condition(func, inst, arg),
-                    InstructionData::Ternary { opcode: Opcode::Select, args } => {
-                        self.fold_condition(func, inst, args[0]);
-                    }
-                    InstructionData::Binary { args, .. } => self.fold_double(func, inst, args[1]),
-                    InstructionData::Load { arg, .. } => self.fold_address(func, arg, &mut sums),
-                    InstructionData::Store { args, .. } => self.fold_address(func, args[1], &mut sums),
-                    _ => {}
+        for at in 0..self.insts.len() {
+            let inst = self.insts[at];
+            match func.dfg.insts[inst] {
+                InstructionData::Brif { arg, .. } => self.fold_condition(func, inst, arg),
+                InstructionData::Ternary { opcode: Opcode::Select, args } => {
+                    self.fold_condition(func, inst, args[0]);
                 }
+                InstructionData::Binary { args, .. } => self.fold_double(func, inst, args[1]),
+                InstructionData::Load { arg, .. } => self.fold_address(func, arg, &mut sums),
+                InstructionData::Store { args, .. } => self.fold_address(func, args[1], &mut sums),
+                _ => {}
             }
         }
         sums.iter().for_each(|&sum| self.fold_scale(func, sum));
@@ -340,50 +308,56 @@ impl Plan {
         func.dfg.inst_results(inst).first().is_some_and(|&first| self.kind(first) == Kind::Folded)
     }
 
-    /// Lists the uses by value.
+    /// Lists the uses, by value in the end.
     fn find_uses(&mut self, func: &Function) {
-        let mut firsts = std::mem::take(&mut self.firsts);
-        let mut uses = std::mem::take(&mut self.uses);
-        firsts.clear();
-        firsts.resize(self.kinds.len() + 2, 0);
-        // First how many each value has, two further up, so that filling moves each start to its place.
-        self.each_inst(func, |plan, _, inst| {
-            plan.each_use(func, inst, &mut |value| firsts[value.as_u32() as usize + 2] += 1);
-        });
-        for at in 2..firsts.len() {
-            firsts[at] += firsts[at - 1];
-        }
-        uses.clear();
-        uses.resize(firsts.last().copied().unwrap_or(0) as usize, 0);
-        let mut lasts = std::mem::take(&mut self.lasts);
-        lasts.clear();
-        lasts.resize(self.kinds.len(), 0);
-        self.each_inst(func, |plan, number, inst| {
-            let block = func.layout.inst_block(inst).filter(|&block| func.layout.is_cold(block));
-            let runs = block.map_or(number, |block| plan.origins[block.as_u32() as usize]);
-            plan.each_use(func, inst, &mut |value| {
-                let next = &mut firsts[value.as_u32() as usize + 1];
-                uses[*next as usize] = number;
-                *next += 1;
-                let last = &mut lasts[value.as_u32() as usize];
-                *last = runs.max(*last);
-            });
-        });
-        self.lasts = lasts;
-        (self.firsts, self.uses) = (firsts, uses);
-    }
-
-    /// Calls this for each instruction that is not folded into another.
-    fn each_inst(&self, func: &Function, mut each: impl FnMut(&Plan, u32, Inst)) {
-        let mut number = 0;
-        for &block in &self.order {
-            for inst in func.layout.block_insts(block) {
+        let mut listed = std::mem::take(&mut self.listed);
+        listed.clear();
+        self.firsts.clear();
+        self.firsts.resize(self.kinds.len() + 2, 0);
+        for at in 0..self.order.len() {
+            let block = self.order[at];
+            let (start, end) = self.spans[block.as_u32() as usize];
+            let from = listed.len();
+            for number in start..end {
+                let inst = self.insts[number as usize];
                 if !self.is_folded(func, inst) {
-                    each(self, number, inst);
+                    self.each_use(func, inst, &mut |value| listed.push((value, number)));
                 }
-                number += 1;
+            }
+            for &(value, _) in &listed[from..] {
+                // First how many each value has, two further up, so that filling moves each start to its
+                // place.
+                self.firsts[value.as_u32() as usize + 2] += 1;
+                self.live.used(value, block);
             }
         }
+        for at in 2..self.firsts.len() {
+            self.firsts[at] += self.firsts[at - 1];
+        }
+        self.live.number(self.spans.len());
+        self.uses.clear();
+        self.uses.resize(listed.len(), 0);
+        self.lasts.clear();
+        self.lasts.resize(self.kinds.len(), 0);
+        let mut rest = &listed[..];
+        for &block in &self.order {
+            let is_cold = func.layout.is_cold(block);
+            let end = self.spans[block.as_u32() as usize].1;
+            while let [(value, number), others @ ..] = rest {
+                if *number >= end {
+                    break;
+                }
+                rest = others;
+                let next = &mut self.firsts[value.as_u32() as usize + 1];
+                self.uses[*next as usize] = *number;
+                *next += 1;
+                let runs = if is_cold { self.origins[block.as_u32() as usize] } else { *number };
+                let last = &mut self.lasts[value.as_u32() as usize];
+                *last = runs.max(*last);
+                self.live.wanted(*value, block);
+            }
+        }
+        self.listed = listed;
     }
 
     /// Where a value is used, in order.
@@ -406,33 +380,10 @@ impl Plan {
     }
 
     fn find_live(&mut self, func: &Function) {
-        let blocks = self.spans.len();
-        for sets in [&mut self.live_in, &mut self.live_out, &mut self.defined] {
-            sets.reset(blocks, self.kinds.len());
-        }
-        let (mut wanted, mut defined) =
-            (std::mem::take(&mut self.live_in), std::mem::take(&mut self.defined));
-        for &block in &self.order {
-            for &param in func.dfg.block_params(block) {
-                defined.insert(block, param);
-            }
-            for inst in func.layout.block_insts(block) {
-                if self.is_folded(func, inst) {
-                    continue;
-                }
-                self.each_use(func, inst, &mut |value| {
-                    if !defined.contains(block, value) {
-                        wanted.insert(block, value);
-                    }
-                });
-                func.dfg.inst_results(inst).iter().for_each(|&result| defined.insert(block, result));
-            }
-        }
-        (self.live_in, self.defined) = (wanted, defined);
         while self.spread(func) {}
         for &(block, _) in &self.back {
             let end = self.loops[block.as_u32() as usize].unwrap_or(0);
-            for value in self.live_in.members(block) {
+            for value in self.live.at_start(block) {
                 let last = &mut self.lasts[value.as_u32() as usize];
                 *last = end.max(*last);
             }
@@ -442,22 +393,14 @@ impl Plan {
     /// Takes what successors want to each block once, last blocks first; whether another round is wanted.
     fn spread(&mut self, func: &Function) -> bool {
         let mut again = false;
-        for at in (0..self.order.len()).rev() {
-            let block = self.order[at];
+        for &block in self.order.iter().rev() {
             let Some(last) = func.layout.last_inst(block) else { continue };
-            let out = self.live_out.range(block);
-            for call in targets(func, last) {
-                let to = call.block(&func.dfg.value_lists);
-                for (word, from) in out.clone().zip(self.live_in.range(to)) {
-                    self.live_out.bits[word] |= self.live_in.bits[from];
-                }
+            let targets = targets(func, last);
+            for call in targets {
+                self.live.lead(block, call.block(&func.dfg.value_lists));
             }
-            for word in out {
-                let before = self.live_in.bits[word];
-                let after = before | self.live_out.bits[word] & !self.defined.bits[word];
-                self.live_in.bits[word] = after;
-                again |= before != after && self.goes_back;
-            }
+            // Whoever leads nowhere wants what it uses, as was found.
+            again |= !targets.is_empty() && self.live.pass(block) && self.goes_back;
         }
         again
     }

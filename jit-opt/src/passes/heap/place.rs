@@ -17,7 +17,7 @@ use tracelift_core::effects::CellAccess;
 use tracelift_core::schema::{Cell, CellId};
 use tracelift_core::{Inst, Op, Payload, Schema, Trace, Type, Value};
 
-use crate::facts::ValueTable;
+use crate::facts::{SparseTable, ValueTable};
 use crate::linear::{Sums, Terms};
 
 /// An address.
@@ -80,7 +80,7 @@ impl Access {
 /// The normal forms of the addresses and integers of a trace, as far as it was walked.
 #[derive(Default)]
 pub(super) struct Places {
-    places: ValueTable<Place>,
+    places: SparseTable<Place>,
     sums: Sums,
     /// Values loaded from the cell that holds the address of a part: the start of that part.
     starts: ValueTable<CellId>,
