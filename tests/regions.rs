@@ -50,7 +50,7 @@ fn check_random(schema: &Arc<Schema>, share: u64) {
     parts.unwrap_or_else(|failure| panic!("{failure}")).iter().for_each(|part| seen.add(part));
     println!("{seen:?}");
     let Seen { sides, backs, refused, left_in_side, ends, crossings, .. } = seen;
-    let Seen { unrolled, peeled, linear, rebuilt, pending, bridges, bridges_compared, .. } = seen;
+    let Seen { unrolled, again, peeled, linear, rebuilt, pending, bridges, bridges_compared, .. } = seen;
     let least = [
         (sides[0], 40_000),
         (sides[1], 8_000),
@@ -68,6 +68,8 @@ fn check_random(schema: &Arc<Schema>, share: u64) {
         (bridges, 20),
         (bridges_compared, 1),
     ];
-    let has_all = least.iter().all(|&(found, least)| found > least / share);
+    // No slot is known to be steady where nobody says how slots are accessed.
+    let has_again = again > 15 || schema.slot_cells().is_none();
+    let has_all = has_again && least.iter().all(|&(found, least)| found > least / share);
     assert!(count < ENOUGH / share || number("TRACELIFT_SEED").is_some() || has_all, "{seen:?}");
 }

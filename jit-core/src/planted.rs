@@ -103,9 +103,9 @@ define_bugs! {
     RegionRefusedElsewhere, RegionKnownFirst, RegionCellsShifted, RegionCrossingEarly,
     // Slots
     RegionCoveredByOne, RegionSteadyWritten, RegionSteadyUnchecked, RegionWaitingForgotten,
-    RegionWaitingRefused, RegionWaitingUnread,
+    RegionWaitingRefused, RegionWaitingUnread, RegionWaitingPassed,
     // Back to the loop
-    BridgeArgsReversed, BridgeUnchecked, BridgeUncounted,
+    BridgeArgsReversed, BridgeUnchecked, BridgeUncounted, AgainWritten, AgainUnasked,
     RegionHeadUnchecked, RegionEndUnwritten, RegionBackShifted, RegionBackUncounted, RegionBackTagIgnored,
     }
     region_service {

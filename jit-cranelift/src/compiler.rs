@@ -86,6 +86,7 @@ impl Compiler {
             has_remainders: isa::has_fused_product(&*isa),
             alias_regions: options.optimize,
             unrolls: !options.no_unrolling,
+            always_again: options.always_again,
             is_system_v: isa.triple().architecture == Architecture::X86_64
                 && isa.default_call_conv() == CallConv::SystemV,
             prefetches: isa.triple().architecture == Architecture::X86_64
@@ -181,6 +182,8 @@ impl Compiler {
                 goes_to,
                 frame,
                 enters,
+                again: false,
+                copy_of: None,
             })
             .collect();
         self.context.clear();
@@ -211,6 +214,7 @@ impl Compiler {
             stubs: lowered.stubs,
             unrolled: lowered.unrolled,
             prefetches: lowered.prefetches,
+            again: lowered.again,
             ops: trace.op_count(),
             by_cranelift,
             clif_insts,

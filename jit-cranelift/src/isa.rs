@@ -48,6 +48,9 @@ pub struct Options {
     pub no_unrolling: bool,
     /// Do not ask early for the memory that loops walk through: see `lower/prefetch.rs`.
     pub no_prefetching: bool,
+    /// Make a second copy of a preamble, for those who come again, wherever it can leave anything out: for
+    /// tests. See `lower/again.rs`.
+    pub always_again: bool,
     /// Check Cranelift's input: for tests, 60 % more compile time.
     pub verify: bool,
     /// Keep Cranelift's input as text.

@@ -16,6 +16,7 @@
 //!
 //! Example: `i2 = int_add_ovf(i0, i1)` becomes `v2, v3 = sadd_overflow v0, v1; brif v3, exit(0), next`.
 
+mod again;
 mod bridge;
 mod checks;
 mod floats;
@@ -48,6 +49,7 @@ use crate::exits::{ExitInfo, ENTRY_REFUSED};
 use crate::glue;
 use crate::listing::location;
 use crate::request::{EntryKind, Request};
+use again::Again;
 use checks::{Groups, Role};
 use frame::{Slots, Write};
 use guards::Stubs;
@@ -79,6 +81,8 @@ pub(crate) struct Environment {
     pub alias_regions: bool,
     /// Whether short loops are lowered several times.
     pub unrolls: bool,
+    /// Whether a preamble has a second copy wherever that can leave anything out.
+    pub always_again: bool,
     /// Whether loops ask early for the memory that they walk through.
     pub prefetches: bool,
     /// Whether this is x86-64, and C functions are called as System V says.
@@ -101,6 +105,10 @@ pub(crate) struct Input<'a> {
     pub frame: i32,
     /// Its `enter_loop` is for the second body of the trace in which it goes on.
     pub enters: bool,
+    /// It goes on in the second copy of the preamble of the trace in which it goes on.
+    pub again: bool,
+    /// The trace that it is made of once more.
+    pub copy_of: Option<usize>,
 }
 
 /// What came out beside the code.
@@ -111,6 +119,8 @@ pub(crate) struct Lowered {
     pub unrolled: usize,
     /// Places where memory is asked for early.
     pub prefetches: usize,
+    /// Preambles with a second copy.
+    pub again: usize,
     /// Inputs taken from the exit buffer.
     pub buffer_inputs: usize,
 }
@@ -139,9 +149,11 @@ pub(crate) fn lower<'a>(
     let function = b.create_block();
     b.append_block_params_for_function_params(function);
     let params: Vec<Ssa> = b.block_params(function).to_vec();
-    let mut out = Lowered { stubs: 0, unrolled: 0, prefetches: 0, buffer_inputs: 0 };
-    let mut shared = Shared { begun: Vec::new(), slots: Slots::of(tree) };
-    let heads: Vec<Heads> = (0..tree.len()).map(|number| region::heads_of(&mut b, tree, number)).collect();
+    let mut out = Lowered { stubs: 0, unrolled: 0, prefetches: 0, again: 0, buffer_inputs: 0 };
+    let (mut tree, mut slots) = (tree.to_vec(), Slots::of(tree));
+    let again = Again::plan(&mut tree, &mut slots);
+    let mut shared = Shared { begun: Vec::new(), slots, again };
+    let heads: Vec<Heads> = (0..tree.len()).map(|number| region::heads_of(&mut b, &tree, number)).collect();
     for (number, &input) in tree.iter().enumerate() {
         let start = match input.parent {
             None => (number == 0).then_some(function),
@@ -151,7 +163,10 @@ pub(crate) fn lower<'a>(
                 start => start,
             },
         };
-        let mut lowering = Lowering::new(tree, number, b, &heads, &params);
+        if shared.again.as_ref().is_some_and(|again| again.is_unused(number)) {
+            continue;
+        }
+        let mut lowering = Lowering::new(&tree, number, b, &heads, &params);
         lowering.shared = shared;
         lowering.b.set_srcloc(SourceLoc::new(location::ENTRY));
         match start {
@@ -159,14 +174,9 @@ pub(crate) fn lower<'a>(
             // The other traces lead to its first label.
             None => lowering.open = false,
         }
-        while let Some(inst) = input.trace.insts.get(lowering.index) {
-            match lowering.unreached(inst) {
-                Some(rest) => lowering.index += rest,
-                None => {
-                    lowering.inst(inst)?;
-                    lowering.index += 1;
-                }
-            }
+        match lowering.pass_again()? {
+            true => out.again += 1,
+            false => lowering.insts()?,
         }
         if lowering.open {
             return Err(lowering.malformed("the trace does not end in a jump or finish"));
@@ -189,6 +199,7 @@ struct Shared {
     /// The side traces that were begun, with their first blocks.
     begun: Vec<(usize, Block)>,
     slots: Slots,
+    again: Option<Again>,
 }
 
 impl Shared {
@@ -274,15 +285,24 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         params: &'t [Ssa],
     ) -> Lowering<'t, 'a, 'f> {
         let input = tree[number];
-        let first_mark = tree[..number].iter().map(|input| input.trace.insts.len()).sum();
+        let original = input.copy_of.unwrap_or(number);
+        let first_mark = tree[..original].iter().map(|input| input.trace.insts.len()).sum();
         let (context, base, origin, arguments) = match input.trace.unit {
             Some(_) => (None, params[0], None, &params[1..]),
             None => (Some(params[0]), params[1], params.get(2).copied(), &[][..]),
         };
-        let sides = tree.iter().enumerate().filter_map(|(side, input)| match input.parent {
-            Some((parent, exit)) if parent == number => Some((exit, side)),
-            _ => None,
-        });
+        let begin_at = |number: usize| -> Vec<(u32, usize)> {
+            let parents = tree.iter().map(|input| input.parent).enumerate();
+            let parents = parents.filter_map(|(side, parent)| Some((parent?, side)));
+            parents
+                .filter(|((parent, _), _)| *parent == number)
+                .map(|((_, exit), side)| (exit, side))
+                .collect()
+        };
+        let mut sides = begin_at(number);
+        if let Some(of) = input.copy_of.filter(|_| input.parent.is_none() && sides.is_empty()) {
+            sides = begin_at(of);
+        }
         let exits = input.trace.exit_numbers();
         let groups = Groups::find(input.trace, input.schema, &exits);
         let is_forced = input.request.force_counter.is_some();
@@ -306,7 +326,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             first_mark,
             shared: Shared::default(),
             arguments,
-            sides: sides.collect(),
+            sides,
             ways: Vec::new(),
             heads,
             called: Vec::new(),
@@ -336,6 +356,26 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             turns_at: input.request.turns.and_then(|_| guards::first_for_interruptions(input.trace)),
             waiting: Vec::new(),
         }
+    }
+
+    /// Lowers the trace's instructions.
+    fn insts(&mut self) -> Result<()> {
+        while let Some(inst) = self.input.trace.insts.get(self.index) {
+            match self.unreached(inst) {
+                Some(rest) => self.index += rest,
+                None => {
+                    match self.is_done() {
+                        true => self.leave_out(inst)?,
+                        false => self.inst(inst)?,
+                    }
+                    if inst.op == Op::Label {
+                        self.know_steady();
+                    }
+                    self.index += 1;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Begins the trace in this block. Returns how many inputs the exit buffer holds.
@@ -619,6 +659,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             return Ok(());
         }
         let passed = self.jump_args(label, &inst.args)?;
+        self.note_steady();
         self.go_to(label, passed);
         self.open = false;
         Ok(())

@@ -98,12 +98,18 @@ pub struct Replaced {
     /// The sum, in the unit of the amounts. It wraps around.
     pub total: *mut u64,
     /// For each time that the trace is entered; 0: no code is made for it. A loop that adds nothing up for
-    /// its iterations says by a large amount that it was run.
+    /// its iterations says by a large amount, a [`MARK`](Replaced::MARK), that it was run.
     pub entry: u64,
     /// For an iteration of this loop; 0: no code is made for it.
     pub iteration: u32,
     /// For a trace that finishes.
     pub finish: u32,
+}
+
+impl Replaced {
+    /// An amount as large as this says that the trace was entered, and once is enough: its side traces need
+    /// not add it again where they come back.
+    pub const MARK: u64 = 1 << 40;
 }
 
 /// What counts how often the program comes from one trace of a tree to another. Where that is often enough
@@ -255,6 +261,8 @@ pub struct Stats {
     pub unrolled: usize,
     /// Prefetches.
     pub prefetches: usize,
+    /// Preambles that those who come again pass by a second copy.
+    pub again: usize,
     /// Operations of the trace, labels left out.
     pub ops: usize,
     /// Why Cranelift's code generator has made the code; `None` for quick code, which was made without it.

@@ -71,6 +71,8 @@ pub struct Code {
     resume: Vec<(ResumeTable, Vec<Bits>)>,
     /// Loops that stand in it several times in a row.
     pub unrolled: usize,
+    /// Preambles with a second copy.
+    pub again: usize,
 }
 
 /// How compiled code was left.
@@ -107,7 +109,7 @@ impl Drop for TreeMachine {
 impl TreeMachine {
     /// A machine with these code generation settings.
     pub fn new(options: Options) -> TreeMachine {
-        let options = Options { verify: true, ..options };
+        let options = Options { verify: true, always_again: true, ..options };
         let mut compiler = Compiler::new(options).expect("the host's machine is a target");
         let mut arena = Arena::new(ArenaOptions::default()).expect("executable memory");
         let [enter, leave] = compiler
@@ -179,7 +181,7 @@ impl TreeMachine {
             enters: goes_back,
             ..Member::alone(&bound[position], &requests[position])
         };
-        let (mut root, mut unrolled) = (None, 0);
+        let (mut root, mut unrolled, mut again) = (None, 0, 0);
         for position in 0..tree.len() {
             let together: Vec<Member<'_>> = match members.contains(&position) {
                 true if position > 0 => continue,
@@ -203,6 +205,7 @@ impl TreeMachine {
                 return Err("too many cells of the exit buffer".into());
             }
             unrolled += compiled.stats.unrolled;
+            again += compiled.stats.again;
             let code = self.arena.install(id, &compiled).map_err(|error| error.to_string())?;
             let address = code.address() as u64;
             let root = *root.get_or_insert((code, address));
@@ -228,7 +231,7 @@ impl TreeMachine {
         });
         let resume: Result<Vec<_>, String> = resume.collect();
         let (code, _) = root.ok_or("no trace")?;
-        Ok(Code { tree: id, entry: self.glue.entry(code), resume: resume?, unrolled })
+        Ok(Code { tree: id, entry: self.glue.entry(code), resume: resume?, unrolled, again })
     }
 
     /// Runs compiled code in the world that it was compiled for, from that world's first state.

@@ -60,6 +60,8 @@ pub struct Seen {
     /// Entries that were refused as the tree was to become one function.
     pub crossings: u64,
     pub unrolled: u64,
+    /// Functions whose preamble has a second copy for those who come again.
+    pub again: u64,
     pub peeled: u64,
     /// Trees whose first trace is no loop.
     pub linear: u64,
@@ -82,6 +84,7 @@ impl Seen {
         self.ends += other.ends;
         self.crossings += other.crossings;
         self.unrolled += other.unrolled;
+        self.again += other.again;
         self.peeled += other.peeled;
         self.linear += other.linear;
         self.rebuilt += other.rebuilt;
@@ -418,6 +421,7 @@ impl Way<'_> {
             let told = |what: String| format!("members {members:?}: {what}");
             let code = machine.compile(&self.tree, members, &self.schema, &self.worlds[1]).map_err(told)?;
             self.seen.unrolled += code.unrolled as u64;
+            self.seen.again += code.again as u64;
             let free = self.walk(members, Variation::default())?;
             for variation in variations(&free, rng) {
                 let told =

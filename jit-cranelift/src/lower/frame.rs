@@ -8,7 +8,7 @@
 //!   flag for each of them.
 //! - A slot is *covered* by a loop if each of the loop's exits writes it. What a side trace would write there
 //!   at its end nobody will see, if it goes on in that loop.
-//! - In a side trace in which nothing looks at the frame, early stores wait: see `waiting.rs`.
+//! - In a side trace that looks at steady slots alone, early stores wait: see `waiting.rs`.
 //!
 //! Invariant: at each place where the region is left memory holds what the linked traces' would hold, as far
 //! as the exit does not write it. So all of this is a matter of speed.
@@ -156,7 +156,7 @@ impl Study {
 }
 
 /// The alias classes of slots.
-fn slot_classes(schema: &Schema) -> Vec<ClassId> {
+pub(super) fn slot_classes(schema: &Schema) -> Vec<ClassId> {
     let cells = schema.slot_cells();
     let cells = cells.iter().flat_map(|cells| cells.value.iter().chain(&cells.tag));
     cells.map(|&cell| schema.cell(cell).class).collect()
@@ -187,13 +187,16 @@ impl Slots {
         }
         let mut slots = Slots { written: Some(HashSet::default()), ..Slots::default() };
         slots.differs = vec![None; tree.len()];
-        for input in tree {
-            let study = Study::of(input.trace, input.schema);
+        let studies: Vec<Study> = tree.iter().map(|input| Study::of(input.trace, input.schema)).collect();
+        tree.iter().zip(&studies).for_each(|(input, study)| slots.note_written(input, study));
+        for (input, study) in tree.iter().zip(studies) {
             let is_side = input.parent.is_some();
             slots.leaves_alone.push(!study.writes_any && study.written.is_empty());
-            let waits = is_side && !study.reads_any && study.loaded.is_empty();
-            slots.takes_over.push(waits);
             let at = |slot: i32| slot.saturating_add(input.frame);
+            // What nobody writes is in memory, whatever waits.
+            let finds = |slot: &i32| slots.is_steady(at(*slot)) || planted(Bug::RegionWaitingPassed);
+            let waits = is_side && !study.reads_any && study.loaded.iter().all(finds);
+            slots.takes_over.push(waits);
             let early = study.stores.iter().filter(|_| waits).map(|(&index, &slot)| (index, at(slot)));
             slots.early.push(early.collect());
             let is_loop = input.trace.insts.last().is_some_and(|last| last.op == Op::Jump);
@@ -201,13 +204,21 @@ impl Slots {
             let covered = written_by_exits(input.trace).into_iter();
             let covered = covered.filter(|slot| covers && !study.loaded.contains(slot)).map(at);
             slots.covered.push(covered.collect());
-            slots.note_written(input, study);
         }
         slots
     }
 
+    /// The same for one more copy of a trace.
+    pub(super) fn copy(&mut self, of: usize) {
+        self.early.push(self.early[of].clone());
+        self.takes_over.push(self.takes_over[of]);
+        self.leaves_alone.push(self.leaves_alone[of]);
+        self.covered.push(self.covered[of].clone());
+        self.differs.push(None);
+    }
+
     /// Notes what a trace writes in memory.
-    fn note_written(&mut self, input: &Input<'_>, study: Study) {
+    fn note_written(&mut self, input: &Input<'_>, study: &Study) {
         let trace = input.trace;
         let ends = trace.insts.iter().filter(|inst| inst.op == Op::Finish);
         let ends = ends.filter_map(|inst| trace.snapshot_of(inst)).flat_map(|snapshot| snapshot.slots());
@@ -215,13 +226,15 @@ impl Slots {
         let ends = ends.filter(|_| !planted(Bug::RegionSteadyWritten));
         match &mut self.written {
             Some(written) if !study.writes_any => {
-                written.extend(ends.chain(study.written).map(|slot| slot.saturating_add(input.frame)));
+                let own = study.written.iter().copied();
+                written.extend(ends.chain(own).map(|slot| slot.saturating_add(input.frame)));
             }
             written => *written = None,
         }
     }
 
-    fn is_steady(&self, slot: i32) -> bool {
+    /// Whether no trace of the function writes this slot in memory.
+    pub(super) fn is_steady(&self, slot: i32) -> bool {
         self.written.as_ref().is_some_and(|written| !written.contains(&slot))
     }
 
@@ -267,6 +280,10 @@ impl Lowering<'_, '_, '_> {
             }
         }
         for (side, input) in self.tree.iter().enumerate().filter(|(_, input)| input.parent.is_some()) {
+            if let Some(of) = input.copy_of {
+                self.shared.slots.differs[side] = self.shared.slots.differs[of];
+                continue;
+            }
             let mut unchecked = Vec::new();
             for (slot, is_checked) in entry_slots(input.trace) {
                 let at = slot.slot.saturating_add(input.frame);

@@ -34,7 +34,7 @@ use super::units::is_float;
 use super::values::Def;
 use super::{clif_type, Input, Lowering, Result, Ssa};
 use crate::listing::location;
-use crate::request::Request;
+use crate::request::{Replaced, Request};
 
 /// A way from an exit into the side trace that begins there.
 pub(super) struct Way {
@@ -71,7 +71,9 @@ impl Heads {
 }
 
 pub(super) fn heads_of(b: &mut FunctionBuilder<'_>, tree: &[Input<'_>], number: usize) -> Heads {
-    let Input { trace, request, parent: None, .. } = tree[number] else { return Heads::default() };
+    let Input { trace, request, parent: None, copy_of: None, .. } = tree[number] else {
+        return Heads::default();
+    };
     let counts = counts_replaced(tree, number);
     // Neither takes rows of arrays: the others know nothing of them.
     let mut block = |label: &Label| label_block(b, trace, &label.args, 0, counts);
@@ -83,13 +85,19 @@ pub(super) fn heads_of(b: &mut FunctionBuilder<'_>, tree: &[Input<'_>], number: 
     }
 }
 
-/// Whether what is replaced goes round with the arguments of the trace's labels: in loops, and in the side
-/// traces of a loop that are in one function with it.
-pub(super) fn counts_replaced(tree: &[Input<'_>], number: usize) -> bool {
+/// The trace without a parent in whose tree this one is.
+fn root_of(tree: &[Input<'_>], number: usize) -> usize {
     let mut root = number;
     while let Some((parent, _)) = tree[root].parent {
         root = parent;
     }
+    tree[root].copy_of.unwrap_or(root)
+}
+
+/// Whether what is replaced goes round with the arguments of the trace's labels: in loops, and in the side
+/// traces of a loop that are in one function with it.
+pub(super) fn counts_replaced(tree: &[Input<'_>], number: usize) -> bool {
+    let root = root_of(tree, number);
     let total = |number: usize| tree[number].request.replaced.map(|amounts| amounts.total);
     let is_loop = tree[root].trace.insts.last().is_some_and(|last| last.op == Op::Jump);
     is_loop
@@ -361,8 +369,12 @@ impl Lowering<'_, '_, '_> {
             self.in_stub = false;
             self.b.switch_to_block(next);
         }
+        let (head, left_out) = self.head_again(head, &passed);
         let mut args = Vec::with_capacity(root.trace.inputs().len() + 1);
-        for (&input, (slot, source)) in root.trace.inputs().iter().zip(passed) {
+        for (at, (&input, (slot, source))) in root.trace.inputs().iter().zip(passed).enumerate() {
+            if left_out.get(at) == Some(&true) {
+                continue;
+            }
             let value = match source {
                 Passed::Value(value) => value,
                 Passed::Memory { .. } => {
@@ -372,11 +384,25 @@ impl Lowering<'_, '_, '_> {
             };
             args.push(BlockArg::Value(value));
         }
-        if args.len() != root.trace.inputs().len() {
+        let steady = left_out.iter().filter(|&&out| out).count();
+        if args.len() + steady != root.trace.inputs().len() {
             return Err(self.malformed("a loop has other inputs than slots"));
         }
         self.arrive(to, head, args);
         Ok(true)
+    }
+
+    /// The block in which this trace goes on that passes these for a loop's inputs, and which of them are not
+    /// passed: the loop's first label, or the second copy of its preamble.
+    fn head_again(&mut self, first: Block, passed: &[(i32, Passed)]) -> (Block, Vec<bool>) {
+        let again = self.shared.again.as_mut().filter(|_| self.input.again);
+        let Some(again) = again else { return (first, Vec::new()) };
+        let is_steady = |source: &Passed| matches!(source, Passed::Memory { .. });
+        let mut steady = again.inputs.iter().zip(passed).filter(|(&steady, _)| steady);
+        match steady.all(|(_, (_, source))| is_steady(source)) {
+            true => (again.block(&mut self.b, self.tree), again.inputs.clone()),
+            false => (first, Vec::new()),
+        }
     }
 
     /// Goes on in a block of a trace without a parent, with these arguments, and with what was replaced.
@@ -390,7 +416,10 @@ impl Lowering<'_, '_, '_> {
         if !goes_round {
             self.add_replaced(self.replaced);
         }
-        let entry = amounts.map_or(0, |amounts| amounts.entry);
+        let is_marked = root_of(self.tree, self.number) == to;
+        let entry =
+            amounts.map(|amounts| amounts.entry).filter(|&entry| !is_marked || entry < Replaced::MARK);
+        let entry = entry.unwrap_or(0);
         match self.replaced.filter(|_| goes_round) {
             Some(replaced) if entry == 0 => args.push(replaced.into()),
             Some(replaced) => args.push(self.b.ins().iadd_imm_s(replaced, entry as i64).into()),
