@@ -8,6 +8,10 @@
 //! them one trace after the other; freeing the tree gives its blocks back, whole, and nothing else is
 //! touched.
 //!
+//! On aarch64 the executable mapping of code with landing pads is *guarded*: where an indirect branch leads
+//! to anything else the processor faults, so that a pointer that was overwritten leads to whole functions
+//! only.
+//!
 //! Invariants: free blocks are disjoint, sorted and not adjacent; every piece of code is aligned to a cache
 //! line; a freed block is filled with trapping instructions, so that a stale jump stops instead of running
 //! something else.
@@ -53,6 +57,9 @@ pub struct ArenaOptions {
     pub limit: usize,
     /// The memory is such that perf looks addresses in it up in `/tmp/perf-PID.map`: it is nobody's file.
     pub is_anonymous: bool,
+    /// On aarch64 all code begins with a landing pad, and so does each place in it that is jumped to by
+    /// address: see [`Compiler::arena_options`](crate::Compiler::arena_options).
+    pub has_landing_pads: bool,
     /// For tests: the allocation with this number (the first is 1) fails as if the arena were full.
     pub fail_allocation: Option<u64>,
     /// For tests: the system refuses executable memory.
@@ -61,7 +68,13 @@ pub struct ArenaOptions {
 
 impl Default for ArenaOptions {
     fn default() -> ArenaOptions {
-        ArenaOptions { limit: 64 << 20, is_anonymous: false, fail_allocation: None, refuse_executable: false }
+        ArenaOptions {
+            limit: 64 << 20,
+            is_anonymous: false,
+            has_landing_pads: false,
+            fail_allocation: None,
+            refuse_executable: false,
+        }
     }
 }
 
@@ -147,12 +160,15 @@ impl Arena {
         if options.refuse_executable {
             return Err(CodeMemory::Refused(io::Error::from_raw_os_error(libc::EACCES)));
         }
+        let protection = libc::PROT_READ | libc::PROT_EXEC;
+        let protection = protection | if options.has_landing_pads { GUARDED } else { 0 };
         let memory = match options.is_anonymous {
-            true => DoubleMapping::anonymous(limit),
-            false => DoubleMapping::new(limit),
+            true => DoubleMapping::anonymous(limit, protection),
+            false => DoubleMapping::new(limit, protection),
         };
         let memory = memory.map_err(CodeMemory::Refused)?;
-        fork::made(memory.writable.as_ptr() as usize, memory.executable.as_ptr() as usize, limit);
+        let [writable, executable] = [memory.writable, memory.executable].map(|at| at.as_ptr() as usize);
+        fork::made(writable, executable, protection, limit);
         icache::prepare();
         let free = BTreeMap::from([(0, limit)]);
         Ok(Arena { memory, options, free, trees: HashMap::new(), allocations: 0 })
@@ -308,29 +324,32 @@ struct DoubleMapping {
 // SAFETY: the mapping is owned; every write needs `&mut Arena`.
 unsafe impl Send for DoubleMapping {}
 
+/// Linux's `PROT_BTI`, a bit that other processors refuse.
+const GUARDED: libc::c_int = if cfg!(target_arch = "aarch64") { 0x10 } else { 0 };
+
 impl DoubleMapping {
-    fn new(len: usize) -> io::Result<DoubleMapping> {
+    fn new(len: usize, protection: libc::c_int) -> io::Result<DoubleMapping> {
         // SAFETY: the name is a C string; the result is checked.
         let file = unsafe { libc::memfd_create(c"tracelift-code".as_ptr(), libc::MFD_CLOEXEC) };
         if file < 0 {
             return Err(io::Error::last_os_error());
         }
-        let mapping = Self::map_twice(file, len);
+        let mapping = Self::map_twice(file, len, protection);
         // SAFETY: the descriptor is ours, and mappings outlive it.
         unsafe { libc::close(file) };
         mapping
     }
 
     /// The same of shared memory without a file, mapped again at another address.
-    fn anonymous(len: usize) -> io::Result<DoubleMapping> {
+    fn anonymous(len: usize, protection: libc::c_int) -> io::Result<DoubleMapping> {
         let checked = |address: *mut c_void| match address == libc::MAP_FAILED {
             true => Err(io::Error::last_os_error()),
             false => Ok(address),
         };
         let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let both = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at an address that the system chooses.
-        let writable = checked(unsafe { libc::mmap(std::ptr::null_mut(), len, protection, kind, -1, 0) })?;
+        let writable = checked(unsafe { libc::mmap(std::ptr::null_mut(), len, both, kind, -1, 0) })?;
         // SAFETY: of a shared mapping nothing is moved, and another one of the same memory is made.
         let executable = checked(unsafe { libc::mremap(writable, 0, len, libc::MREMAP_MAYMOVE) })
             // SAFETY: mapped just now, not used yet.
@@ -343,7 +362,6 @@ impl DoubleMapping {
             len,
             end: 0,
         };
-        let protection = libc::PROT_READ | libc::PROT_EXEC;
         // SAFETY: all of it is ours.
         match unsafe { libc::mprotect(mapping.executable.as_ptr().cast(), len, protection) } {
             0 => Ok(mapping),
@@ -351,13 +369,13 @@ impl DoubleMapping {
         }
     }
 
-    fn map_twice(file: libc::c_int, len: usize) -> io::Result<DoubleMapping> {
+    fn map_twice(file: libc::c_int, len: usize, protection: libc::c_int) -> io::Result<DoubleMapping> {
         // SAFETY: the descriptor is open.
         if unsafe { libc::ftruncate(file, len as libc::off_t) } != 0 {
             return Err(io::Error::last_os_error());
         }
         let writable = Self::map(file, len, libc::PROT_READ | libc::PROT_WRITE)?;
-        match Self::map(file, len, libc::PROT_READ | libc::PROT_EXEC) {
+        match Self::map(file, len, protection) {
             Ok(executable) => Ok(DoubleMapping { writable, executable, len, end: 0 }),
             Err(error) => {
                 // SAFETY: mapped just now, not used yet.

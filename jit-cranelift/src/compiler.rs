@@ -17,6 +17,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use target_lexicon::Architecture;
 use tracelift_core::{Schema, Trace};
 
+use crate::arena::ArenaOptions;
 use crate::disassembly;
 use crate::error::CompileError;
 use crate::exits::{exit_table, ExitInfo};
@@ -63,6 +64,11 @@ pub struct Compiler {
     quick: Quick,
 }
 
+/// A landing pad for calls, on aarch64.
+const BTI_C: u32 = 0xd503_245f;
+/// One for calls and for jumps.
+const BTI_JC: u32 = 0xd503_24df;
+
 /// Code, and the section that says how to get from it to its caller.
 pub type WithUnwind = (Vec<u8>, Vec<u8>);
 
@@ -89,9 +95,7 @@ impl Compiler {
             always_again: options.always_again,
             is_system_v: isa.triple().architecture == Architecture::X86_64
                 && isa.default_call_conv() == CallConv::SystemV,
-            prefetches: isa.triple().architecture == Architecture::X86_64
-                && !options.optimize
-                && !options.no_prefetching,
+            prefetches: isa::has_prefetch(&*isa) && !options.optimize && !options.no_prefetching,
         };
         Ok(Compiler {
             options,
@@ -106,6 +110,11 @@ impl Compiler {
     /// The options that it was made with.
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// An arena's options for its code: whether that has landing pads.
+    pub fn arena_options(&self) -> ArenaOptions {
+        ArenaOptions { has_landing_pads: isa::has_landing_pads(&*self.isa), ..ArenaOptions::default() }
     }
 
     /// Makes the code that leads into and out of linked traces, or takes it ready-made.
@@ -136,9 +145,22 @@ impl Compiler {
             make(&mut self.context.func, &mut self.builder, self.environment.call_conv, frontend);
             self.generate()?;
             let made = self.context.compiled_code().expect("it was generated just now");
-            *code = (made.code_buffer().to_vec(), unwind::of_cranelift(made, &*self.isa));
+            *code = (self.with_landing_pad(made)?, unwind::of_cranelift(made, &*self.isa));
         }
         Ok(codes)
+    }
+
+    /// Finished code. Where the processor wants landing pads, Cranelift's lets calls in: `bti c`. Links are
+    /// jumps to the same place, by a register of which that one knows nothing: `bti jc`.
+    fn with_landing_pad(&self, code: &CompiledCode) -> Result<Vec<u8>, CompileError> {
+        let mut bytes = code.code_buffer().to_vec();
+        if isa::has_landing_pads(&*self.isa) {
+            match bytes.first_chunk_mut() {
+                Some(first) if u32::from_le_bytes(*first) == BTI_C => *first = BTI_JC.to_le_bytes(),
+                _ => return Err(CompileError::Codegen("code begins without a landing pad".to_string())),
+            }
+        }
+        Ok(bytes)
     }
 
     fn generate(&mut self) -> Result<&CompiledCode, CompileError> {
@@ -269,10 +291,10 @@ impl Compiler {
         self.generate()?;
         let code = self.context.compiled_code().expect("it was generated just now");
         let unwind = if want_notes { unwind::of_cranelift(code, &*self.isa) } else { Vec::new() };
-        let mut bytes = code.code_buffer().to_vec();
+        let mut bytes = self.with_landing_pad(code)?;
         let marks = code.buffer.get_srclocs_sorted().to_vec();
         if prefetches {
-            lower::patch(&mut bytes, &marks)?;
+            lower::patch(self.isa.triple().architecture, &mut bytes, &marks)?;
         }
         let frame_bytes = code.buffer.frame_layout().map_or(0, |layout| layout.frame_to_fp_offset);
         let disasm = code.vcode.clone();
@@ -296,6 +318,29 @@ impl Compiler {
             has_avx: isa::has_avx(&*self.isa),
         };
         self.quick.generate(&self.context.func, features, preserves)
+    }
+}
+
+#[cfg(test)]
+mod landing_pads {
+    use super::*;
+    use crate::isa::Target;
+
+    /// Calls and links lead to all that is made for aarch64, and to nothing but its first instruction.
+    #[test]
+    fn code_for_aarch64_begins_with_a_landing_pad() {
+        let mut compiler = Compiler::new(Options { target: Target::Aarch64, ..Options::default() }).unwrap();
+        assert!(compiler.arena_options().has_landing_pads);
+        let trace = tracelift_core::text::parse_trace("trace one\nL0(i0):\nfinish(i0)\n", &Schema::new());
+        let request = Request::new(1, std::ptr::null_mut());
+        let compiled = compiler.compile(&trace.unwrap(), &Schema::new(), &request).unwrap();
+        let [enter, leave] = compiler.glue().unwrap();
+        for code in [compiled.code, enter, leave] {
+            let words = code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+            let pads: Vec<usize> =
+                words.enumerate().filter(|(_, word)| word & !0xc0 == 0xd503_241f).map(|(at, _)| at).collect();
+            assert_eq!((pads, code[..4].to_vec()), (vec![0], BTI_JC.to_le_bytes().to_vec()));
+        }
     }
 }
 

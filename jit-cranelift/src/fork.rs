@@ -21,6 +21,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 struct Mapping {
     writable: usize,
     executable: usize,
+    /// How the executable one is mapped.
+    protection: libc::c_int,
     len: usize,
     /// Nothing after this was ever written.
     end: usize,
@@ -86,9 +88,9 @@ pub fn forks() -> u32 {
 }
 
 /// There is such memory, which is empty.
-pub(crate) fn made(writable: usize, executable: usize, len: usize) {
+pub(crate) fn made(writable: usize, executable: usize, protection: libc::c_int, len: usize) {
     REGISTRY.with(|state| {
-        state.mappings.push(Mapping { writable, executable, len, end: 0 });
+        state.mappings.push(Mapping { writable, executable, protection, len, end: 0 });
         if !state.is_told {
             // SAFETY: the functions live as long as the process. Without room for them `fork` is as it was.
             state.is_told =
@@ -155,7 +157,7 @@ extern "C" fn in_child() {
 
 /// Puts memory of this process's own in the place of what it shares with its parent; whether there is some.
 fn renew(mapping: &Mapping) -> bool {
-    let &Mapping { writable, executable, len, end } = mapping;
+    let &Mapping { writable, executable, protection, len, end } = mapping;
     let both = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: the name is a C string. What is mapped over is the arena's own, and what is read was written.
     unsafe {
@@ -174,7 +176,7 @@ fn renew(mapping: &Mapping) -> bool {
         let mut is_done = copy != libc::MAP_FAILED;
         if is_done {
             std::ptr::copy_nonoverlapping(executable as *const u8, copy.cast::<u8>(), end);
-            is_done = map(executable, libc::PROT_READ | libc::PROT_EXEC, libc::MAP_FIXED) != libc::MAP_FAILED
+            is_done = map(executable, protection, libc::MAP_FIXED) != libc::MAP_FAILED
                 && map(writable, both, libc::MAP_FIXED) != libc::MAP_FAILED;
             libc::munmap(copy, len);
         }

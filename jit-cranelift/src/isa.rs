@@ -79,18 +79,50 @@ pub(crate) fn build(options: &Options) -> Result<OwnedTargetIsa, CompileError> {
     for (name, value) in choices {
         flags.set(name, value).map_err(|error| target(&error))?;
     }
-    let builder = match options.target {
+    let mut builder = match options.target {
         Target::Native => cranelift_native::builder().map_err(|error| target(&error))?,
         Target::Baseline => cranelift_native::builder_with_options(false).map_err(|error| target(&error))?,
         Target::Aarch64 => {
             isa::lookup_by_name("aarch64-unknown-linux-gnu").map_err(|error| target(&error))?
         }
     };
+    let has_landing_pads = match options.target {
+        Target::Native => processor_has_landing_pads(),
+        Target::Baseline => false,
+        Target::Aarch64 => true,
+    };
+    if has_landing_pads {
+        builder.enable("use_bti").map_err(|error| target(&error))?;
+    }
     builder.finish(settings::Flags::new(flags)).map_err(|error| target(&error))
 }
 
 fn has_flag(isa: &dyn isa::TargetIsa, name: &str) -> bool {
     isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(true))
+}
+
+/// Whether the processor can be told to fault where an indirect branch leads to no landing pad, and the
+/// kernel lets programs tell it (`PROT_BTI`).
+fn processor_has_landing_pads() -> bool {
+    #[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+    {
+        const HWCAP2_BTI: libc::c_ulong = 1 << 17;
+        // SAFETY: asks for a number, has no other effect.
+        unsafe { libc::getauxval(libc::AT_HWCAP2) & HWCAP2_BTI != 0 }
+    }
+    #[cfg(not(all(target_arch = "aarch64", target_os = "linux")))]
+    false
+}
+
+/// Whether functions begin with landing pads.
+pub(crate) fn has_landing_pads(isa: &dyn isa::TargetIsa) -> bool {
+    has_flag(isa, "use_bti")
+}
+
+/// Whether prefetches can be made of loads: see `lower/prefetch.rs`.
+pub(crate) fn has_prefetch(isa: &dyn isa::TargetIsa) -> bool {
+    use target_lexicon::Architecture;
+    matches!(isa.triple().architecture, Architecture::X86_64 | Architecture::Aarch64(_))
 }
 
 /// Whether floats are rounded by one instruction. Without it Cranelift would call a library function through

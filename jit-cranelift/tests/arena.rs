@@ -203,3 +203,33 @@ fn compiling_on_another_thread() {
     .unwrap();
     assert_eq!(machine.1.run(machine.0), 41);
 }
+
+/// On aarch64 an indirect branch into guarded memory that leads to no landing pad is a fault; where the
+/// processor knows none, it is as any other. Under emulation it does.
+#[test]
+#[cfg(target_arch = "aarch64")]
+fn only_landing_pads_are_jumped_to() {
+    let options = Compiler::new(Options::default()).unwrap().arena_options();
+    let is_emulated = std::env::var_os("TRACELIFT_EXPECT_ARCH").is_some();
+    assert!(options.has_landing_pads || !is_emulated, "the emulator's processor has them");
+    let mut arena = Arena::new(options).unwrap();
+    let mut ending_of = |words: &[u32]| {
+        let code: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let code = arena.install_code(TreeId(1), &code).unwrap();
+        // SAFETY: the child calls code that only returns, and ends.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                (code.entry())(std::ptr::null_mut(), std::ptr::null_mut());
+                libc::_exit(7);
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            (libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)), libc::WIFSIGNALED(status))
+        }
+    };
+    let (ret, pad) = (0xd65f_03c0, 0xd503_245f);
+    assert_eq!(ending_of(&[pad, ret]), (Some(7), false));
+    let expected = if options.has_landing_pads { (None, true) } else { (Some(7), false) };
+    assert_eq!(ending_of(&[ret, pad]), expected);
+}

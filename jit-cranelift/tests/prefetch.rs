@@ -67,15 +67,56 @@ fn a_stream_is_asked_for_once_a_line() {
     }
 }
 
+/// The prefetches in code for aarch64: eights of bytes from a base, or none where a register says how far.
+fn prefetches_on_aarch64(trace: &Trace, schema: &Schema, options: Options) -> Vec<Option<u32>> {
+    let compiled = Harness::with(Options { verify: true, ..options }).compile(trace, schema);
+    let words = compiled.code.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+    let found: Vec<Option<u32>> = words
+        .filter_map(|word| match word {
+            _ if word & 0xffc0001f == 0xf9800000 => Some(Some((word >> 10) & 0xfff)),
+            _ if word & 0xffe00c1f == 0xf8a00800 => Some(None),
+            // A load of a byte: a carrier.
+            _ => {
+                (word & 0xffc00000 == 0x39400000 || word & 0xffe00c00 == 0x38600800).then_some(Some(u32::MAX))
+            }
+        })
+        .collect();
+    assert_eq!(found.len(), compiled.stats.prefetches);
+    found
+}
+
 #[test]
-fn code_that_only_arm_or_the_mid_end_sees_has_none() {
-    let (trace, schema) = sum_of_items(1, &[0]);
-    for options in [
-        Options { no_prefetching: true, ..Options::default() },
-        Options { optimize: true, ..Options::default() },
-        Options { target: Target::Aarch64, ..Options::default() },
+fn a_stream_is_asked_for_on_aarch64() {
+    let options = Options { target: Target::Aarch64, ..Options::default() };
+    for (step, beside, expected) in [
+        (1, &[0][..], &[Some(384)][..]),
+        (2, &[0], &[Some(384), Some(392)]),
+        (1, &[0, 4], &[Some(384), Some(392)]),
+        (-1, &[0], &[None]),
+        (-4096, &[0], &[None]),
+        (1 << 30, &[0], &[]),
     ] {
-        assert_eq!(prefetches(&trace, &schema, options), [""; 0], "{options:?}");
+        let (trace, schema) = sum_of_items(step, beside);
+        let found = prefetches_on_aarch64(&trace, &schema, Options { no_unrolling: step < 0, ..options });
+        assert_eq!(found, expected, "{step} {beside:?}");
+    }
+}
+
+#[test]
+fn code_that_the_mid_end_sees_has_none() {
+    let (trace, schema) = sum_of_items(1, &[0]);
+    for target in [Target::Native, Target::Aarch64] {
+        for options in [
+            Options { no_prefetching: true, target, ..Options::default() },
+            Options { optimize: true, target, ..Options::default() },
+        ] {
+            match target {
+                Target::Aarch64 => {
+                    assert_eq!(prefetches_on_aarch64(&trace, &schema, options), [], "{options:?}")
+                }
+                _ => assert_eq!(prefetches(&trace, &schema, options), [""; 0], "{options:?}"),
+            }
+        }
     }
 }
 

@@ -235,6 +235,7 @@ fn make(config: &Config) -> Backend {
         is_anonymous: config.tools.perf_map,
         refuse_executable: config.refuse_executable_memory,
         fail_allocation: config.fail_code_allocation,
+        ..compiler.arena_options()
     });
     match arena {
         Ok(arena) => Backend::Ready(Box::new(Ready { compiler, arena, glue: None })),

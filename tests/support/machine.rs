@@ -14,8 +14,7 @@ use tracelift_core::testgen::Case;
 use tracelift_core::world::World;
 use tracelift_core::{Bits, Schema};
 use tracelift_cranelift::{
-    exit_number, Arena, ArenaOptions, CodePtr, Compiler, EntryKind, Options, Request, Stats, TreeId,
-    ENTRY_REFUSED,
+    exit_number, Arena, CodePtr, Compiler, EntryKind, Options, Request, Stats, TreeId, ENTRY_REFUSED,
 };
 use tracelift_opt::{Optimized, ResumeTable};
 
@@ -80,9 +79,10 @@ impl Machine {
     pub fn new(options: Options) -> Machine {
         let options = Options { verify: true, ..options };
         let cells = Cells { buffer: vec![0; BUFFER_CELLS].into_boxed_slice(), force: 0, iterations: 0 };
+        let compiler = Compiler::new(options).expect("the host's machine is a target");
         Machine {
-            compiler: Compiler::new(options).expect("the host's machine is a target"),
-            arena: Arena::new(ArenaOptions::default()).expect("executable memory"),
+            arena: Arena::new(compiler.arena_options()).expect("executable memory"),
+            compiler,
             cells: Box::into_raw(Box::new(cells)),
             next_tree: 0,
         }

@@ -16,8 +16,8 @@ use tracelift_core::testgen::TreeCase;
 use tracelift_core::world::World;
 use tracelift_core::{Bits, Op, Schema, Trace};
 use tracelift_cranelift::{
-    exit_number, trace_number, Arena, ArenaOptions, Compiler, Crossings, Glue, LinkedEntry, Links, Member,
-    Options, Replaced, Request, TreeId, ENTRY_REFUSED,
+    exit_number, trace_number, Arena, Compiler, Crossings, Glue, LinkedEntry, Links, Member, Options,
+    Replaced, Request, TreeId, ENTRY_REFUSED,
 };
 use tracelift_opt::{Optimized, ResumeTable};
 
@@ -111,7 +111,7 @@ impl TreeMachine {
     pub fn new(options: Options) -> TreeMachine {
         let options = Options { verify: true, always_again: true, ..options };
         let mut compiler = Compiler::new(options).expect("the host's machine is a target");
-        let mut arena = Arena::new(ArenaOptions::default()).expect("executable memory");
+        let mut arena = Arena::new(compiler.arena_options()).expect("executable memory");
         let [enter, leave] = compiler
             .glue()
             .expect("glue")

@@ -17,8 +17,8 @@ use tracelift_core::testgen::Program;
 use tracelift_core::world::World;
 use tracelift_core::{Bits, Op, Schema, Trace};
 use tracelift_cranelift::{
-    exit_number, trace_number, Arena, ArenaOptions, CodePtr, Compiled, Compiler, EntryKind, Glue, Links,
-    Member, Options, Request, TreeId, UnitCells, Units, ENTRY_REFUSED, RECORD_WORDS,
+    exit_number, trace_number, Arena, CodePtr, Compiled, Compiler, EntryKind, Glue, Links, Member, Options,
+    Request, TreeId, UnitCells, Units, ENTRY_REFUSED, RECORD_WORDS,
 };
 use tracelift_opt::{Optimized, ResumeTable};
 
@@ -108,7 +108,7 @@ impl UnitMachine {
     pub fn new(quick: bool) -> UnitMachine {
         let options = Options { quick, verify: true, ..Options::default() };
         let mut compiler = Compiler::new(options).expect("the host's machine is a target");
-        let mut arena = Arena::new(ArenaOptions::default()).expect("executable memory");
+        let mut arena = Arena::new(compiler.arena_options()).expect("executable memory");
         let [enter, leave] = compiler
             .glue()
             .expect("glue")

@@ -44,9 +44,10 @@ impl Harness {
     }
 
     pub fn with(options: Options) -> Harness {
+        let compiler = Compiler::new(options).expect("the test's target is supported");
         Harness {
-            compiler: Compiler::new(options).expect("the test's target is supported"),
-            arena: Arena::new(ArenaOptions::default()).expect("the test machine has executable memory"),
+            arena: Arena::new(compiler.arena_options()).expect("the test machine has executable memory"),
+            compiler,
             buffer: Box::new([0xDEAD_BEEF; 256]),
             context: 0,
             frame: vec![0; 1024],

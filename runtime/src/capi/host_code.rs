@@ -55,6 +55,8 @@ impl HostCode {
                 Arena::new(ArenaOptions {
                     limit: config.code_bytes,
                     is_anonymous: config.tools.perf_map,
+                    // Nobody asks hosts for landing pads.
+                    has_landing_pads: false,
                     refuse_executable: config.refuse_executable_memory,
                     fail_allocation: None,
                 })
