@@ -61,6 +61,7 @@ pub use bridge::BridgeTarget;
 pub use config::{Config, ConfigError, PassInfo, PassName, PASSES};
 pub use loops::loops_of;
 pub use passes::fold::{algebraic_rules, AlgebraicRule};
+pub use passes::virtuals::can_be_virtual;
 pub use peel::{Carried, CarriedKey, Peeled, WayIn};
 pub use range::Range as IntRange;
 pub use report::{OpCounts, Report, Stage};

@@ -61,7 +61,7 @@ extern "C" {
 #endif
 
 /* The version of this interface; tl_new refuses a host compiled for another one. */
-#define TL_ABI_VERSION 6u
+#define TL_ABI_VERSION 7u
 /* The library's: as text, "0.1.0"; as a number, of which the last three digits are the patch, the three
 ** before the minor, and all others the major version; and the interface that it implements. */
 const char *tl_version(void);
@@ -115,6 +115,13 @@ typedef struct tl_config {
   const char *log_file;     /* where the log goes; NULL: standard error */
   uint64_t start_seed;      /* test aid: recordings start at random, `threshold` apart in the mean, and a
                             ** third is thrown away; 0: none of that */
+  uint32_t bytecode_price;  /* what the host's interpreter takes for a bytecode, as a rule, in tenths of
+                            ** nanoseconds, at most 1000000; default 30, as Lua's. Loops are timed; this is
+                            ** for what is not. A host whose bytecodes take longer gains by code where others
+                            ** lose, and must say so, or code that gains rests. Without effect where
+                            ** `threshold` is set */
+  uint32_t call_price;      /* what a call of the program's and its return take beside their bytecodes, in
+                            ** nanoseconds, at most 1000000; default 12 */
 } tl_config;
 
 #define TL_FLAG_OFF 1u              /* never record: counters are set out of reach */
@@ -157,6 +164,7 @@ const char *tl_last_error(const tl_vm *vm);
 ** - slots that do not hold what was recorded, at two resume points in a row or when a loop closes; stores
 **   that the interpreter has not made; guards that fail at once; items out of bounds; immutable cells that
 **   change;
+** - loads from memory of slots that the trace has written, which is old while code runs;
 ** - slots read as another type than memory holds, or after `live` has called them dead; `live` with bits
 **   beyond its slots, or with others than before for the same words;
 ** - side traces that begin with other frames than their exit has;
@@ -576,10 +584,11 @@ void tl_needs_slots(tl_vm *vm, int32_t slots);
 /* The current frame, which was pushed, returned; its slots are forgotten. */
 void tl_frame_pop(tl_vm *vm);
 /* In a recording that began at an exit or an entry: the outermost frame returned to its caller, whose base
-** lies `base` slots (a negative number) from that frame's. The host has recorded guards before that this
-** caller is the one; memory still has the frame that returned. Results are written after this call. Nobody
-** has looked at the caller's slots before the trace was entered, so that the host reads each from memory
-** itself, under guards, and says so by tl_slot_known, before it uses tl_slot_read. */
+** lies `base` slots from that frame's: a negative number, or 0 if the caller has nothing below it. The host
+** has recorded guards before that this caller is the one; memory still has the frame that returned. Results
+** are written after this call; the caller's other slots from where its callee's began are dead. Nobody has
+** looked at those below before the trace was entered, so that the host reads each from memory itself, under
+** guards, and says so by tl_slot_known, before it uses tl_slot_read. */
 void tl_frame_return(tl_vm *vm, int32_t base);
 /* How many frames are pushed. */
 uint32_t tl_frame_depth(const tl_vm *vm);

@@ -26,6 +26,10 @@ pub struct Config {
     pub compile_share: Option<u32>,
     /// Where code is made.
     pub compiling: Compiling,
+    /// What the host's interpreter takes for a bytecode, as a rule, in tenths of nanoseconds.
+    pub step_price: u32,
+    /// What it takes for a call of a function of the program, beside its bytecodes, in nanoseconds.
+    pub call_price: u32,
     /// Side traces that hang on one loop's trace, directly or not.
     pub max_sides: usize,
     /// Operations in a recorded trace.
@@ -112,6 +116,8 @@ impl Default for Config {
             side_threshold: DEFAULT_SIDE_THRESHOLD,
             compile_share: Some(DEFAULT_COMPILE_SHARE),
             compiling: Compiling::Auto,
+            step_price: tunables::BYTECODE as u32,
+            call_price: tunables::INLINED_CALL as u32,
             max_sides: 200,
             max_ops: 8000,
             max_snapshots: 2000,

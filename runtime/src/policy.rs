@@ -18,6 +18,7 @@
 //! ```
 
 use crate::abort::AbortReason;
+use crate::config::Config;
 use crate::ids::TraceId;
 use crate::pace::Pace;
 use crate::tunables::*;
@@ -213,8 +214,11 @@ pub(crate) struct Prices {
 }
 
 impl Prices {
-    /// A host that interprets.
-    pub const INTERPRETER: Prices = Prices { step: BYTECODE as f64 / 10.0, call: INLINED_CALL as f64 };
+    /// A host that interprets, and says what that takes.
+    pub fn of_interpreter(config: &Config) -> Prices {
+        Prices { step: f64::from(config.step_price) / 10.0, call: f64::from(config.call_price) }
+    }
+
     /// A host whose functions have code of its own.
     pub const HOST_CODE: Prices =
         Prices { step: HOST_CODE_BYTECODE as f64 / 10.0, call: HOST_CODE_CALL as f64 };
@@ -455,13 +459,13 @@ mod tests {
         assert!(after_eviction(u32::MAX, u32::MAX) > 1 << 60);
     }
 
-    const PRICES: Prices = Prices::INTERPRETER;
+    const PRICES: Prices = Prices { step: BYTECODE as f64 / 10.0, call: INLINED_CALL as f64 };
 
     #[test]
     fn a_way_that_few_iterations_go_is_dear() {
         let work = Work { steps: 100, inlined: 5, calls: 1, objects: 0 };
         let model = work.ns(Prices::HOST_CODE);
-        assert!(model < work.ns(Prices::INTERPRETER) / 2.0);
+        assert!(model < work.ns(PRICES) / 2.0);
         let timed = |ns: f64, is_broken| {
             let mut pace = Pace::default();
             pace.learn(ns, ns, is_broken);
@@ -491,6 +495,18 @@ mod tests {
         assert_eq!(of_root(object, steps(14)), 12.0, "the object is removed, the call is part of the trace");
         assert_eq!((of_root(steps(1), steps(1000)), of_root(steps(1000), steps(1))), (0.2, 12.0));
         assert_eq!(gain(1.0, 12.0), -(ENTRY_COST as f64), "no more than the way there");
+    }
+
+    /// A host whose bytecodes take five times as long gains by code that is left sooner.
+    #[test]
+    fn hosts_have_prices_of_their_own() {
+        let work = Work { steps: 10, inlined: 2, ..Work::default() };
+        assert_eq!(work.ns(Prices::of_interpreter(&Config::default())), work.ns(PRICES));
+        let config = Config { step_price: 150, call_price: 60, ..Config::default() };
+        let prices = Prices::of_interpreter(&config);
+        assert_eq!(work.ns(prices), 5.0 * work.ns(PRICES));
+        let gain = |prices| measured_gain(60.0, Replaced::root(work, prices, None, false).whole);
+        assert!(gain(PRICES) < 0.0 && gain(prices) > 0.0, "{} {}", gain(PRICES), gain(prices));
     }
 
     #[test]

@@ -535,10 +535,10 @@ impl Recorder {
             return self.misuse("tl_frame_return from a frame that was pushed: call tl_frame_pop");
         }
         let outermost = &mut self.stack.frames[0];
-        if base >= 0 || outermost.base.checked_add(base).is_none_or(|at| at <= -(MAX_SLOTS as i32)) {
+        if base > 0 || outermost.base.checked_add(base).is_none_or(|at| at <= -(MAX_SLOTS as i32)) {
             return self.misuse(format!(
-                "a caller's frame {base} slots from its callee's: expected a negative number, and {MAX_SLOTS} \
-                 slots in all"
+                "a caller's frame {base} slots from its callee's: expected 0, or a negative number, and \
+                 {MAX_SLOTS} slots in all"
             ));
         }
         *outermost = OpenFrame { base: outermost.base + base, words: Words::new(), live: Live::new() };

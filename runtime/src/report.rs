@@ -135,7 +135,8 @@ impl Stats {
         }
         if !self.never_virtual.is_empty() {
             let layouts = self.never_virtual.join(", ");
-            writeln!(out, "always made, since no memory is held for exits: {layouts}")?;
+            let why = "no memory is held for exits, or their parts overlap";
+            writeln!(out, "always made, since {why}: {layouts}")?;
         }
         Ok(())
     }

@@ -245,7 +245,7 @@ impl Vm {
             exits: Exits::default(),
             timing: Timing { ticks: Ticks::new(), sample: None, burst: None, sampled_until: 0 },
             nested: Nested::default(),
-            prices: Prices::INTERPRETER,
+            prices: Prices::of_interpreter(&config),
             warm: Warm::default(),
             notes: config.view.then(Box::default),
             config,
@@ -426,12 +426,15 @@ impl Vm {
         self.reserves.declare(layout, function, context);
     }
 
-    /// Layouts of objects that could be virtual, but for which the host holds no memory.
+    /// Layouts of objects that code always makes: the host holds no memory for them, or what they hold cannot
+    /// be told, as where parts overlap.
     pub(crate) fn never_virtual(&self) -> impl Iterator<Item = LayoutId> + '_ {
         let layouts = self.schema.layouts().iter().enumerate();
         let possible = layouts.filter(|(_, layout)| layout.alloc.is_some());
         let ids = possible.map(|(number, _)| LayoutId(number as u32));
-        ids.filter(|&layout| !self.reserves.can_hold(layout))
+        ids.filter(|&layout| {
+            !self.reserves.can_hold(layout) || !tracelift_opt::can_be_virtual(&self.schema, layout)
+        })
     }
 
     fn place_stats(&self) -> Vec<PlaceStats> {

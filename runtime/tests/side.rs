@@ -448,12 +448,51 @@ fn who_is_refused_below_is_at_the_end_of_the_return() {
     assert_eq!((host.frame[0].payload, host.frame[1].payload), (10, 1.5f64.to_bits()));
 }
 
+/// A caller may begin where its callee does, whose slots are then all that it has; what it goes on with it
+/// has written itself.
+#[test]
+fn a_side_trace_returns_to_a_caller_at_the_same_slot() {
+    let config = Config { threshold: 1, side_threshold: 3, compile_share: None, ..Config::default() };
+    let mut host = Host::new(config);
+    host.frame[..2].copy_from_slice(&[0, 100].map(int));
+    assert!(matches!(host.back_edge(OUTER), Action::Record));
+    assert!(matches!(host.record(OUTER, |tape| count_by(tape, 2)), CloseOutcome::Compiled(TraceId(0))));
+    host.frame[..2].copy_from_slice(&[0, 100].map(int));
+    assert!(matches!(host.back_edge(HEAD), Action::Record));
+    assert!(matches!(host.record(HEAD, |tape| count_by(tape, 1)), CloseOutcome::Compiled(TraceId(1))));
+    loop {
+        host.frame[0] = int(95);
+        assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
+        if let Action::Record = host.next() {
+            break;
+        }
+    }
+    let base = host.base();
+    assert!(host.vm.start_side(base));
+    host.go_on(|tape| {
+        tape.at(2, ALL);
+        let i = tape.int(0);
+        tape.recorder.return_frame(0);
+        tape.write_int(0, i);
+        let limit = tape.constant(21);
+        tape.write_int(1, limit);
+        tape.at(0, ALL);
+        tape.recorder.link_frames();
+    });
+    assert!(matches!(host.vm.link_recording(OUTER), CloseOutcome::Compiled(TraceId(2))));
+    for (n, end) in [(10, 22), (5, 21), (30, 30)] {
+        host.frame[..2].copy_from_slice(&[-7, n].map(int));
+        assert_eq!(host.run(HEAD), Some((ExitKind::LoopEnd, 0)));
+        assert_eq!((host.frame[0].payload as i64, host.frame[1].payload), (end, 21), "{n}");
+    }
+}
+
 #[test]
 fn a_frame_that_was_returned_to_is_read_by_the_host() {
     let mut host = halved(Config::default());
     for (wrong, sentence) in [
         (0, "slot -3 of a frame that was returned to is read before tl_slot_known"),
-        (1, "a caller's frame 2 slots from its callee's: expected a negative number"),
+        (1, "a caller's frame 2 slots from its callee's: expected 0, or a negative number"),
         (2, "tl_frame_return from a frame that was pushed"),
         (3, "a guard after a frame was pushed or popped"),
     ] {

@@ -144,6 +144,10 @@ static void reads_of_null(void) {
   frame[2].payload = 0;
   tl_get(vm, f_number, object(2));
 }
+static void loads_the_stale(void) {
+  tl_slot_write(vm, 0, t_int, constant(5));
+  tl_load(vm, number_cell, tl_item_addr(vm, tl_frame_base(vm), constant(0), 16, 0));
+}
 static void is_nowhere(void) {
   tl_slot_write(vm, 0, t_int, constant(1));
   tl_resume_point(vm, (void *)16, (uint64_t[]){2}, live, 4);
@@ -173,6 +177,7 @@ static const struct mistake {
     {puts_nothing, "item.int holds 20 in memory, but what was recorded has stored 6"},
     {changes_the_immutable, "kind is immutable, but was 7 and is 9"},
     {reads_of_null, "number is read of null"},
+    {loads_the_stale, "number is loaded from slot 0, which the trace has written: use tl_slot_read"},
     {is_nowhere, "where no memory is"},
 };
 

@@ -9,10 +9,10 @@
 #define CHECK(what) _Static_assert(what, #what)
 #endif
 
-CHECK(TL_ABI_VERSION == 6);
+CHECK(TL_ABI_VERSION == 7);
 CHECK(TL_MAX_WORDS == 8);
 
-CHECK(sizeof(tl_config) == 80);
+CHECK(sizeof(tl_config) == 88);
 CHECK(sizeof(tl_word) == 48 && offsetof(tl_word, left) == 40);
 CHECK(offsetof(tl_config, abi) == 0);
 CHECK(offsetof(tl_config, threshold) == 4);
@@ -28,6 +28,8 @@ CHECK(offsetof(tl_config, passes) == 48);
 CHECK(offsetof(tl_config, log) == 56);
 CHECK(offsetof(tl_config, log_file) == 64);
 CHECK(offsetof(tl_config, start_seed) == 72);
+CHECK(offsetof(tl_config, bytecode_price) == 80);
+CHECK(offsetof(tl_config, call_price) == 84);
 
 CHECK(sizeof(tl_element) == 32);
 CHECK(offsetof(tl_element, stride) == 0);
@@ -129,7 +131,7 @@ CHECK(TL_EXIT_FINISH == 4);
 CHECK(TL_EXIT_REFUSED == 5);
 
 int main(void) {
-  tl_config config = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0};
+  tl_config config = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0};
   config.abi = TL_ABI_VERSION;
   tl_vm *vm = tl_new(&config);
   if (!vm) return 1;

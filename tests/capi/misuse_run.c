@@ -35,6 +35,8 @@ static void settings(void) {
   REFUSES("flags: 0x80000 is no TL_FLAG", SET, .flags = 0x80000u | TL_FLAG_VERIFY);
   REFUSES("TL_FLAG_INLINE and TL_FLAG_THREAD exclude", SET, .flags = TL_FLAG_INLINE | TL_FLAG_THREAD);
   REFUSES("max_ops is 4294967295", SET, .max_ops = UINT32_MAX);
+  REFUSES("bytecode_price is 1000001", SET, .bytecode_price = 1000001);
+  REFUSES("call_price is 4294967295", SET, .call_price = UINT32_MAX);
   REFUSES("max_snapshots is 4294967295", SET, .max_snapshots = UINT32_MAX);
   REFUSES("max_frames is 256", SET, .max_frames = 256);
   REFUSES("code_bytes is 18446744073709551615", SET, .code_bytes = UINT64_MAX);

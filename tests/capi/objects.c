@@ -6,8 +6,8 @@
 **   while (i < n)
 **
 ** With tl_set_reserve compiled code makes none of them until it is left. The allocator then may refuse at any
-** request: the exit gets pairs that the host has set aside. Without, each pair is made where the program
-** makes it. */
+** request: the exit gets pairs that the host has set aside. Without, or where a field of the layout lies
+** within another, each pair is made where the program makes it, and the statistics say so. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +25,7 @@ typedef struct pair {
 #define PAIR_KIND 0x50u
 #define COUNT 200 /* iterations */
 #define SPARES 8
+#define OVERLAPS 2 /* memory is held, and a field is half of another one */
 
 enum tag { NIL, INT, PAIR };
 enum { I, P, Q, SLOTS };
@@ -104,6 +105,9 @@ static int describe(tl_vm *vm, machine *m, int holds_memory) {
   ids.next = tl_add_field(
       vm, ids.pair, tl_add_cell(vm, "pair.next", offsetof(pair, next), 8, TL_REF, tl_alias_class(vm, "next"),
                                 0));
+  if (holds_memory == OVERLAPS)
+    tl_add_field(vm, ids.pair, tl_add_cell(vm, "pair.half", offsetof(pair, number), 4, TL_INT,
+                                           tl_alias_class(vm, "number"), 0));
   tl_func alloc =
       tl_add_func(vm, "new_pair", (const void *)(uintptr_t)new_pair, "aiii>r", TL_EFFECT_ALLOCATES, NULL,
                   NULL);
@@ -248,6 +252,9 @@ int main(void) {
       with.pairs);
   if (!without.is_right || without.is_virtual || without.pairs < 4 * COUNT)
     return failed("not held: pairs left out", without.pairs);
+  outcome overlaps = run(OVERLAPS, UINT64_MAX, 0, 0);
+  if (!overlaps.is_right || overlaps.is_virtual || overlaps.pairs < 4 * COUNT)
+    return failed("a field within another: pairs left out", overlaps.pairs);
 
   uint64_t given = 0, put_off = 0;
   const uint64_t counts[] = {1, 3, UINT64_MAX};

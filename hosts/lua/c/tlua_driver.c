@@ -50,7 +50,7 @@ SAME(offsetof(TluaRun, refused) == 168 && offsetof(TluaRun, jit_text) == 184);
 SAME(offsetof(TluaRun, view) == 192 && offsetof(TluaRun, cache) == 200);
 #if defined(TLUA_HAVE_RECORDER)
 /* as in the library's src/capi/config.rs */
-SAME(sizeof(tl_config) == 80 && offsetof(tl_config, passes) == 48);
+SAME(sizeof(tl_config) == 88 && offsetof(tl_config, passes) == 48);
 #endif
 
 /* The state an interrupt is for. */

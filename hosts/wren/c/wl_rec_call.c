@@ -114,7 +114,6 @@ static void return_below(wl_now *now) {
            && *now->fiber->frames[number].ip == CODE_RETURN);
   const CallFrame *caller = &now->fiber->frames[number];
   int base = (int)(now->slots - caller->stackStart);
-  if (base == 0) return wl_give_up(now->lift, "return to a frame that begins at the same slot");
   tl_frame_return(now->jit, -base);
   tl_slot_write(now->jit, base, wl_tag(now, like), value);
   rec->skips = (uint32_t)(rec->bottom - number - 1);

@@ -20,6 +20,7 @@ const MODES: &[&[&str]] = &[
     &["-joff"],
     &[],
     &["-jthreshold=1", "-jverify"],
+    &["-jbudget", "-jverify"],
     &["-jthreshold=3", "-jside=1", "-jverify"],
     &["-jthreshold=1", "-jside=1"],
     &["-jthreshold=4", "-jside=3", "-jseed=7", "-jverify"],

@@ -220,7 +220,7 @@ fn overlap(a: &Cell, b: &Cell) -> bool {
 /// Whether what an object of this layout holds can be told without making it: it can be made later, and its
 /// fields share no memory with one another or with what the allocator writes. Fields of the same bytes are
 /// views of one place, of which the object holds the one that was set last.
-fn can_be_virtual(schema: &Schema, layout: LayoutId) -> bool {
+pub fn can_be_virtual(schema: &Schema, layout: LayoutId) -> bool {
     let declared = schema.layout(layout);
     let can_insert = declared.keys.is_none_or(|keys| keys.insert.is_some());
     let mut cells: Vec<CellId> = declared.fields.iter().map(|&field| schema.field(field).cell).collect();

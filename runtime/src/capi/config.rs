@@ -16,7 +16,7 @@ use crate::debug::Tools;
 use crate::log::Stage;
 
 /// `TL_ABI_VERSION`: the version that this library implements.
-pub const ABI_VERSION: u32 = 6;
+pub const ABI_VERSION: u32 = 7;
 
 /// `TL_FLAG_OFF`: never record.
 pub const FLAG_OFF: u32 = 1;
@@ -58,7 +58,7 @@ pub const FLAG_CODE_MAP: u32 = 4096;
 
 const ALL_FLAGS: u32 = 131_071;
 
-/// `tl_config`; 0 and null mean the default. See `tracelift.h`.
+/// `tl_config`; 0 and null mean the default. See `tracelift.h`. So many fields: it is the header's.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TlConfig {
@@ -90,18 +90,23 @@ pub struct TlConfig {
     pub log_file: *const c_char,
     /// Test aid: recordings start at random.
     pub start_seed: u64,
+    /// What the interpreter takes for a bytecode, in tenths of nanoseconds.
+    pub bytecode_price: u32,
+    /// What it takes for a call beside its bytecodes, in nanoseconds.
+    pub call_price: u32,
 }
 
 // Both sides of the border agree; tests/capi/header.c has the other side of this.
 const _: () = {
-    assert!(size_of::<TlConfig>() == 80 && offset_of!(TlConfig, abi) == 0);
+    assert!(size_of::<TlConfig>() == 88 && offset_of!(TlConfig, abi) == 0);
     assert!(offset_of!(TlConfig, threshold) == 4 && offset_of!(TlConfig, max_ops) == 8);
     assert!(offset_of!(TlConfig, max_snapshots) == 12 && offset_of!(TlConfig, max_frames) == 16);
     assert!(offset_of!(TlConfig, flags) == 20 && offset_of!(TlConfig, side_threshold) == 24);
     assert!(offset_of!(TlConfig, max_sides) == 28 && offset_of!(TlConfig, code_bytes) == 32);
     assert!(offset_of!(TlConfig, force_exit) == 40 && offset_of!(TlConfig, passes) == 48);
     assert!(offset_of!(TlConfig, log) == 56 && offset_of!(TlConfig, log_file) == 64);
-    assert!(offset_of!(TlConfig, start_seed) == 72);
+    assert!(offset_of!(TlConfig, start_seed) == 72 && offset_of!(TlConfig, bytecode_price) == 80);
+    assert!(offset_of!(TlConfig, call_price) == 84);
 };
 
 impl Default for TlConfig {
@@ -122,6 +127,8 @@ impl Default for TlConfig {
             log: std::ptr::null(),
             log_file: std::ptr::null(),
             start_seed: 0,
+            bytecode_price: 0,
+            call_price: 0,
         }
     }
 }
@@ -130,6 +137,8 @@ impl Default for TlConfig {
 const MOST_OPS: u64 = 1_000_000;
 /// Frames: so many depths a listing can show.
 const MOST_FRAMES: u64 = 255;
+/// Prices: a tenth of a millisecond for a bytecode, a whole one for a call.
+const DEAREST: u64 = 1_000_000;
 /// Code: so far a jump reaches.
 const MOST_CODE: u64 = 1 << 30;
 
@@ -161,6 +170,7 @@ pub(super) unsafe fn read(c: &TlConfig) -> Result<Config, String> {
     let passes = optional("passes", c.passes)?;
     let (log, log_file) = (optional("log", c.log)?, optional("log_file", c.log_file)?);
     let default = Config::default();
+    let price = |name, value: u32, default: u32| limit(name, value.into(), default as usize, DEAREST);
     Ok(Config {
         enabled: c.flags & FLAG_OFF == 0,
         threshold: if c.threshold == 0 { DEFAULT_THRESHOLD } else { c.threshold },
@@ -177,6 +187,8 @@ pub(super) unsafe fn read(c: &TlConfig) -> Result<Config, String> {
             (0, threshold) => threshold.min(default.side_threshold),
             (threshold, _) => threshold,
         },
+        step_price: price("bytecode_price", c.bytecode_price, default.step_price)? as u32,
+        call_price: price("call_price", c.call_price, default.call_price)? as u32,
         max_sides: limit("max_sides", c.max_sides.into(), default.max_sides, u32::MAX.into())?,
         max_ops: limit("max_ops", c.max_ops.into(), default.max_ops, MOST_OPS)?,
         max_snapshots: limit("max_snapshots", c.max_snapshots.into(), default.max_snapshots, MOST_OPS)?,

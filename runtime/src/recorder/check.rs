@@ -362,7 +362,10 @@ impl Checker {
         if let Some(access) = CellAccess::of(inst, schema) {
             let object = self.bits(recorder, access.base);
             let loaded = match access.stored {
-                None => self.load(inst, object, access.cell, schema)?,
+                None => {
+                    self.no_stale_slot(recorder, object, access.cell, schema)?;
+                    self.load(inst, object, access.cell, schema)?
+                }
                 Some(value) => self.store(object, access.cell, self.bits(recorder, value), schema),
             };
             if let Some((result, bits)) = result.zip(loaded) {
@@ -390,6 +393,34 @@ impl Checker {
             self.values.insert(result, bits);
         }
         Ok(())
+    }
+
+    /// Memory of a slot that the trace has written is what it was, while code runs, unless a call has wanted
+    /// it there, or a store of the host's own has gone there.
+    fn no_stale_slot(
+        &self,
+        recorder: &Recorder,
+        object: Option<u64>,
+        cell: CellId,
+        schema: &Schema,
+    ) -> Checked {
+        let (declared, slots) = (schema.cell(cell), schema.slots());
+        let Some(object) = object.filter(|_| slots.stride > 0) else { return Ok(()) };
+        let address = object.wrapping_add_signed(i64::from(declared.offset));
+        let from_base = address.wrapping_sub(recorder.stack.base as u64) as i64;
+        let at = from_base.div_euclid(i64::from(slots.stride));
+        let within = from_base.rem_euclid(i64::from(slots.stride)) as u32;
+        let is_part = within.wrapping_sub(slots.payload) < 8
+            || slots.tag.is_some_and(|(offset, width)| within.wrapping_sub(offset) < width.into());
+        let state = i32::try_from(at).ok().and_then(|at| recorder.slots.get(&at));
+        let is_stale = state.is_some_and(|state| state.written && !state.clean && !state.forgotten);
+        if !is_stale || !is_part || self.stores.iter().any(|store| store.address == address) {
+            return Ok(());
+        }
+        Err(format!(
+            "{} is loaded from slot {at}, which the trace has written: use tl_slot_read",
+            declared.name
+        ))
     }
 
     /// What a cell of an object holds now.
