@@ -29,6 +29,7 @@ static tl_tag t_int, t_float, t_ref;
 static tl_cell number_cell, kind_cell;
 static tl_layout l_pair, l_list;
 static tl_field f_number;
+static tl_func f_reach;
 
 static pair *alloc(void *context, int64_t layout, int64_t items, int64_t keys) {
   (void)context, (void)layout, (void)items, (void)keys;
@@ -41,6 +42,8 @@ static int calls_back(void *context, tl_layout layout, uint32_t items, uint32_t 
   *(int *)context += tl_has_loop(vm, &key) == 0 && tl_misuses(vm) == 0;
   return 1;
 }
+
+static void reaches(void) {}
 
 static void describe(uint32_t flags) {
   tl_config config = {.abi = TL_ABI_VERSION, .threshold = 1, .flags = flags};
@@ -62,7 +65,9 @@ static void describe(uint32_t flags) {
   for (int type = 0; type < 4; type++)
     element.value[type] = tl_add_cell(vm, names[type], 0, 8, (tl_type)type, tl_alias_class(vm, "payload"), 0);
   EXPECT(tl_set_items(vm, l_list, number_cell, items, 0, &element) == TL_OK);
-  EXPECT(tl_set_counters(vm, counters, 1) == TL_OK);
+  tl_class writes[] = {memory, 0};
+  f_reach = tl_add_func(vm, "reach", (const void *)(uintptr_t)reaches, ">v", 0, NULL, writes);
+  EXPECT(f_reach != 0 && tl_set_counters(vm, counters, 1) == TL_OK);
 }
 
 static void set_int(int n, int64_t number) { frame[n] = (slot){number, 1}; }
@@ -180,6 +185,22 @@ static const struct mistake {
     {loads_the_stale, "number is loaded from slot 0, which the trace has written: use tl_slot_read"},
     {is_nowhere, "where no memory is"},
 };
+
+/* Code calls a function that makes a count right; the interpreter does not, and nobody is wrong. */
+static void calls_make_memory_loose(void) {
+  for (int calls = 0; calls < 2; calls++) {
+    describe(TL_FLAG_CHECK);
+    reset();
+    EXPECT(tl_record(vm, &key, frame) == TL_OK);
+    point(1);
+    tl_value items = object(3);
+    if (calls) tl_call(vm, f_reach, NULL, 0);
+    point(2);
+    tl_put_item(vm, l_list, 0, items, constant(3), constant(1));
+    EXPECT(tl_misuses(vm) == !calls && tl_recording(vm) == calls);
+    tl_free(vm);
+  }
+}
 
 static void recordings(void) {
   for (size_t n = 0; n < sizeof mistakes / sizeof *mistakes; n++) {
@@ -324,6 +345,7 @@ static void versions(void) {
 int main(void) {
   versions();
   recordings();
+  calls_make_memory_loose();
   exits();
   sides();
   handles();

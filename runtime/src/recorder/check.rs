@@ -5,7 +5,8 @@
 //! iterations later. Design: while the host records, its interpreter runs, so that memory always holds the
 //! truth. The checker computes each value of the trace from what slots and cells hold now, and looks at each
 //! resume point whether memory has become what was recorded. What it cannot know (a call's result, a record
-//! that the host makes itself) it learns from memory. Some hosts tell of a resume point before their
+//! that the host makes itself) it learns from memory; what a function writes that code calls and the
+//! interpreter need not, it does not look at any more. Some hosts tell of a resume point before their
 //! interpreter has come there: so memory is wrong only if it is at two resume points in a row, or when the
 //! loop closes. Memory is read by the system, so that a wrong address is found and not fatal.
 //!
@@ -22,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tracelift_core::effects::CellAccess;
-use tracelift_core::schema::{Cell, CellId, Element, LayoutId, TagId};
+use tracelift_core::schema::{Cell, CellId, ClassId, Element, LayoutId, TagId};
 use tracelift_core::snapshot::Words;
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Type, Value};
 
@@ -55,6 +56,9 @@ pub(super) struct Checker {
     dead: BTreeSet<i32>,
     /// The live slots of each resume point.
     masks: FxHashMap<Words, Live>,
+    /// Classes of memory that functions have written which code calls: the interpreter may do without, as
+    /// where code wants a count that is right and the host has one that is on the safe side.
+    loose: Vec<ClassId>,
     /// What immutable cells have held.
     immutable: FxHashMap<(Value, CellId), u64>,
     /// Slots that did not hold at the last resume point what was recorded, or of which nothing was known.
@@ -385,6 +389,9 @@ impl Checker {
             }
             (Op::Call | Op::TryCall | Op::Mend | Op::InsertKey | Op::SetKey, _) => {
                 self.stores.clear();
+                if matches!(inst.op, Op::Call | Op::TryCall) {
+                    self.loose.extend(inst.effects(schema).writes.classes().unwrap_or_default());
+                }
                 None
             }
             _ => evaluated(inst, &args)?,
@@ -426,6 +433,9 @@ impl Checker {
     /// What a cell of an object holds now.
     fn read(&self, object: Option<u64>, cell: CellId, schema: &Schema) -> Option<u64> {
         let declared = schema.cell(cell);
+        if self.loose.contains(&declared.class) {
+            return None;
+        }
         let address = object?.wrapping_add_signed(i64::from(declared.offset));
         let end = address + u64::from(declared.width);
         let shares = |store: &&Store| {
