@@ -227,7 +227,7 @@ pub(crate) fn options(config: &Config) -> Options {
 
 fn make(config: &Config) -> Backend {
     let compiler = match Compiler::new(options(config)) {
-        Ok(compiler) => Some(Box::new(compiler)),
+        Ok(compiler) => Box::new(compiler),
         Err(error) => return Backend::Refused(AbortReason::Internal, error.to_string()),
     };
     let arena = Arena::new(ArenaOptions {
@@ -238,7 +238,7 @@ fn make(config: &Config) -> Backend {
         ..compiler.arena_options()
     });
     match arena {
-        Ok(arena) => Backend::Ready(Box::new(Ready { compiler, arena, glue: None })),
+        Ok(arena) => Backend::Ready(Box::new(Ready { compiler: Some(compiler), arena, glue: None })),
         Err(error) => Backend::Refused(AbortReason::NoExecutableMemory, error.to_string()),
     }
 }
