@@ -11,7 +11,7 @@
 //! all of the first. Side traces that begin in the preamble are made twice as well, for their exits in either
 //! copy; those of the second one come back to it.
 //!
-//! What such a side trace does itself that the preamble has done, with the same steady values, is left out too.
+//! What such a side trace does itself that the preamble has done, with the same steady values, is left out.
 //!
 //! Invariant: the second copy does to values, memory and exits what the first would do there. So all that the
 //! peeled loop takes for granted holds, whatever it is. What is steady is decided in one place ([`Again`]).
@@ -38,9 +38,9 @@ use super::{Input, Lowering, Result};
 
 /// Instructions that have to be left out for a second copy to be worth it.
 const LEAST_LEFT_OUT: usize = 4;
-/// Operations of side traces that are made twice at most. If there are more, exits of both copies lead to the
-/// same ones.
-const MOST_COPIED: usize = 300;
+/// Operations of side traces that are made twice at most, and where tests want both cases. If there are more,
+/// exits of both copies lead to the same ones.
+const MOST_COPIED: [usize; 2] = [300, 60];
 
 /// The second copy of a preamble.
 pub(super) struct Again {
@@ -109,7 +109,8 @@ impl Again {
         slots.copy(0);
         let ops = |at: usize| tree[at].trace.op_count();
         let twice = (1..count).filter(|&at| behind[at] == Some(false));
-        if twice.clone().map(ops).sum::<usize>() > MOST_COPIED {
+        let most = MOST_COPIED[usize::from(tree[0].environment.always_again)];
+        if twice.clone().map(ops).sum::<usize>() > most {
             return;
         }
         let twice: Vec<usize> = twice.collect();
