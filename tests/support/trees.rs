@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use tracelift_core::eval::{compare_frames, End, Evaluator, FrameState, Limits};
 use tracelift_core::ir::EntrySlot;
+use tracelift_core::slot_memory::SlotMemory;
 use tracelift_core::snapshot::Source;
 use tracelift_core::testgen::{generate_tree, tree_side, Rng, TreeCase};
 use tracelift_core::text::{self, RunValue};
@@ -27,7 +28,7 @@ use tracelift_core::verify::{verify, Mode};
 use tracelift_core::world::compare::Comparison;
 use tracelift_core::world::{World, FRAME_SLOTS};
 use tracelift_core::world_spec::SpecValue;
-use tracelift_core::{Bits, ExitKind, LabelId, Op, Schema, Trace};
+use tracelift_core::{Bits, ExitKind, Inst, LabelId, Op, Payload, Schema, Trace};
 use tracelift_cranelift::Options;
 use tracelift_opt::{optimize, Config, PASSES};
 
@@ -320,7 +321,8 @@ impl Way<'_> {
         }
         // Both are one function.
         let is_member = members.len() > 1 && members.contains(&position);
-        let entering = optimized.loops.entering.as_ref().filter(|_| is_member);
+        let may_enter = is_member && leaves_alone(&self.tree[0].optimized.trace, &self.schema);
+        let entering = optimized.loops.entering.as_ref().filter(|_| may_enter);
         if let Some(entering) = entering {
             evaluator = evaluator.going_on(entering);
         }
@@ -522,6 +524,19 @@ impl Way<'_> {
         }
         (places + &text::print_file(&file), optimized)
     }
+}
+
+/// Whether a loop writes slots in memory where it is left, and nowhere else: no other one is entered by its
+/// second body.
+fn leaves_alone(trace: &Trace, schema: &Schema) -> bool {
+    let calls = |inst: &Inst| matches!(inst.payload, Payload::Func(_) | Payload::Unit { .. });
+    let Some(mut memory) = SlotMemory::of_places(schema) else { return !trace.insts.iter().any(calls) };
+    trace.insts.iter().all(|inst| {
+        let is_lost = calls(inst) && (memory.is_lost_by(inst) || inst.effects(schema).leaves);
+        let is_written = memory.access(inst).is_some_and(|(_, stored)| stored.is_some());
+        memory.step(trace, inst);
+        !is_lost && !is_written
+    })
 }
 
 /// Guards to force, entries to refuse, and allocations to fail.
