@@ -278,10 +278,7 @@ impl Vm {
         let dearer = if side.is_some() { 1.0 } else { self.dearer(&tree) };
         let is_outgrown = tree.parent.is_none()
             && self.locations.get(&tree.key).is_some_and(|location| location.outgrown.is_some());
-        let is_bought = match tree.parent {
-            Some(at) => self.is_side_bought(at),
-            None => self.is_bought(tree.key),
-        };
+        let is_bought = tree.parent.is_none() && self.is_bought(tree.key);
         let is_free = !self.recording.was_asked || is_outgrown || is_bought;
         if !is_free && !self.budget.affords(Order { ops, dearer }, rent) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));

@@ -3,7 +3,8 @@
 //! Problem: whether code pays is not known before it was made, so a program interprets its hot loops until
 //! they have cost as much as compiling, in each process anew; a short one ends before that. Design: where an
 //! earlier run says that a place's code has paid, or would have, it is recorded after a few back edges, and
-//! bought without waiting for the share of the time; an exit that had a side trace is due after fewer exits.
+//! bought without waiting for the share of the time; an exit that had a side trace is due after fewer exits,
+//! when there is time.
 //! Where it says that recordings failed, or that code did not pay, the first attempt comes later than it
 //! would. All else stays: what is recorded is what this process sees, and the code is judged as any other.
 //!
@@ -154,7 +155,9 @@ impl Vm {
 
     /// Whether the code of a location is bought although there is no time for it: it has paid before.
     pub(crate) fn is_bought(&self, key: Key) -> bool {
-        self.locations.get(&key).is_some_and(Location::is_expected) && self.believes_hints()
+        self.locations.get(&key).is_some_and(Location::is_expected)
+            && self.budget.displaces == 0
+            && self.budget.is_within(HINTED_NS)
     }
 
     /// How long the program must run on before the location is recorded; `None` if it may be now.
@@ -166,15 +169,19 @@ impl Vm {
         }
     }
 
-    fn believes_hints(&self) -> bool {
-        self.budget.displaces == 0 && self.budget.is_within(HINTED_NS)
-    }
-
     /// What is expected of an exit as a place where a side trace begins.
     fn expected_of_exit(&self, at: ExitPoint) -> Expected {
         match self.warm.before.is_empty() || !self.budget.is_limited() {
             true => Expected::Nothing,
-            false => self.warm.of_name(self.exit_name(at)),
+            false => self.warm.of_name(self.exit_name(at).filter(|name| !self.warm.used.contains(name))),
+        }
+    }
+
+    /// An exit has got a side trace.
+    pub(crate) fn hint_has_served(&mut self, at: ExitPoint) {
+        if !self.warm.before.is_empty() {
+            let name = self.exit_name(at);
+            self.warm.used.extend(name);
         }
     }
 
@@ -196,12 +203,6 @@ impl Vm {
             FAILS => usual.saturating_mul(IN_VAIN as u32),
             _ => usual,
         }
-    }
-
-    /// Whether a side trace is bought although there is no time for it.
-    pub(crate) fn is_side_bought(&self, at: ExitPoint) -> bool {
-        let failed = self.traces.get(at.trace).is_none_or(|trace| trace.tree.failures.contains_key(&at.exit));
-        !failed && self.expected_of_exit(at) == PAYS && self.believes_hints()
     }
 
     // --- learning ---

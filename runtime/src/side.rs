@@ -131,8 +131,7 @@ impl Vm {
             SideDecision::Record { ops } => ops,
         };
         let rent = self.rent_of_side(at);
-        let is_bought = self.is_side_bought(at);
-        if let Some(missing) = self.budget.wait(Order::of(ops)).filter(|_| !is_bought) {
+        if let Some(missing) = self.budget.wait(Order::of(ops)) {
             if self.budget.back_edges_missing(Order::of(ops), rent) > 0 {
                 self.put_off_side(at, Refusal { order: Order::of(ops), missing });
                 return Action::Nothing;
@@ -338,6 +337,7 @@ impl Vm {
 
     /// A side trace is compiled: from now on it runs after its exit.
     pub(crate) fn attach_side(&mut self, at: ExitPoint, side: TraceId) {
+        self.hint_has_served(at);
         let code = self.traces.get(side).map(TraceData::address);
         let Some(trace) = self.traces.get_mut(at.trace) else { return };
         trace.set_side(at.exit, SideState::Compiled(side));

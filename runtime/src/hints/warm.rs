@@ -6,7 +6,7 @@
 //!
 //! Example: the function of a hot loop is collected; its hint waits here for the end of the run.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Hints, Verdict, MOST_HINTS};
 use crate::place::Place;
@@ -34,6 +34,8 @@ pub(crate) struct Warm {
     /// What earlier runs have taught.
     pub before: Hints,
     learned: FxHashMap<u64, Verdict>,
+    /// Hints of exits that have served one: others at its place have the same name.
+    pub used: FxHashSet<u64>,
     /// Places that were recorded sooner, and those that were not tried as soon.
     pub hastened: u64,
     pub avoided: u64,
