@@ -202,6 +202,21 @@ static void calls_make_memory_loose(void) {
   }
 }
 
+/* A resume point that is told again is the same one: the interpreter has done nothing in between. */
+static void tells_again(void) {
+  describe(TL_FLAG_CHECK);
+  reset();
+  EXPECT(tl_record(vm, &key, frame) == TL_OK);
+  point(1);
+  tl_slot_write(vm, 0, t_int, constant(9));
+  point(2), point(2), point(2);
+  EXPECT(tl_recording(vm) && tl_misuses(vm) == 0);
+  point(3);
+  EXPECT(!tl_recording(vm) && tl_misuses(vm) == 1);
+  SAYS("slot 0 holds 5 in memory, but what was recorded makes it 9");
+  tl_free(vm);
+}
+
 static void recordings(void) {
   for (size_t n = 0; n < sizeof mistakes / sizeof *mistakes; n++) {
     const struct mistake *mistake = &mistakes[n];
@@ -346,6 +361,7 @@ int main(void) {
   versions();
   recordings();
   calls_make_memory_loose();
+  tells_again();
   exits();
   sides();
   handles();

@@ -7,8 +7,9 @@
 //! resume point whether memory has become what was recorded. What it cannot know (a call's result, a record
 //! that the host makes itself) it learns from memory; what a function writes that code calls and the
 //! interpreter need not, it does not look at any more. Some hosts tell of a resume point before their
-//! interpreter has come there: so memory is wrong only if it is at two resume points in a row, or when the
-//! loop closes. Memory is read by the system, so that a wrong address is found and not fatal.
+//! interpreter has come there: so memory is wrong only if it is at two resume points in a row, of different
+//! words, or when the loop closes. Memory is read by the system, so that a wrong address is found and not
+//! fatal.
 //!
 //! Invariant: the checker changes nothing of the recording but to fail it, and what it fails breaks a rule of
 //! `tracelift.h`.
@@ -52,6 +53,8 @@ pub(super) struct Checker {
     /// Values that are the entry frame's base.
     bases: SmallVec<[Value; 4]>,
     stores: Vec<Store>,
+    /// The words of the last resume point.
+    at: Option<Words>,
     /// Slots that a mask has called dead, and that were not written since.
     dead: BTreeSet<i32>,
     /// The live slots of each resume point.
@@ -105,7 +108,11 @@ impl Recorder {
             padding(live, nslots)?;
             checker.frames_of_exit(recorder)?;
             checker.mask(words, live)?;
-            checker.memory(recorder, base as u64, live, schema, 2)?;
+            // Who tells of the same point again has executed nothing since.
+            if checker.at.as_deref() != Some(words) {
+                checker.memory(recorder, base as u64, live, schema, 2)?;
+                checker.at = Some(Words::from_slice(words));
+            }
             checker.kill(recorder, live);
             Ok(())
         });
