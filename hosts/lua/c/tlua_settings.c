@@ -83,6 +83,7 @@ static const struct Switch {
   { "regions", '-', TL_FLAG_NO_REGIONS },
   { "exec", '-', TL_FLAG_NO_EXEC },
   { "verify", '+', TL_FLAG_VERIFY },
+  { "check", '+', TL_FLAG_CHECK },
   { "count-guards", '+', TL_FLAG_COUNT_GUARDS },
 };
 
