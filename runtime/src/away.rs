@@ -1,8 +1,8 @@
 //! What waits for its code, and what will be done with that.
 //!
-//! Problem: code may be made on another thread, and the program has gone on when it comes. Design: all that is
-//! to be done then is said by values ([`Attach`]): what the trace is for, and where it goes on. The VM has one
-//! [`Background`]; what is done with it is in `background.rs` and `attach.rs`. Invariant: what waits holds no
+//! Problem: code may be made on another thread, and the program has gone on when it comes. Design: all that
+//! is to be done then is said by values ([`Attach`]): what the trace is for, and where it goes on. The VM has
+//! one [`Background`]; what is done with it is in `background.rs` and `attach.rs`. Invariant: what waits holds no
 //! pointer to the host's frames.
 //!
 //! ```text

@@ -132,9 +132,7 @@ impl Vm {
         }
         self.look_up_hint(key);
         let action = if self.config.enabled && self.recording.recorder.is_none() {
-            if *self.code.cells.crossings_due != 0 && !self.is_compiling() {
-                self.make_regions();
-            }
+            self.look_for_regions();
             // SAFETY: passed on from the caller.
             unsafe { self.decide(key, ticks, base) }
         } else {

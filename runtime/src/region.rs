@@ -93,9 +93,16 @@ impl Vm {
         CROSSINGS_PER_OP as f64 * share * share
     }
 
-    /// Makes the regions that have become worth it.
+    /// Makes the regions that have become worth it, if there are some.
+    #[inline]
+    pub(crate) fn look_for_regions(&mut self) {
+        if *self.code.cells.crossings_due != 0 && !self.is_compiling() {
+            self.make_regions();
+        }
+    }
+
     #[cold]
-    pub(crate) fn make_regions(&mut self) {
+    fn make_regions(&mut self) {
         *self.code.cells.crossings_due = 0;
         let is_due = |(number, trace): (TraceId, &TraceData)| {
             trace.region.crossings.as_ref().is_some_and(|count| **count as i64 <= 0).then_some(number)

@@ -66,9 +66,7 @@ impl Vm {
             return Action::Nothing;
         }
         self.look_for_code();
-        if *self.code.cells.crossings_due != 0 && !self.is_compiling() {
-            self.make_regions();
-        }
+        self.look_for_regions();
         let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
         let waits = |recorder: &Recorder| recorder.start == Start::Side(at);
         if self.nested.doomed.contains(&trace.tree.root) || self.recording.aside.iter().any(waits) {

@@ -40,7 +40,8 @@
 */
 void tlua_settings_init (TluaSettings *settings) {
   memset(settings, 0, offsetof(TluaSettings, passes));
-  settings->passes[0] = settings->log[0] = settings->tools[0] = settings->cache[0] = settings->profile[0] = '\0';
+  settings->passes[0] = settings->log[0] = settings->tools[0] = '\0';
+  settings->cache[0] = settings->profile[0] = '\0';
 }
 
 /* --- lists --- */
