@@ -19,3 +19,4 @@ pub mod report;
 pub mod rows;
 pub mod script_report;
 pub mod scripts;
+pub mod smaller;

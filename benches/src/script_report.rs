@@ -71,7 +71,7 @@ pub fn markdown(scripts: &[Script]) -> String {
         for list in lists {
             let rows: Vec<&Script> = of_set.iter().copied().filter(|script| script.list == list).collect();
             let title = title(set, list);
-            let unit = if set == Set::Short { "milliseconds" } else { "seconds" };
+            let unit = if set.is_short() { "milliseconds" } else { "seconds" };
             let _ = write!(out, "\n## {title}, {unit} of processor time\n\n{}", time_table(set, &rows));
             if rows.iter().any(|script| script.statistics.is_some()) {
                 let _ = write!(out, "\n## {title}: what tracelift made\n\n{}", jit_table(&rows));
@@ -87,6 +87,7 @@ pub fn markdown(scripts: &[Script]) -> String {
 fn title(set: Set, list: &str) -> String {
     let name = match set {
         Set::Short => "Short scripts",
+        Set::Small => "Standing set with less to do",
         Set::Standing => "Standing set",
         Set::Micro => "Micro programs",
         Set::Examples => "Examples",
@@ -117,7 +118,7 @@ fn time_cell(set: Set, runs: Option<&ScriptRuns>) -> String {
     if let Some(failure) = &runs.failure {
         return if failure.starts_with("wrong") { "WRONG".into() } else { "failed".into() };
     }
-    let (scale, digits) = if set == Set::Short { (1e3, 1) } else { (1.0, 3) };
+    let (scale, digits) = if set.is_short() { (1e3, 1) } else { (1.0, 3) };
     let mut cell = number(runs.cpu.map(|cpu| cpu * scale), digits);
     if let Some(half) = runs.interval {
         let _ = write!(cell, " ± {:.digits$}", half * scale);

@@ -23,12 +23,15 @@ use crate::jit_figures::read_statistics;
 use crate::measure::median;
 use crate::process::{run, Limits};
 use crate::rows::folder;
+use crate::smaller;
 
 /// A group of programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Set {
     /// Scripts of a tenth of a second: what the JIT costs where it has no time to pay off.
     Short,
+    /// The standing set with a tenth of the work or less: what users see of programs that end soon.
+    Small,
     /// Programs of about a second, of the kinds that people write. Frozen.
     Standing,
     /// One small program for each cost that was found. Frozen.
@@ -38,13 +41,14 @@ pub enum Set {
 }
 
 /// All sets, in the order of the report.
-pub const SETS: [Set; 4] = [Set::Standing, Set::Micro, Set::Short, Set::Examples];
+pub const SETS: [Set; 5] = [Set::Standing, Set::Micro, Set::Small, Set::Short, Set::Examples];
 
 impl Set {
     /// As `--rows` calls it.
     pub fn name(self) -> &'static str {
         match self {
             Set::Short => "short",
+            Set::Small => "small",
             Set::Standing => "standing",
             Set::Micro => "micro",
             Set::Examples => "examples",
@@ -62,8 +66,8 @@ impl Set {
     /// How often a program runs with each contender.
     pub fn times(self, is_quick: bool) -> Times {
         match (self, is_quick) {
-            (Set::Short, true) => Times { unmeasured: 1, measured: 5 },
-            (Set::Short, false) => Times { unmeasured: 1, measured: 15 },
+            (Set::Short | Set::Small, true) => Times { unmeasured: 1, measured: 5 },
+            (Set::Short | Set::Small, false) => Times { unmeasured: 1, measured: 15 },
             (_, true) => Times { unmeasured: 0, measured: 1 },
             (_, false) => Times { unmeasured: 1, measured: 5 },
         }
@@ -74,7 +78,7 @@ impl Set {
         let runs_lua = !matches!(contender.kind, Kind::Gcc(_) | Kind::Python(..));
         let parses = self != Set::Examples || !matches!(contender.kind, Kind::LuaJit(_));
         let usual: &[&str] = match self {
-            Set::Standing | Set::Micro => &["lua", "tracelift", "tracelift-off", "luajit"],
+            Set::Standing | Set::Micro | Set::Small => &["lua", "tracelift", "tracelift-off", "luajit"],
             Set::Examples => &["lua", "tracelift", "tracelift-off", "tracelift-novirtuals"],
             Set::Short => return runs_lua && (is_named || contender.by_default),
         };
@@ -90,23 +94,38 @@ impl Set {
     /// Its programs: those of a frozen set in the order of its lists, others by name.
     pub fn programs(self) -> anyhow::Result<Vec<Program>> {
         let mut found = Vec::new();
+        if self == Set::Small {
+            let into = std::env::temp_dir().join(format!("tracelift-small-{}", std::process::id()));
+            smaller::make(&folder(self.name()), &folder(Set::Standing.name()), &into)?;
+            return programs_in(&into);
+        }
         for folder in self.folders() {
-            let entries = if folder.join(FROZEN).is_file() { frozen::entries(&folder)? } else { Vec::new() };
-            let mut programs = Vec::new();
-            for path in lua_files(&folder)? {
-                let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                let place = entries.iter().position(|entry| entry.file == file);
-                let list = place.map_or("", |place| &entries[place].list).to_string();
-                let own = folder.join(LUA51).join(&file);
-                let luajit_path = if own.is_file() { own } else { path.clone() };
-                let name = file.trim_end_matches(".lua").to_string();
-                programs.push((place.unwrap_or(usize::MAX), Program { name, list, path, luajit_path }));
-            }
-            programs.sort_by_key(|(place, _)| *place);
-            found.extend(programs.into_iter().map(|(_, program)| program));
+            found.extend(programs_in(&folder)?);
         }
         Ok(found)
     }
+
+    /// Whether its times are so short that they are told in milliseconds.
+    pub fn is_short(self) -> bool {
+        matches!(self, Set::Short | Set::Small)
+    }
+}
+
+/// The programs of a folder: of a frozen one in the order of its lists, of others by name.
+fn programs_in(folder: &Path) -> anyhow::Result<Vec<Program>> {
+    let entries = if folder.join(FROZEN).is_file() { frozen::entries(folder)? } else { Vec::new() };
+    let mut programs = Vec::new();
+    for path in lua_files(folder)? {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let place = entries.iter().position(|entry| entry.file == file);
+        let list = place.map_or("", |place| &entries[place].list).to_string();
+        let own = folder.join(LUA51).join(&file);
+        let luajit_path = if own.is_file() { own } else { path.clone() };
+        let name = file.trim_end_matches(".lua").to_string();
+        programs.push((place.unwrap_or(usize::MAX), Program { name, list, path, luajit_path }));
+    }
+    programs.sort_by_key(|(place, _)| *place);
+    Ok(programs.into_iter().map(|(_, program)| program).collect())
 }
 
 /// The Lua files of a folder, sorted by name.
