@@ -2,8 +2,8 @@
 //!
 //! Problem: code may be made on another thread, and the program has gone on when it comes. Design: all that
 //! is to be done then is said by values ([`Attach`]): what the trace is for, and where it goes on. The VM has
-//! one [`Background`]; what is done with it is in `background.rs` and `attach.rs`. Invariant: what waits holds
-//! no pointer to the host's frames.
+//! one [`Background`]; what is done with it is in `background.rs` and `attach.rs`. Invariant: what waits
+//! holds no pointer to the host's frames.
 //!
 //! ```text
 //! recorded after exit 3 of trace 0, on to loop_7f00: Attach { Side(0, 3), onward: Known(trace 0) }
