@@ -16,8 +16,6 @@
 //! back edge 57: recorded, handed over     back edge 1,100: not yet     back edge 8,200: published, entered
 //! ```
 
-use std::time::Duration;
-
 use tracelift_cranelift::Compiler;
 
 use crate::abort::AbortReason;
@@ -26,6 +24,7 @@ use crate::backend::{options, Backend};
 use crate::config::Compiling;
 use crate::ids::{Key, TraceId};
 use crate::job::Job;
+use crate::starts::Starts;
 use crate::tree::Part;
 use crate::tunables::{LOOK_AGAIN, MOST_LOOK_AGAIN};
 use crate::vm::Vm;
@@ -91,8 +90,8 @@ impl Vm {
             },
         };
         let Some(compiler) = ready.compiler.take() else { return Err(task) };
-        let delay = self.recording.starts.as_mut().map_or(Duration::ZERO, |starts| starts.delay());
-        match worker.hand_over(task, compiler, delay) {
+        self.background.looks = self.recording.starts.as_mut().map(Starts::looks_in_vain);
+        match worker.hand_over(task, compiler) {
             Ok(()) => {
                 self.background.used.handed_over += 1;
                 self.background.worker = Some(worker);
@@ -115,10 +114,16 @@ impl Vm {
 
     #[cold]
     fn look_closely(&mut self) {
-        if self.recording.recorder.is_some()
-            || self.recording.starts.as_mut().is_some_and(|of| of.looks_away())
-        {
+        if self.recording.recorder.is_some() {
             return;
+        }
+        match &mut self.background.looks {
+            Some(0) => return self.settle(),
+            Some(looks) => {
+                *looks -= 1;
+                return;
+            }
+            None => {}
         }
         match self.background.worker.as_ref().map_or(Asked::Lost, Worker::ask) {
             Asked::Working => {}

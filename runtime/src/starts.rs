@@ -11,16 +11,12 @@
 //! Example: seed 7 at threshold 4 starts recordings 4 back edges apart in the mean, mostly fewer, at times
 //! 20.
 
-use std::time::Duration;
-
 /// One recording in so many is thrown away.
 const DISCARDED: u64 = 3;
 /// A recording that is thrown away ends before it has so many operations, or at its close if it has fewer.
 const LONGEST_DISCARDED: u64 = 200;
-/// Microseconds by which the thread that compiles is held up, at most.
-const MOST_DELAY: u64 = 400;
-/// Its code is looked for one time in so many.
-const LOOKS_AWAY: u64 = 3;
+/// Code that another thread makes comes after fewer looks than one of these.
+const MOST_LOOKS: [u64; 5] = [4, 40, 400, 4000, 40_000];
 
 /// The random numbers behind it.
 #[derive(Clone, Debug)]
@@ -56,17 +52,10 @@ impl Starts {
         1 + (unit.ln() / not_yet) as u64
     }
 
-    /// How long the thread that compiles does nothing before it begins.
-    pub fn delay(&mut self) -> Duration {
-        match self.bits() % 4 {
-            0 => Duration::from_micros(self.bits() % MOST_DELAY),
-            _ => Duration::ZERO,
-        }
-    }
-
-    /// Whether what the thread has made is not looked for this time.
-    pub fn looks_away(&mut self) -> bool {
-        !self.bits().is_multiple_of(LOOKS_AWAY)
+    /// How often the VM looks in vain for what another thread makes: a few times, or many.
+    pub fn looks_in_vain(&mut self) -> u64 {
+        let most = MOST_LOOKS[self.bits() as usize % MOST_LOOKS.len()];
+        self.bits() % most
     }
 
     /// The operation at which the recording that now starts is thrown away; `None` for most.

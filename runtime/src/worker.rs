@@ -25,7 +25,6 @@ use std::io;
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender, TryRecvError};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
 
 use tracelift_core::Schema;
 use tracelift_cranelift::{forks, Compiled, Compiler};
@@ -82,8 +81,6 @@ impl Task {
 struct Order {
     task: Task,
     compiler: Box<Compiler>,
-    /// Test aid: how long the thread does nothing first.
-    delay: Duration,
 }
 
 /// What comes back.
@@ -119,10 +116,7 @@ impl Worker {
         let (orders, taken) = sync_channel::<Order>(1);
         let (made, deliveries) = sync_channel(1);
         let work = move || {
-            for Order { task, mut compiler, delay } in taken {
-                if !delay.is_zero() {
-                    std::thread::sleep(delay);
-                }
+            for Order { task, mut compiler } in taken {
                 let before = thread_time();
                 let result = task.run(&mut compiler);
                 let took = thread_time().saturating_sub(before);
@@ -137,13 +131,8 @@ impl Worker {
     }
 
     /// Hands a task over; it comes back, with the compiler, if the thread is no more.
-    pub fn hand_over(
-        &self,
-        task: Task,
-        compiler: Box<Compiler>,
-        delay: Duration,
-    ) -> Result<(), (Task, Box<Compiler>)> {
-        let order = Order { task, compiler, delay };
+    pub fn hand_over(&self, task: Task, compiler: Box<Compiler>) -> Result<(), (Task, Box<Compiler>)> {
+        let order = Order { task, compiler };
         match &self.orders {
             Some(orders) => orders.send(order).map_err(|no| (no.0.task, no.0.compiler)),
             None => Err((order.task, order.compiler)),

@@ -538,6 +538,8 @@ void tlua_rec_refuse_protected (const TluaRecorder *rec);
 CallInfo *tlua_rec_caller_of (CallInfo *ci, int is_protected);
 /* Fills in the record of 'pcall', which the instruction before the one where 'caller' goes on has called. */
 void tlua_rec_make_pcall (CallInfo *ci, const CallInfo *caller, StkId top);
+/* In a coroutine: errors, and what comes after yields, go on in this record of 'pcall' from now on. */
+void tlua_rec_begin_pcall (lua_State *L, CallInfo *pcall);
 /* Runs what 'pcall' has called, and returns from it: L->ci is the frame that has called 'pcall' then. */
 void tlua_rec_finish_pcall (lua_State *L, CallInfo *pcall);
 

@@ -107,10 +107,24 @@ static CallInfo *called_by_c (CallInfo *ci) {
 }
 
 /*
+** In a coroutine an error finds its handler by the records, and so does one that is thrown after a yield: those
+** of all 'pcall's must say that they are, before any of them goes on; outermost first, as they were called.
+*/
+static void protect_all (lua_State *L, CallInfo *ci, unsigned levels) {
+  CallInfo *caller = called_by_c(ci)->previous;
+  if (levels > 1)
+    protect_all(L, caller, levels - 1);
+  if (!isLua(caller))
+    tlua_rec_begin_pcall(L, caller);
+}
+
+/*
 ** The function below stands for that C code, as the interpreter's own way to go on after a yield does: it
 ** runs the frames down to there, and lets the instruction that has called them finish.
 */
 void tlua_rec_finish_levels (lua_State *L, unsigned levels) {
+  if (levels > 0 && yieldable(L))
+    protect_all(L, L->ci, levels);
   for (; levels > 0; levels--) {
     CallInfo *caller = called_by_c(L->ci)->previous;
     if (isLua(caller))

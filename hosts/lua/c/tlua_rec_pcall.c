@@ -72,14 +72,20 @@ static void go_on (lua_State *L, void *data) {
   luaV_execute(L, L->ci);
 }
 
-/* Runs the frames above that of 'pcall' to their end; the results, or the message, lie on the top. */
+void tlua_rec_begin_pcall (lua_State *L, CallInfo *pcall) {
+  tlua_begin_protected(L, pcall, tlua_finish_pcall);
+}
+
+/*
+** Runs the frames above that of 'pcall' to their end; the results, or the message, lie on the top. In a
+** coroutine it has begun: see 'tlua_rec_begin_pcall'.
+*/
 static int run_protected (lua_State *L, CallInfo *pcall) {
   CallInfo *running = L->ci;
   if (!yieldable(L)) {
     L->ci = pcall;
     return luaD_pcall(L, go_on, running, savestack(L, pcall->func.p + TLUA_PROTECTED_SLOTS), 0);
   }
-  tlua_begin_protected(L, pcall, tlua_finish_pcall);
   luaV_execute(L, running);  /* an error, too, goes on in the continuation, and does not come back */
   tlua_end_protected(L, pcall);
   return LUA_OK;
