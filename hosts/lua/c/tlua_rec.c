@@ -893,16 +893,16 @@ static void on_loaded (lua_State *L, const Proto *chunk) {
 
 static void on_proto_freed (lua_State *L, Proto *p) {
   tl_vm *vm = recorder_of(L)->vm;
-  tlua_places_remove(&recorder_of(L)->places, p);
-  if (vm == NULL)
-    return;
-  if (p->jit_code != NULL) {
+  if (vm != NULL && p->jit_code != NULL) {
     tl_host_code_free(vm, p->jit_code_id);
     tlua_room_forget(L->jit, p);
     tlua_baseline_freed(p);
   }
-  tl_forget(vm, p->code, p->code + p->sizecode);
-  tl_drop_counter(vm, &p->jit_entries);
+  if (vm != NULL) {  /* which asks for the names of the function's places once more */
+    tl_forget(vm, p->code, p->code + p->sizecode);
+    tl_drop_counter(vm, &p->jit_entries);
+  }
+  tlua_places_remove(&recorder_of(L)->places, p);
 }
 
 /* --- the program's wishes --- */
