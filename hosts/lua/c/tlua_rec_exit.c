@@ -107,8 +107,9 @@ static CallInfo *called_by_c (CallInfo *ci) {
 }
 
 /*
-** In a coroutine an error finds its handler by the records, and so does one that is thrown after a yield: those
-** of all 'pcall's must say that they are, before any of them goes on; outermost first, as they were called.
+** In a coroutine an error finds its handler by the records, and so does one that is thrown after a yield:
+** those of all 'pcall's must say that they are, before any of them goes on; outermost first, as they were
+** called.
 */
 static void protect_all (lua_State *L, CallInfo *ci, unsigned levels) {
   CallInfo *caller = called_by_c(ci)->previous;
