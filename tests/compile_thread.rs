@@ -3,9 +3,9 @@
 //! Problem: where code comes late, it comes when the program is anywhere: in another function or coroutine,
 //! after a collection, when what the trace was made of is gone. On a quiet machine it comes a millisecond
 //! later, always at the same few places. Design: with a seed (`--start-seed=N`) recordings start at random,
-//! and the program looks for code as often in vain as the seed says, and then waits for it: so each seed is an
-//! order of events of its own, which can be had again. What a program prints is the same as with the JIT off.
-//! In CI some programs run with some seeds; `TRACELIFT_THREAD_SEEDS=100` runs that many of each, and
+//! and the program looks for code as often in vain as the seed says, and then waits for it: so each seed is
+//! an order of events of its own, which can be had again. What a program prints is the same as with the JIT
+//! off. In CI some programs run with some seeds; `TRACELIFT_THREAD_SEEDS=100` runs that many of each, and
 //! `TRACELIFT_EVERY=1` all programs.
 //!
 //! Invariant: when code comes cannot be seen by the program.
