@@ -87,7 +87,7 @@ pub fn markdown(scripts: &[Script]) -> String {
 fn title(set: Set, list: &str) -> String {
     let name = match set {
         Set::Short => "Short scripts",
-        Set::Small => "Standing set with less to do",
+        Set::Brief => "Standing set with less to do",
         Set::Standing => "Standing set",
         Set::Micro => "Micro programs",
         Set::Examples => "Examples",

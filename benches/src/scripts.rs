@@ -31,7 +31,7 @@ pub enum Set {
     /// Scripts of a tenth of a second: what the JIT costs where it has no time to pay off.
     Short,
     /// The standing set with a tenth of the work or less: what users see of programs that end soon.
-    Small,
+    Brief,
     /// Programs of about a second, of the kinds that people write. Frozen.
     Standing,
     /// One small program for each cost that was found. Frozen.
@@ -41,14 +41,14 @@ pub enum Set {
 }
 
 /// All sets, in the order of the report.
-pub const SETS: [Set; 5] = [Set::Standing, Set::Micro, Set::Small, Set::Short, Set::Examples];
+pub const SETS: [Set; 5] = [Set::Standing, Set::Micro, Set::Brief, Set::Short, Set::Examples];
 
 impl Set {
     /// As `--rows` calls it.
     pub fn name(self) -> &'static str {
         match self {
             Set::Short => "short",
-            Set::Small => "small",
+            Set::Brief => "brief",
             Set::Standing => "standing",
             Set::Micro => "micro",
             Set::Examples => "examples",
@@ -66,8 +66,8 @@ impl Set {
     /// How often a program runs with each contender.
     pub fn times(self, is_quick: bool) -> Times {
         match (self, is_quick) {
-            (Set::Short | Set::Small, true) => Times { unmeasured: 1, measured: 5 },
-            (Set::Short | Set::Small, false) => Times { unmeasured: 1, measured: 15 },
+            (Set::Short | Set::Brief, true) => Times { unmeasured: 1, measured: 5 },
+            (Set::Short | Set::Brief, false) => Times { unmeasured: 1, measured: 15 },
             (_, true) => Times { unmeasured: 0, measured: 1 },
             (_, false) => Times { unmeasured: 1, measured: 5 },
         }
@@ -78,7 +78,7 @@ impl Set {
         let runs_lua = !matches!(contender.kind, Kind::Gcc(_) | Kind::Python(..));
         let parses = self != Set::Examples || !matches!(contender.kind, Kind::LuaJit(_));
         let usual: &[&str] = match self {
-            Set::Standing | Set::Micro | Set::Small => &["lua", "tracelift", "tracelift-off", "luajit"],
+            Set::Standing | Set::Micro | Set::Brief => &["lua", "tracelift", "tracelift-off", "luajit"],
             Set::Examples => &["lua", "tracelift", "tracelift-off", "tracelift-novirtuals"],
             Set::Short => return runs_lua && (is_named || contender.by_default),
         };
@@ -94,8 +94,8 @@ impl Set {
     /// Its programs: those of a frozen set in the order of its lists, others by name.
     pub fn programs(self) -> anyhow::Result<Vec<Program>> {
         let mut found = Vec::new();
-        if self == Set::Small {
-            let into = std::env::temp_dir().join(format!("tracelift-small-{}", std::process::id()));
+        if self == Set::Brief {
+            let into = std::env::temp_dir().join(format!("tracelift-brief-{}", std::process::id()));
             smaller::make(&folder(self.name()), &folder(Set::Standing.name()), &into)?;
             return programs_in(&into);
         }
@@ -107,7 +107,7 @@ impl Set {
 
     /// Whether its times are so short that they are told in milliseconds.
     pub fn is_short(self) -> bool {
-        matches!(self, Set::Short | Set::Small)
+        matches!(self, Set::Short | Set::Brief)
     }
 }
 

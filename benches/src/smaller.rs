@@ -2,7 +2,7 @@
 //!
 //! Problem: most scripts that people run are short, and what a JIT does in their first milliseconds matters
 //! more than how fast it is in the end; but short programs that were written for a benchmark are all alike.
-//! Design: the file `small/SIZES` says what of a program of the standing set is to be replaced, its counts of
+//! Design: the file `brief/SIZES` says what of a program of the standing set is to be replaced, its counts of
 //! rounds mostly, so that it takes a tenth of its time or less. The programs are made when they are run, with
 //! their forms for LuaJIT. Invariant: what is to be replaced stands in the program exactly once, in each form
 //! that it has.
