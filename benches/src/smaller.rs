@@ -7,7 +7,7 @@
 //! their forms for LuaJIT. Invariant: what is to be replaced stands in the program exactly once, in each form
 //! that it has.
 //!
-//! Example: `csv	for file = 1, 36 do	for file = 1, 4 do`.
+//! Example: `csv`, `for file = 1, 36 do` and `for file = 1, 4 do`, with tabs between them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
