@@ -51,16 +51,11 @@ impl Vm {
     }
 
     /// Hands a job over, if that is how this VM compiles; else it comes back.
-    pub(crate) fn hand_over(&mut self, job: Job, attach: Attach, ops: u64) -> Result<(), Box<Job>> {
+    pub(crate) fn hand_over(&mut self, job: Job, attach: Attach, ops: u64) -> Result<(), Task> {
         let wanted = job.wanted.clone();
-        match self.send(Task::Trace(Box::new(job))) {
-            Ok(()) => {
-                self.background.away = Some(Away::Trace { ops, attach, wanted });
-                Ok(())
-            }
-            Err(Task::Trace(job)) => Err(job),
-            Err(Task::Region(..)) => unreachable!("what was sent comes back"),
-        }
+        self.send(Task::Trace(Box::new(job)))?;
+        self.background.away = Some(Away::Trace { ops, attach, wanted });
+        Ok(())
     }
 
     /// The same for a region.
@@ -75,6 +70,7 @@ impl Vm {
             return Err(task);
         }
         let Backend::Ready(ready) = &mut self.code.backend else { return Err(task) };
+        let Some(compiler) = ready.compiler.take() else { return Err(task) };
         if self.background.worker.as_ref().is_some_and(Worker::is_lost) {
             self.background.worker = None;
         }
@@ -85,11 +81,11 @@ impl Vm {
                 Err(_) => {
                     // No more threads: as on a machine with one processor.
                     self.background.is_used = Some(false);
+                    ready.compiler = Some(compiler);
                     return Err(task);
                 }
             },
         };
-        let Some(compiler) = ready.compiler.take() else { return Err(task) };
         self.background.looks = self.recording.starts.as_mut().map(Starts::looks_in_vain);
         match worker.hand_over(task, compiler) {
             Ok(()) => {
@@ -208,7 +204,7 @@ impl Vm {
         }
         match self.background.away.take() {
             Some(Away::Trace { attach, wanted, .. }) => {
-                let no = (AbortReason::Abandoned, "the process has forked".into());
+                let no = (AbortReason::Abandoned, "the thread that compiled it is gone".into());
                 self.miss(attach, wanted.is_cancelled(), no);
             }
             Some(Away::Region { root, .. }) => self.region_is_off(root),

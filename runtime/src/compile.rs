@@ -22,13 +22,14 @@ use crate::away::{Attach, EntryThere, Onward, Role};
 use crate::backend::Backend;
 use crate::budget::Order;
 use crate::ids::{ExitPoint, Key, TraceId};
-use crate::job::{self, can_be_left, Job, NoCode};
+use crate::job::{can_be_left, NoCode};
 use crate::policy::{self, Work};
 use crate::recorder::{CallSite, Closed, Finished, Recorder, Start};
 use crate::run::Room;
 use crate::tree::Tree;
 use crate::tunables::BYTECODES_PER_CALL;
 use crate::vm::Vm;
+use crate::worker::{Made, Task};
 
 /// How often a recording is taken again because slot types changed under it.
 const MAX_RETRIES: u32 = 3;
@@ -288,13 +289,10 @@ impl Vm {
         let end = tree.end;
         let made = self.job(recorded, needs, tree).map(|job| {
             let later = Attach { onward: self.know_onward(attach.onward, end), ..attach.clone() };
-            match self.hand_over(job, later, ops) {
-                Ok(()) => None,
-                Err(job) => Some(*job),
-            }
+            self.hand_over(job, later, ops).err()
         });
         let result = match made {
-            Ok(Some(job)) => Some(self.compile_here(job)),
+            Ok(Some(task)) => Some(self.compile_here(task)),
             Ok(None) => None,
             Err(no) => Some(Err(no)),
         };
@@ -319,15 +317,17 @@ impl Vm {
         pace.map_or(1.0, |pace| policy::dearer(tree.work, self.prices, pace))
     }
 
-    fn compile_here(&mut self, job: Job) -> Result<TraceId, NoCode> {
+    fn compile_here(&mut self, task: Task) -> Result<TraceId, NoCode> {
         let Backend::Ready(ready) = &mut self.code.backend else {
             return Err((AbortReason::Internal, "there is no code generator".into()));
         };
         let Some(compiler) = &mut ready.compiler else {
             return Err((AbortReason::Internal, "the compiler is away".into()));
         };
-        let done = job::compile(job, compiler);
-        self.publish(done)
+        match task.run(compiler) {
+            Made::Trace(done) => self.publish(*done),
+            Made::Region(_) => Err((AbortReason::Internal, "it is a region".into())),
+        }
     }
 
     pub(crate) fn attach_loop(&mut self, key: Key, number: TraceId) {
@@ -423,7 +423,7 @@ mod tests {
     use super::*;
     use crate::backend;
     use crate::ids::ExitId;
-    use crate::job::Done;
+    use crate::job::{self, Done, Job};
     use crate::support::{int, sum, Host};
     use crate::Config;
 

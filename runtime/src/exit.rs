@@ -80,6 +80,7 @@ impl Vm {
     #[inline]
     pub unsafe fn exit(&mut self, left: LeftBy, context: *mut c_void) -> Exit<'_> {
         let at = ExitPoint::of_code(left.exit);
+        self.exits.state.begin();
         if let Some(notes) = &mut self.notes {
             notes.leaves(self.timing.ticks.now());
         }
@@ -129,7 +130,7 @@ impl Vm {
             *self.code.cells.collect = COLLECT_AFTER;
         }
         let trace = &*trace;
-        let ExitState { frames, registers } = &mut self.exits.state;
+        let ExitState { frames, registers, .. } = &mut self.exits.state;
         registers.clear();
         if let Some(plan) = &trace.exits[at.exit.index()].plan {
             if plan.lifts {

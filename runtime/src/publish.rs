@@ -180,6 +180,12 @@ impl Vm {
         let product = *result?;
         self.make_room(number, &product.compiled, For::Trace(&product.tree));
         self.still_calls_what_is_there(&product.tree)?;
+        if !self.exits.state.reserve(&product.worst) {
+            return Err((
+                AbortReason::CodeMemoryFull,
+                "there is no memory for what its exits restore".into(),
+            ));
+        }
         let mut data = self.install(number, name, title, product)?;
         let location = self.locations.get(&data.tree.key);
         data.worth.machine_before = location.map_or(0.0, |location| location.machine_ns);
@@ -268,7 +274,6 @@ impl Vm {
             let noted = notes.end_trace(number, &product.source, compiled.listing.as_deref());
             self.budget.leave_out(noted + compiled.stats.listing_ns);
         }
-        self.exits.state.reserve(&product.worst);
         let lifts = self.reserves.want(&product.worst);
         if let Some(GroupedOps { before, after }) = product.operations {
             let totals = self.totals.compile.operations.get_or_insert_with(GroupedOps::default);

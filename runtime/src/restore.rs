@@ -4,8 +4,10 @@
 //! objects that were never made must exist. Design: virtual objects are lifted first (all made, then filled,
 //! so that cycles are no special case: seed 002, Figure 6), then pending stores are made, then slots are
 //! written, and the frames' words are handed to the host. The buffers for that are reserved when a trace is
-//! published. Invariant: restoring cannot fail; it allocates nothing of ours, and the host holds memory for
-//! the objects (`reserve.rs`). An exit that is taken often has a [plan](crate::plan), which does the same.
+//! published. Invariants: restoring cannot fail; it allocates nothing of ours, and the host holds memory for
+//! the objects (`reserve.rs`). The frames that the host was handed stay where they are until the next exit,
+//! whatever is published, evicted or forgotten meanwhile. An exit that is taken often has a
+//! [plan](crate::plan), which does the same.
 //!
 //! ```text
 //! exit 3, v0 = Box { value: cell 0 }, slot 2: table v0
@@ -42,13 +44,43 @@ pub(crate) struct ExitState {
     pub frames: Vec<ExitFrame>,
     /// The objects made, and with a plan all other addresses that it finds.
     pub registers: Vec<u64>,
+    /// Frames that the host may still look at, although they have been replaced or their trace is gone.
+    kept: Vec<Vec<ExitFrame>>,
 }
 
 impl ExitState {
-    /// Makes room for the exits of a trace, so that leaving it allocates nothing of ours.
-    pub fn reserve(&mut self, worst: &WorstCase) {
-        self.frames.reserve(worst.frames.saturating_sub(self.frames.len()));
-        self.reserve_registers(worst.objects);
+    /// An exit begins: the host looks at those of the one before no more.
+    #[inline]
+    pub fn begin(&mut self) {
+        if !self.kept.is_empty() {
+            self.kept.clear();
+        }
+    }
+
+    /// Frames of a plan that is gone.
+    pub fn keep(&mut self, frames: Box<[ExitFrame]>) {
+        self.kept.push(frames.into_vec());
+    }
+
+    /// Makes room for the exits of a trace, so that leaving it allocates nothing of ours; whether there is
+    /// memory for it.
+    pub fn reserve(&mut self, worst: &WorstCase) -> bool {
+        let objects = worst.objects.saturating_sub(self.registers.len());
+        self.reserve_frames(worst.frames) && self.registers.try_reserve(objects).is_ok()
+    }
+
+    /// The same for so many frames; whether there is memory for them.
+    pub fn reserve_frames(&mut self, count: usize) -> bool {
+        if self.frames.capacity() >= count {
+            return true;
+        }
+        let mut larger = Vec::new();
+        if larger.try_reserve(count).is_err() {
+            return false;
+        }
+        larger.extend_from_slice(&self.frames);
+        self.kept.push(std::mem::replace(&mut self.frames, larger));
+        true
     }
 
     /// The same for an exit that finds so many addresses.
@@ -233,5 +265,46 @@ impl Host<'_> {
                 self.write(at, cell, Some(self.schema.tag(tag).bits));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where frames lie that the host was handed.
+    fn handed(state: &ExitState) -> *const ExitFrame {
+        state.frames.as_ptr()
+    }
+
+    #[test]
+    fn frames_stay_where_they_are_until_the_next_exit() {
+        let mut state = ExitState::default();
+        assert!(state.reserve(&WorstCase { frames: 2, ..WorstCase::default() }));
+        state.frames.push(ExitFrame { base: 7, ..ExitFrame::default() });
+        let first = handed(&state);
+        // Code is published whose exits have more frames, twice.
+        for frames in [20, 200] {
+            assert!(state.reserve(&WorstCase { frames, ..WorstCase::default() }));
+            assert_eq!((state.frames.len(), state.frames[0].base), (1, 7));
+        }
+        assert!(state.kept.iter().any(|kept| kept.as_ptr() == first && kept[0].base == 7));
+        state.begin();
+        assert!(state.kept.is_empty() && state.frames.capacity() >= 200);
+        let now = handed(&state);
+        assert!(state.reserve(&WorstCase { frames: 200, ..WorstCase::default() }));
+        assert!(handed(&state) == now && state.kept.is_empty(), "there is room");
+        assert!(!state.reserve_frames(usize::MAX / 64), "and no more than that");
+    }
+
+    #[test]
+    fn frames_of_a_plan_outlive_it() {
+        let mut state = ExitState::default();
+        let plan: Box<[ExitFrame]> = vec![ExitFrame::default(); 3].into();
+        let frames = plan.as_ptr();
+        state.keep(plan);
+        assert_eq!(state.kept[0].as_ptr(), frames);
+        state.begin();
+        assert!(state.kept.is_empty());
     }
 }

@@ -418,7 +418,10 @@ impl Vm {
 
     /// Frees a trace's code, which must not run any more, and takes back the links to it.
     pub(crate) fn free_trace(&mut self, number: TraceId) {
-        let Some(gone) = self.traces.take(number) else { return };
+        let Some(mut gone) = self.traces.take(number) else { return };
+        for plan in gone.exits.iter_mut().filter_map(|exit| exit.plan.take()) {
+            self.exits.state.keep(plan.frames);
+        }
         self.gates.shut();
         self.totals.freed.entries += gone.entries;
         self.totals.freed.exits.add(&gone.exit_counts());

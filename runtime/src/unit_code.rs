@@ -116,10 +116,8 @@ impl Vm {
     pub fn set_unit_depth(&mut self, slots: u32) -> bool {
         // Each frame moves the base by a slot at least, and the last one of each caller comes twice.
         let most = slots as usize + self.config.max_frames;
-        let (frames, records) = (&mut self.exits.state.frames, &mut self.exits.records);
-        frames.clear();
-        frames.try_reserve(2 * most).is_ok()
-            && records.try_reserve(most).is_ok()
+        self.exits.state.reserve_frames(2 * most)
+            && self.exits.records.try_reserve(most).is_ok()
             && self.units.set_depth(slots)
     }
 

@@ -14,7 +14,7 @@
 ** Invariant: two functions with one name are as good as one: hints say where and when to record. What is in
 ** the file can neither stop a program nor change what it does; only a directory that cannot be is refused.
 **
-** Example: tlua -jcache=/tmp/warm app.lua, twice.
+** Example: tlua -jcache=warm app.lua, twice.
 */
 
 #define LUA_CORE
