@@ -23,7 +23,11 @@ const TRACELIFT: &str = env!("CARGO_BIN_EXE_tracelift");
 /// cannot be recorded. It runs so long that code pays, in a build without optimization, too.
 const PROGRAM: &str = "\
 local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
-local function sum(n) local s = 0 for i = 1, n do if i % 3 == 0 then s = s + i else s = s ~ i end end return s end
+local function sum(n)
+  local s = 0
+  for i = 1, n do if i % 3 == 0 then s = s + i else s = s ~ i end end
+  return s
+end
 local points, total = {}, 0
 for i = 1, 300 do points[i] = { x = i, y = -i } end
 for round = 1, 3000 do for i = 1, #points do total = total + points[i].x - points[i].y end end

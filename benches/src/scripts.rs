@@ -95,7 +95,8 @@ impl Set {
     pub fn programs(self) -> anyhow::Result<Vec<Program>> {
         let mut found = Vec::new();
         if self == Set::Brief {
-            let into = std::env::temp_dir().join(format!("tracelift-brief-{}", std::process::id()));
+            // Beside this executable, in cargo's folder for what is made.
+            let into = std::env::current_exe().context("where is this executable?")?.with_file_name("brief");
             smaller::make(&folder(self.name()), &folder(Set::Standing.name()), &into)?;
             return programs_in(&into);
         }

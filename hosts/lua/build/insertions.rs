@@ -160,7 +160,8 @@ pub const INSERTIONS: &[Insertion] = &[
         place: After,
         text: "\n  f->jit = NULL;\n  f->jit_entries = f->jit_is_seen = f->jit_is_counted = f->jit_made = 0;\n\
                \x20 f->jit_is_relied_on = f->jit_dropped = f->jit_has_place = f->jit_is_off = 0;\n\
-               \x20 f->jit_is_refused = f->jit_has_no_code = f->jit_unit = 0;\n  f->jit_return = NULL;\n  f->jit_fixed = f->jit_name = 0;\n\
+               \x20 f->jit_is_refused = f->jit_has_no_code = f->jit_unit = 0;\n  f->jit_return = NULL;\n\
+               \x20 f->jit_fixed = f->jit_name = 0;\n\
                \x20 f->jit_code = NULL;\n  f->jit_places = NULL;",
         why: "a new function has no JIT data",
     },

@@ -440,7 +440,6 @@ static void start_recording (lua_State *L, CallInfo *ci, const Instruction *pc) 
   tlua_record_start(L);
 }
 
-/* A function's first instruction, or one after a call: what is recorded there goes on elsewhere. */
 /*
 ** A function that is to be a unit begins: records it as one, or the gateway if it is one for such parameters.
 ** Returns 0 if it is to be recorded as others are.
@@ -479,6 +478,7 @@ static int start_unit (lua_State *L, TluaRecorder *rec, CallInfo *ci, const Inst
   return 1;
 }
 
+/* A function's first instruction, or one after a call: what is recorded there goes on elsewhere. */
 static void start_entry (lua_State *L, CallInfo *ci, const Instruction *pc) {
   TluaRecorder *rec = recorder_of(L);
   int is_described = describe_once(L, rec);

@@ -4,7 +4,7 @@
 //! which tests and loads again what the loop has known since its entry: a third of the instructions of a way
 //! that is taken every other time. The peeled loop itself cannot be entered there, as it relies on all that
 //! the preamble has found. Design: where a tree is one function, the preamble of its first trace is lowered
-//! twice. Side traces that begin behind it go on in its second copy, where what is *steady* is left out:
+//! twice. Side traces that begin after it go on in its second copy, where what is *steady* is left out:
 //! operations on constants, on inputs from slots that no trace of the function writes, and on steady values;
 //! loads from such addresses of memory that no instruction of the function writes; guards on steady values.
 //! Their values are those of the first copy, in registers: whoever comes to the second one has come through
@@ -58,9 +58,9 @@ pub(super) struct Again {
     known: Vec<(Value, Def)>,
     /// The blocks of the trace's labels.
     labels: Vec<(Block, bool)>,
-    /// By trace: what it does that the preamble has done, and whether it begins behind the preamble.
+    /// By trace: what it does that the preamble has done, and whether it begins after the preamble.
     done: Vec<Done>,
-    behind: Vec<bool>,
+    after: Vec<bool>,
 }
 
 impl Again {
@@ -76,39 +76,39 @@ impl Again {
         }
         let end = root.trace.insts.iter().position(|inst| inst.op == Op::Jump)?;
         // Each side trace of the first trace, and of those: whether the way there passes the preamble.
-        let mut behind: Vec<Option<bool>> = vec![None];
+        let mut after: Vec<Option<bool>> = vec![None];
         for input in &tree[1..] {
-            behind.push(input.parent.and_then(|(parent, exit)| match parent {
+            after.push(input.parent.and_then(|(parent, exit)| match parent {
                 0 => root.exits.get(exit as usize).map(|exit| exit.inst > end),
-                _ => *behind.get(parent)?,
+                _ => *after.get(parent)?,
             }));
         }
-        let goes_back = |&at: &usize| behind[at] == Some(true) && tree[at].goes_to == Some(0);
+        let goes_back = |&at: &usize| after[at] == Some(true) && tree[at].goes_to == Some(0);
         (1..tree.len()).find(goes_back)?;
         let steady = Steady::find(tree, slots, end)?;
         let plain = steady.plain();
         // By those that begin in the preamble, if their copies do.
-        let done = tree.iter().zip(&behind).map(|(input, &behind)| match behind {
+        let done = tree.iter().zip(&after).map(|(input, &after)| match after {
             Some(_) => steady.done_by(input, &plain),
             None => Done::default(),
         });
         let done = done.collect();
         let mut again = steady.again(tree.len(), done);
-        again.add_copies(tree, slots, &behind);
+        again.add_copies(tree, slots, &after);
         Some(again)
     }
 
     /// Adds the copy of the preamble and those of its side traces, and says who goes on in the former.
-    fn add_copies(&mut self, tree: &mut Vec<Input<'_>>, slots: &mut Slots, behind: &[Option<bool>]) {
+    fn add_copies(&mut self, tree: &mut Vec<Input<'_>>, slots: &mut Slots, after: &[Option<bool>]) {
         let count = self.number;
-        self.behind = behind.iter().map(|&behind| behind == Some(true)).collect();
-        for (input, &behind) in tree.iter_mut().zip(&self.behind) {
-            input.again = input.goes_to == Some(0) && behind;
+        self.after = after.iter().map(|&after| after == Some(true)).collect();
+        for (input, &after) in tree.iter_mut().zip(&self.after) {
+            input.again = input.goes_to == Some(0) && after;
         }
         tree.push(Input { copy_of: Some(0), goes_to: None, ..tree[0] });
         slots.copy(0);
         let ops = |at: usize| tree[at].trace.op_count();
-        let twice = (1..count).filter(|&at| behind[at] == Some(false));
+        let twice = (1..count).filter(|&at| after[at] == Some(false));
         let most = MOST_COPIED[usize::from(tree[0].environment.always_again)];
         if twice.clone().map(ops).sum::<usize>() > most {
             return;
@@ -126,10 +126,10 @@ impl Again {
         }
     }
 
-    /// What a trace of the function does that the preamble has done, if it begins behind that.
+    /// What a trace of the function does that the preamble has done, if it begins after that.
     fn done_in(&self, number: usize, copy_of: Option<usize>) -> Option<&Done> {
-        let is_behind = copy_of.is_some() || self.behind.get(number) == Some(&true);
-        self.done.get(copy_of.unwrap_or(number)).filter(|_| is_behind)
+        let is_after = copy_of.is_some() || self.after.get(number) == Some(&true);
+        self.done.get(copy_of.unwrap_or(number)).filter(|_| is_after)
     }
 
     /// Whether this trace of the function is it, and nobody goes there.
@@ -244,7 +244,7 @@ impl<'t, 'a> Steady<'t, 'a> {
     fn again(self, number: usize, done: Vec<Done>) -> Again {
         let inputs = self.trace.inputs().iter().map(|input| self.values[input.index()]).collect();
         let Steady { end, left_out, .. } = self;
-        let behind = vec![false; number];
+        let after = vec![false; number];
         Again {
             number,
             end,
@@ -254,7 +254,7 @@ impl<'t, 'a> Steady<'t, 'a> {
             known: Vec::new(),
             labels: Vec::new(),
             done,
-            behind,
+            after,
         }
     }
 }
@@ -301,7 +301,7 @@ impl Name {
 }
 
 impl Steady<'_, '_> {
-    /// What a side trace does of what is left out in the second copy, if it begins behind the preamble.
+    /// What a side trace does of what is left out in the second copy, if it begins after the preamble.
     fn done_by(&self, input: &Input<'_>, plain: &[usize]) -> Done {
         let (trace, root) = (input.trace, self.trace);
         if trace.labels.len() != 1 || input.frame != self.tree[0].frame {
@@ -396,7 +396,7 @@ impl Lowering<'_, '_, '_> {
         Ok(block.is_some())
     }
 
-    /// In a side trace that begins behind the preamble: what is known, after its label.
+    /// In a side trace that begins after the preamble: what is known, from its label on.
     pub(super) fn know_steady(&mut self) {
         let Some(again) = &self.shared.again else { return };
         let Some(done) = again.done_in(self.number, self.input.copy_of) else { return };
