@@ -78,10 +78,9 @@ pub struct RunArgs {
     /// Let traces of a tree stay functions that are linked: for a comparison.
     #[arg(long)]
     no_regions: bool,
-    /// Where machine code is made: while the program waits, or on another thread [default: on another thread
-    /// if there is a processor for it, unless a threshold is set].
-    #[arg(long, value_name = "WHERE")]
-    compile: Option<Compile>,
+    /// Where machine code is made: while the program waits, or on another thread while it goes on.
+    #[arg(long, value_name = "WHERE", default_value = "inline")]
+    compile: Compile,
     /// Take Lua's memory from the C library's malloc alone, which tools such as valgrind watch.
     #[arg(long)]
     malloc: bool,
@@ -103,8 +102,9 @@ enum Switch {
     Off,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum Compile {
+    #[default]
     Inline,
     Thread,
 }
@@ -151,8 +151,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         (args.no_quick_code, LibraryConfig::NO_QUICK_CODE),
         (args.no_regions, LibraryConfig::NO_REGIONS),
         (args.no_exec, LibraryConfig::NO_EXEC),
-        (args.compile == Some(Compile::Inline), LibraryConfig::INLINE),
-        (args.compile == Some(Compile::Thread), LibraryConfig::THREAD),
+        (args.compile == Compile::Thread, LibraryConfig::THREAD),
     ];
     let flags = flags.iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, flag)| all | flag);
     let library = LibraryConfig {

@@ -427,7 +427,7 @@ fn check_thoroughly(case: &mut Case, effort: Effort) -> Result<(), Failure> {
     case.check(&["--threshold=1", "--no-regions"])?;
     case.check(&["--threshold=1", "--compile=thread"])?;
     case.check(&["--threshold=3", "--side-threshold=2", "--compile=thread", "--verify"])?;
-    case.check(&["--compile=inline"])?;
+    case.check(&["--compile=thread"])?;
     check_evictions(case)?;
     check_under_all(case, &BASELINE)?;
     check_nested(case, &mut random)?;

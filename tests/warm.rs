@@ -57,7 +57,7 @@ fn text(path: &Path) -> &str {
 fn run(directory: &Path, words: &[&str]) -> (String, serde_json::Value) {
     let output = runner::command(TRACELIFT)
         .current_dir(directory)
-        .args(["run", "--jit-cache=cache", "--compile=inline", "--stats=json"])
+        .args(["run", "--jit-cache=cache", "--stats=json"])
         .args(words)
         .arg("program.lua")
         .output()
@@ -128,7 +128,7 @@ fn functions_that_had_baseline_code_get_it_at_their_first_call() {
     let pieces = |more: &str| {
         let output = runner::command(TRACELIFT)
             .current_dir(&directory)
-            .args(["run", "--jit-cache=cache", "--compile=inline", "--stats=json", "program.lua"])
+            .args(["run", "--jit-cache=cache", "--stats=json", "program.lua"])
             .env("MORE", more)
             .output()
             .expect("the command starts");

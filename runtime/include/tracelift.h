@@ -140,10 +140,8 @@ typedef struct tl_config {
 #define TL_FLAG_CODE_MAP 4096u      /* code is kept for tl_code_at: profilers */
 #define TL_FLAG_VIEW 8192u          /* what tl_view_write shows is noted, and counted by compiled loops */
 #define TL_FLAG_CHECK 16384u        /* what the host says is compared with what it does: see tl_misuses */
-#define TL_FLAG_INLINE 32768u       /* code is made at once, while the program waits */
-#define TL_FLAG_THREAD 65536u       /* code is made on another thread, while the program goes on; without one
-                                    ** of these two: there if `threshold` is 0, there is a second processor,
-                                    ** and neither TL_FLAG_VERIFY nor TL_FLAG_CHECK is set */
+#define TL_FLAG_THREAD 32768u       /* code is made on another thread, while the program goes on: as long, for
+                                    ** some hundredths more of the processors' time */
 
 /* A new compiler, or NULL (then tl_config_error says why). It lives until tl_free. */
 tl_vm *tl_new(const tl_config *config);
@@ -877,8 +875,8 @@ void tl_store_slots(tl_vm *vm);
 uint32_t tl_record_aside(tl_vm *vm);
 int tl_record_wake(tl_vm *vm, uint32_t number);
 
-/* The loop is back at its head: compile it. TL_OK: compiled, entered from the next back edge on, or handed
-** over to the thread that compiles, and entered later; TL_AGAIN: call tl_record again now; TL_ABORTED: given
+/* The loop is back at its head: compile it. TL_OK: compiled, entered from the next back edge on (with
+** TL_FLAG_THREAD later); TL_AGAIN: call tl_record again now; TL_ABORTED: given
 ** up for a counted reason. In each case the recording is over.
 ** A loop that nothing can leave, neither a guard nor a call that reenters the host, is refused. */
 tl_status tl_record_close(tl_vm *vm);

@@ -76,8 +76,8 @@ pub(crate) struct Background {
     pub away: Option<Away>,
     /// Test aid: after so many looks in vain what is away is waited for, so that a run can be made again.
     pub looks: Option<u64>,
-    /// Whether to use it; not known before the first task.
-    pub is_used: Option<bool>,
+    /// The system gave no thread.
+    pub is_refused: bool,
     pub used: ThreadUse,
 }
 

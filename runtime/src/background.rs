@@ -1,12 +1,13 @@
 //! Compiling while the program goes on.
 //!
 //! Problem: a program waits for a millisecond or so where a trace is compiled, although another processor is
-//! idle. Design: where there is one, a recorded trace is handed over to a thread ([`crate::worker`]), and the
-//! program goes on as if it had not been recorded. At hot back edges and exits the VM looks whether the code
-//! has come, publishes and attaches it; regions come about in the same way. As long as a task is away nothing
-//! else is recorded: what is hot asks again soon ([`Vm::look_again`]), so there is no queue that could hold
-//! what nobody wants any more. A recording that ends all the same, as it had begun before, waits for what is
-//! away. What the thread takes is the program's own time, and counts as that of compiling.
+//! idle. Design: where that is wanted, a recorded trace is handed over to a thread ([`crate::worker`]), and
+//! the program goes on as if it had not been recorded. At hot back edges and exits the VM looks whether the
+//! code has come, publishes and attaches it; regions come about in the same way. As long as a task is away
+//! nothing else is recorded: what is hot asks again soon ([`Vm::look_again`]), so there is no queue that could
+//! hold what nobody wants any more. A recording that ends all the same, as it had begun before, waits for what is
+//! away. What the thread takes is the program's own time, and counts as that of compiling. It costs some
+//! hundredths of it more than in place (caches, locks), which is why in place is the default.
 //!
 //! Invariant: numbers are given to one trace at a time, since whoever makes a job has settled the one before.
 //! What the recorded trace relied on is looked at again when its code is published, and the task is cancelled
@@ -28,7 +29,7 @@ use crate::starts::Starts;
 use crate::tree::Part;
 use crate::tunables::{LOOK_AGAIN, MOST_LOOK_AGAIN};
 use crate::vm::Vm;
-use crate::worker::{processors, Asked, Delivery, Made, Task, Worker};
+use crate::worker::{Asked, Delivery, Made, Task, Worker};
 
 impl Vm {
     /// Whether a task is away.
@@ -38,16 +39,8 @@ impl Vm {
     }
 
     /// Whether tasks are handed over.
-    fn hands_over(&mut self) -> bool {
-        let how = self.config.compiling;
-        // Who looks for mistakes is to see them where they are made.
-        let is_checked = self.config.verify || self.config.check;
-        let limited = self.budget.is_limited() && !is_checked;
-        *self.background.is_used.get_or_insert_with(|| match how {
-            Compiling::Inline => false,
-            Compiling::Thread => true,
-            Compiling::Auto => limited && processors() > 1,
-        })
+    fn hands_over(&self) -> bool {
+        self.config.compiling == Compiling::Thread && !self.background.is_refused
     }
 
     /// Hands a job over, if that is how this VM compiles; else it comes back.
@@ -79,8 +72,8 @@ impl Vm {
             None => match Worker::start() {
                 Ok(worker) => worker,
                 Err(_) => {
-                    // No more threads: as on a machine with one processor.
-                    self.background.is_used = Some(false);
+                    // The system has no more threads.
+                    self.background.is_refused = true;
                     ready.compiler = Some(compiler);
                     return Err(task);
                 }

@@ -146,6 +146,11 @@ impl Budget {
         self.spent <= ns.saturating_add(self.ran / 4).saturating_add(2 * gained)
     }
 
+    /// Entries of code have lost so much while what they lack was being made, as later ones will not.
+    pub fn lose_for_now(&mut self, ns: f64) {
+        self.gained += ns;
+    }
+
     fn account(&self) -> Account {
         Account { ran: self.age(), spent: self.spent, gained: self.believed.max(0.0) as u64 }
     }

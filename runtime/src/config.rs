@@ -82,13 +82,11 @@ pub struct Config {
 /// Where code is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Compiling {
-    /// On a thread where there is more than one processor, time decides what is compiled, and nothing is
-    /// verified; else in place.
-    #[default]
-    Auto,
     /// In place, while the program waits: each run is the same, as far as thresholds decide.
+    #[default]
     Inline,
-    /// On a thread, while the program goes on.
+    /// On a thread of the VM's own, while the program goes on. The program takes about as long, and some
+    /// hundredths more of the processors' time.
     Thread,
 }
 
@@ -115,7 +113,7 @@ impl Default for Config {
             threshold: DEFAULT_THRESHOLD,
             side_threshold: DEFAULT_SIDE_THRESHOLD,
             compile_share: Some(DEFAULT_COMPILE_SHARE),
-            compiling: Compiling::Auto,
+            compiling: Compiling::Inline,
             step_price: tunables::BYTECODE as u32,
             call_price: tunables::INLINED_CALL as u32,
             max_sides: 200,

@@ -143,6 +143,10 @@ impl Vm {
         self.totals.machine_ns += own * stands_for;
         location.machine_ns += own * stands_for;
         location.gained += Budget::believed(gain * stands_for, own * stands_for);
+        if gain < 0.0 && self.background.away.is_some() {
+            // What is being compiled may be the side trace that it loses for want of.
+            return self.budget.lose_for_now(gain * stands_for);
+        }
         self.budget.gain(gain * stands_for, own * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses {
             // What a gateway leads to is judged on its own: see `unit_code.rs`.

@@ -200,19 +200,6 @@ fn without_signals<R>(run: impl FnOnce() -> R) -> R {
     result
 }
 
-/// How many processors this process may run on.
-pub(crate) fn processors() -> usize {
-    // SAFETY: zero is a set of none.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: there is room for the set.
-    match unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } {
-        // SAFETY: it was filled.
-        0 => unsafe { libc::CPU_COUNT(&set) }.max(1) as usize,
-        // A machine of more than a thousand.
-        _ => std::thread::available_parallelism().map_or(1, Into::into),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,10 +223,5 @@ mod tests {
         };
         let inside = without_signals(|| std::thread::spawn(blocks)).join().expect("it does not panic");
         assert_eq!((inside, blocks()), (true, false));
-    }
-
-    #[test]
-    fn there_is_a_processor() {
-        assert!(processors() >= 1);
     }
 }

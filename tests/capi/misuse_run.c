@@ -33,7 +33,6 @@ static void settings(void) {
   REFUSES("log: a text is not UTF-8", SET, .log = "\xff\xfe");
   REFUSES("/no/such/folder/log", SET, .log = "all", .log_file = "/no/such/folder/log");
   REFUSES("flags: 0x80000 is no TL_FLAG", SET, .flags = 0x80000u | TL_FLAG_VERIFY);
-  REFUSES("TL_FLAG_INLINE and TL_FLAG_THREAD exclude", SET, .flags = TL_FLAG_INLINE | TL_FLAG_THREAD);
   REFUSES("max_ops is 4294967295", SET, .max_ops = UINT32_MAX);
   REFUSES("bytecode_price is 1000001", SET, .bytecode_price = 1000001);
   REFUSES("call_price is 4294967295", SET, .call_price = UINT32_MAX);

@@ -68,7 +68,7 @@ static uint64_t traces_of(machine *m) {
 }
 
 /* Where code is made. */
-static const uint32_t compiling[] = {TL_FLAG_INLINE, TL_FLAG_THREAD};
+static const uint32_t compiling[] = {0, TL_FLAG_THREAD};
 
 /* VMs that come and go while others run, every other one with a thread that compiles. There code comes when
 ** it comes: the VM that goes first of these may still wait for it. */

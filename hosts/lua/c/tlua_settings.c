@@ -10,7 +10,7 @@
 ** Invariant: a word that is refused has changed nothing but room in the texts.
 **
 ** Example: "on", "off", "v", "stats", "counts=all.txt", "stats=counts.json", "view=page.html", "cache=warm",
-** "dump", "dump=record,exit", "compile=inline", "opt=threshold=1,-peel,-regions", "debug=perf,gdb", "p=line".
+** "dump", "dump=record,exit", "compile=thread", "opt=threshold=1,-peel,-regions", "debug=perf,gdb", "p=line".
 */
 
 #include <errno.h>
@@ -180,16 +180,14 @@ static int set_profile (TluaSettings *settings, const char *item) {
 
 /* Where code is made. Returns 0 for what is no such place. */
 static int set_compiling (TluaSettings *settings, const char *where) {
+  int is_thread = strcmp(where, "thread") == 0;
 #if defined(TLUA_HAVE_RECORDER)
-  uint32_t flag = strcmp(where, "inline") == 0 ? TL_FLAG_INLINE : TL_FLAG_THREAD;
-  if (flag == TL_FLAG_THREAD && strcmp(where, "thread") != 0)
-    return 0;
-  settings->flags = (settings->flags & ~(TL_FLAG_INLINE | TL_FLAG_THREAD)) | flag;
-  return 1;
+  settings->flags &= ~TL_FLAG_THREAD;
+  settings->flags |= is_thread ? TL_FLAG_THREAD : 0;
 #else
   (void)settings;
-  return strcmp(where, "inline") == 0 || strcmp(where, "thread") == 0;
 #endif
+  return is_thread || strcmp(where, "inline") == 0;
 }
 
 /* JSON if the file's name says so. */

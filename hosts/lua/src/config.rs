@@ -101,8 +101,6 @@ impl LibraryConfig {
     pub const NO_QUICK_CODE: u32 = flags::FLAG_NO_QUICK_CODE;
     /// Trees of traces stay functions that are linked.
     pub const NO_REGIONS: u32 = flags::FLAG_NO_REGIONS;
-    /// Code is made while the program waits.
-    pub const INLINE: u32 = flags::FLAG_INLINE;
     /// Code is made on another thread, while the program goes on.
     pub const THREAD: u32 = flags::FLAG_THREAD;
     /// What [`Config::view`] shows is noted.

@@ -42,10 +42,8 @@ pub const FLAG_VIEW: u32 = 8192;
 /// `TL_FLAG_CHECK`: what the host says is compared with what it does.
 pub const FLAG_CHECK: u32 = 16384;
 
-/// `TL_FLAG_INLINE`: code is made while the program waits.
-pub const FLAG_INLINE: u32 = 32768;
 /// `TL_FLAG_THREAD`: code is made on a thread while the program goes on.
-pub const FLAG_THREAD: u32 = 65536;
+pub const FLAG_THREAD: u32 = 32768;
 
 /// `TL_FLAG_PERF_MAP`: names of code for perf.
 pub const FLAG_PERF_MAP: u32 = 512;
@@ -56,7 +54,7 @@ pub const FLAG_GDB: u32 = 2048;
 /// `TL_FLAG_CODE_MAP`: code for `tl_code_at`.
 pub const FLAG_CODE_MAP: u32 = 4096;
 
-const ALL_FLAGS: u32 = 131_071;
+const ALL_FLAGS: u32 = 65_535;
 
 /// `tl_config`; 0 and null mean the default. See `tracelift.h`. So many fields: it is the header's.
 #[repr(C)]
@@ -176,12 +174,7 @@ pub(super) unsafe fn read(c: &TlConfig) -> Result<Config, String> {
         threshold: if c.threshold == 0 { DEFAULT_THRESHOLD } else { c.threshold },
         // A threshold that is set is exact: the same is recorded in each run.
         compile_share: default.compile_share.filter(|_| c.threshold == 0),
-        compiling: match c.flags & (FLAG_INLINE | FLAG_THREAD) {
-            0 => Compiling::Auto,
-            FLAG_INLINE => Compiling::Inline,
-            FLAG_THREAD => Compiling::Thread,
-            _ => return Err("flags: TL_FLAG_INLINE and TL_FLAG_THREAD exclude each other".into()),
-        },
+        compiling: if c.flags & FLAG_THREAD == 0 { Compiling::Inline } else { Compiling::Thread },
         side_threshold: match (c.side_threshold, c.threshold) {
             (0, 0) => default.side_threshold,
             (0, threshold) => threshold.min(default.side_threshold),

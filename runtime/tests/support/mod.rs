@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use tracelift_core::schema::{ClassSet, Func, FuncEffects, FuncId, TagId};
 use tracelift_core::{ExitKind, Op, Payload, Schema, Type, Value};
 use tracelift_runtime::recorder::{Limits, Recorder};
-use tracelift_runtime::{Action, CloseOutcome, Compiling, Config, Run, Vm};
+use tracelift_runtime::{Action, CloseOutcome, Config, Run, Vm};
 
 pub mod units;
 
@@ -177,12 +177,7 @@ pub struct Host {
 
 impl Host {
     pub fn new(config: Config) -> Host {
-        // Tests ask for what has been compiled.
-        let compiling = match config.compiling {
-            Compiling::Auto => Compiling::Inline,
-            set => set,
-        };
-        let mut vm = Vm::new(Config { verify: true, compiling, ..config }).expect("nothing is logged");
+        let mut vm = Vm::new(Config { verify: true, ..config }).expect("nothing is logged");
         let ids = describe(vm.schema_mut());
         let mut counters = Box::new([0; 2]);
         // SAFETY: the counters are in a box that lives as long as the VM is used.
