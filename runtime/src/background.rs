@@ -4,10 +4,10 @@
 //! idle. Design: where that is wanted, a recorded trace is handed over to a thread ([`crate::worker`]), and
 //! the program goes on as if it had not been recorded. At hot back edges and exits the VM looks whether the
 //! code has come, publishes and attaches it; regions come about in the same way. As long as a task is away
-//! nothing else is recorded: what is hot asks again soon ([`Vm::look_again`]), so there is no queue that could
-//! hold what nobody wants any more. A recording that ends all the same, as it had begun before, waits for what is
-//! away. What the thread takes is the program's own time, and counts as that of compiling. It costs some
-//! hundredths of it more than in place (caches, locks), which is why in place is the default.
+//! nothing else is recorded: what is hot asks again soon ([`Vm::look_again`]), so there is no queue that
+//! could hold what nobody wants any more. A recording that ends all the same, as it had begun before, waits
+//! for what is away. What the thread takes is the program's own time, and counts as that of compiling. It
+//! costs some hundredths of it more than in place (caches, locks), which is why in place is the default.
 //!
 //! Invariant: numbers are given to one trace at a time, since whoever makes a job has settled the one before.
 //! What the recorded trace relied on is looked at again when its code is published, and the task is cancelled
