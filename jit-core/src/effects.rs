@@ -140,6 +140,11 @@ impl FuncEffects {
             && self.reenters >= other.reenters
     }
 
+    /// Whether it allocates.
+    pub fn allocates(&self) -> bool {
+        self.allocates
+    }
+
     /// What it reads, what it writes and whether it allocates, for the text form.
     pub(crate) fn declared(&self) -> (&ClassSet, &ClassSet, bool) {
         (&self.reads, &self.writes, self.allocates)
@@ -541,6 +546,7 @@ mod tests {
             assert_eq!(!effects.writes.is_nothing(), is(Flags::WRITES) || calls, "{name} writes");
             let allocates = is(Flags::ALLOCS) || calls;
             assert_eq!(effects.allocates, allocates, "{name} allocates");
+            assert_eq!(Inst::new(op, &[]).with(payload(op, &schema)).allocates(&schema), allocates, "{name}");
             assert_eq!(
                 effects.is_visible(),
                 is(Flags::WRITES) || calls && op != Op::Mend,

@@ -379,6 +379,34 @@ impl Inst {
         Effects::of(self, schema)
     }
 
+    /// Whether it may allocate, or run code that does: [`Effects::allocates`], for those who ask nothing else
+    /// of every instruction of a trace.
+    pub fn allocates(&self, schema: &Schema) -> bool {
+        use Op::{
+            GetItem, GetKey, GuardClass, GuardKeyAbsent, InsertKey, ItemCount, PutItem, SetItem, SetKey,
+        };
+        let layout = |payload: &Payload| match *payload {
+            Payload::Key { layout, .. } => schema.layouts().get(layout.index()),
+            _ => None,
+        };
+        match self.op {
+            Op::Load
+            | Op::Store
+            | Op::Get
+            | Op::Set
+            | GuardClass
+            | ItemCount
+            | GetItem
+            | SetItem
+            | PutItem => false,
+            Op::New | InsertKey => true,
+            GetKey | GuardKeyAbsent | SetKey => layout(&self.payload).is_none_or(|layout| {
+                layout.keys.as_ref().is_some_and(|keys| schema.func(keys.find).effects.allocates())
+            }),
+            _ => self.effects(schema).allocates,
+        }
+    }
+
     /// Whether it is a guard by its kind that never fails: it writes a field, and there is no barrier that
     /// would leave. A bytecode may so write several fields.
     pub fn never_leaves(&self, schema: &Schema) -> bool {

@@ -112,7 +112,7 @@ impl Flags {
     pub(crate) const READS: Flags = Flags(8);
     /// Writes memory (the payload says which): an effect that a snapshot must not lie before and its guard
     /// after.
-    pub(crate) const WRITES: Flags = Flags(16);
+    pub const WRITES: Flags = Flags(16);
     /// Makes an object.
     pub(crate) const ALLOCS: Flags = Flags(32);
     /// Calls a function with declared effects.

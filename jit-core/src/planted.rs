@@ -54,6 +54,7 @@ define_bugs! {
     ExpandNoTagCheck, ExpandMendUnasked,
     HeapStoreAliasIgnored, HeapCallKeepsLoads, HeapNarrowForwarded,
     VirtualSetForgotten, VirtualMissingInSnapshot, LiftTwice, PeelJumpArgStale, PeelAliasIgnored, PeelInputsKept,
+    VirtualMappedLate,
     VirtualKeysReversed, VirtualItemsFromFirst, VirtualUnsetRead, VirtualAbsentIgnored, VirtualIdentityByClass,
     VirtualSelfDropped, VirtualBarrierIgnored, VirtualSiteForgotten, LiftSiteForgotten, ExpandFrameShifted,
     VirtualChosenUnchecked, VirtualChosenOther, VirtualChosenAll,

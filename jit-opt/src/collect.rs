@@ -40,7 +40,7 @@ pub(crate) const RULES: &[&str] = &["collect_unneeded", "collect_counted"];
 
 /// How many instructions of a trace may allocate, or run code that does.
 pub(crate) fn allocations(trace: &Trace, schema: &Schema) -> usize {
-    trace.insts.iter().filter(|inst| inst.effects(schema).allocates).count()
+    trace.insts.iter().filter(|inst| inst.allocates(schema)).count()
 }
 
 /// The name of what is done with an unneeded check of a trace that allocated when it was recorded, or did
@@ -93,7 +93,7 @@ fn parts(trace: &Trace, schema: &Schema) -> Vec<Part> {
         if insts.last().is_some_and(|last| !last.op.is(Flags::ENDS)) {
             next.push(number + 1);
         }
-        let allocations = insts.iter().filter(|inst| inst.effects(schema).allocates).count();
+        let allocations = insts.iter().filter(|inst| inst.allocates(schema)).count();
         let makes_objects = insts.iter().any(|inst| match inst.payload {
             Payload::Func(func) => makers.contains(&func),
             _ => inst.op == Op::New,
@@ -130,11 +130,12 @@ fn insert_counted(trace: &mut Trace, places: &mut [usize], checks: &[usize]) {
 }
 
 /// The trace without checks that nothing needs, as far as the fuel allows, and with counted ones where the
-/// program may wait for a collection for ever: the trace had so many `allocations` when it was recorded.
+/// program may wait for a collection for ever: that depends on how much the trace allocated when it was
+/// recorded.
 pub(crate) fn finish(
     trace: &mut Trace,
+    recorded: &Trace,
     schema: &Schema,
-    allocations: usize,
     fuel: Option<u64>,
     report: &mut Report,
 ) {
@@ -145,6 +146,7 @@ pub(crate) fn finish(
     if !(0..trace.insts.len()).any(|index| is_plain(trace, index)) {
         return;
     }
+    let allocations = allocations(recorded, schema);
     let mut fuel = fuel.map(|fuel| fuel.saturating_sub(report.rewrites()));
     let parts = parts(trace, schema);
     let after: Vec<Vec<bool>> = (0..parts.len()).map(|part| reached(&parts, part)).collect();

@@ -108,11 +108,13 @@ impl<'s> Driver<'s> {
 
     /// Makes a virtual object real.
     pub fn lift(&mut self, value: Value) -> Result<Value, OptError> {
+        self.st.map_resume_point()?;
         lift(&mut self.after_virtuals(), value)
     }
 
     /// Makes those of the stores that wait that are wanted, by position.
     pub fn make_delayed(&mut self, wanted: impl Fn(&State<'_>, usize) -> bool) -> Result<(), OptError> {
+        self.st.map_resume_point()?;
         make_those(&mut self.after_virtuals(), wanted)
     }
 
@@ -125,7 +127,7 @@ impl<'s> Driver<'s> {
     fn step(&mut self, inst: &Inst) -> Result<(), OptError> {
         catch_up(&mut self.st, &mut self.chain);
         if let Some(snap) = inst.snap.filter(|_| self.st.can_be_redone()) {
-            self.st.set_resume_point(snap)?;
+            self.st.set_resume_point(snap);
         }
         let mut copy = inst.clone();
         copy.result = None;

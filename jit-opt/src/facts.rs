@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::effects::Memory;
 use tracelift_core::schema::{ClassId, LayoutId};
+use tracelift_core::snapshot::Snapshot;
 use tracelift_core::{Schema, Value};
 
 use crate::delayed::Delayed;
@@ -131,8 +132,11 @@ pub(crate) struct Facts {
     /// How often memory was written.
     pub epochs: Epochs,
     class: ValueTable<KnownClass>,
-    /// Changes when facts do that a snapshot shows.
+    /// Changes when facts do that the snapshot mapped last shows.
     pub version: u32,
+    /// How many snapshots were mapped, and by value the last of them that mentions it.
+    snapshots: u32,
+    mentioned: ValueTable<u32>,
     /// Values that somebody has written down in another form than as themselves ([`Facts::watch`]).
     watched: ValueTable<()>,
     /// Changes when one of these becomes known to be another value.
@@ -184,8 +188,15 @@ impl Facts {
         self.watched.set(resolved, ());
     }
 
+    /// Notes what the snapshot mapped last mentions: when one of these values becomes known to be another,
+    /// [`Facts::version`] changes.
+    pub fn mention(&mut self, snapshot: &Snapshot) {
+        self.snapshots += 1;
+        snapshot.for_each_value(|value| self.mentioned.set(value, self.snapshots));
+    }
+
     fn note_known(&mut self, value: Value) {
-        self.version += 1;
+        self.version += (self.mentioned.get(value) == Some(self.snapshots)) as u32;
         self.moved += self.watched.get(value).is_some() as u32;
     }
 

@@ -108,8 +108,7 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     }
     let recorded = Report { before: report.before, ..Report::default() };
     let (mut optimized, entering) = walk(trace, schema, config, usize::MAX, &mut report)?;
-    let allocations = collect::allocations(trace, schema);
-    optimized = clean(optimized, schema, config, allocations, &mut report);
+    optimized = clean(optimized, trace, schema, config, &mut report);
     let (optimized, mut peeled) = match peel(trace, schema, config, &optimized, recorded) {
         Some((with_peeling, of_it, peeled)) => {
             report = Report { stages: std::mem::take(&mut report.stages), ..of_it };
@@ -133,20 +132,14 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     Ok(Optimized { trace: optimized, report, resume, peeled, loops, target })
 }
 
-/// What is done after the forward walk; `allocations`: how many the recorded trace has.
-fn clean(
-    mut trace: Trace,
-    schema: &Schema,
-    config: &Config,
-    allocations: usize,
-    report: &mut Report,
-) -> Trace {
+/// What is done after the forward walk over the recorded trace.
+fn clean(mut trace: Trace, recorded: &Trace, schema: &Schema, config: &Config, report: &mut Report) -> Trace {
     if config.is_on(PassName::DeadStore) {
         passes::heap::remove_overwritten(&mut trace, schema, config.fuel, report);
     }
     if config.host_collects {
         let fuel = if config.is_on(PassName::Collect) { config.fuel } else { Some(0) };
-        collect::finish(&mut trace, schema, allocations, fuel, report);
+        collect::finish(&mut trace, recorded, schema, fuel, report);
     }
     if config.is_on(PassName::Dce) {
         dce::remove_unused(&mut trace, schema, report);
@@ -197,7 +190,6 @@ fn peel_with(
     let (dce, way_in) = (config.is_on(PassName::Dce), config.wants_way_in);
     // Who enters the loop elsewhere has no stores that wait.
     let mut wanted = peel::Wanted { dce, checks_may_go, way_in, most_turns, keeps_stores: !way_in };
-    let allocations = collect::allocations(trace, schema);
     let (mut real, mut turns) = (BTreeSet::new(), 0);
     let mut config = config.clone();
     for _ in 0..MAX_WALKS {
@@ -226,7 +218,7 @@ fn peel_with(
             continue;
         }
         walked.report(&mut report);
-        let mut out = clean(walked.trace, schema, &config, allocations, &mut report);
+        let mut out = clean(walked.trace, trace, schema, &config, &mut report);
         rotation::split_iterations(&mut out, peeled.label);
         let body = out.insts.iter().rev().take_while(|inst| inst.op != tracelift_core::Op::Label).count();
         if body > plain.op_count() {
@@ -253,8 +245,7 @@ fn second_body(
 ) -> Option<Trace> {
     let driver = driver::Driver::new(trace, schema, config, passes::chain(config)).with_real(real);
     let walked = bridge::second_body(driver, form).ok()??;
-    let allocations = collect::allocations(trace, schema);
-    Some(dce::compact(clean(walked.trace, schema, config, allocations, &mut Report::default())))
+    Some(dce::compact(clean(walked.trace, trace, schema, config, &mut Report::default())))
 }
 
 /// After so many walks that each found an object that must be real, all objects are.

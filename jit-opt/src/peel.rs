@@ -517,8 +517,7 @@ impl Peeling<'_> {
         let (mut seen, mut snapshots) = (HashSet::default(), HashSet::default());
         let mut todo: VecDeque<Value> = self.entry.carried.iter().copied().collect();
         let body = &st.out.insts[self.start + 1..];
-        let checks_go =
-            self.wanted.checks_may_go && !body.iter().any(|inst| inst.effects(st.schema).allocates);
+        let checks_go = self.wanted.checks_may_go && !body.iter().any(|inst| inst.allocates(st.schema));
         for (index, inst) in st.out.insts.iter().enumerate().skip(self.start + 1) {
             if checks_go && collect::is_check(inst) {
                 found.unneeded_checks.push(index);

@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 use tracelift_core::effects::CellAccess;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::CellId;
-use tracelift_core::snapshot::{Frame, Pending, Snapshot, Source};
+use tracelift_core::snapshot::{Pending, Snapshot, Source};
 use tracelift_core::{Const, ExitKind, Inst, Op, Payload, Schema, SnapId, Trace, Type, Value};
 
 use crate::collect::is_check;
@@ -105,8 +105,9 @@ pub(crate) struct Hoisted {
 /// Where virtual objects can be made.
 #[derive(Default)]
 struct Lifting {
-    /// The last snapshot that no committed effect has followed, one of the output.
-    resume_point: Option<SnapId>,
+    /// The last snapshot that no committed effect has followed. Most are never asked for, and so it is mapped
+    /// only then, or before a virtual object or a store that waits changes.
+    resume_point: Option<Leave>,
     /// Whether an object is being made: what is written then is new, and nobody sees it.
     is_on: bool,
     /// While an operation's stores are told to wait: those met so far.
@@ -414,20 +415,41 @@ impl State<'_> {
         self.lifting.real.contains(&self.at.current)
     }
 
+    /// Whether there is a place to leave to where objects can still be dropped.
+    pub fn has_resume_point(&self) -> bool {
+        self.lifting.resume_point.is_some()
+    }
+
     /// The place to leave to where objects can still be dropped, if there is one.
-    pub fn resume_point(&self) -> Option<SnapId> {
-        self.lifting.resume_point.map(|snap| Leave::Mapped(snap).snap())
+    pub fn resume_point(&mut self) -> Result<Option<SnapId>, OptError> {
+        self.describe_resume_point()?;
+        Ok(self.lifting.resume_point.map(Leave::snap))
     }
 
     /// The recorded instruction has this snapshot: everything can be left there as of now.
-    pub fn set_resume_point(&mut self, snap: SnapId) -> Result<(), OptError> {
-        self.lifting.resume_point = Some(self.snapshot(snap)?);
+    pub fn set_resume_point(&mut self, snap: SnapId) {
+        self.lifting.resume_point = Some(Leave::Recorded(snap));
+    }
+
+    /// Describes what the resume point mentions as it is now: a virtual object or a store that waits may
+    /// change.
+    pub fn map_resume_point(&mut self) -> Result<(), OptError> {
+        if planted(Bug::VirtualMappedLate) {
+            return Ok(());
+        }
+        self.describe_resume_point()
+    }
+
+    fn describe_resume_point(&mut self) -> Result<(), OptError> {
+        if let Some(Leave::Recorded(snap)) = self.lifting.resume_point {
+            self.lifting.resume_point = Some(Leave::Mapped(self.snapshot(snap)?));
+        }
         Ok(())
     }
 
     /// The snapshot of what lifts an object that was recorded at `made_at`. If there is none to leave to,
     /// this walk goes on without, and is made again with that object real.
-    pub fn lifting_snapshot(&mut self, made_at: u32) -> Option<SnapId> {
+    pub fn lifting_snapshot(&mut self, made_at: u32) -> Result<Option<SnapId>, OptError> {
         let wants = self.source.insts[made_at as usize].snap.is_some();
         if wants && self.lifting.resume_point.is_none() {
             self.lifting.more_real.insert(made_at);
@@ -447,10 +469,10 @@ impl State<'_> {
 
     /// Stores that waited were made just before an operation with this recorded snapshot: the place to leave
     /// to is the same, the state there is that of now.
-    pub fn renew_resume_point(&mut self, snap: Option<SnapId>) -> Result<(), OptError> {
+    pub fn renew_resume_point(&mut self, snap: Option<SnapId>) {
         match (snap, self.lifting.resume_point) {
             (Some(snap), None) if self.can_be_redone() => self.set_resume_point(snap),
-            _ => Ok(()),
+            _ => {}
         }
     }
 
@@ -499,34 +521,6 @@ impl State<'_> {
 
 // Committing.
 impl State<'_> {
-    /// The output's snapshot for the source's that was mapped last, if that has come out of the walk as it is
-    /// now: most of what is learned is not about its values. Where objects or stores wait nobody knows.
-    fn mapped_before(&self, source: SnapId) -> Option<SnapId> {
-        let (last, _, out) = self.index.last_snapshot?;
-        if last != source || !self.facts.delayed.is_empty() || !self.facts.statics.is_empty() {
-            return None;
-        }
-        let (from, to) = (&self.source.snapshots[source.index()], &self.out.snapshots[out.index()]);
-        let is_plain = |snapshot: &Snapshot| snapshot.virtuals.is_empty() && snapshot.pending.is_empty();
-        let is_there = is_plain(from) && is_plain(to) && to.position == self.position(from);
-        let mut frames = from.frames.iter().zip(&to.frames);
-        let is_same = |(from, to): (&Frame, &Frame)| {
-            from.slots.iter().zip(&to.slots).all(|(from, to)| self.is_mapped(from.source, to.source))
-        };
-        (is_there && frames.all(is_same)).then_some(out)
-    }
-
-    /// Whether a source of the source trace is this one of the output.
-    fn is_mapped(&self, from: Source, to: Source) -> bool {
-        let (Source::Value(from), Source::Value(to)) = (from, to) else { return from == to };
-        match self.source.constant_of(from) {
-            Some(constant) => {
-                self.out.constant_of(to) == Some(constant) && self.out.ty(to) == self.source.ty(from)
-            }
-            None => self.at.map[from.index()].is_some_and(|value| self.resolve(value) == to),
-        }
-    }
-
     /// Where the output has come to at the place of a recorded snapshot.
     fn position(&self, recorded: &Snapshot) -> u32 {
         self.at.started.get(recorded.position as usize).copied().unwrap_or(recorded.position)
@@ -542,10 +536,6 @@ impl State<'_> {
             if last == source && version == self.facts.version {
                 return Ok(out);
             }
-        }
-        if let Some(out) = self.mapped_before(source) {
-            self.index.last_snapshot = Some((source, self.facts.version, out));
-            return Ok(out);
         }
         let mut snapshot = self.source.snapshots[source.index()].clone();
         let mut error = None;
@@ -566,6 +556,7 @@ impl State<'_> {
         }
         self.facts.statics.describe(self.schema, &mut snapshot, |value| self.resolve(value));
         snapshot.position = self.position(&snapshot);
+        self.facts.mention(&snapshot);
         let alike = self.index.snapshots.entry(FxBuildHasher.hash_one(&snapshot)).or_default();
         let same = alike.iter().find(|&&out| self.out.snapshots[out.index()] == snapshot);
         let out = match same {

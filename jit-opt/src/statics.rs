@@ -155,11 +155,6 @@ impl StaticHeap {
         !self.objects.is_empty() && self.objects.get(value).is_some()
     }
 
-    /// Whether there is no such object.
-    pub fn is_empty(&self) -> bool {
-        self.objects.is_empty()
-    }
-
     /// Adds an object.
     pub fn add(&mut self, name: Value, object: Object) {
         self.objects.insert(name, object);

@@ -30,6 +30,7 @@ mod delay;
 use rustc_hash::FxHashMap as HashMap;
 
 use tracelift_core::ir::key_room;
+use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{Cell, CellId, FieldId, Items, LayoutId, Schema, TagId};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
@@ -85,16 +86,21 @@ impl Pass for Virtuals {
         if let (Op::New, Payload::New { layout, items, keys }) = (inst.op, inst.payload) {
             let outcome = self.make(cx.st, layout, items, keys);
             if let Outcome::Keep = outcome {
+                cx.st.map_resume_point()?;
                 delay::make_touched(cx, inst)?;
             }
             return Ok(outcome);
         }
         if inst.op == Op::CallUnit {
+            cx.st.map_resume_point()?;
             return make_found(cx, inst);
         }
         let is_virtual = inst.args.iter().any(|&arg| cx.st.facts.statics.has(arg));
         if !is_virtual && cx.st.facts.delayed.is_empty() {
             return Ok(Outcome::Keep);
+        }
+        if inst.op.is(Flags::WRITES) || !cx.st.facts.delayed.is_empty() {
+            cx.st.map_resume_point()?;
         }
         if let Some(outcome) = if is_virtual { self.answer(cx, inst)? } else { None } {
             return Ok(outcome);
@@ -467,11 +473,12 @@ pub(crate) fn lift(cx: &mut Cx<'_, '_>, value: Value) -> Result<Value, OptError>
 /// Emits the object's `new` and takes it off the static heap.
 fn begin(cx: &mut Cx<'_, '_>, name: Value) -> Result<Lifting, OptError> {
     let st = &mut *cx.st;
+    st.map_resume_point()?;
     let object = st.facts.statics.take(name);
     let object = object.ok_or(OptError::Malformed("a virtual object that is none"))?;
     st.facts.version += 1;
     let _ = st.fire("lift");
-    let snap = st.lifting_snapshot(object.made_at);
+    let snap = st.lifting_snapshot(object.made_at)?;
     let forgets = planted(Bug::LiftSiteForgotten) && st.schema.is_made_in_frame(object.layout);
     let items = if forgets { 0 } else { object.item_room };
     let payload = Payload::New { layout: object.layout, items, keys: object.key_room };

@@ -54,7 +54,7 @@ impl Apart {
     /// Whether another pair may be told apart here: on the first of two walks, before all effects since the
     /// last snapshot.
     pub fn has_room(&self, st: &State<'_>) -> bool {
-        let has_place = st.stores_plainly() && st.resume_point().is_some();
+        let has_place = st.stores_plainly() && st.has_resume_point();
         st.is_before_loop() && has_place && self.pairs.len() < MOST
     }
 
@@ -65,7 +65,7 @@ impl Apart {
         }
         let are_one = cx.emit_value(Inst::new(Op::AddrEq, &[a, b]))?;
         let guard = cx.st.hoist_next();
-        let snap = cx.st.resume_point();
+        let snap = cx.st.resume_point()?;
         cx.emit(Inst::new(Op::GuardFalse, &[are_one]).at(snap).exit_kind(ExitKind::Hoisted))?;
         self.pairs.push(Pair { starts: (a, b), guard });
         Ok(())

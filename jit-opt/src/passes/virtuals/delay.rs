@@ -322,7 +322,7 @@ pub(super) fn make_touched(cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<(), OptEr
     let touched = Touched::of(cx.st, inst);
     if !touched.is_nothing() {
         make(cx, &touched)?;
-        cx.st.renew_resume_point(inst.snap)?;
+        cx.st.renew_resume_point(inst.snap);
     }
     Ok(())
 }
