@@ -108,6 +108,19 @@ struct KnownClass {
     epoch: (u32, u32),
 }
 
+/// How many snapshots were mapped, and by value the last of them that mentions it.
+#[derive(Clone, Debug, Default)]
+struct Mentioned {
+    snapshots: u32,
+    by_value: ValueTable<u32>,
+}
+
+impl Mentioned {
+    fn has(&self, value: Value) -> bool {
+        self.by_value.get(value) == Some(self.snapshots)
+    }
+}
+
 /// What is known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
@@ -134,9 +147,8 @@ pub(crate) struct Facts {
     class: ValueTable<KnownClass>,
     /// Changes when facts do that the snapshot mapped last shows.
     pub version: u32,
-    /// How many snapshots were mapped, and by value the last of them that mentions it.
-    snapshots: u32,
-    mentioned: ValueTable<u32>,
+    /// What the snapshot mapped last mentions.
+    mentioned: Mentioned,
     /// Values that somebody has written down in another form than as themselves ([`Facts::watch`]).
     watched: ValueTable<()>,
     /// Changes when one of these becomes known to be another value.
@@ -191,12 +203,13 @@ impl Facts {
     /// Notes what the snapshot mapped last mentions: when one of these values becomes known to be another,
     /// [`Facts::version`] changes.
     pub fn mention(&mut self, snapshot: &Snapshot) {
-        self.snapshots += 1;
-        snapshot.for_each_value(|value| self.mentioned.set(value, self.snapshots));
+        let Mentioned { snapshots, by_value } = &mut self.mentioned;
+        *snapshots += 1;
+        snapshot.for_each_value(|value| by_value.set(value, *snapshots));
     }
 
     fn note_known(&mut self, value: Value) {
-        self.version += (self.mentioned.get(value) == Some(self.snapshots)) as u32;
+        self.version += self.mentioned.has(value) as u32;
         self.moved += self.watched.get(value).is_some() as u32;
     }
 

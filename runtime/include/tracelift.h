@@ -888,6 +888,10 @@ tl_status tl_record_side(tl_vm *vm, const void *base);
 ** iteration. `is_around`: whether that loop is one around the loop that the tree begins with (tl_tree_key).
 ** Where the loops of a nest are in each other's way the inner one gives way, if this is told. */
 void tl_back_edge(tl_vm *vm, const void *key, int is_around);
+/* The recording passes by the loop `key`, or leaves it. If it has not jumped back to its head the loop had no
+** iteration this time, and the recording of a loop around it is thrown away, a few times: the next one may
+** have some. */
+void tl_loop_skipped(tl_vm *vm, const void *key);
 /* The key of the loop or entry that the tree begins with which is being recorded; NULL outside recordings. */
 const void *tl_tree_key(tl_vm *vm);
 /* A recording has come to the location `key`, a loop's head or an entry (its own, too), and tl_resume_point

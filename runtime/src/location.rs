@@ -83,6 +83,8 @@ pub struct Location {
     pub(crate) awaited: Vec<Key>,
     /// How many more recordings may be thrown away because one of these had no iteration in them.
     pub(crate) may_miss: u32,
+    /// How many were because any loop in it had none.
+    pub(crate) skipped: u32,
     /// Failed attempts, by reason.
     pub(crate) attempts: Attempts,
     /// Why the last attempt failed.

@@ -9,14 +9,14 @@
 //! the inner loop's back edges cost until then is rent that the outer one pays too. Invariant: who is left
 //! to another loop gets code of its own in the end if that one gets none.
 //!
-//! Second, when an inner loop has code all the same, and the program crosses between it and its way around
-//! so often that both would become one function: if there are few ways through it, it *gives way*, once.
-//! Where the outer loop has no code, that way is given up for a while, so that the interpreter comes to the
-//! outer loop, whose recording takes the inner one in although it has code; recordings that meet no
-//! iteration of it are thrown away, up to a few. Where the outer loop has code, its side traces that end at
-//! the inner loop are recorded anew. Third, a side trace takes in some iterations of a loop that the tree's
-//! first trace has met, so that each number of iterations has its way, and none leads to the inner loop's
-//! code.
+//! Second, when an inner loop has code all the same, and the program crosses between it and its way around so
+//! often that both would become one function: if there are few ways through it, it *gives way*, once. Where
+//! the outer loop has no code, that way is given up for a while, so that the interpreter comes to the outer
+//! loop, whose recording takes the inner one in although it has code; recordings that meet no iteration of it
+//! are thrown away, up to a few; so are some that meet no iteration of any loop in them. Where the outer loop
+//! has code, its side traces that end at the inner loop are recorded anew. Third, a side trace takes in some
+//! iterations of a loop that the tree's first trace has met, so that each number of iterations has its way,
+//! and none leads to the inner loop's code.
 //!
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
@@ -31,10 +31,12 @@ use crate::budget::Order;
 use crate::compile::CloseOutcome;
 use crate::ids::{Key, TraceId};
 use crate::log::Stage;
-use crate::policy::back_edges_until;
+use crate::policy::{back_edges_until, SideState};
 use crate::recorder::{Passed, Start};
 use crate::tree::Part;
-use crate::tunables::{INNER_EDGES, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_VAIN, SIMPLE, TURN};
+use crate::tunables::{
+    INNER_EDGES, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_SKIPPED, MOST_VAIN, SIMPLE, TURN,
+};
 use crate::vm::Vm;
 
 /// Why, in the log.
@@ -81,16 +83,23 @@ impl Vm {
     }
 
     /// The loop `key` was recorded. If a loop that has given way to it had no iteration meanwhile this throws
-    /// the recording away, and says so: side traces would lead to that loop's code. There is another soon.
-    pub(crate) fn has_missed(&mut self, key: Key, passed: &[Passed]) -> Option<CloseOutcome> {
+    /// the recording away, and says so: side traces would lead to that loop's code. So it does, less often,
+    /// if any loop in it had none: what such a loop changes would lie in memory, since the first trace, to
+    /// which all ways come back, knows nothing of it. There is another recording soon.
+    pub(crate) fn has_missed(&mut self, key: Key, passed: &[Passed], skips: bool) -> Option<CloseOutcome> {
         let location = self.locations.get_mut(&key)?;
         let is_missed = |head: &Key| !passed.iter().any(|passed| passed.head == *head && passed.edges > 0);
-        if location.may_miss == 0 || !location.awaited.iter().any(is_missed) {
+        if location.may_miss > 0 && location.awaited.iter().any(is_missed) {
+            location.may_miss -= 1;
+        } else if skips && u64::from(location.skipped) < MOST_SKIPPED {
+            location.skipped += 1;
+        } else {
             return None;
         }
-        location.may_miss -= 1;
         // The last part is another each time: the inner loop's numbers of iterations may have a period.
-        location.postpone(u64::from(self.config.threshold) / TURN + u64::from(location.may_miss));
+        location.postpone(
+            u64::from(self.config.threshold) / TURN + u64::from(location.may_miss + location.skipped),
+        );
         self.count_abort(key, &Failure::new(AbortReason::FewIterations, MISSED));
         Some(CloseOutcome::Aborted(AbortReason::FewIterations, MISSED.into()))
     }
@@ -120,8 +129,30 @@ impl Vm {
     /// Whether there are few ways through the loop `key`.
     fn is_simple(&self, key: Key) -> bool {
         let entries = self.locations.get(&key).map_or(&[][..], |location| &location.entries);
-        let mut roots = entries.iter().filter_map(|&entry| self.traces.get(entry));
-        roots.all(|root| u64::from(root.tree.count) <= SIMPLE)
+        entries.iter().all(|&root| self.ways_through(root) <= SIMPLE)
+    }
+
+    /// So many side traces of the tree lie within its loop: those around other loops, and what begins in
+    /// them, are ways from one entry of the loop to the next.
+    fn ways_through(&self, root: TraceId) -> u64 {
+        let tree = |number: TraceId| self.traces.get(number).map(|trace| &trace.tree);
+        if tree(root).is_some_and(|tree| u64::from(tree.count) <= SIMPLE) {
+            return SIMPLE;
+        }
+        let goes_around = |side: &TraceId| {
+            tree(*side).is_some_and(|tree| tree.passed.iter().any(|passed| passed.is_around))
+        };
+        let (mut ways, mut todo) = (0, vec![root]);
+        while let Some(tree) = todo.pop().and_then(tree) {
+            let sides = tree.sides.values().filter_map(|side| match *side {
+                SideState::Compiled(side) => Some(side),
+                SideState::Postponed { .. } | SideState::BackedOff { .. } => None,
+            });
+            let within = todo.len();
+            todo.extend(sides.filter(|side| !goes_around(side)));
+            ways += (todo.len() - within) as u64;
+        }
+        ways
     }
 
     /// Whether a side trace takes in one more iteration of a loop.
@@ -323,6 +354,37 @@ mod tests {
         until_hot(&mut host);
         assert!(!host.vm.leave_to(OUTER));
         assert_eq!(attempts(&host), MOST_VAIN);
+    }
+
+    /// What the outer loop's recording is told of the inner one comes to, each time that it is hot.
+    fn outcomes(host: &mut Host, tell: impl Fn(&mut Tape<'_>)) -> Vec<&'static str> {
+        let mut outcomes = Vec::new();
+        while outcomes.last() != Some(&"compiled") {
+            assert!((0..1000).any(|_| matches!(host.back_edge(OUTER), Action::Record)), "{outcomes:?}");
+            let outcome = host.record(OUTER, |tape| {
+                tell(tape);
+                iterations(1)(tape);
+            });
+            outcomes.push(match outcome {
+                CloseOutcome::Compiled(_) => "compiled",
+                CloseOutcome::Aborted(AbortReason::FewIterations, _) => "thrown away",
+                other => panic!("{other:?}"),
+            });
+        }
+        outcomes
+    }
+
+    #[test]
+    fn what_passes_by_an_inner_loop_is_thrown_away_a_few_times() {
+        let mut thrown = vec!["thrown away"; MOST_SKIPPED as usize];
+        thrown.push("compiled");
+        assert_eq!(outcomes(&mut host(None), |tape| tape.recorder.skip(INNER)), thrown);
+        let leaves = |tape: &mut Tape<'_>| {
+            tape.recorder.back_edge(INNER, false);
+            tape.recorder.skip(INNER);
+        };
+        assert_eq!(outcomes(&mut host(None), leaves), ["compiled"], "it had an iteration");
+        assert_eq!(outcomes(&mut host(None), |tape| tape.recorder.skip(OUTER)), ["compiled"], "itself");
     }
 
     #[test]

@@ -280,6 +280,8 @@ pub struct Recorder {
     /// Back edges passed, and of which loops.
     edges: u32,
     pub(crate) passed: Vec<Passed>,
+    /// It passes by a loop that had no iteration.
+    pub(crate) skips: bool,
     head_live: Option<Live>,
     /// A unit that was called, and has returned what was not looked at.
     called: Option<units::Called>,
@@ -343,6 +345,7 @@ impl Recorder {
             steps: None,
             edges: 0,
             passed: Vec::new(),
+            skips: false,
             head_live: None,
             called: None,
             checker: limits.checks.then(Box::default),
@@ -486,6 +489,16 @@ impl Recorder {
     pub(crate) fn meet(&mut self, key: Key) {
         if key != self.key {
             Passed::meet(&mut self.passed, key);
+        }
+    }
+
+    /// The recording passes by the loop `key`, or leaves it, which has no iteration this time unless the
+    /// recording has jumped back to its head.
+    pub fn skip(&mut self, key: Key) {
+        let has_iterations = self.passed.iter().any(|passed| passed.head == key && passed.edges > 0);
+        if matches!(self.start, Start::Loop { .. }) && key != self.key && !has_iterations {
+            self.meet(key);
+            self.skips = true;
         }
     }
 

@@ -114,6 +114,7 @@ static void with_handle(tl_vm *vm) {
   EXPECT(tl_call(vm, 1, args, 1) == 0 && tl_try_call(vm, 1, args, 1) == 0);
   tl_mend(vm, 1, args, 1);
   tl_back_edge(vm, &key, 0);
+  tl_loop_skipped(vm, &key);
   EXPECT(tl_tree_key(vm) == NULL);
   EXPECT(tl_record_unit(vm, &key, frame) == TL_MISUSE && tl_unit_argument(vm, 0, 1) == 0);
   EXPECT(tl_records_unit(vm) == 0 && tl_find_unit(vm, &key, NULL, 0) == 0 && tl_has_unit(vm, &key) == 0);

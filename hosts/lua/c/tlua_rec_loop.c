@@ -284,6 +284,6 @@ void tlua_lower_start_loop (TluaRecorder *rec, Instruction i) {
                                                               : start_float_loop(rec, a, init, limit, step);
   if (!runs) {
     rec->trace.next = rec->at.pc + GETARG_Bx(i) + 2;
-    tl_goes_on_at(rec->vm, rec->at.pc + 1, 0);  /* it was met, if not for an iteration */
+    tl_loop_skipped(rec->vm, rec->at.pc + 1);
   }
 }

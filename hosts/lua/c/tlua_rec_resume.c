@@ -173,8 +173,16 @@ void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
   tl_back_edge(rec->vm, head, is_around(rec, head));
 }
 
+/* A jump forward leaves a loop if what is before its target jumps back to before it. */
+static void tell_left (TluaRecorder *rec, const Instruction *target) {
+  Instruction back = target[-1];
+  if (target > rec->at.pc && GET_OPCODE(back) == OP_JMP && target + GETARG_sJ(back) <= rec->at.pc)
+    tl_loop_skipped(rec->vm, target + GETARG_sJ(back));
+}
+
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target) {
   if (target <= rec->at.pc && !tlua_rec_is_own_loop(rec, target))
     tlua_rec_pass_edge(rec, target);
+  tell_left(rec, target);
   rec->trace.next = target;
 }

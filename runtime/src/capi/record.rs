@@ -919,6 +919,15 @@ pub extern "C" fn tl_back_edge(vm: *mut TlVm, key: *const c_void, is_around: c_i
 }
 
 /// See `tracelift.h`.
+#[no_mangle]
+pub extern "C" fn tl_loop_skipped(vm: *mut TlVm, key: *const c_void) {
+    recording(vm, |recorder, _| {
+        recorder.skip(key as usize);
+        Ok(())
+    });
+}
+
+/// See `tracelift.h`.
 ///
 /// # Safety
 /// `reason` is null or NUL-terminated.

@@ -248,6 +248,7 @@ extern "C" {
     pub fn tl_record_close(vm: Handle) -> u32;
     pub fn tl_record_side(vm: Handle, base: *const u8) -> u32;
     pub fn tl_back_edge(vm: Handle, key: *const u8, around: c_int);
+    pub fn tl_loop_skipped(vm: Handle, key: *const u8);
     pub fn tl_tree_key(vm: Handle) -> *const u8;
     pub fn tl_link_frames(vm: Handle);
     pub fn tl_record_link(vm: Handle, key: *const u8) -> u32;

@@ -449,6 +449,7 @@ impl Case<'_, '_> {
                 _ => {
                     tl_needs_slots(vm, number);
                     tl_back_edge(vm, self.key()?, number & 1);
+                    tl_loop_skipped(vm, self.key()?);
                     tl_link_frames(vm);
                 }
             }
