@@ -16,8 +16,10 @@ mod runner;
 
 use tracelift_benches::contenders::{Contender, Kind, Protocol, Tools, CONTENDERS, EXACT};
 use tracelift_benches::measure::read_protocol;
+use tracelift_benches::process::Limits;
 use tracelift_benches::rows::{folder, Row, Size, ROWS};
 use tracelift_benches::scripts::Set;
+use tracelift_benches::warm_up::{self, Plan};
 use tracelift_lua::STOCK_LUA;
 
 fn tools() -> Tools {
@@ -104,6 +106,21 @@ fn python_agrees_if_it_is_there() {
     agrees("python3", Kind::Python("python3", &[]), has_c);
 }
 
+/// Calls in one process agree with one another and with stock Lua's, for a sample of rows and programs.
+#[test]
+fn calls_of_a_warm_up_agree() {
+    let contenders = [contender("lua", Kind::StockLua), contender("tracelift", Kind::Tracelift(&[]))];
+    let limits = Limits { is_elapsed: true, ..Limits::new(None, 100) };
+    let plan = Plan { limit: 0.01, least: 5, most: 40, rounds: 1, limits };
+    let works = warm_up::Work::rows().into_iter().chain(warm_up::Work::programs().expect("they can be made"));
+    for work in works.step_by(5) {
+        let found = warm_up::measure(&tools(), &contenders, &work, &plan);
+        let [lua, tracelift] = &found.by_contender[..] else { panic!("both run {}", work.name()) };
+        assert_eq!((&lua.failure, &tracelift.failure), (&None, &None), "{}", work.name());
+        assert!(tracelift.rounds[0].ends.len() >= 5, "{}", work.name());
+    }
+}
+
 /// Programs for LuaJIT use nothing that stock Lua has not; the table says which rows have one.
 #[test]
 fn the_programs_for_luajit_agree() {
@@ -126,7 +143,7 @@ fn the_programs_for_luajit_agree() {
 /// Every row of the paper has all three programs, and no program is without a row.
 #[test]
 fn no_program_is_left_out() {
-    const SHARED: [&str; 6] = ["runner", "random", "lehmer", "array2d", "timer", "sqrt"];
+    const SHARED: [&str; 7] = ["runner", "warm_up", "random", "lehmer", "array2d", "timer", "sqrt"];
     for (name, extension) in [("lua", "lua"), ("c", "c"), ("python", "py")] {
         for entry in std::fs::read_dir(folder(name)).expect("the folder is there") {
             let path = entry.expect("it can be read").path();

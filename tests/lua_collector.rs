@@ -52,7 +52,7 @@ fn run_in_place(command: &[&str], program: &Path, collector: &str) -> anyhow::Re
     words.push(format!("LUA_INIT={collector}").into());
     words.extend(command.iter().map(OsString::from));
     words.push(name.into());
-    run(&words, &Limits { core: None, seconds: SECONDS })
+    run(&words, &Limits::new(None, SECONDS))
 }
 
 fn tracelift(args: &[&str], program: &Path, collector: &str) -> anyhow::Result<Finished> {

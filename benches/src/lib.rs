@@ -20,3 +20,7 @@ pub mod rows;
 pub mod script_report;
 pub mod scripts;
 pub mod smaller;
+pub mod target;
+pub mod warm_up;
+pub mod warm_up_chart;
+pub mod warm_up_report;

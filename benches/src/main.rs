@@ -5,8 +5,8 @@
 //! failed.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{bail, Context};
 use clap::Parser;
@@ -17,6 +17,7 @@ use tracelift_benches::process::{usual_core, Limits};
 use tracelift_benches::report::{markdown, to_json, Results};
 use tracelift_benches::rows::{Group, Row, Size, ROWS};
 use tracelift_benches::scripts::{measure_scripts, Program, ScriptPlan, Set, Times, SETS};
+use tracelift_benches::target::{build_tracelift, target_folder};
 
 /// Runs the same programs with Tracelift and others, side by side.
 #[derive(Parser, Debug)]
@@ -145,7 +146,7 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
         (false, true) => 60,
         (false, false) => 600,
     };
-    let limits = Limits { core, seconds };
+    let limits = Limits::new(core, seconds);
     let rounds = if is_papers { 1 } else { cli.repeats.unwrap_or(if cli.quick { 1 } else { 3 }) };
     let plan = Plan { size, rounds, is_papers, limit: if cli.quick { 0.5 } else { 4.0 }, limits };
     let mut rows = Vec::new();
@@ -290,30 +291,6 @@ fn choose_contenders(names: &[String]) -> anyhow::Result<Option<Vec<Contender>>>
     }
     let is_chosen = |contender: &&Contender| names.iter().any(|name| name == "all" || name == contender.name);
     Ok(Some(CONTENDERS.iter().filter(is_chosen).copied().collect()))
-}
-
-/// Cargo's target folder: this executable lies in a folder of it.
-fn target_folder() -> anyhow::Result<PathBuf> {
-    let executable = std::env::current_exe().context("where is this executable?")?;
-    let folder =
-        executable.parent().and_then(Path::parent).context("this executable lies in no target folder")?;
-    Ok(folder.to_path_buf())
-}
-
-/// Builds the command, so that what is measured is what the sources say.
-fn build_tracelift(target: &Path) -> anyhow::Result<PathBuf> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--release", "--package", "tracelift", "--bin", "tracelift", "--target-dir"])
-        .arg(target)
-        .arg("--manifest-path")
-        .arg(manifest)
-        .status()
-        .context("cannot start cargo to build tracelift; --tracelift names one that is there already")?;
-    if !status.success() {
-        bail!("tracelift does not build ({status})");
-    }
-    Ok(target.join("release/tracelift"))
 }
 
 #[cfg(test)]

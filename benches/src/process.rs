@@ -1,11 +1,11 @@
 //! Runs a command on one core and tells what it used.
 //!
 //! Problem: processor time and peak memory of *one* child, not of all children so far. Design: the child
-//! binds itself to a core and limits its own processor time before it starts the program; it is waited for
+//! binds itself to a core and limits its own time before it starts the program; it is waited for
 //! with `wait4`, which answers its resource usage alone. Invariant: a program that hangs ends by the limit,
 //! and is reported as failed.
 //!
-//! Example: `run(&["lua".into(), "x.lua".into()], &Limits { core: Some(1), seconds: 60 })`.
+//! Example: `run(&["lua".into(), "x.lua".into()], &Limits::new(Some(1), 60))`.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -20,8 +20,18 @@ use anyhow::{bail, Context};
 pub struct Limits {
     /// The only core that it runs on.
     pub core: Option<usize>,
-    /// Seconds of processor time.
+    /// Seconds of processor time, or elapsed ones.
     pub seconds: u64,
+    /// Whether they are elapsed ones. Under a limit of processor time Linux's clock of it moves with the
+    /// scheduler's ticks alone, every few milliseconds, which is too coarse for short calls.
+    pub is_elapsed: bool,
+}
+
+impl Limits {
+    /// So many seconds of processor time on that core.
+    pub fn new(core: Option<usize>, seconds: u64) -> Limits {
+        Limits { core, seconds, is_elapsed: false }
+    }
 }
 
 /// What a process did.
@@ -99,6 +109,9 @@ pub fn run(command: &[OsString], limits: &Limits) -> anyhow::Result<Finished> {
     }
     if libc::WIFSIGNALED(status) {
         let signal = libc::WTERMSIG(status);
+        if signal == libc::SIGALRM && limits.is_elapsed {
+            bail!("took more than {} s", limits.seconds);
+        }
         if signal == libc::SIGXCPU || signal == libc::SIGKILL {
             bail!("took more than {} s of processor time", limits.seconds);
         }
@@ -135,6 +148,11 @@ fn restrict(limits: &Limits) -> std::io::Result<()> {
             return Err(std::io::Error::last_os_error());
         }
     }
+    if limits.is_elapsed {
+        // SAFETY: the call sets a timer of this process, which the program to be started keeps.
+        unsafe { libc::alarm(limits.seconds as libc::c_uint) };
+        return Ok(());
+    }
     let limit = libc::rlimit { rlim_cur: limits.seconds, rlim_max: limits.seconds + 1 };
     // SAFETY: the structure lives as long as the call.
     if unsafe { libc::setrlimit(libc::RLIMIT_CPU, &limit) } != 0 {
@@ -148,7 +166,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str, seconds: u64) -> anyhow::Result<Finished> {
-        run(&["sh".into(), "-c".into(), script.into()], &Limits { core: usual_core(), seconds })
+        run(&["sh".into(), "-c".into(), script.into()], &Limits::new(usual_core(), seconds))
     }
 
     #[test]
@@ -165,6 +183,9 @@ mod tests {
     fn what_hangs_or_fails_is_an_error() {
         let error = shell("while :; do :; done", 1).expect_err("it never ends").to_string();
         assert_eq!(error, "took more than 1 s of processor time");
+        let elapsed = Limits { is_elapsed: true, ..Limits::new(usual_core(), 1) };
+        let error = run(&["sleep".into(), "9".into()], &elapsed).expect_err("it sleeps for long").to_string();
+        assert_eq!(error, "took more than 1 s");
         let error = shell("echo no >&2; exit 3", 20).expect_err("it fails").to_string();
         assert_eq!(error, "exit code 3: no");
         let error = shell("kill -SEGV $$", 20).expect_err("it is killed").to_string();

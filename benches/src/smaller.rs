@@ -68,11 +68,21 @@ pub fn make(folder: &Path, standing: &Path, into: &Path) -> anyhow::Result<Vec<P
                 std::fs::read_to_string(&from).with_context(|| format!("cannot read {}", from.display()))?;
             let program = change(program, changes).with_context(|| from.display().to_string())?;
             let path = into.join(&form);
-            std::fs::write(&path, program).with_context(|| format!("cannot write {}", path.display()))?;
+            replace(&path, &program).with_context(|| format!("cannot write {}", path.display()))?;
         }
         made.push(into.join(file));
     }
     Ok(made)
+}
+
+/// Writes a file in one step: another process may be running it.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    if std::fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    let other = path.with_extension(format!("{}.new", std::process::id()));
+    std::fs::write(&other, text)?;
+    std::fs::rename(&other, path)
 }
 
 #[cfg(test)]
@@ -85,6 +95,19 @@ mod tests {
         assert_eq!(change("for i = 1, 36 do".into(), &changes).expect("it is there"), "for i = 1, 4 do");
         assert!(change("for i = 1, 37 do".into(), &changes).is_err());
         assert!(change("1, 36 and 1, 36".into(), &changes).is_err());
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+        let folder = std::env::temp_dir().join(format!("tracelift-smaller-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("it can be made");
+        let path = folder.join("x.lua");
+        for text in ["one", "two", "two"] {
+            replace(&path, text).expect("it can be written");
+            assert_eq!(std::fs::read_to_string(&path).expect("it is there"), text);
+        }
+        assert_eq!(std::fs::read_dir(&folder).expect("it is there").count(), 1);
+        std::fs::remove_dir_all(&folder).expect("it is ours");
     }
 
     #[test]

@@ -1,10 +1,14 @@
-//! The command: what it refuses, who it leaves out, and what it writes.
+//! The commands: what they refuse, who they leave out, and what they write.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn command(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tracelift-benches")).args(args).output().expect("the command starts")
+}
+
+fn warm_up(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tracelift-warm-up")).args(args).output().expect("the command starts")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -90,6 +94,62 @@ fn a_mean_has_an_interval() {
     let lua = &json["rows"][0]["contenders"]["lua"];
     assert_eq!(lua["times"].as_array().map(Vec::len), Some(10), "{json}");
     assert!(lua["interval95"].as_f64().is_some_and(|half| half >= 0.0), "{json}");
+}
+
+/// The other command's lines on what is wrong with its arguments.
+#[test]
+fn bad_arguments_of_the_warm_up_are_refused_in_one_line() {
+    for (args, needle) in [
+        (&["--contenders", "lua,nobody"][..], "no contender is called nobody"),
+        (&["--contenders", "gcc"], "gcc has no warm-up"),
+        (&["--only", "half"], "half"),
+        (&["--limit", "0"], "--limit 0"),
+        (&["--limit", "NaN"], "--limit NaN"),
+        (&["--repeats", "0"], "0"),
+        (&["--nonsense"], "--nonsense"),
+        (&["--contenders", "lua", "--json", "/no/such/folder/file"], "/no/such/folder/file"),
+        (&["--contenders", "luajit", "--luajit", "/no/such/luajit"], "nobody is left"),
+    ] {
+        let output = warm_up(args);
+        let errors = text(&output.stderr);
+        let lines = errors.lines().filter(|line| !line.starts_with("left out: ")).count();
+        assert!(!output.status.success() && output.stdout.is_empty(), "{args:?} succeeded");
+        assert!(errors.contains(needle) && lines == 1, "{args:?}: {errors}");
+    }
+}
+
+/// Stock Lua alone, with as few calls as there can be: all rows and programs have their figures.
+#[test]
+fn a_warm_up_is_measured() {
+    let file = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let (json, svg) = (file("warm_up.json"), file("warm_up.svg"));
+    let path = |path: &PathBuf| path.to_str().expect("test paths are UTF-8").to_string();
+    let args = ["--quick", "--contenders", "lua", "--json", &path(&json), "--svg", &path(&svg)];
+    let output = warm_up(&args);
+    let table = text(&output.stdout);
+    assert!(output.status.success(), "{table}{}", text(&output.stderr));
+    for line in ["## The 16 rows of the paper", "## The 41 programs", "| | lua, ms | final call of lua, ms |"]
+    {
+        assert!(table.contains(line), "no {line} in {table}");
+    }
+    assert_eq!(table.lines().filter(|line| line.starts_with("| geometric mean | ")).count(), 2, "{table}");
+    let chart = std::fs::read_to_string(svg).expect("it was written");
+    assert_eq!(chart.matches("class=\"steps\"").count(), 2, "{chart}");
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(json).expect("it was written")).expect("it is JSON");
+    for (panel, count) in [(0, 16), (1, 41)] {
+        let works = json["panels"][panel]["works"].as_array().expect("it is a list");
+        assert_eq!(works.len(), count);
+        for work in works {
+            let lua = &work["contenders"]["lua"];
+            assert_eq!(lua["failure"], serde_json::Value::Null, "{work}");
+            let ends = lua["rounds"][0]["ends"].as_array().expect("it is a list");
+            assert!(ends.len() >= 5, "{work}");
+            assert!(ends.windows(2).all(|ends| ends[0].as_f64() <= ends[1].as_f64()), "{work}");
+            let is_steady = lua["final_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0);
+            assert!(is_steady || lua["is_limit_raised"] == true, "{work}");
+        }
+    }
 }
 
 /// A result that is not stock Lua's is a failure: this `luajit` prints another check value.
