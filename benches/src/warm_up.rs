@@ -7,7 +7,7 @@
 //! single fast call does not count, nor does a slow one later. Time is processor time since the process
 //! began, so that the start counts, and code that a second thread makes as well.
 //!
-//! Invariant: calls print the same each time and for each contender, or there is a failure instead of figures.
+//! Invariant: calls print the same each time and for each contender, or a failure stands instead of figures.
 //! Example: calls of 9, 8, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2 ms are fast from the third on, at 19 ms.
 
 use std::ffi::OsString;
