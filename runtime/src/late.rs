@@ -180,6 +180,17 @@ mod tests {
         assert_eq!((host.frame[0], host.vm.stats().outgrown), (int(sum(N)), 0));
     }
 
+    /// That it is left to the loop around it would be for good: its code is entered, and no back edge counts.
+    #[test]
+    fn who_has_outgrown_its_code_is_left_to_nobody() {
+        let mut host = host();
+        outgrow(&mut host);
+        assert!(matches!(host.back_edge(HEAD), Action::Record));
+        assert!(!host.vm.leave_to(HEAD + 1));
+        assert!(matches!(host.record(HEAD, long), CloseOutcome::Compiled(TraceId(1))));
+        assert!(is_peeled(&host, 1));
+    }
+
     /// A host that cannot record where it is asked for it.
     #[test]
     fn nobody_is_asked_for_ever() {

@@ -6,8 +6,9 @@
 //! all. Design, first: before it records such a loop the host asks whether it is *left to* the loop around
 //! it. It is while that one waits for its price, unless that is so long that two short traces are better
 //! than one; else a number of times, so that the outer loop has its turn, until that one has failed. What
-//! the inner loop's back edges cost until then is rent that the outer one pays too. Invariant: who is left
-//! to another loop gets code of its own in the end if that one gets none.
+//! the inner loop's back edges cost until then is rent that the outer one pays too. A loop that is recorded
+//! again, as it has outgrown its code, is left to nobody: it would not be asked a second time. Invariant: who
+//! is left to another loop gets code of its own in the end if that one gets none.
 //!
 //! Second, when an inner loop has code all the same, and the program crosses between it and its way around so
 //! often that both would become one function: if there are few ways through it, it *gives way*, once. Where
@@ -55,6 +56,7 @@ impl Vm {
         let missing = if awaited.ops > 0 { self.budget.wait(awaited) } else { None };
         let Some(inner) = self.locations.get_mut(&key) else { return false };
         let is_due = inner.is_expected()
+            || inner.outgrown.is_some()
             || inner.order.ops > 0
             || awaited.ops > MOST_AWAITED
             || failures >= MOST_VAIN
