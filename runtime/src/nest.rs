@@ -32,7 +32,7 @@ use crate::budget::Order;
 use crate::compile::CloseOutcome;
 use crate::ids::{Key, TraceId};
 use crate::log::Stage;
-use crate::policy::{back_edges_until, SideState};
+use crate::policy::back_edges_until;
 use crate::recorder::{Passed, Start};
 use crate::tree::Part;
 use crate::tunables::{
@@ -131,30 +131,8 @@ impl Vm {
     /// Whether there are few ways through the loop `key`.
     fn is_simple(&self, key: Key) -> bool {
         let entries = self.locations.get(&key).map_or(&[][..], |location| &location.entries);
-        entries.iter().all(|&root| self.ways_through(root) <= SIMPLE)
-    }
-
-    /// So many side traces of the tree lie within its loop: those around other loops, and what begins in
-    /// them, are ways from one entry of the loop to the next.
-    fn ways_through(&self, root: TraceId) -> u64 {
-        let tree = |number: TraceId| self.traces.get(number).map(|trace| &trace.tree);
-        if tree(root).is_some_and(|tree| u64::from(tree.count) <= SIMPLE) {
-            return SIMPLE;
-        }
-        let goes_around = |side: &TraceId| {
-            tree(*side).is_some_and(|tree| tree.passed.iter().any(|passed| passed.is_around))
-        };
-        let (mut ways, mut todo) = (0, vec![root]);
-        while let Some(tree) = todo.pop().and_then(tree) {
-            let sides = tree.sides.values().filter_map(|side| match *side {
-                SideState::Compiled(side) => Some(side),
-                SideState::Postponed { .. } | SideState::BackedOff { .. } => None,
-            });
-            let within = todo.len();
-            todo.extend(sides.filter(|side| !goes_around(side)));
-            ways += (todo.len() - within) as u64;
-        }
-        ways
+        let mut roots = entries.iter().filter_map(|&entry| self.traces.get(entry));
+        roots.all(|root| u64::from(root.tree.count) <= SIMPLE)
     }
 
     /// Whether a side trace takes in one more iteration of a loop.

@@ -337,7 +337,8 @@ tunables! {
          that begins with none takes 1.3 times as long as the others.";
     SIMPLE = 3, "side traces", Measured,
         "A loop whose tree has more does not give way to those around it: unrolled there each way through it \
-         would be as many in each iteration. Without a limit `permute` takes 1.2 times as long.";
+         would be as many in each iteration. Without a limit `permute` takes 1.2 times as long, \
+         and 1.15 if those around other loops are not counted.";
     MOST_VAIN = 2, "attempts", Assumed,
         "A loop of few iterations is left to none that was given up so often for one reason: as it has ten \
          iterations, say, which is more than a recording takes in.";
