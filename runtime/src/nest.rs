@@ -11,13 +11,13 @@
 //! is left to another loop gets code of its own in the end if that one gets none.
 //!
 //! Second, when an inner loop has code all the same, and the program crosses between it and its way around so
-//! often that both would become one function: if there are few ways through it, it *gives way*, once. Where
-//! the outer loop has no code, that way is given up for a while, so that the interpreter comes to the outer
-//! loop, whose recording takes the inner one in although it has code; recordings that meet no iteration of it
-//! are thrown away, up to a few; so are some that meet no iteration of any loop in them. Where the outer loop
-//! has code, its side traces that end at the inner loop are recorded anew. Third, a side trace takes in some
-//! iterations of a loop that the tree's first trace has met, so that each number of iterations has its way,
-//! and none leads to the inner loop's code.
+//! often that both would become one function: if there are few ways through it, it *gives way*, once, unless
+//! the outer loop was tried in vain. Where the outer loop has no code, that way is given up for a while, so
+//! that the interpreter comes to the outer loop, whose recording takes the inner one in although it has code;
+//! recordings that meet no iteration of it are thrown away, up to a few; so are some that meet no iteration
+//! of any loop in them. Where the outer loop has code, its side traces that end at the inner loop are
+//! recorded anew. Third, a side trace takes in some iterations of a loop that the tree's first trace has met,
+//! so that each number of iterations has its way, and none leads to the inner loop's code.
 //!
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
@@ -169,7 +169,8 @@ impl Vm {
             let Some(tree) = self.traces.get(part.trace).map(|trace| &trace.tree) else { continue };
             let around = tree.passed.iter().filter(|passed| passed.is_around);
             let outer: Vec<Key> = around.map(|passed| passed.head).collect();
-            if tree.parent.is_some() && !outer.is_empty() && may_give_way(tree.key) {
+            let is_vain = outer.iter().any(|&head| self.is_vain(head));
+            if tree.parent.is_some() && !outer.is_empty() && !is_vain && may_give_way(tree.key) {
                 ways.push((part.trace, tree.key, outer));
             }
         }
@@ -179,6 +180,13 @@ impl Vm {
             self.judge_anew(*key);
         }
         !ways.is_empty()
+    }
+
+    /// Whether the loop has no code although it was tried so often that nobody should wait for it.
+    fn is_vain(&self, key: Key) -> bool {
+        let failures =
+            self.locations.get(&key).map_or(0, |location| u64::from(location.attempts.for_one_reason()));
+        failures >= MOST_VAIN && !self.has_code(key)
     }
 
     /// A side trace of the loop `key` goes around these loops. If none of them has code they have their turn,
@@ -365,6 +373,21 @@ mod tests {
         };
         assert_eq!(outcomes(&mut host(None), leaves), ["compiled"], "it had an iteration");
         assert_eq!(outcomes(&mut host(None), |tape| tape.recorder.skip(OUTER)), ["compiled"], "itself");
+    }
+
+    #[test]
+    fn nobody_gives_way_to_who_was_tried_in_vain() {
+        let mut host = host(None);
+        for _ in 0..MOST_VAIN {
+            assert!(!host.vm.is_vain(OUTER));
+            let hot = (0..1000).any(|_| matches!(host.back_edge(OUTER), Action::Record));
+            assert!(hot && host.vm.start_recording(OUTER, host.frame.as_ptr().cast(), 0));
+            host.vm.abort_recording(AbortReason::Host("inner loop".into()));
+        }
+        assert!(host.vm.is_vain(OUTER));
+        assert!((0..10_000).any(|_| matches!(host.back_edge(OUTER), Action::Record)));
+        assert!(matches!(host.record(OUTER, iterations(1)), CloseOutcome::Compiled(_)));
+        assert!(!host.vm.is_vain(OUTER), "it has code");
     }
 
     #[test]
