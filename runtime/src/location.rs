@@ -16,7 +16,7 @@ use crate::abort::AbortReason;
 use crate::budget::Order;
 use crate::hints::{Expected, Verdict};
 pub use crate::ids::Key;
-use crate::ids::TraceId;
+use crate::ids::{ExitPoint, TraceId};
 use crate::pace::Pace;
 use crate::pay::Pay;
 use crate::policy::{after_eviction, Attempts, LoopState};
@@ -85,6 +85,10 @@ pub struct Location {
     pub(crate) may_miss: u32,
     /// How many were because any loop in it had none.
     pub(crate) skipped: u32,
+    /// The exit of a way that it has given up for a while, and how often it may still be found not to pay
+    /// meanwhile: see [`crate::nest`].
+    pub(crate) way: Option<ExitPoint>,
+    pub(crate) pardons: u32,
     /// Failed attempts, by reason.
     pub(crate) attempts: Attempts,
     /// Why the last attempt failed.

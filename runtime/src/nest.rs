@@ -11,13 +11,13 @@
 //! is left to another loop gets code of its own in the end if that one gets none.
 //!
 //! Second, when an inner loop has code all the same, and the program crosses between it and its way around so
-//! often that both would become one function: if there are few ways through it, it *gives way*, once, unless
-//! the outer loop was tried in vain. Where the outer loop has no code, that way is given up for a while, so
-//! that the interpreter comes to the outer loop, whose recording takes the inner one in although it has code;
-//! recordings that meet no iteration of it are thrown away, up to a few; so are some that meet no iteration
-//! of any loop in them. Where the outer loop has code, its side traces that end at the inner loop are
-//! recorded anew. Third, a side trace takes in some iterations of a loop that the tree's first trace has met,
-//! so that each number of iterations has its way, and none leads to the inner loop's code.
+//! often that both would become one function: if there are few ways through it, it *gives way*, once. Where
+//! the outer loop has no code, that way is given up for a while, so that the interpreter comes to the outer
+//! loop (that entries lose meanwhile does not count), whose recording takes the inner one in although it has
+//! code; recordings that meet no iteration of it are thrown away, up to a few; so are some that meet no
+//! iteration of any loop in them. Where the outer loop has code, its side traces that end at the inner loop
+//! are recorded anew. Third, a side trace takes in some iterations of a loop that the tree's first trace has
+//! met, so that each number of iterations has its way, and none leads to the inner loop's code.
 //!
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
@@ -32,11 +32,11 @@ use crate::budget::Order;
 use crate::compile::CloseOutcome;
 use crate::ids::{Key, TraceId};
 use crate::log::Stage;
-use crate::policy::back_edges_until;
+use crate::policy::{back_edges_until, SideState};
 use crate::recorder::{Passed, Start};
 use crate::tree::Part;
 use crate::tunables::{
-    INNER_EDGES, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_SKIPPED, MOST_VAIN, SIMPLE, TURN,
+    INNER_EDGES, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_PARDONS, MOST_SKIPPED, MOST_VAIN, SIMPLE, TURN,
 };
 use crate::vm::Vm;
 
@@ -169,8 +169,7 @@ impl Vm {
             let Some(tree) = self.traces.get(part.trace).map(|trace| &trace.tree) else { continue };
             let around = tree.passed.iter().filter(|passed| passed.is_around);
             let outer: Vec<Key> = around.map(|passed| passed.head).collect();
-            let is_vain = outer.iter().any(|&head| self.is_vain(head));
-            if tree.parent.is_some() && !outer.is_empty() && !is_vain && may_give_way(tree.key) {
+            if tree.parent.is_some() && !outer.is_empty() && may_give_way(tree.key) {
                 ways.push((part.trace, tree.key, outer));
             }
         }
@@ -182,11 +181,20 @@ impl Vm {
         !ways.is_empty()
     }
 
-    /// Whether the loop has no code although it was tried so often that nobody should wait for it.
-    fn is_vain(&self, key: Key) -> bool {
-        let failures =
-            self.locations.get(&key).map_or(0, |location| u64::from(location.attempts.for_one_reason()));
-        failures >= MOST_VAIN && !self.has_code(key)
+    /// Whether the loop `key` lacks a way that it has given up for loops around it, which have had their turn
+    /// only once the way is there again or would be recorded: so far its entries end too soon.
+    pub(crate) fn lacks_way(&mut self, key: Key) -> bool {
+        let Some(location) = self.locations.get_mut(&key) else { return false };
+        let Some(at) = location.way.filter(|_| location.pardons > 0) else { return false };
+        let is_lacking = self.traces.get(at.trace).is_some_and(|trace| {
+            let heat = trace.exits.get(at.exit.index()).map_or(u64::MAX, |exit| exit.heat());
+            matches!(trace.tree.sides.get(&at.exit), Some(SideState::BackedOff { at, .. }) if heat < *at)
+        });
+        match is_lacking {
+            true => location.pardons -= 1,
+            false => location.way = None,
+        }
+        is_lacking
     }
 
     /// A side trace of the loop `key` goes around these loops. If none of them has code they have their turn,
@@ -206,6 +214,9 @@ impl Vm {
             outer.awaited.push(key);
             outer.may_miss = MOST_MISSED as u32;
         }
+        let parent = self.traces.get(way).and_then(|trace| trace.tree.parent);
+        let location = self.locations.entry(key).or_default();
+        (location.way, location.pardons) = (parent, MOST_PARDONS as u32);
         self.drop_side(way, TURN * u64::from(self.config.threshold.max(self.config.side_threshold)));
     }
 
@@ -235,6 +246,7 @@ impl Vm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{ExitId, ExitPoint};
     use crate::run::Action;
     use crate::support::{int, Host, Tape};
     use crate::{CloseOutcome, Config};
@@ -376,18 +388,23 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gives_way_to_who_was_tried_in_vain() {
+    fn what_lacks_a_way_that_it_gave_up_is_not_found_to_lose() {
         let mut host = host(None);
-        for _ in 0..MOST_VAIN {
-            assert!(!host.vm.is_vain(OUTER));
-            let hot = (0..1000).any(|_| matches!(host.back_edge(OUTER), Action::Record));
-            assert!(hot && host.vm.start_recording(OUTER, host.frame.as_ptr().cast(), 0));
-            host.vm.abort_recording(AbortReason::Host("inner loop".into()));
-        }
-        assert!(host.vm.is_vain(OUTER));
-        assert!((0..10_000).any(|_| matches!(host.back_edge(OUTER), Action::Record)));
-        assert!(matches!(host.record(OUTER, iterations(1)), CloseOutcome::Compiled(_)));
-        assert!(!host.vm.is_vain(OUTER), "it has code");
+        until_hot(&mut host);
+        let CloseOutcome::Compiled(trace) = host.record(INNER, iterations(1)) else { panic!("it compiles") };
+        let at = ExitPoint { trace, exit: ExitId(0) };
+        let give_up = |host: &mut Host, until: u64, pardons: u32| {
+            let location = host.vm.locations.get_mut(&INNER).expect("it was recorded");
+            (location.way, location.pardons) = (Some(at), pardons);
+            let state = SideState::BackedOff { at: until, failures: 1 };
+            host.vm.traces.get_mut(trace).expect("it lives").set_side(at.exit, state);
+        };
+        assert!(!host.vm.lacks_way(INNER), "it has given up nothing");
+        give_up(&mut host, 1_000_000, 2);
+        assert_eq!([(); 3].map(|()| host.vm.lacks_way(INNER)), [true, true, false], "not for ever");
+        give_up(&mut host, 0, 2);
+        assert!(!host.vm.lacks_way(INNER), "the way may be recorded again");
+        assert_eq!(host.vm.locations[&INNER].way, None);
     }
 
     #[test]

@@ -177,6 +177,10 @@ impl Vm {
         if self.discard_hoisted(key) {
             return;
         }
+        if self.lacks_way(key) {
+            self.judge_anew(key);
+            return;
+        }
         self.gates.shut();
         let Some(location) = self.locations.get_mut(&key) else { return };
         let pins = location.pins();
