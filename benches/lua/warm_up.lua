@@ -1,11 +1,12 @@
 -- Does a piece of work again and again in one process: warm_up.lua LIMIT LEAST MOST row PROGRAM ARGUMENTS...
 --                                                      warm_up.lua LIMIT LEAST MOST program FILE
 --
--- The work is a call of a module of this folder, as in runner.lua, or of a program's chunk, which is loaded once, so that
--- its functions stay the same ones for the JIT as far as the program lets them. Calls are made until LIMIT seconds of
--- processor time are gone, but LEAST at least and MOST at most. What a program prints goes to standard output, once for
--- each call. In the end a line for each call goes to standard error: processor time since the process began, and that of
--- the call (of a module what lies between timer.start() and timer.stop()); then the check value, if there is one:
+-- The work is a call of a module of this folder, as in runner.lua, or of a program's chunk. The chunk is loaded
+-- once, so that its functions stay the same ones for the JIT as far as the program lets them. Calls are made
+-- until LIMIT seconds of processor time are gone, but LEAST at least and MOST at most. What a program prints goes
+-- to standard output, once for each call. In the end a line for each call goes to standard error: processor time
+-- since the process began, and that of the call (of a module what lies between timer.start() and timer.stop()).
+-- The check value follows, if there is one:
 --
 --   call 0.004125 0.001873
 --   check 3.1415926535897931

@@ -1,7 +1,7 @@
 """Does a piece of work again and again in one process: warm_up.py LIMIT LEAST MOST row PROGRAM ARGUMENTS...
 
-The protocol is that of warm_up.lua: calls until LIMIT seconds of processor time are gone, but LEAST at least and MOST at
-most; in the end a line for each call on standard error, and the check value.
+The protocol is that of warm_up.lua: calls until LIMIT seconds of processor time are gone, but LEAST at least
+and MOST at most; in the end a line for each call on standard error, and the check value.
 """
 import importlib
 import sys

@@ -142,6 +142,9 @@ impl Protocol {
     pub const ONCE: Protocol = Protocol { warmups: 0, calls: 1, limit: 0.0 };
 }
 
+/// Contenders that can run, and the names of those that cannot, with the reasons.
+pub type Present = (Vec<Contender>, Vec<(&'static str, String)>);
+
 /// Where the executables are.
 #[derive(Clone, Debug)]
 pub struct Tools {
@@ -166,6 +169,25 @@ impl Tools {
             Kind::LuaJit(_) => not_found(self.luajit.as_deref().unwrap_or("luajit".as_ref()), "-v"),
             Kind::StockLua | Kind::Tracelift(_) => None,
         }
+    }
+
+    /// The contenders that can run here, and the names of the others with the reasons, which are also told on
+    /// standard error. It is an error if nobody can.
+    pub fn who_is_here(&self, wanted: impl IntoIterator<Item = Contender>) -> anyhow::Result<Present> {
+        let (mut contenders, mut left_out) = (Vec::new(), Vec::new());
+        for contender in wanted {
+            match self.missing(&contender) {
+                None => contenders.push(contender),
+                Some(reason) => {
+                    eprintln!("left out: {}: {reason}", contender.name);
+                    left_out.push((contender.name, reason));
+                }
+            }
+        }
+        if contenders.is_empty() {
+            bail!("nobody is left to run");
+        }
+        Ok((contenders, left_out))
     }
 
     /// The executable and its options for a Lua script; none for what does not run Lua.

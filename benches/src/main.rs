@@ -11,13 +11,13 @@ use std::process::ExitCode;
 use anyhow::{bail, Context};
 use clap::Parser;
 use tracelift_benches::chart;
-use tracelift_benches::contenders::{Contender, Tools, CONTENDERS};
+use tracelift_benches::contenders::{Contender, CONTENDERS};
 use tracelift_benches::measure::{measure, Plan};
-use tracelift_benches::process::{usual_core, Limits};
+use tracelift_benches::process::Limits;
 use tracelift_benches::report::{markdown, to_json, Results};
 use tracelift_benches::rows::{Group, Row, Size, ROWS};
 use tracelift_benches::scripts::{measure_scripts, Program, ScriptPlan, Set, Times, SETS};
-use tracelift_benches::target::{build_tracelift, target_folder};
+use tracelift_benches::target::Place;
 
 /// Runs the same programs with Tracelift and others, side by side.
 #[derive(Parser, Debug)]
@@ -47,15 +47,8 @@ struct Cli {
     /// Draws the rows relative to gcc into this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// The core that everything runs on.
-    #[arg(long, value_name = "N")]
-    core: Option<usize>,
-    /// A LuaJIT of your own, instead of the one that the feature `peers` builds.
-    #[arg(long, value_name = "PATH")]
-    luajit: Option<PathBuf>,
-    /// A command `tracelift` that is there already; otherwise it is built.
-    #[arg(long, value_name = "PATH")]
-    tracelift: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
     /// Lists rows and contenders, and does nothing.
     #[arg(long)]
     list: bool,
@@ -102,15 +95,7 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
     };
     let (json_file, svg_file) = (output(&cli.json)?, output(&cli.svg)?);
 
-    let target = target_folder()?;
-    let tools = Tools {
-        tracelift: match &cli.tracelift {
-            Some(path) => path.clone(),
-            None => build_tracelift(&target)?,
-        },
-        luajit: cli.luajit.clone().or_else(|| option_env!("TRACELIFT_BENCHES_LUAJIT").map(PathBuf::from)),
-        build: target.join("tracelift-benches"),
-    };
+    let tools = cli.place.tools(true)?;
     let by_set: Vec<_> = chosen.programs.iter().map(|(set, _)| set.contenders(wanted.as_deref())).collect();
     let of_rows: Vec<Contender> = match &wanted {
         Some(named) => named.clone(),
@@ -120,27 +105,14 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
     let is_wanted = |contender: &&Contender| {
         of_rows.iter().chain(by_set.iter().flatten()).any(|wanted| wanted.name == contender.name)
     };
-    let mut left_out = Vec::new();
-    let mut contenders = Vec::new();
-    for contender in CONTENDERS.iter().filter(is_wanted) {
-        match tools.missing(contender) {
-            None => contenders.push(*contender),
-            Some(reason) => {
-                eprintln!("left out: {}: {reason}", contender.name);
-                left_out.push((contender.name, reason));
-            }
-        }
-    }
-    if contenders.is_empty() {
-        bail!("nobody is left to run");
-    }
+    let (contenders, left_out) = tools.who_is_here(CONTENDERS.iter().filter(is_wanted).copied())?;
     let present = |wanted: &[Contender]| -> Vec<Contender> {
         let is_here = |one: &&Contender| contenders.iter().any(|here| here.name == one.name);
         wanted.iter().filter(is_here).copied().collect()
     };
 
     let is_papers = cli.protocol == How::Papers;
-    let core = cli.core.or_else(usual_core);
+    let core = cli.place.core();
     let seconds = match (is_papers, cli.quick) {
         (true, _) => 24 * 3600,
         (false, true) => 60,

@@ -14,8 +14,8 @@ use std::process::ExitCode;
 use anyhow::{bail, Context};
 use clap::{Parser, ValueEnum};
 use tracelift_benches::contenders::{Contender, Kind, Tools, CONTENDERS};
-use tracelift_benches::process::{usual_core, Limits};
-use tracelift_benches::target::{build_tracelift, target_folder};
+use tracelift_benches::process::Limits;
+use tracelift_benches::target::Place;
 use tracelift_benches::warm_up::{measure, Plan, Work};
 use tracelift_benches::warm_up_chart::svg;
 use tracelift_benches::warm_up_report::{self as report, markdown, to_json, Panel, Results};
@@ -46,15 +46,8 @@ struct Cli {
     /// Draws the share of the work that is fast by when into this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// The core that everything runs on.
-    #[arg(long, value_name = "N")]
-    core: Option<usize>,
-    /// A LuaJIT of your own, instead of the one that the feature `peers` builds.
-    #[arg(long, value_name = "PATH")]
-    luajit: Option<PathBuf>,
-    /// A command `tracelift` that is there already; otherwise it is built.
-    #[arg(long, value_name = "PATH")]
-    tracelift: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -94,30 +87,9 @@ fn benchmark(cli: &Cli) -> anyhow::Result<bool> {
     let json_file = cli.json.as_ref().map(create).transpose()?;
     let svg_file = cli.svg.as_ref().map(create).transpose()?;
 
-    let target = target_folder()?;
     let is_ours = |contender: &Contender| matches!(contender.kind, Kind::Tracelift(_));
-    let tools = Tools {
-        tracelift: match &cli.tracelift {
-            Some(path) => path.clone(),
-            None if wanted.iter().any(is_ours) => build_tracelift(&target)?,
-            None => PathBuf::new(),
-        },
-        luajit: cli.luajit.clone().or_else(|| option_env!("TRACELIFT_BENCHES_LUAJIT").map(PathBuf::from)),
-        build: target.join("tracelift-benches"),
-    };
-    let (mut contenders, mut left_out) = (Vec::new(), Vec::new());
-    for contender in wanted {
-        match tools.missing(&contender) {
-            None => contenders.push(contender),
-            Some(reason) => {
-                eprintln!("left out: {}: {reason}", contender.name);
-                left_out.push((contender.name, reason));
-            }
-        }
-    }
-    if contenders.is_empty() {
-        bail!("nobody is left to run");
-    }
+    let tools = cli.place.tools(wanted.iter().any(is_ours))?;
+    let (contenders, left_out) = tools.who_is_here(wanted)?;
 
     let mut panels = Vec::new();
     if cli.only != Some(Only::Programs) {
@@ -144,7 +116,7 @@ fn plan(cli: &Cli) -> anyhow::Result<Plan> {
     if !(limit > 0.0 && limit <= 600.0) {
         bail!("--limit {limit} is no time from 0 to 600 seconds");
     }
-    let core = cli.core.or_else(usual_core);
+    let core = cli.place.core();
     let limits = Limits { is_elapsed: true, ..Limits::new(core, 600) };
     let rounds = cli.repeats.unwrap_or(if cli.quick { 1 } else { 3 });
     Ok(Plan { limit, least: if cli.quick { 5 } else { 15 }, most: 2000, rounds, limits })
