@@ -83,10 +83,10 @@ pub struct Location {
     pub(crate) awaited: Vec<Key>,
     /// How many more recordings may be thrown away because one of these had no iteration in them.
     pub(crate) may_miss: u32,
-    /// How many were because any loop in it had none.
+    /// How many recordings were thrown away because some loop in them had no iteration.
     pub(crate) skipped: u32,
-    /// The exit of a way that it has given up for a while, and how often it may still be found not to pay
-    /// meanwhile: see [`crate::nest`].
+    /// The exit where a way began that it has given up for a while; and how many verdicts that its code does
+    /// not pay are still to be ignored meanwhile: see [`crate::nest`].
     pub(crate) way: Option<ExitPoint>,
     pub(crate) pardons: u32,
     /// Failed attempts, by reason.

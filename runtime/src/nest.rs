@@ -13,11 +13,14 @@
 //! Second, when an inner loop has code all the same, and the program crosses between it and its way around so
 //! often that both would become one function: if there are few ways through it, it *gives way*, once. Where
 //! the outer loop has no code, that way is given up for a while, so that the interpreter comes to the outer
-//! loop (that entries lose meanwhile does not count), whose recording takes the inner one in although it has
-//! code; recordings that meet no iteration of it are thrown away, up to a few; so are some that meet no
-//! iteration of any loop in them. Where the outer loop has code, its side traces that end at the inner loop
-//! are recorded anew. Third, a side trace takes in some iterations of a loop that the tree's first trace has
-//! met, so that each number of iterations has its way, and none leads to the inner loop's code.
+//! loop. What the inner loop's entries lose meanwhile does not count. The outer loop's recording takes the
+//! inner one in although it has code; recordings that meet no iteration of it are thrown away, up to a few.
+//! Where the outer loop has code, its side traces that end at the inner loop are recorded anew.
+//!
+//! Third, a side trace takes in some iterations of a loop that the tree's first trace has met, so that each
+//! number of iterations has its way, and none leads to the inner loop's code. Fourth, a recording in which
+//! some loop has no iteration is thrown away, two at most for each loop: the next one may know what
+//! that loop changes.
 //!
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
@@ -84,10 +87,10 @@ impl Vm {
         true
     }
 
-    /// The loop `key` was recorded. If a loop that has given way to it had no iteration meanwhile this throws
-    /// the recording away, and says so: side traces would lead to that loop's code. So it does, less often,
-    /// if any loop in it had none: what such a loop changes would lie in memory, since the first trace, to
-    /// which all ways come back, knows nothing of it. There is another recording soon.
+    /// The loop `key` was recorded. Throws the recording away, and says so, if a loop that has given way to
+    /// it had no iteration meanwhile: side traces would lead to that loop's code. Does the same, less
+    /// often, if any loop in it had none. The tree's first trace, to which all ways come back, would know
+    /// nothing of what such a loop changes, and that would lie in memory. There is another recording soon.
     pub(crate) fn has_missed(&mut self, key: Key, passed: &[Passed], skips: bool) -> Option<CloseOutcome> {
         let location = self.locations.get_mut(&key)?;
         let is_missed = |head: &Key| !passed.iter().any(|passed| passed.head == *head && passed.edges > 0);
@@ -181,8 +184,9 @@ impl Vm {
         !ways.is_empty()
     }
 
-    /// Whether the loop `key` lacks a way that it has given up for loops around it, which have had their turn
-    /// only once the way is there again or would be recorded: so far its entries end too soon.
+    /// Whether the loop `key` has given up a way for loops around it, and does not have it again. Its entries
+    /// end where that way began, so that they lose now. This says nothing of what the loop's code is worth.
+    /// The answer is yes a limited number of times.
     pub(crate) fn lacks_way(&mut self, key: Key) -> bool {
         let Some(location) = self.locations.get_mut(&key) else { return false };
         let Some(at) = location.way.filter(|_| location.pardons > 0) else { return false };
@@ -356,7 +360,8 @@ mod tests {
         assert_eq!(attempts(&host), MOST_VAIN);
     }
 
-    /// What the outer loop's recording is told of the inner one comes to, each time that it is hot.
+    /// What becomes of each recording of the outer loop up to the first that is compiled, if each is told
+    /// this.
     fn outcomes(host: &mut Host, tell: impl Fn(&mut Tape<'_>)) -> Vec<&'static str> {
         let mut outcomes = Vec::new();
         while outcomes.last() != Some(&"compiled") {

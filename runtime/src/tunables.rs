@@ -336,7 +336,8 @@ tunables! {
         "So many are thrown away because some loop in them had no iteration. With 0 to 4 at random the tree \
          that begins with none takes 1.3 times as long as the others.";
     MOST_PARDONS = 64, "verdicts", Assumed,
-        "So often it may be found not to pay as long as it lacks a way that it has given up for another loop.";
+        "So many verdicts that a loop's code does not pay are ignored as long as the loop lacks a way that \
+         it has given up for another loop.";
     SIMPLE = 3, "side traces", Measured,
         "A loop whose tree has more does not give way to those around it: unrolled there each way through it \
          would be as many in each iteration. Without a limit `permute` takes 1.2 times as long, \

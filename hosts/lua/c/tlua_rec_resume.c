@@ -175,9 +175,11 @@ void tlua_rec_pass_edge (TluaRecorder *rec, const Instruction *head) {
 
 /* A jump forward leaves a loop if what is before its target jumps back to before it. */
 static void tell_left (TluaRecorder *rec, const Instruction *target) {
-  Instruction back = target[-1];
-  if (target > rec->at.pc && GET_OPCODE(back) == OP_JMP && target + GETARG_sJ(back) <= rec->at.pc)
-    tl_loop_skipped(rec->vm, target + GETARG_sJ(back));
+  if (target <= rec->at.pc || GET_OPCODE(target[-1]) != OP_JMP)
+    return;
+  const Instruction *head = target + GETARG_sJ(target[-1]);
+  if (head <= rec->at.pc)
+    tl_loop_skipped(rec->vm, head);
 }
 
 void tlua_rec_go_to (TluaRecorder *rec, const Instruction *target) {
