@@ -7,7 +7,6 @@
 //!
 //! Invariant: no row and no script is left out. Example: the row `SOR(16,20)` has one check value everywhere.
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
@@ -26,6 +25,7 @@ fn tools() -> Tools {
     Tools {
         tracelift: env!("CARGO_BIN_EXE_tracelift").into(),
         luajit: None,
+        emulator: runner::emulator(),
         build: Path::new(env!("CARGO_TARGET_TMPDIR")).join("benches"),
     }
 }
@@ -37,12 +37,8 @@ fn contender(name: &str, kind: Kind) -> Contender {
 }
 
 /// What a command prints.
-fn output(command: &[OsString]) -> String {
-    // What gcc makes, and Python, are the machine's own.
-    let is_ours = [env!("CARGO_BIN_EXE_tracelift"), STOCK_LUA].iter().any(|ours| command[0] == *ours);
-    let mut started = if is_ours { runner::command(&command[0]) } else { Command::new(&command[0]) };
-    let output = started
-        .args(&command[1..])
+fn output(command: &mut Command) -> String {
+    let output = command
         .env_remove("LUA_INIT")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
@@ -58,7 +54,8 @@ const SEVERAL: Protocol = Protocol { warmups: 1, calls: 1, limit: 0.02 };
 /// The check value of a row's last call.
 fn check(contender: &Contender, row: &Row, protocol: Protocol) -> f64 {
     let command = tools().command(contender, row, protocol, row.arguments(Size::Tiny));
-    let text = output(&command.expect("it can be built").expect("there is a program"));
+    let command = command.expect("it can be built").expect("there is a program");
+    let text = output(Command::new(&command[0]).args(&command[1..]));
     read_protocol(&text).expect("it follows the protocol").check
 }
 
@@ -172,9 +169,9 @@ fn short_scripts_print_the_same() {
     let scripts = Set::Short.programs().expect("the folder is there");
     assert_eq!(scripts.len(), 10);
     for script in scripts.into_iter().map(|program| program.path) {
-        let stock = output(&[STOCK_LUA.into(), script.clone().into()]);
+        let stock = output(runner::command(STOCK_LUA).arg(&script));
         assert!(!stock.is_empty(), "{} prints nothing", script.display());
-        let command = [env!("CARGO_BIN_EXE_tracelift").into(), "run".into(), script.clone().into()];
-        assert_eq!(output(&command), stock, "{}", script.display());
+        let compiled = output(runner::command(env!("CARGO_BIN_EXE_tracelift")).arg("run").arg(&script));
+        assert_eq!(compiled, stock, "{}", script.display());
     }
 }

@@ -152,6 +152,8 @@ pub struct Tools {
     pub tracelift: PathBuf,
     /// LuaJIT's command, if there is one.
     pub luajit: Option<PathBuf>,
+    /// What is put before `tracelift` and stock Lua if they were built for another processor.
+    pub emulator: Vec<OsString>,
     /// Where what gcc makes goes.
     pub build: PathBuf,
 }
@@ -199,8 +201,12 @@ impl Tools {
                 command.push(self.luajit.clone()?.into());
                 command.extend(options(given));
             }
-            Kind::StockLua => command.push(tracelift_lua::STOCK_LUA.into()),
+            Kind::StockLua => {
+                command.extend_from_slice(&self.emulator);
+                command.push(tracelift_lua::STOCK_LUA.into());
+            }
             Kind::Tracelift(given) => {
+                command.extend_from_slice(&self.emulator);
                 command.extend([self.tracelift.clone().into(), "run".into()]);
                 command.extend(options(given));
             }

@@ -45,7 +45,7 @@ impl Place {
         };
         let luajit =
             self.luajit.clone().or_else(|| option_env!("TRACELIFT_BENCHES_LUAJIT").map(PathBuf::from));
-        Ok(Tools { tracelift, luajit, build: target.join("tracelift-benches") })
+        Ok(Tools { tracelift, luajit, emulator: Vec::new(), build: target.join("tracelift-benches") })
     }
 }
 
