@@ -58,6 +58,9 @@ define_reasons! {
     /// Better recorded as it runs, as part of the loop around it: see [`crate::Vm::leave_to`].
     FewIterations = "loop of few iterations",
         "it ends after few iterations: it is compiled as a part of the loop around it";
+    /// The host was asked for a recording, and has begun none.
+    Declined = "not recorded where it was hot",
+        "it was never hot where it could be recorded: mostly in the last iteration";
     /// The host has called something that goes on for longer than recordings wait.
     LongCall = "long call", "a function that it calls ran for too long";
     /// No guard is left in the optimized loop: no iteration would leave it, not even for an interrupt.

@@ -113,6 +113,7 @@ impl Vm {
         self.last_run.has_passed = false;
         self.note_arrival(key);
         self.settle_gates(key);
+        self.note_declined();
         let is_wanted = self.locations.get(&key).is_some_and(|location| location.wanted_by.is_some());
         if !is_wanted && self.counters.starts(index) {
             self.hasten_hinted(key, index);
@@ -296,6 +297,20 @@ impl Vm {
         Action::Record
     }
 
+    /// The host was asked for a recording and has begun none. It has its reasons, which may last: it is not
+    /// asked at each back edge.
+    fn note_declined(&mut self) {
+        let Some(key) = self.recording.asked.take() else { return };
+        let Some(location) = self.locations.get_mut(&key) else { return };
+        // Who has outgrown its code is asked a number of times only.
+        if location.outgrown.is_some() {
+            return;
+        }
+        location.declined(self.config.threshold);
+        self.totals.recordings += 1;
+        self.count_abort(key, &Failure::new(AbortReason::Declined, ""));
+    }
+
     /// For how many back edges a location that is hot has to wait, if it may not be recorded now.
     fn has_to_wait(&mut self, key: Key) -> Option<u64> {
         if self.is_compiling() {
@@ -409,5 +424,28 @@ impl Vm {
             }
             None => location.back_off(reason, threshold),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::run::Action;
+    use crate::support::Host;
+    use crate::Config;
+
+    const HEAD: usize = 1;
+
+    /// A host may be asked in the last iteration each time, and have nothing to record.
+    #[test]
+    fn who_is_never_recorded_is_asked_ever_more_seldom() {
+        let mut host = Host::new(Config { threshold: 80, ..Config::exact() });
+        let asked: Vec<u64> =
+            (0..100_000).filter(|_| matches!(host.back_edge(HEAD), Action::Record)).collect();
+        let waits: Vec<u64> = asked.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!((8..16).contains(&waits.len()), "{asked:?}");
+        assert!(waits.windows(2).all(|pair| pair[1] > pair[0] + pair[0] / 2), "{waits:?}");
+        let stats = host.vm.stats();
+        assert_eq!(stats.aborts["not recorded where it was hot"], asked.len() as u64);
+        assert_eq!(stats.recordings, asked.len() as u64);
     }
 }

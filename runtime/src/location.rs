@@ -20,7 +20,7 @@ use crate::ids::{ExitPoint, TraceId};
 use crate::pace::Pace;
 use crate::pay::Pay;
 use crate::policy::{after_eviction, Attempts, LoopState};
-use crate::tunables::{BACK_EDGES_PER_ENTRY, HINTED_BACK_EDGES, IN_VAIN};
+use crate::tunables::{AGAIN_AFTER_DECLINED, BACK_EDGES_PER_ENTRY, HINTED_BACK_EDGES, IN_VAIN};
 
 /// A loop head, or an entry. So many fields: all that is known of one place in the program.
 #[derive(Debug, Default)]
@@ -176,6 +176,12 @@ impl Location {
         self.back_edges = 0;
         self.order = Order::default();
         self.last_abort = Some(reason);
+    }
+
+    /// Nothing was recorded where the host was asked to: it is asked again, each time later.
+    pub(crate) fn declined(&mut self, threshold: u32) {
+        let until = self.attempts.fail(&AbortReason::Declined, threshold) / AGAIN_AFTER_DECLINED;
+        self.postpone(until);
     }
 
     /// Code of it, of so many operations as recorded, had to make room for other code.

@@ -320,6 +320,9 @@ tunables! {
         "The first back-off, where the threshold is smaller.";
     LEAST_SIDE_BACK_OFF = 8, "exits", Assumed,
         "The same for exits.";
+    AGAIN_AFTER_DECLINED = 8, "part of the first back-off", Assumed,
+        "So much sooner a host is asked again that has recorded nothing: it was in the last iteration, say. \
+         Before it had to wait at all, `collide2d` was asked 44,000 times a second and took 1.2 times as long.";
     MOST_SIDE_FAILURES = 16, "attempts", Derived,
         "After so many failed attempts an exit is left alone for good: each took twice the exits of the \
          one before.";
