@@ -30,7 +30,7 @@ use crate::run::Room;
 use crate::stats::GroupedOps;
 use crate::traces::{ExitCell, TraceData, Worth};
 use crate::tree::{Reach, Region, Tree, Turns};
-use crate::tunables::{PEELED_OPS, PEELED_SOON_OPS, SHORT_ITERATION, UNIT_SAVES};
+use crate::tunables::{PEELED_OPS, PEELED_SOON_OPS, SHORT_ITERATION};
 use crate::vm::Vm;
 
 impl Vm {
@@ -59,12 +59,8 @@ impl Vm {
             optimized: self.log.wants(Stage::Opt),
             resume: self.log.wants(Stage::Resume),
         };
-        (tree.replaced, tree.adds_up) = self.replaced_by(&tree, is_closed);
         tree.calls = units_called(&recorded);
-        if !tree.calls.is_empty() || tree.unit.is_some() {
-            // What the units do is not added up.
-            tree.adds_up = false;
-        }
+        (tree.replaced, tree.adds_up) = self.replaced_by(&tree, is_closed);
         if let Some(notes) = &mut self.notes {
             let noted = notes.begin_trace(number, &recorded, &tree);
             self.budget.leave_out(noted);
@@ -128,7 +124,9 @@ impl Vm {
             let progress = parent.exits[exit.index()].progress;
             return (parent.tree.replaced.side(progress, tree.work, self.prices), parent.tree.adds_up);
         }
-        let pace = self.locations.get(&tree.key).map(|location| &location.pace).filter(|_| is_closed);
+        // Units add up what they replace themselves, and an iteration that was timed contains that.
+        let is_whole = is_closed && tree.calls.is_empty();
+        let pace = self.locations.get(&tree.key).map(|location| &location.pace).filter(|_| is_whole);
         let is_short = pace
             .is_some_and(|pace| !pace.is_broken() && pace.ns().is_some_and(|ns| ns < SHORT_ITERATION as f64));
         (
@@ -159,7 +157,7 @@ impl Vm {
         if let Some(turns) = &mut tree.turns {
             request = request.count_turns(turns.cell());
         }
-        if !self.budget.is_limited() || tree.unit.is_some() {
+        if !self.budget.is_limited() {
             return request;
         }
         let units = |ns: f64| (ns * UNITS).clamp(1.0, f64::from(1 << 24)) as u32;
@@ -280,11 +278,7 @@ impl Vm {
             totals.before += before;
             totals.after += after;
         }
-        let saved_per_ns = match tree.calls.is_empty() {
-            true => policy::saved_per_ns(tree.replaced.whole, product.work),
-            // Most of the time passes in the units.
-            false => UNIT_SAVES as f64,
-        };
+        let saved_per_ns = policy::saved_per_ns(tree.replaced.whole, product.work);
         Ok(TraceData {
             name,
             title,

@@ -149,11 +149,7 @@ impl Vm {
         }
         self.budget.gain(gain * stands_for, own * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses {
-            // What a gateway leads to is judged on its own: see `unit_code.rs`.
-            let calls =
-                |&entry: &TraceId| self.traces.get(entry).is_some_and(|trace| !trace.tree.calls.is_empty());
-            let is_gateway = location.is_entry && location.entries.iter().any(calls);
-            if self.budget.is_limited() && !location.pay.is_on_trial() && !is_gateway {
+            if self.budget.is_limited() && !location.pay.is_on_trial() {
                 self.put_to_sleep(key);
             } else {
                 location.pay.goes_on();
@@ -247,8 +243,12 @@ impl Vm {
     /// counted in exits, of which there were none while the loop rested. So is the side trace of the exit
     /// that is taken most, which may be why the code does not pay.
     fn ask_again(&mut self, root: TraceId) {
-        self.ask_at_worst_exit(root);
-        for number in self.tree_of(root) {
+        let called = self.traces.get(root).map(|root| root.tree.calls.clone()).unwrap_or_default();
+        let units = called.iter().filter_map(|&(unit, _)| self.units.get(unit)?.root());
+        let roots: Vec<TraceId> = std::iter::once(root).chain(units).collect();
+        roots.iter().for_each(|&root| self.ask_at_worst_exit(root));
+        let trees: Vec<TraceId> = roots.into_iter().flat_map(|root| self.tree_of(root)).collect();
+        for number in trees {
             let Some(trace) = self.traces.get_mut(number) else { continue };
             for (&exit, side) in &mut trace.tree.sides {
                 if let SideState::Postponed { at, .. } = side {

@@ -128,9 +128,6 @@ tunables! {
         "Fewer of them make a preamble worthless.";
     MOST_ASKED = 8, "times", Assumed,
         "So often a host is asked to record a loop that has code.";
-    UNIT_SAVES = 4, "ns for each in code", Assumed,
-        "What a trace saves that calls units, which do not add up what they replace. `fib` takes a seventh of \
-         the interpreter's time.";
     SIDES_OF_UNITS = 16, "times sooner", Assumed,
         "Exits of units get their side traces so much sooner than others: to leave a unit leaves all its \
          callers.";

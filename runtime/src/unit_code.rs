@@ -148,7 +148,9 @@ impl Vm {
         value: Option<Value>,
     ) -> Result<Compiled, NoCode> {
         let (key, owner) = (recorder.key, recorder.owner);
-        let (needs, work, unit) = (recorder.needs(), recorder.work(), recorder.unit());
+        let (needs, mut work, unit) = (recorder.needs(), recorder.work(), recorder.unit());
+        // The call that leads here, and its return.
+        work.inlined += u64::from(matches!(role, Role::Unit(_)));
         let Finished { trace, edges, sites, .. } = recorder.finish_unit(tag, value, &self.schema)?;
         let may_call =
             |inst: &Inst| inst.op == Op::CallUnit || inst.op.is_guard() && inst.exit == ExitKind::Guard;
@@ -273,6 +275,12 @@ impl Vm {
             exits.and_then(|exits| exits.get(at.exit.index())).map_or(0, |exit| exit.live as usize)
         };
         self.units.take_records(&mut records, values);
+        let part = |at: ExitPoint| {
+            let trace = traces.get(at.trace)?;
+            Some(trace.tree.replaced.at(trace.exits.get(at.exit.index())?.progress))
+        };
+        let begun = records.iter().map(|record| record.at).chain([at]);
+        let partial = begun.filter_map(part).sum::<f64>();
         let outermost = records.last().map_or(left.base, |record| record.base);
         let stride = self.schema.slots().stride as isize;
         let kind = self.traces.get(at.trace).map(|trace| trace.exits[at.exit.index()].kind);
@@ -323,7 +331,7 @@ impl Vm {
         }
         if let Some(sample) = self.timing.sample.as_mut().filter(|sample| sample.depth == self.nested.depth())
         {
-            sample.left_by(0.0, self.timing.ticks.now());
+            sample.left_by(partial, self.timing.ticks.now());
         }
         Exit { code: exit::code_of(kind), base: outermost, frames: &self.exits.state.frames, outer, owner }
     }
@@ -372,11 +380,13 @@ impl Vm {
 mod tests {
     use std::cell::Cell;
 
+    use tracelift_core::ExitKind;
+
     use crate::run::Action;
     use crate::support::units::{Sums, ENTRY};
     use crate::ticks::Ticks;
     use crate::tunables::{LEFTS_JUDGED, LEFT_TOO_OFTEN, SIDES_OF_UNITS, STRIKES};
-    use crate::Config;
+    use crate::{CloseOutcome, Config};
 
     thread_local!(static CLOCK: Cell<u64> = const { Cell::new(1) });
 
@@ -431,5 +441,34 @@ mod tests {
         let threshold = 40 * SIDES_OF_UNITS as u32;
         assert_eq!(sums(threshold).calls_until_asked(10), 40);
         assert_eq!(sums(threshold).calls_until_asked(13), 10);
+    }
+
+    /// Who calls a unit is judged by what that replaces, call by call.
+    #[test]
+    fn units_add_up_what_they_replace() {
+        let mut sums = sums(SIDES_OF_UNITS as u32);
+        assert_eq!(sums.calls_until_asked(10), 1);
+        let outcome = sums.record_end(10, |tape, _| tape.constant(7));
+        assert!(matches!(outcome, CloseOutcome::Compiled(_)), "{outcome:?}");
+        let mut replaced_by = |n| {
+            let before = *sums.host.vm.code.cells.replaced;
+            assert_eq!(sums.call(n).map(|how| how.kind), Some(ExitKind::Finish));
+            *sums.host.vm.code.cells.replaced - before
+        };
+        let [one, two, three] = [11, 12, 13].map(&mut replaced_by);
+        assert!(one < two && two - one == three - two, "{one} {two} {three}");
+    }
+
+    /// To leave it costs more than the few bytecodes that it has replaced.
+    #[test]
+    fn the_gateway_of_a_unit_that_is_left_at_once_rests() {
+        let mut sums = sums(1_000_000);
+        let is_called = |_: &u64| {
+            CLOCK.set(CLOCK.get() + LEFT_TOO_OFTEN + 100);
+            sums.call(10).is_some_and(|_| matches!(sums.next(), Action::Nothing))
+        };
+        assert!((0..10_000).take_while(is_called).count() < 10_000);
+        let totals = &sums.host.vm.totals;
+        assert_eq!((totals.rests, totals.units.retired), (1, 0));
     }
 }

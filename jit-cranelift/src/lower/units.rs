@@ -365,6 +365,7 @@ impl Lowering<'_, '_, '_> {
             }
             None => self.iconst(0),
         };
+        self.count_end(inst);
         let tag = self.iconst(self.tag_bits(tag) as i64);
         self.b.ins().return_(&[tag, payload]);
         self.open = false;
