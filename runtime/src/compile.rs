@@ -279,7 +279,7 @@ impl Vm {
         let dearer = if side.is_some() { 1.0 } else { self.dearer(&tree) };
         let is_outgrown = tree.parent.is_none()
             && self.locations.get(&tree.key).is_some_and(|location| location.outgrown.is_some());
-        let is_bought = tree.parent.is_none() && self.is_bought(tree.key);
+        let is_bought = tree.parent.map_or_else(|| self.is_bought(tree.key), |at| self.is_in_price(at));
         let is_free = !self.recording.was_asked || is_outgrown || is_bought;
         if !is_free && !self.budget.affords(Order { ops, dearer }, rent) {
             return Err((AbortReason::TooCostly, format!("{ops} operations")));

@@ -36,7 +36,10 @@ use crate::recorder::{Recorder, Start};
 use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
 use crate::tree::{Turns, Way};
-use crate::tunables::{BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, LEAST_EXITS, SIDES_OF_UNITS};
+use crate::tunables::{
+    BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, LEAST_EXITS, SIDES_IN_PRICE, SIDES_IN_PRICE_OF_UNIT,
+    SIDES_OF_UNITS,
+};
 use crate::vm::Vm;
 
 /// So often code of one location is given up with what it had assumed.
@@ -129,7 +132,7 @@ impl Vm {
             SideDecision::Record { ops } => ops,
         };
         let rent = self.rent_of_side(at);
-        if let Some(missing) = self.budget.wait(Order::of(ops)) {
+        if let Some(missing) = self.budget.wait(Order::of(ops)).filter(|_| !self.is_in_price(at)) {
             if self.budget.back_edges_missing(Order::of(ops), rent) > 0 {
                 self.put_off_side(at, Refusal { order: Order::of(ops), missing });
                 return Action::Nothing;
@@ -137,6 +140,16 @@ impl Vm {
         }
         self.exits.last = Some(left);
         Action::Record
+    }
+
+    /// Whether a side trace at this exit was paid for with its tree's first trace: the first few are, without
+    /// which that one would be left at once, and would lose.
+    pub(crate) fn is_in_price(&self, at: ExitPoint) -> bool {
+        let tree = self.traces.get(at.trace).map(|trace| &trace.tree);
+        let sides = tree.and_then(|tree| self.traces.get(tree.root)).map(|root| root.tree.count);
+        let is_of_unit = tree.is_some_and(|tree| tree.unit.is_some());
+        let most = if is_of_unit { SIDES_IN_PRICE_OF_UNIT } else { SIDES_IN_PRICE };
+        sides.is_some_and(|sides| u64::from(sides) < most)
     }
 
     /// How often an exit of this trace is taken before it gets a side trace.
@@ -566,5 +579,54 @@ impl Vm {
             }));
         }
         tree
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracelift_core::{ExitKind, Op};
+
+    use super::*;
+    use crate::support::{int, Host, Tape};
+    use crate::{CloseOutcome, Config};
+
+    const HEAD: usize = 1;
+
+    /// `while 0 < n: i = i + 1; if i > 0 then leave`, with i and n in slots 0 and 1.
+    fn leaves_at_once(tape: &mut Tape<'_>) {
+        tape.add(0, 3, 0, 1);
+        tape.at(1, 3);
+        let (i, zero) = (tape.int(0), tape.constant(0));
+        let go_on = tape.op2(Op::IntLe, i, zero);
+        tape.guard(go_on, ExitKind::Guard);
+    }
+
+    /// Of a thousand exits at one place, the first at which a side trace is asked for. Compiling has taken
+    /// all the time that there is; the loop has so many side traces.
+    fn asked_at(sides: u64) -> (Option<usize>, u64) {
+        let mut host = Host::new(Config { threshold: 1, side_threshold: 10, ..Config::default() });
+        host.frame[..2].copy_from_slice(&[int(-5), int(1)]);
+        let budget = &mut host.vm.budget;
+        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
+        assert!(matches!(host.back_edge(HEAD), Action::Record));
+        assert!(matches!(host.record(HEAD, leaves_at_once), CloseOutcome::Compiled(TraceId(0))));
+        host.vm.budget.spent = 1_000_000_000;
+        host.vm.traces.get_mut(TraceId(0)).expect("it is there").tree.count = sides as u32;
+        let asked = (1..=1000).find(|_| {
+            host.frame[0] = int(5);
+            assert!(host.run(HEAD).is_some());
+            let base = host.base();
+            // SAFETY: the exit was from code that ran in this frame.
+            matches!(unsafe { host.vm.next(base) }, Action::Record)
+        });
+        (asked, host.vm.stats().postponed_recordings)
+    }
+
+    /// A loop's price contains a few, and others wait until there is time, which is no failure.
+    #[test]
+    fn side_traces_wait_for_time_but_for_the_first_few() {
+        assert_eq!(asked_at(SIDES_IN_PRICE - 1), (Some(10), 0));
+        let (asked, postponed) = asked_at(SIDES_IN_PRICE);
+        assert!(asked.is_none() && postponed > 0, "{asked:?} {postponed}");
     }
 }

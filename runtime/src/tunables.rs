@@ -100,10 +100,12 @@ tunables! {
          of its own 4 is better: see CREDIT.";
     LEAST_TRUST = 10, "hundredths", Assumed,
         "Trust in compiling that never gains anything.";
-    CREDIT = 3_000_000, "ns", Derived,
-        "So much compiling is trusted before it is known what it gains. Who never gains has then spent \
-         1.4 % of half a second, 1.0 % of one, 0.4 % of ten: a test below. With 10 ms, 6 % later, and the \
-         interpreter's prices 35 programs took .520 of stock Lua's time, with this .509.";
+    CREDIT = 20_000_000, "ns", Measured,
+        "So much compiling is trusted before it is known what it gains: what a tree lacks may be all that keeps \
+         it from gaining. Who never gains has then spent 2 % of half a second, 0.8 % of ten. \
+         With 3 ms, and 100 for LOST_SHARE, sixteen programs of the standing set take 1.05 times as long in the \
+         mean when they are run again and again for .6 s, `tasks` and `objects` 1.2 times; the set itself takes \
+         as long.";
     REINVESTED = 250, "hundredths of the gain", Measured,
         "How much of what code is believed to have saved may be spent on more code. 35 programs that \
          people write take .82 of their time without the JIT with 100, and .80 to .815 with 200. With host \
@@ -128,6 +130,13 @@ tunables! {
         "Fewer of them make a preamble worthless.";
     MOST_ASKED = 8, "times", Assumed,
         "So often a host is asked to record a loop that has code.";
+    SIDES_IN_PRICE = 3, "side traces", Measured,
+        "So many side traces of a loop are not asked whether there is time for them: the loop's code was bought, \
+         and with one way through it does not pay. `raytrace_alt` takes .85 of its time with them, `trees_alt` \
+         .9, 35 programs as long as before.";
+    SIDES_IN_PRICE_OF_UNIT = 4, "side traces", Measured,
+        "The same for a unit, which has two ways at least if it calls itself. Without them `towers` takes \
+         1.2 times as long.";
     SIDES_OF_UNITS = 16, "times sooner", Assumed,
         "Exits of units get their side traces so much sooner than others: to leave a unit leaves all its \
          callers.";
@@ -157,10 +166,12 @@ tunables! {
     SHORT_ITERATION = 40, "ns", Assumed,
         "A loop that goes on for long, with shorter iterations, does not add up what it replaces: the sum \
          would take time, and what a nanosecond in it saves is well known.";
-    LOST_SHARE = 100, "hundredths", Measured,
+    LOST_SHARE = 30, "hundredths", Measured,
         "How much of what compiling has lost comes on top of a loop's price, when the program has run for \
-         long; twice as much before: short scripts buy one trace in vain, and not three. With half as much \
-         20 programs took .600 of stock Lua's time instead of .575, and three times as much is no better.";
+         long. 100 was too much: see CREDIT.";
+    LOST_SHARE_YOUNG = 200, "hundredths", Measured,
+        "The same in a young program: short scripts buy one trace in vain, and not three. With half as much \
+         20 programs took .600 of stock Lua's time instead of .575.";
     SAVED_SHARE = 40, "hundredths of the time", Assumed,
         "What code saves of the time that an iteration was seen to take in the interpreter, for rent or \
          buy, unless the program is a short script. With none of it loops of few, long iterations never had \
