@@ -11,17 +11,11 @@
 //! loop_7f00: 210, 190, 200, 3400, 180, 220, 200, 190 ns: 199 ns each, less 15 for the way to us
 //! ```
 
-use tracelift_cranelift::Replaced as Adds;
-
 use crate::ids::Key;
 use crate::tunables::LONG_INTERVAL;
 
 /// Units in a nanosecond of what code adds up.
 pub(crate) const UNITS: f64 = 16.0;
-
-/// What code adds at its entry that does not add its iterations up: no timed entry comes to as much
-/// otherwise.
-pub(crate) const UNMEASURED: u64 = Adds::MARK;
 
 /// What is known of a loop's iterations in the interpreter.
 #[derive(Debug, Default)]

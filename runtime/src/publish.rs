@@ -23,14 +23,14 @@ use crate::evict::For;
 use crate::ids::TraceId;
 use crate::job::{Done, Extras, Job, NoCode, Product, Told, UnitSoFar, Wanted};
 use crate::log::Stage;
-use crate::pace::{UNITS, UNMEASURED};
+use crate::pace::UNITS;
 use crate::plan::Plan;
 use crate::policy::{self, Replaced};
 use crate::run::Room;
 use crate::stats::GroupedOps;
 use crate::traces::{ExitCell, TraceData, Worth};
 use crate::tree::{Reach, Region, Tree, Turns};
-use crate::tunables::{PEELED_OPS, PEELED_SOON_OPS, SHORT_ITERATION};
+use crate::tunables::{PEELED_OPS, PEELED_SOON_OPS};
 use crate::vm::Vm;
 
 impl Vm {
@@ -127,12 +127,7 @@ impl Vm {
         // Units add up what they replace themselves, and an iteration that was timed contains that.
         let is_whole = is_closed && tree.calls.is_empty();
         let pace = self.locations.get(&tree.key).map(|location| &location.pace).filter(|_| is_whole);
-        let is_short = pace
-            .is_some_and(|pace| !pace.is_broken() && pace.ns().is_some_and(|ns| ns < SHORT_ITERATION as f64));
-        (
-            Replaced::root(tree.work, self.prices, pace, !tree.sites.is_empty()),
-            self.budget.is_limited() && !is_short,
-        )
+        (Replaced::root(tree.work, self.prices, pace, !tree.sites.is_empty()), self.budget.is_limited())
     }
 
     /// What the code of a trace counts, and where.
@@ -161,14 +156,9 @@ impl Vm {
             return request;
         }
         let units = |ns: f64| (ns * UNITS).clamp(1.0, f64::from(1 << 24)) as u32;
-        let (entry, iteration, finish) = match (tree.adds_up, tree.parent) {
-            (true, _) => (0, units(tree.replaced.whole), units(tree.replaced.at(1.0))),
-            (false, None) => (UNMEASURED, 0, 0),
-            // Its root says so.
-            (false, Some(_)) => return request,
-        };
+        let (iteration, finish) = (units(tree.replaced.whole), units(tree.replaced.at(1.0)));
         let total = &raw mut *self.code.cells.replaced;
-        request.count_replaced(Adds { total, entry, iteration, finish })
+        request.count_replaced(Adds { total, entry: 0, iteration, finish })
     }
 
     /// Tells what has become of a job, and makes its code ready to be entered if there is any.

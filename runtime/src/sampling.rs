@@ -5,10 +5,9 @@
 //! time it is entered, for ever. Design: some entries are timed, from the back edge to the exit that leads
 //! back to the interpreter, with the processor's counter. What the interpreter would have taken is added up
 //! by the code that was run, trace by trace ([`crate::policy::Replaced`]); the exit adds what of its trace
-//! was over. Where code adds nothing up, since its iterations are too short for that, the time in it is
-//! multiplied by what a nanosecond in the trace that was entered saves. A loop whose entries lose gets a
-//! *trial* from the time on that it got code last, as its exits have to be taken often before they get side
-//! traces. Then it *rests*: its back edges count down as if it had no code, 4,096 at first, and each time in
+//! was over. Where nothing is limited code adds nothing up, and the time in it is multiplied by what a
+//! nanosecond in the trace that was entered saves. A loop whose entries lose gets a *trial* from the time on
+//! that it got code last, as its exits have to be taken often before they get side traces. Then it *rests*: its back edges count down as if it had no code, 4,096 at first, and each time in
 //! a row twice as many; then a few entries are timed again. After some rests it is *retired*: the same, and
 //! recordings of other loops treat it as a loop without code. The sum of gains and losses says how much
 //! compiling may take ([`crate::budget`]).
@@ -28,11 +27,14 @@ use crate::abort::AbortReason;
 use crate::budget::Budget;
 use crate::counters::MOST_TICKS;
 use crate::ids::{ExitId, Key, TraceId};
-use crate::pace::{UNITS, UNMEASURED};
+use crate::pace::UNITS;
 use crate::pay::{Sample, Verdict};
 use crate::policy::{self, LoopState, SideState};
 use crate::tunables::{LEAST_EXITS, LONGEST_SAMPLE, LONG_SAMPLE, RESTS_BEFORE_RETIRED};
 use crate::vm::Vm;
+
+/// No timed entry replaces so much.
+const NONSENSE: u64 = 1 << 40;
 
 impl Vm {
     /// The loop `key` is entered, by a trace that saves so much: the entry is timed if it is its turn.
@@ -130,7 +132,7 @@ impl Vm {
         // so that the difference may be nonsense.
         let added = |sample: Sample| {
             let all = self.code.cells.replaced.wrapping_sub(sample.replaced).wrapping_sub(sample.nested);
-            (sample.adds_up && all < UNMEASURED).then_some(all as f64 / UNITS)
+            (sample.adds_up && all < NONSENSE).then_some(all as f64 / UNITS)
         };
         let gain = match sample.and_then(|sample| Some(added(sample)? + sample.partial)) {
             // Iterations that were timed in the interpreter contain what functions of the host took.

@@ -163,9 +163,6 @@ tunables! {
     STRIKES = 4, "looks", Assumed,
         "After so many looks in a row that found that the unit is called no more. Between them there is time \
          for side traces, each of which begins the count anew.";
-    SHORT_ITERATION = 40, "ns", Assumed,
-        "A loop that goes on for long, with shorter iterations, does not add up what it replaces: the sum \
-         would take time, and what a nanosecond in it saves is well known.";
     LOST_SHARE = 30, "hundredths", Measured,
         "How much of what compiling has lost comes on top of a loop's price, when the program has run for \
          long. 100 was too much: see CREDIT.";
