@@ -7,10 +7,11 @@
 //! by the code that was run, trace by trace ([`crate::policy::Replaced`]); the exit adds what of its trace
 //! was over. Where nothing is limited code adds nothing up, and the time in it is multiplied by what a
 //! nanosecond in the trace that was entered saves. A loop whose entries lose gets a *trial* from the time on
-//! that it got code last, as its exits have to be taken often before they get side traces. Then it *rests*: its back edges count down as if it had no code, 4,096 at first, and each time in
-//! a row twice as many; then a few entries are timed again. After some rests it is *retired*: the same, and
-//! recordings of other loops treat it as a loop without code. The sum of gains and losses says how much
-//! compiling may take ([`crate::budget`]).
+//! that it got code last, as its exits have to be taken often before they get side traces. Then it *rests*:
+//! its back edges count down as if it had no code, 4,096 at first, and each time in a row twice as many; then
+//! a few entries are timed again. After some rests it is *retired*: the same, and recordings of other loops
+//! treat it as a loop without code. The sum of gains and losses says how much compiling may take
+//! ([`crate::budget`]).
 //!
 //! Invariant: a loop that rests does not pin its counter; all else about it, links to its code included,
 //! stays as it is. Where the thresholds alone decide (no share is set) nothing rests, and the same happens in

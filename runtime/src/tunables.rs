@@ -100,12 +100,12 @@ tunables! {
          of its own 4 is better: see CREDIT.";
     LEAST_TRUST = 10, "hundredths", Assumed,
         "Trust in compiling that never gains anything.";
-    CREDIT = 20_000_000, "ns", Measured,
+    CREDIT = 10_000_000, "ns", Measured,
         "So much compiling is trusted before it is known what it gains: what a tree lacks may be all that keeps \
-         it from gaining. Who never gains has then spent 2 % of half a second, 0.8 % of ten. \
-         With 3 ms, and 100 for LOST_SHARE, sixteen programs of the standing set take 1.05 times as long in the \
-         mean when they are run again and again for .6 s, `tasks` and `objects` 1.2 times; the set itself takes \
-         as long.";
+         it from gaining. Who never gains has then spent 2 % of half a second, 0.6 % of ten. With 3 ms, 100 for \
+         LOST_SHARE, and no SIDES_IN_PRICE sixteen programs of the standing set take 1.05 times as long in the \
+         mean when they are run again and again for .6 s, and `tasks` and `objects` 1.2 times; with 20 ms, 30, \
+         and 3 they do not, but all 35 take 1.015 times as long, as most of them end before that.";
     REINVESTED = 250, "hundredths of the gain", Measured,
         "How much of what code is believed to have saved may be spent on more code. 35 programs that \
          people write take .82 of their time without the JIT with 100, and .80 to .815 with 200. With host \
@@ -130,7 +130,7 @@ tunables! {
         "Fewer of them make a preamble worthless.";
     MOST_ASKED = 8, "times", Assumed,
         "So often a host is asked to record a loop that has code.";
-    SIDES_IN_PRICE = 3, "side traces", Measured,
+    SIDES_IN_PRICE = 2, "side traces", Measured,
         "So many side traces of a loop are not asked whether there is time for them: the loop's code was bought, \
          and with one way through it does not pay. `raytrace_alt` takes .85 of its time with them, `trees_alt` \
          .9, 35 programs as long as before.";
@@ -163,9 +163,9 @@ tunables! {
     STRIKES = 4, "looks", Assumed,
         "After so many looks in a row that found that the unit is called no more. Between them there is time \
          for side traces, each of which begins the count anew.";
-    LOST_SHARE = 30, "hundredths", Measured,
+    LOST_SHARE = 60, "hundredths", Measured,
         "How much of what compiling has lost comes on top of a loop's price, when the program has run for \
-         long. 100 was too much: see CREDIT.";
+         long. 100 was too much, 30 too little: see CREDIT.";
     LOST_SHARE_YOUNG = 200, "hundredths", Measured,
         "The same in a young program: short scripts buy one trace in vain, and not three. With half as much \
          20 programs took .600 of stock Lua's time instead of .575.";
