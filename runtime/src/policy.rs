@@ -268,7 +268,10 @@ impl Replaced {
     /// far less than the iterations did, the rest passes in the calls, where it passes still.
     pub fn root(work: Work, prices: Prices, pace: Option<&Pace>, calls_host: bool) -> Replaced {
         let model = work.ns(prices);
-        let (whole, is_timed) = match pace.and_then(|pace| Some((pace.ns()?, pace.is_broken()))) {
+        // The clock is too coarse for the shortest iterations.
+        let least = model * LEAST_TIMED as f64 / 100.0;
+        let timed = |pace: &Pace| Some((pace.ns()?.max(least), pace.is_broken()));
+        let (whole, is_timed) = match pace.and_then(timed) {
             Some((ns, false)) if calls_host && ns > model * ELSEWHERE as f64 / 10.0 => (model, false),
             Some((ns, false)) => (ns, true),
             Some((ns, true)) => (model.min(ns), true),
@@ -520,8 +523,9 @@ mod tests {
         };
         let model = Replaced::root(work, PRICES, None, false).whole;
         assert_eq!(model, (10 * BYTECODE) as f64 / 10.0);
-        assert_eq!((of(9.0 * model, false), of(model / 2.0, false)), (9.0 * model, model / 2.0));
-        assert_eq!((of(9.0 * model, true), of(model / 2.0, true)), (model, model / 2.0));
+        assert_eq!((of(9.0 * model, false), of(model * 0.7, false)), (9.0 * model, model * 0.7));
+        assert_eq!((of(9.0 * model, true), of(model * 0.7, true)), (model, model * 0.7));
+        assert_eq!((of(1.0, false), of(1.0, true)), (model * 0.6, model * 0.6), "the clock is coarse");
     }
 
     /// A recursion that the host makes took most of the iteration, and does still.
