@@ -292,7 +292,7 @@ mod tests {
 
     use super::*;
     use crate::run::Action;
-    use crate::support::{int, Host, Tape};
+    use crate::support::{int, leaves_at_once, Host, Tape};
     use crate::ticks::Ticks;
     use crate::tunables::{
         COLD_SAMPLES, FIRST_REST, FIRST_SAMPLES, RESTS_BEFORE_RETIRED, TRIAL, WAKE_SAMPLES,
@@ -304,15 +304,6 @@ mod tests {
     const OTHER: usize = 3;
 
     thread_local!(static CLOCK: Cell<u64> = const { Cell::new(0) });
-
-    /// `while 0 < n: i = i + 1; if i > 0 then leave`, with i and n in slots 0 and 1.
-    fn leaves_at_once(tape: &mut Tape<'_>) {
-        tape.add(0, 3, 0, 1);
-        tape.at(1, 3);
-        let (i, zero) = (tape.int(0), tape.constant(0));
-        let go_on = tape.op2(Op::IntLe, i, zero);
-        tape.guard(go_on, ExitKind::Guard);
-    }
 
     /// A host with code for the loop, that leaves at once. Each reading of the counter comes so many
     /// nanoseconds after the last.

@@ -584,22 +584,11 @@ impl Vm {
 
 #[cfg(test)]
 mod tests {
-    use tracelift_core::{ExitKind, Op};
-
     use super::*;
-    use crate::support::{int, Host, Tape};
+    use crate::support::{int, leaves_at_once, Host};
     use crate::{CloseOutcome, Config};
 
     const HEAD: usize = 1;
-
-    /// `while 0 < n: i = i + 1; if i > 0 then leave`, with i and n in slots 0 and 1.
-    fn leaves_at_once(tape: &mut Tape<'_>) {
-        tape.add(0, 3, 0, 1);
-        tape.at(1, 3);
-        let (i, zero) = (tape.int(0), tape.constant(0));
-        let go_on = tape.op2(Op::IntLe, i, zero);
-        tape.guard(go_on, ExitKind::Guard);
-    }
 
     /// Of a thousand exits at one place, the first at which a side trace is asked for. Compiling has taken
     /// all the time that there is; the loop has so many side traces.

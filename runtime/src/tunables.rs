@@ -101,11 +101,12 @@ tunables! {
     LEAST_TRUST = 10, "hundredths", Assumed,
         "Trust in compiling that never gains anything.";
     CREDIT = 10_000_000, "ns", Measured,
-        "So much compiling is trusted before it is known what it gains: what a tree lacks may be all that keeps \
-         it from gaining. Who never gains has then spent 2 % of half a second, 0.6 % of ten. With 3 ms, 100 for \
-         LOST_SHARE, and no SIDES_IN_PRICE sixteen programs of the standing set take 1.05 times as long in the \
-         mean when they are run again and again for .6 s, and `tasks` and `objects` 1.2 times; with 20 ms, 30, \
-         and 3 they do not, but all 35 take 1.015 times as long, as most of them end before that.";
+        "So much compiling is trusted before it is known what it gains: what a tree lacks may be all that \
+         keeps it from gaining. Who never gains has then spent 2 % of half a second, 0.6 % of ten. With 3 \
+         ms, 100 for LOST_SHARE, and no SIDES_IN_PRICE sixteen programs of the standing set take 1.05 \
+         times as long in the mean when they are run again and again for .6 s, and `tasks` and `objects` \
+         1.2 times. With 20 ms, 30, and 3 they do not, but all 35 take 1.015 times as long, as most of \
+         them end before that.";
     REINVESTED = 250, "hundredths of the gain", Measured,
         "How much of what code is believed to have saved may be spent on more code. 35 programs that \
          people write take .82 of their time without the JIT with 100, and .80 to .815 with 200. With host \
@@ -131,9 +132,9 @@ tunables! {
     MOST_ASKED = 8, "times", Assumed,
         "So often a host is asked to record a loop that has code.";
     SIDES_IN_PRICE = 2, "side traces", Measured,
-        "So many side traces of a loop are not asked whether there is time for them: the loop's code was bought, \
-         and with one way through it does not pay. `raytrace_alt` takes .85 of its time with them, `trees_alt` \
-         .9, 35 programs as long as before.";
+        "So many side traces of a loop are not asked whether there is time for them. The loop's code was \
+         bought, and with one way through it does not pay. `raytrace_alt` takes .85 of its time with \
+         them, `trees_alt` .9, 35 programs as long as before.";
     SIDES_IN_PRICE_OF_UNIT = 4, "side traces", Measured,
         "The same for a unit, which has two ways at least if it calls itself. Without them `towers` takes \
          1.2 times as long.";
@@ -232,9 +233,9 @@ tunables! {
         "Two intervals that differ by no more may be the same: the clock moves in steps of 10 ns on AMD's \
          processors.";
     ARRIVAL = 40, "ns", Measured,
-        "What of an interval is the way from a back edge to us and back: loops of 2 to 13 bytecodes without calls \
-         show 46 to 60 ns, where a bytecode takes 1.3. With 15 what short loops gain was guessed at 2 to 4 times \
-         what it is.";
+        "What of an interval is the way from a back edge to us and back. Loops of 2 to 13 bytecodes \
+         without calls show 46 to 60 ns, where a bytecode takes 1.3. With 15 what short loops gain was \
+         guessed at 2 to 4 times what it is.";
     LEAST_TIMED = 60, "hundredths of what bytecodes take", Assumed,
         "An iteration that was timed takes no less: the clock moves in steps of 10 ns.";
     BYTECODE = 30, "tenths of ns", Measured,
@@ -330,8 +331,9 @@ tunables! {
     LEAST_SIDE_BACK_OFF = 8, "exits", Assumed,
         "The same for exits.";
     AGAIN_AFTER_DECLINED = 8, "part of the first back-off", Assumed,
-        "So much sooner a host is asked again that has recorded nothing: it was in the last iteration, say. \
-         Before it had to wait at all, `collide2d` was asked 44,000 times a second and took 1.2 times as long.";
+        "So much sooner a host is asked again that has recorded nothing: it was in the last iteration, \
+         say. Before it had to wait at all, `collide2d` was asked 44,000 times a second and took 1.2 \
+         times as long.";
     MOST_SIDE_FAILURES = 16, "attempts", Derived,
         "After so many failed attempts an exit is left alone for good: each took twice the exits of the \
          one before.";

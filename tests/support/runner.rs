@@ -13,7 +13,7 @@
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
-/// What is put before a program that was built for the same processor as the test; nothing for the machine's.
+/// What is put before a program that was built for the test's processor. Empty if that is the machine's own.
 pub fn emulator() -> Vec<OsString> {
     let words = std::env::var("TRACELIFT_RUNNER").unwrap_or_default();
     words.split_whitespace().map(OsString::from).collect()

@@ -245,3 +245,13 @@ impl Host {
         exit.kind().map(|kind| (kind, exit.frames[0].words[0]))
     }
 }
+
+/// A loop that is left in its first iteration where i is not below 0:
+/// `while 0 < n: i = i + 1; if i > 0 then leave`, with i and n in slots 0 and 1.
+pub fn leaves_at_once(tape: &mut Tape<'_>) {
+    tape.add(0, 3, 0, 1);
+    tape.at(1, 3);
+    let (i, zero) = (tape.int(0), tape.constant(0));
+    let go_on = tape.op2(Op::IntLe, i, zero);
+    tape.guard(go_on, ExitKind::Guard);
+}
