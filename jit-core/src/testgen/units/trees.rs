@@ -367,6 +367,7 @@ impl<'a> Maker<'a> {
             let words = [frame.words[0], frame.words[1]];
             self.frames.push(ModelFrame { base: frame.base, words, homes });
         }
+        self.peek(snapshot);
         let read = given.iter().find(|input| input.at == 0 && input.given == Given::Slot);
         if let Some(counter) = read.and_then(|input| input.value) {
             self.put(0, case.head[0].tag, Source::Value(counter));
@@ -515,6 +516,34 @@ impl<'a> Maker<'a> {
         self.number_edges();
     }
 
+    /// Loads slots that the exit has in place and does not pass, where slots may be accessed: the parent may
+    /// have stored them early.
+    fn peek(&mut self, snapshot: &Snapshot) {
+        let Some(cells) = self.schema.slot_cells().map(|cells| cells.value) else { return };
+        for (at, slot) in snapshot.slots().filter(|(_, slot)| slot.source == Source::InPlace) {
+            let kind = match self.schema.tag(slot.tag).payload {
+                Some(Type::Int) => Kind::Int,
+                Some(Type::Float) => Kind::Float,
+                _ => continue,
+            };
+            if self.rng.chance(70) {
+                continue;
+            }
+            let place = self.slot_place(at as usize);
+            let cell = Payload::Cell(cells[kind.ty() as usize]);
+            let loaded = self.push(Inst::new(Op::Load, &[place]).with(cell)).expect("an op with a result");
+            self.vars.push((loaded, kind));
+        }
+    }
+
+    /// The address of a slot.
+    fn slot_place(&mut self, slot: usize) -> Value {
+        let base = self.pure(Op::FrameBase, &[]);
+        let index = self.trace.const_int(slot as i64);
+        let scale = Payload::Scale { stride: self.schema.slots().stride, offset: 0 };
+        self.push(Inst::new(Op::ItemAddr, &[base, index]).with(scale)).expect("an op with a result")
+    }
+
     /// Writes the tag of a steady slot in memory, as a host may do in a call.
     fn spoil(&mut self, case: &TreeCase) {
         let Some(cell) = self.schema.slot_cells().and_then(|cells| cells.tag) else { return };
@@ -528,12 +557,7 @@ impl<'a> Maker<'a> {
         // What else may hold a reference must not be taken for one.
         let is_object = matches!(case.head[slot].kind, Some(Kind::Object(_)));
         let tag = if is_object { self.schema.tag(self.tag("nil")).bits } else { tag };
-        let stride = self.schema.slots().stride;
-        let base = self.pure(Op::FrameBase, &[]);
-        let index = self.trace.const_int(slot as i64);
-        let scale = Payload::Scale { stride, offset: 0 };
-        let place = self.push(Inst::new(Op::ItemAddr, &[base, index]).with(scale));
-        let place = place.expect("an op with a result");
+        let place = self.slot_place(slot);
         let tag = self.trace.constant(Type::Int, Const::Bits(tag));
         self.push(Inst::new(Op::Store, &[place, tag]).with(Payload::Cell(cell)));
     }
