@@ -1,5 +1,5 @@
 //! How the commands are linked, for a start that costs little beside a small script's own time; and what
-//! `tlua` exports.
+//! they export.
 //!
 //! Problem: the loader corrects nine thousand addresses before a script starts, and reads 24 bytes for each;
 //! and it loads the C compiler's library, of which Rust needs the part that unwinds. Design: relocations are
@@ -46,10 +46,11 @@ fn has_static_unwinder() -> bool {
 fn export_interface() {
     // Told by the build script of `hosts/lua`.
     let list = std::env::var("DEP_TRACELIFT_LUA_EXPORTS").expect("hosts/lua has a list");
-    if std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple") {
-        println!("cargo:rustc-link-arg-bin=tlua=-Wl,-export_dynamic");
-    } else {
-        println!("cargo:rustc-link-arg-bin=tlua=-Wl,--dynamic-list={list}");
+    let is_apple = std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple");
+    let option = if is_apple { "-export_dynamic".into() } else { format!("--dynamic-list={list}") };
+    // Both run Lua programs.
+    for command in ["tlua", "tracelift"] {
+        println!("cargo:rustc-link-arg-bin={command}=-Wl,{option}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! C modules that were built for stock Lua load into `tlua` and work there, in loops that are compiled.
+//! C modules that were built for stock Lua load into `tlua` and `tracelift run`, and work there, in loops
+//! that are compiled.
 //!
 //! Problem: most programs use modules in C, which others have compiled. They find Lua's interface in the
 //! executable that loads them, and the memory of its objects as Lua's headers have it. Design: Debian's
@@ -18,6 +19,7 @@ use object::{Object, ObjectSymbol};
 use tracelift_lua::{EXPORTS, HEADERS, STOCK_COMMAND};
 
 const TLUA: &str = env!("CARGO_BIN_EXE_tlua");
+const TRACELIFT: &str = env!("CARGO_BIN_EXE_tracelift");
 
 const SETTINGS: [&str; 5] = [
     "",
@@ -37,6 +39,7 @@ fn folder(name: &str) -> PathBuf {
 fn run(executable: &str, module: &str, modules: &Path, jit: &str) -> (Option<i32>, String, String) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/modules").join(format!("{module}.lua"));
     let mut command = Command::new(executable);
+    command.args((executable == TRACELIFT).then_some("run"));
     command.arg(script).current_dir(modules).env("TLUA_JIT", jit);
     command.env("LUA_CPATH", format!("{}/?.so;;", modules.display()));
     let output = command.output().unwrap_or_else(|error| panic!("{executable}: {error}"));
@@ -44,7 +47,7 @@ fn run(executable: &str, module: &str, modules: &Path, jit: &str) -> (Option<i32
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// Runs a module's script by stock Lua and by `tlua`, and says how many loops were compiled.
+/// Runs a module's script by stock Lua and by both commands; loops are compiled.
 fn agree(module: &str, modules: &Path) {
     let stock = run(STOCK_COMMAND, module, modules, "");
     assert_eq!((stock.0, stock.2.as_str()), (Some(0), ""), "{module}: {}", stock.1);
@@ -53,6 +56,7 @@ fn agree(module: &str, modules: &Path) {
         let ours = run(TLUA, module, modules, jit);
         assert_eq!(stock, ours, "{module}, TLUA_JIT={jit}");
     }
+    assert_eq!(stock, run(TRACELIFT, module, modules, ""), "{module}, tracelift run");
     let counted = run(TLUA, module, modules, "opt=threshold=1,side-threshold=1 counts");
     let traces =
         counted.2.lines().find_map(|line| line.strip_prefix("compiled: ")?.split(' ').next()?.parse().ok());
@@ -115,7 +119,7 @@ fn socket() {
 }
 
 #[test]
-fn the_executable_exports_what_the_headers_declare() {
+fn the_executables_export_what_the_headers_declare() {
     let exported: Vec<&str> = EXPORTS.split(' ').collect();
     for name in ["lua_callk", "lua_newuserdatauv", "luaL_newstate", "luaL_checkversion_", "luaopen_utf8"] {
         assert!(exported.contains(&name), "{name}");
@@ -140,14 +144,17 @@ fn the_executable_exports_what_the_headers_declare() {
         }
     }
     assert!(declared > 140, "{declared} names");
-    let bytes = std::fs::read(TLUA).expect("the executable is there");
-    let file = object::File::parse(&*bytes).expect("it is an executable");
-    let symbols: Vec<&str> = file
-        .dynamic_symbols()
-        .filter(|symbol| symbol.is_definition())
-        .filter_map(|symbol| symbol.name().ok())
-        .collect();
-    let missing: Vec<&&str> = exported.iter().filter(|name| !symbols.contains(*name)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
-    assert!(symbols.len() < exported.len() + 40, "more is exported than wanted: {} symbols", symbols.len());
+    for command in [TLUA, TRACELIFT] {
+        let bytes = std::fs::read(command).expect("the executable is there");
+        let file = object::File::parse(&*bytes).expect("it is an executable");
+        let symbols: Vec<&str> = file
+            .dynamic_symbols()
+            .filter(|symbol| symbol.is_definition())
+            .filter_map(|symbol| symbol.name().ok())
+            .collect();
+        let missing: Vec<&&str> = exported.iter().filter(|name| !symbols.contains(*name)).collect();
+        assert!(missing.is_empty(), "{command}: {missing:?}");
+        let more = symbols.len() - exported.len();
+        assert!(more < 40, "{command} exports more than is wanted: {more} symbols");
+    }
 }
