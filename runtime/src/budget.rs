@@ -32,8 +32,8 @@ use crate::foresight::Foresight;
 use crate::policy::{self, Account, Rent};
 use crate::stats::Time;
 use crate::tunables::{
-    ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, FORESEEN_SHARE, FULL_AGAIN, KNOWN_OPS, LOST_AHEAD, RECORDED_OP,
-    SMALL_LOOP,
+    ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, FORESEEN_PRICE, FORESEEN_SHARE, FULL_AGAIN, KNOWN_OPS,
+    LOST_AHEAD, RECORDED_OP, SMALL_LOOP,
 };
 
 /// The account of one VM, in nanoseconds of processor time. So many fields: each is a sum of its own.
@@ -165,10 +165,10 @@ impl Budget {
     }
 
     /// How long the program must run on before a recording may begin; `None` if it may now.
-    pub fn wait(&mut self, order: Order) -> Option<u64> {
+    pub fn wait(&mut self, order: Order, rent: Rent) -> Option<u64> {
         self.share?;
         self.read_clock();
-        self.missing(self.expected(order).saturating_add(recording(order.ops)))
+        self.missing(self.expected(order).saturating_add(recording(order.ops)), order.ops, rent)
     }
 
     /// Whether the host is to say what its counted loops have to come, and notes that it is asked.
@@ -185,9 +185,13 @@ impl Budget {
         self.foresight.sees(place, left, self.ran);
     }
 
-    fn missing(&self, expected: u64) -> Option<u64> {
+    /// The same, for so much. What is dear is bought for what is to come only if it should pay by then.
+    fn missing(&self, expected: u64, ops: u64, rent: Rent) -> Option<u64> {
         let account = self.account();
-        let times = if account.ran > self.ran { FORESEEN_SHARE as u32 } else { 1 };
+        let is_ahead = account.ran > self.ran
+            && (expected <= FORESEEN_PRICE || policy::pays_ahead(self.ran, account.ran, expected, ops, rent));
+        let (ran, times) = if is_ahead { (account.ran, FORESEEN_SHARE as u32) } else { (self.ran, 1) };
+        let account = Account { ran, ..account };
         let missing = policy::missing(account, self.share?.saturating_mul(times), expected);
         // What other code gives way to must have paid in advance.
         missing.or((self.displaces > 0).then_some(FULL_AGAIN))
@@ -233,7 +237,7 @@ impl Budget {
         self.read_clock();
         // Who was asked to record because there was time for it is not refused for what recording took.
         let expected = self.expected(order);
-        let missing = self.missing(expected - expected / 10);
+        let missing = self.missing(expected - expected / 10, order.ops, rent);
         let refusal = missing.map(|missing| Refusal { order, missing });
         let rent = Rent { back_edges: rent.back_edges + rent.back_edges / 10, ..rent };
         self.refused = refusal.filter(|_| rent.back_edges == 0 || self.back_edges_missing(order, rent) > 0);
@@ -398,7 +402,10 @@ mod tests {
     #[test]
     fn without_a_share_nobody_waits() {
         let mut budget = Budget { share: None, ..budget(0, 0, 0) };
-        assert_eq!((budget.wait(Order::of(0)), budget.affords(Order::of(1_000_000), edges(0))), (None, true));
+        assert_eq!(
+            (budget.wait(Order::of(0), edges(0)), budget.affords(Order::of(1_000_000), edges(0))),
+            (None, true)
+        );
     }
 
     /// An attempt that was refused costs time, which must not be the reason why the next one is refused too.
@@ -412,8 +419,8 @@ mod tests {
         };
         record(&mut budget);
         assert!(!budget.affords(Order::of(114), edges(0)));
-        budget.ran += budget.wait(Order::of(114)).expect("time is missing") + 1;
-        assert_eq!(budget.wait(Order::of(114)), None);
+        budget.ran += budget.wait(Order::of(114), edges(0)).expect("time is missing") + 1;
+        assert_eq!(budget.wait(Order::of(114), edges(0)), None);
         record(&mut budget);
         assert!(budget.affords(Order::of(114), edges(0)));
     }
@@ -444,7 +451,7 @@ mod tests {
     fn who_displaces_useful_code_has_paid_for_that() {
         let mut budget = budget(1_000 * MS, 0, 0);
         budget.displaces = 40 * MS;
-        assert_eq!(budget.wait(Order::of(20)), Some(FULL_AGAIN));
+        assert_eq!(budget.wait(Order::of(20), edges(0)), Some(FULL_AGAIN));
         let rent = |back_edges| Rent { back_edges, since: 1_000 * MS, ..Rent::default() };
         let usual = Budget { displaces: 0, ..self::budget(1_000 * MS, 0, 0) };
         let usual = usual.back_edges_missing(Order::of(20), rent(0));
@@ -469,15 +476,20 @@ mod tests {
         let mut budget = budget(5 * MS, 0, 0);
         assert!(budget.asks() && !budget.asks(), "once in a while");
         budget.foresee(1, 1000);
-        assert!(budget.wait(Order::of(0)).is_some());
+        assert!(budget.wait(Order::of(0), edges(100_000)).is_some());
         budget.ran += 2 * MS;
         assert!(budget.asks());
         budget.foresee(1, 990);
-        assert_eq!(budget.wait(Order::of(0)), None, "198 ms to come");
+        assert_eq!(budget.wait(Order::of(0), edges(100_000)), None, "198 ms to come");
+        assert!(budget.wait(Order::of(0), edges(10_000)).is_some(), "its code would not pay by then");
+        budget.compiled = 1;
+        assert_eq!(budget.wait(Order::of(100), edges(0)), None, "what is cheap need not");
+        assert!(budget.wait(Order::of(200), edges(0)).is_some());
+        budget.compiled = 0;
         assert_eq!(budget.time(0.0).program, 0.007, "nobody else is told so");
         let mut old = Budget { ran: 100 * MS, ..self::budget(0, 0, 0) };
         assert!(!old.asks() && !Budget { share: None, ..self::budget(5 * MS, 0, 0) }.asks());
-        assert_eq!(old.wait(Order::of(0)), None);
+        assert_eq!(old.wait(Order::of(0), edges(0)), None);
     }
 
     /// That a program has run for long says less than that it will.
@@ -489,11 +501,12 @@ mod tests {
             budget.ran += 10 * MS;
             budget.foresee(1, 999_000);
             assert_eq!(budget.account().ran, 80 * MS);
-            budget.missing(expected).is_none()
+            budget.missing(expected, 20, edges(1_000_000_000)).is_none()
         };
         assert!(foreseen(FORESEEN_SHARE * 8 * MS) && !foreseen(FORESEEN_SHARE * 8 * MS + MS));
         let old = budget(80 * MS, 0, 0);
-        assert!(old.missing(8 * MS).is_none() && old.missing(9 * MS).is_some());
+        let missing = |expected| old.missing(expected, 20, edges(0));
+        assert!(missing(8 * MS).is_none() && missing(9 * MS).is_some());
     }
 
     #[test]
@@ -511,9 +524,9 @@ mod tests {
     #[test]
     fn the_clock_runs_while_we_do() {
         let mut budget = Budget::new(Some(10));
-        assert!(budget.wait(Order::of(0)).is_some(), "nothing has run");
+        assert!(budget.wait(Order::of(0), edges(0)).is_some(), "nothing has run");
         let mut rounds = 0u64;
-        while budget.wait(Order::of(0)).is_some() {
+        while budget.wait(Order::of(0), edges(0)).is_some() {
             rounds += 1;
         }
         assert!(

@@ -165,7 +165,10 @@ impl Vm {
         let order = self.locations.entry(key).or_default().order;
         match self.is_bought(key) {
             true => None,
-            false => self.budget.wait(order),
+            false => {
+                let rent = self.rent_of(key);
+                self.budget.wait(order, rent)
+            }
         }
     }
 

@@ -56,7 +56,8 @@ impl Vm {
         let awaited = self.locations.get(&outer).map_or_else(Order::default, |outer| outer.order);
         let failures =
             self.locations.get(&outer).map_or(0, |outer| u64::from(outer.attempts.for_one_reason()));
-        let missing = if awaited.ops > 0 { self.budget.wait(awaited) } else { None };
+        let rent = self.rent_of(outer);
+        let missing = if awaited.ops > 0 { self.budget.wait(awaited, rent) } else { None };
         let Some(inner) = self.locations.get_mut(&key) else { return false };
         let is_due = inner.is_expected()
             || inner.outgrown.is_some()
@@ -251,6 +252,7 @@ impl Vm {
 mod tests {
     use super::*;
     use crate::ids::{ExitId, ExitPoint};
+    use crate::policy::Rent;
     use crate::run::Action;
     use crate::support::{int, Host, Tape};
     use crate::{CloseOutcome, Config};
@@ -269,7 +271,7 @@ mod tests {
     /// As if compiling had taken so much that there is just time for a small trace.
     fn spend_nearly_all(host: &mut Host) {
         let budget = &mut host.vm.budget;
-        while budget.wait(Order::default()).is_none() {
+        while budget.wait(Order::default(), Rent::default()).is_none() {
             budget.spent += 100_000;
         }
         budget.spent -= 200_000;

@@ -378,6 +378,15 @@ pub(crate) fn would_have_gained(ops: u64, rent: Rent) -> f64 {
     by_operations.max(rent.ns * SAVED_SHARE as f64 / 100.0) * rent.back_edges as f64
 }
 
+/// Whether code would pay by the time to which a program is believed to run on, which has run so long and
+/// counts as so old: had it been there all the while, and in what is to come, it would gain some times its
+/// price.
+pub(crate) fn pays_ahead(ran: u64, age: u64, price: u64, ops: u64, rent: Rent) -> bool {
+    // Of what is to come half counts as age.
+    let ahead = 2 * age.saturating_sub(ran);
+    would_have_gained(ops, rent) * ahead as f64 / ran.max(1) as f64 >= (FORESEEN_GAIN * price) as f64
+}
+
 /// Back edges of a loop until it is worth asking again, if so much time is missing, or so many back edges
 /// until it pays. Of the fastest loops there are so many in a hundredth of that time, so that asking costs
 /// them nothing worth mentioning.

@@ -132,7 +132,7 @@ impl Vm {
             SideDecision::Record { ops } => ops,
         };
         let rent = self.rent_of_side(at);
-        if let Some(missing) = self.budget.wait(Order::of(ops)).filter(|_| !self.is_in_price(at)) {
+        if let Some(missing) = self.budget.wait(Order::of(ops), rent).filter(|_| !self.is_in_price(at)) {
             if self.budget.back_edges_missing(Order::of(ops), rent) > 0 {
                 self.put_off_side(at, Refusal { order: Order::of(ops), missing });
                 return Action::Nothing;
