@@ -372,6 +372,7 @@ impl Vm {
             for _ in 0..location.pins() {
                 location.counter.into_iter().for_each(|counter| self.counters.unpin(counter));
             }
+            location.counter.into_iter().for_each(|counter| self.counters.renew(counter));
             let roots: Vec<TraceId> = location.entries.iter().chain(&location.discarded).copied().collect();
             self.doom(&roots);
             let room = self.locations.remove(&key).and_then(|location| location.room);

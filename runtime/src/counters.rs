@@ -207,6 +207,18 @@ impl Counters {
         unsafe { counter.cast_mut().write(0) };
     }
 
+    /// A loop with this counter is gone. The next one that has it is to be looked at as early as any, and not
+    /// after what the old one had still to count.
+    pub fn renew(&mut self, index: usize) {
+        if self.is_of_entries(index) || self.is_pinned(index) || self.states[index][SET_TO] == 0 {
+            return;
+        }
+        self.spend(index, self.passed(index));
+        self.states[index][SET_TO] = 0;
+        // SAFETY: as in `passed`.
+        unsafe { self.place(index).write(0) };
+    }
+
     /// Another trace begins at a loop with this counter: every back edge from now on takes the slow path.
     pub fn pin(&mut self, index: usize) {
         let Some(state) = self.states.get_mut(index) else { return };
@@ -233,6 +245,24 @@ impl Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_renewed_counter_starts_as_a_new_one() {
+        let mut row = [0; 2];
+        let mut counters = Counters::new(2000);
+        // SAFETY: the counters live as long as `row`, and nobody else decrements them.
+        unsafe { counters.attach(row.as_mut_ptr(), 2) };
+        assert!(counters.starts(0) && !counters.starts(0));
+        row[0] -= 40;
+        assert_eq!(counters.ticks(), 41);
+        counters.renew(0);
+        assert_eq!((row[0], counters.ticks()), (0, 41));
+        assert!(counters.starts(0));
+        assert_eq!(counters.ticks(), 42);
+        counters.pin(0);
+        counters.renew(0);
+        assert!(!counters.starts(0), "the code of others begins there");
+    }
 
     #[test]
     fn a_hastened_counter_counts_what_has_passed() {
