@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "tlua_node.h"
 #include "tlua_rec.h"
 
 #include "lgc.h"
@@ -102,35 +103,38 @@ static int has_place (const Table *t, const TString *key) {
   return 0;
 }
 
+/* Puts the key in where none has ever been: no key that has this place lies elsewhere, so it is not there. */
+static Node *use_place (lua_State *L, Table *t, Node *place, const TValue *name) {
+  tlua_set_key(L, place, name);
+  luaC_barrierback(L, obj2gco(t), name);
+  return place;
+}
+
 /*
 ** The node for a key that has no value, with whatever value: the trace writes the real one at once. A key
 ** that lost its value may still have its node, which then serves again. The nodes may grow in their block.
 */
 static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
-  const TValue *slot = tlua_slot_of_short(t, key);
+  Node *place = main_position(t, key);
+  TValue name, any;
   (void)layout;
-  if (isabstkey(slot)) {
-    TValue name, any;
-    Node *n = main_position(t, key);
-    setsvalue(L, &name, key);
-    if (isempty(gval(n)) && !isdummy(t)) {  /* the usual case, without a search */
-      tlua_set_key(L, n, &name);
-      luaC_barrierback(L, obj2gco(t), &name);
-      invalidateTMcache(t);
-      return n;
-    }
-    if (!has_place(t, key)) {
-      TValue *added = tlua_grow_by_string(L, t, &name);
-      if (added != NULL)
-        invalidateTMcache(t);
-      return added == NULL ? NULL : nodefromval(added);
-    }
-    setbfvalue(&any);
-    tlua_finish_set(L, t, &name, slot, &any);
-    slot = tlua_slot_of_short(t, key);
-  }
+  setsvalue(L, &name, key);
   invalidateTMcache(t);
-  return nodefromval(slot);
+  if (keyisnil(place) && !isdummy(t))
+    return use_place(L, t, place, &name);
+  const TValue *slot = tlua_slot_of_short(t, key);
+  if (!isabstkey(slot))
+    return nodefromval(slot);
+  TValue *added = tlua_add_string(L, t, &name);
+  if (added != NULL)
+    return nodefromval(added);
+  if (!has_place(t, key)) {
+    added = tlua_grow_by_string(L, t, &name);
+    return added == NULL ? NULL : nodefromval(added);
+  }
+  setbfvalue(&any);
+  tlua_finish_set(L, t, &name, slot, &any);
+  return nodefromval(tlua_slot_of_short(t, key));
 }
 
 /* --- lists --- */
