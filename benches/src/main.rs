@@ -223,7 +223,7 @@ fn choose_rows(names: &[String], size: Size) -> anyhow::Result<Chosen> {
     };
     let in_set = |set: Set, program: &Program, name: &str| match name.split_once('/') {
         Some((group, part)) => group == set.name() && program.name.contains(part),
-        None => name == "all" || name == set.name(),
+        None => name == "all" && !set.is_extra() || name == set.name(),
     };
     let mut is_found = vec![false; names.len()];
     let mut note = |index: usize, fits: bool| {

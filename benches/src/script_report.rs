@@ -91,6 +91,7 @@ fn title(set: Set, list: &str) -> String {
         Set::Standing => "Standing set",
         Set::Micro => "Micro programs",
         Set::Examples => "Examples",
+        Set::Libraries => "Programs around libraries",
     };
     let is_frozen = matches!(set, Set::Standing | Set::Micro);
     match (list, is_frozen) {

@@ -38,10 +38,12 @@ pub enum Set {
     Micro,
     /// The programs of which the README shows what the optimizer removes.
     Examples,
+    /// Programs of some milliseconds around libraries that others have written, where these are installed.
+    Libraries,
 }
 
 /// All sets, in the order of the report.
-pub const SETS: [Set; 5] = [Set::Standing, Set::Micro, Set::Brief, Set::Short, Set::Examples];
+pub const SETS: [Set; 6] = [Set::Standing, Set::Micro, Set::Brief, Set::Short, Set::Libraries, Set::Examples];
 
 impl Set {
     /// As `--rows` calls it.
@@ -52,6 +54,7 @@ impl Set {
             Set::Standing => "standing",
             Set::Micro => "micro",
             Set::Examples => "examples",
+            Set::Libraries => "libraries",
         }
     }
 
@@ -59,6 +62,7 @@ impl Set {
     pub fn folders(self) -> Vec<PathBuf> {
         match self {
             Set::Examples => vec![folder("../examples"), folder("../hosts/lua/bench/idle")],
+            Set::Libraries => vec![folder("../tests/libraries")],
             _ => vec![folder(self.name())],
         }
     }
@@ -66,8 +70,8 @@ impl Set {
     /// How often a program runs with each contender.
     pub fn times(self, is_quick: bool) -> Times {
         match (self, is_quick) {
-            (Set::Short | Set::Brief, true) => Times { unmeasured: 1, measured: 5 },
-            (Set::Short | Set::Brief, false) => Times { unmeasured: 1, measured: 15 },
+            (Set::Short | Set::Brief | Set::Libraries, true) => Times { unmeasured: 1, measured: 5 },
+            (Set::Short | Set::Brief | Set::Libraries, false) => Times { unmeasured: 1, measured: 15 },
             (_, true) => Times { unmeasured: 0, measured: 1 },
             (_, false) => Times { unmeasured: 1, measured: 5 },
         }
@@ -78,7 +82,9 @@ impl Set {
         let runs_lua = !matches!(contender.kind, Kind::Gcc(_) | Kind::Python(..));
         let parses = self != Set::Examples || !matches!(contender.kind, Kind::LuaJit(_));
         let usual: &[&str] = match self {
-            Set::Standing | Set::Micro | Set::Brief => &["lua", "tracelift", "tracelift-off", "luajit"],
+            Set::Standing | Set::Micro | Set::Brief | Set::Libraries => {
+                &["lua", "tracelift", "tracelift-off", "luajit"]
+            }
             Set::Examples => &["lua", "tracelift", "tracelift-off", "tracelift-novirtuals"],
             Set::Short => return runs_lua && (is_named || contender.by_default),
         };
@@ -106,9 +112,14 @@ impl Set {
         Ok(found)
     }
 
+    /// Whether it needs what is not built with it: then it is measured only where it is asked for.
+    pub fn is_extra(self) -> bool {
+        self == Set::Libraries
+    }
+
     /// Whether its times are so short that they are told in milliseconds.
     pub fn is_short(self) -> bool {
-        matches!(self, Set::Short | Set::Brief)
+        matches!(self, Set::Short | Set::Brief | Set::Libraries)
     }
 }
 
