@@ -284,6 +284,9 @@ mod tests {
         assert_eq!(chosen(&["conv3("]), ("conv3(1000000,300)".into(), String::new()));
         assert_eq!(chosen(&["short", "sqrt(int)"]), ("sqrt(int) 40000000".into(), "short 10".into()));
         assert_eq!(chosen(&["standing/heaps,micro/m1_"]).1, "standing 2, micro 1");
+        let sets_of_all = chosen(&["all"]).1;
+        assert!(sets_of_all.contains("examples ") && !sets_of_all.contains("libraries "), "{sets_of_all}");
+        assert_eq!(chosen(&["libraries"]).1, "libraries 16");
         let (rows, sets) = chosen(&[]);
         assert_eq!((rows, sets), (chosen(&["paper,small"]).0, "short 10".into()));
         assert!(choose_rows(&["sor,nonsense".into()], Size::Full).is_err());

@@ -16,7 +16,8 @@
 //! compiling takes no more than its share or what it would have saved, but for what a trace takes longer than
 //! expected; the clock is read only where a recording begins and ends and around compilation, and nothing but
 //! what is compiled and entered depends on it. A young program counts as older if its counted loops say that
-//! it will run on for long ([`crate::foresight`]), and may spend a larger share of that age.
+//! it will run on for long ([`crate::foresight`]), and may spend a larger share of that age. What is dear is
+//! bought in this way only if it should pay in the time to come ([`policy::pays_ahead`]).
 //!
 //! ```text
 //! share 3 %:  run 5 ms, spent 0        put off: a small first trace should take 1.9 ms, so 57 ms are missing
@@ -185,7 +186,8 @@ impl Budget {
         self.foresight.sees(place, left, self.ran);
     }
 
-    /// The same, for so much. What is dear is bought for what is to come only if it should pay by then.
+    /// How long the program must run on before it may spend so much, on code of so many operations. What is
+    /// dear is bought for what is to come only if it should pay in that time.
     fn missing(&self, expected: u64, ops: u64, rent: Rent) -> Option<u64> {
         let account = self.account();
         let is_ahead = account.ran > self.ran

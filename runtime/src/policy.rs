@@ -378,9 +378,9 @@ pub(crate) fn would_have_gained(ops: u64, rent: Rent) -> f64 {
     by_operations.max(rent.ns * SAVED_SHARE as f64 / 100.0) * rent.back_edges as f64
 }
 
-/// Whether code would pay by the time to which a program is believed to run on, which has run so long and
-/// counts as so old: had it been there all the while, and in what is to come, it would gain some times its
-/// price.
+/// Whether code should gain some times its price in what a program has still to do. The program has run for
+/// `ran` and counts as `age` old. In what is to come code should gain as much as it would have gained in the
+/// same time so far.
 pub(crate) fn pays_ahead(ran: u64, age: u64, price: u64, ops: u64, rent: Rent) -> bool {
     // Of what is to come half counts as age.
     let ahead = 2 * age.saturating_sub(ran);

@@ -9,9 +9,9 @@ for round = 1, 3 do
   for i = 900, 1200 do heap:remove("k" .. i) end
   local last
   while heap:size() > 0 do
-    local value, payload = heap:pop()
-    assert(last == nil or round ~= 2 and last <= payload or round == 2 and last >= payload or value)
-    last, sum = payload, (sum * 31 + heap:size()) % 1000003
+    local payload, value = heap:pop()
+    assert(last == nil or (round == 2 and last >= value) or (round ~= 2 and last <= value))
+    last, sum = value, (sum * 31 + value + tonumber(payload:sub(2))) % 1000003
   end
   print(round, sum)
 end

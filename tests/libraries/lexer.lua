@@ -2,7 +2,10 @@
 local lexer = require("pl.lexer")
 local parts, counts, names = {}, {}, {}
 for i = 1, 120 do
-  parts[i] = ('local x%d = { [%d] = 0x1F, "s\\n" .. y } -- note\nif x >= %d.5e3 and not y then f(...) end\n'):format(i, i, i)
+  parts[i] = ([[
+local x%d = { [%d] = 0x1F, "s\n" .. y } -- note
+if x >= %d.5e3 and not y then f(...) end
+]]):format(i, i, i)
 end
 for kind, value in lexer.lua(table.concat(parts), {}) do
   local name = kind .. (kind == "iden" and "" or " " .. tostring(value):sub(1, 3))

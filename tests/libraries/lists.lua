@@ -1,11 +1,13 @@
 -- Penlight's lists, ordered maps, sets, strings, and text that is filled.
 local List, OrderedMap, Set = require("pl.List"), require("pl.OrderedMap"), require("pl.Set")
-local stringx, tablex, text, seq = require("pl.stringx"), require("pl.tablex"), require("pl.text"), require("pl.seq")
+local stringx, tablex = require("pl.stringx"), require("pl.tablex")
+local text, seq = require("pl.text"), require("pl.seq")
 local sum = 0
 for i = 1, 12 do
   local map = OrderedMap()
   for k = 1, 150 do map:set("k" .. k % 40, k) end
-  local odd = List.range(1, 600):map(function(x) return x * 3 % 1013 end):filter(function(x) return x % 2 == 1 end)
+  local odd = List.range(1, 600):map(function(x) return x * 3 % 1013 end)
+  odd = odd:filter(function(x) return x % 2 == 1 end)
   odd:sort()
   local both = Set(seq.copy(seq.range(1, 150))) * Set(seq.copy(seq.range(100, 200)))
   local words = stringx.split(("the quick brown fox "):rep(40 + i))

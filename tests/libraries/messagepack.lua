@@ -2,7 +2,8 @@
 local pack = require("MessagePack")
 local list, sum = {}, 0
 for i = 1, 500 do
-  list[i] = { id = i, name = "item " .. i, list = { 1, -2, 300, 70000, 1.5 }, flag = true, nested = { a = { b = i } } }
+  list[i] = { id = i, name = "item " .. i, list = { 1, -2, 300, 70000, 1.5 }, flag = true }
+  list[i].nested = { a = { b = i } }
 end
 for i = 1, 5 do
   local bytes = pack.pack(list)

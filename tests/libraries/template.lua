@@ -11,7 +11,9 @@ local page = [[
 </ul>
 ]]
 local list, size = {}, 0
-for i = 1, 60 do list[i] = { class = "c" .. i % 3, name = "name " .. i, sub = i % 2 == 0 and { i, i + 1 } or nil } end
+for i = 1, 60 do
+  list[i] = { class = "c" .. i % 3, name = "name " .. i, sub = i % 2 == 0 and { i, i + 1 } or nil }
+end
 local env = { list = list, ipairs = ipairs }
 for _ = 1, 25 do size = size + #assert(template.substitute(page, env)) end
 local made = assert(template.compile(page))

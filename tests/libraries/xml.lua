@@ -1,9 +1,8 @@
 -- Penlight's documents: text to trees and back, and walks along them.
 local xml = require("pl.xml")
 local parts = {}
-for i = 1, 80 do
-  parts[i] = ('<item id="%d" class="c%d"><name>Name %d</name><p>text <b>bold</b> &amp; more</p></item>'):format(i, i % 5, i)
-end
+local item = '<item id="%d" class="c%d"><name>Name %d</name><p>text <b>bold</b> &amp; more</p></item>'
+for i = 1, 80 do parts[i] = item:format(i, i % 5, i) end
 local source, sum = "<root>" .. table.concat(parts) .. "</root>", 0
 for _ = 1, 5 do
   local document = xml.parse(source, false, true)

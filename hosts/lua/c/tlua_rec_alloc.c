@@ -103,7 +103,10 @@ static int has_place (const Table *t, const TString *key) {
   return 0;
 }
 
-/* Puts the key in where none has ever been: no key that has this place lies elsewhere, so it is not there. */
+/*
+** Puts the key into its own place, a node that has never had a key. A search would begin and end there, so
+** the table lacks the key.
+*/
 static Node *use_place (lua_State *L, Table *t, Node *place, const TValue *name) {
   tlua_set_key(L, place, name);
   luaC_barrierback(L, obj2gco(t), name);
