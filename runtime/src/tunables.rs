@@ -87,7 +87,7 @@ tunables! {
          short scripts are no slower.";
     FORESEEN_PRICE = 800_000, "ns", Measured,
         "What is dearer, as the first trace is, is not bought only because a program will run on for long. \
-         23 programs of 10 to 200 ms around libraries take .92 of their time with this, ten short scripts \
+         23 programs of 10 to 200 ms around libraries take .95 of their time with this, ten short scripts \
          .99, 35 programs as long as before.";
     FORESEEN_GAIN = 2, "times the price", Assumed,
         "What is dearer is bought all the same if it should gain so much in what is to come.";
