@@ -17,7 +17,8 @@
 //! expected; the clock is read only where a recording begins and ends and around compilation, and nothing but
 //! what is compiled and entered depends on it. A young program counts as older if its counted loops say that
 //! it will run on for long ([`crate::foresight`]), and may spend a larger share of that age. What is dear is
-//! bought in this way only if it should pay in the time to come ([`policy::pays_ahead`]).
+//! bought in this way only if it should pay in the time to come ([`policy::pays_ahead`]). An old one may
+//! spend what it has not earned, from time to time ([`crate::venture`]).
 //!
 //! ```text
 //! share 3 %:  run 5 ms, spent 0        put off: a small first trace should take 1.9 ms, so 57 ms are missing
@@ -36,6 +37,10 @@ use crate::tunables::{
     ATTEMPT, COMPILED_OP, DOUBT, FIRST_TRACE, FORESEEN_PRICE, FORESEEN_SHARE, FULL_AGAIN, KNOWN_OPS,
     LOST_AHEAD, RECORDED_OP, SMALL_LOOP,
 };
+use crate::venture::{Balance, Turn, Ventures};
+
+/// Looks at ventures for each reading of the clock.
+const LOOKS_PER_CLOCK: u32 = 64;
 
 /// The account of one VM, in nanoseconds of processor time. So many fields: each is a sum of its own.
 #[derive(Debug)]
@@ -68,6 +73,10 @@ pub(crate) struct Budget {
     pub foresight: Foresight,
     /// How useful the code was lately that has to make room for new code; 0: there is room.
     pub displaces: u64,
+    /// When code is bought whatever it has gained.
+    pub ventures: Ventures,
+    /// How often it was asked whether that begins, or is over.
+    looks: u32,
 }
 
 /// What is to be compiled, as far as its price goes.
@@ -119,6 +128,8 @@ impl Budget {
             refused: None,
             foresight: Foresight::default(),
             displaces: 0,
+            ventures: Ventures::default(),
+            looks: 0,
         }
     }
 
@@ -186,9 +197,24 @@ impl Budget {
         self.foresight.sees(place, left, self.ran);
     }
 
+    /// Whether a venture begins, or is over. The clock is read at some looks only.
+    pub fn look_for_venture(&mut self) -> Turn {
+        if !self.is_limited() {
+            return Turn::None;
+        }
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks.is_multiple_of(LOOKS_PER_CLOCK) {
+            self.read_clock();
+        }
+        self.ventures.look(Balance { ran: self.ran, spent: self.spent, gained: self.believed })
+    }
+
     /// How long the program must run on before it may spend so much, on code of so many operations. What is
     /// dear is bought for what is to come only if it should pay in that time.
     fn missing(&self, expected: u64, ops: u64, rent: Rent) -> Option<u64> {
+        if self.ventures.covers(expected) {
+            return (self.displaces > 0).then_some(FULL_AGAIN);
+        }
         let account = self.account();
         let is_ahead = account.ran > self.ran
             && (expected <= FORESEEN_PRICE || policy::pays_ahead(self.ran, account.ran, expected, ops, rent));
@@ -342,6 +368,16 @@ impl Budget {
     }
 }
 
+/// For tests, in which the same happens each time.
+#[cfg(test)]
+impl Budget {
+    /// The clock stands, when the program has run so long; it does not venture.
+    pub fn stands_at(&mut self, ran: u64) {
+        (self.clock, self.last, self.ran) = (|| 0, 0, ran);
+        self.ventures = Ventures::never();
+    }
+}
+
 /// What it takes to record so many operations.
 fn recording(ops: u64) -> u64 {
     ATTEMPT.saturating_add(ops.saturating_mul(RECORDED_OP))
@@ -359,6 +395,7 @@ pub(crate) fn thread_time() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tunables::FIRST_VENTURE;
 
     const MS: u64 = 1_000_000;
 
@@ -521,6 +558,21 @@ mod tests {
         budget.recording_since = 0;
         budget.recorded(0);
         assert_eq!(budget.spent, 300_000 + 4 * ATTEMPT, "the program was elsewhere meanwhile");
+    }
+
+    #[test]
+    fn who_ventures_buys_whatever_it_has_gained() {
+        let mut budget = budget(2 * FIRST_VENTURE, 0, 0);
+        budget.spent = FIRST_VENTURE;
+        let dear = Order::of(1_000_000);
+        assert!(budget.wait(Order::of(20), Rent::default()).is_some());
+        assert_eq!(budget.look_for_venture(), Turn::Begins);
+        assert_eq!(budget.wait(Order::of(20), Rent::default()), None);
+        assert!(budget.affords(Order::of(20), Rent::default()));
+        assert!(budget.wait(dear, Rent::default()).is_some(), "but not all at once");
+        budget.displaces = 1;
+        assert!(budget.wait(Order::of(20), Rent::default()).is_some(), "useful code makes no room for it");
+        assert_eq!(Budget::new(None).look_for_venture(), Turn::None, "nothing is limited");
     }
 
     #[test]

@@ -21,8 +21,9 @@ pub struct Config {
     pub side_threshold: u32,
     /// How many hundredths of the processor time that a young program has run compiling may take; later it
     /// has to be earned by what code saves. What is hot before is put off, unless it is a loop that has cost
-    /// as much in the interpreter as its code would. Code that does not pay rests. `None`: the thresholds
-    /// alone decide, and the same is compiled and entered in each run.
+    /// as much in the interpreter as its code would. Code that does not pay rests. From time to time a
+    /// program that runs for long may make code before it is earned. `None`: the thresholds alone decide, and
+    /// the same is compiled and entered in each run.
     pub compile_share: Option<u32>,
     /// Where code is made.
     pub compiling: Compiling,

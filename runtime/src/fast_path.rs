@@ -228,8 +228,7 @@ mod tests {
         host.vm.locations.entry(HEAD).or_default().wanted_by = leader;
         host.vm.timing.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
         STEP.set(1000);
-        let budget = &mut host.vm.budget;
-        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
+        host.vm.budget.stands_at(1_000_000_000);
         record(&mut host, HEAD, [int(0), int(5)], count);
         (0..COLD_SAMPLES + FIRST_SAMPLES).for_each(|_| assert!(!enters(&mut host, HEAD), "timed"));
         assert!(!enters(&mut host, HEAD), "the last one is judged before this one");

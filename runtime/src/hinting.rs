@@ -309,8 +309,7 @@ mod tests {
     /// A host with a clock that stands, in a program that is that old.
     fn host(ran: u64, hints: &[u8]) -> Host {
         let mut host = Host::new(Config::default());
-        let budget = &mut host.vm.budget;
-        (budget.clock, budget.last, budget.ran) = (|| 0, 0, ran);
+        host.vm.budget.stands_at(ran);
         host.vm.set_stable_name_of(Some(Box::new(|place| match place {
             Place::Key(key) => 1000 + key as u64,
             Place::Frame(words) => 5000 + words[0],

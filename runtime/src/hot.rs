@@ -111,6 +111,7 @@ impl Vm {
     unsafe fn decide_anew(&mut self, key: Key, counter: *const i32, base: *const u8) -> Action {
         let Some(index) = self.counters.index(counter) else { return Action::Nothing };
         self.last_run.has_passed = false;
+        self.look_for_venture();
         self.note_arrival(key);
         self.settle_gates(key);
         self.note_declined();

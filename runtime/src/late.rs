@@ -9,8 +9,8 @@
 //! that the operations cancel out. Then the loop has *outgrown* its code. The next time that the program
 //! comes to its head with slots that this code takes, it is recorded once more and compiled with a preamble;
 //! the code before it is entered until then, and after it if that fails. A loop that is left after few
-//! iterations, or in which the program goes its ways through side traces, has nothing to hoist for: it counts
-//! on, twice as far each time.
+//! iterations, or in which the program goes its ways through side traces, has nothing to hoist for, and would
+//! lose the tree that it has: it counts on, twice as far each time.
 //!
 //! Invariant: where thresholds alone decide all loops have a preamble, and nothing is counted.
 //!
@@ -36,7 +36,9 @@ impl Vm {
         // The loop twice, and its side traces, beside the loop twice.
         let enough = (MANY_TURNS as f64 * (root + tree) as f64 / (2 * root) as f64) as u64;
         let (all, ways) = (turns.all(), trace.entries + trace.region.crossed());
-        let goes_on = all >= ways.saturating_mul(LEAST_TURNS_PER_ENTRY);
+        // Within one function crossings are not counted; it was made for a loop of several ways.
+        let is_region = trace.region.plain.is_some();
+        let goes_on = !is_region && all >= ways.saturating_mul(LEAST_TURNS_PER_ENTRY);
         let (key, more) = match (all < enough, goes_on) {
             (true, _) => (None, enough - all),
             (false, false) => (None, all),
@@ -123,8 +125,7 @@ mod tests {
     fn host() -> Host {
         let mut host = Host::new(Config { threshold: 1, ..Config::default() });
         // A clock that stands: there is time for all code.
-        let budget = &mut host.vm.budget;
-        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
+        host.vm.budget.stands_at(1_000_000_000);
         set(&mut host, 100);
         assert!(matches!(host.back_edge(HEAD), Action::Record));
         assert!(matches!(host.record(HEAD, long), CloseOutcome::Compiled(TraceId(0))));
@@ -165,6 +166,18 @@ mod tests {
         assert_eq!(host.frame[..3], [int(sum(N)), int(N), int(N)]);
         let text = host.vm.stats().text();
         assert!(text.contains("long loops compiled again with a preamble: 1"), "{text}");
+    }
+
+    /// The tree would have to grow once more, trace by trace.
+    #[test]
+    fn a_tree_that_became_one_function_is_kept() {
+        let mut host = host();
+        let root = host.vm.traces.get_mut(TraceId(0)).unwrap();
+        root.region.plain = Some(root.code);
+        set(&mut host, N);
+        assert_eq!(host.run(HEAD), Some((ExitKind::Interrupt, 1)));
+        assert!(matches!(host.next(), Action::Nothing));
+        assert!(host.vm.locations[&HEAD].outgrown.is_none());
     }
 
     #[test]

@@ -121,6 +121,7 @@ mod tunables;
 mod unit_code;
 pub mod units;
 mod usefulness;
+mod venture;
 pub mod view;
 pub mod vm;
 mod worker;

@@ -263,8 +263,7 @@ mod tests {
     fn host(compile_share: Option<u32>) -> Host {
         let mut host = Host::new(Config { threshold: 1, compile_share, ..Config::default() });
         host.frame[..2].copy_from_slice(&[int(0), int(1_000_000)]);
-        let budget = &mut host.vm.budget;
-        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 80_000_000);
+        host.vm.budget.stands_at(80_000_000);
         host
     }
 

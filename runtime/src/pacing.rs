@@ -104,8 +104,7 @@ mod tests {
 
     fn host(config: Config) -> Host {
         let mut host = Host::new(config);
-        let budget = &mut host.vm.budget;
-        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
+        host.vm.budget.stands_at(1_000_000_000);
         host.vm.timing.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + 100));
         host.frame[..2].copy_from_slice(&[int(0), int(1)]);
         host

@@ -14,7 +14,7 @@
 use crate::ids::Key;
 use crate::tunables::{
     CALLS_PER_TIMED, COLD_SAMPLES, FIRST_SAMPLES, LATER_SAMPLES, LONG_ENTRY, SAMPLE_STRIDE, TRIAL,
-    WAKE_SAMPLES,
+    VENTURE_TRIAL, WAKE_SAMPLES,
 };
 
 /// What is known of a loop's entries.
@@ -65,9 +65,9 @@ impl Pay {
         self.until = WAKE_SAMPLES;
     }
 
-    /// Whether it may go on losing for now: it may still lack side traces.
-    pub fn is_on_trial(&self) -> bool {
-        self.lost < TRIAL as f64
+    /// Whether it may go on losing for now: it may still lack side traces. The program may venture.
+    pub fn is_on_trial(&self, ventures: bool) -> bool {
+        self.lost < if ventures { VENTURE_TRIAL } else { TRIAL } as f64
     }
 
     /// Nanoseconds of an entry, in the mean of all that were timed.

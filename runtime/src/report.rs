@@ -14,7 +14,7 @@ use std::fmt::{Result, Write};
 
 use crate::stats::{
     CompileStats, Costs, Evicted, GroupedOps, GuardCosts, Helpers, HintUse, HostCodeUse, RegionUse, Stats,
-    ThreadUse, Time, UnitUse,
+    ThreadUse, Time, UnitUse, VentureUse,
 };
 
 impl Stats {
@@ -167,12 +167,18 @@ impl Stats {
 
     /// What was recorded, and what was not.
     fn write_recordings(&self, out: &mut String) -> Result {
-        let Stats { postponed_recordings, rests, retired, recordings, .. } = self;
+        let Stats { postponed_recordings, rests, retired, recordings, ventures, .. } = self;
         if *postponed_recordings > 0 {
             writeln!(out, "recordings put off {postponed_recordings} times: compiling had taken its share")?;
         }
         if *rests > 0 {
             writeln!(out, "code that did not pay rested {rests} times; {retired} loops retired")?;
+        }
+        if let Some(VentureUse { over, paid }) = ventures {
+            writeln!(
+                out,
+                "code bought before it had earned its price: {over} ventures, of which {paid} paid"
+            )?;
         }
         let aborts: Vec<_> = self.aborts.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
         if aborts.is_empty() {

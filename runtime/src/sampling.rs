@@ -32,6 +32,7 @@ use crate::pace::UNITS;
 use crate::pay::{Sample, Verdict};
 use crate::policy::{self, LoopState, SideState};
 use crate::tunables::{LEAST_EXITS, LONGEST_SAMPLE, LONG_SAMPLE, RESTS_BEFORE_RETIRED};
+use crate::venture::Turn;
 use crate::vm::Vm;
 
 /// No timed entry replaces so much.
@@ -152,7 +153,7 @@ impl Vm {
         }
         self.budget.gain(gain * stands_for, own * stands_for);
         if location.pay.add(ns, gain) == Verdict::Loses {
-            if self.budget.is_limited() && !location.pay.is_on_trial() {
+            if self.budget.is_limited() && !location.pay.is_on_trial(self.budget.ventures.is_open()) {
                 self.put_to_sleep(key);
             } else {
                 location.pay.goes_on();
@@ -213,7 +214,10 @@ impl Vm {
         let Some(location) = self.locations.get_mut(&key) else { return };
         location.state = LoopState::Compiled { until: 0 };
         location.heat = 0;
-        location.pay.wake();
+        match self.budget.ventures.is_open() {
+            true => location.pay.begin(),
+            false => location.pay.wake(),
+        }
         let pins = location.pins();
         let counter = location.counter;
         (0..pins).for_each(|_| counter.into_iter().for_each(|counter| self.counters.pin_fired(counter)));
@@ -225,6 +229,32 @@ impl Vm {
                 self.ask_for_code(follower);
             }
             roots.into_iter().for_each(|root| self.ask_again(root));
+        }
+    }
+
+    /// Ventures begin and end as the program goes on: see [`crate::venture`]. As one begins all that rests or
+    /// was put off has its turn.
+    pub(crate) fn look_for_venture(&mut self) {
+        match self.budget.look_for_venture() {
+            Turn::None => return,
+            Turn::Begins => self.tell(|_| "a venture begins".to_string()),
+            Turn::Ends { has_paid } => {
+                let outcome = if has_paid { "has paid" } else { "was in vain" };
+                return self.tell(|_| format!("the venture is over: it {outcome}"));
+            }
+        }
+        self.gates.shut();
+        let keys: Vec<Key> = self.locations.keys().copied().collect();
+        for key in keys {
+            let Some(location) = self.locations.get_mut(&key) else { continue };
+            if !location.state.is_asleep() && !matches!(location.state, LoopState::Postponed { .. }) {
+                continue;
+            }
+            location.pay.times = 0;
+            location.heat = location.needed(self.config.threshold);
+            if let Some(counter) = location.counter.filter(|&counter| !self.counters.is_pinned(counter)) {
+                self.counters.set(counter, 1);
+            }
         }
     }
 
@@ -295,7 +325,7 @@ mod tests {
     use crate::support::{int, leaves_at_once, Host, Tape};
     use crate::ticks::Ticks;
     use crate::tunables::{
-        COLD_SAMPLES, FIRST_REST, FIRST_SAMPLES, RESTS_BEFORE_RETIRED, TRIAL, WAKE_SAMPLES,
+        COLD_SAMPLES, FIRST_REST, FIRST_SAMPLES, RESTS_BEFORE_RETIRED, TRIAL, VENTURE_TRIAL, WAKE_SAMPLES,
     };
     use crate::Config;
 
@@ -310,8 +340,7 @@ mod tests {
     fn host(step: u64) -> Host {
         let mut host = Host::new(Config { threshold: 1, side_threshold: 1_000_000, ..Config::default() });
         // A clock that stands: an emulator compiles slowly, which is not what is tested here.
-        let budget = &mut host.vm.budget;
-        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
+        host.vm.budget.stands_at(1_000_000_000);
         host.vm.timing.ticks = Ticks::of_test(|| CLOCK.replace(CLOCK.get() + STEP.get()));
         STEP.set(step);
         host.frame[..2].copy_from_slice(&[int(-5), int(1)]);
@@ -449,6 +478,21 @@ mod tests {
         STEP.set(LONG_SAMPLE + 1);
         (0..2).for_each(|_| assert!(matches!(host.back_edge(HEAD), Action::Run(_))));
         assert_eq!(timed_at(&host), Some(1));
+    }
+
+    /// It may be that it only lacks side traces: there is time for them now.
+    #[test]
+    fn code_that_rests_is_entered_again_when_the_program_ventures() {
+        let mut host = host(20);
+        entries(&mut host, 100_000);
+        assert!(matches!(host.back_edge(HEAD), Action::Nothing));
+        host.vm.budget.ventures = crate::venture::Ventures::now();
+        let rested = back_edges(&mut host);
+        assert!(rested < FIRST_REST && host.vm.budget.ventures.is_open(), "{rested}");
+        host.vm.declined();
+        let tried = entries(&mut host, 100_000);
+        assert!((VENTURE_TRIAL / 80..VENTURE_TRIAL / 60).contains(&tried), "{tried}");
+        assert_eq!(host.vm.stats().rests, 2);
     }
 
     #[test]

@@ -68,8 +68,7 @@ impl Vm {
         if is_forced || !self.config.enabled || self.recording.recorder.is_some() {
             return Action::Nothing;
         }
-        self.look_for_code();
-        self.look_for_regions();
+        self.look_around();
         let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
         let waits = |recorder: &Recorder| recorder.start == Start::Side(at);
         if self.nested.doomed.contains(&trace.tree.root) || self.recording.aside.iter().any(waits) {
@@ -140,6 +139,13 @@ impl Vm {
         }
         self.exits.last = Some(left);
         Action::Record
+    }
+
+    /// Does what has become due meanwhile, before anything is decided.
+    fn look_around(&mut self) {
+        self.look_for_code();
+        self.look_for_regions();
+        self.look_for_venture();
     }
 
     /// Whether a side trace at this exit was paid for with its tree's first trace: the first few are, without
@@ -595,8 +601,7 @@ mod tests {
     fn asked_at(sides: u64) -> (Option<usize>, u64) {
         let mut host = Host::new(Config { threshold: 1, side_threshold: 10, ..Config::default() });
         host.frame[..2].copy_from_slice(&[int(-5), int(1)]);
-        let budget = &mut host.vm.budget;
-        (budget.clock, budget.last, budget.ran) = (|| 0, 0, 1_000_000_000);
+        host.vm.budget.stands_at(1_000_000_000);
         assert!(matches!(host.back_edge(HEAD), Action::Record));
         assert!(matches!(host.record(HEAD, leaves_at_once), CloseOutcome::Compiled(TraceId(0))));
         host.vm.budget.spent = 1_000_000_000;

@@ -38,6 +38,8 @@ pub struct Stats {
     pub rests: u64,
     /// Loops that have rested so often that their code counts as retired.
     pub retired: u64,
+    /// Times in which code was bought before it had earned its price; absent if there were none.
+    pub ventures: Option<VentureUse>,
     /// Functions that code calls natively; absent if there were none.
     pub units: Option<UnitUse>,
     /// Trees of traces that became one function; absent if none did.
@@ -157,6 +159,15 @@ pub struct Evicted {
     /// Why these and no others: how many trees were entered no more (`given up`), hardly of use since others
     /// were made (`idle`), or less useful than all others for their size.
     pub reasons: BTreeMap<&'static str, u64>,
+}
+
+/// Times in which code was bought before it had earned its price.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct VentureUse {
+    /// How many are over.
+    pub over: u32,
+    /// Those of them in which code has gained more than it took to make.
+    pub paid: u32,
 }
 
 /// Functions that code calls natively.

@@ -193,6 +193,31 @@ tunables! {
         "So much the entries of a loop may lose since it has got code last, before it rests: meanwhile its \
          exits are counted, and it gets the side traces without which it cannot pay. With 400 us programs \
          took as long.";
+    VENTURE_TRIAL = 1_000_000, "ns", Measured,
+        "The same while the program ventures, in place of TRIAL: exits of a tree with many ways are counted to \
+         the threshold several at a time. With 0.4 ms what is gained late is .94 in place of .92.";
+    FIRST_VENTURE = 400_000_000, "ns", Measured,
+        "How old a program is that ventures for the first time. 17 programs take .96 of their time when they \
+         are run 16 times, .92 the last four times, 1.05 the first three; with 700 ms .97, .92, and 1.015.";
+    VENTURE_SPENDS = 80_000_000, "ns", Measured,
+        "What compiling may take in the first venture. With 40 ms, and the next one sooner, the same programs \
+         take .97, .925, and 1.04.";
+    VENTURE_GROWTH = 170, "hundredths", Assumed,
+        "Each venture may spend so much of what the one before might.";
+    VENTURE_LASTS = 6, "times what it may spend", Assumed,
+        "The longest venture.";
+    VENTURE_LOSES = 10_000_000, "ns", Assumed,
+        "So much more than it spends a venture may lose before it is over.";
+    VENTURE_PIECE = 10, "parts", Assumed,
+        "A trace may take such a part of what the venture may spend.";
+    VENTURE_WINDOW = 50_000_000, "ns", Assumed,
+        "After so long it is seen whether much is still bought.";
+    VENTURE_STALLED = 5, "hundredths of the time", Assumed,
+        "A venture in which compiling takes less is over.";
+    VENTURE_AGAIN = 150, "hundredths of its age", Assumed,
+        "The next one, if it has paid, comes when the program is so old.";
+    VENTURE_IN_VAIN = 400, "hundredths of its age", Assumed,
+        "The same if it has not.";
     FIRST_TRACE = 800_000, "ns", Measured,
         "What the first trace takes besides its operations: the code generator is made, and its pages are \
          touched. Two traces of 45 operations take 0.7 to 0.9 ms of compiling in a small process.";

@@ -393,7 +393,7 @@ mod tests {
     /// A host whose clock stands, but for what a test adds to it, and which has time for compiling.
     fn sums(side_threshold: u32) -> Sums {
         Sums::new(Config { side_threshold, ..Config::default() }, 1, |vm| {
-            (vm.budget.clock, vm.budget.last, vm.budget.ran) = (|| 0, 0, 1_000_000_000);
+            vm.budget.stands_at(1_000_000_000);
             vm.timing.ticks = Ticks::of_test(|| CLOCK.get());
         })
     }

@@ -45,7 +45,7 @@ use crate::restore::ExitState;
 use crate::starts::Starts;
 use crate::stats::{
     CompileStats, Evicted, ExitCounts, Helpers, LeftStats, PlaceStats, RegionUse, Stats, ThreadUse,
-    TraceStats, UnitUse,
+    TraceStats, UnitUse, VentureUse,
 };
 use crate::ticks::Ticks;
 use crate::traces::{ExitCell, Left, TraceData, Traces};
@@ -380,6 +380,8 @@ impl Vm {
             thread: Some(self.background.used).filter(|used| *used != ThreadUse::default()),
             regions: Some(self.totals.regions).filter(|regions| *regions != RegionUse::default()),
             retired: self.totals.retired,
+            ventures: Some(self.budget.ventures.counts())
+                .filter(|ventures| *ventures != VentureUse::default()),
             time: self.budget.time(self.totals.machine_ns + self.open_sample_ns()),
             never_virtual: self
                 .never_virtual()
