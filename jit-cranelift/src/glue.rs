@@ -17,7 +17,7 @@
 //! Invariant: no linked trace needs stack between it and `enter`. Code that finds itself entered with slots
 //! of other types than it expects returns the number that it was given: the host sees the exit by which the
 //! program came, as if nobody had been linked there; or [`ENTRY_REFUSED`](crate::ENTRY_REFUSED) if it came
-//! from the host.
+//! from the host. Or it passes all that it was given on to other code, if there is some for such slots.
 //!
 //! Example: exit 3 of trace 0 is linked to trace 5, whose end is linked to trace 0:
 //! `enter(context, base, code 0)` runs both in turn until one of them takes an exit whose cell holds `leave`.

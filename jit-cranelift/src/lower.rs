@@ -460,7 +460,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
     fn check_entry_tags(&mut self, trace: &Trace) -> Result<()> {
         let slots: Vec<EntrySlot> = trace.entry.iter().chain(&trace.entry_tags).copied().collect();
         if let Some(differs) = self.tags_differ(&slots)? {
-            self.refuse_if(differs);
+            self.refuse_if(differs)?;
         }
         Ok(())
     }

@@ -49,6 +49,9 @@ pub struct Links {
     /// Back edges of inner loops from one jump to the next, for the iteration counter; those up to an exit
     /// stand in its snapshot.
     pub edges_per_jump: u32,
+    /// Where the code goes on that is entered with slots of other types than it expects: a cell as those of
+    /// the exits. It is given what was given to this code. Null: it comes back to the host.
+    pub other: *const u64,
 }
 
 /// One compilation's particulars. The addresses become constants in the code.

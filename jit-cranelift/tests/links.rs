@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::ptr::null;
+
 use common::*;
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::snapshot::{Frame, SlotValue, Snapshot, Source};
@@ -79,6 +81,8 @@ struct Pair {
     glue: Glue,
     codes: [CodePtr; 2],
     links: [Box<[u64]>; 2],
+    /// Where slots of other types lead.
+    other: Box<u64>,
     iterations: Box<u64>,
     replaced: Box<u64>,
 }
@@ -95,6 +99,7 @@ fn pair_with(mut harness: Harness, schema: &Schema, step: Trace) -> Pair {
     let glue = Glue::new(enter, harness.arena.install_code(tree, &leave).unwrap());
     let mut iterations = Box::new(0);
     let mut replaced = Box::new(0);
+    let other = Box::new(glue.leave());
     let mut links = Vec::new();
     let mut codes = Vec::new();
     for (number, trace) in [down(schema), step].into_iter().enumerate() {
@@ -103,13 +108,18 @@ fn pair_with(mut harness: Harness, schema: &Schema, step: Trace) -> Pair {
             .know_loops(tracelift_opt::loops_of(&trace, schema))
             .count_iterations(&raw mut *iterations)
             .count_replaced(replaced_by(&mut replaced))
-            .link(Links { cells: cells.as_ptr(), finish_writes_slots: number == 1, edges_per_jump: 0 });
+            .link(Links {
+                cells: cells.as_ptr(),
+                finish_writes_slots: number == 1,
+                edges_per_jump: 0,
+                other: if number == 1 { &raw const *other } else { null() },
+            });
         let compiled = harness.compiler.compile(&trace, schema, &request).unwrap();
         codes.push(harness.arena.install(tree, &compiled).unwrap());
         links.push(cells);
     }
     let (links, codes) = (links.try_into().unwrap(), codes.try_into().unwrap());
-    Pair { harness, glue, codes, links, iterations, replaced }
+    Pair { harness, glue, codes, links, other, iterations, replaced }
 }
 
 impl Pair {
@@ -225,6 +235,50 @@ fn who_is_refused_is_at_the_exit_where_he_came_from() {
     }
 }
 
+/// As `step`, where slot 2 has no integer: slot 1 becomes 7.
+fn step_of_others(schema: &Schema) -> Trace {
+    let int = schema.find_tag("int").unwrap();
+    let mut trace = Trace::new("others");
+    let inputs = trace.input(&[Type::Int]);
+    trace.entry_cells = vec![0];
+    let seven = constant(&mut trace, 7);
+    let end = slots(&mut trace, &[(0, int, inputs[0]), (1, int, seven)]);
+    trace.push(Inst::new(Op::Finish, &[]).at(Some(end)).exit_kind(ExitKind::Finish), None);
+    trace
+}
+
+/// They are given what the trace was given that they do not fit: the values of the exit, and its number.
+#[test]
+fn slots_of_other_types_lead_to_other_code() {
+    let schema = Schema::with_default_tags();
+    for harness in Harness::all() {
+        let mut pair = pair(harness);
+        pair.link();
+        let cells = [pair.codes[0].address() as u64];
+        let request = Request::new(2, pair.harness.buffer.as_mut_ptr()).link(Links {
+            cells: cells.as_ptr(),
+            finish_writes_slots: true,
+            edges_per_jump: 0,
+            other: null(),
+        });
+        let compiled = pair.harness.compiler.compile(&step_of_others(&schema), &schema, &request).unwrap();
+        let others = pair.harness.arena.install(TreeId(7), &compiled).unwrap();
+        pair.set_all(&[(0, 10), (1, 100), (2, 5)]);
+        pair.set(2, 5, 1);
+        assert_eq!(pair.run(0), Some((0, 1)), "nothing is there for them");
+        *pair.other = others.address() as u64;
+        assert_eq!(pair.run(0), Some((0, 0)));
+        assert_eq!((pair.harness.buffer[0], pair.get(1)), (0, 7));
+        // Nor do they fit `step` itself.
+        *pair.other = pair.codes[1].address() as u64;
+        pair.links[1][0] = pair.glue.leave();
+        pair.set(2, 5, 0);
+        pair.set_all(&[(0, 10), (1, 100)]);
+        assert_eq!(pair.run(0), Some((1, 0)), "who fits goes his way");
+        assert_eq!(pair.get(1), 105);
+    }
+}
+
 #[test]
 fn the_end_writes_slots_and_tags() {
     for harness in Harness::all() {
@@ -257,7 +311,12 @@ fn entries_of_side_traces_are_counted_down() {
         let (mut count, mut due) = (Box::new(3_u64), Box::new(0_u64));
         let request = Request::new(5, harness.buffer.as_mut_ptr())
             .count_crossings(Crossings { count: &raw mut *count, due: &raw mut *due })
-            .link(Links { cells: cells.as_ptr(), finish_writes_slots: true, edges_per_jump: 0 });
+            .link(Links {
+                cells: cells.as_ptr(),
+                finish_writes_slots: true,
+                edges_per_jump: 0,
+                other: null(),
+            });
         let compiled = harness.compiler.compile(&nothing, &schema, &request).unwrap();
         let entry = glue.entry(harness.arena.install(tree, &compiled).unwrap());
         for time in 1..=4 {

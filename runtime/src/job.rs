@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::null;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Instant;
@@ -121,11 +122,13 @@ pub(crate) struct Told {
     pub resume: Option<String>,
 }
 
-/// Code that can be published, with what belongs to it.
+/// Code that can be published, with what belongs to it. So many fields: all that a trace is when it has code.
 pub(crate) struct Product {
     pub compiled: Compiled,
     /// A cell for each exit, whose addresses are in the code. What they lead to is for who publishes it.
     pub links: Box<[u64]>,
+    /// Where slots of other types than it expects lead.
+    pub other: Box<u64>,
     pub needs: Room,
     pub tree: Tree,
     pub entry: Vec<EntrySlot>,
@@ -194,10 +197,13 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
         return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
     };
     let links = vec![0; trace.exits().count()].into_boxed_slice();
+    let other = Box::new(0);
+    let is_side = tree.parent.is_some() && tree.unit.is_none();
     let request = request.know_loops(loops).link(Links {
         cells: links.as_ptr(),
         finish_writes_slots: tree.link.is_some(),
         edges_per_jump: tree.edges,
+        other: if is_side { &raw const *other } else { null() },
     });
     let work_of_code = work_of_loop(&trace);
     let (progress, ops_left) = (progress_of(&trace), trace.op_count() as u64);
@@ -211,6 +217,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
     Ok(Box::new(Product {
         compiled,
         links,
+        other,
         needs,
         entry: recorded.entry.iter().chain(&recorded.entry_tags).copied().collect(),
         ops: (recorded.op_count() as u64, ops_left),

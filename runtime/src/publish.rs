@@ -217,7 +217,7 @@ impl Vm {
         title: String,
         product: Product,
     ) -> Result<TraceData, NoCode> {
-        let Product { mut compiled, mut links, needs, tree, resume, pool, ops, .. } = product;
+        let Product { mut compiled, mut links, mut other, needs, tree, resume, pool, ops, .. } = product;
         if number != self.traces.next_id() {
             return Err((AbortReason::Internal, format!("another trace has got the number {number}")));
         }
@@ -234,6 +234,7 @@ impl Vm {
             .map_err(|sentence| (AbortReason::CodeMemoryFull, sentence))?;
         // Exits of units lead nowhere at first.
         links.fill(if tree.unit.is_some() { 0 } else { glue.leave() });
+        *other = glue.leave();
         let unit = tree.unit.and_then(|unit| self.units.get_mut(unit));
         if tree.unit.is_some() && unit.is_none() {
             return Err((AbortReason::Abandoned, "the unit is gone".into()));
@@ -275,6 +276,7 @@ impl Vm {
             code,
             entry_code: glue.entry(code),
             links,
+            other,
             reach: Reach::new(needs, &lifts),
             entry: product.entry,
             lifts,

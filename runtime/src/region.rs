@@ -255,8 +255,12 @@ impl Vm {
         let first = parts.len();
         for number in self.tree_of(root) {
             let Some(trace) = self.traces.get(number) else { continue };
-            let parent = trace.tree.parent.map(|at| at.trace);
-            let hangs = parent.is_none_or(|parent| parts[first..].iter().any(|part| part.trace == parent));
+            // At an exit the first one is in it; others of other types stay functions of their own.
+            let hangs = trace.tree.parent.is_none_or(|at| {
+                let is_first = |parent: &TraceData| parent.has_side(at.exit, number);
+                self.traces.get(at.trace).is_some_and(is_first)
+                    && parts[first..].iter().any(|part| part.trace == at.trace)
+            });
             let more = trace.worth.ops.1;
             if hangs && trace.tree.calls.is_empty() && ops + more <= MOST_REGION_OPS {
                 ops += more;
@@ -404,7 +408,7 @@ impl Vm {
             if planted(Bug::RegionLinksKept) {
                 continue;
             }
-            trace.links.iter_mut().filter(|link| **link == old).for_each(|link| *link = new);
+            trace.link_cells().filter(|link| **link == old).for_each(|link| *link = new);
         }
     }
 }

@@ -9,8 +9,10 @@
 //!
 //! A side trace is a function of its own. It takes what its exit leaves behind from the exit buffer, and
 //! makes objects and stores that the exit would have made itself (`recorder/inherit.rs`); the exit goes there
-//! by a link that the code follows. The end of a side trace is linked to the loop in the same way. What could
-//! not be recorded is tried again later, each time after twice as many exits.
+//! by a link that the code follows. The end of a side trace is linked to the loop in the same way. Slots of
+//! other types than it expects lead back to the host, which counts them as exits, and to another side trace
+//! if there are enough of them. What could not be recorded is tried again later, each time after twice as
+//! many exits.
 //!
 //! Invariant: a side trace is entered only after the exit that it was recorded at; the types of the slots
 //! that it reads from the host's frames are checked. It lives as long as the loop's trace that it hangs on.
@@ -37,8 +39,8 @@ use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
 use crate::tree::{Turns, Way};
 use crate::tunables::{
-    BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, LEAST_EXITS, SIDES_IN_PRICE, SIDES_IN_PRICE_OF_UNIT,
-    SIDES_OF_UNITS,
+    BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, LEAST_EXITS, MOST_OTHERS, SIDES_IN_PRICE,
+    SIDES_IN_PRICE_OF_UNIT, SIDES_OF_UNITS,
 };
 use crate::vm::Vm;
 
@@ -68,6 +70,7 @@ impl Vm {
         if is_forced || !self.config.enabled || self.recording.recorder.is_some() {
             return Action::Nothing;
         }
+        let is_region_due = *self.code.cells.crossings_due != 0;
         self.look_around();
         let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
         let waits = |recorder: &Recorder| recorder.start == Start::Side(at);
@@ -105,18 +108,10 @@ impl Vm {
             ExitKind::Assumed => ExitKind::Guard,
             kind => kind,
         };
-        let Some(trace) = self.traces.get(at.trace) else { return Action::Nothing };
-        let sides = self.traces.get(trace.tree.root).map_or(u32::MAX, |root| root.tree.count);
-        let is_full = sides as usize >= self.config.max_sides;
-        let decision = match kind {
-            ExitKind::Hoisted => SideDecision::NothingUntil(u64::from(self.config.side_threshold)),
-            ExitKind::Guard | ExitKind::LoopEnd if !is_full => {
-                let state = trace.tree.sides.get(&at.exit).copied();
-                let usual = self.side_threshold(trace);
-                let threshold = if state.is_none() { self.hinted_exits(at, usual) } else { usual };
-                after_exit(state, count, threshold, sides)
-            }
-            _ => SideDecision::NothingUntil(u64::MAX),
+        let decision = match self.last_side(at).filter(|_| is_region_due) {
+            // It may have fitted, and was refused for that.
+            Some(_) => SideDecision::NothingUntil(count + 1),
+            None => self.decide_side(at, kind, count),
         };
         let ops = match decision {
             SideDecision::NothingUntil(until) => {
@@ -139,6 +134,22 @@ impl Vm {
         }
         self.exits.last = Some(left);
         Action::Record
+    }
+
+    /// What comes after an exit of this kind that was taken so often.
+    fn decide_side(&mut self, at: ExitPoint, kind: ExitKind, count: u64) -> SideDecision {
+        let Some(trace) = self.traces.get(at.trace) else { return SideDecision::NothingUntil(u64::MAX) };
+        let sides = self.traces.get(trace.tree.root).map_or(u32::MAX, |root| root.tree.count);
+        let is_full = sides as usize >= self.config.max_sides;
+        match kind {
+            ExitKind::Hoisted => SideDecision::NothingUntil(u64::from(self.config.side_threshold)),
+            ExitKind::Guard | ExitKind::LoopEnd if !is_full => {
+                let (state, usual) = (self.side_at(at), self.side_threshold(trace));
+                let threshold = if state.is_none() { self.hinted_exits(at, usual) } else { usual };
+                after_exit(state, count, threshold, sides)
+            }
+            _ => SideDecision::NothingUntil(u64::MAX),
+        }
     }
 
     /// Does what has become due meanwhile, before anything is decided.
@@ -228,10 +239,10 @@ impl Vm {
         self.totals.postponed += 1;
         let threshold = self.traces.get(place.trace).map_or(1, |trace| self.side_threshold(trace));
         let wait = exits_until(missing, threshold);
-        let Some(trace) = self.traces.get_mut(place.trace) else { return };
+        let Some(trace) = self.traces.get(place.trace) else { return };
         let at = trace.exits[place.exit.index()].heat() + wait;
-        let failures = trace.tree.sides.get(&place.exit).map_or(0, |side| side.failures());
-        trace.set_side(place.exit, SideState::Postponed { at, ops: order.ops, failures });
+        let failures = self.side_at(place).map_or(0, |side| side.failures());
+        self.set_side_at(place, SideState::Postponed { at, ops: order.ops, failures });
     }
 
     /// A trace has come to the location `key`: its code runs next, if it expects such slots. There may have
@@ -342,32 +353,81 @@ impl Vm {
         if let Some(refusal) = self.budget.refusal() {
             return self.put_off_side(at, refusal);
         }
-        let Some(trace) = self.traces.get_mut(number) else { return };
-        let failures = trace.tree.sides.get(&exit).map_or(0, |side| side.failures()) + 1;
+        let failures = self.side_at(at).map_or(0, |side| side.failures()) + 1;
+        let Some(trace) = self.traces.get(number) else { return };
         let count = trace.exits[exit.index()].heat();
         let next = match &mut self.recording.starts {
             Some(starts) => SideState::BackedOff { at: count + starts.heat(), failures },
             None => side_backed_off(failures, count, self.config.side_threshold),
         };
-        trace.set_side(exit, next);
+        self.set_side_at(at, next);
     }
 
-    /// A side trace is compiled: from now on it runs after its exit.
+    /// The side trace that the program comes to last after an exit, as long as slots have other types than
+    /// those before expect; and how many there are.
+    fn last_side(&self, at: ExitPoint) -> Option<(TraceId, u64)> {
+        let mut next = self.traces.get(at.trace)?.tree.sides.get(&at.exit).copied();
+        let mut last = None;
+        while let Some(SideState::Compiled(side)) = next {
+            last = Some((side, last.map_or(1, |(_, count)| count + 1)));
+            next = self.traces.get(side)?.tree.other;
+        }
+        last
+    }
+
+    /// What has become of an exit as a place where a side trace begins: if it has one, where slots of other
+    /// types begin one.
+    fn side_at(&self, at: ExitPoint) -> Option<SideState> {
+        match self.last_side(at) {
+            Some((side, _)) => self.traces.get(side)?.tree.other.or(Some(SideState::Compiled(side))),
+            None => self.traces.get(at.trace)?.tree.sides.get(&at.exit).copied(),
+        }
+    }
+
+    fn set_side_at(&mut self, at: ExitPoint, state: SideState) {
+        let last = self.last_side(at).and_then(|(side, _)| self.traces.get_mut(side));
+        match last {
+            Some(last) => {
+                last.tree.other = Some(state);
+                self.be_quiet(at, 0);
+            }
+            None => {
+                self.traces.get_mut(at.trace).into_iter().for_each(|trace| trace.set_side(at.exit, state))
+            }
+        }
+    }
+
+    /// A side trace is compiled: from now on it runs after its exit, or where slots come to that have other
+    /// types than those before it expect.
     pub(crate) fn attach_side(&mut self, at: ExitPoint, side: TraceId) {
         self.hint_has_served(at);
         let code = self.traces.get(side).map(TraceData::address);
-        let Some(trace) = self.traces.get_mut(at.trace) else { return };
-        trace.set_side(at.exit, SideState::Compiled(side));
+        let last = self.last_side(at);
+        self.set_side_at(at, SideState::Compiled(side));
+        let from = last.map_or(at.trace, |(last, _)| last);
+        let Some(trace) = self.traces.get_mut(from) else { return };
         let (key, root) = (trace.tree.key, trace.tree.root);
-        if let Some(code) = code {
-            trace.links[at.exit.index()] = code;
+        let cell = if last.is_some() { &mut *trace.other } else { &mut trace.links[at.exit.index()] };
+        code.into_iter().for_each(|code| *cell = code);
+        if last.map_or(0, |(_, count)| count) < MOST_OTHERS {
+            self.expects_others(at, side);
         }
-        self.leads_to(Way { from: at.trace, frame: 0 }, side);
+        self.leads_to(Way { from, frame: 0 }, side);
         if let Some(root) = self.traces.get_mut(root) {
             root.tree.count += 1;
         }
         self.tree_has_grown(root, side);
         self.judge_anew(key);
+    }
+
+    /// Slots of other types than this side trace expects may come to its exit: often enough they get another
+    /// one. Units are one function, in which there is no room for it.
+    fn expects_others(&mut self, at: ExitPoint, side: TraceId) {
+        let Some(trace) = self.traces.get(at.trace) else { return };
+        let count = trace.exits[at.exit.index()].heat() + u64::from(self.side_threshold(trace));
+        if let Some(side) = self.traces.get_mut(side).filter(|side| side.tree.unit.is_none()) {
+            side.tree.other = Some(SideState::Postponed { at: count, ops: 0, failures: 0 });
+        }
     }
 
     /// Links the end of a trace to the code of another.
@@ -466,7 +526,7 @@ impl Vm {
         let Some(glue) = ready.glue else { return };
         for way in from {
             let Some(trace) = self.traces.get_mut(way.from) else { continue };
-            trace.links.iter_mut().filter(|link| **link == code).for_each(|link| *link = glue.leave());
+            trace.link_cells().filter(|link| **link == code).for_each(|link| *link = glue.leave());
         }
     }
 
@@ -568,7 +628,15 @@ impl Vm {
             return;
         };
         let count = trace.exits[at.exit.index()].heat();
-        trace.set_side(at.exit, SideState::BackedOff { at: count + exits, failures: 1 });
+        let state = SideState::BackedOff { at: count + exits, failures: 1 };
+        match trace.has_side(at.exit, number) {
+            true => trace.set_side(at.exit, state),
+            // It was for slots of other types than those before it.
+            false => from.iter().for_each(|way| {
+                let before = self.traces.get_mut(way.from).map(|trace| &mut trace.tree.other);
+                before.into_iter().for_each(|other| *other = Some(state));
+            }),
+        }
         self.locations.entry(key).or_default().discarded.push(number);
     }
 
@@ -579,7 +647,7 @@ impl Vm {
         while let Some(&number) = tree.get(next) {
             next += 1;
             let Some(trace) = self.traces.get(number) else { continue };
-            tree.extend(trace.tree.sides.values().filter_map(|side| match *side {
+            tree.extend(trace.tree.sides.values().chain(&trace.tree.other).filter_map(|side| match *side {
                 SideState::Compiled(side) => Some(side),
                 SideState::Postponed { .. } | SideState::BackedOff { .. } => None,
             }));

@@ -60,6 +60,8 @@ pub(crate) struct TraceData {
     pub entry_code: LinkedEntry,
     /// For each exit, where the code goes on after it; it reads these cells itself.
     pub links: Box<[u64]>,
+    /// The same for slots of other types than a side trace expects.
+    pub other: Box<u64>,
     /// Sizes and times of its code. The code itself lies in the arena only.
     pub generated: Generated,
     pub resume: ResumeTable,
@@ -104,6 +106,16 @@ impl TraceData {
     pub fn set_side(&mut self, exit: ExitId, state: SideState) {
         self.tree.sides.insert(exit, state);
         self.exits[exit.index()].quiet_until = 0;
+    }
+
+    /// Whether the exit leads to this side trace first.
+    pub fn has_side(&self, exit: ExitId, side: TraceId) -> bool {
+        self.tree.sides.get(&exit) == Some(&SideState::Compiled(side))
+    }
+
+    /// The cells that say where its code goes on.
+    pub fn link_cells(&mut self) -> impl Iterator<Item = &mut u64> {
+        self.links.iter_mut().chain([&mut *self.other])
     }
 
     /// Whether this is a trace of a unit, and no side trace can be hoped for at the exit.

@@ -50,6 +50,9 @@ pub(crate) struct Tree {
     pub sites: Vec<CallSite>,
     /// Its exits that were tried.
     pub sides: BTreeMap<ExitId, SideState>,
+    /// In a side trace: what has become of slots of other types than it expects, as of an exit. There may be
+    /// another side trace for them.
+    pub other: Option<SideState>,
     /// Why recording at some of them has failed last.
     pub failures: BTreeMap<ExitId, Failure>,
     /// In a root: the side traces of the tree.

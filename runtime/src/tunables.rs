@@ -368,6 +368,9 @@ tunables! {
     MOST_SIDE_FAILURES = 16, "attempts", Derived,
         "After so many failed attempts an exit is left alone for good: each took twice the exits of the \
          one before.";
+    MOST_OTHERS = 3, "side traces", Assumed,
+        "An exit gets so many more side traces where slots of other types come to it than those expect that \
+         are there.";
     CROWD = 8, "side traces", Assumed,
         "With each so many on one loop the threshold for the next ones doubles: a tree has as many \
          paths as the program has states.";

@@ -319,7 +319,8 @@ fn another_tag_where_a_side_trace_begins_is_the_exit_before_it() {
             (wanted[0], wanted[1]) = (int(7 + i), int(i + 1));
             assert_eq!(host.run(HEAD), Some((ExitKind::Guard, word)), "{is_made} {i}");
             assert_eq!(*host.frame, wanted);
-            assert!(matches!(host.next(), Action::Nothing));
+            // A side trace for these slots may be asked for.
+            host.next();
         }
         check_many(&mut host);
     }

@@ -65,13 +65,12 @@ fn set(host: &mut Host, values: [i64; 4]) {
 
 /// A host whose loop is compiled for even numbers.
 fn halved(config: Config) -> Host {
-    let mut host = Host::new(Config {
-        threshold: 1,
-        side_threshold: 3,
-        compile_share: None,
-        no_regions: true,
-        ..config
-    });
+    halved_with(Config { no_regions: true, ..config })
+}
+
+/// The same, whose trees may become one function.
+fn halved_with(config: Config) -> Host {
+    let mut host = Host::new(Config { threshold: 1, side_threshold: 3, compile_share: None, ..config });
     set(&mut host, [0, 0, 100, 0]);
     assert!(matches!(host.back_edge(HEAD), Action::Record));
     assert!(matches!(host.record(HEAD, even), CloseOutcome::Compiled(TraceId(0))));
@@ -234,6 +233,118 @@ fn another_type_at_the_exit_is_the_parents_exit() {
     assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
     assert_eq!((host.frame[1], host.frame[3]), (int(1), float(0.5)));
     assert!(matches!(host.next(), Action::Nothing));
+}
+
+/// As `odd`, where t is a float: it doubles.
+fn odd_of_float(tape: &mut Tape<'_>) {
+    guard_parity(tape, false);
+    tape.at(3, ALL);
+    let tag = tape.ids.float;
+    let t = tape.read(3, tag).unwrap();
+    let t = tape.op2(Op::FloatAdd, t, t);
+    tape.write(3, tag, Some(t));
+    tape.add(4, ALL, 1, 1);
+    tape.recorder.back_edge(HEAD, false);
+    tape.at(0, ALL);
+}
+
+/// The same, where t is nil.
+fn odd_of_nil(tape: &mut Tape<'_>) {
+    guard_parity(tape, false);
+    tape.at(3, ALL);
+    let tag = tape.ids.nil;
+    tape.read(3, tag);
+    tape.add(4, ALL, 1, 1);
+    tape.recorder.back_edge(HEAD, false);
+    tape.at(0, ALL);
+}
+
+const NO_VALUE: Slot = Slot { payload: 0, tag: NIL };
+
+/// Slot 3 holds such a value at the loop's exit: it comes there again and again, until a side trace is asked
+/// for. Returns how often that was.
+fn exits_until_asked(host: &mut Host, t: Slot) -> Option<usize> {
+    (1..=100).find(|_| {
+        set(host, [0, 0, 100, 0]);
+        host.frame[3] = t;
+        assert_eq!(host.run(HEAD), Some((ExitKind::Guard, 1)));
+        assert_eq!((host.frame[1], host.frame[3]), (int(1), t));
+        matches!(host.next(), Action::Record)
+    })
+}
+
+fn record_for(host: &mut Host, iteration: impl FnOnce(&mut Tape<'_>)) {
+    let base = host.base();
+    assert!(host.vm.start_side(base));
+    host.go_on(iteration);
+    assert!(matches!(host.vm.link_recording(HEAD), CloseOutcome::Compiled(_)));
+}
+
+/// What an odd i makes of t.
+fn after_odd(t: Slot) -> Slot {
+    match t.tag {
+        NIL => t,
+        tag if tag == int(0).tag => int(t.payload as i64 + 3),
+        _ => float(f64::from_bits(t.payload) * 2.0),
+    }
+}
+
+/// Runs the whole loop, whatever t is. Returns how often code was left at an odd i.
+fn run_all(host: &mut Host, t: &[Slot]) -> usize {
+    let mut left = 0;
+    for &slot in t {
+        set(host, [0, 0, 20, 0]);
+        host.frame[3] = slot;
+        while host.run(HEAD) != Some((ExitKind::LoopEnd, 0)) {
+            assert!(host.frame[1].payload % 2 == 1 && matches!(host.next(), Action::Nothing));
+            host.frame[3] = after_odd(host.frame[3]);
+            host.frame[1] = int(host.frame[1].payload as i64 + 1);
+            left += 1;
+        }
+        let expected = (0..10).fold(slot, |t, _| after_odd(t));
+        assert_eq!((host.frame[0], host.frame[1], host.frame[3]), (int(90), int(20), expected));
+    }
+    left
+}
+
+/// In turn, one for each type, also where the tree has become one function before.
+#[test]
+fn other_types_at_an_exit_get_side_traces_of_their_own() {
+    for no_regions in [true, false] {
+        let mut host = halved_with(Config { no_regions, ..Config::default() });
+        assert!(matches!(record_side(&mut host, odd), CloseOutcome::Compiled(TraceId(1))));
+        // Where it is made one function an entry is refused: once.
+        let made = usize::from(!no_regions);
+        assert_eq!((0..20).map(|_| run_all(&mut host, &[int(0)])).sum::<usize>(), made);
+        assert_eq!(host.vm.stats().regions.map_or(0, |regions| regions.made), made as u64);
+        assert!(exits_until_asked(&mut host, float(0.5)).is_some_and(|exits| exits <= 3), "as at an exit");
+        record_for(&mut host, odd_of_float);
+        assert!((0..20).map(|_| run_all(&mut host, &[int(0), float(0.5), int(7)])).sum::<usize>() <= made);
+        // The entry that is refused is an exit, too.
+        let asked = exits_until_asked(&mut host, NO_VALUE);
+        assert!(asked.is_some_and(|exits| exits == 3 || !no_regions && exits == 2), "{asked:?}");
+        record_for(&mut host, odd_of_nil);
+        assert!((0..20).map(|_| run_all(&mut host, &[NO_VALUE, int(5), float(2.0)])).sum::<usize>() <= made);
+        assert_eq!(run_all(&mut host, &[NO_VALUE, int(5), float(2.0)]), 0);
+        assert_eq!(host.vm.stats().compile.side_traces, 3);
+        host.vm.forget(HEAD, HEAD + 1);
+        assert!(host.vm.stats().traces.is_empty(), "all are freed with the loop");
+    }
+}
+
+/// A recording that fails for them is tried again later, and changes nothing for the first.
+#[test]
+fn a_failure_for_other_types_leaves_the_side_trace_alone() {
+    let mut host = whole(Config::default());
+    assert_eq!(exits_until_asked(&mut host, float(0.5)), Some(3));
+    let base = host.base();
+    assert!(host.vm.start_side(base));
+    host.vm.abort_recording(AbortReason::Abandoned);
+    assert_eq!(run_all(&mut host, &[int(0), int(1)]), 0);
+    let again = exits_until_asked(&mut host, float(0.5));
+    assert!(again > Some(3), "{again:?}");
+    record_for(&mut host, odd_of_float);
+    assert_eq!(run_all(&mut host, &[int(0), float(1.5)]), 0);
 }
 
 #[test]

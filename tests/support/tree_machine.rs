@@ -38,6 +38,8 @@ struct Cells {
     crossings: u64,
     due: u64,
     links: [[u64; EXITS]; TRACES],
+    /// Where slots lead that are of other types than a side trace expects: to the host.
+    other: u64,
 }
 
 /// A trace of a tree.
@@ -141,6 +143,7 @@ impl TreeMachine {
                 cells: cells.links[position].as_ptr(),
                 finish_writes_slots: part.is_linked,
                 edges_per_jump: part.edges_per_jump,
+                other: part.parent.map_or(std::ptr::null(), |_| &raw const cells.other),
             });
         let crossings = Crossings { count: &raw mut cells.crossings, due: &raw mut cells.due };
         match part.parent {
@@ -165,6 +168,7 @@ impl TreeMachine {
         self.next_tree += 1;
         let id = TreeId(self.next_tree);
         let leave = self.glue.leave();
+        self.cells().other = leave;
         self.cells().links.iter_mut().for_each(|links| links.fill(leave));
         let bound: Vec<Trace> = (tree.iter())
             .map(|part| {

@@ -145,6 +145,7 @@ impl UnitMachine {
                 cells: cells.links[position].as_ptr(),
                 finish_writes_slots: false,
                 edges_per_jump: 0,
+                other: std::ptr::null(),
             }),
             false => request.enter_by(EntryKind::Buffer),
         }

@@ -118,7 +118,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Goes on where a link cell says, in the frame with that base.
-    fn go_on(&mut self, cell: Ssa, offset: i32, base: Ssa, exit: Ssa) -> Result<()> {
+    pub(super) fn go_on(&mut self, cell: Ssa, offset: i32, base: Ssa, exit: Ssa) -> Result<()> {
         let context = self.context()?;
         let next = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, offset);
         let callee = self.b.import_signature(glue::signature());
@@ -126,20 +126,27 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns the exit by which the program came, or [`ENTRY_REFUSED`], if the flag is not zero.
-    pub(super) fn refuse_if(&mut self, flag: Ssa) {
+    /// If the flag is not zero, goes on where slots of other types lead, or returns the exit by which the
+    /// program came, or [`ENTRY_REFUSED`].
+    pub(super) fn refuse_if(&mut self, flag: Ssa) -> Result<()> {
+        let other = self.input.request.links.as_ref().map(|links| links.other).filter(|cell| !cell.is_null());
         let (way, next) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(flag, way, &[], next, &[]);
         self.b.switch_to_block(way);
         self.b.set_srcloc(SourceLoc::new(location::STUB | location::ENTRY));
-        match self.origin {
-            Some(origin) => {
+        match (self.origin, other) {
+            (Some(origin), Some(other)) => {
+                let cell = self.iconst(other as i64);
+                self.go_on(cell, 0, self.base, origin)?;
+            }
+            (Some(origin), None) => {
                 self.b.ins().return_(&[origin, self.base]);
             }
-            None => self.pass_number(self.stubs.return_block, ENTRY_REFUSED),
+            (None, _) => self.pass_number(self.stubs.return_block, ENTRY_REFUSED),
         }
         self.b.set_srcloc(SourceLoc::new(location::ENTRY));
         self.b.switch_to_block(next);
+        Ok(())
     }
 
     /// Leaves the trace by this exit if the flag is set.

@@ -242,10 +242,22 @@ impl Lowering<'_, '_, '_> {
             if !planted(Bug::RegionRefusedUnstored) {
                 self.store_live(exit)?;
             }
-            self.return_to_host(exit, 0)?;
+            self.go_on_refused(exit, side)?;
             self.b.switch_to_block(next);
         }
         Ok(())
+    }
+
+    /// Goes on where a side trace leads whose slots have other types, as if it had been entered after the
+    /// exit; or comes back to the host.
+    fn go_on_refused(&mut self, exit: u32, side: usize) -> Result<()> {
+        let links = self.tree[side].request.links.as_ref();
+        let Some(other) = links.map(|links| links.other).filter(|cell| !cell.is_null()) else {
+            return self.return_to_host(exit, 0);
+        };
+        let (base, number) = (self.base_of(0)?, self.number_of(exit));
+        let cell = self.iconst(other as i64);
+        self.go_on(cell, 0, base, number)
     }
 
     /// The base of a frame, so many slots above the trace's own.
@@ -258,12 +270,16 @@ impl Lowering<'_, '_, '_> {
 
     /// Returns an exit's number, wherever its link cell leads, and the base of the frame that it is left in.
     fn return_to_host(&mut self, exit: u32, frame: i32) -> Result<()> {
-        let base = self.base_of(frame)?;
-        let exit = if planted(Bug::RegionRefusedElsewhere) { 0 } else { exit };
-        let number = u64::from(self.input.request.trace_no) << 32 | u64::from(exit);
-        let number = self.iconst(number as i64);
+        let (base, number) = (self.base_of(frame)?, self.number_of(exit));
         self.b.ins().return_(&[number, base]);
         Ok(())
+    }
+
+    /// An exit's number, as the host is told it.
+    fn number_of(&mut self, exit: u32) -> Ssa {
+        let exit = if planted(Bug::RegionRefusedElsewhere) { 0 } else { exit };
+        let number = u64::from(self.input.request.trace_no) << 32 | u64::from(exit);
+        self.iconst(number as i64)
     }
 
     /// What is passed to a side trace: slots of the frame, and values of the exit. Payloads that wait come
