@@ -115,15 +115,20 @@ pub(crate) enum SideDecision {
     Record { ops: u64 },
 }
 
-/// Decides what comes after an exit in this state (`None`: it only counts so far) at this count, in a tree of
-/// so many side traces.
+/// How often the threshold of side traces has doubled in a tree of so many, if time is limited or not.
+pub(crate) fn crowds(sides: u32, is_limited: bool) -> u64 {
+    u64::from(sides) / if is_limited { CROWD } else { CROWD_UNLIMITED }
+}
+
+/// Decides what comes after an exit in this state (`None`: it only counts so far) at this count, in a tree
+/// with so many crowds of side traces.
 pub(crate) fn after_exit(
     state: Option<SideState>,
     count: u64,
     side_threshold: u32,
-    sides: u32,
+    crowds: u64,
 ) -> SideDecision {
-    let threshold = u64::from(side_threshold) << (u64::from(sides) / CROWD).min(16);
+    let threshold = u64::from(side_threshold) << crowds.min(16);
     match state {
         // The code follows the link itself: if it came back here, the side trace was not entered.
         Some(SideState::Compiled(_)) => SideDecision::NothingUntil(u64::MAX),
@@ -439,8 +444,9 @@ mod tests {
     #[test]
     fn exits_are_tried_more_and_more_seldom() {
         assert_eq!(after_exit(None, 29, 30, 0), SideDecision::NothingUntil(30));
-        assert_eq!(after_exit(None, 30, 30, 7), SideDecision::Record { ops: 0 });
-        assert_eq!(after_exit(None, 59, 30, 8), SideDecision::NothingUntil(60), "in a crowd");
+        assert_eq!(after_exit(None, 30, 30, crowds(7, false)), SideDecision::Record { ops: 0 });
+        assert_eq!(after_exit(None, 59, 30, crowds(8, false)), SideDecision::NothingUntil(60), "in a crowd");
+        assert_eq!([31, 32, 64].map(|sides| crowds(sides, true)), [0, 1, 2]);
         let failed = side_backed_off(1, 30, 30);
         assert_eq!(failed, SideState::BackedOff { at: 90, failures: 1 });
         assert_eq!(after_exit(Some(failed), 89, 30, 0), SideDecision::NothingUntil(90));

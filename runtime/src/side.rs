@@ -33,7 +33,9 @@ use crate::backend::{free_code, Backend};
 use crate::budget::{Order, Refusal};
 use crate::ids::{ExitPoint, Key, TraceId};
 use crate::log::Stage;
-use crate::policy::{after_exit, exits_until, side_backed_off, LoopState, Rent, SideDecision, SideState};
+use crate::policy::{
+    after_exit, crowds, exits_until, side_backed_off, LoopState, Rent, SideDecision, SideState,
+};
 use crate::recorder::{Recorder, Start};
 use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
@@ -146,7 +148,7 @@ impl Vm {
             ExitKind::Guard | ExitKind::LoopEnd if !is_full => {
                 let (state, usual) = (self.side_at(at), self.side_threshold(trace));
                 let threshold = if state.is_none() { self.hinted_exits(at, usual) } else { usual };
-                after_exit(state, count, threshold, sides)
+                after_exit(state, count, threshold, crowds(sides, self.budget.is_limited()))
             }
             _ => SideDecision::NothingUntil(u64::MAX),
         }
