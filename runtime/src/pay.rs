@@ -65,7 +65,8 @@ impl Pay {
         self.until = WAKE_SAMPLES;
     }
 
-    /// Whether it may go on losing for now: it may still lack side traces. The program may venture.
+    /// Whether it may go on losing for now: it may still lack side traces. While the program ventures it may
+    /// lose more.
     pub fn is_on_trial(&self, ventures: bool) -> bool {
         self.lost < if ventures { VENTURE_TRIAL } else { TRIAL } as f64
     }

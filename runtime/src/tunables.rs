@@ -194,14 +194,14 @@ tunables! {
          exits are counted, and it gets the side traces without which it cannot pay. With 400 us programs \
          took as long.";
     VENTURE_TRIAL = 1_000_000, "ns", Measured,
-        "The same while the program ventures, in place of TRIAL: exits of a tree with many ways are counted to \
-         the threshold several at a time. With 0.4 ms what is gained late is .94 in place of .92.";
+        "The same while the program ventures, in place of TRIAL: exits of a tree with many ways are counted \
+         to the threshold several at a time. With 0.4 ms what is gained late is .94 in place of .92.";
     FIRST_VENTURE = 400_000_000, "ns", Measured,
         "How old a program is that ventures for the first time. 17 programs take .96 of their time when they \
          are run 16 times, .92 the last four times, 1.05 the first three; with 700 ms .97, .92, and 1.015.";
     VENTURE_SPENDS = 80_000_000, "ns", Measured,
-        "What compiling may take in the first venture. With 40 ms, and the next one sooner, the same programs \
-         take .97, .925, and 1.04.";
+        "What compiling may take in the first venture. With 40 ms, and the next one sooner, the same \
+         programs take .97, .925, and 1.04.";
     VENTURE_GROWTH = 170, "hundredths", Assumed,
         "Each venture may spend so much of what the one before might.";
     VENTURE_LASTS = 6, "times what it may spend", Assumed,
@@ -373,8 +373,9 @@ tunables! {
          are there.";
     CROWD = 32, "side traces", Measured,
         "With each so many on one loop the threshold for the next ones doubles: a tree has as many paths as \
-         the program has states. With 8, `interp`, `lexer` and `tasks` leave their code 20,000 times at exits \
-         without side traces; 35 programs that are run 14 times take .975 of that with 32, .98 with 100.";
+         the program has states. With 8, `interp`, `lexer` and `tasks` leave their code 20,000 times at \
+         exits without side traces. 35 programs that are run 14 times take .975 of that with 32, and .98 \
+         with 100.";
     CROWD_UNLIMITED = 8, "side traces", Assumed,
         "The same where thresholds alone decide.";
     MOST_LEFT = 8, "attempts", Assumed,
