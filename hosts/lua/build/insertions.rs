@@ -307,6 +307,13 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "  if (l_unlikely(g->tlua->drain != NULL)) g->tlua->drain(L);\n  g->tlua->running = NULL;\n",
         why: "as above, at the state's end",
     },
+    Insertion {
+        file: "lgc.c",
+        anchor: "static void checkSizes (lua_State *L, global_State *g) {",
+        place: After,
+        text: "\n  if (g->tlua->most_short >= g->strt.size / 4) return;",
+        why: "it would soon grow again, where many strings are made and dropped in turn",
+    },
     // Errors and recording.
     Insertion {
         file: "ldo.c",

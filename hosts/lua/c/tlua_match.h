@@ -88,6 +88,13 @@ static inline void tlua_copy_text (char *to, const char *from, size_t length) {
     memcpy(to, &first, 4);
     memcpy(to + length - 4, &last, 4);
   }
+  else if (length > 8 && length <= 16) {
+    uint64_t first, last;
+    memcpy(&first, from, 8);
+    memcpy(&last, from + length - 8, 8);
+    memcpy(to, &first, 8);
+    memcpy(to + length - 8, &last, 8);
+  }
   else if (length < 4) {
     for (size_t n = 0; n < length; n++)
       to[n] = from[n];

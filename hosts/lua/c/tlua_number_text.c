@@ -5,13 +5,13 @@
 ** digits of floats with numbers of any length: programs that build strings spend a tenth of their time
 ** there. It reads them by 'strtod', after two looks at all characters: so do programs that read data.
 **
-** Design: integers are written digit by digit. A float times a power of ten is an integer of the digits that
-** are wanted, if these are no more than 14: the product is wrong by no more than half of its last place, and
-** that is less than a hundredth. So it is known how to round, unless the rest is very near to one half. What
-** is left to the C library: that, exponents, and other modes of rounding. A decimal numeral whose digits
-** make a number below 2^53, and whose power of ten is no more than the 22nd, is one product or quotient of
-** two floats that are exact: it is rounded once, as it should be (Clinger: PLDI 1990). All else is Lua's to
-** read.
+** Design: integers are written by two digits at once. A float times a power of ten is an integer of the
+** digits that are wanted, if these are no more than 14: the product is wrong by no more than half of its
+** last place, and that is less than a hundredth. So it is known how to round, unless the rest is very near
+** to one half. What is left to the C library: that, exponents, and other modes of rounding. A decimal
+** numeral whose digits make a number below 2^53, and whose power of ten is no more than the 22nd, is one
+** product or quotient of two floats that are exact: it is rounded once, as it should be (Clinger: PLDI
+** 1990). All else is Lua's to read.
 **
 ** Invariant: the text is the C library's, of the formats "%lld", "%.Ng" and "%.Nf"; the number is the one
 ** that luaO_str2num reads.
@@ -35,17 +35,28 @@
 
 #define MOST_DIGITS 20
 
+/* Two digits of each number below a hundred: half as many divisions. */
+static const char pairs[] =
+  "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+  "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
+static lua_Unsigned put_pair (char *text, lua_Unsigned n) {
+  memcpy(text, pairs + 2 * (n % 100), 2);
+  return n / 100;
+}
+
 int tlua_print_integer (char *text, lua_Integer n) {
   char digits[MOST_DIGITS];
   size_t first = MOST_DIGITS;
   int length = 0;
   lua_Unsigned rest = n < 0 ? 0u - (lua_Unsigned)n : (lua_Unsigned)n;
-  do
-    digits[--first] = (char)('0' + rest % 10);
-  while ((rest /= 10) != 0);
+  while (rest >= 10)
+    rest = put_pair(digits + (first -= 2), rest);
+  if (rest != 0 || first == MOST_DIGITS)
+    digits[--first] = (char)('0' + rest);
   if (n < 0)
     text[length++] = '-';
-  memcpy(text + length, digits + first, MOST_DIGITS - first);
+  tlua_copy_text(text + length, digits + first, MOST_DIGITS - first);
   length += (int)(MOST_DIGITS - first);
   text[length] = '\0';
   return length;
@@ -80,10 +91,10 @@ static lua_Integer scaled (lua_Number n, int power) {
 /* Writes so many digits, with zeros in front. */
 static void put_digits (char *text, lua_Integer n, int count) {
   lua_Unsigned rest = (lua_Unsigned)n;
-  while (count > 0) {
-    text[--count] = (char)('0' + rest % 10);
-    rest /= 10;
-  }
+  while (count >= 2)
+    rest = put_pair(text + (count -= 2), rest);
+  if (count > 0)
+    text[0] = (char)('0' + rest % 10);
 }
 
 /* Of which power of ten the first digit is, as far as numbers are written without an exponent. */

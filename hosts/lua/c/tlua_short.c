@@ -29,6 +29,7 @@
 
 #include "tlua_heap.h"
 #include "tlua_internal.h"
+#include "tlua_match.h"
 
 #include "tlua_version.h"
 
@@ -122,7 +123,7 @@ static TString *make (lua_State *L, const char *characters, size_t length, unsig
   s->hash = hash;
   s->extra = 0;
   s->shrlen = cast_byte(length);
-  memcpy(getshrstr(s), characters, length);
+  tlua_copy_text(getshrstr(s), characters, length);
   getshrstr(s)[length] = '\0';
   s->u.hnext = *list;
   *list = s;
@@ -270,12 +271,21 @@ TString *tlua_text_part (lua_State *L, const char *characters, size_t length) {
   TString *part = &kept->parts[kept->next_part++ % PARTS].string;
   part->tt = LUA_VSHRSTR;
   part->shrlen = cast_byte(length);
-  memcpy(getshrstr(part), characters, length);
+  tlua_copy_text(getshrstr(part), characters, length);
   return part;
 }
 
+/*
+** A program that makes and drops many strings in turn has several collections in each round, and only one of
+** them finds many. So the most that there were is forgotten slowly: in each collection a sixteenth of what it
+** is more than there are now.
+*/
+#define FORGETS 16
+
 void tlua_forget_short (global_State *g) {
   struct TluaKept *kept = g->tlua->kept;
+  int now = g->strt.nuse, most = g->tlua->most_short;
+  g->tlua->most_short = now > most ? now : most - (most - now) / FORGETS;
   if (kept != NULL && kept->is_used)
     memset(kept->words, 0, sizeof(kept->words));
 }
