@@ -911,7 +911,9 @@ tl_status tl_record_link(tl_vm *vm, const void *key);
 ** given up. Status as of tl_record_link. */
 tl_status tl_record_end(tl_vm *vm, const char *reason);
 /* Gives the recording up. `reason` is counted under this text in the statistics; keep it short and constant.
-** If the recording had failed before, that is counted, and tl_last_error says it. */
+** If the recording had failed before, that is counted, and tl_last_error says it. One text has
+** a rule of its own: after "short function" an entry waits 16 times longer for the next attempt. Say it of a
+** function that has returned soon after its entry, where the recording began. */
 void tl_record_abort(tl_vm *vm, const char *reason);
 
 /* ----------------------------------------------------------------------------------------------------------

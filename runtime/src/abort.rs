@@ -58,6 +58,10 @@ define_reasons! {
     /// Better recorded as it runs, as part of the loop around it: see [`crate::Vm::leave_to`].
     FewIterations = "loop of few iterations",
         "it ends after few iterations: it is compiled as a part of the loop around it";
+    /// A function returned soon after its entry, where the recording had begun: it is better a part of those
+    /// that call it. Hosts say so by the reason's name.
+    ShortFunction = "short function",
+        "it is short: it is compiled as a part of the functions and loops that call it";
     /// The host was asked for a recording, and has begun none.
     Declined = "not recorded where it was hot",
         "it was never hot where it could be recorded: mostly in the last iteration";
@@ -71,6 +75,16 @@ define_reasons! {
     Misuse = "misuse of the recording interface", "a mistake of the host's: please report it";
     /// A bug of Tracelift's: the optimizer or the lowering failed on a valid trace.
     Internal = "internal error", "a mistake of Tracelift's: please report it";
+}
+
+impl AbortReason {
+    /// The reason that a host gives as text. The runtime has a rule of its own for short functions.
+    pub fn of_host(text: &str) -> AbortReason {
+        match text == AbortReason::ShortFunction.name() {
+            true => AbortReason::ShortFunction,
+            false => AbortReason::Host(text.into()),
+        }
+    }
 }
 
 /// A recording that has come to nothing.

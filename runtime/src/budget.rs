@@ -180,7 +180,13 @@ impl Budget {
     pub fn wait(&mut self, order: Order, rent: Rent) -> Option<u64> {
         self.share?;
         self.read_clock();
-        self.missing(self.expected(order).saturating_add(recording(order.ops)), order.ops, rent)
+        self.missing(self.to_come(order, rent), order.ops, rent)
+    }
+
+    /// What recording and compiling it are expected to take.
+    fn to_come(&self, order: Order, rent: Rent) -> u64 {
+        let first = if self.recording == 0 { policy::first_recording(self.ran, rent) } else { 0 };
+        self.expected(order).saturating_add(recording(order.ops)).saturating_add(first)
     }
 
     /// Whether the host is to say what its counted loops have to come, and notes that it is asked.
@@ -249,7 +255,7 @@ impl Budget {
     pub fn back_edges_missing(&self, order: Order, rent: Rent) -> u64 {
         let displaced = policy::displacing(self.displaces, self.ran.saturating_sub(rent.since));
         let rent = Rent { displaced, ..rent };
-        let price = self.expected(order).saturating_add(recording(order.ops));
+        let price = self.to_come(order, rent);
         policy::back_edges_missing(self.account(), price, order.ops, rent)
     }
 
@@ -371,9 +377,9 @@ impl Budget {
 /// For tests, in which the same happens each time.
 #[cfg(test)]
 impl Budget {
-    /// The clock stands, when the program has run so long; it does not venture.
+    /// The clock stands, when the program has run so long, and something was recorded; it does not venture.
     pub fn stands_at(&mut self, ran: u64) {
-        (self.clock, self.last, self.ran) = (|| 0, 0, ran);
+        (self.clock, self.last, self.ran, self.recording) = (|| 0, 0, ran, 1);
         self.ventures = Ventures::never();
     }
 }
@@ -405,10 +411,26 @@ mod tests {
     }
 
     /// A program that has run so long, of which compiling took so much for so many traces of twenty
-    /// operations; its clock stands.
+    /// operations; something was recorded, and its clock stands.
     fn budget(ran: u64, spent: u64, compiled: u64) -> Budget {
         let ops = compiled * 20;
-        Budget { ran, spent, compiled, compiling: spent, ops, last: 0, clock: || 0, ..Budget::new(Some(10)) }
+        let mut budget = Budget::new(Some(10));
+        budget.stands_at(ran);
+        Budget { spent, compiled, compiling: spent, ops, ventures: Ventures::default(), ..budget }
+    }
+
+    /// Until something is recorded, whatever comes of it.
+    #[test]
+    fn the_first_recording_has_a_price_of_its_own() {
+        let known = budget(MS, 0, 0);
+        let first = Budget { recording: 0, ..budget(MS, 0, 0) };
+        let missing = |budget: &Budget| budget.back_edges_missing(Order::of(20), edges(0));
+        assert!(missing(&first) > 3 * missing(&known));
+        let main = Rent { bytecode: 1.3, ..edges(200_000) };
+        assert_eq!(
+            [&known, &first].map(|budget| budget.to_come(Order::of(20), main)),
+            [known.to_come(Order::of(20), edges(0)); 2]
+        );
     }
 
     #[test]
@@ -550,7 +572,7 @@ mod tests {
 
     #[test]
     fn failed_attempts_are_paid_for() {
-        let mut budget = Budget { clock: || 300_000, ..budget(16 * MS, 0, 0) };
+        let mut budget = Budget { clock: || 300_000, recording: 0, ..budget(16 * MS, 0, 0) };
         budget.recording_since = 16 * MS;
         budget.recorded(400);
         assert_eq!((budget.spent, budget.recording), (300_000, 300_000));

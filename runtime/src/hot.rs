@@ -419,7 +419,7 @@ impl Vm {
                 location.order = refusal.order;
                 location.last_abort = Some(reason);
                 let (back_edges, ns) = (location.back_edges * per_tick, location.pace.ns().unwrap_or(0.0));
-                let rent = Rent { back_edges, ns, since: location.rent_since, displaced: 0 };
+                let rent = Rent { back_edges, ns, since: location.rent_since, ..Rent::default() };
                 let until_it_pays = self.budget.back_edges_missing(refusal.order, rent).div_ceil(per_tick);
                 location.postpone(back_edges_until(refusal.missing, until_it_pays, threshold));
             }

@@ -167,7 +167,11 @@ impl Attempts {
             self.by_reason.len() - 1
         });
         let failures = &mut self.by_reason[index].1;
-        let wait = back_off(*failures, threshold);
+        let usual = back_off(*failures, threshold);
+        let wait = match reason {
+            AbortReason::ShortFunction => usual.saturating_mul(SHORT_FUNCTION),
+            _ => usual,
+        };
         *failures += 1;
         self.total = self.total.saturating_add(1);
         wait
@@ -230,6 +234,11 @@ impl Prices {
         Prices { step: HOST_CODE_BYTECODE as f64 / 10.0, call: HOST_CODE_CALL as f64 };
     /// What is left of a trace.
     const NATIVE: Prices = Prices { step: NATIVE_OP as f64 / 100.0, call: INLINED_CALL as f64 };
+
+    /// What a bytecode takes, in nanoseconds.
+    pub fn bytecode(self) -> f64 {
+        self.step
+    }
 }
 
 impl Work {
@@ -344,6 +353,8 @@ pub(crate) struct Rent {
     pub back_edges: u64,
     /// What an iteration of the loop was seen to take, in nanoseconds; 0 if nobody knows.
     pub ns: f64,
+    /// What a bytecode takes, in nanoseconds; 0 if nobody knows.
+    pub bytecode: f64,
     /// How old the program was when counting them began.
     pub since: u64,
     /// What the code must gain beside its price, as other code makes room for it: see [`displacing`].
@@ -359,21 +370,33 @@ pub(crate) fn displacing(useful: u64, elapsed: u64) -> u64 {
     (useful as f64 * 2.0 * (elapsed as f64 / window).max(1.0)) as u64
 }
 
+/// What a price counts as in a program that has not run long, where a large loss would show.
+fn larger(price: u64) -> u64 {
+    let times = (price as f64 / LARGE_PRICE as f64).max(1.0);
+    (price as f64 * times * times) as u64
+}
+
+/// What is added to the price of a program's first recording, when the program has run for `ran`, in
+/// nanoseconds. It is the less, the more of that time has passed in the loop, and 0 for the main loop.
+pub(crate) fn first_recording(ran: u64, rent: Rent) -> u64 {
+    let ns = rent.ns.max(rent.bytecode * SMALLEST_LOOP as f64);
+    let share = rent.back_edges as f64 * ns / ran.max(1) as f64;
+    (FIRST_RECORDING as f64 * (1.0 - share * 100.0 / MAIN_LOOP as f64).max(0.0)) as u64
+}
+
 /// How many more back edges a loop of so many operations must take (0: nobody knows), until interpreting them
 /// has cost what compiling it (`price`) would have saved; 0 if it has. What compiling has lost so far comes
 /// on top: a program may lose once to learn that code does not help it, and must have run long when it loses
-/// again. A short script counts on nothing that it has not seen, and what is very dear waits for its share,
-/// or until the program has run long.
+/// again. A short script counts on nothing that it has not seen, and what is very dear must have cost more
+/// than its price, until the program has run long.
 pub(crate) fn back_edges_missing(account: Account, price: u64, ops: u64, rent: Rent) -> u64 {
     let lost_share = if account.ran < YOUNG { LOST_SHARE_YOUNG } else { LOST_SHARE };
     let saved_share = if account.ran < SHORT_SCRIPT { 0 } else { SAVED_SHARE };
     let by_operations = (ops.max(SMALL_LOOP) * SAVED_PER_OP) as f64 / 100.0;
     let saved = by_operations.max(rent.ns * saved_share as f64 / 100.0);
     let lost = account.spent.saturating_sub(account.gained) / 100 * lost_share;
-    if price > LARGE_PRICE && price.saturating_mul(LARGE_RUN) > account.ran {
-        return u64::MAX;
-    }
-    let price = price.saturating_add(rent.displaced);
+    let is_large = price.saturating_mul(LARGE_RUN) > account.ran;
+    let price = if is_large { larger(price) } else { price }.saturating_add(rent.displaced);
     ((price.saturating_add(lost) as f64 / saved).ceil() as u64).saturating_sub(rent.back_edges)
 }
 
@@ -638,12 +661,36 @@ mod tests {
         assert_eq!(back_edges_missing(longer, MS, 20, rent(0, 1000.0)), MS / (10 * SAVED_SHARE));
         let old = Account { ran: YOUNG, ..fresh };
         assert_eq!(back_edges_missing(old, MS, 20, rent(0, 1000.0)), MS / (10 * SAVED_SHARE));
-        let dear = LARGE_PRICE + 1;
-        assert_eq!(back_edges_missing(old, dear, 2000, rent(u64::MAX, 0.0)), u64::MAX);
-        let older = Account { ran: dear * LARGE_RUN, ..fresh };
-        assert_eq!(back_edges_missing(older, dear, 2000, rent(u64::MAX, 0.0)), 0);
+        let large = 2 * LARGE_PRICE;
+        let [due, late] = [old, Account { ran: large * LARGE_RUN, ..fresh }]
+            .map(|account| back_edges_missing(account, large, 2000, none));
+        assert!(due.abs_diff(4 * late) <= 4, "{due} and {late}");
+        let just = back_edges_missing(old, LARGE_PRICE + LARGE_PRICE / 50, 2000, none);
+        assert!(just < late, "a little more is no other price");
         let old_in_vain = Account { ran: YOUNG, ..in_vain };
         assert!(back_edges_missing(old_in_vain, MS, 20, none) < 11 * enough);
+    }
+
+    #[test]
+    fn the_first_recording_is_dear_but_in_the_main_loop() {
+        let rent = Rent { bytecode: 1.3, ..Rent::default() };
+        let of = |back_edges, ns| first_recording(10 * MS, Rent { back_edges, ns, ..rent });
+        assert_eq!(of(0, 0.0), FIRST_RECORDING);
+        assert!((FIRST_RECORDING / 2..FIRST_RECORDING).contains(&of(1000, 1000.0)), "a tenth of the time");
+        assert_eq!(of(4000, 1000.0), 0);
+        assert_eq!(of(800_000, 0.0), 0, "an iteration takes some time at least");
+        let slow = Rent { back_edges: 80_000, bytecode: 13.0, ..rent };
+        assert_eq!(first_recording(10 * MS, slow), 0, "more where bytecodes are slow");
+        assert_eq!(first_recording(0, Rent::default()), FIRST_RECORDING);
+    }
+
+    #[test]
+    fn short_functions_are_tried_more_seldom_than_others() {
+        let mut attempts = Attempts::default();
+        let of = AbortReason::of_host;
+        assert_eq!(of("short function"), AbortReason::ShortFunction);
+        assert_eq!(attempts.fail(&of("short function"), 56), 112 * SHORT_FUNCTION);
+        assert_eq!(attempts.fail(&of("inner loop"), 56), 112);
     }
 
     #[test]

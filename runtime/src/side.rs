@@ -201,7 +201,7 @@ impl Vm {
         let location = self.locations.get(&key);
         let ns = location.and_then(|location| location.pace.ns()).unwrap_or(0.0);
         let since = location.map_or(0, |location| location.rent_since);
-        Rent { back_edges, ns, since, displaced: 0 }
+        Rent { back_edges, ns, bytecode: self.prices.bytecode(), since, displaced: 0 }
     }
 
     /// The location that is entered by the program where this one is only reached by code, step by step.

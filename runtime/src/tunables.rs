@@ -180,15 +180,31 @@ tunables! {
         "What code saves of the time that an iteration was seen to take in the interpreter, for rent or \
          buy, unless the program is a short script. With none of it loops of few, long iterations never had \
          theirs.";
-    SHORT_SCRIPT = 10_000_000, "ns", Measured,
+    SHORT_SCRIPT = 20_000_000, "ns", Measured,
         "Who has not run so long counts on nothing that it has not seen. With 2 ms three of ten short scripts \
          take 1.15 to 1.36 of their time with 10. With 45 ms `raytrace_alt` takes 1.23 of it, and all 45 \
-         programs 1.007.";
+         programs 1.007. With FIRST_RECORDING 41 programs of 5 to 90 ms take .951 with 20, and .961 with 10.";
     LARGE_PRICE = 5_000_000, "ns", Assumed,
-        "What is dearer is not bought for what a loop was interpreted alone: a single loss may not show.";
+        "A price that is so many times larger counts that many times more, squared. A single loss may not \
+         show.";
     LARGE_RUN = 50, "times the price", Measured,
-        "It may be when the program has run so long. A recording of 2,500 operations, bought early, took 52 \
-         of the 540 ms of `collide2d`.";
+        "It counts as it is when the program has run so long. A recording of 2,500 operations, bought early, \
+         took 52 of the 540 ms of `collide2d`. With nothing bought above 5 ms until then, `nbody_oo` took 80 \
+         ms where its trace was expected to take 4.9, and 130 where it was 5.1.";
+    FIRST_RECORDING = 3_000_000, "ns", Measured,
+        "Added to the price of a program's first recording. First recordings take more than the clock shows: \
+         code and data are touched for the first time, and the program's data leave the caches. Of 5 to 90 \
+         ms, programs lost 0.3 to 2.3 by recordings that came to nothing. With this and SHORT_SCRIPT 41 \
+         programs take .95 of their time, and 35 longer ones as long as before.";
+    MAIN_LOOP = 33, "hundredths of the program's time", Measured,
+        "For a loop in which so much of it has passed FIRST_RECORDING does not count. Without this rule \
+         programs of 4 to 8 ms that are a single loop take 1.3 to 2.1 times as long.";
+    SMALLEST_LOOP = 4, "bytecodes", Assumed,
+        "An iteration takes as long as so many bytecodes at least. That counts where none was timed.";
+    SHORT_FUNCTION = 16, "times longer", Measured,
+        "An entry whose function was too short waits so much longer for the next attempt than after any \
+         other failure. Before, 14 of 25 recordings of `nbody_oo` were such entries. 35 programs take .985 \
+         of their time.";
     TRIAL = 200_000, "ns", Measured,
         "So much the entries of a loop may lose since it has got code last, before it rests: meanwhile its \
          exits are counted, and it gets the side traces without which it cannot pay. With 400 us programs \

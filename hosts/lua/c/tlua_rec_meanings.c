@@ -8,8 +8,7 @@
 **
 ** Invariant: a test finds each reason of the table in the recorder's files.
 **
-** Example: "short function" -> "it is short: it is compiled as a part of the functions and loops that call
-** it".
+** Example: "recursion" -> "a function calls itself there".
 */
 
 #include "lprefix.h"
@@ -17,7 +16,6 @@
 #include "tlua_rec.h"
 
 static const tl_meaning meanings[] = {
-  { "short function", "it is short: it is compiled as a part of the functions and loops that call it" },
   { "loop ended", "it ended while it was recorded: it has few iterations each time that it is entered" },
   { "loop left", "it was left while it was recorded: by 'break', 'return' or 'goto'" },
   { "inner loop", "a loop within it that has no code of its own ran for too many iterations" },

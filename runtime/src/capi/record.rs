@@ -939,9 +939,7 @@ pub unsafe extern "C" fn tl_record_abort(vm: *mut TlVm, reason: *const c_char) {
         // SAFETY: promised by the caller.
         let host = if reason.is_null() { Ok(None) } else { unsafe { text(reason) }.map(Some) };
         let reason = host.as_ref().ok().copied().flatten();
-        handle
-            .vm
-            .abort_recording(reason.map_or(AbortReason::Abandoned, |text| AbortReason::Host(text.into())));
+        handle.vm.abort_recording(reason.map_or(AbortReason::Abandoned, AbortReason::of_host));
         // What went wrong first is what the host wants to read; it was counted then.
         match failure {
             Some((_, sentence)) => {
