@@ -18,6 +18,8 @@ extern "C" {
     fn lua_gc(state: *mut c_void, what: c_int, ...) -> c_int;
     fn lua_close(state: *mut c_void);
     fn tlua_take_whole(heap: *mut c_void, size: usize) -> *mut c_void;
+    #[cfg(target_os = "linux")]
+    fn madvise(start: *mut c_void, bytes: usize, advice: c_int) -> c_int;
 }
 
 /// A state's allocator.
@@ -224,6 +226,76 @@ fn a_block_that_moves_to_and_fro_stays_the_same() {
     }
     assert_eq!(heap.resize(block, 16, 0), 0);
     assert_eq!(heap.resize(0, 0, 0), 0, "nothing of nothing");
+}
+
+/// From 1.5 MiB on blocks are mapped, where the system's large pages begin: they grow, shrink, and become
+/// smaller ones. What they took goes back.
+#[test]
+fn the_largest_blocks_are_mapped_and_keep_what_is_in_them() {
+    let _alone = alone();
+    const MIB: usize = 1 << 20;
+    const FROM: usize = 3 * MIB / 2;
+    let borders = [FROM, FROM - 1, 2 * MIB, 2 * MIB + 1, 3 * MIB, 3 * MIB + 1, 4 * MIB - 1, 5 * MIB / 2];
+    let heap = Heap::new();
+    let before = resident();
+    let mut state = 7;
+    let mut blocks: Vec<(usize, usize, u8)> = Vec::new();
+    for step in 0..400 {
+        let new = match random(&mut state) % 4 {
+            0 => borders[random(&mut state) % borders.len()],
+            1 => MIB + random(&mut state) % MIB,
+            _ => FROM + random(&mut state) % (6 * MIB),
+        };
+        let byte = random(&mut state) as u8;
+        if blocks.len() < 8 {
+            let block = heap.resize(0, 0, new);
+            assert!(block != 0 && (new < FROM || block.is_multiple_of(2 * MIB)), "{new} bytes at {block:x}");
+            fill(block, new, byte);
+            blocks.push((block, new, byte));
+            continue;
+        }
+        let at = random(&mut state) % blocks.len();
+        let (block, old, was) = blocks[at];
+        assert!(holds(block, old, was), "step {step}: {old} bytes at {block:x}");
+        let moved = heap.resize(block, old, new);
+        assert!(holds(moved, old.min(new), was), "step {step}: from {old} to {new} bytes");
+        fill(moved, new, byte);
+        blocks[at] = (moved, new, byte);
+    }
+    let mut large = heap.resize(0, 0, 33 * MIB);
+    fill(large, 33 * MIB, 9);
+    for (old, new) in [(33, 70), (70, 71), (71, 40), (40, 80), (80, 1)] {
+        large = heap.resize(large, old * MIB, new * MIB);
+        assert!(holds(large, old.min(new).min(33) * MIB, 9), "from {old} to {new} MiB");
+    }
+    blocks.push((large, MIB, 9));
+    for (block, size, byte) in blocks {
+        assert!(holds(block, size, byte));
+        assert_eq!(heap.resize(block, size, 0), 0);
+    }
+    assert!(resident() < before + 12 * MIB, "{} bytes after {before}", resident());
+    assert_eq!(heap.resize(0, 0, usize::MAX / 2), 0, "there is no such memory");
+    assert_eq!(heap.resize(0, 0, usize::MAX - 4096), 0);
+}
+
+/// The system cannot move a block whose parts have different advice, and enlarge it: it is copied.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_large_block_that_cannot_be_moved_is_copied() {
+    let _alone = alone();
+    const MIB: usize = 1 << 20;
+    const DONTFORK: c_int = 10;
+    let heap = Heap::new();
+    let block = heap.resize(0, 0, 4 * MIB);
+    fill(block, 4 * MIB, 5);
+    // SAFETY: the block is the test's own, and the advice changes nothing that is in it.
+    assert_eq!(unsafe { madvise((block + MIB) as *mut c_void, MIB, DONTFORK) }, 0);
+    let grown = heap.resize(block, 4 * MIB, 9 * MIB);
+    assert!(grown.is_multiple_of(2 * MIB) && holds(grown, 4 * MIB, 5));
+    fill(grown, 9 * MIB, 6);
+    let again = heap.resize(grown, 9 * MIB, 12 * MIB);
+    assert!(holds(again, 9 * MIB, 6));
+    assert_eq!(heap.resize(again, 12 * MIB, 0), 0);
 }
 
 /// A table with its parts is one block, which the table gives back: not its parts, which may grow and move
