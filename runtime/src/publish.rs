@@ -296,8 +296,7 @@ impl Vm {
 
     fn count(&mut self, data: &TraceData) {
         let stats = &data.generated;
-        let interpreted = self.counters.ticks();
-        self.totals.first_trace_after.get_or_insert(interpreted);
+        self.totals.first_trace_after.get_or_insert_with(|| self.counters.ticks());
         let totals = &mut self.totals.compile;
         totals.traces += 1;
         if let Some(reason) = stats.by_cranelift {
