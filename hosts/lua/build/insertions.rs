@@ -269,14 +269,14 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lgc.c",
         anchor: "  g->gcemergency = isemergency;  /* set flag */",
         place: After,
-        text: "\n  g->tlua->collecting++;",
-        why: "as above",
+        text: "\n  g->tlua->collecting++;\n  g->tlua->is_full = 1;",
+        why: "as above; and what a program asks for gives back as much memory as without the JIT",
     },
     Insertion {
         file: "lgc.c",
         anchor: "  g->gcemergency = 0;\n",
         place: After,
-        text: "  g->tlua->collecting--;\n",
+        text: "  g->tlua->collecting--;\n  g->tlua->is_full = 0;\n",
         why: "as above",
     },
     Insertion {
@@ -311,7 +311,7 @@ pub const INSERTIONS: &[Insertion] = &[
         file: "lgc.c",
         anchor: "static void checkSizes (lua_State *L, global_State *g) {",
         place: After,
-        text: "\n  if (g->tlua->most_short >= g->strt.size / 4) return;",
+        text: "\n  if (!g->tlua->is_full && g->tlua->most_short >= g->strt.size / 4) return;",
         why: "it would soon grow again, where many strings are made and dropped in turn",
     },
     // Errors and recording.

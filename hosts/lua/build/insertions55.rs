@@ -143,8 +143,8 @@ pub const CHANGES: &[Change] = &[
             file: "lgc.c",
             anchor: "  g->gcemergency = cast_byte(isemergency);  /* set flag */",
             place: After,
-            text: "\n  g->tlua->collecting++;",
-            why: "as above",
+            text: "\n  g->tlua->collecting++;\n  g->tlua->is_full = 1;",
+            why: "as above; and what a program asks for gives back as much memory as without the JIT",
         }]),
     },
     Change {

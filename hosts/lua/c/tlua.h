@@ -120,6 +120,7 @@ typedef struct Tlua {
   int (*ipairs_step) (struct lua_State *L);  /* the iterator that "ipairs" returns */
   struct TString *type_names[9];     /* what 'type' returns, by type */
   struct TluaKept *kept;             /* short strings; see tlua_short.c */
+  int is_full;                       /* the collection was asked for, or memory was short */
   int most_short;                    /* about how many there were in the last collections */
   union Node *no_nodes;              /* the hash part of tables without one */
   TluaWatched made[TLUA_LAST_MADE];  /* tables that were made last, by address; see tlua_room.c */
