@@ -32,7 +32,7 @@
 #include "lopcodes.h"
 
 /* Inserted into lbaselib.c. */
-extern const lua_CFunction tlua_ipairs_step;
+extern const lua_CFunction tlua_ipairs_step, tlua_next;
 
 /* --- state --- */
 
@@ -46,6 +46,7 @@ Tlua *tlua_new (void) {
   if (jit != NULL) {
     jit->threshold = TLUA_OUT_OF_REACH;
     jit->ipairs_step = tlua_ipairs_step;
+    jit->next_step = tlua_next;
   }
   return jit;
 }

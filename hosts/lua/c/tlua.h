@@ -118,6 +118,7 @@ typedef struct Tlua {
   struct TluaMatch *match;           /* see tlua_match.c; NULL until needed */
   struct TluaQuick *quick;           /* see tlua_baseline_lib.c; NULL until needed */
   int (*ipairs_step) (struct lua_State *L);  /* the iterator that "ipairs" returns */
+  int (*next_step) (struct lua_State *L);  /* the one that "pairs" returns */
   struct TString *type_names[9];     /* what 'type' returns, by type */
   struct TluaKept *kept;             /* short strings; see tlua_short.c */
   int is_full;                       /* the collection was asked for, or memory was short */

@@ -612,6 +612,7 @@ static int is_second_part (const Proto *p, int pc) {
 static int cells_of (Instruction i) {
   switch (GET_OPCODE(i)) {
     case OP_GETTABUP: case OP_GETFIELD: case OP_SETTABUP: case OP_SETFIELD: case OP_NEWTABLE:
+    case OP_TFORCALL:
       return 1;
     case OP_SELF: case OP_CALL: case OP_TAILCALL:
       return 3;

@@ -38,6 +38,8 @@ typedef struct TluaFieldCell {
   lu_byte log_size;    /* of the hash part; NO_SIZE: nothing was found so far */
 } TluaFieldCell;
 #define TLUA_NO_SIZE 0xff
+/* The offsets in larger hash parts need more bits than a cell has. */
+#define TLUA_MOST_LEARNT 27
 
 /*
 ** What a constructor of tables has learned: how many nodes its tables come to. See tlua_room.c. It takes the
@@ -154,7 +156,10 @@ TluaMakeCall tlua_make_tostring;
 void tlua_put_string (lua_State *L, StkId func, const char *text, size_t length);
 /* The same of a part of a string, which lives. */
 void tlua_put_part (lua_State *L, StkId func, const TString *s, size_t from, size_t length);
-/* As tlua_baseline_call, for the iterator of a loop: function, state and control value lie at 'ra'. */
-int tlua_baseline_step (lua_State *L, StkId ra, int wanted);
+/*
+** As tlua_baseline_call, for the iterator of a loop: function, state and control value lie at 'ra'. The cell,
+** or NULL, learns in which node the key lies.
+*/
+int tlua_baseline_step (lua_State *L, StkId ra, int wanted, TluaFieldCell *cell);
 
 #endif

@@ -209,16 +209,17 @@ OPERATION(TFORPREP) {
   return pc + GETARG_Bx(i);
 }
 
+/* Its cell stands where the constants do. */
 int tlua_work_step (TLUA_ARGS) {
-  (void)ci, (void)k;
-  return tlua_baseline_step(L, RA(*pc), GETARG_C(*pc));
+  (void)ci;
+  return tlua_baseline_step(L, RA(*pc), GETARG_C(*pc), (TluaFieldCell *)k);
 }
 
 /* The interpreter does both instructions at once, too. */
 int tlua_slow_TFORCALL (TLUA_ARGS) {
   Instruction i = *pc++;
   StkId ra = RA(i);
-  if (tlua_baseline_step(L, ra, GETARG_C(i)))
+  if (tlua_baseline_step(L, ra, GETARG_C(i), NULL))
     return tlua_slow_TFORLOOP(TLUA_PASS);
   memcpy(ra + 4, ra, 3 * sizeof(*ra));
   L->top.p = ra + 4 + 3;

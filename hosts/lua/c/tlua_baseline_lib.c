@@ -379,8 +379,8 @@ static lua_Integer place_after (Table *t, const TValue *key, unsigned array) {
   return (lua_Integer)((const Node *)slot - gnode(t, 0)) + 1 + array;
 }
 
-/* As 'next': key and value after 'key' at 'to', or nil. */
-static int step_table (lua_State *L, Table *t, const TValue *key, StkId to) {
+/* As 'next': key and value after 'key' at 'to', or nil. The cell, if there is one, learns the key's node. */
+static int step_table (lua_State *L, Table *t, const TValue *key, StkId to, TluaFieldCell *cell) {
   unsigned array = luaH_realasize(t);
   lua_Integer place = place_after(t, key, array);
   if (place < 0)
@@ -398,6 +398,8 @@ static int step_table (lua_State *L, Table *t, const TValue *key, StkId to) {
     if (!isempty(gval(node))) {
       getnodekey(L, s2v(to), node);
       setobj2s(L, to + 1, gval(node));
+      if (cell != NULL && t->lsizenode < TLUA_MOST_LEARNT)
+        *cell = (TluaFieldCell){ (uint32_t)((size_t)place * sizeof(Node)), t->lsizenode };
       return 1;
     }
   }
@@ -422,14 +424,14 @@ static int step_array (lua_State *L, Table *t, lua_Integer index, StkId to) {
   return 1;
 }
 
-int tlua_baseline_step (lua_State *L, StkId ra, int wanted) {
+int tlua_baseline_step (lua_State *L, StkId ra, int wanted, TluaFieldCell *cell) {
   const TValue *f = s2v(ra), *t = s2v(ra + 1), *control = s2v(ra + 2);
   StkId to = ra + 4;
   if (!ttislcf(f) || !ttistable(t) || !tlua_may_call(L, ra + 7) || getCcalls(L) + 1 >= LUAI_MAXCCALLS)
     return 0;
   int is_done = 0;
   if (fvalue(f) == tlua_next)
-    is_done = step_table(L, hvalue(t), control, to);
+    is_done = step_table(L, hvalue(t), control, to, cell);
   else if (fvalue(f) == tlua_ipairs_step && ttisinteger(control))
     is_done = step_array(L, hvalue(t), ivalue(control), to);
   for (int n = 2; is_done && n < wanted; n++)
@@ -551,7 +553,7 @@ static int make_next (lua_State *L, StkId func, ptrdiff_t count, int wanted) {
   }
   else
     setnilvalue(&key);
-  if (!step_table(L, hvalue(t), &key, func))
+  if (!step_table(L, hvalue(t), &key, func, NULL))
     return 0;
   return have_results(L, func, ttisnil(s2v(func)) ? 1 : 2, wanted);
 }

@@ -313,10 +313,25 @@ static void set_in_place (lua_State *L, Table *t, TValue *slot, const TValue *va
   luaC_barrierback(L, obj2gco(t), value);
 }
 
+/* The item after the last one of an array without a hash part. Returns 0 if that is not for it to do. */
+static int append (TLUA_ARGS, Table *t, TValue *key, TValue *value) {
+  if (!isdummy(t) || l_castS2U(ivalue(key)) - 1u != t->alimit || !isrealasize(t) || ttisnil(value))
+    return 0;
+  if (fasttm(L, t->metatable, TM_NEWINDEX) != NULL)
+    return 0;
+  savestate();
+  if (!tlua_grow(L, t, key, value))
+    return 0;
+  luaC_barrierback(L, obj2gco(t), value);
+  return 1;
+}
+
 static void set_integer (TLUA_ARGS, const TValue *holder, lua_Integer n, TValue *value) {
   const TValue *slot;
   TValue key;
   setivalue(&key, n);
+  if (l_likely(ttistable(holder)) && append(TLUA_PASS, hvalue(holder), &key, value))
+    return;
   if (l_likely(ttistable(holder)) && !ttisnil(value) && is_beyond_array(hvalue(holder), n)
       && (slot = tlua_work_place(L, hvalue(holder), &key)) != NULL) {
     set_in_place(L, hvalue(holder), (TValue *)slot, value);

@@ -333,7 +333,7 @@ STENCIL(FORLOOP) {
 #define ITERATE { \
   StkId ra = RA; \
   const TValue *f = s2v(ra); \
-  if (l_unlikely(!ttislcf(f)) || l_unlikely(!work_step(L, ci, base, this_pc(), k))) { \
+  if (l_unlikely(!ttislcf(f)) || l_unlikely(!work_step(L, ci, base, this_pc(), (TValue *)cell()))) { \
     if (l_unlikely(!ttislcf(f) && !ttisCclosure(f)) || l_unlikely(getCcalls(L) >= LUAI_MAXCCALLS - 1)) \
       SLOW(TFORCALL); \
     setobjs2s(L, ra + 4, ra); \
@@ -359,22 +359,66 @@ STENCIL(FORLOOP) {
 STENCIL(TFORCALL_MANY) ITERATE
 
 /*
-** For two variables or one, a step of 'ipairs' is done here. The call that it stands for needs room, and
-** counts.
+** The node of the key after that of the last step, whose node the cell knows; NULL if it is not found, or is
+** an item.
+*/
+static inline const Node *node_after (const Table *t, const TValue *key, const TluaFieldCell *last) {
+  const Node *n = (const Node *)((const char *)t->node + last->offset), *end = gnode(t, sizenode(t));
+  if (ttisnil(key)) {
+    if (t->alimit != 0 || t->lsizenode >= TLUA_MOST_LEARNT)
+      return NULL;
+    n = t->node - 1;
+  }
+  else if (l_unlikely(t->lsizenode != last->log_size)
+           || l_unlikely(n->u.key_tt != rawtt(key) || keyval(n).i != val_(key).i))
+    return NULL;
+  while (++n < end) {
+    if (!isempty(gval(n)))
+      return n;
+  }
+  return NULL;
+}
+
+/*
+** For two variables or one, a step of 'ipairs' is done here, and one of 'next' to an item, or from node to
+** node. The call that it stands for needs room, and counts.
 */
 STENCIL(TFORCALL) {
   StkId ra = RA;
-  const TValue *f = s2v(ra), *t = s2v(ra + 1), *control = s2v(ra + 2);
-  if (l_likely(ttislcf(f) && ttistable(t) && ttisinteger(control)) && fvalue(f) == L->jit->ipairs_step) {
-    lua_Integer next = intop(+, ivalue(control), 1);
-    const TValue *slot = item(hvalue(t), l_castS2U(next));
-    if (l_likely(slot != NULL && !isempty(slot) && !L->hookmask && getCcalls(L) + 1 < LUAI_MAXCCALLS
-                 && L->stack_last.p - (ra + 7) > LUA_MINSTACK)) {
-      setivalue(s2v(ra + 2), next);
-      setivalue(s2v(ra + 4), next);
-      setobj2s(L, ra + 5, slot);
-      COUNT_BACK_EDGE;
-      JUMP;
+  const TValue *f = s2v(ra), *holder = s2v(ra + 1), *control = s2v(ra + 2);
+  if (l_likely(ttislcf(f) && ttistable(holder)) && !L->hookmask && getCcalls(L) + 1 < LUAI_MAXCCALLS
+      && L->stack_last.p - (ra + 7) > LUA_MINSTACK) {
+    Table *t = hvalue(holder);
+    if (l_likely(fvalue(f) == L->jit->ipairs_step)) {
+      lua_Integer next = intop(+, ivalue(control), 1);
+      const TValue *slot = l_likely(ttisinteger(control)) ? item(t, l_castS2U(next)) : NULL;
+      if (l_likely(slot != NULL) && l_likely(!isempty(slot))) {
+        setivalue(s2v(ra + 2), next);
+        setivalue(s2v(ra + 4), next);
+        setobj2s(L, ra + 5, slot);
+        COUNT_BACK_EDGE;
+        JUMP;
+      }
+    }
+    else if (l_likely(fvalue(f) == L->jit->next_step)) {
+      lua_Unsigned at = l_castS2U(ivalue(control));
+      const Node *n = node_after(t, control, cell());
+      if (n != NULL) {
+        setobj2s(L, ra + 5, gval(n));
+        getnodekey(L, s2v(ra + 4), n);
+        setobjs2s(L, ra + 2, ra + 4);
+        cell()->offset = (uint32_t)((const char *)n - (const char *)t->node);
+        cell()->log_size = t->lsizenode;
+        COUNT_BACK_EDGE;
+        JUMP;
+      }
+      if (ttisinteger(control) && at - 1u < t->alimit && at < t->alimit && !isempty(&t->array[at])) {
+        setobj2s(L, ra + 5, &t->array[at]);
+        setivalue(s2v(ra + 2), (lua_Integer)at + 1);
+        setivalue(s2v(ra + 4), (lua_Integer)at + 1);
+        COUNT_BACK_EDGE;
+        JUMP;
+      }
     }
   }
   ITERATE

@@ -218,7 +218,7 @@ STENCIL(GETI) {
       slot = item(t, l_castS2U(ivalue(rb))); \
       if (l_likely(slot != NULL) && l_likely(!isempty(slot) || lacks(t->metatable, TM_NEWINDEX))) \
         PUT(t, slot, value); \
-      slot = slot == NULL && isrealasize(t) && !ttisnil(value) ? call_place(L, t, rb) : NULL; \
+      slot = slot == NULL && isrealasize(t) && !isdummy(t) && !ttisnil(value) ? call_place(L, t, rb) : NULL; \
     } \
     else if (ttisshrstring(rb)) { \
       slot = tlua_field(t, tsvalue(rb)); \
