@@ -36,7 +36,7 @@ use cranelift_codegen::ir::Function;
 use cranelift_codegen::{Final, MachSrcLoc};
 
 use asm::Asm;
-use emit::Emit;
+use emit::{Emit, Held};
 use places::Places;
 use plan::Plan;
 
@@ -73,6 +73,7 @@ pub(crate) struct Quick {
     plan: Plan,
     asm: Asm,
     places: Places,
+    held: Held,
 }
 
 impl Quick {
@@ -82,7 +83,7 @@ impl Quick {
         self.plan.make(func);
         self.asm.clear();
         self.places.reset(func.dfg.num_values());
-        let mut emit = Emit::new(func, features, &self.plan, &mut self.asm, &mut self.places);
+        let mut emit = Emit::new(func, features, &self.plan, &mut self.asm, &mut self.places, &mut self.held);
         emit.preserves = preserves;
         emit.all()
     }

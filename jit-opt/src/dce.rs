@@ -86,6 +86,9 @@ pub(crate) fn compact(mut trace: Trace) -> Trace {
     out.unit = trace.unit;
     out.labels = std::mem::take(&mut trace.labels);
     let mut insts = std::mem::take(&mut trace.insts);
+    // Half of what there was is left, as a rule.
+    out.values.reserve(trace.values.len() / 2);
+    out.snapshots.reserve(trace.snapshots.len() / 2);
     let mut values: Vec<Option<Value>> = vec![None; trace.values.len()];
     let mut snapshots: Vec<Option<SnapId>> = vec![None; trace.snapshots.len()];
     for inst in &mut insts {

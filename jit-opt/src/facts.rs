@@ -21,6 +21,9 @@ use crate::delayed::Delayed;
 use crate::range::Range;
 use crate::statics::StaticHeap;
 
+/// Room for so many values is made at first.
+const FIRST_ROOM: usize = 256;
+
 /// A table by value.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueTable<T>(Vec<Option<T>>);
@@ -38,6 +41,10 @@ impl<T: Copy> ValueTable<T> {
 
     pub fn set(&mut self, value: Value, entry: T) {
         if self.0.len() <= value.index() {
+            // A walk has some hundred values: no need to move the first few again and again.
+            if self.0.capacity() == 0 {
+                self.0.reserve((value.index() + 1).next_multiple_of(FIRST_ROOM));
+            }
             self.0.resize_with(value.index() + 1, || None);
         }
         self.0[value.index()] = Some(entry);

@@ -50,13 +50,14 @@ fn is_known(convention: CallConv) -> bool {
 
 impl Emit<'_> {
     /// Where the function's arguments are.
-    pub(super) fn arguments(&self, first: Block) -> Result<Entry> {
+    pub(super) fn arguments(&mut self, first: Block) -> Result<Entry> {
         if !is_known(self.func.signature.call_conv) {
             return Err(Unsupported("a convention"));
         }
-        let params = argument_registers(&self.func.signature.params)?.into_iter().map(Place::Reg).collect();
+        let before = self.held.len();
+        self.held.params.extend(argument_registers(&self.func.signature.params)?.into_iter().map(Place::Reg));
         match self.plan.loops[first.as_u32() as usize] {
-            None => Ok(Entry { values: Vec::new(), params }),
+            None => Ok(self.held.since(before)),
             Some(_) => Err(Unsupported("a loop to the beginning")),
         }
     }

@@ -28,16 +28,19 @@ impl Emit<'_> {
     /// Goes on with a block for sure.
     pub(super) fn jump(&mut self, to: &BlockCall) -> Result<()> {
         let block = to.block(&self.func.dfg.value_lists);
-        let mut moves = self.edge(to)?;
+        let mut moves = self.held.moves(0);
+        self.edge(to, &mut moves)?;
         moves.retain(|step| step.from != Source::Place(step.to));
         let here = self.labels[self.block.as_u32() as usize];
         // The way to a shared stub, as a rule. No cold code is a loop, so that nobody waits for himself.
         let is_way = self.func.layout.is_cold(self.block) && self.asm.is_here(here) && !self.is_fallen_into;
         if is_way && moves.is_empty() && self.next != Some(block) {
             self.asm.forward(here, self.labels[block.as_u32() as usize]);
+            self.held.keep(0, moves);
             return Ok(());
         }
         self.move_all(&mut moves);
+        self.held.keep(0, moves);
         self.go_to(block);
         Ok(())
     }
@@ -73,49 +76,53 @@ impl Emit<'_> {
             (taken, other) = (no, yes);
             test = test.opposite();
         }
-        let taken_moves = self.edge(taken)?;
-        let mut other_moves = self.edge(other)?;
+        let (mut taken_moves, mut other_moves) = (self.held.moves(0), self.held.moves(1));
+        self.edge(taken, &mut taken_moves)?;
+        self.edge(other, &mut other_moves)?;
         let mut to = self.labels[taken.block(pool).as_u32() as usize];
         if taken_moves.iter().any(|step| step.from != Source::Place(step.to)) {
             let label = self.asm.label();
             self.edges.push(Edge { label, moves: taken_moves, to });
             to = label;
+        } else {
+            self.held.keep(0, taken_moves);
         }
         test.jump(self.asm, to);
         self.move_all(&mut other_moves);
+        self.held.keep(1, other_moves);
         self.go_to(other.block(pool));
         Ok(())
     }
 
     /// The moves that lead to a block from here. If nobody has led there yet, its values begin where they are
     /// now.
-    pub(super) fn edge(&mut self, call: &BlockCall) -> Result<Vec<Move>> {
+    pub(super) fn edge(&mut self, call: &BlockCall, moves: &mut Vec<Move>) -> Result<()> {
         let block = call.block(&self.func.dfg.value_lists);
         let mut args = std::mem::take(&mut self.args);
         args.clear();
         args.extend(passed(self.func, call));
-        let known = self.entries[block.as_u32() as usize].take();
+        let known = self.held.entry(block);
         // Where code leads first, values stay in their places, unless it is a loop.
         let stays = known.is_none() && self.plan.loops[block.as_u32() as usize].is_none();
         let entry = match known {
             Some(entry) => entry,
             None => {
                 let entry = self.begin(block, &args);
-                self.hint_back(block, &entry);
+                self.held.set_entry(block, entry);
+                self.hint_back(block, entry);
                 entry
             }
         };
-        let func = self.func;
-        let values = if stays { &[][..] } else { &entry.values };
-        let mut moves = Vec::with_capacity(args.len() + values.len());
-        for (&place, &arg) in entry.params.iter().zip(&args) {
+        for (at, &arg) in (entry.params.0..entry.params.1).zip(&args) {
+            let place = self.held.params[at as usize];
             moves.push(Move { to: place, from: self.source(arg)? });
             if let Place::Reg(reg) = place {
                 self.used |= reg.bit();
             }
         }
         self.args = args;
-        for &(value, reg, is_stored) in values {
+        for at in if stays { 0..0 } else { entry.values.0..entry.values.1 } {
+            let (value, reg, is_stored) = self.held.values[at as usize];
             let from = self.source(value)?;
             if is_stored && !self.places.is_stored(value) && !planted(Bug::QuickEdgeUnstored) {
                 moves.push(Move { to: Place::Slot(self.places.slot(value)), from });
@@ -125,35 +132,33 @@ impl Emit<'_> {
                 self.used |= reg.bit();
             }
         }
-        if entry.params.len() != func.dfg.block_params(block).len() {
-            return Err(Unsupported("arguments of a jump"));
+        match self.held.params_of(entry).len() == self.func.dfg.block_params(block).len() {
+            true => Ok(()),
+            false => Err(Unsupported("arguments of a jump")),
         }
-        self.entries[block.as_u32() as usize] = Some(entry);
-        Ok(moves)
     }
 
     /// Decides where the values of a block begin that is reached from here first.
     pub(super) fn begin(&mut self, block: Block, args: &[Value]) -> Entry {
         let plan = self.plan;
-        let mut entry = Entry {
-            values: Vec::with_capacity(plan.live.count_at_start(block)),
-            params: Vec::with_capacity(args.len()),
-        };
+        let before = self.held.len();
+        let mut taken = 0;
         for value in plan.live.at_start(block) {
-            entry.values.push((value, self.places.reg(value), self.places.is_stored(value)));
+            let reg = self.places.reg(value);
+            taken |= reg.map_or(0, Reg::bit);
+            self.held.values.push((value, reg, self.places.is_stored(value)));
         }
         let params = self.func.dfg.block_params(block);
         match plan.loops[block.as_u32() as usize] {
-            Some(last) => self.begin_loop(block, args, last, &mut entry),
+            Some(last) => self.begin_loop(block, args, last, before),
             None => {
-                let mut taken =
-                    entry.values.iter().filter_map(|&(_, reg, _)| reg).fold(0, |set, reg| set | reg.bit());
                 for (&param, &arg) in params.iter().zip(args) {
-                    entry.params.push(self.param(param, arg, &mut taken));
+                    let place = self.param(param, arg, &mut taken);
+                    self.held.params.push(place);
                 }
             }
         }
-        entry
+        self.held.since(before)
     }
 
     /// The place of a parameter: where its argument is, if nobody else is there; any free register; its slot.
@@ -171,7 +176,8 @@ impl Emit<'_> {
     }
 
     /// The same for a loop: what it uses most gets registers, of which some are left for what it computes.
-    pub(super) fn begin_loop(&mut self, block: Block, args: &[Value], last: u32, entry: &mut Entry) {
+    /// Its values come after so many of others.
+    fn begin_loop(&mut self, block: Block, args: &[Value], last: u32, before: (usize, usize)) {
         let (first, _) = self.plan.spans[block.as_u32() as usize];
         let uses_in = |value: Value| {
             let uses = self.plan.uses(value);
@@ -181,40 +187,39 @@ impl Emit<'_> {
         let mut wanted: Vec<(usize, Value, usize)> = Vec::new();
         wanted.extend(params.iter().enumerate().map(|(at, &param)| (uses_in(param) + 1, param, at)));
         wanted.extend(
-            (entry.values.iter().enumerate())
+            (self.held.values[before.0..].iter().enumerate())
                 .map(|(at, &(value, ..))| (uses_in(value), value, params.len() + at)),
         );
         wanted.sort_by_key(|&(uses, value, _)| (std::cmp::Reverse(uses), value));
         let mut room = [LOOP_INTS, LOOP_FLOATS];
         let mut taken = 0;
-        let mut places = vec![Place::Slot(0); params.len()];
+        self.held.params.resize(before.1 + params.len(), Place::Slot(0));
         for (uses, value, at) in wanted {
             let is_float = is_double(self.func, value);
             let room = &mut room[usize::from(is_float)];
             let fits = *room > 0 && uses > 0;
             *room -= usize::from(fits);
             if let Some(at) = at.checked_sub(params.len()) {
-                let place = &mut entry.values[at];
+                let (_, now, is_stored) = self.held.values[before.0 + at];
                 let reg = match fits {
-                    true => self.free_place(value, is_float, taken, place.1, block),
+                    true => self.free_place(value, is_float, taken, now, block),
                     false => None,
                 };
                 taken |= reg.map_or(0, Reg::bit);
                 // What leaves its register before the loop is in its slot.
-                (place.1, place.2) = (reg, place.2 || reg.is_none());
+                self.held.values[before.0 + at] = (value, reg, is_stored || reg.is_none());
             } else {
                 let reg = match fits {
                     true => self.free_place(value, is_float, taken, self.places.reg(args[at]), block),
                     false => None,
                 };
                 taken |= reg.map_or(0, Reg::bit);
-                places[at] = match reg {
+                self.held.params[before.1 + at] = match reg {
                     Some(reg) => Place::Reg(reg),
                     None => Place::Slot(self.places.slot(value)),
                 };
             }
         }
-        entry.params = places;
     }
 
     /// The register of a value where a loop begins: the one where it is now, if it may.
@@ -235,10 +240,10 @@ impl Emit<'_> {
     }
 
     /// What jumps back to a loop is best computed where the loop wants it.
-    pub(super) fn hint_back(&mut self, block: Block, entry: &Entry) {
+    fn hint_back(&mut self, block: Block, entry: Entry) {
         for &(_, inst) in self.plan.back.iter().filter(|&&(target, _)| target == block) {
             for call in targets(self.func, inst) {
-                for (arg, &place) in passed(self.func, call).zip(&entry.params) {
+                for (arg, &place) in passed(self.func, call).zip(self.held.params_of(entry)) {
                     if let (Place::Reg(reg), ValueDef::Result(..)) = (place, self.func.dfg.value_def(arg)) {
                         self.hints[arg.as_u32() as usize] = Some(reg);
                     }

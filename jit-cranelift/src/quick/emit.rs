@@ -19,12 +19,68 @@ use super::plan::{is_double, Kind, Plan};
 use super::{Code, Features, Result, Unsupported};
 use crate::listing::location;
 
-/// Where values are when a block begins.
-#[derive(Clone, Debug, Default)]
+/// Where values are when a block begins: parts of [`Held`].
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
+    pub(super) values: (u32, u32),
+    pub(super) params: (u32, u32),
+}
+
+/// What entries say: buffers, used again and again, as a trace has as many blocks as guards, twice.
+#[derive(Default)]
+pub(super) struct Held {
     /// Values, their registers, and whether they are in their slots.
     pub(super) values: Vec<(Value, Option<Reg>, bool)>,
     pub(super) params: Vec<Place>,
+    entries: Vec<Option<Entry>>,
+    /// The moves to each of a branch's targets.
+    moves: [Vec<Move>; 2],
+}
+
+impl Held {
+    /// Forgets all; so many blocks are to come.
+    pub(super) fn reset(&mut self, blocks: usize) {
+        self.values.clear();
+        self.params.clear();
+        self.entries.clear();
+        self.entries.resize(blocks, None);
+    }
+
+    pub(super) fn entry(&self, block: Block) -> Option<Entry> {
+        self.entries[block.as_u32() as usize]
+    }
+
+    pub(super) fn set_entry(&mut self, block: Block, entry: Entry) {
+        self.entries[block.as_u32() as usize] = Some(entry);
+    }
+
+    /// The entry of what was added after so many values and parameters.
+    pub(super) fn since(&self, (values, params): (usize, usize)) -> Entry {
+        Entry {
+            values: (values as u32, self.values.len() as u32),
+            params: (params as u32, self.params.len() as u32),
+        }
+    }
+
+    pub(super) fn len(&self) -> (usize, usize) {
+        (self.values.len(), self.params.len())
+    }
+
+    /// The parameters' places of an entry.
+    pub(super) fn params_of(&self, entry: Entry) -> &[Place] {
+        &self.params[entry.params.0 as usize..entry.params.1 as usize]
+    }
+
+    /// A buffer for moves, which comes back by [`Held::keep`].
+    pub(super) fn moves(&mut self, at: usize) -> Vec<Move> {
+        let mut moves = std::mem::take(&mut self.moves[at]);
+        moves.clear();
+        moves
+    }
+
+    pub(super) fn keep(&mut self, at: usize, moves: Vec<Move>) {
+        self.moves[at] = moves;
+    }
 }
 
 /// The state of the scratch register.
@@ -54,7 +110,8 @@ pub(super) struct Emit<'f> {
     pub(super) places: &'f mut Places,
     /// By block.
     pub(super) labels: Vec<Label>,
-    pub(super) entries: Vec<Option<Entry>>,
+    /// Where values are when blocks begin.
+    pub(super) held: &'f mut Held,
     /// By value: the register where it will be wanted.
     pub(super) hints: Vec<Option<Reg>>,
     /// The number of the instruction at hand, and of the one after the block's last.
@@ -97,7 +154,9 @@ impl<'f> Emit<'f> {
         plan: &'f Plan,
         asm: &'f mut Asm,
         places: &'f mut Places,
+        held: &'f mut Held,
     ) -> Emit<'f> {
+        held.reset(func.dfg.num_blocks());
         let labels = (0..func.dfg.num_blocks()).map(|_| asm.label()).collect();
         Emit {
             func,
@@ -106,7 +165,7 @@ impl<'f> Emit<'f> {
             asm,
             places,
             labels,
-            entries: vec![None; func.dfg.num_blocks()],
+            held,
             hints: vec![None; func.dfg.num_values()],
             number: 0,
             end: 0,
@@ -134,13 +193,14 @@ impl Emit<'_> {
     pub(super) fn all(mut self) -> Result<Code> {
         let mut waiting: Vec<Block> = self.plan.order.clone();
         let Some(&first) = waiting.first() else { return Err(Unsupported("no code")) };
-        self.entries[first.as_u32() as usize] = Some(self.arguments(first)?);
+        let entry = self.arguments(first)?;
+        self.held.set_entry(first, entry);
         // Blocks that nothing has led to yet wait for another round.
         loop {
             let mut later = Vec::new();
             for at in 0..waiting.len() {
                 let block = waiting[at];
-                match self.entries[block.as_u32() as usize].take() {
+                match self.held.entry(block) {
                     Some(entry) => {
                         self.next = waiting.get(at + 1).copied();
                         self.block(block, entry)?;
@@ -172,20 +232,19 @@ impl Emit<'_> {
         self.flags = None;
         self.scratch = Scratch::default();
         self.places.clear();
-        for &(value, reg, is_stored) in &entry.values {
+        for at in entry.values.0..entry.values.1 {
+            let (value, reg, is_stored) = self.held.values[at as usize];
             self.places.set_stored(value, is_stored);
             if let Some(reg) = reg {
                 self.places.put(value, reg);
             }
         }
-        for (&param, place) in self.func.dfg.block_params(block).iter().zip(&entry.params) {
+        for (&param, place) in self.func.dfg.block_params(block).iter().zip(self.held.params_of(entry)) {
             self.places.set_stored(param, matches!(place, Place::Slot(_)));
             if let &Place::Reg(reg) = place {
                 self.places.put(param, reg);
             }
         }
-        // Others may lead here too.
-        self.entries[block.as_u32() as usize] = Some(entry);
         let label = self.labels[block.as_u32() as usize];
         if self.plan.loops[block.as_u32() as usize].is_some() {
             self.asm.align(LOOP_ALIGNMENT);

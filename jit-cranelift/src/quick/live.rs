@@ -133,11 +133,6 @@ impl Live {
         &self.at_start.bits[start..start + self.at_start.words]
     }
 
-    /// How many values are wanted where a block begins.
-    pub(super) fn count_at_start(&self, block: Block) -> usize {
-        self.words_at_start(block).iter().map(|word| word.count_ones() as usize).sum()
-    }
-
     /// The values that are wanted where a block begins, in their order.
     pub(super) fn at_start(&self, block: Block) -> impl Iterator<Item = Value> + '_ {
         self.words_at_start(block).iter().enumerate().flat_map(move |(at, &word)| {

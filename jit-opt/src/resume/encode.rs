@@ -20,7 +20,7 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
     let mut known: HashMap<Vec<u8>, u32> = HashMap::default();
     // Lifting one large graph leaves a guard per object, all with one large snapshot.
     let mut done: HashMap<SnapId, Resume> = HashMap::default();
-    let (mut position, mut out) = (HashMap::default(), Vec::new());
+    let (mut positions, mut out) = (Positions::new(trace), Vec::new());
     for (index, inst) in trace.exits() {
         let is_own = |op| op == Op::Finish || op == Op::CallUnit && !planted(Bug::ResumeCalledShared);
         let shared = inst.snap.filter(|_| !is_own(inst.op));
@@ -29,12 +29,11 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
             continue;
         }
         let live = live_values(trace, inst);
-        position.clear();
-        position.extend(live.iter().enumerate().map(|(at, &value)| (value, at as u32)));
+        positions.note(&live);
         let results = if inst.op == Op::Finish { &inst.args[..] } else { &[] };
         out.clear();
-        let mut writer =
-            Writer { trace, position: &position, pool: &mut pool, constants: &mut table.pool, out: &mut out };
+        let constants = &mut table.pool;
+        let mut writer = Writer { trace, positions: &positions, pool: &mut pool, constants, out: &mut out };
         // The slots of the frame that a unit is called in are its own business.
         let own = usize::from(inst.op == Op::CallUnit && !planted(Bug::ResumeCalleeSlots));
         writer.exit(results, inst.snap.map(|snap| snap.index()), own);
@@ -54,9 +53,36 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
     table
 }
 
+/// Where the exit at hand has the values that it stores: by value, with the number of the exit that this was
+/// noted for, so that nothing has to be forgotten in between.
+struct Positions {
+    noted: Vec<(u32, u32)>,
+    exit: u32,
+}
+
+impl Positions {
+    fn new(trace: &Trace) -> Positions {
+        Positions { noted: vec![(0, 0); trace.values.len()], exit: 0 }
+    }
+
+    /// The next exit stores these values.
+    fn note(&mut self, live: &[Value]) {
+        self.exit += 1;
+        live.iter().enumerate().for_each(|(at, value)| self.noted[value.index()] = (self.exit, at as u32));
+    }
+
+    /// The position of a value; `u32::MAX` if the exit does not store it.
+    fn of(&self, value: Value) -> u32 {
+        match self.noted[value.index()] {
+            (exit, at) if exit == self.exit => at,
+            _ => u32::MAX,
+        }
+    }
+}
+
 struct Writer<'a> {
     trace: &'a Trace,
-    position: &'a HashMap<Value, u32>,
+    positions: &'a Positions,
     pool: &'a mut HashMap<Const, u32>,
     constants: &'a mut Vec<Const>,
     out: &'a mut Vec<u8>,
@@ -112,7 +138,7 @@ impl Writer<'_> {
                 Some(_) if planted(Bug::ResumeConstantDropped) => (0, 0),
                 Some(constant) => (2, self.constant(constant)),
                 // `live_values` lists every value of the exit that is no constant.
-                None => (1, self.position.get(&value).copied().unwrap_or(u32::MAX)),
+                None => (1, self.positions.of(value)),
             },
         };
         write(self.out, index as u64 * 4 + kind);
