@@ -531,7 +531,7 @@ mod tests {
         assert!((8.0..12.0).contains(&loop_of_ten), "{loop_of_ten}");
         assert!(gain(GLUE as f64 + 5.0, loop_of_ten) < 0.0, "an iteration");
         assert!(gain(GLUE as f64 + 20.0, loop_of_ten) > 0.0, "five");
-        let calls = |steps| Work { steps, calls: 4, ..Work::default() };
+        let calls = |steps| Work { steps, calls: 16, ..Work::default() };
         assert!(of_root(calls(4), calls(10)) < 0.4, "calls take as long as in the interpreter");
         let object = Work { objects: 1, inlined: 1, ..steps(10) };
         assert_eq!(of_root(object, steps(14)), 12.0, "the object is removed, the call is part of the trace");
