@@ -280,7 +280,7 @@ OPERATION(SETFIELD) {
 
 /*
 ** Queues have integers in the hash part, what is put in at one end and taken out at the other; and sets have
-** objects. A new key is put in if its place is free.
+** objects. A new key is put in if there is a free node.
 */
 TValue *tlua_work_place (lua_State *L, Table *t, const TValue *key) {
   int is_integer = ttisinteger(key);
@@ -293,11 +293,11 @@ TValue *tlua_work_place (lua_State *L, Table *t, const TValue *key) {
   if (t->metatable != NULL)
     return NULL;
   if (node == NULL) {
-    if (!isempty(gval(place)))
+    node = tlua_node_for_plain(t, place);
+    if (node == NULL)
       return NULL;
-    setnodekey(L, place, key);
+    setnodekey(L, node, key);
     luaC_barrierback(L, obj2gco(t), key);
-    node = place;
   }
   invalidateTMcache(t);
   return gval(node);

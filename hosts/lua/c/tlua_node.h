@@ -5,8 +5,8 @@
 ** such a key, and where there is none searches for a place for it, in functions that call one another.
 **
 ** Design: for integers, objects and booleans one search tells both. Of new keys only the commonest are put
-** in here: these whose place is free, and strings as long as there is a free node and no other type of key
-** in the way; all else is luaH_newkey's. A search for a free node that finds none leaves what luaH_newkey's
+** in here: those whose place is free, or taken by an integer or a short string, as long as there is a free
+** node; all else is luaH_newkey's. A search for a free node that finds none leaves what luaH_newkey's
 ** would leave.
 **
 ** Invariant: nodes are what 'hashint', 'luaH_getint' and 'luaH_newkey' of ltable.c would make of them. The
@@ -100,6 +100,23 @@ static inline Node *tlua_make_place (Node *place, Node *other, Node *free) {
 
 static inline Node *tlua_place_of_string (const Table *t, const TString *s) {
   return gnode(t, lmod(s->hash, sizenode(t)));
+}
+
+/*
+** The node for an integer or an object that the table lacks; NULL if the table would have to grow, or the
+** place is taken by a key whose own place takes longer to compute.
+*/
+static inline Node *tlua_node_for_plain (Table *t, Node *place) {
+  if (isempty(gval(place)))
+    return place;
+  Node *other = NULL, *free;
+  if (keyisinteger(place))
+    other = tlua_place_of_integer(t, keyival(place));
+  else if (keyisshrstr(place))
+    other = tlua_place_of_string(t, keystrval(place));
+  if (other == NULL || (free = tlua_free_node(t)) == NULL)
+    return NULL;
+  return tlua_make_place(place, other, free);
 }
 
 /*
