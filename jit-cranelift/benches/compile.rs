@@ -89,7 +89,7 @@ fn main() {
                     stats.build_ns as f64 / 1000.0,
                     stats.codegen_ns as f64 / 1000.0,
                     total(stats) / stats.ops as f64,
-                    stats.clif_insts,
+                    stats.lowered_insts,
                     stats.code_bytes,
                     stats.stub_bytes,
                     stats.stubs,

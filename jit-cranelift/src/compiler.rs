@@ -11,9 +11,8 @@ use std::time::Instant;
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir;
-use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::{CompiledCode, Context, Final, MachSrcLoc};
-use cranelift_frontend::FunctionBuilderContext;
 use target_lexicon::Architecture;
 use tracelift_core::{Schema, Trace};
 
@@ -23,6 +22,7 @@ use crate::error::CompileError;
 use crate::exits::{exit_table, ExitInfo};
 use crate::glue;
 use crate::isa::{self, Options};
+use crate::lir;
 use crate::listing::{self, location};
 use crate::lower::{self, Environment};
 use crate::notes::Notes;
@@ -59,8 +59,9 @@ pub struct Compiler {
     options: Options,
     isa: OwnedTargetIsa,
     environment: Environment,
+    /// What lowering has made last.
+    lowered: lir::Function,
     context: Context,
-    builder: FunctionBuilderContext,
     quick: Quick,
 }
 
@@ -101,8 +102,8 @@ impl Compiler {
             options,
             isa,
             environment,
+            lowered: lir::Function::new(glue::signature()),
             context: Context::new(),
-            builder: FunctionBuilderContext::new(),
             quick: Quick::default(),
         })
     }
@@ -136,13 +137,12 @@ impl Compiler {
     }
 
     fn make_glue(&mut self) -> Result<[WithUnwind; 2], CompileError> {
-        let frontend = self.isa.frontend_config();
-        let makers: [fn(&mut ir::Function, &mut FunctionBuilderContext, CallConv, TargetFrontendConfig); 2] =
-            [glue::enter, glue::leave];
+        let makers: [fn(&mut lir::Function, CallConv); 2] = [glue::enter, glue::leave];
         let mut codes = [WithUnwind::default(), WithUnwind::default()];
         for (make, code) in makers.iter().zip(&mut codes) {
             self.context.clear();
-            make(&mut self.context.func, &mut self.builder, self.environment.call_conv, frontend);
+            make(&mut self.lowered, self.environment.call_conv);
+            self.lowered.tell(&mut self.context.func);
             self.generate()?;
             let made = self.context.compiled_code().expect("it was generated just now");
             *code = (self.with_landing_pad(made)?, unwind::of_cranelift(made, &*self.isa));
@@ -208,16 +208,13 @@ impl Compiler {
                 copy_of: None,
             })
             .collect();
-        self.context.clear();
-        self.context.set_disasm(self.options.want_disasm);
-        // An error in the middle leaves the builder's context dirty; a new one costs little and errors are
-        // rare.
-        let mut builder = std::mem::take(&mut self.builder);
-        let lowered =
-            lower::lower(&inputs, &mut self.context.func, &mut builder, self.isa.frontend_config())?;
-        self.builder = builder;
-        let clif = self.options.want_clif.then(|| self.context.func.display().to_string());
-        let clif_insts = self.context.func.dfg.num_insts();
+        let lowered = lower::lower(&inputs, &mut self.lowered)?;
+        let clif = self.options.want_clif.then(|| {
+            let mut func = ir::Function::new();
+            self.lowered.tell(&mut func);
+            func.display().to_string()
+        });
+        let lowered_insts = self.lowered.num_insts();
         let (want_listing, architecture) = (self.options.want_listing, self.isa.triple().architecture);
         // Linked traces leave that to the glue.
         let preserves = root.request.links.is_none() || root.trace.unit.is_some();
@@ -239,7 +236,7 @@ impl Compiler {
             again: lowered.again,
             ops: trace.op_count(),
             by_cranelift,
-            clif_insts,
+            lowered_insts,
             build_ns: (built - start).as_nanos() as u64,
             codegen_ns: built.elapsed().as_nanos() as u64,
             listing_ns: 0,
@@ -288,6 +285,9 @@ impl Compiler {
             Err(Unsupported(reason)) => reason,
         };
         let (prefetches, want_notes) = (self.environment.prefetches, self.options.want_notes);
+        self.context.clear();
+        self.context.set_disasm(self.options.want_disasm);
+        self.lowered.tell(&mut self.context.func);
         self.generate()?;
         let code = self.context.compiled_code().expect("it was generated just now");
         let unwind = if want_notes { unwind::of_cranelift(code, &*self.isa) } else { Vec::new() };
@@ -317,7 +317,7 @@ impl Compiler {
             has_fused_product: self.environment.has_remainders,
             has_avx: isa::has_avx(&*self.isa),
         };
-        self.quick.generate(&self.context.func, features, preserves)
+        self.quick.generate(&self.lowered, features, preserves)
     }
 }
 

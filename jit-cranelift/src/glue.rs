@@ -24,11 +24,11 @@
 
 use std::ffi::c_void;
 
-use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder};
-use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_codegen::ir::{self, types, AbiParam};
+use cranelift_codegen::isa::CallConv;
 
 use crate::arena::CodePtr;
+use crate::lir::{self, Builder};
 
 /// Enters a linked trace, given its code's address; says how the program came back.
 pub type Enter = unsafe extern "C" fn(context: *mut c_void, base: *mut u8, code: *const u8) -> LeftBy;
@@ -102,28 +102,18 @@ fn with_three_words(convention: CallConv) -> ir::Signature {
 }
 
 /// `enter(context, base, code)`: calls the code with context, base and the number of no exit.
-pub(crate) fn enter(
-    func: &mut ir::Function,
-    builder: &mut FunctionBuilderContext,
-    convention: CallConv,
-    frontend: TargetFrontendConfig,
-) {
-    build(func, builder, with_three_words(convention), frontend, |b, params| {
+pub(crate) fn enter(func: &mut lir::Function, convention: CallConv) {
+    build(func, with_three_words(convention), |b, params| {
         let callee = b.import_signature(signature());
-        let refused = b.ins().iconst(types::I64, -1);
-        let call = b.ins().call_indirect(callee, params[2], &[params[0], params[1], refused]);
-        [0, 1].map(|at| b.inst_results(call)[at])
+        let refused = b.iconst(types::I64, -1);
+        let call = b.call_indirect(callee, params[2], &[params[0], params[1], refused]);
+        b.func.inst_results(call).collect()
     });
 }
 
 /// `leave(context, base, exit)`: returns exit and base.
-pub(crate) fn leave(
-    func: &mut ir::Function,
-    builder: &mut FunctionBuilderContext,
-    _convention: CallConv,
-    frontend: TargetFrontendConfig,
-) {
-    build(func, builder, signature(), frontend, |_, params| [params[2], params[1]]);
+pub(crate) fn leave(func: &mut lir::Function, _convention: CallConv) {
+    build(func, signature(), |_, params| vec![params[2], params[1]]);
 }
 
 /// Both, ready-made: `enter` and `leave` for x86-64 and the System V convention. To compile them takes an
@@ -147,20 +137,16 @@ pub(crate) const X86_64: [&[u8]; 2] = [
 ];
 
 fn build(
-    func: &mut ir::Function,
-    builder: &mut FunctionBuilderContext,
+    func: &mut lir::Function,
     signature: ir::Signature,
-    frontend: TargetFrontendConfig,
-    body: impl FnOnce(&mut FunctionBuilder<'_>, [ir::Value; 3]) -> [ir::Value; 2],
+    body: impl FnOnce(&mut Builder<'_>, [ir::Value; 3]) -> Vec<ir::Value>,
 ) {
-    func.signature = signature;
-    let mut b = FunctionBuilder::new(func, builder);
+    func.begin(signature);
+    let mut b = Builder::new(func);
     let block = b.create_block();
     b.append_block_params_for_function_params(block);
     b.switch_to_block(block);
     let params = [0, 1, 2].map(|at| b.block_params(block)[at]);
     let results = body(&mut b, params);
-    b.ins().return_(&results);
-    b.seal_all_blocks();
-    b.finalize(frontend);
+    b.return_(&results);
 }

@@ -3,9 +3,9 @@
 //! Problem: an optimized [`Trace`](tracelift_core::Trace) must become fast machine code that can be left at
 //! any guard, entered from the interpreter, and freed without touching other code. Design: [`Compiler`] turns
 //! one trace into a [`Compiled`]: relocation-free bytes, and a table that says for each exit which values lie
-//! where in the exit buffer: lowering makes Cranelift's IR of it, and of that come bytes, in one pass by
-//! `quick.rs` where the options ask for it and the machine is the right one, else by Cranelift's own code
-//! generator. [`Arena`] puts the bytes into executable memory, per trace tree. Nobody else names Cranelift.
+//! where in the exit buffer: it is lowered to simple operations (`lir.rs`), and of these come bytes, in one
+//! pass by `quick.rs` where the options ask for it and the machine is the right one, else by Cranelift.
+//! [`Arena`] puts the bytes into executable memory, per trace tree. Nobody else names Cranelift.
 //!
 //! The code is an [`EntryPoint`]: it gets the host's context pointer and the base of the frame, and returns
 //! the trace number and the number of the exit that it left by (see [`exits`]). It restores nothing itself.
@@ -43,6 +43,7 @@ mod fork;
 mod glue;
 mod helpers;
 mod isa;
+mod lir;
 mod listing;
 mod lower;
 mod notes;

@@ -1,11 +1,11 @@
-//! Lowering: one pass over an expanded trace, from its ops to Cranelift's.
+//! Lowering: one pass over an expanded trace, from its ops to operations of Cranelift's, as lowered code.
 //!
 //! Problem: every op needs machine code that agrees with its `eval` in the op table, and guards must cost a
 //! compare and a branch that is not taken. Design: a *part* of a trace (a label up to its `jump` or `finish`)
 //! becomes a chain of blocks in which each guard branches to a cold exit block and otherwise falls through;
-//! labels become blocks with parameters, so the parallel move at a jump is Cranelift's. Here is the one
-//! exhaustive match over all ops; the arms live in files by group: `values` (operands and lazily computed
-//! values), `ints`, `floats`, `memory`, `guards`.
+//! labels become blocks with parameters, and the parallel move at a jump is left to who makes the code. Here
+//! is the one exhaustive match over all ops; the arms live in files by group: `values` (operands and lazily
+//! computed values), `ints`, `floats`, `memory`, `guards`.
 //!
 //! Rules that come from measurements: guards are `brif fail, exit, ok`, never the other way round; no call
 //! rejoins from a cold block; comparisons are emitted where they are used, so that they fuse with the branch;
@@ -35,11 +35,8 @@ mod values;
 mod waiting;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{
-    self, types, AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc, StackSlot,
-};
-use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_codegen::ir::{self, types, AbiParam, Block, MemFlagsData, SourceLoc, StackSlot};
+use cranelift_codegen::isa::CallConv;
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, LabelId, Op, Payload, Schema, Trace, Type, Value};
@@ -47,6 +44,7 @@ use tracelift_core::{Inst, LabelId, Op, Payload, Schema, Trace, Type, Value};
 use crate::error::CompileError;
 use crate::exits::{ExitInfo, ENTRY_REFUSED};
 use crate::glue;
+use crate::lir::{self, Builder};
 use crate::listing::location;
 use crate::request::{EntryKind, Request};
 use again::Again;
@@ -62,7 +60,7 @@ use rows::Rows;
 use unroll::Unroll;
 use values::{Def, Values};
 
-/// A value in Cranelift's code, to tell it from the trace's [`Value`].
+/// A value in lowered code, to tell it from the trace's [`Value`].
 type Ssa = ir::Value;
 type Result<T> = std::result::Result<T, CompileError>;
 
@@ -126,14 +124,9 @@ pub(crate) struct Lowered {
 }
 
 /// Lowers a tree of traces, parents first, into an empty function.
-pub(crate) fn lower<'a>(
-    tree: &[Input<'a>],
-    func: &mut ir::Function,
-    builder: &mut FunctionBuilderContext,
-    frontend: TargetFrontendConfig,
-) -> Result<Lowered> {
+pub(crate) fn lower<'a>(tree: &[Input<'a>], func: &mut lir::Function) -> Result<Lowered> {
     let Some(root) = tree.first() else { return Err(CompileError::Malformed { inst: 0, what: "no trace" }) };
-    func.signature = match root.request.links {
+    func.begin(match root.request.links {
         _ if root.trace.unit.is_some() => units::signature_of(root.trace, root.request),
         Some(_) => glue::signature(),
         None => {
@@ -142,10 +135,8 @@ pub(crate) fn lower<'a>(
             signature.returns.push(AbiParam::new(types::I64));
             signature
         }
-    };
-    // Each instruction would make it longer by one otherwise.
-    func.srclocs.resize(tree.iter().map(|input| input.trace.insts.len() * 4).sum());
-    let mut b = FunctionBuilder::new(func, builder);
+    });
+    let mut b = Builder::new(func);
     let function = b.create_block();
     b.append_block_params_for_function_params(function);
     let params: Vec<Ssa> = b.block_params(function).to_vec();
@@ -188,8 +179,6 @@ pub(crate) fn lower<'a>(
         out.prefetches += lowering.prefetches;
         (b, shared) = (lowering.b, lowering.shared);
     }
-    b.seal_all_blocks();
-    b.finalize(frontend);
     Ok(out)
 }
 
@@ -219,7 +208,7 @@ struct Lowering<'t, 'a, 'f> {
     /// Instructions of the traces before it: what marks its code counts on from there.
     first_mark: usize,
     shared: Shared,
-    b: FunctionBuilder<'f>,
+    b: Builder<'f>,
     values: Values,
     stubs: Stubs,
     /// The function's parameters: the frame's base, and the host's context if it is passed.
@@ -280,7 +269,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
     fn new(
         tree: &'t [Input<'a>],
         number: usize,
-        mut b: FunctionBuilder<'f>,
+        mut b: Builder<'f>,
         heads: &'t [Heads],
         params: &'t [Ssa],
     ) -> Lowering<'t, 'a, 'f> {
@@ -382,7 +371,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
     fn begin(&mut self, start: Block) -> Result<usize> {
         self.b.switch_to_block(start);
         let begins = self.counts_replaced && self.input.parent.is_none();
-        self.replaced = begins.then(|| self.b.ins().iconst(types::I64, 0));
+        self.replaced = begins.then(|| self.b.iconst(types::I64, 0));
         self.entry()
     }
 
@@ -393,7 +382,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let &(first, _) =
             self.labels.first().ok_or_else(|| self.malformed("the trace has no entry label"))?;
         let kind = self.input.request.entry.unwrap_or(EntryKind::of(trace));
-        let args: Vec<BlockArg> = match kind {
+        let args: Vec<Ssa> = match kind {
             _ if self.is_in_unit() => self.unit_inputs()?,
             _ if self.input.parent.is_some() => self.passed_inputs()?,
             EntryKind::Slots => {
@@ -409,7 +398,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
                 for (slot, &input) in trace.entry.iter().chain(&trace.entry_known).zip(trace.inputs()) {
                     let offset = self.slot_offset(slot.slot, layout.payload)?;
                     let ty = clif_type(trace.ty(input));
-                    args.push(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset).into());
+                    args.push(self.b.load(ty, MemFlagsData::trusted(), self.base, offset));
                 }
                 self.find_steady(&args)?;
                 if cells > 0 {
@@ -417,7 +406,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
                     for (&cell, &input) in trace.entry_cells.iter().zip(&trace.inputs()[slots..]) {
                         let ty = clif_type(trace.ty(input));
                         let flags = MemFlagsData::trusted();
-                        args.push(self.b.ins().load(ty, flags, buffer, cell as i32 * 8).into());
+                        args.push(self.b.load(ty, flags, buffer, cell as i32 * 8));
                     }
                 }
                 args
@@ -429,7 +418,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
                 (trace.inputs().iter().enumerate())
                     .map(|(cell, &input)| {
                         let ty = clif_type(trace.ty(input));
-                        self.b.ins().load(ty, MemFlagsData::trusted(), buffer, cell as i32 * 8).into()
+                        self.b.load(ty, MemFlagsData::trusted(), buffer, cell as i32 * 8)
                     })
                     .collect()
             }
@@ -440,9 +429,9 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         if let Some(amounts) = self.input.request.replaced.filter(|amounts| amounts.entry > 0) {
             self.add_to_cell(amounts.total, amounts.entry as i64);
         }
-        let replaced = self.replaced.map(BlockArg::Value);
-        let passed: Vec<BlockArg> = args.iter().copied().chain(replaced).collect();
-        self.b.ins().jump(first, &passed);
+        let replaced = self.replaced;
+        let passed: Vec<Ssa> = args.iter().copied().chain(replaced).collect();
+        self.b.jump(first, &passed);
         self.open = false;
         let highest_cell = trace.entry_cells.iter().max().map_or(0, |&cell| cell as usize + 1);
         Ok(if kind == EntryKind::Buffer { args.len() } else { highest_cell })
@@ -473,15 +462,15 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let mut differs = None;
         for slot in slots {
             let offset = self.slot_offset(slot.slot, part)?;
-            let found = self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset);
+            let found = self.b.load(ty, MemFlagsData::trusted(), self.base, offset);
             let expected = (self.input.schema.tag(slot.tag).bits & mask) as i64;
-            let expected = self.b.ins().iconst(ty, expected);
+            let expected = self.b.iconst(ty, expected);
             if slots.len() == 1 {
-                return Ok(Some(self.b.ins().icmp(IntCC::NotEqual, found, expected)));
+                return Ok(Some(self.b.icmp(IntCC::NotEqual, found, expected)));
             }
-            let difference = self.b.ins().bxor(found, expected);
+            let difference = self.b.bxor(found, expected);
             differs = Some(match differs {
-                Some(before) => self.b.ins().bor(before, difference),
+                Some(before) => self.b.bor(before, difference),
                 None => difference,
             });
         }
@@ -522,22 +511,22 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         match inst.op {
             Op::IntAdd => self.sum(inst, 1),
             Op::IntSub => self.sum(inst, -1),
-            Op::IntMul => self.int2(inst, |b, x, y| b.ins().imul(x, y)),
-            Op::IntNeg => self.int1(inst, |b, x| b.ins().ineg(x)),
-            Op::IntAddOvf => { self.note_affine(inst, 1)?; self.overflowing(inst, exit, |b, x, y| b.ins().sadd_overflow(x, y)) }
-            Op::IntSubOvf => { self.note_affine(inst, -1)?; self.overflowing(inst, exit, |b, x, y| b.ins().ssub_overflow(x, y)) }
-            Op::IntMulOvf => self.overflowing(inst, exit, |b, x, y| b.ins().smul_overflow(x, y)),
+            Op::IntMul => self.int2(inst, |b, x, y| b.imul(x, y)),
+            Op::IntNeg => self.int1(inst, |b, x| b.ineg(x)),
+            Op::IntAddOvf => { self.note_affine(inst, 1)?; self.overflowing(inst, exit, |b, x, y| b.sadd_overflow(x, y)) }
+            Op::IntSubOvf => { self.note_affine(inst, -1)?; self.overflowing(inst, exit, |b, x, y| b.ssub_overflow(x, y)) }
+            Op::IntMulOvf => self.overflowing(inst, exit, |b, x, y| b.smul_overflow(x, y)),
             Op::IntDiv => self.int_div(inst),
             Op::IntRem => self.int_rem(inst),
             Op::IntFloorDiv => self.int_floor_div(inst),
             Op::IntFloorMod => self.int_floor_mod(inst),
-            Op::IntAnd => self.int2(inst, |b, x, y| b.ins().band(x, y)),
-            Op::IntOr => self.int2(inst, |b, x, y| b.ins().bor(x, y)),
-            Op::IntXor => self.int2(inst, |b, x, y| b.ins().bxor(x, y)),
-            Op::IntNot => self.int1(inst, |b, x| b.ins().bnot(x)),
-            Op::IntShl => self.int2(inst, |b, x, n| b.ins().ishl(x, n)),
-            Op::IntSar => self.int2(inst, |b, x, n| b.ins().sshr(x, n)),
-            Op::IntShr => self.int2(inst, |b, x, n| b.ins().ushr(x, n)),
+            Op::IntAnd => self.int2(inst, |b, x, y| b.band(x, y)),
+            Op::IntOr => self.int2(inst, |b, x, y| b.bor(x, y)),
+            Op::IntXor => self.int2(inst, |b, x, y| b.bxor(x, y)),
+            Op::IntNot => self.int1(inst, |b, x| b.bnot(x)),
+            Op::IntShl => self.int2(inst, |b, x, n| b.ishl(x, n)),
+            Op::IntSar => self.int2(inst, |b, x, n| b.sshr(x, n)),
+            Op::IntShr => self.int2(inst, |b, x, n| b.ushr(x, n)),
             Op::IntEq | Op::RefEq | Op::AddrEq => self.int_compare(inst, IntCC::Equal),
             Op::IntNe | Op::RefNe => self.int_compare(inst, IntCC::NotEqual),
             Op::IntLt => self.int_compare(inst, IntCC::SignedLessThan),
@@ -549,12 +538,12 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::UintGt => self.uint_compare(inst, IntCC::UnsignedGreaterThan, IntCC::SignedGreaterThan),
             Op::UintGe => self.uint_compare(inst, IntCC::UnsignedGreaterThanOrEqual, IntCC::SignedGreaterThanOrEqual),
             Op::FloatAdd | Op::FloatSub | Op::FloatMul | Op::FloatDiv => self.float2(inst),
-            Op::FloatNeg => self.float1(inst, |b, x| b.ins().fneg(x)),
-            Op::FloatAbs => self.float1(inst, |b, x| b.ins().fabs(x)),
-            Op::FloatSqrt => self.float1(inst, |b, x| b.ins().sqrt(x)),
-            Op::FloatFloor => self.float_round(inst, floats::floor, |b, x| b.ins().floor(x)),
-            Op::FloatCeil => self.float_round(inst, floats::ceil, |b, x| b.ins().ceil(x)),
-            Op::FloatTrunc => self.float_round(inst, floats::trunc, |b, x| b.ins().trunc(x)),
+            Op::FloatNeg => self.float1(inst, |b, x| b.fneg(x)),
+            Op::FloatAbs => self.float1(inst, |b, x| b.fabs(x)),
+            Op::FloatSqrt => self.float1(inst, |b, x| b.sqrt(x)),
+            Op::FloatFloor => self.float_round(inst, floats::floor, |b, x| b.floor(x)),
+            Op::FloatCeil => self.float_round(inst, floats::ceil, |b, x| b.ceil(x)),
+            Op::FloatTrunc => self.float_round(inst, floats::trunc, |b, x| b.trunc(x)),
             Op::FloatRem => self.float_remainder(inst, Sign::Dividend),
             Op::FloatFloorMod => self.float_remainder(inst, Sign::Divisor),
             Op::FloatEq => self.float_compare(inst, FloatCC::Equal),
@@ -563,11 +552,11 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::FloatLe => self.float_compare(inst, FloatCC::LessThanOrEqual),
             Op::FloatGt => self.float_compare(inst, FloatCC::GreaterThan),
             Op::FloatGe => self.float_compare(inst, FloatCC::GreaterThanOrEqual),
-            Op::IntToFloat => self.int1(inst, |b, x| b.ins().fcvt_from_sint(types::F64, x)),
-            Op::FloatToInt => self.float1(inst, |b, x| b.ins().fcvt_to_sint_sat(types::I64, x)),
+            Op::IntToFloat => self.int1(inst, |b, x| b.fcvt_from_sint(types::F64, x)),
+            Op::FloatToInt => self.float1(inst, |b, x| b.fcvt_to_sint_sat(types::I64, x)),
             Op::FloatToIntExact => self.float_to_int_exact(inst, exit),
-            Op::FloatToBits => self.float1(inst, |b, x| b.ins().bitcast(types::I64, MemFlagsData::new(), x)),
-            Op::FloatFromBits => self.int1(inst, |b, x| b.ins().bitcast(types::F64, MemFlagsData::new(), x)),
+            Op::FloatToBits => self.float1(inst, |b, x| b.bitcast(types::I64, x)),
+            Op::FloatFromBits => self.int1(inst, |b, x| b.bitcast(types::F64, x)),
             Op::RefToAddr | Op::AddrToRef | Op::AddrToInt => self.same(inst),
             Op::Select => self.select(inst),
             Op::RefIsNull => self.is_null(inst),
@@ -613,8 +602,8 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             if !inst.args.is_empty() {
                 return Err(self.malformed("a label with arguments is only reached by jumps"));
             }
-            let replaced: Vec<BlockArg> = self.replaced.into_iter().map(BlockArg::Value).collect();
-            self.b.ins().jump(block, &replaced);
+            let replaced: Vec<Ssa> = self.replaced.into_iter().collect();
+            self.b.jump(block, &replaced);
         }
         if inst.args[..] != self.input.trace.labels[label.index()].args[..] {
             return Err(self.malformed("a label's instruction defines other arguments than the label has"));
@@ -674,7 +663,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         let passed = self.jump_args(label, &inst.args[1..])?;
         let [way, here] = [(); 2].map(|()| self.b.create_block());
         let [then, other] = if planted(Bug::LowerBranchReversed) { [here, way] } else { [way, here] };
-        self.b.ins().brif(condition, then, &[], other, &[]);
+        self.b.brif(condition, then, &[], other, &[]);
         self.b.switch_to_block(way);
         // What is counted on this way is not counted on the other one.
         let replaced = (self.replaced, self.replaced_more);
@@ -722,9 +711,8 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
         self.count_replaced();
         self.replaced = self.replaced_now();
         self.replaced_more = 0;
-        let args: Vec<BlockArg> =
-            passed.into_iter().chain(rows).chain(self.replaced).map(BlockArg::Value).collect();
-        self.b.ins().jump(block, &args);
+        let args: Vec<Ssa> = passed.into_iter().chain(rows).chain(self.replaced).collect();
+        self.b.jump(block, &args);
     }
 
     /// An iteration ends: adds what the interpreter would have taken for it.
@@ -739,7 +727,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
     fn replaced_now(&mut self) -> Option<Ssa> {
         match self.replaced_more {
             0 => self.replaced,
-            more => self.replaced.map(|replaced| self.b.ins().iadd_imm_s(replaced, more)),
+            more => self.replaced.map(|replaced| self.b.iadd_imm_s(replaced, more)),
         }
     }
 
@@ -753,9 +741,9 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
     /// Adds to a 64-bit cell at a constant address, and returns what is in it now.
     fn add_to_cell(&mut self, cell: *mut u64, amount: i64) -> Ssa {
         let address = self.iconst(cell as i64);
-        let old = self.b.ins().load(types::I64, MemFlagsData::trusted(), address, 0);
-        let new = self.b.ins().iadd_imm_s(old, amount);
-        self.b.ins().store(MemFlagsData::trusted(), new, address, 0);
+        let old = self.b.load(types::I64, MemFlagsData::trusted(), address, 0);
+        let new = self.b.iadd_imm_s(old, amount);
+        self.b.store(MemFlagsData::trusted(), new, address, 0);
         new
     }
 

@@ -1,4 +1,4 @@
-//! Quick code: Cranelift's input made into x86-64 machine code in one pass, without Cranelift.
+//! Quick code: lowered code made into x86-64 machine code in one pass, without Cranelift.
 //!
 //! Problem: Cranelift takes 5 us for each operation of a trace, and nearly half of that is register
 //! allocation: a program that runs for a tenth of a second cannot buy much code. What lowering makes of
@@ -32,7 +32,7 @@ mod moves;
 mod places;
 mod plan;
 
-use cranelift_codegen::ir::Function;
+use crate::lir::Function;
 use cranelift_codegen::{Final, MachSrcLoc};
 
 use asm::Asm;
@@ -82,7 +82,7 @@ impl Quick {
     pub(crate) fn generate(&mut self, func: &Function, features: Features, preserves: bool) -> Result<Code> {
         self.plan.make(func);
         self.asm.clear();
-        self.places.reset(func.dfg.num_values());
+        self.places.reset(func.num_values());
         let mut emit = Emit::new(func, features, &self.plan, &mut self.asm, &mut self.places, &mut self.held);
         emit.preserves = preserves;
         emit.all()

@@ -270,9 +270,9 @@ pub struct Stats {
     pub ops: usize,
     /// Why Cranelift's code generator has made the code; `None` for quick code, which was made without it.
     pub by_cranelift: Option<&'static str>,
-    /// Cranelift instructions.
-    pub clif_insts: usize,
-    /// Time to build Cranelift's input, in nanoseconds.
+    /// Instructions of lowered code.
+    pub lowered_insts: usize,
+    /// Time to lower it, in nanoseconds.
     pub build_ns: u64,
     /// Time to make code of it, in nanoseconds.
     pub codegen_ns: u64,

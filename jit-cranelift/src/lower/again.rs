@@ -20,8 +20,8 @@
 //! where nobody writes `table.count` and `p0` comes from a steady slot, is `again(i1): guard_true(i1 < i2)
 //! ... jump(L1, ...)` for those who come again.
 
+use crate::lir::Builder;
 use cranelift_codegen::ir::Block;
-use cranelift_frontend::FunctionBuilder;
 use tracelift_core::effects::{CellAccess, Memory};
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::ops::Flags;
@@ -138,7 +138,7 @@ impl Again {
     }
 
     /// The block in which it begins.
-    pub(super) fn block(&mut self, b: &mut FunctionBuilder<'_>, tree: &[Input<'_>]) -> Block {
+    pub(super) fn block(&mut self, b: &mut Builder<'_>, tree: &[Input<'_>]) -> Block {
         let trace = tree[0].trace;
         let steady = self.inputs.iter().zip(trace.inputs());
         let args: Vec<Value> = steady.filter(|(&steady, _)| !steady).map(|(_, &input)| input).collect();

@@ -14,7 +14,6 @@
 //! enter_loop(i5)    =>    brif differs, next, way    way: store slot 3, v5; jump second(v4)    next: ...
 //! ```
 
-use cranelift_codegen::ir::{BlockArg, InstBuilder};
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::loops::{Entering, Given};
 use tracelift_core::ops::Flags;
@@ -23,7 +22,7 @@ use tracelift_core::snapshot::Source;
 use tracelift_core::{Inst, Op};
 
 use super::frame::{Content, Write};
-use super::{clif_type, Lowering, Result};
+use super::{clif_type, Lowering, Result, Ssa};
 
 impl Lowering<'_, '_, '_> {
     /// If a part begins that nobody comes to: how many instructions it has.
@@ -56,7 +55,7 @@ impl Lowering<'_, '_, '_> {
         let next = self.b.create_block();
         if let Some(differs) = differs {
             let way = self.b.create_block();
-            self.b.ins().brif(differs, next, &[], way, &[]);
+            self.b.brif(differs, next, &[], way, &[]);
             self.b.switch_to_block(way);
         }
         let replaced = self.replaced;
@@ -72,7 +71,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// What is passed for each argument of the second body's label.
-    fn passed_to_second(&mut self, inst: &Inst, entering: &Entering, to: usize) -> Result<Vec<BlockArg>> {
+    fn passed_to_second(&mut self, inst: &Inst, entering: &Entering, to: usize) -> Result<Vec<Ssa>> {
         let root = self.tree[to];
         let label = root.request.loops.second.and_then(|label| root.trace.labels.get(label.index()));
         let params = label.map_or(&[][..], |label| &label.args[..]);
@@ -86,10 +85,10 @@ impl Lowering<'_, '_, '_> {
                 Given::Arg(at) => self.operand(inst, at as usize)?,
                 Given::Slot(slot) => self.payload_of(slot, ty)?,
             };
-            if self.b.func.dfg.value_type(value) != clif_type(ty) {
+            if self.b.value_type(value) != clif_type(ty) {
                 return Err(self.malformed("a second body is given a value of another type"));
             }
-            values.push(BlockArg::Value(value));
+            values.push(value);
         }
         if planted(Bug::BridgeArgsReversed) {
             let alike = |at: usize| root.trace.ty(params[at]) == root.trace.ty(params[at - 1]);

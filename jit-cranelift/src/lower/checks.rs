@@ -22,7 +22,6 @@
 //! guard_value(i3, 19) @3                     brif (v1 ^ 0x4413) | (v2 ^ 0x7f00), way, next
 //! ```
 
-use cranelift_codegen::ir::InstBuilder;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{Cell, LayoutId};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Trace, Type, Value};
@@ -215,11 +214,11 @@ impl Lowering<'_, '_, '_> {
             0 => found,
             _ => {
                 let expected = self.iconst(expected as i64);
-                self.b.ins().bxor(found, expected)
+                self.b.bxor(found, expected)
             }
         };
         Ok(match self.differs.filter(|_| !planted(Bug::LowerCheckForgotten)) {
-            Some(before) => self.b.ins().bor(before, differs),
+            Some(before) => self.b.bor(before, differs),
             None => differs,
         })
     }

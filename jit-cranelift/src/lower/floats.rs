@@ -11,9 +11,9 @@
 //! Example: `float_add(f0, f1)` with two NaNs returns the first, quieted, also when `f0` has just been
 //! loaded.
 
+use crate::lir::{Builder, Data};
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
-use cranelift_codegen::ir::{self, types, AbiParam, Endianness, InstBuilder, MemFlagsData, Opcode};
-use cranelift_frontend::FunctionBuilder;
+use cranelift_codegen::ir::{self, types, AbiParam, Opcode};
 use tracelift_core::{Inst, Op, Value};
 
 use super::values::Def;
@@ -45,11 +45,7 @@ pub(super) extern "C" fn trunc(x: f64) -> f64 {
 
 impl Lowering<'_, '_, '_> {
     /// A unary operation on a double.
-    pub(super) fn float1(
-        &mut self,
-        inst: &Inst,
-        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa) -> Ssa,
-    ) -> Result<()> {
+    pub(super) fn float1(&mut self, inst: &Inst, f: impl FnOnce(&mut Builder<'_>, Ssa) -> Ssa) -> Result<()> {
         self.int1(inst, f)
     }
 
@@ -67,34 +63,28 @@ impl Lowering<'_, '_, '_> {
         // Cranelift takes these to commute.
         let commutes = matches!(op, Op::FloatAdd | Op::FloatMul);
         if commutes && self.is_load(x) && !self.is_constant(y) {
-            self.b.ins().sequence_point();
+            self.b.sequence_point();
         }
         Ok(match op {
-            Op::FloatAdd => self.b.ins().fadd(x, y),
-            Op::FloatSub => self.b.ins().fsub(x, y),
-            Op::FloatMul => self.b.ins().fmul(x, y),
-            Op::FloatDiv => self.b.ins().fdiv(x, y),
+            Op::FloatAdd => self.b.fadd(x, y),
+            Op::FloatSub => self.b.fsub(x, y),
+            Op::FloatMul => self.b.fmul(x, y),
+            Op::FloatDiv => self.b.fdiv(x, y),
             _ => return Err(self.malformed("not an operation on two doubles")),
         })
     }
 
     fn is_load(&self, value: Ssa) -> bool {
-        self.opcode_of(value) == Some(Opcode::Load)
+        matches!(self.data_of(value), Some(Data::Load { opcode: Opcode::Load, .. }))
     }
 
     /// A constant is only a NaN if the trace says so; then order matters as with variables.
     fn is_constant(&self, value: Ssa) -> bool {
-        let dfg = &self.b.func.dfg;
-        let Some(inst) = dfg.value_def(value).inst() else { return false };
-        match dfg.insts[inst] {
-            ir::InstructionData::UnaryIeee64 { imm, .. } => !imm.as_f64().is_nan(),
-            _ => false,
-        }
+        matches!(self.data_of(value), Some(Data::Float { bits }) if !f64::from_bits(bits).is_nan())
     }
 
-    fn opcode_of(&self, value: Ssa) -> Option<Opcode> {
-        let dfg = &self.b.func.dfg;
-        dfg.value_def(value).inst().map(|inst| dfg.insts[inst].opcode())
+    fn data_of(&self, value: Ssa) -> Option<Data> {
+        self.b.func.inst_of(value).map(|inst| self.b.func.data(inst))
     }
 
     /// A comparison of doubles, made where it is used.
@@ -108,7 +98,7 @@ impl Lowering<'_, '_, '_> {
         &mut self,
         inst: &Inst,
         function: extern "C" fn(f64) -> f64,
-        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa) -> Ssa,
+        f: impl FnOnce(&mut Builder<'_>, Ssa) -> Ssa,
     ) -> Result<()> {
         if self.input.environment.has_rounding {
             return self.float1(inst, f);
@@ -119,15 +109,15 @@ impl Lowering<'_, '_, '_> {
         signature.returns.push(AbiParam::new(types::F64));
         let signature = self.b.import_signature(signature);
         let address = self.iconst(function as usize as i64);
-        let call = self.b.ins().call_indirect(signature, address, &[x]);
-        let result = self.b.inst_results(call)[0];
+        let call = self.b.call_indirect(signature, address, &[x]);
+        let result = self.b.func.first_result(call);
         self.define(inst, result)
     }
 
     /// Whether a select of these is better made by [`Self::blend`]. The smaller and the larger of two are an
     /// instruction.
     pub(super) fn is_blended(&mut self, condition: Value, x: Ssa, y: Ssa) -> Result<bool> {
-        if !self.input.environment.has_blend || self.b.func.dfg.value_type(x) != types::F64 {
+        if !self.input.environment.has_blend || self.b.value_type(x) != types::F64 {
             return Ok(false);
         }
         let def = self.def(condition)?;
@@ -138,8 +128,8 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn blend(&mut self, condition: Value, x: Ssa, y: Ssa) -> Result<Ssa> {
         let (mask, yes, no) = match self.def(condition)? {
             Def::FloatCompare(cc, a, b) => {
-                let (a, b) = (self.b.ins().splat(types::F64X2, a), self.b.ins().splat(types::F64X2, b));
-                (self.b.ins().fcmp(cc, a, b), x, y)
+                let (a, b) = (self.b.splat(types::F64X2, a), self.b.splat(types::F64X2, b));
+                (self.b.fcmp(cc, a, b), x, y)
             }
             Def::IntCompare(cc @ (IntCC::Equal | IntCC::SignedLessThan | IntCC::SignedGreaterThan), a, b) => {
                 (self.int_mask(cc, a, b), x, y)
@@ -155,16 +145,14 @@ impl Lowering<'_, '_, '_> {
                 (self.int_mask(IntCC::Equal, number, zero), y, x)
             }
         };
-        let flags = MemFlagsData::new().with_endianness(Endianness::Little);
-        let mask = self.b.ins().bitcast(types::F64X2, flags, mask);
-        let mask = self.b.ins().extractlane(mask, 0);
-        Ok(self.b.ins().bitselect(mask, yes, no))
+        let mask = self.b.bitcast(types::F64X2, mask);
+        let mask = self.b.first_lane(mask);
+        Ok(self.b.bitselect(mask, yes, no))
     }
 
     fn int_mask(&mut self, cc: IntCC, a: Ssa, b: Ssa) -> Ssa {
-        let (a, b) =
-            (self.b.ins().scalar_to_vector(types::I64X2, a), self.b.ins().scalar_to_vector(types::I64X2, b));
-        self.b.ins().icmp(cc, a, b)
+        let (a, b) = (self.b.scalar_to_vector(types::I64X2, a), self.b.scalar_to_vector(types::I64X2, b));
+        self.b.icmp(cc, a, b)
     }
 
     /// The integer with exactly this value. Conversion saturates and turns NaN into 0, so converting back
@@ -172,11 +160,11 @@ impl Lowering<'_, '_, '_> {
     /// back as itself; no double converts to `MAX` otherwise.
     pub(super) fn float_to_int_exact(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let x = self.operand(inst, 0)?;
-        let int = self.b.ins().fcvt_to_sint_sat(types::I64, x);
-        let back = self.b.ins().fcvt_from_sint(types::F64, int);
-        let differs = self.b.ins().fcmp(FloatCC::NotEqual, back, x);
+        let int = self.b.fcvt_to_sint_sat(types::I64, x);
+        let back = self.b.fcvt_from_sint(types::F64, int);
+        let differs = self.b.fcmp(FloatCC::NotEqual, back, x);
         self.leave_if(differs, inst, exit)?;
-        let saturated = self.b.ins().icmp_imm_s(IntCC::Equal, int, i64::MAX);
+        let saturated = self.b.icmp_imm_s(IntCC::Equal, int, i64::MAX);
         self.leave_if(saturated, inst, exit)?;
         self.define(inst, int)
     }

@@ -17,7 +17,7 @@
 //! `guard_true(i6)`, and `finish` with `2: int i9`, does the first store only if the guard fails, and the one
 //! at the end never.
 
-use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData};
+use cranelift_codegen::ir::MemFlagsData;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use tracelift_core::effects::CellAccess;
 use tracelift_core::ir::EntrySlot;
@@ -262,7 +262,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Where the function is entered, whose first trace has these inputs in slots: looks at what is steady.
-    pub(super) fn find_steady(&mut self, args: &[BlockArg]) -> Result<()> {
+    pub(super) fn find_steady(&mut self, args: &[Ssa]) -> Result<()> {
         if self.shared.slots.written.is_none() || self.input.parent.is_some() {
             return Ok(());
         }
@@ -273,7 +273,7 @@ impl Lowering<'_, '_, '_> {
         }
         let inputs = trace.entry.iter().chain(&trace.entry_known).zip(args).enumerate();
         for (at, (slot, arg)) in inputs {
-            let BlockArg::Value(payload) = *arg else { continue };
+            let payload = *arg;
             if self.shared.slots.is_steady(slot.slot) {
                 let tag = (at < trace.entry.len()).then_some(slot.tag);
                 self.shared.slots.steady.insert(slot.slot, Steady { tag, payload: Some(payload) });
@@ -298,7 +298,7 @@ impl Lowering<'_, '_, '_> {
                     (None, Some(ty)) => {
                         let offset = self.slot_offset(at, self.input.schema.slots().payload)?;
                         let flags = MemFlagsData::trusted();
-                        Some(self.b.ins().load(clif_type(ty), flags, self.base, offset))
+                        Some(self.b.load(clif_type(ty), flags, self.base, offset))
                     }
                     (payload, _) => payload,
                 };

@@ -14,9 +14,9 @@
 //! Example: `guard_true(i1)` at snapshot 3, exit 5, with `i2` live, becomes `brif fail, way, next`,
 //! `way: jump stub5`, and `stub5: store i2; jump return(5)`.
 
+use crate::lir::Builder;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{types, Block, InstBuilder, MemFlagsData, SourceLoc};
-use cranelift_frontend::FunctionBuilder;
+use cranelift_codegen::ir::{types, Block, MemFlagsData, SourceLoc};
 use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{ExitKind, Inst, Op, Trace, Type, Value};
@@ -41,7 +41,7 @@ pub(super) struct Stubs {
 }
 
 impl Stubs {
-    pub(super) fn new(b: &mut FunctionBuilder<'_>, branches: Vec<u32>, counts_replaced: bool) -> Stubs {
+    pub(super) fn new(b: &mut Builder<'_>, branches: Vec<u32>, counts_replaced: bool) -> Stubs {
         let return_block = b.create_block();
         b.append_block_param(return_block, types::I32);
         if counts_replaced {
@@ -90,20 +90,20 @@ impl Lowering<'_, '_, '_> {
         }
         let replaced = self.b.block_params(block).get(1).copied();
         self.add_replaced(replaced);
-        let mut result = self.b.ins().uextend(types::I64, number);
+        let mut result = self.b.uextend(types::I64, number);
         let trace_no = self.input.request.trace_no;
         if trace_no != 0 {
             let upper = self.iconst((u64::from(trace_no) << 32) as i64);
-            result = self.b.ins().bor(result, upper);
+            result = self.b.bor(result, upper);
         }
         let Some(links) = &self.input.request.links else {
-            self.b.ins().return_(&[result]);
+            self.b.return_(&[result]);
             return Ok(());
         };
         let cells = self.iconst(links.cells as i64);
-        let number = self.b.ins().uextend(types::I64, number);
-        let offset = self.b.ins().ishl_imm_u(number, 3);
-        let cell = self.b.ins().iadd(cells, offset);
+        let number = self.b.uextend(types::I64, number);
+        let offset = self.b.ishl_imm_u(number, 3);
+        let cell = self.b.iadd(cells, offset);
         let base = self.base_of(0)?;
         self.go_on(cell, 0, base, result)
     }
@@ -112,17 +112,17 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn add_replaced(&mut self, replaced: Option<Ssa>) {
         let (Some(amounts), Some(replaced)) = (self.input.request.replaced, replaced) else { return };
         let total = self.iconst(amounts.total as i64);
-        let before = self.b.ins().load(types::I64, MemFlagsData::trusted(), total, 0);
-        let after = self.b.ins().iadd(before, replaced);
-        self.b.ins().store(MemFlagsData::trusted(), after, total, 0);
+        let before = self.b.load(types::I64, MemFlagsData::trusted(), total, 0);
+        let after = self.b.iadd(before, replaced);
+        self.b.store(MemFlagsData::trusted(), after, total, 0);
     }
 
     /// Goes on where a link cell says, in the frame with that base.
     pub(super) fn go_on(&mut self, cell: Ssa, offset: i32, base: Ssa, exit: Ssa) -> Result<()> {
         let context = self.context()?;
-        let next = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, offset);
+        let next = self.b.load(types::I64, MemFlagsData::trusted(), cell, offset);
         let callee = self.b.import_signature(glue::signature());
-        self.b.ins().return_call_indirect(callee, next, &[context, base, exit]);
+        self.b.return_call_indirect(callee, next, &[context, base, exit]);
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn refuse_if(&mut self, flag: Ssa) -> Result<()> {
         let other = self.input.request.links.as_ref().map(|links| links.other).filter(|cell| !cell.is_null());
         let (way, next) = (self.cold_block(), self.b.create_block());
-        self.b.ins().brif(flag, way, &[], next, &[]);
+        self.b.brif(flag, way, &[], next, &[]);
         self.b.switch_to_block(way);
         self.b.set_srcloc(SourceLoc::new(location::STUB | location::ENTRY));
         match (self.origin, other) {
@@ -140,7 +140,7 @@ impl Lowering<'_, '_, '_> {
                 self.go_on(cell, 0, self.base, origin)?;
             }
             (Some(origin), None) => {
-                self.b.ins().return_(&[origin, self.base]);
+                self.b.return_(&[origin, self.base]);
             }
             (None, _) => self.pass_number(self.stubs.return_block, ENTRY_REFUSED),
         }
@@ -152,7 +152,7 @@ impl Lowering<'_, '_, '_> {
     /// Leaves the trace by this exit if the flag is set.
     pub(super) fn leave_if(&mut self, flag: Ssa, inst: &Inst, exit: u32) -> Result<()> {
         let (way, next) = (self.way_block(exit), self.b.create_block());
-        self.b.ins().brif(flag, way, &[], next, &[]);
+        self.b.brif(flag, way, &[], next, &[]);
         self.b.switch_to_block(way);
         self.leave(inst, exit)?;
         self.b.switch_to_block(next);
@@ -166,7 +166,7 @@ impl Lowering<'_, '_, '_> {
         self.b.set_srcloc(SourceLoc::new(location::STUB | self.mark(self.index)));
         match self.stubs.by_exit[exit as usize] {
             Some(stub) => {
-                self.b.ins().jump(stub, &[]);
+                self.b.jump(stub, &[]);
             }
             None => self.make_stub(inst, exit)?,
         }
@@ -178,7 +178,7 @@ impl Lowering<'_, '_, '_> {
     fn make_stub(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         if self.stubs.branches[exit as usize] > 1 {
             let stub = self.way_block(exit);
-            self.b.ins().jump(stub, &[]);
+            self.b.jump(stub, &[]);
             self.b.switch_to_block(stub);
             self.stubs.by_exit[exit as usize] = Some(stub);
         }
@@ -209,10 +209,10 @@ impl Lowering<'_, '_, '_> {
     /// Goes on at the return block with that exit number. Only cold blocks may do so: a number passed by the
     /// guard's own branch would be loaded into a register each time that the guard holds.
     fn pass_number(&mut self, block: Block, number: u32) {
-        let number = self.b.ins().iconst(types::I32, i64::from(number));
+        let number = self.b.iconst(types::I32, i64::from(number));
         match self.replaced {
-            Some(replaced) => self.b.ins().jump(block, &[number.into(), replaced.into()]),
-            None => self.b.ins().jump(block, &[number.into()]),
+            Some(replaced) => self.b.jump(block, &[number, replaced]),
+            None => self.b.jump(block, &[number]),
         };
     }
 
@@ -240,7 +240,7 @@ impl Lowering<'_, '_, '_> {
         let buffer = self.iconst(self.input.request.exit_buffer as i64);
         for (cell, &value) in live.iter().enumerate() {
             let value = self.value(value)?;
-            self.b.ins().store(MemFlagsData::trusted(), value, buffer, cell as i32 * 8);
+            self.b.store(MemFlagsData::trusted(), value, buffer, cell as i32 * 8);
         }
         Ok(())
     }
@@ -249,7 +249,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn count_guard(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let Some(counter) = self.input.request.force_counter else { return Ok(()) };
         let left = self.add_to_cell(counter, -1);
-        let forced = self.b.ins().icmp_imm_s(IntCC::Equal, left, 0);
+        let forced = self.b.icmp_imm_s(IntCC::Equal, left, 0);
         self.leave_if(forced, inst, exit)
     }
 
@@ -258,8 +258,8 @@ impl Lowering<'_, '_, '_> {
         let mut fails = self.condition(arg(inst, 0, self.index)?, !wanted)?;
         if let Some(counter) = self.input.request.turns.filter(|_| self.turns_at == Some(self.index)) {
             let left = self.add_to_cell(counter.cast(), -1);
-            let enough = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
-            fails = self.b.ins().bor(fails, enough);
+            let enough = self.b.icmp_imm_s(IntCC::SignedLessThan, left, 0);
+            fails = self.b.bor(fails, enough);
         }
         self.leave_if(fails, inst, exit)
     }
@@ -272,7 +272,7 @@ impl Lowering<'_, '_, '_> {
         let rest = &self.input.trace.insts[self.index..];
         let ops = rest.iter().position(|inst| inst.op.is(Flags::ENDS)).unwrap_or(rest.len());
         let left = self.add_to_cell(counter.cast(), -(ops as i64 * copies));
-        let enough = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
+        let enough = self.b.icmp_imm_s(IntCC::SignedLessThan, left, 0);
         self.leave_if(enough, inst, exit)
     }
 
@@ -280,18 +280,18 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn guard_value(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let (mut found, expected) = (self.operand(inst, 0)?, arg(inst, 1, self.index)?);
         let expected = if self.input.trace.ty(expected) == Type::Float {
-            found = self.b.ins().bitcast(types::I64, MemFlagsData::new(), found);
+            found = self.b.bitcast(types::I64, found);
             match self.input.trace.bits_of(expected) {
                 Some(bits) => self.iconst(bits as i64),
                 None => {
                     let expected = self.value(expected)?;
-                    self.b.ins().bitcast(types::I64, MemFlagsData::new(), expected)
+                    self.b.bitcast(types::I64, expected)
                 }
             }
         } else {
             self.value(expected)?
         };
-        let differs = self.b.ins().icmp(IntCC::NotEqual, found, expected);
+        let differs = self.b.icmp(IntCC::NotEqual, found, expected);
         self.leave_if(differs, inst, exit)
     }
 
@@ -299,14 +299,14 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn guard_null(&mut self, inst: &Inst, exit: u32, wanted: bool) -> Result<()> {
         let pointer = self.operand(inst, 0)?;
         let cc = if wanted { IntCC::NotEqual } else { IntCC::Equal };
-        let fails = self.b.ins().icmp_imm_s(cc, pointer, 0);
+        let fails = self.b.icmp_imm_s(cc, pointer, 0);
         self.leave_if(fails, inst, exit)
     }
 
     /// Leaves for good. What follows is never reached, but lowered all the same.
     pub(super) fn guard_always_fails(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         let way = self.way_block(exit);
-        self.b.ins().jump(way, &[]);
+        self.b.jump(way, &[]);
         self.b.switch_to_block(way);
         self.leave(inst, exit)?;
         let never = self.b.create_block();
@@ -390,7 +390,7 @@ impl Lowering<'_, '_, '_> {
         if let Some(amounts) = self.input.request.replaced.filter(|amounts| amounts.finish > 0) {
             match self.replaced {
                 Some(replaced) => {
-                    self.replaced = Some(self.b.ins().iadd_imm_s(replaced, i64::from(amounts.finish)));
+                    self.replaced = Some(self.b.iadd_imm_s(replaced, i64::from(amounts.finish)));
                 }
                 None => drop(self.add_to_cell(amounts.total, i64::from(amounts.finish))),
             }

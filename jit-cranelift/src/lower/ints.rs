@@ -13,9 +13,9 @@
 //! `int_floordiv(x, 8)` is one arithmetic shift; `int_floordiv(x, y)` is two tests and a 32-bit `div` for 7
 //! and 2.
 
+use crate::lir::Builder;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{types, InstBuilder};
-use cranelift_frontend::FunctionBuilder;
+use cranelift_codegen::ir::types;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::Inst;
 
@@ -24,11 +24,7 @@ use super::{arg, Lowering, Result, Ssa};
 
 impl Lowering<'_, '_, '_> {
     /// A unary operation on a register.
-    pub(super) fn int1(
-        &mut self,
-        inst: &Inst,
-        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa) -> Ssa,
-    ) -> Result<()> {
+    pub(super) fn int1(&mut self, inst: &Inst, f: impl FnOnce(&mut Builder<'_>, Ssa) -> Ssa) -> Result<()> {
         let x = self.operand(inst, 0)?;
         let result = f(&mut self.b, x);
         self.define(inst, result)
@@ -38,7 +34,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn int2(
         &mut self,
         inst: &Inst,
-        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa, Ssa) -> Ssa,
+        f: impl FnOnce(&mut Builder<'_>, Ssa, Ssa) -> Ssa,
     ) -> Result<()> {
         let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         let result = f(&mut self.b, x, y);
@@ -50,7 +46,7 @@ impl Lowering<'_, '_, '_> {
         &mut self,
         inst: &Inst,
         exit: u32,
-        f: impl FnOnce(&mut FunctionBuilder<'_>, Ssa, Ssa) -> (Ssa, Ssa),
+        f: impl FnOnce(&mut Builder<'_>, Ssa, Ssa) -> (Ssa, Ssa),
     ) -> Result<()> {
         let (x, y) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         let (result, overflow) = f(&mut self.b, x, y);
@@ -81,7 +77,7 @@ impl Lowering<'_, '_, '_> {
             self.blend(condition, x, y)?
         } else {
             let condition = self.condition(condition, true)?;
-            self.b.ins().select(condition, x, y)
+            self.b.select(condition, x, y)
         };
         self.define(inst, result)
     }
@@ -103,23 +99,23 @@ impl Lowering<'_, '_, '_> {
         let result = match y {
             _ if planted(Bug::LowerFloorDivTruncates) => self.quotient(x, y),
             Divisor::Constant(y) if y > 0 && y & (y - 1) == 0 => {
-                self.b.ins().sshr_imm_u(x, i64::from(y.trailing_zeros()))
+                self.b.sshr_imm_u(x, i64::from(y.trailing_zeros()))
             }
             Divisor::Constant(constant) => {
                 let quotient = self.quotient(x, y);
-                let product = self.b.ins().imul_imm_s(quotient, constant);
-                let rest = self.b.ins().isub(x, product);
+                let product = self.b.imul_imm_s(quotient, constant);
+                let rest = self.b.isub(x, product);
                 let one_less = self.wrong_side(rest, constant);
-                self.b.ins().iadd(quotient, one_less)
+                self.b.iadd(quotient, one_less)
             }
             Divisor::Variable(divisor) => self.divide(x, divisor, Part::Quotient, |b| {
                 let (quotient, rest) = quotient_and_rest(b, x, divisor);
                 // The rest with the divisor's sign taken off: negative where it is on the wrong side.
-                let sign = b.ins().sshr_imm_u(divisor, 63);
-                let flipped = b.ins().bxor(rest, sign);
-                let rest = b.ins().isub(flipped, sign);
-                let one_less = b.ins().sshr_imm_u(rest, 63);
-                b.ins().iadd(quotient, one_less)
+                let sign = b.sshr_imm_u(divisor, 63);
+                let flipped = b.bxor(rest, sign);
+                let rest = b.isub(flipped, sign);
+                let one_less = b.sshr_imm_u(rest, 63);
+                b.iadd(quotient, one_less)
             }),
         };
         self.define(inst, result)
@@ -128,21 +124,21 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn int_floor_mod(&mut self, inst: &Inst) -> Result<()> {
         let (x, y) = self.division(inst)?;
         let result = match y {
-            Divisor::Constant(y) if y > 0 && y & (y - 1) == 0 => self.b.ins().band_imm_s(x, y - 1),
+            Divisor::Constant(y) if y > 0 && y & (y - 1) == 0 => self.b.band_imm_s(x, y - 1),
             Divisor::Constant(constant) => {
                 let rest = self.remainder(x, y);
                 let wrong = self.wrong_side(rest, constant);
-                let correction = self.b.ins().band_imm_s(wrong, constant);
-                self.b.ins().iadd(rest, correction)
+                let correction = self.b.band_imm_s(wrong, constant);
+                self.b.iadd(rest, correction)
             }
             Divisor::Variable(divisor) => self.divide(x, divisor, Part::Rest, |b| {
                 let (_, rest) = quotient_and_rest(b, x, divisor);
-                let signs = b.ins().bxor(rest, divisor);
-                let differ = b.ins().sshr_imm_u(signs, 63);
-                let correction = b.ins().band(differ, divisor);
-                let corrected = b.ins().iadd(rest, correction);
-                let exact = b.ins().icmp_imm_s(IntCC::Equal, rest, 0);
-                b.ins().select(exact, rest, corrected)
+                let signs = b.bxor(rest, divisor);
+                let differ = b.sshr_imm_u(signs, 63);
+                let correction = b.band(differ, divisor);
+                let corrected = b.iadd(rest, correction);
+                let exact = b.icmp_imm_s(IntCC::Equal, rest, 0);
+                b.select(exact, rest, corrected)
             }),
         };
         self.define(inst, result)
@@ -159,14 +155,14 @@ impl Lowering<'_, '_, '_> {
 
     /// -1 where a rest has the sign that is not the constant divisor's, else 0.
     fn wrong_side(&mut self, rest: Ssa, divisor: i64) -> Ssa {
-        let rest = if divisor > 0 { rest } else { self.b.ins().ineg(rest) };
-        self.b.ins().sshr_imm_u(rest, 63)
+        let rest = if divisor > 0 { rest } else { self.b.ineg(rest) };
+        self.b.sshr_imm_u(rest, 63)
     }
 
     /// `x / y` towards zero.
     fn quotient(&mut self, x: Ssa, y: Divisor) -> Ssa {
         match y {
-            Divisor::Constant(0 | -1) => self.b.ins().ineg(x),
+            Divisor::Constant(0 | -1) => self.b.ineg(x),
             Divisor::Constant(1) => x,
             Divisor::Constant(y) => self.quotient_by_constant(x, y),
             Divisor::Variable(y) => self.divide(x, y, Part::Quotient, |b| quotient_and_rest(b, x, y).0),
@@ -179,8 +175,8 @@ impl Lowering<'_, '_, '_> {
             Divisor::Constant(-1..=1) => self.iconst(0),
             Divisor::Constant(constant) => {
                 let quotient = self.quotient_by_constant(x, constant);
-                let product = self.b.ins().imul_imm_s(quotient, constant);
-                self.b.ins().isub(x, product)
+                let product = self.b.imul_imm_s(quotient, constant);
+                self.b.isub(x, product)
             }
             Divisor::Variable(y) => self.divide(x, y, Part::Rest, |b| quotient_and_rest(b, x, y).1),
         }
@@ -188,49 +184,43 @@ impl Lowering<'_, '_, '_> {
 
     /// The quotient or the rest (`part`) of operands that fit into 32 bits without a sign, the divisor not 0;
     /// else, apart, that of larger ones without a sign, or the value of `any`.
-    fn divide(
-        &mut self,
-        x: Ssa,
-        y: Ssa,
-        part: Part,
-        any: impl FnOnce(&mut FunctionBuilder<'_>) -> Ssa,
-    ) -> Ssa {
+    fn divide(&mut self, x: Ssa, y: Ssa, part: Part, any: impl FnOnce(&mut Builder<'_>) -> Ssa) -> Ssa {
         let b = &mut self.b;
         let [nonzero, divide, apart, done] = [0; 4].map(|_| b.create_block());
         let [positive, plain, otherwise] = [0; 3].map(|_| b.create_block());
         [apart, positive, plain, otherwise].into_iter().for_each(|block| b.set_cold_block(block));
         let result = b.append_block_param(done, types::I64);
-        let both = b.ins().bor(x, y);
-        let high = b.ins().ushr_imm_u(both, 32);
-        b.ins().brif(high, apart, &[], nonzero, &[]);
+        let both = b.bor(x, y);
+        let high = b.ushr_imm_u(both, 32);
+        b.brif(high, apart, &[], nonzero, &[]);
         b.switch_to_block(nonzero);
-        b.ins().brif(y, divide, &[], apart, &[]);
+        b.brif(y, divide, &[], apart, &[]);
         b.switch_to_block(divide);
-        let (narrow_x, narrow_y) = (b.ins().ireduce(types::I32, x), b.ins().ireduce(types::I32, y));
+        let (narrow_x, narrow_y) = (b.ireduce(types::I32, x), b.ireduce(types::I32, y));
         let narrow = match part {
-            Part::Quotient => b.ins().udiv(narrow_x, narrow_y),
-            Part::Rest => b.ins().urem(narrow_x, narrow_y),
+            Part::Quotient => b.udiv(narrow_x, narrow_y),
+            Part::Rest => b.urem(narrow_x, narrow_y),
         };
-        let wide = b.ins().uextend(types::I64, narrow);
-        b.ins().jump(done, &[wide.into()]);
+        let wide = b.uextend(types::I64, narrow);
+        b.jump(done, &[wide]);
         b.switch_to_block(apart);
         // Once more, so that the way of small ones need not keep it.
-        let both = b.ins().bor(x, y);
-        let is_negative = b.ins().icmp_imm_s(IntCC::SignedLessThan, both, 0);
+        let both = b.bor(x, y);
+        let is_negative = b.icmp_imm_s(IntCC::SignedLessThan, both, 0);
         let apart = if planted(Bug::LowerDivisionSignIgnored) { positive } else { otherwise };
-        b.ins().brif(is_negative, apart, &[], positive, &[]);
+        b.brif(is_negative, apart, &[], positive, &[]);
         b.switch_to_block(positive);
-        b.ins().brif(y, plain, &[], otherwise, &[]);
+        b.brif(y, plain, &[], otherwise, &[]);
         b.switch_to_block(plain);
-        let mut large = b.ins().sdiv(x, y);
+        let mut large = b.sdiv(x, y);
         if part == Part::Rest {
-            let product = b.ins().imul(large, y);
-            large = b.ins().isub(x, product);
+            let product = b.imul(large, y);
+            large = b.isub(x, product);
         }
-        b.ins().jump(done, &[large.into()]);
+        b.jump(done, &[large]);
         b.switch_to_block(otherwise);
         let other = any(b);
-        b.ins().jump(done, &[other.into()]);
+        b.jump(done, &[other]);
         b.switch_to_block(done);
         result
     }
@@ -240,16 +230,16 @@ impl Lowering<'_, '_, '_> {
     fn quotient_by_constant(&mut self, x: Ssa, y: i64) -> Ssa {
         let (inverse, shift) = fixed_point_inverse(y);
         let factor = self.iconst(inverse);
-        let mut high = self.b.ins().smulhi(x, factor);
+        let mut high = self.b.smulhi(x, factor);
         // The inverse needs 65 bits where its sign is not the divisor's; the missing addend is x itself.
         if y > 0 && inverse < 0 {
-            high = self.b.ins().iadd(high, x);
+            high = self.b.iadd(high, x);
         } else if y < 0 && inverse > 0 {
-            high = self.b.ins().isub(high, x);
+            high = self.b.isub(high, x);
         }
-        let shifted = if shift == 0 { high } else { self.b.ins().sshr_imm_u(high, i64::from(shift)) };
-        let negative = self.b.ins().ushr_imm_u(shifted, 63);
-        self.b.ins().iadd(shifted, negative)
+        let shifted = if shift == 0 { high } else { self.b.sshr_imm_u(high, i64::from(shift)) };
+        let negative = self.b.ushr_imm_u(shifted, 63);
+        self.b.iadd(shifted, negative)
     }
 }
 
@@ -262,15 +252,15 @@ enum Part {
 
 /// `x / y` towards zero with the rest, which is `x - y * quotient`. It is made without a branch, as it is
 /// with any operands, and needs the divisors 0 and -1 out of the way: for them it is that by 1, of `-x`.
-fn quotient_and_rest(b: &mut FunctionBuilder<'_>, x: Ssa, y: Ssa) -> (Ssa, Ssa) {
-    let shifted = b.ins().iadd_imm_s(y, 1);
-    let is_special = b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, shifted, 1);
-    let (one, negated) = (b.ins().iconst(types::I64, 1), b.ins().ineg(x));
-    let divisor = b.ins().select(is_special, one, y);
-    let dividend = b.ins().select(is_special, negated, x);
-    let quotient = b.ins().sdiv(dividend, divisor);
-    let product = b.ins().imul(quotient, divisor);
-    (quotient, b.ins().isub(dividend, product))
+fn quotient_and_rest(b: &mut Builder<'_>, x: Ssa, y: Ssa) -> (Ssa, Ssa) {
+    let shifted = b.iadd_imm_s(y, 1);
+    let is_special = b.icmp_imm_s(IntCC::UnsignedLessThanOrEqual, shifted, 1);
+    let (one, negated) = (b.iconst(types::I64, 1), b.ineg(x));
+    let divisor = b.select(is_special, one, y);
+    let dividend = b.select(is_special, negated, x);
+    let quotient = b.sdiv(dividend, divisor);
+    let product = b.imul(quotient, divisor);
+    (quotient, b.isub(dividend, product))
 }
 
 #[derive(Clone, Copy)]

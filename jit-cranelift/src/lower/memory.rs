@@ -9,7 +9,7 @@
 //! aligned, and none may move above the guard that protects it. Example: `i1 = load(p0, flags)`, a one-byte
 //! cell at 9, is `movzx r, byte [p0+9]`.
 
-use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder, MemFlagsData};
+use cranelift_codegen::ir::{self, types, AbiParam, MemFlagsData};
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::{Cell, Func};
 use tracelift_core::{Inst, Payload, Type};
@@ -24,14 +24,14 @@ impl<'a> Lowering<'_, 'a, '_> {
         let (base, offset) = self.address(inst, 0, cell.offset)?;
         let flags = self.flags(cell);
         let signed = cell.signed != (planted(Bug::LowerNarrowLoadSigned) && cell.width < 8);
-        let ins = self.b.ins();
+        let ins = &mut self.b;
         let result = match (cell.width, signed) {
             (1, false) => ins.uload8(types::I64, flags, base, offset),
             (1, true) => ins.sload8(types::I64, flags, base, offset),
             (2, false) => ins.uload16(types::I64, flags, base, offset),
             (2, true) => ins.sload16(types::I64, flags, base, offset),
-            (4, false) => ins.uload32(flags, base, offset),
-            (4, true) => ins.sload32(flags, base, offset),
+            (4, false) => ins.uload32(types::I64, flags, base, offset),
+            (4, true) => ins.sload32(types::I64, flags, base, offset),
             (8, _) => ins.load(clif_type(cell.ty), flags, base, offset),
             _ => return Err(self.malformed("a cell has no machine width")),
         };
@@ -43,10 +43,10 @@ impl<'a> Lowering<'_, 'a, '_> {
         let (base, offset) = self.address(inst, 0, offset)?;
         // No region: the cells are of two alias classes.
         let flags = MemFlagsData::new().with_notrap();
-        let ins = self.b.ins();
+        let ins = &mut self.b;
         let result = match width {
             2 => ins.uload16(types::I64, flags, base, offset),
-            4 => ins.uload32(flags, base, offset),
+            4 => ins.uload32(types::I64, flags, base, offset),
             8 => ins.load(types::I64, flags, base, offset),
             _ => return Err(self.malformed("two cells have no machine width")),
         };
@@ -61,14 +61,14 @@ impl<'a> Lowering<'_, 'a, '_> {
             // A constant of the cell's own width is part of the instruction.
             let (base, offset) = self.address(inst, 0, cell.offset)?;
             let flags = self.flags(cell);
-            let value = self.b.ins().iconst(ty, (bits & (u64::MAX >> (64 - ty.bits()))) as i64);
-            self.b.ins().store(flags, value, base, offset);
+            let value = self.b.iconst(ty, (bits & (u64::MAX >> (64 - ty.bits()))) as i64);
+            self.b.store(flags, value, base, offset);
             return Ok(());
         }
         let value = self.operand(inst, 1)?;
         let (base, offset) = self.address(inst, 0, cell.offset)?;
         let flags = self.flags(cell);
-        let ins = self.b.ins();
+        let ins = &mut self.b;
         match cell.width {
             1 => ins.istore8(flags, value, base, offset),
             2 => ins.istore16(flags, value, base, offset),
@@ -93,8 +93,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     fn flags(&mut self, cell: &Cell) -> MemFlagsData {
         let mut flags = MemFlagsData::new().with_notrap();
         if self.input.environment.alias_regions {
-            let region = ir::AliasRegionData { user_id: cell.class.0, description: "alias class".into() };
-            let region = self.b.func.dfg.alias_regions.insert(region);
+            let region = self.b.func.alias_region(cell.class.0);
             flags = flags.with_alias_region(Some(region));
         }
         flags
@@ -114,7 +113,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         let (Some(result), false) = (result, self.func(inst)?.result == Some(Type::Float)) else {
             return Err(self.malformed("a call that may fail has a result that can be null"));
         };
-        let null = self.b.ins().icmp_imm_s(ir::condcodes::IntCC::Equal, result, 0);
+        let null = self.b.icmp_imm_s(ir::condcodes::IntCC::Equal, result, 0);
         self.leave_if(null, inst, exit)?;
         match inst.result {
             Some(_) => self.define(inst, result),
@@ -139,10 +138,10 @@ impl<'a> Lowering<'_, 'a, '_> {
         let others = inst.args[1..].iter().map(|&arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
         let (aside, done) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(aside);
-        self.b.ins().brif(condition, aside, &[], done, &[]);
+        self.b.brif(condition, aside, &[], done, &[]);
         self.b.switch_to_block(aside);
         self.call_aside_of_any(func, &others)?;
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
         self.b.switch_to_block(done);
         Ok(())
     }
@@ -158,7 +157,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             let mut signature = ir::Signature::new(self.input.environment.call_conv);
             signature.params.extend(func.params.iter().map(|&ty| AbiParam::new(clif_type(ty))));
             let signature = self.b.import_signature(signature);
-            self.b.ins().call_indirect(signature, address, &args);
+            self.b.call_indirect(signature, address, &args);
             return Ok(());
         };
         while args.len() < helpers::PASSED {
@@ -167,7 +166,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         args.insert(0, address);
         let signature = self.b.import_signature(helpers::any_signature());
         let thunk = self.iconst(thunk as i64);
-        self.b.ins().call_indirect(signature, thunk, &args);
+        self.b.call_indirect(signature, thunk, &args);
         Ok(())
     }
 
@@ -197,7 +196,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         let signature = self.b.import_signature(signature);
         let args = inst.args.iter().map(|&arg| self.value(arg)).collect::<Result<Vec<_>>>()?;
         let address = self.iconst(func.address as i64);
-        let call = self.b.ins().call_indirect(signature, address, &args);
-        Ok(self.b.inst_results(call).first().copied())
+        let call = self.b.call_indirect(signature, address, &args);
+        Ok(self.b.func.result(call))
     }
 }

@@ -17,7 +17,7 @@
 //! Example: `a2 = item_addr(a0, i1, 16, 0) ... i3 = int_add(i1, 1); jump(L1, a0,
 //! i3)`, four iterations in a row, has one `prefetcht0 0xc00(%rax,%rcx)` in each round.
 
-use cranelift_codegen::ir::{types, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_codegen::ir::{types, MemFlagsData, SourceLoc};
 use cranelift_codegen::{Final, MachSrcLoc};
 use iced_x86::{Code, Decoder, DecoderOptions, OpKind};
 use target_lexicon::Architecture;
@@ -81,7 +81,7 @@ impl Lowering<'_, '_, '_> {
         let Some(Ok(offset)) = ahead.map(i32::try_from) else { return Ok(()) };
         self.b.set_srcloc(SourceLoc::new(self.mark(self.index) | location::PREFETCH));
         // That it might trap is what keeps it: Cranelift drops what has neither effect nor use.
-        self.b.ins().uload8(types::I32, MemFlagsData::new(), base, offset);
+        self.b.uload8(types::I32, MemFlagsData::new(), base, offset);
         self.prefetches += 1;
         self.b.set_srcloc(SourceLoc::new(self.mark(self.index)));
         Ok(())

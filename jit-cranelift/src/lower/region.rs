@@ -21,9 +21,9 @@
 //! by `finish(i4)` with slot 0 an int: `brif fails, way, next ... way: jump side(v7) ... side(v9): v12 = iadd
 //! v9, 1; store slot 0, v12; jump L0(v12)`.
 
+use crate::lir::Builder;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{types, Block, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
-use cranelift_frontend::FunctionBuilder;
+use cranelift_codegen::ir::{types, Block, MemFlagsData, SourceLoc};
 use tracelift_core::ir::{EntrySlot, Label};
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::snapshot::Source;
@@ -70,7 +70,7 @@ impl Heads {
     }
 }
 
-pub(super) fn heads_of(b: &mut FunctionBuilder<'_>, tree: &[Input<'_>], number: usize) -> Heads {
+pub(super) fn heads_of(b: &mut Builder<'_>, tree: &[Input<'_>], number: usize) -> Heads {
     let Input { trace, request, parent: None, copy_of: None, .. } = tree[number] else {
         return Heads::default();
     };
@@ -107,7 +107,7 @@ pub(super) fn counts_replaced(tree: &[Input<'_>], number: usize) -> bool {
 
 /// A block for a label with these arguments, and with so many rows of arrays.
 pub(super) fn label_block(
-    b: &mut FunctionBuilder<'_>,
+    b: &mut Builder<'_>,
     trace: &Trace,
     args: &[Value],
     rows: usize,
@@ -144,9 +144,9 @@ impl Lowering<'_, '_, '_> {
     /// The current block leads to a side trace: what it will have to know is noted.
     pub(super) fn begin_way(&mut self, inst: &Inst, exit: u32, side: usize) {
         let Some(mut block) = self.b.current_block() else { return };
-        if self.b.func.layout.last_inst(block).is_some() {
+        if self.b.func.is_begun(block) {
             block = self.b.create_block();
-            self.b.ins().jump(block, &[]);
+            self.b.jump(block, &[]);
         }
         let live = &self.input.exits[exit as usize].live;
         let defs = live.iter().map(|&value| self.values.known(value)).collect();
@@ -199,7 +199,7 @@ impl Lowering<'_, '_, '_> {
                     self.b.append_block_param(block, clif_type(trace.ty(input)));
                 }
                 for &payload in &payloads {
-                    let ty = self.b.func.dfg.value_type(payload);
+                    let ty = self.b.value_type(payload);
                     self.b.append_block_param(block, ty);
                 }
                 if passed.is_some() {
@@ -210,12 +210,12 @@ impl Lowering<'_, '_, '_> {
             }
         };
         let mut args = self.side_inputs(exit, trace)?;
-        args.extend(payloads.into_iter().map(BlockArg::Value));
+        args.extend(payloads);
         if let Some(replaced) = passed {
             let forgotten = planted(Bug::RegionSumForgotten).then(|| self.iconst(0));
-            args.push(forgotten.unwrap_or(replaced).into());
+            args.push(forgotten.unwrap_or(replaced));
         }
-        self.b.ins().jump(block, &args);
+        self.b.jump(block, &args);
         self.in_stub = false;
         Ok(())
     }
@@ -233,7 +233,7 @@ impl Lowering<'_, '_, '_> {
         let found = [self.steady_differs(side), self.tags_differ(&slots)?];
         for differs in found.into_iter().flatten().filter(|_| !planted(Bug::RegionSideUnchecked)) {
             let (refused, next) = (self.cold_block(), self.b.create_block());
-            self.b.ins().brif(differs, refused, &[], next, &[]);
+            self.b.brif(differs, refused, &[], next, &[]);
             self.b.switch_to_block(refused);
             self.add_replaced(replaced);
             if !planted(Bug::RegionWaitingRefused) {
@@ -264,14 +264,14 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn base_of(&mut self, frame: i32) -> Result<Ssa> {
         Ok(match self.slot_offset(frame, 0)? {
             0 => self.base,
-            distance => self.b.ins().iadd_imm_s(self.base, i64::from(distance)),
+            distance => self.b.iadd_imm_s(self.base, i64::from(distance)),
         })
     }
 
     /// Returns an exit's number, wherever its link cell leads, and the base of the frame that it is left in.
     fn return_to_host(&mut self, exit: u32, frame: i32) -> Result<()> {
         let (base, number) = (self.base_of(frame)?, self.number_of(exit));
-        self.b.ins().return_(&[number, base]);
+        self.b.return_(&[number, base]);
         Ok(())
     }
 
@@ -284,7 +284,7 @@ impl Lowering<'_, '_, '_> {
 
     /// What is passed to a side trace: slots of the frame, and values of the exit. Payloads that wait come
     /// after it, and then what was replaced.
-    fn side_inputs(&mut self, exit: u32, trace: &Trace) -> Result<Vec<BlockArg>> {
+    fn side_inputs(&mut self, exit: u32, trace: &Trace) -> Result<Vec<Ssa>> {
         let live = self.input.exits[exit as usize].live.clone();
         let (checked, known, cells) = (&trace.entry, &trace.entry_known, &trace.entry_cells);
         let slots = match planted(Bug::RegionKnownFirst) {
@@ -298,7 +298,7 @@ impl Lowering<'_, '_, '_> {
         let mut args = Vec::with_capacity(trace.inputs().len());
         let count = if self.is_in_unit() { 0 } else { count };
         for (slot, &input) in slots.zip(&trace.inputs()[..count]) {
-            args.push(self.payload_of(slot.slot, trace.ty(input))?.into());
+            args.push(self.payload_of(slot.slot, trace.ty(input))?);
         }
         let shift = usize::from(planted(Bug::UnitSideCellsShifted) || planted(Bug::RegionCellsShifted));
         for (&cell, &input) in cells.iter().zip(&trace.inputs()[count..]) {
@@ -308,13 +308,13 @@ impl Lowering<'_, '_, '_> {
             if is_float(Some(self.input.trace.ty(value))) != is_float(Some(trace.ty(input))) {
                 return Err(self.malformed("a side trace takes a value for one of another type"));
             }
-            args.push(BlockArg::Value(self.value(value)?));
+            args.push(self.value(value)?);
         }
         Ok(args)
     }
 
     /// The inputs of a side trace: what its first block is passed.
-    pub(super) fn passed_inputs(&mut self) -> Result<Vec<BlockArg>> {
+    pub(super) fn passed_inputs(&mut self) -> Result<Vec<Ssa>> {
         let block = self.b.current_block().ok_or_else(|| self.malformed("a side trace begins nowhere"))?;
         let mut given: Vec<Ssa> = self.b.block_params(block).to_vec();
         if self.counts_replaced {
@@ -325,7 +325,7 @@ impl Lowering<'_, '_, '_> {
             self.take_over(&payloads);
         }
         match given.len() == self.input.trace.inputs().len() {
-            true => Ok(given.into_iter().map(BlockArg::Value).collect()),
+            true => Ok(given),
             false => Err(self.malformed("a side trace has other inputs than are passed")),
         }
     }
@@ -336,14 +336,14 @@ impl Lowering<'_, '_, '_> {
         let Some(crossings) = self.input.request.crossings else { return Ok(()) };
         let left = self.add_to_cell(crossings.count, -1);
         let last = i64::from(planted(Bug::RegionCrossingEarly));
-        let is_due = self.b.ins().icmp_imm_s(IntCC::Equal, left, last);
+        let is_due = self.b.icmp_imm_s(IntCC::Equal, left, last);
         let Some(origin) = self.origin else { return Err(self.malformed("a side trace without links")) };
         let (due, next) = (self.cold_block(), self.b.create_block());
-        self.b.ins().brif(is_due, due, &[], next, &[]);
+        self.b.brif(is_due, due, &[], next, &[]);
         self.b.switch_to_block(due);
         let (cell, one) = (self.iconst(crossings.due as i64), self.iconst(1));
-        self.b.ins().store(MemFlagsData::trusted(), one, cell, 0);
-        self.b.ins().return_(&[origin, self.base]);
+        self.b.store(MemFlagsData::trusted(), one, cell, 0);
+        self.b.return_(&[origin, self.base]);
         self.b.switch_to_block(next);
         Ok(())
     }
@@ -376,7 +376,7 @@ impl Lowering<'_, '_, '_> {
         }
         if let Some(differs) = self.tags_differ(&unchecked)?.filter(|_| !planted(Bug::RegionHeadUnchecked)) {
             let (refused, next) = (self.cold_block(), self.b.create_block());
-            self.b.ins().brif(differs, refused, &[], next, &[]);
+            self.b.brif(differs, refused, &[], next, &[]);
             self.b.switch_to_block(refused);
             self.in_stub = true;
             self.add_replaced(self.replaced);
@@ -398,7 +398,7 @@ impl Lowering<'_, '_, '_> {
                     self.payload_of(slot, root.trace.ty(input))?
                 }
             };
-            args.push(BlockArg::Value(value));
+            args.push(value);
         }
         let steady = left_out.iter().filter(|&&out| out).count();
         if args.len() + steady != root.trace.inputs().len() {
@@ -422,7 +422,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Goes on in a block of a trace without a parent, with these arguments, and with what was replaced.
-    pub(super) fn arrive(&mut self, to: usize, head: Block, mut args: Vec<BlockArg>) {
+    pub(super) fn arrive(&mut self, to: usize, head: Block, mut args: Vec<Ssa>) {
         let root = self.tree[to];
         if let Some(counter) = root.request.entry_counter {
             self.add_to_cell(counter, 1);
@@ -437,16 +437,16 @@ impl Lowering<'_, '_, '_> {
             amounts.map(|amounts| amounts.entry).filter(|&entry| !is_marked || entry < Replaced::MARK);
         let entry = entry.unwrap_or(0);
         match self.replaced.filter(|_| goes_round) {
-            Some(replaced) if entry == 0 => args.push(replaced.into()),
-            Some(replaced) => args.push(self.b.ins().iadd_imm_s(replaced, entry as i64).into()),
+            Some(replaced) if entry == 0 => args.push(replaced),
+            Some(replaced) => args.push(self.b.iadd_imm_s(replaced, entry as i64)),
             None => {
                 if let Some(amounts) = amounts.filter(|_| entry > 0) {
                     self.add_to_cell(amounts.total, entry as i64);
                 }
-                args.extend(goes_round.then(|| BlockArg::Value(self.iconst(0))));
+                args.extend(goes_round.then(|| self.iconst(0)));
             }
         }
-        self.b.ins().jump(head, &args);
+        self.b.jump(head, &args);
         self.open = false;
     }
 

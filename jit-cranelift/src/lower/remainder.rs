@@ -31,7 +31,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::Ieee64;
-use cranelift_codegen::ir::{self, types, AbiParam, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind};
+use cranelift_codegen::ir::{self, types, AbiParam, MemFlagsData};
 use tracelift_core::Inst;
 
 use super::{arg, Lowering, Result, Ssa};
@@ -69,35 +69,35 @@ impl Lowering<'_, '_, '_> {
     }
 
     fn remainder_in_place(&mut self, x: Ssa, y: Ssa, constant: Option<f64>, sign: Sign, thunk: usize) -> Ssa {
-        let sign_bit = self.b.ins().f64const(Ieee64::with_bits(1 << 63));
+        let sign_bit = self.b.f64const(Ieee64::with_bits(1 << 63));
         // The signs that are taken off and put on again; a constant divisor's is known.
         let mut flips = None;
         let (dividend, divisor) = match (sign, constant) {
-            (Sign::Dividend, None) => (self.b.ins().fabs(x), self.b.ins().fabs(y)),
-            (Sign::Dividend, Some(constant)) => (self.b.ins().fabs(x), self.double(constant.abs())),
+            (Sign::Dividend, None) => (self.b.fabs(x), self.b.fabs(y)),
+            (Sign::Dividend, Some(constant)) => (self.b.fabs(x), self.double(constant.abs())),
             (Sign::Divisor, None) => {
-                let signs = self.b.ins().band(y, sign_bit);
+                let signs = self.b.band(y, sign_bit);
                 flips = Some(signs);
-                (self.b.ins().bxor(x, signs), self.b.ins().fabs(y))
+                (self.b.bxor(x, signs), self.b.fabs(y))
             }
             (Sign::Divisor, Some(constant)) if constant.is_sign_negative() => {
                 flips = Some(sign_bit);
-                (self.b.ins().bxor(x, sign_bit), self.double(-constant))
+                (self.b.bxor(x, sign_bit), self.double(-constant))
             }
             (Sign::Divisor, Some(_)) => (x, y),
         };
         let quotient = match constant.and_then(|constant| reciprocal_of(constant.abs())) {
             Some(reciprocal) => {
                 let reciprocal = self.double(reciprocal);
-                self.b.ins().fmul(dividend, reciprocal)
+                self.b.fmul(dividend, reciprocal)
             }
-            None => self.b.ins().fdiv(dividend, divisor),
+            None => self.b.fdiv(dividend, divisor),
         };
-        let whole = self.b.ins().floor(quotient);
-        let negated = self.b.ins().fneg(whole);
-        let rest = self.b.ins().fma(negated, divisor, dividend);
+        let whole = self.b.floor(quotient);
+        let negated = self.b.fneg(whole);
+        let rest = self.b.fma(negated, divisor, dividend);
 
-        let bits = self.b.ins().bitcast(types::I64, MemFlagsData::new(), rest);
+        let bits = self.b.bitcast(types::I64, rest);
         let limit = self.limit_of(divisor, constant);
         let (odd, below, apart, fits, done) = (
             self.b.create_block(),
@@ -111,35 +111,35 @@ impl Lowering<'_, '_, '_> {
         }
         let fitting = self.b.append_block_param(fits, types::F64);
         let result = self.b.append_block_param(done, types::F64);
-        let is_outside = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, bits, limit);
-        self.b.ins().brif(is_outside, odd, &[], fits, &[rest.into()]);
+        let is_outside = self.b.icmp(IntCC::UnsignedGreaterThanOrEqual, bits, limit);
+        self.b.brif(is_outside, odd, &[], fits, &[rest]);
 
         // From below 0 by less than the divisor: the quotient was rounded up.
         self.b.switch_to_block(odd);
-        let opposite = self.b.ins().fneg(rest);
-        let opposite = self.b.ins().bitcast(types::I64, MemFlagsData::new(), opposite);
-        let is_below = self.b.ins().icmp(IntCC::UnsignedLessThan, opposite, limit);
-        self.b.ins().brif(is_below, below, &[], apart, &[]);
+        let opposite = self.b.fneg(rest);
+        let opposite = self.b.bitcast(types::I64, opposite);
+        let is_below = self.b.icmp(IntCC::UnsignedLessThan, opposite, limit);
+        self.b.brif(is_below, below, &[], apart, &[]);
         self.b.switch_to_block(below);
-        let corrected = self.b.ins().fadd(rest, divisor);
-        self.b.ins().jump(fits, &[corrected.into()]);
+        let corrected = self.b.fadd(rest, divisor);
+        self.b.jump(fits, &[corrected]);
 
         self.b.switch_to_block(apart);
         let called = self.call_aside(thunk, x, y);
-        self.b.ins().jump(done, &[called.into()]);
+        self.b.jump(done, &[called]);
 
         self.b.switch_to_block(fits);
         let signed = match sign {
             Sign::Dividend => {
-                let sign = self.b.ins().band(x, sign_bit);
-                self.b.ins().bor(fitting, sign)
+                let sign = self.b.band(x, sign_bit);
+                self.b.bor(fitting, sign)
             }
             Sign::Divisor => {
-                let zero = self.b.ins().band(dividend, sign_bit);
+                let zero = self.b.band(dividend, sign_bit);
                 self.signed_as_divisor(fitting, zero, flips)
             }
         };
-        self.b.ins().jump(done, &[signed.into()]);
+        self.b.jump(done, &[signed]);
         self.b.switch_to_block(done);
         result
     }
@@ -148,10 +148,10 @@ impl Lowering<'_, '_, '_> {
     /// the signs that were taken off.
     fn signed_as_divisor(&mut self, rest: Ssa, zero: Ssa, flips: Option<Ssa>) -> Ssa {
         // The larger of the remainder and that zero: the zero, if both are zero.
-        let is_larger = self.b.ins().fcmp(FloatCC::LessThan, zero, rest);
-        let rest = self.b.ins().select(is_larger, rest, zero);
+        let is_larger = self.b.fcmp(FloatCC::LessThan, zero, rest);
+        let rest = self.b.select(is_larger, rest, zero);
         match flips {
-            Some(signs) => self.b.ins().bxor(rest, signs),
+            Some(signs) => self.b.bxor(rest, signs),
             None => rest,
         }
     }
@@ -165,13 +165,13 @@ impl Lowering<'_, '_, '_> {
             return self.iconst(constant.abs().min(f64::INFINITY).to_bits() as i64);
         }
         let infinity = self.double(f64::INFINITY);
-        let is_finite = self.b.ins().fcmp(FloatCC::LessThan, divisor, infinity);
-        let limit = self.b.ins().select(is_finite, divisor, infinity);
-        self.b.ins().bitcast(types::I64, MemFlagsData::new(), limit)
+        let is_finite = self.b.fcmp(FloatCC::LessThan, divisor, infinity);
+        let limit = self.b.select(is_finite, divisor, infinity);
+        self.b.bitcast(types::I64, limit)
     }
 
     fn double(&mut self, number: f64) -> Ssa {
-        self.b.ins().f64const(Ieee64::with_float(number))
+        self.b.f64const(Ieee64::with_float(number))
     }
 
     /// A plain call, in the middle of the trace.
@@ -181,21 +181,19 @@ impl Lowering<'_, '_, '_> {
         signature.returns.push(AbiParam::new(types::F64));
         let signature = self.b.import_signature(signature);
         let address = self.iconst(function as usize as i64);
-        let call = self.b.ins().call_indirect(signature, address, &[x, y]);
-        self.b.inst_results(call)[0]
+        let call = self.b.call_indirect(signature, address, &[x, y]);
+        self.b.func.first_result(call)
     }
 
     /// A call in a cold block from which the trace goes on.
     fn call_aside(&mut self, thunk: usize, x: Ssa, y: Ssa) -> Ssa {
         let signature = self.b.import_signature(helpers::signature());
-        let slot = match self.aside {
-            Some(slot) => slot,
-            None => self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3)),
-        };
-        self.aside = Some(slot);
+        let slot = *self.aside.get_or_insert_with(|| self.b.create_stack_slot(8));
         let thunk = self.iconst(thunk as i64);
-        let place = self.b.ins().stack_addr(types::I64, slot, 0);
-        self.b.ins().call_indirect(signature, thunk, &[x, y, place]);
-        self.b.ins().stack_load(types::I64, types::F64, slot, 0)
+        let place = self.b.stack_addr(types::I64, slot);
+        self.b.call_indirect(signature, thunk, &[x, y, place]);
+        // Once more: no register holds the address during the call.
+        let place = self.b.stack_addr(types::I64, slot);
+        self.b.load(types::F64, MemFlagsData::new().with_notrap(), place, 0)
     }
 }

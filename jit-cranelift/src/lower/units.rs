@@ -21,7 +21,7 @@
 //! `call [unit 3](base + 4 * 16, i1); cmp rax, int; jne aside`, and `i6` is the second word.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, types, AbiParam, BlockArg, InstBuilder, MemFlagsData, SourceLoc};
+use cranelift_codegen::ir::{self, types, AbiParam, MemFlagsData, SourceLoc};
 use cranelift_codegen::isa::CallConv;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
@@ -80,7 +80,7 @@ impl Lowering<'_, '_, '_> {
         }
         let cells = self.unit_cells()?;
         let cell = self.iconst(cells.context as i64);
-        Ok(self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0))
+        Ok(self.b.load(types::I64, MemFlagsData::trusted(), cell, 0))
     }
 
     fn unit_cells(&self) -> Result<UnitCells> {
@@ -93,7 +93,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The inputs of a unit's trace: the function's arguments, or what the block is passed that it begins in.
-    pub(super) fn unit_inputs(&mut self) -> Result<Vec<BlockArg>> {
+    pub(super) fn unit_inputs(&mut self) -> Result<Vec<Ssa>> {
         let trace = self.input.trace;
         let inputs = trace.inputs().len();
         let is_side = self.input.request.units.as_ref().is_some_and(|units| units.is_side);
@@ -103,7 +103,7 @@ impl Lowering<'_, '_, '_> {
                 let shift = i32::from(planted(Bug::UnitSideBufferShifted));
                 let load = |(&cell, &input): (&u32, &Value)| {
                     let ty = clif_type(trace.ty(input));
-                    self.b.ins().load(ty, MemFlagsData::trusted(), buffer, (cell as i32 + shift) * 8)
+                    self.b.load(ty, MemFlagsData::trusted(), buffer, (cell as i32 + shift) * 8)
                 };
                 trace.entry_cells.iter().zip(trace.inputs()).map(load).collect()
             }
@@ -113,7 +113,7 @@ impl Lowering<'_, '_, '_> {
         if given.len() != inputs {
             return Err(self.malformed("a unit's trace has other inputs than are passed"));
         }
-        Ok(given.into_iter().map(BlockArg::Value).collect())
+        Ok(given)
     }
 
     /// Fills the block that all exits of a unit's trace end in.
@@ -122,32 +122,32 @@ impl Lowering<'_, '_, '_> {
         let Some(links) = &self.input.request.links else {
             return Err(self.malformed("a unit without links"));
         };
-        let number = self.b.ins().uextend(types::I64, number);
+        let number = self.b.uextend(types::I64, number);
         let trace_no = match planted(Bug::UnitExitOfRoot) {
             true => self.tree[0].request.trace_no,
             false => self.input.request.trace_no,
         };
         let upper = self.iconst((u64::from(trace_no) << 32) as i64);
-        let exit = self.b.ins().bor(number, upper);
-        let offset = self.b.ins().ishl_imm_u(number, 3);
+        let exit = self.b.bor(number, upper);
+        let offset = self.b.ishl_imm_u(number, 3);
         let first = self.iconst(links.cells as i64);
-        let cell = self.b.ins().iadd(first, offset);
+        let cell = self.b.iadd(first, offset);
         let side = match planted(Bug::UnitSideIgnored) {
             true => self.iconst(0),
-            false => self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0),
+            false => self.b.load(types::I64, MemFlagsData::trusted(), cell, 0),
         };
         let (to_side, out) = (self.cold_block(), self.cold_block());
-        self.b.ins().brif(side, to_side, &[], out, &[]);
+        self.b.brif(side, to_side, &[], out, &[]);
         self.b.switch_to_block(to_side);
         let signature = self.b.import_signature(side_signature());
-        self.b.ins().return_call_indirect(signature, side, &[self.base, exit]);
+        self.b.return_call_indirect(signature, side, &[self.base, exit]);
         self.b.switch_to_block(out);
         if !planted(Bug::UnitBaseNotTold) {
             let cell = self.iconst(cells.base as i64);
-            self.b.ins().store(MemFlagsData::trusted(), self.base, cell, 0);
+            self.b.store(MemFlagsData::trusted(), self.base, cell, 0);
         }
         let left = self.left_word();
-        self.b.ins().return_(&[left, exit]);
+        self.b.return_(&[left, exit]);
         Ok(())
     }
 
@@ -171,7 +171,7 @@ impl Lowering<'_, '_, '_> {
         let &(_, code) = code.ok_or_else(|| self.malformed("a call of an unknown unit"))?;
         if let Some(context) = self.context.filter(|_| !planted(Bug::UnitContextForgotten)) {
             let cell = self.iconst(cells.context as i64);
-            self.b.ins().store(MemFlagsData::trusted(), context, cell, 0);
+            self.b.store(MemFlagsData::trusted(), context, cell, 0);
         }
         let base = match base {
             _ if planted(Bug::UnitBaseNotMoved) => 0,
@@ -184,7 +184,7 @@ impl Lowering<'_, '_, '_> {
         let distance = self.slot_offset(base, 0)?;
         let mut args = vec![match distance {
             0 => self.base,
-            _ => self.b.ins().iadd_imm_s(self.base, i64::from(distance)),
+            _ => self.b.iadd_imm_s(self.base, i64::from(distance)),
         }];
         for &arg in &inst.args {
             args.push(self.value(arg)?);
@@ -197,9 +197,12 @@ impl Lowering<'_, '_, '_> {
         let signature = signature(inst.args.iter().map(|&arg| self.input.trace.ty(arg)));
         let signature = self.b.import_signature(signature);
         let cell = self.iconst(code as i64);
-        let code = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0);
-        let call = self.b.ins().call_indirect(signature, code, &args);
-        let [what, payload] = [0, 1].map(|at| self.b.inst_results(call)[at]);
+        let code = self.b.load(types::I64, MemFlagsData::trusted(), cell, 0);
+        let call = self.b.call_indirect(signature, code, &args);
+        let mut results = self.b.func.inst_results(call);
+        let (Some(what), Some(payload)) = (results.next(), results.next()) else {
+            return Err(self.malformed("a unit has two results"));
+        };
         let result = inst.result.ok_or_else(|| self.malformed("a call of a unit has a result"))?;
         self.called.push((result, payload, self.index));
         self.define(inst, what)
@@ -215,27 +218,27 @@ impl Lowering<'_, '_, '_> {
         let schema = self.input.schema;
         let differs = match tag.map(|tag| self.tag_bits(tag)) {
             Some(bits) if !planted(Bug::UnitTagUnchecked) => {
-                self.b.ins().icmp_imm_s(IntCC::NotEqual, what, bits as i64)
+                self.b.icmp_imm_s(IntCC::NotEqual, what, bits as i64)
             }
             _ => self.is_left(what),
         };
         let differs = match self.input.request.force_counter {
             Some(counter) => {
                 let left = self.add_to_cell(counter, -1);
-                let forced = self.b.ins().icmp_imm_s(IntCC::Equal, left, 0);
-                self.b.ins().bor(differs, forced)
+                let forced = self.b.icmp_imm_s(IntCC::Equal, left, 0);
+                self.b.bor(differs, forced)
             }
             None => differs,
         };
         let (aside, next) = (self.cold_block(), self.b.create_block());
-        self.b.ins().brif(differs, aside, &[], next, &[]);
+        self.b.brif(differs, aside, &[], next, &[]);
         self.b.switch_to_block(aside);
         let (left, other) = (self.cold_block(), self.cold_block());
         let is_left = match planted(Bug::UnitLeftAsReturned) {
             true => self.iconst(0),
             false => self.is_left(what),
         };
-        self.b.ins().brif(is_left, left, &[], other, &[]);
+        self.b.brif(is_left, left, &[], other, &[]);
         self.b.switch_to_block(left);
         self.pass_on(at, payload)?;
         self.b.switch_to_block(other);
@@ -248,9 +251,9 @@ impl Lowering<'_, '_, '_> {
             (Some(ty), Some(_)) => {
                 let payload = match ty {
                     Type::Float if planted(Bug::UnitFloatConverted) => {
-                        self.b.ins().fcvt_from_sint(types::F64, payload)
+                        self.b.fcvt_from_sint(types::F64, payload)
                     }
-                    Type::Float => self.b.ins().bitcast(types::F64, MemFlagsData::new(), payload),
+                    Type::Float => self.b.bitcast(types::F64, payload),
                     _ => payload,
                 };
                 self.define(inst, payload)
@@ -263,7 +266,7 @@ impl Lowering<'_, '_, '_> {
 
     fn is_left(&mut self, what: Ssa) -> Ssa {
         let left = self.left_word();
-        self.b.ins().icmp(IntCC::Equal, what, left)
+        self.b.icmp(IntCC::Equal, what, left)
     }
 
     fn left_word(&mut self) -> Ssa {
@@ -282,16 +285,16 @@ impl Lowering<'_, '_, '_> {
         let Some(slot) = slot else { return Ok(()) };
         let layout = self.input.schema.slots();
         let place = self.slot_offset(slot, layout.payload)?;
-        self.b.ins().store(MemFlagsData::trusted(), payload, self.base, place);
+        self.b.store(MemFlagsData::trusted(), payload, self.base, place);
         let tag = layout.tag.filter(|_| !planted(Bug::UnitResultTagNotStored));
         let Some((part, width)) = tag else { return Ok(()) };
         let place = self.slot_offset(slot, part)?;
         let ty = int_of_width(width).ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
         let tag = match ty {
             types::I64 => what,
-            _ => self.b.ins().ireduce(ty, what),
+            _ => self.b.ireduce(ty, what),
         };
-        self.b.ins().store(MemFlagsData::trusted(), tag, self.base, place);
+        self.b.store(MemFlagsData::trusted(), tag, self.base, place);
         Ok(())
     }
 
@@ -308,11 +311,11 @@ impl Lowering<'_, '_, '_> {
             self.input.trace.snapshot_of(call).is_none_or(|snapshot| snapshot.frames.len() < 2);
         if !is_own_frame || planted(Bug::UnitRecordForOwnFrame) {
             let cell = self.iconst(cells.records as i64);
-            let record = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0);
+            let record = self.b.load(types::I64, MemFlagsData::trusted(), cell, 0);
             let number = self.iconst((u64::from(self.input.request.trace_no) << 32 | u64::from(own)) as i64);
-            self.b.ins().store(MemFlagsData::trusted(), number, record, 0);
+            self.b.store(MemFlagsData::trusted(), number, record, 0);
             if !planted(Bug::UnitRecordWithoutBase) {
-                self.b.ins().store(MemFlagsData::trusted(), self.base, record, 8);
+                self.b.store(MemFlagsData::trusted(), self.base, record, 8);
             }
             let mut live = self.input.exits[own as usize].live.to_vec();
             if planted(Bug::UnitRecordOneShort) {
@@ -325,24 +328,24 @@ impl Lowering<'_, '_, '_> {
             for (at, &value) in live.iter().enumerate() {
                 let value = self.value(value)?;
                 let offset = (RECORD_WORDS + at) as i32 * 8;
-                self.b.ins().store(MemFlagsData::trusted(), value, record, offset);
+                self.b.store(MemFlagsData::trusted(), value, record, offset);
             }
             self.in_stub = false;
             let words = (RECORD_WORDS + live.len()) as i64;
-            let end = self.b.ins().iadd_imm_s(record, words * 8);
+            let end = self.b.iadd_imm_s(record, words * 8);
             if !planted(Bug::UnitRecordOverwritten) {
-                self.b.ins().store(MemFlagsData::trusted(), end, cell, 0);
+                self.b.store(MemFlagsData::trusted(), end, cell, 0);
             }
         }
         if self.is_in_unit() {
             let left = self.left_word();
-            self.b.ins().return_(&[left, exit]);
+            self.b.return_(&[left, exit]);
         } else {
             let cell = self.iconst(cells.base as i64);
-            let base = self.b.ins().load(types::I64, MemFlagsData::trusted(), cell, 0);
+            let base = self.b.load(types::I64, MemFlagsData::trusted(), cell, 0);
             match self.input.request.links {
-                Some(_) => self.b.ins().return_(&[exit, base]),
-                None => self.b.ins().return_(&[exit]),
+                Some(_) => self.b.return_(&[exit, base]),
+                None => self.b.return_(&[exit]),
             };
         }
         self.b.set_srcloc(hot);
@@ -357,9 +360,9 @@ impl Lowering<'_, '_, '_> {
                 let ssa = self.value(value)?;
                 match self.input.trace.ty(value) {
                     Type::Float if planted(Bug::UnitReturnConverted) => {
-                        self.b.ins().fcvt_to_sint_sat(types::I64, ssa)
+                        self.b.fcvt_to_sint_sat(types::I64, ssa)
                     }
-                    Type::Float => self.b.ins().bitcast(types::I64, MemFlagsData::new(), ssa),
+                    Type::Float => self.b.bitcast(types::I64, ssa),
                     _ => ssa,
                 }
             }
@@ -367,7 +370,7 @@ impl Lowering<'_, '_, '_> {
         };
         self.count_end(inst);
         let tag = self.iconst(self.tag_bits(tag) as i64);
-        self.b.ins().return_(&[tag, payload]);
+        self.b.return_(&[tag, payload]);
         self.open = false;
         Ok(())
     }

@@ -15,7 +15,7 @@
 
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::Ieee64;
-use cranelift_codegen::ir::{types, InstBuilder};
+use cranelift_codegen::ir::types;
 use rustc_hash::FxHashMap as HashMap;
 use tracelift_core::{Inst, Op, Payload, Type, Value};
 
@@ -138,7 +138,7 @@ impl Lowering<'_, '_, '_> {
 
     /// A 64-bit integer constant.
     pub(super) fn iconst(&mut self, bits: i64) -> Ssa {
-        self.b.ins().iconst(types::I64, bits)
+        self.b.iconst(types::I64, bits)
     }
 
     /// How a value is known; constants become known here.
@@ -153,7 +153,7 @@ impl Lowering<'_, '_, '_> {
             None => return Err(undefined),
         };
         let ssa = match self.input.trace.ty(value) {
-            Type::Float => self.b.ins().f64const(Ieee64::with_bits(bits)),
+            Type::Float => self.b.f64const(Ieee64::with_bits(bits)),
             Type::Int | Type::Ref | Type::Addr => self.iconst(bits as i64),
         };
         self.values.define(value, ssa);
@@ -167,11 +167,11 @@ impl Lowering<'_, '_, '_> {
             Def::Value(ssa) => ssa,
             Def::IntCompare(..) | Def::FloatCompare(..) => {
                 let flag = self.flag(def, true);
-                self.b.ins().uextend(types::I64, flag)
+                self.b.uextend(types::I64, flag)
             }
-            Def::Address(base, offset) => self.b.ins().iadd_imm_s(base, i64::from(offset)),
+            Def::Address(base, offset) => self.b.iadd_imm_s(base, i64::from(offset)),
             Def::Sum(root, addend) => {
-                let sum = self.b.ins().iadd_imm_s(root, i64::from(addend));
+                let sum = self.b.iadd_imm_s(root, i64::from(addend));
                 // What stands in a stub does not dominate what follows.
                 if !self.in_stub {
                     self.values.define(value, sum);
@@ -186,8 +186,8 @@ impl Lowering<'_, '_, '_> {
                 result
             }
             Def::Index(steady, changing, addend) => {
-                let sum = self.b.ins().iadd(steady, changing);
-                let sum = if addend == 0 { sum } else { self.b.ins().iadd_imm_s(sum, i64::from(addend)) };
+                let sum = self.b.iadd(steady, changing);
+                let sum = if addend == 0 { sum } else { self.b.iadd_imm_s(sum, i64::from(addend)) };
                 if !self.in_stub {
                     self.values.define(value, sum);
                 }
@@ -226,7 +226,7 @@ impl Lowering<'_, '_, '_> {
             Def::Sum(root, addend) => (root, -i64::from(addend)),
             _ => (self.value(value)?, 0),
         };
-        Ok(self.b.ins().icmp_imm_s(cc, register, zero))
+        Ok(self.b.icmp_imm_s(cc, register, zero))
     }
 
     /// Carries out a comparison, or its opposite. The opposite of `less` is `greater, equal or unordered`, so
@@ -235,11 +235,11 @@ impl Lowering<'_, '_, '_> {
         match def {
             Def::IntCompare(cc, x, y) => {
                 let cc = if wanted { cc } else { cc.complement() };
-                self.b.ins().icmp(cc, x, y)
+                self.b.icmp(cc, x, y)
             }
             Def::FloatCompare(cc, x, y) => {
                 let cc = if wanted { cc } else { cc.complement() };
-                self.b.ins().fcmp(cc, x, y)
+                self.b.fcmp(cc, x, y)
             }
             _ => unreachable!("only comparisons are passed here"),
         }
@@ -262,7 +262,7 @@ impl Lowering<'_, '_, '_> {
                 return self.define_as(inst, Def::Sum(root, addend));
             }
         }
-        self.int2(inst, |b, x, y| if sign > 0 { b.ins().iadd(x, y) } else { b.ins().isub(x, y) })
+        self.int2(inst, |b, x, y| if sign > 0 { b.iadd(x, y) } else { b.isub(x, y) })
     }
 
     /// Remembers that the result is an operand plus a constant (`sign` 1) or minus one (-1), and says which.
@@ -309,7 +309,7 @@ impl Lowering<'_, '_, '_> {
         }
         let (base, offset) = self.address(inst, 0, 0)?;
         let index = self.operand(inst, 1)?;
-        let sum = self.b.ins().iadd(base, index);
+        let sum = self.b.iadd(base, index);
         self.define_as(inst, Def::Address(sum, offset))
     }
 
@@ -350,7 +350,7 @@ impl Lowering<'_, '_, '_> {
             return sum;
         }
         let scaled = self.scaled(index, stride);
-        let sum = self.b.ins().iadd(base, scaled);
+        let sum = self.b.iadd(base, scaled);
         self.values.sums.insert((base, index, stride), sum);
         sum
     }
@@ -362,10 +362,8 @@ impl Lowering<'_, '_, '_> {
         }
         let scaled = match stride {
             1 => index,
-            _ if stride.is_power_of_two() => {
-                self.b.ins().ishl_imm_u(index, i64::from(stride.trailing_zeros()))
-            }
-            _ => self.b.ins().imul_imm_s(index, i64::from(stride)),
+            _ if stride.is_power_of_two() => self.b.ishl_imm_u(index, i64::from(stride.trailing_zeros())),
+            _ => self.b.imul_imm_s(index, i64::from(stride)),
         };
         self.values.scaled.insert((index, stride), scaled);
         scaled

@@ -10,7 +10,7 @@
 //! is known at the exits after it, as traces with an exit have one part. Example: `store(slot 2, i5)`,
 //! `guard_true(i6)`, `store(slot 2, i7)`: the guard's stub stores `i5`, the next one's `i7`.
 
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData};
+use cranelift_codegen::ir::MemFlagsData;
 use tracelift_core::ir::EntrySlot;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::snapshot::Source;
@@ -92,12 +92,12 @@ impl Lowering<'_, '_, '_> {
                     let ty = int_of_width(width)
                         .ok_or_else(|| self.malformed("a slot tag has no machine width"))?;
                     let mask = u64::MAX >> (64 - u32::from(width) * 8);
-                    (self.b.ins().iconst(ty, (bits & mask) as i64), part)
+                    (self.b.iconst(ty, (bits & mask) as i64), part)
                 }
                 (Content::Tag(_), None) => continue,
             };
             let offset = self.slot_offset(own, part)?;
-            self.b.ins().store(MemFlagsData::trusted(), value, self.base, offset);
+            self.b.store(MemFlagsData::trusted(), value, self.base, offset);
         }
         Ok(())
     }
@@ -110,11 +110,11 @@ impl Lowering<'_, '_, '_> {
         let steady = self.steady_payload(slot);
         let known = waiting.or(steady);
         // Of another type is what has another tag, and is refused.
-        match known.filter(|&value| self.b.func.dfg.value_type(value) == ty) {
+        match known.filter(|&value| self.b.value_type(value) == ty) {
             Some(value) => Ok(value),
             None => {
                 let offset = self.slot_offset(slot, self.input.schema.slots().payload)?;
-                Ok(self.b.ins().load(ty, MemFlagsData::trusted(), self.base, offset))
+                Ok(self.b.load(ty, MemFlagsData::trusted(), self.base, offset))
             }
         }
     }

@@ -65,9 +65,8 @@ impl Emit<'_> {
     /// Calls a function.
     pub(super) fn call(&mut self, inst: Inst, signature: ir::SigRef) -> Result<()> {
         let func = self.func;
-        let signature = &func.dfg.signatures[signature];
-        let (callee, args) =
-            func.dfg.inst_args(inst).split_first().ok_or(Unsupported("a call of nothing"))?;
+        let signature = func.signature_of(signature);
+        let (callee, args) = func.inst_args(inst).split_first().ok_or(Unsupported("a call of nothing"))?;
         let registers = argument_registers(&signature.params)?;
         let spoilt = match signature.call_conv {
             CallConv::PreserveAll => registers.iter().fold(0, |set, reg| set | reg.bit()),
@@ -88,7 +87,7 @@ impl Emit<'_> {
         self.flags = None;
         let gone: Vec<Value> = self.places.held_in(spoilt).map(|(_, value)| value).collect();
         gone.into_iter().for_each(|value| self.places.take(value));
-        for (&result, reg) in func.dfg.inst_results(inst).iter().zip(result_registers(signature)?) {
+        for (result, reg) in func.inst_results(inst).zip(result_registers(signature)?) {
             self.places.put(result, reg);
         }
         self.release(inst);
@@ -146,9 +145,8 @@ impl Emit<'_> {
     /// Calls a function in this one's place.
     pub(super) fn tail_call(&mut self, inst: Inst, signature: ir::SigRef) -> Result<()> {
         let func = self.func;
-        let signature = &func.dfg.signatures[signature];
-        let (callee, args) =
-            func.dfg.inst_args(inst).split_first().ok_or(Unsupported("a call of nothing"))?;
+        let signature = func.signature_of(signature);
+        let (callee, args) = func.inst_args(inst).split_first().ok_or(Unsupported("a call of nothing"))?;
         if signature.call_conv != CallConv::Tail || func.signature.call_conv != CallConv::Tail {
             return Err(Unsupported("a tail call"));
         }
@@ -165,7 +163,7 @@ impl Emit<'_> {
     pub(super) fn give_back(&mut self, inst: Inst) -> Result<()> {
         let func = self.func;
         let registers = result_registers(&func.signature)?;
-        let mut steps = self.passing(func.dfg.inst_args(inst), &registers)?;
+        let mut steps = self.passing(func.inst_args(inst), &registers)?;
         moves::make(self.asm, &mut steps);
         self.epilogue(|asm| asm.bytes.push(0xc3));
         Ok(())

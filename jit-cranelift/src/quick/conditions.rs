@@ -8,8 +8,9 @@
 //! Invariant: between a comparison and what looks at its flags there are moves only. Example: `fcmp lt f1,
 //! f2` is `ucomisd f2, f1; ja`, as `above` does not hold for NaNs.
 
+use crate::lir::Data;
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
-use cranelift_codegen::ir::{Inst, InstructionData, Opcode, Value, ValueDef};
+use cranelift_codegen::ir::{Inst, Opcode, Value};
 use tracelift_core::planted::{planted, Bug};
 
 use super::asm::{Asm, Cond, Label, Op, Operand, Reg};
@@ -131,15 +132,14 @@ impl Emit<'_> {
     pub(super) fn test(&mut self, condition: Value) -> Result<Test> {
         let func = self.func;
         if self.plan.kind(condition) == Kind::Folded {
-            let ValueDef::Result(inst, _) = func.dfg.value_def(condition) else {
-                return Err(Unsupported("a condition"));
-            };
+            let inst = func.inst_of(condition).ok_or(Unsupported("a condition"))?;
             return self.compare_for(inst);
         }
         if self.flags == Some(condition) {
-            return Ok(match func.dfg.value_def(condition) {
-                ValueDef::Result(_, 1) => Test::plain(Cond::OVERFLOW),
-                _ => Test::plain(Cond::NOT_EQUAL),
+            let is_first = |inst: Inst| func.first_result(inst) == condition;
+            return Ok(match func.inst_of(condition).is_none_or(is_first) {
+                true => Test::plain(Cond::NOT_EQUAL),
+                false => Test::plain(Cond::OVERFLOW),
             });
         }
         let reg = self.operand(condition)?;
@@ -157,9 +157,9 @@ impl Emit<'_> {
 
     /// Makes a comparison; what holds if it is true.
     fn compare_for(&mut self, inst: Inst) -> Result<Test> {
-        match self.func.dfg.insts[inst] {
-            InstructionData::IntCompare { args, cond, .. } => self.compare_ints(args, cond),
-            InstructionData::FloatCompare { args, cond, .. } if is_double(self.func, args[0]) => {
+        match self.func.data(inst) {
+            Data::IntCompare { args, cond, .. } => self.compare_ints(args, cond),
+            Data::FloatCompare { args, cond, .. } if is_double(self.func, args[0]) => {
                 let (exchanged, test) = float_test(cond);
                 let [x, y] = if exchanged { [args[1], args[0]] } else { args };
                 let (x, y) = (self.operand(x)?, self.operand(y)?);
@@ -180,9 +180,7 @@ impl Emit<'_> {
         let test = Test::plain(int_cond(cc));
         let operand: Operand = match self.plan.kind(x) {
             Kind::Folded => {
-                let ValueDef::Result(load, _) = self.func.dfg.value_def(x) else {
-                    return Err(Unsupported("a folded operand"));
-                };
+                let load = self.func.inst_of(x).ok_or(Unsupported("a folded operand"))?;
                 return self.compare_memory(load, y).map(|()| test);
             }
             _ => self.operand(x)?.into(),
@@ -209,10 +207,10 @@ impl Emit<'_> {
 
     /// Compares what a folded load would read.
     fn compare_memory(&mut self, load: Inst, y: Value) -> Result<()> {
-        let InstructionData::Load { opcode, arg, offset, .. } = self.func.dfg.insts[load] else {
+        let Data::Load { opcode, arg, offset, .. } = self.func.data(load) else {
             return Err(Unsupported("a folded load"));
         };
-        let mem = self.address(arg, offset.into())?;
+        let mem = self.address(arg, offset)?;
         let wide = opcode == Opcode::Load;
         match (self.imm32(y), is_byte_load(opcode)) {
             (Some(imm), true) => self.asm.op_imm(Op::narrow(0x80), Reg(7), mem, imm, 1),
@@ -228,15 +226,15 @@ impl Emit<'_> {
 
     /// Whether a condition asks if an exact conversion has saturated: it has failed then.
     pub(super) fn never_holds(&self, condition: Value) -> bool {
-        let inst = self.func.dfg.value_def(condition).inst().map(|inst| self.func.dfg.insts[inst]);
-        matches!(inst, Some(InstructionData::IntCompare { args: [int, most], cond: IntCC::Equal, .. })
+        let inst = self.func.inst_of(condition).map(|inst| self.func.data(inst));
+        matches!(inst, Some(Data::IntCompare { args: [int, most], cond: IntCC::Equal, .. })
             if self.plan.kind(most) == Kind::Int(i64::MAX) && converts_exactly(self.func, int))
     }
 
     /// A comparison whose outcome is a value.
     pub(super) fn compare(&mut self, inst: Inst) -> Result<()> {
         let test = self.compare_for(inst)?;
-        let result = self.define(self.func.dfg.first_result(inst))?;
+        let result = self.define(self.func.first_result(inst))?;
         self.set(test, result)
     }
 
@@ -266,7 +264,7 @@ impl Emit<'_> {
 
     /// `condition ? x : y`.
     pub(super) fn select(&mut self, inst: Inst, [condition, x, y]: [Value; 3]) -> Result<()> {
-        let result = self.func.dfg.first_result(inst);
+        let result = self.func.first_result(inst);
         if is_double(self.func, x) {
             return self.select_double(result, condition, x, y);
         }
@@ -314,11 +312,8 @@ impl Emit<'_> {
     /// predicts.
     fn mask(&mut self, condition: Value) -> Result<Reg> {
         let mask = self.temporary(true)?;
-        let inst =
-            self.func.dfg.value_def(condition).inst().filter(|_| self.plan.kind(condition) == Kind::Folded);
-        if let Some(InstructionData::FloatCompare { args: [x, y], cond, .. }) =
-            inst.map(|inst| self.func.dfg.insts[inst])
-        {
+        let inst = self.func.inst_of(condition).filter(|_| self.plan.kind(condition) == Kind::Folded);
+        if let Some(Data::FloatCompare { args: [x, y], cond, .. }) = inst.map(|inst| self.func.data(inst)) {
             if let Some((exchanged, predicate)) = predicate(cond) {
                 let (x, y) = if exchanged { (y, x) } else { (x, y) };
                 let x = self.operand(x)?;
@@ -339,9 +334,8 @@ impl Emit<'_> {
 
     /// The opcode of `minsd` or `maxsd`, if a select is what they do: `a < b ? a : b`, and `a < b ? b : a`.
     fn is_extreme(&self, condition: Value, x: Value, y: Value) -> Option<u8> {
-        let inst = self.func.dfg.value_def(condition).inst()?;
-        let InstructionData::FloatCompare { args, cond: FloatCC::LessThan, .. } = self.func.dfg.insts[inst]
-        else {
+        let inst = self.func.inst_of(condition)?;
+        let Data::FloatCompare { args, cond: FloatCC::LessThan, .. } = self.func.data(inst) else {
             return None;
         };
         let is_here = self.plan.kind(condition) == Kind::Folded && x != y;

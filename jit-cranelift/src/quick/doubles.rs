@@ -8,8 +8,9 @@
 //! Invariant: operands never change places. Example: `v3 = fadd v1, v2` is `vaddsd xmm3, xmm1, xmm2`, or
 //! without AVX `addsd xmm1, xmm2` if `v1` is not wanted any more.
 
+use crate::lir::{Data, Function};
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{types, Function, Inst, InstructionData, Opcode, Value};
+use cranelift_codegen::ir::{types, Inst, Opcode, Value};
 
 use super::asm::{Cond, Op, Operand, Reg};
 use super::emit::{bytes_of, sized, Emit};
@@ -21,9 +22,9 @@ const SIGN: u64 = 1 << 63;
 
 impl Emit<'_> {
     pub(super) fn double(&mut self, inst: Inst, opcode: Opcode) -> Result<()> {
-        let result = self.func.dfg.first_result(inst);
-        match (opcode, self.func.dfg.insts[inst]) {
-            (_, InstructionData::Binary { args: [x, y], .. }) => {
+        let result = self.func.first_result(inst);
+        match (opcode, self.func.data(inst)) {
+            (_, Data::Binary { args: [x, y], .. }) => {
                 let op = match opcode {
                     Opcode::Fadd => Op::double(0x58),
                     Opcode::Fmul => Op::double(0x59),
@@ -36,12 +37,8 @@ impl Emit<'_> {
                 };
                 self.double_of_two(opcode, op, [result, x, y])
             }
-            (_, InstructionData::Unary { arg, .. } | InstructionData::LoadNoOffset { arg, .. }) => {
-                self.double_of_one(opcode, result, arg)
-            }
-            (Opcode::Fma, InstructionData::Ternary { args: [x, y, z], .. })
-                if self.features.has_fused_product =>
-            {
+            (_, Data::Unary { arg, .. }) => self.double_of_one(opcode, result, arg),
+            (Opcode::Fma, Data::Ternary { args: [x, y, z], .. }) if self.features.has_fused_product => {
                 let (x, y) = (self.operand(x)?, self.operand(y)?);
                 let to = self.define_over(result, z)?;
                 self.asm.add_product(to, x, y);
@@ -78,11 +75,9 @@ impl Emit<'_> {
         match self.plan.kind(value) {
             Kind::Float(bits) => Ok(self.asm.constant(bits.into())),
             Kind::Folded => {
-                let load = self.func.dfg.value_def(value).inst().map(|inst| self.func.dfg.insts[inst]);
+                let load = self.func.inst_of(value).map(|inst| self.func.data(inst));
                 match load {
-                    Some(InstructionData::Load { arg, offset, .. }) => {
-                        Ok(self.address(arg, offset.into())?.into())
-                    }
+                    Some(Data::Load { arg, offset, .. }) => Ok(self.address(arg, offset)?.into()),
                     _ => Err(Unsupported("a folded operand")),
                 }
             }
@@ -136,7 +131,7 @@ impl Emit<'_> {
             }
             Opcode::FcvtToSintSat => self.saturated(result, arg)?,
             Opcode::Bitcast => {
-                let types = [arg, result].map(|value| self.func.dfg.value_type(value));
+                let types = [arg, result].map(|value| self.func.value_type(value));
                 if types != [types::F64, types::I64] && types != [types::I64, types::F64] {
                     return Err(Unsupported("a bitcast"));
                 }
@@ -152,7 +147,7 @@ impl Emit<'_> {
     /// The integer, 0 for a NaN, and the nearest one for what is too large. The processor's conversion gives
     /// the least integer for all that it cannot convert.
     fn saturated(&mut self, result: Value, arg: Value) -> Result<()> {
-        if self.func.dfg.value_type(result) != types::I64 || !is_double(self.func, arg) {
+        if self.func.value_type(result) != types::I64 || !is_double(self.func, arg) {
             return Err(Unsupported("a conversion"));
         }
         let from = self.operand(arg)?;
@@ -186,20 +181,19 @@ impl Emit<'_> {
 /// Whether code goes on after a saturating conversion only if the integer, converted back, is the double:
 /// then it need not saturate. What cannot be converted becomes the least integer, which is none of these.
 pub(super) fn converts_exactly(func: &Function, int: Value) -> bool {
-    let next = |inst: Inst| func.layout.next_inst(inst).map(|next| (next, &func.dfg.insts[next]));
-    let Some(inst) = func.dfg.value_def(int).inst() else { return false };
-    let InstructionData::Unary { opcode: Opcode::FcvtToSintSat, arg: double } = func.dfg.insts[inst] else {
+    let next = |inst: Inst| func.next_inst(inst).map(|next| (next, func.data(next)));
+    let Some(inst) = func.inst_of(int) else { return false };
+    let Data::Unary { opcode: Opcode::FcvtToSintSat, arg: double } = func.data(inst) else {
         return false;
     };
-    let Some((back, &InstructionData::Unary { opcode: Opcode::FcvtFromSint, arg })) = next(inst) else {
+    let Some((back, Data::Unary { opcode: Opcode::FcvtFromSint, arg })) = next(inst) else {
         return false;
     };
-    let Some((compare, &InstructionData::FloatCompare { args, cond: FloatCC::NotEqual, .. })) = next(back)
-    else {
+    let Some((compare, Data::FloatCompare { args, cond: FloatCC::NotEqual, .. })) = next(back) else {
         return false;
     };
-    let branches = |condition: Value| condition == func.dfg.first_result(compare);
+    let branches = |condition: Value| condition == func.first_result(compare);
     arg == int
-        && args == [func.dfg.first_result(back), double]
-        && matches!(next(compare), Some((_, &InstructionData::Brif { arg, .. })) if branches(arg))
+        && args == [func.first_result(back), double]
+        && matches!(next(compare), Some((_, Data::Brif { arg, .. })) if branches(arg))
 }

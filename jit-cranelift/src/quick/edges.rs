@@ -9,14 +9,15 @@
 //! Invariant: nothing is moved on the way that a branch does not take. Example: `jump block1(v3)` back to a
 //! loop that has its parameter in `rax` is `mov rax, rcx; jmp block1`, or the jump alone, if `v3` is there.
 
-use cranelift_codegen::ir::{Block, BlockCall, Value, ValueDef};
+use crate::lir::Target;
+use cranelift_codegen::ir::{Block, Value};
 use tracelift_core::planted::{planted, Bug};
 
 use super::asm::Reg;
 use super::emit::{Edge, Emit, Entry};
 use super::moves::{self, Move, Source};
 use super::places::{choose, Place, FLOATS, INTS, PRESERVED};
-use super::plan::{is_double, passed, targets};
+use super::plan::is_double;
 use super::{Result, Unsupported};
 
 /// Values that go around a loop in registers at most: some are left for what it computes. Chosen, not
@@ -26,14 +27,14 @@ const LOOP_FLOATS: usize = 11;
 
 impl Emit<'_> {
     /// Goes on with a block for sure.
-    pub(super) fn jump(&mut self, to: &BlockCall) -> Result<()> {
-        let block = to.block(&self.func.dfg.value_lists);
+    pub(super) fn jump(&mut self, to: Target) -> Result<()> {
+        let block = to.block;
         let mut moves = self.held.moves(0);
         self.edge(to, &mut moves)?;
         moves.retain(|step| step.from != Source::Place(step.to));
         let here = self.labels[self.block.as_u32() as usize];
         // The way to a shared stub, as a rule. No cold code is a loop, so that nobody waits for himself.
-        let is_way = self.func.layout.is_cold(self.block) && self.asm.is_here(here) && !self.is_fallen_into;
+        let is_way = self.func.is_cold(self.block) && self.asm.is_here(here) && !self.is_fallen_into;
         if is_way && moves.is_empty() && self.next != Some(block) {
             self.asm.forward(here, self.labels[block.as_u32() as usize]);
             self.held.keep(0, moves);
@@ -63,23 +64,22 @@ impl Emit<'_> {
     }
 
     /// Goes on with one of two blocks.
-    pub(super) fn branch(&mut self, condition: Value, blocks: &[BlockCall; 2]) -> Result<()> {
+    pub(super) fn branch(&mut self, condition: Value, blocks: [Target; 2]) -> Result<()> {
         if self.never_holds(condition) {
-            return self.jump(&blocks[1]);
+            return self.jump(blocks[1]);
         }
         let mut test = self.test(condition)?;
         let [yes, no] = blocks;
-        let pool = &self.func.dfg.value_lists;
         // The one that follows needs no jump.
         let (mut taken, mut other) = (yes, no);
-        if self.next == Some(yes.block(pool)) {
+        if self.next == Some(yes.block) {
             (taken, other) = (no, yes);
             test = test.opposite();
         }
         let (mut taken_moves, mut other_moves) = (self.held.moves(0), self.held.moves(1));
         self.edge(taken, &mut taken_moves)?;
         self.edge(other, &mut other_moves)?;
-        let mut to = self.labels[taken.block(pool).as_u32() as usize];
+        let mut to = self.labels[taken.block.as_u32() as usize];
         if taken_moves.iter().any(|step| step.from != Source::Place(step.to)) {
             let label = self.asm.label();
             self.edges.push(Edge { label, moves: taken_moves, to });
@@ -90,17 +90,17 @@ impl Emit<'_> {
         test.jump(self.asm, to);
         self.move_all(&mut other_moves);
         self.held.keep(1, other_moves);
-        self.go_to(other.block(pool));
+        self.go_to(other.block);
         Ok(())
     }
 
     /// The moves that lead to a block from here. If nobody has led there yet, its values begin where they are
     /// now.
-    pub(super) fn edge(&mut self, call: &BlockCall, moves: &mut Vec<Move>) -> Result<()> {
-        let block = call.block(&self.func.dfg.value_lists);
+    pub(super) fn edge(&mut self, call: Target, moves: &mut Vec<Move>) -> Result<()> {
+        let block = call.block;
         let mut args = std::mem::take(&mut self.args);
         args.clear();
-        args.extend(passed(self.func, call));
+        args.extend_from_slice(self.func.list(call.args));
         let known = self.held.entry(block);
         // Where code leads first, values stay in their places, unless it is a loop.
         let stays = known.is_none() && self.plan.loops[block.as_u32() as usize].is_none();
@@ -132,7 +132,7 @@ impl Emit<'_> {
                 self.used |= reg.bit();
             }
         }
-        match self.held.params_of(entry).len() == self.func.dfg.block_params(block).len() {
+        match self.held.params_of(entry).len() == self.func.block_params(block).len() {
             true => Ok(()),
             false => Err(Unsupported("arguments of a jump")),
         }
@@ -148,7 +148,7 @@ impl Emit<'_> {
             taken |= reg.map_or(0, Reg::bit);
             self.held.values.push((value, reg, self.places.is_stored(value)));
         }
-        let params = self.func.dfg.block_params(block);
+        let params = self.func.block_params(block);
         match plan.loops[block.as_u32() as usize] {
             Some(last) => self.begin_loop(block, args, last, before),
             None => {
@@ -183,7 +183,7 @@ impl Emit<'_> {
             let uses = self.plan.uses(value);
             uses.partition_point(|&number| number <= last) - uses.partition_point(|&number| number < first)
         };
-        let params = self.func.dfg.block_params(block);
+        let params = self.func.block_params(block);
         let mut wanted: Vec<(usize, Value, usize)> = Vec::new();
         wanted.extend(params.iter().enumerate().map(|(at, &param)| (uses_in(param) + 1, param, at)));
         wanted.extend(
@@ -242,9 +242,9 @@ impl Emit<'_> {
     /// What jumps back to a loop is best computed where the loop wants it.
     fn hint_back(&mut self, block: Block, entry: Entry) {
         for &(_, inst) in self.plan.back.iter().filter(|&&(target, _)| target == block) {
-            for call in targets(self.func, inst) {
-                for (arg, &place) in passed(self.func, call).zip(self.held.params_of(entry)) {
-                    if let (Place::Reg(reg), ValueDef::Result(..)) = (place, self.func.dfg.value_def(arg)) {
+            for target in self.func.targets(inst) {
+                for (&arg, &place) in self.func.list(target.args).iter().zip(self.held.params_of(entry)) {
+                    if let (Place::Reg(reg), Some(_)) = (place, self.func.inst_of(arg)) {
                         self.hints[arg.as_u32() as usize] = Some(reg);
                     }
                 }

@@ -8,7 +8,8 @@
 //! Invariant: moves, loads and stores are all that getting a register makes, so the flags stay. Example:
 //! `v2 = bxor v0, v1` with `v0` in its slot is `mov rax, [rbp-0x30]; xor rax, rcx`.
 
-use cranelift_codegen::ir::{types, Block, Function, Inst, InstructionData, Opcode, SourceLoc, Value};
+use crate::lir::{Data, Function};
+use cranelift_codegen::ir::{types, Block, Inst, Opcode, SourceLoc, Value};
 use cranelift_codegen::{Final, MachSrcLoc};
 use tracelift_core::planted::{planted, Bug};
 
@@ -156,8 +157,8 @@ impl<'f> Emit<'f> {
         places: &'f mut Places,
         held: &'f mut Held,
     ) -> Emit<'f> {
-        held.reset(func.dfg.num_blocks());
-        let labels = (0..func.dfg.num_blocks()).map(|_| asm.label()).collect();
+        held.reset(func.num_blocks());
+        let labels = (0..func.num_blocks()).map(|_| asm.label()).collect();
         Emit {
             func,
             plan,
@@ -166,7 +167,7 @@ impl<'f> Emit<'f> {
             places,
             labels,
             held,
-            hints: vec![None; func.dfg.num_values()],
+            hints: vec![None; func.num_values()],
             number: 0,
             end: 0,
             block: Block::from_u32(0),
@@ -239,7 +240,7 @@ impl Emit<'_> {
                 self.places.put(value, reg);
             }
         }
-        for (&param, place) in self.func.dfg.block_params(block).iter().zip(self.held.params_of(entry)) {
+        for (&param, place) in self.func.block_params(block).iter().zip(self.held.params_of(entry)) {
             self.places.set_stored(param, matches!(place, Place::Slot(_)));
             if let &Place::Reg(reg) = place {
                 self.places.put(param, reg);
@@ -251,7 +252,7 @@ impl Emit<'_> {
         }
         self.asm.place(label);
         let func = self.func;
-        for inst in func.layout.block_insts(block) {
+        for inst in func.block_insts(block) {
             let from = self.asm.position();
             self.inst(inst)?;
             self.mark(func.srcloc(inst), from);
@@ -274,42 +275,37 @@ impl Emit<'_> {
 
     /// Makes an instruction, unless another one contains it.
     pub(super) fn inst(&mut self, inst: Inst) -> Result<()> {
-        let results = self.func.dfg.inst_results(inst);
-        if results.first().is_some_and(|&first| self.plan.kind(first) != Kind::Plain) {
+        let result = self.func.result(inst);
+        if result.is_some_and(|first| self.plan.kind(first) != Kind::Plain) {
             return Ok(());
         }
         (self.busy, self.scratch.is_busy, self.scratch.is_float_busy) = (0, false, false);
         let flags = self.flags.take();
-        let data = &self.func.dfg.insts[inst];
+        let data = self.func.data(inst);
         let opcode = data.opcode();
-        match *data {
-            InstructionData::Brif { arg, ref blocks, .. } => {
+        match data {
+            Data::Brif { arg, targets } => {
                 self.flags = flags;
-                return self.branch(arg, blocks);
+                return self.branch(arg, targets);
             }
-            InstructionData::Jump { ref destination, .. } => return self.jump(destination),
-            InstructionData::MultiAry { opcode: Opcode::Return, .. } => return self.give_back(inst),
-            InstructionData::CallIndirect { opcode: Opcode::CallIndirect, sig_ref, .. } => {
-                return self.call(inst, sig_ref);
+            Data::Jump { target } => return self.jump(target),
+            Data::Return { .. } => return self.give_back(inst),
+            Data::Call { opcode: Opcode::CallIndirect, signature, .. } => {
+                return self.call(inst, signature);
             }
-            InstructionData::CallIndirect { opcode: Opcode::ReturnCallIndirect, sig_ref, .. } => {
-                return self.tail_call(inst, sig_ref);
+            Data::Call { signature, .. } => {
+                return self.tail_call(inst, signature);
             }
-            InstructionData::Load { arg, offset, .. } => self.load(inst, opcode, arg, offset.into())?,
-            InstructionData::Store { args, offset, .. } => {
-                self.store(opcode, args[0], args[1], offset.into())?
+            Data::Load { arg, offset, .. } => self.load(inst, opcode, arg, offset)?,
+            Data::Store { args, offset, .. } => self.store(opcode, args[0], args[1], offset)?,
+            Data::Nullary { .. } => {}
+            Data::StackAddr { slot } => self.stack_addr(inst, slot)?,
+            _ if self.func.inst_results(inst).all(|result| self.plan.is_unused(result)) => {}
+            Data::Ternary { opcode: Opcode::Select, args } => self.select(inst, args)?,
+            Data::IntCompare { .. } | Data::FloatCompare { .. } => self.compare(inst)?,
+            _ if result.is_some_and(|result| is_double(self.func, result)) || self.takes_double(inst) => {
+                self.double(inst, opcode)?
             }
-            InstructionData::NullAry { opcode: Opcode::SequencePoint } => {}
-            InstructionData::StackAddr { stack_slot, offset, .. } => {
-                self.stack_addr(inst, stack_slot, offset.into())?;
-            }
-            _ if results.is_empty() => return Err(Unsupported("an instruction without a result")),
-            _ if results.iter().all(|&result| self.plan.is_unused(result)) => {}
-            InstructionData::Ternary { opcode: Opcode::Select, args } => self.select(inst, args)?,
-            InstructionData::IntCompare { .. } | InstructionData::FloatCompare { .. } => {
-                self.compare(inst)?
-            }
-            _ if is_double(self.func, results[0]) || self.takes_double(inst) => self.double(inst, opcode)?,
             _ => self.int(inst, opcode)?,
         }
         self.release(inst);
@@ -318,7 +314,7 @@ impl Emit<'_> {
 
     /// Whether an instruction's first operand is a double.
     pub(super) fn takes_double(&self, inst: Inst) -> bool {
-        self.func.dfg.inst_args(inst).first().is_some_and(|&arg| is_double(self.func, arg))
+        self.func.inst_args(inst).first().is_some_and(|&arg| is_double(self.func, arg))
     }
 
     /// Whether a value is not wanted after the instruction at hand.
@@ -336,7 +332,7 @@ impl Emit<'_> {
                 self.places.take(value);
             }
         });
-        for &result in self.func.dfg.inst_results(inst) {
+        for result in self.func.inst_results(inst) {
             if self.places.reg(result).is_some() && self.dies(result) {
                 self.places.take(result);
             }
@@ -532,7 +528,7 @@ impl Emit<'_> {
 
 /// Bytes of an integer.
 pub(super) fn bytes_of(func: &Function, value: Value) -> Result<u8> {
-    match func.dfg.value_type(value) {
+    match func.value_type(value) {
         types::I8 => Ok(1),
         types::I16 => Ok(2),
         types::I32 => Ok(4),

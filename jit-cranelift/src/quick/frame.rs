@@ -88,7 +88,7 @@ impl Emit<'_> {
         if self.regions.len() <= at {
             self.regions.resize(at + 1, None);
         }
-        let words = self.func.sized_stack_slots[slot].size.div_ceil(8).max(1);
+        let words = self.func.slot_bytes(slot).div_ceil(8).max(1);
         let count = &mut self.places.count;
         let last = *self.regions[at].get_or_insert_with(|| {
             *count += words;

@@ -8,7 +8,8 @@
 //! Invariant: what a register has above a narrow value means nothing, and nobody looks at it. Example: `v3 =
 //! iadd v1, v2` with both wanted later is `lea rax, [rcx+rdx]`.
 
-use cranelift_codegen::ir::{types, Inst, InstructionData, Opcode, Value};
+use crate::lir::Data;
+use cranelift_codegen::ir::{types, Inst, Opcode, Value};
 
 use super::asm::{Mem, Op, Reg, RAX, RCX, RDX};
 use super::emit::{bytes_of, sized, Emit};
@@ -17,10 +18,10 @@ use super::{Result, Unsupported};
 
 impl Emit<'_> {
     pub(super) fn int(&mut self, inst: Inst, opcode: Opcode) -> Result<()> {
-        let result = self.func.dfg.first_result(inst);
-        match self.func.dfg.insts[inst] {
-            InstructionData::Binary { args: [x, y], .. } => self.int_of_two(inst, opcode, result, x, y),
-            InstructionData::Unary { arg, .. } => self.int_of_one(opcode, result, arg),
+        let result = self.func.first_result(inst);
+        match self.func.data(inst) {
+            Data::Binary { args: [x, y], .. } => self.int_of_two(inst, opcode, result, x, y),
+            Data::Unary { arg, .. } => self.int_of_one(opcode, result, arg),
             _ => Err(Unsupported("an operation on integers")),
         }
     }
@@ -89,12 +90,12 @@ impl Emit<'_> {
 
     /// What an overflow check says: in the flags if the branch is next, else in a register.
     fn overflow(&mut self, inst: Inst) -> Result<()> {
-        let flag = self.func.dfg.inst_results(inst)[1];
+        let Some(flag) = self.func.inst_results(inst).nth(1) else { return Err(Unsupported("an overflow")) };
         if self.plan.is_unused(flag) {
             return Ok(());
         }
-        let next = self.func.layout.next_inst(inst).map(|next| self.func.dfg.insts[next]);
-        let is_next = matches!(next, Some(InstructionData::Brif { arg, .. }) if arg == flag);
+        let next = self.func.next_inst(inst).map(|next| self.func.data(next));
+        let is_next = matches!(next, Some(Data::Brif { arg, .. }) if arg == flag);
         if is_next && self.dies_after(flag) {
             self.flags = Some(flag);
             return Ok(());
@@ -207,8 +208,8 @@ impl Emit<'_> {
 
     /// Quotient or rest, of 64 bits with a sign, or of 32 bits without.
     fn quotient(&mut self, result: Value, x: Value, y: Value, signed: bool) -> Result<()> {
-        let is_rest = matches!(self.func.dfg.value_def(result).inst(), Some(inst)
-            if self.func.dfg.insts[inst].opcode() == Opcode::Urem);
+        let is_rest = matches!(self.func.inst_of(result), Some(inst)
+            if self.func.data(inst).opcode() == Opcode::Urem);
         self.claim(RAX)?;
         self.claim(RDX)?;
         let divisor = self.operand(y)?;
@@ -238,7 +239,7 @@ impl Emit<'_> {
             self.flags = Some(result).filter(|_| count & 63 != 0);
             return Ok(());
         }
-        if self.func.dfg.value_type(count) != types::I64 {
+        if self.func.value_type(count) != types::I64 {
             return Err(Unsupported("a shift by a narrow integer"));
         }
         self.claim(RCX)?;

@@ -10,7 +10,8 @@
 //! iadd v1, v2; v4 = load.i64 v3+16` is `mov rax, [rcx+rdx+16]`, and `[rcx+rax*8+16]` after `lea rax,
 //! [rdx+rdx]` if `v2` is something in `rdx` times 16.
 
-use cranelift_codegen::ir::{self, types, Inst, InstructionData, Opcode, Value};
+use crate::lir::Data;
+use cranelift_codegen::ir::{self, types, Inst, Opcode, Value};
 
 use tracelift_core::planted::{planted, Bug};
 
@@ -29,16 +30,14 @@ impl Emit<'_> {
     /// The memory at an address.
     pub(super) fn address(&mut self, address: Value, disp: i32) -> Result<Mem> {
         if self.plan.kind(address) == Kind::Folded {
-            let sum = self.func.dfg.value_def(address).inst().map(|inst| self.func.dfg.insts[inst]);
-            let Some(InstructionData::Binary { opcode: Opcode::Iadd, args }) = sum else {
+            let sum = self.func.inst_of(address).map(|inst| self.func.data(inst));
+            let Some(Data::Binary { opcode: Opcode::Iadd, args }) = sum else {
                 return Err(Unsupported("a folded address"));
             };
             let (index, scale) = match (self.plan.kind(args[1]), self.plan.is_less_scaled(args[1])) {
                 (Kind::Folded, _) => self
                     .func
-                    .dfg
-                    .value_def(args[1])
-                    .inst()
+                    .inst_of(args[1])
                     .and_then(|inst| plan::scale(self.func, inst))
                     .ok_or(Unsupported("a folded index"))?,
                 (_, true) => (args[1], MOST_SCALE),
@@ -58,7 +57,7 @@ impl Emit<'_> {
             self.asm.op(Op::narrow(0x18).escaped(), Reg(1), mem);
             return Ok(());
         }
-        let result = self.func.dfg.first_result(inst);
+        let result = self.func.first_result(inst);
         if self.plan.is_unused(result) {
             return Ok(());
         }
@@ -66,7 +65,7 @@ impl Emit<'_> {
         self.free_dying(address);
         let to = self.define(result)?;
         let zero_extending = |code: u8| Op::narrow(code).escaped();
-        let op = match (opcode, self.func.dfg.value_type(result)) {
+        let op = match (opcode, self.func.value_type(result)) {
             (Opcode::Load, types::F64) => Op::double(0x10),
             (Opcode::Load, types::I64) => Op::wide(0x8b),
             (Opcode::Load, types::I32) | (Opcode::Uload32, _) => Op::narrow(0x8b),
@@ -126,9 +125,9 @@ impl Emit<'_> {
         Ok(())
     }
 
-    pub(super) fn stack_addr(&mut self, inst: Inst, slot: ir::StackSlot, offset: i32) -> Result<()> {
-        let place = self.region(slot) + offset;
-        let result = self.func.dfg.first_result(inst);
+    pub(super) fn stack_addr(&mut self, inst: Inst, slot: ir::StackSlot) -> Result<()> {
+        let place = self.region(slot);
+        let result = self.func.first_result(inst);
         if self.plan.is_unused(result) {
             return Ok(());
         }

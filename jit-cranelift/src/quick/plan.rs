@@ -11,10 +11,9 @@
 //! Example: of `v2 = uload8 v1+11; v3 = iconst 3; v4 = icmp ne v2, v3; brif v4, ...` only `v1` is a value in
 //! a register: `cmp byte [v1+11], 3; jne`.
 
+use crate::lir::{Data, Function, Target};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{
-    types, Block, BlockArg, BlockCall, Function, Inst, InstructionData, Opcode, Value,
-};
+use cranelift_codegen::ir::{types, Block, Inst, Opcode, Value};
 use tracelift_core::planted::{planted, Bug};
 
 use super::live::Live;
@@ -73,25 +72,13 @@ pub(super) const MOST_SCALE: u8 = 3;
 /// How many instructions a load may be before the comparison that it is folded into.
 const NEAR: usize = 4;
 
-pub(super) fn targets(func: &Function, inst: Inst) -> &[BlockCall] {
-    func.dfg.insts[inst].branch_destination(&func.dfg.jump_tables, &func.dfg.exception_tables)
-}
-
-/// What a jump passes.
-pub(super) fn passed<'f>(func: &'f Function, call: &'f BlockCall) -> impl Iterator<Item = Value> + 'f {
-    call.args(&func.dfg.value_lists).filter_map(|arg| match arg {
-        BlockArg::Value(value) => Some(value),
-        _ => None,
-    })
-}
-
 impl Plan {
     pub(super) fn make(&mut self, func: &Function) {
-        let (blocks, values) = (func.dfg.num_blocks(), func.dfg.num_values());
+        let (blocks, values) = (func.num_blocks(), func.num_values());
         self.order.clear();
-        self.order.extend(func.layout.blocks().filter(|&block| !func.layout.is_cold(block)));
+        self.order.extend(func.blocks().filter(|&block| !func.is_cold(block)));
         let hot = self.order.len();
-        self.order.extend(func.layout.blocks().filter(|&block| func.layout.is_cold(block)));
+        self.order.extend(func.blocks().filter(|&block| func.is_cold(block)));
         self.spans.clear();
         self.spans.resize(blocks, (0, 0));
         self.loops.clear();
@@ -125,29 +112,28 @@ impl Plan {
         for (at, &block) in self.order.iter().enumerate() {
             self.spans[block.as_u32() as usize].0 = number;
             self.placed[block.as_u32() as usize] = true;
-            for &param in func.dfg.block_params(block) {
+            for &param in func.block_params(block) {
                 self.live.define(param, block);
             }
-            for inst in func.layout.block_insts(block) {
+            for inst in func.block_insts(block) {
                 self.insts.push(inst);
-                for &result in func.dfg.inst_results(inst) {
+                for result in func.inst_results(inst) {
                     self.live.define(result, block);
                 }
-                match func.dfg.insts[inst] {
-                    InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
-                        self.kinds[func.dfg.first_result(inst).as_u32() as usize] = Kind::Int(imm.bits());
+                match func.data(inst) {
+                    Data::Int { bits } => {
+                        self.kinds[func.first_result(inst).as_u32() as usize] = Kind::Int(bits);
                     }
-                    InstructionData::UnaryIeee64 { imm, .. } => {
-                        self.kinds[func.dfg.first_result(inst).as_u32() as usize] = Kind::Float(imm.bits());
+                    Data::Float { bits } => {
+                        self.kinds[func.first_result(inst).as_u32() as usize] = Kind::Float(bits);
                     }
-                    InstructionData::CallIndirect { .. } if at < hot => self.calls.push(number),
+                    Data::Call { .. } if at < hot => self.calls.push(number),
                     _ => {}
                 }
-                for &arg in func.dfg.inst_args(inst) {
+                for &arg in func.inst_args(inst) {
                     self.counts[arg.as_u32() as usize] += 1;
                 }
-                for call in targets(func, inst) {
-                    let target = call.block(&func.dfg.value_lists);
+                for &Target { block: target, args } in func.targets(inst) {
                     let from = if at < hot { number } else { self.origins[block.as_u32() as usize] };
                     let origin = &mut self.origins[target.as_u32() as usize];
                     *origin = from.max(*origin);
@@ -158,7 +144,7 @@ impl Plan {
                             self.back.push((target, inst));
                         }
                     }
-                    for arg in passed(func, call) {
+                    for arg in func.list(args) {
                         self.counts[arg.as_u32() as usize] += 1;
                     }
                 }
@@ -184,8 +170,8 @@ impl Plan {
     /// The instruction whose first result a value is, if nobody else uses it.
     fn alone(&self, func: &Function, value: Value) -> Option<Inst> {
         let is_alone = self.counts[value.as_u32() as usize] == 1 && self.kind(value) == Kind::Plain;
-        let inst = func.dfg.value_def(value).inst().filter(|_| is_alone)?;
-        (func.dfg.first_result(inst) == value).then_some(inst)
+        let inst = func.inst_of(value).filter(|_| is_alone)?;
+        (func.first_result(inst) == value).then_some(inst)
     }
 
     /// Decides what is folded into what.
@@ -193,14 +179,14 @@ impl Plan {
         let mut sums = Vec::new();
         for at in 0..self.insts.len() {
             let inst = self.insts[at];
-            match func.dfg.insts[inst] {
-                InstructionData::Brif { arg, .. } => self.fold_condition(func, inst, arg),
-                InstructionData::Ternary { opcode: Opcode::Select, args } => {
+            match func.data(inst) {
+                Data::Brif { arg, .. } => self.fold_condition(func, inst, arg),
+                Data::Ternary { opcode: Opcode::Select, args } => {
                     self.fold_condition(func, inst, args[0]);
                 }
-                InstructionData::Binary { args, .. } => self.fold_double(func, inst, args[1]),
-                InstructionData::Load { arg, .. } => self.fold_address(func, arg, &mut sums),
-                InstructionData::Store { args, .. } => self.fold_address(func, args[1], &mut sums),
+                Data::Binary { args, .. } => self.fold_double(func, inst, args[1]),
+                Data::Load { arg, .. } => self.fold_address(func, arg, &mut sums),
+                Data::Store { args, .. } => self.fold_address(func, args[1], &mut sums),
                 _ => {}
             }
         }
@@ -209,13 +195,13 @@ impl Plan {
 
     fn fold_condition(&mut self, func: &Function, user: Inst, condition: Value) {
         let Some(inst) = self.alone(func, condition) else { return };
-        match func.dfg.insts[inst] {
-            InstructionData::FloatCompare { args, .. } if is_double(func, args[0]) => self.folds(condition),
-            InstructionData::IntCompare { args, cond, .. } => {
+        match func.data(inst) {
+            Data::FloatCompare { args, .. } if is_double(func, args[0]) => self.folds(condition),
+            Data::IntCompare { args, cond, .. } => {
                 self.folds(condition);
                 let Some(load) = self.alone(func, args[0]) else { return };
-                let fits = match (func.dfg.insts[load].opcode(), self.kind(args[1])) {
-                    (Opcode::Load, Kind::Int(_) | Kind::Plain) => func.dfg.value_type(args[0]) == types::I64,
+                let fits = match (func.data(load).opcode(), self.kind(args[1])) {
+                    (Opcode::Load, Kind::Int(_) | Kind::Plain) => func.value_type(args[0]) == types::I64,
                     (Opcode::Uload8, Kind::Int(0..=0xff)) => is_equality(cond),
                     (Opcode::Uload32, Kind::Int(0..=0x7fff_ffff)) => is_equality(cond),
                     _ => false,
@@ -230,12 +216,12 @@ impl Plan {
 
     /// The right operand of an operation on doubles may be in memory.
     fn fold_double(&mut self, func: &Function, user: Inst, operand: Value) {
-        let opcode = func.dfg.insts[user].opcode();
+        let opcode = func.data(user).opcode();
         if !matches!(opcode, Opcode::Fadd | Opcode::Fsub | Opcode::Fmul | Opcode::Fdiv) {
             return;
         }
         let Some(load) = self.alone(func, operand) else { return };
-        if func.dfg.insts[load].opcode() == Opcode::Load && is_near(func, load, user) {
+        if func.data(load).opcode() == Opcode::Load && is_near(func, load, user) {
             self.folds(operand);
         }
     }
@@ -244,7 +230,7 @@ impl Plan {
     fn fold_address(&mut self, func: &Function, address: Value, sums: &mut Vec<Inst>) {
         self.as_address[address.as_u32() as usize] += 1;
         let Some(sum) = self.only_address(func, address) else { return };
-        if let InstructionData::Binary { opcode: Opcode::Iadd, args } = func.dfg.insts[sum] {
+        if let Data::Binary { opcode: Opcode::Iadd, args } = func.data(sum) {
             if args.iter().all(|&arg| matches!(self.kind(arg), Kind::Plain)) {
                 self.folds(address);
                 self.as_address[args[1].as_u32() as usize] += 1;
@@ -255,7 +241,7 @@ impl Plan {
 
     /// The scale of an index, if nobody but folded sums uses it, is part of the address too, up to 8.
     fn fold_scale(&mut self, func: &Function, sum: Inst) {
-        let index = func.dfg.inst_args(sum)[1];
+        let index = func.inst_args(sum)[1];
         let Some(inst) = self.only_address(func, index) else { return };
         match scale(func, inst) {
             Some((value, 1..=MOST_SCALE)) if self.kind(value) == Kind::Plain => self.folds(index),
@@ -273,8 +259,8 @@ impl Plan {
     fn only_address(&self, func: &Function, value: Value) -> Option<Inst> {
         let at = value.as_u32() as usize;
         let is_only = self.counts[at] == self.as_address[at] && self.kind(value) == Kind::Plain;
-        let inst = func.dfg.value_def(value).inst().filter(|_| is_only)?;
-        (func.dfg.first_result(inst) == value).then_some(inst)
+        let inst = func.inst_of(value).filter(|_| is_only)?;
+        (func.first_result(inst) == value).then_some(inst)
     }
 
     /// All values that an instruction uses in registers, with those of what is folded into it.
@@ -283,21 +269,23 @@ impl Plan {
             Kind::Plain => each(arg),
             Kind::Int(_) | Kind::Float(_) => {}
             Kind::Folded => {
-                let inst = func.dfg.value_def(arg).inst().expect("what is folded is a result");
+                let inst = func.inst_of(arg).expect("what is folded is a result");
                 self.each_folded_use(func, inst, each);
             }
         };
-        func.dfg.inst_args(inst).iter().for_each(|&arg| one(arg));
-        targets(func, inst).iter().for_each(|call| passed(func, call).for_each(&mut one));
+        func.inst_args(inst).iter().for_each(|&arg| one(arg));
+        for target in func.targets(inst) {
+            func.list(target.args).iter().for_each(|&arg| one(arg));
+        }
     }
 
     fn each_folded_use(&self, func: &Function, inst: Inst, each: &mut dyn FnMut(Value)) {
-        for &arg in func.dfg.inst_args(inst) {
+        for &arg in func.inst_args(inst) {
             match self.kind(arg) {
                 Kind::Plain => each(arg),
                 Kind::Int(_) | Kind::Float(_) => {}
                 Kind::Folded => {
-                    let inst = func.dfg.value_def(arg).inst().expect("what is folded is a result");
+                    let inst = func.inst_of(arg).expect("what is folded is a result");
                     self.each_folded_use(func, inst, each);
                 }
             }
@@ -305,7 +293,7 @@ impl Plan {
     }
 
     fn is_folded(&self, func: &Function, inst: Inst) -> bool {
-        func.dfg.inst_results(inst).first().is_some_and(|&first| self.kind(first) == Kind::Folded)
+        func.result(inst).is_some_and(|first| self.kind(first) == Kind::Folded)
     }
 
     /// Lists the uses, by value in the end.
@@ -341,7 +329,7 @@ impl Plan {
         self.lasts.resize(self.kinds.len(), 0);
         let mut rest = &listed[..];
         for &block in &self.order {
-            let is_cold = func.layout.is_cold(block);
+            let is_cold = func.is_cold(block);
             let end = self.spans[block.as_u32() as usize].1;
             while let [(value, number), others @ ..] = rest {
                 if *number >= end {
@@ -394,10 +382,10 @@ impl Plan {
     fn spread(&mut self, func: &Function) -> bool {
         let mut again = false;
         for &block in self.order.iter().rev() {
-            let Some(last) = func.layout.last_inst(block) else { continue };
-            let targets = targets(func, last);
-            for call in targets {
-                self.live.lead(block, call.block(&func.dfg.value_lists));
+            let Some(last) = func.last_inst(block) else { continue };
+            let targets = func.targets(last);
+            for target in targets {
+                self.live.lead(block, target.block);
             }
             // Whoever leads nowhere wants what it uses, as was found.
             again |= !targets.is_empty() && self.live.pass(block) && self.goes_back;
@@ -408,19 +396,19 @@ impl Plan {
 
 /// A value shifted by a constant, and that.
 pub(super) fn scale(func: &Function, inst: Inst) -> Option<(Value, u8)> {
-    let InstructionData::Binary { opcode: Opcode::Ishl, args: [value, count] } = func.dfg.insts[inst] else {
+    let Data::Binary { opcode: Opcode::Ishl, args: [value, count] } = func.data(inst) else {
         return None;
     };
-    match func.dfg.insts[func.dfg.value_def(count).inst()?] {
-        InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
-            u8::try_from(imm.bits()).ok().filter(|count| (1..64).contains(count)).map(|count| (value, count))
+    match func.data(func.inst_of(count)?) {
+        Data::Int { bits } => {
+            u8::try_from(bits).ok().filter(|count| (1..64).contains(count)).map(|count| (value, count))
         }
         _ => None,
     }
 }
 
 pub(super) fn is_double(func: &Function, value: Value) -> bool {
-    func.dfg.value_type(value) == types::F64
+    func.value_type(value) == types::F64
 }
 
 fn is_equality(cond: IntCC) -> bool {
@@ -431,7 +419,7 @@ fn is_equality(cond: IntCC) -> bool {
 fn is_near(func: &Function, load: Inst, user: Inst) -> bool {
     let mut at = user;
     for _ in 0..NEAR {
-        match func.layout.prev_inst(at) {
+        match func.prev_inst(at) {
             Some(before) if before == load => return true,
             Some(before) if !is_write(func, before) || planted(Bug::QuickFoldedPastStores) => at = before,
             _ => return false,
@@ -441,6 +429,6 @@ fn is_near(func: &Function, load: Inst, user: Inst) -> bool {
 }
 
 fn is_write(func: &Function, inst: Inst) -> bool {
-    let opcode = func.dfg.insts[inst].opcode();
+    let opcode = func.data(inst).opcode();
     opcode.can_store() || opcode.is_call()
 }
