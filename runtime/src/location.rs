@@ -72,9 +72,9 @@ pub struct Location {
     /// How often it was left to the loop around it, although that one did not wait for its price: see
     /// [`crate::Vm::leave_to`].
     pub(crate) left: u32,
-    /// Whether it has given way to loops around it, whose recordings take it in although it has code: see
+    /// How often it has given way to loops around it, whose recordings take it in although it has code: see
     /// [`crate::nest`].
-    pub(crate) gives_way: bool,
+    pub(crate) ways_given: u32,
     /// How often its code was evicted, where thresholds alone decide: see [`crate::evict`].
     pub(crate) evictions: u32,
     /// Its code was evicted as it was of no use since this age of the program.

@@ -11,11 +11,12 @@
 //! is left to another loop gets code of its own in the end if that one gets none.
 //!
 //! Second, when an inner loop has code all the same, and the program crosses between it and its way around so
-//! often that both would become one function: if there are few ways through it, it *gives way*, once. Where
-//! the outer loop has no code, that way is given up for a while, so that the interpreter comes to the outer
-//! loop. What the inner loop's entries lose meanwhile does not count. The outer loop's recording takes the
-//! inner one in although it has code; recordings that meet no iteration of it are thrown away, up to a few.
-//! Where the outer loop has code, its side traces that end at the inner loop are recorded anew.
+//! often that both would become one function: if there are few ways through it, it *gives way*, once, or
+//! again if the outer loop's turn came to nothing by chance. Where the outer loop has no code, that way is
+//! given up for a while, so that the interpreter comes to the outer loop. What the inner loop's entries lose
+//! meanwhile does not count. The outer loop's recording takes the inner one in although it has code;
+//! recordings that meet no iteration of it are thrown away, up to a few. Where the outer loop has code, its
+//! side traces that end at the inner loop are recorded anew.
 //!
 //! Third, a side trace takes in some iterations of a loop that the tree's first trace has met, so that each
 //! number of iterations has its way, and none leads to the inner loop's code. Fourth, a recording in which
@@ -39,7 +40,8 @@ use crate::policy::{back_edges_until, SideState};
 use crate::recorder::{Passed, Start};
 use crate::tree::Part;
 use crate::tunables::{
-    INNER_EDGES, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_PARDONS, MOST_SKIPPED, MOST_VAIN, SIMPLE, TURN,
+    INNER_EDGES, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_PARDONS, MOST_SKIPPED, MOST_VAIN,
+    MOST_WAYS_GIVEN, SIMPLE, TURN,
 };
 use crate::vm::Vm;
 
@@ -165,24 +167,36 @@ impl Vm {
     /// go around other loops than the one that their tree begins with, that one gives way, once: the loops
     /// around it have their turn, and may take it in. Returns whether there were any.
     pub(crate) fn give_way(&mut self, parts: &[Part]) -> bool {
-        let may_give_way = |key: Key| {
-            self.locations.get(&key).is_some_and(|location| !location.gives_way) && self.is_simple(key)
-        };
         let mut ways: Vec<(TraceId, Key, Vec<Key>)> = Vec::new();
         for part in parts.iter().filter(|part| part.goes_to.is_some()) {
             let Some(tree) = self.traces.get(part.trace).map(|trace| &trace.tree) else { continue };
             let around = tree.passed.iter().filter(|passed| passed.is_around);
             let outer: Vec<Key> = around.map(|passed| passed.head).collect();
-            if tree.parent.is_some() && !outer.is_empty() && may_give_way(tree.key) {
+            if tree.parent.is_some() && !outer.is_empty() && self.may_give_way(tree.key, &outer) {
                 ways.push((part.trace, tree.key, outer));
             }
         }
         for (way, key, outer) in &ways {
-            self.locations.entry(*key).or_default().gives_way = true;
+            self.locations.entry(*key).or_default().ways_given += 1;
             self.lead_around(*way, *key, outer);
             self.judge_anew(*key);
         }
         !ways.is_empty()
+    }
+
+    /// Whether the loop `key` may give way to these loops around it: if there are few ways through it, and it
+    /// has not done so before, or did it in vain although nothing is known to stand in their way.
+    fn may_give_way(&self, key: Key, outer: &[Key]) -> bool {
+        let Some(location) = self.locations.get(&key) else { return false };
+        let has_chance = |head: &Key| {
+            let failures = self.locations.get(head).map_or(0, |outer| outer.attempts.for_one_reason());
+            !self.has_code(*head) && u64::from(failures) < MOST_VAIN
+        };
+        let may = match location.ways_given {
+            0 => true,
+            given => u64::from(given) < MOST_WAYS_GIVEN && outer.iter().all(has_chance),
+        };
+        may && self.is_simple(key)
     }
 
     /// Whether the loop `key` has given up a way for loops around it, and does not have it again. Its entries
@@ -411,6 +425,28 @@ mod tests {
         give_up(&mut host, 0, 2);
         assert!(!host.vm.lacks_way(INNER), "the way may be recorded again");
         assert_eq!(host.vm.locations[&INNER].way, None);
+    }
+
+    #[test]
+    fn who_gave_way_in_vain_does_so_again_if_nothing_is_known_to_be_in_the_way() {
+        let mut host = host(None);
+        until_hot(&mut host);
+        assert!(matches!(host.record(INNER, iterations(1)), CloseOutcome::Compiled(_)));
+        let may = |host: &mut Host, given: u32| {
+            host.vm.locations.entry(INNER).or_default().ways_given = given;
+            host.vm.may_give_way(INNER, &[OUTER])
+        };
+        let fail = |host: &mut Host, reason: AbortReason| {
+            for _ in 0..MOST_VAIN {
+                host.vm.locations.entry(OUTER).or_default().attempts.fail(&reason, 1);
+            }
+        };
+        let most = MOST_WAYS_GIVEN as u32;
+        assert_eq!([0, 1, most].map(|given| may(&mut host, given)), [true, true, false]);
+        fail(&mut host, AbortReason::Discarded);
+        assert!(may(&mut host, 1), "a lot was drawn");
+        fail(&mut host, AbortReason::Host("inner loop".into()));
+        assert_eq!([0, 1].map(|given| may(&mut host, given)), [true, false], "it runs for too long, say");
     }
 
     #[test]

@@ -178,10 +178,10 @@ impl Attempts {
     }
 
     /// How often it has failed for the reason that was the most frequent one. Who was left to another loop
-    /// has not failed, nor who was not recorded at all.
+    /// has not failed, nor who was not recorded at all, nor whose recording was thrown away by lot.
     pub fn for_one_reason(&self) -> u32 {
-        let counts =
-            |reason: &AbortReason| !matches!(reason, AbortReason::FewIterations | AbortReason::Declined);
+        use AbortReason::{Declined, Discarded, FewIterations};
+        let counts = |reason: &AbortReason| !matches!(reason, FewIterations | Declined | Discarded);
         self.by_reason.iter().filter(|(reason, _)| counts(reason)).map(|&(_, count)| count).max().unwrap_or(0)
     }
 

@@ -315,7 +315,7 @@ impl Vm {
     pub fn has_loop(&self, key: Key) -> bool {
         let of_loop = |recorder: &Recorder| matches!(recorder.start, Start::Loop { .. });
         let records_loop = self.recording.recorder.as_ref().is_some_and(of_loop);
-        let gives_way = || self.locations.get(&key).is_some_and(|location| location.gives_way);
+        let gives_way = || self.locations.get(&key).is_some_and(|location| location.ways_given > 0);
         self.has_code(key) && !(records_loop && gives_way())
     }
 
