@@ -479,6 +479,11 @@ impl Trace {
         Trace { name: name.to_string(), ..Trace::default() }
     }
 
+    /// Makes room for more constants.
+    pub fn reserve_constants(&mut self, more: usize) {
+        self.constants.reserve(more);
+    }
+
     /// A new value of that type, not yet defined.
     pub fn new_value(&mut self, ty: Type) -> Value {
         self.values.push(ValueData { ty, constant: None, name: None });

@@ -157,6 +157,11 @@ impl<'s> SlotMemory<'s> {
         Some(SlotMemory { schema, cells, places: Vec::new(), known: SlotTable::default(), changes: 0 })
     }
 
+    /// For another walk that asks only where accesses go to.
+    pub fn anew(&self) -> Option<SlotMemory<'s>> {
+        SlotMemory::of_places(self.schema)
+    }
+
     /// What is known of a slot, counted from the frame's base.
     pub fn content(&self, slot: i32) -> Option<Content> {
         self.known.get(slot).copied()

@@ -59,6 +59,7 @@ pub struct Compiler {
     options: Options,
     isa: OwnedTargetIsa,
     environment: Environment,
+    features: Features,
     /// What lowering has made last.
     lowered: lir::Function,
     context: Context,
@@ -98,10 +99,16 @@ impl Compiler {
                 && isa.default_call_conv() == CallConv::SystemV,
             prefetches: isa::has_prefetch(&*isa) && !options.optimize && !options.no_prefetching,
         };
+        let features = Features {
+            has_rounding: environment.has_rounding,
+            has_fused_product: environment.has_remainders,
+            has_avx: isa::has_avx(&*isa),
+        };
         Ok(Compiler {
             options,
             isa,
             environment,
+            features,
             lowered: lir::Function::new(glue::signature()),
             context: Context::new(),
             quick: Quick::default(),
@@ -312,12 +319,7 @@ impl Compiler {
         if !self.environment.is_system_v {
             return Err(Unsupported("another machine"));
         }
-        let features = Features {
-            has_rounding: self.environment.has_rounding,
-            has_fused_product: self.environment.has_remainders,
-            has_avx: isa::has_avx(&*self.isa),
-        };
-        self.quick.generate(&self.lowered, features, preserves)
+        self.quick.generate(&self.lowered, self.features, preserves)
     }
 }
 

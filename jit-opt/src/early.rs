@@ -75,9 +75,6 @@ fn held<'t>(trace: &'t Trace, snapshot: &'t Snapshot) -> impl Iterator<Item = He
 struct Plan<'t> {
     trace: &'t Trace,
     memory: SlotMemory<'t>,
-    /// Index of the last load from a slot, and of the last one that may be from any.
-    last_load: SlotTable<usize>,
-    last_wild_load: Option<usize>,
     runs: SlotTable<Run>,
     /// The snapshot of the last exit, and what was known of memory there.
     last: Option<(SnapId, u32)>,
@@ -86,22 +83,7 @@ struct Plan<'t> {
 
 impl<'t> Plan<'t> {
     fn new(trace: &'t Trace, memory: &SlotMemory<'t>) -> Plan<'t> {
-        let (mut last_load, mut last_wild_load) = (SlotTable::default(), None);
-        let mut places = memory.clone();
-        for (index, inst) in trace.insts.iter().enumerate() {
-            match places.access(inst) {
-                Some((Part::Unknown, None)) => last_wild_load = Some(index),
-                Some((part, None)) => part
-                    .slot()
-                    .and_then(|slot| last_load.place(slot))
-                    .into_iter()
-                    .for_each(|row| *row = Some(index)),
-                _ => {}
-            }
-            places.step(trace, inst);
-        }
-        let (runs, stores) = (SlotTable::default(), Vec::new());
-        Plan { trace, memory: memory.clone(), last_load, last_wild_load, runs, last: None, stores }
+        Plan { trace, memory: memory.clone(), runs: SlotTable::default(), last: None, stores: Vec::new() }
     }
 
     fn make(mut self) -> Vec<(usize, Held)> {
@@ -134,6 +116,7 @@ impl<'t> Plan<'t> {
             self.memory.step(trace, inst);
         }
         self.end_all();
+        self.leave_out_loaded();
         self.stores.sort_by_key(|&(index, held)| (index, held.slot));
         self.stores
     }
@@ -162,14 +145,34 @@ impl<'t> Plan<'t> {
         runs.iter().for_each(|run| self.end(run));
     }
 
-    /// No more exits will mention this: it is decided.
+    /// No more exits will mention this.
     fn end(&mut self, run: &Run) {
-        let is_loaded = |load: Option<usize>| load.is_some_and(|load| load > run.first);
-        let is_wanted =
-            is_loaded(self.last_load.get(run.held.slot).copied()) || is_loaded(self.last_wild_load);
-        if run.exits >= SPARED && (!is_wanted || planted(Bug::EarlyStoreAboveLoad)) {
+        if run.exits >= SPARED {
             self.stores.push((run.first, run.held));
         }
+    }
+
+    /// Slots that the trace loads from later keep what they had.
+    fn leave_out_loaded(&mut self) {
+        let is_any = !self.stores.is_empty() && !planted(Bug::EarlyStoreAboveLoad);
+        let Some(mut places) = self.memory.anew().filter(|_| is_any) else { return };
+        // The last load from a slot, and the last one that may be from any.
+        let (mut last_load, mut last_wild_load) = (SlotTable::default(), None);
+        for (index, inst) in self.trace.insts.iter().enumerate() {
+            match places.access(inst) {
+                Some((Part::Unknown, None)) => last_wild_load = Some(index),
+                Some((part, None)) => {
+                    let row = part.slot().and_then(|slot| last_load.place(slot));
+                    row.into_iter().for_each(|row| *row = Some(index));
+                }
+                _ => {}
+            }
+            places.step(self.trace, inst);
+        }
+        self.stores.retain(|&(first, held)| {
+            let is_later = |load: Option<usize>| load.is_some_and(|load| load > first);
+            !is_later(last_load.get(held.slot).copied()) && !is_later(last_wild_load)
+        });
     }
 }
 

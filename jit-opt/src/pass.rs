@@ -105,6 +105,15 @@ impl Ops {
     }
 }
 
+/// A set of operations that is found once for all: each driver asks each pass.
+macro_rules! once {
+    ($ops:block) => {{
+        static OPS: std::sync::LazyLock<Ops> = std::sync::LazyLock::new(|| $ops);
+        *OPS
+    }};
+}
+pub(crate) use once;
+
 /// A pass in a chain, and how many committed instructions it was told of.
 pub(crate) struct Slot {
     pub pass: Box<dyn Pass>,

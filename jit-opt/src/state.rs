@@ -160,6 +160,14 @@ impl Walked {
     }
 }
 
+/// Room in tables that most traces do not outgrow.
+const ROOM: usize = 28;
+
+/// A table with room.
+fn table_of<K, V>(room: usize) -> HashMap<K, V> {
+    HashMap::with_capacity_and_hasher(room, FxBuildHasher)
+}
+
 /// What the driver and all passes work on.
 pub(crate) struct State<'s> {
     /// The host's declarations.
@@ -197,6 +205,7 @@ impl<'s> State<'s> {
         out.insts.reserve(source.insts.len() + source.insts.len() / 2);
         out.values.reserve(source.values.len() + source.values.len() / 2);
         out.snapshots.reserve(source.snapshots.len());
+        out.reserve_constants(ROOM);
         State {
             schema,
             source,
@@ -212,10 +221,10 @@ impl<'s> State<'s> {
             },
             walks: Walks::default(),
             hoisted: Hoisted::default(),
-            index: Index::default(),
+            index: Index { snapshots: table_of(source.snapshots.len()), ..Index::default() },
             lifting: Lifting::default(),
             checks_say_nothing: config.checks_say_nothing(),
-            rewrites: Rewrites { fuel: config.fuel, ..Rewrites::default() },
+            rewrites: Rewrites { fuel: config.fuel, fired: table_of(ROOM), ..Rewrites::default() },
         }
     }
 

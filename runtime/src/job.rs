@@ -196,7 +196,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
     let Some(pool) = resume.pool_bits() else {
         return Err((AbortReason::Internal, "resume data names an object of a test world".into()));
     };
-    let links = vec![0; trace.exits().count()].into_boxed_slice();
+    let links = vec![0; resume.exits.len()].into_boxed_slice();
     let other = Box::new(0);
     let is_side = tree.parent.is_some() && tree.unit.is_none();
     let request = request.know_loops(loops).link(Links {
@@ -206,7 +206,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
         other: if is_side { &raw const *other } else { null() },
     });
     let work_of_code = work_of_loop(&trace);
-    let (progress, ops_left) = (progress_of(&trace), trace.op_count() as u64);
+    let (progress, ops_left) = (progress_of(&trace, &resume), trace.op_count() as u64);
     job.wanted.check()?;
     let source = Arc::new(Source { number, trace, request, parent: tree.parent, enters });
     let is_merged = unit.as_ref().map(|unit| unit.merges(source.trace.op_count()));
@@ -235,7 +235,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
 }
 
 /// How much of a trace is over at each exit; in a peeled one: of an iteration.
-fn progress_of(trace: &Trace) -> Vec<f32> {
+fn progress_of(trace: &Trace, resume: &ResumeTable) -> Vec<f32> {
     let is_label = |&at: &usize| trace.insts[at].op == Op::Label;
     let labels: Vec<usize> = (0..trace.insts.len()).filter(is_label).collect();
     let progress = |index: usize| {
@@ -244,7 +244,7 @@ fn progress_of(trace: &Trace) -> Vec<f32> {
         let end = labels.get(next).copied().unwrap_or(trace.insts.len());
         (index - begin) as f32 / (end - begin) as f32
     };
-    trace.exits().map(|(index, _)| progress(index)).collect()
+    resume.exits.iter().map(|exit| progress(exit.inst as usize)).collect()
 }
 
 fn optimize(recorded: &Trace, schema: &Schema, config: &tracelift_opt::Config) -> Result<Optimized, NoCode> {

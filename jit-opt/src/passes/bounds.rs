@@ -50,7 +50,7 @@ use tracelift_core::{ExitKind, Inst, Op, Trace, Value};
 
 use crate::linear::{Sums, Terms};
 use crate::loops::{Loop, Step};
-use crate::pass::{Cx, Ops, Outcome, Pass};
+use crate::pass::{once, Cx, Ops, Outcome, Pass};
 use crate::state::State;
 use crate::{Config, OptError};
 use ranges::{Ahead, Span, Start, Sum, FAR};
@@ -415,9 +415,12 @@ impl Pass for Bounds {
     }
 
     fn minds(&self) -> Ops {
-        use Op::*;
-        let is_order = |op| matches!(op, IntLt | IntLe | IntGt | IntGe | UintLt | UintLe | UintGt | UintGe);
-        Ops::that(|op| is_order(op) || matches!(op, GuardTrue | GuardFalse))
+        once!({
+            use Op::*;
+            let is_order =
+                |op| matches!(op, IntLt | IntLe | IntGt | IntGe | UintLt | UintLe | UintGt | UintGe);
+            Ops::that(|op| is_order(op) || matches!(op, GuardTrue | GuardFalse))
+        })
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
@@ -461,7 +464,7 @@ impl Pass for Bounds {
     }
 
     fn hears(&self) -> Ops {
-        Ops::that(Sums::notes)
+        once!({ Ops::that(Sums::notes) })
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {

@@ -10,7 +10,7 @@
 //!
 //! Example: `i2 = int_mul(i0, i1); i3 = int_mul(i1, i0)` commits one multiplication.
 
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap as HashMap};
 
 use tracelift_core::ir::{args_of, Args};
 use tracelift_core::ops::{Flags, PayloadKind};
@@ -24,9 +24,15 @@ use crate::OptError;
 type Key = (Op, Payload, Args);
 
 /// The pass.
-#[derive(Default)]
 pub(crate) struct Cse {
     seen: HashMap<Key, Value>,
+}
+
+impl Default for Cse {
+    fn default() -> Cse {
+        // Room for what most traces compute.
+        Cse { seen: HashMap::with_capacity_and_hasher(56, FxBuildHasher) }
+    }
 }
 
 fn key(inst: &Inst) -> Key {

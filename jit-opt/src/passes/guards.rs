@@ -27,7 +27,7 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Const, Inst, Op, Payload, Type, Value};
 
 use super::fold::{guard_fails, inverse, is_compare, mirrored};
-use crate::pass::{Cx, Ops, Outcome, Pass};
+use crate::pass::{once, Cx, Ops, Outcome, Pass};
 use crate::state::State;
 use crate::OptError;
 use order::Order;
@@ -45,7 +45,7 @@ impl Pass for ClassGuards {
     }
 
     fn minds(&self) -> Ops {
-        Ops::that(|op| op == Op::GuardClass)
+        once!({ Ops::that(|op| op == Op::GuardClass) })
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
@@ -218,9 +218,11 @@ impl Pass for Guards {
     }
 
     fn minds(&self) -> Ops {
-        use Op::*;
-        let is_test = |op| matches!(op, GuardTrue | GuardFalse | GuardNonnull | GuardNull | RefIsNull);
-        Ops::that(|op| is_test(op) || is_compare(op) || is_checked(op))
+        once!({
+            use Op::*;
+            let is_test = |op| matches!(op, GuardTrue | GuardFalse | GuardNonnull | GuardNull | RefIsNull);
+            Ops::that(|op| is_test(op) || is_compare(op) || is_checked(op))
+        })
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
@@ -270,9 +272,11 @@ impl Pass for Guards {
     }
 
     fn hears(&self) -> Ops {
-        use Op::*;
-        let is_test = |op| matches!(op, GuardTrue | GuardFalse | GuardValue | GuardNull | GuardNonnull);
-        Ops::that(|op| is_test(op) || matches!(op, Load | Store | TryCall) || is_checked(op))
+        once!({
+            use Op::*;
+            let is_test = |op| matches!(op, GuardTrue | GuardFalse | GuardValue | GuardNull | GuardNonnull);
+            Ops::that(|op| is_test(op) || matches!(op, Load | Store | TryCall) || is_checked(op))
+        })
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {

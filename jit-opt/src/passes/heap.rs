@@ -52,7 +52,7 @@ use tracelift_core::{Inst, Op, Payload, Schema, Type, Value};
 use super::fold::is_compare;
 use crate::facts::ValueTable;
 use crate::linear::Terms;
-use crate::pass::{Cx, Ops, Outcome, Pass};
+use crate::pass::{once, Cx, Ops, Outcome, Pass};
 use crate::state::State;
 use crate::{Config, OptError, PassName};
 use apart::{Apart, Pairs};
@@ -417,7 +417,7 @@ impl Pass for Heap {
     }
 
     fn minds(&self) -> Ops {
-        Ops::that(|op| matches!(op, Op::Load | Op::Get | Op::Store | Op::Set | Op::Call))
+        once!({ Ops::that(|op| matches!(op, Op::Load | Op::Get | Op::Store | Op::Set | Op::Call)) })
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
@@ -435,9 +435,11 @@ impl Pass for Heap {
     }
 
     fn hears(&self) -> Ops {
-        // Only guards find two pointers to be one.
-        let says = |op| matches!(op, Op::Select | Op::AddrToInt) || Places::notes(op);
-        Ops::that(|op| !op.is(Flags::PURE) || says(op))
+        once!({
+            // Only guards find two pointers to be one.
+            let says = |op| matches!(op, Op::Select | Op::AddrToInt) || Places::notes(op);
+            Ops::that(|op| !op.is(Flags::PURE) || says(op))
+        })
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {

@@ -26,7 +26,7 @@ use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::Cell;
 use tracelift_core::{Inst, Op, Type, Value};
 
-use crate::pass::{Cx, Ops, Outcome, Pass};
+use crate::pass::{once, Cx, Ops, Outcome, Pass};
 use crate::range::{cannot_overflow, decided, is_first, is_rounded_down, narrowed, operands, result, Range};
 use crate::state::State;
 use crate::OptError;
@@ -165,14 +165,24 @@ impl Pass for Ranges {
     }
 
     fn minds(&self) -> Ops {
-        use Op::*;
-        let is_other = |op| {
-            matches!(
-                op,
-                IntAnd | IntOr | IntDiv | IntRem | IntFloorDiv | IntFloorMod | IntSar | IntShr | GuardTrue
-            )
-        };
-        Ops::that(|op| is_other(op) || is_compare(op) || is_checked(op))
+        once!({
+            use Op::*;
+            let is_other = |op| {
+                matches!(
+                    op,
+                    IntAnd
+                        | IntOr
+                        | IntDiv
+                        | IntRem
+                        | IntFloorDiv
+                        | IntFloorMod
+                        | IntSar
+                        | IntShr
+                        | GuardTrue
+                )
+            };
+            Ops::that(|op| is_other(op) || is_compare(op) || is_checked(op))
+        })
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {
@@ -206,43 +216,45 @@ impl Pass for Ranges {
     }
 
     fn hears(&self) -> Ops {
-        use Op::*;
-        let is_other =
-            |op| matches!(op, Load | Select | IntNeg | IntNot | GuardTrue | GuardFalse | GuardValue);
-        let is_binary = |op| {
-            matches!(
-                op,
-                IntAdd
-                    | IntSub
-                    | IntMul
-                    | IntAnd
-                    | IntOr
-                    | IntXor
-                    | IntShl
-                    | IntSar
-                    | IntShr
-                    | IntDiv
-                    | IntRem
-                    | IntFloorDiv
-                    | IntFloorMod
-            )
-        };
-        let is_test = |op| {
-            matches!(
-                op,
-                RefEq
-                    | RefNe
-                    | RefIsNull
-                    | AddrEq
-                    | FloatEq
-                    | FloatNe
-                    | FloatLt
-                    | FloatLe
-                    | FloatGt
-                    | FloatGe
-            )
-        };
-        Ops::that(|op| is_other(op) || is_binary(op) || is_checked(op) || is_compare(op) || is_test(op))
+        once!({
+            use Op::*;
+            let is_other =
+                |op| matches!(op, Load | Select | IntNeg | IntNot | GuardTrue | GuardFalse | GuardValue);
+            let is_binary = |op| {
+                matches!(
+                    op,
+                    IntAdd
+                        | IntSub
+                        | IntMul
+                        | IntAnd
+                        | IntOr
+                        | IntXor
+                        | IntShl
+                        | IntSar
+                        | IntShr
+                        | IntDiv
+                        | IntRem
+                        | IntFloorDiv
+                        | IntFloorMod
+                )
+            };
+            let is_test = |op| {
+                matches!(
+                    op,
+                    RefEq
+                        | RefNe
+                        | RefIsNull
+                        | AddrEq
+                        | FloatEq
+                        | FloatNe
+                        | FloatLt
+                        | FloatLe
+                        | FloatGt
+                        | FloatGe
+                )
+            };
+            Ops::that(|op| is_other(op) || is_binary(op) || is_checked(op) || is_compare(op) || is_test(op))
+        })
     }
 
     fn committed(&mut self, st: &mut State<'_>, inst: &Inst) {

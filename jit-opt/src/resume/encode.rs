@@ -3,28 +3,31 @@
 //! Invariant: two exits with the same state and the same buffer order get the same bytes, stored once.
 //! Example: the guards that an expanded `get_item` leaves share a snapshot, hence one string.
 
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap as HashMap};
 
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::schema::TagId;
 use tracelift_core::snapshot::{Frame, Pending, SlotValue, Source, Virtual};
-use tracelift_core::{live_values, Const, Op, SnapId, Trace, Value};
+use tracelift_core::{live_values, Const, Op, Trace, Value};
 
 use super::varint::{write, write_signed};
 use super::{Resume, ResumeTable};
 
+/// Room in tables that most traces do not outgrow.
+const ROOM: usize = 28;
+
 /// Encodes the resume data of every exit of an optimized trace.
 pub(crate) fn encode(trace: &Trace) -> ResumeTable {
     let mut table = ResumeTable::default();
-    let mut pool: HashMap<Const, u32> = HashMap::default();
-    let mut known: HashMap<Vec<u8>, u32> = HashMap::default();
+    let mut pool: HashMap<Const, u32> = HashMap::with_capacity_and_hasher(ROOM, FxBuildHasher);
+    let mut known: HashMap<Vec<u8>, u32> = HashMap::with_capacity_and_hasher(ROOM, FxBuildHasher);
     // Lifting one large graph leaves a guard per object, all with one large snapshot.
-    let mut done: HashMap<SnapId, Resume> = HashMap::default();
+    let mut done: Vec<Option<Resume>> = vec![None; trace.snapshots.len()];
     let (mut positions, mut out) = (Positions::new(trace), Vec::new());
     for (index, inst) in trace.exits() {
         let is_own = |op| op == Op::Finish || op == Op::CallUnit && !planted(Bug::ResumeCalledShared);
         let shared = inst.snap.filter(|_| !is_own(inst.op));
-        if let Some(&resume) = shared.and_then(|snap| done.get(&snap)) {
+        if let Some(&resume) = shared.and_then(|snap| done[snap.index()].as_ref()) {
             table.exits.push(Resume { inst: index as u32, kind: inst.exit, ..resume });
             continue;
         }
@@ -47,7 +50,7 @@ pub(crate) fn encode(trace: &Trace) -> ResumeTable {
         let live = live.len() as u32;
         let resume = Resume { inst: index as u32, kind: inst.exit, live, start, len };
         table.exits.push(resume);
-        shared.map(|snap| done.insert(snap, resume));
+        shared.into_iter().for_each(|snap| done[snap.index()] = Some(resume));
     }
     table.distinct = known.len();
     table

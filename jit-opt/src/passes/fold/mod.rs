@@ -41,7 +41,7 @@ use tracelift_core::ops::Flags;
 use tracelift_core::planted::{planted, Bug};
 use tracelift_core::{Inst, Op, Payload, Type, Value};
 
-use crate::pass::{Cx, Ops, Outcome, Pass};
+use crate::pass::{once, Cx, Ops, Outcome, Pass};
 use crate::state::State;
 use crate::OptError;
 pub(crate) use matcher::{inverse, is_compare, mirrored};
@@ -105,7 +105,7 @@ impl Pass for Fold {
     }
 
     fn minds(&self) -> Ops {
-        Ops::that(|op| op.info().eval.is_some() || !rules_of(op).is_empty())
+        once!({ Ops::that(|op| op.info().eval.is_some() || !rules_of(op).is_empty()) })
     }
 
     fn feed(&mut self, cx: &mut Cx<'_, '_>, inst: &Inst) -> Result<Outcome, OptError> {

@@ -72,8 +72,32 @@ fn is_watched(inst: &Inst, effects: &Effects<'_>) -> bool {
     effects.leaves || inst.op == Op::Label || inst.op.is(Flags::ENDS)
 }
 
+/// Whether there are two stores of one class with nothing between where the trace is left. Few traces have
+/// any, and to ask is far cheaper than to follow all accesses.
+fn has_two_stores(trace: &Trace, schema: &Schema) -> bool {
+    let mut stored: Vec<ClassId> = Vec::new();
+    trace.insts.iter().any(|inst| {
+        if inst.is_exit() {
+            stored.clear();
+        }
+        match CellAccess::of(inst, schema) {
+            Some(CellAccess { cell, stored: Some(_), is_raw: true, .. }) => {
+                let class = schema.cell(cell).class;
+                let is_again = stored.contains(&class);
+                stored.push(class);
+                is_again
+            }
+            _ => false,
+        }
+    })
+}
+
 /// The trace without stores that are overwritten; at most as many go as the fuel that is left allows.
 pub(crate) fn remove_overwritten(trace: &mut Trace, schema: &Schema, fuel: Option<u64>, report: &mut Report) {
+    if !has_two_stores(trace, schema) {
+        report.visited += trace.insts.len() as u64;
+        return;
+    }
     let mut fuel = fuel.map(|fuel| fuel.saturating_sub(report.rewrites()));
     let mut places = Places::default();
     for inst in &trace.insts {
