@@ -149,8 +149,14 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// Leaves the trace by this exit if the flag is set.
+    /// Leaves the trace by this exit if the flag is set: to its stub, if that is there.
     pub(super) fn leave_if(&mut self, flag: Ssa, inst: &Inst, exit: u32) -> Result<()> {
+        if let Some(stub) = self.stubs.by_exit[exit as usize] {
+            let next = self.b.create_block();
+            self.b.brif(flag, stub, &[], next, &[]);
+            self.b.switch_to_block(next);
+            return Ok(());
+        }
         let (way, next) = (self.way_block(exit), self.b.create_block());
         self.b.brif(flag, way, &[], next, &[]);
         self.b.switch_to_block(way);
@@ -177,9 +183,15 @@ impl Lowering<'_, '_, '_> {
     /// Makes the stub of an exit in the part that is lowered now, from the current block on.
     fn make_stub(&mut self, inst: &Inst, exit: u32) -> Result<()> {
         if self.stubs.branches[exit as usize] > 1 {
-            let stub = self.way_block(exit);
-            self.b.jump(stub, &[]);
-            self.b.switch_to_block(stub);
+            let stub = match self.b.current_block().filter(|&block| !self.b.func.is_begun(block)) {
+                Some(way) => way,
+                None => {
+                    let stub = self.way_block(exit);
+                    self.b.jump(stub, &[]);
+                    self.b.switch_to_block(stub);
+                    stub
+                }
+            };
             self.stubs.by_exit[exit as usize] = Some(stub);
         }
         let replaced = (self.replaced, self.replaced_more);
