@@ -25,11 +25,12 @@
 //! assert_eq!(optimized.report.fired("add_zero"), 1);
 //! ```
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use thiserror::Error;
 use tracelift_core::loops::Entering;
-use tracelift_core::{Loops, Schema, Trace};
+use tracelift_core::{ExitKind, Loops, Op, Schema, Trace};
 
 mod bridge;
 mod collect;
@@ -106,19 +107,22 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     if config.stages {
         report.stages = stages(trace, schema, config)?;
     }
+    let plain = Plain { trace, schema, config, made: OnceCell::new() };
     let recorded = Report { before: report.before, ..Report::default() };
-    let (mut optimized, entering) = walk(trace, schema, config, usize::MAX, &mut report)?;
-    optimized = clean(optimized, trace, schema, config, &mut report);
-    let (optimized, mut peeled) = match peel(trace, schema, config, &optimized, recorded) {
+    let (optimized, mut peeled, entering) = match peel(&plain, recorded) {
         Some((with_peeling, of_it, peeled)) => {
             report = Report { stages: std::mem::take(&mut report.stages), ..of_it };
             let optimized = dce::compact(with_peeling);
             if config.stages {
                 report.stages.push(Stage { name: "peel", trace: optimized.clone() });
             }
-            (optimized, Some(peeled))
+            (optimized, Some(peeled), None)
         }
-        None => (dce::compact(optimized), None),
+        None => {
+            let (optimized, entering, of_it) = plain.take()?;
+            report = Report { before: report.before, stages: std::mem::take(&mut report.stages), ..of_it };
+            (dce::compact(optimized), None, entering)
+        }
     };
     let resume = resume::encode(&optimized);
     report.after = OpCounts::of(&optimized, schema);
@@ -130,6 +134,37 @@ pub fn optimize(trace: &Trace, schema: &Schema, config: &Config) -> Result<Optim
     (loops.second, loops.entering) = (target.as_ref().map(|&(label, _)| label), entering);
     let target = target.map(|(_, target)| target);
     Ok(Optimized { trace: optimized, report, resume, peeled, loops, target })
+}
+
+/// What comes of a walk: the trace, how it enters a loop's second body, what was done.
+type Made = Result<(Trace, Option<Entering>, Report), OptError>;
+
+/// The trace without peeling, made if it is wanted: peeling has the same walk for its preamble.
+struct Plain<'t> {
+    trace: &'t Trace,
+    schema: &'t Schema,
+    config: &'t Config,
+    made: OnceCell<Made>,
+}
+
+impl Plain<'_> {
+    fn make(&self) -> Made {
+        let mut report = Report::default();
+        let (out, entering) = walk(self.trace, self.schema, self.config, usize::MAX, &mut report)?;
+        Ok((clean(out, self.trace, self.schema, self.config, &mut report), entering, report))
+    }
+
+    fn take(self) -> Made {
+        match self.made.into_inner() {
+            Some(made) => made,
+            None => Plain { made: OnceCell::new(), ..self }.make(),
+        }
+    }
+
+    /// Its operations; none if it cannot be made.
+    fn op_count(&self) -> usize {
+        self.made.get_or_init(|| self.make()).as_ref().map_or(0, |(trace, ..)| trace.op_count())
+    }
 }
 
 /// What is done after the forward walk over the recorded trace.
@@ -151,24 +186,18 @@ fn clean(mut trace: Trace, recorded: &Trace, schema: &Schema, config: &Config, r
 }
 
 /// The peeled trace, if it can be peeled and its loop is not longer than the plain one.
-fn peel(
-    trace: &Trace,
-    schema: &Schema,
-    config: &Config,
-    plain: &Trace,
-    report: Report,
-) -> Option<(Trace, Report, Peeled)> {
-    if !config.is_on(PassName::Peel) || !peel::is_loop(trace) {
+fn peel(plain: &Plain<'_>, report: Report) -> Option<(Trace, Report, Peeled)> {
+    if !plain.config.is_on(PassName::Peel) || !peel::is_loop(plain.trace) {
         return None;
     }
-    let made = |(trace, ..): &(Trace, Report, Peeled)| OpCounts::of_loop(trace, schema).new;
-    let (turns, deep) = peel_with(trace, schema, config, plain, report.clone(), rotation::MOST_TURNS);
+    let made = |(trace, ..): &(Trace, Report, Peeled)| OpCounts::of_loop(trace, plain.schema).new;
+    let (turns, deep) = peel_with(plain, report.clone(), rotation::MOST_TURNS);
     let is_done = |deep: &(Trace, Report, Peeled)| turns == 0 || made(deep) == 0;
     if turns == 0 || deep.as_ref().is_some_and(is_done) {
         return deep;
     }
     // The objects escape after all: a longer preamble has to save some of them.
-    let (_, short) = peel_with(trace, schema, config, plain, report, 0);
+    let (_, short) = peel_with(plain, report, 0);
     match (deep, short) {
         (Some(deep), Some(short)) => Some(if made(&deep) < made(&short) { deep } else { short }),
         (deep, short) => short.or(deep),
@@ -178,13 +207,11 @@ fn peel(
 /// The same with so many iterations of the preamble beyond the first at most; and how many it had on some
 /// walk.
 fn peel_with(
-    trace: &Trace,
-    schema: &Schema,
-    config: &Config,
-    plain: &Trace,
+    plain: &Plain<'_>,
     mut report: Report,
     most_turns: u32,
 ) -> (u32, Option<(Trace, Report, Peeled)>) {
+    let &Plain { trace, schema, config, .. } = plain;
     // With fuel they go after the walk, where the fuel that is left is known.
     let checks_may_go = config.checks_may_go() && config.fuel.is_none();
     let (dce, way_in) = (config.is_on(PassName::Dce), config.wants_way_in);
@@ -220,8 +247,7 @@ fn peel_with(
         walked.report(&mut report);
         let mut out = clean(walked.trace, trace, schema, &config, &mut report);
         rotation::split_iterations(&mut out, peeled.label);
-        let body = out.insts.iter().rev().take_while(|inst| inst.op != tracelift_core::Op::Label).count();
-        if body > plain.op_count() {
+        if is_longer(&out, outcome.turns, plain) {
             return (turns, None);
         }
         let form = peeled.form.take().filter(|_| config.second_body && bridge::is_on(&config));
@@ -234,6 +260,22 @@ fn peel_with(
     }
     (turns, None)
 }
+
+/// Whether a peeled loop is longer than the plain one. Nearly always the preamble tells: it is what the plain
+/// loop is, but for guards that stand for those of all iterations, with what they compute.
+fn is_longer(peeled: &Trace, turns: u32, plain: &Plain<'_>) -> bool {
+    let body = peeled.insts.iter().rev().take_while(|inst| inst.op != Op::Label).count();
+    let preamble = peeled.insts.iter().skip(1).take_while(|inst| inst.op != Op::Label);
+    let (ops, hoisted) = preamble.fold((0, 0), |(ops, hoisted), inst| {
+        (ops + 1, hoisted + usize::from(inst.exit == ExitKind::Hoisted))
+    });
+    // So much shorter that it is no question.
+    let is_short = turns == 0 && 2 * body + HOISTED_OPS * hoisted <= ops;
+    !is_short && body > plain.op_count()
+}
+
+/// More operations than a guard before the loop has, with what it compares.
+const HOISTED_OPS: usize = 8;
 
 /// A loop's second body, for bridges that pass objects of this form.
 fn second_body(
