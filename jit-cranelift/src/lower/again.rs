@@ -265,18 +265,33 @@ fn keep_groups(input: &Input<'_>, left_out: &mut [bool]) {
         return;
     }
     let groups = Groups::find(input.trace, input.schema, &input.trace.exit_numbers());
+    keep_whole(|index| groups.role(index), left_out);
+}
+
+/// The same by the roles of instructions. What is made by others of its group may come after the guard that
+/// makes the group's branch.
+fn keep_whole(role: impl Fn(usize) -> Role, left_out: &mut [bool]) {
     let mut group: Vec<usize> = Vec::new();
+    let mut is_over = false;
+    let keep = |group: &mut Vec<usize>, left_out: &mut [bool]| {
+        let is_whole = group.iter().all(|&at| left_out[at]);
+        group.drain(..).for_each(|at| left_out[at] &= is_whole);
+    };
     for index in 0..left_out.len() {
-        let role = groups.role(index);
-        if role == Role::Alone {
-            continue;
+        let role = role(index);
+        match role {
+            Role::Alone => continue,
+            Role::Made => {}
+            _ if is_over => {
+                keep(&mut group, left_out);
+                is_over = false;
+            }
+            _ => {}
         }
         group.push(index);
-        if matches!(role, Role::Last(_)) {
-            let is_whole = group.iter().all(|&at| left_out[at]);
-            group.drain(..).for_each(|at| left_out[at] &= is_whole);
-        }
+        is_over |= matches!(role, Role::Last(_));
     }
+    keep(&mut group, left_out);
 }
 
 /// What a side trace does that the preamble has done.
@@ -422,5 +437,40 @@ impl Lowering<'_, '_, '_> {
             Some(exit) => self.count_guard(inst, exit),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key's tag, the key and the value's tag: the latter is loaded with the first, and its guard is made
+    /// by that of the key, so that both come after the last guard that branches.
+    const FIELD: [Role; 6] = [
+        Role::Wide { offset: 8, width: 2 },
+        Role::Joined(68),
+        Role::Alone,
+        Role::Last(1),
+        Role::Made,
+        Role::Made,
+    ];
+
+    #[test]
+    fn groups_are_left_out_as_a_whole() {
+        let roles = [&FIELD[..], &[Role::Joined(1), Role::Last(2)], &FIELD].concat();
+        let left_out = |kept: &[usize]| {
+            let mut left_out: Vec<bool> = (0..roles.len()).map(|at| !kept.contains(&at)).collect();
+            keep_whole(|at| roles[at], &mut left_out);
+            let kept: Vec<usize> = (0..roles.len()).filter(|&at| !left_out[at]).collect();
+            kept
+        };
+        let field = |from: usize| [0, 1, 3, 4, 5].map(|at| from + at).to_vec();
+        assert_eq!(left_out(&[]), []);
+        // What is loaded on its own is no part of the check.
+        assert_eq!(left_out(&[2]), [2]);
+        assert_eq!(left_out(&[4, 5]), field(0));
+        assert_eq!(left_out(&[1]), field(0));
+        assert_eq!(left_out(&[6]), [6, 7]);
+        assert_eq!(left_out(&[13]), field(8));
     }
 }
