@@ -33,7 +33,7 @@ local captured = {}
 
 local feature = {}
 for _, name in ipairs { "calls", "objects", "closures", "strings", "keys", "errors", "coroutines", "collector", "records",
-  "choices", "callbacks", "lists" } do
+  "choices", "callbacks", "lists", "rare" } do
   feature[name] = random(2) == 1
 end
 local fresh = 0
@@ -358,10 +358,27 @@ function special.choices(depth)
   if k == 4 then emit(("i3 = %s and %s or %s"):format(choice_test(), pick(int_names), pick(int_names))) end
 end
 
+-- Loops that are long enough for a tree to become one function, in which a place rarely has another type.
+function special.rare()
+  local name = new_name("n")
+  local usual = { "2.5", "7", "true", "'x'", name, name .. " + 0.5", "{}", "nil" }
+  local place, other = pick(places), pick(places)
+  emit(("for %s = 1, %d do"):format(name, 300 + random(300)))
+  indent = indent + 1
+  emit(("%s = %s"):format(place, pick(usual)))
+  if random(2) == 1 then emit(("%s = %s"):format(other, pick(usual))) end
+  emit(("if %s %% %d == %d then %s = %s end"):format(name, 1 + random(20), random(2) - 1, pick { place, place, other }, pick(usual)))
+  if random(3) == 1 then emit(("if %s %% 31 == 7 then v1 = %s end"):format(name, place)) end
+  if random(3) == 1 then emit(("i2 = i2 + %s"):format(name)) end
+  indent = indent - 1
+  emit("end")
+  emit(("v2, %s, %s = %s, 1, 2.5"):format(place, other, place))
+end
+
 function special.collector() emit(pick { "collectgarbage('step')", "if i1 % 7 == 0 then collectgarbage() end" }) end
 
 local special_names = { "calls", "objects", "closures", "strings", "keys", "records", "calls", "objects", "keys", "errors", "coroutines", "collector",
-  "choices", "choices" }
+  "choices", "choices", "rare" }
 
 local function statement(depth, label)
   local k = random(14)
