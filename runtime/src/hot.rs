@@ -284,11 +284,11 @@ impl Vm {
         if location.entries.is_empty() && self.times_iterations(key, base) {
             return Action::Nothing;
         }
-        if let Some(back_edges) = self.has_to_wait(key) {
+        // A recording of it waits for a call to come back, which may be a deep recursion.
+        let is_aside = self.recording.aside.iter().any(|recorder| recorder.key == key);
+        let wait = if is_aside { Some(self.look_again(key)) } else { self.has_to_wait(key) };
+        if let Some(back_edges) = wait {
             self.locations.entry(key).or_default().postpone(back_edges);
-            return Action::Nothing;
-        }
-        if self.recording.aside.iter().any(|recorder| recorder.key == key) {
             return Action::Nothing;
         }
         if let Backend::Refused(..) = self.code.ready(&self.config) {
@@ -448,5 +448,24 @@ mod tests {
         let stats = host.vm.stats();
         assert_eq!(stats.aborts["not recorded where it was hot"], asked.len() as u64);
         assert_eq!(stats.recordings, asked.len() as u64);
+    }
+
+    /// A function that calls itself without end comes by its entry all the while that its recording waits.
+    #[test]
+    fn who_waits_for_a_recording_that_is_aside_is_not_asked_each_time() {
+        let mut host = Host::new(Config { threshold: 80, compile_share: Some(50), ..Config::default() });
+        host.vm.budget.stands_at(80_000_000);
+        let is_hot = (0..100_000_000).any(|_| matches!(host.back_edge(HEAD), Action::Record));
+        assert!(is_hot && host.vm.start_recording(HEAD, host.frame.as_ptr().cast(), 0));
+        let waiting = host.vm.put_recording_aside();
+        assert!(waiting.is_some());
+        let waits =
+            |host: &Host| host.vm.locations[&HEAD].needed(80).saturating_sub(host.vm.locations[&HEAD].heat);
+        let mut long_waits = 0;
+        for _ in 0..1000 {
+            assert!(matches!(host.back_edge(HEAD), Action::Nothing));
+            long_waits += u64::from(waits(&host) > 10);
+        }
+        assert!(long_waits > 900, "{long_waits}");
     }
 }
