@@ -77,6 +77,14 @@ uint32_t tlua_rec_find_site (TluaRecorder *rec, Proto *p) {
 
 /* --- the list --- */
 
+static int shares_below (const Proto *p, int level) {
+  for (int n = 0; n < p->sizeupvalues; n++) {
+    if (p->upvalues[n].instack && p->upvalues[n].idx < level)
+      return 1;
+  }
+  return 0;
+}
+
 static int highest_shared (const Proto *p) {
   int highest = -1;
   for (int n = 0; n < p->sizeupvalues; n++) {
@@ -164,6 +172,8 @@ int tlua_rec_settle_made (TluaRecorder *rec, int level, int dead, const Operand 
       if (this->calls == rec->trace.called.count)
         tl_call(vm, rec->schema.object.keep, arguments, 2);
       is_real = 1;
+      if (shares_below(tlua_rec_site(rec, this->site)->p, level))
+        running_frame(rec)->is_shared = 1;  /* the list does not say any more that these are open */
     }
     *this = made->closures[--made->count];
     n--;
