@@ -511,6 +511,9 @@ int tlua_rec_push_unit (TluaRecorder *rec, Operand function, int a, int count, i
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted, const Operand *control);
 /* The call instruction at hand, in register 'a', calls 'pcall' with a Lua function as its first argument. */
 void tlua_rec_call_protected (TluaRecorder *rec, int a, int arguments);
+
+/* Code may be entered only where the stack has room for a call in C of the running frame's register. */
+void tlua_rec_need_for_c (TluaRecorder *rec, int function, int arguments);
 /* Calls a metamethod for the instruction at hand. */
 void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count,
                                TluaCaller caller, int target);

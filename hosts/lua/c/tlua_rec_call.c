@@ -35,7 +35,9 @@ static int call_c_function (TluaRecorder *rec, int a, int arguments, int wanted,
   call->wanted = wanted;
   if (!tlua_rec_read_values(rec, a + 1, arguments, call->arguments))
     return 0;
-  tlua_rec_library(rec, call);
+  tlua_rec_need_for_c(rec, a, arguments);
+  if (rec->at.reason == NULL)
+    tlua_rec_library(rec, call);
   rec->at.is_foreign = rec->at.reason != NULL;
   return rec->at.reason == NULL;
 }
@@ -47,6 +49,7 @@ static int is_c_function (Operand function) {
 static void protect_function (TluaRecorder *rec, Operand function, int a, int arguments) {
   const void *address = (const void *)(uintptr_t)fvalue(function.now);
   tl_guard(rec->vm, TL_GUARD_VALUE, function.value, tl_const_addr(rec->vm, address), TL_EXIT_GUARD);
+  tlua_rec_need_for_c(rec, a, arguments);
   tlua_rec_call_protected(rec, a, arguments);
 }
 

@@ -156,6 +156,18 @@ static int wanted_for_call (const Proto *p, int arguments) {
   return 1 + given + p->maxstacksize + 1 + moves;
 }
 
+/* The slots must be there that a call takes, in a unit, too, which has asked for its own before. */
+static void need_slots (TluaRecorder *rec, int reach) {
+  tl_needs_slots(rec->vm, reach);
+  if (rec->trace.is_unit && reach > tlua_unit_needs(rec->trace.frames[0].p))
+    tlua_rec_give_up(rec, "frames of a unit too large");
+}
+
+/* Where the interpreter would find no room for a function in C, and throw, code must not do without it. */
+void tlua_rec_need_for_c (TluaRecorder *rec, int function, int arguments) {
+  need_slots(rec, running_frame(rec)->base + function + 1 + arguments + LUA_MINSTACK + 1);
+}
+
 /*
 ** The callee's frame: its function is the running frame's register 'function', its arguments follow.
 ** 'values' are those that are parameters, if the callee has variable arguments.
@@ -181,9 +193,7 @@ static void push (TluaRecorder *rec, Operand callee, int function, int arguments
   pushed->base = caller->base + base;
   pushed->extra = shift != 0 ? shift - 1 - p->numparams : 0;
   pushed->reach = caller->base + function + wanted_for_call(p, arguments);
-  tl_needs_slots(rec->vm, pushed->reach);
-  if (rec->trace.is_unit && pushed->reach > tlua_unit_needs(rec->trace.frames[0].p))
-    tlua_rec_give_up(rec, "frames of a unit too large");
+  need_slots(rec, pushed->reach);
   for (int r = arguments; r < p->numparams; r++)
     tlua_rec_write(rec, r, LUA_VNIL, 0);
   if (TLUA_HAS_ARGUMENT_REGISTER && shift != 0 && p->numparams < p->maxstacksize)

@@ -371,6 +371,8 @@ static void step (TluaRecorder *rec, Instruction i, const Operand *given) {
   if (!tlua_rec_is_own_loop(rec, body) && !tlua_rec_may_begin_loop(rec, body))
     return;
   const TValue *now = s2v(rec->at.base + a);
+  if (ttisCclosure(now) || ttislcf(now))
+    tlua_rec_need_for_c(rec, TLUA_ITER_RESULT(a), 2);
   if (ttisCclosure(now) || (ttislcf(now) && fvalue(now) != tlua_next && fvalue(now) != tlua_ipairs_step)) {
     step_of_c_function(rec, a, GETARG_C(i), given);
     return;
