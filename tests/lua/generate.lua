@@ -33,7 +33,7 @@ local captured = {}
 
 local feature = {}
 for _, name in ipairs { "calls", "objects", "closures", "strings", "keys", "errors", "coroutines", "collector", "records",
-  "choices", "callbacks", "lists", "rare" } do
+  "choices", "callbacks", "lists", "rare", "kept" } do
   feature[name] = random(2) == 1
 end
 local fresh = 0
@@ -375,10 +375,58 @@ function special.rare()
   emit(("v2, %s, %s = %s, 1, 2.5"):format(place, other, place))
 end
 
+-- Functions that keep closures over variables of several blocks, and forget others over the same ones.
+local function kept_block(level, most, names)
+  local name = new_name("m")
+  emit(pick { "do", "do", "for c = 1, 1 do", "if b ~= a then" })
+  indent = indent + 1
+  emit(("local %s = %s + %d"):format(name, pick(names), level))
+  names[#names + 1] = name
+  local function some() return pick(names) end
+  local kept = "kept[%d] = function(d) %s = %s + d return %s, %s end"
+  local forgotten = { "apply(function() return %s, %s end)", "i3 = apply(function(d) %s = %s + d return d end, 2)", "local function f() return %s end i3 = f() + %s" }
+  for _ = 1, random(2) do
+    if random(2) == 1 then
+      local changed = some()
+      emit(kept:format(random(4), changed, changed, some(), some()))
+    else
+      local changed = some()
+      emit((pick(forgotten):format(changed, changed)))
+    end
+  end
+  if level < most then kept_block(level + 1, most, names) end
+  names[#names] = nil
+  if random(2) == 1 then emit((pick(forgotten):format(pick(names), pick(names)))) end
+  indent = indent - 1
+  emit("end")
+end
+
+function special.kept()
+  local name, n = new_name("k"), new_name("n")
+  emit("do")
+  indent = indent + 1
+  emit("local kept = {}")
+  emit(("local function %s(a, b)"):format(name))
+  indent = indent + 1
+  kept_block(1, random(3), { "a", "b" })
+  if random(3) == 1 then kept_block(1, 1, { "b", "a" }) end
+  emit(pick { "return a", "return b", "return g3(a, b)", "return (g3(a, b))" })
+  indent = indent - 1
+  emit("end")
+  emit(("for %s = 1, %d do"):format(n, 100 + random(300)))
+  emit(("  i2 = i2 + %s(%s, %s)"):format(name, n, int_atom()))
+  if random(2) == 1 then emit(("  if %s %% 31 == 7 and kept[1] then v1 = kept[1](%s) end"):format(n, n)) end
+  emit("end")
+  emit("h10(i1, h4(1, 3))")
+  emit("for k, f in pairs(kept) do kept[k] = nil v2 = f(k) v3, v1 = f(1) end")
+  indent = indent - 1
+  emit("end")
+end
+
 function special.collector() emit(pick { "collectgarbage('step')", "if i1 % 7 == 0 then collectgarbage() end" }) end
 
 local special_names = { "calls", "objects", "closures", "strings", "keys", "records", "calls", "objects", "keys", "errors", "coroutines", "collector",
-  "choices", "choices", "rare" }
+  "choices", "choices", "rare", "kept" }
 
 local function statement(depth, label)
   local k = random(14)
