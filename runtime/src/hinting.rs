@@ -30,11 +30,8 @@ use crate::location::Location;
 use crate::place::Place;
 use crate::policy::{Rent, SideState};
 use crate::stats::HintUse;
-use crate::tunables::{HINTED_BACK_EDGES, HINTED_EXITS, HINTED_NS, IN_VAIN, MOST_VAIN};
+use crate::tunables::{HINTED_BACK_EDGES, HINTED_EXITS, HINTED_NS, IN_VAIN, MOST_VAIN, WORTH};
 use crate::vm::Vm;
-
-/// What was interpreted would have gained so many times its price as code.
-const WORTH: u64 = 2;
 
 const PAYS: Expected = Expected::Known(Verdict::Pays);
 const FAILS: Expected = Expected::Known(Verdict::Fails);
@@ -259,9 +256,17 @@ impl Vm {
     /// Whether the code of a location has gained next to nothing of its price.
     fn has_lost(&self, key: Key) -> bool {
         let location = &self.locations[&key];
-        let traces = location.entries.iter().filter_map(|&root| self.traces.get(root));
-        let price: u64 = traces.map(|trace| trace.worth.compile_ns).sum();
+        let price: u64 = location.entries.iter().map(|&root| self.price_of_tree(root)).sum();
         self.timing.sample.is_none_or(|sample| sample.key != key) && location.gained < price as f64 / 4.0
+    }
+
+    /// What compiling a tree took, in nanoseconds.
+    fn price_of_tree(&self, root: TraceId) -> u64 {
+        self.tree_of(root)
+            .into_iter()
+            .filter_map(|of| self.traces.get(of))
+            .map(|of| of.worth.compile_ns)
+            .sum()
     }
 
     fn learn_of_exits(&mut self, root: TraceId) {
@@ -283,15 +288,15 @@ impl Vm {
         }
     }
 
-    /// Whether a tree, or one that leads there, has gained what compiling it took. Where thresholds alone
-    /// decide nobody knows, and all have.
+    /// Whether a tree, or one that leads there, has gained what compiling all of it took: the next run makes
+    /// its side traces, too. Where thresholds alone decide nobody knows, and all have.
     fn has_paid(&self, root: TraceId) -> bool {
         let paid = |root: &TraceId| {
             let Some(trace) = self.traces.get(*root) else { return false };
             let Some(location) = self.locations.get(&trace.tree.key) else { return false };
             let sample = self.timing.sample.filter(|sample| sample.key == trace.tree.key);
             let open = sample.map_or(0.0, |_| self.open_sample_ns() * trace.worth.saved_per_ns);
-            location.gained + open > trace.worth.compile_ns as f64
+            location.gained + open > self.price_of_tree(*root) as f64
         };
         !self.budget.is_limited() || self.leaders_of(root).iter().any(paid)
     }
