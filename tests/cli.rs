@@ -446,6 +446,48 @@ fn what_leads_to_a_loop_passes_a_first_iteration_of_other_types() {
     assert!(finish < 100 && json["entries"].as_u64().is_some_and(|entries| entries < 500), "{json}");
 }
 
+/// Now and then a closure is kept, and what it shares is still open where its block ends: that is a way of
+/// its own. A test for it that no other way could ever pass made a side trace of each side trace.
+#[test]
+fn a_variable_that_is_open_now_and_then_is_one_more_way() {
+    let program = "local function build(n)
+      local kept, total = {}, 0
+      for i = 1, n do
+        local a = i * 2
+        if i % 7 == 0 then goto continue end
+        do
+          local b = a + 1
+          local inc = function(d) b = b + d; return b end
+          for j = 1, 3 do
+            local c = j
+            if j == 2 and i % 5 == 0 then break end
+            local g = function() c = c + a; b = b + 1; return c end
+            total = total + g()
+            if i % 100 == 3 then kept[#kept + 1] = g end
+          end
+          total = total + inc(i % 3)
+        end
+        total = total % 1000003
+        ::continue::
+      end
+      return kept, total
+    end
+    for r = 1, 5 do
+      local kept, total = build(20000)
+      for _, g in ipairs(kept) do total = (total * 31 + g()) % 1000003 end
+      print(#kept, total)
+    end
+    ";
+    let program = file("kept_now_and_then.lua", program);
+    let flags = ["run", "--threshold=56", "--side-threshold=10", "--stats=json", text(&program)];
+    let (printed, json) = stats(&flags);
+    let (interpreted, _) = stats(&["run", "--jit=off", "--stats=json", text(&program)]);
+    assert_eq!(printed, interpreted);
+    let traces = json["compile"]["traces"].as_u64().expect("it is counted");
+    assert!((3..30).contains(&traces), "{traces} traces: {json}");
+    assert!(json["exits"]["guard"].as_u64().is_some_and(|exits| exits < 5000), "{json}");
+}
+
 #[test]
 fn a_loop_of_several_ways_becomes_one_function() {
     let program = "local a, b, c = { 0 }, { 0.5 }, { 0 }
