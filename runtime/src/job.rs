@@ -234,7 +234,8 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
     }))
 }
 
-/// How much of a trace is over at each exit; in a peeled one: of an iteration.
+/// How much of a trace is over at each exit; in a peeled one: of an iteration. Where several exits go on at
+/// one place the first of them counts: whatever tests came between, the host does that place's work again.
 fn progress_of(trace: &Trace, resume: &ResumeTable) -> Vec<f32> {
     let is_label = |&at: &usize| trace.insts[at].op == Op::Label;
     let labels: Vec<usize> = (0..trace.insts.len()).filter(is_label).collect();
@@ -244,7 +245,15 @@ fn progress_of(trace: &Trace, resume: &ResumeTable) -> Vec<f32> {
         let end = labels.get(next).copied().unwrap_or(trace.insts.len());
         (index - begin) as f32 / (end - begin) as f32
     };
-    resume.exits.iter().map(|exit| progress(exit.inst as usize)).collect()
+    let mut place = (None, 0);
+    let first_there = |inst: usize| {
+        let snap = trace.insts[inst].snap;
+        if snap.is_none() || place.0 != snap {
+            place = (snap, inst);
+        }
+        place.1
+    };
+    resume.exits.iter().map(|exit| exit.inst as usize).map(first_there).map(progress).collect()
 }
 
 fn optimize(recorded: &Trace, schema: &Schema, config: &tracelift_opt::Config) -> Result<Optimized, NoCode> {
