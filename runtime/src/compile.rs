@@ -76,7 +76,7 @@ impl Vm {
         let Start::Loop { retries } = start else {
             return self.misused(recorder, "only what began at a loop's head closes");
         };
-        if let Some(outcome) = self.has_missed(key, &recorder.passed, recorder.skips) {
+        if let Some(outcome) = self.has_missed(&recorder) {
             return outcome;
         }
         let result = match recorder.close(&self.schema) {

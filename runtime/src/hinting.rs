@@ -244,9 +244,7 @@ impl Vm {
     /// the start: a short program may end before there is time for it.
     fn was_worth_code(&self, key: Key) -> bool {
         let location = &self.locations[&key];
-        let waits = location.counter.filter(|&counter| !self.counters.is_pinned(counter));
-        let passed = waits.map_or(0, |counter| self.counters.passed(counter));
-        let back_edges = (location.interpreted + passed) * location.edges_per_tick();
+        let back_edges = self.interpreted_by_now(key) * location.edges_per_tick();
         let rent = Rent { back_edges, ns: location.pace.ns().unwrap_or(0.0), ..Rent::default() };
         // Who was made for nothing once has to show more.
         let times = if location.expected == FAILS { IN_VAIN } else { WORTH };

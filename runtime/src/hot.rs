@@ -183,6 +183,13 @@ impl Vm {
         }
     }
 
+    /// How many were interpreted, those among them that no counter has told so far.
+    pub(crate) fn interpreted_by_now(&self, key: Key) -> u64 {
+        let Some(location) = self.locations.get(&key) else { return 0 };
+        let waits = location.counter.filter(|&counter| !self.counters.is_pinned(counter));
+        location.interpreted + waits.map_or(0, |counter| self.counters.passed(counter))
+    }
+
     /// Whether to tell what counted loops have to come; see `tl_asks_ahead`.
     pub fn asks_ahead(&mut self) -> bool {
         self.budget.asks()

@@ -85,6 +85,9 @@ pub struct Location {
     pub(crate) may_miss: u32,
     /// How many recordings were thrown away because some loop in them had no iteration.
     pub(crate) skipped: u32,
+    /// The same because some loop in them had fewer iterations than usual; and how many operations they had.
+    pub(crate) shorter: u32,
+    pub(crate) shorter_ops: u64,
     /// The exit where a way began that it has given up for a while; and how many verdicts that its code does
     /// not pay are still to be ignored meanwhile: see [`crate::nest`].
     pub(crate) way: Option<ExitPoint>,
@@ -110,6 +113,11 @@ pub(crate) struct Outgrown {
 }
 
 impl Location {
+    /// Whether it has code that is entered.
+    pub(crate) fn has_code(&self) -> bool {
+        !self.entries.is_empty() && !matches!(self.state, LoopState::Retired { .. })
+    }
+
     /// The heat at which something is to be done.
     pub(crate) fn needed(&self, threshold: u32) -> u64 {
         let threshold = match self.expected {

@@ -21,7 +21,9 @@
 //! Third, a side trace takes in some iterations of a loop that the tree's first trace has met, so that each
 //! number of iterations has its way, and none leads to the inner loop's code. Fourth, a recording in which
 //! some loop has no iteration is thrown away, two at most for each loop: the next one may know what
-//! that loop changes.
+//! that loop changes. So are some in which a loop has fewer iterations than it has in the mean: of trees
+//! whose numbers of iterations are random those are the fastest whose first trace has many. The other numbers
+//! leave it early, and add nothing.
 //!
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
@@ -37,11 +39,11 @@ use crate::compile::CloseOutcome;
 use crate::ids::{Key, TraceId};
 use crate::log::Stage;
 use crate::policy::{back_edges_until, SideState};
-use crate::recorder::{Passed, Start};
+use crate::recorder::{Passed, Recorder, Start};
 use crate::tree::Part;
 use crate::tunables::{
-    INNER_EDGES, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_PARDONS, MOST_SKIPPED, MOST_VAIN,
-    MOST_WAYS_GIVEN, SIMPLE, TURN,
+    INNER_EDGES, KNOWN_AROUND, MOST_AWAITED, MOST_LEFT, MOST_MISSED, MOST_PARDONS, MOST_SHORTER,
+    MOST_SKIPPED, MOST_VAIN, MOST_WAYS_GIVEN, SHORTER_OPS, SIMPLE, TURN,
 };
 use crate::vm::Vm;
 
@@ -90,26 +92,51 @@ impl Vm {
         true
     }
 
-    /// The loop `key` was recorded. Throws the recording away, and says so, if a loop that has given way to
+    /// A loop was recorded. Throws the recording away, and says so, if a loop that has given way to
     /// it had no iteration meanwhile: side traces would lead to that loop's code. Does the same, less
     /// often, if any loop in it had none. The tree's first trace, to which all ways come back, would know
-    /// nothing of what such a loop changes, and that would lie in memory. There is another recording soon.
-    pub(crate) fn has_missed(&mut self, key: Key, passed: &[Passed], skips: bool) -> Option<CloseOutcome> {
+    /// nothing of what such a loop changes, and that would lie in memory. Nor may it have few, see above.
+    /// There is another recording soon; until then the inner loop is left to this one as if it were new.
+    pub(crate) fn has_missed(&mut self, recorder: &Recorder) -> Option<CloseOutcome> {
+        let (key, passed, skips) = (recorder.key, &recorder.passed, recorder.skips);
+        let ops = (recorder.trace().op_count() as u64).max(SHORTER_OPS / MOST_SHORTER);
         let location = self.locations.get_mut(&key)?;
         let is_missed = |head: &Key| !passed.iter().any(|passed| passed.head == *head && passed.edges > 0);
         if location.may_miss > 0 && location.awaited.iter().any(is_missed) {
             location.may_miss -= 1;
         } else if skips && u64::from(location.skipped) < MOST_SKIPPED {
             location.skipped += 1;
+        } else if location.shorter_ops + ops <= SHORTER_OPS && self.is_shorter_than_usual(key, passed) {
+            let location = self.locations.entry(key).or_default();
+            location.shorter += 1;
+            location.shorter_ops += ops;
         } else {
             return None;
         }
+        for inner in passed {
+            if let Some(inner) = self.locations.get_mut(&inner.head) {
+                inner.left = 0;
+            }
+        }
+        let location = self.locations.entry(key).or_default();
+        let thrown_away = location.may_miss + location.skipped + location.shorter;
         // The last part is another each time: the inner loop's numbers of iterations may have a period.
-        location.postpone(
-            u64::from(self.config.threshold) / TURN + u64::from(location.may_miss + location.skipped),
-        );
+        location.postpone(u64::from(self.config.threshold) / TURN + u64::from(thrown_away));
         self.count_abort(key, &Failure::new(AbortReason::FewIterations, MISSED));
         Some(CloseOutcome::Aborted(AbortReason::FewIterations, MISSED.into()))
+    }
+
+    /// Whether some loop in a recording of the loop `key` has jumped back less often than it does in the mean
+    /// of all iterations so far, and that is worth another attempt.
+    fn is_shorter_than_usual(&self, key: Key, passed: &[Passed]) -> bool {
+        let around = self.interpreted_by_now(key);
+        let is_shorter = |passed: &Passed| {
+            let inner = self.interpreted_by_now(passed.head);
+            // Both are counted from the first time on that the loops were hot.
+            let least = u64::from(passed.edges) * around + around / 10;
+            inner <= around.saturating_mul(INNER_EDGES) && least < inner
+        };
+        around >= KNOWN_AROUND && passed.iter().any(is_shorter)
     }
 
     /// The recording has come to the head `key` of a loop; `is_long` says that many iterations follow now.
@@ -117,10 +144,15 @@ impl Vm {
     /// If the tree's first trace has met that loop, too, a side trace takes some iterations in instead. Else
     /// each number of iterations but one would lead to the loop's code, and from there around the outer loop.
     pub fn goes_on_at(&mut self, key: Key, is_long: bool) -> bool {
-        if !self.has_code(key) {
+        let Some(location) = self.locations.get(&key) else { return false };
+        let (has_code, is_entry) = (location.has_code(), location.is_entry);
+        let Some(recorder) = &mut self.recording.recorder else { return false };
+        if !has_code {
+            if matches!(recorder.start, Start::Loop { .. }) && !is_entry {
+                recorder.meet(key);
+            }
             return false;
         }
-        let Some(recorder) = &mut self.recording.recorder else { return false };
         match recorder.start {
             Start::Loop { .. } => recorder.meet(key),
             Start::Side(_) => return is_long || !self.is_simple(key) || !self.takes_in(key),
@@ -405,6 +437,20 @@ mod tests {
         };
         assert_eq!(outcomes(&mut host(None), leaves), ["compiled"], "it had an iteration");
         assert_eq!(outcomes(&mut host(None), |tape| tape.recorder.skip(OUTER)), ["compiled"], "itself");
+    }
+
+    /// Of 100 iterations the inner loop has jumped back 150 times.
+    #[test]
+    fn what_has_few_iterations_of_an_inner_loop_is_thrown_away_some_times() {
+        let with = |edges: u32| {
+            let mut host = host(None);
+            host.vm.locations.entry(OUTER).or_default().interpreted = 1_000_000;
+            host.vm.locations.entry(INNER).or_default().interpreted = 1_500_000;
+            outcomes(&mut host, move |tape| (0..edges).for_each(|_| tape.recorder.back_edge(INNER, false)))
+        };
+        assert_eq!(with(2), ["compiled"]);
+        assert_eq!(with(1).len() as u64, MOST_SHORTER + 1);
+        assert_eq!(with(0), ["compiled"], "nothing is known of the inner loop");
     }
 
     #[test]

@@ -32,6 +32,7 @@ use crate::abort::Failure;
 use crate::backend::{free_code, Backend};
 use crate::budget::{Order, Refusal};
 use crate::ids::{ExitPoint, Key, TraceId};
+use crate::location::Location;
 use crate::log::Stage;
 use crate::policy::{
     after_exit, crowds, exits_until, side_backed_off, LoopState, Rent, SideDecision, SideState,
@@ -321,9 +322,7 @@ impl Vm {
 
     /// Whether the loop `key` has code that pays.
     pub(crate) fn has_code(&self, key: Key) -> bool {
-        self.locations.get(&key).is_some_and(|location| {
-            !location.entries.is_empty() && !matches!(location.state, LoopState::Retired { .. })
-        })
+        self.locations.get(&key).is_some_and(Location::has_code)
     }
 
     /// Whether some code of the loop takes the slots of a frame as they are now.

@@ -278,7 +278,7 @@ fn with_inner_code(mut nest: Nest) -> Nest {
 #[test]
 fn a_loop_that_the_outer_one_has_met_is_taken_into_its_side_traces() {
     let mut nest = with_inner_code(Nest::new());
-    nest.run(200, 0);
+    nest.run(2_000, 0);
     assert_eq!(nest.traces(OUTER), (1, 0), "it met the inner loop and saw no iteration");
     nest.run(5_000, 2);
     assert_eq!(nest.sides(OUTER), [ALL_OF_TWO], "nothing leads to the inner loop's code");
