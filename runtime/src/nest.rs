@@ -50,6 +50,7 @@ use crate::vm::Vm;
 /// Why, in the log.
 const LEFT: &str = "left to the loop around it";
 const MISSED: &str = "a loop in it had no iteration this time";
+const SHORTER: &str = "a loop in it had fewer iterations than usual";
 
 impl Vm {
     /// Whether the loop for which [`Vm::hot`] has just answered [`Record`](crate::Action::Record), and which
@@ -102,6 +103,7 @@ impl Vm {
         let ops = (recorder.trace().op_count() as u64).max(SHORTER_OPS / MOST_SHORTER);
         let location = self.locations.get_mut(&key)?;
         let is_missed = |head: &Key| !passed.iter().any(|passed| passed.head == *head && passed.edges > 0);
+        let mut why = MISSED;
         if location.may_miss > 0 && location.awaited.iter().any(is_missed) {
             location.may_miss -= 1;
         } else if skips && u64::from(location.skipped) < MOST_SKIPPED {
@@ -110,6 +112,7 @@ impl Vm {
             let location = self.locations.entry(key).or_default();
             location.shorter += 1;
             location.shorter_ops += ops;
+            why = SHORTER;
         } else {
             return None;
         }
@@ -122,8 +125,8 @@ impl Vm {
         let thrown_away = location.may_miss + location.skipped + location.shorter;
         // The last part is another each time: the inner loop's numbers of iterations may have a period.
         location.postpone(u64::from(self.config.threshold) / TURN + u64::from(thrown_away));
-        self.count_abort(key, &Failure::new(AbortReason::FewIterations, MISSED));
-        Some(CloseOutcome::Aborted(AbortReason::FewIterations, MISSED.into()))
+        self.count_abort(key, &Failure::new(AbortReason::FewIterations, why));
+        Some(CloseOutcome::Aborted(AbortReason::FewIterations, why.into()))
     }
 
     /// Whether some loop in a recording of the loop `key` has jumped back less often than it does in the mean
