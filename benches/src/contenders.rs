@@ -225,7 +225,8 @@ impl Tools {
     ) -> anyhow::Result<Option<Vec<OsString>>> {
         let mut command: Vec<OsString>;
         match contender.kind {
-            Kind::Gcc(_) | Kind::Python(..) if row.group != Group::Paper => return Ok(None),
+            Kind::Gcc(_) if !row.is_in_c() => return Ok(None),
+            Kind::Python(..) if row.group != Group::Paper => return Ok(None),
             Kind::Gcc(flags) => command = vec![self.compile(row.program, flags)?.into()],
             Kind::Python(executable, options) => {
                 command = vec![executable.into()];

@@ -28,7 +28,7 @@ pub enum Size {
 pub enum Group {
     /// The paper's programs, in Lua, C and Python.
     Paper,
-    /// Loops that are hard in one way each, in Lua.
+    /// Loops that are hard in one way each, in Lua, and some in C.
     Small,
 }
 
@@ -93,6 +93,30 @@ pub const ROWS: &[Row] = &[
         "small_unpredictable",
         [&[10_000_000], &[5_000_000], &[3000], &[100_000]],
     ),
+    row(
+        Small,
+        "two stores",
+        "small_two_stores",
+        [&[4096, 5000, 0], &[4096, 1000, 0], &[64, 10, 0], &[4096, 25, 0]],
+    ),
+    row(
+        Small,
+        "two stores",
+        "small_two_stores",
+        [&[4096, 5000, 1], &[4096, 1000, 1], &[64, 10, 1], &[4096, 25, 1]],
+    ),
+    row(
+        Small,
+        "two objects",
+        "small_two_objects",
+        [&[4096, 5000, 0], &[4096, 1000, 0], &[64, 10, 0], &[4096, 25, 0]],
+    ),
+    row(
+        Small,
+        "two objects",
+        "small_two_objects",
+        [&[4096, 5000, 1], &[4096, 1000, 1], &[64, 10, 1], &[4096, 25, 1]],
+    ),
     row(Small, "inner loop", "small_inner", [&[10_000_000, 1], &[3_000_000, 1], &[1000, 1], &[200_000, 1]]),
     row(Small, "inner loop", "small_inner", [&[6_000_000, 3], &[2_000_000, 3], &[1000, 3], &[120_000, 3]]),
     row(Small, "inner loop", "small_inner", [&[3_000_000, 10], &[1_000_000, 10], &[300, 10], &[60_000, 10]]),
@@ -127,6 +151,11 @@ impl Row {
         } else {
             format!("{}({arguments})", self.name)
         }
+    }
+
+    /// Whether it is there in C, too.
+    pub fn is_in_c(&self) -> bool {
+        folder("c").join(self.program).with_extension("c").is_file()
     }
 
     /// The program for LuaJIT: its own if there is one.
