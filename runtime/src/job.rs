@@ -234,8 +234,8 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
     }))
 }
 
-/// How much of a trace is over at each exit; in a peeled one: of an iteration. Where several exits go on at
-/// one place the first of them counts: whatever tests came between, the host does that place's work again.
+/// How much of a trace is over at each exit; in a peeled one: of an iteration. Exits of several kinds may go
+/// on at one place. Then the first of them counts for all, as the host does the same work again after each.
 fn progress_of(trace: &Trace, resume: &ResumeTable) -> Vec<f32> {
     let is_label = |&at: &usize| trace.insts[at].op == Op::Label;
     let labels: Vec<usize> = (0..trace.insts.len()).filter(is_label).collect();
@@ -412,4 +412,26 @@ fn describe_resume(resume: &ResumeTable, schema: &Schema) -> String {
         out.push('\n');
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use tracelift_core::text::parse_file;
+
+    use super::*;
+
+    /// Exits of two kinds go on at the same place, and later ones at another.
+    #[test]
+    fn exits_that_go_on_at_one_place_have_come_equally_far() {
+        let text = "entry [0: int]\nL0(i0):\ni1 = int_add(i0, 1)\n@0 = frame[0: int i0]\nguard_true(i1) @0 collect\n\
+            i2 = int_mul(i0, 3)\ni3 = int_sub(i2, 7)\nguard_true(i3) @0\n@1 = frame[0: int i1]\n\
+            i4 = int_mul(i3, 5)\nguard_true(i4) @1\nfinish() @1\n";
+        let file = parse_file(text, &|_| None).expect("it is a trace");
+        let optimized = tracelift_opt::optimize(&file.traces[0], &file.schema, &Default::default());
+        let optimized = optimized.expect("it is valid");
+        let progress = progress_of(&optimized.trace, &optimized.resume);
+        let [first, second, farther, end] = progress[..] else { panic!("{progress:?}") };
+        assert_eq!((first, farther), (second, end), "{progress:?}");
+        assert!(0.0 < first && first < farther && farther < 1.0, "{progress:?}");
+    }
 }
