@@ -450,35 +450,8 @@ fn what_leads_to_a_loop_passes_a_first_iteration_of_other_types() {
 /// its own. A test for it that no other way could ever pass made a side trace of each side trace.
 #[test]
 fn a_variable_that_is_open_now_and_then_is_one_more_way() {
-    let program = "local function build(n)
-      local kept, total = {}, 0
-      for i = 1, n do
-        local a = i * 2
-        if i % 7 == 0 then goto continue end
-        do
-          local b = a + 1
-          local inc = function(d) b = b + d; return b end
-          for j = 1, 3 do
-            local c = j
-            if j == 2 and i % 5 == 0 then break end
-            local g = function() c = c + a; b = b + 1; return c end
-            total = total + g()
-            if i % 100 == 3 then kept[#kept + 1] = g end
-          end
-          total = total + inc(i % 3)
-        end
-        total = total % 1000003
-        ::continue::
-      end
-      return kept, total
-    end
-    for r = 1, 5 do
-      local kept, total = build(20000)
-      for _, g in ipairs(kept) do total = (total * 31 + g()) % 1000003 end
-      print(#kept, total)
-    end
-    ";
-    let program = file("kept_now_and_then.lua", program);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = root.join("tests/lua/closure_kept_now_and_then.lua");
     let flags = ["run", "--threshold=56", "--side-threshold=10", "--stats=json", text(&program)];
     let (printed, json) = stats(&flags);
     let (interpreted, _) = stats(&["run", "--jit=off", "--stats=json", text(&program)]);
