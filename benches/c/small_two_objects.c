@@ -1,4 +1,4 @@
-/* Two objects: see small_two_objects.lua. Which way was compiled first is the same here. */
+/* Two objects: see small_two_objects.lua. The third argument means nothing in C. */
 #include "bench.h"
 
 typedef struct Point {

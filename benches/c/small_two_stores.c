@@ -1,4 +1,4 @@
-/* Two stores: see small_two_stores.lua. Which way was compiled first is the same here. */
+/* Two stores: see small_two_stores.lua. The third argument means nothing in C. */
 #include "bench.h"
 
 static long toss (long *a, long *b, long n, long *state) {

@@ -1,5 +1,5 @@
--- A branch that no predictor knows, and an object that is carried over the back edge on both ways. 'first' is the way that
--- runs alone before, and so is compiled first.
+-- A branch that no predictor knows, and an object that is carried over the back edge on both ways.
+-- One way runs alone before the time is taken, and so is compiled first: 'first' says which.
 local timer = require("timer")
 
 local function toss(n, state, limit, point)

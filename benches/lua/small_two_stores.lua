@@ -1,5 +1,5 @@
--- A branch that no predictor knows, and a store to another array on each way, so that no select can serve. 'first' is the
--- way that runs alone before, and so is compiled first.
+-- A branch that no predictor knows, and a store to another array on each way, so that no select can serve.
+-- One way runs alone before the time is taken, and so is compiled first: 'first' says which.
 local timer = require("timer")
 
 local function toss(a, b, n, state, limit)

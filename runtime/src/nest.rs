@@ -22,8 +22,8 @@
 //! number of iterations has its way, and none leads to the inner loop's code. Fourth, a recording in which
 //! some loop has no iteration is thrown away, two at most for each loop: the next one may know what
 //! that loop changes. So are some in which a loop has fewer iterations than it has in the mean: of trees
-//! whose numbers of iterations are random those are the fastest whose first trace has many. The other numbers
-//! leave it early, and add nothing.
+//! whose numbers of iterations are random those are the fastest whose first trace has many: a way with fewer
+//! iterations leaves that trace early, and has nothing to add.
 //!
 //! ```text
 //! for i = 1, n do for k = 1, 3 do ... end end
@@ -135,7 +135,7 @@ impl Vm {
         let around = self.interpreted_by_now(key);
         let is_shorter = |passed: &Passed| {
             let inner = self.interpreted_by_now(passed.head);
-            // Both are counted from the first time on that the loops were hot.
+            // The two counts began at different times, so that the mean is off by some hundredths.
             let least = u64::from(passed.edges) * around + around / 10;
             inner <= around.saturating_mul(INNER_EDGES) && least < inner
         };
@@ -442,7 +442,7 @@ mod tests {
         assert_eq!(outcomes(&mut host(None), |tape| tape.recorder.skip(OUTER)), ["compiled"], "itself");
     }
 
-    /// Of 100 iterations the inner loop has jumped back 150 times.
+    /// The inner loop has jumped back one and a half times in each iteration of the outer one, in the mean.
     #[test]
     fn what_has_few_iterations_of_an_inner_loop_is_thrown_away_some_times() {
         let with = |edges: u32| {

@@ -415,9 +415,9 @@ tunables! {
          mean. With 0 to 4 at random, in straight code, functions, and methods, the slowest of 20 seeds took \
          1.10, 1.16, and 1.27 times as long as the fastest, and with this 1.05, 1.05, and 1.10.";
     MOST_SHORTER = 20, "recordings", Assumed,
-        "No more of them: the shortest ones have little to say of what they cost.";
+        "No more recordings are thrown away for that, however short they are.";
     KNOWN_AROUND = 32, "iterations", Assumed,
-        "So many of the outer loop make a mean.";
+        "After so many iterations of the outer loop there is a mean.";
     MOST_PARDONS = 64, "verdicts", Assumed,
         "So many verdicts that a loop's code does not pay are ignored as long as the loop lacks a way that \
          it has given up for another loop.";

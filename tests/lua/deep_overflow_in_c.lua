@@ -1,6 +1,6 @@
--- How deep calls nest until the stack overflows is the same with machine code: a function in C takes slots
--- where it is the last straw, also where no call of it is left. Nothing is made on the way down: a collector
--- that runs all the time would look through the whole stack each time.
+-- Calls nest as deep with machine code as without before the stack overflows. The interpreter wants free slots
+-- for each call of a function in C. So must code in which such a function is taken in, and no call is left.
+-- Nothing is made on the way down: a collector that runs all the time would look through the whole stack.
 local depth
 
 local function whole (v)

@@ -384,7 +384,8 @@ local function kept_block(level, most, names)
   names[#names + 1] = name
   local function some() return pick(names) end
   local kept = "kept[%d] = function(d) %s = %s + d return %s, %s end"
-  local forgotten = { "apply(function() return %s, %s end)", "i3 = apply(function(d) %s = %s + d return d end, 2)", "local function f() return %s end i3 = f() + %s" }
+  local forgotten = { "apply(function() return %s, %s end)", "i3 = apply(function(d) %s = %s + d return d end, 2)",
+    "local function f() return %s end i3 = f() + %s" }
   for _ = 1, random(2) do
     if random(2) == 1 then
       local changed = some()

@@ -560,7 +560,10 @@ static void start_side (lua_State *L, CallInfo *bottom, const tl_exit_info *info
   rec->trace.called.is_open = tlua_words_top(info->frames[info->nframes - 1].words) == TLUA_TOP_AS_IT_IS;
   tlua_rec_adopt_frames(rec, frames, info->nframes - info->outer);
   tlua_rec_adopt_made(rec);
-  /* no variable that is to be closed was thought to be open: another test of that would fail as well */
+  /*
+  ** The exit was taken because a variable is open that is closed here. A test that none is would fail in this
+  ** trace as well, each time, so that the instruction becomes a call.
+  */
   if (GET_OPCODE(*rec->trace.next) == OP_CLOSE)
     rec->trace.frames[rec->trace.depth].is_shared = 1;
   if (rec->at.reason != NULL) {

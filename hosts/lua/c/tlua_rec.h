@@ -511,8 +511,7 @@ int tlua_rec_push_unit (TluaRecorder *rec, Operand function, int a, int count, i
 void tlua_rec_call_iterator (TluaRecorder *rec, int a, int wanted, const Operand *control);
 /* The call instruction at hand, in register 'a', calls 'pcall' with a Lua function as its first argument. */
 void tlua_rec_call_protected (TluaRecorder *rec, int a, int arguments);
-
-/* Code may be entered only where the stack has room for a call in C of the running frame's register. */
+/* Code may be entered only where the stack has room for a call of the function in C in that register. */
 void tlua_rec_need_for_c (TluaRecorder *rec, int function, int arguments);
 /* Calls a metamethod for the instruction at hand. */
 void tlua_rec_call_metamethod (TluaRecorder *rec, Operand function, const Operand *arguments, int count,

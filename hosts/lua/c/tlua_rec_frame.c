@@ -156,14 +156,14 @@ static int wanted_for_call (const Proto *p, int arguments) {
   return 1 + given + p->maxstacksize + 1 + moves;
 }
 
-/* The slots must be there that a call takes, in a unit, too, which has asked for its own before. */
+/* Code may be entered only where the stack has so many slots. A unit has asked for its own already. */
 static void need_slots (TluaRecorder *rec, int reach) {
   tl_needs_slots(rec->vm, reach);
   if (rec->trace.is_unit && reach > tlua_unit_needs(rec->trace.frames[0].p))
     tlua_rec_give_up(rec, "frames of a unit too large");
 }
 
-/* Where the interpreter would find no room for a function in C, and throw, code must not do without it. */
+/* The interpreter throws where it finds no room for a function in C. So code may not run there either. */
 void tlua_rec_need_for_c (TluaRecorder *rec, int function, int arguments) {
   need_slots(rec, running_frame(rec)->base + function + 1 + arguments + LUA_MINSTACK + 1);
 }

@@ -7,7 +7,8 @@
 ** Design: the recording keeps a list of those whose registers are not closed, by the values that they are in
 ** the trace; a side trace begins with those that its exit has left behind. Whoever meets such a value knows
 ** the function, and which registers its upvalues are. Where registers are about to be closed, the library
-** tells whether anything but registers that die then knows the closure. If so, it is made.
+** tells whether anything but registers that die then knows the closure. If so, it is made, and leaves
+** the list. It may share registers that are closed later as well: for these its frame is marked as shared.
 ** What a closure is and whose registers it shares is its *site*, whose number the code passes on.
 **
 ** Invariant: a closure in the list shares registers of a frame of the recording.
@@ -77,6 +78,7 @@ uint32_t tlua_rec_find_site (TluaRecorder *rec, Proto *p) {
 
 /* --- the list --- */
 
+/* Whether it shares a register below that one. */
 static int shares_below (const Proto *p, int level) {
   for (int n = 0; n < p->sizeupvalues; n++) {
     if (p->upvalues[n].instack && p->upvalues[n].idx < level)
@@ -173,7 +175,7 @@ int tlua_rec_settle_made (TluaRecorder *rec, int level, int dead, const Operand 
         tl_call(vm, rec->schema.object.keep, arguments, 2);
       is_real = 1;
       if (shares_below(tlua_rec_site(rec, this->site)->p, level))
-        running_frame(rec)->is_shared = 1;  /* the list does not say any more that these are open */
+        running_frame(rec)->is_shared = 1;  /* these stay open, and the list forgets the closure */
     }
     *this = made->closures[--made->count];
     n--;
