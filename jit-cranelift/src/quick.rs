@@ -8,8 +8,9 @@
 //! comes from there first; others that lead there move their values to the same places (`moves.rs`). So an
 //! exit's stub finds its values where the guard had them, and costs the loop nothing.
 //!
-//! What a loop passes around is in registers as far as they go, what is used most first. What the loop does
-//! not use, but something after it, waits in the frame.
+//! What a loop passes around is in registers as far as they go, what is used most on its own way first, which
+//! ends with the first jump back: what its side traces use as well counts less than what runs in each
+//! iteration. What the loop does not use, but something after it, waits in the frame.
 //!
 //! Invariants: all that lowering makes is either made, or refused as a whole ([`Unsupported`]): then
 //! Cranelift makes it. Operands of doubles never change places, so NaNs are as Cranelift has them. Code obeys

@@ -17,7 +17,7 @@ use super::asm::Reg;
 use super::emit::{Edge, Emit, Entry};
 use super::moves::{self, Move, Source};
 use super::places::{choose, Place, FLOATS, INTS, PRESERVED};
-use super::plan::is_double;
+use super::plan::{is_double, Ways};
 use super::{Result, Unsupported};
 
 /// Values that go around a loop in registers at most: some are left for what it computes. Chosen, not
@@ -150,7 +150,7 @@ impl Emit<'_> {
         }
         let params = self.func.block_params(block);
         match plan.loops[block.as_u32() as usize] {
-            Some(last) => self.begin_loop(block, args, last, before),
+            Some(ways) => self.begin_loop(block, args, ways, before),
             None => {
                 for (&param, &arg) in params.iter().zip(args) {
                     let place = self.param(param, arg, &mut taken);
@@ -175,13 +175,16 @@ impl Emit<'_> {
         }
     }
 
-    /// The same for a loop: what it uses most gets registers, of which some are left for what it computes.
-    /// Its values come after so many of others.
-    fn begin_loop(&mut self, block: Block, args: &[Value], last: u32, before: (usize, usize)) {
+    /// The same for a loop: what its own way uses most gets registers, of which some are left for what it
+    /// computes. In a tree of traces the jumps back that come later are those of side traces, and of loops
+    /// around it, whose uses would take registers from the loop that runs most. Its values come after so many
+    /// of others.
+    fn begin_loop(&mut self, block: Block, args: &[Value], ways: Ways, before: (usize, usize)) {
         let (first, _) = self.plan.spans[block.as_u32() as usize];
         let uses_in = |value: Value| {
             let uses = self.plan.uses(value);
-            uses.partition_point(|&number| number <= last) - uses.partition_point(|&number| number < first)
+            uses.partition_point(|&number| number <= ways.first)
+                - uses.partition_point(|&number| number < first)
         };
         let params = self.func.block_params(block);
         let mut wanted: Vec<(usize, Value, usize)> = Vec::new();

@@ -30,6 +30,14 @@ pub(super) enum Kind {
     Folded,
 }
 
+/// The numbers of jumps back to a loop: as far as the first one goes the loop's own way, which runs most; up
+/// to the last one come side traces too, and loops around it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ways {
+    pub first: u32,
+    pub last: u32,
+}
+
 /// See the file's top. So many fields: a buffer for each thing that is known by block or by value.
 #[derive(Default)]
 pub(super) struct Plan {
@@ -38,8 +46,8 @@ pub(super) struct Plan {
     insts: Vec<Inst>,
     /// By block: the number of its first instruction, and of the one after its last.
     pub spans: Vec<(u32, u32)>,
-    /// By block: if a jump from further down leads to it, the number of the last such jump.
-    pub loops: Vec<Option<u32>>,
+    /// By block: if jumps from further down lead to it, the numbers of the first and the last of them.
+    pub loops: Vec<Option<Ways>>,
     /// These jumps, and where they lead to.
     pub back: Vec<(Block, Inst)>,
     /// Whether code that comes later leads to some that comes before.
@@ -140,7 +148,8 @@ impl Plan {
                     if self.placed[target.as_u32() as usize] {
                         self.goes_back = true;
                         if at < hot {
-                            self.loops[target.as_u32() as usize] = Some(number);
+                            let ways = &mut self.loops[target.as_u32() as usize];
+                            ways.get_or_insert(Ways { first: number, last: number }).last = number;
                             self.back.push((target, inst));
                         }
                     }
@@ -370,7 +379,7 @@ impl Plan {
     fn find_live(&mut self, func: &Function) {
         while self.spread(func) {}
         for &(block, _) in &self.back {
-            let end = self.loops[block.as_u32() as usize].unwrap_or(0);
+            let end = self.loops[block.as_u32() as usize].map_or(0, |ways| ways.last);
             for value in self.live.at_start(block) {
                 let last = &mut self.lasts[value.as_u32() as usize];
                 *last = end.max(*last);
