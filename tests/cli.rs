@@ -750,6 +750,28 @@ fn the_log_holds_each_stage() {
     assert!(log.contains(compares) && !log.contains("no disassembler"), "code is shown as instructions");
 }
 
+/// Loops ask early for memory if they were seen to have a long way to go through it.
+#[test]
+fn long_walks_ask_early_for_their_memory() {
+    let prefetches = |items: usize| {
+        let program = format!(
+            "local t, sum = {{}}, 0
+             for i = 1, {items} do t[i] = i end
+             for _ = 1, 3 do
+               for i = 1, #t do sum = sum + t[i] end
+             end
+             print(sum)"
+        );
+        let program = file(&format!("walk_{items}.lua"), &program);
+        let output = tracelift(&["run", "--threshold=200", "--log=code", text(&program)]);
+        String::from_utf8_lossy(&output.stderr).matches("prefetcht0").count()
+    };
+    assert_eq!(prefetches(1000), 0);
+    if cfg!(target_arch = "x86_64") {
+        assert!(prefetches(100_000) > 0);
+    }
+}
+
 /// Output that cannot be written is an error like any other.
 #[test]
 #[cfg(target_os = "linux")]

@@ -66,6 +66,13 @@ impl Loops {
         self.loops.iter().find(|facts| facts.body.start == position)
     }
 
+    /// The same, where so many iterations are to come when a loop begins, if that is known.
+    #[must_use]
+    pub fn expect(mut self, iterations: Option<u64>) -> Loops {
+        self.loops.iter_mut().for_each(|facts| facts.to_come = iterations);
+        self
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &LoopFacts> {
         self.loops.iter()
@@ -86,6 +93,8 @@ pub struct LoopFacts {
     pub streams: Vec<Stream>,
     /// What addresses of items have in common in all iterations.
     pub bases: Vec<Base>,
+    /// How many iterations are to come where it begins, as far as its recording tells.
+    pub to_come: Option<u64>,
 }
 
 /// A row of an array: the part of an item's address that stays the same where its index is the sum of what

@@ -52,18 +52,28 @@ fn a_stream_is_asked_for_once_a_line() {
         prefetches(&trace, &schema, Options { no_unrolling, ..Options::default() })
     };
     // Four iterations of 16 bytes are a line.
-    assert_eq!(found(1, &[0], false), ["0xc00"]);
-    assert_eq!(found(1, &[0], true), ["0xc00"]);
-    assert_eq!(found(-1, &[0], false), ["-0xc00"]);
-    assert_eq!(found(2, &[0], false), ["0xc00", "0xc40"]);
+    assert_eq!(found(1, &[0], false), ["0x3000"]);
+    assert_eq!(found(1, &[0], true), ["0x3000"]);
+    assert_eq!(found(-1, &[0], false), ["-0x3000"]);
+    assert_eq!(found(2, &[0], false), ["0x3000", "0x3040"]);
     // Wider steps are asked for where they will fall, and eight iterations ahead at least.
-    assert_eq!(found(9, &[0], false), ["0xc60", "0xcf0", "0xd80", "0xe10"]);
+    assert_eq!(found(9, &[0], false), ["0x3060", "0x30f0", "0x3180", "0x3210"]);
     assert_eq!(found(-4096, &[0], true), ["-0x80000"]);
-    assert_eq!(found(1, &[0, 1, -1], false), ["0xc00"]);
-    assert_eq!(found(1, &[0, 4, -100], true), ["0xc00", "0xc40", "0x5c0"]);
+    assert_eq!(found(1, &[0, 1, -1], false), ["0x3000"]);
+    assert_eq!(found(1, &[0, 4, -100], true), ["0x3000", "0x3040", "0x29c0"]);
     // What stays is no stream, and some steps are too wide for a displacement.
     for step in [0, 1 << 30, 1 << 40, i64::MIN] {
         assert_eq!(found(step, &[0], false), [""; 0]);
+    }
+}
+
+/// Walks over 64 KB are short, those over 128 KB long; of those whose length nobody knows none is.
+#[test]
+fn short_walks_are_not_asked_for() {
+    let (trace, schema) = sum_of_items(1, &[0]);
+    for (to_come, expected) in [(None, 0), (Some(1 << 12), 0), (Some(1 << 13), 1), (Some(u64::MAX), 1)] {
+        let found = Harness { to_come, ..Harness::new() }.compile(&trace, &schema).stats.prefetches;
+        assert_eq!(found, expected, "{to_come:?}");
     }
 }
 
@@ -89,9 +99,10 @@ fn prefetches_on_aarch64(trace: &Trace, schema: &Schema, options: Options) -> Ve
 fn a_stream_is_asked_for_on_aarch64() {
     let options = Options { target: Target::Aarch64, ..Options::default() };
     for (step, beside, expected) in [
-        (1, &[0][..], &[Some(384)][..]),
-        (2, &[0], &[Some(384), Some(392)]),
-        (1, &[0, 4], &[Some(384), Some(392)]),
+        (1, &[0][..], &[None][..]),
+        (2, &[0], &[None, None]),
+        (1, &[0, 4], &[None, None]),
+        (1, &[-600], &[Some(336)]),
         (-1, &[0], &[None]),
         (-4096, &[0], &[None]),
         (1 << 30, &[0], &[]),

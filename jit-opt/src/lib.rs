@@ -60,7 +60,7 @@ mod walks;
 
 pub use bridge::BridgeTarget;
 pub use config::{Config, ConfigError, PassInfo, PassName, PASSES};
-pub use loops::loops_of;
+pub use loops::{counter_of, loops_of};
 pub use passes::fold::{algebraic_rules, AlgebraicRule};
 pub use passes::virtuals::can_be_virtual;
 pub use peel::{Carried, CarriedKey, Peeled, WayIn};

@@ -53,6 +53,12 @@ pub fn loops_of(trace: &Trace, schema: &Schema) -> Loops {
     Loops::new(found.map(|of| of.facts(schema)).collect())
 }
 
+/// The argument of a recorded loop's label that says how many iterations are still to come, if there is one.
+pub fn counter_of(recorded: &Trace) -> Option<Value> {
+    let of = Loop::at(recorded, 0)?;
+    of.counter(&of.steps(&of.sums()))
+}
+
 impl<'t> Loop<'t> {
     /// The loop that begins with the label at this position, if what follows ends in a jump back there.
     pub fn at(trace: &'t Trace, start: usize) -> Option<Loop<'t>> {
@@ -123,7 +129,8 @@ impl<'t> Loop<'t> {
 
     fn facts(&self, schema: &Schema) -> LoopFacts {
         let body = self.start..self.start + self.body.len();
-        LoopFacts { body, once: self.once(schema), streams: self.streams(), bases: self.bases() }
+        let (once, streams, bases) = (self.once(schema), self.streams(), self.bases());
+        LoopFacts { body, once, streams, bases, to_come: None }
     }
 
     /// What one of several iterations does for all of them: see [`LoopFacts::once`].

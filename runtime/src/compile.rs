@@ -80,9 +80,9 @@ impl Vm {
             return outcome;
         }
         let result = match recorder.close(&self.schema) {
-            Ok(Closed::Loop(Finished { trace, edges, passed, sites })) => {
+            Ok(Closed::Loop(Finished { trace, edges, passed, sites, to_come })) => {
                 let root = self.traces.next_id();
-                let tree = Tree { key, root, owner, edges, passed, work, sites, ..Tree::default() };
+                let tree = Tree { key, root, owner, edges, passed, work, sites, to_come, ..Tree::default() };
                 let attach = Attach { key, role: Role::Loop, onward: None, ends: None };
                 self.look_at_calls(work, &tree.sites).and_then(|()| {
                     if can_be_left(&trace, &self.schema) {
@@ -175,7 +175,7 @@ impl Vm {
     ) -> Result<Compiled, NoCode> {
         let (key, owner, base) = (recorder.key, recorder.owner, recorder.base());
         let (needs, work) = (recorder.needs(), recorder.work());
-        let Finished { trace, edges, passed, sites } = recorder.finish(&self.schema)?;
+        let Finished { trace, edges, passed, sites, .. } = recorder.finish(&self.schema)?;
         self.look_at_calls(work, &sites)?;
         let root = self.traces.next_id();
         let (end, room) = self.end_of(&trace, link, key);
@@ -212,7 +212,7 @@ impl Vm {
         ends: Option<Failure>,
     ) -> Result<Compiled, NoCode> {
         let (needs, base, work) = (recorder.needs(), recorder.base(), recorder.work());
-        let Finished { trace, edges, passed, sites } = recorder.finish(&self.schema)?;
+        let Finished { trace, edges, passed, sites, .. } = recorder.finish(&self.schema)?;
         let Some(of) = self.traces.get(at.trace) else {
             return Err((AbortReason::Abandoned, "the trace that it hangs on is gone".into()));
         };

@@ -192,6 +192,7 @@ fn make(job: Job, compiler: &mut Compiler, told: &mut Told) -> Result<Box<Produc
         false => None,
     };
     let Optimized { trace, resume, loops, target, .. } = optimized;
+    let loops = loops.expect(tree.to_come);
     let worst = WorstCase::of(&trace);
     let Some(pool) = resume.pool_bits() else {
         return Err((AbortReason::Internal, "resume data names an object of a test world".into()));

@@ -177,6 +177,8 @@ pub struct Finished {
     pub passed: Vec<Passed>,
     /// Where it calls the host: its code refers to these.
     pub sites: Vec<CallSite>,
+    /// Iterations that were still to come when the loop closed, if it counts them.
+    pub to_come: Option<u64>,
 }
 
 /// How a recording closed.

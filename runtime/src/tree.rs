@@ -61,6 +61,8 @@ pub(crate) struct Tree {
     pub edges: u32,
     /// Of which loops they are.
     pub passed: Vec<Passed>,
+    /// In a loop that counts its iterations: how many were still to come when it was recorded.
+    pub to_come: Option<u64>,
     /// What the interpreter had to do for what was recorded.
     pub work: Work,
     /// What of the interpreter's time that is.

@@ -107,7 +107,7 @@ impl Machine {
         // SAFETY: the cells live as long as the machine, and nothing else refers to them now.
         let cells = unsafe { &mut *self.cells };
         let mut request = Request::new(self.next_tree, cells.buffer.as_mut_ptr())
-            .know_loops(optimized.loops.clone())
+            .know_loops(optimized.loops.clone().expect(Some(ENDLESS)))
             .count_iterations(&raw mut cells.iterations);
         if guards == Guards::Counted {
             request = request.force(&raw mut cells.force);

@@ -135,7 +135,7 @@ impl TreeMachine {
         let [entry, iteration, finish] = part.amounts;
         let replaced = Replaced { total: &raw mut cells.replaced, entry: entry.into(), iteration, finish };
         let request = Request::new(position as u32 + 1, cells.buffer.as_mut_ptr())
-            .know_loops(part.optimized.loops.clone())
+            .know_loops(part.optimized.loops.clone().expect(Some(ENDLESS)))
             .force(&raw mut cells.force)
             .count_iterations(&raw mut cells.iterations)
             .count_replaced(replaced)

@@ -137,7 +137,7 @@ impl UnitMachine {
             is_side: !trace.entry_cells.is_empty(),
         };
         let request = Request::new(position as u32 + 1, cells.buffer.as_mut_ptr())
-            .know_loops(traces[position].loops.clone())
+            .know_loops(traces[position].loops.clone().expect(Some(ENDLESS)))
             .know_units(units)
             .force(&raw mut cells.force);
         match trace.unit.is_some() || form.linked {

@@ -31,6 +31,8 @@ pub struct Harness {
     /// Entries alone count, each as 100.
     pub counts_entries: bool,
     pub collect: Option<Box<i64>>,
+    /// Iterations that loops are to expect: many, or they would ask for no memory.
+    pub to_come: Option<u64>,
 }
 
 /// An iteration counts as 7, a trace that finishes as 10.
@@ -56,6 +58,7 @@ impl Harness {
             replaced: Box::new(0),
             counts_entries: false,
             collect: None,
+            to_come: Some(1 << 32),
         }
     }
 
@@ -72,7 +75,8 @@ impl Harness {
     }
 
     pub fn compile(&mut self, trace: &Trace, schema: &Schema) -> Compiled {
-        let mut request = Request::new(9, self.buffer.as_mut_ptr()).know_loops(loops_of(trace, schema));
+        let loops = loops_of(trace, schema).expect(self.to_come);
+        let mut request = Request::new(9, self.buffer.as_mut_ptr()).know_loops(loops);
         request.force_counter = self.force.as_deref_mut().map(|cell| cell as *mut u64);
         request.iteration_counter = self.iterations.as_deref_mut().map(|cell| cell as *mut u64);
         let amounts = match self.counts_entries {

@@ -19,8 +19,11 @@ use tracelift_core::ir::EntrySlot;
 use tracelift_core::snapshot::{SlotValue, Source};
 use tracelift_core::{ExitKind, Inst, Op, Payload, Schema, Value};
 
+use tracelift_opt::counter_of;
+
 use super::{is_live, Closed, Finished, Recorder, SlotState};
 use crate::abort::AbortReason;
+use crate::slots::read_safely;
 
 impl Recorder {
     /// The loop is back at its head.
@@ -84,7 +87,18 @@ impl Recorder {
         self.trace.insts[0].args = SmallVec::from_slice(&inputs);
         let jump = Inst::new(Op::Jump, &next).with(Payload::Label(tracelift_core::LabelId(0)));
         self.trace.push(jump, None);
-        Ok(Closed::Loop(self.finished()))
+        let to_come = self.to_come(schema);
+        Ok(Closed::Loop(Finished { to_come, ..self.finished() }))
+    }
+
+    /// What the loop's counter says in memory: where code goes on for long is told lowering.
+    fn to_come(&self, schema: &Schema) -> Option<u64> {
+        let counter = counter_of(&self.trace)?;
+        let position = self.trace.labels[0].args.iter().position(|&arg| arg == counter)?;
+        let layout = schema.slots();
+        let payload =
+            i64::from(self.trace.entry[position].slot) * i64::from(layout.stride) + i64::from(layout.payload);
+        read_safely((self.stack.base as u64).wrapping_add_signed(payload), 8)
     }
 
     /// A side trace ends here, at the resume point. Its entry is what it has read before it was written.
@@ -144,7 +158,8 @@ impl Recorder {
 
     pub(super) fn finished(self) -> Finished {
         let sites = self.stack.host_calls.sites;
-        Finished { trace: Box::new(self.trace), edges: self.edges, passed: self.passed, sites }
+        let (trace, edges, passed) = (Box::new(self.trace), self.edges, self.passed);
+        Finished { trace, edges, passed, sites, to_come: None }
     }
 
     /// Adds the slots that the loop changes to the snapshots where they are live and not yet changed: their
