@@ -62,7 +62,7 @@ define_bugs! {
     RotationAgeForgotten, RotationSplitOrder, RotationBoundsFar,
     DelayedMissingAtExit, DelayedAliasIgnored, DelayedCallReads, DelayedMadeAlone, DelayedDroppedFirst,
     DelayedKeptForgotten,
-    BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored,
+    BoundsOneTooFar, BoundsStartIgnored, BoundsSteadyIgnored, BoundsStrideFar,
     RangeOverflowForgotten, RangeLessOrEqual, RangeWrapForgotten, RangeCellHalved,
     CseKeepsPointers, HeapKeepsPointers,
     EarlyStoreAboveLoad, EarlyTagIgnored,

@@ -80,7 +80,8 @@ impl<'s> Driver<'s> {
 
     /// Told that another iteration of a peeled trace begins.
     pub fn next_walk(&mut self) {
-        self.chain.iter_mut().for_each(|slot| slot.pass.next_walk());
+        let st = &self.st;
+        self.chain.iter_mut().for_each(|slot| slot.pass.next_walk(st));
     }
 
     /// Told that it is the loop's. An object that the walks before kept virtual may have to be made in the

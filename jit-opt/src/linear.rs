@@ -55,6 +55,11 @@ impl Sums {
         }
     }
 
+    /// From here on an integer is no sum, but a value of its own.
+    pub fn set_alone(&mut self, value: Value) {
+        self.linear.set(value, Linear { terms: Terms { value, other: None, scale: 1 }, plus: 0 });
+    }
+
     /// Whether [`Sums::note`] does anything with this operation.
     pub fn notes(op: Op) -> bool {
         use Op::*;

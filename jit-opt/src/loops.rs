@@ -25,7 +25,7 @@ use tracelift_core::ops::Flags;
 use tracelift_core::{ExitKind, Inst, LabelId, Op, Payload, Schema, Trace, Value};
 
 use crate::facts::ValueTable;
-use crate::linear::{Linear, Sums};
+use crate::linear::{Linear, Sums, Terms};
 
 /// A loop of a trace, recorded or finished.
 #[derive(Clone, Copy)]
@@ -100,12 +100,25 @@ impl<'t> Loop<'t> {
         self.passed().filter_map(step).collect()
     }
 
+    /// The label's arguments that change by a value that is passed on as it is, each with that value.
+    pub fn strides(&self, sums: &Sums) -> Vec<(Value, Value)> {
+        let same = self.passed_on();
+        let stride = |(value, passed)| match sums.of(self.trace, passed) {
+            Ok(Linear { terms: Terms { value: one, other: Some(two), scale: 1 }, plus: 0 }) => {
+                let by = if one == value { two } else { one };
+                ([one, two].contains(&value) && same.get(by).is_some()).then_some((value, by))
+            }
+            _ => None,
+        };
+        self.passed().filter_map(stride).collect()
+    }
+
     /// Whether a single sum or difference makes a step.
-    pub fn is_made_at_once(&self, step: &Step) -> bool {
-        let Some((_, next)) = self.passed().find(|&(value, _)| value == step.value) else { return false };
+    pub fn is_made_at_once(&self, of: Value) -> bool {
+        let Some((_, next)) = self.passed().find(|&(value, _)| value == of) else { return false };
         self.body.iter().any(|inst| {
             let is_sum = matches!(inst.op, Op::IntAdd | Op::IntSub);
-            is_sum && inst.result == Some(next) && inst.args.contains(&step.value)
+            is_sum && inst.result == Some(next) && inst.args.contains(&of)
         })
     }
 

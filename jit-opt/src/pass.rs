@@ -75,8 +75,8 @@ pub(crate) trait Pass {
     /// Told of a label that is not the entry: what the pass knows of earlier values is void.
     fn label(&mut self) {}
 
-    /// Told that the recorded operations are walked again, as the next iteration.
-    fn next_walk(&mut self) {}
+    /// Told that the recorded operations are walked again, as the next iteration, whose inputs are known.
+    fn next_walk(&mut self, _st: &State<'_>) {}
 
     /// Told at a peeled loop's label what its iterations may write beyond what the preamble wrote.
     fn loop_writes(&mut self, _schema: &Schema, _writes: &Memory<'_>) {}

@@ -3,8 +3,9 @@
 //! Problem: a bounds check leaves a loop only if something puts it there, and only where the index leaves its
 //! range in the very iteration that the loop would have been left in anyway, or one more, does a guard that
 //! is too weak by one show. Design: five integers more go round. `left` counts down to 0; `index` is changed
-//! by a constant; `n` and `m` are bounds, of which one may take the other's place in each iteration; `limit`
-//! is what `index` is compared with at the loop's head, or a bound of later iterations. The bound is chosen
+//! by a constant, or by a stride that goes round; `n` and `m` are bounds, of which one may take the other's
+//! place in each iteration; `limit` is what `index` is compared with at the loop's head, a bound of later
+//! iterations, or the stride. The bound is chosen
 //! first (the items of a table, a narrow field, an argument, a constant), then an index so near to it that a
 //! few steps lead to its edge, then how many iterations there are: so many that the last access is just
 //! within the bound, or one beyond. Everything is now and then done otherwise: other steps, bounds that
@@ -50,6 +51,8 @@ pub(super) struct Counted {
     has_limit: bool,
     /// Whether `m` is the next iteration's `n`.
     shifts: bool,
+    /// Whether `limit` is what `index` changes by.
+    is_strided: bool,
     /// What `left`, `index`, `n`, `m` and `limit` are at first.
     at_first: [i64; 5],
     /// The values of these names, once there are such.
@@ -88,6 +91,12 @@ impl Generator {
             at_first[4] = soon.wrapping_add(self.rng.below(size.min(2) as u64 + 1) as i64);
         }
         let has_limit = has_limit && !shifts;
+        let is_strided = !has_limit && !shifts && self.rng.chance(40);
+        if is_strided {
+            // So often some of these are a small number, or none.
+            let wraps = [1 << 61, 1 << 62, i64::MIN, -1, 0, (1 << 62) + step];
+            at_first[4] = if self.rng.one_in(3) { *self.rng.pick(&wraps) } else { step };
+        }
         let is_left_tested = self.rng.chance(if has_limit { 30 } else { 90 });
         let args = Vec::new();
         self.counted = Some(Counted {
@@ -98,6 +107,7 @@ impl Generator {
             is_limit_open,
             has_limit,
             shifts,
+            is_strided,
             at_first,
             args,
         });
@@ -323,7 +333,7 @@ impl Generator {
     /// The end of a counted loop: what takes the places of the five integers, in order.
     pub(super) fn counted_next(&mut self) -> Vec<Value> {
         let Some(it) = &self.counted else { return Vec::new() };
-        let (step, shifts, args) = (it.step, it.shifts, it.args.clone());
+        let (step, shifts, is_strided, args) = (it.step, it.shifts, it.is_strided, it.args.clone());
         let [left, index, n, m, limit] = args[..] else { return args };
         let is_safe = self.counts_down();
         let by = |g: &mut Generator, value, by: i64| {
@@ -333,6 +343,10 @@ impl Generator {
         };
         let down = if !is_safe && self.rng.one_in(5) { -2 } else { -1 };
         let mut next = vec![by(self, left, down), by(self, index, step), n, m, limit];
+        if is_strided {
+            let both = if self.rng.chance(50) { [index, limit] } else { [limit, index] };
+            next[1] = self.closing(Inst::new(Op::IntAdd, &both));
+        }
         if self.rng.one_in(20) {
             next[1] = by(self, next[1], 1);
         }

@@ -27,6 +27,11 @@
 //! comes to the limit. A count of four bytes is; with one of eight the guard tests that too, and what follows
 //! from it, that an index below the count is not negative, is known only to those who rely on the guard.
 //!
+//! A root may also change by a value that stays, the *stride* (`for j = i * i, n, i`). A constant step is
+//! known to rise or fall; that a stride rises, and that so many of them do not wrap around, the guard before
+//! the loop tests as well: both are below 2^31. Where the next iteration begins the root is another value;
+//! which one of the first walk it stands for is kept ([`Bounds::laps`]), as both are one root for the guard.
+//!
 //! Invariant: a compare is answered only if it comes out so on every run that gets there. Example, where `i1`
 //! counts down:
 //!
@@ -64,10 +69,12 @@ enum Left {
     Limit { limit: Value, plus: i64 },
 }
 
-/// A value, or a root, that the loop changes by a constant.
+/// A value, or a root, that the loop changes by a constant, or by that many times a stride.
 #[derive(Clone, Copy, Debug)]
 struct Induction {
     step: i64,
+    /// A value that stays the same, greater than 0 where a guard before the loop has held.
+    stride: Option<Value>,
     left: Option<Left>,
     /// On this walk: the guard that `left` speaks of was passed.
     is_passed: bool,
@@ -84,6 +91,10 @@ pub(crate) struct Bounds {
     /// Constants that values are greater than, unsigned.
     above: HashMap<Value, u64>,
     inductions: Option<HashMap<Value, Induction>>,
+    /// In this walk: what a root with a stride is now, and what it was in the first one.
+    laps: HashMap<Value, Value>,
+    /// Recorded values of these, and what they were in the first walk.
+    strided: Vec<(Value, Value)>,
     /// How many iterations were walked before this one.
     walks: i64,
 }
@@ -111,6 +122,8 @@ impl Bounds {
             spans: HashMap::default(),
             above: HashMap::default(),
             inductions: None,
+            laps: HashMap::default(),
+            strided: Vec::new(),
             walks: 0,
         }
     }
@@ -162,18 +175,23 @@ impl Bounds {
             }
             Claim::Above(value, low) => return self.above.get(&value).is_some_and(|&above| above >= low),
         };
-        let Some(span) = self.spans.get(&sum.root) else { return false };
-        let is_known = match bound {
+        let is_known = self.spans.get(&sum.root).is_some_and(|span| match bound {
             None => span.is_not_negative(sum.plus),
             Some(bound) => span.is_in_range(sum.plus, bound),
-        };
-        let Some(induction) = self.induction(&sum.root).filter(|_| !is_known && self.walks > 0) else {
+        });
+        let first = self.in_first_walk(&sum.root);
+        let Some(induction) = self.induction(&first).filter(|_| !is_known && self.walks > 0) else {
             return is_known;
+        };
+        let Some(span) = self.spans.get(&first).filter(|_| induction.stride.is_some() == (first != sum.root))
+        else {
+            return false;
         };
         let covers = |ahead: &Ahead| {
             let is_it = bound.is_none_or(|bound| bound == ahead.bound);
             let walks = self.walks + (self.walks > 1 && planted(Bug::RotationBoundsFar)) as i64;
-            let covers = || span.covers(ahead, sum.plus, induction.step * walks, induction.is_passed);
+            let added = if induction.stride.is_some() { 0 } else { induction.step * walks };
+            let covers = || span.covers(ahead, sum.plus, (induction.step, added), induction.is_passed);
             Some((*ahead, is_it.then(covers).flatten()?))
         };
         let Some((ahead, start)) = span.ahead.iter().find_map(covers) else { return false };
@@ -181,11 +199,22 @@ impl Bounds {
             Some(Left::Limit { limit, .. }) => Some(limit),
             _ => None,
         };
-        st.rely_on_hoisted(ahead.number, limit.into_iter().chain(induction.steady).chain([ahead.bound]));
+        let steady = limit.into_iter().chain(induction.steady).chain(induction.stride);
+        st.rely_on_hoisted(ahead.number, steady.chain([ahead.bound]));
         if let Start::Tested(number) = start {
             st.rely_on_hoisted(number, [ahead.bound]);
         }
         true
+    }
+
+    /// The terms that these were when the loop began, if they have come there by a stride.
+    fn in_first_walk(&self, root: &Terms) -> Terms {
+        let first = |value: Value| self.laps.get(&value).copied().unwrap_or(value);
+        let (value, other) = (first(root.value), root.other.map(first));
+        match other {
+            Some(other) => Terms { value: value.min(other), other: Some(value.max(other)), ..*root },
+            None => Terms { value, ..*root },
+        }
     }
 
     /// How the loop changes a root: one of its values by a constant, the other, if there is one, not at all.
@@ -201,6 +230,9 @@ impl Bounds {
             Left::Counter(_) => step.unsigned_abs().is_power_of_two(),
             Left::Limit { .. } => root.scale == 1,
         });
+        if induction.stride.is_some() && (step < 0 || !matches!(left, Some(Left::Counter(_)))) {
+            return None;
+        }
         Some(Induction { step, left, steady, ..induction })
     }
 
@@ -288,7 +320,7 @@ impl Bounds {
         guard: &Inst,
     ) -> Result<(), OptError> {
         let induction = self.induction(&sum.root).filter(|_| self.may_hoist && self.walks == 0);
-        let Some(Induction { step, left: Some(left), steady, is_passed }) = induction else {
+        let Some(Induction { step, stride, left: Some(left), steady, is_passed }) = induction else {
             return Ok(());
         };
         let is_limit = matches!(left, Left::Limit { .. });
@@ -339,7 +371,10 @@ impl Bounds {
                 plus.map_or(Ok(way), |plus| cx.emit_value(Inst::new(Op::IntAdd, &[way, plus])))?
             }
         };
-        let mut fits = cx.emit_value(Inst::new(Op::UintLe, &[way, room]))?;
+        let mut fits = match stride {
+            Some(stride) => self.fits_in_strides(cx, way, stride, room)?,
+            None => cx.emit_value(Inst::new(Op::UintLe, &[way, room]))?,
+        };
         if tests_bound {
             let most = cx.int(1 << 62);
             let is_near = cx.emit_value(Inst::new(Op::UintLt, &[bound, most]))?;
@@ -347,6 +382,27 @@ impl Bounds {
         }
         cx.st.hoist_next();
         cx.emit(Inst::new(Op::GuardTrue, &[fits]).at(guard.snap).exit_kind(ExitKind::Hoisted)).map(|_| ())
+    }
+
+    /// Whether so many strides go into the room: both are below 2^31, so that their product is none that has
+    /// wrapped around, and the stride is not 0, as the file's top needs it.
+    fn fits_in_strides(
+        &self,
+        cx: &mut Cx<'_, '_>,
+        count: Value,
+        stride: Value,
+        room: Value,
+    ) -> Result<Value, OptError> {
+        let (less, far) = (cx.int(-1), cx.int(FAR as i64));
+        let further = cx.emit_value(Inst::new(Op::IntAdd, &[stride, less]))?;
+        let both = cx.emit_value(Inst::new(Op::IntOr, &[further, count]))?;
+        let are_near = cx.emit_value(Inst::new(Op::UintLt, &[both, far]))?;
+        let way = cx.emit_value(Inst::new(Op::IntMul, &[count, stride]))?;
+        let fits = cx.emit_value(Inst::new(Op::UintLe, &[way, room]))?;
+        match planted(Bug::BoundsStrideFar) {
+            true => Ok(fits),
+            false => cx.emit_value(Inst::new(Op::IntAnd, &[fits, are_near])),
+        }
     }
 
     fn compare_of(st: &State<'_>, guard: &Inst) -> Option<(Inst, bool)> {
@@ -389,20 +445,31 @@ fn loaded<'s>(st: &State<'s>, value: Value) -> Option<&'s Cell> {
 }
 
 /// The inputs that the recorded loop changes by a constant, in one operation, as values of the output.
-fn inductions(st: &State<'_>) -> HashMap<Value, Induction> {
+/// Those that it changes by a stride come with their recorded values, too.
+fn inductions(st: &State<'_>) -> (HashMap<Value, Induction>, Vec<(Value, Value)>) {
     let Some(recorded) = Loop::at(st.source, 0).filter(|_| st.walks.is_peeling) else {
-        return HashMap::default();
+        return Default::default();
     };
-    let mut steps = recorded.steps(&recorded.sums());
-    steps.retain(|step| step.by.unsigned_abs() < FAR && recorded.is_made_at_once(step));
+    let sums = recorded.sums();
+    let mut steps = recorded.steps(&sums);
+    steps.retain(|step| step.by.unsigned_abs() < FAR && recorded.is_made_at_once(step.value));
     let output = |value: Value| st.at.map[value.index()];
     let counter = recorded.counter(&steps).and_then(output);
     let left = counter.map(Left::Counter);
     let induction = |step: &Step| {
         let root = output(step.value).filter(|&root| Some(root) != counter)?;
-        Some((root, Induction { step: step.by, left, is_passed: false, steady: None }))
+        Some((root, Induction { step: step.by, stride: None, left, is_passed: false, steady: None }))
     };
-    steps.iter().filter_map(induction).collect()
+    let mut inductions: HashMap<Value, Induction> = steps.iter().filter_map(induction).collect();
+    let mut strided = Vec::new();
+    for (value, by) in recorded.strides(&sums) {
+        if let (Some(root), Some(by), true) = (output(value), output(by), recorded.is_made_at_once(value)) {
+            let stride = Induction { step: 1, stride: Some(by), left, is_passed: false, steady: None };
+            inductions.entry(root).or_insert(stride);
+            strided.push((value, root));
+        }
+    }
+    (inductions, strided)
 }
 
 impl Pass for Bounds {
@@ -444,7 +511,8 @@ impl Pass for Bounds {
             Op::GuardTrue | Op::GuardFalse if cx.st.may_be_removed(inst) => Ok(Outcome::Keep),
             Op::GuardTrue | Op::GuardFalse => {
                 if self.inductions.is_none() {
-                    self.inductions = Some(inductions(cx.st));
+                    let (inductions, strided) = inductions(cx.st);
+                    (self.inductions, self.strided) = (Some(inductions), strided);
                 }
                 self.learn_counted(cx.st, inst);
                 let Some((compare, outcome)) = Self::compare_of(cx.st, inst) else {
@@ -475,10 +543,17 @@ impl Pass for Bounds {
         self.spans.clear();
         self.above.clear();
         self.inductions = Some(HashMap::default());
+        self.strided.clear();
     }
 
-    fn next_walk(&mut self) {
+    fn next_walk(&mut self, st: &State<'_>) {
         self.walks += 1;
+        for &(recorded, first) in &self.strided {
+            if let Some(now) = st.at.map[recorded.index()].filter(|&now| now != first) {
+                self.sums.set_alone(now);
+                self.laps.insert(now, first);
+            }
+        }
         for induction in self.inductions.iter_mut().flat_map(|all| all.values_mut()) {
             induction.is_passed = false;
         }

@@ -116,7 +116,7 @@ impl Pass for Virtuals {
         Ok(if is_virtual { Outcome::Replace(real) } else { Outcome::Keep })
     }
 
-    fn next_walk(&mut self) {
+    fn next_walk(&mut self, _: &State<'_>) {
         self.chosen = Chosen::default();
     }
 }

@@ -252,6 +252,60 @@ fn loops_that_stay_inside_pass_the_guard_before_them() {
     assert!(passed > 1000, "{passed}");
 }
 
+/// A loop over items whose index takes strides of an input, scaled by so much, beside an input that stays.
+fn strides(scale: u8, guard: &str, before: bool, inputs: [i64; 5]) -> String {
+    let access = "i20 = int_shl(i1, SCALE)\ni21 = int_shl(i3, SCALE)\ni22 = int_add(i20, i21)\n\
+                  i23 = int_add(i22, 1)\ni24 = uint_lt(i23, i7)\nguard_true(i24) @0\n";
+    let access = access.replace("SCALE", &scale.to_string());
+    let (first, second) = if before { (access.as_str(), guard) } else { (guard, access.as_str()) };
+    let [index, left, beside, stride, size] = inputs;
+    format!(
+        "cell row.count: int @8 width 4 class row.count\nlayout Row {{ count: int }}\n\
+         object row = Row {{ count: {size} }}\ntrace strides\nL0(p0, i1, i2, i3, i4):\n\
+         @0 = frame[0: int i1, 1: int i2]\ni7 = load(p0, row.count)\n{first}{second}\
+         i8 = int_sub(i2, 1)\ni9 = int_add(i1, i4)\njump(L0, p0, i9, i8, i3, i4)\n\
+         run: @row, {index}, {left}, {beside}, {stride}\n"
+    )
+}
+
+/// An index that takes strides of a value is tested before the loop, too: it must rise, and not so far that
+/// anything wraps around.
+#[test]
+fn strides_may_be_values() {
+    let mut passed = 0;
+    for (scale, guard, before) in
+        [(0, AT_THE_GUARD, true), (0, BY_COMPARING, false), (1, AT_THE_GUARD, false), (2, AT_THE_GUARD, true)]
+    {
+        let file = |inputs| strides(scale, guard, before, inputs);
+        let shape = parse_file(&file([0, 1, 0, 1, 1]), &natives).expect("the loop parses");
+        let optimized = optimized(&Config::new(), &shape.traces[0], &shape.schema).expect("it is optimized");
+        let text = print_trace(&optimized.trace, &shape.schema);
+        let (preamble, body) = text.split_once("\nL1(").expect("it is peeled");
+        assert!(preamble.contains("hoisted") && !body.contains("uint_lt("), "{text}");
+        let half = 1 << 62;
+        for size in [0, 1, 4, 7, 100] {
+            for index in -1..5 {
+                for left in [0, 1, 2, 3, 5] {
+                    for (beside, stride) in
+                        [(0, 1), (1, 1), (0, 2), (2, 3), (0, 0), (0, -1), (3, -2), (1, 20)]
+                    {
+                        let source = file([index, left, beside, stride, size]);
+                        let (recorded, found) = run_walk(&source, &optimized);
+                        if recorded == ExitKind::LoopEnd && stride > 0 {
+                            assert_ne!(found, ExitKind::Hoisted, "{source}");
+                            passed += 1;
+                        }
+                    }
+                    for stride in [half, half + 1, 1 << 61, 1 << 31, 1 << 32, i64::MAX, i64::MIN, -half] {
+                        run_walk(&file([index, left, 0, stride, size]), &optimized);
+                    }
+                }
+            }
+        }
+    }
+    assert!(passed > 300, "{passed}");
+}
+
 /// A count of eight bytes that is no count: below nothing but itself, without a sign.
 #[test]
 fn counts_of_eight_bytes_may_be_anything() {

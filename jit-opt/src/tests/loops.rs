@@ -68,7 +68,7 @@ fn a_step_is_made_at_once_by_one_sum() {
         let of = Loop::at(&trace, 0).expect("it is a loop");
         let steps = of.steps(&of.sums());
         assert_eq!(steps.len(), 1, "{text}");
-        of.is_made_at_once(&steps[0])
+        of.is_made_at_once(steps[0].value)
     };
     assert!(
         at_once("i5 = int_add(i0, 1)") && at_once("i5 = int_add(1, i0)") && at_once("i5 = int_sub(i0, 1)")

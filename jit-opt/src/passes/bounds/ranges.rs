@@ -104,10 +104,16 @@ impl Span {
     }
 
     /// Whether `ahead` speaks for a sum of an iteration, over the root of the first one, in this iteration
-    /// and in all later ones, and why it is in range at the start. The iterations before have added `step` to
-    /// the root; `is_after_end` says that the guard which ends the loop was passed.
-    pub fn covers(&self, ahead: &Ahead, plus: i64, step: i64, is_after_end: bool) -> Option<Start> {
-        let before = plus - step;
+    /// and in all later ones, and why it is in range at the start. Each iteration adds `step` to the root,
+    /// those before have added `added`; `is_after_end` says that the guard which ends the loop was passed.
+    pub fn covers(
+        &self,
+        ahead: &Ahead,
+        plus: i64,
+        (step, added): (i64, i64),
+        is_after_end: bool,
+    ) -> Option<Start> {
+        let before = plus - added;
         let (is_near, is_known) = match step > 0 {
             true => {
                 let is_above = self.not_negative.iter().any(|&low| low <= plus);
