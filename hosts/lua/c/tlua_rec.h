@@ -540,10 +540,8 @@ void tlua_rec_refuse_protected (const TluaRecorder *rec);
 CallInfo *tlua_rec_caller_of (CallInfo *ci, int is_protected);
 /* Fills in the record of 'pcall', which the instruction before the one where 'caller' goes on has called. */
 void tlua_rec_make_pcall (CallInfo *ci, const CallInfo *caller, StkId top);
-/* In a coroutine: errors, and what comes after yields, go on in this record of 'pcall' from now on. */
-void tlua_rec_begin_pcall (lua_State *L, CallInfo *pcall);
-/* Runs what 'pcall' has called, and returns from it: L->ci is the frame that has called 'pcall' then. */
-void tlua_rec_finish_pcall (lua_State *L, CallInfo *pcall);
+/* Runs the levels above what code was entered in to their ends, and takes them back. May throw and yield. */
+void tlua_rec_finish_levels (lua_State *L, unsigned levels);
 
 /* --- tlua_rec_exit.c --- */
 
@@ -566,8 +564,6 @@ CallInfo *tlua_rec_rebuild (lua_State *L, TluaRecorder *rec, const tl_exit_info 
 ** 'entry'. Returns how many.
 */
 unsigned tlua_rec_enter_levels (lua_State *L, const CallInfo *entry);
-/* Runs these metamethods and iterators to their ends, and takes the levels back. May throw and yield. */
-void tlua_rec_finish_levels (lua_State *L, unsigned levels);
 /*
 ** Before a collection, after an exit of code that was entered in the frame 'entry': sets registers that
 ** nobody reads any more to nil, and the top to the first register above the last live one (but where an open

@@ -7,8 +7,8 @@
 ** Design: the words of a frame say where it goes on, where its top is, how many results its caller wants,
 ** its call status, and how many variable arguments lie below it. Their records are the thread's next ones,
 ** or new ones; as many as an exit can need are held before code is entered, where that can still fail.
-** Frames of metamethods and iterators, which C code of the interpreter calls, are run from here down to that
-** code. Before a collection what nobody reads is cleared.
+** Frames of metamethods and iterators, which C code of the interpreter calls, are run down to that code
+** (tlua_rec_pcall.c). Before a collection what nobody reads is cleared.
 **
 ** Invariant: after an exit L->ci is the frame that goes on, with a 'savedpc' and a top as the interpreter
 ** would have them.
@@ -97,44 +97,6 @@ unsigned tlua_rec_enter_levels (lua_State *L, const CallInfo *entry) {
     levels += tlua_is_fresh(ci);
   L->nCcalls += levels;
   return levels;
-}
-
-/* The first of these frames, from the last one down, that C code has called. */
-static CallInfo *called_by_c (CallInfo *ci) {
-  while (!tlua_is_fresh(ci))
-    ci = ci->previous;
-  return ci;
-}
-
-/*
-** In a coroutine an error finds its handler by the records, and so does one that is thrown after a yield:
-** those of all 'pcall's must say that they are, before any of them goes on; outermost first, as they were
-** called.
-*/
-static void protect_all (lua_State *L, CallInfo *ci, unsigned levels) {
-  CallInfo *caller = called_by_c(ci)->previous;
-  if (levels > 1)
-    protect_all(L, caller, levels - 1);
-  if (!isLua(caller))
-    tlua_rec_begin_pcall(L, caller);
-}
-
-/*
-** The function below stands for that C code, as the interpreter's own way to go on after a yield does: it
-** runs the frames down to there, and lets the instruction that has called them finish.
-*/
-void tlua_rec_finish_levels (lua_State *L, unsigned levels) {
-  if (levels > 0 && yieldable(L))
-    protect_all(L, L->ci, levels);
-  for (; levels > 0; levels--) {
-    CallInfo *caller = called_by_c(L->ci)->previous;
-    if (isLua(caller))
-      luaV_execute(L, L->ci);
-    else
-      tlua_rec_finish_pcall(L, caller);
-    L->nCcalls--;
-    luaV_finishOp(L);
-  }
 }
 
 /* The code may have returned from frames: the outermost one that it has left is known by its place. */

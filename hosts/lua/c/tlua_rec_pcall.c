@@ -7,9 +7,10 @@
 ** Design: the called function's instructions become part of the trace, as those of any inlined function. The
 ** recorder puts 'true' and the function where 'pcall' puts them, and the frame says in its status that
 ** 'pcall' lies below. Nothing in compiled code throws: what may is left to the interpreter by an exit. There
-** the record of 'pcall' is made too, and the function's frame is run in protected mode, or, in a coroutine,
-** as 'lua_pcallk' runs what may yield; what comes back is what 'pcall' returns. So an error finds its
-** handler, and a traceback its line for 'pcall'.
+** the record of 'pcall' is made too, and the function's frame is run in protected mode, with all that C code
+** has called above it (metamethods, iterators, other 'pcall's), or, in a coroutine, as 'lua_pcallk' runs what
+** may yield; what comes back is what 'pcall' returns. So an error finds its handler, and a traceback its line
+** for 'pcall'.
 ** A function that calls the host may throw there. It is not taken in: when a recording ends inside, its
 ** function is marked, and the next one calls 'pcall' itself.
 **
@@ -67,36 +68,114 @@ void tlua_rec_make_pcall (CallInfo *ci, const CallInfo *caller, StkId top) {
   tlua_frame_make_caller(ci, caller->func.p + 1 + GETARG_A(call), top, GETARG_C(call) - 1);
 }
 
+/* What is run in protected mode: the levels above the function that 'pcall' has called, and that function. */
+typedef struct Protected {
+  CallInfo *running;
+  unsigned above;
+} Protected;
+
+/* Where no 'pcall' is among these levels. */
+static void finish_plain (lua_State *L, unsigned levels) {
+  for (; levels > 0; levels--) {
+    luaV_execute(L, L->ci);
+    L->nCcalls--;
+    luaV_finishOp(L);
+  }
+}
+
+static void finish_nested (lua_State *L, unsigned levels);
+
 static void go_on (lua_State *L, void *data) {
-  L->ci = (CallInfo *)data;
+  const Protected *protected = (const Protected *)data;
+  L->ci = protected->running;
+  finish_nested(L, protected->above);
   luaV_execute(L, L->ci);
 }
 
-void tlua_rec_begin_pcall (lua_State *L, CallInfo *pcall) {
-  tlua_begin_protected(L, pcall, tlua_finish_pcall);
-}
-
-/*
-** Runs the frames above that of 'pcall' to their end; the results, or the message, lie on the top. In a
-** coroutine it has begun: see 'tlua_rec_begin_pcall'.
-*/
-static int run_protected (lua_State *L, CallInfo *pcall) {
-  CallInfo *running = L->ci;
-  if (!yieldable(L)) {
-    L->ci = pcall;
-    return luaD_pcall(L, go_on, running, savestack(L, pcall->func.p + TLUA_PROTECTED_SLOTS), 0);
-  }
-  luaV_execute(L, running);  /* an error, too, goes on in the continuation, and does not come back */
-  tlua_end_protected(L, pcall);
-  return LUA_OK;
-}
-
-void tlua_rec_finish_pcall (lua_State *L, CallInfo *pcall) {
-  int status = run_protected(L, pcall);
+/* The results, or the message, lie on the top. 'pcall' returns them; L->ci is its caller's frame then. */
+static void return_from_pcall (lua_State *L, CallInfo *pcall, int status) {
   StkId first = pcall->func.p + 1;
   if (pcall->top.p < L->top.p)
     pcall->top.p = L->top.p;
   if (status != LUA_OK)
     setbfvalue(s2v(first));
   luaD_poscall(L, pcall, (int)(L->top.p - first));
+}
+
+/* The first of these frames, from the last one down, that C code has called. */
+static CallInfo *called_by_c (CallInfo *ci) {
+  while (!tlua_is_fresh(ci))
+    ci = ci->previous;
+  return ci;
+}
+
+/* How many levels there are down to that of the outermost 'pcall'; 0: there is none. Finds its record. */
+static unsigned to_outermost (CallInfo *ci, unsigned levels, CallInfo **pcall) {
+  unsigned found = 0;
+  for (unsigned level = 1; level <= levels; level++) {
+    ci = called_by_c(ci)->previous;
+    if (!isLua(ci)) {
+      found = level;
+      *pcall = ci;
+    }
+  }
+  return found;
+}
+
+/*
+** An error finds its handler by the C stack. So the outermost 'pcall' begins first, and all levels above it,
+** other 'pcall's too, are finished within: in its function's metamethods errors are its own.
+*/
+static void finish_nested (lua_State *L, unsigned levels) {
+  CallInfo *pcall = NULL;
+  unsigned within = to_outermost(L->ci, levels, &pcall);
+  if (within > 0) {
+    Protected protected = { L->ci, within - 1 };
+    l_uint32 calls = L->nCcalls;
+    L->ci = pcall;
+    return_from_pcall(L, pcall, luaD_pcall(L, go_on, &protected,
+                                           savestack(L, pcall->func.p + TLUA_PROTECTED_SLOTS), 0));
+    L->nCcalls = calls - within;
+    luaV_finishOp(L);
+  }
+  finish_plain(L, levels - within);
+}
+
+/*
+** In a coroutine an error finds its handler by the records, and so does one that is thrown after a yield:
+** those of all 'pcall's must say that they are, before any of them goes on; outermost first, as they were
+** called.
+*/
+static void protect_all (lua_State *L, CallInfo *ci, unsigned levels) {
+  CallInfo *caller = called_by_c(ci)->previous;
+  if (levels > 1)
+    protect_all(L, caller, levels - 1);
+  if (!isLua(caller))
+    tlua_begin_protected(L, caller, tlua_finish_pcall);
+}
+
+/* Then innermost first: an error goes on in the continuation, and does not come back. */
+static void finish_in_coroutine (lua_State *L, unsigned levels) {
+  protect_all(L, L->ci, levels);
+  for (; levels > 0; levels--) {
+    CallInfo *caller = called_by_c(L->ci)->previous;
+    luaV_execute(L, L->ci);
+    if (!isLua(caller)) {
+      tlua_end_protected(L, caller);
+      return_from_pcall(L, caller, LUA_OK);
+    }
+    L->nCcalls--;
+    luaV_finishOp(L);
+  }
+}
+
+/*
+** The function below stands for that C code, as the interpreter's own way to go on after a yield does: it
+** runs the frames down to there, and lets the instruction that has called them finish.
+*/
+void tlua_rec_finish_levels (lua_State *L, unsigned levels) {
+  if (levels > 0 && yieldable(L))
+    finish_in_coroutine(L, levels);
+  else
+    finish_nested(L, levels);
 }
