@@ -454,6 +454,8 @@ tl_value tlua_rec_upvalue_object (TluaRecorder *rec, int n);
 ** it; returns 0 if not.
 */
 int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition);
+/* Whether it would: the condition has to be right then for all values of the operands' types. */
+int tlua_rec_may_choose (TluaRecorder *rec);
 /*
 ** Whether the interpreter is at an instruction that is lowered already; says what comes next then, or sets
 ** rec->at.reason.
@@ -467,6 +469,8 @@ int tlua_rec_is_lowered (TluaRecorder *rec, const Instruction *pc);
 ** the tags do.
 */
 void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition);
+/* The same, where code is to leave if it comes out otherwise. */
+void tlua_rec_branch_by_guard (TluaRecorder *rec, int outcome, tl_value condition);
 
 /* --- tlua_rec_metatable.c --- */
 

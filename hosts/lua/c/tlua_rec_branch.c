@@ -32,16 +32,19 @@ static int leaves_loop (TluaRecorder *rec, const Instruction *pc) {
       || op == OP_RETURN1;
 }
 
-void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition) {
+void tlua_rec_branch_by_guard (TluaRecorder *rec, int outcome, tl_value condition) {
   Instruction i = *rec->at.pc;
   const Instruction *skip = rec->at.pc + 2;
   const Instruction *jump = rec->at.pc + 2 + GETARG_sJ(rec->at.pc[1]);
   int jumps = outcome == GETARG_k(i);
-  if (condition != 0 && tlua_rec_choice(rec, outcome, condition))
-    return;
   if (condition != 0) {
     tl_exit_kind kind = leaves_loop(rec, jumps ? skip : jump) ? TL_EXIT_LOOP_END : TL_EXIT_GUARD;
     tl_guard(rec->vm, outcome ? TL_GUARD_TRUE : TL_GUARD_FALSE, condition, 0, kind);
   }
   tlua_rec_go_to(rec, jumps ? jump : skip);
+}
+
+void tlua_rec_branch (TluaRecorder *rec, int outcome, tl_value condition) {
+  if (condition == 0 || !tlua_rec_choice(rec, outcome, condition))
+    tlua_rec_branch_by_guard(rec, outcome, condition);
 }

@@ -413,13 +413,24 @@ static void go_on (TluaRecorder *rec, const Instruction *target) {
   }
 }
 
-int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition) {
-  Region region = { .first = rec->at.pc + 2, .is_dry = 1 };
+/* Finds the region, and walks its ways without recording anything. */
+static int may_choose (TluaRecorder *rec, Region *region) {
   Way way = { .count = 0 };
-  if (!find_join(&region) || !find_live(rec, &region)
-      || !walk_both(rec, &region, &way, rec->at.pc, condition))
+  *region = (Region){ .first = rec->at.pc + 2, .is_dry = 1 };
+  return find_join(region) && find_live(rec, region) && walk_both(rec, region, &way, rec->at.pc, 0);
+}
+
+int tlua_rec_may_choose (TluaRecorder *rec) {
+  Region region;
+  return may_choose(rec, &region);
+}
+
+int tlua_rec_choice (TluaRecorder *rec, int outcome, tl_value condition) {
+  Region region;
+  Way way = { .count = 0 };
+  if (!may_choose(rec, &region))
     return 0;
-  way.count = way.cycles = region.is_dry = region.tests = 0;
+  region.is_dry = region.tests = 0;
   walk_both(rec, &region, &way, rec->at.pc, condition);
   if (rec->at.reason != NULL)
     return 1;

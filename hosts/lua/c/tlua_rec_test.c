@@ -49,10 +49,33 @@ static void call_equality (TluaRecorder *rec, Operand a, Operand b) {
     tlua_rec_call_metamethod(rec, method, arguments, 2, TLUA_META_TEST, 0);
 }
 
+static int may_have_equality (int tt) {
+  return tt == ctb(LUA_VTABLE) || tt == ctb(LUA_VUSERDATA);
+}
+
+/*
+** An object is equal to itself, whatever metamethods it has. But where both ways become one (see
+** tlua_rec_choice.c) others come there too, which are unequal only if neither has the metamethod.
+*/
+static void compare_same (TluaRecorder *rec, Operand a, Operand b) {
+  if (tlua_rec_may_choose(rec)) {
+    if (a.tt != ctb(LUA_VTABLE) || has_equality(rec, a, b)) {
+      tlua_rec_branch_by_guard(rec, 1, tlua_rec_raw_equal(rec, a, b));
+      return;
+    }
+    guard_raw_equality(rec, a, b);
+  }
+  tlua_rec_branch(rec, 1, tlua_rec_raw_equal(rec, a, b));
+}
+
 static void compare_equal (TluaRecorder *rec, Operand a, Operand b) {
   int outcome = luaV_rawequalobj(a.now, b.now) != 0;
   if (!outcome && a.tt == ctb(LUA_VTABLE) && b.tt == a.tt && has_equality(rec, a, b)) {
     call_equality(rec, a, b);
+    return;
+  }
+  if (outcome && may_have_equality(a.tt)) {
+    compare_same(rec, a, b);
     return;
   }
   if (a.tt == b.tt && !outcome)
