@@ -278,6 +278,9 @@ typedef struct TluaInstruction {
   char reason_text[64];       /* holds a reason that is not constant */
 } TluaInstruction;
 
+/* How many steps of 'next' remember where they are: a power of two. */
+#define TLUA_REMEMBERED 64
+
 /*
 ** Three lifetimes: the first members live as long as the state, then the recording, then the instruction.
 ** So many fields: each of the first is what one file keeps from one recording to the next.
@@ -304,6 +307,7 @@ typedef struct TluaRecorder {
   TluaCalls *calls;
   TluaPlaces places;          /* functions that it has met */
   int is_exiting;             /* whether tl_exit is at work: only then is that memory given out */
+  uint32_t steps[TLUA_REMEMBERED];  /* where steps of 'next' were last; see tlua_rec_iter.c */
   const Instruction *put_off; /* the loop that was last given up because a long array grew just then */
   TluaHost host;
   TluaTrace trace;

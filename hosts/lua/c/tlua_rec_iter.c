@@ -67,8 +67,18 @@ static const Node *node_from (const Table *t, size_t place) {
 }
 
 /* The node after that of a key in the hash part. */
-static const Node *node_after (const Table *t, const TValue *slot) {
-  return isabstkey(slot) ? &nowhere : node_from(t, (size_t)(nodefromval(slot) - gnode(t, 0)) + 1);
+static const Node *node_after (const Table *t, const TValue *slot, uint32_t *step) {
+  if (isabstkey(slot))
+    return &nowhere;
+  const Node *n = node_from(t, (size_t)(nodefromval(slot) - gnode(t, 0)) + 1);
+  if (n != NULL)
+    *step = (uint32_t)(n - gnode(t, 0));
+  return n;
+}
+
+/* The node that the step has given last, if the table has one there; whether it has the key is to be seen. */
+static const Node *last_node (const Table *t, const uint32_t *step) {
+  return *step < (uint32_t)sizenode(t) ? gnode(t, *step) : &nowhere;
 }
 
 /* Where the array part has no value, the hash part's first node is the first of all. */
@@ -77,42 +87,47 @@ static const Node *first_node (Table *t) {
 }
 
 /* After the last index of the array part comes the hash part's first node. */
-static const Node *node_after_integer (Table *t, int64_t key) {
+static const Node *node_after_integer (Table *t, int64_t key, uint32_t *step) {
   if (l_castS2U(key) - 1u < tlua_array_size(t))
     return next_item(t, key) != 0 ? &nowhere : node_from(t, 0);
   TValue store;
-  return node_after(t, tlua_slot_of_integer(t, key, &store));
+  const Node *last = last_node(t, step);
+  int is_it = keyisinteger(last) && keyival(last) == key;
+  return node_after(t, is_it ? gval(last) : tlua_slot_of_integer(t, key, &store), step);
 }
 
 /* No key of a table is a float that stands for an integer. */
-static const Node *node_after_float (Table *t, double number) {
+static const Node *node_after_float (Table *t, double number, uint32_t *step) {
   TValue key, store;
   lua_Integer index;
   if (luaV_flttointeger(number, &index, F2Ieq))
     return &nowhere;
   setfltvalue(&key, number);
-  return node_after(t, tlua_slot(t, &key, &store));
+  return node_after(t, tlua_slot(t, &key, &store), step);
 }
 
-static const Node *node_after_boolean (Table *t, int64_t tt) {
+static const Node *node_after_boolean (Table *t, int64_t tt, uint32_t *step) {
   TValue key, store;
   settt_(&key, cast_byte(tt));
-  return node_after(t, tlua_slot(t, &key, &store));
+  return node_after(t, tlua_slot(t, &key, &store), step);
 }
 
-static const Node *node_after_object (Table *t, GCObject *object, int64_t tt) {
+static const Node *node_after_object (Table *t, GCObject *object, int64_t tt, uint32_t *step) {
   TValue key, store;
+  const Node *last = last_node(t, step);
+  if (keytt(last) == tt && gckey(last) == object)
+    return node_after(t, gval(last), step);
   val_(&key).gc = object;
   settt_(&key, cast_byte(tt));
-  return node_after(t, tlua_slot(t, &key, &store));
+  return node_after(t, tlua_slot(t, &key, &store), step);
 }
 
 /* A light userdata or a C function. */
-static const Node *node_after_address (Table *t, void *address, int64_t tt) {
+static const Node *node_after_address (Table *t, void *address, int64_t tt, uint32_t *step) {
   TValue key, store;
   val_(&key).p = address;
   settt_(&key, cast_byte(tt));
-  return node_after(t, tlua_slot(t, &key, &store));
+  return node_after(t, tlua_slot(t, &key, &store), step);
 }
 
 int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
@@ -125,11 +140,11 @@ int tlua_describe_iterators (tl_vm *vm, TluaSchema *schema) {
     { &schema->step.first_item, "first_item", (const void *)first_item, "r>i" },
     { &schema->step.next_item, "next_item", (const void *)next_item, "ri>i" },
     { &schema->step.first_node, "first_node", (const void *)first_node, "r>a" },
-    { &schema->step.node_after_integer, "node_after_integer", (const void *)node_after_integer, "ri>a" },
-    { &schema->step.node_after_float, "node_after_float", (const void *)node_after_float, "rf>a" },
-    { &schema->step.node_after_boolean, "node_after_boolean", (const void *)node_after_boolean, "ri>a" },
-    { &schema->step.node_after_object, "node_after_object", (const void *)node_after_object, "rri>a" },
-    { &schema->step.node_after_address, "node_after_address", (const void *)node_after_address, "rai>a" }
+    { &schema->step.node_after_integer, "node_after_integer", (const void *)node_after_integer, "ria>a" },
+    { &schema->step.node_after_float, "node_after_float", (const void *)node_after_float, "rfa>a" },
+    { &schema->step.node_after_boolean, "node_after_boolean", (const void *)node_after_boolean, "ria>a" },
+    { &schema->step.node_after_object, "node_after_object", (const void *)node_after_object, "rria>a" },
+    { &schema->step.node_after_address, "node_after_address", (const void *)node_after_address, "raia>a" }
   };
   for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
     *rows[n].id = tl_add_func(vm, rows[n].name, rows[n].address, rows[n].signature, 0, reads, NULL);
@@ -250,10 +265,19 @@ static void step_in_array (TluaRecorder *rec, Operand t, Operand control, int64_
 /* A search for the node after a key: the function, its arguments, and what it finds now. */
 typedef struct Search {
   tl_func function;
-  tl_value arguments[3];
+  tl_value arguments[4];
   uint32_t count;
   const Node *now;
 } Search;
+
+/*
+** To find a key's node takes a search, unless it is the one that the step has given last: each instruction
+** remembers its place, and shares what it remembers with some others. What is found is the same.
+*/
+static tl_value remembered (TluaRecorder *rec) {
+  size_t number = ((size_t)rec->at.pc / sizeof(Instruction)) % TLUA_REMEMBERED;
+  return tl_const_addr(rec->vm, &rec->steps[number]);
+}
 
 /* A search for the first node, if the key is nil. Returns 0 if the recording is given up. */
 static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
@@ -261,9 +285,11 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
   const TluaSchema *schema = &rec->schema;
   Table *h = hvalue(t.now);
   TValue store;
+  uint32_t found = 0;
   s->arguments[0] = t.value;
   s->arguments[1] = key.value;
-  s->count = 2;
+  s->arguments[2] = remembered(rec);
+  s->count = 3;
   switch (key.tt) {
     case LUA_VNIL:
       s->function = schema->step.first_node;
@@ -272,16 +298,16 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
       return 1;
     case LUA_VNUMINT:
       s->function = schema->step.node_after_integer;
-      s->now = node_after_integer(h, ivalue(key.now));
+      s->now = node_after_integer(h, ivalue(key.now), &found);
       return 1;
     case LUA_VNUMFLT:
       s->function = schema->step.node_after_float;
-      s->now = node_after_float(h, fltvalue(key.now));
+      s->now = node_after_float(h, fltvalue(key.now), &found);
       return 1;
     case LUA_VFALSE: case LUA_VTRUE:
       s->function = schema->step.node_after_boolean;
       s->arguments[1] = tl_const_int(vm, key.tt);
-      s->now = node_after_boolean(h, key.tt);
+      s->now = node_after_boolean(h, key.tt, &found);
       return 1;
     case LUA_VLCF: case LUA_VLIGHTUSERDATA:
       s->function = schema->step.node_after_address;
@@ -294,9 +320,10 @@ static int search (TluaRecorder *rec, Operand t, Operand key, Search *s) {
       s->function = schema->step.node_after_object;
       break;
   }
+  s->arguments[3] = s->arguments[2];
   s->arguments[2] = tl_const_int(vm, key.tt);
-  s->count = 3;
-  s->now = node_after(h, tlua_slot(h, key.now, &store));
+  s->count = 4;
+  s->now = node_after(h, tlua_slot(h, key.now, &store), &found);
   return 1;
 }
 
