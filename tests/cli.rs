@@ -461,6 +461,37 @@ fn a_variable_that_is_open_now_and_then_is_one_more_way() {
     assert!(json["exits"]["guard"].as_u64().is_some_and(|exits| exits < 5000), "{json}");
 }
 
+/// A region that finds no code memory is not made again for ever.
+#[test]
+fn regions_give_up_where_memory_is_full() {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lua/regions_in_little_memory.lua");
+    let interpreted = tracelift(&["run", "--jit=off", program]).stdout;
+    let options = ["--code-limit=100", "--threshold=10", "--side-threshold=3", "--stats=json"];
+    let (output, stats) = stats(&[&["run"], &options[..], &[program]].concat());
+    assert_eq!(output.as_bytes(), interpreted);
+    let refused = stats["regions"]["refused"].as_u64().expect("it is a number");
+    assert!((1..500).contains(&refused), "{refused}");
+}
+
+/// Where a call has another function each time, side traces do not follow one another without end.
+#[test]
+fn a_call_of_many_functions_has_few_side_traces() {
+    let program = file(
+        "functions.lua",
+        "local functions, sum = {}, 0
+         for n = 1, 100 do
+           functions[n] = load(('return function(i) return i %% %d end'):format(n))()
+         end
+         for i = 1, 20000 do sum = sum + functions[i % 100 + 1](i) end
+         print(sum)",
+    );
+    let (output, stats) =
+        stats(&["run", "--threshold=10", "--side-threshold=2", "--stats=json", text(&program)]);
+    assert_eq!(output, "537349\n");
+    let traces = stats["compile"]["traces"].as_u64().expect("it is a number");
+    assert!((10..=40).contains(&traces), "{traces}");
+}
+
 #[test]
 fn a_loop_of_several_ways_becomes_one_function() {
     let program = "local a, b, c = { 0 }, { 0.5 }, { 0 }

@@ -38,8 +38,8 @@ use crate::ids::TraceId;
 use crate::job::NoCode;
 use crate::log::Stage;
 use crate::traces::TraceData;
-use crate::tree::{Part, Tree};
-use crate::tunables::{CROSSINGS_PER_OP, MOST_REGION_OPS};
+use crate::tree::{Part, Region, Tree};
+use crate::tunables::{CROSSINGS_PER_OP, MOST_REFUSED, MOST_REGION_OPS};
 use crate::vm::Vm;
 use crate::worker::{Made, RegionPart, Task};
 
@@ -134,8 +134,8 @@ impl Vm {
         }
     }
 
-    /// Where regions of other roots contain the tree of this one, which has grown, these are made again.
-    /// Returns whether there was one.
+    /// Where regions of other roots contain the tree of this one, which has grown, these are made again, or
+    /// stay as they are if that has failed some times. Returns whether there was one to be made.
     fn make_others(&mut self, root: TraceId) -> bool {
         let contains = |(number, trace): (TraceId, &TraceData)| {
             (number != root && trace.region.members.contains(&root)).then_some(number)
@@ -144,8 +144,9 @@ impl Vm {
         let mut any = false;
         for other in others {
             let parts = self.parts_of(other);
-            let members = self.traces.get(other).map(|other| &other.region.members);
-            if members.is_some_and(|members| !members.iter().eq(parts.iter().map(|part| &part.trace))) {
+            let region = self.traces.get(other).map(|other| &other.region);
+            let is_other = |region: &Region| !region.members.iter().eq(parts.iter().map(|part| &part.trace));
+            if region.is_some_and(|region| region.refused < MOST_REFUSED && is_other(region)) {
                 self.make_or_tell(other, &parts);
                 any = true;
             }
@@ -193,6 +194,7 @@ impl Vm {
 
     fn tell_of_no_region(&mut self, root: TraceId, (reason, sentence): NoCode) {
         self.totals.regions.refused += 1;
+        self.traces.get_mut(root).into_iter().for_each(|root| root.region.refused += 1);
         let heading = format!("no region of {}: {reason}: {sentence}", self.shown(root));
         self.log.entry(Stage::Abort, &heading, String::new);
     }
@@ -351,6 +353,7 @@ impl Vm {
         if let Some(root) = self.traces.get_mut(number) {
             root.region.plain.get_or_insert(root.code);
             root.region.members = numbers;
+            root.region.refused = 0;
         }
         self.exchange(number, code);
         let price = self.price_of(parts);

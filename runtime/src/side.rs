@@ -42,7 +42,7 @@ use crate::run::Action;
 use crate::traces::{Entered, Left, TraceData};
 use crate::tree::{Turns, Way};
 use crate::tunables::{
-    BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, LEAST_EXITS, MOST_OTHERS, SIDES_IN_PRICE,
+    BACK_EDGES_PER_EXIT, BACK_EDGES_PER_LEFT, LEAST_EXITS, MOST_IN_A_ROW, MOST_OTHERS, SIDES_IN_PRICE,
     SIDES_IN_PRICE_OF_UNIT, SIDES_OF_UNITS,
 };
 use crate::vm::Vm;
@@ -146,13 +146,24 @@ impl Vm {
         let is_full = sides as usize >= self.config.max_sides;
         match kind {
             ExitKind::Hoisted => SideDecision::NothingUntil(u64::from(self.config.side_threshold)),
-            ExitKind::Guard | ExitKind::LoopEnd if !is_full => {
+            ExitKind::Guard | ExitKind::LoopEnd if !is_full && !self.is_in_a_row(at) => {
                 let (state, usual) = (self.side_at(at), self.side_threshold(trace));
                 let threshold = if state.is_none() { self.hinted_exits(at, usual) } else { usual };
                 after_exit(state, count, threshold, crowds(sides, self.budget.is_limited()))
             }
             _ => SideDecision::NothingUntil(u64::MAX),
         }
+    }
+
+    /// Whether so many side traces begin one after the other where the program is at this exit, as they do at
+    /// a call that has another function each time, that one more would only make the way there longer.
+    fn is_in_a_row(&self, at: ExitPoint) -> bool {
+        let place = |at: ExitPoint| self.traces.get(at.trace)?.goes_on_at(at.exit);
+        let Some(here) = place(at) else { return false };
+        let parent = |at: &ExitPoint| self.traces.get(at.trace)?.tree.parent;
+        let before =
+            std::iter::successors(parent(&at), parent).take_while(|&at| place(at).as_ref() == Some(&here));
+        before.take(MOST_IN_A_ROW as usize).count() == MOST_IN_A_ROW as usize
     }
 
     /// Does what has become due meanwhile, before anything is decided.

@@ -130,12 +130,16 @@ impl TraceData {
             }
     }
 
-    /// What the host calls the place where the program goes on after an exit.
-    pub fn place_of_exit(&self, exit: ExitId, names: &Names) -> Option<String> {
+    /// Where the program goes on after an exit: the words of the innermost frame.
+    pub fn goes_on_at(&self, exit: ExitId) -> Option<Words> {
         let state = self.resume.state(exit.index()).ok()?;
         let frame = state.frames().last()?;
-        let words = frame.words.map(|word| self.pool.get(word as usize).copied().unwrap_or(0));
-        names.of(Place::Frame(&words.collect::<Words>()))
+        Some(frame.words.map(|word| self.pool.get(word as usize).copied().unwrap_or(0)).collect())
+    }
+
+    /// What the host calls that place.
+    pub fn place_of_exit(&self, exit: ExitId, names: &Names) -> Option<String> {
+        names.of(Place::Frame(&self.goes_on_at(exit)?))
     }
 
     /// The code's address, as links hold it.

@@ -115,6 +115,8 @@ pub(crate) struct Region {
     pub plain: Option<CodePtr>,
     /// The traces that are in it, the root first.
     pub members: Vec<TraceId>,
+    /// How often in a row it could not be made.
+    pub refused: u64,
 }
 
 impl Region {
