@@ -660,8 +660,24 @@ pub const INSERTIONS: &[Insertion] = &[
                void tlua_gmatch_places (void *state, const char *places[2], int back) {\n  \
                GMatchState *gm = (GMatchState *)state;\n  \
                if (back) { gm->src = places[0]; gm->lastmatch = places[1]; }\n  \
-               else { places[0] = gm->src; places[1] = gm->lastmatch; }\n}\n\n",
-        why: "as above; and where a search is, since a step may have to be taken again",
+               else { places[0] = gm->src; places[1] = gm->lastmatch; }\n}\n\
+               int tlua_gmatch_part (void *state, const char **part, size_t *length) {\n  \
+               GMatchState *gm = (GMatchState *)state;\n  \
+               MatchState *ms = &gm->ms;\n  \
+               ms->translated = tlua_still(ms->translated);\n  \
+               if (ms->translated == NULL) return -1;\n  \
+               for (const char *src = gm->src, *e; src <= ms->src_end; src++) {\n    \
+               reprepstate(ms);\n    \
+               src = tlua_match_start(ms->translated, src, ms->src_end);\n    \
+               if ((e = match(ms, src, gm->p)) == NULL || e == gm->lastmatch) continue;\n    \
+               if (ms->level > 1 || (ms->level == 1 && ms->capture[0].len < 0)) return -1;\n    \
+               *part = ms->level == 0 ? src : ms->capture[0].init;\n    \
+               *length = ms->level == 0 ? (size_t)(e - src) : (size_t)ms->capture[0].len;\n    \
+               gm->src = gm->lastmatch = e;\n    \
+               return 1;\n  \
+               }\n  \
+               return 0;\n}\n\n",
+        why: "as above; where a search is, since a step may have to be taken again; and a step that cannot fail",
     },
     // Numbers as text.
     Insertion {

@@ -30,6 +30,10 @@
 
 /* in lstrlib.c and lutf8lib.c: the steps of 'string.gmatch' and 'utf8.codes' */
 extern const lua_CFunction tlua_gmatch_step;
+/* Where a search of 'string.gmatch' is; with 'back' it goes there again. */
+void tlua_gmatch_places (void *state, const char *places[2], int back);
+/* Its next match, or the only capture: 1. 0: there is none; -1: it is something else, nothing was done. */
+int tlua_gmatch_part (void *state, const char **part, size_t *length);
 extern const lua_CFunction tlua_codes_step;
 extern const lua_CFunction tlua_lax_codes_step;
 /* The character at 's', and where the next one begins, or NULL. */
@@ -123,24 +127,47 @@ static int may_sort (lua_State *L, const TValue *arguments, int count) {
 ** then the function itself is called. None throws or collects. The hint in 'alimit' moves as it would.
 */
 
-static int shorten_next (lua_State *L, const TValue *arguments, int count, TValue *results) {
-  if (count < 1 || (count > 1 && !ttisnil(&arguments[1])))
-    return -1;
-  const Table *t = hvalue(&arguments[0]);
+/* Where the elements after a key begin, in the array part and in the hash part; 0: that is not known. */
+static int place_after (Table *t, const TValue *key, unsigned int *item, size_t *node) {
+  TValue store;
   unsigned int size = tlua_array_size(t);
-  for (unsigned int n = 0; n < size; n++) {
-    if (!tlua_item_is_empty(t, n)) {
+  *item = size;
+  *node = 0;
+  if (ttisfloat(key))
+    return 0;
+  if (ttisinteger(key) && l_castS2U(ivalue(key)) - 1u < size) {
+    *item = (unsigned int)ivalue(key);
+    return 1;
+  }
+  const TValue *slot = tlua_slot(t, key, &store);
+  if (isabstkey(slot))
+    return 0;
+  *node = (size_t)(nodefromval(slot) - gnode(t, 0)) + 1;
+  return 1;
+}
+
+static int shorten_next (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  unsigned int item = 0;
+  size_t node = 0;
+  if (count < 1)
+    return -1;
+  Table *t = hvalue(&arguments[0]);
+  if (count > 1 && !ttisnil(&arguments[1]) && !place_after(t, &arguments[1], &item, &node))
+    return -1;
+  unsigned int size = tlua_array_size(t);
+  for (; item < size; item++) {
+    if (!tlua_item_is_empty(t, item)) {
       TValue room;
-      const TValue *item = tlua_item(t, n, &room);
-      setivalue(&results[0], (lua_Integer)n + 1);
-      setobj(L, &results[1], item);
+      const TValue *value = tlua_item(t, item, &room);
+      setivalue(&results[0], (lua_Integer)item + 1);
+      setobj(L, &results[1], value);
       return 2;
     }
   }
-  for (int n = 0; n < (int)sizenode(t); n++) {
-    if (!isempty(gval(gnode(t, n)))) {
-      getnodekey(L, &results[0], gnode(t, n));
-      setobj(L, &results[1], gval(gnode(t, n)));
+  for (; node < (size_t)sizenode(t); node++) {
+    if (!isempty(gval(gnode(t, node)))) {
+      getnodekey(L, &results[0], gnode(t, node));
+      setobj(L, &results[1], gval(gnode(t, node)));
       return 2;
     }
   }
@@ -318,6 +345,53 @@ static int shorten_lax_codes (lua_State *L, const TValue *arguments, int count, 
   return next_code(arguments, count, results, 0);
 }
 
+/* Of some characters; a single one has an operation of its own. */
+static int shorten_byte (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  (void)L;
+  if (count != 3 || !ttisstring(&arguments[0]) || !ttisinteger(&arguments[1]) || !ttisinteger(&arguments[2]))
+    return -1;
+  const TString *s = tsvalue(&arguments[0]);
+  lua_Integer whole = (lua_Integer)tsslen(s), i = ivalue(&arguments[1]), j = ivalue(&arguments[2]);
+  lua_Integer first = i > 0 ? i : i < -whole || i == 0 ? 1 : whole + i + 1;
+  lua_Integer last = j > whole ? whole : j >= 0 ? j : j < -whole ? 0 : whole + j + 1;
+  if (first > last)
+    return 0;
+  if (last - first >= TLUA_MOST_VALUES)
+    return -1;
+  for (lua_Integer n = first; n <= last; n++)
+    setivalue(&results[n - first], (unsigned char)getstr(s)[n - 1]);
+  return (int)(last - first) + 1;
+}
+
+/*
+** A step of 'string.gmatch' whose result is the match, or the only capture, and short: the function lies
+** below its arguments. If there is no memory for the result the search is where it was.
+*/
+static int shorten_gmatch (lua_State *L, const TValue *arguments, int count, TValue *results) {
+  (void)count;
+  const CClosure *function = clCvalue(s2v((const StackValue *)arguments - 1));
+  void *state = getudatamem(uvalue(&function->upvalue[2]));
+  const TString *text = tsvalue(&function->upvalue[0]);
+  const char *places[2], *part;
+  size_t length;
+  tlua_gmatch_places(state, places, 0);
+  int found = tlua_gmatch_part(state, &part, &length);
+  if (found <= 0)
+    return found;
+  TString *result = NULL;
+  if (length <= LUAI_MAXSHORTLEN) {
+    result = tlua_find_part(L, text, (size_t)(part - getstr(text)), length);
+    if (result == NULL)
+      result = tlua_short_string(L, part, length);
+  }
+  if (result == NULL) {
+    tlua_gmatch_places(state, places, 1);
+    return -1;
+  }
+  setsvalue(L, &results[0], result);
+  return 1;
+}
+
 /* --- the list --- */
 
 static const TluaCallable callables[] = {
@@ -362,7 +436,7 @@ static const TluaCallable callables[] = {
   { .name = "os.difftime", .kinds = "b", .effects = TLUA_PURE },
   { .name = "os.getenv", .kinds = "b", .effects = TLUA_PURE },
   { .name = "os.time", .kinds = "-", .effects = TLUA_PURE },
-  { .name = "string.byte", .kinds = "b", .effects = TLUA_PURE },
+  { .name = "string.byte", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_byte },
   { .name = "string.char", .kinds = "b", .effects = TLUA_PURE },
   { .name = "string.find", .kinds = "b", .effects = TLUA_PURE, .shortcut = shorten_find },
   { .name = "string.format", .kinds = "bp", .effects = TLUA_PURE, .shortcut = shorten_format },
@@ -399,8 +473,8 @@ static const TluaCallable callables[] = {
 };
 
 /* Functions that are no fields of a library. They get the control variable too, and do not look at it. */
-static const TluaCallable gmatch_step =
-    { .name = "step of string.gmatch", .kinds = "a", .effects = TLUA_STEPS };
+static const TluaCallable gmatch_step = { .name = "step of string.gmatch", .kinds = "a",
+                                          .effects = TLUA_STEPS, .shortcut = shorten_gmatch };
 static const TluaCallable codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE,
                                          .shortcut = shorten_codes };
 static const TluaCallable lax_codes_step = { .name = "step of utf8.codes", .kinds = "b", .effects = TLUA_PURE,
