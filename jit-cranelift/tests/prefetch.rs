@@ -67,13 +67,22 @@ fn a_stream_is_asked_for_once_a_line() {
     }
 }
 
-/// Walks over 64 KB are short, those over 128 KB long; of those whose length nobody knows none is.
+/// Walks over less than 8 KB ask for nothing, nor do those whose length nobody knows; long ones ask farther
+/// ahead.
 #[test]
-fn short_walks_are_not_asked_for() {
+fn the_length_of_a_walk_says_how_far_ahead() {
     let (trace, schema) = sum_of_items(1, &[0]);
-    for (to_come, expected) in [(None, 0), (Some(1 << 12), 0), (Some(1 << 13), 1), (Some(u64::MAX), 1)] {
-        let found = Harness { to_come, ..Harness::new() }.compile(&trace, &schema).stats.prefetches;
-        assert_eq!(found, expected, "{to_come:?}");
+    let (near, far) = (Some("prefetcht0 0xc00"), Some("prefetcht0 0x3000"));
+    for (to_come, expected) in
+        [(None, None), (Some(511), None), (Some(512), near), (Some(1 << 12), near), (Some(1 << 13), far)]
+    {
+        let options = Options { want_listing: true, verify: true, ..Options::default() };
+        let compiled = Harness { to_come, ..Harness::with(options) }.compile(&trace, &schema);
+        assert_eq!(compiled.stats.prefetches, usize::from(expected.is_some()), "{to_come:?}");
+        if cfg!(target_arch = "x86_64") {
+            let listing = compiled.listing.unwrap();
+            assert!(expected.is_none_or(|expected| listing.contains(expected)), "{to_come:?}: {listing}");
+        }
     }
 }
 

@@ -4,9 +4,9 @@
 //! host's values are wide: at 16 bytes each, a walk waits for another page every 256 items. Design: an item's
 //! address that moves by a constant from iteration to iteration, from a base that stays, is a *stream*; the
 //! facts of the loop name them ([`LoopFacts::streams`]). For each line of the cache that it comes to, the
-//! loop touches the one that it will come to after some [`AHEAD`] bytes. Items in one line are one stream.
-//! Short walks end before that, and what they ask for is in the way of what others have in the cache: a
-//! loop asks only if it was seen to have a long way to go ([`LoopFacts::to_come`]).
+//! loop touches the one that it will come to after some [`AHEAD`] bytes, or [`FAR_AHEAD`], if it was seen to
+//! have a long way to go ([`LoopFacts::to_come`]). Items in one line are one stream. Short walks end before
+//! that, and what they would ask for is in the way of what others have in the cache.
 //!
 //! Cranelift knows no prefetch. Lowering puts a load of one byte whose result nobody wants in its place, the
 //! *carrier*, marked by its source location; [`patch`] makes a prefetch of it in the finished code: both
@@ -32,12 +32,17 @@ use super::{Lowering, Result};
 use crate::error::CompileError;
 use crate::listing::location;
 
-/// How far ahead, in bytes. Measured on conv3 over 16 MB, on x86-64, beside 3 KB: 6 KB .81, 8 KB .75, 12 KB
-/// .71, 16 KB .74, 32 KB .80, not at all .97.
-const AHEAD: u64 = 12288;
-/// Walks over less memory than this, in bytes, are short. Measured on conv3: arrays of 256 KB take .89 of the
-/// time, and those of 64 KB 1.01; rows of at most 16 KB (LU) take 1.09.
-const SHORT: u64 = 128 << 10;
+/// How far ahead, in bytes, by the length of the walk. Measured on x86-64: over rows of 16 KB LU and SOR take
+/// 1.06 and 1.15 of the time without; with a kilobyte the memory still comes late, and a whole page puts what
+/// is asked for into the sets of the cache that are in use. Over 16 MB conv3 takes, beside 3 KB: with 6 KB
+/// .81, 8 KB .75, 12 KB .71, 16 KB .74, 32 KB .80, not at all .97.
+const AHEAD: u64 = 3072;
+const FAR_AHEAD: u64 = 12288;
+/// Walks over less memory than this, in bytes, are short: LU over rows of 1.6 KB takes .92 without.
+const SHORT: u64 = 8 << 10;
+/// Walks over so much are long. Measured on conv3, with 12 KB: arrays of 256 KB take .89 of the time, those
+/// of 64 KB 1.01.
+const LONG: u64 = 128 << 10;
 /// At least so many iterations ahead: where each of them moves far.
 const ITERATIONS_AHEAD: u64 = 8;
 /// A line of the cache, in bytes.
@@ -45,7 +50,11 @@ const LINE: u64 = 64;
 
 /// The streams whose memory is asked for, in the order of the trace.
 #[derive(Default)]
-pub(super) struct Streams(Vec<Stream>);
+pub(super) struct Streams {
+    streams: Vec<Stream>,
+    /// Iterations that are to come.
+    to_come: u64,
+}
 
 impl Streams {
     /// One stream for all whose items lie in one line.
@@ -62,13 +71,16 @@ impl Streams {
                 wanted.push(*stream);
             }
         }
-        Streams(wanted)
+        Streams { streams: wanted, to_come }
     }
 
-    /// By how many bytes an iteration moves the address that an instruction computes, if it is one of these.
-    fn step(&self, inst: usize) -> Option<i64> {
-        let found = self.0.binary_search_by_key(&inst, |stream| stream.inst).ok()?;
-        Some(self.0[found].step)
+    /// By how many bytes an iteration moves the address that an instruction computes, if it is one of these,
+    /// and how far ahead it asks for memory.
+    fn step(&self, inst: usize) -> Option<(i64, u64)> {
+        let found = self.streams.binary_search_by_key(&inst, |stream| stream.inst).ok()?;
+        let step = self.streams[found].step;
+        let is_long = self.to_come.saturating_mul(step.unsigned_abs()) >= LONG;
+        Some((step, if is_long { FAR_AHEAD } else { AHEAD }))
     }
 }
 
@@ -76,14 +88,14 @@ impl Lowering<'_, '_, '_> {
     /// Where an item's address has been computed: asks for what lies ahead, if that is a stream and at a new
     /// line.
     pub(super) fn prefetch(&mut self, address: Value) -> Result<()> {
-        let Some(bytes) = self.streams.step(self.index) else { return Ok(()) };
+        let Some((bytes, ahead)) = self.streams.step(self.index) else { return Ok(()) };
         let line = |copy: usize| (copy as u64).saturating_mul(bytes.unsigned_abs()) / LINE;
         let copy = self.unroll.as_ref().map_or(0, Unroll::jumps_passed);
         if copy > 0 && line(copy) == line(copy - 1) {
             return Ok(());
         }
         let Def::Address(base, offset) = self.def(address)? else { return Ok(()) };
-        let iterations = AHEAD.div_ceil(bytes.unsigned_abs()).max(ITERATIONS_AHEAD) as i64;
+        let iterations = ahead.div_ceil(bytes.unsigned_abs()).max(ITERATIONS_AHEAD) as i64;
         let ahead = bytes.checked_mul(iterations).and_then(|ahead| ahead.checked_add(offset.into()));
         let Some(Ok(offset)) = ahead.map(i32::try_from) else { return Ok(()) };
         self.b.set_srcloc(SourceLoc::new(self.mark(self.index) | location::PREFETCH));
