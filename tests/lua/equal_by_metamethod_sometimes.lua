@@ -65,7 +65,10 @@ for turn = 0, 5 do
   list = { c, c, c, d, c, c }
   print(turn, same(list, c), same(list, d))
   if turn == 2 then getmetatable(c).__eq = function() return true end end
-  if turn == 4 then getmetatable(c).__eq = nil getmetatable(d).__eq = function(x, y) return x ~= nil and y ~= nil end end
+  if turn == 4 then
+    getmetatable(c).__eq = nil
+    getmetatable(d).__eq = function(x, y) return x ~= nil and y ~= nil end
+  end
 end
 
 -- Userdata: files have no '__eq'.

@@ -677,7 +677,7 @@ pub const INSERTIONS: &[Insertion] = &[
                return 1;\n  \
                }\n  \
                return 0;\n}\n\n",
-        why: "as above; where a search is, since a step may have to be taken again; and a step that cannot fail",
+        why: "as above; where a search is, as steps may be taken again; and a step that cannot fail",
     },
     // Numbers as text.
     Insertion {

@@ -278,7 +278,7 @@ typedef struct TluaInstruction {
   char reason_text[64];       /* holds a reason that is not constant */
 } TluaInstruction;
 
-/* How many steps of 'next' remember where they are: a power of two. */
+/* How many steps of 'next' remember where they are. */
 #define TLUA_REMEMBERED 64
 
 /*

@@ -40,10 +40,6 @@
 #include "ltable.h"
 #include "lvm.h"
 
-/* in lstrlib.c */
-/* Where a search of 'string.gmatch' is; with 'back' it goes there again. */
-void tlua_gmatch_places (void *state, const char *places[2], int back);
-
 /* --- making a call --- */
 
 /* More results than this have guards of their own. */
@@ -130,10 +126,6 @@ static int64_t shape_of (const TValue *results, int count) {
   return (int64_t)shape;
 }
 
-static void *state_of (const TValue *function) {
-  return getudatamem(uvalue(&clCvalue(function)->upvalue[2]));
-}
-
 /* No tag is negative. */
 #define ANY_SHAPE (-1)
 
@@ -170,7 +162,7 @@ static TValue *call_function (TluaCalls *calls, const TluaCallable *callable, lu
 static TValue *call_step (TluaCalls *calls, const TluaCallable *callable, lua_CFunction f, int64_t count,
                           int64_t wanted,
                           int64_t shape) {
-  void *state = state_of(s2v(calls->thread->stack.p + 1));
+  void *state = tlua_gmatch_state(clCvalue(s2v(calls->thread->stack.p + 1)));
   const char *places[2];
   tlua_gmatch_places(state, places, 0);
   TValue *results = call_function(calls, callable, f, count, wanted, shape);
@@ -248,7 +240,7 @@ static void hand_over_now (TluaRecorder *rec, const LibraryCall *call) {
 static int call_now (TluaRecorder *rec, const TluaCallable *callable, lua_CFunction f,
                      const LibraryCall *call) {
   TluaCalls *calls = rec->calls;
-  void *state = callable->effects == TLUA_STEPS ? state_of(call->function.now) : NULL;
+  void *state = callable->effects == TLUA_STEPS ? tlua_gmatch_state(clCvalue(call->function.now)) : NULL;
   const char *places[2];
   if (state != NULL)
     tlua_gmatch_places(state, places, 0);

@@ -49,6 +49,18 @@ struct TluaCalls {
   TValue results[TLUA_MOST_VALUES];  /* where they are not on the stack */
 };
 
+/* --- inserted into lstrlib.c: searches of 'string.gmatch' --- */
+
+/* Where a search is; with 'back' it goes there again. */
+void tlua_gmatch_places (void *state, const char *places[2], int back);
+/* The next match, or its only capture: 1. 0: there is none; -1: it is something else, nothing was done. */
+int tlua_gmatch_part (void *state, const char **part, size_t *length);
+
+/* What the function that takes the steps keeps of its search. */
+static inline void *tlua_gmatch_state (const CClosure *step) {
+  return getudatamem(uvalue(&step->upvalue[2]));
+}
+
 /* --- tlua_rec_cfunc.c --- */
 
 /* Makes and frees what calls need; 0: no memory. */

@@ -30,10 +30,6 @@
 
 /* in lstrlib.c and lutf8lib.c: the steps of 'string.gmatch' and 'utf8.codes' */
 extern const lua_CFunction tlua_gmatch_step;
-/* Where a search of 'string.gmatch' is; with 'back' it goes there again. */
-void tlua_gmatch_places (void *state, const char *places[2], int back);
-/* Its next match, or the only capture: 1. 0: there is none; -1: it is something else, nothing was done. */
-int tlua_gmatch_part (void *state, const char **part, size_t *length);
 extern const lua_CFunction tlua_codes_step;
 extern const lua_CFunction tlua_lax_codes_step;
 /* The character at 's', and where the next one begins, or NULL. */
@@ -154,22 +150,19 @@ static int shorten_next (lua_State *L, const TValue *arguments, int count, TValu
   Table *t = hvalue(&arguments[0]);
   if (count > 1 && !ttisnil(&arguments[1]) && !place_after(t, &arguments[1], &item, &node))
     return -1;
-  unsigned int size = tlua_array_size(t);
-  for (; item < size; item++) {
-    if (!tlua_item_is_empty(t, item)) {
-      TValue room;
-      const TValue *value = tlua_item(t, item, &room);
-      setivalue(&results[0], (lua_Integer)item + 1);
-      setobj(L, &results[1], value);
-      return 2;
-    }
+  item = tlua_item_from(t, item);
+  if (item < tlua_array_size(t)) {
+    TValue room;
+    const TValue *value = tlua_item(t, item, &room);
+    setivalue(&results[0], (lua_Integer)item + 1);
+    setobj(L, &results[1], value);
+    return 2;
   }
-  for (; node < (size_t)sizenode(t); node++) {
-    if (!isempty(gval(gnode(t, node)))) {
-      getnodekey(L, &results[0], gnode(t, node));
-      setobj(L, &results[1], gval(gnode(t, node)));
-      return 2;
-    }
+  const Node *n = tlua_node_from(t, node);
+  if (n != NULL) {
+    getnodekey(L, &results[0], n);
+    setobj(L, &results[1], gval(n));
+    return 2;
   }
   setnilvalue(&results[0]);
   return 1;
@@ -351,16 +344,12 @@ static int shorten_byte (lua_State *L, const TValue *arguments, int count, TValu
   if (count != 3 || !ttisstring(&arguments[0]) || !ttisinteger(&arguments[1]) || !ttisinteger(&arguments[2]))
     return -1;
   const TString *s = tsvalue(&arguments[0]);
-  lua_Integer whole = (lua_Integer)tsslen(s), i = ivalue(&arguments[1]), j = ivalue(&arguments[2]);
-  lua_Integer first = i > 0 ? i : i < -whole || i == 0 ? 1 : whole + i + 1;
-  lua_Integer last = j > whole ? whole : j >= 0 ? j : j < -whole ? 0 : whole + j + 1;
-  if (first > last)
-    return 0;
-  if (last - first >= TLUA_MOST_VALUES)
+  size_t from = 0, length = tlua_slice(tsslen(s), ivalue(&arguments[1]), ivalue(&arguments[2]), &from);
+  if (length > TLUA_MOST_VALUES)
     return -1;
-  for (lua_Integer n = first; n <= last; n++)
-    setivalue(&results[n - first], (unsigned char)getstr(s)[n - 1]);
-  return (int)(last - first) + 1;
+  for (size_t n = 0; n < length; n++)
+    setivalue(&results[n], (unsigned char)getstr(s)[from + n]);
+  return (int)length;
 }
 
 /*
@@ -370,7 +359,7 @@ static int shorten_byte (lua_State *L, const TValue *arguments, int count, TValu
 static int shorten_gmatch (lua_State *L, const TValue *arguments, int count, TValue *results) {
   (void)count;
   const CClosure *function = clCvalue(s2v((const StackValue *)arguments - 1));
-  void *state = getudatamem(uvalue(&function->upvalue[2]));
+  void *state = tlua_gmatch_state(function);
   const TString *text = tsvalue(&function->upvalue[0]);
   const char *places[2], *part;
   size_t length;

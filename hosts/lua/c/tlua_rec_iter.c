@@ -39,12 +39,8 @@ extern const lua_CFunction tlua_ipairs_step;
 
 /* The first index of the array part after the given one that has a value; 0 if there is none. */
 static int64_t item_after (const Table *t, lua_Unsigned index) {
-  unsigned int size = tlua_array_size(t);
-  for (lua_Unsigned i = index; i < size; i++) {
-    if (!tlua_item_is_empty(t, i))
-      return (int64_t)i + 1;
-  }
-  return 0;
+  unsigned int item = tlua_item_from(t, index);
+  return item < tlua_array_size(t) ? (int64_t)item + 1 : 0;
 }
 
 static int64_t first_item (Table *t) {
@@ -58,19 +54,11 @@ static int64_t next_item (Table *t, int64_t index) {
 
 static const Node nowhere = { .u = { .tt_ = LUA_VEMPTY, .key_tt = LUA_TDEADKEY } };
 
-static const Node *node_from (const Table *t, size_t place) {
-  for (; place < (size_t)sizenode(t); place++) {
-    if (!isempty(gval(gnode(t, place))))
-      return gnode(t, place);
-  }
-  return NULL;
-}
-
 /* The node after that of a key in the hash part. */
 static const Node *node_after (const Table *t, const TValue *slot, uint32_t *step) {
   if (isabstkey(slot))
     return &nowhere;
-  const Node *n = node_from(t, (size_t)(nodefromval(slot) - gnode(t, 0)) + 1);
+  const Node *n = tlua_node_from(t, (size_t)(nodefromval(slot) - gnode(t, 0)) + 1);
   if (n != NULL)
     *step = (uint32_t)(n - gnode(t, 0));
   return n;
@@ -83,13 +71,13 @@ static const Node *last_node (const Table *t, const uint32_t *step) {
 
 /* Where the array part has no value, the hash part's first node is the first of all. */
 static const Node *first_node (Table *t) {
-  return first_item(t) != 0 ? &nowhere : node_from(t, 0);
+  return first_item(t) != 0 ? &nowhere : tlua_node_from(t, 0);
 }
 
 /* After the last index of the array part comes the hash part's first node. */
 static const Node *node_after_integer (Table *t, int64_t key, uint32_t *step) {
   if (l_castS2U(key) - 1u < tlua_array_size(t))
-    return next_item(t, key) != 0 ? &nowhere : node_from(t, 0);
+    return next_item(t, key) != 0 ? &nowhere : tlua_node_from(t, 0);
   TValue store;
   const Node *last = last_node(t, step);
   int is_it = keyisinteger(last) && keyival(last) == key;

@@ -44,6 +44,39 @@ extern const LibraryRow tlua_lib_table[];  /* in tlua_rec_lib_base.c */
 extern const LibraryRow tlua_lib_math[];
 extern const LibraryRow tlua_lib_string[];
 
+/* --- what functions that compiled code calls have in common --- */
+
+/* From this place on, the first item of the array part that has a value; if none has, their number. */
+static inline unsigned int tlua_item_from (const Table *t, lua_Unsigned place) {
+  unsigned int size = tlua_array_size(t);
+  while (place < size && tlua_item_is_empty(t, place))
+    place++;
+  return place < size ? (unsigned int)place : size;
+}
+
+/* The same of the nodes; NULL: none has. */
+static inline const Node *tlua_node_from (const Table *t, size_t place) {
+  for (; place < (size_t)sizenode(t); place++) {
+    if (!isempty(gval(gnode(t, place))))
+      return gnode(t, place);
+  }
+  return NULL;
+}
+
+/*
+** The characters of a string from 'i' to 'j', where negative positions count from the end: how many, and
+** where they begin.
+*/
+static inline size_t tlua_slice (size_t length, int64_t i, int64_t j, size_t *from) {
+  int64_t whole = (int64_t)length;
+  int64_t first = i > 0 ? i : i < -whole || i == 0 ? 1 : whole + i + 1;
+  int64_t last = j > whole ? whole : j >= 0 ? j : j < -whole ? 0 : whole + j + 1;
+  if (first > last)
+    return 0;
+  *from = (size_t)first - 1;
+  return (size_t)(last - first) + 1;
+}
+
 /* --- inserted into Lua's libraries --- */
 
 const luaL_Reg *tlua_base_functions (void);

@@ -89,22 +89,8 @@ static TString *make (lua_State *L, int64_t is_long, Text *text) {
   return tlua_short_string(L, buffer, text->length);
 }
 
-/*
-** The characters from 'i' to 'j', where negative positions count from the end: how many, and where they
-** begin.
-*/
-static inline size_t slice (size_t length, int64_t i, int64_t j, size_t *from) {
-  int64_t whole = (int64_t)length;
-  int64_t first = i > 0 ? i : i < -whole || i == 0 ? 1 : whole + i + 1;
-  int64_t last = j > whole ? whole : j >= 0 ? j : j < -whole ? 0 : whole + j + 1;
-  if (first > last)
-    return 0;
-  *from = (size_t)first - 1;
-  return (size_t)(last - first) + 1;
-}
-
 static TString *sub_string (lua_State *L, int64_t is_long, TString *s, int64_t i, int64_t j) {
-  size_t from = 0, length = slice(tsslen(s), i, j, &from);
+  size_t from = 0, length = tlua_slice(tsslen(s), i, j, &from);
   if (!is_long && length <= LUAI_MAXSHORTLEN) {
     TString *found = tlua_find_part(L, s, from, length);
     return found != NULL ? found : tlua_short_string(L, getstr(s) + from, length);
@@ -247,7 +233,7 @@ static void lower_sub (TluaRecorder *rec, LibraryCall *call) {
   tl_value j = tlua_lib_has(call, 2) ? tlua_lib_integer(rec, call, 2, &j_now) : tl_const_int(rec->vm, -1);
   if (rec->at.reason != NULL)
     return;
-  size_t length = slice(tsslen(tsvalue(call->arguments[0].now)), i_now, j_now, &from);
+  size_t length = tlua_slice(tsslen(tsvalue(call->arguments[0].now)), i_now, j_now, &from);
   add_string(rec, call, rec->schema.library.sub, length, i, j);
 }
 

@@ -124,7 +124,8 @@ static unsigned to_outermost (CallInfo *ci, unsigned levels, CallInfo **pcall) {
 
 /*
 ** An error finds its handler by the C stack. So the outermost 'pcall' begins first, and all levels above it,
-** other 'pcall's too, are finished within: in its function's metamethods errors are its own.
+** other 'pcall's too, are finished within. An error in one of them, as in a metamethod that its function has
+** called, is then caught by the nearest 'pcall' below.
 */
 static void finish_nested (lua_State *L, unsigned levels) {
   CallInfo *pcall = NULL;

@@ -5,12 +5,12 @@
 //! is too weak by one show. Design: five integers more go round. `left` counts down to 0; `index` is changed
 //! by a constant, or by a stride that goes round; `n` and `m` are bounds, of which one may take the other's
 //! place in each iteration; `limit` is what `index` is compared with at the loop's head, a bound of later
-//! iterations, or the stride. The bound is chosen
-//! first (the items of a table, a narrow field, an argument, a constant), then an index so near to it that a
-//! few steps lead to its edge, then how many iterations there are: so many that the last access is just
-//! within the bound, or one beyond. Everything is now and then done otherwise: other steps, bounds that
-//! change, counters that nobody tests, values at the ends of the integers. Invariant: a loop that may go
-//! round more than [`MAX_ROUNDS`] times keeps the guard on the counter that counts up.
+//! iterations, or the stride. The bound is chosen first (the items of a table, a narrow field, an argument, a
+//! constant), then an index so near to it that a few steps lead to its edge, then how many iterations there
+//! are: so many that the last access is just within the bound, or one beyond. Everything is now and then done
+//! otherwise: other steps, bounds that change, counters that nobody tests, values at the ends of the
+//! integers. Invariant: a loop that may go round more than [`MAX_ROUNDS`] times keeps the guard on the
+//! counter that counts up.
 //!
 //! Example, with 2 in `i2`, 1 in `i3` and 4 items in the table: `i9 = int_add(i3, 1)`,
 //! `get_item(@t0, i9, Table:int)`, `guard_true(i2) loop_end`, `i10 = int_sub(i2, 1)`, `i11 = int_add(i3, 1)`,
@@ -93,7 +93,7 @@ impl Generator {
         let has_limit = has_limit && !shifts;
         let is_strided = !has_limit && !shifts && self.rng.chance(40);
         if is_strided {
-            // So often some of these are a small number, or none.
+            // Some of these wrap around to 0, or to a small number, when they are taken a few times.
             let wraps = [1 << 61, 1 << 62, i64::MIN, -1, 0, (1 << 62) + step];
             at_first[4] = if self.rng.one_in(3) { *self.rng.pick(&wraps) } else { step };
         }

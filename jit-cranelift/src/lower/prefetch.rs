@@ -61,8 +61,8 @@ impl Streams {
     pub(super) fn plan(facts: &LoopFacts) -> Streams {
         let mut wanted: Vec<Stream> = Vec::new();
         let to_come = facts.to_come.unwrap_or(0);
-        let is_long = |stream: &&Stream| to_come.saturating_mul(stream.step.unsigned_abs()) >= SHORT;
-        for stream in facts.streams.iter().filter(is_long) {
+        let goes_far = |stream: &&Stream| to_come.saturating_mul(stream.step.unsigned_abs()) >= SHORT;
+        for stream in facts.streams.iter().filter(goes_far) {
             let is_beside = |other: &Stream| {
                 let is_alike = (other.base, other.step) == (stream.base, stream.step);
                 is_alike && other.beside.abs_diff(stream.beside) < LINE
