@@ -105,8 +105,8 @@ fn python_agrees_if_it_is_there() {
 
 /// Calls in one process agree with one another and with stock Lua's, for a sample of rows and programs.
 ///
-/// A call of a program of the set `brief` takes ten seconds under an emulator, and a process whose speed is not
-/// steady makes twenty: those are left to processors.
+/// A call of a program of the set `brief` takes ten seconds under an emulator, and a process whose speed is
+/// not steady makes twenty: those are left to processors.
 #[test]
 fn calls_of_a_warm_up_agree() {
     let contenders = [contender("lua", Kind::StockLua), contender("tracelift", Kind::Tracelift(&[]))];

@@ -23,8 +23,8 @@
 #include <string.h>
 
 #include "tlua_callinfo.h"
-#include "tlua_heap.h"
 #include "tlua_internal.h"
+#include "tlua_mapped.h"
 #include "tlua_version.h"
 
 #include "ldebug.h"

@@ -12,12 +12,8 @@
 ** the same few lines of the processor's caches. Pages with a free block wait in a list by size. A page in
 ** which nothing is left may serve another size, and whole chunks go back to the system. Larger blocks are
 ** the C library's. The same division is that of mimalloc; that sizes are told makes the rest of it
-** unnecessary. Blocks of 1.5 MiB and more are asked from the system.
-**
-** The first touch of a page of 4 KiB took 1.4 us on a virtual machine. In a page of 2 MiB it took 0.18 us for
-** each 4 KiB. So the system is advised to use these large pages for the second half of the first chunk, for
-** all other chunks, and for blocks of 1.5 MiB and more. Such blocks are parts of tables, which are filled at
-** once. They begin at multiples of 2 MiB, where a large page may begin.
+** unnecessary. Blocks of 1.5 MiB and more are asked from the system (tlua_mapped.c). As there, the system is
+** advised to use large pages for the second half of the first chunk, and for all other chunks.
 **
 ** A state that has just begun has few blocks of many sizes. Each size would touch a page of the system's of
 ** its own, which costs more than all that is done with the blocks. So the first blocks of all sizes lie side
@@ -38,17 +34,14 @@
 */
 
 #define LUA_CORE
-#define _GNU_SOURCE  /* for MAP_ANONYMOUS and mremap, on Linux and on macOS */
-#define _DARWIN_C_SOURCE
-
 #include "lprefix.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "tlua_heap.h"
+#include "tlua_mapped.h"
 #include "tlua_version.h"
 
 #include "lauxlib.h"
@@ -60,8 +53,7 @@
 #define CHUNK_PAGES 64
 #define CHUNK_BYTES (CHUNK_PAGES * PAGE_BYTES)
 #define LARGEST TLUA_SMALL_BLOCK
-#define HUGE_PAGE ((size_t)2 << 20)
-#define HUGE_FROM (HUGE_PAGE / 4 * 3)
+#define HUGE_FROM (TLUA_HUGE_PAGE / 4 * 3)
 #define STEP 8
 #define LINE 64
 /* Room before a page's first block: less than so many steps. No two pages of a chunk have the same. */
@@ -117,6 +109,7 @@ typedef struct Heap {
   char *shared_fresh, *shared_end;
   Free *kept[KEPT_SIZES];
   size_t kept_bytes, kept_in_use;
+  Mapped mapped;
   Page *idle;
   uint32_t idle_pages;
   Chunk *chunks;
@@ -167,41 +160,6 @@ static Page *page_of (const void *block) {
   return &chunk_of(block)->pages[((uintptr_t)block & (CHUNK_BYTES - 1)) >> PAGE_BITS];
 }
 
-void *tlua_map_zeros (size_t bytes) {
-  void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return start == MAP_FAILED ? NULL : start;
-}
-
-void tlua_unmap (void *start, size_t bytes) {
-  munmap(start, bytes);
-}
-
-/*
-** From the system itself, as the C library keeps what it gets back. The memory begins at a multiple of the
-** alignment, a power of two. What is asked for beyond that is given back at once. NULL if there is none.
-*/
-static void *map_at (size_t alignment, size_t bytes) {
-  char *start = (char *)tlua_map_zeros(bytes + alignment);
-  if (start == NULL)
-    return NULL;
-  char *block = (char *)(((uintptr_t)start + alignment - 1) & ~(uintptr_t)(alignment - 1));
-  char *end = start + bytes + alignment;
-  if (block > start)
-    munmap(start, (size_t)(block - start));
-  if (block + bytes < end)
-    munmap(block + bytes, (size_t)(end - block) - bytes);
-  return block;
-}
-
-/* Advice to use pages of 2 MiB: what is filled takes few page faults instead of thousands. */
-static void take_huge_pages (void *start, size_t bytes) {
-#if defined(MADV_HUGEPAGE)
-  madvise(start, bytes, MADV_HUGEPAGE);
-#else
-  (void)start, (void)bytes;
-#endif
-}
-
 /* The shared page is never let go. */
 static void share (Heap *heap, Chunk *chunk) {
   Page *page = &chunk->pages[0];
@@ -215,12 +173,12 @@ static void share (Heap *heap, Chunk *chunk) {
 
 static int add_chunk (Heap *heap) {
   int is_first = heap->chunks == NULL;
-  Chunk *chunk = (Chunk *)map_at(CHUNK_BYTES, CHUNK_BYTES);
+  Chunk *chunk = (Chunk *)tlua_map_at(CHUNK_BYTES, CHUNK_BYTES);
   if (chunk == NULL)
     return 0;
   /* Pages are used in the order of their addresses, and a small program uses only some of the first chunk. */
   size_t small = is_first ? CHUNK_BYTES / 2 : 0;
-  take_huge_pages((char *)chunk + small, CHUNK_BYTES - small);
+  tlua_take_huge_pages((char *)chunk + small, CHUNK_BYTES - small);
   chunk->previous = NULL;
   chunk->next = heap->chunks;
   if (chunk->next != NULL)
@@ -246,7 +204,7 @@ static void free_chunk (Heap *heap, Chunk *chunk) {
     heap->chunks = chunk->next;
   if (chunk->next != NULL)
     chunk->next->previous = chunk->previous;
-  munmap(chunk, CHUNK_BYTES);
+  tlua_unmap(chunk, CHUNK_BYTES);
 }
 
 /* The list in which a page waits that has a free block. */
@@ -408,70 +366,16 @@ static void drop_kept (Heap *heap) {
     }
   }
   heap->kept_bytes = 0;
+  tlua_mapped_drop(&heap->mapped);
 }
 
-/* --- the largest blocks --- */
-
-/*
-** The bytes that are mapped for such a block; 0 if there is no such memory. Where more than half of a page of
-** 2 MiB is needed, all of it is mapped.
-*/
-static size_t mapped (size_t size) {
-  size_t rest = size & (HUGE_PAGE - 1);
-  if (size > (size_t)PTRDIFF_MAX / 2)
-    return 0;
-  if (rest > HUGE_PAGE / 2)
-    return size - rest + HUGE_PAGE;
-  return (size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+static void *from_system (Heap *heap, size_t size) {
+  return size >= HUGE_FROM ? tlua_mapped_new(&heap->mapped, size) : malloc(size);
 }
 
-static void *map_large (size_t bytes) {
-  void *start = bytes > 0 ? map_at(HUGE_PAGE, bytes) : NULL;
-  if (start != NULL)
-    take_huge_pages(start, bytes);
-  return start;
-}
-
-/*
-** Linux moves the pages to a place that was reserved for them: nothing is copied, and nobody needs the memory
-** twice. The whole block has the same advice, so that it is one mapping, as mremap wants it. If mremap fails,
-** the place may be reserved still, or another thread may have mapped something there: it is left alone, and
-** the block is copied elsewhere.
-*/
-static void *grow_mapped (void *block, size_t from, size_t to) {
-#if defined(MREMAP_FIXED)
-  void *place = map_at(HUGE_PAGE, to);
-  if (place != NULL && mremap(block, from, to, MREMAP_MAYMOVE | MREMAP_FIXED, place) != MAP_FAILED)
-    return place;
-#endif
-  void *grown = map_large(to);
-  if (grown != NULL) {
-    memcpy(grown, block, from);
-    munmap(block, from);
-  }
-  return grown;
-}
-
-static void *resize_mapped (void *block, size_t old_size, size_t new_size) {
-  size_t from = mapped(old_size), to = mapped(new_size);
-  if (to == 0)
-    return NULL;
-  if (to > from)
-    return grow_mapped(block, from, to);
-  if (to < from)
-    munmap((char *)block + to, from - to);
-  return block;
-}
-
-/* --- others --- */
-
-static void *from_system (size_t size) {
-  return size >= HUGE_FROM ? map_large(mapped(size)) : malloc(size);
-}
-
-static void to_system (void *block, size_t size) {
+static void to_system (Heap *heap, void *block, size_t size) {
   if (size >= HUGE_FROM)
-    munmap(block, mapped(size));
+    tlua_mapped_free(&heap->mapped, block, size);
   else
     free(block);
 }
@@ -487,10 +391,10 @@ static void *large_block (Heap *heap, size_t size) {
       return block;
     }
   }
-  void *block = from_system(size);
+  void *block = from_system(heap, size);
   if (l_unlikely(block == NULL)) {
     drop_kept(heap);
-    block = from_system(size);
+    block = from_system(heap, size);
     if (block == NULL && n >= 0)
       heap->kept_in_use -= size;
   }
@@ -519,7 +423,7 @@ static void free_large_block (Heap *heap, void *block, size_t size) {
       free(other);
     }
   }
-  to_system(block, size);
+  to_system(heap, block, size);
 }
 
 /* The last block of the state is freed. */
@@ -528,7 +432,7 @@ static void end (Heap *heap) {
   while (heap->chunks != NULL) {
     Chunk *chunk = heap->chunks;
     heap->chunks = chunk->next;
-    munmap(chunk, CHUNK_BYTES);
+    tlua_unmap(chunk, CHUNK_BYTES);
   }
   free(heap);
 }
@@ -580,7 +484,7 @@ void *tlua_allocate (void *user, void *block, size_t old_size, size_t new_size) 
     return NULL;
   }
   if (old_size >= HUGE_FROM && new_size >= HUGE_FROM)
-    return resize_mapped(block, old_size, new_size);
+    return tlua_mapped_resize(&heap->mapped, block, old_size, new_size);
   size_t least = old_size < new_size ? old_size : new_size, most = old_size + new_size - least;
   if (least > LARGEST && most < HUGE_FROM && kept_size(old_size) < 0 && kept_size(new_size) < 0)
     return realloc(block, new_size);

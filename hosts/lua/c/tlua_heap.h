@@ -58,8 +58,4 @@ void tlua_give (void *heap, void *block, size_t size);
 /* As luaL_newstate, with an allocator. In lauxlib.c, as the functions for panics and warnings are private. */
 lua_State *tlua_newstate_with (lua_Alloc allocate, void *user);
 
-/* Zeros from the system itself, of which only what is touched becomes memory. NULL if there is none. */
-void *tlua_map_zeros (size_t bytes);
-void tlua_unmap (void *start, size_t bytes);
-
 #endif

@@ -229,7 +229,7 @@ fn a_block_that_moves_to_and_fro_stays_the_same() {
 }
 
 /// From 1.5 MiB on blocks are mapped, where the system's large pages begin: they grow, shrink, and become
-/// smaller ones. What they took goes back.
+/// smaller ones. What they took goes back, but for 16 MiB.
 #[test]
 fn the_largest_blocks_are_mapped_and_keep_what_is_in_them() {
     let _alone = alone();
@@ -273,9 +273,63 @@ fn the_largest_blocks_are_mapped_and_keep_what_is_in_them() {
         assert!(holds(block, size, byte));
         assert_eq!(heap.resize(block, size, 0), 0);
     }
-    assert!(resident() < before + 12 * MIB, "{} bytes after {before}", resident());
+    assert!(resident() < before + 28 * MIB, "{} bytes after {before}", resident());
     assert_eq!(heap.resize(0, 0, usize::MAX / 2), 0, "there is no such memory");
     assert_eq!(heap.resize(0, 0, usize::MAX - 4096), 0);
+}
+
+/// An array that follows one that was dropped takes its memory from the start, and grows there. One that has
+/// begun elsewhere moves there when that makes room for it.
+#[test]
+fn what_a_large_block_had_serves_the_next_one_that_grows() {
+    let _alone = alone();
+    const MIB: usize = 1 << 20;
+    let heap = Heap::new();
+    let first = heap.resize(0, 0, 16 * MIB);
+    fill(first, 16 * MIB, 1);
+    let late = heap.resize(0, 0, 2 * MIB);
+    fill(late, 2 * MIB, 2);
+    assert_eq!(heap.resize(first, 16 * MIB, 0), 0);
+    let next = heap.resize(late, 2 * MIB, 4 * MIB);
+    assert!(next == first && holds(next, 2 * MIB, 2));
+    fill(next, 4 * MIB, 3);
+    for size in [8, 16] {
+        assert_eq!(heap.resize(next, size / 2 * MIB, size * MIB), first);
+        assert!(holds(next, size / 2 * MIB, 3));
+        fill(next, size * MIB, 3);
+    }
+    let beside = heap.resize(0, 0, 3 * MIB);
+    assert!(beside + 3 * MIB <= first || beside >= first + 16 * MIB);
+    fill(beside, 3 * MIB, 4);
+    let moved = heap.resize(next, 16 * MIB, 32 * MIB);
+    assert!(holds(moved, 16 * MIB, 3) && holds(beside, 3 * MIB, 4));
+    assert_eq!(heap.resize(beside, 3 * MIB, 0), 0);
+    assert_eq!(heap.resize(moved, 32 * MIB, 0), 0);
+}
+
+/// What is kept makes no process larger than it was when most was in use.
+#[test]
+fn large_blocks_are_kept_within_what_was_in_use() {
+    let _alone = alone();
+    const MIB: usize = 1 << 20;
+    let heap = Heap::new();
+    let before = resident();
+    let filled = |mib: usize| {
+        let block = heap.resize(0, 0, mib * MIB);
+        fill(block, mib * MIB, 1);
+        (block, mib)
+    };
+    let drop = |(block, mib): (usize, usize)| assert_eq!(heap.resize(block, mib * MIB, 0), 0);
+    let blocks = [filled(60), filled(20), filled(20)];
+    let [large, others @ ..] = blocks;
+    drop(large);
+    assert!(resident() < before + 104 * MIB);
+    // Larger than each piece: what is kept gives way.
+    let larger = filled(62);
+    assert!(resident() < before + 106 * MIB, "{} after {before}", resident());
+    others.into_iter().for_each(drop);
+    drop(larger);
+    assert!(resident() < before + 20 * MIB, "{} after {before}", resident());
 }
 
 /// The system cannot move a block whose parts have different advice, and enlarge it: it is copied.
