@@ -71,7 +71,7 @@ define_bugs! {
     // Lowering
     LowerUnsignedAsSigned, LowerFloorDivTruncates, LowerNarrowLoadSigned, LowerJumpArgsSequential,
     LowerMendIgnored, LowerNeighboursExchanged, LowerCheckForgotten, LowerRowAddendForgotten,
-    LowerDivisionSignIgnored,
+    LowerDivisionSignIgnored, LowerQuotientRoundedDown,
     // Quick code
     QuickMovesInOrder, QuickEvictedUnstored, QuickFoldedPastStores, QuickCallUnsecured, QuickNanUnseen,
     QuickEdgeUnstored, QuickDiesInBlock, QuickScratchKept, QuickScaleForgotten,

@@ -26,6 +26,7 @@ mod held;
 mod ints;
 mod memory;
 mod prefetch;
+mod quotients;
 mod region;
 mod remainder;
 mod rows;
@@ -54,6 +55,7 @@ use guards::Stubs;
 use held::Held;
 pub(crate) use prefetch::patch;
 use prefetch::Streams;
+use quotients::Quotients;
 use region::{Heads, Way};
 use remainder::Sign;
 use rows::Rows;
@@ -256,6 +258,8 @@ struct Lowering<'t, 'a, 'f> {
     counts_replaced: bool,
     /// Doubles that the current part holds all the time.
     held: Held,
+    /// Quotients of integers that are made as doubles.
+    quotients: Quotients,
     /// Rows of arrays in the current part.
     rows: Rows<'a>,
     /// The guard that counts the loop's iterations, if one is to.
@@ -341,6 +345,7 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             replaced_more: 0,
             counts_replaced,
             held: Held::default(),
+            quotients: Quotients::of(input.trace),
             rows: Rows::default(),
             turns_at: input.request.turns.and_then(|_| guards::first_for_interruptions(input.trace)),
             waiting: Vec::new(),
@@ -537,10 +542,12 @@ impl<'t, 'a, 'f> Lowering<'t, 'a, 'f> {
             Op::UintLe => self.uint_compare(inst, IntCC::UnsignedLessThanOrEqual, IntCC::SignedLessThanOrEqual),
             Op::UintGt => self.uint_compare(inst, IntCC::UnsignedGreaterThan, IntCC::SignedGreaterThan),
             Op::UintGe => self.uint_compare(inst, IntCC::UnsignedGreaterThanOrEqual, IntCC::SignedGreaterThanOrEqual),
-            Op::FloatAdd | Op::FloatSub | Op::FloatMul | Op::FloatDiv => self.float2(inst),
             Op::FloatNeg => self.float1(inst, |b, x| b.fneg(x)),
             Op::FloatAbs => self.float1(inst, |b, x| b.fabs(x)),
             Op::FloatSqrt => self.float1(inst, |b, x| b.sqrt(x)),
+            Op::IntToFloat | Op::FloatMul | Op::FloatDiv | Op::FloatFloor | Op::FloatCeil
+                if self.put_off_quotient(inst)? => Ok(()),
+            Op::FloatAdd | Op::FloatSub | Op::FloatMul | Op::FloatDiv => self.float2(inst),
             Op::FloatFloor => self.float_round(inst, floats::floor, |b, x| b.floor(x)),
             Op::FloatCeil => self.float_round(inst, floats::ceil, |b, x| b.ceil(x)),
             Op::FloatTrunc => self.float_round(inst, floats::trunc, |b, x| b.trunc(x)),

@@ -49,6 +49,22 @@ fn large_operands_of_any_sign() {
     binary(Bug::LowerDivisionSignIgnored, Op::IntFloorDiv, [-7, 2]);
 }
 
+/// The integer above a quotient that is made as a double.
+#[test]
+fn quotients_are_rounded_down() {
+    let mut trace = Trace::new("quotient");
+    let inputs = trace.input(&[Type::Int]);
+    let ten = trace.const_float(10.0);
+    let double = trace.op(Op::IntToFloat, &inputs, Type::Float);
+    let quotient = trace.op(Op::FloatDiv, &[double, ten], Type::Float);
+    let above = trace.op(Op::FloatCeil, &[quotient], Type::Float);
+    let snap = trace.snap(&inputs);
+    let int = trace.push(Inst::new(Op::FloatToIntExact, &[above]).at(Some(snap)), Some(Type::Int)).unwrap();
+    trace.finish(&[int]);
+    let (right, wrong) = both(Bug::LowerQuotientRoundedDown, &trace, &Schema::new(), &[41]);
+    assert_eq!((right.cells, wrong.cells), (vec![5], vec![4]));
+}
+
 /// A loop over the items of a row, which is left with the sum of those that it has read.
 #[test]
 fn items_of_a_row() {

@@ -166,14 +166,29 @@ impl Generator {
         Ok(())
     }
 
-    /// An exact conversion of a double that mostly has one.
+    /// An exact conversion of a double that mostly has one, also of a quotient that was rounded.
     pub(super) fn exact(&mut self) -> Made {
-        let float = match self.rng.chance(50) {
-            true => {
+        let float = match self.rng.below(3) {
+            0 => {
                 let int = self.operand(Type::Int);
                 self.op(Op::IntToFloat, &[int])?
             }
-            false => self.operand(Type::Float),
+            1 => {
+                let int = self.operand(Type::Int);
+                let double = self.op(Op::IntToFloat, &[int])?;
+                let (op, by) = *self.rng.pick(&[
+                    (Op::FloatMul, 0.5),
+                    (Op::FloatMul, 2f64.powi(-20)),
+                    (Op::FloatDiv, 3.0),
+                    (Op::FloatDiv, 10.0),
+                    (Op::FloatDiv, 2.5),
+                ]);
+                let by = self.trace.const_float(by);
+                let quotient = self.op(op, &[double, by])?;
+                let round = *self.rng.pick(&[Op::FloatFloor, Op::FloatCeil]);
+                self.op(round, &[quotient])?
+            }
+            _ => self.operand(Type::Float),
         };
         self.op(Op::FloatToIntExact, &[float])?;
         Ok(())

@@ -13,7 +13,7 @@
 
 use crate::lir::{Builder, Data};
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
-use cranelift_codegen::ir::{self, types, AbiParam, Opcode};
+use cranelift_codegen::ir::{self, types, AbiParam, Block, Opcode};
 use tracelift_core::{Inst, Op, Value};
 
 use super::values::Def;
@@ -159,13 +159,30 @@ impl Lowering<'_, '_, '_> {
     /// shows fractions, NaN and what is out of range, except for 2^63, which saturates to `MAX` and comes
     /// back as itself; no double converts to `MAX` otherwise.
     pub(super) fn float_to_int_exact(&mut self, inst: &Inst, exit: u32) -> Result<()> {
+        if self.int_of_quotient(inst, exit)? {
+            return Ok(());
+        }
         let x = self.operand(inst, 0)?;
+        let int = self.exact_int(x, inst, exit, |lowering| lowering.b.create_block())?;
+        self.define(inst, int)
+    }
+
+    /// The same of this double; code goes on in such blocks.
+    pub(super) fn exact_int(
+        &mut self,
+        x: Ssa,
+        inst: &Inst,
+        exit: u32,
+        next: impl Fn(&mut Self) -> Block,
+    ) -> Result<Ssa> {
         let int = self.b.fcvt_to_sint_sat(types::I64, x);
         let back = self.b.fcvt_from_sint(types::F64, int);
         let differs = self.b.fcmp(FloatCC::NotEqual, back, x);
-        self.leave_if(differs, inst, exit)?;
+        let block = next(self);
+        self.leave_if_not(differs, inst, exit, block)?;
         let saturated = self.b.icmp_imm_s(IntCC::Equal, int, i64::MAX);
-        self.leave_if(saturated, inst, exit)?;
-        self.define(inst, int)
+        let block = next(self);
+        self.leave_if_not(saturated, inst, exit, block)?;
+        Ok(int)
     }
 }

@@ -151,16 +151,20 @@ impl Lowering<'_, '_, '_> {
 
     /// Leaves the trace by this exit if the flag is set: to its stub, if that is there.
     pub(super) fn leave_if(&mut self, flag: Ssa, inst: &Inst, exit: u32) -> Result<()> {
+        let next = self.b.create_block();
+        self.leave_if_not(flag, inst, exit, next)
+    }
+
+    /// The same; else code goes on in that block.
+    pub(super) fn leave_if_not(&mut self, flag: Ssa, inst: &Inst, exit: u32, next: Block) -> Result<()> {
         if let Some(stub) = self.stubs.by_exit[exit as usize] {
-            let next = self.b.create_block();
             self.b.brif(flag, stub, &[], next, &[]);
-            self.b.switch_to_block(next);
-            return Ok(());
+        } else {
+            let way = self.way_block(exit);
+            self.b.brif(flag, way, &[], next, &[]);
+            self.b.switch_to_block(way);
+            self.leave(inst, exit)?;
         }
-        let (way, next) = (self.way_block(exit), self.b.create_block());
-        self.b.brif(flag, way, &[], next, &[]);
-        self.b.switch_to_block(way);
-        self.leave(inst, exit)?;
         self.b.switch_to_block(next);
         Ok(())
     }

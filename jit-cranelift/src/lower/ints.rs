@@ -227,7 +227,7 @@ impl Lowering<'_, '_, '_> {
 
     /// `x / y` towards zero for a constant other than 0, 1 and -1: the upper half of a product with the
     /// divisor's inverse, rounded up; one more for negative quotients.
-    fn quotient_by_constant(&mut self, x: Ssa, y: i64) -> Ssa {
+    pub(super) fn quotient_by_constant(&mut self, x: Ssa, y: i64) -> Ssa {
         let (inverse, shift) = fixed_point_inverse(y);
         let factor = self.iconst(inverse);
         let mut high = self.b.smulhi(x, factor);

@@ -39,6 +39,10 @@ pub(super) enum Def {
     Sum(Ssa, i32),
     /// An operation on doubles that the loop holds anyway, not yet made.
     Late(Op, Ssa, Ssa),
+    /// An integer as a double, its quotient by a constant, and that rounded, none of them made yet.
+    Double(Ssa),
+    Quotient(Op, Ssa, Ssa),
+    Rounded([Op; 2], Ssa, Ssa),
     /// What stays in a loop, what changes, and a constant, not yet added.
     Index(Ssa, Ssa, i32),
 }
@@ -172,29 +176,41 @@ impl Lowering<'_, '_, '_> {
             Def::Address(base, offset) => self.b.iadd_imm_s(base, i64::from(offset)),
             Def::Sum(root, addend) => {
                 let sum = self.b.iadd_imm_s(root, i64::from(addend));
-                // What stands in a stub does not dominate what follows.
-                if !self.in_stub {
-                    self.values.define(value, sum);
-                }
-                sum
+                self.keep(value, sum)
             }
             Def::Late(op, x, y) => {
                 let result = self.float_of_two(op, x, y)?;
-                if !self.in_stub {
-                    self.values.define(value, result);
-                }
-                result
+                self.keep(value, result)
+            }
+            Def::Double(int) => {
+                let result = self.b.fcvt_from_sint(types::F64, int);
+                self.keep(value, result)
+            }
+            Def::Quotient(op, int, by) => {
+                let result = self.quotient_of_int(op, int, by)?;
+                self.keep(value, result)
+            }
+            Def::Rounded([round, op], int, by) => {
+                let quotient = self.quotient_of_int(op, int, by)?;
+                let result = self.rounded(round, quotient);
+                self.keep(value, result)
             }
             Def::Index(steady, changing, addend) => {
                 let sum = self.b.iadd(steady, changing);
                 let sum = if addend == 0 { sum } else { self.b.iadd_imm_s(sum, i64::from(addend)) };
-                if !self.in_stub {
-                    self.values.define(value, sum);
-                }
-                sum
+                self.keep(value, sum)
             }
             Def::Unknown => return Err(CompileError::Undefined { value, inst: self.index }),
         })
+    }
+
+    /// A recipe was carried out: the result serves from here on. What stands in a stub does not dominate what
+    /// follows.
+    fn keep(&mut self, value: Value, result: Ssa) -> Ssa {
+        if !self.in_stub {
+            self.values.define(value, result);
+        }
+        result
     }
 
     /// The operand at a position, in a register.
