@@ -9,7 +9,7 @@ use tracelift_core::testgen::Rng;
 use tracelift_core::{ir::*, Op, Schema, Type};
 use tracelift_cranelift::Options;
 
-/// A chain: how the integer is divided, and by what; how the quotient is rounded; whether it is a result, too.
+/// A chain: how the integer is divided, by what, how that is rounded, and whether the quotient is wanted.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     divide: Op,
@@ -115,8 +115,8 @@ fn quotients_are_those_of_doubles() {
     }
 }
 
-/// What is tested is there: the usual chain divides no doubles before its first branch, and one whose quotient
-/// is wanted does.
+/// What is tested is there: the usual chain divides no doubles before its first branch, and one whose
+/// quotient is wanted does.
 #[test]
 fn chains_are_divided_as_integers() {
     let mut harness = Harness::with(Options { want_clif: true, verify: true, ..Options::default() });

@@ -1,17 +1,17 @@
 //! Quotients of integers that a program makes as doubles, and rounds to integers.
 //!
 //! Problem: `math.floor(i / 2)` is how programs halve an integer: in a search, in a heap, in the digits of a
-//! number. As written it is a conversion, a product, a rounding, a conversion back and a test that nothing was
-//! lost: 25 cycles from one integer to the next, where a shift takes one. Design: such a chain is found before
-//! the trace is lowered ([`Quotients::of`]), if nothing but exits wants what lies between. Its doubles are
-//! recipes then ([`Def::Quotient`]), which exits carry out for themselves. Where the chain ends, an integer
-//! from 0 to 2^52 - 1 is divided as an integer. Any other takes the way of doubles, apart.
+//! number. As written it is a conversion, a product, a rounding, a conversion back and a test that nothing
+//! was lost: 25 cycles from one integer to the next, where a shift takes one. Design: such a chain is found
+//! before the trace is lowered ([`Quotients::of`]), if nothing but exits wants what lies between. Its doubles
+//! are recipes then ([`Def::Quotient`]), which exits carry out for themselves. Where the chain ends, an
+//! integer from 0 to 2^52 - 1 is divided as an integer. Any other takes the way of doubles, apart.
 //!
-//! Why that is the same: let `0 <= i < 2^52`, and `1 <= d <= 2^52` an integer. `i` and `d` are doubles. Let
-//! `m` be the integer below `i / d`. Rounding keeps order, and `m` is a double, so that the double quotient is
-//! not below `m`. It could only be `m + 1` or more if `i / d` were nearer to that than half of the distance
-//! between doubles there, which is at most `(m + 1) * 2^-53`. But it is at least `1 / d` away, and
-//! `d * (m + 1) <= i + d < 2^53`. The same holds of the integer above, from the other side.
+//! Why that is the same: let `0 <= i < 2^52`, and `1 <= d <= 2^52` an integer. `i` and `d` are doubles.
+//! Let `m` be the integer below `i / d`. Rounding keeps order, and `m` is a double, so that the double
+//! quotient is not below `m`. It could only be `m + 1` or more if `i / d` were nearer to that than half of
+//! the distance between doubles there, which is at most `(m + 1) * 2^-53`. But it is at least `1 / d` away,
+//! and `d * (m + 1) <= i + d < 2^53`. The same holds of the integer above, from the other side.
 //!
 //! Invariant: what the chain means is not changed for any integer; the way apart leaves as the chain would.
 //! Example: `f2 = int_to_float(i1)`, `f3 = float_mul(f2, 0.5)`, `f4 = float_floor(f3)`,

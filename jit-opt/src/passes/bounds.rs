@@ -250,7 +250,8 @@ impl Bounds {
             }
         };
         let span = self.spans.entry(sum.root).or_default();
-        if let Claim::NotNegative(_) | Claim::InRange(..) = claim {
+        // The guard that it is not negative may have been left out, as others imply it.
+        if matches!(claim, Claim::NotNegative(_) | Claim::InRange(..)) || span.is_not_negative(sum.plus) {
             span.learn_not_negative(sum.plus);
         }
         if let Claim::Below(_, bound) | Claim::InRange(_, bound) = claim {

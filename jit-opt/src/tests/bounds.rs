@@ -102,6 +102,23 @@ fn a_limit_needs_a_bound_that_is_small() {
     assert_eq!([hoisted("i7"), hoisted("4294967295"), hoisted("10")], [1, 1, 1]);
 }
 
+/// `x < 0 or x >= width` after accesses on both sides of `x`: that it is not negative is known already.
+#[test]
+fn a_bound_is_hoisted_where_others_say_that_the_index_is_not_negative() {
+    let tests = |window: &str| {
+        let body = format!(
+            "{window}\ni40 = int_lt(i1, 0)\nguard_false(i40) @0\ni41 = int_ge(i1, i3)\nguard_false(i41) @0"
+        );
+        counts(&looping(&body, COUNTED, ON))
+    };
+    let item = |plus: i64, index: u32| {
+        let test = index + 1;
+        format!("i{index} = int_add(i1, {plus})\ni{test} = uint_lt(i{index}, i7)\nguard_true(i{test}) @0")
+    };
+    assert_eq!(tests(&format!("{}\n{}", item(-1, 20), item(1, 22))), (2, 0));
+    assert_eq!(tests(""), (1, 0));
+}
+
 /// Without the pass `ranges`: the compares of a trace without a loop, and what became of the value that it
 /// finishes with.
 fn finished(body: &str) -> String {
