@@ -525,15 +525,27 @@ static void set_growing (TluaRecorder *rec, Operand t, Operand key, Operand valu
     tlua_rec_set_growing(rec, t, key, value);
 }
 
+/* A nil for an absent key changes nothing, but the key may be an error. */
+static void set_absent_to_nil (TluaRecorder *rec, Operand t, Operand key, const Search *s) {
+  if (key.tt == LUA_VNUMFLT) {
+    if (luai_numisnan(fltvalue(key.now))) {
+      tlua_rec_give_up(rec, "key that is no number");
+      return;
+    }
+    tl_value is_number = tl_op2(rec->vm, TL_FLOAT_EQ, key.value, key.value);
+    tl_guard(rec->vm, TL_GUARD_TRUE, is_number, 0, TL_EXIT_GUARD);
+  }
+  guard_absent(rec, t, key, s, TM_NEWINDEX);
+}
+
 static void set_new (TluaRecorder *rec, Operand t, Operand key, const Search *s, Operand value) {
   tl_vm *vm = rec->vm;
-  int is_nil = novariant(value.tt) == LUA_TNIL;
-  if (!is_nil && is_growing(t, key, s)) {
-    set_growing(rec, t, key, value);
+  if (novariant(value.tt) == LUA_TNIL) {
+    set_absent_to_nil(rec, t, key, s);
     return;
   }
-  if (is_nil) {  /* a nil for an absent key changes nothing */
-    guard_absent(rec, t, key, s, TM_NEWINDEX);
+  if (is_growing(t, key, s)) {
+    set_growing(rec, t, key, value);
     return;
   }
   /* without metamethods a store does the same whether the key is there or not */
