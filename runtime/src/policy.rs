@@ -192,7 +192,7 @@ impl Attempts {
 }
 
 /// Back edges until the next attempt of a loop that has failed so often before for the same reason.
-fn back_off(failures: u32, threshold: u32) -> u64 {
+pub(crate) fn back_off(failures: u32, threshold: u32) -> u64 {
     let doublings = u64::from(failures.saturating_add(1)).min(LONGEST_WAIT);
     u64::from(threshold).max(LEAST_BACK_OFF).saturating_mul(1 << doublings)
 }
