@@ -28,6 +28,7 @@
 #define _GNU_SOURCE  /* for MAP_ANONYMOUS and mremap, on Linux and on macOS */
 #define _DARWIN_C_SOURCE
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -215,13 +216,16 @@ void tlua_mapped_free (Mapped *mapped, void *block, size_t size) {
 
 /*
 ** Linux moves the pages to a place that was reserved for them: nothing is copied, and nobody needs the memory
-** twice. The whole block has the same advice, so that it is one mapping, as mremap wants it. If mremap fails,
-** the place may be reserved still, or another thread may have mapped something there: it is left alone, and
-** the block is copied elsewhere.
+** twice. A block may be several mappings, as it has grown into what was kept, or has different advice. Then
+** mremap finds a fault in it, also where it need not move, and the block is copied. If mremap fails for
+** another reason, the place may be reserved still, or another thread may have mapped something there: it is
+** left alone.
 */
 static void *move (Mapped *mapped, void *block, size_t from, size_t to) {
 #if defined(MREMAP_FIXED)
-  void *place = reserve(mapped, to);
+  if (mremap(block, from, to, 0) != MAP_FAILED)
+    return block;
+  void *place = errno != EFAULT ? reserve(mapped, to) : NULL;
   if (place != NULL && mremap(block, from, to, MREMAP_MAYMOVE | MREMAP_FIXED, place) != MAP_FAILED)
     return place;
 #endif
