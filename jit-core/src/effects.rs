@@ -175,7 +175,8 @@ impl<'s> Memory<'s> {
         Memory(Part::One(class))
     }
 
-    fn declared(classes: &'s ClassSet) -> Memory<'s> {
+    /// What a host declares, in the form in which passes ask about it.
+    pub(crate) fn declared(classes: &'s ClassSet) -> Memory<'s> {
         match classes {
             ClassSet::None => Memory::NOTHING,
             ClassSet::Some(classes) => Memory(Part::Declared(classes)),
