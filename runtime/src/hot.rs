@@ -17,7 +17,7 @@ use crate::backend::Backend;
 use crate::counters::MOST_TICKS;
 use crate::ids::Key;
 use crate::log::Stage;
-use crate::policy::{back_edges_until, LoopState, Rent};
+use crate::policy::{at_most_twice, back_edges_until, LoopState, Rent};
 use crate::recorder::{Limits, Recorder, Start};
 use crate::run::Action;
 use crate::starts::Starts;
@@ -332,7 +332,9 @@ impl Vm {
             return None;
         }
         self.totals.postponed += 1;
-        Some(back_edges_until(missing, until_it_pays, self.config.threshold))
+        let wait = back_edges_until(missing, until_it_pays, self.config.threshold);
+        let taken = self.locations.get(&key).map_or(0, |location| location.back_edges);
+        Some(at_most_twice(wait, taken, self.config.threshold))
     }
 
     /// Starts a recording at the location `key`; false if one is in progress.
