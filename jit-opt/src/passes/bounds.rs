@@ -97,6 +97,10 @@ pub(crate) struct Bounds {
     strided: Vec<(Value, Value)>,
     /// How many iterations were walked before this one.
     walks: i64,
+    /// What was emitted for guards before the loop.
+    made: HashMap<(Op, [Value; 2]), Value>,
+    /// The numbers of the guards that a count and a stride are near, see [`Bounds::are_near`].
+    near: HashMap<(Value, Value), usize>,
 }
 
 /// A compare as a statement about a sum.
@@ -125,6 +129,8 @@ impl Bounds {
             laps: HashMap::default(),
             strided: Vec::new(),
             walks: 0,
+            made: HashMap::default(),
+            near: HashMap::default(),
         }
     }
 
@@ -201,6 +207,9 @@ impl Bounds {
         };
         let steady = limit.into_iter().chain(induction.steady).chain(induction.stride);
         st.rely_on_hoisted(ahead.number, steady.chain([ahead.bound]));
+        if let Some(number) = ahead.are_near {
+            st.rely_on_hoisted(number, []);
+        }
         if let Start::Tested(number) = start {
             st.rely_on_hoisted(number, [ahead.bound]);
         }
@@ -337,27 +346,25 @@ impl Bounds {
         if is_unsafe_limit || span.ahead.iter().any(is_there) || !cx.st.fire("bound_hoisted") {
             return Ok(());
         }
-        let number = cx.st.hoisted.guards.len();
-        span.ahead.push(Ahead { bound, plus: sum.plus, number, is_after_end: is_passed, tests_bound });
         // How far it is from the index to the last place in range, in steps.
         let mut room = sum.value;
         if step > 0 {
             let one = cx.int(1);
-            room = cx.emit_value(Inst::new(Op::IntSub, &[bound, room]))?;
+            room = self.make(cx, Op::IntSub, [bound, room])?;
             if !planted(Bug::BoundsOneTooFar) {
-                room = cx.emit_value(Inst::new(Op::IntSub, &[room, one]))?;
+                room = self.make(cx, Op::IntSub, [room, one])?;
             }
         }
         let way = match left {
             Left::Counter(count) => {
                 let shift = cx.int(step.unsigned_abs().trailing_zeros() as i64);
                 if step.unsigned_abs() > 1 {
-                    room = cx.emit_value(Inst::new(Op::IntShr, &[room, shift]))?;
+                    room = self.make(cx, Op::IntShr, [room, shift])?;
                 }
                 match is_passed {
                     true => {
                         let less = cx.int(-1);
-                        cx.emit_value(Inst::new(Op::IntAdd, &[count, less]))?
+                        self.make(cx, Op::IntAdd, [count, less])?
                     }
                     false => count,
                 }
@@ -367,43 +374,63 @@ impl Bounds {
                     (true, Some(other)) => other,
                     _ => sum.root.value,
                 };
-                let way = cx.emit_value(Inst::new(Op::IntSub, &[limit, changing]))?;
+                let way = self.make(cx, Op::IntSub, [limit, changing])?;
                 let plus = (plus != 0).then(|| cx.int(plus));
-                plus.map_or(Ok(way), |plus| cx.emit_value(Inst::new(Op::IntAdd, &[way, plus])))?
+                plus.map_or(Ok(way), |plus| self.make(cx, Op::IntAdd, [way, plus]))?
             }
         };
-        let mut fits = match stride {
-            Some(stride) => self.fits_in_strides(cx, way, stride, room)?,
-            None => cx.emit_value(Inst::new(Op::UintLe, &[way, room]))?,
+        let (way, are_near) = match stride {
+            Some(stride) => {
+                let number = self.are_near(cx, way, stride, guard)?;
+                (self.make(cx, Op::IntMul, [way, stride])?, Some(number))
+            }
+            None => (way, None),
         };
+        let mut fits = self.make(cx, Op::UintLe, [way, room])?;
         if tests_bound {
             let most = cx.int(1 << 62);
-            let is_near = cx.emit_value(Inst::new(Op::UintLt, &[bound, most]))?;
-            fits = cx.emit_value(Inst::new(Op::IntAnd, &[fits, is_near]))?;
+            let is_near = self.make(cx, Op::UintLt, [bound, most])?;
+            fits = self.make(cx, Op::IntAnd, [fits, is_near])?;
         }
-        cx.st.hoist_next();
+        let number = cx.st.hoist_next();
+        let ahead = Ahead { bound, plus: sum.plus, number, are_near, is_after_end: is_passed, tests_bound };
+        self.spans.entry(sum.root).or_default().ahead.push(ahead);
         cx.emit(Inst::new(Op::GuardTrue, &[fits]).at(guard.snap).exit_kind(ExitKind::Hoisted)).map(|_| ())
     }
 
-    /// Whether so many strides go into the room: both are below 2^31, so that their product is none that has
-    /// wrapped around, and the stride is not 0, as the file's top needs it.
-    fn fits_in_strides(
-        &self,
+    /// Emits the guard, once, that a stride and how often it is taken are below 2^31: their product has not
+    /// wrapped around. The stride is not 0 either, as the file's top needs it. Returns its number.
+    fn are_near(
+        &mut self,
         cx: &mut Cx<'_, '_>,
         count: Value,
         stride: Value,
-        room: Value,
-    ) -> Result<Value, OptError> {
-        let (less, far) = (cx.int(-1), cx.int(FAR as i64));
-        let further = cx.emit_value(Inst::new(Op::IntAdd, &[stride, less]))?;
-        let both = cx.emit_value(Inst::new(Op::IntOr, &[further, count]))?;
-        let are_near = cx.emit_value(Inst::new(Op::UintLt, &[both, far]))?;
-        let way = cx.emit_value(Inst::new(Op::IntMul, &[count, stride]))?;
-        let fits = cx.emit_value(Inst::new(Op::UintLe, &[way, room]))?;
-        match planted(Bug::BoundsStrideFar) {
-            true => Ok(fits),
-            false => cx.emit_value(Inst::new(Op::IntAnd, &[fits, are_near])),
+        guard: &Inst,
+    ) -> Result<usize, OptError> {
+        if let Some(&number) = self.near.get(&(count, stride)) {
+            return Ok(number);
         }
+        let (less, far) = (cx.int(-1), cx.int(FAR as i64));
+        let further = self.make(cx, Op::IntAdd, [stride, less])?;
+        let both = self.make(cx, Op::IntOr, [further, count])?;
+        let mut are_near = self.make(cx, Op::UintLt, [both, far])?;
+        if planted(Bug::BoundsStrideFar) {
+            are_near = cx.int(1);
+        }
+        let number = cx.st.hoist_next();
+        self.near.insert((count, stride), number);
+        cx.emit(Inst::new(Op::GuardTrue, &[are_near]).at(guard.snap).exit_kind(ExitKind::Hoisted))?;
+        Ok(number)
+    }
+
+    /// Emits an operation that guards before the loop are made of; one that is there already serves again.
+    fn make(&mut self, cx: &mut Cx<'_, '_>, op: Op, args: [Value; 2]) -> Result<Value, OptError> {
+        if let Some(&value) = self.made.get(&(op, args)) {
+            return Ok(value);
+        }
+        let value = cx.emit_value(Inst::new(op, &args))?;
+        self.made.insert((op, args), value);
+        Ok(value)
     }
 
     fn compare_of(st: &State<'_>, guard: &Inst) -> Option<(Inst, bool)> {

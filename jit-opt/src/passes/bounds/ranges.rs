@@ -44,6 +44,8 @@ pub(super) struct Ahead {
     pub plus: i64,
     /// Its number in [`Hoisted::guards`](crate::state::Hoisted::guards).
     pub number: usize,
+    /// The number of another guard that it needs: that a stride is near.
+    pub are_near: Option<usize>,
     /// It speaks for accesses after the guard that ends the loop, and not for those before it.
     pub is_after_end: bool,
     /// It tests the bound too, so that `root + plus` is in range in the preamble, also as a signed number.
