@@ -13,7 +13,7 @@ use std::process::Command;
 #[path = "support/runner.rs"]
 mod runner;
 
-use tracelift_benches::contenders::{Contender, Kind, Protocol, Tools, CONTENDERS, EXACT};
+use tracelift_benches::contenders::{Contender, Kind, Protocol, Tools, CONTENDERS, EXACT, VALUES};
 use tracelift_benches::measure::read_protocol;
 use tracelift_benches::process::Limits;
 use tracelift_benches::rows::{folder, Group, Row, Size, ROWS};
@@ -96,6 +96,12 @@ fn the_jit_agrees_from_the_first_iteration_on() {
 #[test]
 fn c_agrees_if_gcc_is_there() {
     agrees("gcc-exact", Kind::Gcc(EXACT), Row::is_in_c);
+}
+
+#[test]
+fn c_with_values_as_lua_keeps_them_agrees_if_there_is_a_compiler() {
+    const EXACT_VALUES: &[&str] = &[EXACT[0], VALUES[0], VALUES[1], VALUES[2]];
+    agrees("gcc-values", Kind::Gcc(EXACT_VALUES), Row::is_in_c);
 }
 
 #[test]

@@ -7,11 +7,11 @@
 
 typedef struct Array2D {
   long width, height;
-  double *data;
+  Real *data;
 } Array2D;
 
 static inline Array2D array_new (long width, long height) {
-  Array2D array = {width, height, allocate_doubles(width * height)};
+  Array2D array = {width, height, allocate_reals(width * height)};
   for (long i = 0; i < width * height; i++)
     array.data[i] = 0.0;
   return array;

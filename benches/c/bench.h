@@ -10,6 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Numbers in arrays, and integers in them that are indexes. */
+#ifdef LUA_VALUES
+#include "values.h"
+#else
+typedef double Real;
+typedef int Index;
+#endif
+
 double run (const long *arguments);
 
 /*
@@ -29,8 +37,8 @@ static inline void *allocate (size_t count, size_t size) {
   return block;
 }
 
-static inline double *allocate_doubles (long count) {
-  return (double *)allocate((size_t)count, sizeof(double));
+static inline Real *allocate_reals (long count) {
+  return (Real *)allocate((size_t)count, sizeof(Real));
 }
 
 #endif

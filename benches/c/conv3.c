@@ -2,7 +2,7 @@
 #include "bench.h"
 #include "random.h"
 
-static void convolve (const double *a, const double *kernel, double *b, long n) {
+static void convolve (const Real *a, const Real *kernel, Real *b, long n) {
   for (long i = 0; i < n - 2; i++)
     b[i] = kernel[2] * a[i] + kernel[1] * a[i + 1] + kernel[0] * a[i + 2];
 }
@@ -10,8 +10,8 @@ static void convolve (const double *a, const double *kernel, double *b, long n) 
 double run (const long *arguments) {
   long n = arguments[0], repeats = arguments[1];
   Random random = {50505};
-  double *a = allocate_doubles(n), *b = allocate_doubles(n);
-  const double kernel[3] = {-1.0, 0.25, 1.0};
+  Real *a = allocate_reals(n), *b = allocate_reals(n);
+  const Real kernel[3] = {-1.0, 0.25, 1.0};
   for (long i = 0; i < n; i++) {
     a[i] = next_real(&random);
     b[i] = 0.0;

@@ -4,7 +4,7 @@
 #include "bench.h"
 #include "random.h"
 
-static void reverse_bits (double *data, long n) {
+static void reverse_bits (Real *data, long n) {
   long j = 0;
   for (long i = 0; i < n - 1; i++) {
     if (i < j) {
@@ -23,7 +23,7 @@ static void reverse_bits (double *data, long n) {
   }
 }
 
-static void transform (double *data, long n, double direction) {
+static void transform (Real *data, long n, double direction) {
   reverse_bits(data, n);
   for (long span = 1; span < n; span *= 2) {
     double angle = direction * M_PI / (double)span;
@@ -32,7 +32,7 @@ static void transform (double *data, long n, double direction) {
     double w_re = 1.0, w_im = 0.0;
     for (long k = 0; k < span; k++) {
       for (long i = k; i < n; i += 2 * span) {
-        double *a = data + 2 * i, *b = a + 2 * span;
+        Real *a = data + 2 * i, *b = a + 2 * span;
         double re = w_re * b[0] - w_im * b[1];
         double im = w_re * b[1] + w_im * b[0];
         b[0] = a[0] - re;
@@ -47,7 +47,7 @@ static void transform (double *data, long n, double direction) {
   }
 }
 
-static void scale (double *data, long length, double factor) {
+static void scale (Real *data, long length, double factor) {
   for (long i = 0; i < length; i++)
     data[i] = data[i] * factor;
 }
@@ -55,7 +55,7 @@ static void scale (double *data, long length, double factor) {
 double run (const long *arguments) {
   long n = arguments[0], repeats = arguments[1];
   Random random = {101010};
-  double *data = allocate_doubles(2 * n);
+  Real *data = allocate_reals(2 * n);
   for (long i = 0; i < 2 * n; i++)
     data[i] = next_real(&random);
   double spectrum = 0.0;

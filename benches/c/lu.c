@@ -5,20 +5,20 @@
 #include "bench.h"
 #include "random.h"
 
-static double **new_matrix (long n) {
-  double **matrix = (double **)allocate((size_t)n, sizeof(double *));
+static Real **new_matrix (long n) {
+  Real **matrix = (Real **)allocate((size_t)n, sizeof(Real *));
   for (long i = 0; i < n; i++)
-    matrix[i] = allocate_doubles(n);
+    matrix[i] = allocate_reals(n);
   return matrix;
 }
 
-static void free_matrix (double **matrix, long n) {
+static void free_matrix (Real **matrix, long n) {
   for (long i = 0; i < n; i++)
     free(matrix[i]);
   free(matrix);
 }
 
-static void factor (double **matrix, long *pivots, long n) {
+static void factor (Real **matrix, long *pivots, long n) {
   for (long j = 0; j < n; j++) {
     long best = j;
     double size = fabs(matrix[j][j]);
@@ -35,16 +35,16 @@ static void factor (double **matrix, long *pivots, long n) {
       exit(1);
     }
     if (best != j) {
-      double *row = matrix[j];
+      Real *row = matrix[j];
       matrix[j] = matrix[best];
       matrix[best] = row;
     }
     double inverse = 1.0 / matrix[j][j];
     for (long i = j + 1; i < n; i++)
       matrix[i][j] = matrix[i][j] * inverse;
-    double *pivot_row = matrix[j];
+    Real *pivot_row = matrix[j];
     for (long i = j + 1; i < n; i++) {
-      double *row = matrix[i];
+      Real *row = matrix[i];
       double multiple = row[j];
       for (long k = j + 1; k < n; k++)
         row[k] = row[k] - multiple * pivot_row[k];
@@ -55,7 +55,7 @@ static void factor (double **matrix, long *pivots, long n) {
 double run (const long *arguments) {
   long n = arguments[0], repeats = arguments[1];
   Random random = {20202};
-  double **original = new_matrix(n), **matrix = new_matrix(n);
+  Real **original = new_matrix(n), **matrix = new_matrix(n);
   long *pivots = (long *)allocate((size_t)n, sizeof(long));
   for (long i = 0; i < n; i++)
     for (long j = 0; j < n; j++)
@@ -63,7 +63,7 @@ double run (const long *arguments) {
   timer_start();
   for (long repeat = 0; repeat < repeats; repeat++) {
     for (long i = 0; i < n; i++)
-      memcpy(matrix[i], original[i], (size_t)n * sizeof(double));
+      memcpy(matrix[i], original[i], (size_t)n * sizeof(Real));
     factor(matrix, pivots, n);
   }
   timer_stop();

@@ -5,8 +5,8 @@
 enum { MODULUS = 2147483647, LONG = 17, SHORT = 5 };
 
 typedef struct Generator {
-  int state[LONG];
-  int i, j;
+  Index state[LONG];
+  Index i, j;
 } Generator;
 
 static Generator new_generator (long seed) {
@@ -20,7 +20,8 @@ static Generator new_generator (long seed) {
 }
 
 static double next (Generator *generator) {
-  int *state = generator->state, i = generator->i, j = generator->j;
+  Index *state = generator->state;
+  int i = generator->i, j = generator->j;
   int number = state[i] - state[j];
   if (number < 0)
     number += MODULUS;

@@ -2,8 +2,8 @@
 #include "bench.h"
 #include "random.h"
 
-static void multiply (double *result, long n, const double *values, const int *columns, const int *first,
-                      const double *vector) {
+static void multiply (Real *result, long n, const Real *values, const Index *columns, const Index *first,
+                      const Real *vector) {
   for (long i = 0; i < n; i++) {
     double sum = 0.0;
     for (int k = first[i]; k < first[i + 1]; k++)
@@ -16,10 +16,10 @@ double run (const long *arguments) {
   long n = arguments[0], nonzeros = arguments[1], repeats = arguments[2];
   long per_row = nonzeros / n;
   Random random = {40404};
-  double *vector = allocate_doubles(n), *result = allocate_doubles(n),
-      *values = allocate_doubles(n * per_row);
-  int *columns = (int *)allocate((size_t)(n * per_row), sizeof(int));
-  int *first = (int *)allocate((size_t)n + 1, sizeof(int));
+  Real *vector = allocate_reals(n), *result = allocate_reals(n),
+      *values = allocate_reals(n * per_row);
+  Index *columns = (Index *)allocate((size_t)(n * per_row), sizeof(Index));
+  Index *first = (Index *)allocate((size_t)n + 1, sizeof(Index));
   for (long i = 0; i < n; i++) {
     vector[i] = next_real(&random);
     result[i] = 0.0;

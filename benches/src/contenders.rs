@@ -53,6 +53,9 @@ pub const GCC_FLAGS: [&str; 3] = ["-O3", "-march=native", "-fno-tree-vectorize"]
 /// Without contraction, gcc rounds after each operation, as all others do.
 pub const EXACT: &[&str] = &["-ffp-contract=off"];
 
+/// As C++, with what arrays hold in memory as Lua has it: see `c/values.h`.
+pub const VALUES: &[&str] = &["-x", "c++", "-DLUA_VALUES"];
+
 const NO_UNROLL: &[&str] = &["--jit", "enable_opts=intbounds:rewrite:virtualize:string:pure:earlyforce:heap"];
 
 const fn contender(
@@ -77,6 +80,14 @@ pub const CONTENDERS: &[Contender] = &[
         Some("#444444"),
     ),
     contender("gcc-exact", "the same with -ffp-contract=off", Kind::Gcc(EXACT), false, true, None),
+    contender(
+        "gcc-values",
+        "the same for arrays of values as Lua keeps them, with their tags (c/values.h)",
+        Kind::Gcc(VALUES),
+        false,
+        true,
+        None,
+    ),
     contender(
         "luajit-noloop",
         "LuaJIT 2.1 -O-loop, plain tables",
@@ -162,6 +173,7 @@ impl Tools {
     /// Why a contender cannot run here.
     pub fn missing(&self, contender: &Contender) -> Option<String> {
         match contender.kind {
+            Kind::Gcc(flags) if flags.contains(&"c++") => not_found("g++".as_ref(), "--version"),
             Kind::Gcc(_) => not_found("gcc".as_ref(), "--version"),
             Kind::LuaJit(_) if self.luajit.is_none() => Some(
                 "LuaJIT was not built; add --features peers to cargo's options, or name one with --luajit"

@@ -13,7 +13,7 @@ use anyhow::{bail, Context};
 use serde_json::Value;
 
 use crate::confidence::mean;
-use crate::contenders::{Contender, Kind, Protocol, Tools, CONTENDERS};
+use crate::contenders::{Contender, Kind, Protocol, Tools, CONTENDERS, EXACT};
 use crate::jit_figures::read_statistics;
 use crate::process::{run, Finished, Limits};
 use crate::rows::{Row, Size};
@@ -238,7 +238,8 @@ impl Measured {
 /// operation.
 fn judge(found: &mut [Measured]) {
     let contracts = |name: &str| {
-        CONTENDERS.iter().any(|contender| contender.name == name && contender.kind == Kind::Gcc(&[]))
+        let is_it = |kind: Kind| matches!(kind, Kind::Gcc(flags) if flags != EXACT);
+        CONTENDERS.iter().any(|contender| contender.name == name && is_it(contender.kind))
     };
     let stock = found.iter().find(|measured| measured.contender == "lua" && measured.check.is_some());
     let exact = || found.iter().find(|measured| measured.check.is_some() && !contracts(measured.contender));
@@ -317,5 +318,9 @@ mod tests {
         judge(&mut found);
         let failed: Vec<bool> = found.iter().map(|measured| measured.failure.is_some()).collect();
         assert_eq!(failed, [false, false, true, true]);
+        let mut found = [of("gcc-values", 1.0 + 1e-12), of("gcc-exact", 1.0 + 1e-12), of("lua", 1.0)];
+        judge(&mut found);
+        let failed: Vec<bool> = found.iter().map(|measured| measured.failure.is_some()).collect();
+        assert_eq!(failed, [false, true, false], "gcc alone may contract");
     }
 }
