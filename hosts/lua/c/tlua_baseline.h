@@ -19,14 +19,6 @@
 #define TLUA_PASS L, ci, base, pc, k
 typedef int TluaCode (TLUA_ARGS);
 
-#if !defined(l_noinline)
-#if defined(__GNUC__)
-#define l_noinline __attribute__((noinline))
-#else
-#define l_noinline
-#endif
-#endif
-
 /*
 ** Where an instruction has found its key last: in a hash part of so many nodes, so far from its start. It is
 ** an inline cache, as Smalltalk's (Deutsch, Schiffman: POPL 1984), that needs no shapes: the key that lies

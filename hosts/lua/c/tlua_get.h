@@ -18,6 +18,15 @@
 #include "lstring.h"
 #include "ltable.h"
 
+/* Rare cases stand apart, so that the others save no registers for them. */
+#if !defined(l_noinline)
+#if defined(__GNUC__)
+#define l_noinline __attribute__((noinline))
+#else
+#define l_noinline
+#endif
+#endif
+
 /* The value of a short string in a table, or NULL. */
 static inline const TValue *tlua_field (const Table *t, const TString *key) {
   const Node *n = gnode(t, lmod(key->hash, sizenode(t)));

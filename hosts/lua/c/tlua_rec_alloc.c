@@ -113,16 +113,11 @@ static Node *use_place (lua_State *L, Table *t, Node *place, const TValue *name)
   return place;
 }
 
-/*
-** The node for a key that has no value, with whatever value: the trace writes the real one at once. A key
-** that lost its value may still have its node, which then serves again. The nodes may grow in their block.
-*/
-static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
+/* As 'insert_key', whatever lies in the key's place. */
+static l_noinline Node *insert_somewhere (lua_State *L, Table *t, TString *key) {
   Node *place = main_position(t, key);
   TValue name, any;
-  (void)layout;
   setsvalue(L, &name, key);
-  invalidateTMcache(t);
   if (keyisnil(place) && !isdummy(t))
     return use_place(L, t, place, &name);
   const TValue *slot = tlua_slot_of_short(t, key);
@@ -138,6 +133,24 @@ static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
   setbfvalue(&any);
   tlua_finish_set(L, t, &name, slot, &any);
   return nodefromval(tlua_slot_of_short(t, key));
+}
+
+/*
+** The node for a key that has no value, with whatever value: the trace writes the real one at once. A key
+** that lost its value may still have its node, which then serves again. The nodes may grow in their block.
+** The first key in its place, of a new table, needs no register that must be saved; all else is apart.
+*/
+static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
+  Node *place = main_position(t, key);
+  (void)layout;
+  invalidateTMcache(t);
+  if (luai_likely(keyisnil(place)) && luai_likely(!isdummy(t)) && luai_likely(!isblack(t))) {
+    TValue name;
+    setsvalue(L, &name, key);
+    tlua_set_key(L, place, &name);
+    return place;
+  }
+  return insert_somewhere(L, t, key);
 }
 
 /* --- lists --- */
