@@ -403,6 +403,13 @@ pub const INSERTIONS: &[Insertion] = &[
         text: "\n      keyval(n).gc = NULL;",
         why: "code looks at a key before, or together with, the key's tag",
     },
+    Insertion {
+        file: "ltable.c",
+        anchor: "void luaH_free (lua_State *L, Table *t) {",
+        place: After,
+        text: "\n  if (tlua_free_whole(L, t)) return;",
+        why: "a table whose parts follow it in its block is one block",
+    },
     // The interpreter loop.
     Insertion {
         file: "lvm.c",

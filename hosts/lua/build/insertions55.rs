@@ -190,6 +190,12 @@ pub const CHANGES: &[Change] = &[
         now: Err("tables grow as Lua does it"),
     },
     Change {
+        file: "ltable.c",
+        anchor: "void luaH_free (lua_State *L, Table *t) {",
+        place: After,
+        now: Err("no table has its parts in its block"),
+    },
+    Change {
         file: "lvm.c",
         anchor: "            setivalue(s2v(ra + 3), idx);  /* and control variable */\n            pc -= GETARG_Bx(i);",
         place: After,

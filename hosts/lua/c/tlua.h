@@ -252,6 +252,8 @@ union Node *tlua_new_nodes (struct lua_State *L, int count);
 ** NULL if there can be no such block. The number of nodes is 0 or a power of two.
 */
 struct Table *tlua_new_whole (struct lua_State *L, size_t items, size_t nodes, size_t room);
+/* Frees a table and its parts, if these lie in its block; else nothing has happened, and it returns 0. */
+int tlua_free_whole (struct lua_State *L, struct Table *t);
 /* How many nodes such a block has room for; 0 if the table is no such block, or has nodes elsewhere. */
 unsigned tlua_node_room (const struct lua_State *L, const struct Table *t);
 /* So many of them, all without keys. */

@@ -5,9 +5,9 @@
 ** program looks at many such objects, to wait for.
 **
 ** Design: in a state with a heap of its own (tlua_heap.c) the parts that a constructor asks for follow the
-** table in one block, which lives as long as the table. Lua frees its parts as ever, with their sizes on its
-** accounts, and the heap knows by the page that they are no blocks of their own. A part that grows moves to
-** one.
+** table in one block, which lives as long as the table. A table is freed with them at once. A part that grows
+** moves to a block of its own; then Lua frees the parts as ever, and the heap knows by the page which of them
+** are no blocks.
 **
 ** Invariant: nothing here throws, collects, or runs Lua code; sizes, and the places of keys, are those of
 ** luaH_resize. Where there is no such heap, or the table would be too large, nothing has happened.
@@ -81,8 +81,7 @@ Node *tlua_place_nodes (lua_State *L, Table *t, unsigned count) {
   return nodes;
 }
 
-void tlua_set_nodes (lua_State *L, Table *t, void *block, size_t count) {
-  Node *nodes = (Node *)block;
+static inline void set_nodes (const lua_State *L, Table *t, Node *nodes, size_t count) {
   if (count == 0) {
     t->node = L->jit->no_nodes;
     t->lsizenode = 0;
@@ -95,12 +94,19 @@ void tlua_set_nodes (lua_State *L, Table *t, void *block, size_t count) {
   t->lastfree = nodes + count;
 }
 
-void tlua_set_array (Table *t, void *block, size_t count) {
-  TValue *array = (TValue *)block;
+static inline void set_array (Table *t, TValue *array, size_t count) {
   t->array = array;
   t->alimit = (unsigned)count;
   for (size_t n = 0; n < count; n++)
     setempty(&array[n]);
+}
+
+void tlua_set_nodes (lua_State *L, Table *t, void *block, size_t count) {
+  set_nodes(L, t, (Node *)block, count);
+}
+
+void tlua_set_array (Table *t, void *block, size_t count) {
+  set_array(t, (TValue *)block, count);
 }
 
 int tlua_grow_array (lua_State *L, Table *t, unsigned wanted) {
@@ -117,7 +123,7 @@ int tlua_grow_array (lua_State *L, Table *t, unsigned wanted) {
 }
 
 /* As luaC_newobj and luaH_new: white, and the first of all objects. */
-void tlua_link_table (lua_State *L, Table *t) {
+static inline void link_table (lua_State *L, Table *t) {
   global_State *g = G(L);
   t->marked = luaC_white(g);
   t->tt = LUA_VTABLE;
@@ -125,6 +131,10 @@ void tlua_link_table (lua_State *L, Table *t) {
   t->flags = cast_byte(maskflags);
   t->next = g->allgc;
   g->allgc = obj2gco(t);
+}
+
+void tlua_link_table (lua_State *L, Table *t) {
+  link_table(L, t);
 }
 
 Table *tlua_new_whole (lua_State *L, size_t items, size_t nodes, size_t room) {
@@ -143,8 +153,31 @@ Table *tlua_new_whole (lua_State *L, size_t items, size_t nodes, size_t room) {
   g->GCdebt += (l_mem)size;
   nodes_size += more;
   char *parts = (char *)(t + 1);
-  tlua_set_nodes(L, t, (Node *)parts, nodes);
-  tlua_set_array(t, items > 0 ? (TValue *)(parts + nodes_size) : NULL, items);
-  tlua_link_table(L, t);
+  set_nodes(L, t, (Node *)parts, nodes);
+  set_array(t, items > 0 ? (TValue *)(parts + nodes_size) : NULL, items);
+  link_table(L, t);
   return t;
+}
+
+int tlua_free_whole (lua_State *L, Table *t) {
+  global_State *g = G(L);
+  size_t size = g->frealloc == tlua_allocate ? tlua_whole_size(t) : 0;
+  if (size == 0)
+    return 0;
+  const char *parts = (const char *)(t + 1), *end = (const char *)t + size;
+  const char *array = (const char *)t->array, *nodes = (const char *)t->node;
+  size_t bytes = sizeof(Table);
+  if (!isdummy(t)) {
+    if (nodes < parts || nodes >= end)
+      return 0;
+    bytes += (size_t)sizenode(t) * sizeof(Node);
+  }
+  if (array != NULL) {
+    if (array < parts || array >= end)
+      return 0;
+    bytes += luaH_realasize(t) * sizeof(TValue);
+  }
+  g->GCdebt -= (l_mem)bytes;
+  tlua_give(g->ud, t, sizeof(Table));
+  return 1;
 }
