@@ -138,7 +138,7 @@ static l_noinline Node *insert_somewhere (lua_State *L, Table *t, TString *key) 
 /*
 ** The node for a key that has no value, with whatever value: the trace writes the real one at once. A key
 ** that lost its value may still have its node, which then serves again. The nodes may grow in their block.
-** The first key in its place, of a new table, needs no register that must be saved; all else is apart.
+** Most keys of new tables find their place free: that case saves no registers. All others stand apart.
 */
 static Node *insert_key (lua_State *L, int64_t layout, Table *t, TString *key) {
   Node *place = main_position(t, key);

@@ -97,7 +97,7 @@ pub(crate) struct Bounds {
     strided: Vec<(Value, Value)>,
     /// How many iterations were walked before this one.
     walks: i64,
-    /// What was emitted for guards before the loop.
+    /// What was emitted for guards before the loop, by operation and operands.
     made: HashMap<(Op, [Value; 2]), Value>,
     /// The numbers of the guards that a count and a stride are near, see [`Bounds::are_near`].
     near: HashMap<(Value, Value), usize>,
