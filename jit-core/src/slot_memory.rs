@@ -204,11 +204,17 @@ impl<'s> SlotMemory<'s> {
         Some((part, stored))
     }
 
+    /// Whether an instruction may change what memory holds: most compute something, or load.
+    #[inline]
+    pub fn may_change(inst: &Inst) -> bool {
+        matches!(inst.op, Op::Store | Op::Set)
+            || matches!(inst.payload, Payload::Func(_) | Payload::Unit { .. })
+            || inst.op.is(Flags::RECORD)
+    }
+
     /// Whether an instruction may write slots in ways that are not seen: calls, mostly.
     pub fn is_lost_by(&self, inst: &Inst) -> bool {
-        let is_call =
-            matches!(inst.payload, Payload::Func(_) | Payload::Unit { .. }) || inst.op.is(Flags::RECORD);
-        if !is_call || CellAccess::of(inst, self.schema).is_some() {
+        if !SlotMemory::may_change(inst) || CellAccess::of(inst, self.schema).is_some() {
             return false;
         }
         let effects = inst.effects(self.schema);
@@ -220,6 +226,9 @@ impl<'s> SlotMemory<'s> {
     /// Passes an instruction.
     pub fn step(&mut self, trace: &Trace, inst: &Inst) {
         self.note_place(trace, inst);
+        if !SlotMemory::may_change(inst) {
+            return;
+        }
         if self.is_lost_by(inst) {
             self.known.drain().for_each(drop);
             self.changes += 1;
@@ -247,8 +256,10 @@ impl<'s> SlotMemory<'s> {
         position.map(|index| TagId(index as u32))
     }
 
+    #[inline]
     fn note_place(&mut self, trace: &Trace, inst: &Inst) {
-        let Some(result) = inst.result else { return };
+        let is_address = matches!(inst.op, Op::FrameBase | Op::AddrAdd | Op::ItemAddr);
+        let Some(result) = inst.result.filter(|_| is_address) else { return };
         let distance = |index: &Value| {
             let is_value = index.index() < trace.values.len();
             is_value.then(|| trace.int_of(*index)).flatten()

@@ -99,19 +99,8 @@ impl<'t> Plan<'t> {
                         .for_each(|held| self.mention(index, snap, held));
                 }
             }
-            if self.memory.is_lost_by(inst) {
-                self.end_all();
-            }
-            match self.memory.access(inst) {
-                Some((Part::Unknown, Some(_))) => self.end_all(),
-                Some((part, Some(stored))) => {
-                    if let Some(mut run) = part.slot().and_then(|slot| self.runs.place(slot)?.take()) {
-                        // A store that the trace makes anyway may as well come earlier.
-                        run.exits += if run.held.value == stored { SPARED } else { 0 };
-                        self.end(&run);
-                    }
-                }
-                _ => {}
+            if SlotMemory::may_change(inst) {
+                self.change(inst);
             }
             self.memory.step(trace, inst);
         }
@@ -119,6 +108,24 @@ impl<'t> Plan<'t> {
         self.leave_out_loaded();
         self.stores.sort_by_key(|&(index, held)| (index, held.slot));
         self.stores
+    }
+
+    /// An instruction may change what memory holds.
+    fn change(&mut self, inst: &Inst) {
+        if self.memory.is_lost_by(inst) {
+            self.end_all();
+        }
+        match self.memory.access(inst) {
+            Some((Part::Unknown, Some(_))) => self.end_all(),
+            Some((part, Some(stored))) => {
+                if let Some(mut run) = part.slot().and_then(|slot| self.runs.place(slot)?.take()) {
+                    // A store that the trace makes anyway may as well come earlier.
+                    run.exits += if run.held.value == stored { SPARED } else { 0 };
+                    self.end(&run);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// An exit mentions a slot.
@@ -217,6 +224,8 @@ struct Writer<'t> {
     /// What became of a snapshot at its last exit, and what was known of memory there.
     copies: Vec<Option<(SnapId, u32)>>,
     old: Vec<Snapshot>,
+    /// How many exits to come have each of these.
+    exits_left: Vec<u32>,
     fuel: Option<u64>,
     counts: [u64; 3],
 }
@@ -296,12 +305,17 @@ impl Writer<'_> {
     fn snapshot(&mut self, snap: SnapId, is_end: bool) -> SnapId {
         let changes = self.memory.changes();
         let before = self.copies[snap.index()];
+        self.exits_left[snap.index()] -= 1;
         if let Some((copy, _)) = before.filter(|&(_, at)| at == changes && !is_end) {
             return copy;
         }
-        let mut is_changed = false;
-        let mut snapshot = self.old[snap.index()].clone();
-        for frame in &mut snapshot.frames {
+        let (mut is_changed, may_change) = (false, self.fuel != Some(0));
+        // Most belong to one exit.
+        let mut snapshot = match self.exits_left[snap.index()] {
+            0 => std::mem::take(&mut self.old[snap.index()]),
+            _ => self.old[snap.index()].clone(),
+        };
+        for frame in snapshot.frames.iter_mut().filter(|_| may_change) {
             for slot in &mut frame.slots {
                 let is_kept = match slot.source {
                     Source::Value(value) => !is_end && self.trace.constant_of(value).is_some(),
@@ -315,8 +329,8 @@ impl Writer<'_> {
                 }
             }
         }
-        if is_changed && !self.rewrites(1) {
-            snapshot = self.old[snap.index()].clone();
+        if is_changed {
+            self.rewrites(1);
         }
         let copy = match before {
             Some((copy, _)) if self.trace.snapshots[copy.index()] == snapshot => copy,
@@ -325,6 +339,13 @@ impl Writer<'_> {
         self.copies[snap.index()] = Some((copy, changes));
         copy
     }
+}
+
+/// How many exits have each of so many snapshots.
+fn exits_of(insts: &[Inst], snapshots: usize) -> Vec<u32> {
+    let mut exits = vec![0; snapshots];
+    insts.iter().filter_map(|inst| inst.snap).for_each(|snap| exits[snap.index()] += 1);
+    exits
 }
 
 /// The trace with slots stored early, as far as the fuel allows.
@@ -341,6 +362,7 @@ pub(crate) fn store_slots(trace: &mut Trace, schema: &Schema, fuel: Option<u64>,
         cells,
         memory,
         copies: vec![None; old.len()],
+        exits_left: exits_of(&insts, old.len()),
         old,
         trace: std::mem::take(trace),
         base: None,
