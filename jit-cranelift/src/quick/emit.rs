@@ -319,9 +319,13 @@ impl Emit<'_> {
 
     /// Whether a value is not wanted after the instruction at hand.
     pub(super) fn dies(&self, value: Value) -> bool {
-        let is_used_here = self.plan.next_use(value, self.number).is_some_and(|next| next < self.end);
-        let is_live_out = self.plan.live.is_at_end(self.block, value) && !planted(Bug::QuickDiesInBlock);
-        !is_used_here && !is_live_out
+        let plan = self.plan;
+        // Most values are used in one block only, and die with their last use.
+        if plan.live.is_narrow(value) {
+            return plan.last_use(value).is_none_or(|last| last <= self.number);
+        }
+        let is_live_out = plan.live.is_at_end(self.block, value) && !planted(Bug::QuickDiesInBlock);
+        !is_live_out && plan.next_use(value, self.number).is_none_or(|next| next >= self.end)
     }
 
     /// After an instruction: its operands and results that nobody wants any more leave their registers.

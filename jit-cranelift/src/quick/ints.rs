@@ -106,7 +106,7 @@ impl Emit<'_> {
 
     /// Whether the next instruction is the last that uses a value.
     fn dies_after(&self, value: Value) -> bool {
-        self.plan.uses(value).last() == Some(&(self.number + 1))
+        self.plan.last_use(value) == Some(self.number + 1)
     }
 
     fn sum(&mut self, result: Value, x: Value, y: Value) -> Result<()> {

@@ -122,6 +122,11 @@ impl Live {
         is_news
     }
 
+    /// Whether no block uses a value but the one that defines it.
+    pub(super) fn is_narrow(&self, value: Value) -> bool {
+        self.numbers[value.as_u32() as usize] == NARROW
+    }
+
     /// Whether a value is wanted after a block.
     pub(super) fn is_at_end(&self, block: Block, value: Value) -> bool {
         let number = self.numbers[value.as_u32() as usize];

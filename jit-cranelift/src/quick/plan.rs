@@ -363,6 +363,11 @@ impl Plan {
         &self.uses[self.firsts[at] as usize..self.firsts[at + 1] as usize]
     }
 
+    /// Where a value is used last.
+    pub(super) fn last_use(&self, value: Value) -> Option<u32> {
+        self.uses(value).last().copied()
+    }
+
     /// Where a value is used next after an instruction.
     pub(super) fn next_use(&self, value: Value, after: u32) -> Option<u32> {
         let uses = self.uses(value);
