@@ -15,7 +15,7 @@ use cranelift_codegen::isa::CallConv;
 use tracelift_core::planted::{planted, Bug};
 
 use super::asm::{Reg, RAX, RCX, RDI, RDX, RSI, SCRATCH};
-use super::emit::{Emit, Entry};
+use super::emit::{Emit, Parts};
 use super::moves::Move;
 use super::places::{choose, Place, FLOATS, INTS, PRESERVED};
 use super::plan::{is_double, Kind};
@@ -50,7 +50,7 @@ fn is_known(convention: CallConv) -> bool {
 
 impl Emit<'_> {
     /// Where the function's arguments are.
-    pub(super) fn arguments(&mut self, first: Block) -> Result<Entry> {
+    pub(super) fn arguments(&mut self, first: Block) -> Result<Parts> {
         if !is_known(self.func.signature.call_conv) {
             return Err(Unsupported("a convention"));
         }

@@ -14,7 +14,7 @@ use cranelift_codegen::ir::{Block, Value};
 use tracelift_core::planted::{planted, Bug};
 
 use super::asm::Reg;
-use super::emit::{Edge, Emit, Entry};
+use super::emit::{Edge, Emit, Entry, Parts};
 use super::moves::{self, Move, Source};
 use super::places::{choose, Place, FLOATS, INTS, PRESERVED};
 use super::plan::{is_double, Ways};
@@ -99,30 +99,36 @@ impl Emit<'_> {
     /// now.
     pub(super) fn edge(&mut self, call: Target, moves: &mut Vec<Move>) -> Result<()> {
         let block = call.block;
-        let mut args = std::mem::take(&mut self.args);
-        args.clear();
-        args.extend_from_slice(self.func.list(call.args));
-        let known = self.held.entry(block);
-        // Where code leads first, values stay in their places, unless it is a loop.
-        let stays = known.is_none() && self.plan.loops[block.as_u32() as usize].is_none();
-        let entry = match known {
-            Some(entry) => entry,
+        let args = self.func.list(call.args);
+        if args.len() != self.func.block_params(block).len() {
+            return Err(Unsupported("arguments of a jump"));
+        }
+        let (parts, stays) = match self.held.entry(block) {
+            Some(Entry::In(parts)) => (parts, false),
+            Some(Entry::AsItIs) => return Err(Unsupported("another way to a block")),
+            None if self.goes_straight(block) => {
+                self.held.set_entry(block, Entry::AsItIs);
+                return Ok(());
+            }
             None => {
-                let entry = self.begin(block, &args);
-                self.held.set_entry(block, entry);
-                self.hint_back(block, entry);
-                entry
+                let parts = self.begin(block, args);
+                self.held.set_entry(block, Entry::In(parts));
+                // Where code leads first, values stay in their places, unless it is a loop.
+                let stays = self.plan.loops[block.as_u32() as usize].is_none();
+                if !stays {
+                    self.hint_back(block, parts);
+                }
+                (parts, stays)
             }
         };
-        for (at, &arg) in (entry.params.0..entry.params.1).zip(&args) {
+        for (at, &arg) in (parts.params.0..parts.params.1).zip(args) {
             let place = self.held.params[at as usize];
             moves.push(Move { to: place, from: self.source(arg)? });
             if let Place::Reg(reg) = place {
                 self.used |= reg.bit();
             }
         }
-        self.args = args;
-        for at in if stays { 0..0 } else { entry.values.0..entry.values.1 } {
+        for at in if stays { 0..0 } else { parts.values.0..parts.values.1 } {
             let (value, reg, is_stored) = self.held.values[at as usize];
             let from = self.source(value)?;
             if is_stored && !self.places.is_stored(value) && !planted(Bug::QuickEdgeUnstored) {
@@ -133,14 +139,17 @@ impl Emit<'_> {
                 self.used |= reg.bit();
             }
         }
-        match self.held.params_of(entry).len() == self.func.block_params(block).len() {
-            true => Ok(()),
-            false => Err(Unsupported("arguments of a jump")),
-        }
+        Ok(())
+    }
+
+    /// Whether a block is reached from here alone, and its code comes next: then nothing has to be noted of
+    /// where its values are. Most guards go on so.
+    fn goes_straight(&self, block: Block) -> bool {
+        self.next == Some(block) && self.plan.has_one_way(block) && self.func.block_params(block).is_empty()
     }
 
     /// Decides where the values of a block begin that is reached from here first.
-    pub(super) fn begin(&mut self, block: Block, args: &[Value]) -> Entry {
+    pub(super) fn begin(&mut self, block: Block, args: &[Value]) -> Parts {
         let plan = self.plan;
         let before = self.held.len();
         let mut taken = 0;
@@ -244,10 +253,10 @@ impl Emit<'_> {
     }
 
     /// What jumps back to a loop is best computed where the loop wants it.
-    fn hint_back(&mut self, block: Block, entry: Entry) {
+    fn hint_back(&mut self, block: Block, parts: Parts) {
         for &(_, inst) in self.plan.back.iter().filter(|&&(target, _)| target == block) {
             for target in self.func.targets(inst) {
-                for (&arg, &place) in self.func.list(target.args).iter().zip(self.held.params_of(entry)) {
+                for (&arg, &place) in self.func.list(target.args).iter().zip(self.held.params_of(parts)) {
                     if let (Place::Reg(reg), Some(_)) = (place, self.func.inst_of(arg)) {
                         self.hints[arg.as_u32() as usize] = Some(reg);
                     }

@@ -20,9 +20,17 @@ use super::plan::{is_double, Kind, Plan};
 use super::{Code, Features, Result, Unsupported};
 use crate::listing::location;
 
-/// Where values are when a block begins: parts of [`Held`].
+/// Where values are when a block begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) enum Entry {
+    /// Where the code before it has left them: nobody else leads there.
+    AsItIs,
+    In(Parts),
+}
+
+/// Parts of [`Held`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
     pub(super) values: (u32, u32),
     pub(super) params: (u32, u32),
 }
@@ -56,8 +64,8 @@ impl Held {
     }
 
     /// The entry of what was added after so many values and parameters.
-    pub(super) fn since(&self, (values, params): (usize, usize)) -> Entry {
-        Entry {
+    pub(super) fn since(&self, (values, params): (usize, usize)) -> Parts {
+        Parts {
             values: (values as u32, self.values.len() as u32),
             params: (params as u32, self.params.len() as u32),
         }
@@ -67,9 +75,14 @@ impl Held {
         (self.values.len(), self.params.len())
     }
 
+    /// The values of an entry.
+    pub(super) fn values_of(&self, parts: Parts) -> &[(Value, Option<Reg>, bool)] {
+        &self.values[parts.values.0 as usize..parts.values.1 as usize]
+    }
+
     /// The parameters' places of an entry.
-    pub(super) fn params_of(&self, entry: Entry) -> &[Place] {
-        &self.params[entry.params.0 as usize..entry.params.1 as usize]
+    pub(super) fn params_of(&self, parts: Parts) -> &[Place] {
+        &self.params[parts.params.0 as usize..parts.params.1 as usize]
     }
 
     /// A buffer for moves, which comes back by [`Held::keep`].
@@ -133,8 +146,6 @@ pub(super) struct Emit<'f> {
     /// Whether those that functions preserve are to be restored at the end.
     pub(super) preserves: bool,
     pub(super) edges: Vec<Edge>,
-    /// What a jump passes: a buffer.
-    pub(super) args: Vec<Value>,
     /// Where registers are restored.
     pub(super) epilogues: Vec<usize>,
     /// Where the frame has been left.
@@ -180,7 +191,6 @@ impl<'f> Emit<'f> {
             used: 0,
             preserves: true,
             edges: Vec::new(),
-            args: Vec::new(),
             epilogues: Vec::new(),
             left: Vec::new(),
             marks: Vec::new(),
@@ -195,7 +205,7 @@ impl Emit<'_> {
         let mut waiting: Vec<Block> = self.plan.order.clone();
         let Some(&first) = waiting.first() else { return Err(Unsupported("no code")) };
         let entry = self.arguments(first)?;
-        self.held.set_entry(first, entry);
+        self.held.set_entry(first, Entry::In(entry));
         // Blocks that nothing has led to yet wait for another round.
         loop {
             let mut later = Vec::new();
@@ -232,19 +242,9 @@ impl Emit<'_> {
         (self.number, self.end) = (start, end);
         self.flags = None;
         self.scratch = Scratch::default();
-        self.places.clear();
-        for at in entry.values.0..entry.values.1 {
-            let (value, reg, is_stored) = self.held.values[at as usize];
-            self.places.set_stored(value, is_stored);
-            if let Some(reg) = reg {
-                self.places.put(value, reg);
-            }
-        }
-        for (&param, place) in self.func.block_params(block).iter().zip(self.held.params_of(entry)) {
-            self.places.set_stored(param, matches!(place, Place::Slot(_)));
-            if let &Place::Reg(reg) = place {
-                self.places.put(param, reg);
-            }
+        match entry {
+            Entry::AsItIs => self.places.retain(|value| self.plan.live.is_at_start(block, value)),
+            Entry::In(parts) => self.resume(block, parts),
         }
         let label = self.labels[block.as_u32() as usize];
         if self.plan.loops[block.as_u32() as usize].is_some() {
@@ -259,6 +259,23 @@ impl Emit<'_> {
             self.number += 1;
         }
         Ok(())
+    }
+
+    /// Values are where a block has them when it begins.
+    fn resume(&mut self, block: Block, parts: Parts) {
+        self.places.retain(|_| false);
+        for &(value, reg, is_stored) in self.held.values_of(parts) {
+            self.places.set_stored(value, is_stored);
+            if let Some(reg) = reg {
+                self.places.put(value, reg);
+            }
+        }
+        for (&param, place) in self.func.block_params(block).iter().zip(self.held.params_of(parts)) {
+            self.places.set_stored(param, matches!(place, Place::Slot(_)));
+            if let &Place::Reg(reg) = place {
+                self.places.put(param, reg);
+            }
+        }
     }
 
     /// Notes what code is for.

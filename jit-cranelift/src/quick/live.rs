@@ -122,6 +122,12 @@ impl Live {
         is_news
     }
 
+    /// Whether a value is wanted where a block begins.
+    pub(super) fn is_at_start(&self, block: Block, value: Value) -> bool {
+        let number = self.numbers[value.as_u32() as usize];
+        number != NARROW && self.at_start.contains(block, number)
+    }
+
     /// Whether no block uses a value but the one that defines it.
     pub(super) fn is_narrow(&self, value: Value) -> bool {
         self.numbers[value.as_u32() as usize] == NARROW

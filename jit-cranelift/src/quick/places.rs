@@ -105,14 +105,16 @@ impl Places {
         }
     }
 
-    /// No register holds anything.
-    pub(super) fn clear(&mut self) {
-        for holder in &mut self.holders {
-            if let Some(value) = holder.take() {
-                self.regs[value.as_u32() as usize] = NOWHERE;
+    /// No register holds anything but what is wanted.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(Value) -> bool) {
+        let mut rest = self.held;
+        while rest != 0 {
+            let reg = Reg(rest.trailing_zeros() as u8);
+            rest &= rest - 1;
+            if let Some(value) = self.holder(reg).filter(|&value| !is_wanted(value)) {
+                self.take(value);
             }
         }
-        self.held = 0;
     }
 
     /// The registers of a set, and what they hold.

@@ -52,6 +52,8 @@ pub(super) struct Plan {
     pub back: Vec<(Block, Inst)>,
     /// Whether code that comes later leads to some that comes before.
     goes_back: bool,
+    /// By block: how many jumps and branches lead to it.
+    leads: Vec<u32>,
     /// By value.
     pub kinds: Vec<Kind>,
     pub live: Live,
@@ -110,6 +112,8 @@ impl Plan {
         self.less_scaled.resize(self.kinds.len(), false);
         self.calls.clear();
         self.back.clear();
+        self.leads.clear();
+        self.leads.resize(self.spans.len(), 0);
         self.origins.clear();
         self.origins.resize(self.spans.len(), 0);
         self.placed.clear();
@@ -145,6 +149,7 @@ impl Plan {
                     let from = if at < hot { number } else { self.origins[block.as_u32() as usize] };
                     let origin = &mut self.origins[target.as_u32() as usize];
                     *origin = from.max(*origin);
+                    self.leads[target.as_u32() as usize] += 1;
                     if self.placed[target.as_u32() as usize] {
                         self.goes_back = true;
                         if at < hot {
@@ -161,6 +166,11 @@ impl Plan {
             }
             self.spans[block.as_u32() as usize].1 = number;
         }
+    }
+
+    /// Whether one jump or branch leads to a block, and no more.
+    pub(super) fn has_one_way(&self, block: Block) -> bool {
+        self.leads[block.as_u32() as usize] == 1
     }
 
     pub(super) fn kind(&self, value: Value) -> Kind {
