@@ -139,12 +139,38 @@ impl Data {
 
 /// An instruction in its place.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    data: Data,
+pub(crate) struct Node {
+    pub(crate) data: Data,
     /// The number of its first result, and how many it has.
     first: u32,
     results: u32,
-    loc: SourceLoc,
+    pub(crate) loc: SourceLoc,
+}
+
+impl Node {
+    pub(crate) fn results(&self) -> impl ExactSizeIterator<Item = Value> {
+        (self.first..self.first + self.results).map(Value::from_u32)
+    }
+
+    /// Its first result, if it has any.
+    pub(crate) fn result(&self) -> Option<Value> {
+        (self.results > 0).then(|| Value::from_u32(self.first))
+    }
+
+    /// The same of one that has some.
+    pub(crate) fn first(&self) -> Value {
+        debug_assert!(self.results > 0);
+        Value::from_u32(self.first)
+    }
+
+    /// Where it leads.
+    pub(crate) fn targets(&self) -> &[Target] {
+        match &self.data {
+            Data::Jump { target } => std::slice::from_ref(target),
+            Data::Brif { targets, .. } => targets,
+            _ => &[],
+        }
+    }
 }
 
 /// A value: its type, and the instruction that defines it, unless it is a block's parameter.
@@ -231,7 +257,7 @@ impl Function {
         &self.blocks[block.as_u32() as usize]
     }
 
-    fn node(&self, inst: Inst) -> &Node {
+    pub(crate) fn node(&self, inst: Inst) -> &Node {
         &self.nodes[inst.as_u32() as usize]
     }
 
@@ -247,6 +273,12 @@ impl Function {
     pub(crate) fn block_insts(&self, block: Block) -> impl Iterator<Item = Inst> {
         let (first, end) = self.block(block).insts;
         (first..end).map(Inst::from_u32)
+    }
+
+    /// The same as they are.
+    pub(crate) fn block_nodes(&self, block: Block) -> impl Iterator<Item = (Inst, &Node)> {
+        let (first, end) = self.block(block).insts;
+        (first..end).map(Inst::from_u32).zip(&self.nodes[first as usize..end as usize])
     }
 
     /// Whether a block has instructions.
@@ -271,7 +303,11 @@ impl Function {
 
     /// An instruction's operands, but for what jumps pass.
     pub(crate) fn inst_args(&self, inst: Inst) -> &[Value] {
-        match &self.node(inst).data {
+        self.args_of(self.node(inst))
+    }
+
+    pub(crate) fn args_of<'n>(&'n self, node: &'n Node) -> &'n [Value] {
+        match &node.data {
             Data::Unary { arg, .. } | Data::Load { arg, .. } | Data::Brif { arg, .. } => {
                 std::slice::from_ref(arg)
             }
@@ -291,27 +327,21 @@ impl Function {
 
     /// Where an instruction leads.
     pub(crate) fn targets(&self, inst: Inst) -> &[Target] {
-        match &self.node(inst).data {
-            Data::Jump { target } => std::slice::from_ref(target),
-            Data::Brif { targets, .. } => targets,
-            _ => &[],
-        }
+        self.node(inst).targets()
     }
 
     pub(crate) fn inst_results(&self, inst: Inst) -> impl ExactSizeIterator<Item = Value> {
-        let Node { first, results, .. } = *self.node(inst);
-        (first..first + results).map(Value::from_u32)
+        self.node(inst).results()
     }
 
     /// An instruction's first result, if it has any.
     pub(crate) fn result(&self, inst: Inst) -> Option<Value> {
-        self.inst_results(inst).next()
+        self.node(inst).result()
     }
 
     /// The first result of an instruction that has some.
     pub(crate) fn first_result(&self, inst: Inst) -> Value {
-        debug_assert!(self.node(inst).results > 0);
-        Value::from_u32(self.node(inst).first)
+        self.node(inst).first()
     }
 
     pub(crate) fn value_type(&self, value: Value) -> Type {

@@ -56,7 +56,7 @@ impl Emit<'_> {
         }
         let before = self.held.len();
         self.held.params.extend(argument_registers(&self.func.signature.params)?.into_iter().map(Place::Reg));
-        match self.plan.loops[first.as_u32() as usize] {
+        match self.plan.ways(first) {
             None => Ok(self.held.since(before)),
             Some(_) => Err(Unsupported("a loop to the beginning")),
         }

@@ -114,7 +114,7 @@ impl Emit<'_> {
                 let parts = self.begin(block, args);
                 self.held.set_entry(block, Entry::In(parts));
                 // Where code leads first, values stay in their places, unless it is a loop.
-                let stays = self.plan.loops[block.as_u32() as usize].is_none();
+                let stays = self.plan.ways(block).is_none();
                 if !stays {
                     self.hint_back(block, parts);
                 }
@@ -159,7 +159,7 @@ impl Emit<'_> {
             self.held.values.push((value, reg, self.places.is_stored(value)));
         }
         let params = self.func.block_params(block);
-        match plan.loops[block.as_u32() as usize] {
+        match plan.ways(block) {
             Some(ways) => self.begin_loop(block, args, ways, before),
             None => {
                 for (&param, &arg) in params.iter().zip(args) {
@@ -190,7 +190,7 @@ impl Emit<'_> {
     /// around it, whose uses would take registers from the loop that runs most. Its values come after so many
     /// of others.
     fn begin_loop(&mut self, block: Block, args: &[Value], ways: Ways, before: (usize, usize)) {
-        let (first, _) = self.plan.spans[block.as_u32() as usize];
+        let (first, _) = self.plan.span(block);
         let uses_in = |value: Value| {
             let uses = self.plan.uses(value);
             uses.partition_point(|&number| number <= ways.first)
@@ -246,7 +246,7 @@ impl Emit<'_> {
     ) -> Option<Reg> {
         let all = if is_float { FLOATS } else { INTS };
         // As if it were there just before.
-        let first = self.plan.spans[block.as_u32() as usize].0.saturating_sub(1);
+        let first = self.plan.span(block).0.saturating_sub(1);
         let wish = self.plan.wish(value, first);
         let now = now.filter(|reg| !wish.preserved || PRESERVED & reg.bit() != 0);
         choose(all & !taken, wish.at(now))

@@ -238,7 +238,7 @@ impl Emit<'_> {
     pub(super) fn block(&mut self, block: Block, entry: Entry) -> Result<()> {
         self.block = block;
         self.is_fallen_into = std::mem::take(&mut self.falls);
-        let (start, end) = self.plan.spans[block.as_u32() as usize];
+        let (start, end) = self.plan.span(block);
         (self.number, self.end) = (start, end);
         self.flags = None;
         self.scratch = Scratch::default();
@@ -247,7 +247,7 @@ impl Emit<'_> {
             Entry::In(parts) => self.resume(block, parts),
         }
         let label = self.labels[block.as_u32() as usize];
-        if self.plan.loops[block.as_u32() as usize].is_some() {
+        if self.plan.ways(block).is_some() {
             self.asm.align(LOOP_ALIGNMENT);
         }
         self.asm.place(label);
@@ -348,7 +348,7 @@ impl Emit<'_> {
     /// After an instruction: its operands and results that nobody wants any more leave their registers.
     pub(super) fn release(&mut self, inst: Inst) {
         let plan = self.plan;
-        plan.each_use(self.func, inst, &mut |value| {
+        plan.each_use(self.func, self.func.node(inst), &mut |value| {
             if self.places.reg(value).is_some() && self.dies(value) {
                 self.places.take(value);
             }

@@ -11,7 +11,7 @@
 //! Example: of `v2 = uload8 v1+11; v3 = iconst 3; v4 = icmp ne v2, v3; brif v4, ...` only `v1` is a value in
 //! a register: `cmp byte [v1+11], 3; jne`.
 
-use crate::lir::{Data, Function, Target};
+use crate::lir::{Data, Function, Node, Target};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, Block, Inst, Opcode, Value};
 use tracelift_core::planted::{planted, Bug};
@@ -38,40 +38,56 @@ pub(super) struct Ways {
     pub last: u32,
 }
 
-/// See the file's top. So many fields: a buffer for each thing that is known by block or by value.
+/// How often a value is used, before anything is folded.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    all: u32,
+    /// As an address, or as part of one that is folded.
+    as_address: u32,
+    is_less_scaled: bool,
+}
+
+/// Where a value is used: a range in the list of all uses.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    start: u32,
+    end: u32,
+    /// Where code that runs has it last, on the way to cold code or around a loop too.
+    last: u32,
+}
+
+/// What is known of a block.
+#[derive(Clone, Copy, Default)]
+struct About {
+    /// The number of its first instruction, and of the one after its last.
+    span: (u32, u32),
+    /// If jumps from further down lead to it, unless it is cold: their numbers.
+    ways: Option<Ways>,
+    /// Whether it has been numbered, and whether code that comes later leads to it.
+    is_placed: bool,
+    is_led_back_to: bool,
+    /// How many jumps and branches lead to it.
+    leads: u32,
+    /// If it is cold, the last instruction that leads there from code that runs.
+    origin: u32,
+}
+
+/// See the file's top.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// Blocks in the order of their code, and all their instructions: by number.
+    /// Blocks in the order of their code.
     pub order: Vec<Block>,
-    insts: Vec<Inst>,
-    /// By block: the number of its first instruction, and of the one after its last.
-    pub spans: Vec<(u32, u32)>,
-    /// By block: if jumps from further down lead to it, the numbers of the first and the last of them.
-    pub loops: Vec<Option<Ways>>,
-    /// These jumps, and where they lead to.
+    blocks: Vec<About>,
+    /// Jumps back from code that runs, and where they lead to.
     pub back: Vec<(Block, Inst)>,
-    /// Whether code that comes later leads to some that comes before.
-    goes_back: bool,
-    /// By block: how many jumps and branches lead to it.
-    leads: Vec<u32>,
     /// By value.
-    pub kinds: Vec<Kind>,
+    kinds: Vec<Kind>,
+    counts: Vec<Counts>,
+    ranges: Vec<Uses>,
     pub live: Live,
-    /// By block: whether it has been numbered; and if it is cold, the last instruction that leads there from
-    /// code that runs.
-    placed: Vec<bool>,
-    origins: Vec<u32>,
-    /// By value: where code that runs has it last, on the way to cold code or around a loop too.
-    lasts: Vec<u32>,
-    /// By value: where its uses begin; and all uses. How many it had before anything was folded.
-    firsts: Vec<u32>,
+    /// The numbers of all uses, by value; and in order, with the value.
     uses: Vec<u32>,
-    counts: Vec<u32>,
-    /// All uses, in order: the value, and the number of the instruction.
     listed: Vec<(Value, u32)>,
-    /// How often it was an address, or part of one that is folded.
-    as_address: Vec<u32>,
-    less_scaled: Vec<bool>,
     /// Where functions are called, if not in cold blocks.
     calls: Vec<u32>,
 }
@@ -89,12 +105,16 @@ impl Plan {
         self.order.extend(func.blocks().filter(|&block| !func.is_cold(block)));
         let hot = self.order.len();
         self.order.extend(func.blocks().filter(|&block| func.is_cold(block)));
-        self.spans.clear();
-        self.spans.resize(blocks, (0, 0));
-        self.loops.clear();
-        self.loops.resize(blocks, None);
+        self.blocks.clear();
+        self.blocks.resize(blocks, About::default());
         self.kinds.clear();
         self.kinds.resize(values, Kind::Plain);
+        self.counts.clear();
+        self.counts.resize(values, Counts::default());
+        self.ranges.clear();
+        self.ranges.resize(values, Uses::default());
+        self.calls.clear();
+        self.back.clear();
         self.live.reset(values);
         self.count(func, hot);
         self.fold(func);
@@ -104,73 +124,74 @@ impl Plan {
 
     /// Numbers the instructions, finds constants and ways back, and counts uses.
     fn count(&mut self, func: &Function, hot: usize) {
-        self.counts.clear();
-        self.counts.resize(self.kinds.len(), 0);
-        self.as_address.clear();
-        self.as_address.resize(self.kinds.len(), 0);
-        self.less_scaled.clear();
-        self.less_scaled.resize(self.kinds.len(), false);
-        self.calls.clear();
-        self.back.clear();
-        self.leads.clear();
-        self.leads.resize(self.spans.len(), 0);
-        self.origins.clear();
-        self.origins.resize(self.spans.len(), 0);
-        self.placed.clear();
-        self.placed.resize(self.spans.len(), false);
-        self.goes_back = false;
-        self.insts.clear();
         let mut number = 0;
-        for (at, &block) in self.order.iter().enumerate() {
-            self.spans[block.as_u32() as usize].0 = number;
-            self.placed[block.as_u32() as usize] = true;
+        for at in 0..self.order.len() {
+            let block = self.order[at];
+            let about = &mut self.blocks[block.as_u32() as usize];
+            about.span.0 = number;
+            about.is_placed = true;
             for &param in func.block_params(block) {
                 self.live.define(param, block);
             }
-            for inst in func.block_insts(block) {
-                self.insts.push(inst);
-                for result in func.inst_results(inst) {
-                    self.live.define(result, block);
-                }
-                match func.data(inst) {
-                    Data::Int { bits } => {
-                        self.kinds[func.first_result(inst).as_u32() as usize] = Kind::Int(bits);
-                    }
-                    Data::Float { bits } => {
-                        self.kinds[func.first_result(inst).as_u32() as usize] = Kind::Float(bits);
-                    }
-                    Data::Call { .. } if at < hot => self.calls.push(number),
-                    _ => {}
-                }
-                for &arg in func.inst_args(inst) {
-                    self.counts[arg.as_u32() as usize] += 1;
-                }
-                for &Target { block: target, args } in func.targets(inst) {
-                    let from = if at < hot { number } else { self.origins[block.as_u32() as usize] };
-                    let origin = &mut self.origins[target.as_u32() as usize];
-                    *origin = from.max(*origin);
-                    self.leads[target.as_u32() as usize] += 1;
-                    if self.placed[target.as_u32() as usize] {
-                        self.goes_back = true;
-                        if at < hot {
-                            let ways = &mut self.loops[target.as_u32() as usize];
-                            ways.get_or_insert(Ways { first: number, last: number }).last = number;
-                            self.back.push((target, inst));
+            for (inst, node) in func.block_nodes(block) {
+                match node.data {
+                    Data::Int { bits } => self.set_kind(node.first(), Kind::Int(bits)),
+                    Data::Float { bits } => self.set_kind(node.first(), Kind::Float(bits)),
+                    _ => {
+                        if matches!(node.data, Data::Call { .. }) && at < hot {
+                            self.calls.push(number);
                         }
-                    }
-                    for arg in func.list(args) {
-                        self.counts[arg.as_u32() as usize] += 1;
+                        node.results().for_each(|result| self.live.define(result, block));
+                        func.args_of(node).iter().for_each(|&arg| self.count_use(arg));
+                        for target in node.targets() {
+                            self.count_way(func, (block, inst, number), target, at < hot);
+                        }
                     }
                 }
                 number += 1;
             }
-            self.spans[block.as_u32() as usize].1 = number;
+            self.blocks[block.as_u32() as usize].span.1 = number;
         }
+    }
+
+    fn count_use(&mut self, value: Value) {
+        self.counts[value.as_u32() as usize].all += 1;
+    }
+
+    /// A jump or branch, the instruction of that number, leads from a block to another one.
+    fn count_way(&mut self, func: &Function, from: (Block, Inst, u32), to: &Target, is_hot: bool) {
+        let (block, inst, number) = from;
+        let origin = if is_hot { number } else { self.blocks[block.as_u32() as usize].origin };
+        let target = &mut self.blocks[to.block.as_u32() as usize];
+        target.origin = origin.max(target.origin);
+        target.leads += 1;
+        if target.is_placed {
+            target.is_led_back_to = true;
+            if is_hot {
+                target.ways.get_or_insert(Ways { first: number, last: number }).last = number;
+                self.back.push((to.block, inst));
+            }
+        }
+        func.list(to.args).iter().for_each(|&arg| self.count_use(arg));
+    }
+
+    fn about(&self, block: Block) -> &About {
+        &self.blocks[block.as_u32() as usize]
+    }
+
+    /// The number of a block's first instruction, and of the one after its last.
+    pub(super) fn span(&self, block: Block) -> (u32, u32) {
+        self.about(block).span
+    }
+
+    /// If a block is a loop, the jumps back to it.
+    pub(super) fn ways(&self, block: Block) -> Option<Ways> {
+        self.about(block).ways
     }
 
     /// Whether one jump or branch leads to a block, and no more.
     pub(super) fn has_one_way(&self, block: Block) -> bool {
-        self.leads[block.as_u32() as usize] == 1
+        self.about(block).leads == 1
     }
 
     pub(super) fn kind(&self, value: Value) -> Kind {
@@ -179,16 +200,20 @@ impl Plan {
 
     /// Whether nobody uses a value.
     pub(super) fn is_unused(&self, value: Value) -> bool {
-        self.counts[value.as_u32() as usize] == 0
+        self.counts[value.as_u32() as usize].all == 0
+    }
+
+    fn set_kind(&mut self, value: Value, kind: Kind) {
+        self.kinds[value.as_u32() as usize] = kind;
     }
 
     fn folds(&mut self, value: Value) {
-        self.kinds[value.as_u32() as usize] = Kind::Folded;
+        self.set_kind(value, Kind::Folded);
     }
 
     /// The instruction whose first result a value is, if nobody else uses it.
     fn alone(&self, func: &Function, value: Value) -> Option<Inst> {
-        let is_alone = self.counts[value.as_u32() as usize] == 1 && self.kind(value) == Kind::Plain;
+        let is_alone = self.counts[value.as_u32() as usize].all == 1 && self.kind(value) == Kind::Plain;
         let inst = func.inst_of(value).filter(|_| is_alone)?;
         (func.first_result(inst) == value).then_some(inst)
     }
@@ -196,17 +221,18 @@ impl Plan {
     /// Decides what is folded into what.
     fn fold(&mut self, func: &Function) {
         let mut sums = Vec::new();
-        for at in 0..self.insts.len() {
-            let inst = self.insts[at];
-            match func.data(inst) {
-                Data::Brif { arg, .. } => self.fold_condition(func, inst, arg),
-                Data::Ternary { opcode: Opcode::Select, args } => {
-                    self.fold_condition(func, inst, args[0]);
+        for at in 0..self.order.len() {
+            for (inst, node) in func.block_nodes(self.order[at]) {
+                match node.data {
+                    Data::Brif { arg, .. } => self.fold_condition(func, inst, arg),
+                    Data::Ternary { opcode: Opcode::Select, args } => {
+                        self.fold_condition(func, inst, args[0]);
+                    }
+                    Data::Binary { opcode, args } => self.fold_double(func, inst, opcode, args[1]),
+                    Data::Load { arg, .. } => self.fold_address(func, arg, &mut sums),
+                    Data::Store { args, .. } => self.fold_address(func, args[1], &mut sums),
+                    _ => {}
                 }
-                Data::Binary { args, .. } => self.fold_double(func, inst, args[1]),
-                Data::Load { arg, .. } => self.fold_address(func, arg, &mut sums),
-                Data::Store { args, .. } => self.fold_address(func, args[1], &mut sums),
-                _ => {}
             }
         }
         sums.iter().for_each(|&sum| self.fold_scale(func, sum));
@@ -234,8 +260,7 @@ impl Plan {
     }
 
     /// The right operand of an operation on doubles may be in memory.
-    fn fold_double(&mut self, func: &Function, user: Inst, operand: Value) {
-        let opcode = func.data(user).opcode();
+    fn fold_double(&mut self, func: &Function, user: Inst, opcode: Opcode, operand: Value) {
         if !matches!(opcode, Opcode::Fadd | Opcode::Fsub | Opcode::Fmul | Opcode::Fdiv) {
             return;
         }
@@ -247,12 +272,12 @@ impl Plan {
 
     /// A sum that is nothing but an address, of however many accesses, is part of each.
     fn fold_address(&mut self, func: &Function, address: Value, sums: &mut Vec<Inst>) {
-        self.as_address[address.as_u32() as usize] += 1;
+        self.counts[address.as_u32() as usize].as_address += 1;
         let Some(sum) = self.only_address(func, address) else { return };
         if let Data::Binary { opcode: Opcode::Iadd, args } = func.data(sum) {
             if args.iter().all(|&arg| matches!(self.kind(arg), Kind::Plain)) {
                 self.folds(address);
-                self.as_address[args[1].as_u32() as usize] += 1;
+                self.counts[args[1].as_u32() as usize].as_address += 1;
                 sums.push(sum);
             }
         }
@@ -264,103 +289,90 @@ impl Plan {
         let Some(inst) = self.only_address(func, index) else { return };
         match scale(func, inst) {
             Some((value, 1..=MOST_SCALE)) if self.kind(value) == Kind::Plain => self.folds(index),
-            Some((_, count)) if count > MOST_SCALE => self.less_scaled[index.as_u32() as usize] = true,
+            Some((_, count)) if count > MOST_SCALE => {
+                self.counts[index.as_u32() as usize].is_less_scaled = true
+            }
             _ => {}
         }
     }
 
     /// Whether a scaled index is computed with so much less, as the addresses that it is part of add it.
     pub(super) fn is_less_scaled(&self, value: Value) -> bool {
-        self.less_scaled[value.as_u32() as usize]
+        self.counts[value.as_u32() as usize].is_less_scaled
     }
 
     /// The instruction whose first result a value is, if nobody uses it but as (part of) an address.
     fn only_address(&self, func: &Function, value: Value) -> Option<Inst> {
-        let at = value.as_u32() as usize;
-        let is_only = self.counts[at] == self.as_address[at] && self.kind(value) == Kind::Plain;
+        let Counts { all, as_address, .. } = self.counts[value.as_u32() as usize];
+        let is_only = all == as_address && self.kind(value) == Kind::Plain;
         let inst = func.inst_of(value).filter(|_| is_only)?;
         (func.first_result(inst) == value).then_some(inst)
     }
 
     /// All values that an instruction uses in registers, with those of what is folded into it.
-    pub(super) fn each_use(&self, func: &Function, inst: Inst, each: &mut impl FnMut(Value)) {
-        let mut one = |arg: Value| match self.kind(arg) {
-            Kind::Plain => each(arg),
-            Kind::Int(_) | Kind::Float(_) => {}
-            Kind::Folded => {
-                let inst = func.inst_of(arg).expect("what is folded is a result");
-                self.each_folded_use(func, inst, each);
+    pub(super) fn each_use(&self, func: &Function, node: &Node, each: &mut impl FnMut(Value)) {
+        let args = func.args_of(node).iter();
+        let passed = node.targets().iter().flat_map(|target| func.list(target.args));
+        for &arg in args.chain(passed) {
+            match self.kind(arg) {
+                Kind::Plain => each(arg),
+                Kind::Int(_) | Kind::Float(_) => {}
+                Kind::Folded => self.each_folded_use(func, arg, each),
             }
-        };
-        func.inst_args(inst).iter().for_each(|&arg| one(arg));
-        for target in func.targets(inst) {
-            func.list(target.args).iter().for_each(|&arg| one(arg));
         }
     }
 
-    fn each_folded_use(&self, func: &Function, inst: Inst, each: &mut dyn FnMut(Value)) {
+    fn each_folded_use(&self, func: &Function, folded: Value, each: &mut dyn FnMut(Value)) {
+        let inst = func.inst_of(folded).expect("what is folded is a result");
         for &arg in func.inst_args(inst) {
             match self.kind(arg) {
                 Kind::Plain => each(arg),
                 Kind::Int(_) | Kind::Float(_) => {}
-                Kind::Folded => {
-                    let inst = func.inst_of(arg).expect("what is folded is a result");
-                    self.each_folded_use(func, inst, each);
-                }
+                Kind::Folded => self.each_folded_use(func, arg, each),
             }
         }
-    }
-
-    fn is_folded(&self, func: &Function, inst: Inst) -> bool {
-        func.result(inst).is_some_and(|first| self.kind(first) == Kind::Folded)
     }
 
     /// Lists the uses, by value in the end.
     fn find_uses(&mut self, func: &Function) {
         let mut listed = std::mem::take(&mut self.listed);
         listed.clear();
-        self.firsts.clear();
-        self.firsts.resize(self.kinds.len() + 2, 0);
-        for at in 0..self.order.len() {
-            let block = self.order[at];
-            let (start, end) = self.spans[block.as_u32() as usize];
+        for &block in &self.order {
             let from = listed.len();
-            for number in start..end {
-                let inst = self.insts[number as usize];
-                if !self.is_folded(func, inst) {
-                    self.each_use(func, inst, &mut |value| listed.push((value, number)));
+            for (number, (_, node)) in (self.span(block).0..).zip(func.block_nodes(block)) {
+                let is_folded = node.result().is_some_and(|first| self.kind(first) == Kind::Folded);
+                if !is_folded {
+                    self.each_use(func, node, &mut |value| listed.push((value, number)));
                 }
             }
             for &(value, _) in &listed[from..] {
-                // First how many each value has, two further up, so that filling moves each start to its
-                // place.
-                self.firsts[value.as_u32() as usize + 2] += 1;
+                self.ranges[value.as_u32() as usize].end += 1;
                 self.live.used(value, block);
             }
         }
-        for at in 2..self.firsts.len() {
-            self.firsts[at] += self.firsts[at - 1];
+        let mut next = 0;
+        for range in &mut self.ranges {
+            // As many as there are; the end moves on as they are filled in.
+            let count = std::mem::replace(&mut range.end, next);
+            range.start = next;
+            next += count;
         }
-        self.live.number(self.spans.len());
+        self.live.number(self.blocks.len());
         self.uses.clear();
         self.uses.resize(listed.len(), 0);
-        self.lasts.clear();
-        self.lasts.resize(self.kinds.len(), 0);
         let mut rest = &listed[..];
         for &block in &self.order {
+            let &About { span: (_, end), origin, .. } = self.about(block);
             let is_cold = func.is_cold(block);
-            let end = self.spans[block.as_u32() as usize].1;
             while let [(value, number), others @ ..] = rest {
                 if *number >= end {
                     break;
                 }
                 rest = others;
-                let next = &mut self.firsts[value.as_u32() as usize + 1];
-                self.uses[*next as usize] = *number;
-                *next += 1;
-                let runs = if is_cold { self.origins[block.as_u32() as usize] } else { *number };
-                let last = &mut self.lasts[value.as_u32() as usize];
-                *last = runs.max(*last);
+                let range = &mut self.ranges[value.as_u32() as usize];
+                self.uses[range.end as usize] = *number;
+                range.end += 1;
+                range.last = range.last.max(if is_cold { origin } else { *number });
                 self.live.wanted(*value, block);
             }
         }
@@ -369,8 +381,8 @@ impl Plan {
 
     /// Where a value is used, in order.
     pub(super) fn uses(&self, value: Value) -> &[u32] {
-        let at = value.as_u32() as usize;
-        &self.uses[self.firsts[at] as usize..self.firsts[at + 1] as usize]
+        let Uses { start, end, .. } = self.ranges[value.as_u32() as usize];
+        &self.uses[start as usize..end as usize]
     }
 
     /// Where a value is used last.
@@ -386,7 +398,7 @@ impl Plan {
 
     /// What a value wants of a register that it gets here: what happens while it is wanted decides.
     pub(super) fn wish(&self, value: Value, from: u32) -> Wish {
-        let last = self.lasts[value.as_u32() as usize];
+        let last = self.ranges[value.as_u32() as usize].last;
         let call = self.calls.get(self.calls.partition_point(|&call| call <= from));
         Wish { at: None, preserved: call.is_some_and(|&call| call < last) }
     }
@@ -394,15 +406,16 @@ impl Plan {
     fn find_live(&mut self, func: &Function) {
         while self.spread(func) {}
         for &(block, _) in &self.back {
-            let end = self.loops[block.as_u32() as usize].map_or(0, |ways| ways.last);
+            let end = self.ways(block).map_or(0, |ways| ways.last);
             for value in self.live.at_start(block) {
-                let last = &mut self.lasts[value.as_u32() as usize];
+                let last = &mut self.ranges[value.as_u32() as usize].last;
                 *last = end.max(*last);
             }
         }
     }
 
-    /// Takes what successors want to each block once, last blocks first; whether another round is wanted.
+    /// Takes what successors want to each block once, last blocks first; whether another round is wanted:
+    /// there is news for a block that was before its turn.
     fn spread(&mut self, func: &Function) -> bool {
         let mut again = false;
         for &block in self.order.iter().rev() {
@@ -412,7 +425,8 @@ impl Plan {
                 self.live.lead(block, target.block);
             }
             // Whoever leads nowhere wants what it uses, as was found.
-            again |= !targets.is_empty() && self.live.pass(block) && self.goes_back;
+            let is_news = !targets.is_empty() && self.live.pass(block);
+            again |= is_news && self.about(block).is_led_back_to;
         }
         again
     }
