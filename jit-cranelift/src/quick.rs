@@ -82,7 +82,7 @@ impl Quick {
     /// as before when it ends.
     pub(crate) fn generate(&mut self, func: &Function, features: Features, preserves: bool) -> Result<Code> {
         self.plan.make(func);
-        self.asm.clear();
+        self.asm.begin(func.num_blocks());
         self.places.reset(func.num_values());
         let mut emit = Emit::new(func, features, &self.plan, &mut self.asm, &mut self.places, &mut self.held);
         emit.preserves = preserves;

@@ -11,6 +11,8 @@
 //! Invariant: nothing depends on where the code is put, if that is aligned to 16 bytes. Example:
 //! `asm.op(Op::wide(0x8b), RAX, Mem::at(RDI, 8))` is `mov rax, [rdi+8]`.
 
+use cranelift_codegen::ir::Block;
+
 /// A register by its number: 0 to 15 are `rax` to `r15`, 16 to 31 are `xmm0` to `xmm15`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Reg(pub u8);
@@ -162,6 +164,13 @@ impl Cond {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Label(u32);
 
+impl Label {
+    /// Where a block's code begins: the first labels are those of the blocks.
+    pub(super) fn of_block(block: Block) -> Label {
+        Label(block.as_u32())
+    }
+}
+
 /// What does nothing, by length.
 const NOPS: [&[u8]; 9] = [
     &[0x90],
@@ -192,9 +201,11 @@ pub(super) struct Asm {
 }
 
 impl Asm {
-    pub(super) fn clear(&mut self) {
+    /// Forgets all, for another function with so many blocks.
+    pub(super) fn begin(&mut self, blocks: usize) {
         self.bytes.clear();
         self.labels.clear();
+        self.labels.resize(blocks, UNPLACED);
         self.jumps.clear();
         self.constants.clear();
         self.loads.clear();

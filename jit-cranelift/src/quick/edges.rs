@@ -13,7 +13,7 @@ use crate::lir::Target;
 use cranelift_codegen::ir::{Block, Value};
 use tracelift_core::planted::{planted, Bug};
 
-use super::asm::Reg;
+use super::asm::{Label, Reg};
 use super::emit::{Edge, Emit, Entry, Parts};
 use super::moves::{self, Move, Source};
 use super::places::{choose, Place, FLOATS, INTS, PRESERVED};
@@ -33,11 +33,11 @@ impl Emit<'_> {
         let mut moves = self.held.moves(0);
         self.edge(to, &mut moves)?;
         moves.retain(|step| step.from != Source::Place(step.to));
-        let here = self.labels[self.block.as_u32() as usize];
+        let here = Label::of_block(self.block);
         // The way to a shared stub, as a rule. No cold code is a loop, so that nobody waits for himself.
         let is_way = self.func.is_cold(self.block) && self.asm.is_here(here) && !self.is_fallen_into;
         if is_way && moves.is_empty() && self.next != Some(block) {
-            self.asm.forward(here, self.labels[block.as_u32() as usize]);
+            self.asm.forward(here, Label::of_block(block));
             self.held.keep(0, moves);
             return Ok(());
         }
@@ -51,7 +51,7 @@ impl Emit<'_> {
     pub(super) fn go_to(&mut self, block: Block) {
         self.falls = self.next == Some(block);
         if !self.falls {
-            let label = self.labels[block.as_u32() as usize];
+            let label = Label::of_block(block);
             self.asm.jump(label);
         }
     }
@@ -80,7 +80,7 @@ impl Emit<'_> {
         let (mut taken_moves, mut other_moves) = (self.held.moves(0), self.held.moves(1));
         self.edge(taken, &mut taken_moves)?;
         self.edge(other, &mut other_moves)?;
-        let mut to = self.labels[taken.block.as_u32() as usize];
+        let mut to = Label::of_block(taken.block);
         if taken_moves.iter().any(|step| step.from != Source::Place(step.to)) {
             let label = self.asm.label();
             self.edges.push(Edge { label, moves: taken_moves, to });
@@ -258,7 +258,7 @@ impl Emit<'_> {
             for target in self.func.targets(inst) {
                 for (&arg, &place) in self.func.list(target.args).iter().zip(self.held.params_of(parts)) {
                     if let (Place::Reg(reg), Some(_)) = (place, self.func.inst_of(arg)) {
-                        self.hints[arg.as_u32() as usize] = Some(reg);
+                        self.places.set_hint(arg, reg);
                     }
                 }
             }

@@ -122,12 +122,8 @@ pub(super) struct Emit<'f> {
     pub(super) features: Features,
     pub(super) asm: &'f mut Asm,
     pub(super) places: &'f mut Places,
-    /// By block.
-    pub(super) labels: Vec<Label>,
     /// Where values are when blocks begin.
     pub(super) held: &'f mut Held,
-    /// By value: the register where it will be wanted.
-    pub(super) hints: Vec<Option<Reg>>,
     /// The number of the instruction at hand, and of the one after the block's last.
     pub(super) number: u32,
     pub(super) end: u32,
@@ -169,16 +165,13 @@ impl<'f> Emit<'f> {
         held: &'f mut Held,
     ) -> Emit<'f> {
         held.reset(func.num_blocks());
-        let labels = (0..func.num_blocks()).map(|_| asm.label()).collect();
         Emit {
             func,
             plan,
             features,
             asm,
             places,
-            labels,
             held,
-            hints: vec![None; func.num_values()],
             number: 0,
             end: 0,
             block: Block::from_u32(0),
@@ -246,7 +239,7 @@ impl Emit<'_> {
             Entry::AsItIs => self.places.retain(|value| self.plan.live.is_at_start(block, value)),
             Entry::In(parts) => self.resume(block, parts),
         }
-        let label = self.labels[block.as_u32() as usize];
+        let label = Label::of_block(block);
         if self.plan.ways(block).is_some() {
             self.asm.align(LOOP_ALIGNMENT);
         }
@@ -421,7 +414,7 @@ impl Emit<'_> {
         if !self.places.is_stored(value) {
             return Err(Unsupported("a value is nowhere"));
         }
-        let wish = self.plan.wish(value, self.number).at(self.hint(value));
+        let wish = self.plan.wish(value, self.number).at(self.places.hint(value));
         let reg = self.alloc(is_double(self.func, value), wish)?;
         let slot = self.places.slot(value);
         self.asm.load(reg, slot_mem(slot));
@@ -476,14 +469,9 @@ impl Emit<'_> {
         }
     }
 
-    /// The register where a value will be wanted, if that is known.
-    pub(super) fn hint(&self, value: Value) -> Option<Reg> {
-        self.hints[value.as_u32() as usize]
-    }
-
     /// The register for a result, which is not one of the operands'.
     pub(super) fn define(&mut self, result: Value) -> Result<Reg> {
-        let wish = self.plan.wish(result, self.number).at(self.hint(result));
+        let wish = self.plan.wish(result, self.number).at(self.places.hint(result));
         let reg = self.alloc(is_double(self.func, result), wish)?;
         self.places.put(result, reg);
         Ok(reg)

@@ -23,7 +23,6 @@ pub(super) const PRESERVED: u32 = 1 << 3 | 0xf << 12;
 /// Those that are seldom wanted for something special.
 const PLAIN: u32 = 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10;
 
-const NOWHERE: u8 = u8::MAX;
 const NO_SLOT: u32 = u32::MAX;
 
 /// A place of a value.
@@ -33,13 +32,21 @@ pub(super) enum Place {
     Slot(u32),
 }
 
+/// Where a value is: its register; whether its slot holds it; its slot; the register where it will be wanted.
+#[derive(Clone, Copy)]
+struct Whereabouts {
+    reg: Option<Reg>,
+    hint: Option<Reg>,
+    is_stored: bool,
+    slot: u32,
+}
+
+const NOWHERE: Whereabouts = Whereabouts { reg: None, hint: None, is_stored: false, slot: NO_SLOT };
+
 /// See the file's top.
 #[derive(Default)]
 pub(super) struct Places {
-    /// By value: its register; whether its slot holds it; its slot.
-    regs: Vec<u8>,
-    stored: Vec<bool>,
-    slots: Vec<u32>,
+    values: Vec<Whereabouts>,
     /// By register: what it holds.
     holders: [Option<Value>; 32],
     /// Registers that hold something.
@@ -50,19 +57,27 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn reset(&mut self, values: usize) {
-        self.regs.clear();
-        self.regs.resize(values, NOWHERE);
-        self.stored.clear();
-        self.stored.resize(values, false);
-        self.slots.clear();
-        self.slots.resize(values, NO_SLOT);
+        self.values.clear();
+        self.values.resize(values, NOWHERE);
         self.holders = [None; 32];
         (self.held, self.count) = (0, 0);
     }
 
+    fn of(&mut self, value: Value) -> &mut Whereabouts {
+        &mut self.values[value.as_u32() as usize]
+    }
+
     pub(super) fn reg(&self, value: Value) -> Option<Reg> {
-        let reg = self.regs[value.as_u32() as usize];
-        (reg != NOWHERE).then_some(Reg(reg))
+        self.values[value.as_u32() as usize].reg
+    }
+
+    /// The register where a value will be wanted, if that is known.
+    pub(super) fn hint(&self, value: Value) -> Option<Reg> {
+        self.values[value.as_u32() as usize].hint
+    }
+
+    pub(super) fn set_hint(&mut self, value: Value, reg: Reg) {
+        self.of(value).hint = Some(reg);
     }
 
     pub(super) fn holder(&self, reg: Reg) -> Option<Value> {
@@ -70,16 +85,16 @@ impl Places {
     }
 
     pub(super) fn is_stored(&self, value: Value) -> bool {
-        self.stored[value.as_u32() as usize]
+        self.values[value.as_u32() as usize].is_stored
     }
 
     pub(super) fn set_stored(&mut self, value: Value, is_stored: bool) {
-        self.stored[value.as_u32() as usize] = is_stored;
+        self.of(value).is_stored = is_stored;
     }
 
     /// The slot of a value.
     pub(super) fn slot(&mut self, value: Value) -> u32 {
-        let slot = &mut self.slots[value.as_u32() as usize];
+        let slot = &mut self.values[value.as_u32() as usize].slot;
         if *slot == NO_SLOT {
             *slot = self.count;
             self.count += 1;
@@ -89,20 +104,24 @@ impl Places {
 
     /// A value is in this register now, and in no other.
     pub(super) fn put(&mut self, value: Value, reg: Reg) {
-        self.take(value);
-        debug_assert!(self.holders[usize::from(reg.0)].is_none());
-        self.regs[value.as_u32() as usize] = reg.0;
+        debug_assert!(self.holders[usize::from(reg.0)].is_none_or(|holder| holder == value));
+        if let Some(before) = self.of(value).reg.replace(reg) {
+            self.leave(before);
+        }
         self.holders[usize::from(reg.0)] = Some(value);
         self.held |= reg.bit();
     }
 
     /// A value is in no register any more.
     pub(super) fn take(&mut self, value: Value) {
-        if let Some(reg) = self.reg(value) {
-            self.regs[value.as_u32() as usize] = NOWHERE;
-            self.holders[usize::from(reg.0)] = None;
-            self.held &= !reg.bit();
+        if let Some(reg) = self.of(value).reg.take() {
+            self.leave(reg);
         }
+    }
+
+    fn leave(&mut self, reg: Reg) {
+        self.holders[usize::from(reg.0)] = None;
+        self.held &= !reg.bit();
     }
 
     /// No register holds anything but what is wanted.
