@@ -113,8 +113,8 @@ impl<'f> Builder<'f> {
         Target { block, args: if args.is_empty() { List::default() } else { self.list(args) } }
     }
 
-    /// Adds an instruction, with results of these types.
-    fn push(&mut self, data: Data, results: &[Type]) -> Inst {
+    /// Adds an instruction, whose results, so many, are to be added by [`Builder::result`].
+    fn push(&mut self, data: Data, results: u32) -> Inst {
         let number = self.func.nodes.len() as u32;
         let block = self.block.expect("code is made in a block");
         let node = &mut self.func.blocks[block.as_u32() as usize];
@@ -124,16 +124,21 @@ impl<'f> Builder<'f> {
         }
         debug_assert_eq!(node.insts.1, number, "a block's code lies together");
         node.insts.1 = number + 1;
-        let inst = Inst::from_u32(number);
         let first = self.func.values.len() as u32;
-        self.func.values.extend(results.iter().map(|&ty| Origin { ty, inst: Some(inst) }));
-        self.func.nodes.push(Node { data, first, results: results.len() as u32, loc: self.loc });
-        inst
+        self.func.nodes.push(Node { data, first, results, loc: self.loc });
+        Inst::from_u32(number)
+    }
+
+    /// Adds a result of the last instruction.
+    fn result(&mut self, inst: Inst, ty: Type) -> Value {
+        let result = Value::from_u32(self.func.values.len() as u32);
+        self.func.values.push(Origin { ty, inst: Some(inst) });
+        result
     }
 
     fn value(&mut self, data: Data, ty: Type) -> Value {
-        let inst = self.push(data, &[ty]);
-        self.func.first_result(inst)
+        let inst = self.push(data, 1);
+        self.result(inst, ty)
     }
 }
 
@@ -206,10 +211,9 @@ macro_rules! overflowing {
     ($($name:ident $opcode:ident),+) => {
         impl Builder<'_> {
             $(pub(crate) fn $name(&mut self, x: Value, y: Value) -> (Value, Value) {
-                let types = [self.value_type(x), types::I8];
-                let inst = self.push(Data::Binary { opcode: Opcode::$opcode, args: [x, y] }, &types);
-                let first = self.func.first_result(inst);
-                (first, Value::from_u32(first.as_u32() + 1))
+                let ty = self.value_type(x);
+                let inst = self.push(Data::Binary { opcode: Opcode::$opcode, args: [x, y] }, 2);
+                (self.result(inst, ty), self.result(inst, types::I8))
             })+
         }
     };
@@ -239,7 +243,7 @@ macro_rules! stores {
         impl Builder<'_> {
             $(pub(crate) fn $name(&mut self, flags: MemFlagsData, value: Value, address: Value, offset: i32) {
                 let args = [value, address];
-                self.push(Data::Store { opcode: Opcode::$opcode, flags, args, offset }, &[]);
+                self.push(Data::Store { opcode: Opcode::$opcode, flags, args, offset }, 0);
             })+
         }
     };
@@ -305,7 +309,7 @@ impl Builder<'_> {
     }
 
     pub(crate) fn sequence_point(&mut self) {
-        self.push(Data::Nullary { opcode: Opcode::SequencePoint }, &[]);
+        self.push(Data::Nullary { opcode: Opcode::SequencePoint }, 0);
     }
 
     pub(crate) fn stack_addr(&mut self, ty: Type, slot: StackSlot) -> Value {
@@ -314,17 +318,17 @@ impl Builder<'_> {
 
     pub(crate) fn jump(&mut self, block: Block, args: &[Value]) {
         let target = self.target(block, args);
-        self.push(Data::Jump { target }, &[]);
+        self.push(Data::Jump { target }, 0);
     }
 
     pub(crate) fn brif(&mut self, arg: Value, yes: Block, given: &[Value], no: Block, else_given: &[Value]) {
         let targets = [self.target(yes, given), self.target(no, else_given)];
-        self.push(Data::Brif { arg, targets }, &[]);
+        self.push(Data::Brif { arg, targets }, 0);
     }
 
     pub(crate) fn return_(&mut self, args: &[Value]) {
         let args = self.list(args);
-        self.push(Data::Return { args }, &[]);
+        self.push(Data::Return { args }, 0);
     }
 
     fn callee_and(&mut self, callee: Value, args: &[Value]) -> List {
@@ -336,19 +340,17 @@ impl Builder<'_> {
 
     pub(crate) fn call_indirect(&mut self, signature: SigRef, callee: Value, args: &[Value]) -> Inst {
         let args = self.callee_and(callee, args);
-        let returns = &self.func.signature_of(signature).returns;
-        debug_assert!(returns.len() <= 2);
-        let types = match returns[..] {
-            [] => [types::INVALID; 2],
-            [ty] => [ty.value_type, types::INVALID],
-            [x, y, ..] => [x.value_type, y.value_type],
-        };
-        let count = returns.len();
-        self.push(Data::Call { opcode: Opcode::CallIndirect, signature, args }, &types[..count])
+        let count = self.func.signature_of(signature).returns.len();
+        let inst = self.push(Data::Call { opcode: Opcode::CallIndirect, signature, args }, count as u32);
+        for at in 0..count {
+            let ty = self.func.signature_of(signature).returns[at].value_type;
+            self.result(inst, ty);
+        }
+        inst
     }
 
     pub(crate) fn return_call_indirect(&mut self, signature: SigRef, callee: Value, args: &[Value]) {
         let args = self.callee_and(callee, args);
-        self.push(Data::Call { opcode: Opcode::ReturnCallIndirect, signature, args }, &[]);
+        self.push(Data::Call { opcode: Opcode::ReturnCallIndirect, signature, args }, 0);
     }
 }
